@@ -1,0 +1,9 @@
+"""Allocation of the arrays that hold results."""
+
+cimport numpy as cnp
+
+cdef cnp.ndarray new_array(int code, int ndim, const cnp.npy_intp *dims)
+cdef cnp.ndarray new_zeros(int code, int ndim, const cnp.npy_intp *dims)
+cdef cnp.ndarray cast(cnp.ndarray array, int code)
+cdef cnp.ndarray dense_copy(cnp.ndarray array)
+cdef bint is_owned(cnp.ndarray array) noexcept

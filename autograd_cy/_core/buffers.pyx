@@ -1,0 +1,60 @@
+"""Allocation of the arrays that hold results (knows no Tensor).
+
+All of them come from here, so that a pool for large ones has one place to live in.
+"""
+
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
+
+cimport numpy as cnp
+
+from autograd_cy._core.dtypes cimport NCODES, dtype, dtype_of
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject *op)
+
+cdef extern from "numpy/arrayobject.h":
+    PyObject *PyArray_BASE(cnp.ndarray)
+    object PyArray_NewFromDescr(void *, cnp.dtype, int, const cnp.npy_intp *, void *, void *, int, void *)
+    object PyArray_Zeros(int, const cnp.npy_intp *, cnp.dtype, int)
+    object PyArray_CastToType(cnp.ndarray, cnp.dtype, int)
+    object PyArray_NewCopy(cnp.ndarray, int)
+    void *ndarray_type "(&PyArray_Type)"
+
+cdef PyObject *DESCR[NCODES]
+cdef list descriptors = []
+for _code in range(NCODES):
+    descriptors.append((<dtype> dtype_of(_code)).numpy_dtype)
+    DESCR[_code] = <PyObject *> descriptors[_code]
+
+
+cdef cnp.ndarray new_array(int code, int ndim, const cnp.npy_intp *dims):
+    """A new C-contiguous array, not initialized."""
+    Py_INCREF(<object> DESCR[code])      # NumPy takes this reference over
+    return <cnp.ndarray> PyArray_NewFromDescr(ndarray_type, <cnp.dtype> DESCR[code], ndim, dims, NULL, NULL, 0, NULL)
+
+
+cdef cnp.ndarray new_zeros(int code, int ndim, const cnp.npy_intp *dims):
+    Py_INCREF(<object> DESCR[code])
+    return <cnp.ndarray> PyArray_Zeros(ndim, dims, <cnp.dtype> DESCR[code], 0)
+
+
+cdef cnp.ndarray cast(cnp.ndarray array, int code):
+    """A new array with the same values as another type; of a complex number in a real type, the real part."""
+    if cnp.PyArray_ISCOMPLEX(array) and not (<dtype> dtype_of(code)).is_complex:
+        array = array.real
+    Py_INCREF(<object> DESCR[code])
+    return <cnp.ndarray> PyArray_CastToType(array, <cnp.dtype> DESCR[code], 0)
+
+
+cdef cnp.ndarray dense_copy(cnp.ndarray array):
+    """A C-contiguous, aligned copy."""
+    return <cnp.ndarray> PyArray_NewCopy(array, cnp.NPY_CORDER)
+
+
+cdef bint is_owned(cnp.ndarray array) noexcept:
+    """Whether the one reference that the caller holds is all there is to this memory; see NOTE [Gradient ownership]."""
+    return (Py_REFCNT(<PyObject *> array) == 1 and PyArray_BASE(array) == NULL
+            and cnp.PyArray_CHKFLAGS(array, cnp.NPY_ARRAY_CARRAY | cnp.NPY_ARRAY_OWNDATA))

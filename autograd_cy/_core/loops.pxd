@@ -1,0 +1,25 @@
+"""Elementwise loops over strided arrays, NumPy's and ours, and the walk that calls them."""
+
+from cpython.object cimport PyObject
+cimport numpy as cnp
+from numpy cimport npy_intp
+
+from autograd_cy._core.dtypes cimport NCODES
+
+# NumPy's signature of an inner loop: `dims[0]` elements, one pointer and one stride (in bytes) an operand
+ctypedef void (*Loop)(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil
+
+cdef struct Kernel:
+    Loop loop
+    void *data
+
+cdef enum:
+    MAX_DIMS = 64
+    MAX_OPERANDS = 6
+
+cdef int borrow(Kernel *kernels, object ufunc, object result_code_of) except -1
+cdef cnp.ndarray evaluate(Kernel *kernel, PyObject **arrays, int n, int code, cnp.ndarray out)
+cdef cnp.ndarray sum_to(cnp.ndarray array, int ndim, const npy_intp *dims)
+cdef int add_into(cnp.ndarray total, cnp.ndarray array) except -1
+cdef Kernel *adding_kernel(int code) noexcept
+cdef bint is_flat(cnp.ndarray array) noexcept

@@ -1,0 +1,250 @@
+"""Elementwise loops over strided arrays, NumPy's and ours, and the walk that calls them (knows no Tensor).
+
+NOTE [Borrowed loops]
+A ufunc's inner loop costs some 10 ns for 16 elements, the ufunc around it 250. So the loops are looked up once, at
+import, and called here. What that takes:
+  1. the first match of a signature is the one NumPy uses (some are listed twice and differ in bits);
+  2. operands are aligned and of native byte order; an unaligned one is copied first;
+  3. results are written C-contiguous (NumPy 2.4's isinf and isfinite are wrong for strided ones);
+  4. loops never warn, ufuncs do: all layouts go through the loops, so that no warning depends on strides.
+"""
+
+import numpy as np
+
+from cpython.object cimport PyObject
+cimport numpy as cnp
+from numpy cimport npy_intp
+
+from autograd_cy._core.buffers cimport dense_copy, new_array, new_zeros
+from autograd_cy._core.dtypes cimport ITEMSIZE, NCODES, TYPE_NUM, code_of
+
+cnp.import_array()
+cnp.import_ufunc()
+
+cdef extern from "numpy/ufuncobject.h":
+    ctypedef struct UfuncObject "PyUFuncObject":
+        int nargs
+        int ntypes
+        Loop *functions
+        void **data
+        const char *types
+
+cdef struct Walk:
+    int ndim
+    npy_intp[MAX_DIMS] shape
+    char *data[MAX_OPERANDS]
+    npy_intp[MAX_OPERANDS][MAX_DIMS] strides
+
+cdef Kernel[NCODES] ADDING
+
+
+cdef int borrow(Kernel *kernels, object ufunc, object result_code_of) except -1:
+    """Fill the table, by Code, with a ufunc's loops from that type to the type `result_code_of(code)`.
+
+    Types for which the ufunc has no such loop are left alone.
+    """
+    cdef UfuncObject *u = <UfuncObject *> <PyObject *> ufunc
+    cdef int code, i, k, wanted
+    for code in range(NCODES):
+        for i in range(u.ntypes):
+            for k in range(u.nargs):
+                wanted = TYPE_NUM[code] if k < u.nargs - 1 else TYPE_NUM[<int> result_code_of(code)]
+                if u.types[i * u.nargs + k] != wanted:
+                    break
+            else:
+                kernels[code] = Kernel(u.functions[i], u.data[i])
+                break
+    return 0
+
+
+cdef bint is_flat(cnp.ndarray array) noexcept:
+    return cnp.PyArray_CHKFLAGS(array, cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED)
+
+
+cdef cnp.ndarray evaluate(Kernel *kernel, PyObject **arrays, int n, int code, cnp.ndarray out):
+    """Call a kernel on `n` broadcast arrays; the result is `out`, or (None) a new array of type `code`.
+
+    RuntimeError where shapes don't broadcast.
+    """
+    cdef char *data[MAX_OPERANDS]
+    cdef npy_intp[MAX_OPERANDS] strides
+    cdef cnp.ndarray widest = <cnp.ndarray> arrays[0]
+    cdef cnp.ndarray array
+    cdef npy_intp size
+    cdef int k
+    for k in range(1, n):
+        if cnp.PyArray_NDIM(<cnp.ndarray> arrays[k]) > cnp.PyArray_NDIM(widest):
+            widest = <cnp.ndarray> arrays[k]
+    for k in range(n):
+        array = <cnp.ndarray> arrays[k]
+        if not is_flat(array):
+            break
+        if cnp.PyArray_NDIM(array) == 0:
+            strides[k] = 0
+        elif array is widest or cnp.PyArray_SAMESHAPE(array, widest):
+            strides[k] = cnp.PyArray_ITEMSIZE(array)
+        else:
+            break
+        data[k] = cnp.PyArray_BYTES(array)
+    else:
+        if out is None:
+            out = new_array(code, cnp.PyArray_NDIM(widest), cnp.PyArray_DIMS(widest))
+        if is_flat(out):
+            data[n] = cnp.PyArray_BYTES(out)
+            strides[n] = cnp.PyArray_ITEMSIZE(out)
+            size = cnp.PyArray_SIZE(out)
+            if size > 0:
+                kernel.loop(data, &size, strides, kernel.data)
+            return out
+    return evaluate_strided(kernel, arrays, n, code, out)
+
+
+cdef cnp.ndarray evaluate_strided(Kernel *kernel, PyObject **arrays, int n, int code, cnp.ndarray out):
+    """The same for any shapes and strides."""
+    cdef Walk walk
+    cdef list aligned = []
+    cdef int k
+    broadcast_shape(&walk, arrays, n)
+    if out is None:
+        out = new_array(code, walk.ndim, walk.shape)
+    for k in range(n):
+        aligned.append(<cnp.ndarray> arrays[k])
+        if not cnp.PyArray_ISALIGNED(<cnp.ndarray> arrays[k]):
+            aligned[k] = dense_copy(<cnp.ndarray> arrays[k])
+        set_operand(&walk, k, <cnp.ndarray> aligned[k])
+    set_operand(&walk, n, out)
+    call_along(&walk, n + 1, kernel)
+    return out
+
+
+cdef int broadcast_shape(Walk *walk, PyObject **arrays, int n) except -1:
+    """The common shape of the arrays."""
+    cdef int k, axis, offset
+    cdef npy_intp size
+    cdef cnp.ndarray array
+    walk.ndim = 0
+    for k in range(n):
+        walk.ndim = max(walk.ndim, cnp.PyArray_NDIM(<cnp.ndarray> arrays[k]))
+    for axis in range(walk.ndim):
+        walk.shape[axis] = 1
+    for k in range(n):
+        array = <cnp.ndarray> arrays[k]
+        offset = walk.ndim - cnp.PyArray_NDIM(array)
+        for axis in range(cnp.PyArray_NDIM(array)):
+            size = cnp.PyArray_DIM(array, axis)
+            if size == 1 or size == walk.shape[axis + offset]:
+                continue
+            if walk.shape[axis + offset] != 1:
+                raise RuntimeError(
+                    f"The size of tensor a ({walk.shape[axis + offset]}) must match the size of tensor b ({size}) "
+                    f"at non-singleton dimension {axis + offset}")
+            walk.shape[axis + offset] = size
+    return 0
+
+
+cdef void set_operand(Walk *walk, int k, cnp.ndarray array) noexcept:
+    """Enter the array's data and its strides, zero where it is broadcast."""
+    cdef int offset = walk.ndim - cnp.PyArray_NDIM(array)
+    cdef int axis
+    walk.data[k] = cnp.PyArray_BYTES(array)
+    for axis in range(walk.ndim):
+        if axis < offset or (cnp.PyArray_DIM(array, axis - offset) == 1 and walk.shape[axis] != 1):
+            walk.strides[k][axis] = 0
+        else:
+            walk.strides[k][axis] = cnp.PyArray_STRIDE(array, axis - offset)
+
+
+cdef void coalesce(Walk *walk, int n) noexcept nogil:
+    """Drop dimensions of size 1 and merge neighbours that every operand steps through evenly."""
+    cdef int axis, k, last = -1
+    cdef bint even
+    for axis in range(walk.ndim):
+        if walk.shape[axis] == 1:
+            continue
+        even = last >= 0
+        if even:
+            for k in range(n):
+                if walk.strides[k][last] != walk.shape[axis] * walk.strides[k][axis]:
+                    even = False
+                    break
+        if even:
+            walk.shape[last] *= walk.shape[axis]
+        else:
+            last += 1
+            walk.shape[last] = walk.shape[axis]
+        for k in range(n):
+            walk.strides[k][last] = walk.strides[k][axis]
+    walk.ndim = last + 1
+
+
+cdef void call_along(Walk *walk, int n, Kernel *kernel) noexcept nogil:
+    """Call the kernel on each run along the last dimension."""
+    cdef npy_intp[MAX_DIMS] counter
+    cdef npy_intp[MAX_OPERANDS] inner
+    cdef char *data[MAX_OPERANDS]
+    cdef npy_intp size = 1
+    cdef int axis, k
+    for axis in range(walk.ndim):
+        if walk.shape[axis] == 0:
+            return
+        counter[axis] = 0
+    coalesce(walk, n)
+    cdef int outer = walk.ndim - 1
+    if walk.ndim > 0:
+        size = walk.shape[outer]
+    for k in range(n):
+        inner[k] = walk.strides[k][outer] if walk.ndim > 0 else 0
+    while True:
+        for k in range(n):
+            data[k] = walk.data[k]
+        kernel.loop(data, &size, inner, kernel.data)
+        axis = outer - 1
+        while axis >= 0:
+            counter[axis] += 1
+            for k in range(n):
+                walk.data[k] += walk.strides[k][axis]
+            if counter[axis] < walk.shape[axis]:
+                break
+            counter[axis] = 0
+            for k in range(n):
+                walk.data[k] -= walk.strides[k][axis] * walk.shape[axis]
+            axis -= 1
+        if axis < 0:
+            return
+
+
+cdef Kernel *adding_kernel(int code) noexcept:
+    return &ADDING[code]
+
+
+cdef int add_into(cnp.ndarray total, cnp.ndarray array) except -1:
+    """total += array, both of one type and shape."""
+    cdef PyObject *operands[2]
+    operands[0] = <PyObject *> total
+    operands[1] = <PyObject *> array
+    evaluate(&ADDING[code_of(total)], operands, 2, 0, total)
+    return 0
+
+
+cdef cnp.ndarray sum_to(cnp.ndarray array, int ndim, const npy_intp *dims):
+    """The sum over those dimensions along which an array of shape `dims` was broadcast to the shape of `array`.
+
+    The addition's loop sees the total as first operand and as result, with stride 0 where it is summed; along the last
+    dimension NumPy's loop then sums pairwise.
+    """
+    cdef Walk walk
+    cdef int axis
+    cdef cnp.ndarray total = new_zeros(code_of(array), ndim, dims)
+    if not cnp.PyArray_ISALIGNED(array):
+        array = dense_copy(array)
+    walk.ndim = cnp.PyArray_NDIM(array)
+    for axis in range(walk.ndim):
+        walk.shape[axis] = cnp.PyArray_DIM(array, axis)
+    set_operand(&walk, 0, total)
+    set_operand(&walk, 1, array)
+    set_operand(&walk, 2, total)
+    call_along(&walk, 3, &ADDING[code_of(array)])
+    return total
+
+
+borrow(ADDING, np.add, lambda code: code)

@@ -1,0 +1,75 @@
+"""Node: one recorded operation, and the edges to what it was computed from."""
+
+from cpython.object cimport PyObject
+cimport numpy as cnp
+
+from autograd_cy._core.lifetime cimport Link
+from autograd_cy._core.tensor cimport Tensor, VersionCounter
+
+
+cdef class Node:
+    cdef Link link
+    cdef object __weakref__
+    cdef unsigned long long sequence_number
+    # edges: three inline, the rest in `more_edges` as pairs (node, input number)
+    cdef Node next0, next1, next2
+    cdef int number0, number1, number2
+    cdef int n_edges
+    cdef int n_outputs
+    # what was saved: Tensors; of an output only its array (in slot 2), see NOTE [Saved tensors] in saved.pyx
+    cdef object saved0, saved1, saved2
+    cdef long version0, version1, version2
+    cdef VersionCounter counter     # of the saved output
+    cdef bint saves                 # something was saved ...
+    cdef bint released              # ... and given up after a backward
+    cdef object shapes              # of an elementwise node: the shapes of the inputs that were broadcast
+    cdef object constants           # what else the rule needs (dims, shapes), a tuple named by `constant_names`
+    cdef object extras              # NodeExtras, or None: edges from the fourth on, hooks, metadata
+    # an elementwise node: its row of the table, the types of its inputs
+    cdef void *op
+    cdef signed char code0, code1, code2
+    # the engine's notes on the running task; see NOTE [Scratch fields] in engine.pyx
+    cdef void *task
+    cdef int dependencies
+    cdef bint needed
+    cdef bint captured
+    cdef object buffer
+
+    cdef object vjp(self, object g, int i, bint reuse)
+    cdef object rule(self, object g, int i)
+    cdef object jvp(self, tuple tangents)
+    cdef tuple saved_names(self)
+    cdef tuple constant_names(self)
+    cdef int release_saved(self) except -1
+    cdef Node next_node(self, int i)
+    cdef int next_number(self, int i) noexcept
+    cdef int add_edge(self, Node node, int number) except -1
+
+
+cdef class NodeExtras:
+    cdef list edges                 # [(node, input number), ...] from the fourth on
+    cdef object metadata
+    cdef NodeHooks hooks
+
+
+cdef class NodeHooks:
+    """The hooks of a node: callables by the id of their handle, in the order of registration."""
+    cdef dict tensor_hooks          # output number -> {id: function}
+    cdef dict retained              # output number -> weak reference to the tensor that retains its gradient
+    cdef dict pre_hooks
+    cdef dict post_hooks
+
+
+cdef class AccumulateGrad(Node):
+    pass                            # the leaf is in `saved0`: of Node's size, the freelist serves it
+
+
+cdef inline Tensor leaf_of(Node node):
+    return <Tensor> node.saved0
+
+
+cdef AccumulateGrad accumulator_of(Tensor leaf)
+cdef int connect(Node node, Tensor source) except -1
+cdef NodeHooks hooks_of(Node node)
+cdef NodeHooks existing_hooks(Node node)
+cdef NodeHooks hooks_of_tensor(Tensor tensor)

@@ -1,0 +1,310 @@
+"""Node: one recorded operation, and the edges to what it was computed from.
+
+A subclass gives `rule(g, i)`, the gradient for its i-th input as Tensors, and `jvp(tangents)`; where an array kernel is
+faster it gives `vjp(g, i, reuse)` as well. Both see the incoming gradient `g`: of a node with one output a value, of
+one with several outputs a list with None for the outputs that no gradient reached.
+"""
+
+cimport cython
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
+
+cimport numpy as cnp
+
+from autograd_cy._core.buffers cimport dense_copy
+from autograd_cy._core.lifetime cimport NODE, Link, release, unwatch, watch
+from autograd_cy._core.saved cimport freed_error, unpack
+from autograd_cy._core.state cimport NO_GRAD, ThreadState, thread_state
+from autograd_cy._core.tensor cimport Tensor, new_tensor
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject *op)
+
+cdef unsigned long long LEAF_SEQUENCE = <unsigned long long> -1
+
+
+@cython.freelist(512)
+cdef class Node:
+    """One recorded operation. Made by operations only; `tensor.grad_fn` leads to it."""
+
+    def __cinit__(self):
+        cdef ThreadState *state = thread_state()
+        watch(&self.link, <PyObject *> self, NODE)
+        self.sequence_number = state.sequence_nr
+        state.sequence_nr += 1
+        self.n_outputs = 1
+
+    def __init__(self):
+        raise TypeError(f"{type(self).__name__} objects are made by operations only")
+
+    def __dealloc__(self):
+        # see NOTE [Freeing without recursion] in lifetime.pyx
+        cdef Link *link
+        unwatch(&self.link)
+        if self.next0 is not None and Py_REFCNT(<PyObject *> self.next0) == 1:
+            link = &self.next0.link
+            Py_INCREF(self.next0)
+            self.next0 = None
+            release(link)
+        if self.next1 is not None and Py_REFCNT(<PyObject *> self.next1) == 1:
+            link = &self.next1.link
+            Py_INCREF(self.next1)
+            self.next1 = None
+            release(link)
+        if self.next2 is not None and Py_REFCNT(<PyObject *> self.next2) == 1:
+            link = &self.next2.link
+            Py_INCREF(self.next2)
+            self.next2 = None
+            release(link)
+        if self.extras is not None and (<NodeExtras> self.extras).edges is not None:
+            release_edges((<NodeExtras> self.extras).edges)
+
+    # what a subclass defines
+
+    cdef object rule(self, object g, int i):
+        """The gradient for input `i`, a Tensor or None, computed by operations (recorded under create_graph)."""
+        raise NotImplementedError(f"the derivative for '{self.name()}' is not implemented")
+
+    cdef object jvp(self, tuple tangents):
+        """The tangent of the output (a tuple of them for several) from those of the inputs, None where there is none."""
+        raise NotImplementedError(f"Trying to use forward AD with {self.name()} that does not support it because it "
+                                  "has not been implemented yet.")
+
+    cdef object vjp(self, object g, int i, bint reuse):
+        """The gradient for input `i` as an array; `reuse`: `g` is not needed afterwards.
+
+        Unless a subclass knows better, the rule computes it, on Tensors that are not recorded.
+        """
+        cdef ThreadState *state = thread_state()
+        cdef int mode = state.mode
+        cdef object wrapped, result
+        if type(g) is list:
+            wrapped = [None if item is None else new_tensor(item) for item in g]
+        else:
+            wrapped = new_tensor(g)
+        state.mode = mode | NO_GRAD
+        try:
+            result = self.rule(wrapped, i)
+        finally:
+            state.mode = mode
+        return None if result is None else (<Tensor> result).array
+
+    cdef tuple saved_names(self):
+        """The names (`self`, `other`, `result`) of the saved slots 0, 1, 2."""
+        return ()
+
+    cdef tuple constant_names(self):
+        return ()
+
+    # saved tensors
+
+    cdef int release_saved(self) except -1:
+        """Give up what was saved, as a backward does that does not retain the graph."""
+        if self.saves:
+            self.released = True
+            self.saved0 = None
+            self.saved1 = None
+            self.saved2 = None
+            self.counter = None
+        return 0
+
+    def __getattr__(self, str name):
+        if name.startswith("_saved_"):
+            name = name[7:]
+            if name in self.saved_names():
+                value = unpack(self, self.saved_names().index(name))
+                is_number = value is not None and (<Tensor> value).is_number
+                return new_tensor(dense_copy((<Tensor> value).array)) if is_number else value
+            if name in self.constant_names():
+                if self.released:
+                    raise freed_error(self)
+                return self.constants[self.constant_names().index(name)]
+            name = "_saved_" + name
+        raise AttributeError(f"'{self.name()}' object has no attribute '{name}'")
+
+    def __dir__(self):
+        return sorted([*object.__dir__(self), *("_saved_" + n for n in (*self.saved_names(), *self.constant_names()) if n)])
+
+    # edges
+
+    cdef Node next_node(self, int i):
+        if i == 0:
+            return self.next0
+        if i == 1:
+            return self.next1
+        if i == 2:
+            return self.next2
+        return <Node> (<tuple> (<NodeExtras> self.extras).edges[i - 3])[0]
+
+    cdef int next_number(self, int i) noexcept:
+        if i == 0:
+            return self.number0
+        if i == 1:
+            return self.number1
+        if i == 2:
+            return self.number2
+        return (<tuple> (<NodeExtras> self.extras).edges[i - 3])[1]
+
+    cdef int add_edge(self, Node node, int number) except -1:
+        """Append the edge to output `number` of `node` (None: to an input that needs no gradient)."""
+        cdef int i = self.n_edges
+        cdef NodeExtras extras
+        if i == 0:
+            self.next0, self.number0 = node, number
+        elif i == 1:
+            self.next1, self.number1 = node, number
+        elif i == 2:
+            self.next2, self.number2 = node, number
+        else:
+            extras = extras_of(self)
+            if extras.edges is None:
+                extras.edges = []
+            extras.edges.append((node, number))
+        self.n_edges = i + 1
+        return 0
+
+    @property
+    def next_functions(self):
+        """The nodes that this one's gradients go to: ((Node or None, input number), ...).
+
+        >>> import autograd_cy as ag
+        >>> x = ag.tensor(1.0, requires_grad=True)
+        >>> (x * 2.0).grad_fn.next_functions
+        ((<AccumulateGrad>, 0), (None, 0))
+        """
+        cdef int i
+        return tuple([(self.next_node(i), self.next_number(i)) for i in range(self.n_edges)])
+
+    def name(self):
+        """The name of the operation: `MulBackward0`."""
+        return type(self).__name__
+
+    @property
+    def metadata(self):
+        """A dict for notes of the user's own."""
+        cdef NodeExtras extras = extras_of(self)
+        if extras.metadata is None:
+            extras.metadata = {}
+        return extras.metadata
+
+    def _sequence_nr(self):
+        return self.sequence_number
+
+    def _set_sequence_nr(self, unsigned long long number):
+        self.sequence_number = number
+
+    def __repr__(self):
+        return f"<{self.name()}>"
+
+    def __reduce__(self):
+        raise TypeError(f"cannot pickle '{self.name()}' object: a recorded graph is not serializable")
+
+
+cdef void release_edges(list edges):
+    """The same as Node.__dealloc__ does for its inline edges."""
+    cdef Link *link
+    cdef PyObject *node
+    cdef tuple edge
+    while edges:
+        edge = <tuple> edges.pop()
+        node = <PyObject *> edge[0]
+        if edge[0] is None:
+            continue
+        link = &(<Node> node).link
+        Py_INCREF(<object> node)
+        edge = None
+        if Py_REFCNT(node) == 1:
+            release(link)
+        else:
+            drop(node)
+
+
+cdef inline void drop(PyObject *node):
+    from_c_decref(node)
+
+
+cdef extern from "Python.h":
+    void from_c_decref "Py_DECREF"(PyObject *)
+
+
+@cython.final
+cdef class NodeExtras:
+    pass
+
+
+@cython.final
+cdef class NodeHooks:
+    pass
+
+
+cdef NodeExtras extras_of(Node node):
+    if node.extras is None:
+        node.extras = NodeExtras.__new__(NodeExtras)
+    return <NodeExtras> node.extras
+
+
+cdef NodeHooks hooks_of(Node node):
+    """The hooks of a node, made if there are none yet. A leaf's live with the leaf, which outlives its node."""
+    if type(node) is AccumulateGrad:
+        return hooks_of_tensor(leaf_of(node))
+    cdef NodeExtras extras = extras_of(node)
+    if extras.hooks is None:
+        extras.hooks = NodeHooks.__new__(NodeHooks)
+    return extras.hooks
+
+
+cdef NodeHooks hooks_of_tensor(Tensor tensor):
+    """The hooks object on which the tensor's own hooks are registered."""
+    if tensor.grad_fn is not None:
+        return hooks_of(tensor.grad_fn)
+    if tensor.hooks is None:
+        tensor.hooks = NodeHooks.__new__(NodeHooks)
+    return <NodeHooks> tensor.hooks
+
+
+cdef NodeHooks existing_hooks(Node node):
+    """The hooks of a node, or None."""
+    if type(node) is AccumulateGrad:
+        return <NodeHooks> leaf_of(node).hooks
+    return None if node.extras is None else (<NodeExtras> node.extras).hooks
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class AccumulateGrad(Node):
+    """Where the gradient of a leaf arrives. One for each leaf as long as anybody holds it."""
+
+    def __cinit__(self):
+        self.sequence_number = LEAF_SEQUENCE
+        thread_state().sequence_nr -= 1         # it takes no number of its own
+
+    def __dealloc__(self):
+        if self.saved0 is not None:
+            leaf_of(self).accumulator = NULL
+
+    @property
+    def variable(self):
+        """The leaf."""
+        return self.saved0
+
+
+cdef AccumulateGrad accumulator_of(Tensor leaf):
+    """The AccumulateGrad of a leaf: the one that is alive, or a new one."""
+    cdef AccumulateGrad node
+    if leaf.accumulator != NULL:
+        return <AccumulateGrad> leaf.accumulator
+    node = AccumulateGrad.__new__(AccumulateGrad)
+    node.saved0 = leaf
+    leaf.accumulator = <PyObject *> node
+    return node
+
+
+cdef int connect(Node node, Tensor source) except -1:
+    """Append the edge to where the gradient of `source` goes."""
+    if source.grad_fn is not None:
+        return node.add_edge(source.grad_fn, source.output_number)
+    if source.needs_grad:
+        return node.add_edge(accumulator_of(source), 0)
+    return node.add_edge(None, 0)

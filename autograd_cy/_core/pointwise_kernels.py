@@ -1,0 +1,143 @@
+"""Renders the rows of pointwise_table.py into Cython (read at build time only)."""
+
+import re
+
+FLOATS = [("f32", "float", "r", "FLOAT32"), ("f64", "double", "r", "FLOAT64"),
+          ("c64", "float complex", "c", "COMPLEX64"), ("c128", "double complex", "c", "COMPLEX128")]
+INTEGERS = [("u8", "unsigned char", "i", "UINT8"), ("i8", "signed char", "i", "INT8"), ("i16", "short", "i", "INT16"),
+            ("i32", "int", "i", "INT32"), ("i64", "long long", "i", "INT64")]
+BORROWED = {"exp": "exp", "log": "log", "sqrt": "sqrt", "sin": "sin", "cos": "cos", "tanh": "tanh", "pow": "power"}
+def names_in(formula, names):
+    return [n for n in names if re.search(rf"\b{n}\b", formula)]
+
+
+def reads(formula, lets, names="abcy"):
+    """The operands that a formula reads, itself and through its lets, in the order of `names`."""
+    texts = [formula] + [t for v in names_in(formula, lets) for t in lets[v][1]]
+    return [n for n in names if any(names_in(t, [n]) for t in texts)]
+
+
+def typed(formula, suffix, ctype):
+    """A formula in C: literals of the operands' type (else float32 is computed in double) and typed functions."""
+    formula = re.sub(r"(?<![\w.])(\d+(?:\.\d+)?)(?![\w.])", rf"(<{ctype.removesuffix(' complex')}> \1)", formula)
+    return re.sub(r"\b(where|conj|sgn)\(", rf"\1_{suffix}(", formula)
+
+
+def loads(formula, operands, suffix, ctype, flat):
+    for k, x in enumerate(operands):
+        if names_in(formula, [x]):
+            yield f"{x} = p{x}[start + i]" if flat else f"{x} = (<{ctype} *> (args[{k}] + (start + i) * strides[{k}]))[0]"
+
+
+def element_loop(formula, target, operands, lets, suffix, ctype, flat, conjugate):
+    """The loop over one block that computes `target` from operands and lets."""
+    body = list(loads(formula, operands, suffix, ctype, flat))
+    body += [f"{v} = {v}_0[i]" for v in names_in(formula, lets)]
+    if conjugate:
+        body.append(f"g = conj_{suffix}(g)")
+    value = typed(formula, suffix, ctype)
+    body.append(f"{target} = {f'conj_{suffix}({value})' if conjugate else value}")
+    return ["for i in range(size):"] + ["    " + line for line in body]
+
+
+def blocks(formula, operands, lets, suffix, ctype, code, flat, conjugate):
+    """All passes over one block: the lets' loops, then the formula."""
+    used = names_in(formula, lets)
+    lines = []
+    for v in used:
+        function, arguments = lets[v]
+        for k, argument in enumerate(arguments):
+            lines += element_loop(argument, f"{v}_{k}[i]", operands, {}, suffix, ctype, flat, False)
+        lines.append(f"call_{len(arguments)}(&LOOP_{function}[{code}], "
+                     + ", ".join(f"{v}_{k}" for k in range(len(arguments))) + f", size, sizeof({ctype}))")
+    target = "pout[start + i]" if flat else f"(<{ctype} *> (args[{len(operands)}] + (start + i) * strides[{len(operands)}]))[0]"
+    return lines + element_loop(formula, target, operands, {v: lets[v] for v in used}, suffix, ctype, flat, conjugate)
+
+
+def kernel(name, formula, operands, lets, suffix, ctype, code, conjugate=False):
+    """A kernel with the signature of a ufunc's loop: one version for contiguous operands, one for strided ones."""
+    conjugate = conjugate and ctype.endswith("complex")
+    used = names_in(formula, lets)
+    out = [f"cdef void {name}_{suffix}(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:",
+           "    cdef npy_intp n = dims[0], start = 0, i, size"]
+    for k, x in enumerate([*operands, "out"]):
+        out.append(f"    cdef {ctype} *p{x} = <{ctype} *> args[{k}]")
+    if operands:
+        out.append(f"    cdef {ctype} " + ", ".join(operands))
+    for v in used:
+        out.append(f"    cdef {ctype} {v}")
+        out += [f"    cdef {ctype}[BLOCK] {v}_{k}" for k in range(len(lets[v][1]))]
+    flat = " and ".join(f"strides[{k}] == sizeof({ctype})" for k in range(len(operands) + 1))
+    out += [f"    cdef bint flat = {flat}", "    while start < n:",
+            f"        size = {'min(n - start, <npy_intp> BLOCK)' if used else 'n'}", "        if flat:"]
+    out += ["            " + line for line in blocks(formula, operands, lets, suffix, ctype, code, True, conjugate)]
+    out += ["        else:"]
+    out += ["            " + line for line in blocks(formula, operands, lets, suffix, ctype, code, False, conjugate)]
+    out += ["        start += size", "", ""]
+    return "\n".join(out)
+
+
+def kernels_of(row):
+    """All kernels of a row: of its forward where that is a formula, and of each derivative."""
+    text = ""
+    if not row.forward.isidentifier() or row.forward in row.lets:
+        for suffix, ctype, kind, code in INTEGERS + FLOATS:
+            if kind in row.forward_kinds:
+                text += kernel(f"{row.name}_forward", row.forward, row.inputs, row.lets, suffix, ctype, code)
+    for x, pair in row.derivatives.items():
+        for suffix, ctype, kind, code in FLOATS:
+            formula = pair[kind == "c"]
+            if kind in row.kinds and formula != "g":
+                operands = ["g", *reads(formula, row.lets)]
+                text += kernel(f"{row.name}_{x}", formula, operands, row.lets, suffix, ctype, code, row.holomorphic)
+    return text
+
+
+def rules_of(row):
+    """The derivatives as functions of Tensors."""
+    text = ""
+    for x, (formula, _) in row.derivatives.items():
+        text += f"cdef object {row.name}_{x}_rule(object g, object a, object b, object c, object y):\n"
+        for v in names_in(formula, row.lets):
+            function, arguments = row.lets[v]
+            text += f"    cdef object {v} = {function}({', '.join(arguments)})\n"
+        text += f"    return {formula}\n\n\n"
+    return text
+
+
+def entry_of(row):
+    """The statements that fill the row's entry of the table."""
+    out = [f'OP_{row.name}.name = b"{row.name.rstrip("_")}"', f"OP_{row.name}.arity = {len(row.inputs)}",
+           f"OP_{row.name}.result = {row.result}", f"OP_{row.name}.inexact = {row.inexact}",
+           f"OP_{row.name}.holomorphic = {row.holomorphic}"]
+    if row.forward.isidentifier() and row.forward not in row.lets:
+        out.append(f"borrow(OP_{row.name}.forward, np.{row.forward}, result_{row.result.lower()})")
+        if row.forward == "power":
+            out.append(f"forget_integers(OP_{row.name}.forward)")
+    else:
+        out += [f"OP_{row.name}.forward[{code}] = Kernel({row.name}_forward_{suffix}, NULL)"
+                for suffix, _, kind, code in INTEGERS + FLOATS if kind in row.forward_kinds]
+    if row.node:
+        out.append(f"OP_{row.name}.node_type = <PyTypeObject *> {row.node}")
+    for x, (formula, complex_formula) in row.derivatives.items():
+        d = f"OP_{row.name}.derivative[{'abc'.index(x)}]"
+        out += [f"{d}.operands = {' | '.join(o.upper() for o in reads(formula, row.lets)) or 0}",
+                f"{d}.identity = {formula == 'g'}", f"{d}.rule = {row.name}_{x}_rule"]
+        if formula != "g":
+            out += [f"{d}.kernels[{k}] = Kernel({row.name}_{x}_{suffix}, NULL)"
+                    for k, (suffix, _, kind, _) in enumerate(FLOATS) if kind in row.kinds]
+    return "\n    ".join(out)
+
+
+def saved_by(node, table):
+    """The names of the saved slots of a node class, None for a slot that is never used."""
+    names = [None, None, None]
+    for row in table:
+        if row.node == node:
+            for formula, _ in row.derivatives.values():
+                for x in reads(formula, row.lets):
+                    slot = "abc".index(x) if x in "abc" else 2
+                    names[slot] = row.saved[slot]
+            if row.name in ("squared", "power_to_number"):
+                names[1] = "exponent"
+    return tuple(names)

@@ -1,0 +1,116 @@
+"""The table of elementwise operations, from which setup.py renders pointwise.pyx (read at build time only).
+
+A row: op(name, arguments, forward, {input: derivative}, ...)
+  forward      a NumPy ufunc's name, or a formula where NumPy has none
+  derivative   a formula over g (the incoming gradient), the inputs a, b, c and the output y. It is linear in g, so
+               with the tangent for g it serves forward mode, too. What it reads is what gets saved. A pair: the
+               formula for real types and the one for complex types.
+  let          values that formulas share, "name = function(arguments)": that function's loop is called block by block
+  node, saved  PyTorch's names of the node and of what it saves: the inputs a, b and (c or the output)
+  kinds        derivative kernels for r(eal), c(omplex) types; other types go by the rule
+  holomorphic  the gradient is conj(F(conj(g))); False: F(g) itself
+Vocabulary: + - * /, where(condition, x, y), conj, sgn, real and the functions of `let`.
+"""
+
+import re
+from types import SimpleNamespace
+
+table = []
+
+
+def op(name, args, forward, derivatives=None, let="", node=None, saved=("self", "other", "result"), kinds="rc",
+       forward_kinds=None, inexact=False, holomorphic=True, result="SAME_TYPE", methods=None, doc="", public=True):
+    lets = {}
+    for line in filter(None, (part.strip() for part in let.split(";"))):
+        variable, function, arguments = re.fullmatch(r"(\w+) = (\w+)\((.*)\)", line).groups()
+        lets[variable] = (function, [a.strip() for a in arguments.split(",")] if function == "pow" else [arguments])
+    derivatives = {x: d if isinstance(d, tuple) else (d, d) for x, d in (derivatives or {}).items()}
+    inputs = ["a", "b", "c"][:len(args.split(","))]
+    table.append(SimpleNamespace(
+        name=name, args=args, inputs=inputs, forward=forward, derivatives=derivatives, lets=lets, node=node,
+        saved=saved, kinds=kinds, forward_kinds=forward_kinds or kinds, inexact=inexact, holomorphic=holomorphic,
+        result=result, methods=(name,) if methods is None else methods, doc=doc, public=public))
+
+
+# arithmetic
+op("add_", "input, other", "add", {"a": "g", "b": "g"}, node="AddBackward0", public=False)
+op("sub_", "input, other", "subtract", {"a": "g", "b": "-g"}, node="SubBackward0", public=False)
+op("rsub_", "input, other", "subtract", {"a": "g", "b": "-g"}, node="RsubBackward1", public=False)
+op("mul", "input, other", "multiply", {"a": "g * b", "b": "g * a"}, node="MulBackward0", methods=("mul", "multiply"),
+   doc="The product input * other.")
+op("div_", "input, other", "true_divide", {"a": "g / b", "b": "-g * (a / b) / b"}, node="DivBackward0",
+   inexact=True, public=False)
+op("power", "input, exponent", "power",
+   {"a": "where(b == 0, 0, g * b * p)",
+    "b": ("where(a == 0, where(b < 0, g * y * l, 0), g * y * l)", "where(a == 0, 0, g * y * l)")},
+   let="p = pow(a, b - 1); l = log(a)", node="PowBackward1", saved=("self", "exponent", "result"), public=False)
+op("power_of_number", "input, exponent", "power",
+   {"b": ("where(a == 0, where(b < 0, g * y * l, 0), g * y * l)", "where(a == 0, 0, g * y * l)")},
+   let="l = log(a)", node="PowBackward2", saved=("self", "exponent", "result"), public=False)
+op("power_to_number", "input, exponent", "power", {"a": "where(b == 0, 0, g * b * p)"}, let="p = pow(a, b - 1)",
+   node="PowBackward0", saved=("self", "exponent"), public=False)
+op("squared", "input, exponent", "a * a", {"a": "g * (2 * a)"}, node="PowBackward0", saved=("self", "exponent"),
+   forward_kinds="irc", public=False)
+op("neg", "input", "negative", {"a": "-g"}, node="NegBackward0", methods=("neg", "negative"), doc="-input.")
+op("reciprocal", "input", "reciprocal", {"a": "-g * y * y"}, node="ReciprocalBackward0", inexact=True,
+   doc="1 / input.")
+op("abs", "input", "absolute", {"a": "g * sgn(a)"}, node="AbsBackward0", kinds="r", holomorphic=False,
+   result="REAL_PART", methods=("abs", "absolute"), doc="The absolute value; its gradient at 0 is 0.")
+op("sgn", "input", "sign", {"a": "where(a == 0, 0, (g - y * real(conj(y) * g)) / abs(a))"}, node="SgnBackward0",
+   kinds="", holomorphic=False, doc="input / abs(input), and 0 at 0: the sign of a real number.")
+op("conj_", "input", "conjugate", {"a": "conj(g)"}, node="ConjBackward0", holomorphic=False, public=False)
+op("maximum", "input, other", "maximum", {"a": "where(a == b, g / 2, where(a < b, 0, g))",
+                                          "b": "where(a == b, g / 2, where(b < a, 0, g))"},
+   node="MaximumBackward0", kinds="r", doc="The larger of input and other; equal ones share the gradient.")
+op("minimum", "input, other", "minimum", {"a": "where(a == b, g / 2, where(a > b, 0, g))",
+                                          "b": "where(a == b, g / 2, where(b > a, 0, g))"},
+   node="MinimumBackward0", kinds="r", doc="The smaller of input and other; equal ones share the gradient.")
+op("clamp_numbers", "input, min, max", "where(a > c, c, where(a < b, where(b > c, c, b), a))",
+   {"a": "where(a < b, 0, where(a > c, 0, g))"}, node="ClampBackward1", saved=("self", "min", "max"), kinds="r",
+   forward_kinds="ir", public=False)
+op("clamp_tensors", "input, min, max", "where(a > c, c, where(a < b, where(b > c, c, b), a))",
+   {"a": "where(a < b, 0, where(a > c, 0, g))", "b": "where(a < b, where(b < c, g, 0), 0)",
+    "c": "where(a > c, g, where(b > c, g, 0))"},
+   node="ClampBackward0", saved=("self", "min", "max"), kinds="r", forward_kinds="ir", public=False)
+
+# exponential, trigonometric, error function
+op("exp", "input", "exp", {"a": "g * y"}, node="ExpBackward0", inexact=True, doc="e to the power of input.")
+op("log", "input", "log", {"a": "g / a"}, node="LogBackward0", inexact=True, doc="The natural logarithm.")
+op("sqrt", "input", "sqrt", {"a": "g / (2 * y)"}, node="SqrtBackward0", inexact=True,
+   doc="The square root; its gradient at 0 is infinite.")
+op("rsqrt", "input", "1 / s", {"a": "-0.5 * g * y * y * y"}, let="s = sqrt(a)", node="RsqrtBackward0", inexact=True,
+   doc="1 / sqrt(input).")
+op("sin", "input", "sin", {"a": "g * z"}, let="z = cos(a)", node="SinBackward0", inexact=True,
+   doc="The sine of an angle in radians.")
+op("cos", "input", "cos", {"a": "-g * z"}, let="z = sin(a)", node="CosBackward0", inexact=True,
+   doc="The cosine of an angle in radians.")
+op("tanh", "input", "tanh", {"a": "g * (1 - y * y)"}, node="TanhBackward0", inexact=True,
+   doc="The hyperbolic tangent.")
+op("sigmoid", "input", "1 / (1 + e)", {"a": "g * (1 - y) * y"}, let="e = exp(-a)", node="SigmoidBackward0",
+   inexact=True, doc="The logistic function 1 / (1 + exp(-input)).")
+op("erf", "input", "r", {"a": "1.1283791670955126 * g * e"}, let="r = erf(a); e = exp(-a * a)", node="ErfBackward0",
+   kinds="r", inexact=True, doc="The error function 2 / sqrt(pi) * integral of exp(-t**2) from 0 to input.")
+
+# activations
+op("relu", "input", "where(a < 0, 0, a)", {"a": "where(y > 0, g, 0)"}, node="ReluBackward0", kinds="r",
+   forward_kinds="ir", doc="max(input, 0); its gradient at 0 is 0.")
+op("silu_", "input", "a * s", {"a": "g * s * (1 + a * (1 - s))"}, let="s = sigmoid(a)", node="SiluBackward0",
+   public=False)
+op("gelu_erf", "input", "0.5 * a * (1 + r)", {"a": "g * (0.5 * (1 + r) + 0.3989422804014327 * a * e)"},
+   let="r = erf(a * 0.7071067811865476); e = exp(-0.5 * a * a)", node="GeluBackward0", kinds="r", public=False)
+op("gelu_tanh", "input", "0.5 * a * (1 + t)",
+   {"a": "g * (0.5 * (1 + t) + 0.3989422804014327 * a * (1 - t * t) * (1 + 0.134145 * a * a))"},
+   let="t = tanh(0.7978845608028654 * (a + 0.044715 * a * a * a))", node="GeluBackward0", kinds="r", public=False)
+
+# not differentiable
+for name, ufunc, sign in [("eq", "equal", "=="), ("ne", "not_equal", "!="), ("lt", "less", "<"),
+                          ("le", "less_equal", "<="), ("gt", "greater", ">"), ("ge", "greater_equal", ">=")]:
+    op(name, "input, other", ufunc, result="TRUTH", doc=f"input {sign} other, a bool tensor.")
+for name in ["logical_and", "logical_or", "logical_xor"]:
+    op(name, "input, other", name, result="TRUTH", doc=f"{name[8:].upper()} of the truth values, a bool tensor.")
+op("logical_not", "input", "logical_not", result="TRUTH", doc="Whether each element is zero, a bool tensor.")
+for name in ["bitwise_and", "bitwise_or", "bitwise_xor"]:
+    op(name, "input, other", name, doc=f"{name[8:].upper()} of the bits of integers, or of truth values.")
+op("bitwise_not", "input", "invert", doc="The bits of integers inverted; of truth values, NOT.")
+for name, words in [("isnan", "is NaN"), ("isinf", "is infinite"), ("isfinite", "is neither infinite nor NaN")]:
+    op(name, "input", name, result="TRUTH", doc=f"Whether each element {words}, a bool tensor.")

@@ -1,0 +1,16 @@
+"""Whether and how an operation enters the graph."""
+
+from autograd_cy._core.node cimport Node
+from autograd_cy._core.state cimport FORWARD_AD, NO_GRAD, ThreadState, thread_state
+from autograd_cy._core.tensor cimport Tensor
+
+cdef bint is_wanted(Tensor x) noexcept
+cdef bint any_wanted(object tensors)
+cdef Tensor record(Node node, Tensor y, Tensor a)
+cdef Tensor record2(Node node, Tensor y, Tensor a, Tensor b)
+cdef object record_all(Node node, object outputs, object inputs)
+cdef Tensor tangent_of(Tensor x)
+cdef int set_tangents(Node node, object outputs, object inputs) except -1
+cdef Tensor as_tensor(object value, str operation)
+cdef long long dual_level() noexcept
+cdef int enter(Node node, Tensor y) except -1

@@ -1,0 +1,159 @@
+"""Whether and how an operation enters the graph: the one place that looks at grad mode and tangents.
+
+An operation computes its output, asks `is_wanted` for its inputs, and if any is, makes its node, saves what the rule
+needs and calls `record`.
+"""
+
+from autograd_cy._core.node cimport Node, connect
+from autograd_cy._core.state cimport FORWARD_AD, NO_GRAD, ThreadState, thread_state
+from autograd_cy._core.tensor cimport Tensor
+
+cdef long long level = 0            # the running number of the open dual level
+cdef long long levels_opened = 0
+
+
+cdef long long dual_level() noexcept:
+    return level
+
+
+def open_dual_level():
+    """Open a dual level: tangents made from now on are carried along. Returns its running number."""
+    global level, levels_opened
+    if level:
+        raise RuntimeError("Nested forward mode AD is not supported at the moment")
+    levels_opened += 1
+    level = levels_opened
+    thread_state().mode |= FORWARD_AD
+    return level
+
+
+def close_dual_level():
+    """Close the dual level; its tangents are forgotten."""
+    global level
+    if not level:
+        raise RuntimeError("Trying to exit a forward AD level but no level exists")
+    level = 0
+    thread_state().mode &= ~FORWARD_AD
+
+
+def is_dual_level_open():
+    return level != 0
+
+
+def get_tangent(Tensor x):
+    """The tangent of `x` at the open level, or None."""
+    return tangent_of(x)
+
+
+def set_tangent(Tensor x, Tensor t):
+    """Make `t` the tangent of `x` at the open level."""
+    x.tangent = t
+    x.tangent_level = level
+
+
+cdef Tensor tangent_of(Tensor x):
+    return x.tangent if x.tangent is not None and level and x.tangent_level == level else None
+
+
+cdef bint is_wanted(Tensor x) noexcept:
+    """Whether an operation on `x` has to make a node."""
+    cdef int mode = thread_state().mode
+    if mode == 0:
+        return x.needs_grad
+    return (x.needs_grad and not mode & NO_GRAD) or (mode & FORWARD_AD and x.tangent is not None
+                                                      and x.tangent_level == level)
+
+
+cdef bint any_wanted(object tensors):
+    for x in tensors:
+        if x is not None and is_wanted(<Tensor> x):
+            return True
+    return False
+
+
+cdef Tensor record(Node node, Tensor y, Tensor a):
+    """Enter `y` = operation(a); returns `y`."""
+    if not thread_state().mode:
+        connect(node, a)
+        y.grad_fn = node
+        y.needs_grad = True
+        return y
+    return <Tensor> record_all(node, y, (a,))
+
+
+cdef Tensor record2(Node node, Tensor y, Tensor a, Tensor b):
+    """Enter `y` = operation(a, b); returns `y`."""
+    if not thread_state().mode:
+        connect(node, a)
+        connect(node, b)
+        y.grad_fn = node
+        y.needs_grad = True
+        return y
+    return <Tensor> record_all(node, y, (a, b))
+
+
+cdef object record_all(Node node, object outputs, object inputs):
+    """Enter one output or a tuple of them, computed from any number of inputs (None: not a tensor); returns them."""
+    cdef int mode = thread_state().mode
+    cdef Tensor y
+    cdef int i
+    if not mode & NO_GRAD and needs_grad(inputs):
+        for x in inputs:
+            if x is None:
+                node.add_edge(None, 0)
+            else:
+                connect(node, <Tensor> x)
+        if type(outputs) is tuple:
+            node.n_outputs = len(<tuple> outputs)
+            for i in range(node.n_outputs):
+                y = <Tensor> (<tuple> outputs)[i]
+                y.output_number = i
+                enter(node, y)
+        else:
+            enter(node, <Tensor> outputs)
+    if mode & FORWARD_AD:
+        set_tangents(node, outputs, inputs)
+    return outputs
+
+
+cdef bint needs_grad(object inputs):
+    for x in inputs:
+        if x is not None and (<Tensor> x).needs_grad:
+            return True
+    return False
+
+
+cdef int enter(Node node, Tensor y) except -1:
+    y.grad_fn = node
+    y.needs_grad = True
+    return 0
+
+
+cdef int set_tangents(Node node, object outputs, object inputs) except -1:
+    """Compute the outputs' tangents from the inputs' by the node's jvp.
+
+    While it runs forward mode is off, which strips the primals of their tangents: else sin would call cos, and cos sin,
+    for ever.
+    """
+    cdef ThreadState *state = thread_state()
+    cdef tuple tangents = tuple([None if x is None else tangent_of(<Tensor> x) for x in inputs])
+    if tangents.count(None) == len(tangents):
+        return 0
+    state.mode &= ~FORWARD_AD
+    try:
+        result = node.jvp(tangents)
+    finally:
+        state.mode |= FORWARD_AD
+    if type(outputs) is not tuple:
+        outputs, result = (outputs,), (result,)
+    for y, t in zip(outputs, result):
+        if t is not None:
+            set_tangent(<Tensor> y, <Tensor> t)
+    return 0
+
+
+cdef Tensor as_tensor(object value, str operation):
+    """The argument as a Tensor; TypeError naming the operation if it is none."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{operation}(): argument 'input' must be Tensor, not {type(value).__name__}")
+    return <Tensor> value

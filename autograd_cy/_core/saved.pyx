@@ -1,0 +1,110 @@
+"""What a node keeps of its inputs and outputs.
+
+NOTE [Saved tensors]
+  1. An input is kept by reference, with the version it had.
+  2. Of an output only the array is kept, with the version and the counter: holding the Tensor would close the cycle
+     Tensor -> grad_fn -> Tensor for each exp and tanh. Its Tensor is rebuilt when it is asked for.
+  3. Whoever takes a saved tensor out checks that it was not given up and not written to since.
+"""
+
+cimport numpy as cnp
+
+from autograd_cy._core.node cimport Node
+from autograd_cy._core.tensor cimport Tensor, VersionCounter, new_tensor, type_name, version_of
+
+cnp.import_array()
+
+OUTPUT_SLOT = 2
+
+
+cdef int save_input(Node node, int slot, Tensor tensor) except -1:
+    cdef long version = version_of(tensor)
+    node.saves = True
+    if slot == 0:
+        node.saved0, node.version0 = tensor, version
+    elif slot == 1:
+        node.saved1, node.version1 = tensor, version
+    else:
+        node.saved2, node.version2 = tensor, version
+    return 0
+
+
+cdef int save_output(Node node, Tensor tensor) except -1:
+    """Keep the output, which is always the last slot."""
+    node.saves = True
+    node.saved2 = tensor.array
+    node.counter = tensor.version_counter()
+    node.version2 = node.counter.version
+    return 0
+
+
+cdef inline object slot_value(Node node, int slot):
+    return node.saved0 if slot == 0 else node.saved1 if slot == 1 else node.saved2
+
+
+cdef inline long slot_version(Node node, int slot) noexcept:
+    return node.version0 if slot == 0 else node.version1 if slot == 1 else node.version2
+
+
+cdef object unpack(Node node, int slot):
+    """The saved Tensor of a slot; that of an output is made anew, with its place in the graph."""
+    cdef object value = slot_value(node, slot)
+    cdef Tensor output
+    if type(value) is cnp.ndarray:
+        output = new_tensor(<cnp.ndarray> value)
+        output.counter = node.counter
+        if node.n_edges:                       # else the node exists for its jvp only
+            output.grad_fn = node
+            output.needs_grad = True
+        check(node, output, slot)
+        return output
+    if value is None and node.released:
+        raise freed_error(node)
+    if value is not None:
+        check(node, <Tensor> value, slot)
+    return value
+
+
+cdef cnp.ndarray saved_array(Node node, int slot):
+    """The array of a slot, with the same checks and without a Tensor."""
+    cdef object value = slot_value(node, slot)
+    if type(value) is cnp.ndarray:
+        if node.counter.version != node.version2:
+            unpack(node, slot)
+        return <cnp.ndarray> value
+    if value is None:
+        raise freed_error(node)
+    if (<Tensor> value).counter is not None:
+        check(node, <Tensor> value, slot)
+    return (<Tensor> value).array
+
+
+cdef int check(Node node, Tensor tensor, int slot) except -1:
+    if version_of(tensor) != slot_version(node, slot):
+        raise stale_error(node, tensor, slot)
+    return 0
+
+
+cdef object stale_error(Node node, Tensor tensor, int slot):
+    origin = ""
+    if tensor.grad_fn is not None:
+        origin = f", which is output {tensor.output_number} of {operation_name(tensor.grad_fn)},"
+    return RuntimeError(
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"[{type_name(tensor)} {list(tensor.shape)}]{origin} is at version {version_of(tensor)}; expected version "
+        f"{slot_version(node, slot)} instead. Hint: enable anomaly detection to find the operation that failed to "
+        f"compute its gradient, with torch.autograd.set_detect_anomaly(True). {node.name()} had saved it; "
+        "write to a clone() of it, or after backward().")
+
+
+cdef str operation_name(Node node):
+    """The node's name as PyTorch's stale-save message shows it: `Exp` for ExpBackward0."""
+    return node.name().partition("Backward")[0]
+
+
+cdef object freed_error(Node node):
+    return RuntimeError(
+        "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
+        "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
+        "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
+        f"saved tensors after calling backward. It was {node.name()} whose saved values are freed.")

@@ -1,0 +1,27 @@
+/* The state of one thread. Owned by state.pyx; other modules reach it by thread_state(). */
+#ifndef AUTOGRAD_CY_STATE_H
+#define AUTOGRAD_CY_STATE_H
+
+#include <limits.h>     /* defines __GLIBC__ where it is glibc */
+
+#ifndef AUTOGRAD_CY_DEBUG
+#define AUTOGRAD_CY_DEBUG 0
+#endif
+
+#if defined(_MSC_VER)
+#define AUTOGRAD_CY_THREAD_LOCAL __declspec(thread)
+#elif defined(__GLIBC__)
+/* a fixed offset instead of a call for each access; some 40 bytes of the loader's reserve */
+#define AUTOGRAD_CY_THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
+#else
+#define AUTOGRAD_CY_THREAD_LOCAL _Thread_local
+#endif
+
+typedef struct {
+    int mode;                        /* Mode bits; zero is the usual case: record, no tangents */
+    unsigned long long sequence_nr;  /* the number that the next node gets */
+    void *graph_task;                /* the running GraphTask, borrowed, or NULL */
+    void *node;                      /* the node that the engine runs, borrowed, or NULL */
+} AutogradThreadState;
+
+#endif

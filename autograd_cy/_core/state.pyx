@@ -1,0 +1,39 @@
+"""What belongs to a thread: its modes and its counters (lowest layer).
+
+A thread-local variable written in a .pxd would give every module a copy of its own, so this module owns the one
+there is and the others ask for its address.
+"""
+
+cdef extern from *:
+    """
+    static AUTOGRAD_CY_THREAD_LOCAL AutogradThreadState autograd_cy_local;
+    """
+    ThreadState autograd_cy_local
+
+
+cdef ThreadState *thread_state() noexcept nogil:
+    return &autograd_cy_local
+
+
+def is_grad_enabled():
+    """is_grad_enabled() -> bool: whether operations are recorded in this thread.
+
+    >>> is_grad_enabled()
+    True
+    """
+    return not autograd_cy_local.mode & NO_GRAD
+
+
+def swap_grad_enabled(bint enabled):
+    """Set the grad mode of this thread and return the one it had."""
+    cdef bint previous = not autograd_cy_local.mode & NO_GRAD
+    if enabled:
+        autograd_cy_local.mode &= ~NO_GRAD
+    else:
+        autograd_cy_local.mode |= NO_GRAD
+    return previous
+
+
+def is_debug_build():
+    """Whether the core was compiled with AUTOGRAD_CY_DEBUG=1."""
+    return DEBUG != 0

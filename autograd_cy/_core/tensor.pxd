@@ -1,0 +1,69 @@
+"""Tensor: an array and its place in the graph."""
+
+from cpython.object cimport PyObject
+cimport numpy as cnp
+
+from autograd_cy._core.dtypes cimport dtype
+from autograd_cy._core.lifetime cimport Link
+from autograd_cy._core.node cimport Node
+
+
+cdef class VersionCounter:
+    """How often the memory of a tensor was written; shared by a tensor, its views and its detached aliases."""
+    cdef long version
+
+
+cdef class Tensor:
+    cdef Link link
+    cdef cnp.ndarray array
+    cdef readonly Node grad_fn
+    cdef int output_number          # which output of grad_fn this is
+    cdef bint needs_grad            # a leaf that asks for a gradient, or a recorded result
+    cdef bint keeps_grad            # retain_grad() was called
+    cdef bint is_number             # stands for a Python number (rank 0 in promotion)
+    cdef Tensor gradient            # .grad
+    cdef VersionCounter counter     # None as long as the version is 0 and nobody shares it
+    cdef PyObject *accumulator      # a leaf's AccumulateGrad: borrowed, the node clears it when it dies
+    cdef object hooks               # of a leaf: NodeHooks, or None
+    cdef Tensor tangent             # forward mode
+    cdef long long tangent_level    # the dual level (a running number) that the tangent belongs to
+    cdef object attributes          # __dict__, or NULL
+
+    cdef VersionCounter version_counter(self)
+
+
+ctypedef object (*UnaryFunction)(object)
+ctypedef object (*BinaryFunction)(object, object)
+
+cdef enum:
+    ADD
+    SUB
+    MUL
+    DIV
+    RSUB
+    RDIV
+    POW
+    MATMUL
+    EQ
+    NE
+    LT
+    LE
+    GT
+    GE
+    AND
+    OR
+    XOR
+    OPERATORS
+
+cdef BinaryFunction[OPERATORS] operators
+cdef UnaryFunction negative
+cdef UnaryFunction invert
+
+cdef Tensor new_tensor(cnp.ndarray array)
+cpdef Tensor from_array(cnp.ndarray array)
+cpdef cnp.ndarray array_of(Tensor tensor)
+cdef void share_version(Tensor source, Tensor alias)
+cdef long version_of(Tensor tensor) noexcept
+cdef void bump_version(Tensor tensor)
+cdef str type_name(Tensor tensor)
+cpdef extend(str name, value)

@@ -1,0 +1,393 @@
+"""Tensor: an array and its place in the graph.
+
+The type holds data and operators only; all other methods are attached to it at import, those of operations from the
+op table, those of the facade from `_tensor.py` (`extend`). Results of operations are of exactly this type, so that a
+freelist can serve them.
+"""
+
+cimport cython
+from cpython.object cimport Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE, PyObject, PyTypeObject
+from cpython.ref cimport Py_INCREF
+
+cimport numpy as cnp
+
+from autograd_cy._core.dtypes cimport code_of, dtype, dtype_of, is_differentiable
+from autograd_cy._core.lifetime cimport TENSOR, Link, release, unwatch, watch
+from autograd_cy._core.node cimport Node
+
+cnp.import_array()
+
+cdef extern from *:
+    """
+    #define attributes_slot(tensor) (&(tensor)->attributes)
+    """
+    PyObject **attributes_slot(Tensor tensor)
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject *op)
+    void PyType_Modified(PyTypeObject *type)
+    ctypedef struct TypeObject "PyTypeObject":
+        Py_ssize_t tp_dictoffset
+        const char *tp_name
+        PyObject *tp_dict
+
+cdef dict facade = {}      # what the Python layer handed down: special methods, the Size class
+
+
+@cython.final
+@cython.freelist(256)
+cdef class VersionCounter:
+    pass
+
+
+@cython.freelist(256)
+cdef class Tensor:
+    """A NumPy array that knows how it was computed.
+
+    >>> import autograd_cy as ag
+    >>> x = ag.tensor([1.0, 2.0], requires_grad=True)
+    >>> (x * x).sum().backward()
+    >>> x.grad
+    tensor([2., 4.])
+    """
+
+    __array_ufunc__ = None       # an ndarray on the left leaves the operator to us
+
+    def __cinit__(self):
+        watch(&self.link, <PyObject *> self, TENSOR)
+        attributes_slot(self)[0] = NULL        # was None
+
+    def __init__(self, data=None):
+        if data is not None:
+            self.array = (<Tensor> facade["as_tensor"](data)).array
+
+    def __dealloc__(self):
+        cdef Link *link
+        unwatch(&self.link)
+        if self.grad_fn is not None and Py_REFCNT(<PyObject *> self.grad_fn) == 1:
+            link = &self.grad_fn.link
+            Py_INCREF(self.grad_fn)      # the reference that release() gives up
+            self.grad_fn = None
+            release(link)
+
+    cdef VersionCounter version_counter(self):
+        if self.counter is None:
+            self.counter = VersionCounter.__new__(VersionCounter)
+        return self.counter
+
+    # what it holds
+
+    @property
+    def shape(self):
+        """The sizes of the dimensions, a Size (which is a tuple)."""
+        return facade["Size"](self.array.shape[i] for i in range(self.array.ndim))
+
+    @property
+    def ndim(self):
+        return self.array.ndim
+
+    @property
+    def dtype(self):
+        return dtype_of(code_of(self.array))
+
+    @property
+    def is_leaf(self):
+        """Whether the tensor was not computed by a recorded operation."""
+        return self.grad_fn is None
+
+    @property
+    def output_nr(self):
+        """Which output of `grad_fn` the tensor is."""
+        return self.output_number
+
+    @property
+    def retains_grad(self):
+        """Whether `.grad` of this computed tensor is kept."""
+        return self.keeps_grad and self.grad_fn is not None
+
+    @property
+    def _version(self):
+        """How often the tensor's memory was written in place."""
+        return version_of(self)
+
+    @property
+    def requires_grad(self):
+        """Whether operations on the tensor are recorded; set it on leaves only."""
+        return self.needs_grad
+
+    @requires_grad.setter
+    def requires_grad(self, bint value):
+        set_requires_grad(self, value, "only Tensors of floating point and complex dtype can require gradients")
+
+    def requires_grad_(self, bint requires_grad=True):
+        """requires_grad_(requires_grad=True) -> Tensor: set the flag in place and return the tensor."""
+        set_requires_grad(self, requires_grad, "only Tensors of floating point dtype can require gradients")
+        return self
+
+    @property
+    def grad(self):
+        """The gradient that backward() accumulated: a Tensor like this one, or None."""
+        if self.grad_fn is not None and not self.keeps_grad and self.gradient is None:
+            facade["warn_grad_of_non_leaf"](self)
+        return self.gradient
+
+    @grad.setter
+    def grad(self, value):
+        if value is not None:
+            check_gradient(self, value)
+        self.gradient = value
+
+    @grad.deleter
+    def grad(self):
+        self.gradient = None
+
+    # operators
+
+    def __add__(self, other):
+        return operators[ADD](self, other)
+
+    def __radd__(self, other):
+        return operators[ADD](other, self)
+
+    def __sub__(self, other):
+        return operators[SUB](self, other)
+
+    def __rsub__(self, other):
+        return operators[RSUB](self, other)
+
+    def __mul__(self, other):
+        return operators[MUL](self, other)
+
+    def __rmul__(self, other):
+        return operators[MUL](self, other)
+
+    def __truediv__(self, other):
+        return operators[DIV](self, other)
+
+    def __rtruediv__(self, other):
+        return operators[RDIV](self, other)
+
+    def __pow__(self, exponent, modulo):
+        if modulo is not None:
+            raise NotImplementedError("pow() of a Tensor takes no modulus")
+        return operators[POW](self, exponent)
+
+    def __rpow__(self, base, modulo):
+        return operators[POW](base, self)
+
+    def __matmul__(self, other):
+        return operators[MATMUL](self, other)
+
+    def __rmatmul__(self, other):
+        return operators[MATMUL](other, self)
+
+    def __and__(self, other):
+        return operators[AND](self, other)
+
+    def __rand__(self, other):
+        return operators[AND](self, other)
+
+    def __or__(self, other):
+        return operators[OR](self, other)
+
+    def __ror__(self, other):
+        return operators[OR](self, other)
+
+    def __xor__(self, other):
+        return operators[XOR](self, other)
+
+    def __rxor__(self, other):
+        return operators[XOR](self, other)
+
+    def __neg__(self):
+        return negative(self)
+
+    def __invert__(self):
+        return invert(self)
+
+    def __richcmp__(self, other, int operation):
+        if operation == Py_EQ:
+            return operators[EQ](self, other)
+        if operation == Py_NE:
+            return operators[NE](self, other)
+        if operation == Py_LT:
+            return operators[LT](self, other)
+        if operation == Py_LE:
+            return operators[LE](self, other)
+        if operation == Py_GT:
+            return operators[GT](self, other)
+        return operators[GE](self, other)
+
+    def __hash__(self):
+        return <Py_hash_t> (<size_t> <PyObject *> self >> 4)
+
+    # special methods that the Python layer hands down
+
+    def __pos__(self):
+        return facade["__pos__"](self)
+
+    def __abs__(self):
+        return facade["__abs__"](self)
+
+    def __iadd__(self, other):
+        return facade["__iadd__"](self, other)
+
+    def __isub__(self, other):
+        return facade["__isub__"](self, other)
+
+    def __imul__(self, other):
+        return facade["__imul__"](self, other)
+
+    def __itruediv__(self, other):
+        return facade["__itruediv__"](self, other)
+
+    def __getitem__(self, index):
+        return facade["__getitem__"](self, index)
+
+    def __setitem__(self, index, value):
+        facade["__setitem__"](self, index, value)
+
+    def __contains__(self, element):
+        return facade["__contains__"](self, element)
+
+    def __len__(self):
+        if self.array.ndim == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return self.array.shape[0]
+
+    def __iter__(self):
+        return facade["__iter__"](self)
+
+    def __bool__(self):
+        return facade["__bool__"](self)
+
+    def __int__(self):
+        return facade["__int__"](self)
+
+    def __float__(self):
+        return facade["__float__"](self)
+
+    def __complex__(self):
+        return facade["__complex__"](self)
+
+    def __index__(self):
+        return facade["__index__"](self)
+
+    def __repr__(self):
+        return facade["__repr__"](self)
+
+
+cdef Tensor new_tensor(cnp.ndarray array):
+    """A Tensor on an array whose type the caller knows to be right."""
+    cdef Tensor tensor = Tensor.__new__(Tensor)
+    tensor.array = array
+    return tensor
+
+
+cpdef Tensor from_array(cnp.ndarray array):
+    """from_array(array) -> Tensor: share the memory of an ndarray; TypeError for a dtype that Tensors don't have."""
+    if not cnp.PyArray_ISNOTSWAPPED(array):
+        raise ValueError("given numpy array has byte order different from the native byte order. "
+                         "Conversion between byte orders is currently not supported.")
+    code_of(array)
+    return new_tensor(array)
+
+
+cpdef cnp.ndarray array_of(Tensor tensor):
+    """array_of(tensor) -> ndarray: the tensor's own array, without any check."""
+    return tensor.array
+
+
+cdef void share_version(Tensor source, Tensor alias):
+    """Let a view or detached alias count its writes together with its source."""
+    alias.counter = source.version_counter()
+
+
+cdef long version_of(Tensor tensor) noexcept:
+    return 0 if tensor.counter is None else tensor.counter.version
+
+
+cdef void bump_version(Tensor tensor):
+    cdef VersionCounter counter = tensor.version_counter()
+    counter.version += 1
+
+
+cdef str type_name(Tensor tensor):
+    """PyTorch's name of a tensor type in messages: `torch.FloatTensor`."""
+    return "torch." + legacy_names[dtype_of(code_of(tensor.array)).name] + "Tensor"
+
+
+legacy_names = {"bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long",
+                "float16": "Half", "float32": "Float", "float64": "Double",
+                "complex64": "ComplexFloat", "complex128": "ComplexDouble"}
+
+
+cdef int set_requires_grad(Tensor tensor, bint value, str message) except -1:
+    if tensor.grad_fn is not None:
+        if value:
+            return 0
+        raise RuntimeError("you can only change requires_grad flags of leaf variables. If you want to use a computed "
+                           "variable in a subgraph that doesn't require differentiation use "
+                           "var_no_grad = var.detach().")
+    if value and not is_differentiable(code_of(tensor.array)):
+        raise RuntimeError(f"{message}, not {dtype_of(code_of(tensor.array))}")
+    tensor.needs_grad = value
+    return 0
+
+
+cdef int check_gradient(Tensor tensor, object value) except -1:
+    """Refuse what can't be the `.grad` of `tensor`."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+    if value is tensor:
+        raise RuntimeError("can't assign Variable as its own grad")
+    cdef Tensor g = <Tensor> value
+    if code_of(g.array) != code_of(tensor.array):
+        raise RuntimeError(f"attempting to assign a gradient with dtype '{long_name(g)}' to a tensor with grad_dtype "
+                           f"'{long_name(tensor)}'. The gradient must match the tensor's dtype")
+    if not cnp.PyArray_SAMESHAPE(g.array, tensor.array):
+        raise RuntimeError(f"assign a gradient of size {list(g.shape)} to a tensor of size {list(tensor.shape)}: "
+                           "they must be equal")
+    return 0
+
+
+cdef str long_name(Tensor tensor):
+    """The name that messages on dtypes use: 'float' and 'double' for the common two."""
+    name = dtype_of(code_of(tensor.array)).name
+    return {"float32": "float", "float64": "double", "float16": "c10::Half", "complex64": "c10::complex<float>",
+            "complex128": "c10::complex<double>", "int64": "long int", "int32": "int"}.get(name, name)
+
+
+cpdef extend(str name, value):
+    """Attach `value` to Tensor under `name`: a special method that the type delegates, or a plain attribute."""
+    if name in delegated:
+        facade[name] = value
+        return
+    (<dict> (<TypeObject *> Tensor).tp_dict)[name] = value
+    PyType_Modified(<PyTypeObject *> Tensor)
+
+
+delegated = {
+    "Size", "as_tensor", "warn_grad_of_non_leaf", "__pos__", "__abs__",
+    "__iadd__", "__isub__", "__imul__", "__itruediv__", "__getitem__", "__setitem__", "__contains__", "__iter__",
+    "__bool__", "__int__", "__float__", "__complex__", "__index__", "__repr__"}
+
+
+cdef void open_type():
+    """Give the type its `__dict__` (made when first used) and the name that users know it by."""
+    cdef Tensor probe = Tensor.__new__(Tensor)
+    cdef TypeObject *type = <TypeObject *> Tensor
+    type.tp_dictoffset = <char *> attributes_slot(probe) - <char *> <PyObject *> probe
+    type.tp_name = b"autograd_cy.Tensor"
+    extend("__dict__", property(attributes_of))
+
+
+def attributes_of(tensor):
+    return PyObject_GenericGetDict(tensor, NULL)
+
+
+cdef extern from "Python.h":
+    object PyObject_GenericGetDict(object, void *)
+
+
+open_type()
