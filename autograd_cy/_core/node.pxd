@@ -11,8 +11,9 @@ cdef class Node:
     cdef Link link
     cdef object __weakref__
     cdef unsigned long long sequence_number
-    # edges: three inline, the rest in `more_edges` as pairs (node, input number)
-    cdef Node next0, next1, next2
+    # edges: three inline, the rest in `extras`; see NOTE [Edges to leaves]
+    cdef object next0, next1, next2
+    cdef int leaf_edges             # bit i: edge i holds the leaf itself, not yet its AccumulateGrad
     cdef int number0, number1, number2
     cdef int n_edges
     cdef int n_outputs
@@ -42,8 +43,9 @@ cdef class Node:
     cdef tuple constant_names(self)
     cdef int release_saved(self) except -1
     cdef Node next_node(self, int i)
+    cdef Node leaf_node(self, int i)
     cdef int next_number(self, int i) noexcept
-    cdef int add_edge(self, Node node, int number) except -1
+    cdef int add_edge(self, object target, int number) except -1
 
 
 cdef class NodeExtras:

@@ -3,6 +3,11 @@
 A subclass gives `rule(g, i)`, the gradient for its i-th input as Tensors, and `jvp(tangents)`; where an array kernel is
 faster it gives `vjp(g, i, reuse)` as well. Both see the incoming gradient `g`: of a node with one output a value, of
 one with several outputs a list with None for the outputs that no gradient reached.
+
+NOTE [Edges to leaves]
+The edge to a leaf leads to its AccumulateGrad, of which there is one as long as anybody holds it. To make it for an
+operation that is recorded and dropped, or never looked at, is work for nothing; so an inline edge holds the leaf itself
+until somebody (the engine, next_functions) asks for the node.
 """
 
 cimport cython
@@ -43,18 +48,18 @@ cdef class Node:
         # see NOTE [Freeing without recursion] in lifetime.pyx
         cdef Link *link
         unwatch(&self.link)
-        if self.next0 is not None and Py_REFCNT(<PyObject *> self.next0) == 1:
-            link = &self.next0.link
+        if self.next0 is not None and not self.leaf_edges & 1 and Py_REFCNT(<PyObject *> self.next0) == 1:
+            link = &(<Node> self.next0).link
             Py_INCREF(self.next0)
             self.next0 = None
             release(link)
-        if self.next1 is not None and Py_REFCNT(<PyObject *> self.next1) == 1:
-            link = &self.next1.link
+        if self.next1 is not None and not self.leaf_edges & 2 and Py_REFCNT(<PyObject *> self.next1) == 1:
+            link = &(<Node> self.next1).link
             Py_INCREF(self.next1)
             self.next1 = None
             release(link)
-        if self.next2 is not None and Py_REFCNT(<PyObject *> self.next2) == 1:
-            link = &self.next2.link
+        if self.next2 is not None and not self.leaf_edges & 4 and Py_REFCNT(<PyObject *> self.next2) == 1:
+            link = &(<Node> self.next2).link
             Py_INCREF(self.next2)
             self.next2 = None
             release(link)
@@ -130,13 +135,29 @@ cdef class Node:
     # edges
 
     cdef Node next_node(self, int i):
+        """The node that edge `i` leads to, or None."""
+        if self.leaf_edges and i < 3 and self.leaf_edges & (1 << i):
+            return self.leaf_node(i)
         if i == 0:
-            return self.next0
+            return <Node> self.next0
         if i == 1:
-            return self.next1
+            return <Node> self.next1
         if i == 2:
-            return self.next2
+            return <Node> self.next2
         return <Node> (<tuple> (<NodeExtras> self.extras).edges[i - 3])[0]
+
+    cdef Node leaf_node(self, int i):
+        """Put the leaf's AccumulateGrad in the place of the leaf."""
+        cdef Tensor leaf = <Tensor> (self.next0 if i == 0 else self.next1 if i == 1 else self.next2)
+        cdef AccumulateGrad node = accumulator_of(leaf)
+        self.leaf_edges &= ~(1 << i)
+        if i == 0:
+            self.next0 = node
+        elif i == 1:
+            self.next1 = node
+        else:
+            self.next2 = node
+        return node
 
     cdef int next_number(self, int i) noexcept:
         if i == 0:
@@ -147,21 +168,24 @@ cdef class Node:
             return self.number2
         return (<tuple> (<NodeExtras> self.extras).edges[i - 3])[1]
 
-    cdef int add_edge(self, Node node, int number) except -1:
-        """Append the edge to output `number` of `node` (None: to an input that needs no gradient)."""
+    cdef int add_edge(self, object target, int number) except -1:
+        """Append the edge to output `number` of a node (None: to an input that needs no gradient)."""
         cdef int i = self.n_edges
         cdef NodeExtras extras
         if i == 0:
-            self.next0, self.number0 = node, number
+            self.next0 = target
+            self.number0 = number
         elif i == 1:
-            self.next1, self.number1 = node, number
+            self.next1 = target
+            self.number1 = number
         elif i == 2:
-            self.next2, self.number2 = node, number
+            self.next2 = target
+            self.number2 = number
         else:
             extras = extras_of(self)
             if extras.edges is None:
                 extras.edges = []
-            extras.edges.append((node, number))
+            extras.edges.append((target, number))
         self.n_edges = i + 1
         return 0
 
@@ -302,9 +326,12 @@ cdef AccumulateGrad accumulator_of(Tensor leaf):
 
 
 cdef int connect(Node node, Tensor source) except -1:
-    """Append the edge to where the gradient of `source` goes."""
+    """Append the edge to where the gradient of `source` goes; see NOTE [Edges to leaves]."""
     if source.grad_fn is not None:
         return node.add_edge(source.grad_fn, source.output_number)
-    if source.needs_grad:
+    if not source.needs_grad:
+        return node.add_edge(None, 0)
+    if source.accumulator != NULL or node.n_edges > 2:
         return node.add_edge(accumulator_of(source), 0)
-    return node.add_edge(None, 0)
+    node.leaf_edges |= 1 << node.n_edges
+    return node.add_edge(source, 0)
