@@ -20,6 +20,8 @@ cdef extern from "numpy/arrayobject.h":
     object PyArray_NewFromDescr(void *, cnp.dtype, int, const cnp.npy_intp *, void *, void *, int, void *)
     object PyArray_Zeros(int, const cnp.npy_intp *, cnp.dtype, int)
     object PyArray_CastToType(cnp.ndarray, cnp.dtype, int)
+    int PyArray_SetBaseObject(cnp.ndarray, object) except -1
+    void PyArray_UpdateFlags(cnp.ndarray, int)
     object PyArray_NewCopy(cnp.ndarray, int)
     void *ndarray_type "(&PyArray_Type)"
 
@@ -54,7 +56,21 @@ cdef cnp.ndarray dense_copy(cnp.ndarray array):
     return <cnp.ndarray> PyArray_NewCopy(array, cnp.NPY_CORDER)
 
 
-cdef bint is_owned(cnp.ndarray array) noexcept:
-    """Whether the one reference that the caller holds is all there is to this memory; see NOTE [Gradient ownership]."""
-    return (Py_REFCNT(<PyObject *> array) == 1 and PyArray_BASE(array) == NULL
+cdef cnp.ndarray strided_view(cnp.ndarray base, char *data, int ndim, const cnp.npy_intp *dims,
+                              const cnp.npy_intp *strides):
+    """A view of an array's memory with sizes and strides of its own, as writable as the array."""
+    cdef cnp.dtype descr = base.dtype
+    cdef int flags = cnp.NPY_ARRAY_WRITEABLE if cnp.PyArray_ISWRITEABLE(base) else 0
+    cdef cnp.ndarray view
+    Py_INCREF(descr)
+    view = <cnp.ndarray> PyArray_NewFromDescr(ndarray_type, descr, ndim, dims, <void *> strides, data, flags, NULL)
+    Py_INCREF(base)
+    PyArray_SetBaseObject(view, base)
+    PyArray_UpdateFlags(view, cnp.NPY_ARRAY_UPDATE_ALL)
+    return view
+
+
+cdef bint is_owned(cnp.ndarray array, Py_ssize_t held=1) noexcept:
+    """Whether the references that the caller holds are all there are to this memory; see NOTE [Gradient ownership]."""
+    return (Py_REFCNT(<PyObject *> array) == held and PyArray_BASE(array) == NULL
             and cnp.PyArray_CHKFLAGS(array, cnp.NPY_ARRAY_CARRAY | cnp.NPY_ARRAY_OWNDATA))

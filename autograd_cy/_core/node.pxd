@@ -7,6 +7,15 @@ from autograd_cy._core.lifetime cimport Link
 from autograd_cy._core.tensor cimport Tensor, VersionCounter
 
 
+cdef struct Scratch:
+    void *task              # the GraphTask that these notes belong to, or NULL; see NOTE [Scratch] in engine.pyx
+    int dependencies        # edges over which a gradient (or the news that there is none) is still to come
+    int waiting             # the same, counted down while the needed nodes are searched
+    bint needed             # a gradient asked for depends on this node
+    bint captured           # the gradient that arrives here was asked for
+    PyObject *buffer        # owned: the gradient so far (a list of them for several outputs), or NULL
+
+
 cdef class Node:
     cdef Link link
     cdef object __weakref__
@@ -29,15 +38,12 @@ cdef class Node:
     # an elementwise node: its row of the table, the types of its inputs
     cdef void *op
     cdef signed char code0, code1, code2
-    # the engine's notes on the running task; see NOTE [Scratch fields] in engine.pyx
-    cdef void *task
-    cdef int dependencies
-    cdef bint needed
-    cdef bint captured
-    cdef object buffer
+    cdef bint joint                 # all gradients come from one call (`rules`), as a user's Function gives them
+    cdef Scratch scratch            # the engine's notes on the running task
 
     cdef object vjp(self, object g, int i, bint reuse)
     cdef object rule(self, object g, int i)
+    cdef tuple rules(self, object g)
     cdef object jvp(self, tuple tangents)
     cdef tuple saved_names(self)
     cdef tuple constant_names(self)

@@ -19,7 +19,7 @@ cimport numpy as cnp
 from autograd_cy._core.buffers cimport dense_copy
 from autograd_cy._core.lifetime cimport NODE, Link, release, unwatch, watch
 from autograd_cy._core.saved cimport freed_error, unpack
-from autograd_cy._core.state cimport NO_GRAD, ThreadState, thread_state
+from autograd_cy._core.state cimport ThreadState, thread_state
 from autograd_cy._core.tensor cimport Tensor, new_tensor
 
 cnp.import_array()
@@ -78,23 +78,28 @@ cdef class Node:
                                   "has not been implemented yet.")
 
     cdef object vjp(self, object g, int i, bint reuse):
-        """The gradient for input `i` as an array; `reuse`: `g` is not needed afterwards.
+        """The gradient for input `i` as an array; `reuse`: the memory of `g` may be written over.
 
-        Unless a subclass knows better, the rule computes it, on Tensors that are not recorded.
+        Unless a subclass knows better, the rule computes it. Called by the engine, which has switched recording off.
         """
-        cdef ThreadState *state = thread_state()
-        cdef int mode = state.mode
-        cdef object wrapped, result
+        cdef object result
         if type(g) is list:
-            wrapped = [None if item is None else new_tensor(item) for item in g]
+            result = self.rule([None if item is None else new_tensor(item) for item in g], i)
         else:
-            wrapped = new_tensor(g)
-        state.mode = mode | NO_GRAD
-        try:
-            result = self.rule(wrapped, i)
-        finally:
-            state.mode = mode
+            result = self.rule(new_tensor(g), i)
         return None if result is None else (<Tensor> result).array
+
+    cdef tuple rules(self, object g):
+        """The gradients for all inputs; a `joint` node gives them in one call."""
+        cdef int i
+        return tuple([None if self.next_node(i) is None else self.rule(g, i) for i in range(self.n_edges)])
+
+    def __call__(self, *gradients):
+        """node(*gradients) -> Tensor or tuple: the gradients for the inputs, from one for each output."""
+        if len(gradients) != self.n_outputs:
+            raise TypeError(f"{self.name()} takes {self.n_outputs} gradients, not {len(gradients)}")
+        cdef tuple results = self.rules(gradients[0] if self.n_outputs == 1 else list(gradients))
+        return results[0] if len(results) == 1 else results
 
     cdef tuple saved_names(self):
         """The names (`self`, `other`, `result`) of the saved slots 0, 1, 2."""

@@ -1,5 +1,7 @@
 """Whether and how an operation enters the graph."""
 
+cimport numpy as cnp
+
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.state cimport FORWARD_AD, NO_GRAD, ThreadState, thread_state
 from autograd_cy._core.tensor cimport Tensor
@@ -14,3 +16,8 @@ cdef int set_tangents(Node node, object outputs, object inputs) except -1
 cdef Tensor as_tensor(object value, str operation)
 cdef long long dual_level() noexcept
 cdef int enter(Node node, Tensor y) except -1
+cdef Node new_node(object node_class, tuple constants)
+cdef Tensor enter_linear(object node_class, tuple constants, Tensor x, object array)
+cdef Tensor enter_view(object node_class, tuple constants, Tensor x, object array)
+cdef int wrap_dim(object dim, int ndim) except -1
+cdef tuple shape_of(Tensor x)

@@ -4,9 +4,20 @@ An operation computes its output, asks `is_wanted` for its inputs, and if any is
 needs and calls `record`.
 """
 
+from cpython.object cimport PyTypeObject
+cimport numpy as cnp
+
 from autograd_cy._core.node cimport Node, connect
 from autograd_cy._core.state cimport FORWARD_AD, NO_GRAD, ThreadState, thread_state
-from autograd_cy._core.tensor cimport Tensor
+from autograd_cy._core.tensor cimport Tensor, new_tensor, share_version
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    ctypedef struct TypeObject "PyTypeObject":
+        object (*tp_new)(PyTypeObject *, object, void *)
+
+cdef tuple EMPTY = ()
 
 cdef long long level = 0            # the running number of the open dual level
 cdef long long levels_opened = 0
@@ -157,3 +168,38 @@ cdef Tensor as_tensor(object value, str operation):
     if not isinstance(value, Tensor):
         raise TypeError(f"{operation}(): argument 'input' must be Tensor, not {type(value).__name__}")
     return <Tensor> value
+
+
+cdef Node new_node(object node_class, tuple constants):
+    """A node of that class, with what its rule needs besides tensors."""
+    cdef Node node = <Node> (<TypeObject *> node_class).tp_new(<PyTypeObject *> node_class, EMPTY, NULL)
+    node.constants = constants
+    return node
+
+
+cdef Tensor enter_linear(object node_class, tuple constants, Tensor x, object array):
+    """Enter a linear operation of one tensor, whose rule needs constants only; `array` is the result."""
+    cdef Tensor y = new_tensor(<cnp.ndarray?> array)
+    return record(new_node(node_class, constants), y, x) if is_wanted(x) else y
+
+
+cdef Tensor enter_view(object node_class, tuple constants, Tensor x, object array):
+    """The same for an operation whose result is a view: it counts its writes together with `x`."""
+    cdef Tensor y = enter_linear(node_class, constants, x, array)
+    share_version(x, y)
+    return y
+
+
+cdef int wrap_dim(object dim, int ndim) except -1:
+    """A dimension counted from the front; IndexError if there is none such (a 0-d tensor takes 0 and -1)."""
+    cdef int n = max(ndim, 1)
+    cdef int d = dim
+    if not -n <= d < n:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {d})")
+    return d + n if d < 0 else d
+
+
+cdef tuple shape_of(Tensor x):
+    """The sizes as a plain tuple."""
+    cdef int axis
+    return tuple([cnp.PyArray_DIM(x.array, axis) for axis in range(cnp.PyArray_NDIM(x.array))])

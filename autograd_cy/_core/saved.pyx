@@ -7,6 +7,7 @@ NOTE [Saved tensors]
   3. Whoever takes a saved tensor out checks that it was not given up and not written to since.
 """
 
+cimport cython
 cimport numpy as cnp
 
 from autograd_cy._core.node cimport Node
@@ -81,18 +82,61 @@ cdef cnp.ndarray saved_array(Node node, int slot):
 
 cdef int check(Node node, Tensor tensor, int slot) except -1:
     if version_of(tensor) != slot_version(node, slot):
-        raise stale_error(node, tensor, slot)
+        raise stale_error(node, tensor, slot_version(node, slot))
     return 0
 
 
-cdef object stale_error(Node node, Tensor tensor, int slot):
+@cython.final
+cdef class SavedTensor:
+    """One tensor that a user's Function saved; the slots of a node serve the built-in operations."""
+
+    def __init__(self):
+        raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
+
+    cdef object unpack(self, Node node):
+        """The tensor, checked; an output is rebuilt with its place in the graph."""
+        cdef Tensor tensor
+        if self.value is None:
+            return None
+        if type(self.value) is cnp.ndarray:
+            tensor = new_tensor(<cnp.ndarray> self.value)
+            tensor.counter = self.counter
+            if node.n_edges:
+                tensor.grad_fn = node
+                tensor.output_number = self.output_number
+                tensor.needs_grad = True
+        else:
+            tensor = <Tensor> self.value
+        if version_of(tensor) != self.version:
+            raise stale_error(node, tensor, self.version)
+        return tensor
+
+
+cdef SavedTensor save(object value, Node node):
+    """Save a Tensor (or None) for a node; one that the node computed is kept without its Tensor."""
+    cdef SavedTensor saved = SavedTensor.__new__(SavedTensor)
+    cdef Tensor tensor
+    if value is None:
+        return saved
+    tensor = <Tensor> value
+    saved.version = version_of(tensor)
+    if tensor.grad_fn is node:
+        saved.value = tensor.array
+        saved.counter = tensor.version_counter()
+        saved.output_number = tensor.output_number
+    else:
+        saved.value = tensor
+    return saved
+
+
+cdef object stale_error(Node node, Tensor tensor, long expected):
     origin = ""
     if tensor.grad_fn is not None:
         origin = f", which is output {tensor.output_number} of {operation_name(tensor.grad_fn)},"
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[{type_name(tensor)} {list(tensor.shape)}]{origin} is at version {version_of(tensor)}; expected version "
-        f"{slot_version(node, slot)} instead. Hint: enable anomaly detection to find the operation that failed to "
+        f"{expected} instead. Hint: enable anomaly detection to find the operation that failed to "
         f"compute its gradient, with torch.autograd.set_detect_anomaly(True). {node.name()} had saved it; "
         "write to a clone() of it, or after backward().")
 

@@ -1,0 +1,9 @@
+"""Running the hooks of a node, with their results checked."""
+
+from autograd_cy._core.node cimport Node, NodeHooks
+from autograd_cy._core.tensor cimport Tensor
+
+cdef object run_tensor_hooks(NodeHooks hooks, int output, Tensor g)
+cdef tuple run_pre_hooks(NodeHooks hooks, tuple gradients)
+cdef tuple run_post_hooks(NodeHooks hooks, tuple results, tuple gradients)
+cdef int keep_retained(NodeHooks hooks, int output, Tensor g, bint recorded) except -1

@@ -1,0 +1,131 @@
+"""Registering and running the hooks of nodes and tensors, with their results checked.
+
+A hook that is removed by another one in the same run still fires in it: each run goes through a copy of the list.
+"""
+
+import weakref
+
+cimport numpy as cnp
+
+from autograd_cy._core.buffers cimport dense_copy
+from autograd_cy._core.dtypes cimport code_of
+from autograd_cy._core.node cimport Node, NodeHooks, hooks_of, hooks_of_tensor
+from autograd_cy._core.tensor cimport Tensor, new_tensor, type_name
+
+cnp.import_array()
+
+
+def tensor_hooks(Tensor tensor):
+    """The dict of a tensor's hooks, by the id of their handle."""
+    cdef NodeHooks hooks = hooks_of_tensor(tensor)
+    if hooks.tensor_hooks is None:
+        hooks.tensor_hooks = {}
+    return hooks.tensor_hooks.setdefault(tensor.output_number, {})
+
+
+def pre_hooks(Node node):
+    """The dict of a node's pre-hooks."""
+    cdef NodeHooks hooks = hooks_of(node)
+    if hooks.pre_hooks is None:
+        hooks.pre_hooks = {}
+    return hooks.pre_hooks
+
+
+def post_hooks(Node node):
+    """The dict of a node's post-hooks."""
+    cdef NodeHooks hooks = hooks_of(node)
+    if hooks.post_hooks is None:
+        hooks.post_hooks = {}
+    return hooks.post_hooks
+
+
+def retain_grad(Tensor tensor):
+    """Keep the `.grad` of a computed tensor; the node holds the tensor weakly."""
+    if not tensor.needs_grad:
+        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    if tensor.grad_fn is None or tensor.keeps_grad:
+        return
+    cdef NodeHooks hooks = hooks_of(tensor.grad_fn)
+    if hooks.retained is None:
+        hooks.retained = {}
+    hooks.retained[tensor.output_number] = weakref.ref(tensor)
+    tensor.keeps_grad = True
+
+
+cdef object run_tensor_hooks(NodeHooks hooks, int output, Tensor g):
+    """Call the hooks of one output; each may replace the gradient."""
+    cdef dict functions = None if hooks.tensor_hooks is None else hooks.tensor_hooks.get(output)
+    cdef Tensor value = g
+    if not functions:
+        return g
+    for hook in list(functions.values()):
+        result = hook(value)
+        if result is not None:
+            value = checked(hook, value, result)
+    return value
+
+
+cdef int keep_retained(NodeHooks hooks, int output, Tensor g, bint recorded) except -1:
+    """Add the gradient to the `.grad` of the tensor that retains it."""
+    cdef Tensor tensor
+    reference = None if hooks.retained is None else hooks.retained.get(output)
+    tensor = None if reference is None else reference()
+    if tensor is None:
+        return 0
+    value = g if recorded else new_tensor(dense_copy(g.array))
+    tensor.gradient = value if tensor.gradient is None else tensor.gradient + value
+    return 0
+
+
+cdef Tensor checked(object hook, Tensor before, object result):
+    """A hook's result if it can stand for the value, else an error that names the hook."""
+    cdef Tensor after
+    if not isinstance(result, Tensor):
+        raise TypeError(f"expected Variable, but hook returned '{type(result).__name__}' (hook {hook_name(hook)})")
+    if before is None:
+        return <Tensor> result
+    after = <Tensor> result
+    if code_of(after.array) != code_of(before.array):
+        raise RuntimeError(f"hook '{hook_name(hook)}' has changed the type of value (was {type_name(before)} got "
+                           f"{type_name(after)})")
+    if not cnp.PyArray_SAMESHAPE(after.array, before.array):
+        raise RuntimeError(f"hook '{hook_name(hook)}' has changed the size of value (was {list(before.shape)} got "
+                           f"{list(after.shape)})")
+    return after
+
+
+cdef str hook_name(object hook):
+    return getattr(hook, "__name__", None) or repr(hook)
+
+
+cdef tuple replaced(object hook, tuple values, object results):
+    """The values with those that a node hook returned in their place."""
+    cdef int i
+    if not isinstance(results, tuple):
+        if len(values) == 1 and isinstance(results, Tensor):
+            results = (results,)
+        else:
+            raise TypeError(f"expected tuple, but hook returned '{type(results).__name__}' (hook {hook_name(hook)})")
+    if len(results) != len(values):
+        raise RuntimeError(f"hook '{hook_name(hook)}' has returned an incorrect number of values (got {len(results)}, but "
+                           f"expected {len(values)})")
+    return tuple([None if results[i] is None else checked(hook, <Tensor> values[i], results[i])
+                  for i in range(len(values))])
+
+
+cdef tuple run_pre_hooks(NodeHooks hooks, tuple gradients):
+    """Call a node's pre-hooks with the gradients of its outputs; each may replace them."""
+    for hook in list(hooks.pre_hooks.values()):
+        results = hook(gradients)
+        if results is not None:
+            gradients = replaced(hook, gradients, results)
+    return gradients
+
+
+cdef tuple run_post_hooks(NodeHooks hooks, tuple results, tuple gradients):
+    """Call a node's hooks with the gradients of its inputs and of its outputs; each may replace the former."""
+    for hook in list(hooks.post_hooks.values()):
+        changed = hook(results, gradients)
+        if changed is not None:
+            results = replaced(hook, results, changed)
+    return results

@@ -1,0 +1,320 @@
+"""The bridge to a user's Function: the node that is its ctx, and the call that records it."""
+
+cimport cython
+cimport numpy as cnp
+
+from autograd_cy._core.buffers cimport new_zeros
+from autograd_cy._core.dtypes cimport code_of, dtype_of, is_differentiable
+from autograd_cy._core.node cimport Node, connect
+from autograd_cy._core.record cimport set_tangents, tangent_of
+from autograd_cy._core.saved cimport SavedTensor, freed_error, save
+from autograd_cy._core.state cimport FORWARD_AD, NO_GRAD, ThreadState, thread_state
+from autograd_cy._core.tensor cimport Tensor, new_tensor, share_version
+
+import warnings
+
+cnp.import_array()
+
+
+cdef class Metadata:
+    """Shape and type of a tensor."""
+    cdef tuple shape
+    cdef int code
+
+
+cdef Metadata metadata_of(Tensor tensor):
+    cdef Metadata metadata = Metadata.__new__(Metadata)
+    cdef int axis
+    metadata.shape = tuple([cnp.PyArray_DIM(tensor.array, axis) for axis in range(cnp.PyArray_NDIM(tensor.array))])
+    metadata.code = code_of(tensor.array)
+    return metadata
+
+
+cdef class FunctionNode(Node):
+    """The node of a call of a Function, and the `ctx` that its methods see. Each Function has a subclass of its own."""
+    cdef tuple arguments            # for each argument of forward: Metadata of a tensor, or None
+    cdef tuple outputs              # Metadata of each output of forward, None for a non-tensor
+    cdef readonly tuple needs_input_grad
+    cdef tuple to_save
+    cdef tuple to_save_for_forward
+    cdef tuple unrecorded           # outputs marked as not differentiable
+    cdef list kept                  # SavedTensors
+    cdef bint materializes
+    cdef bint in_jvp
+
+    def __cinit__(self):
+        self.joint = True
+        self.materializes = True
+        self.unrecorded = ()
+
+    # the ctx
+
+    def save_for_backward(self, *tensors):
+        """save_for_backward(*tensors): keep tensors (or None) for backward; to be called in forward, once."""
+        for i, tensor in enumerate(tensors):
+            if tensor is not None and not isinstance(tensor, Tensor):
+                raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type "
+                                f"{type(tensor).__name__}")
+        self.to_save = tensors
+
+    def save_for_forward(self, *tensors):
+        """save_for_forward(*tensors): keep tensors (or None) for jvp."""
+        for i, tensor in enumerate(tensors):
+            if tensor is not None and not isinstance(tensor, Tensor):
+                raise TypeError(f"save_for_forward can only save variables, but argument {i} is of type "
+                                f"{type(tensor).__name__}")
+        self.to_save_for_forward = tensors
+
+    @property
+    def saved_tensors(self):
+        """The tensors that save_for_backward kept (in jvp: save_for_forward), checked for writes since."""
+        cdef SavedTensor item
+        if self.in_jvp:
+            return self.to_save_for_forward or ()
+        if self.released:
+            raise freed_error(self)
+        return tuple([item.unpack(self) for item in self.kept or ()])
+
+    @property
+    def saved_variables(self):
+        """Deprecated name of saved_tensors."""
+        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+        return self.saved_tensors
+
+    @property
+    def _raw_saved_tensors(self):
+        """The handles of the saved tensors."""
+        if self.released:
+            raise freed_error(self)
+        return tuple(self.kept or ())
+
+    @property
+    def dirty_tensors(self):
+        return None
+
+    def mark_dirty(self, *tensors):
+        """Not supported yet: in-place operations are not recorded."""
+        raise NotImplementedError("mark_dirty(): in-place operations are not recorded yet; return a new tensor")
+
+    def mark_non_differentiable(self, *tensors):
+        """mark_non_differentiable(*tensors): these outputs of forward get no gradient."""
+        for tensor in tensors:
+            if not isinstance(tensor, Tensor):
+                raise TypeError(f"mark_non_differentiable only accepts variable arguments, but got "
+                                f"{type(tensor).__name__}")
+        self.unrecorded = tensors
+
+    def mark_shared_storage(self, *pairs):
+        """Deprecated; without effect."""
+        warnings.warn("`mark_shared_storage` is deprecated. Tensors with shared storages are automatically tracked.",
+                      FutureWarning, stacklevel=2)
+
+    def set_materialize_grads(self, bint value):
+        """set_materialize_grads(value): whether backward sees zeros (the default) or None for an unused output."""
+        self.materializes = value
+
+    def name(self):
+        return type(self).__name__
+
+    # the node
+
+    cdef int release_saved(self) except -1:
+        if self.kept:
+            self.released = True
+            self.kept = None
+            self.to_save = None
+        return 0
+
+    cdef tuple rules(self, object g):
+        cdef list gradients = list(g) if self.n_outputs > 1 else [g]
+        cdef int i
+        if self.materializes:
+            for i in range(len(gradients)):
+                if gradients[i] is None and self.outputs[i] is not None:
+                    gradients[i] = zeros(<Metadata> self.outputs[i])
+        results = type(self)._forward_cls._backward_function()(self, *gradients)
+        return self.fitted(results if isinstance(results, tuple) else (results,))
+
+    cdef tuple fitted(self, tuple results):
+        """What backward returned, checked: one gradient for each tensor argument, of its shape and type."""
+        cdef int i, expected = len(self.arguments)
+        cdef list kept = []
+        if len(results) > expected and results[expected:].count(None) == len(results) - expected:
+            results = results[:expected]
+        if len(results) != expected:
+            raise RuntimeError(f"function {self.name()} returned an incorrect number of gradients (expected {expected}, "
+                               f"got {len(results)})")
+        for i in range(expected):
+            if self.arguments[i] is not None:
+                kept.append(None if results[i] is None else self.fitted_one(results[i], i, <Metadata> self.arguments[i]))
+            elif results[i] is not None:
+                raise RuntimeError(f"function {self.name()} returned a gradient different from None at position {i + 1}, "
+                                   "but the corresponding forward input was not a Variable")
+        return tuple(kept)
+
+    cdef object fitted_one(self, object g, int i, Metadata expected):
+        if not isinstance(g, Tensor):
+            raise TypeError(f"function {self.name()} returned at index {i}: expected Variable or None "
+                            f"(got {type(g).__name__})")
+        cdef Metadata got = metadata_of(<Tensor> g)
+        if got.shape != expected.shape:
+            if not is_reducible(got.shape, expected.shape):
+                raise RuntimeError(f"Function {self.name()} returned an invalid gradient at index {i} - got "
+                                   f"{list(got.shape)} but expected shape compatible with {list(expected.shape)}")
+            g = g.sum_to_size(expected.shape)
+        if got.code != expected.code:
+            if dtype_of(got.code).is_complex and not dtype_of(expected.code).is_complex:
+                g = g.real
+            g = g.to(dtype_of(expected.code))
+        return g
+
+    cdef object jvp(self, tuple tangents):
+        cdef list given = []
+        cdef int i, k = 0
+        for i in range(len(self.arguments)):
+            if self.arguments[i] is None:
+                given.append(None)
+                continue
+            t = tangents[k]
+            k += 1
+            given.append(zeros(<Metadata> self.arguments[i]) if t is None and self.materializes else t)
+        self.in_jvp = True
+        try:
+            results = type(self)._forward_cls.jvp(self, *given)
+        finally:
+            self.in_jvp = False
+        return self.checked_tangents(results if isinstance(results, tuple) else (results,))
+
+    cdef object checked_tangents(self, tuple results):
+        cdef int i
+        cdef list expected = [m for m in self.outputs if m is not None]
+        if len(results) != len(expected):
+            raise RuntimeError(f"{self.name()}'s jvp returned an invalid number of forward gradients (expected "
+                               f"{len(expected)} but got {len(results)})")
+        for i in range(len(results)):
+            if results[i] is None:
+                continue
+            if not isinstance(results[i], Tensor):
+                raise RuntimeError(f"{self.name()}'s jvp returned {type(results[i]).__name__} for grad output {i}: "
+                                   "expected a Tensor or None")
+            if metadata_of(<Tensor> results[i]).shape != (<Metadata> expected[i]).shape:
+                raise RuntimeError(f"{self.name()}'s jvp returned a forward gradient that has a different size than "
+                                   f"output {i}: {list(results[i].shape)}, {list((<Metadata> expected[i]).shape)}")
+        return results if len(results) > 1 else results[0]
+
+
+cdef Tensor zeros(Metadata metadata):
+    cdef cnp.npy_intp dims[64]
+    cdef int axis
+    for axis in range(len(metadata.shape)):
+        dims[axis] = metadata.shape[axis]
+    return new_tensor(new_zeros(metadata.code, len(metadata.shape), dims))
+
+
+cdef bint is_reducible(tuple shape, tuple target):
+    """Whether `target` broadcasts to `shape`."""
+    cdef int offset = len(shape) - len(target), axis
+    if offset < 0:
+        return False
+    for axis in range(len(target)):
+        if target[axis] != 1 and target[axis] != shape[axis + offset]:
+            return False
+    return True
+
+
+def apply_function(cls, node_class, bint separate_context, tuple args):
+    """Call a Function: run forward unrecorded, then enter what it returned.
+
+    `separate_context`: forward does not take ctx, setup_context(ctx, inputs, output) is called after it.
+    """
+    cdef ThreadState *state = thread_state()
+    cdef int mode = state.mode
+    cdef FunctionNode node = node_class.__new__(node_class)
+    cdef list inputs = [], arguments = []
+    for x in args:
+        arguments.append(metadata_of(<Tensor> x) if isinstance(x, Tensor) else None)
+        if isinstance(x, Tensor):
+            inputs.append(x)
+    node.arguments = tuple(arguments)
+    node.needs_input_grad = tuple([isinstance(x, Tensor) and (<Tensor> x).needs_grad for x in args])
+    state.mode = (mode | NO_GRAD) & ~FORWARD_AD
+    try:
+        if separate_context:
+            result = cls.forward(*args)
+            cls.setup_context(node, args, result)
+        else:
+            result = cls.forward(node, *args)
+    finally:
+        state.mode = mode
+    return enter_outputs(node, result, inputs, not mode & NO_GRAD and True in node.needs_input_grad)
+
+
+cdef object enter_outputs(FunctionNode node, object result, list inputs, bint recorded):
+    """Make the tensors that forward returned outputs of the node, and save what is to be saved."""
+    cdef bint single = not isinstance(result, tuple)
+    cdef list outputs = [result] if single else list(result)
+    cdef list tensors = []
+    cdef int i
+    for i in range(len(outputs)):
+        if isinstance(outputs[i], Tensor):
+            outputs[i] = output_of(outputs[i], inputs, recorded)
+            tensors.append(outputs[i])
+    node.outputs = tuple([metadata_of(<Tensor> y) if isinstance(y, Tensor) else None for y in outputs])
+    node.n_outputs = len(outputs)
+    if recorded:
+        for x in inputs:
+            connect(node, <Tensor> x)
+        for i in range(len(outputs)):
+            if isinstance(outputs[i], Tensor) and not is_among(result if single else result[i], node.unrecorded):
+                enter_output(node, <Tensor> outputs[i], i)
+        keep_saved(node, result, outputs, single)
+    elif thread_state().mode & FORWARD_AD:
+        keep_saved(node, result, outputs, single)
+    if thread_state().mode & FORWARD_AD:
+        set_tangents(node, tuple(tensors) if len(tensors) != 1 else tensors[0], inputs)
+    return outputs[0] if single else tuple(outputs)
+
+
+cdef bint is_among(object x, tuple items):
+    for item in items:
+        if item is x:
+            return True
+    return False
+
+
+cdef Tensor output_of(Tensor y, list inputs, bint recorded):
+    """The Tensor that stands for what forward returned: an input that comes back is an alias of itself."""
+    cdef Tensor alias
+    if not is_among(y, tuple(inputs)) and y.grad_fn is None and not y.needs_grad:
+        return y
+    if not recorded and not is_among(y, tuple(inputs)):
+        return y
+    alias = new_tensor(y.array)
+    share_version(y, alias)
+    return alias
+
+
+cdef int enter_output(FunctionNode node, Tensor y, int i) except -1:
+    if is_differentiable(code_of(y.array)):
+        y.grad_fn = node
+        y.output_number = i
+        y.needs_grad = True
+    return 0
+
+
+cdef int keep_saved(FunctionNode node, object result, list outputs, bint single) except -1:
+    """Turn the tensors that forward asked to save into SavedTensors; an output by its new Tensor."""
+    cdef int i
+    cdef list returned = [result] if single else list(result)
+    if node.to_save is None:
+        return 0
+    node.kept = []
+    node.saves = True
+    for tensor in node.to_save:
+        for i in range(len(returned)):
+            if returned[i] is tensor and tensor is not None:
+                tensor = outputs[i]
+                break
+        node.kept.append(save(tensor, node))
+    node.to_save = None
+    return 0
