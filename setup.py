@@ -1,19 +1,138 @@
-import os
-from pathlib import Path
-import numpy as np
-from Cython import Tempita
-from Cython.Build import cythonize
-from setuptools import Extension, setup
+"""Build the compiled core: each .pyx and template .pyx.in of autograd_cy/_core becomes an extension module.
 
-core = Path("autograd_cy/_core")
+Metadata stands in pyproject.toml. All that is generated goes below build/release, or build/debug with
+AUTOGRAD_CY_DEBUG=1, so the two builds never touch each other's files; only an in-place build puts extension
+modules beside the sources.
+"""
+
+import os
 import sys
-sys.path.insert(0, str(core))
-for t in core.glob("*.pyx.in"):
-    text = Tempita.sub(t.read_text())
-    out = t.with_suffix("")
-    if not out.exists() or out.read_text() != text:
-        out.write_text(text)
-exts = [Extension("autograd_cy._core." + p.stem, [str(p)], include_dirs=[np.get_include(), str(core)],
-        extra_compile_args=["-O3", "-ffp-contract=off", "-Wno-unused-function"], define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_25_API_VERSION")])
-        for p in sorted(core.glob("*.pyx"))]
-setup(ext_modules=cythonize(exts, nthreads=2, annotate=False, compiler_directives=dict(language_level=3, wraparound=False, cdivision=True, initializedcheck=False, embedsignature=True)))
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import OptionError
+
+DEBUG = os.environ.get("AUTOGRAD_CY_DEBUG", "0") not in ("", "0")
+BUILD = Path("build", "debug" if DEBUG else "release")
+CORE = Path("autograd_cy", "_core")
+JOBS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+# Helpers that Cython would otherwise paste into every module (typed memoryviews: 175 kB each).
+SHARED = "autograd_cy._core._cyutility"
+
+# The only place for directives. boundscheck stays on where lists are handled; a kernel relaxes it for itself.
+DIRECTIVES = {
+    "language_level": 3,
+    "binding": True,
+    "cdivision": True,
+    "embedsignature": True,
+    "initializedcheck": DEBUG,
+    "linetrace": DEBUG,
+    "nonecheck": DEBUG,
+    "wraparound": False,
+}
+
+MACROS = [
+    ("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"),
+    ("NPY_TARGET_VERSION", "NPY_2_0_API_VERSION"),
+    ("AUTOGRAD_CY_DEBUG", str(int(DEBUG))),
+]
+if DEBUG:
+    MACROS.append(("CYTHON_TRACE", "1"))
+
+# Contraction into fused multiply-adds is off, so that results don't depend on the instruction set.
+UNIX_FLAGS = ["-ffp-contract=off", "-Wno-unused-function"]
+UNIX_FLAGS += ["-O1", "-g", "-UNDEBUG"] if DEBUG else ["-O3", "-g0"]
+MSVC_FLAGS = ["/fp:precise", "/Od" if DEBUG else "/O2"]
+
+
+def rendered(template):
+    """Where the .pyx of a template goes: not beside it, where it would be taken for a source."""
+    return BUILD / "templates" / template.with_suffix("")
+
+
+def core_extensions():
+    """One extension for each module of the core, and one for the helpers that they share."""
+    sources = [*CORE.glob("*.pyx"), *map(rendered, CORE.glob("*.pyx.in"))]
+    named = {f"autograd_cy._core.{source.stem}": source for source in sources}
+    named[SHARED] = CORE / "_cyutility.c"
+    return [Extension(name, [str(named[name])], define_macros=MACROS) for name in sorted(named)]
+
+
+def render_templates():
+    """Render each template that changed. It can import what lies beside it; `debug` says to keep checks.
+
+    Cython looks for a module's .pxd files beside it, in vain here: so a change of any of them counts, too.
+    """
+    from Cython.Tempita import Template
+
+    sys.path.append(str(CORE))
+    declarations = [Path("setup.py"), *CORE.glob("*.pxd"), *CORE.glob("*.py")]
+    for template in CORE.glob("*.pyx.in"):
+        target = rendered(template)
+        if not target.exists() or is_newer([template, *declarations], target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            text = Template.from_filename(str(template), encoding="utf-8").substitute(debug=DEBUG)
+            target.write_text(text, encoding="utf-8")
+
+
+def is_newer(sources, target):
+    return max(source.stat().st_mtime for source in sources) > target.stat().st_mtime
+
+
+def generate_c(extensions):
+    """Compile the Cython sources to C files below BUILD, and make those the sources of the extensions."""
+    import numpy
+    from Cython.Build import cythonize
+
+    render_templates()
+    # Cython notices changed sources, but not changed directives.
+    for c_file in BUILD.rglob("*.c"):
+        if is_newer([Path("setup.py")], c_file):
+            c_file.unlink()
+    generated = cythonize(
+        extensions,
+        nthreads=JOBS,
+        # What Cython makes of NumPy's declarations compiles with the headers of that NumPy.
+        build_dir=str(BUILD / f"numpy-{numpy.__version__}"),
+        compiler_directives=DIRECTIVES,
+        shared_utility_qualified_name=SHARED,
+    )
+    c_files = {extension.name: extension.sources for extension in generated}
+    for extension in extensions:
+        extension.sources = c_files[extension.name]
+
+
+class BuildCore(build_ext):
+    """build_ext that cythonizes when it compiles, not when the metadata is read or an sdist is made."""
+
+    def finalize_options(self):
+        super().finalize_options()
+        self.parallel = self.parallel or JOBS
+        if self.inplace and DEBUG:
+            raise OptionError("a debug build is not put in place of the release build: see make debug-test")
+        if self.editable_mode:
+            # setuptools would compile all of it anew in a temporary folder, every time.
+            folder = BUILD / f"editable.{self.plat_name}-{sys.implementation.cache_tag}"
+            self.build_lib = self.build_temp = str(folder)
+
+    def build_extensions(self):
+        import numpy
+
+        generate_c(self.extensions)
+        flags = MSVC_FLAGS if self.compiler.compiler_type == "msvc" else UNIX_FLAGS
+        for extension in self.extensions:
+            extension.depends = ["setup.py", *map(str, CORE.glob("*.h"))]
+            extension.include_dirs = [str(CORE), numpy.get_include()]
+            extension.extra_compile_args = flags
+        super().build_extensions()
+
+
+# Cython's worker processes import this file again where processes are not forked.
+if __name__ == "__main__":
+    setup(
+        ext_modules=core_extensions(),
+        cmdclass={"build_ext": BuildCore},
+        options={"build": {"build_base": str(BUILD)}},
+    )

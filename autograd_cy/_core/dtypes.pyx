@@ -126,6 +126,11 @@ def convert(value):
     return as_dtype(value)
 
 
+def promote_types(dtype a, dtype b):
+    """The dtype of an operation on two tensors with dimensions, of types a and b."""
+    return ALL[PROMOTED[a.code][b.code]]
+
+
 cdef int promote(int a, int b) noexcept:
     return PROMOTED[a][b]
 

@@ -52,6 +52,11 @@ def retain_grad(Tensor tensor):
     tensor.keeps_grad = True
 
 
+def legacy_type_name(Tensor tensor):
+    """PyTorch's name of the tensor's type: 'torch.FloatTensor'."""
+    return type_name(tensor)
+
+
 cdef object run_tensor_hooks(NodeHooks hooks, int output, Tensor g):
     """Call the hooks of one output; each may replace the gradient."""
     cdef dict functions = None if hooks.tensor_hooks is None else hooks.tensor_hooks.get(output)

@@ -62,6 +62,15 @@ def set_tangent(Tensor x, Tensor t):
     x.tangent_level = level
 
 
+def without_tangent(Tensor x):
+    """An alias of `x` at the same place in the graph, without its tangent."""
+    cdef Tensor alias = new_tensor(x.array)
+    share_version(x, alias)
+    if x.grad_fn is not None:
+        alias.grad_fn, alias.output_number, alias.needs_grad = x.grad_fn, x.output_number, True
+    return alias
+
+
 cdef Tensor tangent_of(Tensor x):
     return x.tangent if x.tangent is not None and level and x.tangent_level == level else None
 

@@ -618,6 +618,11 @@ def detach(Tensor self):
     return y
 
 
+def replace_array(Tensor self, Tensor other):
+    """Let `self` hold the memory of `other`: what assigning to `.data` does."""
+    self.array = other.array
+
+
 # complex numbers
 
 @cython.final

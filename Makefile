@@ -1,0 +1,69 @@
+# make demo        train a network on handwritten digits, from nothing
+# make test        install in place and run the tests            (ARGS="-k name" goes to pytest)
+# make debug-test  the tests on the debug build: checks on, live objects counted
+# make sdist-test  the tests on the installed sdist, away from this tree
+# make bench       time against PyTorch                          (ARGS=... goes to the benchmarks)
+# make lint        ruff, cython-lint, mypy
+# make stubs       write the type stubs anew from the op table
+# make clean       remove what was built, and the virtual environment
+#
+# Everything happens in a virtual environment: .venv with the first fitting Python, or .venv-X.Y with PYTHON=...
+
+ifdef PYTHON
+VERSION := $(shell "$(PYTHON)" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+VENV ?= .venv-$(VERSION)
+else
+PYTHON := $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$python; break; }; done)
+VENV ?= .venv
+endif
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+CORE := $(wildcard $(addprefix autograd_cy/_core/*.,pyx pyx.in pxd py h))
+DEBUG_SITE := $(CURDIR)/build/debug/site
+
+.PHONY: demo test debug-test sdist-test bench lint stubs clean
+.DELETE_ON_ERROR:
+
+demo: $(VENV)/.with-examples
+	$(BIN)/python examples/train_digits.py
+
+test: $(VENV)/.with-test
+	$(BIN)/pytest $(ARGS)
+
+# PYTHONSAFEPATH keeps the tree, with its release build, off sys.path.
+debug-test: $(VENV)/.with-test
+	AUTOGRAD_CY_DEBUG=1 $(PIP) install --quiet --no-build-isolation --no-deps --upgrade --target "$(DEBUG_SITE)" .
+	AUTOGRAD_CY_DEBUG=1 PYTHONSAFEPATH=1 PYTHONPATH="$(DEBUG_SITE)" $(BIN)/pytest $(ARGS)
+
+sdist-test: $(VENV)/.with-dev
+	tools/test_sdist $(BIN)/python
+
+bench: $(VENV)/.with-bench
+	$(BIN)/python -m benchmarks $(ARGS)
+
+lint: $(VENV)/.with-dev
+	. $(BIN)/activate && ruff check && cython-lint autograd_cy && mypy
+
+stubs: $(VENV)/.with-test
+	$(BIN)/python tools/stubs.py
+
+clean:
+	rm -rf build dist *.egg-info .venv .venv-* .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find autograd_cy -name '*.so' -delete
+
+$(VENV)/.made: pyproject.toml
+	@command -v "$(PYTHON)" >/dev/null || \
+		{ echo "missing: Python 3.11 or newer; name one with PYTHON=/path/to/python3" >&2; exit 1; }
+	@"$(PYTHON)" tools/check_system.py
+	"$(PYTHON)" -m venv $(VENV)
+	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
+		>$(VENV)/build-requirements.txt
+	$(PIP) install --quiet -r $(VENV)/build-requirements.txt
+	touch $@
+
+# In place, with one of the extras; what didn't change is not compiled again.
+$(VENV)/.with-%: $(VENV)/.made setup.py $(CORE)
+	$(PIP) install --quiet --no-build-isolation --editable ".[$*]"
+	touch $@

@@ -1,0 +1,415 @@
+"""The methods of Tensor that are no operations (facade). `method` attaches each to the compiled type."""
+
+import warnings
+
+import numpy as np
+
+from . import autograd
+from ._core import hooks, shape
+from ._core.dtypes import all_dtypes, convert, get_default
+from ._core.dtypes import dtype as Dtype
+from ._core.registry import OPS
+from ._core.tensor import Tensor, array_of, extend, from_array
+from ._creation import full_like, ones_like, zeros_like
+from ._data import as_tensor
+from ._size import Size
+from ._size import device as Device
+from ._tensor_str import tensor_repr
+from .autograd.graph import add_hook
+
+
+def method(function):
+    """Attach a function to Tensor under its own name."""
+    extend(function.__name__, function)
+    return function
+
+
+def attribute(function):
+    """Attach a function to Tensor as a read-only property."""
+    extend(function.__name__, property(function))
+    return function
+
+
+# gradients
+
+
+@method
+def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
+    """backward(gradient=None, retain_graph=None, create_graph=False, inputs=None): see autograd.backward."""
+    autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+
+@method
+def retain_grad(self):
+    """retain_grad(): keep the `.grad` of this computed tensor in the backward passes to come."""
+    hooks.retain_grad(self)
+
+
+@method
+def register_hook(self, hook):
+    """register_hook(hook) -> RemovableHandle: hook(grad) is called with this tensor's gradient; what it returns replaces it.
+
+    >>> import autograd_cy as ag
+    >>> x = ag.tensor(1.0, requires_grad=True)
+    >>> handle = x.register_hook(lambda g: g * 10)
+    >>> (x * 2).backward()
+    >>> x.grad
+    tensor(20.)
+    """
+    if not self.requires_grad:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    return add_hook(hooks.tensor_hooks(self), hook)
+
+
+def warn_grad_of_non_leaf(tensor):
+    """What reading the `.grad` of a computed tensor says."""
+    warnings.warn(
+        "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated "
+        "during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use "
+        f".retain_grad() on it. It was computed by {tensor.grad_fn!r}.",
+        UserWarning,
+        stacklevel=2,
+    )
+
+
+def _get_data(self):
+    """The same memory without history, as a tensor with a version of its own."""
+    return from_array(array_of(self))
+
+
+def _set_data(self, value):
+    """Take over the memory of another tensor."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+    if self.requires_grad and not (value.dtype.is_floating_point or value.dtype.is_complex):
+        raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
+    shape.replace_array(self, value)
+
+
+extend("data", property(_get_data, _set_data))
+
+
+# sizes
+
+
+@method
+def size(self, dim=None):
+    """size(dim=None) -> Size or int: the shape, or the size of one dimension."""
+    return self.shape if dim is None else self.shape[dim]
+
+
+@method
+def dim(self):
+    """dim() -> int: the number of dimensions."""
+    return self.ndim
+
+
+@method
+def numel(self):
+    """numel() -> int: the number of elements."""
+    return array_of(self).size
+
+
+@method
+def element_size(self):
+    """element_size() -> int: the bytes of one element."""
+    return self.dtype.itemsize
+
+
+@method
+def stride(self, dim=None):
+    """stride(dim=None) -> tuple or int: the distance of neighbours along each dimension, in elements."""
+    strides = tuple(step // self.dtype.itemsize for step in array_of(self).strides)
+    return strides if dim is None else strides[dim]
+
+
+@method
+def is_contiguous(self, memory_format=None):
+    """is_contiguous() -> bool: whether the elements are dense and in order."""
+    return array_of(self).flags.c_contiguous
+
+
+@method
+def data_ptr(self):
+    """data_ptr() -> int: the address of the first element."""
+    return array_of(self).ctypes.data
+
+
+@method
+def is_floating_point(self):
+    """is_floating_point() -> bool: whether the dtype is a real floating point type."""
+    return self.dtype.is_floating_point
+
+
+@method
+def is_complex(self):
+    """is_complex() -> bool: whether the dtype is a complex type."""
+    return self.dtype.is_complex
+
+
+@attribute
+def itemsize(self):
+    """The bytes of one element."""
+    return self.dtype.itemsize
+
+
+@attribute
+def nbytes(self):
+    """The bytes of all elements."""
+    return array_of(self).nbytes
+
+
+@attribute
+def device(self):
+    """Where the tensor lives: the CPU."""
+    return Device("cpu")
+
+
+@method
+def view_as(self, other):
+    """view_as(other) -> Tensor: view(other.shape)."""
+    return self.view(other.shape)
+
+
+@method
+def reshape_as(self, other):
+    """reshape_as(other) -> Tensor: reshape(other.shape)."""
+    return self.reshape(other.shape)
+
+
+# conversions
+
+
+@method
+def to(self, *args, dtype=None, device=None, copy=False, non_blocking=False, memory_format=None):
+    """to(dtype | device | other) -> Tensor: in another dtype; itself if nothing changes and copy is False."""
+    for argument in args:
+        if isinstance(argument, Tensor):
+            dtype = argument.dtype
+        elif isinstance(argument, (str, Device)):
+            device = argument
+        elif argument is not None and not isinstance(argument, bool):
+            dtype = argument
+    if device is not None:
+        Device(device)
+    wanted = self.dtype if dtype is None else convert(dtype)
+    return self.clone() if copy and wanted is self.dtype else shape.convert(self, wanted)
+
+
+def _cast(name, dtype):
+    def cast(self):
+        return shape.convert(self, dtype)
+
+    cast.__name__ = name
+    cast.__doc__ = f"{name}() -> Tensor: the tensor as {dtype}; itself if it is that."
+    return method(cast)
+
+
+_by_name = {d.name: d for d in all_dtypes()}
+for _name, _dtype in {
+    "bool": "bool", "byte": "uint8", "char": "int8", "short": "int16", "int": "int32", "long": "int64",
+    "half": "float16", "float": "float32", "double": "float64", "cfloat": "complex64", "cdouble": "complex128",
+}.items():  # fmt: skip
+    _cast(_name, _by_name[_dtype])
+
+
+@method
+def type(self, dtype=None):
+    """type(dtype=None) -> Tensor or str: converted, or the name of the tensor's type: 'torch.FloatTensor'."""
+    if dtype is not None:
+        return self.to(dtype)
+    return hooks.legacy_type_name(self)
+
+
+@method
+def type_as(self, other):
+    """type_as(other) -> Tensor: converted to the other's dtype."""
+    return self.to(other.dtype)
+
+
+@method
+def cpu(self):
+    """cpu() -> Tensor: itself."""
+    return self
+
+
+@method
+def numpy(self, *, force=False):
+    """numpy(force=False) -> ndarray: the tensor's own memory; RuntimeError if it requires grad, unless forced."""
+    if self.requires_grad and not force:
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+    return array_of(self)
+
+
+@method
+def __array__(self, dtype=None, copy=None):
+    array = self.numpy()
+    if dtype is not None and array.dtype != dtype:
+        if copy is False:
+            raise ValueError(f"a tensor of {self.dtype} can't be an array of {dtype} without a copy")
+        return array.astype(dtype)
+    return array.copy() if copy else array
+
+
+@method
+def item(self):
+    """item() -> number: the only element; RuntimeError if there is not exactly one."""
+    if self.numel() != 1:
+        raise RuntimeError(f"a Tensor with {self.numel()} elements cannot be converted to Scalar")
+    return array_of(self).item()
+
+
+@method
+def tolist(self):
+    """tolist() -> nested lists of numbers, a number for a 0-d tensor."""
+    return array_of(self).tolist()
+
+
+def _scalar(self, kind):
+    if self.numel() != 1:
+        raise RuntimeError(f"a Tensor with {self.numel()} elements cannot be converted to Scalar")
+    if self.requires_grad:
+        warnings.warn(
+            "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior. Consider using "
+            "tensor.detach() first.",
+            UserWarning,
+            stacklevel=3,
+        )
+    return kind(array_of(self).item())
+
+
+@method
+def __float__(self):
+    return _scalar(self, float)
+
+
+@method
+def __int__(self):
+    return _scalar(self, int)
+
+
+@method
+def __complex__(self):
+    return _scalar(self, complex)
+
+
+@method
+def __index__(self):
+    if self.dtype.is_floating_point or self.dtype.is_complex or self.numel() != 1:
+        raise TypeError("only integer tensors of a single element can be converted to an index")
+    return int(array_of(self).item())
+
+
+@method
+def __bool__(self):
+    if self.numel() == 0:
+        raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
+    if self.numel() > 1:
+        raise RuntimeError("Boolean value of Tensor with more than one value is ambiguous")
+    return bool(array_of(self).item())
+
+
+@method
+def __iter__(self):
+    if self.ndim == 0:
+        raise TypeError("iteration over a 0-d tensor")
+    return iter(self.unbind(0))
+
+
+@method
+def __contains__(self, element):
+    if not isinstance(element, (Tensor, int, float, complex)):
+        raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {element.__class__}.")
+    return bool((self == element).any())
+
+
+@method
+def __pos__(self):
+    return self
+
+
+@method
+def __format__(self, spec):
+    if self.ndim == 0 and spec:
+        return format(self.item(), spec)
+    return object.__format__(self, spec)
+
+
+@method
+def __repr__(self):
+    return tensor_repr(self)
+
+
+# pickle and copy
+
+
+def _rebuild(array, requires_grad, grad):
+    tensor = from_array(array)
+    tensor.requires_grad = requires_grad
+    tensor.grad = grad
+    return tensor
+
+
+@method
+def __reduce_ex__(self, protocol):
+    return _rebuild, (array_of(self), self.requires_grad, self.grad if self.is_leaf else None)
+
+
+@method
+def __deepcopy__(self, memo):
+    if not self.is_leaf:
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment. "
+            f"This one was computed by {self.grad_fn!r}; take detach().clone()."
+        )
+    copy = from_array(array_of(self).copy())
+    copy.requires_grad = self.requires_grad
+    memo[id(self)] = copy
+    if self.grad is not None:
+        copy.grad = self.grad.detach().clone()
+    return copy
+
+
+# new tensors like this one
+
+
+@method
+def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
+    """new_tensor(data) -> Tensor: a copy of data with this tensor's dtype."""
+    return from_array(np.array(array_of(as_tensor(data)), (dtype or self.dtype).numpy_dtype)).requires_grad_(requires_grad)
+
+
+def _new(name, fill):
+    def new(self, *size, dtype=None, device=None, requires_grad=False):
+        sizes = size[0] if len(size) == 1 and not isinstance(size[0], int) else size
+        wanted = self.dtype if dtype is None else convert(dtype)
+        return from_array(fill(tuple(sizes), wanted.numpy_dtype)).requires_grad_(requires_grad)
+
+    new.__name__ = name
+    new.__doc__ = f"{name}(size) -> Tensor: {name[4:]} of that size, by default with this tensor's dtype."
+    method(new)
+
+
+_new("new_zeros", np.zeros)
+_new("new_ones", np.ones)
+_new("new_empty", np.empty)
+
+
+@method
+def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=False):
+    """new_full(size, fill_value) -> Tensor: filled with one value, by default with this tensor's dtype."""
+    wanted = self.dtype if dtype is None else convert(dtype)
+    return from_array(np.full(tuple(size), fill_value, wanted.numpy_dtype)).requires_grad_(requires_grad)
+
+
+# operations
+
+
+for _op in OPS.values():
+    for _method in _op.methods:
+        extend(_method, _op.function)
+extend("Size", Size)
+extend("as_tensor", as_tensor)
+extend("warn_grad_of_non_leaf", warn_grad_of_non_leaf)
+
+__all__ = ["Dtype", "Tensor", "full_like", "get_default", "ones_like", "zeros_like"]

@@ -1,0 +1,91 @@
+"""Forward mode: tangents carried along with the values (facade)."""
+
+from collections import namedtuple
+
+from .._core import record
+from .._core.shape import detach
+from .._core.tensor import Tensor
+
+__all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
+
+UnpackedDualTensor = namedtuple("UnpackedDualTensor", "primal tangent")
+UnpackedDualTensor.__doc__ = """The primal and the tangent (or None) of a dual tensor."""
+
+
+def enter_dual_level():
+    """``enter_dual_level()`` opens a level and returns its number, 0; RuntimeError within another."""
+    record.open_dual_level()
+    return 0
+
+
+def exit_dual_level(*, level=None):
+    """``exit_dual_level()`` closes the level; the tangents made in it are gone."""
+    if level not in (None, 0) and record.is_dual_level_open():
+        raise RuntimeError(f"Trying to exit a forward AD level that was not the last one that was created: {level}")
+    record.close_dual_level()
+
+
+class dual_level:
+    """``with dual_level():`` tensors made by make_dual carry their tangents through all operations.
+
+    >>> import autograd_cy as ag
+    >>> from autograd_cy.autograd import forward_ad
+    >>> with forward_ad.dual_level():
+    ...     x = forward_ad.make_dual(ag.tensor(3.0), ag.tensor(1.0))
+    ...     forward_ad.unpack_dual(x * x).tangent
+    tensor(6.)
+    """
+
+    def __enter__(self):
+        return enter_dual_level()
+
+    def __exit__(self, *exception):
+        exit_dual_level()
+
+
+def _check_level(function, level):
+    if not record.is_dual_level_open():
+        raise RuntimeError(
+            f"Trying to use {function} outside of a dual level: no level exists. "
+            "Make sure to have a `with forward_ad.dual_level():` around it."
+        )
+    if level not in (None, 0):
+        raise RuntimeError("Dual level must be a positive number and only level 0 is supported")
+
+
+def make_dual(tensor, tangent, *, level=None):
+    """``make_dual(tensor, tangent)`` is an alias of the tensor that carries the tangent, of the same shape and dtype.
+
+    RuntimeError outside of a dual level, for other sizes, and for a tensor that has a tangent already; ValueError for
+    tensors that are not floating point or complex.
+    """
+    _check_level("make_dual", level)
+    for name, value in (("primal", tensor), ("tangent", tangent)):
+        if not isinstance(value, Tensor):
+            raise TypeError(f"make_dual(): argument '{name}' must be Tensor, not {type(value).__name__}")
+        if not (value.dtype.is_floating_point or value.dtype.is_complex):
+            raise ValueError(f"Expected {name} to be floating point or complex, but got: {value.dtype}")
+    if tensor.shape != tangent.shape:
+        raise RuntimeError(
+            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+            f"supported. Tensor is of size {list(tensor.shape)} while the given forward gradient is of size "
+            f"{list(tangent.shape)}."
+        )
+    if tensor.dtype != tangent.dtype:
+        raise RuntimeError(f"Expected the tangent to have the primal's dtype {tensor.dtype}, but got {tangent.dtype}")
+    if record.get_tangent(tensor) is not None:
+        raise RuntimeError(
+            "Trying to set a forward gradient on a Tensor that already has a forward gradient at the same level 0"
+        )
+    dual = tensor.view_as(tensor)
+    record.set_tangent(dual, tangent)
+    return dual
+
+
+def unpack_dual(tensor, *, level=None):
+    """``unpack_dual(tensor)`` is the pair (primal, tangent); the tangent is None for a tensor without one."""
+    if not record.is_dual_level_open():
+        return UnpackedDualTensor(tensor, None)
+    _check_level("unpack_dual", level)
+    tangent = record.get_tangent(tensor)
+    return UnpackedDualTensor(record.without_tangent(tensor) if tangent is not None else tensor, tangent)

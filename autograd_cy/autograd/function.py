@@ -1,0 +1,97 @@
+"""Function: operations with a gradient written by the user (facade)."""
+
+import warnings
+
+from .._core.py_function import FunctionNode, apply_function
+
+__all__ = ["Function"]
+
+
+class _FunctionMeta(type):
+    """Gives each Function a node class of its own: MyOp's outputs have the grad_fn <MyOpBackward>."""
+
+    def __init__(cls, name, bases, namespace):
+        cls._backward_cls = type(f"{name}Backward", (FunctionNode,), {"_forward_cls": cls})
+        super().__init__(name, bases, namespace)
+
+
+class Function(metaclass=_FunctionMeta):
+    """Base of operations with their own gradient: subclass it, and call ``MyOp.apply(*args)``.
+
+    ``forward(ctx, *args)`` computes; ``backward(ctx, *grad_outputs)`` returns a gradient (or None) for each argument of
+    forward; ``jvp(ctx, *tangents)`` is for forward mode. With ``setup_context(ctx, inputs, output)`` forward takes no ctx.
+
+    >>> import autograd_cy as ag
+    >>> class Cube(ag.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.save_for_backward(x)
+    ...         return x * x * x
+    ...     @staticmethod
+    ...     def backward(ctx, g):
+    ...         (x,) = ctx.saved_tensors
+    ...         return 3 * x * x * g
+    >>> x = ag.tensor(2.0, requires_grad=True)
+    >>> Cube.apply(x).backward()
+    >>> x.grad
+    tensor(12.)
+    """
+
+    def __init__(self, *args, **kwargs):
+        warnings.warn(
+            f"{type(self).__name__} should not be instantiated. Methods on autograd functions are all static, so call "
+            f"{type(self).__name__}.apply(...).",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+
+    def __call__(self, *args, **kwargs):
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is deprecated. Use static methods and "
+            f"{type(self).__name__}.apply(...)."
+        )
+
+    @staticmethod
+    def forward(*args, **kwargs):
+        """forward(ctx, *args): compute the output from the arguments; to be defined by the subclass."""
+        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        """setup_context(ctx, inputs, output): save what backward needs, for a forward that takes no ctx."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx, *grad_outputs):
+        """backward(ctx, *grad_outputs): a gradient or None for each argument of forward."""
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+            "backward mode AD."
+        )
+
+    vjp = backward
+
+    @staticmethod
+    def jvp(ctx, *grad_inputs):
+        """jvp(ctx, *tangents): a tangent or None for each output, from those of the arguments."""
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+        )
+
+    @classmethod
+    def _backward_function(cls):
+        """The one of ``backward`` and ``vjp`` that the subclass defines."""
+        own_backward, own_vjp = cls.backward is not Function.backward, cls.vjp is not Function.vjp
+        if own_backward and own_vjp:
+            raise RuntimeError(
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. Implement only one of them."
+            )
+        return cls.vjp if own_vjp else cls.backward
+
+    @classmethod
+    def apply(cls, *args, **kwargs):
+        """apply(*args): call forward, and record the call if any argument asks for it."""
+        separate = cls.setup_context is not Function.setup_context
+        if kwargs:
+            raise TypeError(f"{cls.__name__}.apply() takes no keyword arguments, but got {sorted(kwargs)}")
+        return apply_function(cls, cls._backward_cls, separate, args)

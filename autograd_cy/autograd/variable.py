@@ -1,0 +1,41 @@
+"""Variable, the name that tensors with a gradient had before PyTorch 0.4, and the engine's handle (facade)."""
+
+import warnings
+
+from .._core import engine
+from .._core.tensor import Tensor
+
+__all__ = ["Variable"]
+
+
+class ImperativeEngine:
+    """The engine behind backward(): ``Variable._execution_engine``."""
+
+    run_backward = staticmethod(engine.run_backward)
+
+
+class _VariableMeta(type):
+    def __instancecheck__(cls, other):
+        return isinstance(other, Tensor)
+
+
+class Variable(metaclass=_VariableMeta):
+    """``Variable(tensor, requires_grad=False)`` is the tensor's alias as a leaf; every Tensor is an instance.
+
+    >>> import autograd_cy as ag
+    >>> isinstance(ag.ones(1), ag.autograd.Variable)
+    True
+    """
+
+    _execution_engine = ImperativeEngine()
+
+    def __new__(cls, data=None, requires_grad=False, volatile=None):
+        if volatile is not None:
+            warnings.warn(
+                "volatile was removed (Variable.volatile is always False). Use `with torch.no_grad():` instead.",
+                UserWarning,
+                stacklevel=2,
+            )
+        if not isinstance(data, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
+        return data.detach().requires_grad_(requires_grad)

@@ -1,0 +1,28 @@
+"""``torch.cuda`` for a package that is CPU only: what scripts ask before they choose a device (facade)."""
+
+
+def is_available() -> bool:
+    """``is_available()`` is False.
+
+    >>> import autograd_cy as ag
+    >>> "cuda" if ag.cuda.is_available() else "cpu"
+    'cpu'
+    """
+    return False
+
+
+def device_count() -> int:
+    """``device_count()`` is 0."""
+    return 0
+
+
+def manual_seed(seed: int) -> None:
+    """``manual_seed(seed)`` does nothing: there is no device to seed."""
+
+
+def manual_seed_all(seed: int) -> None:
+    """``manual_seed_all(seed)`` does nothing: there is no device to seed."""
+
+
+def __getattr__(name: str):
+    raise AttributeError(f"module 'autograd_cy.cuda' has no attribute {name!r}: this package is CPU only")

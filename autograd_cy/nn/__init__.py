@@ -1,0 +1,5 @@
+"""Neural networks: the functions (facade)."""
+
+from . import functional
+
+__all__ = ["functional"]

@@ -1,0 +1,227 @@
+"""Random tensors, and the generator that they come from unless another one is given (facade).
+
+The keywords ``dtype``, ``device`` and ``requires_grad`` are explained in ``_arguments``.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ._arguments import array_argument, dtype_of_number, integer, resolve, sizes, wrap
+from ._core.tensor import Tensor
+from ._generator import Generator
+
+default_generator = Generator()
+default_generator.seed()
+
+
+def manual_seed(seed: int) -> Generator:
+    """``manual_seed(0)`` makes what is drawn from now on reproducible, and returns the default generator.
+
+    >>> import autograd_cy as ag
+    >>> a = ag.manual_seed(0) and ag.rand(3)
+    >>> b = ag.manual_seed(0) and ag.rand(3)
+    >>> bool((a == b).all())
+    True
+    """
+    return default_generator.manual_seed(int(seed))
+
+
+def seed() -> int:
+    """``seed()`` seeds the default generator with a number of the operating system's, and returns it."""
+    return default_generator.seed()
+
+
+def initial_seed() -> int:
+    """``initial_seed()`` is the seed that the default generator started from.
+
+    >>> import autograd_cy as ag
+    >>> ag.manual_seed(3).initial_seed() == ag.initial_seed() == 3
+    True
+    """
+    return default_generator.initial_seed()
+
+
+def get_rng_state() -> Tensor:
+    """``get_rng_state()`` is the state of the default generator, for ``set_rng_state``.
+
+    >>> import autograd_cy as ag
+    >>> state = ag.get_rng_state()
+    >>> a = ag.rand(3)
+    >>> ag.set_rng_state(state)
+    >>> bool((a == ag.rand(3)).all())
+    True
+    """
+    return default_generator.get_state()
+
+
+def set_rng_state(new_state: Tensor) -> None:
+    """``set_rng_state(state)`` lets the default generator continue from what ``get_rng_state`` returned."""
+    default_generator.set_state(new_state)
+
+
+def rand(
+    *shape: int,
+    size: Any = None,
+    generator: Generator | None = None,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """``rand(2, 3)`` draws uniformly from [0, 1), complex numbers from the unit square.
+
+    >>> import autograd_cy as ag
+    >>> ag.rand(2, 3).shape
+    torch.Size([2, 3])
+    """
+    dtype = resolve(dtype, device, requires_grad)
+    return wrap(_uniform("rand", generator, sizes("rand", shape, size), dtype), requires_grad)
+
+
+def randn(
+    *shape: int,
+    size: Any = None,
+    generator: Generator | None = None,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """``randn(2, 3)`` draws from the normal distribution with mean 0 and variance 1.
+
+    >>> import autograd_cy as ag
+    >>> ag.randn(2, 3, dtype=ag.float64).dtype
+    torch.float64
+    """
+    dtype = resolve(dtype, device, requires_grad)
+    return wrap(_normal("randn", generator, sizes("randn", shape, size), dtype), requires_grad)
+
+
+def rand_like(
+    input: Tensor,
+    *,
+    generator: Generator | None = None,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """``rand_like(t)`` is ``rand`` with the shape and dtype of ``t``."""
+    shape = array_argument("rand_like", input).shape
+    dtype = resolve(dtype, device, requires_grad, default=input.dtype)
+    return wrap(_uniform("rand_like", generator, shape, dtype), requires_grad)
+
+
+def randn_like(
+    input: Tensor,
+    *,
+    generator: Generator | None = None,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """``randn_like(t)`` is ``randn`` with the shape and dtype of ``t``."""
+    shape = array_argument("randn_like", input).shape
+    dtype = resolve(dtype, device, requires_grad, default=input.dtype)
+    return wrap(_normal("randn_like", generator, shape, dtype), requires_grad)
+
+
+def randint(
+    low: int = 0,
+    high: Any = None,
+    size: Any = None,
+    *,
+    generator: Generator | None = None,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """``randint(high, size)`` or ``randint(low, high, size)`` draws integers from low (0) to high - 1.
+
+    int64 unless ``dtype`` is given. RuntimeError for an empty range and for one that ``dtype`` can't hold.
+
+    >>> import autograd_cy as ag
+    >>> t = ag.randint(1, 7, (100,))
+    >>> t.min() >= 1, t.max() <= 6
+    (tensor(True), tensor(True))
+    """
+    if size is None:
+        high, size = None, high
+    if high is None:
+        low, high = 0, low
+    low, high = integer("randint", "low", low), integer("randint", "high", high)
+    shape = sizes("randint", (), size)
+    dtype = resolve(dtype, device, requires_grad, default=dtype_of_number(int))
+    if low >= high:
+        raise RuntimeError(f"randint: expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    for name, value in (("from", low), ("to - 1", high - 1)):
+        if not _can_hold(dtype, value):
+            raise RuntimeError(f"randint: {name} is out of bounds for {dtype}: {value}")
+    drawn = _source("randint", generator).integers(low, high, shape)
+    return wrap(np.asarray(drawn).astype(dtype), requires_grad)
+
+
+def randperm(
+    n: int,
+    *,
+    generator: Generator | None = None,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """``randperm(n)`` is the integers from 0 to n - 1 in random order.
+
+    >>> import autograd_cy as ag
+    >>> sorted(ag.randperm(4).tolist())
+    [0, 1, 2, 3]
+    """
+    (n,) = sizes("randperm", (integer("randperm", "n", n),))
+    dtype = resolve(dtype, device, requires_grad, default=dtype_of_number(int))
+    if dtype.kind in "bc":
+        raise NotImplementedError(f"randperm is not implemented for {dtype}")
+    if n and not _can_hold(dtype, n - 1):
+        raise RuntimeError(f"randperm: value cannot be converted to type {dtype} without overflow: {n - 1}")
+    return wrap(_source("randperm", generator).permutation(n).astype(dtype), requires_grad)
+
+
+# ------------------------------------------------------------------------------------------------------------
+
+
+def _source(function: str, generator: Generator | None) -> np.random.Generator:
+    if generator is None:
+        return default_generator.numpy
+    if not isinstance(generator, Generator):
+        found = type(generator).__name__
+        raise TypeError(f"{function}(): argument 'generator' must be Generator, not {found}")
+    return generator.numpy
+
+
+def _uniform(function: str, generator: Generator | None, shape: tuple, dtype: np.dtype) -> np.ndarray:
+    source = _source(function, generator)
+    if dtype.kind == "c":
+        parts = _uniform(function, generator, (*shape, 2), np.finfo(dtype).dtype)
+        return parts.view(dtype).reshape(shape)
+    if dtype.kind != "f":
+        raise NotImplementedError(f"{function} is not implemented for {dtype}")
+    if dtype == np.float16:  # a float32 just below 1 would be rounded to 1
+        return np.asarray(source.integers(0, 2048, shape) / 2048).astype(dtype)
+    return np.asarray(source.random(shape, dtype))
+
+
+def _normal(function: str, generator: Generator | None, shape: tuple, dtype: np.dtype) -> np.ndarray:
+    source = _source(function, generator)
+    if dtype.kind == "c":
+        parts = _normal(function, generator, (*shape, 2), np.finfo(dtype).dtype)
+        return (parts * parts.dtype.type(0.5**0.5)).view(dtype).reshape(shape)
+    if dtype.kind != "f":
+        raise NotImplementedError(f"{function} is not implemented for {dtype}")
+    if dtype == np.float16:
+        return _normal(function, generator, shape, np.dtype(np.float32)).astype(dtype)
+    return np.asarray(source.standard_normal(shape, dtype))
+
+
+def _can_hold(dtype: np.dtype, value: int) -> bool:
+    """Whether ``dtype`` has this integer, and all between it and zero."""
+    if dtype.kind == "f":
+        return abs(value) <= 2 ** (np.finfo(dtype).nmant + 1)
+    if dtype.kind == "b":
+        return value in (0, 1)
+    return dtype.kind in "iu" and np.iinfo(dtype).min <= value <= np.iinfo(dtype).max

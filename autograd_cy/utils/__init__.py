@@ -1,0 +1,5 @@
+"""Helpers of the facade."""
+
+from . import hooks
+
+__all__ = ["hooks"]

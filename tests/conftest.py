@@ -1,0 +1,43 @@
+"""What all tests share. Every test is a leak test: the debug build counts the live objects of the core."""
+
+import gc
+import sys
+from pathlib import Path
+
+import autograd_cy
+import pytest
+from autograd_cy._core import lifetime, state
+
+# Last, so that `benchmarks` is found, but never this tree's autograd_cy in place of the one under test.
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+
+def pytest_report_header() -> str:
+    """Which build is tested, and where it lies."""
+    build = "debug" if state.is_debug_build() else "release"
+    return f"autograd_cy {autograd_cy.__version__}: {build} build, {Path(autograd_cy.__file__).parent}"
+
+
+@pytest.fixture(autouse=True)
+def nothing_leaks(request):
+    """Fail a test after which more objects of the core are alive than before."""
+    if not state.is_debug_build():
+        yield
+        return
+    before, failed = lifetime.live_objects(), request.session.testsfailed
+    yield
+    if request.session.testsfailed > failed or lifetime.live_objects() == before:
+        return  # a failure's traceback keeps its frames, and what they hold
+    request.node.funcargs.clear()
+    gc.collect()
+    leaked = {name: n - before[name] for name, n in lifetime.live_objects().items() if n > before[name]}
+    assert not leaked, f"still alive after the test: {leaked}"
+
+
+@pytest.fixture
+def no_collector():
+    """Run a test without the cyclic garbage collector, but for its own calls of it."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()

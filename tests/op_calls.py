@@ -1,0 +1,143 @@
+"""A row of the op table called with a sample, and how tests are parametrized over all of them."""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import autograd_cy as ag
+from op_case import Maker, OpInfo, Sample, map_arrays
+
+OURS = ag.__name__ == "autograd_cy"
+
+
+class Call:
+    """A row called with a sample: `function(*leaves)` is the op as a function of its differentiable inputs.
+
+    `inputs` are the arrays behind all tensors that go in, `arrays` those of the differentiable ones.
+    """
+
+    def __init__(self, row: OpInfo, sample: Sample, module=ag, wrap=np.copy, differentiable=None):
+        self.module, self.op = module, row.function(module)
+        self._differentiable = row.differentiable if differentiable is None else differentiable
+        self.inputs: list[np.ndarray] = []
+        self.arrays: list[np.ndarray] = []
+        self._args = map_arrays(lambda a: self._slot_or_constant(wrap(a)), sample.args)
+        self._kwargs = map_arrays(lambda a: self._constant(wrap(a)), _dtypes_of(module, sample.kwargs))
+
+    def _constant(self, array):
+        self.inputs.append(array)
+        return self.module.from_numpy(array)
+
+    def _slot_or_constant(self, array):
+        if not self._differentiable or array.dtype.kind not in "fc":
+            return self._constant(array)
+        self.inputs.append(array)
+        self.arrays.append(array)
+        return _Slot(len(self.arrays) - 1)
+
+    def leaves(self, requires_grad: bool = True) -> list:
+        """Fresh leaves over `self.arrays`, which they share their memory with."""
+        made = [self.module.from_numpy(a) for a in self.arrays]
+        return [leaf.requires_grad_() for leaf in made] if requires_grad else made
+
+    def __call__(self, *leaves) -> list:
+        """All outputs, as a list."""
+        found = self.op(*_fill(self._args, leaves), **self._kwargs)
+        return [found] if isinstance(found, self.module.Tensor) else list(found)
+
+    def function(self, *leaves) -> tuple:
+        """The outputs that have a gradient, for gradcheck."""
+        return tuple(y for y in self(*leaves) if y.is_floating_point() or y.is_complex())
+
+
+@dataclass(frozen=True)
+class _Slot:
+    """The place of a differentiable input among the arguments."""
+
+    index: int
+
+
+def _fill(value, leaves):
+    """`value` with its slots filled."""
+    if isinstance(value, _Slot):
+        return leaves[value.index]
+    if isinstance(value, (list, tuple)):
+        return type(value)(_fill(v, leaves) for v in value)
+    return value
+
+
+def _dtypes_of(module, kwargs: dict) -> dict:
+    """Keyword arguments with NumPy's types replaced by the module's dtypes."""
+    return {k: getattr(module, v.__name__) if isinstance(v, type) else v for k, v in kwargs.items()}
+
+
+def to_numpy(tensor) -> np.ndarray:
+    """The tensor's array. (PyTorch may keep conjugation as a bit, and refuses to hand out such an array.)"""
+    tensor = tensor.detach()
+    for resolve in ("resolve_conj", "resolve_neg"):
+        tensor = getattr(tensor, resolve)() if hasattr(tensor, resolve) else tensor
+    return tensor.numpy()
+
+
+def seeds_for(outputs, salt: int = 0) -> list[np.ndarray]:
+    """One array for each output: its shape and dtype, values that have nothing in common with the samples."""
+    rng = np.random.default_rng(7 + salt)
+    seeds = []
+    for y in map(to_numpy, outputs):
+        values = rng.uniform(-1, 1, y.shape)
+        if y.dtype.kind == "c":
+            values = values + 1j * rng.uniform(-1, 1, y.shape)
+        seeds.append(np.asarray(values, y.dtype))
+    return seeds
+
+
+def run_backward(call: Call, wrap=np.copy, seeds=None) -> tuple[list, list, list, list]:
+    """Runs the op and its backward: (leaves, outputs, seeds, the leaves' `.grad`)."""
+    leaves = call.leaves()
+    outputs = call.function(*leaves)
+    seeds = [call.module.from_numpy(wrap(seed)) for seed in seeds or seeds_for(outputs)]
+    call.module.autograd.backward(outputs, seeds)
+    return leaves, list(outputs), seeds, [leaf.grad for leaf in leaves]
+
+
+@functools.cache
+def samples_of(row: OpInfo, dtype: str) -> list[Sample]:
+    """The row's samples in one dtype. They are shared: nobody writes to them."""
+    return list(row.samples(Maker(dtype, row.domain)))
+
+
+def each_sample(rows, dtypes: Callable[[OpInfo], tuple[str, ...]], keep=lambda row, sample: True):
+    """Parametrizes a test over `row, sample`, with ids `op-sampleindex-dtype`."""
+    cases = [
+        pytest.param(row, sample, id=f"{row.name}-{i}-{dtype}")
+        for row in rows
+        for dtype in dtypes(row)
+        for i, sample in enumerate(samples_of(row, dtype))
+        if keep(row, sample)
+    ]
+    return pytest.mark.parametrize("row, sample", cases)
+
+
+def nonempty(row: OpInfo, sample: Sample) -> bool:
+    """Whether there is anything to differentiate: PyTorch's gradcheck refuses empty inputs."""
+    sizes = []
+    map_arrays(lambda a: sizes.append(a.size if a.dtype.kind in "fc" else 1), sample.args)
+    return all(sizes)
+
+
+def finite(row: OpInfo, sample: Sample) -> bool:
+    """Whether the result has a derivative: the mean of nothing, which is nan, has none."""
+    return all(np.isfinite(y).all() for y in row.expected(sample))
+
+
+def gradient_dtypes(row: OpInfo) -> tuple[str, ...]:
+    """The dtypes exact enough for finite differences."""
+    return tuple(d for d in row.dtypes if d in ("float64", "complex128"))
+
+
+def one_dtype(row: OpInfo) -> tuple[str, ...]:
+    """One dtype is enough where the property has nothing to do with it."""
+    return gradient_dtypes(row)[:1]

@@ -1,0 +1,173 @@
+"""The op table: one row an op. A new op needs its row here, and the generic tests prove it.
+
+See OpInfo in op_case.py for the columns, op_samples*.py for the arguments, op_references.py for the
+references that NumPy has not.
+"""
+
+import operator
+
+import numpy as np
+
+import op_references as ref
+import op_samples as samples
+import op_samples_structural as structural
+from op_case import ALL, COMPLEX, FLOATS, HALF, INTS, NONZERO, POSITIVE, OpInfo
+from op_promotion import promote
+
+NO_BOOL = INTS + HALF
+REALS = tuple(d for d in ALL if d not in COMPLEX)
+REAL_FLOATS = {"dtypes": FLOATS, "forward": HALF}
+
+
+def _unary(path, reference, **columns):
+    """An elementwise op of one tensor, which makes floats of integers."""
+    defaults = {"result": "float", "extremes": samples.unary_extremes}
+    return OpInfo(path, reference, samples.unary, **defaults | columns)
+
+
+def _binary(path, reference, generate=samples.binary, **columns):
+    return OpInfo(path, reference, generate, **{"extremes": samples.binary_extremes} | columns)
+
+
+def _compare(path, reference, symbol, forward=REALS):
+    columns = {"operator": symbol, "dtypes": (), "forward": forward, "result": "bool"}
+    return _binary(path, reference, samples.comparable, **columns)
+
+
+def _logical(path, reference, generate=samples.logical, **columns):
+    return OpInfo(path, reference, generate, dtypes=(), forward=ALL, result="bool", **columns)
+
+
+def _classify(path, reference):
+    return _logical(path, reference, samples.classified, extremes=samples.unary_extremes)
+
+
+def _along(path, reference, generate, **columns):
+    """A reduction or scan that must be given its dimension."""
+    return OpInfo(path, reference, generate, **{"extremes": samples.along_dim_extremes} | columns)
+
+
+def _shape(path, reference, generate, **columns):
+    """An op that moves values about."""
+    return OpInfo(path, reference, generate, **{"result": "first"} | columns)
+
+
+def _product(path, reference, generate, **columns):
+    return OpInfo(path, reference, generate, **{"forward": NO_BOOL, "result": "first"} | columns)
+
+
+def _loss(path, reference, generate, **columns):
+    return OpInfo(f"nn.functional.{path}", reference, generate, **REAL_FLOATS, **columns)
+
+
+ELEMENTWISE = [
+    _binary("add", ref.add, samples.binary_alpha, operator=operator.add),
+    _binary("sub", ref.sub, samples.binary_alpha, operator=operator.sub, forward=NO_BOOL),
+    _binary("mul", np.multiply, operator=operator.mul),
+    _binary("div", np.true_divide, operator=operator.truediv, domain=NONZERO, result="float"),
+    _binary("pow", np.power, samples.powers, operator=operator.pow, domain=POSITIVE, forward=NO_BOOL),
+    _binary("maximum", np.maximum, samples.broadcast, dtypes=FLOATS),
+    _binary("minimum", np.minimum, samples.broadcast, dtypes=FLOATS),
+    _unary("neg", np.negative, operator=operator.neg, forward=NO_BOOL, result="first"),
+    _unary("abs", np.abs, operator=abs, domain=NONZERO, forward=NO_BOOL, result="real"),
+    _unary("square", np.square, result=lambda args: promote(*args, 2)),
+    _unary("reciprocal", lambda x: 1 / x, domain=NONZERO),
+    _unary("exp", np.exp),
+    _unary("log", np.log, domain=POSITIVE),
+    _unary("sqrt", np.sqrt, domain=POSITIVE),
+    _unary("rsqrt", lambda x: 1 / np.sqrt(x), domain=POSITIVE),
+    _unary("sin", np.sin),
+    _unary("cos", np.cos),
+    _unary("tanh", np.tanh),
+    _unary("sigmoid", ref.sigmoid),
+    _unary("erf", ref.erf, dtypes=FLOATS),
+    _unary("relu", ref.relu, domain=NONZERO, dtypes=FLOATS, forward=NO_BOOL, result="first"),
+    _unary("nn.functional.silu", ref.silu, dtypes=FLOATS, forward=HALF + COMPLEX),
+    OpInfo("nn.functional.gelu", ref.gelu, samples.gelu, **REAL_FLOATS, extremes=samples.finite_extremes),
+    OpInfo("clamp", ref.clamp, samples.clamp, dtypes=FLOATS, forward=NO_BOOL),
+    OpInfo("where", np.where, samples.where, method=False),
+    _unary("real", np.real, result="real", method=False),
+    _unary("imag", np.imag, dtypes=COMPLEX, forward=(), result="real", method=False),
+    _unary("conj", np.conj, result="first"),
+]
+
+LOGICAL = [
+    _compare("eq", np.equal, operator.eq, ALL),
+    _compare("ne", np.not_equal, operator.ne, ALL),
+    _compare("lt", np.less, operator.lt),
+    _compare("le", np.less_equal, operator.le),
+    _compare("gt", np.greater, operator.gt),
+    _compare("ge", np.greater_equal, operator.ge),
+    _logical("logical_and", np.logical_and),
+    _logical("logical_or", np.logical_or),
+    _logical("logical_xor", np.logical_xor),
+    _classify("logical_not", np.logical_not),
+    _classify("isnan", np.isnan),
+    _classify("isinf", np.isinf),
+    _classify("isfinite", np.isfinite),
+]
+
+REDUCTIONS = [
+    OpInfo("sum", ref.reduction(np.sum), samples.sums, result="sum"),
+    OpInfo("mean", ref.reduction(ref.mean), samples.sums, forward=HALF, result="first"),
+    OpInfo("prod", ref.reduction(np.prod), samples.prods, result="sum"),
+    OpInfo("max", ref.extremum(np.max, np.argmax, np.maximum), samples.extremum, dtypes=FLOATS,
+            result=("first", "int64")),
+    OpInfo("min", ref.extremum(np.min, np.argmin, np.minimum), samples.extremum, dtypes=FLOATS,
+            result=("first", "int64")),
+    OpInfo("amax", ref.reduction(np.max), samples.reduce_many, dtypes=FLOATS, result="first"),
+    OpInfo("argmax", ref.reduction(np.argmax), samples.reduce_one, dtypes=(), forward=NO_BOOL + FLOATS,
+            result="int64"),
+    OpInfo("var", ref.var, samples.variances, forward=HALF, result="real"),
+    OpInfo("std", ref.std, samples.variances, forward=HALF, result="real"),
+    OpInfo("norm", ref.norm, samples.norms, domain=NONZERO, forward=HALF, result="real",
+            extremes=samples.norm_extremes),
+    _along("logsumexp", ref.logsumexp, samples.logsumexps, result="float"),
+    _along("softmax", ref.softmax, samples.along_dim_dtype, **REAL_FLOATS),
+    _along("log_softmax", ref.log_softmax, samples.along_dim_dtype, **REAL_FLOATS),
+    _along("cumsum", ref.cumsum, samples.along_dim_dtype, result="sum"),
+    OpInfo("any", ref.reduction(np.any), samples.truths, dtypes=(), forward=ALL, result="truth"),
+    OpInfo("all", ref.reduction(np.all), samples.truths, dtypes=(), forward=ALL, result="truth"),
+]  # fmt: skip
+
+SHAPES = [
+    _shape("reshape", ref.reshape, structural.reshapes),
+    _shape("Tensor.view", ref.reshape, structural.views, strided=False),
+    _shape("flatten", ref.flatten, structural.flattens),
+    _shape("squeeze", ref.squeeze, structural.squeezes),
+    _shape("unsqueeze", ref.unsqueeze, structural.unsqueezes),
+    _shape("transpose", ref.transpose, structural.transposes),
+    _shape("permute", np.transpose, structural.permutes),
+    _shape("t", np.transpose, structural.up_to_2d),
+    _shape("Tensor.expand", ref.expand, structural.expands),
+    _shape("cat", ref.cat, structural.cats, result="promote", method=False),
+    _shape("stack", ref.stack, structural.stacks, result="promote", method=False),
+    _shape("split", ref.split, structural.splits),
+    _shape("unbind", ref.unbind, structural.unbinds),
+    _shape("flip", np.flip, structural.flips),
+    _shape("diagonal", ref.diagonal, structural.diagonals),
+    _shape("clone", np.copy, samples.unary),
+    _shape("Tensor.__getitem__", operator.getitem, structural.getitems, name="getitem", method=False),
+    _shape("index_select", ref.index_select, structural.index_selects),
+    _shape("gather", ref.gather, structural.gathers),
+]
+
+LINALG = [
+    _product("matmul", np.matmul, structural.matmuls, operator=operator.matmul),
+    _product("mm", np.matmul, structural.mms),
+    _product("bmm", np.matmul, structural.bmms),
+    _product("mv", np.matmul, structural.mvs),
+    _product("dot", np.dot, structural.dots),
+    _product("addmm", ref.addmm, structural.addmms),
+    _product("einsum", np.einsum, structural.einsums, method=False),
+    _product("nn.functional.linear", ref.linear, structural.linears),
+]
+
+LOSSES = [
+    _loss("cross_entropy", ref.cross_entropy, structural.cross_entropies, extremes=structural.loss_extremes),
+    _loss("nll_loss", ref.nll_loss, structural.nll_losses),
+    _loss("mse_loss", ref.mse_loss, structural.mse_losses),
+]
+
+OPS = ELEMENTWISE + LOGICAL + REDUCTIONS + SHAPES + LINALG + LOSSES
+DIFFERENTIABLE = [row for row in OPS if row.differentiable]

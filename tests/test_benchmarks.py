@@ -1,0 +1,131 @@
+"""The benchmarks compute what they claim, in both libraries, and the harness measures what it says."""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import autograd_cy
+from benchmarks import cli, timing, workloads
+
+ROOT = Path(workloads.__file__).resolve().parents[1]
+every_workload = pytest.mark.parametrize("workload", workloads.WORKLOADS, ids=lambda workload: workload.name)
+
+
+def computed(step):
+    """computed(step) -> what one call returned, as arrays of its own: a later call cannot change them."""
+    return [np.array(x if isinstance(x, bool) else x.detach().numpy()) for x in step()]
+
+
+class FakeClock:
+    """A clock that only steps move: `step(name, seconds)` makes one that takes that long and logs it."""
+
+    def __init__(self):
+        self.now = 0.0
+        self.calls = []
+
+    def __call__(self):
+        return self.now
+
+    def step(self, name, seconds):
+        def run():
+            self.calls.append(name)
+            self.now += seconds
+
+        return run
+
+
+@every_workload
+def test_step_repeats_itself(workload):
+    step = workload.setup(autograd_cy)
+    first, second = computed(step), computed(step)
+    for a, b in zip(first, second, strict=True):
+        assert np.isfinite(a).all()
+        assert (a != 0).all()
+        np.testing.assert_array_equal(a, b)
+
+
+@every_workload
+def test_both_libraries_compute_the_same(workload):
+    torch = pytest.importorskip("torch")
+    ours, theirs = computed(workload.setup(autograd_cy)), computed(workload.setup(torch))
+    for a, b in zip(ours, theirs, strict=True):
+        assert (a.dtype, a.shape) == (b.dtype, b.shape)
+        np.testing.assert_allclose(a, b, rtol=1e-5)
+
+
+def test_products_are_recorded():
+    (product,) = workloads.record(autograd_cy)()
+    assert product.grad_fn.name() == "MulBackward0"
+
+
+def test_fan_out_and_chain_count_every_use():
+    (x_grad,) = computed(workloads.reuse(autograd_cy))
+    np.testing.assert_array_equal(x_grad, np.full((4, 4), 501))
+    x_grad, b_grad = computed(workloads.add_chain(autograd_cy, 1234))
+    np.testing.assert_array_equal(x_grad, np.ones((4, 4)))
+    np.testing.assert_array_equal(b_grad, np.full((4, 4), 1234))
+
+
+def test_measure_takes_turns():
+    clock = FakeClock()
+    steps = [clock.step("A", 0.25), clock.step("B", 2.0)]
+    samples = timing.measure(steps, rounds=3, sample_seconds=1.0, clock=clock)
+    assert samples == [[0.25] * 3, [2.0] * 3]
+    assert clock.calls[-15:] == ["A", "A", "A", "A", "B"] * 3
+    assert timing.ratios(samples[1], samples[0]).median == 8
+
+
+def test_slow_first_call_does_not_shorten_samples():
+    clock = FakeClock()
+    usual, first = clock.step("A", 0.25), iter([clock.step("import", 9.0)])
+    assert timing.warm_up(lambda: next(first, usual)(), sample_seconds=1.0, clock=clock) == 4
+    assert clock.calls[0] == "import"
+
+
+def test_ratios_are_of_neighbours():
+    drifting = [1.0, 10.0, 100.0]
+    assert timing.ratios([2.0, 20.0, 300.0], drifting) == timing.Quartiles(2.0, 2.0, 2.5)
+
+
+def test_row_below_its_minimum_is_marked():
+    row = {"title": "t", "minimum": 8, "ours_us": 1.0, "torch_us": 7.9, "ratio_quartiles": [7.0, 9.0]}
+    assert "< 7.90" in cli.table_row({**row, "ratio": 7.9})
+    assert "<" not in cli.table_row({**row, "ratio": 8.0})
+
+
+def test_command_line_writes_results(tmp_path):
+    path = tmp_path / "new" / "results.json"
+    arguments = ["--quick", "--only", "record", "scaling", "--json", str(path)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)])}
+    command = [sys.executable, "-m", "benchmarks", *arguments]
+    done = subprocess.run(command, check=False, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    results = json.loads(path.read_text())
+    assert [row["name"] for row in results["workloads"]] == ["record"]
+    assert results["workloads"][0]["ours_us"] > 0
+    assert results["scaling"]["ratio"] > 0
+    assert results["machine"]["cpus"] == os.cpu_count()
+    assert platform.node() not in path.read_text()
+
+
+def test_without_torch_ours_alone_is_timed(tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    path = tmp_path / "results.json"
+    cli.main(["--quick", "--only", "record", "--json", str(path)])
+    assert "torch is not installed" in capsys.readouterr().out
+    (row,) = json.loads(path.read_text())["workloads"]
+    assert row["ours_us"] > 0
+    assert row["torch_us"] is row["ratio"] is None
+
+
+@pytest.mark.parametrize("arguments", [["--only", "nothing"], ["--rounds", "1"], ["--rounds", "0"]])
+def test_bad_options_are_refused(arguments, capsys):
+    with pytest.raises(SystemExit):
+        cli.parse(arguments)
+    assert "error" in capsys.readouterr().err

@@ -1,0 +1,160 @@
+"""forward_ad: dual numbers, their levels, and forward mode together with reverse mode."""
+
+import autograd_cy as torch
+import pytest
+from common import leaf, tangent
+
+fwd = torch.autograd.forward_ad
+
+
+def f64(*values):
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def test_a_dual_tensor_is_a_primal_and_a_tangent():
+    primal, direction = f64(1.0, 2.0), f64(3.0, 4.0)
+    with fwd.dual_level():
+        dual = fwd.make_dual(primal, direction)
+        unpacked = fwd.unpack_dual(dual)
+    assert unpacked.primal.tolist() == [1.0, 2.0] and unpacked.tangent is direction
+    assert unpacked == (unpacked[0], unpacked[1]) and type(unpacked).__name__ == "UnpackedDualTensor"
+    assert dual is not primal
+
+
+def test_what_has_no_tangent_unpacks_to_none():
+    x = f64(1.0)
+    assert fwd.unpack_dual(x).tangent is None
+    with fwd.dual_level():
+        assert fwd.unpack_dual(x).tangent is None
+        assert fwd.unpack_dual(x * 2).tangent is None
+
+
+def test_ops_carry_tangents():
+    assert tangent(lambda x: x * x + 3 * x, f64(1.0), f64(2.0)).tolist() == [7.0]
+    assert tangent(lambda x: x.exp().sum(), f64(1.0, 0.0), f64(0.0, 1.0)).item() == 1.0
+    assert tangent(lambda x: (x > 0) * 1.0, f64(1.0), f64(2.0)) is None
+
+
+def test_two_dual_operands_add_up():
+    a, b = f64(2.0), f64(3.0)
+    with fwd.dual_level():
+        product = fwd.make_dual(a, f64(1.0)) * fwd.make_dual(b, f64(10.0))
+        assert fwd.unpack_dual(product).tangent.tolist() == [3.0 + 20.0]
+
+
+def test_tangents_pass_through_functions_of_themselves():
+    assert tangent(lambda x: x.sin().cos().sin(), f64(1.0), f64(0.0)).item() == pytest.approx(-0.0)
+    second = tangent(lambda x: x.sin() * x.cos(), f64(1.0), f64(0.5)).item()
+    assert second == pytest.approx(0.5403023058681398, rel=1e-14)  # cos(2x)
+
+
+def test_complex_tangents():
+    z, t = torch.tensor(1 + 2j, dtype=torch.complex128), torch.tensor(1j, dtype=torch.complex128)
+    assert tangent(lambda z: z * z, t, z).item() == 2 * (1 + 2j) * 1j
+    assert tangent(lambda z: z.conj(), t, z).item() == -1j
+    assert tangent(lambda z: z.abs(), t, z).item() == pytest.approx(2 / 5**0.5)
+
+
+def test_tangents_survive_no_grad_and_not_detach():
+    with fwd.dual_level(), torch.no_grad():
+        dual = fwd.make_dual(f64(3.0), f64(1.0))
+        assert fwd.unpack_dual(dual * dual).tangent.item() == 6.0
+        assert fwd.unpack_dual(dual.detach()).tangent is None
+
+
+def test_a_dual_tensor_shows_its_tangent():
+    with fwd.dual_level():
+        assert repr(fwd.make_dual(torch.ones(1), torch.ones(1) * 2)) == "tensor([1.], tangent=tensor([2.]))"
+
+
+# Levels
+
+
+def test_tangents_die_with_their_level():
+    x = f64(2.0)
+    with fwd.dual_level():
+        dual = fwd.make_dual(x, f64(1.0))
+        y = dual * dual
+    assert fwd.unpack_dual(dual).tangent is None and fwd.unpack_dual(y).tangent is None
+    with fwd.dual_level():
+        assert fwd.unpack_dual(y * dual).tangent is None
+        assert fwd.unpack_dual(fwd.make_dual(y, f64(5.0)) * 2).tangent.item() == 10.0
+
+
+def test_levels_can_be_entered_and_left_by_hand():
+    level = fwd.enter_dual_level()
+    try:
+        assert fwd.unpack_dual(fwd.make_dual(f64(2.0), f64(1.0)) * 3).tangent.item() == 3.0
+    finally:
+        fwd.exit_dual_level(level=level)
+
+
+def test_an_exception_leaves_the_level():
+    with pytest.raises(KeyError), fwd.dual_level():
+        raise KeyError
+    with fwd.dual_level():
+        pass
+
+
+REFUSED = {
+    "size": (lambda dual: fwd.make_dual(torch.ones(2), torch.ones(3)), RuntimeError,
+             "forward gradient that has a different size than that of the original"),
+    "integer primal": (lambda dual: fwd.make_dual(torch.tensor([1]), torch.ones(1)), ValueError,
+                       "Expected primal to be floating point or complex"),
+    "integer tangent": (lambda dual: fwd.make_dual(torch.ones(1), torch.tensor([1])), ValueError,
+                        "Expected tangent to be floating point or complex"),
+    "dual of a dual": (lambda dual: fwd.make_dual(dual, torch.ones(2)), RuntimeError,
+                       "already has a forward gradient at the same level"),
+    "second level": (lambda dual: fwd.enter_dual_level(), RuntimeError,
+                     "Nested forward mode AD is not supported"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_refused_within_a_level(case):
+    call, error, message = REFUSED[case]
+    with fwd.dual_level():
+        dual = fwd.make_dual(torch.ones(2), torch.ones(2))
+        with pytest.raises(error, match=message):
+            call(dual)
+        assert fwd.unpack_dual(dual * 2).tangent.tolist() == [2.0, 2.0]
+
+
+def test_what_is_refused_without_a_level():
+    with pytest.raises(RuntimeError, match="no level exists"):
+        fwd.make_dual(f64(1.0), f64(1.0))
+    with pytest.raises(RuntimeError, match="Dual level must be a positive number"):
+        fwd.exit_dual_level()
+
+
+# Together with reverse mode
+
+
+def test_backward_of_a_tangent_is_a_hessian_vector_product():
+    x = leaf([1.0, 2.0])
+    with fwd.dual_level():
+        y = (fwd.make_dual(x, f64(1.0, 10.0)) ** 3).sum()
+        slope = fwd.unpack_dual(y).tangent
+        (hvp,) = torch.autograd.grad(slope, x)
+    assert slope.item() == 3.0 + 120.0 and hvp.tolist() == [6.0, 120.0]
+
+
+def test_the_tangent_of_a_gradient_is_a_hessian_vector_product():
+    with fwd.dual_level():
+        dual = fwd.make_dual(leaf([1.0, 2.0]), f64(1.0, 10.0))
+        (g,) = torch.autograd.grad((dual**3).sum(), dual, create_graph=True)
+        assert fwd.unpack_dual(g).tangent.tolist() == [6.0, 120.0]
+
+
+def test_a_tangent_itself_may_be_differentiated():
+    t = leaf([1.0, 1.0])
+    with fwd.dual_level():
+        out = fwd.unpack_dual(fwd.make_dual(f64(2.0, 3.0), t) ** 2).tangent
+    assert torch.autograd.grad(out.sum(), t)[0].tolist() == [4.0, 6.0]
+
+
+def test_backward_of_a_dual_root_fills_grad_of_the_primal():
+    x = leaf([1.0, 2.0])
+    with fwd.dual_level():
+        (fwd.make_dual(x, f64(1.0, 0.0)) ** 2).sum().backward()
+    assert x.grad.tolist() == [2.0, 4.0]

@@ -1,0 +1,123 @@
+"""autograd.Function: what is refused of forward, backward and jvp, and old ways that are deprecated."""
+
+import autograd_cy as torch
+import pytest
+from common import define, leaf, tangent
+
+Function = torch.autograd.Function
+ones = torch.ones(2, dtype=torch.float64)
+
+
+def identity(ctx, x):
+    return x * 1
+
+
+def add(ctx, a, b):
+    return a + b
+
+
+def returning(*gradients):
+    return lambda ctx, g: gradients
+
+
+WRONG_BACKWARDS = {
+    "none at all": (define(identity), NotImplementedError, "either the backward or vjp method"),
+    "both kinds": (define(identity, returning(ones), vjp=returning(ones)), RuntimeError,
+                   "Implementing both 'backward' and 'vjp'"),
+    "too few": (define(add, returning(ones)), RuntimeError,
+                r"function FBackward returned an incorrect number of gradients \(expected 2, got 1\)"),
+    "too many": (define(add, returning(ones, ones, ones)), RuntimeError, r"\(expected 2, got 3\)"),
+    "shape": (define(add, returning(torch.ones(3), ones)), RuntimeError,
+              r"FBackward returned an invalid gradient at index 0 - got \[3\] but expected shape .* \[2\]"),
+    "smaller shape": (define(add, returning(ones, torch.ones(()))), RuntimeError,
+                      r"invalid gradient at index 1 - got \[\] but expected shape compatible with \[2\]"),
+    "type": (define(add, returning(1, ones)), RuntimeError, r"expected Variable or None \(got int\)"),
+    "gradient of a non-tensor": (
+        define(lambda ctx, x, _: x * 1, returning(ones, ones)), RuntimeError,
+        "returned a gradient different than None at position 2"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG_BACKWARDS)
+def test_what_backward_returns_is_checked(wrong):
+    F, error, message = WRONG_BACKWARDS[wrong]
+    x, y = leaf([1.0, 2.0]), leaf([3.0, 4.0])
+    second = {"gradient of a non-tensor": (3,), "none at all": (), "both kinds": ()}.get(wrong, (y,))
+    with pytest.raises(error, match=message):
+        F.apply(x, *second).sum().backward()
+    assert x.grad is None and y.grad is None
+
+
+@pytest.mark.parametrize("returned, expected", [
+    pytest.param((ones * 2, ones, None), [2.0, 2.0], id="trailing None"),
+    pytest.param((torch.ones(3, 2, dtype=torch.float64), ones), [3.0, 3.0], id="broadcast"),
+    pytest.param((torch.ones(2, dtype=torch.float32), ones), [1.0, 1.0], id="dtype"),
+    pytest.param((None, ones), None, id="None"),
+])
+def test_gradients_are_brought_to_the_inputs_form(returned, expected):
+    x, y = leaf([1.0, 2.0]), leaf([3.0, 4.0])
+    define(add, returning(*returned)).apply(x, y).sum().backward()
+    assert (x.grad if expected is None else x.grad.tolist()) == expected
+    assert y.grad.tolist() == [1.0, 1.0] and (x.grad is None or x.grad.dtype == x.dtype)
+
+
+def test_gradients_of_inputs_that_need_none_are_dropped():
+    x, c = leaf([1.0, 2.0]), torch.ones(2, dtype=torch.float64)
+    define(add, lambda ctx, g: (g, g)).apply(x, c).sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0] and c.grad is None
+
+
+def saving(what):
+    def forward(ctx, x):
+        ctx.save_for_backward(x, what)
+        return x * 1
+
+    return forward
+
+
+WRONG_FORWARDS = {
+    "no forward": (lambda x: type("F", (Function,), {}).apply(x), NotImplementedError,
+                   "You must implement the forward function"),
+    "saving an int": (lambda x: define(saving(1)).apply(x), TypeError,
+                      "save_for_backward can only save variables, but argument 1 is of type int"),
+    "error in forward": (lambda x: define(lambda ctx, x: {}["missing"]).apply(x), KeyError, "missing"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG_FORWARDS)
+def test_wrong_forwards_are_refused(wrong):
+    call, error, message = WRONG_FORWARDS[wrong]
+    with pytest.raises(error, match=message):
+        call(leaf([1.0, 2.0]))
+
+
+WRONG_JVPS = {
+    "none": (None, NotImplementedError, "You must implement the jvp function"),
+    "count": (lambda ctx, t: (t, t), RuntimeError,
+              r"jvp returned an invalid number of forward gradients \(expected 1 but got 2\)"),
+    "type": (lambda ctx, t: 3, RuntimeError, r"expected Variable or None \(got int\) for grad output 0"),
+    "size": (lambda ctx, t: torch.ones(3), RuntimeError, "forward gradient that has a different size"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG_JVPS)
+def test_what_jvp_returns_is_checked(wrong):
+    jvp, error, message = WRONG_JVPS[wrong]
+    with pytest.raises(error, match=message):
+        tangent(define(identity, jvp=jvp).apply, ones, torch.tensor([1.0, 2.0], dtype=torch.float64))
+
+
+def test_functions_are_not_instantiated():
+    with pytest.warns(DeprecationWarning, match="should not be instantiated"):
+        function = define(identity)()
+    with pytest.raises(RuntimeError, match="Legacy autograd function with non-static forward method"):
+        function(leaf(1.0))
+
+
+def test_mark_shared_storage_is_deprecated():
+    def forward(ctx, x):
+        ctx.mark_shared_storage((x, x))
+        return x * 1
+
+    with pytest.warns(FutureWarning, match="`mark_shared_storage` is deprecated"):
+        define(forward, returning(ones)).apply(leaf([1.0, 2.0]))

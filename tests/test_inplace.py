@@ -1,0 +1,250 @@
+"""In-place writes that need no recording: what they change, count and invalidate; and the others."""
+
+import autograd_cy as torch
+import numpy as np
+import pytest
+from common import define, differs, leaf
+
+two = torch.tensor([2.0, 4.0])
+
+WRITES = {
+    "add_": (lambda t: t.add_(two), [3.0, 6.0]),
+    "add_ alpha": (lambda t: t.add_(two, alpha=10), [21.0, 42.0]),
+    "sub_": (lambda t: t.sub_(1), [0.0, 1.0]),
+    "mul_": (lambda t: t.mul_(two), [2.0, 8.0]),
+    "div_": (lambda t: t.div_(two), [0.5, 0.5]),
+    "zero_": (lambda t: t.zero_(), [0.0, 0.0]),
+    "fill_": (lambda t: t.fill_(7), [7.0, 7.0]),
+    "fill_ with a tensor": (lambda t: t.fill_(torch.tensor(7.0)), [7.0, 7.0]),
+    "copy_": (lambda t: t.copy_(two), [2.0, 4.0]),
+    "copy_ broadcast": (lambda t: t.copy_(torch.tensor(5, dtype=torch.int64)), [5.0, 5.0]),
+    "+=": (lambda t: t.__iadd__(two), [3.0, 6.0]),
+    "-=": (lambda t: t.__isub__(two), [-1.0, -2.0]),
+    "*=": (lambda t: t.__imul__(3), [3.0, 6.0]),
+    "/=": (lambda t: t.__itruediv__(2), [0.5, 1.0]),
+}
+
+
+@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize("make", [
+    pytest.param(lambda: torch.tensor([1.0, 2.0]), id="constant"),
+    pytest.param(lambda: torch.tensor([1.0, 2.0], requires_grad=True), id="leaf"),
+    pytest.param(lambda: torch.tensor([1.0, 2.0], requires_grad=True) * 1, id="result"),
+])
+def test_a_write_changes_the_tensor_itself(write, make):
+    call, expected = WRITES[write]
+    t = make()
+    grad_fn, flag, where, version = t.grad_fn, t.requires_grad, t.data_ptr(), t._version
+    with torch.no_grad():
+        assert call(t) is t
+    assert t.tolist() == expected and t.data_ptr() == where and t._version == version + 1
+    assert t.grad_fn is grad_fn and t.requires_grad == flag
+
+
+ITEMS = {
+    "row": (0, 9.0, [[9, 9, 9], [3, 4, 5]]),
+    "element": ((1, 2), torch.tensor(9.0), [[0, 1, 2], [3, 4, 9]]),
+    "column": ((slice(None), 1), torch.tensor([7.0, 8.0]), [[0, 7, 2], [3, 8, 5]]),
+    "broadcast": (slice(None), torch.tensor([7.0, 8.0, 9.0]), [[7, 8, 9], [7, 8, 9]]),
+    "step": ((..., slice(None, None, 2)), 9, [[9, 1, 9], [9, 4, 9]]),
+    "last": ((..., -1), 9, [[0, 1, 9], [3, 4, 9]]),
+    "mask": (torch.tensor([[True, False, True], [False, False, True]]), 9.0, [[9, 1, 9], [3, 4, 9]]),
+    "index": (([0, 1], [0, 2]), torch.tensor([7.0, 8.0]), [[7, 1, 2], [3, 4, 8]]),
+    "index and slice": ((slice(None), torch.tensor([0, 2])), 9.0, [[9, 1, 9], [9, 4, 9]]),
+}
+
+
+@pytest.mark.parametrize("item", ITEMS)
+def test_items_can_be_assigned(item):
+    index, value, expected = ITEMS[item]
+    t = torch.arange(6.0).reshape(2, 3)
+    version = t._version
+    t[index] = value
+    assert t.tolist() == expected and t._version == version + 1
+
+
+def test_item_assignment_may_add_in_place():
+    t = torch.arange(4.0)
+    t[1:] += 10
+    assert t.tolist() == [0.0, 11.0, 12.0, 13.0]
+
+
+def test_writes_reach_the_array_that_the_tensor_shares():
+    array = np.zeros(3)
+    t = torch.from_numpy(array)
+    t.add_(1)
+    t[1] = 7
+    t.detach()[2] = 5
+    assert array.tolist() == [1.0, 7.0, 5.0]
+
+
+def test_a_step_of_gradient_descent_updates_the_parameter_itself():
+    p, rate = leaf([1.0, 2.0]), 0.25
+    for _ in range(2):
+        (p * p).sum().backward()
+        before = p
+        with torch.no_grad():
+            p -= rate * p.grad
+            p.grad.zero_()
+        assert p is before and p.is_leaf and p.requires_grad
+    assert p.tolist() == [0.25, 0.5] and p.grad.tolist() == [0.0, 0.0]
+
+
+def test_writes_that_keep_the_dtype():
+    whole = torch.tensor([1, 2])
+    whole.add_(torch.tensor([3, 4], dtype=torch.int32))
+    whole[0] = 9.7
+    assert whole.tolist() == [9, 6] and whole.dtype == torch.int64
+    assert whole.copy_(torch.tensor([1.9, -1.9])).tolist() == [1, -1]
+    single = torch.zeros(2).add_(torch.ones(2, dtype=torch.float64))
+    assert single.dtype == torch.float32
+
+
+REFUSED = {
+    "broadcast result": (lambda t: t[:1].add_(two), RuntimeError,
+                         r"output with shape \[1\] doesn't match the broadcast shape \[2\]"),
+    "float into integers": (lambda t: torch.tensor([1, 2]).add_(0.5), RuntimeError,
+                            "result type Float can't be cast"),
+    "division of integers": (lambda t: torch.tensor([1, 2]).div_(2), RuntimeError,
+                             "result type Float can't be cast"),
+    "complex into reals": (lambda t: t.mul_(1j), RuntimeError, "result type ComplexFloat can't be cast"),
+    "fill_ with many": (lambda t: t.fill_(two), RuntimeError, "fill_ only supports 0-dimension value tensor"),
+    "index": (lambda t: t.__setitem__(5, 1.0), IndexError, "index 5 is out of bounds"),
+    "expanded": (lambda t: t[0].expand(3).add_(1), RuntimeError, "refers? to a single memory location"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused_writes_change_nothing(case):
+    call, error, message = REFUSED[case]
+    t = torch.tensor([1.0, 2.0])
+    with pytest.raises(error, match=message):
+        call(t)
+    assert t.tolist() == [1.0, 2.0]
+
+
+def test_a_partly_overlapping_operand_is_refused():
+    t = torch.arange(4.0)
+    with pytest.raises(RuntimeError, match="refer to a single memory location"):
+        t[1:].add_(t[:-1])
+    assert t.tolist() == [0.0, 1.0, 2.0, 3.0]
+
+
+# Saved tensors that changed
+
+STALE = (r"one of the variables needed for gradient computation has been modified by an inplace operation: "
+         r"\[(torch\.)?{kind} \[3\]\]{which} is at version {now}; expected version {then} instead\. "
+         r"Hint: enable anomaly")
+OUTPUT = ", which is output 0 of {},"
+
+
+def write(t):
+    with torch.no_grad():
+        t.mul_(1)
+
+
+@pytest.mark.parametrize("op", ["exp", "tanh", "sigmoid", "sqrt"])
+def test_a_changed_output_is_named_by_its_op(op):
+    y = getattr(leaf([1.0, 2.0, 3.0], torch.float32), op)()
+    write(y)
+    message = STALE.format(kind="FloatTensor", which=OUTPUT.format(op.title()), now=1, then=0)
+    with pytest.raises(RuntimeError, match=message):
+        y.sum().backward()
+
+
+@pytest.mark.parametrize("dtype, kind", [(torch.float32, "FloatTensor"), (torch.float64, "DoubleTensor")])
+def test_a_changed_input_is_named_by_its_kind(dtype, kind):
+    x = leaf([1.0, 2.0, 3.0], dtype)
+    write(x)
+    y = (x * x).sum()
+    write(x)
+    with pytest.raises(RuntimeError, match=STALE.format(kind=kind, which="", now=2, then=1)):
+        y.backward()
+    assert x.grad is None
+
+
+@pytest.mark.parametrize("change", [
+    pytest.param(lambda c: c.add_(1), id="itself"),
+    pytest.param(lambda c: c.__setitem__(0, 5.0), id="an item"),
+    pytest.param(lambda c: c.view(3).add_(1), id="a view"),
+    pytest.param(lambda c: c.detach().add_(1), id="detached"),
+])
+def test_a_constant_that_a_node_saved_counts_every_write(change):
+    x, c = leaf([1.0, 2.0, 3.0]), torch.ones(3, dtype=torch.float64)
+    y = (x * c).sum()
+    change(c)
+    with pytest.raises(RuntimeError, match=STALE.format(kind="DoubleTensor", which="", now=1, then=0)):
+        y.backward()
+
+
+def test_reading_a_changed_saved_tensor_fails_too():
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * 1
+
+    x = leaf([1.0, 2.0, 3.0])
+    product, custom = (x * x).grad_fn, define(forward, lambda ctx, g: g).apply(x).grad_fn
+    write(x)
+    for read in (lambda: product._saved_self, lambda: custom.saved_tensors):
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            read()
+
+
+def test_writes_to_what_no_gradient_needs_do_no_harm():
+    x = leaf([1.0, 2.0, 3.0])
+    y, z = x + 1, x * 3
+    for t in (x, y, z):
+        write(t)
+    (y + z).sum().backward()
+    assert x.grad.tolist() == [4.0] * 3
+
+
+def test_data_is_written_behind_the_counters_back():
+    x = leaf([1.0, 2.0, 3.0])
+    version = x._version
+    x.data.add_(1)
+    assert x.tolist() == [2.0, 3.0, 4.0] and x._version == version
+
+
+# Writes that would have to be recorded
+
+
+RECORDED = {
+    "result": lambda x, c: (x * 1).add_(1),
+    "constant += leaf": lambda x, c: c.add_(x),
+    "constant *= result": lambda x, c: c.mul_(x * 2),
+    "copy_ of a leaf": lambda x, c: c.copy_(x),
+    "item = leaf": lambda x, c: c.__setitem__(0, x[0]),
+    "item of a result": lambda x, c: (x * 1).__setitem__(0, 5.0),
+    "view of a result": lambda x, c: (x * 1)[1:].zero_(),
+}
+
+
+@differs("records the write")
+@pytest.mark.parametrize("case", RECORDED)
+def test_a_write_that_would_be_recorded_is_not_implemented(case):
+    x, c = leaf([1.0, 2.0]), torch.zeros(2, dtype=torch.float64)
+    with pytest.raises(NotImplementedError):
+        RECORDED[case](x, c)
+    assert c.tolist() == [0.0, 0.0] and c._version == 0 and not c.requires_grad
+
+
+@differs("records the write")
+def test_a_refused_write_leaves_the_result_as_it_was():
+    x = leaf([1.0, 2.0])
+    y = x.exp()
+    before = y.tolist()
+    with pytest.raises(NotImplementedError):
+        y += 1
+    assert y.tolist() == before and y._version == 0
+    y.sum().backward()
+    assert x.grad.tolist() == before
+
+
+@pytest.mark.parametrize("change", [
+    lambda x: x.add_(1), lambda x: x.zero_(), lambda x: x.__setitem__(0, 1.0), lambda x: x[1:].mul_(2)])
+def test_a_leaf_that_requires_grad_is_not_written_in_grad_mode(change):
+    x = leaf([1.0, 2.0])
+    with pytest.raises(RuntimeError):
+        change(x)
+    assert x.tolist() == [1.0, 2.0] and x._version == 0

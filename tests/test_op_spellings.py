@@ -1,0 +1,52 @@
+"""An op's method and its operator are the op."""
+
+import numpy as np
+import pytest
+
+import autograd_cy as ag
+from op_calls import Call, each_sample, to_numpy
+from opinfo import OPS
+
+
+def check_same(row, sample, spelled):
+    """`spelled` and the function give the same bits and the same node."""
+    call = Call(row, sample, differentiable=row.differentiable)
+    expected = call(*call.leaves())
+    call.op = spelled
+    for y, want in zip(call(*call.leaves()), expected, strict=True):
+        np.testing.assert_array_equal(to_numpy(y), to_numpy(want))
+        assert type(y.grad_fn) is type(want.grad_fn)
+
+
+def starts_with_tensor(row, sample) -> bool:
+    return isinstance(sample.args[0], np.ndarray)
+
+
+def is_operator_call(row, sample) -> bool:
+    return starts_with_tensor(row, sample) and not sample.kwargs
+
+
+def double(row) -> tuple[str, ...]:
+    return tuple(d for d in row.dtypes + row.forward if d in ("float64", "complex128"))[:1]
+
+
+METHODS = [row for row in OPS if row.method and not row.path.startswith("nn.")]
+
+
+@each_sample(METHODS, double, starts_with_tensor)
+def test_method(row, sample):
+    check_same(row, sample, lambda x, *args, **kwargs: getattr(x, row.name)(*args, **kwargs))
+
+
+@each_sample([row for row in OPS if row.operator], double, is_operator_call)
+def test_operator(row, sample):
+    check_same(row, sample, row.operator)
+
+
+def test_real_and_imag_are_attributes():
+    z = ag.tensor([1 + 2j], requires_grad=True)
+    assert z.real.tolist() == [1.0] and z.imag.tolist() == [2.0]
+    x = ag.tensor([1.0])
+    assert x.real is x
+    with pytest.raises(RuntimeError, match="imag is not implemented for tensors with non-complex dtypes"):
+        x.imag  # noqa: B018
