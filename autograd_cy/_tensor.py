@@ -15,7 +15,6 @@ from ._data import as_tensor
 from ._size import Size
 from ._size import device as Device
 from ._tensor_str import tensor_repr
-from .autograd.graph import add_hook
 
 
 def method(function):
@@ -58,7 +57,7 @@ def register_hook(self, hook):
     """
     if not self.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-    return add_hook(hooks.tensor_hooks(self), hook)
+    return hooks.register_tensor_hook(self, hook)
 
 
 def warn_grad_of_non_leaf(tensor):

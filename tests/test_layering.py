@@ -17,22 +17,28 @@ LAYERS = [
     line.split()
     for line in """
     _core
-    _core.state _core.dtypes _core.registry
+    _core.state _core.dtypes _core.registry _core.handle
     _core.lifetime
     _core.buffers
     _core.tensor _core.node _core.saved
-    _core.hooks _core.loops _core.inplace
+    _core.hooks _core.loops
+    _core.inplace
     _core.record
     _core.pointwise_kernels
     _core.pointwise_table
     _core.pointwise _core.shape _core.reduce _core.normalize _core.linalg _core.index _core.losses
     _core.input_buffer
     _core.engine _core.py_function
-    _generator _size _arguments utils.hooks
-    _data _creation _tensor_str utils
+    _generator _size _arguments
+    _data _creation _tensor_str utils.hooks
+    utils
     random cuda
-    autograd.grad_mode autograd.graph autograd.function autograd.variable autograd.forward_ad
-    autograd autograd.gradcheck autograd._gradcheck_jacobian autograd._gradcheck_compare autograd._gradcheck_report autograd._gradcheck_seeds
+    autograd.grad_mode autograd.graph autograd.variable autograd.forward_ad
+    autograd.function
+    autograd.gradients
+    autograd._gradcheck_jacobian autograd._gradcheck_compare autograd._gradcheck_report autograd._gradcheck_seeds
+    autograd.gradcheck
+    autograd
     _tensor nn.functional
     nn
     autograd_cy

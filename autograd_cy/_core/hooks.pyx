@@ -9,34 +9,25 @@ cimport numpy as cnp
 
 from autograd_cy._core.buffers cimport dense_copy
 from autograd_cy._core.dtypes cimport code_of
-from autograd_cy._core.node cimport Node, NodeHooks, hooks_of, hooks_of_tensor
+from autograd_cy._core.node cimport Node, NodeHooks, accumulator_of, hooks_of, hooks_of_tensor
 from autograd_cy._core.tensor cimport Tensor, new_tensor, type_name
+
+from autograd_cy._core.handle import register
 
 cnp.import_array()
 
 
-def tensor_hooks(Tensor tensor):
-    """The dict of a tensor's hooks, by the id of their handle."""
+def register_tensor_hook(Tensor tensor, hook):
+    """Let `hook` see, and replace, the tensor's gradient; returns the handle."""
     cdef NodeHooks hooks = hooks_of_tensor(tensor)
     if hooks.tensor_hooks is None:
         hooks.tensor_hooks = {}
-    return hooks.tensor_hooks.setdefault(tensor.output_number, {})
+    return register(hooks.tensor_hooks.setdefault(tensor.output_number, {}), hook)
 
 
-def pre_hooks(Node node):
-    """The dict of a node's pre-hooks."""
-    cdef NodeHooks hooks = hooks_of(node)
-    if hooks.pre_hooks is None:
-        hooks.pre_hooks = {}
-    return hooks.pre_hooks
-
-
-def post_hooks(Node node):
-    """The dict of a node's post-hooks."""
-    cdef NodeHooks hooks = hooks_of(node)
-    if hooks.post_hooks is None:
-        hooks.post_hooks = {}
-    return hooks.post_hooks
+def gradient_node(Tensor tensor):
+    """The node at which the gradient of a tensor arrives."""
+    return tensor.grad_fn if tensor.grad_fn is not None else accumulator_of(tensor)
 
 
 def retain_grad(Tensor tensor):

@@ -8,3 +8,4 @@ cdef int check_unrecorded(Tensor target, object source, str operation) except -1
 cdef int check_cast(int code, int target_code) except -1
 cdef int check_fits(cnp.ndarray target, cnp.ndarray source) except -1
 cdef bint may_overlap(cnp.ndarray target, cnp.ndarray source)
+cdef int check_memory(cnp.ndarray target, cnp.ndarray source) except -1

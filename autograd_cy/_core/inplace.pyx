@@ -13,6 +13,7 @@ import numpy as np
 cimport numpy as cnp
 
 from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, FLOAT16, code_of, dtype_of
+from autograd_cy._core.loops cimport is_flat
 from autograd_cy._core.state cimport NO_GRAD, thread_state
 from autograd_cy._core.tensor cimport Tensor, bump_version, extend
 
@@ -29,6 +30,20 @@ cdef int check_unrecorded(Tensor target, object source, str operation) except -1
     if target.needs_grad or (isinstance(source, Tensor) and (<Tensor> source).needs_grad):
         raise NotImplementedError(f"{operation}(): in-place operations are not recorded yet; the tensor is unchanged. "
                                   "Use the operation that returns a new tensor, or write under no_grad().")
+    return 0
+
+
+cdef int check_memory(cnp.ndarray target, cnp.ndarray source) except -1:
+    """Refuse a target with elements in one place, and a source that overlaps the target in part."""
+    cdef int axis
+    for axis in range(cnp.PyArray_NDIM(target)):
+        if cnp.PyArray_DIM(target, axis) > 1 and cnp.PyArray_STRIDE(target, axis) == 0:
+            raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single "
+                               "memory location. Please clone() the tensor before performing the operation.")
+    if (source is not None and cnp.PyArray_BYTES(source) != cnp.PyArray_BYTES(target) and is_flat(source)
+            and is_flat(target) and np.may_share_memory(target, source)):
+        raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
+                           "single memory location. Please clone() the tensor before performing the operation.")
     return 0
 
 
@@ -79,6 +94,8 @@ cdef int write(Tensor target, object index, object value, str operation) except 
             raise RuntimeError(f"value cannot be converted to type {dtype_of(code_of(target.array))} without overflow")
     if code_of(source) >= COMPLEX64 and code_of(target.array) < COMPLEX64:
         source = source.real
+    if index is Ellipsis:
+        check_memory(target.array, source)
     if may_overlap(target.array, source):
         source = source.copy()
     try:

@@ -22,6 +22,8 @@ from autograd_cy._core.saved cimport freed_error, unpack
 from autograd_cy._core.state cimport ThreadState, thread_state
 from autograd_cy._core.tensor cimport Tensor, new_tensor
 
+from autograd_cy._core.handle import register
+
 cnp.import_array()
 
 cdef extern from "Python.h":
@@ -217,6 +219,26 @@ cdef class Node:
         if extras.metadata is None:
             extras.metadata = {}
         return extras.metadata
+
+    def register_hook(self, hook):
+        """register_hook(hook) -> RemovableHandle: hook(grad_inputs, grad_outputs) is called after the node ran.
+
+        A tuple that it returns takes the place of grad_inputs.
+        """
+        cdef NodeHooks hooks = hooks_of(self)
+        if hooks.post_hooks is None:
+            hooks.post_hooks = {}
+        return register(hooks.post_hooks, hook)
+
+    def register_prehook(self, hook):
+        """register_prehook(hook) -> RemovableHandle: hook(grad_outputs) is called before the node runs.
+
+        A tuple that it returns takes the place of grad_outputs.
+        """
+        cdef NodeHooks hooks = hooks_of(self)
+        if hooks.pre_hooks is None:
+            hooks.pre_hooks = {}
+        return register(hooks.pre_hooks, hook)
 
     def _sequence_nr(self):
         return self.sequence_number

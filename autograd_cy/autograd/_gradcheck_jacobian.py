@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import autograd  # not `from . import grad`: this module is loaded while the package is
+from . import gradients
 from .._core.tensor import Tensor, array_of, from_array
 from . import forward_ad
 
@@ -168,7 +168,7 @@ def backward_jacobians(probe: Probe, target: int, part: Part) -> tuple[list[Arra
     faults: set[str] = set()
     for column, where, length in _directions(seed.size, vector):
         flat[where] = length * part.unit
-        grads = autograd.grad(output, inputs, seed_tensor, retain_graph=True, allow_unused=True)
+        grads = gradients.grad(output, inputs, seed_tensor, retain_graph=True, allow_unused=True)
         for gradient, columns_of_input in zip(grads, columns, strict=True):
             if gradient is not None:
                 _put(array_of(gradient), columns_of_input, column, faults)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import autograd  # not `from . import grad`: this module is loaded while the package is
+from . import gradients
 from .._core.tensor import Tensor, array_of, from_array
 from ._gradcheck_jacobian import Array, Probe, push_forward
 from ._gradcheck_report import GradcheckError, agree
@@ -27,7 +27,7 @@ class _Undefine(Function):
 def _zero_gradient(probe: Probe, outputs: list[Tensor]) -> bool:
     """Whether the gradients of all inputs are None or zero, for incoming gradients of zero."""
     zeros = [from_array(np.zeros(tuple(y.shape), array_of(y).dtype)) for y in outputs]
-    grads = autograd.grad(outputs, probe.differentiable_inputs, zeros, retain_graph=True, allow_unused=True)
+    grads = gradients.grad(outputs, probe.differentiable_inputs, zeros, retain_graph=True, allow_unused=True)
     return not any(np.any(array_of(g)) for g in grads if g is not None)
 
 
@@ -106,7 +106,7 @@ def check_batched_gradients(probe: Probe) -> None:
 def _gradients(probe: Probe, output: Tensor, seed: Array, **options: Any) -> list[Array]:
     """The gradients of all inputs for one output; a zero for None."""
     inputs = probe.differentiable_inputs
-    grads = autograd.grad(output, inputs, from_array(seed), retain_graph=True, allow_unused=True, **options)
+    grads = gradients.grad(output, inputs, from_array(seed), retain_graph=True, allow_unused=True, **options)
     return [np.zeros(()) if g is None else array_of(g) for g in grads]
 
 

@@ -1,10 +1,15 @@
 """Function: operations with a gradient written by the user (facade)."""
 
+import functools
 import warnings
 
 from .._core.py_function import FunctionNode, apply_function
+from .._core.tensor import Tensor
+from .grad_mode import is_grad_enabled, no_grad
 
-__all__ = ["Function"]
+__all__ = ["Function", "FunctionCtx", "once_differentiable"]
+
+FunctionCtx = FunctionNode  # the ctx is the node
 
 
 class _FunctionMeta(type):
@@ -95,3 +100,33 @@ class Function(metaclass=_FunctionMeta):
         if kwargs:
             raise TypeError(f"{cls.__name__}.apply() takes no keyword arguments, but got {sorted(kwargs)}")
         return apply_function(cls, cls._backward_cls, separate, args)
+
+
+class _Once(Function):
+    """The identity, with a backward that refuses."""
+
+    @staticmethod
+    def forward(ctx, *tensors):
+        return tensors
+
+    @staticmethod
+    def backward(ctx, *grad_outputs):
+        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
+
+
+def once_differentiable(backward):
+    """``@once_differentiable`` on a backward whose own operations are not to be recorded: differentiating it is an error."""
+
+    @functools.wraps(backward)
+    def unrecorded(ctx, *grad_outputs):
+        with no_grad():
+            results = backward(ctx, *grad_outputs)
+        if not is_grad_enabled() or not any(isinstance(g, Tensor) and g.requires_grad for g in grad_outputs):
+            return results
+        several = results if isinstance(results, tuple) else (results,)
+        tensors = [r.detach().requires_grad_() for r in several if r is not None]
+        marked = iter(_Once.apply(*tensors))
+        final = tuple(None if r is None else next(marked) for r in several)
+        return final if isinstance(results, tuple) else final[0]
+
+    return unrecorded

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import autograd  # not `from . import grad`: this module is loaded while the package is
+from . import gradients
 from .._core.tensor import Tensor, array_of, from_array
 from ._gradcheck_compare import Tolerances, check_constant, compare_modes
 from ._gradcheck_jacobian import Probe, as_tuple
@@ -243,7 +243,7 @@ def _gradient_of(
         args = tuple(a.requires_grad_() if w else a for a, w in zip(args, wanted, strict=True))
         outputs = [y for y in as_tuple(func(*args[:n])) if _requires_grad(y)]
         sources = [a for a, w in zip(args[:n], wanted, strict=False) if w]
-        grads = autograd.grad(outputs, sources, args[n:], create_graph=True, allow_unused=True)
+        grads = gradients.grad(outputs, sources, args[n:], create_graph=True, allow_unused=True)
         return tuple(g for g in grads if g is not None)
 
     return gradient

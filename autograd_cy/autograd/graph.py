@@ -1,26 +1,28 @@
-"""The graph in view: nodes and their hooks (facade)."""
+"""The graph in view: nodes and edges (facade)."""
 
-from .._core import hooks
+from collections import namedtuple
+
+from .._core.hooks import gradient_node
 from .._core.node import Node
-from ..utils.hooks import RemovableHandle
 
-__all__ = ["Node", "register_hook", "register_prehook"]
+__all__ = ["GradientEdge", "Node", "get_gradient_edge"]
 
-
-def add_hook(table, hook):
-    """Enter a hook in a table and return its handle."""
-    if not callable(hook):
-        raise TypeError(f"a hook must be callable, not {type(hook).__name__}")
-    handle = RemovableHandle(table)
-    table[handle.id] = hook
-    return handle
+GradientEdge = namedtuple("GradientEdge", "node output_nr")
+GradientEdge.__doc__ = """Where a gradient arrives: the node, and which of its outputs the gradient belongs to."""
 
 
-def register_hook(node, hook):
-    """``node.register_hook(hook)``: hook(grad_inputs, grad_outputs) is called after the node ran; it may replace grad_inputs."""
-    return add_hook(hooks.post_hooks(node), hook)
+def get_gradient_edge(tensor):
+    """``get_gradient_edge(tensor)`` is the edge at which the tensor's gradient arrives.
 
+    RuntimeError for a tensor that requires no gradient.
 
-def register_prehook(node, hook):
-    """``node.register_prehook(hook)``: hook(grad_outputs) is called before the node runs; it may replace them."""
-    return add_hook(hooks.pre_hooks(node), hook)
+    >>> import autograd_cy as ag
+    >>> ag.autograd.graph.get_gradient_edge(ag.ones(1, requires_grad=True) * 2)
+    GradientEdge(node=<MulBackward0>, output_nr=0)
+    """
+    if not tensor.requires_grad:
+        raise RuntimeError(
+            "It is not possible to get the gradient edge for a Tensor that does not require gradients: "
+            f"this one has shape {list(tensor.shape)} and requires_grad=False"
+        )
+    return GradientEdge(gradient_node(tensor), tensor.output_nr)

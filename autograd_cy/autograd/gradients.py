@@ -1,0 +1,196 @@
+"""backward and grad: what is checked and prepared before the engine runs (facade)."""
+
+import warnings
+
+from .._core.engine import run_backward
+from .._core.shape import stack
+from .._core.tensor import Tensor
+
+__all__ = ["backward", "grad"]
+
+_warned_of_cycle = False
+
+
+def _as_tuple(tensors):
+    return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+
+
+def _ones_for(output, position):
+    """The seed of an output that none was given for: 1 for a real scalar, an error for anything else."""
+    if not output.requires_grad:
+        return None
+    if output.numel() != 1:
+        raise RuntimeError(
+            f"grad can be implicitly created only for scalar outputs: output {position} has the shape "
+            f"{list(output.shape)}; reduce it (sum(), mean()) or pass a gradient of that shape"
+        )
+    if not output.dtype.is_floating_point:
+        raise RuntimeError(
+            f"grad can be implicitly created only for real scalar outputs but got {output.dtype}: pass a gradient"
+        )
+    return output.detach().new_ones(output.shape)
+
+
+def _check_seed(output, seed, position, batched):
+    """Refuse a seed that is not a gradient for the output."""
+    if not isinstance(seed, Tensor):
+        raise TypeError(f"gradients can be either Tensors or None, but got {type(seed).__name__}")
+    if batched and (seed.ndim != output.ndim + 1):
+        raise RuntimeError(
+            "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "
+            f"The sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "
+            f"mismatch was detected: grad_output[{position}] has a shape of {list(seed.shape)} and output[{position}] has "
+            f"a shape of {list(output.shape)}."
+        )
+    shape = seed.shape[1:] if batched else seed.shape
+    if shape != output.shape:
+        prefix = "If `is_grads_batched=True`, we interpret the first dimension as the batch. " if batched else ""
+        raise RuntimeError(
+            f"{prefix}Mismatch in shape: grad_output[{position}] has a shape of {list(seed.shape)} and output[{position}] "
+            f"has a shape of {list(output.shape)}."
+        )
+    if seed.dtype.is_complex != output.dtype.is_complex:
+        raise RuntimeError(
+            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
+            f"grad_output[{position}] has a dtype of {seed.dtype} and output[{position}] has a dtype of {output.dtype}."
+        )
+    return seed if seed.dtype == output.dtype else seed.to(output.dtype)
+
+
+def _make_seeds(outputs, seeds, batched=False):
+    """One seed for each output, checked: surplus ones are an error, missing ones are 1 for scalars."""
+    if seeds is None:
+        seeds = (None,) * len(outputs)
+    elif isinstance(seeds, Tensor) or not isinstance(seeds, (tuple, list)):
+        seeds = (seeds,)
+    if len(seeds) != len(outputs):
+        raise RuntimeError(
+            f"got {len(outputs)} tensors and {len(seeds)} gradients: give one gradient (or None) for each tensor"
+        )
+    return tuple(
+        _ones_for(output, i) if seed is None else _check_seed(output, seed, i, batched)
+        for i, (output, seed) in enumerate(zip(outputs, seeds, strict=True))
+    )
+
+
+def _warn_of_cycle():
+    """Say once that the gradient's graph keeps the leaf alive."""
+    global _warned_of_cycle
+    if not _warned_of_cycle:
+        _warned_of_cycle = True
+        warnings.warn(
+            "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient. "
+            "gc.collect() frees it; autograd.grad() does not create it, and setting .grad to None breaks it.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
+    """``backward(tensors)`` adds to the `.grad` of each leaf the gradient of the tensors' sum.
+
+    grad_tensors: the gradient with respect to each tensor, of its shape; None is 1, for real scalars only.
+    retain_graph: keep what the graph saved, for another backward; by default as create_graph.
+    create_graph: record the gradients' own computation, for higher derivatives.
+    inputs: accumulate into these tensors only, which need not be leaves.
+    RuntimeError for a tensor that requires no grad, a seed of the wrong shape, or as many seeds as tensors are not given.
+
+    >>> import autograd_cy as ag
+    >>> x = ag.tensor([1.0, 2.0], requires_grad=True)
+    >>> ag.autograd.backward([x.sum(), (x * x).sum()])
+    >>> x.grad
+    tensor([3., 5.])
+    """
+    if grad_variables is not None:
+        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
+        if grad_tensors is not None:
+            raise RuntimeError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only use "
+                "`grad_tensors`."
+            )
+        grad_tensors = grad_variables
+    roots = _as_tuple(tensors)
+    wanted = () if inputs is None else _as_tuple(inputs)
+    if inputs is not None and not wanted:
+        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    for tensor in wanted:
+        if isinstance(tensor, Tensor) and not tensor.is_leaf:
+            tensor.retain_grad()
+        elif isinstance(tensor, Tensor) and not tensor.requires_grad:
+            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    seeds = _make_seeds(roots, grad_tensors)
+    if create_graph:
+        _warn_of_cycle()
+    keep = create_graph if retain_graph is None else retain_graph
+    run_backward(roots, seeds, keep, create_graph, wanted, allow_unreachable=True, accumulate_grad=True)
+
+
+def grad(
+    outputs,
+    inputs,
+    grad_outputs=None,
+    retain_graph=None,
+    create_graph=False,
+    only_inputs=True,
+    allow_unused=None,
+    is_grads_batched=False,
+    materialize_grads=False,
+):
+    """``grad(outputs, inputs)`` returns the gradients of the outputs' sum for each input, and leaves `.grad` alone.
+
+    grad_outputs: the gradient with respect to each output, of its shape; None is 1, for real scalars only. With
+    is_grads_batched their first dimension counts several of them, and so does that of the results.
+    retain_graph, create_graph: as in backward().
+    allow_unused: None for an input that the outputs don't depend on, instead of a RuntimeError; materialize_grads: zeros.
+
+    >>> import autograd_cy as ag
+    >>> x = ag.tensor(3.0, requires_grad=True)
+    >>> (g,) = ag.autograd.grad(x * x, x, create_graph=True)
+    >>> g, ag.autograd.grad(g, x)
+    (tensor(6., grad_fn=<AddBackward0>), (tensor(2.),))
+    """
+    if not only_inputs:
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other "
+            "parts of the graph, please use torch.autograd.backward.",
+            FutureWarning,
+            stacklevel=2,
+        )
+    if materialize_grads:
+        if allow_unused is False:
+            raise ValueError(
+                "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+            )
+        allow_unused = True
+    roots, wanted = _as_tuple(outputs), _as_tuple(inputs)
+    if not wanted:
+        raise ValueError("grad requires non-empty inputs.")
+    seeds = _make_seeds(roots, grad_outputs, is_grads_batched)
+    keep = create_graph if retain_graph is None else retain_graph
+    run = _run_batched if is_grads_batched else run_backward
+    results = run(roots, seeds, keep, create_graph, wanted, bool(allow_unused), False)
+    if materialize_grads:
+        results = tuple(x.detach().new_zeros(x.shape) if g is None else g for x, g in zip(wanted, results, strict=True))
+    return results
+
+
+def _run_batched(roots, seeds, keep, create_graph, wanted, allow_unused, accumulate):
+    """run_backward() for each item along the first dimension of the seeds, with the results stacked."""
+    sizes = {seed.shape[0] for seed in seeds if seed is not None}
+    if len(sizes) != 1:
+        raise RuntimeError(f"is_grads_batched=True takes grad_outputs of one batch size, not of {sorted(sizes)}")
+    (size,) = sizes
+    runs = [
+        run_backward(
+            roots,
+            tuple(None if seed is None else seed[k] for seed in seeds),
+            keep or k < size - 1,
+            create_graph,
+            wanted,
+            allow_unused,
+            accumulate,
+        )
+        for k in range(size)
+    ]
+    return tuple(None if column[0] is None else stack(column) for column in zip(*runs, strict=True))
+
