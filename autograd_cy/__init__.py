@@ -9,6 +9,7 @@ tensor([2., 4.])
 
 from . import _core  # noqa: F401
 from ._core import dtypes as _dtypes
+from ._core import node as _node
 from ._core import pointwise, shape  # noqa: F401  (they declare operations)
 from ._core.dtypes import dtype
 from ._core.registry import OPS as _OPS
@@ -30,6 +31,7 @@ from . import _tensor  # noqa: F401
 
 __version__ = "0.1.0"
 
+_node.free_quickly(_node.Node)
 for _d in _dtypes.all_dtypes():
     globals()[_d.name] = _d
 for _op in _OPS.values():

@@ -29,7 +29,16 @@ cdef class dtype:
 cdef int[NCODES] TYPE_NUM
 cdef int[NCODES] ITEMSIZE
 
-cdef int code_of(cnp.ndarray array) except -1
+cdef signed char[64] CODE_OF              # NumPy's type number -> code, or -1
+cdef int unknown_type(cnp.ndarray array) except -1
+
+cdef inline int code_of(cnp.ndarray array) except -1:
+    """The code of an array's type; TypeError for a type that no Tensor has."""
+    cdef int number = cnp.PyArray_TYPE(array)
+    if 0 <= number < 64 and CODE_OF[number] >= 0:
+        return CODE_OF[number]
+    return unknown_type(array)
+
 cdef dtype dtype_of(int code)
 cdef dtype as_dtype(object value)
 cdef int default_code() noexcept

@@ -17,7 +17,6 @@ cnp.import_array()
 
 cdef int[NCODES] CATEGORY              # 0 bool, 1 integer, 2 float, 3 complex
 cdef int[NCODES][NCODES] PROMOTED
-cdef int[64] CODE_OF                   # NumPy's type number -> Code, or -1
 cdef list ALL = []
 cdef dict BY_NUMPY = {}
 cdef dict BY_PYTHON = {}
@@ -66,14 +65,9 @@ def dtype_named(str name):
     return BY_NUMPY[np.dtype(name)]
 
 
-cdef int code_of(cnp.ndarray array) except -1:
-    """The Code of an array's type; TypeError for a type that no Tensor has."""
-    cdef int number = cnp.PyArray_TYPE(array)
-    cdef int code = CODE_OF[number] if 0 <= number < 64 else -1
-    if code < 0:
-        raise TypeError(f"can't convert np.ndarray of type {array.dtype}. The only supported types are: "
-                        + ", ".join([(<dtype> d).name for d in ALL]))
-    return code
+cdef int unknown_type(cnp.ndarray array) except -1:
+    raise TypeError(f"can't convert np.ndarray of type {array.dtype}. The only supported types are: "
+                    + ", ".join([(<dtype> d).name for d in ALL]))
 
 
 cdef dtype dtype_of(int code):

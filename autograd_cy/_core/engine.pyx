@@ -20,7 +20,7 @@ cimport numpy as cnp
 from autograd_cy._core.buffers cimport is_owned
 from autograd_cy._core.hooks cimport keep_retained, run_post_hooks, run_pre_hooks, run_tensor_hooks
 from autograd_cy._core.input_buffer cimport accumulate, add_gradient
-from autograd_cy._core.node cimport AccumulateGrad, Node, NodeHooks, Scratch, accumulator_of, existing_hooks, leaf_of
+from autograd_cy._core.node cimport AccumulateGrad, Node, NodeHooks, Scratch, accumulator_of, existing_hooks, has_hooks, leaf_of, target_of
 from autograd_cy._core.state cimport FORWARD_AD, NO_GRAD, ThreadState, thread_state
 from autograd_cy._core.tensor cimport Tensor, new_tensor
 
@@ -113,7 +113,7 @@ cdef class GraphTask:
             if k % SIGNAL_INTERVAL == 0:
                 PyErr_CheckSignals()
             for i in range(node.n_edges):
-                target = node.next_node(i)
+                target = target_of(node, i)
                 if target is not None:
                     self.claim(target).dependencies += 1
         return 0
@@ -138,7 +138,7 @@ cdef class GraphTask:
             node = <Node> order[n]
             n += 1
             for i in range(node.n_edges):
-                target = node.next_node(i)
+                target = target_of(node, i)
                 if target is not None:
                     scratch = self.find(target)
                     scratch.waiting -= 1
@@ -149,7 +149,7 @@ cdef class GraphTask:
             for i in range(node.n_edges):
                 if scratch.needed:
                     break
-                target = node.next_node(i)
+                target = target_of(node, i)
                 if target is not None and self.leads_on(target):
                     scratch.needed = True
         return 0
@@ -233,7 +233,8 @@ cdef class GraphTask:
             g = <object> scratch.buffer
             Py_DECREF(g)
             scratch.buffer = NULL
-        if existing_hooks(node) is not None and g is not None:
+        cdef bint hooks = has_hooks(node) and existing_hooks(node) is not None
+        if hooks and g is not None:
             g = self.hooked(node, g)
         if captured:
             self.capture(node, g)
@@ -243,7 +244,7 @@ cdef class GraphTask:
             if g is not None:
                 accumulate_in(node, g, self.recorded)
             return 0
-        if node.joint or (existing_hooks(node) is not None and has_node_hooks(existing_hooks(node))):
+        if node.joint or (hooks and has_node_hooks(existing_hooks(node))):
             self.propagate_joint(node, g)
         else:
             self.propagate(node, g)
@@ -257,11 +258,11 @@ cdef class GraphTask:
         cdef Node target
         cdef object result
         for i in range(node.n_edges):
-            target = node.next_node(i)
+            target = target_of(node, i)
             if target is not None and self.leads_on(target):
                 last = i
         for i in range(last + 1):
-            target = node.next_node(i)
+            target = target_of(node, i)
             if target is None or not self.leads_on(target):
                 continue
             if g is None:
@@ -296,7 +297,7 @@ cdef class GraphTask:
         if hooks is not None and hooks.post_hooks:
             results = run_post_hooks(hooks, results, gradients)
         for i in range(node.n_edges):
-            target = node.next_node(i)
+            target = target_of(node, i)
             if target is not None and self.leads_on(target):
                 result = results[i]
                 if result is not None and not self.recorded:

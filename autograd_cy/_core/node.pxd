@@ -1,6 +1,6 @@
 """Node: one recorded operation, and the edges to what it was computed from."""
 
-from cpython.object cimport PyObject
+from cpython.object cimport PyObject, PyTypeObject
 cimport numpy as cnp
 
 from autograd_cy._core.lifetime cimport Link
@@ -81,3 +81,18 @@ cdef int connect(Node node, Tensor source) except -1
 cdef NodeHooks hooks_of(Node node)
 cdef NodeHooks existing_hooks(Node node)
 cdef NodeHooks hooks_of_tensor(Tensor tensor)
+cdef Node make_node(PyTypeObject *node_class, void *table)
+cdef void *method_table(Node node) noexcept
+
+cdef inline Node target_of(Node node, int i):
+    """The node that edge `i` leads to, or None."""
+    if node.leaf_edges == 0:
+        if i == 0:
+            return <Node> node.next0
+        if i == 1:
+            return <Node> node.next1
+    return node.next_node(i)
+
+cdef inline bint has_hooks(Node node) noexcept:
+    """Whether the node may have hooks (then `existing_hooks` tells)."""
+    return node.extras is not None or type(node) is AccumulateGrad

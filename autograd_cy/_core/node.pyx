@@ -46,28 +46,6 @@ cdef class Node:
     def __init__(self):
         raise TypeError(f"{type(self).__name__} objects are made by operations only")
 
-    def __dealloc__(self):
-        # see NOTE [Freeing without recursion] in lifetime.pyx
-        cdef Link *link
-        unwatch(&self.link)
-        if self.next0 is not None and not self.leaf_edges & 1 and Py_REFCNT(<PyObject *> self.next0) == 1:
-            link = &(<Node> self.next0).link
-            Py_INCREF(self.next0)
-            self.next0 = None
-            release(link)
-        if self.next1 is not None and not self.leaf_edges & 2 and Py_REFCNT(<PyObject *> self.next1) == 1:
-            link = &(<Node> self.next1).link
-            Py_INCREF(self.next1)
-            self.next1 = None
-            release(link)
-        if self.next2 is not None and not self.leaf_edges & 4 and Py_REFCNT(<PyObject *> self.next2) == 1:
-            link = &(<Node> self.next2).link
-            Py_INCREF(self.next2)
-            self.next2 = None
-            release(link)
-        if self.extras is not None and (<NodeExtras> self.extras).edges is not None:
-            release_edges((<NodeExtras> self.extras).edges)
-
     # what a subclass defines
 
     cdef object rule(self, object g, int i):
@@ -253,6 +231,84 @@ cdef class Node:
         raise TypeError(f"cannot pickle '{self.name()}' object: a recorded graph is not serializable")
 
 
+cdef void free_node(PyObject *self) noexcept:
+    """tp_dealloc of all nodes: hands the targets of its edges over, then frees the rest as Cython does.
+
+    See NOTE [Freeing without recursion] in lifetime.pyx. A `__dealloc__` would do the same, but slower: Cython saves the
+    current exception around it, and calls it through the deallocation function of each base.
+    """
+    Py_SET_REFCNT(self, 1)          # what follows may take and give back references
+    unwatch(&(<Node> self).link)
+    hand_edges_over(<Node> self)
+    Py_SET_REFCNT(self, 0)
+    compiled_dealloc(self)
+
+
+cdef int hand_edges_over(Node node) noexcept:
+    cdef Link *link
+    if node.next0 is not None and not node.leaf_edges & 1 and Py_REFCNT(<PyObject *> node.next0) == 1:
+        link = &(<Node> node.next0).link
+        Py_INCREF(node.next0)
+        node.next0 = None
+        release(link)
+    if node.next1 is not None and not node.leaf_edges & 2 and Py_REFCNT(<PyObject *> node.next1) == 1:
+        link = &(<Node> node.next1).link
+        Py_INCREF(node.next1)
+        node.next1 = None
+        release(link)
+    if node.next2 is not None and not node.leaf_edges & 4 and Py_REFCNT(<PyObject *> node.next2) == 1:
+        link = &(<Node> node.next2).link
+        Py_INCREF(node.next2)
+        node.next2 = None
+        release(link)
+    if node.extras is not None and (<NodeExtras> node.extras).edges is not None:
+        release_edges((<NodeExtras> node.extras).edges)
+
+
+ctypedef void (*Destructor)(PyObject *) noexcept
+cdef Destructor compiled_dealloc = NULL
+
+cdef extern from *:
+    """
+    #define table_slot(node) ((void **) &(node)->__pyx_vtab)
+    """
+    void **table_slot(Node node)
+
+cdef extern from "Python.h":
+    ctypedef struct TypeObject "PyTypeObject":
+        Destructor tp_dealloc
+        Py_ssize_t tp_basicsize
+        unsigned long tp_flags
+    void Py_SET_REFCNT(PyObject *, Py_ssize_t)
+    void Py_SET_TYPE(PyObject *, PyTypeObject *)
+    unsigned long Py_TPFLAGS_HEAPTYPE
+
+
+cdef Node make_node(PyTypeObject *node_class, void *table):
+    """A new node of a compiled class without fields of its own.
+
+    It is made as a plain Node, which the freelist serves in one call, and then becomes what it is to be: `table` is the
+    class's table of cdef methods (`method_table`).
+    """
+    cdef Node node = Node.__new__(Node)
+    Py_SET_TYPE(<PyObject *> node, node_class)
+    table_slot(node)[0] = table
+    return node
+
+
+cdef void *method_table(Node node) noexcept:
+    return table_slot(node)[0]
+
+
+def free_quickly(node_class):
+    """Let the compiled subclasses of a node class that have no fields of their own be freed by `free_node` directly."""
+    for subclass in node_class.__subclasses__():
+        free_quickly(subclass)
+        if ((<TypeObject *> subclass).tp_basicsize == (<TypeObject *> Node).tp_basicsize
+                and not (<TypeObject *> subclass).tp_flags & Py_TPFLAGS_HEAPTYPE):
+            (<TypeObject *> subclass).tp_dealloc = free_node if subclass is not AccumulateGrad else free_accumulator
+
+
 cdef void release_edges(list edges):
     """The same as Node.__dealloc__ does for its inline edges."""
     cdef Link *link
@@ -331,9 +387,6 @@ cdef class AccumulateGrad(Node):
         self.sequence_number = LEAF_SEQUENCE
         thread_state().sequence_nr -= 1         # it takes no number of its own
 
-    def __dealloc__(self):
-        if self.saved0 is not None:
-            leaf_of(self).accumulator = NULL
 
     @property
     def variable(self):
@@ -341,12 +394,21 @@ cdef class AccumulateGrad(Node):
         return self.saved0
 
 
+cdef void free_accumulator(PyObject *self) noexcept:
+    """tp_dealloc of AccumulateGrad: its leaf forgets it."""
+    Py_SET_REFCNT(self, 1)
+    if (<Node> self).saved0 is not None:
+        leaf_of(<Node> self).accumulator = NULL
+    Py_SET_REFCNT(self, 0)
+    free_node(self)
+
+
 cdef AccumulateGrad accumulator_of(Tensor leaf):
     """The AccumulateGrad of a leaf: the one that is alive, or a new one."""
     cdef AccumulateGrad node
     if leaf.accumulator != NULL:
         return <AccumulateGrad> leaf.accumulator
-    node = AccumulateGrad.__new__(AccumulateGrad)
+    node = <AccumulateGrad> AccumulateGrad.__new__(AccumulateGrad)
     node.saved0 = leaf
     leaf.accumulator = <PyObject *> node
     return node
@@ -362,3 +424,8 @@ cdef int connect(Node node, Tensor source) except -1:
         return node.add_edge(accumulator_of(source), 0)
     node.leaf_edges |= 1 << node.n_edges
     return node.add_edge(source, 0)
+
+
+compiled_dealloc = (<TypeObject *> Node).tp_dealloc
+(<TypeObject *> Node).tp_dealloc = free_node
+(<TypeObject *> AccumulateGrad).tp_dealloc = free_accumulator

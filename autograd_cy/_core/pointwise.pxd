@@ -36,6 +36,7 @@ cdef struct Pointwise:      # one row of the table
     Kernel[NCODES] forward
     Formula[3] derivative
     PyTypeObject *node_type # NULL: not differentiable
+    void *methods           # of the node type
 
 cdef class PointwiseNode(Node):
     cdef object derivative(self, object g, int i)

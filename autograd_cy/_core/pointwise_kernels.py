@@ -118,7 +118,8 @@ def entry_of(row):
         out += [f"OP_{row.name}.forward[{code}] = Kernel({row.name}_forward_{suffix}, NULL)"
                 for suffix, _, kind, code in INTEGERS + FLOATS if kind in row.forward_kinds]
     if row.node:
-        out.append(f"OP_{row.name}.node_type = <PyTypeObject *> {row.node}")
+        out += [f"OP_{row.name}.node_type = <PyTypeObject *> {row.node}",
+                f"OP_{row.name}.methods = method_table({row.node}.__new__({row.node}))"]
     for x, (formula, complex_formula) in row.derivatives.items():
         d = f"OP_{row.name}.derivative[{'abc'.index(x)}]"
         out += [f"{d}.operands = {' | '.join(o.upper() for o in reads(formula, row.lets)) or 0}",

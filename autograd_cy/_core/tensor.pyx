@@ -23,14 +23,19 @@ cdef extern from *:
     """
     PyObject **attributes_slot(Tensor tensor)
 
+ctypedef void (*Destructor)(PyObject *) noexcept
+
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject *op)
+    void Py_SET_REFCNT(PyObject *, Py_ssize_t)
     void PyType_Modified(PyTypeObject *type)
     ctypedef struct TypeObject "PyTypeObject":
         Py_ssize_t tp_dictoffset
         const char *tp_name
         PyObject *tp_dict
+        Destructor tp_dealloc
 
+cdef Destructor compiled_dealloc = NULL
 cdef dict facade = {}      # what the Python layer handed down: special methods, the Size class
 
 
@@ -60,15 +65,6 @@ cdef class Tensor:
     def __init__(self, data=None):
         if data is not None:
             self.array = (<Tensor> facade["as_tensor"](data)).array
-
-    def __dealloc__(self):
-        cdef Link *link
-        unwatch(&self.link)
-        if self.grad_fn is not None and Py_REFCNT(<PyObject *> self.grad_fn) == 1:
-            link = &self.grad_fn.link
-            Py_INCREF(self.grad_fn)      # the reference that release() gives up
-            self.grad_fn = None
-            release(link)
 
     cdef VersionCounter version_counter(self):
         if self.counter is None:
@@ -277,6 +273,25 @@ cdef class Tensor:
         return facade["__repr__"](self)
 
 
+cdef void free_tensor(PyObject *self) noexcept:
+    """tp_dealloc: hands `grad_fn` over, then frees the rest as Cython does; see free_node in node.pyx."""
+    Py_SET_REFCNT(self, 1)
+    unwatch(&(<Tensor> self).link)
+    hand_grad_fn_over(<Tensor> self)
+    Py_SET_REFCNT(self, 0)
+    compiled_dealloc(self)
+
+
+cdef int hand_grad_fn_over(Tensor tensor) noexcept:
+    cdef Link *link
+    if tensor.grad_fn is not None and Py_REFCNT(<PyObject *> tensor.grad_fn) == 1:
+        link = &tensor.grad_fn.link
+        Py_INCREF(tensor.grad_fn)      # the reference that release() gives up
+        tensor.grad_fn = None
+        release(link)
+    return 0
+
+
 cdef Tensor new_tensor(cnp.ndarray array):
     """A Tensor on an array whose type the caller knows to be right."""
     cdef Tensor tensor = Tensor.__new__(Tensor)
@@ -374,11 +389,14 @@ delegated = {
 
 
 cdef void open_type():
-    """Give the type its `__dict__` (made when first used) and the name that users know it by."""
+    """Give the type its `__dict__` (made when first used), the name that users know it by, and its way to die."""
+    global compiled_dealloc
     cdef Tensor probe = Tensor.__new__(Tensor)
     cdef TypeObject *type = <TypeObject *> Tensor
     type.tp_dictoffset = <char *> attributes_slot(probe) - <char *> <PyObject *> probe
     type.tp_name = b"autograd_cy.Tensor"
+    compiled_dealloc = type.tp_dealloc
+    type.tp_dealloc = free_tensor
     extend("__dict__", property(attributes_of))
 
 
