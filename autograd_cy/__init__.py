@@ -24,7 +24,7 @@ from ._size import Size, device
 from ._tensor_str import set_printoptions
 from . import autograd, cuda, nn, random, utils
 from .random import (
-    get_rng_state, initial_seed, manual_seed, rand, rand_like, randint, randn, randn_like, randperm, seed, set_rng_state,
+    default_generator, get_rng_state, initial_seed, manual_seed, rand, rand_like, randint, randn, randn_like, randperm, seed, set_rng_state,
 )  # fmt: skip
 from .autograd.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from . import _tensor  # noqa: F401

@@ -1,9 +1,9 @@
 """The arguments that all functions which make tensors have in common, checked in one place (facade).
 
 * ``size``: ints (``zeros(2, 3)``), or one tuple, list or Size of them (``zeros((2, 3))``);
-* ``dtype``: a dtype, NumPy dtype, or bool, int, float, complex; else what PyTorch chooses;
+* ``dtype``: a dtype, a NumPy dtype, or bool, int, float, complex; if None, what PyTorch would choose;
 * ``device``: None or the CPU; RuntimeError for any other;
-* ``requires_grad``: whether operations on the result are recorded; for floating point and complex dtypes only.
+* ``requires_grad``: whether operations on the result are recorded; floating point and complex dtypes only.
 """
 
 import operator
@@ -41,7 +41,7 @@ def wrap(array: np.ndarray, requires_grad: bool = False) -> Tensor:
     return result
 
 
-def sizes(function: str, shape: tuple, size: Any = None) -> tuple[int, ...]:
+def sizes(function: str, shape: tuple[Any, ...], size: Any = None) -> tuple[int, ...]:
     """The shape that ``zeros(2, 3)``, ``zeros((2, 3))`` and ``zeros(size=(2, 3))`` ask for."""
     if size is None:
         if not shape:

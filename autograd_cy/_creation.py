@@ -152,7 +152,7 @@ def arange(
     dtype = resolve(dtype, device, requires_grad, default=dtype_of_number(int) if integral else None)
     if dtype.kind in "bc":
         raise NotImplementedError(f"arange is not implemented for {dtype}")
-    return wrap(_count(*bounds, dtype), requires_grad)
+    return wrap(_count(bounds, dtype), requires_grad)
 
 
 def linspace(
@@ -252,8 +252,9 @@ def _fitted(value: bool | int | float | complex, dtype: np.dtype) -> Any:
     return fitted
 
 
-def _count(start: float, end: float, step: float, dtype: np.dtype) -> np.ndarray:
+def _count(bounds: list[Any], dtype: np.dtype) -> np.ndarray:
     """What ``arange`` returns. For int64 alone, the length is that of truncated arguments."""
+    start, end, step = bounds
     if not (math.isfinite(start) and math.isfinite(end)):
         raise RuntimeError(f"arange: unsupported range: {start} -> {end}")
     if (end - start) * step < 0:

@@ -126,12 +126,12 @@ def array_from(data: Any, dtype: np.dtype | None = None, copy: bool = False) -> 
         return data.astype(dtype or data.dtype, order_like(data) if copy else "K", copy=copy, subok=False)
 
 
-def _flatten(data: Any) -> tuple[list, tuple[int, ...]]:
+def _flatten(data: Any) -> tuple[list[Any], tuple[int, ...]]:
     """The leaves and the shape of nested sequences: ``[1, 2, 3, 4], (2, 2)`` for ``[[1, 2], [3, 4]]``.
 
     Works level by level, so that the loops over elements run in C. Arrays at the innermost level stay whole.
     """
-    leaves, shape = [data], ()
+    leaves, shape = [data], tuple[int, ...]()
     while any(map(_is_sequence, kinds := set(map(type, leaves)))):
         if any(issubclass(kind, Tensor) for kind in kinds):
             leaves = [array_of(x) if isinstance(x, Tensor) else x for x in leaves]
@@ -152,7 +152,7 @@ def _is_sequence(kind: type) -> bool:
     return hasattr(kind, "__len__") and hasattr(kind, "__getitem__")
 
 
-def _common_length(sequences: list, dimension: int) -> int:
+def _common_length(sequences: list[Any], dimension: int) -> int:
     """How long all of ``sequences`` are; errors for ragged, mixed and endless nesting."""
     for kind in set(map(type, sequences)):
         if not _is_sequence(kind):
@@ -193,7 +193,7 @@ def _number_of(leaf: Any) -> Any:
     return array_of(leaf).reshape(-1)[0]
 
 
-def _array_of_leaves(leaves: list, shape: tuple[int, ...], dtype: np.dtype | None) -> np.ndarray:
+def _array_of_leaves(leaves: list[Any], shape: tuple[int, ...], dtype: np.dtype | None) -> np.ndarray:
     inferred = _inferred(leaves, shape)
     if dtype is None:
         dtype = inferred
@@ -209,9 +209,9 @@ def _array_of_leaves(leaves: list, shape: tuple[int, ...], dtype: np.dtype | Non
     return to_integers(exact, dtype).reshape(shape)
 
 
-def _inferred(leaves: list, shape: tuple[int, ...]) -> np.dtype:
+def _inferred(leaves: list[Any], shape: tuple[int, ...]) -> np.dtype:
     """NOTE [Inference] for the leaves of nested sequences."""
-    found = set()
+    found: set[dtypes.dtype] = set()
     for kind in set(map(type, leaves)):
         if issubclass(kind, np.ndarray):
             found.update(from_array(x).dtype for x in leaves)

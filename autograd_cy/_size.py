@@ -4,11 +4,12 @@ import math
 import operator
 import re
 from collections.abc import Iterable
+from typing import Any, SupportsIndex
 
 _CPU = re.compile(r"cpu(?::(0|[1-9]\d*))?")
 
 
-class Size(tuple):
+class Size(tuple[int, ...]):
     """``Size([2, 3])`` is the shape of a tensor: a tuple of ints, still a Size when cut or extended.
 
     TypeError for what is not an int.
@@ -21,7 +22,7 @@ class Size(tuple):
 
     __slots__ = ()
 
-    def __new__(cls, dimensions: Iterable = ()) -> "Size":
+    def __new__(cls, dimensions: Iterable[Any] = ()) -> "Size":
         checked = []
         for i, n in enumerate(dimensions):
             try:
@@ -35,21 +36,21 @@ class Size(tuple):
         """``shape.numel()`` is the number of elements of a tensor of this shape."""
         return math.prod(self)
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> Any:
         item = tuple.__getitem__(self, index)
         return tuple.__new__(Size, item) if isinstance(index, slice) else item
 
-    def __add__(self, other: tuple) -> "Size":
+    def __add__(self, other: Any) -> "Size":
         if not isinstance(other, tuple):
             return NotImplemented
         return Size(tuple.__add__(self, other))
 
-    def __radd__(self, other: tuple) -> "Size":
+    def __radd__(self, other: Any) -> "Size":
         if not isinstance(other, tuple):
             return NotImplemented
         return Size(other) + self
 
-    def __mul__(self, times: int) -> "Size":
+    def __mul__(self, times: SupportsIndex) -> "Size":
         return tuple.__new__(Size, tuple.__mul__(self, times))
 
     __rmul__ = __mul__
@@ -70,7 +71,7 @@ class device:
     __slots__ = ("_index",)
     type = "cpu"
 
-    def __init__(self, type: "str | device", index: int | None = None):
+    def __init__(self, type: Any, index: int | None = None):
         if isinstance(type, device):
             type = str(type)
         elif isinstance(type, int):
@@ -99,7 +100,7 @@ class device:
     def __enter__(self) -> "device":
         return self
 
-    def __exit__(self, *exception) -> None:
+    def __exit__(self, *exception: object) -> None:
         pass
 
 

@@ -329,7 +329,7 @@ def __pos__(self):
 
 @method
 def __format__(self, spec):
-    if self.ndim == 0 and spec:
+    if self.ndim == 0:
         return format(self.item(), spec)
     return object.__format__(self, spec)
 

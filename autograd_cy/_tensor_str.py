@@ -7,14 +7,15 @@ are laid out in nested brackets; what is not a number (dtype, grad_fn, ...) foll
 import contextlib
 import math
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ._core import dtypes
+from ._core.record import get_tangent
 from ._core.tensor import Tensor, array_of
 
-Text = Callable[[float], str]
+Text = Callable[[Any], str]
 
 
 class _Options(NamedTuple):
@@ -60,13 +61,14 @@ def set_printoptions(
     global _options
     if profile is not None and profile not in _PROFILES:
         raise ValueError(f"set_printoptions: profile must be one of {', '.join(_PROFILES)}, got {profile!r}")
-    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
+    given: dict[str, Any] = {"precision": precision, "threshold": threshold}
+    given |= {"edgeitems": edgeitems, "linewidth": linewidth}
     changes = {name: value for name, value in given.items() if value is not None}
     base = _PROFILES[profile] if profile else _options
     _options = base._replace(sci_mode=sci_mode, **changes)
 
 
-def get_printoptions() -> dict:
+def get_printoptions() -> dict[str, Any]:
     """``get_printoptions()`` is a dict of what ``set_printoptions`` sets.
 
     >>> get_printoptions()["linewidth"]
@@ -76,7 +78,7 @@ def get_printoptions() -> dict:
 
 
 @contextlib.contextmanager
-def printoptions(**options) -> Iterator[None]:
+def printoptions(**options: Any) -> Iterator[None]:
     """``with printoptions(precision=2): ...`` sets the print options and restores them on leaving.
 
     >>> import autograd_cy as ag
@@ -135,6 +137,9 @@ def _suffixes(t: Tensor) -> list[str]:
         suffixes.append(f"grad_fn=<{type(t.grad_fn).__name__}>")
     elif t.requires_grad:
         suffixes.append("requires_grad=True")
+    tangent = get_tangent(t)
+    if tangent is not None:
+        suffixes.append(f"tangent={tangent}")
     return suffixes
 
 
@@ -198,9 +203,9 @@ def _complex_format(values: np.ndarray) -> tuple[Text, int]:
 
 def _real_format(values: np.ndarray) -> tuple[Text, int]:
     """How each of ``values`` is written, and in how many columns."""
-    if values.dtype.kind != "f":
-        text, measured = str, values
-    else:
+    text: Text = str
+    measured = values
+    if values.dtype.kind == "f":
         measured = values[np.isfinite(values) & (values != 0)].astype(np.float64)
         text = _float_text(np.abs(measured))
     width = max((len(text(x)) for x in measured.ravel().tolist()), default=1)

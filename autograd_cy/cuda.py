@@ -1,5 +1,7 @@
 """``torch.cuda`` for a package that is CPU only: what scripts ask before they choose a device (facade)."""
 
+from typing import NoReturn
+
 
 def is_available() -> bool:
     """``is_available()`` is False.
@@ -24,5 +26,5 @@ def manual_seed_all(seed: int) -> None:
     """``manual_seed_all(seed)`` does nothing: there is no device to seed."""
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> NoReturn:
     raise AttributeError(f"module 'autograd_cy.cuda' has no attribute {name!r}: this package is CPU only")

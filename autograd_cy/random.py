@@ -185,7 +185,7 @@ def randperm(
 # ------------------------------------------------------------------------------------------------------------
 
 
-def _source(function: str, generator: Generator | None) -> np.random.Generator:
+def _source(function: str, generator: Generator | None) -> "np.random.Generator":
     if generator is None:
         return default_generator.numpy
     if not isinstance(generator, Generator):
@@ -194,7 +194,9 @@ def _source(function: str, generator: Generator | None) -> np.random.Generator:
     return generator.numpy
 
 
-def _uniform(function: str, generator: Generator | None, shape: tuple, dtype: np.dtype) -> np.ndarray:
+def _uniform(
+    function: str, generator: Generator | None, shape: tuple[int, ...], dtype: np.dtype
+) -> np.ndarray:
     source = _source(function, generator)
     if dtype.kind == "c":
         parts = _uniform(function, generator, (*shape, 2), np.finfo(dtype).dtype)
@@ -206,7 +208,9 @@ def _uniform(function: str, generator: Generator | None, shape: tuple, dtype: np
     return np.asarray(source.random(shape, dtype))
 
 
-def _normal(function: str, generator: Generator | None, shape: tuple, dtype: np.dtype) -> np.ndarray:
+def _normal(
+    function: str, generator: Generator | None, shape: tuple[int, ...], dtype: np.dtype
+) -> np.ndarray:
     source = _source(function, generator)
     if dtype.kind == "c":
         parts = _normal(function, generator, (*shape, 2), np.finfo(dtype).dtype)

@@ -19,7 +19,6 @@ cdef int[NCODES] CATEGORY              # 0 bool, 1 integer, 2 float, 3 complex
 cdef int[NCODES][NCODES] PROMOTED
 cdef list ALL = []
 cdef dict BY_NUMPY = {}
-cdef dict BY_PYTHON = {}
 cdef int default = FLOAT32
 
 
@@ -78,10 +77,6 @@ cdef dtype as_dtype(object value):
     """The dtype object for one, a NumPy dtype or scalar type, or Python's bool, int, float, complex."""
     if isinstance(value, dtype):
         return <dtype> value
-    if value is float:
-        return <dtype> ALL[default]
-    if value is complex:
-        return <dtype> ALL[default_complex_code()]
     found = BY_NUMPY.get(value) if isinstance(value, (np.dtype, type)) else None
     if found is None:
         raise TypeError(f"dtype must be an autograd_cy dtype, not {value!r}")
@@ -199,6 +194,8 @@ cdef void build_tables():
         CODE_OF[np.dtype(character).num] = (<dtype> BY_NUMPY[np.dtype(f"int{8 * np.dtype(character).itemsize}")]).code
     BY_NUMPY[bool] = ALL[BOOL]
     BY_NUMPY[int] = ALL[INT64]
+    BY_NUMPY[float] = ALL[FLOAT64]
+    BY_NUMPY[complex] = ALL[COMPLEX128]
     for code in range(NCODES):
         for other in range(NCODES):
             PROMOTED[code][other] = torch_promotion(code, other)

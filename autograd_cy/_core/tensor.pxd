@@ -15,6 +15,7 @@ cdef class VersionCounter:
 
 cdef class Tensor:
     cdef Link link
+    cdef object __weakref__
     cdef cnp.ndarray array
     cdef readonly Node grad_fn
     cdef int output_number          # which output of grad_fn this is

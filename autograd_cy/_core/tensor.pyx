@@ -76,7 +76,9 @@ cdef class Tensor:
     @property
     def shape(self):
         """The sizes of the dimensions, a Size (which is a tuple)."""
-        return facade["Size"](self.array.shape[i] for i in range(self.array.ndim))
+        cdef int axis
+        sizes = tuple([cnp.PyArray_DIM(self.array, axis) for axis in range(cnp.PyArray_NDIM(self.array))])
+        return tuple.__new__(facade["Size"], sizes)
 
     @property
     def ndim(self):

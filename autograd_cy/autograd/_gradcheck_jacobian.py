@@ -69,7 +69,7 @@ class Probe:
         return as_tuple(self.func(*inputs))
 
 
-def _unit_vector(size: int, rng: np.random.Generator | None) -> Array | None:
+def _unit_vector(size: int, rng: "np.random.Generator | None") -> Array | None:
     """Random, of length one, no entry negative (tolerances scale by its sum); None without rng."""
     if rng is None:
         return None

@@ -1,0 +1,182 @@
+"""Random tensors and their generators. Everything here holds for PyTorch, too."""
+
+import pytest
+
+import autograd_cy as torch
+
+N = 20_000
+
+
+def same(a, b):
+    return a.dtype == b.dtype and a.tolist() == b.tolist()
+
+
+@pytest.fixture(autouse=True)
+def seeded():
+    before = torch.get_rng_state()
+    torch.manual_seed(0)
+    yield
+    torch.set_rng_state(before)
+
+
+# What is drawn
+
+
+@pytest.mark.parametrize("name", ["float16", "float32", "float64"])
+def test_rand_is_uniform(name):
+    t = torch.rand(N, dtype=getattr(torch, name))
+    assert t.dtype == getattr(torch, name)
+    numbers = t.numpy().astype("float64")
+    assert numbers.min() >= 0 and numbers.max() < 1
+    assert abs(numbers.mean() - 1 / 2) < 0.01
+    assert abs(numbers.var() - 1 / 12) < 0.005
+
+
+@pytest.mark.parametrize("name", ["float16", "float32", "float64"])
+def test_randn_is_normal(name):
+    numbers = torch.randn(N, dtype=getattr(torch, name)).numpy().astype("float64")
+    assert abs(numbers.mean()) < 0.03
+    assert abs(numbers.var() - 1) < 0.05
+    assert abs((abs(numbers) < 1).mean() - 0.6827) < 0.015
+
+
+def test_complex():
+    uniform = torch.rand(N, dtype=torch.complex64).numpy()
+    assert uniform.dtype == "complex64" and uniform.imag.min() >= 0 and uniform.imag.max() < 1
+    normal = torch.randn(N, dtype=torch.complex128).numpy()
+    assert abs(normal.real.var() - 0.5) < 0.03 and abs(normal.imag.var() - 0.5) < 0.03
+    assert abs((normal.real * normal.imag).mean()) < 0.02
+    assert torch.randn((), dtype=torch.complex64).shape == ()
+
+
+def test_randint():
+    assert set(torch.randint(3, (100,)).tolist()) == {0, 1, 2}
+    assert set(torch.randint(-5, -2, (100,)).tolist()) == {-5, -4, -3}
+    assert torch.randint(3, (2,)).dtype == torch.int64
+    assert torch.randint(high=3, size=[2, 1]).shape == (2, 1)
+    assert torch.randint(low=1, high=3, size=(2,)).shape == (2,)
+    assert torch.randint(3, size=()).shape == ()
+    assert set(torch.randint(2, (50,), dtype=torch.bool).tolist()) == {False, True}
+    assert torch.randint(3, (2,), dtype=torch.float32, requires_grad=True).requires_grad
+    assert torch.randint(256, (2,), dtype=torch.uint8).dtype == torch.uint8
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "message"),
+    [
+        ((3, 3, (2,)), {}, RuntimeError, "got from=3 >= to=3"),
+        ((0, (2,)), {}, RuntimeError, "got from=0 >= to=0"),
+        ((300, (2,)), {"dtype": torch.uint8}, RuntimeError, "to - 1 is out of bounds"),
+        ((-1, 3, (2,)), {"dtype": torch.uint8}, RuntimeError, "from is out of bounds"),
+        ((3, (2,)), {"dtype": torch.complex64}, RuntimeError, None),
+        ((3.5, (2,)), {}, TypeError, r"argument 'high' .*must be int, not float"),
+        ((3, 2), {}, TypeError, r"argument 'size' .*must be tuple of ints, not int"),
+        ((3,), {}, TypeError, None),
+    ],
+)
+def test_bad_randint(arguments, options, error, message):
+    with pytest.raises(error, match=message):
+        torch.randint(*arguments, **options)
+
+
+def test_randperm():
+    t = torch.randperm(100)
+    assert t.dtype == torch.int64
+    assert sorted(t.tolist()) == list(range(100)) != t.tolist()
+    assert torch.randperm(4, dtype=torch.float32).dtype == torch.float32
+    assert torch.randperm(0).shape == (0,)
+    with pytest.raises(RuntimeError, match="dimension -1"):
+        torch.randperm(-1)
+    with pytest.raises(RuntimeError, match=r"value cannot be converted to type .* without overflow"):
+        torch.randperm(300, dtype=torch.uint8)
+    with pytest.raises(TypeError, match=r"argument 'n' .*must be int, not float"):
+        torch.randperm(2.5)
+
+
+@pytest.mark.parametrize("name", ["rand", "randn"])
+def test_only_floating_point_and_complex_are_drawn(name):
+    with pytest.raises(NotImplementedError, match="not implemented"):
+        getattr(torch, name)(2, dtype=torch.int64)
+    with pytest.raises(NotImplementedError, match="not implemented"):
+        getattr(torch, name + "_like")(torch.tensor([1]))
+
+
+# Seeds and states
+
+DRAWS = {
+    "rand": lambda **options: torch.rand(5, **options),
+    "randn": lambda **options: torch.randn(5, **options),
+    "randint": lambda **options: torch.randint(1000, (5,), **options),
+    "randperm": lambda **options: torch.randperm(20, **options),
+}
+
+
+@pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS)
+def test_seeds_repeat_the_stream(draw):
+    torch.manual_seed(3)
+    first, second = draw(), draw()
+    torch.manual_seed(3)
+    assert same(draw(), first)
+    assert same(draw(), second) and not same(first, second)
+    torch.manual_seed(4)
+    assert not same(draw(), first)
+
+
+@pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS)
+def test_a_generator_of_its_own(draw):
+    expected = draw(generator=torch.Generator().manual_seed(5))
+    torch.manual_seed(0)
+    before = torch.get_rng_state()
+    assert same(draw(generator=torch.Generator().manual_seed(5)), expected)
+    assert same(torch.get_rng_state(), before)
+    with pytest.raises(TypeError, match="enerator"):
+        draw(generator=5)
+
+
+@pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS)
+def test_states_continue_the_stream(draw):
+    torch.randint(2**20, (3,), dtype=torch.int32)
+    state = torch.get_rng_state()
+    assert state.dtype == torch.uint8
+    first = [draw() for _ in range(3)]
+    torch.set_rng_state(state)
+    assert all(same(draw(), t) for t in first)
+
+
+def test_a_state_fits_any_generator():
+    g, h = torch.Generator().manual_seed(7), torch.Generator()
+    torch.rand(3, generator=g)
+    assert h.set_state(g.get_state()) is h
+    assert h.initial_seed() == 7
+    assert same(torch.rand(3, generator=g), torch.rand(3, generator=h))
+
+
+def test_bad_states():
+    with pytest.raises(TypeError, match=r"expected a torch.ByteTensor, but got list"):
+        torch.set_rng_state([1])
+    with pytest.raises(TypeError, match=r"RNG state must be a torch.ByteTensor"):
+        torch.set_rng_state(torch.zeros(3))
+    with pytest.raises(RuntimeError, match=r"[Ss]tate of size"):
+        torch.set_rng_state(torch.zeros(3, dtype=torch.uint8))
+
+
+def test_seeds():
+    g = torch.manual_seed(11)
+    assert g is torch.default_generator is torch.random.default_generator
+    assert torch.initial_seed() == g.initial_seed() == 11
+    assert torch.manual_seed(-1).initial_seed() == 2**64 - 1
+    assert torch.manual_seed(2**64 - 1).initial_seed() == 2**64 - 1
+    assert torch.manual_seed(-(2**63)).initial_seed() == 2**63
+    assert torch.seed() == torch.initial_seed() != torch.seed()
+    for seed in (2**64, -(2**63) - 1):
+        with pytest.raises(ValueError, match="Overflow"):
+            torch.manual_seed(seed)
+    with pytest.raises(RuntimeError, match="manual_seed expected a long, but got float"):
+        torch.Generator().manual_seed(1.5)
+
+
+def test_generators():
+    g = torch.Generator()
+    assert g.device == torch.Generator(device="cpu").device == torch.device("cpu")
+    assert same(torch.rand(3, generator=g), torch.rand(3, generator=torch.Generator()))
+    assert g.seed() == g.initial_seed() != g.seed()
