@@ -85,7 +85,7 @@ cdef int accumulate(Tensor leaf, object g, bint recorded) except -1:
         leaf.gradient = g.clone() if leaf.gradient is None else leaf.gradient + g
     elif leaf.gradient is None:
         leaf.gradient = new_tensor(array if ours else dense_copy(array))
-    elif cnp.PyArray_ISWRITEABLE(leaf.gradient.array) and not leaf.gradient.needs_grad:
+    elif cnp.PyArray_ISWRITEABLE(leaf.gradient.array):
         add_into(leaf.gradient.array, array)
         bump_version(leaf.gradient)
     else:
