@@ -26,6 +26,7 @@ cdef struct Formula:        # the derivative for one input
     int operands
     bint identity           # the gradient passes through unchanged
     Rule rule
+    Rule complex_rule
 
 cdef struct Pointwise:      # one row of the table
     const char *name

@@ -23,6 +23,14 @@ def typed(formula, suffix, ctype):
     return re.sub(r"\b(where|conj|sgn)\(", rf"\1_{suffix}(", formula)
 
 
+def buffers_of(v, lets):
+    """The blocks of a let: its argument, which the result is written over; of two arguments, they and the result.
+
+    NumPy's complex power reads its arguments after it has begun to write.
+    """
+    return [f"{v}_0"] if len(lets[v][1]) == 1 else [f"{v}_0", f"{v}_1", f"{v}_2"]
+
+
 def loads(formula, operands, suffix, ctype, flat):
     for k, x in enumerate(operands):
         if names_in(formula, [x]):
@@ -32,7 +40,7 @@ def loads(formula, operands, suffix, ctype, flat):
 def element_loop(formula, target, operands, lets, suffix, ctype, flat, conjugate):
     """The loop over one block that computes `target` from operands and lets."""
     body = list(loads(formula, operands, suffix, ctype, flat))
-    body += [f"{v} = {v}_0[i]" for v in names_in(formula, lets)]
+    body += [f"{v} = {buffers_of(v, lets)[-1]}[i]" for v in names_in(formula, lets)]
     if conjugate:
         body.append(f"g = conj_{suffix}(g)")
     value = typed(formula, suffix, ctype)
@@ -49,7 +57,7 @@ def blocks(formula, operands, lets, suffix, ctype, code, flat, conjugate):
         for k, argument in enumerate(arguments):
             lines += element_loop(argument, f"{v}_{k}[i]", operands, {}, suffix, ctype, flat, False)
         lines.append(f"call_{len(arguments)}(&LOOP_{function}[{code}], "
-                     + ", ".join(f"{v}_{k}" for k in range(len(arguments))) + f", size, sizeof({ctype}))")
+                     + ", ".join(buffers_of(v, lets)) + f", size, sizeof({ctype}))")
     target = "pout[start + i]" if flat else f"(<{ctype} *> (args[{len(operands)}] + (start + i) * strides[{len(operands)}]))[0]"
     return lines + element_loop(formula, target, operands, {v: lets[v] for v in used}, suffix, ctype, flat, conjugate)
 
@@ -66,7 +74,7 @@ def kernel(name, formula, operands, lets, suffix, ctype, code, conjugate=False):
         out.append(f"    cdef {ctype} " + ", ".join(operands))
     for v in used:
         out.append(f"    cdef {ctype} {v}")
-        out += [f"    cdef {ctype}[BLOCK] {v}_{k}" for k in range(len(lets[v][1]))]
+        out += [f"    cdef {ctype}[BLOCK] {buffer}" for buffer in buffers_of(v, lets)]
     flat = " and ".join(f"strides[{k}] == sizeof({ctype})" for k in range(len(operands) + 1))
     out += [f"    cdef bint flat = {flat}", "    while start < n:",
             f"        size = {'min(n - start, <npy_intp> BLOCK)' if used else 'n'}", "        if flat:"]
@@ -88,7 +96,7 @@ def kernels_of(row):
         for suffix, ctype, kind, code in FLOATS:
             formula = pair[kind == "c"]
             if kind in row.kinds and formula != "g":
-                operands = ["g", *reads(formula, row.lets)]
+                operands = ["g", *reads(" ".join(pair), row.lets)]
                 text += kernel(f"{row.name}_{x}", formula, operands, row.lets, suffix, ctype, code, row.holomorphic)
     return text
 
@@ -96,13 +104,19 @@ def kernels_of(row):
 def rules_of(row):
     """The derivatives as functions of Tensors."""
     text = ""
-    for x, (formula, _) in row.derivatives.items():
-        text += f"cdef object {row.name}_{x}_rule(object g, object a, object b, object c, object y):\n"
-        for v in names_in(formula, row.lets):
-            function, arguments = row.lets[v]
-            text += f"    cdef object {v} = {function}({', '.join(arguments)})\n"
-        text += f"    return {formula}\n\n\n"
+    for x, (formula, complex_formula) in row.derivatives.items():
+        text += rule(f"{row.name}_{x}_rule", formula, row.lets)
+        if complex_formula != formula:
+            text += rule(f"{row.name}_{x}_complex_rule", complex_formula, row.lets)
     return text
+
+
+def rule(name, formula, lets):
+    text = f"cdef object {name}(object g, object a, object b, object c, object y):\n"
+    for v in names_in(formula, lets):
+        function, arguments = lets[v]
+        text += f"    cdef object {v} = {function}({', '.join(arguments)})\n"
+    return text + f"    return {formula}\n\n\n"
 
 
 def entry_of(row):
@@ -112,8 +126,8 @@ def entry_of(row):
            f"OP_{row.name}.holomorphic = {row.holomorphic}"]
     if row.forward.isidentifier() and row.forward not in row.lets:
         out.append(f"borrow(OP_{row.name}.forward, np.{row.forward}, result_{row.result.lower()})")
-        if row.forward == "power":
-            out.append(f"forget_integers(OP_{row.name}.forward)")
+        if row.without:
+            out.append(f"forget(OP_{row.name}.forward, {row.without[0]}, {row.without[1]})")
     else:
         out += [f"OP_{row.name}.forward[{code}] = Kernel({row.name}_forward_{suffix}, NULL)"
                 for suffix, _, kind, code in INTEGERS + FLOATS if kind in row.forward_kinds]
@@ -122,8 +136,9 @@ def entry_of(row):
                 f"OP_{row.name}.methods = method_table({row.node}.__new__({row.node}))"]
     for x, (formula, complex_formula) in row.derivatives.items():
         d = f"OP_{row.name}.derivative[{'abc'.index(x)}]"
-        out += [f"{d}.operands = {' | '.join(o.upper() for o in reads(formula, row.lets)) or 0}",
-                f"{d}.identity = {formula == 'g'}", f"{d}.rule = {row.name}_{x}_rule"]
+        out += [f"{d}.operands = {' | '.join(o.upper() for o in reads(f'{formula} {complex_formula}', row.lets)) or 0}",
+                f"{d}.identity = {formula == 'g'}", f"{d}.rule = {row.name}_{x}_rule",
+                f"{d}.complex_rule = {row.name}_{x}_{'complex_' if complex_formula != formula else ''}rule"]
         if formula != "g":
             out += [f"{d}.kernels[{k}] = Kernel({row.name}_{x}_{suffix}, NULL)"
                     for k, (suffix, _, kind, _) in enumerate(FLOATS) if kind in row.kinds]
@@ -135,8 +150,8 @@ def saved_by(node, table):
     names = [None, None, None]
     for row in table:
         if row.node == node:
-            for formula, _ in row.derivatives.values():
-                for x in reads(formula, row.lets):
+            for pair in row.derivatives.values():
+                for x in reads(" ".join(pair), row.lets):
                     slot = "abc".index(x) if x in "abc" else 2
                     names[slot] = row.saved[slot]
             if row.name in ("squared", "power_to_number"):

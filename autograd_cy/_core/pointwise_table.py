@@ -8,6 +8,7 @@ A row: op(name, arguments, forward, {input: derivative}, ...)
   let          values that formulas share, "name = function(arguments)": that function's loop is called block by block
   node, saved  PyTorch's names of the node and of what it saves: the inputs a, b and (c or the output)
   kinds        derivative kernels for r(eal), c(omplex) types; other types go by the rule
+  without      types that NumPy has a loop for, but the operation doesn't take: (first code, end)
   holomorphic  the gradient is conj(F(conj(g))); False: F(g) itself
 Vocabulary: + - * /, where(condition, x, y), conj, sgn, real and the functions of `let`.
 """
@@ -16,10 +17,12 @@ import re
 from types import SimpleNamespace
 
 table = []
+INTEGERS, COMPLEX = ("BOOL", "FLOAT16"), ("COMPLEX64", "NCODES")
 
 
 def op(name, args, forward, derivatives=None, let="", node=None, saved=("self", "other", "result"), kinds="rc",
-       forward_kinds=None, inexact=False, holomorphic=True, result="SAME_TYPE", methods=None, doc="", public=True):
+       forward_kinds=None, inexact=False, holomorphic=True, result="SAME_TYPE", methods=None, doc="", public=True,
+       without=None):
     lets = {}
     for line in filter(None, (part.strip() for part in let.split(";"))):
         variable, function, arguments = re.fullmatch(r"(\w+) = (\w+)\((.*)\)", line).groups()
@@ -29,7 +32,8 @@ def op(name, args, forward, derivatives=None, let="", node=None, saved=("self", 
     table.append(SimpleNamespace(
         name=name, args=args, inputs=inputs, forward=forward, derivatives=derivatives, lets=lets, node=node,
         saved=saved, kinds=kinds, forward_kinds=forward_kinds or kinds, inexact=inexact, holomorphic=holomorphic,
-        result=result, methods=(name,) if methods is None else methods, doc=doc, public=public))
+        result=result, methods=(name,) if methods is None else methods, doc=doc, public=public,
+        without=without))
 
 
 # arithmetic
@@ -40,14 +44,14 @@ op("mul", "input, other", "multiply", {"a": "g * b", "b": "g * a"}, node="MulBac
    doc="The product input * other.")
 op("div_", "input, other", "true_divide", {"a": "g / b", "b": "-g * (a / b) / b"}, node="DivBackward0",
    inexact=True, public=False)
-op("power", "input, exponent", "power",
+op("power", "input, exponent", "power", without=INTEGERS, derivatives=
    {"a": "where(b == 0, 0, g * b * p)",
     "b": ("where(a == 0, where(b < 0, g * y * l, 0), g * y * l)", "where(a == 0, 0, g * y * l)")},
    let="p = pow(a, b - 1); l = log(a)", node="PowBackward1", saved=("self", "exponent", "result"), public=False)
-op("power_of_number", "input, exponent", "power",
+op("power_of_number", "input, exponent", "power", without=INTEGERS, derivatives=
    {"b": ("where(a == 0, where(b < 0, g * y * l, 0), g * y * l)", "where(a == 0, 0, g * y * l)")},
    let="l = log(a)", node="PowBackward2", saved=("self", "exponent", "result"), public=False)
-op("power_to_number", "input, exponent", "power", {"a": "where(b == 0, 0, g * b * p)"}, let="p = pow(a, b - 1)",
+op("power_to_number", "input, exponent", "power", without=INTEGERS, derivatives={"a": "where(b == 0, 0, g * b * p)"}, let="p = pow(a, b - 1)",
    node="PowBackward0", saved=("self", "exponent"), public=False)
 op("squared", "input, exponent", "a * a", {"a": "g * (2 * a)"}, node="PowBackward0", saved=("self", "exponent"),
    forward_kinds="irc", public=False)
@@ -55,16 +59,16 @@ op("neg", "input", "negative", {"a": "-g"}, node="NegBackward0", methods=("neg",
 op("reciprocal", "input", "reciprocal", {"a": "-g * y * y"}, node="ReciprocalBackward0", inexact=True,
    doc="1 / input.")
 op("abs", "input", "absolute", {"a": "g * sgn(a)"}, node="AbsBackward0", kinds="r", holomorphic=False,
-   result="REAL_PART", methods=("abs", "absolute"), doc="The absolute value; its gradient at 0 is 0.")
+   result="REAL_PART", methods=("abs", "absolute"), without=("BOOL", "UINT8"), doc="The absolute value; its gradient at 0 is 0.")
 op("sgn", "input", "sign", {"a": "where(a == 0, 0, (g - y * real(conj(y) * g)) / abs(a))"}, node="SgnBackward0",
    kinds="", holomorphic=False, doc="input / abs(input), and 0 at 0: the sign of a real number.")
 op("conj_", "input", "conjugate", {"a": "conj(g)"}, node="ConjBackward0", holomorphic=False, public=False)
 op("maximum", "input, other", "maximum", {"a": "where(a == b, g / 2, where(a < b, 0, g))",
                                           "b": "where(a == b, g / 2, where(b < a, 0, g))"},
-   node="MaximumBackward0", kinds="r", doc="The larger of input and other; equal ones share the gradient.")
+   node="MaximumBackward0", kinds="r", without=COMPLEX, doc="The larger of input and other; equal ones share the gradient.")
 op("minimum", "input, other", "minimum", {"a": "where(a == b, g / 2, where(a > b, 0, g))",
                                           "b": "where(a == b, g / 2, where(b > a, 0, g))"},
-   node="MinimumBackward0", kinds="r", doc="The smaller of input and other; equal ones share the gradient.")
+   node="MinimumBackward0", kinds="r", without=COMPLEX, doc="The smaller of input and other; equal ones share the gradient.")
 op("clamp_numbers", "input, min, max", "where(a > c, c, where(a < b, where(b > c, c, b), a))",
    {"a": "where(a < b, 0, where(a > c, 0, g))"}, node="ClampBackward1", saved=("self", "min", "max"), kinds="r",
    forward_kinds="ir", public=False)
@@ -105,7 +109,7 @@ op("gelu_tanh", "input", "0.5 * a * (1 + t)",
 # not differentiable
 for name, ufunc, sign in [("eq", "equal", "=="), ("ne", "not_equal", "!="), ("lt", "less", "<"),
                           ("le", "less_equal", "<="), ("gt", "greater", ">"), ("ge", "greater_equal", ">=")]:
-    op(name, "input, other", ufunc, result="TRUTH", doc=f"input {sign} other, a bool tensor.")
+    op(name, "input, other", ufunc, result="TRUTH", without=COMPLEX if sign[0] in "<>" else None, doc=f"input {sign} other, a bool tensor.")
 for name in ["logical_and", "logical_or", "logical_xor"]:
     op(name, "input, other", name, result="TRUTH", doc=f"{name[8:].upper()} of the truth values, a bool tensor.")
 op("logical_not", "input", "logical_not", result="TRUTH", doc="Whether each element is zero, a bool tensor.")
