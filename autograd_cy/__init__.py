@@ -10,7 +10,7 @@ tensor([2., 4.])
 from . import _core  # noqa: F401
 from ._core import dtypes as _dtypes
 from ._core import node as _node
-from ._core import gather, index, pointwise, shape  # noqa: F401  (they declare operations)
+from ._core import gather, index, normalize, pointwise, reduce, shape  # noqa: F401  (they declare operations)
 from ._core.dtypes import dtype
 from ._core.registry import OPS as _OPS
 from ._core.tensor import Tensor

@@ -17,8 +17,15 @@ cdef enum:
     MAX_DIMS = 64
     MAX_OPERANDS = 6
 
+cdef struct Walk:                   # the operands of a loop as they are walked through
+    int ndim
+    npy_intp[MAX_DIMS] shape
+    char *data[MAX_OPERANDS]
+    npy_intp[MAX_OPERANDS][MAX_DIMS] strides
+
 cdef int borrow(Kernel *kernels, object ufunc, object result_code_of) except -1
 cdef cnp.ndarray evaluate(Kernel *kernel, PyObject **arrays, int n, int code, cnp.ndarray out)
+cdef void call_along(Walk *walk, int n, Kernel *kernel) noexcept nogil
 cdef cnp.ndarray sum_to(cnp.ndarray array, int ndim, const npy_intp *dims)
 cdef int add_into(cnp.ndarray total, cnp.ndarray array) except -1
 cdef Kernel *adding_kernel(int code) noexcept

@@ -29,12 +29,6 @@ cdef extern from "numpy/ufuncobject.h":
         void **data
         const char *types
 
-cdef struct Walk:
-    int ndim
-    npy_intp[MAX_DIMS] shape
-    char *data[MAX_OPERANDS]
-    npy_intp[MAX_OPERANDS][MAX_DIMS] strides
-
 cdef Kernel[NCODES] ADDING
 
 
