@@ -390,6 +390,15 @@ delegated = {
     "__bool__", "__int__", "__float__", "__complex__", "__index__", "__repr__"}
 
 
+cdef object declined(object left, object right):
+    """What an operator does whose operation was not imported."""
+    return NotImplemented
+
+
+for _operator in range(OPERATORS):
+    operators[_operator] = declined
+
+
 cdef void open_type():
     """Give the type its `__dict__` (made when first used), the name that users know it by, and its way to die."""
     global compiled_dealloc
