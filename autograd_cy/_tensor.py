@@ -88,6 +88,13 @@ def _set_data(self, value):
 extend("data", property(_get_data, _set_data))
 
 
+@attribute
+def volatile(self):
+    """What PyTorch had before no_grad(): always False."""
+    warnings.warn("volatile was removed (Variable.volatile is always False)", UserWarning, stacklevel=2)
+    return False
+
+
 # sizes
 
 
@@ -212,12 +219,14 @@ for _name, _dtype in {
     _cast(_name, _by_name[_dtype])
 
 
-@method
-def type(self, dtype=None):
+def type_name(self, dtype=None):
     """type(dtype=None) -> Tensor or str: converted, or the name of the tensor's type: 'torch.FloatTensor'."""
     if dtype is not None:
         return self.to(dtype)
     return hooks.legacy_type_name(self)
+
+
+extend("type", type_name)
 
 
 @method

@@ -87,7 +87,7 @@ def test_inputs_are_restored_when_the_function_raises():
 def test_wrong_dtype(monkeypatch):
     """The engine casts what a Function returns, so a wrong dtype is put in behind it."""
     grad = torch.autograd.grad
-    monkeypatch.setattr(torch.autograd, "grad", lambda *a, **k: [g.to(torch.float32) for g in grad(*a, **k)])
+    monkeypatch.setattr(torch.autograd.gradients, "grad", lambda *a, **k: [g.to(torch.float32) for g in grad(*a, **k)])
     with pytest.raises(GradcheckError, match="Gradient has dtype mismatch"):
         gradcheck(lambda x: x * 2, (leaf(3),), check_grad_dtypes=True)
 
@@ -95,7 +95,7 @@ def test_wrong_dtype(monkeypatch):
 def test_wrong_size(monkeypatch):
     """The engine refuses a wrong shape, so it is put in behind it."""
     grad = torch.autograd.grad
-    monkeypatch.setattr(torch.autograd, "grad", lambda *a, **k: [g.sum() for g in grad(*a, **k)])
+    monkeypatch.setattr(torch.autograd.gradients, "grad", lambda *a, **k: [g.sum() for g in grad(*a, **k)])
     with pytest.raises(GradcheckError, match="Analytical gradient has incorrect size"):
         gradcheck(lambda x: x * 2, (leaf(3),))
 
@@ -107,6 +107,6 @@ def test_wrong_batched_gradients(monkeypatch):
         grads = grad(*args, is_grads_batched=is_grads_batched, **options)
         return [g * 2 for g in grads] if is_grads_batched else grads
 
-    monkeypatch.setattr(torch.autograd, "grad", off_when_batched)
+    monkeypatch.setattr(torch.autograd.gradients, "grad", off_when_batched)
     with pytest.raises(GradcheckError, match="failed while testing batched gradient computation"):
         gradcheck(lambda x: x * 2, (leaf(3),), check_batched_grad=True)

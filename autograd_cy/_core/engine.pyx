@@ -376,13 +376,39 @@ cdef int ask_for(GraphTask task, tuple inputs) except -1:
     return 0
 
 
-def run_backward(tensors, grad_tensors, bint keep_graph, bint create_graph, inputs=(), bint allow_unreachable=False,
-                 bint accumulate_grad=False):
+def run_backward(*args, **kwargs):
     """run_backward(tensors, grad_tensors, keep_graph, create_graph, inputs=(), allow_unreachable, accumulate_grad)
 
     Walk the graph from the tensors, seeded with the gradients. With `accumulate_grad` the leaves get their `.grad` (of
     `inputs`, if there are any), and the result is None; else it is the tuple of the gradients of `inputs`.
     """
+    cdef dict given = named(args, kwargs)
+    return run_task(given["tensors"], given["grad_tensors"], given["keep_graph"], given["create_graph"], given["inputs"],
+                    given["allow_unreachable"], given["accumulate_grad"])
+
+
+PARAMETERS = ("tensors", "grad_tensors", "keep_graph", "create_graph", "inputs", "allow_unreachable", "accumulate_grad")
+
+
+cdef dict named(tuple args, dict kwargs):
+    """The arguments by name, checked as PyTorch's engine does it."""
+    cdef dict given = {"inputs": (), "allow_unreachable": False, "accumulate_grad": False}
+    if len(args) > len(PARAMETERS):
+        raise TypeError(f"run_backward() takes at most {len(PARAMETERS)} arguments ({len(args)} given)")
+    for name in kwargs:
+        if name not in PARAMETERS:
+            raise TypeError(f"'{name}' is an invalid keyword argument for run_backward()")
+    given.update(zip(PARAMETERS, args))
+    given.update(kwargs)
+    for position, name in enumerate(PARAMETERS):
+        if name not in given:
+            raise TypeError(f"run_backward() missing required argument '{name}' (pos {position + 1})")
+    return given
+
+
+cpdef object run_task(object tensors, object grad_tensors, bint keep_graph, bint create_graph, object inputs,
+                      bint allow_unreachable, bint accumulate_grad):
+    """run_backward() with all arguments in their place."""
     cdef ThreadState *state = thread_state()
     cdef int mode = state.mode
     cdef void *outer = state.graph_task
@@ -444,9 +470,9 @@ cdef tuple finished(GraphTask task, bint allow_unreachable):
 cdef int check_roots(object tensors, object grad_tensors) except -1:
     cdef int i
     if not isinstance(tensors, tuple):
-        raise TypeError(f"tensors argument is expected to be a tuple, but got {type(tensors).__name__}")
+        raise RuntimeError(f"tensors argument is expected to be a tuple, but got {type(tensors).__name__}")
     if not isinstance(grad_tensors, tuple):
-        raise TypeError(f"grad_tensors argument is expected to be a tuple, but got {type(grad_tensors).__name__}")
+        raise RuntimeError(f"grad_tensors argument is expected to be a tuple, but got {type(grad_tensors).__name__}")
     if len(tensors) != len(grad_tensors):
         raise RuntimeError(f"got {len(tensors)} tensors and {len(grad_tensors)} gradients")
     for i in range(len(tensors)):
@@ -464,9 +490,11 @@ cdef int check_roots(object tensors, object grad_tensors) except -1:
 
 
 cdef int check_inputs(object inputs) except -1:
+    if not isinstance(inputs, tuple):
+        raise RuntimeError(f"inputs to run_backward must be a tuple, but got {type(inputs).__name__}")
     for i, x in enumerate(inputs):
         if not isinstance(x, Tensor):
-            raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but element {i} is {type(x).__name__}")
+            raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(x).__name__}")
         if not (<Tensor> x).needs_grad:
             raise RuntimeError("One of the differentiated Tensors does not require grad")
     return 0

@@ -18,6 +18,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 cimport numpy as cnp
 
+cimport autograd_cy._core.node as node_module
 from autograd_cy._core.buffers cimport dense_copy, is_owned
 from autograd_cy._core.dtypes cimport code_of
 from autograd_cy._core.loops cimport add_into, adding_kernel, evaluate
@@ -91,3 +92,6 @@ cdef int accumulate(Tensor leaf, object g, bint recorded) except -1:
     else:
         leaf.gradient = new_tensor(sum_of(leaf.gradient.array, array))
     return 0
+
+
+node_module.accumulate = accumulate

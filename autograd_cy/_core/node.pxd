@@ -57,6 +57,7 @@ cdef class Node:
 cdef class NodeExtras:
     cdef list edges                 # [(node, input number), ...] from the fourth on
     cdef object metadata
+    cdef dict tangents              # output number -> (tangent, dual level) of a saved output
     cdef NodeHooks hooks
 
 
@@ -76,8 +77,12 @@ cdef inline Tensor leaf_of(Node node):
     return <Tensor> node.saved0
 
 
+ctypedef int (*Accumulate)(Tensor leaf, object g, bint recorded) except -1
+cdef Accumulate accumulate      # input_buffer.pyx fills it in
+
 cdef AccumulateGrad accumulator_of(Tensor leaf)
 cdef int connect(Node node, Tensor source) except -1
+cdef NodeExtras extras_of(Node node)
 cdef NodeHooks hooks_of(Node node)
 cdef NodeHooks existing_hooks(Node node)
 cdef NodeHooks hooks_of_tensor(Tensor tensor)

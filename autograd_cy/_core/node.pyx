@@ -98,6 +98,8 @@ cdef class Node:
             self.saved1 = None
             self.saved2 = None
             self.counter = None
+            if self.extras is not None:
+                (<NodeExtras> self.extras).tangents = None
         return 0
 
     def __getattr__(self, str name):
@@ -387,6 +389,10 @@ cdef class AccumulateGrad(Node):
         self.sequence_number = LEAF_SEQUENCE
         thread_state().sequence_nr -= 1         # it takes no number of its own
 
+
+    def __call__(self, gradient):
+        """node(gradient): add it to the leaf's `.grad`."""
+        accumulate(leaf_of(self), gradient, True)
 
     @property
     def variable(self):

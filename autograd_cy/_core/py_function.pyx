@@ -148,14 +148,14 @@ cdef class FunctionNode(Node):
             if self.arguments[i] is not None:
                 kept.append(None if results[i] is None else self.fitted_one(results[i], i, <Metadata> self.arguments[i]))
             elif results[i] is not None:
-                raise RuntimeError(f"function {self.name()} returned a gradient different from None at position {i + 1}, "
+                raise RuntimeError(f"function {self.name()} returned a gradient different than None at position {i + 1}, "
                                    "but the corresponding forward input was not a Variable")
         return tuple(kept)
 
     cdef object fitted_one(self, object g, int i, Metadata expected):
         if not isinstance(g, Tensor):
-            raise TypeError(f"function {self.name()} returned at index {i}: expected Variable or None "
-                            f"(got {type(g).__name__})")
+            raise RuntimeError(f"function {self.name()} returned at index {i}: expected Variable or None "
+                               f"(got {type(g).__name__})")
         cdef Metadata got = metadata_of(<Tensor> g)
         if got.shape != expected.shape:
             if not is_reducible(got.shape, expected.shape):
@@ -195,8 +195,8 @@ cdef class FunctionNode(Node):
             if results[i] is None:
                 continue
             if not isinstance(results[i], Tensor):
-                raise RuntimeError(f"{self.name()}'s jvp returned {type(results[i]).__name__} for grad output {i}: "
-                                   "expected a Tensor or None")
+                raise RuntimeError(f"{self.name()}'s jvp: expected Variable or None (got {type(results[i]).__name__}) for "
+                                   f"grad output {i}")
             if metadata_of(<Tensor> results[i]).shape != (<Metadata> expected[i]).shape:
                 raise RuntimeError(f"{self.name()}'s jvp returned a forward gradient that has a different size than "
                                    f"output {i}: {list(results[i].shape)}, {list((<Metadata> expected[i]).shape)}")

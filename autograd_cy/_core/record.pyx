@@ -8,6 +8,7 @@ from cpython.object cimport PyTypeObject
 cimport numpy as cnp
 
 from autograd_cy._core.node cimport Node, connect
+from autograd_cy._core.saved cimport keep_tangent
 from autograd_cy._core.state cimport FORWARD_AD, NO_GRAD, ThreadState, thread_state
 from autograd_cy._core.tensor cimport Tensor, new_tensor, share_version
 
@@ -42,7 +43,7 @@ def close_dual_level():
     """Close the dual level; its tangents are forgotten."""
     global level
     if not level:
-        raise RuntimeError("Trying to exit a forward AD level but no level exists")
+        raise RuntimeError("Dual level must be a positive number: exit_dual_level() without enter_dual_level()")
     level = 0
     thread_state().mode &= ~FORWARD_AD
 
@@ -169,6 +170,7 @@ cdef int set_tangents(Node node, object outputs, object inputs) except -1:
     for y, t in zip(outputs, result):
         if t is not None:
             set_tangent(<Tensor> y, <Tensor> t)
+            keep_tangent(node, <Tensor> y)
     return 0
 
 

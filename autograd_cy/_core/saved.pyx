@@ -10,7 +10,7 @@ NOTE [Saved tensors]
 cimport cython
 cimport numpy as cnp
 
-from autograd_cy._core.node cimport Node
+from autograd_cy._core.node cimport Node, NodeExtras, extras_of
 from autograd_cy._core.tensor cimport Tensor, VersionCounter, new_tensor, type_name, version_of
 
 cnp.import_array()
@@ -58,12 +58,33 @@ cdef object unpack(Node node, int slot):
             output.grad_fn = node
             output.needs_grad = True
         check(node, output, slot)
+        give_tangent(node, output)
         return output
     if value is None and node.released:
         raise freed_error(node)
     if value is not None:
         check(node, <Tensor> value, slot)
     return value
+
+
+cdef int keep_tangent(Node node, Tensor output) except -1:
+    """Let the node keep the tangent of an output that it saved: forward mode over the backward needs it."""
+    cdef NodeExtras extras
+    if node.saves:
+        extras = extras_of(node)
+        if extras.tangents is None:
+            extras.tangents = {}
+        extras.tangents[output.output_number] = (output.tangent, output.tangent_level)
+    return 0
+
+
+cdef int give_tangent(Node node, Tensor output) except -1:
+    """The tangent for an output that was rebuilt."""
+    if node.extras is not None and (<NodeExtras> node.extras).tangents is not None:
+        kept = (<NodeExtras> node.extras).tangents.get(output.output_number)
+        if kept is not None:
+            output.tangent, output.tangent_level = kept
+    return 0
 
 
 cdef cnp.ndarray saved_array(Node node, int slot):
@@ -105,6 +126,7 @@ cdef class SavedTensor:
                 tensor.grad_fn = node
                 tensor.output_number = self.output_number
                 tensor.needs_grad = True
+                give_tangent(node, tensor)
         else:
             tensor = <Tensor> self.value
         if version_of(tensor) != self.version:

@@ -114,7 +114,12 @@ cdef class Tensor:
         return self.needs_grad
 
     @requires_grad.setter
-    def requires_grad(self, bint value):
+    def requires_grad(self, value):
+        if not isinstance(value, bool):
+            raise RuntimeError(f"requires_grad must be a bool, not {type(value).__name__}")
+        if self.grad_fn is not None and value:
+            raise RuntimeError("you can only change requires_grad flags of leaf variables. This one was computed by "
+                               f"{self.grad_fn.name()} and requires grad already.")
         set_requires_grad(self, value, "only Tensors of floating point and complex dtype can require gradients")
 
     def requires_grad_(self, bint requires_grad=True):

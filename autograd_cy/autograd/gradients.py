@@ -2,7 +2,7 @@
 
 import warnings
 
-from .._core.engine import run_backward
+from .._core.engine import run_task
 from .._core.shape import stack
 from .._core.tensor import Tensor
 
@@ -122,7 +122,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     if create_graph:
         _warn_of_cycle()
     keep = create_graph if retain_graph is None else retain_graph
-    run_backward(roots, seeds, keep, create_graph, wanted, allow_unreachable=True, accumulate_grad=True)
+    run_task(roots, seeds, keep, create_graph, wanted, True, True)
 
 
 def grad(
@@ -164,10 +164,10 @@ def grad(
         allow_unused = True
     roots, wanted = _as_tuple(outputs), _as_tuple(inputs)
     if not wanted:
-        raise ValueError("grad requires non-empty inputs.")
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     seeds = _make_seeds(roots, grad_outputs, is_grads_batched)
     keep = create_graph if retain_graph is None else retain_graph
-    run = _run_batched if is_grads_batched else run_backward
+    run = _run_batched if is_grads_batched else run_task
     results = run(roots, seeds, keep, create_graph, wanted, bool(allow_unused), False)
     if materialize_grads:
         results = tuple(x.detach().new_zeros(x.shape) if g is None else g for x, g in zip(wanted, results, strict=True))
@@ -175,13 +175,13 @@ def grad(
 
 
 def _run_batched(roots, seeds, keep, create_graph, wanted, allow_unused, accumulate):
-    """run_backward() for each item along the first dimension of the seeds, with the results stacked."""
+    """run_task() for each item along the first dimension of the seeds, with the results stacked."""
     sizes = {seed.shape[0] for seed in seeds if seed is not None}
     if len(sizes) != 1:
         raise RuntimeError(f"is_grads_batched=True takes grad_outputs of one batch size, not of {sorted(sizes)}")
     (size,) = sizes
     runs = [
-        run_backward(
+        run_task(
             roots,
             tuple(None if seed is None else seed[k] for seed in seeds),
             keep or k < size - 1,

@@ -32,10 +32,12 @@ class Variable(metaclass=_VariableMeta):
     def __new__(cls, data=None, requires_grad=False, volatile=None):
         if volatile is not None:
             warnings.warn(
-                "volatile was removed (Variable.volatile is always False). Use `with torch.no_grad():` instead.",
+                "volatile was removed and now has no effect. Use `with torch.no_grad():` instead.",
                 UserWarning,
                 stacklevel=2,
             )
         if not isinstance(data, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
-        return data.detach().requires_grad_(requires_grad)
+        variable = data.detach()
+        variable.requires_grad = bool(requires_grad)
+        return variable
