@@ -107,8 +107,10 @@ cdef class Node:
             name = name[7:]
             if name in self.saved_names():
                 value = unpack(self, self.saved_names().index(name))
-                is_number = value is not None and (<Tensor> value).is_number
-                return new_tensor(dense_copy((<Tensor> value).array)) if is_number else value
+                if value is not None and (<Tensor> value).is_number:
+                    array = (<Tensor> value).array
+                    return array.item() if name == "exponent" else new_tensor(dense_copy(array))
+                return value
             if name in self.constant_names():
                 if self.released:
                     raise freed_error(self)

@@ -70,7 +70,7 @@ op("minimum", "input, other", "minimum", {"a": "where(a == b, g / 2, where(a > b
                                           "b": "where(a == b, g / 2, where(b > a, 0, g))"},
    node="MinimumBackward0", kinds="r", without=COMPLEX, doc="The smaller of input and other; equal ones share the gradient.")
 op("clamp_numbers", "input, min, max", "where(a > c, c, where(a < b, where(b > c, c, b), a))",
-   {"a": "where(a < b, 0, where(a > c, 0, g))"}, node="ClampBackward1", saved=("self", "min", "max"), kinds="r",
+   {"a": "where(a < b, 0, where(a > c, 0, g))"}, node="ClampBackward1", saved=("self", None, None), kinds="r",
    forward_kinds="ir", public=False)
 op("clamp_tensors", "input, min, max", "where(a > c, c, where(a < b, where(b > c, c, b), a))",
    {"a": "where(a < b, 0, where(a > c, 0, g))", "b": "where(a < b, where(b < c, g, 0), 0)",

@@ -49,14 +49,16 @@ cdef tuple inferred(tuple sizes, Py_ssize_t numel):
 # reshape and its kin
 
 cdef class Reshape(Node):
+    """Its last constants are the sizes of the input and those of the output."""
+
     cdef tuple constant_names(self):
-        return ("self_sym_sizes", "sizes")
+        return ("self_sym_sizes",)
 
     cdef object rule(self, object g, int i):
-        return reshape(g, self.constants[0])
+        return reshape(g, self.constants[-2])
 
     cdef object jvp(self, tuple tangents):
-        return reshape(tangents[0], self.constants[1])
+        return reshape(tangents[0], self.constants[-1])
 
 
 @cython.final
@@ -72,7 +74,7 @@ cdef class UnsafeViewBackward0(Reshape):
 @cython.final
 cdef class UnsqueezeBackward0(Reshape):
     cdef tuple constant_names(self):
-        return ("self_sym_sizes", "sizes", "dim")
+        return ("dim",)
 
 
 @cython.final
@@ -83,7 +85,7 @@ cdef class SqueezeBackward0(Reshape):
 @cython.final
 cdef class SqueezeBackward1(Reshape):
     cdef tuple constant_names(self):
-        return ("self_sym_sizes", "sizes", "dim")
+        return ("dim", "self_sym_sizes")
 
 
 @op(methods=("reshape",))
@@ -142,7 +144,7 @@ def squeeze(input, dim=None):
         return enter_view(SqueezeBackward0, (sizes, kept), x, x.array.reshape(kept))
     dims = [wrap_dim(d, ndim) for d in (dim if isinstance(dim, (tuple, list)) else (dim,))]
     kept = tuple([sizes[d] for d in range(ndim) if d not in dims or sizes[d] != 1])
-    return enter_view(SqueezeBackward1, (sizes, kept, dims[0] if len(dims) == 1 else tuple(dims)), x, x.array.reshape(kept))
+    return enter_view(SqueezeBackward1, (dims[0] if len(dims) == 1 else tuple(dims), sizes, kept), x, x.array.reshape(kept))
 
 
 @op(methods=("unsqueeze",))
@@ -152,7 +154,7 @@ def unsqueeze(input, dim):
     cdef tuple sizes = shape_of(x)
     cdef int d = wrap_dim(dim, cnp.PyArray_NDIM(x.array) + 1)
     cdef tuple wider = sizes[:d] + (1,) + sizes[d:]
-    return enter_view(UnsqueezeBackward0, (sizes, wider, d), x, np.expand_dims(x.array, d))
+    return enter_view(UnsqueezeBackward0, (d, sizes, wider), x, np.expand_dims(x.array, d))
 
 
 # transpose and its kin
@@ -238,7 +240,7 @@ def matrix_transposed(Tensor self):
 @cython.final
 cdef class ExpandBackward0(Node):
     cdef tuple constant_names(self):
-        return ("self_sym_sizes", "sizes")
+        return ("self_sym_sizes",)
 
     cdef object rule(self, object g, int i):
         return sum_to_size(g, self.constants[0])
@@ -356,8 +358,7 @@ def diagonal(input, offset=0, dim1=0, dim2=1):
     return enter_view(DiagonalBackward0, (offset, a, b, shape_of(x), take), x, array)
 
 
-@cython.final
-cdef class SplitBackward0(Node):
+cdef class Split(Node):
     cdef tuple constant_names(self):
         return ("dim", "split_size", "self_sym_sizes")
 
@@ -366,6 +367,17 @@ cdef class SplitBackward0(Node):
 
     cdef object jvp(self, tuple tangents):
         return split(tangents[0], self.constants[1], self.constants[0])
+
+
+@cython.final
+cdef class SplitBackward0(Split):
+    pass
+
+
+@cython.final
+cdef class SplitWithSizesBackward0(Split):
+    cdef tuple constant_names(self):
+        return ("dim", "split_sizes", "self_sym_sizes")
 
 
 @cython.final
@@ -415,7 +427,8 @@ def split(tensor, split_size_or_sections, dim=0):
         start += size
     outputs = tuple(parts)
     if is_wanted(x):
-        record_all(new_node(SplitBackward0, (d, split_size_or_sections, sizes, shapes)), outputs, (x,))
+        node_class = SplitBackward0 if isinstance(split_size_or_sections, int) else SplitWithSizesBackward0
+        record_all(new_node(node_class, (d, split_size_or_sections, sizes, shapes)), outputs, (x,))
     return outputs
 
 

@@ -38,6 +38,6 @@ class Variable(metaclass=_VariableMeta):
             )
         if not isinstance(data, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
-        variable = data.detach()
-        variable.requires_grad = bool(requires_grad)
-        return variable
+        if requires_grad and not (data.dtype.is_floating_point or data.dtype.is_complex):
+            raise RuntimeError(f"Only Tensors of floating point and complex dtype can require gradients, not {data.dtype}")
+        return data.detach().requires_grad_(bool(requires_grad))
