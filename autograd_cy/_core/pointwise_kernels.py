@@ -92,6 +92,9 @@ def kernels_of(row):
         for suffix, ctype, kind, code in INTEGERS + FLOATS:
             if kind in row.forward_kinds:
                 text += kernel(f"{row.name}_forward", row.forward, row.inputs, row.lets, suffix, ctype, code)
+    elif row.real_forward:
+        for suffix, ctype, _, code in FLOATS[:2]:
+            text += kernel(f"{row.name}_forward", row.real_forward, row.inputs, row.lets, suffix, ctype, code)
     for x, pair in row.derivatives.items():
         for suffix, ctype, kind, code in FLOATS:
             formula = pair[kind == "c"]
@@ -126,6 +129,9 @@ def entry_of(row):
            f"OP_{row.name}.holomorphic = {row.holomorphic}"]
     if row.forward.isidentifier() and row.forward not in row.lets:
         out.append(f"borrow(OP_{row.name}.forward, np.{row.forward}, result_{row.result.lower()})")
+        if row.real_forward:
+            out += [f"OP_{row.name}.forward[{code}] = Kernel({row.name}_forward_{suffix}, NULL)"
+                    for suffix, _, _, code in FLOATS[:2]]
         if row.without:
             out.append(f"forget(OP_{row.name}.forward, {row.without[0]}, {row.without[1]})")
     else:
