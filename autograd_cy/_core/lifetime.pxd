@@ -10,9 +10,11 @@ cdef struct Link:
     Link *previous     # NULL once the collector tracks the owner
     Link *next
     Link *next_dead    # the list of `release`
-    PyObject *owner    # borrowed: a Link is a field of its owner
-    int kind
 
-cdef void watch(Link *link, PyObject *owner, int kind) noexcept
-cdef void unwatch(Link *link) noexcept
+cdef inline PyObject *owner_of(Link *link) noexcept nogil:
+    """The object of which the Link is the first field, after its head and its table of methods."""
+    return <PyObject *> (<char *> link - sizeof(PyObject) - sizeof(void *))
+
+cdef void watch(Link *link, int kind) noexcept
+cdef void unwatch(Link *link, int kind) noexcept
 cdef void release(Link *link) noexcept

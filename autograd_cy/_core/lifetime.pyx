@@ -49,12 +49,10 @@ live[TENSOR] = 0
 live[NODE] = 0
 
 
-cdef void watch(Link *link, PyObject *owner, int kind) noexcept:
+cdef void watch(Link *link, int kind) noexcept:
     """Enter a new object in the list and hide it from the collector."""
     global untracked
-    PyObject_GC_UnTrack(owner)
-    link.owner = owner
-    link.kind = kind
+    PyObject_GC_UnTrack(owner_of(link))
     link.next = &watched
     link.previous = watched.previous
     watched.previous.next = link
@@ -64,11 +62,11 @@ cdef void watch(Link *link, PyObject *owner, int kind) noexcept:
         live[kind] += 1
 
 
-cdef void unwatch(Link *link) noexcept:
+cdef void unwatch(Link *link, int kind) noexcept:
     """Take an object that dies out of the list, if it is still in it. Called once in an object's life."""
     global untracked, tracked
     if DEBUG:
-        live[link.kind] -= 1
+        live[kind] -= 1
     if link.previous == NULL:
         tracked -= 1
         return
@@ -85,8 +83,8 @@ cdef void track_all() noexcept:
     cdef Link *following
     while link != &watched:
         following = link.next
-        if Py_REFCNT(link.owner) > 0:      # one that is dying (a weakref's callback runs) leaves by itself
-            PyObject_GC_Track(link.owner)
+        if Py_REFCNT(owner_of(link)) > 0:      # one that is dying (a weakref's callback runs) leaves by itself
+            PyObject_GC_Track(owner_of(link))
             link.previous.next = following
             following.previous = link.previous
             link.previous = NULL
@@ -107,7 +105,7 @@ cdef void release(Link *link) noexcept:
     while autograd_cy_dead != NULL:
         dead = <Link *> autograd_cy_dead
         autograd_cy_dead = dead.next_dead
-        Py_DECREF(<object> dead.owner)
+        Py_DECREF(<object> owner_of(dead))
     autograd_cy_draining = False
 
 

@@ -11,8 +11,8 @@ cdef struct Scratch:
     void *task              # the GraphTask that these notes belong to, or NULL; see NOTE [Scratch] in engine.pyx
     int dependencies        # edges over which a gradient (or the news that there is none) is still to come
     int waiting             # the same, counted down while the needed nodes are searched
-    bint needed             # a gradient asked for depends on this node
-    bint captured           # the gradient that arrives here was asked for
+    char needed             # a gradient asked for depends on this node
+    char captured           # the gradient that arrives here was asked for
     PyObject *buffer        # owned: the gradient so far (a list of them for several outputs), or NULL
 
 
@@ -28,17 +28,17 @@ cdef class Node:
     cdef int n_outputs
     # what was saved: Tensors; of an output only its array (in slot 2), see NOTE [Saved tensors] in saved.pyx
     cdef object saved0, saved1, saved2
-    cdef long version0, version1, version2
+    cdef int version0, version1, version2
     cdef VersionCounter counter     # of the saved output
-    cdef bint saves                 # something was saved ...
-    cdef bint released              # ... and given up after a backward
+    cdef char saves                 # something was saved ...
+    cdef char released              # ... and given up after a backward
     cdef object shapes              # of an elementwise node: the shapes of the inputs that were broadcast
     cdef object constants           # what else the rule needs (dims, shapes), a tuple named by `constant_names`
     cdef object extras              # NodeExtras, or None: edges from the fourth on, hooks, metadata
     # an elementwise node: its row of the table, the types of its inputs
     cdef void *op
     cdef signed char code0, code1, code2
-    cdef bint joint                 # all gradients come from one call (`rules`), as a user's Function gives them
+    cdef char joint                 # all gradients come from one call (`rules`), as a user's Function gives them
     cdef Scratch scratch            # the engine's notes on the running task
 
     cdef object vjp(self, object g, int i, bint reuse)

@@ -17,7 +17,7 @@ from cpython.ref cimport Py_INCREF
 cimport numpy as cnp
 
 from autograd_cy._core.buffers cimport dense_copy
-from autograd_cy._core.lifetime cimport NODE, Link, release, unwatch, watch
+from autograd_cy._core.lifetime cimport NODE, Link, owner_of, release, unwatch, watch
 from autograd_cy._core.saved cimport freed_error, unpack
 from autograd_cy._core.state cimport ThreadState, thread_state
 from autograd_cy._core.tensor cimport Tensor, new_tensor
@@ -38,7 +38,7 @@ cdef class Node:
 
     def __cinit__(self):
         cdef ThreadState *state = thread_state()
-        watch(&self.link, <PyObject *> self, NODE)
+        watch(&self.link, NODE)
         self.sequence_number = state.sequence_nr
         state.sequence_nr += 1
         self.n_outputs = 1
@@ -242,7 +242,7 @@ cdef void free_node(PyObject *self) noexcept:
     current exception around it, and calls it through the deallocation function of each base.
     """
     Py_SET_REFCNT(self, 1)          # what follows may take and give back references
-    unwatch(&(<Node> self).link)
+    unwatch(&(<Node> self).link, NODE)
     hand_edges_over(<Node> self)
     Py_SET_REFCNT(self, 0)
     compiled_dealloc(self)
@@ -434,6 +434,9 @@ cdef int connect(Node node, Tensor source) except -1:
     return node.add_edge(source, 0)
 
 
+cdef Node _probe = Node.__new__(Node)
+if owner_of(&_probe.link) != <PyObject *> _probe:
+    raise ImportError("Node.link is not where lifetime.owner_of expects it")
 compiled_dealloc = (<TypeObject *> Node).tp_dealloc
 (<TypeObject *> Node).tp_dealloc = free_node
 (<TypeObject *> AccumulateGrad).tp_dealloc = free_accumulator

@@ -236,7 +236,7 @@ def apply_function(cls, node_class, bint separate_context, tuple args):
         if isinstance(x, Tensor):
             inputs.append(x)
     node.arguments = tuple(arguments)
-    node.needs_input_grad = tuple([isinstance(x, Tensor) and (<Tensor> x).needs_grad for x in args])
+    node.needs_input_grad = tuple([isinstance(x, Tensor) and (<Tensor> x).needs_grad != 0 for x in args])
     state.mode = (mode | NO_GRAD) & ~FORWARD_AD
     try:
         if separate_context:

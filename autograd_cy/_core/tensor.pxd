@@ -19,9 +19,9 @@ cdef class Tensor:
     cdef cnp.ndarray array
     cdef readonly Node grad_fn
     cdef int output_number          # which output of grad_fn this is
-    cdef bint needs_grad            # a leaf that asks for a gradient, or a recorded result
-    cdef bint keeps_grad            # retain_grad() was called
-    cdef bint is_number             # stands for a Python number (rank 0 in promotion)
+    cdef char needs_grad            # a leaf that asks for a gradient, or a recorded result
+    cdef char keeps_grad            # retain_grad() was called
+    cdef char is_number             # stands for a Python number (rank 0 in promotion)
     cdef Tensor gradient            # .grad
     cdef VersionCounter counter     # None as long as the version is 0 and nobody shares it
     cdef PyObject *accumulator      # a leaf's AccumulateGrad: borrowed, the node clears it when it dies

@@ -12,7 +12,7 @@ from cpython.ref cimport Py_INCREF
 cimport numpy as cnp
 
 from autograd_cy._core.dtypes cimport code_of, dtype, dtype_of, is_differentiable
-from autograd_cy._core.lifetime cimport TENSOR, Link, release, unwatch, watch
+from autograd_cy._core.lifetime cimport TENSOR, Link, owner_of, release, unwatch, watch
 from autograd_cy._core.node cimport Node
 
 cnp.import_array()
@@ -59,7 +59,7 @@ cdef class Tensor:
     __array_ufunc__ = None       # an ndarray on the left leaves the operator to us
 
     def __cinit__(self):
-        watch(&self.link, <PyObject *> self, TENSOR)
+        watch(&self.link, TENSOR)
         attributes_slot(self)[0] = NULL        # was None
 
     def __init__(self, data=None):
@@ -101,7 +101,7 @@ cdef class Tensor:
     @property
     def retains_grad(self):
         """Whether `.grad` of this computed tensor is kept."""
-        return self.keeps_grad and self.grad_fn is not None
+        return self.keeps_grad != 0 and self.grad_fn is not None
 
     @property
     def _version(self):
@@ -111,7 +111,7 @@ cdef class Tensor:
     @property
     def requires_grad(self):
         """Whether operations on the tensor are recorded; set it on leaves only."""
-        return self.needs_grad
+        return self.needs_grad != 0
 
     @requires_grad.setter
     def requires_grad(self, value):
@@ -283,7 +283,7 @@ cdef class Tensor:
 cdef void free_tensor(PyObject *self) noexcept:
     """tp_dealloc: hands `grad_fn` over, then frees the rest as Cython does; see free_node in node.pyx."""
     Py_SET_REFCNT(self, 1)
-    unwatch(&(<Tensor> self).link)
+    unwatch(&(<Tensor> self).link, TENSOR)
     hand_grad_fn_over(<Tensor> self)
     Py_SET_REFCNT(self, 0)
     compiled_dealloc(self)
@@ -409,6 +409,8 @@ cdef void open_type():
     global compiled_dealloc
     cdef Tensor probe = Tensor.__new__(Tensor)
     cdef TypeObject *type = <TypeObject *> Tensor
+    if owner_of(&probe.link) != <PyObject *> probe:
+        raise ImportError("Tensor.link is not where lifetime.owner_of expects it")
     type.tp_dictoffset = <char *> attributes_slot(probe) - <char *> <PyObject *> probe
     type.tp_name = b"autograd_cy.Tensor"
     compiled_dealloc = type.tp_dealloc
