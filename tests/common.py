@@ -10,8 +10,9 @@ import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 
-import autograd_cy as torch
 import pytest
+
+import autograd_cy as torch
 
 IS_TORCH = torch.__name__ == "torch"
 

@@ -4,8 +4,9 @@ import gc
 import sys
 from pathlib import Path
 
-import autograd_cy
 import pytest
+
+import autograd_cy
 from autograd_cy._core import lifetime, state
 
 # Last, so that `benchmarks` is found, but never this tree's autograd_cy in place of the one under test.

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from op_case import Maker, OpInfo, Sample, map_arrays
 
 import autograd_cy as ag
-from op_case import Maker, OpInfo, Sample, map_arrays
 
 OURS = ag.__name__ == "autograd_cy"
 

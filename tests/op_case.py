@@ -11,9 +11,9 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
+from op_promotion import RESULT_RULES
 
 import autograd_cy as ag
-from op_promotion import RESULT_RULES
 
 BOOL, INTS, HALF = ("bool",), ("uint8", "int8", "int16", "int32", "int64"), ("float16",)
 FLOATS, COMPLEX = ("float32", "float64"), ("complex64", "complex128")

@@ -6,7 +6,6 @@ Each yields `S(...)` as one writes the call. Keep them tiny: gradcheck's cost gr
 import math
 
 import numpy as np
-
 from op_case import S
 
 # Elementwise

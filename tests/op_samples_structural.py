@@ -4,7 +4,6 @@ Each yields `S(...)` as one writes the call. Keep them tiny: gradcheck's cost gr
 """
 
 import numpy as np
-
 from op_case import S
 
 # Shapes

@@ -7,7 +7,6 @@ references that NumPy has not.
 import operator
 
 import numpy as np
-
 import op_references as ref
 import op_samples as samples
 import op_samples_structural as structural

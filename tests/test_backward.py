@@ -1,8 +1,9 @@
 """backward(): what it adds to `.grad`, which inputs it serves, and which graph it frees."""
 
-import autograd_cy as torch
 import pytest
 from common import Double, differs, leaf, run_script
+
+import autograd_cy as torch
 
 create_graph_warning = pytest.mark.filterwarnings("ignore:Using backward.. with create_graph=True")
 

@@ -5,10 +5,10 @@ import inspect
 from operator import attrgetter
 
 import pytest
-
-import autograd_cy as ag
 from op_calls import OURS
 from opinfo import OPS
+
+import autograd_cy as ag
 
 pytestmark = pytest.mark.skipif(not OURS, reason="about this package")
 

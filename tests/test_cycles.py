@@ -3,9 +3,10 @@
 import gc
 import weakref
 
-import autograd_cy as torch
 import pytest
 from common import SaveBoth, alive, differs, leaf, watch
+
+import autograd_cy as torch
 
 create_graph_warning = pytest.mark.filterwarnings("ignore:Using backward.. with create_graph=True")
 

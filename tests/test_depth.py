@@ -3,9 +3,10 @@
 import gc
 import weakref
 
-import autograd_cy as torch
 import pytest
 from common import Double, differs, in_threads, leaf
+
+import autograd_cy as torch
 
 MILLION = 1_000_000
 SMALL_STACK = 256 * 1024

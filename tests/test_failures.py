@@ -2,9 +2,10 @@
 
 import signal
 
-import autograd_cy as torch
 import pytest
 from common import IS_TORCH, Fail, define, leaf
+
+import autograd_cy as torch
 
 
 class Trap:

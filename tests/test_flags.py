@@ -2,10 +2,11 @@
 
 import copy
 
-import autograd_cy as torch
 import numpy as np
 import pytest
 from common import leaf, run_script
+
+import autograd_cy as torch
 
 # What may not be set
 

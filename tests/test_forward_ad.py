@@ -1,8 +1,9 @@
 """forward_ad: dual numbers, their levels, and forward mode together with reverse mode."""
 
-import autograd_cy as torch
 import pytest
 from common import leaf, tangent
+
+import autograd_cy as torch
 
 fwd = torch.autograd.forward_ad
 

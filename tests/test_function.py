@@ -1,8 +1,9 @@
 """autograd.Function: the user's own forward, backward and jvp, and what ctx offers them."""
 
-import autograd_cy as torch
 import pytest
 from common import define, leaf, tangent
+
+import autograd_cy as torch
 
 Function = torch.autograd.Function
 ones = torch.ones(2, dtype=torch.float64)

@@ -1,8 +1,9 @@
 """autograd.Function: what is refused of forward, backward and jvp, and old ways that are deprecated."""
 
-import autograd_cy as torch
 import pytest
 from common import define, leaf, tangent
+
+import autograd_cy as torch
 
 Function = torch.autograd.Function
 ones = torch.ones(2, dtype=torch.float64)

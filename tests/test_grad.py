@@ -1,8 +1,9 @@
 """autograd.grad(): gradients as values, of any order, and its refusals."""
 
-import autograd_cy as torch
 import pytest
 from common import Double, differs, leaf
+
+import autograd_cy as torch
 
 grad = torch.autograd.grad
 

@@ -3,9 +3,10 @@
 import inspect
 import threading
 
-import autograd_cy as torch
 import pytest
 from common import leaf
+
+import autograd_cy as torch
 
 enabled = torch.is_grad_enabled
 

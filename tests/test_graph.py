@@ -1,8 +1,9 @@
 """The graph in view: nodes, their edges, their sequence numbers, and calling them."""
 
-import autograd_cy as torch
 import pytest
 from common import leaf
+
+import autograd_cy as torch
 
 
 def names_of(edges):

@@ -1,8 +1,9 @@
 """Plain hooks: on tensors, before and after nodes; what they see, may replace, and may not."""
 
-import autograd_cy as torch
 import pytest
 from common import leaf
+
+import autograd_cy as torch
 
 # Hooks on tensors
 

@@ -1,9 +1,10 @@
 """In-place writes that need no recording: what they change, count and invalidate; and the others."""
 
-import autograd_cy as torch
 import numpy as np
 import pytest
 from common import define, differs, leaf
+
+import autograd_cy as torch
 
 two = torch.tensor([2.0, 4.0])
 

@@ -2,9 +2,10 @@
 
 import weakref
 
-import autograd_cy as torch
 import pytest
 from common import Double, Fail, SaveBoth, alive, leaf, watch
+
+import autograd_cy as torch
 
 
 def unrun():

@@ -2,9 +2,10 @@
 
 import math
 
-import autograd_cy as torch
 import pytest
 from common import leaf
+
+import autograd_cy as torch
 
 F = torch.nn.functional
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-
-import autograd_cy as ag
 from op_calls import Call, each_sample, finite, gradient_dtypes, nonempty, run_backward, seeds_for, to_numpy
 from op_case import Sample, map_arrays, widen
 from opinfo import DIFFERENTIABLE
+
+import autograd_cy as ag
 
 fw = ag.autograd.forward_ad
 GRADCHECK = {"eps": 1e-6, "atol": 1e-6, "rtol": 1e-5}

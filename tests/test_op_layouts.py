@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from op_calls import OURS, Call, each_sample, gradient_dtypes, run_backward, to_numpy
 from opinfo import OPS
 

@@ -3,10 +3,10 @@
 import itertools
 
 import numpy as np
-
-import autograd_cy as ag
 from op_calls import OURS, Call, each_sample, one_dtype, run_backward, seeds_for, to_numpy
 from opinfo import DIFFERENTIABLE, OPS
+
+import autograd_cy as ag
 
 
 def some_float(row) -> tuple[str, ...]:

@@ -4,11 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
-
-import autograd_cy as ag
 from op_calls import Call, run_backward, to_numpy
 from op_case import ALL, COMPLEX, FLOATS, HALF, Maker, S, map_arrays
 from opinfo import OPS
+
+import autograd_cy as ag
 
 ROWS = {row.name: row for row in OPS}
 MIXED = [ROWS[name] for name in ("add", "mul", "div", "maximum", "eq", "lt")]

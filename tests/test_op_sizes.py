@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from op_calls import Call, gradient_dtypes, run_backward, samples_of, to_numpy
 from op_case import Maker, S, Sample, map_arrays
 from opinfo import ELEMENTWISE, OPS, REDUCTIONS

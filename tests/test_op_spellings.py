@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-
-import autograd_cy as ag
 from op_calls import Call, each_sample, to_numpy
 from opinfo import OPS
+
+import autograd_cy as ag
 
 
 def check_same(row, sample, spelled):

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from op_calls import Call, each_sample, samples_of, to_numpy
 from op_case import ALL, Maker
 from opinfo import OPS

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-
-import autograd_cy as ag
 from op_calls import Call, each_sample, one_dtype, run_backward, to_numpy
 from opinfo import DIFFERENTIABLE, OPS, SHAPES
+
+import autograd_cy as ag
 
 torch = pytest.importorskip("torch")
 

@@ -1,8 +1,9 @@
 """Where backward() starts: roots and their seeds, and what it refuses before it starts."""
 
-import autograd_cy as torch
 import pytest
 from common import Double, differs, leaf
+
+import autograd_cy as torch
 
 
 def test_several_roots_run_in_one_pass():

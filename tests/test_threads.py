@@ -2,9 +2,10 @@
 
 import sys
 
-import autograd_cy as torch
 import pytest
 from common import define, in_threads, leaf
+
+import autograd_cy as torch
 
 ROUNDS = 40
 

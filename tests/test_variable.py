@@ -1,9 +1,10 @@
 """The oldest names: Variable, and the engine's own run_backward behind it."""
 
-import autograd_cy as torch
 import numpy as np
 import pytest
 from common import leaf
+
+import autograd_cy as torch
 
 Variable = torch.autograd.Variable
 run_backward = Variable._execution_engine.run_backward

@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import gradients
 from .._core.tensor import Tensor, array_of, from_array
-from . import forward_ad
+from . import forward_ad, gradients
 
 Array = np.ndarray[Any, Any]
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from . import gradients
 from .._core.tensor import Tensor, array_of, from_array
+from . import gradients
 from ._gradcheck_jacobian import Array, Probe, push_forward
 from ._gradcheck_report import GradcheckError, agree
 from .function import Function

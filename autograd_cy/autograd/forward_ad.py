@@ -3,7 +3,6 @@
 from collections import namedtuple
 
 from .._core import record
-from .._core.shape import detach
 from .._core.tensor import Tensor
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]

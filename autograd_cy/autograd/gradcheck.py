@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import gradients
 from .._core.tensor import Tensor, array_of, from_array
+from . import gradients
 from ._gradcheck_compare import Tolerances, check_constant, compare_modes
 from ._gradcheck_jacobian import Probe, as_tuple
 from ._gradcheck_report import GradcheckError
