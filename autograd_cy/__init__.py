@@ -8,8 +8,8 @@ tensor([2., 4.])
 """
 
 from . import (
-    _core,  # noqa: F401
-    _tensor,  # noqa: F401
+    _core,
+    _tensor,
     autograd,
     cuda,
     nn,
@@ -17,7 +17,7 @@ from . import (
     utils,
 )
 from ._core import dtypes as _dtypes
-from ._core import gather, index, normalize, pointwise, reduce, shape  # noqa: F401  (they declare operations)
+from ._core import gather, index, normalize, pointwise, reduce, shape
 from ._core import node as _node
 from ._core.dtypes import dtype
 from ._core.registry import OPS as _OPS

@@ -14,13 +14,14 @@ cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
+from cpython.ref cimport Py_DECREF, Py_XDECREF
 cimport numpy as cnp
 
 from autograd_cy._core.buffers cimport is_owned
 from autograd_cy._core.hooks cimport keep_retained, run_post_hooks, run_pre_hooks, run_tensor_hooks
 from autograd_cy._core.input_buffer cimport accumulate, add_gradient
-from autograd_cy._core.node cimport AccumulateGrad, Node, NodeHooks, Scratch, accumulator_of, existing_hooks, has_hooks, leaf_of, target_of
+from autograd_cy._core.node cimport (
+    AccumulateGrad, Node, NodeHooks, Scratch, accumulator_of, existing_hooks, has_hooks, leaf_of, target_of)
 from autograd_cy._core.state cimport FORWARD_AD, NO_GRAD, ThreadState, thread_state
 from autograd_cy._core.tensor cimport Tensor, new_tensor
 
@@ -418,7 +419,7 @@ cpdef object run_task(object tensors, object grad_tensors, bint keep_graph, bint
     task.keep_graph = keep_graph
     task.recorded = create_graph or mode & FORWARD_AD
     task.accumulates = accumulate_grad
-    held = [gradient_node(x) for x in inputs]        # a leaf's node lives only as long as somebody holds it
+    _held = [gradient_node(x) for x in inputs]        # a leaf's node lives only as long as somebody holds it
     state.graph_task = <void *> task
     state.mode = mode & ~NO_GRAD if create_graph else mode | NO_GRAD
     try:
@@ -492,7 +493,7 @@ cdef int check_roots(object tensors, object grad_tensors) except -1:
 cdef int check_inputs(object inputs) except -1:
     if not isinstance(inputs, tuple):
         raise RuntimeError(f"inputs to run_backward must be a tuple, but got {type(inputs).__name__}")
-    for i, x in enumerate(inputs):
+    for x in inputs:
         if not isinstance(x, Tensor):
             raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(x).__name__}")
         if not (<Tensor> x).needs_grad:

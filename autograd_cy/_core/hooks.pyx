@@ -9,7 +9,7 @@ cimport numpy as cnp
 
 from autograd_cy._core.buffers cimport dense_copy
 from autograd_cy._core.dtypes cimport code_of
-from autograd_cy._core.node cimport Node, NodeHooks, accumulator_of, hooks_of, hooks_of_tensor
+from autograd_cy._core.node cimport NodeHooks, accumulator_of, hooks_of, hooks_of_tensor
 from autograd_cy._core.tensor cimport Tensor, new_tensor, type_name
 
 from autograd_cy._core.handle import register

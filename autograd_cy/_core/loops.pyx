@@ -16,7 +16,7 @@ cimport numpy as cnp
 from numpy cimport npy_intp
 
 from autograd_cy._core.buffers cimport dense_copy, new_array, new_zeros
-from autograd_cy._core.dtypes cimport ITEMSIZE, NCODES, TYPE_NUM, code_of
+from autograd_cy._core.dtypes cimport NCODES, TYPE_NUM, code_of
 
 cnp.import_array()
 cnp.import_ufunc()

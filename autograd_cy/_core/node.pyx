@@ -391,7 +391,6 @@ cdef class AccumulateGrad(Node):
         self.sequence_number = LEAF_SEQUENCE
         thread_state().sequence_nr -= 1         # it takes no number of its own
 
-
     def __call__(self, gradient):
         """node(gradient): add it to the leaf's `.grad`."""
         accumulate(leaf_of(self), gradient, True)

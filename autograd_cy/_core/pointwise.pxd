@@ -36,7 +36,7 @@ cdef struct Pointwise:      # one row of the table
     bint holomorphic        # the gradient is conj(F(conj(g))), else F(g)
     Kernel[NCODES] forward
     Formula[3] derivative
-    PyTypeObject *node_type # NULL: not differentiable
+    PyTypeObject *node_type  # NULL: not differentiable
     void *methods           # of the node type
 
 cdef class PointwiseNode(Node):

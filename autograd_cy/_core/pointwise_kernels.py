@@ -58,7 +58,8 @@ def blocks(formula, operands, lets, suffix, ctype, code, flat, conjugate):
             lines += element_loop(argument, f"{v}_{k}[i]", operands, {}, suffix, ctype, flat, False)
         lines.append(f"call_{len(arguments)}(&LOOP_{function}[{code}], "
                      + ", ".join(buffers_of(v, lets)) + f", size, sizeof({ctype}))")
-    target = "pout[start + i]" if flat else f"(<{ctype} *> (args[{len(operands)}] + (start + i) * strides[{len(operands)}]))[0]"
+    last = len(operands)
+    target = "pout[start + i]" if flat else f"(<{ctype} *> (args[{last}] + (start + i) * strides[{last}]))[0]"
     return lines + element_loop(formula, target, operands, {v: lets[v] for v in used}, suffix, ctype, flat, conjugate)
 
 
@@ -66,7 +67,8 @@ def kernel(name, formula, operands, lets, suffix, ctype, code, conjugate=False):
     """A kernel with the signature of a ufunc's loop: one version for contiguous operands, one for strided ones."""
     conjugate = conjugate and ctype.endswith("complex")
     used = names_in(formula, lets)
-    out = [f"cdef void {name}_{suffix}(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:",
+    out = [f"cdef void {name}_{suffix}(char **args, const npy_intp *dims, const npy_intp *strides, "
+           "void *data) noexcept nogil:",
            "    cdef npy_intp n = dims[0], start = 0, i, size"]
     for k, x in enumerate([*operands, "out"]):
         out.append(f"    cdef {ctype} *p{x} = <{ctype} *> args[{k}]")

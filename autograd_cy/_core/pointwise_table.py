@@ -38,10 +38,13 @@ def op(name, args, forward, derivatives=None, let="", node=None, saved=("self", 
 
 
 # arithmetic
-op("add_", "input, other", "add", real_forward="a + b", derivatives= {"a": "g", "b": "g"}, node="AddBackward0", public=False)
-op("sub_", "input, other", "subtract", real_forward="a - b", derivatives= {"a": "g", "b": "-g"}, node="SubBackward0", public=False)
-op("rsub_", "input, other", "subtract", real_forward="a - b", derivatives= {"a": "g", "b": "-g"}, node="RsubBackward1", public=False)
-op("mul", "input, other", "multiply", real_forward="a * b", derivatives= {"a": "g * b", "b": "g * a"}, node="MulBackward0", methods=("mul", "multiply"),
+op("add_", "input, other", "add", real_forward="a + b", derivatives={"a": "g", "b": "g"}, node="AddBackward0", public=False)
+op("sub_", "input, other", "subtract", real_forward="a - b", derivatives={"a": "g", "b": "-g"}, node="SubBackward0",
+   public=False)
+op("rsub_", "input, other", "subtract", real_forward="a - b", derivatives={"a": "g", "b": "-g"}, node="RsubBackward1",
+   public=False)
+op("mul", "input, other", "multiply", real_forward="a * b", derivatives={"a": "g * b", "b": "g * a"},
+   node="MulBackward0", methods=("mul", "multiply"),
    doc="The product input * other.")
 op("div_", "input, other", "true_divide", {"a": "g / b", "b": "-g * (a / b) / b"}, node="DivBackward0",
    inexact=True, public=False)
@@ -52,7 +55,8 @@ op("power", "input, exponent", "power", without=INTEGERS, derivatives=
 op("power_of_number", "input, exponent", "power", without=INTEGERS, derivatives=
    {"b": ("where(a == 0, where(b < 0, g * y * l, 0), g * y * l)", "where(a == 0, 0, g * y * l)")},
    let="l = log(a)", node="PowBackward2", saved=("self", "exponent", "result"), public=False)
-op("power_to_number", "input, exponent", "power", without=INTEGERS, derivatives={"a": "where(b == 0, 0, g * b * p)"}, let="p = pow(a, b - 1)",
+op("power_to_number", "input, exponent", "power", without=INTEGERS, derivatives={"a": "where(b == 0, 0, g * b * p)"},
+   let="p = pow(a, b - 1)",
    node="PowBackward0", saved=("self", "exponent"), public=False)
 op("squared", "input, exponent", "a * a", {"a": "g * (2 * a)"}, node="PowBackward0", saved=("self", "exponent"),
    forward_kinds="irc", public=False)
@@ -60,7 +64,8 @@ op("neg", "input", "negative", {"a": "-g"}, node="NegBackward0", methods=("neg",
 op("reciprocal", "input", "reciprocal", {"a": "-g * y * y"}, node="ReciprocalBackward0", inexact=True,
    doc="1 / input.")
 op("abs", "input", "absolute", {"a": "g * sgn(a)"}, node="AbsBackward0", kinds="r", holomorphic=False,
-   result="REAL_PART", methods=("abs", "absolute"), without=("BOOL", "UINT8"), doc="The absolute value; its gradient at 0 is 0.")
+   result="REAL_PART", methods=("abs", "absolute"), without=("BOOL", "UINT8"),
+   doc="The absolute value; its gradient at 0 is 0.")
 op("sgn", "input", "sign", {"a": "where(a == 0, 0, (g - y * real(conj(y) * g)) / abs(a))"}, node="SgnBackward0",
    kinds="", holomorphic=False, doc="input / abs(input), and 0 at 0: the sign of a real number.")
 op("conj_", "input", "conjugate", {"a": "conj(g)"}, node="ConjBackward0", holomorphic=False, public=False)
@@ -110,7 +115,8 @@ op("gelu_tanh", "input", "0.5 * a * (1 + t)",
 # not differentiable
 for name, ufunc, sign in [("eq", "equal", "=="), ("ne", "not_equal", "!="), ("lt", "less", "<"),
                           ("le", "less_equal", "<="), ("gt", "greater", ">"), ("ge", "greater_equal", ">=")]:
-    op(name, "input, other", ufunc, result="TRUTH", without=COMPLEX if sign[0] in "<>" else None, doc=f"input {sign} other, a bool tensor.")
+    op(name, "input, other", ufunc, result="TRUTH", without=COMPLEX if sign[0] in "<>" else None,
+       doc=f"input {sign} other, a bool tensor.")
 for name in ["logical_and", "logical_or", "logical_xor"]:
     op(name, "input, other", name, result="TRUTH", doc=f"{name[8:].upper()} of the truth values, a bool tensor.")
 op("logical_not", "input", "logical_not", result="TRUTH", doc="Whether each element is zero, a bool tensor.")

@@ -1,12 +1,11 @@
 """The bridge to a user's Function: the node that is its ctx, and the call that records it."""
 
-cimport cython
 cimport numpy as cnp
 
 from autograd_cy._core.buffers cimport new_zeros
 from autograd_cy._core.dtypes cimport code_of, dtype_of, is_differentiable
 from autograd_cy._core.node cimport Node, connect
-from autograd_cy._core.record cimport set_tangents, tangent_of
+from autograd_cy._core.record cimport set_tangents
 from autograd_cy._core.saved cimport SavedTensor, freed_error, save
 from autograd_cy._core.state cimport FORWARD_AD, NO_GRAD, ThreadState, thread_state
 from autograd_cy._core.tensor cimport Tensor, new_tensor, share_version

@@ -81,8 +81,9 @@ cdef bint is_wanted(Tensor x) noexcept:
     cdef int mode = thread_state().mode
     if mode == 0:
         return x.needs_grad
-    return (x.needs_grad and not mode & NO_GRAD) or (mode & FORWARD_AD and x.tangent is not None
-                                                      and x.tangent_level == level)
+    if x.needs_grad and not mode & NO_GRAD:
+        return True
+    return mode & FORWARD_AD and x.tangent is not None and x.tangent_level == level
 
 
 cdef bint any_wanted(object tensors):

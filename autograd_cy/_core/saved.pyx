@@ -11,7 +11,7 @@ cimport cython
 cimport numpy as cnp
 
 from autograd_cy._core.node cimport Node, NodeExtras, extras_of
-from autograd_cy._core.tensor cimport Tensor, VersionCounter, new_tensor, type_name, version_of
+from autograd_cy._core.tensor cimport Tensor, new_tensor, type_name, version_of
 
 cnp.import_array()
 

@@ -4,15 +4,15 @@ All of them are linear: the rule of a node is the transposed operation, its jvp 
 node's constants.
 """
 
-from operator import itemgetter, methodcaller
+from operator import methodcaller
 
 import numpy as np
 
 cimport cython
 cimport numpy as cnp
 
-from autograd_cy._core.buffers cimport cast, dense_copy, new_array, strided_view
-from autograd_cy._core.dtypes cimport COMPLEX64, as_dtype, code_of, dtype, dtype_of, promote
+from autograd_cy._core.buffers cimport cast, dense_copy, strided_view
+from autograd_cy._core.dtypes cimport COMPLEX64, code_of, dtype, dtype_of, promote
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.record cimport (
     any_wanted, as_tensor, enter_linear, enter_view, is_wanted, new_node, record, record_all, shape_of, wrap_dim)
@@ -465,7 +465,7 @@ cdef class CatBackward0(Node):
         return as_type(g[(slice(None),) * dim + (slice(bounds[i], bounds[i + 1]),)], types[i][0]).reshape(types[i][1])
 
     cdef object jvp(self, tuple tangents):
-        dim, bounds, types = self.constants
+        dim, _bounds, types = self.constants
         return cat([zeros_or(t, (kind[1], (<dtype> kind[0]).numpy_dtype)) for t, kind in zip(tangents, types)], dim)
 
 

@@ -6,14 +6,13 @@ freelist can serve them.
 """
 
 cimport cython
-from cpython.object cimport Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE, PyObject, PyTypeObject
+from cpython.object cimport Py_EQ, Py_GT, Py_LE, Py_LT, Py_NE, PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
 
 cimport numpy as cnp
 
-from autograd_cy._core.dtypes cimport code_of, dtype, dtype_of, is_differentiable
+from autograd_cy._core.dtypes cimport code_of, dtype_of, is_differentiable
 from autograd_cy._core.lifetime cimport TENSOR, Link, owner_of, release, unwatch, watch
-from autograd_cy._core.node cimport Node
 
 cnp.import_array()
 
