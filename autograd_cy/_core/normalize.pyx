@@ -16,9 +16,9 @@ from autograd_cy._core.dtypes cimport (
 from autograd_cy._core.loops cimport Kernel, borrow, evaluate, is_flat
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.record cimport as_tensor, is_wanted, new_node, record
+from autograd_cy._core.reducers cimport LARGEST, SUM, Dims, reduced
 from autograd_cy._core.reduction cimport (
-    LARGEST, SAVES_INPUT, SAVES_OUTPUT, SUM, Dims, WeightedReduction, dim_tuple, dims_of, enter_reduction, one_dim, reduced,
-    type_word)
+    SAVES_INPUT, SAVES_OUTPUT, WeightedReduction, dim_tuple, dims_of, enter_reduction, one_dim, type_word)
 from autograd_cy._core.saved cimport save_output, saved_array, unpack
 from autograd_cy._core.tensor cimport Tensor, new_tensor
 

@@ -12,10 +12,11 @@ cimport numpy as cnp
 from autograd_cy._core.buffers cimport cast, dense_copy
 from autograd_cy._core.dtypes cimport BOOL, FLOAT16, FLOAT32, INT64, UINT8, as_dtype, code_of, dtype, dtype_of
 from autograd_cy._core.record cimport as_tensor, is_wanted, shape_of
+from autograd_cy._core.reducers cimport (
+    ALL_TRUE, ANY_TRUE, PRODUCT, Dims, Reducer, count_along, divide_by, expanded, mean_of, reduced, total_of)
 from autograd_cy._core.reduction cimport (
-    ALL_TRUE, ANY_TRUE, PRODUCT, SAVES_INPUT, SAVES_NOTHING, SAVES_OUTPUT, Dims, Reducer, Reduction, WeightedReduction,
-    count_along, dim_tuple, dims_of, divide_by, enter_reduction, expanded, in_type, one_dim, reduced, total_of, type_word,
-    with_kept)
+    SAVES_INPUT, SAVES_NOTHING, SAVES_OUTPUT, Reduction, WeightedReduction, dim_tuple, dims_of, enter_reduction, in_type,
+    one_dim, type_word, with_kept)
 from autograd_cy._core.saved cimport unpack
 from autograd_cy._core.tensor cimport Tensor, new_tensor
 
@@ -149,15 +150,6 @@ cdef int mean_code(cnp.ndarray array, object wanted) except -1:
         raise RuntimeError(f"mean(): could not infer output dtype. {'Input' if wanted is None else 'Optional'} dtype must be "
                            f"either a floating point or complex dtype. Got: {type_word(code)}")
     return code
-
-
-cdef cnp.ndarray mean_of(cnp.ndarray array, int code, Dims dims, bint keepdim):
-    cdef cnp.ndarray total
-    if code == FLOAT16:
-        return cast(mean_of(array, FLOAT32, dims, keepdim), FLOAT16)
-    total = total_of(array, code, dims, keepdim)
-    divide_by(total, count_along(array, dims))
-    return total
 
 
 # prod
