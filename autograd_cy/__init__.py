@@ -14,10 +14,13 @@ from . import (
     cuda,
     nn,
     random,
+    return_types,
     utils,
 )
 from ._core import dtypes as _dtypes
-from ._core import gather, index, normalize, pointwise, reduce, shape  # noqa: F401  (they declare operations)
+from ._core import (  # noqa: F401  (they declare operations)
+    gather, index, normalize, norms, pointwise, reduce, select_reduce, shape,
+)  # fmt: skip
 from ._core import node as _node
 from ._core.dtypes import dtype
 from ._core.registry import OPS as _OPS

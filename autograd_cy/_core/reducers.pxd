@@ -1,9 +1,14 @@
 """Arrays reduced along some of their dimensions."""
 
 cimport numpy as cnp
+from numpy cimport npy_intp
 
 from autograd_cy._core.dtypes cimport NCODES
 from autograd_cy._core.loops cimport Kernel, Loop
+
+ctypedef fused real:
+    float
+    double
 
 ctypedef unsigned long long Dims    # a set of dimensions: bit d stands for dimension d
 
@@ -20,3 +25,5 @@ cdef cnp.ndarray mean_of(cnp.ndarray array, int code, Dims dims, bint keepdim)
 cdef cnp.ndarray expanded(cnp.ndarray array, tuple sizes, Dims dims)
 cdef int divide_by(cnp.ndarray array, double divisor) except -1
 cdef Py_ssize_t count_along(cnp.ndarray array, Dims dims) noexcept
+cdef tuple reduced_sizes(cnp.ndarray array, Dims dims, bint keepdim)
+cdef double row_total(const real *x, npy_intp n) noexcept nogil

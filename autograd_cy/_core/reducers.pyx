@@ -25,10 +25,6 @@ cdef enum:
     BLOCK = 8192            # elements that are reduced lane by lane before the lanes are put together
     COLUMNS = 2048
 
-ctypedef fused real:
-    float
-    double
-
 cdef struct Run:            # the last dimension of a walk
     npy_intp size
     npy_intp[3] strides
@@ -85,6 +81,10 @@ cdef inline double reduce_row(const real *x, npy_intp n, bint product) noexcept 
         x += size
         n -= size
     return result
+
+
+cdef double row_total(const real *x, npy_intp n) noexcept nogil:
+    return reduce_row(x, n, False)
 
 
 cdef inline void reduce_columns(real *out, const char *x, npy_intp rows, npy_intp stride, npy_intp n,
@@ -282,6 +282,13 @@ cdef cnp.ndarray mean_of(cnp.ndarray array, int code, Dims dims, bint keepdim):
     result = total_of(array, code, dims, keepdim)
     divide_by(result, count_along(array, dims))
     return result
+
+
+cdef tuple reduced_sizes(cnp.ndarray array, Dims dims, bint keepdim):
+    """The sizes of the array reduced along `dims`."""
+    cdef int axis
+    return tuple([1 if dims >> axis & 1 else cnp.PyArray_DIM(array, axis) for axis in range(cnp.PyArray_NDIM(array))
+                  if keepdim or not dims >> axis & 1])
 
 
 cdef Py_ssize_t count_along(cnp.ndarray array, Dims dims) noexcept:
