@@ -14,13 +14,13 @@ from . import (
     cuda,
     nn,
     random,
+    return_types,
     utils,
 )
 from ._core import dtypes as _dtypes
-from ._core import gather, index, normalize, pointwise, reduce, shape
 from ._core import node as _node
 from ._core.dtypes import dtype
-from ._core.registry import OPS as _OPS
+from ._core.operations import OPS as _OPS
 from ._core.tensor import Tensor
 from ._creation import (
     arange,

@@ -8,7 +8,7 @@ from . import autograd
 from ._core import hooks, shape
 from ._core.dtypes import all_dtypes, convert, get_default
 from ._core.dtypes import dtype as Dtype
-from ._core.registry import OPS
+from ._core.operations import OPS
 from ._core.tensor import Tensor, array_of, extend, from_array
 from ._creation import full_like, ones_like, zeros_like
 from ._data import as_tensor

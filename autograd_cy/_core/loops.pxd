@@ -25,6 +25,7 @@ cdef struct Walk:                   # the operands of a loop as they are walked 
 
 cdef int borrow(Kernel *kernels, object ufunc, object result_code_of) except -1
 cdef cnp.ndarray evaluate(Kernel *kernel, PyObject **arrays, int n, int code, cnp.ndarray out)
+cdef void coalesce(Walk *walk, int n) noexcept nogil
 cdef void call_along(Walk *walk, int n, Kernel *kernel) noexcept nogil
 cdef cnp.ndarray sum_to(cnp.ndarray array, int ndim, const npy_intp *dims)
 cdef int add_into(cnp.ndarray total, cnp.ndarray array) except -1

@@ -8,14 +8,16 @@ import numpy as np
 
 cimport cython
 cimport numpy as cnp
+from numpy cimport npy_intp
 
 from autograd_cy._core.buffers cimport cast, dense_copy
-from autograd_cy._core.dtypes cimport BOOL, FLOAT16, FLOAT32, INT64, UINT8, as_dtype, code_of, dtype, dtype_of
+from autograd_cy._core.dtypes cimport BOOL, FLOAT16, FLOAT32, FLOAT64, INT64, UINT8, as_dtype, code_of, dtype, dtype_of
 from autograd_cy._core.record cimport as_tensor, is_wanted, shape_of
+from autograd_cy._core.reducers cimport (
+    ALL_TRUE, ANY_TRUE, PRODUCT, Dims, Reducer, count_along, divide_by, expanded, mean_of, real, reduced, total_of)
 from autograd_cy._core.reduction cimport (
-    ALL_TRUE, ANY_TRUE, PRODUCT, SAVES_INPUT, SAVES_NOTHING, SAVES_OUTPUT, Dims, Reducer, Reduction, WeightedReduction,
-    count_along, dim_tuple, dims_of, divide_by, enter_reduction, expanded, in_type, one_dim, reduced, total_of, type_word,
-    with_kept)
+    SAVES_INPUT, SAVES_NOTHING, SAVES_OUTPUT, Reduction, WeightedReduction, dim_tuple, dims_of, enter_reduction, in_type,
+    one_dim, type_word, with_kept)
 from autograd_cy._core.saved cimport unpack
 from autograd_cy._core.tensor cimport Tensor, new_tensor
 
@@ -23,6 +25,9 @@ from autograd_cy._core.registry import op
 from autograd_cy._core.shape import cat
 
 cnp.import_array()
+
+cdef enum:
+    COLUMNS = 256
 
 
 cdef int sum_code(cnp.ndarray array, object wanted) except -1:
@@ -151,15 +156,6 @@ cdef int mean_code(cnp.ndarray array, object wanted) except -1:
     return code
 
 
-cdef cnp.ndarray mean_of(cnp.ndarray array, int code, Dims dims, bint keepdim):
-    cdef cnp.ndarray total
-    if code == FLOAT16:
-        return cast(mean_of(array, FLOAT32, dims, keepdim), FLOAT16)
-    total = total_of(array, code, dims, keepdim)
-    divide_by(total, count_along(array, dims))
-    return total
-
-
 # prod
 
 cdef class ProdBackward(WeightedReduction):
@@ -261,10 +257,56 @@ def cumsum(input, dim, *, dtype=None):
 
 cdef cnp.ndarray running_total(cnp.ndarray array, int code, int dim):
     """The sums in the type `code`; float16 is summed in float32."""
+    cdef npy_intp outer = 1, n, inner = 1
+    cdef int axis
     if code == FLOAT16:
         return cast(running_total(array, FLOAT32, dim), FLOAT16)
-    array = cast(array, code)
-    return array.cumsum(dim, array.dtype) if cnp.PyArray_NDIM(array) else array
+    array = cast(array, code)                       # a new array, dense
+    if cnp.PyArray_NDIM(array) == 0:
+        return array
+    if code != FLOAT32 and code != FLOAT64:
+        return array.cumsum(dim, array.dtype)
+    n = cnp.PyArray_DIM(array, dim)
+    for axis in range(dim):
+        outer *= cnp.PyArray_DIM(array, axis)
+    for axis in range(dim + 1, cnp.PyArray_NDIM(array)):
+        inner *= cnp.PyArray_DIM(array, axis)
+    if code == FLOAT32:
+        accumulate(<float *> cnp.PyArray_DATA(array), outer, n, inner)
+    else:
+        accumulate(<double *> cnp.PyArray_DATA(array), outer, n, inner)
+    return array
+
+
+cdef void accumulate(real *data, npy_intp outer, npy_intp n, npy_intp inner) noexcept nogil:
+    """Sum up along n, in place and in double."""
+    cdef npy_intp start
+    cdef double total
+    for _ in range(outer):
+        if inner == 1:
+            total = 0
+            for start in range(n):
+                total += data[start]
+                data[start] = <real> total
+        else:
+            start = 0
+            while start < inner:
+                accumulate_columns(data + start, n, inner, min(inner - start, <npy_intp> COLUMNS))
+                start += COLUMNS
+        data += n * inner
+
+
+cdef void accumulate_columns(real *data, npy_intp n, npy_intp stride, npy_intp width) noexcept nogil:
+    """The same for a few columns, whose elements are `stride` elements apart."""
+    cdef double[COLUMNS] totals
+    cdef npy_intp i, j
+    for j in range(width):
+        totals[j] = 0
+    for i in range(n):
+        for j in range(width):
+            totals[j] = totals[j] + data[j]
+            data[j] = <real> totals[j]
+        data += stride
 
 
 # any and all

@@ -1,6 +1,6 @@
 """Functions of neural networks: the operations declared in this namespace, and those that PyTorch has here, too (facade)."""
 
-from .._core.registry import OPS
+from .._core.operations import OPS
 
 for _op in OPS.values():
     if _op.namespace == "nn.functional" or _op.name in ("relu", "sigmoid", "tanh"):

@@ -1,0 +1,29 @@
+"""Arrays reduced along some of their dimensions."""
+
+cimport numpy as cnp
+from numpy cimport npy_intp
+
+from autograd_cy._core.dtypes cimport NCODES
+from autograd_cy._core.loops cimport Kernel, Loop
+
+ctypedef fused real:
+    float
+    double
+
+ctypedef unsigned long long Dims    # a set of dimensions: bit d stands for dimension d
+
+cdef struct Reducer:                # a loop of two operands that reduces
+    Kernel[NCODES] kernels
+    Loop[NCODES] planes             # our own for the last two dimensions, or NULL
+    char[NCODES][16] identity       # what nothing reduces to, in each type
+
+cdef Reducer SUM, PRODUCT, LARGEST, SMALLEST, ANY_TRUE, ALL_TRUE
+
+cdef cnp.ndarray reduced(Reducer *reducer, cnp.ndarray array, Dims dims, bint keepdim)
+cdef cnp.ndarray total_of(cnp.ndarray array, int code, Dims dims, bint keepdim)
+cdef cnp.ndarray mean_of(cnp.ndarray array, int code, Dims dims, bint keepdim)
+cdef cnp.ndarray expanded(cnp.ndarray array, tuple sizes, Dims dims)
+cdef int divide_by(cnp.ndarray array, double divisor) except -1
+cdef Py_ssize_t count_along(cnp.ndarray array, Dims dims) noexcept
+cdef tuple reduced_sizes(cnp.ndarray array, Dims dims, bint keepdim)
+cdef double row_total(const real *x, npy_intp n) noexcept nogil

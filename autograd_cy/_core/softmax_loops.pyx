@@ -1,0 +1,242 @@
+"""Loops of softmax, log_softmax and logsumexp over dense arrays (knows no Tensor).
+
+An array is seen as (outer, n, inner) and normalized along n. Where inner is 1 that is row by row; else columns are taken
+WIDTH at a time, so that all passes run over contiguous elements in the cache. exp is NumPy's loop, called for a block of
+elements: libm's, one by one, is 4 times slower. Rows are shifted by their largest element: nothing overflows.
+"""
+
+import numpy as np
+
+from libc.math cimport INFINITY, isfinite, log, logf
+cimport numpy as cnp
+from numpy cimport npy_intp
+
+from autograd_cy._core.dtypes cimport FLOAT32, FLOAT64, NCODES
+from autograd_cy._core.loops cimport Kernel, borrow
+from autograd_cy._core.reducers cimport LARGEST, real, row_total
+
+cnp.import_array()
+
+cdef enum:
+    BLOCK = 1024            # elements that are worked on in the L1 cache, and given to exp in one call
+    WIDTH = 128             # columns that are worked on together
+    SHORT = 16              # rows below this length are not worth a call of NumPy's loop
+
+cdef Kernel[NCODES] EXP
+borrow(EXP, np.exp, lambda code: code)
+
+
+cdef inline void exponentiate(real *data, npy_intp n) noexcept nogil:
+    cdef Kernel *kernel = &EXP[FLOAT32 if real is float else FLOAT64]
+    cdef npy_intp[2] strides
+    cdef char *args[2]
+    args[0] = args[1] = <char *> data
+    strides[0] = strides[1] = sizeof(real)
+    kernel.loop(args, &n, strides, kernel.data)
+
+
+cdef inline void exponentiate_rows(real *data, npy_intp rows, npy_intp stride, npy_intp n) noexcept nogil:
+    """Rows of n elements, `stride` elements apart."""
+    cdef npy_intp row
+    if stride == n:
+        exponentiate(data, rows * n)
+        return
+    for row in range(rows):
+        exponentiate(data + row * stride, n)
+
+
+cdef inline real largest(const real *row, npy_intp n) noexcept nogil:
+    """The largest element; where there is a nan, any number."""
+    cdef Kernel *kernel = &LARGEST.kernels[FLOAT32 if real is float else FLOAT64]
+    cdef npy_intp[3] strides
+    cdef char *args[3]
+    cdef real top = row[0]
+    cdef npy_intp j
+    if n < SHORT:
+        for j in range(1, n):
+            top = row[j] if row[j] > top else top
+        return top
+    args[0] = args[2] = <char *> &top
+    args[1] = <char *> row
+    strides[0] = strides[2] = 0
+    strides[1] = sizeof(real)
+    kernel.loop(args, &n, strides, kernel.data)
+    return top
+
+
+cdef inline real logarithm(real x) noexcept nogil:
+    return logf(x) if real is float else log(x)
+
+
+# softmax and log_softmax
+
+cdef void normalize(const real *x, real *y, npy_intp outer, npy_intp n, npy_intp inner, bint logarithmic) noexcept nogil:
+    """y = exp(x) / sum(exp(x)) along n, or its logarithm."""
+    cdef npy_intp start, count
+    if n == 0 or inner == 0:
+        return
+    while outer > 0:
+        count = 1
+        if inner == 1:
+            count = min(outer, max(BLOCK // n, 1))
+            normalize_rows(x, y, count, n, logarithmic)
+        else:
+            start = 0
+            while start < inner:
+                normalize_columns(x + start, y + start, n, inner, min(inner - start, <npy_intp> WIDTH), logarithmic)
+                start += WIDTH
+        outer -= count
+        x += count * n * inner
+        y += count * n * inner
+
+
+cdef void normalize_rows(const real *x, real *y, npy_intp rows, npy_intp n, bint logarithmic) noexcept nogil:
+    """A few rows of n contiguous elements."""
+    cdef real[BLOCK] tops
+    cdef real total
+    cdef npy_intp row, j
+    for row in range(rows):
+        tops[row] = largest(x + row * n, n)
+        for j in range(n):
+            y[row * n + j] = x[row * n + j] - tops[row]
+    exponentiate(y, rows * n)
+    for row in range(rows):
+        total = <real> row_total(y, n)
+        if logarithmic:
+            total = logarithm(total)
+            for j in range(n):
+                y[j] = x[j] - tops[row] - total
+        else:
+            total = 1 / total
+            for j in range(n):
+                y[j] = y[j] * total
+        x += n
+        y += n
+
+
+cdef void normalize_columns(const real *x, real *y, npy_intp n, npy_intp stride, npy_intp width,
+                            bint logarithmic) noexcept nogil:
+    """A few columns of n elements each, `stride` elements apart."""
+    cdef real[WIDTH] tops
+    cdef real[WIDTH] totals
+    cdef npy_intp i, j
+    for j in range(width):
+        tops[j] = x[j]
+        totals[j] = 0
+    for i in range(1, n):
+        for j in range(width):
+            tops[j] = x[i * stride + j] if x[i * stride + j] > tops[j] else tops[j]
+    for i in range(n):
+        for j in range(width):
+            y[i * stride + j] = x[i * stride + j] - tops[j]
+    exponentiate_rows(y, n, stride, width)
+    for i in range(n):
+        for j in range(width):
+            totals[j] = totals[j] + y[i * stride + j]
+    for j in range(width):
+        totals[j] = logarithm(totals[j]) if logarithmic else 1 / totals[j]
+    for i in range(n):
+        if logarithmic:
+            for j in range(width):
+                y[i * stride + j] = x[i * stride + j] - tops[j] - totals[j]
+        else:
+            for j in range(width):
+                y[i * stride + j] = y[i * stride + j] * totals[j]
+
+
+# their gradients: y * (g - sum(g * y)) and g - exp(y) * sum(g)
+
+cdef void normalize_gradient(const real *g, const real *y, real *out, npy_intp outer, npy_intp n, npy_intp inner,
+                             bint logarithmic) noexcept nogil:
+    cdef npy_intp start, count
+    if n == 0 or inner == 0:
+        return
+    while outer > 0:
+        count = 1
+        if inner == 1:
+            count = min(outer, max(BLOCK // n, 1))
+            gradient_of_rows(g, y, out, count, n, logarithmic)
+        else:
+            start = 0
+            while start < inner:
+                gradient_of_columns(g + start, y + start, out + start, n, inner, min(inner - start, <npy_intp> WIDTH),
+                                    logarithmic)
+                start += WIDTH
+        outer -= count
+        g += count * n * inner
+        y += count * n * inner
+        out += count * n * inner
+
+
+cdef void gradient_of_rows(const real *g, const real *y, real *out, npy_intp rows, npy_intp n,
+                           bint logarithmic) noexcept nogil:
+    cdef real common
+    cdef npy_intp row, j
+    if logarithmic:
+        for j in range(rows * n):
+            out[j] = y[j]
+        exponentiate(out, rows * n)
+    else:
+        for j in range(rows * n):
+            out[j] = g[j] * y[j]
+    for row in range(rows):
+        common = <real> row_total(g if logarithmic else <const real *> out, n)
+        if logarithmic:
+            for j in range(n):
+                out[j] = g[j] - out[j] * common
+        else:
+            for j in range(n):
+                out[j] = y[j] * (g[j] - common)
+        g += n
+        y += n
+        out += n
+
+
+cdef void gradient_of_columns(const real *g, const real *y, real *out, npy_intp n, npy_intp stride, npy_intp width,
+                              bint logarithmic) noexcept nogil:
+    cdef real[WIDTH] common
+    cdef npy_intp i, j
+    for j in range(width):
+        common[j] = 0
+    for i in range(n):
+        if logarithmic:
+            for j in range(width):
+                common[j] = common[j] + g[i * stride + j]
+        else:
+            for j in range(width):
+                common[j] = common[j] + g[i * stride + j] * y[i * stride + j]
+    if logarithmic:
+        for i in range(n):
+            for j in range(width):
+                out[i * stride + j] = y[i * stride + j]
+        exponentiate_rows(out, n, stride, width)
+    for i in range(n):
+        if logarithmic:
+            for j in range(width):
+                out[i * stride + j] = g[i * stride + j] - out[i * stride + j] * common[j]
+        else:
+            for j in range(width):
+                out[i * stride + j] = y[i * stride + j] * (g[i * stride + j] - common[j])
+
+
+# logsumexp
+
+cdef void log_sum_exp(const real *x, real *out, npy_intp rows, npy_intp n) noexcept nogil:
+    """out = log(sum(exp(x))) of each row of n contiguous elements; -inf of an empty one."""
+    cdef real[BLOCK] terms
+    cdef real top, total
+    cdef npy_intp row, start, size, j
+    for row in range(rows):
+        top = largest(x, n) if n else -<real> INFINITY
+        top = top if isfinite(top) else 0
+        total = 0
+        start = 0
+        while start < n:
+            size = min(n - start, <npy_intp> BLOCK)
+            for j in range(size):
+                terms[j] = x[start + j] - top
+            exponentiate(&terms[0], size)
+            total += <real> row_total(<const real *> terms, size)
+            start += size
+        out[row] = logarithm(total) + top
+        x += n
