@@ -17,7 +17,9 @@ from . import (
     utils,
 )
 from ._core import dtypes as _dtypes
-from ._core import gather, index, normalize, pointwise, reduce, shape  # noqa: F401  (they declare operations)
+from ._core import (  # noqa: F401  (they declare operations)
+    cross_entropy, einsum, gather, index, linalg, losses, matmul, mm, nll_loss, normalize, pointwise, reduce, shape,
+)  # fmt: skip
 from ._core import node as _node
 from ._core.dtypes import dtype
 from ._core.registry import OPS as _OPS

@@ -22,11 +22,14 @@ LAYERS = [
     _core.buffers
     _core.tensor _core.node _core.saved
     _core.hooks _core.loops _core.rows
+    _core.gemm
     _core.inplace
     _core.record
     _core.pointwise_kernels
     _core.pointwise_table
-    _core.pointwise _core.shape _core.reduce _core.normalize _core.linalg _core.parts _core.index _core.gather _core.losses
+    _core.pointwise _core.shape _core.reduction _core.reduce _core.normalize _core.parts _core.index _core.gather
+    _core.mm _core.linalg _core.matmul _core.einsum
+    _core.losses _core.picks _core.nll_loss _core.cross_entropy
     _core.input_buffer
     _core.engine _core.py_function
     _generator _size _arguments
