@@ -21,14 +21,17 @@ LAYERS = [
     _core.lifetime
     _core.buffers
     _core.tensor _core.node _core.saved
-    _core.hooks _core.loops _core.rows _core.reducers _core.softmax_loops _core.gemm _core.return_types
-    _core.inplace
+    _core.hooks _core.loops _core.rows _core.reducers _core.softmax_loops _core.return_types
+    _core.gemm _core.inplace
     _core.record
     _core.pointwise_kernels
     _core.pointwise_table
-    _core.reduction _core.parts
-    _core.pointwise _core.shape _core.reduce _core.normalize _core.select_reduce _core.norms _core.linalg
-    _core.index _core.gather _core.losses _core.matmul _core.einsum _core.cross_entropy _core.nll_loss
+    _core.reduction _core.parts _core.picks
+    _core.pointwise _core.shape _core.reduce _core.normalize _core.select_reduce _core.norms _core.index _core.gather
+    _core.mm
+    _core.linalg _core.losses
+    _core.matmul _core.einsum _core.nll_loss
+    _core.cross_entropy
     _core.operations
     _core.input_buffer
     _core.engine _core.py_function

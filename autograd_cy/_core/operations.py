@@ -1,8 +1,15 @@
 """All families of operations: after this import the table of operations is complete."""
 
 from . import (  # importing a family declares its operations
+    cross_entropy,
+    einsum,
     gather,
     index,
+    linalg,
+    losses,
+    matmul,
+    mm,
+    nll_loss,
     normalize,
     norms,
     pointwise,
@@ -12,6 +19,22 @@ from . import (  # importing a family declares its operations
 )
 from .registry import OPS
 
-FAMILIES = (gather, index, normalize, norms, pointwise, reduce, select_reduce, shape)
+FAMILIES = (
+    cross_entropy,
+    einsum,
+    gather,
+    index,
+    linalg,
+    losses,
+    matmul,
+    mm,
+    nll_loss,
+    normalize,
+    norms,
+    pointwise,
+    reduce,
+    select_reduce,
+    shape,
+)
 
 __all__ = ["FAMILIES", "OPS"]

@@ -14,6 +14,7 @@ cdef object record_all(Node node, object outputs, object inputs)
 cdef Tensor tangent_of(Tensor x)
 cdef int set_tangents(Node node, object outputs, object inputs) except -1
 cdef Tensor as_tensor(object value, str operation)
+cdef Tensor tensor_argument(object value, str operation, str name, int position)
 cdef long long dual_level() noexcept
 cdef int enter(Node node, Tensor y) except -1
 cdef Node new_node(object node_class, tuple constants)
@@ -21,3 +22,4 @@ cdef Tensor enter_linear(object node_class, tuple constants, Tensor x, object ar
 cdef Tensor enter_view(object node_class, tuple constants, Tensor x, object array)
 cdef int wrap_dim(object dim, int ndim) except -1
 cdef tuple shape_of(Tensor x)
+cdef tuple broadcast_sizes(tuple a, tuple b)

@@ -182,6 +182,14 @@ cdef Tensor as_tensor(object value, str operation):
     return <Tensor> value
 
 
+cdef Tensor tensor_argument(object value, str operation, str name, int position):
+    """The same for any argument, which is named."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{operation}(): argument '{name}' (position {position}) must be Tensor, not "
+                        f"{type(value).__name__}")
+    return <Tensor> value
+
+
 cdef Node new_node(object node_class, tuple constants):
     """A node of that class, with what its rule needs besides tensors."""
     cdef Node node = <Node> (<TypeObject *> node_class).tp_new(<PyTypeObject *> node_class, EMPTY, NULL)
@@ -215,3 +223,15 @@ cdef tuple shape_of(Tensor x):
     """The sizes as a plain tuple."""
     cdef int axis
     return tuple([cnp.PyArray_DIM(x.array, axis) for axis in range(cnp.PyArray_NDIM(x.array))])
+
+
+cdef tuple broadcast_sizes(tuple a, tuple b):
+    """The sizes to which two tensors of those sizes are broadcast; RuntimeError where they don't fit."""
+    cdef int ndim = max(len(a), len(b)), axis
+    a = (1,) * (ndim - len(a)) + a
+    b = (1,) * (ndim - len(b)) + b
+    for axis in range(ndim):
+        if a[axis] != b[axis] and a[axis] != 1 and b[axis] != 1:
+            raise RuntimeError(f"The size of tensor a ({a[axis]}) must match the size of tensor b ({b[axis]}) at "
+                               f"non-singleton dimension {axis}")
+    return tuple([q if p == 1 else p for p, q in zip(a, b)])

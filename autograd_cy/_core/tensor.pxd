@@ -67,4 +67,5 @@ cdef void share_version(Tensor source, Tensor alias)
 cdef long version_of(Tensor tensor) noexcept
 cdef void bump_version(Tensor tensor)
 cdef str type_name(Tensor tensor)
+cdef str long_name(Tensor tensor)
 cpdef extend(str name, value)

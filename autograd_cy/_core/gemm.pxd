@@ -1,0 +1,7 @@
+"""Products of matrices and vectors."""
+
+cimport numpy as cnp
+
+cdef cnp.ndarray product(cnp.ndarray left, bint turn_left, cnp.ndarray right, bint turn_right)
+cdef cnp.ndarray conjugated(cnp.ndarray array)
+cdef int add_row(cnp.ndarray y, cnp.ndarray row) except -1
