@@ -26,7 +26,6 @@ DIRECTIVES = {
     "language_level": 3,
     "binding": True,
     "cdivision": True,
-    "embedsignature": True,
     "initializedcheck": DEBUG,
     "linetrace": DEBUG,
     "nonecheck": DEBUG,

@@ -7,8 +7,11 @@
 tensor([2., 4.])
 """
 
+from typing import TYPE_CHECKING
+
 from . import (
     _core,
+    _names,
     _tensor,
     autograd,
     cuda,
@@ -17,10 +20,8 @@ from . import (
     return_types,
     utils,
 )
-from ._core import dtypes as _dtypes
 from ._core import node as _node
 from ._core.dtypes import dtype
-from ._core.operations import OPS as _OPS
 from ._core.tensor import Tensor
 from ._creation import (
     arange,
@@ -39,6 +40,8 @@ from ._creation import (
 )  # fmt: skip
 from ._data import as_tensor, asarray, from_numpy, tensor
 from ._generator import Generator
+from ._missing import getattr_of as _getattr_of
+from ._names import *  # noqa: F403
 from ._size import Size, device
 from ._tensor_str import set_printoptions
 from .autograd.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
@@ -58,10 +61,16 @@ from .random import (
 )  # fmt: skip
 
 __version__ = "0.1.0"
+__all__ = [
+    "Generator", "Size", "Tensor", "arange", "as_tensor", "asarray", "autograd", "cuda", "default_generator", "device",
+    "dtype", "empty", "empty_like", "enable_grad", "eye", "from_numpy", "full", "full_like", "get_default_dtype",
+    "get_rng_state", "initial_seed", "is_grad_enabled", "linspace", "manual_seed", "nn", "no_grad", "ones", "ones_like",
+    "rand", "rand_like", "randint", "randn", "randn_like", "random", "randperm", "return_types", "seed", "set_default_dtype",
+    "set_grad_enabled", "set_printoptions", "set_rng_state", "tensor", "utils", "zeros", "zeros_like",
+]  # fmt: skip
+__all__ += _names.__all__
 
 _node.free_quickly(_node.Node)
-for _d in _dtypes.all_dtypes():
-    globals()[_d.name] = _d
-for _op in _OPS.values():
-    if not _op.namespace:
-        globals()[_op.name] = _op.function
+
+if not TYPE_CHECKING:  # else any name would be right
+    __getattr__ = _getattr_of(__name__, "torch")

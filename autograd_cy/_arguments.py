@@ -7,7 +7,7 @@
 """
 
 import operator
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -96,7 +96,7 @@ def array_argument(function: str, value: Any) -> np.ndarray:
     return array_of(value)
 
 
-def order_like(array: np.ndarray) -> str:
+def order_like(array: np.ndarray) -> Literal["C", "K"]:
     """NumPy's ``order`` for an array like this one: its order of axes, but plain rows if it is expanded."""
     return "C" if 0 in array.strides else "K"
 

@@ -12,6 +12,7 @@ from ._core.operations import OPS
 from ._core.tensor import Tensor, array_of, extend, from_array
 from ._creation import full_like, ones_like, zeros_like
 from ._data import as_tensor
+from ._missing import mark_missing_methods
 from ._size import Size
 from ._size import device as Device
 from ._tensor_str import tensor_repr
@@ -269,7 +270,7 @@ def item(self):
 
 @method
 def tolist(self):
-    """tolist() -> nested lists of numbers, a number for a 0-d tensor."""
+    """tolist() -> list or number: the elements as nested lists of numbers; of a 0-d tensor, its number."""
     return array_of(self).tolist()
 
 
@@ -419,5 +420,6 @@ for _op in OPS.values():
 extend("Size", Size)
 extend("as_tensor", as_tensor)
 extend("warn_grad_of_non_leaf", warn_grad_of_non_leaf)
+mark_missing_methods()
 
 __all__ = ["Dtype", "Tensor", "full_like", "get_default", "ones_like", "zeros_like"]

@@ -185,7 +185,7 @@ def randperm(
 # ------------------------------------------------------------------------------------------------------------
 
 
-def _source(function: str, generator: Generator | None) -> "np.random.Generator":
+def _source(function: str, generator: Any) -> "np.random.Generator":
     if generator is None:
         return default_generator.numpy
     if not isinstance(generator, Generator):

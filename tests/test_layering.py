@@ -36,6 +36,8 @@ LAYERS = [
     _core.input_buffer
     _core.engine _core.py_function
     _generator _size _arguments
+    _missing
+    _names
     _data _creation _tensor_str utils.hooks
     utils return_types
     random cuda

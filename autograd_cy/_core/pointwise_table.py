@@ -10,6 +10,7 @@ A row: op(name, arguments, forward, {input: derivative}, ...)
   kinds        derivative kernels for r(eal), c(omplex) types; other types go by the rule
   real_forward a formula in place of the ufunc for float and double: where gcc's loop beats NumPy's, with the same bits
   without      types that NumPy has a loop for, but the operation doesn't take: (first code, end)
+  example      for the docstring: a call, and what it returns
   holomorphic  the gradient is conj(F(conj(g))); False: F(g) itself
 Vocabulary: + - * /, where(condition, x, y), conj, sgn, real and the functions of `let`.
 """
@@ -22,8 +23,8 @@ INTEGERS, COMPLEX = ("BOOL", "FLOAT16"), ("COMPLEX64", "NCODES")
 
 
 def op(name, args, forward, derivatives=None, let="", node=None, saved=("self", "other", "result"), kinds="rc",
-       forward_kinds=None, inexact=False, holomorphic=True, result="SAME_TYPE", methods=None, doc="", public=True,
-       without=None, real_forward=None):
+       forward_kinds=None, inexact=False, holomorphic=True, result="SAME_TYPE", methods=None, doc="", example=None,
+       public=True, without=None, real_forward=None):
     lets = {}
     for line in filter(None, (part.strip() for part in let.split(";"))):
         variable, function, arguments = re.fullmatch(r"(\w+) = (\w+)\((.*)\)", line).groups()
@@ -33,19 +34,21 @@ def op(name, args, forward, derivatives=None, let="", node=None, saved=("self", 
     table.append(SimpleNamespace(
         name=name, args=args, inputs=inputs, forward=forward, derivatives=derivatives, lets=lets, node=node,
         saved=saved, kinds=kinds, forward_kinds=forward_kinds or kinds, inexact=inexact, holomorphic=holomorphic,
-        result=result, methods=(name,) if methods is None else methods, doc=doc, public=public,
+        result=result, methods=(name,) if methods is None else methods, doc=doc, example=example, public=public,
         without=without, real_forward=real_forward))
 
 
 # arithmetic
-op("add_", "input, other", "add", real_forward="a + b", derivatives={"a": "g", "b": "g"}, node="AddBackward0", public=False)
+op("add_", "input, other", "add", real_forward="a + b", derivatives={"a": "g", "b": "g"}, node="AddBackward0",
+   public=False)
 op("sub_", "input, other", "subtract", real_forward="a - b", derivatives={"a": "g", "b": "-g"}, node="SubBackward0",
    public=False)
 op("rsub_", "input, other", "subtract", real_forward="a - b", derivatives={"a": "g", "b": "-g"}, node="RsubBackward1",
    public=False)
 op("mul", "input, other", "multiply", real_forward="a * b", derivatives={"a": "g * b", "b": "g * a"},
    node="MulBackward0", methods=("mul", "multiply"),
-   doc="The product input * other.")
+   doc="The product input * other.",
+   example=("ag.mul(ag.tensor([1.0, 2.0]), 3.0)", "tensor([3., 6.])"))
 op("div_", "input, other", "true_divide", {"a": "g / b", "b": "-g * (a / b) / b"}, node="DivBackward0",
    inexact=True, public=False)
 op("power", "input, exponent", "power", without=INTEGERS, derivatives=
@@ -60,21 +63,29 @@ op("power_to_number", "input, exponent", "power", without=INTEGERS, derivatives=
    node="PowBackward0", saved=("self", "exponent"), public=False)
 op("squared", "input, exponent", "a * a", {"a": "g * (2 * a)"}, node="PowBackward0", saved=("self", "exponent"),
    forward_kinds="irc", public=False)
-op("neg", "input", "negative", {"a": "-g"}, node="NegBackward0", methods=("neg", "negative"), doc="-input.")
+op("neg", "input", "negative", {"a": "-g"}, node="NegBackward0", methods=("neg", "negative"), doc="-input.",
+   example=("ag.neg(ag.tensor([1.0, -2.0]))", "tensor([-1.,  2.])"))
 op("reciprocal", "input", "reciprocal", {"a": "-g * y * y"}, node="ReciprocalBackward0", inexact=True,
-   doc="1 / input.")
+   doc="1 / input.",
+   example=("ag.reciprocal(ag.tensor([2.0, 4.0]))", "tensor([0.5000, 0.2500])"))
 op("abs", "input", "absolute", {"a": "g * sgn(a)"}, node="AbsBackward0", kinds="r", holomorphic=False,
    result="REAL_PART", methods=("abs", "absolute"), without=("BOOL", "UINT8"),
-   doc="The absolute value; its gradient at 0 is 0.")
+   doc="The absolute value; its gradient at 0 is 0.",
+   example=("ag.abs(ag.tensor([-1.0, 2.0]))", "tensor([1., 2.])"))
 op("sgn", "input", "sign", {"a": "where(a == 0, 0, (g - y * real(conj(y) * g)) / abs(a))"}, node="SgnBackward0",
-   kinds="", holomorphic=False, doc="input / abs(input), and 0 at 0: the sign of a real number.")
+   kinds="", holomorphic=False, doc="input / abs(input), and 0 at 0: the sign of a real number.",
+   example=("ag.sgn(ag.tensor([-3.0, 0.0, 2.0]))", "tensor([-1.,  0.,  1.])"))
 op("conj_", "input", "conjugate", {"a": "conj(g)"}, node="ConjBackward0", holomorphic=False, public=False)
 op("maximum", "input, other", "maximum", {"a": "where(a == b, g / 2, where(a < b, 0, g))",
                                           "b": "where(a == b, g / 2, where(b < a, 0, g))"},
-   node="MaximumBackward0", kinds="r", without=COMPLEX, doc="The larger of input and other; equal ones share the gradient.")
+   node="MaximumBackward0", kinds="r", without=COMPLEX,
+   doc="The larger of input and other; equal ones share the gradient.",
+   example=("ag.maximum(ag.tensor([1.0, 4.0]), ag.tensor([3.0, 2.0]))", "tensor([3., 4.])"))
 op("minimum", "input, other", "minimum", {"a": "where(a == b, g / 2, where(a > b, 0, g))",
                                           "b": "where(a == b, g / 2, where(b > a, 0, g))"},
-   node="MinimumBackward0", kinds="r", without=COMPLEX, doc="The smaller of input and other; equal ones share the gradient.")
+   node="MinimumBackward0", kinds="r", without=COMPLEX,
+   doc="The smaller of input and other; equal ones share the gradient.",
+   example=("ag.minimum(ag.tensor([1.0, 4.0]), ag.tensor([3.0, 2.0]))", "tensor([1., 2.])"))
 op("clamp_numbers", "input, min, max", "where(a > c, c, where(a < b, where(b > c, c, b), a))",
    {"a": "where(a < b, 0, where(a > c, 0, g))"}, node="ClampBackward1", saved=("self", None, None), kinds="r",
    forward_kinds="ir", public=False)
@@ -84,26 +95,36 @@ op("clamp_tensors", "input, min, max", "where(a > c, c, where(a < b, where(b > c
    node="ClampBackward0", saved=("self", "min", "max"), kinds="r", forward_kinds="ir", public=False)
 
 # exponential, trigonometric, error function
-op("exp", "input", "exp", {"a": "g * y"}, node="ExpBackward0", inexact=True, doc="e to the power of input.")
-op("log", "input", "log", {"a": "g / a"}, node="LogBackward0", inexact=True, doc="The natural logarithm.")
+op("exp", "input", "exp", {"a": "g * y"}, node="ExpBackward0", inexact=True, doc="e to the power of input.",
+   example=("ag.exp(ag.tensor([0.0, 1.0]))", "tensor([1.0000, 2.7183])"))
+op("log", "input", "log", {"a": "g / a"}, node="LogBackward0", inexact=True, doc="The natural logarithm.",
+   example=("ag.log(ag.tensor([1.0, 10.0]))", "tensor([0.0000, 2.3026])"))
 op("sqrt", "input", "sqrt", {"a": "g / (2 * y)"}, node="SqrtBackward0", inexact=True,
-   doc="The square root; its gradient at 0 is infinite.")
+   doc="The square root; its gradient at 0 is infinite.",
+   example=("ag.sqrt(ag.tensor([4.0, 9.0]))", "tensor([2., 3.])"))
 op("rsqrt", "input", "1 / s", {"a": "-0.5 * g * y * y * y"}, let="s = sqrt(a)", node="RsqrtBackward0", inexact=True,
-   doc="1 / sqrt(input).")
+   doc="1 / sqrt(input).",
+   example=("ag.rsqrt(ag.tensor([4.0, 16.0]))", "tensor([0.5000, 0.2500])"))
 op("sin", "input", "sin", {"a": "g * z"}, let="z = cos(a)", node="SinBackward0", inexact=True,
-   doc="The sine of an angle in radians.")
+   doc="The sine of an angle in radians.",
+   example=("ag.sin(ag.tensor([0.0, 1.0]))", "tensor([0.0000, 0.8415])"))
 op("cos", "input", "cos", {"a": "-g * z"}, let="z = sin(a)", node="CosBackward0", inexact=True,
-   doc="The cosine of an angle in radians.")
+   doc="The cosine of an angle in radians.",
+   example=("ag.cos(ag.tensor([0.0, 1.0]))", "tensor([1.0000, 0.5403])"))
 op("tanh", "input", "tanh", {"a": "g * (1 - y * y)"}, node="TanhBackward0", inexact=True,
-   doc="The hyperbolic tangent.")
+   doc="The hyperbolic tangent.",
+   example=("ag.tanh(ag.tensor([0.0, 1.0]))", "tensor([0.0000, 0.7616])"))
 op("sigmoid", "input", "1 / (1 + e)", {"a": "g * (1 - y) * y"}, let="e = exp(-a)", node="SigmoidBackward0",
-   inexact=True, doc="The logistic function 1 / (1 + exp(-input)).")
+   inexact=True, doc="The logistic function 1 / (1 + exp(-input)).",
+   example=("ag.sigmoid(ag.tensor([0.0, 1.0]))", "tensor([0.5000, 0.7311])"))
 op("erf", "input", "r", {"a": "1.1283791670955126 * g * e"}, let="r = erf(a); e = exp(-a * a)", node="ErfBackward0",
-   kinds="r", inexact=True, doc="The error function 2 / sqrt(pi) * integral of exp(-t**2) from 0 to input.")
+   kinds="r", inexact=True, doc="The error function 2 / sqrt(pi) * integral of exp(-t**2) from 0 to input.",
+   example=("ag.erf(ag.tensor([0.0, 1.0]))", "tensor([0.0000, 0.8427])"))
 
 # activations
 op("relu", "input", "where(a < 0, 0, a)", {"a": "where(y > 0, g, 0)"}, node="ReluBackward0", kinds="r",
-   forward_kinds="ir", doc="max(input, 0); its gradient at 0 is 0.")
+   forward_kinds="ir", doc="max(input, 0); its gradient at 0 is 0.",
+   example=("ag.relu(ag.tensor([-1.0, 2.0]))", "tensor([0., 2.])"))
 op("silu_", "input", "a * s", {"a": "g * s * (1 + a * (1 - s))"}, let="s = sigmoid(a)", node="SiluBackward0",
    public=False)
 op("gelu_erf", "input", "0.5 * a * (1 + r)", {"a": "g * (0.5 * (1 + r) + 0.3989422804014327 * a * e)"},
@@ -113,15 +134,26 @@ op("gelu_tanh", "input", "0.5 * a * (1 + t)",
    let="t = tanh(0.7978845608028654 * (a + 0.044715 * a * a * a))", node="GeluBackward0", kinds="r", public=False)
 
 # not differentiable
-for name, ufunc, sign in [("eq", "equal", "=="), ("ne", "not_equal", "!="), ("lt", "less", "<"),
-                          ("le", "less_equal", "<="), ("gt", "greater", ">"), ("ge", "greater_equal", ">=")]:
+for name, ufunc, sign, result in [
+        ("eq", "equal", "==", "[False,  True, False]"), ("ne", "not_equal", "!=", "[ True, False,  True]"),
+        ("lt", "less", "<", "[ True, False, False]"), ("le", "less_equal", "<=", "[ True,  True, False]"),
+        ("gt", "greater", ">", "[False, False,  True]"), ("ge", "greater_equal", ">=", "[False,  True,  True]")]:
     op(name, "input, other", ufunc, result="TRUTH", without=COMPLEX if sign[0] in "<>" else None,
-       doc=f"input {sign} other, a bool tensor.")
-for name in ["logical_and", "logical_or", "logical_xor"]:
-    op(name, "input, other", name, result="TRUTH", doc=f"{name[8:].upper()} of the truth values, a bool tensor.")
-op("logical_not", "input", "logical_not", result="TRUTH", doc="Whether each element is zero, a bool tensor.")
-for name in ["bitwise_and", "bitwise_or", "bitwise_xor"]:
-    op(name, "input, other", name, doc=f"{name[8:].upper()} of the bits of integers, or of truth values.")
-op("bitwise_not", "input", "invert", doc="The bits of integers inverted; of truth values, NOT.")
-for name, words in [("isnan", "is NaN"), ("isinf", "is infinite"), ("isfinite", "is neither infinite nor NaN")]:
-    op(name, "input", name, result="TRUTH", doc=f"Whether each element {words}, a bool tensor.")
+       doc=f"input {sign} other, a bool tensor.",
+       example=(f"ag.{name}(ag.tensor([1, 2, 3]), 2)", f"tensor({result})"))
+for name, result in [("logical_and", "[False, False,  True]"), ("logical_or", "[False,  True,  True]"),
+                     ("logical_xor", "[False,  True, False]")]:
+    op(name, "input, other", name, result="TRUTH", doc=f"{name[8:].upper()} of the truth values, a bool tensor.",
+       example=(f"ag.{name}(ag.tensor([0, 1, 1]), ag.tensor([0, 0, 1]))", f"tensor({result})"))
+op("logical_not", "input", "logical_not", result="TRUTH", doc="Whether each element is zero, a bool tensor.",
+   example=("ag.logical_not(ag.tensor([0, 1, 2]))", "tensor([ True, False, False])"))
+for name, result in [("bitwise_and", 2), ("bitwise_or", 7), ("bitwise_xor", 5)]:
+    op(name, "input, other", name, doc=f"{name[8:].upper()} of the bits of integers, or of truth values.",
+       example=(f"ag.{name}(ag.tensor([6]), ag.tensor([3]))", f"tensor([{result}])"))
+op("bitwise_not", "input", "invert", doc="The bits of integers inverted; of truth values, NOT.",
+   example=("ag.bitwise_not(ag.tensor([6]))", "tensor([-7])"))
+for name, words, result in [
+        ("isnan", "is NaN", "[False, False,  True]"), ("isinf", "is infinite", "[False,  True, False]"),
+        ("isfinite", "is neither infinite nor NaN", "[ True, False, False]")]:
+    op(name, "input", name, result="TRUTH", doc=f"Whether each element {words}, a bool tensor.",
+       example=(f"ag.{name}(ag.tensor([1.0, float('inf'), float('nan')]))", f"tensor({result})"))

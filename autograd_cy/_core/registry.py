@@ -5,7 +5,7 @@ from collections import namedtuple
 Op = namedtuple("Op", "name function methods kind namespace")
 Op.__doc__ = """One public operation: its function, the Tensor methods and the namespace ('' or 'nn.functional') it is in."""
 
-OPS = {}
+OPS: dict[str, Op] = {}
 
 
 def op(name=None, methods=(), kind="structural", namespace=""):

@@ -93,6 +93,11 @@ def reshape(input, *shape):
     """reshape(input, shape) -> Tensor: the elements in another shape; a view where the strides allow it, else a copy.
 
     One size may be -1: it follows from the others. As a method the sizes may stand one by one: x.reshape(2, 3).
+
+    >>> import autograd_cy as ag
+    >>> ag.reshape(ag.tensor([1.0, 2.0, 3.0, 4.0]), (2, -1))
+    tensor([[1., 2.],
+            [3., 4.]])
     """
     cdef Tensor x = as_tensor(input, "reshape")
     cdef tuple sizes = inferred(sizes_of(shape), cnp.PyArray_SIZE(x.array))
@@ -105,7 +110,13 @@ def reshape(input, *shape):
 
 @op(methods=("view",))
 def view(input, *shape):
-    """view(input, shape) -> Tensor: a view in another shape; RuntimeError where only a copy has that shape."""
+    """view(input, shape) -> Tensor: a view in another shape; RuntimeError where only a copy has that shape.
+
+    >>> import autograd_cy as ag
+    >>> ag.tensor([1.0, 2.0, 3.0, 4.0]).view(2, 2)
+    tensor([[1., 2.],
+            [3., 4.]])
+    """
     cdef Tensor x = as_tensor(input, "view")
     if len(shape) == 1 and isinstance(shape[0], (dtype, np.dtype)):
         raise NotImplementedError("view(dtype) is not supported; use to(dtype)")
@@ -119,7 +130,12 @@ def view(input, *shape):
 
 @op(methods=("flatten",))
 def flatten(input, start_dim=0, end_dim=-1):
-    """flatten(input, start_dim=0, end_dim=-1) -> Tensor: the dimensions from start_dim to end_dim made into one."""
+    """flatten(input, start_dim=0, end_dim=-1) -> Tensor: the dimensions from start_dim to end_dim made into one.
+
+    >>> import autograd_cy as ag
+    >>> ag.flatten(ag.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    tensor([1., 2., 3., 4.])
+    """
     cdef Tensor x = as_tensor(input, "flatten")
     cdef int ndim = cnp.PyArray_NDIM(x.array)
     cdef int start = wrap_dim(start_dim, ndim), end = wrap_dim(end_dim, ndim)
@@ -135,7 +151,12 @@ def flatten(input, start_dim=0, end_dim=-1):
 
 @op(methods=("squeeze",))
 def squeeze(input, dim=None):
-    """squeeze(input, dim=None) -> Tensor: without the dimensions of size 1, or only those among `dim` (an int or a tuple)."""
+    """squeeze(input, dim=None) -> Tensor: without the dimensions of size 1, or only those among `dim` (an int or a tuple).
+
+    >>> import autograd_cy as ag
+    >>> ag.squeeze(ag.tensor([[1.0, 2.0]]))
+    tensor([1., 2.])
+    """
     cdef Tensor x = as_tensor(input, "squeeze")
     cdef tuple sizes = shape_of(x), kept
     cdef int d, ndim = cnp.PyArray_NDIM(x.array)
@@ -149,7 +170,13 @@ def squeeze(input, dim=None):
 
 @op(methods=("unsqueeze",))
 def unsqueeze(input, dim):
-    """unsqueeze(input, dim) -> Tensor: with a dimension of size 1 inserted at `dim`."""
+    """unsqueeze(input, dim) -> Tensor: with a dimension of size 1 inserted at `dim`.
+
+    >>> import autograd_cy as ag
+    >>> ag.unsqueeze(ag.tensor([1.0, 2.0]), 1)
+    tensor([[1.],
+            [2.]])
+    """
     cdef Tensor x = as_tensor(input, "unsqueeze")
     cdef tuple sizes = shape_of(x)
     cdef int d = wrap_dim(dim, cnp.PyArray_NDIM(x.array) + 1)
@@ -194,7 +221,12 @@ cdef class PermuteBackward0(Node):
 
 @op(methods=("transpose", "swapaxes", "swapdims"))
 def transpose(input, dim0, dim1):
-    """transpose(input, dim0, dim1) -> Tensor: a view with two dimensions exchanged."""
+    """transpose(input, dim0, dim1) -> Tensor: a view with two dimensions exchanged.
+
+    >>> import autograd_cy as ag
+    >>> ag.transpose(ag.ones(2, 3, 4), 0, 2).shape
+    torch.Size([4, 3, 2])
+    """
     cdef Tensor x = as_tensor(input, "transpose")
     cdef int ndim = cnp.PyArray_NDIM(x.array)
     cdef int a = wrap_dim(dim0, ndim), b = wrap_dim(dim1, ndim)
@@ -203,7 +235,13 @@ def transpose(input, dim0, dim1):
 
 @op(methods=("t",))
 def t(input):
-    """t(input) -> Tensor: the transposed matrix, a view; a tensor of fewer than two dimensions as it is."""
+    """t(input) -> Tensor: the transposed matrix, a view; a tensor of fewer than two dimensions as it is.
+
+    >>> import autograd_cy as ag
+    >>> ag.t(ag.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    tensor([[1., 3.],
+            [2., 4.]])
+    """
     cdef Tensor x = as_tensor(input, "t")
     if cnp.PyArray_NDIM(x.array) > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {cnp.PyArray_NDIM(x.array)}D")
@@ -212,7 +250,12 @@ def t(input):
 
 @op(methods=("permute",))
 def permute(input, *dims):
-    """permute(input, dims) -> Tensor: a view with the dimensions in the order of `dims`."""
+    """permute(input, dims) -> Tensor: a view with the dimensions in the order of `dims`.
+
+    >>> import autograd_cy as ag
+    >>> ag.permute(ag.ones(2, 3, 4), (2, 0, 1)).shape
+    torch.Size([4, 2, 3])
+    """
     cdef Tensor x = as_tensor(input, "permute")
     cdef int d, ndim = cnp.PyArray_NDIM(x.array)
     cdef tuple order = tuple([wrap_dim(d, ndim) for d in sizes_of(dims)])
@@ -251,7 +294,13 @@ cdef class ExpandBackward0(Node):
 
 @op(methods=("expand",))
 def expand(input, *sizes):
-    """expand(input, sizes) -> Tensor: a view broadcast to `sizes`; -1 keeps a dimension's size."""
+    """expand(input, sizes) -> Tensor: a view broadcast to `sizes`; -1 keeps a dimension's size.
+
+    >>> import autograd_cy as ag
+    >>> ag.tensor([[1.0], [2.0]]).expand(2, 3)
+    tensor([[1., 1., 1.],
+            [2., 2., 2.]])
+    """
     cdef Tensor x = as_tensor(input, "expand")
     cdef cnp.npy_intp dims[64]
     cdef cnp.npy_intp strides[64]
@@ -346,6 +395,10 @@ def diagonal(input, offset=0, dim1=0, dim2=1):
     """diagonal(input, offset=0, dim1=0, dim2=1) -> Tensor: a view of the diagonals of the matrices in dim1 and dim2.
 
     They become the last dimension; `offset` > 0 takes those above the main diagonal.
+
+    >>> import autograd_cy as ag
+    >>> ag.diagonal(ag.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    tensor([1., 4.])
     """
     cdef Tensor x = as_tensor(input, "diagonal")
     cdef int ndim = cnp.PyArray_NDIM(x.array)
@@ -402,6 +455,10 @@ def split(tensor, split_size_or_sections, dim=0):
     """split(tensor, split_size_or_sections, dim=0) -> tuple of Tensors: views of consecutive parts along `dim`.
 
     An int is the size of each part (the last may be smaller), a list gives the sizes of all.
+
+    >>> import autograd_cy as ag
+    >>> ag.split(ag.tensor([1.0, 2.0, 3.0]), 2)
+    (tensor([1., 2.]), tensor([3.]))
     """
     cdef Tensor x = as_tensor(tensor, "split"), part
     cdef tuple sizes = shape_of(x)
@@ -434,7 +491,12 @@ def split(tensor, split_size_or_sections, dim=0):
 
 @op(methods=("unbind",))
 def unbind(input, dim=0):
-    """unbind(input, dim=0) -> tuple of Tensors: the views along `dim`, without that dimension."""
+    """unbind(input, dim=0) -> tuple of Tensors: the views along `dim`, without that dimension.
+
+    >>> import autograd_cy as ag
+    >>> ag.unbind(ag.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    (tensor([1., 2.]), tensor([3., 4.]))
+    """
     cdef Tensor x = as_tensor(input, "unbind"), part
     cdef tuple sizes = shape_of(x)
     if not sizes:
@@ -512,7 +574,12 @@ cdef object common_type(list tensors):
 
 @op(methods=())
 def cat(tensors, dim=0):
-    """cat(tensors, dim=0) -> Tensor: the tensors one after the other along `dim`; elsewhere their sizes agree."""
+    """cat(tensors, dim=0) -> Tensor: the tensors one after the other along `dim`; elsewhere their sizes agree.
+
+    >>> import autograd_cy as ag
+    >>> ag.cat([ag.tensor([1.0, 2.0]), ag.tensor([3.0])])
+    tensor([1., 2., 3.])
+    """
     cdef list found = tensors_of(tensors, "cat")
     cdef Tensor x
     # an empty 1-d tensor joins any shape, as in PyTorch
@@ -541,7 +608,13 @@ def cat(tensors, dim=0):
 
 @op(methods=())
 def stack(tensors, dim=0):
-    """stack(tensors, dim=0) -> Tensor: tensors of one shape along a new dimension `dim`."""
+    """stack(tensors, dim=0) -> Tensor: tensors of one shape along a new dimension `dim`.
+
+    >>> import autograd_cy as ag
+    >>> ag.stack([ag.tensor([1.0, 2.0]), ag.tensor([3.0, 4.0])], dim=1)
+    tensor([[1., 3.],
+            [2., 4.]])
+    """
     cdef list found = tensors_of(tensors, "stack")
     cdef Tensor x
     cdef tuple first = shape_of(<Tensor> found[0])
@@ -571,7 +644,12 @@ cdef class FlipBackward0(Node):
 
 @op(methods=("flip",))
 def flip(input, *dims):
-    """flip(input, dims) -> Tensor: a copy with the order of the elements reversed along `dims`."""
+    """flip(input, dims) -> Tensor: a copy with the order of the elements reversed along `dims`.
+
+    >>> import autograd_cy as ag
+    >>> ag.flip(ag.tensor([1.0, 2.0, 3.0]), [0])
+    tensor([3., 2., 1.])
+    """
     cdef Tensor x = as_tensor(input, "flip")
     cdef int d, ndim = cnp.PyArray_NDIM(x.array)
     cdef tuple axes = tuple([wrap_dim(d, ndim) for d in sizes_of(dims)])
@@ -602,7 +680,12 @@ cdef class ToCopyBackward0(Node):
 
 @op(methods=("clone",))
 def clone(input, *, memory_format=None):
-    """clone(input) -> Tensor: a copy, dense, through which gradients pass."""
+    """clone(input) -> Tensor: a copy, dense, through which gradients pass.
+
+    >>> import autograd_cy as ag
+    >>> ag.clone(ag.tensor([1.0, 2.0]))
+    tensor([1., 2.])
+    """
     cdef Tensor x = as_tensor(input, "clone")
     return enter_linear(CloneBackward0, (), x, dense_copy(x.array))
 
@@ -658,7 +741,12 @@ cdef class ViewAsComplexBackward0(Node):
 
 @op(methods=())
 def view_as_real(input):
-    """view_as_real(input) -> Tensor: a complex tensor as a real one, with (real, imaginary) as a last dimension; a view."""
+    """view_as_real(input) -> Tensor: a complex tensor as a real one, with (real, imaginary) as a last dimension; a view.
+
+    >>> import autograd_cy as ag
+    >>> ag.view_as_real(ag.tensor([1 + 2j]))
+    tensor([[1., 2.]])
+    """
     cdef Tensor x = as_tensor(input, "view_as_real")
     if code_of(x.array) < COMPLEX64:
         raise RuntimeError("view_as_real is only supported for complex tensors")
@@ -668,7 +756,12 @@ def view_as_real(input):
 
 @op(methods=())
 def view_as_complex(input):
-    """view_as_complex(input) -> Tensor: a real tensor, whose last dimension is (real, imaginary), as a complex one; a view."""
+    """view_as_complex(input) -> Tensor: a real tensor, whose last dimension is (real, imaginary), as a complex one; a view.
+
+    >>> import autograd_cy as ag
+    >>> ag.view_as_complex(ag.tensor([[1.0, 2.0]]))
+    tensor([1.+2.j])
+    """
     cdef Tensor x = as_tensor(input, "view_as_complex")
     cdef dtype d = dtype_of(code_of(x.array))
     if not d.is_floating_point or cnp.PyArray_NDIM(x.array) == 0 or shape_of(x)[-1] != 2:
@@ -680,13 +773,23 @@ def view_as_complex(input):
 
 @op(methods=())
 def real(input):
-    """real(input) -> Tensor: the real part, a view; a real tensor itself. As a property: x.real."""
+    """real(input) -> Tensor: the real part, a view; a real tensor itself. As a property: x.real.
+
+    >>> import autograd_cy as ag
+    >>> ag.real(ag.tensor([1 + 2j]))
+    tensor([1.])
+    """
     return view_as_real(input)[..., 0] if code_of(as_tensor(input, "real").array) >= COMPLEX64 else input
 
 
 @op(methods=())
 def imag(input):
-    """imag(input) -> Tensor: the imaginary part of a complex tensor, a view. As a property: x.imag."""
+    """imag(input) -> Tensor: the imaginary part of a complex tensor, a view. As a property: x.imag.
+
+    >>> import autograd_cy as ag
+    >>> ag.imag(ag.tensor([1 + 2j]))
+    tensor([2.])
+    """
     if code_of(as_tensor(input, "imag").array) < COMPLEX64:
         raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
     return view_as_real(input)[..., 1]

@@ -21,7 +21,7 @@ class _Mode:
                 FutureWarning,
                 stacklevel=2,
             )
-            function.__init__ = self(function.__init__)
+            function.__init__ = self(function.__init__)  # type: ignore[method-assign]
             return function
         if inspect.isgeneratorfunction(function):
             return self._decorate_generator(function)

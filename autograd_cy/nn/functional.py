@@ -1,8 +1,10 @@
-"""Functions of neural networks: the operations declared in this namespace, and those that PyTorch has here, too (facade)."""
+"""Functions of neural networks: the operations of this namespace, and those that PyTorch has here, too (facade)."""
 
 from .._core.operations import OPS
+from .._missing import getattr_of
 
-for _op in OPS.values():
-    if _op.namespace == "nn.functional" or _op.name in ("relu", "sigmoid", "tanh"):
-        globals()[_op.name] = _op.function
-__all__ = [_name for _name in globals() if not _name.startswith("_") and _name != "OPS"]
+_names = {op.name: op.function for op in OPS.values() if op.namespace == "nn.functional"}
+_names |= {name: OPS[name].function for name in ("relu", "sigmoid", "tanh")}
+globals().update(_names)
+__all__ = list(_names)
+__getattr__ = getattr_of(__name__, "torch.nn.functional")

@@ -1,0 +1,15 @@
+"""The names that tables declare: the functions of operations that are in no other namespace, and the dtypes (facade)."""
+
+from ._core.dtypes import all_dtypes
+from ._core.operations import OPS
+
+_ALIASES = {
+    "half": "float16", "float": "float32", "double": "float64", "cfloat": "complex64", "cdouble": "complex128",
+    "short": "int16", "int": "int32", "long": "int64",
+}  # fmt: skip
+
+_names = {op.name: op.function for op in OPS.values() if not op.namespace}
+_names |= {dtype.name: dtype for dtype in all_dtypes()}
+_names |= {alias: _names[name] for alias, name in _ALIASES.items()}
+globals().update(_names)
+__all__ = list(_names)

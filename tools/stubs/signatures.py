@@ -1,0 +1,144 @@
+"""One function as text: `def name(parameter: type, ...) -> type`, with the first sentence of its docstring."""
+
+import inspect
+import json
+import re
+import textwrap
+from typing import NamedTuple
+
+from tools.stubs.tables import METHOD_RESULTS, OVERLOADS, PARAMETERS, RESULTS
+
+# "call(arguments) -> result: what it does"
+CALL = re.compile(r"(?P<call>\w+[(\[].*?[)\]])(?: -> (?P<result>[^:]*))?: (?P<text>.*)")
+
+# Types whose names an operation or a method may take: each is marked where it stands for the type. A name in front of a
+# colon is a parameter.
+SHADOWED = re.compile(r"(?<![.\w])(bool|complex|device|dtype|float|int|object|str|type)\b(?!:)")
+MARK = "§"
+
+
+class Doc(NamedTuple):
+    """What a docstring says: how to call the function, what comes back, what it does, and further paragraphs."""
+
+    call: str
+    result: str | None
+    text: str
+    more: str
+
+
+def doc_of(function):
+    """The docstring of a function in its parts; where it doesn't begin with the call, all of it is `text`."""
+    first, _, more = (inspect.getdoc(function) or "").partition("\n\n")
+    first = " ".join(first.split())
+    found = CALL.fullmatch(first)
+    if found is None:
+        return Doc("", None, first, more)
+    return Doc(found["call"], found["result"], found["text"], more)
+
+
+def sentence(function):
+    """The first sentence on what the function does."""
+    text = doc_of(function).text.partition(". ")[0].rstrip(".")
+    return f"{text}." if text else ""
+
+
+def parameter_type(owner, name, parameter):
+    """The type of a parameter, as the tables have it. A function of a class has the class's name as `owner`."""
+    keys = (f"{owner}.{name}.{parameter.name}", f"{name}.{parameter.name}", parameter.name)
+    found = next((PARAMETERS[key] for key in keys if key in PARAMETERS), None)
+    if found is None:
+        raise LookupError(f"what is the type of {parameter.name!r} of {name}()? Enter it in tools/stubs/tables.py")
+    if parameter.default is None and found != "Any" and "None" not in found.split(" | "):
+        return f"{found} | None"
+    return found
+
+
+def default_text(value):
+    if isinstance(value, str):
+        return json.dumps(value)
+    return repr(value) if value is None or isinstance(value, (bool, int, float)) else "..."
+
+
+def parameters_text(owner, name, parameters, first=()):
+    """The parameters with their types, after those of `first` ("self" or nothing)."""
+    texts = list(first)
+    for i, p in enumerate(parameters):
+        before = parameters[i - 1].kind if i else p.POSITIONAL_OR_KEYWORD
+        if before is p.POSITIONAL_ONLY and p.kind is not p.POSITIONAL_ONLY:
+            texts.append("/")
+        if p.kind is p.KEYWORD_ONLY and before not in (p.KEYWORD_ONLY, p.VAR_POSITIONAL):
+            texts.append("*")
+        stars = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+        default = "" if p.default is p.empty else f" = {default_text(p.default)}"
+        texts.append(f"{stars}{p.name}: {parameter_type(owner, name, p)}{default}")
+    if parameters and parameters[-1].kind is inspect.Parameter.POSITIONAL_ONLY:
+        texts.append("/")
+    return ", ".join(texts)
+
+
+def result_type(owner, name, function):
+    """The type of the result: of the docstring's arrow, of the table, or None where the docstring names no result."""
+    known = METHOD_RESULTS.get(f"{owner}.{name}")
+    if known is not None:
+        return known
+    doc = doc_of(function)
+    if not doc.call or doc.result not in RESULTS:
+        raise LookupError(f"what does {name}() return? Its docstring says: {doc.result or doc.text!r}")
+    return RESULTS[doc.result]
+
+
+def signatures(name, function, method=False, owner="", result=None):
+    """The signatures of a function, several where it is overloaded: "(parameters) -> result"."""
+    parameters = list(inspect.signature(function).parameters.values())
+    overloads = OVERLOADS.get(f"{owner}.{name}") or OVERLOADS.get(name)
+    if overloads:
+        start = "self" if method else parameters_text(owner, name, parameters[:1])
+        return [f"({start}, {text[1:]}".replace(", )", ")") for text in overloads]
+    result = result or result_type(owner, name, function)
+    first = ["self"] if method else []
+    own = parameters[1:] if method else parameters
+    texts = [parameters_text(owner, name, own, first)]
+    for i, p in enumerate(own):
+        if p.kind is p.VAR_POSITIONAL and PARAMETERS[p.name] == "int":  # or all of them in a sequence
+            one = [*own[:i], p.replace(kind=p.POSITIONAL_ONLY), *own[i + 1 :]]
+            text = parameters_text(owner, name, one, first)
+            texts.insert(0, text.replace(f"{p.name}: int", f"{p.name}: Sequence[int]"))
+    return [f"({text}) -> {result}" for text in texts]
+
+
+def definition(name, texts, doc=""):
+    """The `def` with each of the signatures; the last one carries the docstring."""
+    lines = []
+    for i, text in enumerate(texts):
+        code, _, comment = text.partition("  # ")
+        comment = f"  # {comment}" if comment else ""
+        head = broken(f"def {name}{marked(code)}:")
+        lines += ["@overload"] * (len(texts) > 1)
+        if doc and i == len(texts) - 1:
+            lines += [head + comment, *docstring(doc)]
+        else:
+            lines.append(f"{head} ...{comment}")
+    return "\n".join(lines).split("\n")
+
+
+def broken(head):
+    """A `def` in lines that are short enough."""
+    if len(head) <= 104:
+        return head
+    start, rest = head.split("(", 1)
+    parameters, result = rest.rsplit(") -> ", 1)
+    unbroken = re.sub("(?<!,) ", "\xa0", parameters)
+    lines = textwrap.fill(unbroken, 108, initial_indent="    ", subsequent_indent="    ").replace("\xa0", " ")
+    return f"{start}(\n{lines}\n) -> {result}"
+
+
+def marked(types):
+    """A signature or a type, with those names marked that a scope may take for something else."""
+    return SHADOWED.sub(rf"{MARK}\1", types)
+
+
+def docstring(text):
+    wrapped = textwrap.wrap(text, 100)
+    if len(wrapped) == 1:
+        return [f'    """{text}"""']
+    return [f'    """{wrapped[0]}', *(f"    {line}" for line in wrapped[1:]), '    """']

@@ -1,0 +1,55 @@
+"""Write autograd_cy/_torch_names.txt, the public names of PyTorch: for the messages on what is missing here.
+
+    python -m tools.torch_names
+
+Names only, sorted, a section for each namespace. It takes an installed PyTorch, of which the file states the version.
+"""
+
+import importlib
+import textwrap
+from pathlib import Path
+
+TARGET = Path(__file__).resolve().parents[1] / "autograd_cy" / "_torch_names.txt"
+NAMESPACES = ("torch", "torch.Tensor", "torch.autograd", "torch.nn", "torch.nn.functional")
+
+
+def public_names(namespace):
+    """The names that a namespace offers, without what it merely imported from elsewhere."""
+    owner = find(namespace)
+    listed = set(getattr(owner, "__all__", ()))
+    names = [name for name in dir(owner) if not name.startswith("_") and name != "torch"]
+    if isinstance(owner, type):
+        return names
+    return [name for name in names if name in listed or is_torch_s(getattr(owner, name))]
+
+
+def find(namespace):
+    """The module or class of that name."""
+    try:
+        return importlib.import_module(namespace)
+    except ModuleNotFoundError:
+        module, _, name = namespace.rpartition(".")
+        return getattr(importlib.import_module(module), name)
+
+
+def is_torch_s(value):
+    """Whether a value comes from PyTorch: a module, function or class of it, or an instance of such a class."""
+    for attribute in ("__module__", "__name__"):
+        home = getattr(value, attribute, None)
+        if isinstance(home, str):
+            return home.startswith("torch")
+    return type(value).__module__.startswith("torch")
+
+
+def render():
+    """The text of the file."""
+    version = importlib.import_module("torch").__version__.partition("+")[0]
+    lines = [f"The public names of PyTorch {version}; written by tools/torch_names.py."]
+    for namespace in NAMESPACES:
+        names = textwrap.wrap(" ".join(public_names(namespace)), 118, break_on_hyphens=False)
+        lines += ["", f"[{namespace}]", *names]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    TARGET.write_text(render(), encoding="utf-8", newline="\n")
