@@ -21,21 +21,14 @@ LAYERS = [
     _core.lifetime
     _core.buffers
     _core.tensor _core.node _core.saved
-<<<<<<< HEAD
-    _core.hooks _core.loops _core.rows
-=======
-    _core.hooks _core.loops _core.reducers _core.softmax_loops
->>>>>>> 1d1eb2c (Largest and smallest elements, variance, norms)
+    _core.hooks _core.loops _core.rows _core.reducers _core.softmax_loops
     _core.inplace
     _core.record
     _core.pointwise_kernels
     _core.pointwise_table
-<<<<<<< HEAD
-    _core.pointwise _core.shape _core.reduce _core.normalize _core.linalg _core.parts _core.index _core.gather _core.losses
-=======
     _core.reduction
-    _core.pointwise _core.shape _core.reduce _core.normalize _core.select_reduce _core.norms _core.linalg _core.index _core.losses
->>>>>>> 1d1eb2c (Largest and smallest elements, variance, norms)
+    _core.pointwise _core.shape _core.reduce _core.normalize _core.select_reduce _core.norms _core.linalg _core.losses
+    _core.parts _core.pick _core.index _core.gather
     _core.operations
     _core.input_buffer
     _core.engine _core.py_function
