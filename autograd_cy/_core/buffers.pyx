@@ -5,6 +5,7 @@ All of them come from here, so that a pool for large ones has one place to live 
 
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 
 cimport numpy as cnp
 
@@ -59,7 +60,7 @@ cdef cnp.ndarray dense_copy(cnp.ndarray array):
 cdef cnp.ndarray strided_view(cnp.ndarray base, char *data, int ndim, const cnp.npy_intp *dims,
                               const cnp.npy_intp *strides):
     """A view of an array's memory with sizes and strides of its own, as writable as the array."""
-    cdef cnp.dtype descr = base.dtype
+    cdef cnp.dtype descr = base.descr
     cdef int flags = cnp.NPY_ARRAY_WRITEABLE if cnp.PyArray_ISWRITEABLE(base) else 0
     cdef cnp.ndarray view
     Py_INCREF(descr)
@@ -68,6 +69,18 @@ cdef cnp.ndarray strided_view(cnp.ndarray base, char *data, int ndim, const cnp.
     PyArray_SetBaseObject(view, base)
     PyArray_UpdateFlags(view, cnp.NPY_ARRAY_UPDATE_ALL)
     return view
+
+
+cdef tuple sizes_of(cnp.ndarray array):
+    """The shape as a tuple."""
+    cdef int axis, ndim = cnp.PyArray_NDIM(array)
+    cdef tuple sizes = PyTuple_New(ndim)
+    cdef object size
+    for axis in range(ndim):
+        size = cnp.PyArray_DIM(array, axis)
+        Py_INCREF(size)                 # the tuple takes this reference over
+        PyTuple_SET_ITEM(sizes, axis, size)
+    return sizes
 
 
 cdef bint is_owned(cnp.ndarray array, Py_ssize_t held=1) noexcept:

@@ -2,15 +2,14 @@
 
 from math import prod
 
-import numpy as np
-
 cimport cython
 cimport numpy as cnp
 
+from autograd_cy._core.buffers cimport sizes_of
 from autograd_cy._core.dtypes cimport INT32, INT64, code_of
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.record cimport as_tensor, is_wanted, new_node, record, shape_of, wrap_dim
-from autograd_cy._core.rows cimport add_rows, take_rows
+from autograd_cy._core.rows cimport add_rows, all_inside, positions, take_rows, zeros
 from autograd_cy._core.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.tensor cimport Tensor, new_tensor
 
@@ -25,13 +24,6 @@ cdef Tensor index_argument(object index, str operation, str expected):
     if code_of((<Tensor> index).array) not in (INT32, INT64):
         raise RuntimeError(f"{operation}(): Expected dtype {expected} for index")
     return <Tensor> index
-
-
-cdef object first_outside(cnp.ndarray numbers, Py_ssize_t size):
-    """The first number that is not in [0, size), or None."""
-    if cnp.PyArray_SIZE(numbers) == 0 or (numbers.min() >= 0 and numbers.max() < size):
-        return None
-    return numbers[(numbers < 0) | (numbers >= size)][0]
 
 
 cdef tuple at_least_1d(tuple sizes):
@@ -89,7 +81,7 @@ def index_select(input, dim, index):
     if not sizes and cnp.PyArray_SIZE(i.array) != 1:
         raise RuntimeError("index_select(): Index to scalar can have only 1 value, got "
                            f"{cnp.PyArray_SIZE(i.array)} value(s)")
-    if first_outside(i.array, at_least_1d(sizes)[d]) is not None:
+    if not all_inside(i.array, at_least_1d(sizes)[d]):
         raise IndexError("index out of range in self")
     array = take_rows(x.array.reshape(at_least_1d(sizes)), d, i.array.reshape(-1))
     return enter(IndexSelectBackward0, d, i, sizes, x, array if sizes else array.reshape(()))
@@ -101,7 +93,7 @@ cdef Tensor index_add(Tensor g, int dim, Tensor index, tuple sizes):
 
 
 cdef cnp.ndarray add_selected(cnp.ndarray g, int dim, cnp.ndarray index, tuple sizes):
-    return add_rows(g, at_least_1d(sizes), dim, index).reshape(sizes)
+    return add_rows(g, sizes, prod(sizes[:dim]), at_least_1d(sizes)[dim], index)
 
 
 cdef Tensor enter(object node_class, int dim, Tensor index, tuple sizes, Tensor x, cnp.ndarray array):
@@ -165,8 +157,8 @@ def gather(input, dim, index, *, sparse_grad=False):
     cdef Node node
     if sparse_grad:
         raise NotImplementedError("gather(): sparse_grad=True is not supported: there are no sparse tensors")
-    check_gather(i.array, d, sizes)
-    y = new_tensor(take_rows(x.array.reshape(-1), 0, positions(i.array, d, sizes)))
+    check_sizes(i.array, d, sizes)
+    y = new_tensor(gathered(x.array.reshape(at_least_1d(sizes)), d, i.array))
     if is_wanted(x):
         node = new_node(GatherBackward0, (d, False, sizes))
         save_input(node, 0, x)
@@ -175,35 +167,39 @@ def gather(input, dim, index, *, sparse_grad=False):
     return y
 
 
-cdef int check_gather(cnp.ndarray index, int dim, tuple sizes) except -1:
-    cdef tuple wanted = np.shape(index)
+cdef int check_sizes(cnp.ndarray index, int dim, tuple sizes) except -1:
+    cdef tuple wanted = sizes_of(index)
     if cnp.PyArray_SIZE(index) == 0:
         return 0
     if len(at_least_1d(wanted)) != len(at_least_1d(sizes)):
         raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
     for d, (n, size) in enumerate(zip(wanted, sizes)):
         if n > size and d != dim:
-            raise RuntimeError(f"Size does not match at dimension {d} expected index {list(wanted)} to be no larger than self "
-                               f"{list(sizes)} apart from dimension {dim}")
-    wrong = first_outside(index, at_least_1d(sizes)[dim])
-    if wrong is not None:
-        raise RuntimeError(f"index {wrong} is out of bounds for dimension {dim} with size {at_least_1d(sizes)[dim]}")
+            raise RuntimeError(f"Size does not match at dimension {d} expected index {list(wanted)} to be no larger "
+                               f"than self {list(sizes)} apart from dimension {dim}")
     return 0
 
 
-cdef cnp.ndarray positions(cnp.ndarray index, int dim, tuple sizes):
-    """Where the elements lie among all elements of a dense array of those sizes."""
-    cdef int d, ndim = cnp.PyArray_NDIM(index)
-    places = index.astype(np.int64, copy=False)
+cdef cnp.ndarray gathered(cnp.ndarray array, int dim, cnp.ndarray index):
     if cnp.PyArray_SIZE(index) == 0:
-        return places
-    if prod(sizes[dim + 1:]) != 1:
-        places = places * prod(sizes[dim + 1:])
-    for d in range(len(sizes)):
-        if d != dim and cnp.PyArray_DIM(index, d) > 1:
-            steps = np.arange(cnp.PyArray_DIM(index, d)) * prod(sizes[d + 1:])
-            places = places + steps.reshape((-1,) + (1,) * (ndim - d - 1))
-    return places
+        return zeros(sizes_of(index), code_of(array))
+    places = places_of(index, dim, cnp.PyArray_DIM(array, dim))
+    return take_rows(array[reach(index, dim)].reshape(-1), 0, places)
+
+
+cdef tuple reach(cnp.ndarray index, int dim):
+    """The part of the input that an index can reach: all of it unless the index is smaller apart from `dim`."""
+    cdef int d
+    cdef tuple wanted = sizes_of(index)
+    return tuple([slice(None) if d == dim else slice(wanted[d]) for d in range(len(wanted))])
+
+
+cdef cnp.ndarray places_of(cnp.ndarray index, int dim, Py_ssize_t size):
+    places = positions(index if cnp.PyArray_NDIM(index) else index.reshape(1), dim, size)
+    if places is None:
+        wrong = index[(index < 0) | (index >= size)][0]
+        raise RuntimeError(f"index {wrong} is out of bounds for dimension {dim} with size {size}")
+    return places.reshape(sizes_of(index))
 
 
 cdef Tensor scatter_add(Tensor g, int dim, Tensor index, tuple sizes):
@@ -212,4 +208,14 @@ cdef Tensor scatter_add(Tensor g, int dim, Tensor index, tuple sizes):
 
 
 cdef cnp.ndarray add_gathered(cnp.ndarray g, int dim, cnp.ndarray index, tuple sizes):
-    return add_rows(g.reshape(-1), (prod(sizes),), 0, positions(index, dim, sizes)).reshape(sizes)
+    cdef cnp.ndarray whole
+    if cnp.PyArray_SIZE(index) == 0:
+        return zeros(sizes, code_of(g))
+    cdef Py_ssize_t size = at_least_1d(sizes)[dim]
+    cdef tuple part = (*sizes_of(index)[:dim], size, *sizes_of(index)[dim + 1:])
+    places = places_of(index, dim, size)
+    if part == sizes or not sizes:
+        return add_rows(g, sizes, 1, prod(sizes), places)
+    whole = zeros(sizes, code_of(g))
+    whole[reach(index, dim)] = add_rows(g, part, 1, prod(part), places)
+    return whole

@@ -7,6 +7,7 @@ needs and calls `record`.
 from cpython.object cimport PyTypeObject
 cimport numpy as cnp
 
+from autograd_cy._core.buffers cimport sizes_of
 from autograd_cy._core.node cimport Node, connect
 from autograd_cy._core.saved cimport keep_tangent
 from autograd_cy._core.state cimport FORWARD_AD, NO_GRAD, ThreadState, thread_state
@@ -221,8 +222,7 @@ cdef int wrap_dim(object dim, int ndim) except -1:
 
 cdef tuple shape_of(Tensor x):
     """The sizes as a plain tuple."""
-    cdef int axis
-    return tuple([cnp.PyArray_DIM(x.array, axis) for axis in range(cnp.PyArray_NDIM(x.array))])
+    return sizes_of(x.array)
 
 
 cdef tuple broadcast_sizes(tuple a, tuple b):

@@ -181,7 +181,7 @@ def unsqueeze(input, dim):
     cdef tuple sizes = shape_of(x)
     cdef int d = wrap_dim(dim, cnp.PyArray_NDIM(x.array) + 1)
     cdef tuple wider = sizes[:d] + (1,) + sizes[d:]
-    return enter_view(UnsqueezeBackward0, (d, sizes, wider), x, np.expand_dims(x.array, d))
+    return enter_view(UnsqueezeBackward0, (d, sizes, wider), x, x.array.reshape(wider))
 
 
 # transpose and its kin

@@ -54,6 +54,7 @@ cdef enum:
     AND
     OR
     XOR
+    ITEM
     OPERATORS
 
 cdef BinaryFunction[OPERATORS] operators

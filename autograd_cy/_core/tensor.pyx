@@ -244,7 +244,7 @@ cdef class Tensor:
         return facade["__itruediv__"](self, other)
 
     def __getitem__(self, index):
-        return facade["__getitem__"](self, index)
+        return operators[ITEM](self, index)
 
     def __setitem__(self, index, value):
         facade["__setitem__"](self, index, value)
@@ -390,7 +390,7 @@ cpdef extend(str name, value):
 
 delegated = {
     "Size", "as_tensor", "warn_grad_of_non_leaf", "__pos__", "__abs__",
-    "__iadd__", "__isub__", "__imul__", "__itruediv__", "__getitem__", "__setitem__", "__contains__", "__iter__",
+    "__iadd__", "__isub__", "__imul__", "__itruediv__", "__setitem__", "__contains__", "__iter__",
     "__bool__", "__int__", "__float__", "__complex__", "__index__", "__repr__"}
 
 

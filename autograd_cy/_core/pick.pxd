@@ -1,0 +1,6 @@
+"""Elements picked by index tensors."""
+
+from autograd_cy._core.tensor cimport Tensor
+
+cdef bint is_mask(Tensor index) noexcept
+cdef Tensor pick(Tensor x, tuple indices)

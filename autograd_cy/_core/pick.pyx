@@ -1,0 +1,177 @@
+"""Elements picked by index tensors, and the transposed operation, which adds them up among zeros.
+
+`indices` is a tuple with one index tensor for each dimension, from the first on: of integers, or a mask, which is for
+as many dimensions as it has. None stands for a dimension that is taken whole.
+"""
+
+from math import prod
+
+import numpy as np
+
+cimport cython
+cimport numpy as cnp
+
+from autograd_cy._core.buffers cimport sizes_of
+from autograd_cy._core.node cimport Node
+from autograd_cy._core.parts cimport check_row
+from autograd_cy._core.record cimport is_wanted, new_node, record, shape_of
+from autograd_cy._core.rows cimport add_rows, combined, take_rows
+from autograd_cy._core.saved cimport SavedTensor, freed_error, save
+from autograd_cy._core.tensor cimport Tensor, new_tensor
+
+cnp.import_array()
+
+
+cdef bint is_mask(Tensor index) noexcept:
+    cdef int number = cnp.PyArray_TYPE(index.array)
+    return number == cnp.NPY_BOOL or number == cnp.NPY_UINT8
+
+
+cdef class Indexing(Node):
+    """Keeps the indices in `saved0`, each with its version."""
+
+    cdef tuple constant_names(self):
+        return ("self_sym_sizes",)
+
+    @property
+    def _saved_indices(self):
+        return self.indices()
+
+    cdef tuple indices(self):
+        if self.released:
+            raise freed_error(self)
+        return tuple([(<SavedTensor> saved).unpack(self) for saved in <tuple> self.saved0])
+
+
+@cython.final
+cdef class IndexBackward0(Indexing):
+    cdef object vjp(self, object g, int i, bint reuse):
+        return put(<cnp.ndarray> g, self.indices(), self.constants[0])
+
+    cdef object rule(self, object g, int i):
+        return put_back(g, self.indices(), self.constants[0])
+
+    cdef object jvp(self, tuple tangents):
+        return pick(tangents[0], self.indices())
+
+
+@cython.final
+cdef class IndexPutImplBackward0(Indexing):
+    cdef object rule(self, object g, int i):
+        return pick(g, self.indices())
+
+    cdef object jvp(self, tuple tangents):
+        return put_back(tangents[0], self.indices(), self.constants[0])
+
+
+cdef Tensor enter_indexing(object node_class, tuple sizes, tuple indices, Tensor x, cnp.ndarray array):
+    cdef Tensor y = new_tensor(array)
+    cdef Node node
+    if is_wanted(x):
+        node = new_node(node_class, (sizes,))
+        node.saves = True
+        node.saved0 = tuple([save(i, node) for i in indices])
+        record(node, y, x)
+    return y
+
+
+cdef Tensor pick(Tensor x, tuple indices):
+    """The elements of `x` at the indices."""
+    return enter_indexing(IndexBackward0, shape_of(x), indices, x, picked(x.array, indices))
+
+
+cdef Tensor put_back(Tensor g, tuple indices, tuple sizes):
+    """Zeros, with the elements of `g` added where pick() took them: transposed to it."""
+    return enter_indexing(IndexPutImplBackward0, sizes, indices, g, put(g.array, indices, sizes))
+
+
+cdef cnp.ndarray picked(cnp.ndarray array, tuple indices):
+    cdef list sizes, rows
+    sizes, rows = rows_by_dim(indices, sizes_of(array))
+    cdef list dims = indexed(rows)
+    cdef int first = dims[0], n = len(dims)
+    array = array if len(sizes) == cnp.PyArray_NDIM(array) else array.reshape(sizes)
+    try:
+        if n == 1:
+            return take_rows(array, first, rows[first])
+        if cnp.PyArray_IS_C_CONTIGUOUS(array) and not apart(dims):
+            array = array.reshape((*sizes[:first], prod(sizes[first:first + n]), *sizes[first + n:]))
+            return take_rows(array, first, combined(rows[first:first + n], sizes[first:first + n]))
+        return np.ascontiguousarray(array[tuple([slice(None) if r is None else r for r in rows])])
+    except IndexError:
+        check_rows(sizes, rows)
+        raise
+
+
+cdef cnp.ndarray put(cnp.ndarray g, tuple indices, tuple sizes):
+    cdef list merged, rows
+    merged, rows = rows_by_dim(indices, sizes)
+    cdef list dims = indexed(rows), order
+    cdef int first = dims[0], n = len(dims)
+    if not apart(dims):
+        numbers = combined(rows[first:first + n], merged[first:first + n])
+        return add_rows(g, sizes, prod(merged[:first]), prod(merged[first:first + n]), numbers)
+    # where picked() puts dimensions that stand apart: at the front
+    order = dims + [d for d in range(len(merged)) if d not in dims]
+    merged = [merged[d] for d in order]
+    numbers = combined([rows[d] for d in dims], merged[:n])
+    total = add_rows(g, tuple(merged), 1, prod(merged[:n]), numbers)
+    return total.transpose(np.argsort(order)).reshape(sizes)
+
+
+cdef bint apart(list dims):
+    """Whether other dimensions lie between these."""
+    return dims[len(dims) - 1] - dims[0] != len(dims) - 1
+
+
+cdef list indexed(list rows):
+    """The dimensions for which there are rows."""
+    cdef Py_ssize_t d
+    return [d for d in range(len(rows)) if rows[d] is not None]
+
+
+cdef tuple rows_by_dim(tuple indices, tuple sizes):
+    """The sizes and, for each of them, integer rows or None; the dimensions of a mask become one."""
+    cdef list merged = [], rows = []
+    cdef cnp.ndarray array
+    cdef int dim = 0, n
+    for item in indices:
+        if item is None:
+            n = 1
+            rows.append(None)
+        elif is_mask(item):
+            array = (<Tensor> item).array
+            n = cnp.PyArray_NDIM(array)
+            if sizes_of(array) != sizes[dim:dim + n]:
+                raise mask_error(array, dim, sizes)
+            rows.append(np.flatnonzero(array))
+        else:
+            n = 1
+            rows.append((<Tensor> item).array.astype(np.int64, copy=False))
+        merged.append(prod(sizes[dim:dim + n]))
+        dim += n
+    return [*merged, *sizes[dim:]], rows + [None] * (len(sizes) - dim)
+
+
+cdef int check_rows(list sizes, list rows) except -1:
+    """Say in PyTorch's words why NumPy refuses the rows."""
+    shapes = [list(sizes_of(r)) for r in rows if r is not None]
+    try:
+        np.broadcast_shapes(*map(tuple, shapes))
+    except ValueError:
+        raise IndexError("shape mismatch: indexing tensors could not be broadcast together with shapes "
+                         + ", ".join(map(str, shapes))) from None
+    for dim, (size, numbers) in enumerate(zip(sizes, rows)):
+        if numbers is None or numbers.size == 0:
+            continue
+        if size == 0:
+            raise IndexError("index is out of bounds for dimension with size 0")
+        check_row(numbers.min(), dim, size)
+        check_row(numbers.max(), dim, size)
+    return 0
+
+
+cdef object mask_error(cnp.ndarray mask, int dim, tuple sizes):
+    wrong = [k for k in range(mask.ndim) if mask.shape[k] != sizes[dim + k]][0]
+    return IndexError(f"The shape of the mask {list(sizes_of(mask))} at index {wrong} does not match the shape of the "
+                      f"indexed tensor {list(sizes)} at index {dim + wrong}")
