@@ -26,11 +26,12 @@ LAYERS = [
     _core.record
     _core.pointwise_kernels
     _core.pointwise_table
-    _core.reduction _core.picks
+    _core.reduction
     _core.pointwise _core.shape _core.reduce _core.normalize _core.select_reduce _core.norms _core.parts _core.pick
     _core.index _core.gather
     _core.mm
     _core.linalg _core.losses
+    _core.picks
     _core.matmul _core.einsum _core.nll_loss
     _core.cross_entropy
     _core.operations

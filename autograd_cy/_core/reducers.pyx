@@ -224,7 +224,9 @@ cdef void walk_along(Walk *walk, Reducer *reducer, int code) noexcept:
         call_along(walk, 3, &reducer.kernels[code])
         return
     coalesce(walk, 3)
-    walk.ndim = max(walk.ndim - 1, 0)
+    if walk.ndim == 0:              # one element
+        walk.ndim = walk.shape[0] = 1
+    walk.ndim -= 1
     run.size = walk.shape[walk.ndim]
     run.borrowed = &reducer.kernels[code]
     for operand in range(3):
