@@ -1,0 +1,45 @@
+"""The documents tell the truth: README's examples run, and docs/architecture.md names what there is."""
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+from test_layering import LAYERS
+
+ROOT = Path(__file__).resolve().parents[1]
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+SOURCES = {path: path.read_text(encoding="utf-8") for s in ("py", "pyx", "in") for path in ROOT.glob(f"autograd_cy/**/*.{s}")}
+
+
+def test_readme_examples():
+    failures, examples = doctest.testfile(str(ROOT / "README.md"), module_relative=False, optionflags=doctest.ELLIPSIS)
+    assert examples > 0
+    assert failures == 0
+
+
+def test_architecture_lists_all_notes():
+    titled = re.compile(r"^(NOTE \[[^\]]+\])$", re.MULTILINE)
+    written = {(note, path.name) for path, text in SOURCES.items() for note in titled.findall(text)}
+    listed = set(re.findall(r"^\| `(NOTE \[[^\]]+\])` \| `([\w.]+)` \|", ARCHITECTURE, re.MULTILINE))
+    assert listed == written
+
+
+def test_notes_that_are_referred_to_exist():
+    titles = set(re.findall(r"^NOTE \[([^\]]+)\]$", "\n".join(SOURCES.values()), re.MULTILINE))
+    named = {title for text in SOURCES.values() for title in re.findall(r"NOTE \[([^\]]+)\]", text)}
+    assert named - titles == set()
+
+
+@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/architecture.md"])
+def test_links_lead_somewhere(document):
+    text = (ROOT / document).read_text(encoding="utf-8")
+    targets = [t for t in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in t]
+    assert [t for t in targets if not (ROOT / document).parent.joinpath(t).exists()] == []
+
+
+def test_architecture_names_all_modules_of_the_core():
+    section = ARCHITECTURE.partition("## 1. Layers")[2].partition("## 2.")[0]
+    rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
+    named = {name.removesuffix(".py") for row in rows for name in re.findall(r"`([\w.]+)`", row)}
+    assert named == {name.removeprefix("_core.") for line in LAYERS for name in line if name.startswith("_core.")}
