@@ -47,7 +47,7 @@ lint: $(VENV)/.with-dev
 	. $(BIN)/activate && ruff check && cython-lint autograd_cy && mypy
 
 stubs: $(VENV)/.with-test
-	$(BIN)/python tools/stubs.py
+	$(BIN)/python -m tools.stubs
 
 clean:
 	rm -rf build dist *.egg-info .venv .venv-* .mypy_cache .pytest_cache .ruff_cache .hypothesis
