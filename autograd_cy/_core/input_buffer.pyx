@@ -78,20 +78,36 @@ cdef cnp.ndarray sum_of(cnp.ndarray a, cnp.ndarray b):
 cdef int accumulate(Tensor leaf, object g, bint recorded) except -1:
     """Add the gradient to the leaf's `.grad`: cases 4 to 6 of NOTE [Gradient ownership]; `g` is held by the caller once."""
     cdef cnp.ndarray array = (<Tensor> g).array if recorded else <cnp.ndarray> g
+    cdef Tensor first
     cdef bint ours = not recorded and is_owned(array, 2)
     if not cnp.PyArray_SAMESHAPE(array, leaf.array):
         raise RuntimeError(f"AccumulateGrad got a gradient of shape {list(new_tensor(array).shape)} for a leaf of shape "
                            f"{list(leaf.shape)}")
     if recorded:
-        leaf.gradient = g.clone() if leaf.gradient is None else leaf.gradient + g
-    elif leaf.gradient is None:
-        leaf.gradient = new_tensor(array if ours else dense_copy(array))
-    elif cnp.PyArray_ISWRITEABLE(leaf.gradient.array):
+        accumulate_recorded(leaf, <Tensor> g)
+        return 0
+    if leaf.gradient is None:
+        first = new_tensor(array if ours else dense_copy(array))
+        if leaf.gradient is None:           # while NumPy copies, another thread may have been here
+            leaf.gradient = first
+            return 0
+    if cnp.PyArray_ISWRITEABLE(leaf.gradient.array):
         add_into(leaf.gradient.array, array)
         bump_version(leaf.gradient)
     else:
         leaf.gradient = new_tensor(sum_of(leaf.gradient.array, array))
     return 0
+
+
+cdef int accumulate_recorded(Tensor leaf, Tensor g) except -1:
+    """Case 6: again if another thread changed the leaf's `.grad` meanwhile."""
+    cdef Tensor before, after
+    while True:
+        before = leaf.gradient
+        after = g.clone() if before is None else before + g
+        if leaf.gradient is before:
+            leaf.gradient = after
+            return 0
 
 
 node_module.accumulate = accumulate

@@ -57,7 +57,8 @@ cdef class Node:
 cdef class NodeExtras:
     cdef list edges                 # [(node, input number), ...] from the fourth on
     cdef object metadata
-    cdef dict tangents              # output number -> (tangent, dual level) of a saved output
+    cdef tuple tangents             # of the inputs, if an output is saved and forward mode was on
+    cdef long long tangent_level
     cdef NodeHooks hooks
 
 

@@ -87,10 +87,10 @@ op("minimum", "input, other", "minimum", {"a": "where(a == b, g / 2, where(a > b
    doc="The smaller of input and other; equal ones share the gradient.",
    example=("ag.minimum(ag.tensor([1.0, 4.0]), ag.tensor([3.0, 2.0]))", "tensor([1., 2.])"))
 op("clamp_numbers", "input, min, max", "where(a > c, c, where(a < b, where(b > c, c, b), a))",
-   {"a": "where(a < b, 0, where(a > c, 0, g))"}, node="ClampBackward1", saved=("self", None, None), kinds="r",
+   {"a": "where(a >= b, where(a <= c, g, 0), 0)"}, node="ClampBackward1", saved=("self", None, None), kinds="r",
    forward_kinds="ir", public=False)
 op("clamp_tensors", "input, min, max", "where(a > c, c, where(a < b, where(b > c, c, b), a))",
-   {"a": "where(a < b, 0, where(a > c, 0, g))", "b": "where(a < b, where(b < c, g, 0), 0)",
+   {"a": "where(a >= b, where(a <= c, g, 0), 0)", "b": "where(a < b, where(b < c, g, 0), 0)",
     "c": "where(a > c, g, where(b > c, g, 0))"},
    node="ClampBackward0", saved=("self", "min", "max"), kinds="r", forward_kinds="ir", public=False)
 

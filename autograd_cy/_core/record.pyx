@@ -9,7 +9,7 @@ cimport numpy as cnp
 
 from autograd_cy._core.buffers cimport sizes_of
 from autograd_cy._core.node cimport Node, connect
-from autograd_cy._core.saved cimport keep_tangent
+from autograd_cy._core.saved cimport keep_tangents
 from autograd_cy._core.state cimport FORWARD_AD, NO_GRAD, ThreadState, thread_state
 from autograd_cy._core.tensor cimport Tensor, new_tensor, share_version
 
@@ -167,12 +167,12 @@ cdef int set_tangents(Node node, object outputs, object inputs) except -1:
         result = node.jvp(tangents)
     finally:
         state.mode |= FORWARD_AD
+    keep_tangents(node, tangents, level)
     if type(outputs) is not tuple:
         outputs, result = (outputs,), (result,)
     for y, t in zip(outputs, result):
         if t is not None:
             set_tangent(<Tensor> y, <Tensor> t)
-            keep_tangent(node, <Tensor> y)
     return 0
 
 

@@ -10,7 +10,7 @@ cdef int save_output(Node node, Tensor tensor) except -1
 cdef object unpack(Node node, int slot)
 cdef cnp.ndarray saved_array(Node node, int slot)
 cdef object freed_error(Node node)
-cdef int keep_tangent(Node node, Tensor output) except -1
+cdef int keep_tangents(Node node, tuple tangents, long long level) except -1
 
 
 cdef class SavedTensor:

@@ -11,6 +11,7 @@ cimport cython
 cimport numpy as cnp
 
 from autograd_cy._core.node cimport Node, NodeExtras, extras_of
+from autograd_cy._core.state cimport FORWARD_AD, ThreadState, thread_state
 from autograd_cy._core.tensor cimport Tensor, new_tensor, type_name, version_of
 
 cnp.import_array()
@@ -67,23 +68,33 @@ cdef object unpack(Node node, int slot):
     return value
 
 
-cdef int keep_tangent(Node node, Tensor output) except -1:
-    """Let the node keep the tangent of an output that it saved: forward mode over the backward needs it."""
+cdef int keep_tangents(Node node, tuple tangents, long long level) except -1:
+    """Let a node that saved its output keep the inputs' tangents: forward mode over its backward needs the output's.
+
+    That one is computed anew from them. To keep it itself would close a cycle, as keeping the output would.
+    """
     cdef NodeExtras extras
     if node.saves:
         extras = extras_of(node)
-        if extras.tangents is None:
-            extras.tangents = {}
-        extras.tangents[output.output_number] = (output.tangent, output.tangent_level)
+        extras.tangents = tangents
+        extras.tangent_level = level
     return 0
 
 
 cdef int give_tangent(Node node, Tensor output) except -1:
-    """The tangent for an output that was rebuilt."""
-    if node.extras is not None and (<NodeExtras> node.extras).tangents is not None:
-        kept = (<NodeExtras> node.extras).tangents.get(output.output_number)
-        if kept is not None:
-            output.tangent, output.tangent_level = kept
+    """The tangent for an output that was rebuilt, while forward mode is on."""
+    cdef ThreadState *state = thread_state()
+    cdef NodeExtras extras
+    if not state.mode & FORWARD_AD or node.extras is None or (<NodeExtras> node.extras).tangents is None:
+        return 0
+    extras = <NodeExtras> node.extras
+    state.mode &= ~FORWARD_AD
+    try:
+        result = node.jvp(extras.tangents)
+    finally:
+        state.mode |= FORWARD_AD
+    output.tangent = result[output.output_number] if isinstance(result, tuple) else result
+    output.tangent_level = extras.tangent_level
     return 0
 
 

@@ -88,6 +88,12 @@ cdef class SqueezeBackward1(Reshape):
         return ("dim", "self_sym_sizes")
 
 
+@cython.final
+cdef class SqueezeBackward2(Reshape):
+    cdef tuple constant_names(self):
+        return ("dim", "self_sym_sizes")
+
+
 @op(methods=("reshape",))
 def reshape(input, *shape):
     """reshape(input, shape) -> Tensor: the elements in another shape; a view where the strides allow it, else a copy.
@@ -165,7 +171,9 @@ def squeeze(input, dim=None):
         return enter_view(SqueezeBackward0, (sizes, kept), x, x.array.reshape(kept))
     dims = [wrap_dim(d, ndim) for d in (dim if isinstance(dim, (tuple, list)) else (dim,))]
     kept = tuple([sizes[d] for d in range(ndim) if d not in dims or sizes[d] != 1])
-    return enter_view(SqueezeBackward1, (dims[0] if len(dims) == 1 else tuple(dims), sizes, kept), x, x.array.reshape(kept))
+    if isinstance(dim, (tuple, list)):
+        return enter_view(SqueezeBackward2, (tuple(dims), sizes, kept), x, x.array.reshape(kept))
+    return enter_view(SqueezeBackward1, (dims[0], sizes, kept), x, x.array.reshape(kept))
 
 
 @op(methods=("unsqueeze",))
@@ -416,7 +424,8 @@ cdef class Split(Node):
         return ("dim", "split_size", "self_sym_sizes")
 
     cdef object rule(self, object g, int i):
-        return cat([zeros_or(part, part_sizes) for part, part_sizes in zip(g, self.constants[-1])], self.constants[0])
+        parts = zip(g if isinstance(g, list) else [g], self.constants[-1])
+        return cat([zeros_or(part, part_sizes) for part, part_sizes in parts], self.constants[0])
 
     cdef object jvp(self, tuple tangents):
         return split(tangents[0], self.constants[1], self.constants[0])
@@ -439,7 +448,8 @@ cdef class UnbindBackward0(Node):
         return ("dim",)
 
     cdef object rule(self, object g, int i):
-        return stack([zeros_or(part, self.constants[1]) for part in g], self.constants[0])
+        parts = g if isinstance(g, list) else [g]
+        return stack([zeros_or(part, self.constants[1]) for part in parts], self.constants[0])
 
     cdef object jvp(self, tuple tangents):
         return unbind(tangents[0], self.constants[0])
@@ -766,6 +776,8 @@ def view_as_complex(input):
     cdef dtype d = dtype_of(code_of(x.array))
     if not d.is_floating_point or cnp.PyArray_NDIM(x.array) == 0 or shape_of(x)[-1] != 2:
         raise RuntimeError("view_as_complex needs a floating point tensor whose last dimension has size 2")
+    if cnp.PyArray_SIZE(x.array) == 0:          # its strides say nothing
+        return enter_linear(ViewAsComplexBackward0, (), x, np.empty(shape_of(x)[:-1], d.to_complex().numpy_dtype))
     if cnp.PyArray_STRIDE(x.array, cnp.PyArray_NDIM(x.array) - 1) != d.itemsize:
         raise RuntimeError("Tensor must have a last dimension with stride 1")
     return enter_view(ViewAsComplexBackward0, (), x, x.array.view(d.to_complex().numpy_dtype)[..., 0])

@@ -110,7 +110,7 @@ def _gradients(probe: Probe, output: Tensor, seed: Array, **options: Any) -> lis
     return [np.zeros(()) if g is None else array_of(g) for g in grads]
 
 
-def _random_like(tensor: Tensor, rng: np.random.Generator) -> Array:
+def _random_like(tensor: Tensor, rng: "np.random.Generator") -> Array:
     shape, dtype = tuple(tensor.shape), array_of(tensor).dtype
     values = rng.standard_normal(shape)
     if dtype.kind == "c":
