@@ -1,4 +1,4 @@
-"""The names that tables declare: the functions of operations that are in no other namespace, and the dtypes (facade)."""
+"""The names that tables declare: functions of operations (without a namespace of their own) and dtypes (facade)."""
 
 from ._core.dtypes import all_dtypes
 from ._core.operations import OPS

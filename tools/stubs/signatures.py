@@ -107,14 +107,14 @@ def signatures(name, function, method=False, owner="", result=None):
 
 
 def definition(name, texts, doc=""):
-    """The `def` with each of the signatures; the last one carries the docstring."""
+    """The `def` with each of the signatures; the first one carries the docstring."""
     lines = []
     for i, text in enumerate(texts):
         code, _, comment = text.partition("  # ")
         comment = f"  # {comment}" if comment else ""
         head = broken(f"def {name}{marked(code)}:")
         lines += ["@overload"] * (len(texts) > 1)
-        if doc and i == len(texts) - 1:
+        if doc and i == 0:
             lines += [head + comment, *docstring(doc)]
         else:
             lines.append(f"{head} ...{comment}")

@@ -68,6 +68,7 @@ PARAMETERS = {
     "offset": "int",
     "operands": "Any",
     "other": "_Operand",
+    "out": "None",
     "p": "float | str",
     "pairs": "Any",
     "reduce": "bool",
@@ -157,12 +158,17 @@ METHOD_RESULTS = {
 
 # Functions whose result depends on the arguments: all parameters but the first.
 OVERLOADS = {
+    "max": ["() -> Tensor", "(dim: int, keepdim: bool = False) -> return_types.max", "(other: Tensor) -> Tensor"],
+    "min": ["() -> Tensor", "(dim: int, keepdim: bool = False) -> return_types.min", "(other: Tensor) -> Tensor"],
     "size": ["(dim: None = None) -> Size", "(dim: int) -> int"],
     "stride": ["(dim: None = None) -> tuple[int, ...]", "(dim: int) -> int"],
     "Tensor.where": ["(condition: Tensor, other: _Operand) -> Tensor"],
     "type": ["(dtype: None = None) -> str", "(dtype: _DType) -> Tensor"],
     "where": ["(input: _Operand, other: _Operand) -> Tensor"],
 }
+
+# What the fields of named tuples hold.
+FIELDS = {"indices": "Tensor", "values": "Tensor"}
 
 # Attributes by class; those in WRITABLE may be assigned.
 ATTRIBUTES = {
@@ -212,23 +218,23 @@ ATTRIBUTES = {
 WRITABLE = {"data", "grad", "requires_grad"}
 
 _OPERATORS = {
-    "(self, other: _Operand) -> Tensor": (
+    "(self, other: _Operand, /) -> Tensor": (
         "add radd sub rsub mul rmul truediv rtruediv iadd isub imul itruediv lt le gt ge"
     ),
-    "(self, other: object) -> Tensor  # type: ignore[override]": "eq ne",
-    "(self, other: Tensor | int | _Array) -> Tensor": "and rand or ror xor rxor",
-    "(self, other: Tensor | _Array) -> Tensor": "matmul rmatmul",
-    "(self, exponent: _Operand) -> Tensor": "pow",
-    "(self, base: _Operand) -> Tensor": "rpow",
+    "(self, other: object, /) -> Tensor  # type: ignore[override]": "eq ne",
+    "(self, other: Tensor | int | _Array, /) -> Tensor": "and rand or ror xor rxor",
+    "(self, other: Tensor | _Array, /) -> Tensor": "matmul rmatmul",
+    "(self, exponent: _Operand, modulo: None = None, /) -> Tensor": "pow",
+    "(self, base: _Operand, modulo: None = None, /) -> Tensor": "rpow",
     "(self) -> Tensor": "neg pos abs invert",
     "(self) -> int": "int index len hash",
     "(self) -> bool": "bool",
     "(self) -> float": "float",
     "(self) -> complex": "complex",
     "(self) -> Iterator[Tensor]": "iter",
-    "(self, element: _Number | Tensor) -> bool": "contains",
-    "(self, index: _Index) -> Tensor": "getitem",
-    "(self, index: _Index, value: _Operand) -> None": "setitem",
+    "(self, element: _Number | Tensor, /) -> bool": "contains",
+    "(self, index: _Index, /) -> Tensor": "getitem",
+    "(self, index: _Index, value: _Operand, /) -> None": "setitem",
     "(self, data: Any = None) -> None": "init",
     "(self, dtype: Any = None, copy: bool | None = None) -> _Array": "array",
     "(self, memo: dict[int, Any]) -> Tensor": "deepcopy",
@@ -241,7 +247,7 @@ SPECIAL = {
         "__call__": "(self, *gradients: Tensor | None) -> Tensor | tuple[Tensor | None, ...] | None",
         "__getattr__": "(self, name: str) -> Any",
     },
-    "dtype": {"__eq__": "(self, other: object) -> bool", "__hash__": "(self) -> int"},
+    "dtype": {"__eq__": "(self, other: object, /) -> bool", "__hash__": "(self) -> int"},
 }
 UNTOLD = {
     "__array_ufunc__", "__delitem__", "__dict__", "__module__", "__pyx_vtable__", "__reduce_cython__", "__setstate__",

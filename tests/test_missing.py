@@ -1,0 +1,113 @@
+"""What PyTorch has and this package has not: an AttributeError that says so, and no trace elsewhere."""
+
+import pickle
+import subprocess
+import sys
+
+import pytest
+
+import autograd_cy as ag
+from autograd_cy import _missing
+from tools import torch_names
+
+SAYS_SO = r"has no attribute '\w+': PyTorch has it, this package does not \(yet\)"
+
+
+@pytest.fixture
+def tensor():
+    return ag.ones(2)
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [(ag, "svd"), (ag, "optim"), (ag.autograd, "profiler"), (ag.nn, "Linear"), (ag.nn.functional, "conv2d")],
+)
+def test_a_module_says_what_pytorch_has(module, name):
+    with pytest.raises(AttributeError, match=rf"^module '{module.__name__}' {SAYS_SO}"):
+        getattr(module, name)
+    assert not hasattr(module, name)
+
+
+@pytest.mark.parametrize("module", [ag, ag.autograd, ag.nn, ag.nn.functional])
+@pytest.mark.parametrize("name", ["nonsense", "_C", "__path_of_nothing__"])
+def test_a_module_says_nothing_about_other_names(module, name):
+    with pytest.raises(AttributeError, match=rf"^module '{module.__name__}' has no attribute '{name}'$"):
+        getattr(module, name)
+
+
+def test_a_tensor_says_what_pytorch_has(tensor):
+    with pytest.raises(AttributeError, match=f"^'Tensor' object {SAYS_SO}"):
+        tensor.svd()
+    with pytest.raises(AttributeError, match=f"^type object 'Tensor' {SAYS_SO}"):
+        ag.Tensor.svd  # noqa: B018
+
+
+def test_a_tensor_says_nothing_about_other_names(tensor):
+    with pytest.raises(AttributeError) as caught:
+        tensor.nonsense  # noqa: B018
+    assert type(caught.value) is AttributeError
+
+
+@pytest.mark.parametrize("owner", [ag, ag.ones(2), ag.Tensor], ids=["module", "tensor", "type"])
+def test_the_nearest_names_are_ours(owner):
+    with pytest.raises(AttributeError) as caught:
+        owner.logcumsumexp  # noqa: B018
+    nearest = str(caught.value).partition("Nearest: ")[2].rstrip(".").split(", ")
+    assert "logsumexp" in nearest
+    assert all(hasattr(owner, name) for name in nearest)
+
+
+def test_where_nothing_is_near_nothing_is_named():
+    with pytest.raises(AttributeError, match=r"\(yet\)\.$"):
+        ag.mkldnn_max_pool3d  # noqa: B018
+
+
+def test_missing_methods_do_not_show(tensor):
+    assert not hasattr(tensor, "svd")
+    assert not hasattr(ag.Tensor, "svd")
+    assert "svd" not in dir(tensor)
+    assert [name for name in dir(tensor) if not name.startswith("_") and not hasattr(tensor, name)] == []
+
+
+def test_a_tensor_may_have_an_attribute_of_that_name(tensor):
+    tensor.svd = 3
+    assert tensor.svd == 3
+    assert "svd" in dir(tensor)
+    del tensor.svd
+    assert not hasattr(tensor, "svd")
+
+
+def test_a_subclass_may_define_what_is_missing():
+    class Decomposed(ag.Tensor):
+        def svd(self):
+            return "own"
+
+    assert Decomposed(ag.ones(2)).svd() == "own"
+    assert "svd" in dir(Decomposed(ag.ones(2)))
+    with pytest.raises(AttributeError, match="^'Decomposed' object has no attribute 'qr': PyTorch has it"):
+        Decomposed(ag.ones(2)).qr()
+
+
+def test_the_error_can_be_pickled():
+    error = _missing.MissingAttribute("module 'autograd_cy' has no attribute 'svd'", "svd")
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+def test_nothing_that_exists_is_called_missing():
+    ours = {name for name in dir(ag.Tensor) if not isinstance(vars(ag.Tensor).get(name), _missing.MissingMethod)}
+    missing = {name for name, value in vars(ag.Tensor).items() if isinstance(value, _missing.MissingMethod)}
+    assert missing == set(_missing.torch_names()["torch.Tensor"]) - ours
+    assert missing
+
+
+def test_difflib_is_not_imported_before_a_message_is_read():
+    script = "import sys, autograd_cy as ag; hasattr(ag, 'svd'); hasattr(ag.ones(1), 'svd'); print('difflib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stdout == "False\n"
+
+
+def test_the_names_are_those_of_pytorch():
+    torch = pytest.importorskip("torch")
+    first = torch_names.TARGET.read_text(encoding="utf-8").partition("\n")[0]
+    if torch.__version__.partition("+")[0] not in first:
+        pytest.skip(f"another PyTorch is installed: {torch.__version__}")
+    assert torch_names.render() == torch_names.TARGET.read_text(encoding="utf-8")
