@@ -45,8 +45,9 @@ cdef class Extreme(WeightedReduction):
         cdef Dims dims = dims_of(self.constants[0], cnp.PyArray_NDIM(x), "")
         y = y.reshape(reduced_sizes(x, dims, True))
         equal = self.is_result(x, y)
+        count = np.sum(equal, dim_tuple(dims) if cnp.PyArray_NDIM(x) else None, keepdims=True)
         with np.errstate(invalid="ignore"):
-            return new_tensor(np.asarray(np.divide(equal, equal.sum(dim_tuple(dims), keepdims=True), dtype=x.dtype)))
+            return new_tensor(np.asarray(np.divide(equal, count, dtype=x.dtype)))
 
     cdef object is_result(self, cnp.ndarray x, cnp.ndarray y):
         return np.equal(x, y)
