@@ -85,8 +85,8 @@ class Maker:
 class OpInfo:
     """One op: where it is, what it computes, which arguments show all its flags.
 
-    `path` is the public name (`"add"`, `"nn.functional.linear"`, `"Tensor.view"`); its last part names the
-    row, unless `name` does. `samples` yields arguments that show every flag; `domain` keeps off kinks.
+    `path` is the public name (`"add"`, `"nn.functional.linear"`, `"Tensor.view"`); it names the
+    row (a method by its last part), unless `name` does. `samples` yields arguments that show every flag; `domain` keeps off kinks.
     `dtypes` are the differentiable ones, `forward` those without a gradient; any other dtype is refused.
     `result` names the rule for the result's dtype (op_promotion.py) or is one; a tuple has one an output.
     `operator` is how Python spells the op; samples whose first operand is a number go through it.
@@ -108,7 +108,7 @@ class OpInfo:
     name: str = ""
 
     def __post_init__(self):
-        object.__setattr__(self, "name", self.name or self.path.rpartition(".")[2])
+        object.__setattr__(self, "name", self.name or self.path.removeprefix("Tensor."))
 
     @property
     def differentiable(self) -> bool:

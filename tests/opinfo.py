@@ -10,7 +10,7 @@ import numpy as np
 import op_references as ref
 import op_samples as samples
 import op_samples_structural as structural
-from op_case import ALL, COMPLEX, FLOATS, HALF, INTS, NONZERO, POSITIVE, OpInfo
+from op_case import ALL, BOOL, COMPLEX, FLOATS, HALF, INTS, NONZERO, POSITIVE, OpInfo
 from op_promotion import promote
 
 NO_BOOL = INTS + HALF
@@ -35,6 +35,10 @@ def _compare(path, reference, symbol, forward=REALS):
 
 def _logical(path, reference, generate=samples.logical, **columns):
     return OpInfo(path, reference, generate, dtypes=(), forward=ALL, result="bool", **columns)
+
+
+def _bitwise(path, reference, generate=samples.comparable, **columns):
+    return OpInfo(path, reference, generate, dtypes=(), forward=BOOL + INTS, **columns)
 
 
 def _classify(path, reference):
@@ -88,6 +92,7 @@ ELEMENTWISE = [
     _unary("real", np.real, result="real", method=False),
     _unary("imag", np.imag, dtypes=COMPLEX, forward=(), result="real", method=False),
     _unary("conj", np.conj, result="first"),
+    _unary("sgn", np.sign, domain=NONZERO, result="first"),
 ]
 
 LOGICAL = [
@@ -100,6 +105,10 @@ LOGICAL = [
     _logical("logical_and", np.logical_and),
     _logical("logical_or", np.logical_or),
     _logical("logical_xor", np.logical_xor),
+    _bitwise("bitwise_and", np.bitwise_and, operator=operator.and_),
+    _bitwise("bitwise_or", np.bitwise_or, operator=operator.or_),
+    _bitwise("bitwise_xor", np.bitwise_xor, operator=operator.xor),
+    _bitwise("bitwise_not", np.invert, samples.unary),
     _classify("logical_not", np.logical_not),
     _classify("isnan", np.isnan),
     _classify("isinf", np.isinf),

@@ -9,7 +9,7 @@ from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 
 cimport numpy as cnp
 
-from autograd_cy._core.dtypes cimport NCODES, dtype, dtype_of
+from autograd_cy._core.dtypes cimport BOOL, NCODES, dtype, dtype_of
 
 cnp.import_array()
 
@@ -45,8 +45,8 @@ cdef cnp.ndarray new_zeros(int code, int ndim, const cnp.npy_intp *dims):
 
 
 cdef cnp.ndarray cast(cnp.ndarray array, int code):
-    """A new array with the same values as another type; of a complex number in a real type, the real part."""
-    if cnp.PyArray_ISCOMPLEX(array) and not (<dtype> dtype_of(code)).is_complex:
+    """A new array with the same values as another type; of a complex number in a real type, the real part (in bool, its truth)."""
+    if cnp.PyArray_ISCOMPLEX(array) and code != BOOL and not (<dtype> dtype_of(code)).is_complex:
         array = array.real
     Py_INCREF(<object> DESCR[code])
     return <cnp.ndarray> PyArray_CastToType(array, <cnp.dtype> DESCR[code], 0)

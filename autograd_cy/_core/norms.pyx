@@ -191,7 +191,7 @@ cdef class LinalgVectorNormBackward0(WeightedReduction):
         cdef cnp.ndarray x = saved_array(self, 0)
         y = (<Tensor> self.spread(unpack(self, 2))).array
         equal = np.absolute(x) == y
-        count = np.maximum(equal.sum(self.constants[0], keepdims=True), 1)
+        count = np.maximum(np.sum(equal, self.constants[0] if cnp.PyArray_NDIM(x) else None, keepdims=True), 1)
         return new_tensor(np.asarray(np.divide(equal, count, dtype=y.dtype)))
 
 

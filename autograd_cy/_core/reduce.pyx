@@ -11,7 +11,7 @@ cimport numpy as cnp
 from numpy cimport npy_intp
 
 from autograd_cy._core.buffers cimport cast, dense_copy
-from autograd_cy._core.dtypes cimport BOOL, FLOAT16, FLOAT32, FLOAT64, INT64, UINT8, as_dtype, code_of, dtype, dtype_of
+from autograd_cy._core.dtypes cimport BOOL, FLOAT16, FLOAT32, FLOAT64, INT64, UINT8, as_dtype, code_of, dtype_of
 from autograd_cy._core.record cimport as_tensor, is_wanted, shape_of
 from autograd_cy._core.reducers cimport (
     ALL_TRUE, ANY_TRUE, PRODUCT, Dims, Reducer, count_along, divide_by, expanded, mean_of, real, reduced, total_of)
@@ -299,10 +299,10 @@ cdef void accumulate(real *data, npy_intp outer, npy_intp n, npy_intp inner) noe
 cdef void accumulate_columns(real *data, npy_intp n, npy_intp stride, npy_intp width) noexcept nogil:
     """The same for a few columns, whose elements are `stride` elements apart."""
     cdef double[COLUMNS] totals
-    cdef npy_intp i, j
+    cdef npy_intp j
     for j in range(width):
         totals[j] = 0
-    for i in range(n):
+    for _ in range(n):
         for j in range(width):
             totals[j] = totals[j] + data[j]
             data[j] = <real> totals[j]

@@ -5,7 +5,7 @@ cimport numpy as cnp
 from autograd_cy._core.dtypes cimport COMPLEX64, code_of, dtype, dtype_of, is_differentiable
 from autograd_cy._core.loops cimport MAX_DIMS
 from autograd_cy._core.node cimport Node
-from autograd_cy._core.record cimport is_wanted, new_node, record, shape_of, wrap_dim
+from autograd_cy._core.record cimport new_node, record, shape_of, wrap_dim
 from autograd_cy._core.saved cimport save_input, save_output, unpack
 from autograd_cy._core.tensor cimport Tensor
 

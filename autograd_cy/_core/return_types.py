@@ -7,7 +7,8 @@ def _result(name, fields):
     """A type of tuples, shown as PyTorch shows its own."""
 
     def show(self):
-        return f"torch.return_types.{name}(\n" + ",\n".join(f"{f}={v!r}" for f, v in zip(self._fields, self)) + ")"
+        parts = [f"{field}={value!r}" for field, value in self._asdict().items()]
+        return f"torch.return_types.{name}(\n" + ",\n".join(parts) + ")"
 
     return type(name, (namedtuple(name, fields),), {"__slots__": (), "__repr__": show, "__module__": __name__})
 

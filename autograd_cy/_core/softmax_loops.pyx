@@ -171,7 +171,7 @@ cdef void normalize_gradient(const real *g, const real *y, real *out, npy_intp o
 cdef void gradient_of_rows(const real *g, const real *y, real *out, npy_intp rows, npy_intp n,
                            bint logarithmic) noexcept nogil:
     cdef real common
-    cdef npy_intp row, j
+    cdef npy_intp j
     if logarithmic:
         for j in range(rows * n):
             out[j] = y[j]
@@ -179,7 +179,7 @@ cdef void gradient_of_rows(const real *g, const real *y, real *out, npy_intp row
     else:
         for j in range(rows * n):
             out[j] = g[j] * y[j]
-    for row in range(rows):
+    for _ in range(rows):
         common = <real> row_total(g if logarithmic else <const real *> out, n)
         if logarithmic:
             for j in range(n):
