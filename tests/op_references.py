@@ -230,3 +230,11 @@ def cross_entropy(x, target, weight=None, ignore_index=-100, reduction="mean", l
     smooth = np.where(keep, -np.sum(logs * by_class, axis=classes), 0)
     losses = nll_loss(logs, target, weight, ignore_index, "none")
     return reduce_loss((1 - label_smoothing) * losses + label_smoothing / count * smooth, reduction, weights)
+
+
+def view_as_real(z):
+    return np.stack([z.real, z.imag], -1)
+
+
+def view_as_complex(x):
+    return x[..., 0] + np.result_type(x, np.complex64).type(1j) * x[..., 1]

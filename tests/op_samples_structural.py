@@ -113,6 +113,13 @@ def flips(make):
     yield S(make(0, 2), (0,))
 
 
+def pairs(make):
+    """Real and imaginary parts along the last dimension."""
+    yield S(make(3, 2))
+    yield S(make(2))
+    yield S(make(0, 2))
+
+
 def diagonals(make):
     yield S(make(3, 3))
     yield S(make(2, 3), offset=1)

@@ -224,15 +224,8 @@ cdef void walk_along(Walk *walk, Reducer *reducer, int code) noexcept:
         call_along(walk, 3, &reducer.kernels[code])
         return
     coalesce(walk, 3)
-<<<<<<< HEAD
-    if walk.ndim == 0:              # one element
-        walk.ndim = walk.shape[0] = 1
-    walk.ndim -= 1
-    run.size = walk.shape[walk.ndim]
-=======
     run.size = 1
     run.strides[0] = run.strides[1] = run.strides[2] = 0
->>>>>>> 4522244c0740f9b8345065ea79b1c68a3cb2a809
     run.borrowed = &reducer.kernels[code]
     if walk.ndim > 0:
         walk.ndim -= 1

@@ -45,15 +45,9 @@ cdef class Extreme(WeightedReduction):
         cdef Dims dims = dims_of(self.constants[0], cnp.PyArray_NDIM(x), "")
         y = y.reshape(reduced_sizes(x, dims, True))
         equal = self.is_result(x, y)
-<<<<<<< HEAD
-        axes = dim_tuple(dims) if cnp.PyArray_NDIM(x) else None
-        with np.errstate(invalid="ignore"):
-            return new_tensor(np.asarray(np.divide(equal, equal.sum(axes, keepdims=True), dtype=x.dtype)))
-=======
         count = np.sum(equal, dim_tuple(dims) if cnp.PyArray_NDIM(x) else None, keepdims=True)
         with np.errstate(invalid="ignore"):
             return new_tensor(np.asarray(np.divide(equal, count, dtype=x.dtype)))
->>>>>>> 4522244c0740f9b8345065ea79b1c68a3cb2a809
 
     cdef object is_result(self, cnp.ndarray x, cnp.ndarray y):
         return np.equal(x, y)
