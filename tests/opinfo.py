@@ -136,6 +136,8 @@ REDUCTIONS = [
     _along("logsumexp", ref.logsumexp, samples.logsumexps, result="float"),
     _along("softmax", ref.softmax, samples.along_dim_dtype, **REAL_FLOATS),
     _along("log_softmax", ref.log_softmax, samples.along_dim_dtype, **REAL_FLOATS),
+    _along("nn.functional.softmax", ref.softmax, samples.along_dim_dtype, **REAL_FLOATS),
+    _along("nn.functional.log_softmax", ref.log_softmax, samples.along_dim_dtype, **REAL_FLOATS),
     _along("cumsum", ref.cumsum, samples.along_dim_dtype, result="sum"),
     OpInfo("any", ref.reduction(np.any), samples.truths, dtypes=(), forward=ALL, result="truth"),
     OpInfo("all", ref.reduction(np.all), samples.truths, dtypes=(), forward=ALL, result="truth"),
