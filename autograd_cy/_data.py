@@ -47,6 +47,7 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """``as_tensor(data)`` is ``data`` as a Tensor: itself, or on the same memory as an array, or copied.
 
+    >>> import numpy as np
     >>> import autograd_cy as ag
     >>> array = np.zeros(2)
     >>> t = ag.as_tensor(array)
@@ -73,6 +74,7 @@ def asarray(
     ``copy=True`` never shares memory, ``copy=False`` never copies (ValueError where it would have to). A
     Tensor keeps its history unless ``requires_grad=False``.
 
+    >>> import numpy as np
     >>> import autograd_cy as ag
     >>> ag.asarray(np.arange(3), dtype=ag.float32, requires_grad=True)
     tensor([0., 1., 2.], requires_grad=True)
@@ -98,6 +100,7 @@ def from_numpy(array: np.ndarray) -> Tensor:
 
     TypeError for dtypes that Tensors don't have. Read-only arrays stay read-only, any strides are fine.
 
+    >>> import numpy as np
     >>> import autograd_cy as ag
     >>> ag.from_numpy(np.array([1.0, 2.0]))
     tensor([1., 2.], dtype=torch.float64)

@@ -11,21 +11,26 @@ from autograd_cy._core.dtypes import dtype
 from autograd_cy._core.tensor import Tensor, _Dims, _DType, _Index, _Number, _Operand
 
 __all__ = [
-    "abs", "add", "all", "amax", "amin", "any", "argmax", "argmin", "bitwise_and", "bitwise_not", "bitwise_or",
-    "bitwise_xor", "bool", "cat", "cdouble", "cfloat", "clamp", "clone", "complex64", "complex128", "conj", "cos",
-    "cumsum", "diagonal", "div", "double", "eq", "erf", "exp", "expand", "flatten", "flip", "float", "float16",
-    "float32", "float64", "gather", "ge", "getitem", "gt", "half", "imag", "index_select", "int", "int8", "int16",
-    "int32", "int64", "isfinite", "isinf", "isnan", "le", "log", "log_softmax", "logical_and", "logical_not",
-    "logical_or", "logical_xor", "logsumexp", "long", "lt", "max", "maximum", "mean", "min", "minimum", "mul", "ne",
-    "neg", "norm", "permute", "pow", "prod", "real", "reciprocal", "relu", "reshape", "rsqrt", "sgn", "short",
-    "sigmoid", "sin", "softmax", "split", "sqrt", "square", "squeeze", "stack", "std", "sub", "sum", "t", "tanh",
-    "transpose", "uint8", "unbind", "unsqueeze", "var", "view", "view_as_complex", "view_as_real", "where",
+    "abs", "add", "addmm", "all", "amax", "amin", "any", "argmax", "argmin", "bitwise_and", "bitwise_not",
+    "bitwise_or", "bitwise_xor", "bmm", "bool", "cat", "cdouble", "cfloat", "clamp", "clone", "complex64",
+    "complex128", "conj", "cos", "cumsum", "diagonal", "div", "dot", "double", "einsum", "eq", "erf", "exp",
+    "expand", "flatten", "flip", "float", "float16", "float32", "float64", "gather", "ge", "getitem", "gt", "half",
+    "imag", "index_select", "int", "int8", "int16", "int32", "int64", "isfinite", "isinf", "isnan", "le", "log",
+    "log_softmax", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "long", "lt", "matmul",
+    "max", "maximum", "mean", "min", "minimum", "mm", "mul", "mv", "ne", "neg", "norm", "permute", "pow", "prod",
+    "real", "reciprocal", "relu", "reshape", "rsqrt", "sgn", "short", "sigmoid", "sin", "softmax", "split", "sqrt",
+    "square", "squeeze", "stack", "std", "sub", "sum", "t", "tanh", "transpose", "uint8", "unbind", "unsqueeze",
+    "var", "view", "view_as_complex", "view_as_real", "where",
 ]
 
 def abs(input: Tensor) -> Tensor:
     """The absolute value; its gradient at 0 is 0."""
 def add(input: Tensor, other: _Operand, *, alpha: _Number = 1) -> Tensor:
     """the sum input + alpha * other."""
+def addmm(
+    input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1
+) -> Tensor:
+    """beta * input + alpha * (mat1 @ mat2)."""
 def all(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
     """whether all elements, or all along `dim`, are not zero; a bool tensor."""
 def amax(input: Tensor, dim: _Dims = ..., keepdim: _bool = False) -> Tensor:
@@ -46,6 +51,8 @@ def bitwise_or(input: Tensor, other: _Operand) -> Tensor:
     """OR of the bits of integers, or of truth values."""
 def bitwise_xor(input: Tensor, other: _Operand) -> Tensor:
     """XOR of the bits of integers, or of truth values."""
+def bmm(input: Tensor, mat2: Tensor) -> Tensor:
+    """the products of the matrices of two batches, (b, m, n) and (b, n, p); no broadcasting."""
 bool: dtype
 def cat(tensors: Sequence[Tensor], dim: _int = 0) -> Tensor:
     """the tensors one after the other along `dim`; elsewhere their sizes agree."""
@@ -67,7 +74,11 @@ def diagonal(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) ->
     """a view of the diagonals of the matrices in dim1 and dim2."""
 def div(input: Tensor, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
     """the quotient input / other; of integers a float."""
+def dot(input: Tensor, tensor: Tensor) -> Tensor:
+    """the sum of the products of two vectors' elements, not conjugated."""
 double: dtype
+def einsum(equation: str, *operands: Any) -> Tensor:
+    """products of the operands summed over the dimensions not in the result."""
 def eq(input: Tensor, other: _Operand) -> Tensor:
     """input == other, a bool tensor."""
 def erf(input: Tensor) -> Tensor:
@@ -95,7 +106,7 @@ def gather(input: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = Fals
 def ge(input: Tensor, other: _Operand) -> Tensor:
     """input >= other, a bool tensor."""
 def getitem(input: Tensor, index: _Index) -> Tensor:
-    """a view for ints, slices, None and Ellipsis; a copy for index tensors, sequences and masks."""
+    """input[index], a view for ints, slices, None and ...; else a copy."""
 def gt(input: Tensor, other: _Operand) -> Tensor:
     """input > other, a bool tensor."""
 half: dtype
@@ -133,6 +144,8 @@ def logsumexp(input: Tensor, dim: _Dims, keepdim: _bool = False) -> Tensor:
 long: dtype
 def lt(input: Tensor, other: _Operand) -> Tensor:
     """input < other, a bool tensor."""
+def matmul(input: Tensor, other: Tensor) -> Tensor:
+    """the product of matrices, vectors or batches of matrices; also input @ other."""
 @overload
 def max(input: Tensor) -> Tensor:
     """the largest element; equal ones share the gradient."""
@@ -155,8 +168,12 @@ def min(input: Tensor, dim: _int, keepdim: _bool = False) -> return_types.min: .
 def min(input: Tensor, other: Tensor) -> Tensor: ...
 def minimum(input: Tensor, other: _Operand) -> Tensor:
     """The smaller of input and other; equal ones share the gradient."""
+def mm(input: Tensor, mat2: Tensor) -> Tensor:
+    """the product of an (m, n) and an (n, p) matrix of one type; doesn't broadcast."""
 def mul(input: Tensor, other: _Operand) -> Tensor:
     """The product input * other."""
+def mv(input: Tensor, vec: Tensor) -> Tensor:
+    """the product of an (m, n) matrix and a vector of n elements; a vector of m."""
 def ne(input: Tensor, other: _Operand) -> Tensor:
     """input != other, a bool tensor."""
 def neg(input: Tensor) -> Tensor:

@@ -71,6 +71,7 @@ def set_printoptions(
 def get_printoptions() -> dict[str, Any]:
     """``get_printoptions()`` is a dict of what ``set_printoptions`` sets.
 
+    >>> from autograd_cy._tensor_str import get_printoptions
     >>> get_printoptions()["linewidth"]
     80
     """
@@ -82,6 +83,7 @@ def printoptions(**options: Any) -> Iterator[None]:
     """``with printoptions(precision=2): ...`` sets the print options and restores them on leaving.
 
     >>> import autograd_cy as ag
+    >>> from autograd_cy._tensor_str import printoptions
     >>> with printoptions(precision=2):
     ...     ag.tensor([1 / 3])
     tensor([0.33])
@@ -99,6 +101,7 @@ def tensor_repr(t: Tensor) -> str:
     """``tensor_repr(t)`` is ``repr(t)``.
 
     >>> import autograd_cy as ag
+    >>> from autograd_cy._tensor_str import tensor_repr
     >>> tensor_repr(ag.tensor([1.0, 2.0], requires_grad=True))
     'tensor([1., 2.], requires_grad=True)'
     """
@@ -109,6 +112,8 @@ def tensor_repr(t: Tensor) -> str:
 def tensor_str(array: np.ndarray, *, suffixes: list[str], prefix: str = "tensor(") -> str:
     """``tensor_str(array, suffixes=[])`` is the text of the array, with the suffixes behind it.
 
+    >>> import numpy as np
+    >>> from autograd_cy._tensor_str import tensor_str
     >>> tensor_str(np.eye(2), suffixes=["requires_grad=True"])
     'tensor([[1., 0.],\\n        [0., 1.]], requires_grad=True)'
     """

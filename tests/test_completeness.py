@@ -1,8 +1,13 @@
-"""Nothing is forgotten: every op has its row in the table and a docstring with an example."""
+"""Nothing is forgotten: ops = rows of the op table = names in the stubs = documented names; docstrings have examples."""
 
+import ast
 import collections
+import importlib
 import inspect
+import re
+import types
 from operator import attrgetter
+from pathlib import Path
 
 import pytest
 from op_calls import OURS
@@ -12,22 +17,96 @@ import autograd_cy as ag
 
 pytestmark = pytest.mark.skipif(not OURS, reason="about this package")
 
+ROOT = Path(__file__).resolve().parents[1]
+PUBLIC = [
+    "autograd_cy",
+    "autograd_cy.autograd",
+    "autograd_cy.autograd.forward_ad",
+    "autograd_cy.autograd.function",
+    "autograd_cy.autograd.grad_mode",
+    "autograd_cy.autograd.graph",
+    "autograd_cy.cuda",
+    "autograd_cy.nn.functional",
+    "autograd_cy.random",
+]
 
-@pytest.fixture
+
+@pytest.fixture(scope="module")
 def registry():
-    from autograd_cy._core import registry
+    return importlib.import_module("autograd_cy._core.operations").OPS
 
-    return registry.OPS
+
+def key_of(row):
+    """The key of a row's op in the registry."""
+    return row.path if row.path.startswith("nn.") else row.name
 
 
 def test_each_op_has_a_row_and_each_row_an_op(registry):
-    rows = {row.name for row in OPS}
-    assert rows - set(registry) == set()
-    assert set(registry) - rows == set()
+    assert {key_of(row) for row in OPS} == set(registry)
 
 
 def test_each_op_has_one_row():
     assert [name for name, n in collections.Counter(row.name for row in OPS).items() if n > 1] == []
+    assert [key for key, n in collections.Counter(map(key_of, OPS)).items() if n > 1] == []
+
+
+def test_what_a_row_calls_is_what_is_registered(registry):
+    rows = [row for row in OPS if not row.path.startswith("Tensor.")]
+    assert [row.name for row in rows if attrgetter(row.path)(ag) is not registry[key_of(row)].function] == []
+
+
+# stubs
+
+
+def defined_in(stub, cls=None):
+    """The names that a stub, or a class in it, defines."""
+    body = ast.parse((ROOT / "autograd_cy" / stub).read_text(encoding="utf-8")).body
+    if cls is not None:
+        body = next(node.body for node in body if isinstance(node, ast.ClassDef) and node.name == cls)
+    functions = {node.name for node in body if isinstance(node, ast.FunctionDef)}
+    return functions | {node.target.id for node in body if isinstance(node, ast.AnnAssign)}
+
+
+def test_each_op_is_in_the_stub_of_its_namespace(registry):
+    dtypes = {name for name, value in vars(ag).items() if isinstance(value, ag.dtype)}
+    assert defined_in("_names.pyi") - dtypes == {op.name for op in registry.values() if not op.namespace}
+    functional = {op.name for op in registry.values() if op.namespace == "nn.functional"}
+    assert defined_in("nn/functional.pyi") == functional | {"relu", "sigmoid", "tanh"}
+
+
+def test_each_method_is_in_the_stub_of_tensor(registry):
+    methods = {name for op in registry.values() for name in op.methods}
+    assert methods - defined_in("_core/tensor.pyi", "Tensor") == set()
+
+
+def test_the_stub_of_tensor_has_what_tensor_has():
+    tensor = ag.ones(2)
+    stub = {name for name in defined_in("_core/tensor.pyi", "Tensor") if not name.startswith("_")}
+    assert stub == {name for name in dir(tensor) if not name.startswith("_")}
+
+
+def test_what_modules_offer_is_what_type_checkers_see():
+    ours = {name for name in vars(ag) if not name.startswith("_")} - {"TYPE_CHECKING"}
+    assert set(ag.__all__) == ours
+    assert len(ag.__all__) == len(ours)
+
+
+# documentation
+
+
+def documented():
+    """The rows of docs/operations.md: {operation: names of nodes}."""
+    text = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8").replace("`x[index]`", "`getitem(input, index)`")
+    return {name: nodes for name, nodes in re.findall(r"^\| `([\w.]+)\(.*?\)` \| .*? ?\| (.*?) ?\|", text, re.MULTILINE)}
+
+
+def test_each_op_is_documented(registry):
+    assert set(documented()) == set(registry)
+
+
+def test_an_op_is_documented_with_its_node_if_it_is_differentiable():
+    nodes = documented()
+    assert [row.name for row in OPS if row.differentiable != bool(nodes[key_of(row)])] == []
 
 
 def test_each_op_has_a_docstring_with_an_example(registry):
@@ -36,10 +115,29 @@ def test_each_op_has_a_docstring_with_an_example(registry):
 
 
 def test_each_docstring_begins_with_the_call(registry):
-    first = {name: (inspect.getdoc(op.function) or "").partition("\n")[0] for name, op in registry.items()}
-    assert [name for name, line in first.items() if f"{name}(" not in line and name != "getitem"] == []
+    first = {op.name: (inspect.getdoc(op.function) or "").partition("\n")[0] for op in registry.values()}
+    assert [name for name, line in first.items() if not line.startswith(f"{name}(") and name != "getitem"] == []
 
 
-def test_what_a_row_calls_is_what_is_registered(registry):
-    rows = [row for row in OPS if not row.path.startswith("Tensor.")]
-    assert [row.name for row in rows if attrgetter(row.path)(ag) is not registry[row.name].function] == []
+def public_objects():
+    """The functions and classes that the public modules offer."""
+    for module_name in PUBLIC:
+        module = importlib.import_module(module_name)
+        for name in getattr(module, "__all__", vars(module)):
+            value = getattr(module, name)
+            ours = str(getattr(value, "__module__", "")).startswith("autograd_cy")
+            if ours and not name.startswith("_") and (callable(value) or isinstance(value, type)):
+                yield f"{module_name}.{name}", value
+
+
+def test_each_public_function_and_class_has_a_docstring_with_an_example():
+    found = dict(public_objects())
+    assert len(found) > 100
+    assert [name for name, value in found.items() if ">>>" not in (inspect.getdoc(value) or "")] == []
+
+
+def test_each_public_method_of_a_tensor_has_a_docstring():
+    kinds = (types.FunctionType, type(ag.exp), property)
+    methods = {n: v for n, v in vars(ag.Tensor).items() if isinstance(v, kinds) and not n.startswith("_")}
+    assert len(methods) > 100
+    assert [name for name, value in methods.items() if not inspect.getdoc(value)] == []

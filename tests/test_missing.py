@@ -66,7 +66,7 @@ def test_missing_methods_do_not_show(tensor):
     assert not hasattr(tensor, "svd")
     assert not hasattr(ag.Tensor, "svd")
     assert "svd" not in dir(tensor)
-    assert [name for name in dir(tensor) if not name.startswith("_") and not hasattr(tensor, name)] == []
+    assert set(dir(tensor)) & set(_missing.torch_names()["torch.Tensor"]) > {"exp", "grad", "shape"}
 
 
 def test_a_tensor_may_have_an_attribute_of_that_name(tensor):
@@ -84,7 +84,7 @@ def test_a_subclass_may_define_what_is_missing():
 
     assert Decomposed(ag.ones(2)).svd() == "own"
     assert "svd" in dir(Decomposed(ag.ones(2)))
-    with pytest.raises(AttributeError, match="^'Decomposed' object has no attribute 'qr': PyTorch has it"):
+    with pytest.raises(AttributeError, match=f"^'Decomposed' object {SAYS_SO}"):
         Decomposed(ag.ones(2)).qr()
 
 

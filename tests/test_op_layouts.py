@@ -5,6 +5,8 @@ import pytest
 from op_calls import OURS, Call, each_sample, gradient_dtypes, run_backward, to_numpy
 from opinfo import OPS
 
+import autograd_cy as ag
+
 pytestmark = pytest.mark.filterwarnings("ignore:The given NumPy array is not writ")
 
 
@@ -81,3 +83,12 @@ def test_layout_changes_nothing(row, sample):
         expected = results(row, sample, lambda a, layout=layout: np.array(layout(a), order="C"))
         for y, want in zip(results(row, sample, layout), expected, strict=True):
             np.testing.assert_allclose(y, want, rtol=1e-13, atol=1e-13, err_msg=f"{layout.__name__} inputs")
+
+
+@pytest.mark.skipif(not OURS, reason="PyTorch goes by the strides, which NumPy gives to an empty array at will")
+def test_an_empty_array_of_pairs_is_complex():
+    parts = ag.from_numpy(np.empty((0, 2))).requires_grad_()
+    z = ag.view_as_complex(parts)
+    assert (z.shape, z.dtype) == ((0,), ag.complex128)
+    ag.view_as_real(z).sum().backward()
+    assert parts.grad.shape == (0, 2)

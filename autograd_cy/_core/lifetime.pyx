@@ -118,6 +118,7 @@ def on_collection(str phase, dict info):
 def live_objects():
     """live_objects() -> dict: how many Tensors and Nodes are alive (counted in debug builds only).
 
+    >>> from autograd_cy._core.lifetime import live_objects
     >>> sorted(live_objects())
     ['Node', 'Tensor']
     """

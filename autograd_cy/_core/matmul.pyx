@@ -103,7 +103,7 @@ def matmul(input, other):
 
     >>> import autograd_cy as ag
     >>> (ag.ones(5, 2, 3) @ ag.ones(3)).shape
-    Size([5, 2])
+    torch.Size([5, 2])
     """
     return matmul_of(tensor_argument(input, "matmul", "input", 1), tensor_argument(other, "matmul", "other", 2))
 
@@ -113,6 +113,10 @@ def linear(input, weight, bias=None):
     """linear(input, weight, bias=None) -> Tensor: input @ weight.T + bias, for weight (out, in) and input (..., in).
 
     A weight (in,) makes no new dimension.
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.linear(ag.ones(5, 3), ag.ones(2, 3), ag.ones(2)).shape
+    torch.Size([5, 2])
     """
     cdef Tensor x = tensor_argument(input, "linear", "input", 1), w = tensor_argument(weight, "linear", "weight", 2)
     cdef int ndim = cnp.PyArray_NDIM(x.array)

@@ -210,8 +210,8 @@ def logsumexp(input, dim, keepdim=False):
     Of nothing it is -inf. Integers become floats.
 
     >>> import autograd_cy as ag
-    >>> ag.logsumexp(ag.tensor([1000.0, 1000.0]), dim=0)
-    tensor(1000.6931)
+    >>> ag.logsumexp(ag.tensor([1000.0, 0.0]), dim=0)
+    tensor(1000.)
     """
     cdef Tensor x = as_tensor(input, "logsumexp")
     cdef Dims dims = dims_of(dim, cnp.PyArray_NDIM(x.array), "logsumexp")

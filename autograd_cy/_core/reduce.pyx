@@ -246,8 +246,8 @@ def cumsum(input, dim, *, dtype=None):
     Integers and bools are summed in int64, unless `dtype` asks for another type.
 
     >>> import autograd_cy as ag
-    >>> ag.cumsum(ag.tensor([1, 2, 3]), dim=0)
-    tensor([1, 3, 6])
+    >>> ag.cumsum(ag.tensor([1.0, 2.0, 3.0]), dim=0)
+    tensor([1., 3., 6.])
     """
     cdef Tensor x = as_tensor(input, "cumsum")
     cdef int d = one_dim(dim, cnp.PyArray_NDIM(x.array), "cumsum"), code = sum_code(x.array, dtype)

@@ -12,7 +12,7 @@ cimport cython
 cimport numpy as cnp
 
 from autograd_cy._core.buffers cimport cast, dense_copy, strided_view
-from autograd_cy._core.dtypes cimport COMPLEX64, code_of, dtype, dtype_of, promote
+from autograd_cy._core.dtypes cimport COMPLEX64, FLOAT32, FLOAT64, code_of, dtype, dtype_of, promote
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.record cimport (
     any_wanted, as_tensor, enter_linear, enter_view, is_wanted, new_node, record, record_all, shape_of, wrap_dim)
@@ -774,13 +774,15 @@ def view_as_complex(input):
     """
     cdef Tensor x = as_tensor(input, "view_as_complex")
     cdef dtype d = dtype_of(code_of(x.array))
-    if not d.is_floating_point or cnp.PyArray_NDIM(x.array) == 0 or shape_of(x)[-1] != 2:
-        raise RuntimeError("view_as_complex needs a floating point tensor whose last dimension has size 2")
-    if cnp.PyArray_SIZE(x.array) == 0:          # its strides say nothing
-        return enter_linear(ViewAsComplexBackward0, (), x, np.empty(shape_of(x)[:-1], d.to_complex().numpy_dtype))
+    if code_of(x.array) not in (FLOAT32, FLOAT64) or cnp.PyArray_NDIM(x.array) == 0 or shape_of(x)[-1] != 2:
+        raise RuntimeError("view_as_complex needs a float32 or float64 tensor whose last dimension has size 2, not a "
+                           f"{d} tensor of shape {list(shape_of(x))}")
+    whole = d.to_complex().numpy_dtype
+    if cnp.PyArray_SIZE(x.array) == 0:                  # NumPy gives empty arrays any strides
+        return enter_linear(ViewAsComplexBackward0, (), x, np.empty(shape_of(x)[:-1], whole))
     if cnp.PyArray_STRIDE(x.array, cnp.PyArray_NDIM(x.array) - 1) != d.itemsize:
         raise RuntimeError("Tensor must have a last dimension with stride 1")
-    return enter_view(ViewAsComplexBackward0, (), x, x.array.view(d.to_complex().numpy_dtype)[..., 0])
+    return enter_view(ViewAsComplexBackward0, (), x, x.array.view(whole)[..., 0])
 
 
 @op(methods=())

@@ -18,7 +18,8 @@ cdef ThreadState *thread_state() noexcept nogil:
 def is_grad_enabled():
     """is_grad_enabled() -> bool: whether operations are recorded in this thread.
 
-    >>> is_grad_enabled()
+    >>> import autograd_cy as ag
+    >>> ag.is_grad_enabled()
     True
     """
     return not autograd_cy_local.mode & NO_GRAD

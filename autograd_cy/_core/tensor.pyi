@@ -83,6 +83,8 @@ class Tensor:
         """the sum input + alpha * other."""
     def add_(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
         """add() written into the tensor's own memory."""
+    def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * input + alpha * (mat1 @ mat2)."""
     def all(self, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
         """whether all elements, or all along `dim`, are not zero; a bool tensor."""
     def amax(self, dim: _Dims = ..., keepdim: _bool = False) -> Tensor:
@@ -108,6 +110,8 @@ class Tensor:
         """OR of the bits of integers, or of truth values."""
     def bitwise_xor(self, other: _Operand) -> Tensor:
         """XOR of the bits of integers, or of truth values."""
+    def bmm(self, mat2: Tensor) -> Tensor:
+        """the products of the matrices of two batches, (b, m, n) and (b, n, p); no broadcasting."""
     def bool(self) -> Tensor:
         """the tensor as torch.bool; itself if it is that."""
     def byte(self) -> Tensor:
@@ -153,6 +157,8 @@ class Tensor:
         """div() written into the tensor's own memory."""
     def divide(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
         """the quotient input / other; of integers a float."""
+    def dot(self, tensor: Tensor) -> Tensor:
+        """the sum of the products of two vectors' elements, not conjugated."""
     def double(self) -> Tensor:
         """the tensor as torch.float64; itself if it is that."""
     @property
@@ -240,6 +246,8 @@ class Tensor:
         """input < other, a bool tensor."""
     @property
     def mT(self) -> Tensor: ...
+    def matmul(self, other: Tensor) -> Tensor:
+        """the product of matrices, vectors or batches of matrices; also input @ other."""
     @overload
     def max(self) -> Tensor:
         """the largest element; equal ones share the gradient."""
@@ -262,12 +270,16 @@ class Tensor:
     def min(self, other: Tensor) -> Tensor: ...
     def minimum(self, other: _Operand) -> Tensor:
         """The smaller of input and other; equal ones share the gradient."""
+    def mm(self, mat2: Tensor) -> Tensor:
+        """the product of an (m, n) and an (n, p) matrix of one type; doesn't broadcast."""
     def mul(self, other: _Operand) -> Tensor:
         """The product input * other."""
     def mul_(self, other: _Operand) -> Tensor:
         """mul() written into the tensor's own memory."""
     def multiply(self, other: _Operand) -> Tensor:
         """The product input * other."""
+    def mv(self, vec: Tensor) -> Tensor:
+        """the product of an (m, n) matrix and a vector of n elements; a vector of m."""
     @property
     def nbytes(self) -> _int: ...
     @property

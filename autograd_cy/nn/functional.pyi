@@ -3,15 +3,34 @@
 from autograd_cy._core.tensor import Tensor, _DType
 
 __all__ = [
-    "gelu", "log_softmax", "relu", "sigmoid", "silu", "softmax", "tanh",
+    "cross_entropy", "gelu", "linear", "log_softmax", "mse_loss", "nll_loss", "relu", "sigmoid", "silu", "softmax",
+    "tanh",
 ]
 
+def cross_entropy(
+    input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
+    ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean",
+    label_smoothing: float = 0.0
+) -> Tensor:
+    """The negative log likelihood of the target under softmax(input)."""
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """input times the normal distribution function of input."""
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """input @ weight.T + bias, for weight (out, in) and input (..., in)."""
 def log_softmax(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: _DType | None = None
 ) -> Tensor:
     """the logarithm of softmax, exact where softmax is near 0 or 1."""
+def mse_loss(
+    input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+    reduction: str = "mean", weight: Tensor | None = None
+) -> Tensor:
+    """the mean of (input - target) ** 2."""
+def nll_loss(
+    input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
+    ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean"
+) -> Tensor:
+    """the negative log likelihood."""
 def relu(input: Tensor) -> Tensor:
     """max(input, 0); its gradient at 0 is 0."""
 def sigmoid(input: Tensor) -> Tensor:

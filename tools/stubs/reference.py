@@ -3,7 +3,6 @@
 import doctest
 import inspect
 import re
-import sys
 
 import numpy as np
 
@@ -21,31 +20,35 @@ Each operation is a function of `autograd_cy` (or `autograd_cy.nn.functional`, a
 its docstring; without one, the operation has no gradient.
 """
 
+# The modules that declare operations, by what these have in common.
+SECTIONS = {
+    "Elementwise": ["pointwise"],
+    "Reductions and normalization": ["reduce", "select_reduce", "norms", "normalize"],
+    "Shape": ["shape"],
+    "Indexing": ["index", "gather"],
+    "Products": ["mm", "linalg", "matmul", "einsum"],
+    "Losses": ["losses", "nll_loss", "cross_entropy"],
+}
 COLUMNS = ["operation", "methods", "node", "what it computes", "gradient"]
 
 
 def reference():
     """The text of docs/operations.md."""
-    modules = {}
+    home = {f"autograd_cy._core.{module}": title for title, modules in SECTIONS.items() for module in modules}
+    rows = {title: [] for title in SECTIONS}
     for key in sorted(OPS):
-        modules.setdefault(OPS[key].function.__module__, []).append(row(key))
-    parts = [HEAD]
-    for module in sorted(modules):
-        parts.append(f"## {title(module)}\n\n{table(modules[module])}\n")
-    return "\n".join(parts)
-
-
-def title(module):
-    """The beginning of a module's docstring: what its operations have in common."""
-    return re.split(r"[:.]\s", sys.modules[module].__doc__ + " ")[0]
+        module = OPS[key].function.__module__
+        if module not in home:
+            raise LookupError(f"to which section does {module} belong? Enter it in tools/stubs/reference.py")
+        rows[home[module]].append(row(key))
+    return "\n".join([HEAD, *(f"## {title}\n\n{table(rows[title])}\n" for title in rows)])
 
 
 def row(key):
     """The cells for one operation."""
     op = OPS[key]
     doc = doc_of(op.function)
-    prose = " ".join([doc.text, *" ".join(doc.more.partition(">>>")[0].split("\n")).split()])
-    clauses = re.split(r"(?<=[;.]) ", prose)
+    clauses = re.split(r"(?<=[;.]) ", doc.text)
     gradient = [clause for clause in clauses[1:] if "gradient" in clause.lower()]
     what = [clause for clause in clauses if clause not in gradient]
     cells = [" ".join(texts).rstrip(";. ") for texts in (what, gradient)]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tools.stubs.tables import METHOD_RESULTS, OVERLOADS, PARAMETERS, RESULTS
 
 # "call(arguments) -> result: what it does"
-CALL = re.compile(r"(?P<call>\w+[(\[].*?[)\]])(?: -> (?P<result>[^:]*))?: (?P<text>.*)")
+CALL = re.compile(r"(?P<call>\w+[(\[].*?[)\]])(?: -> (?P<result>[^:]*))?(?:: (?P<text>.*))?")
 
 # Types whose names an operation or a method may take: each is marked where it stands for the type. A name in front of a
 # colon is a parameter.
@@ -18,22 +18,25 @@ MARK = "§"
 
 
 class Doc(NamedTuple):
-    """What a docstring says: how to call the function, what comes back, what it does, and further paragraphs."""
+    """What a docstring says: how to call the function, what comes back, what it does."""
 
     call: str
     result: str | None
     text: str
-    more: str
 
 
 def doc_of(function):
     """The docstring of a function in its parts; where it doesn't begin with the call, all of it is `text`."""
-    first, _, more = (inspect.getdoc(function) or "").partition("\n\n")
-    first = " ".join(first.split())
+    first, *others = [" ".join(part.split()) for part in prose(function).split("\n\n")]
     found = CALL.fullmatch(first)
     if found is None:
-        return Doc("", None, first, more)
-    return Doc(found["call"], found["result"], found["text"], more)
+        return Doc("", None, " ".join([first, *others]))
+    return Doc(found["call"], found["result"], " ".join([found["text"] or "", *others]).strip())
+
+
+def prose(function):
+    """The docstring without its examples."""
+    return (inspect.getdoc(function) or "").partition(">>>")[0].strip()
 
 
 def sentence(function):
