@@ -6,7 +6,7 @@ cimport numpy as cnp
 from autograd_cy._core.linalg cimport inner_product, matrix_times_vector, product_of_batches
 from autograd_cy._core.mm cimport product_of_matrices, sum_with_product
 from autograd_cy._core.node cimport Node
-from autograd_cy._core.record cimport broadcast_sizes, enter_linear, shape_of, tensor_argument
+from autograd_cy._core.record cimport broadcast_sizes, enter_linear, is_wanted, shape_of, tensor_argument
 from autograd_cy._core.tensor cimport MATMUL, Tensor, from_array
 cimport autograd_cy._core.tensor as tensor_module
 
@@ -55,7 +55,7 @@ cdef Tensor matmul_of(Tensor a, Tensor b):
         return folded(a, b)
     if m == 1:
         return folded(b.transpose(-2, -1), a)
-    if m == 2:
+    if m == 2 and is_wanted(a):     # else its gradient would be as large as the batch
         return folded(b.transpose(-2, -1), a.t()).transpose(-2, -1).contiguous()
     return batched(a, b)
 
@@ -135,7 +135,7 @@ cdef object folded_linear(object x, object w, Tensor bias):
     """linear for an input that is not a matrix: as one tall matrix."""
     cdef tuple sizes = shape_of(x)
     cdef int last = len(sizes) - 1
-    if cnp.PyArray_NDIM(bias.array) > 1:
+    if cnp.PyArray_NDIM(bias.array) > 1 or not cnp.PyArray_IS_C_CONTIGUOUS((<Tensor> x).array):
         return matmul_of(x, w.t()) + bias
     y = sum_with_product(bias, x.reshape(count(sizes[:last]), sizes[last]), w, 1, 1, True)
     return y.reshape(sizes[:last] + (w.shape[0],))

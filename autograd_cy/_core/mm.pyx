@@ -7,7 +7,7 @@ which it reads transposed without copying them; `multiplied` computes it by reco
 import numpy as np
 
 cimport cython
-from cpython.object cimport PyObject, PyTypeObject
+from cpython.object cimport PyTypeObject
 cimport numpy as cnp
 from numpy cimport npy_intp
 
@@ -158,7 +158,7 @@ cdef class AddmmBackward0(ProductWithOperands):
         c, a, b = tangents
         total = self.tangent(a, b)
         return sum_of_terms(None if total is None else total * o.alpha,
-                            None if c is None else (c * o.beta).expand(o.sizes[0], o.sizes[3]))
+                            None if c is None else c * o.beta)
 
 
 cdef cnp.ndarray sum_to_shape(cnp.ndarray g, tuple shape):
