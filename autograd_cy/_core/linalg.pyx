@@ -54,7 +54,12 @@ cdef Tensor product_of_batches(Tensor a, Tensor b):
 
 @op(methods=("bmm",))
 def bmm(input, mat2):
-    """bmm(input, mat2) -> Tensor: the products of the matrices of two batches, (b, m, n) and (b, n, p); no broadcasting."""
+    """bmm(input, mat2) -> Tensor: the products of the matrices of two batches, (b, m, n) and (b, n, p); no broadcasting.
+
+    >>> import autograd_cy as ag
+    >>> ag.bmm(ag.tensor([[[1.0, 2.0]]]), ag.tensor([[[3.0], [4.0]]]))
+    tensor([[[11.]]])
+    """
     return product_of_batches(tensor_argument(input, "bmm", "input", 1), tensor_argument(mat2, "bmm", "mat2", 2))
 
 
@@ -96,7 +101,12 @@ cdef Tensor matrix_times_vector(Tensor a, Tensor v):
 
 @op(methods=("mv",))
 def mv(input, vec):
-    """mv(input, vec) -> Tensor: the product of an (m, n) matrix and a vector of n elements; a vector of m."""
+    """mv(input, vec) -> Tensor: the product of an (m, n) matrix and a vector of n elements; a vector of m.
+
+    >>> import autograd_cy as ag
+    >>> ag.mv(ag.tensor([[1.0, 2.0], [0.0, 1.0]]), ag.tensor([3.0, 4.0]))
+    tensor([11.,  4.])
+    """
     return matrix_times_vector(tensor_argument(input, "mv", "input", 1), tensor_argument(vec, "mv", "vec", 2))
 
 
@@ -133,5 +143,10 @@ cdef Tensor inner_product(Tensor u, Tensor v):
 
 @op(methods=("dot",))
 def dot(input, tensor):
-    """dot(input, tensor) -> Tensor: the sum of the products of two vectors' elements, not conjugated."""
+    """dot(input, tensor) -> Tensor: the sum of the products of two vectors' elements, not conjugated.
+
+    >>> import autograd_cy as ag
+    >>> ag.dot(ag.tensor([1.0, 2.0]), ag.tensor([3.0, 4.0]))
+    tensor(11.)
+    """
     return inner_product(tensor_argument(input, "dot", "input", 1), tensor_argument(tensor, "dot", "tensor", 2))

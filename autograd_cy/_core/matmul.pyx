@@ -102,8 +102,9 @@ def matmul(input, other):
     broadcast. Both tensors are of one type.
 
     >>> import autograd_cy as ag
-    >>> (ag.ones(5, 2, 3) @ ag.ones(3)).shape
-    Size([5, 2])
+    >>> ag.ones(2, 1, 3).matmul(ag.tensor([1.0, 2.0, 3.0]))
+    tensor([[6.],
+            [6.]])
     """
     return matmul_of(tensor_argument(input, "matmul", "input", 1), tensor_argument(other, "matmul", "other", 2))
 
@@ -113,6 +114,10 @@ def linear(input, weight, bias=None):
     """linear(input, weight, bias=None) -> Tensor: input @ weight.T + bias, for weight (out, in) and input (..., in).
 
     A weight (in,) makes no new dimension.
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.linear(ag.tensor([[1.0, 2.0]]), ag.tensor([[3.0, 4.0]]), ag.tensor([5.0]))
+    tensor([[16.]])
     """
     cdef Tensor x = tensor_argument(input, "linear", "input", 1), w = tensor_argument(weight, "linear", "weight", 2)
     cdef int ndim = cnp.PyArray_NDIM(x.array)

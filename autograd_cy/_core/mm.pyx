@@ -309,6 +309,10 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1):
     """addmm(input, mat1, mat2, *, beta=1, alpha=1) -> Tensor: beta * input + alpha * (mat1 @ mat2).
 
     `input` is broadcast to the product's shape; with beta=0 it is ignored, nan and all.
+
+    >>> import autograd_cy as ag
+    >>> ag.addmm(ag.tensor([1.0]), ag.tensor([[1.0, 2.0]]), ag.tensor([[3.0], [4.0]]), beta=2)
+    tensor([[13.]])
     """
     cdef Tensor b = tensor_argument(mat2, "addmm", "mat2", 3)
     return sum_with_product(tensor_argument(input, "addmm", "input", 1), tensor_argument(mat1, "addmm", "mat1", 2), b,
