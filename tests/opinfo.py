@@ -92,7 +92,7 @@ ELEMENTWISE = [
     _unary("real", np.real, result="real", method=False),
     _unary("imag", np.imag, dtypes=COMPLEX, forward=(), result="real", method=False),
     _unary("conj", np.conj, result="first"),
-    _unary("sgn", np.sign, domain=NONZERO, result="first"),
+    _unary("sgn", np.sign, domain=NONZERO, forward=NO_BOOL, result="first"),
 ]
 
 LOGICAL = [
@@ -159,7 +159,7 @@ SHAPES = [
     _shape("unbind", ref.unbind, structural.unbinds),
     _shape("flip", np.flip, structural.flips),
     _shape("diagonal", ref.diagonal, structural.diagonals),
-    _shape("view_as_real", ref.view_as_real, samples.unary, dtypes=COMPLEX, forward=(), result="real", method=False),
+    _shape("view_as_real", ref.view_as_real, structural.nonempty, dtypes=COMPLEX, forward=(), result="real", method=False),
     _shape("view_as_complex", ref.view_as_complex, structural.pairs, dtypes=FLOATS, forward=(), strided=False,
            result=lambda args: np.result_type(args[0].dtype, np.complex64), method=False),
     _shape("clone", np.copy, samples.unary),

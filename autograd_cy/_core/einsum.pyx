@@ -4,6 +4,7 @@ A dimension is named by its letter, one that an ellipsis stands for by its dista
 of different lengths are broadcast as shapes are.
 """
 
+from functools import lru_cache
 from itertools import combinations
 
 from autograd_cy._core.record cimport shape_of
@@ -38,8 +39,9 @@ cdef list scanned(str equation, int start, int end, str where):
     return found
 
 
-cdef tuple parsed(str equation):
-    """The subscripts of the operands, and those of the result or None."""
+@lru_cache(maxsize=256)
+def parsed(str equation):
+    """The subscripts of the operands, and those of the result or None. Nobody changes the lists."""
     cdef list terms = []
     cdef int arrow = equation.find("->"), start = 0, end
     cdef int stop = arrow if arrow >= 0 else len(equation)
@@ -175,6 +177,7 @@ cdef tuple contracted(object a, list a_names, object b, list b_names, list kept,
     """The product of two operands, summed over the dimensions that are not to be kept."""
     a, a_names = without_ones(a, a_names, sizes)
     b, b_names = without_ones(b, b_names, sizes)
+    cdef int before = len({*a_names, *b_names})
     a, a_names = summed(a, a_names, {*kept, *b_names})
     b, b_names = summed(b, b_names, {*kept, *a_names})
     cdef list both = [name for name in a_names if name in b_names and name in kept]
@@ -183,12 +186,21 @@ cdef tuple contracted(object a, list a_names, object b, list b_names, list kept,
     cdef list right = [name for name in b_names if name not in a_names]
     cdef list order = [name for name in kept if name in a_names or name in b_names]
     if not inner:
-        return arranged(a, a_names, order) * arranged(b, b_names, order), order
-    a = a.permute([a_names.index(name) for name in both + left + inner])
-    b = b.permute([b_names.index(name) for name in both + inner + right])
-    a = a.reshape(numel(both, sizes), numel(left, sizes), numel(inner, sizes))
-    b = b.reshape(numel(both, sizes), numel(inner, sizes), numel(right, sizes))
+        y = arranged(a, a_names, order) * arranged(b, b_names, order)
+        return y.reshape(shape_of(y)) if len(order) < before else y, order
+    a = as_batch(a, a_names, both, left, inner, sizes)
+    b = as_batch(b, b_names, both, inner, right, sizes)
     return a.bmm(b).reshape([sizes[name] for name in both + left + right]), both + left + right
+
+
+cdef object as_batch(object x, list names, list both, list rows, list columns, dict sizes):
+    """The operand as a batch of matrices, whose three dimensions stand for the three lists of names."""
+    cdef list order = both + rows + columns
+    if names != order:
+        x = x.permute([names.index(name) for name in order])
+    if len(both) == len(rows) == len(columns) == 1:
+        return x
+    return x.reshape(numel(both, sizes), numel(rows, sizes), numel(columns, sizes))
 
 
 cdef object numel(list names, dict sizes):

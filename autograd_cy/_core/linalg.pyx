@@ -57,8 +57,8 @@ def bmm(input, mat2):
     """bmm(input, mat2) -> Tensor: the products of the matrices of two batches, (b, m, n) and (b, n, p); no broadcasting.
 
     >>> import autograd_cy as ag
-    >>> ag.bmm(ag.ones(5, 2, 3), ag.ones(5, 3, 4)).shape
-    torch.Size([5, 2, 4])
+    >>> ag.bmm(ag.tensor([[[1.0, 2.0]]]), ag.tensor([[[3.0], [4.0]]]))
+    tensor([[[11.]]])
     """
     return product_of_batches(tensor_argument(input, "bmm", "input", 1), tensor_argument(mat2, "bmm", "mat2", 2))
 
@@ -104,8 +104,8 @@ def mv(input, vec):
     """mv(input, vec) -> Tensor: the product of an (m, n) matrix and a vector of n elements; a vector of m.
 
     >>> import autograd_cy as ag
-    >>> ag.mv(ag.tensor([[1.0, 2.0], [3.0, 4.0]]), ag.tensor([1.0, 10.0]))
-    tensor([21., 43.])
+    >>> ag.mv(ag.tensor([[1.0, 2.0], [0.0, 1.0]]), ag.tensor([3.0, 4.0]))
+    tensor([11.,  4.])
     """
     return matrix_times_vector(tensor_argument(input, "mv", "input", 1), tensor_argument(vec, "mv", "vec", 2))
 

@@ -6,7 +6,7 @@ cimport numpy as cnp
 from autograd_cy._core.linalg cimport inner_product, matrix_times_vector, product_of_batches
 from autograd_cy._core.mm cimport product_of_matrices, sum_with_product
 from autograd_cy._core.node cimport Node
-from autograd_cy._core.record cimport broadcast_sizes, enter_linear, shape_of, tensor_argument
+from autograd_cy._core.record cimport broadcast_sizes, enter_linear, is_wanted, shape_of, tensor_argument
 from autograd_cy._core.tensor cimport MATMUL, Tensor, from_array
 cimport autograd_cy._core.tensor as tensor_module
 
@@ -55,7 +55,7 @@ cdef Tensor matmul_of(Tensor a, Tensor b):
         return folded(a, b)
     if m == 1:
         return folded(b.transpose(-2, -1), a)
-    if m == 2:
+    if m == 2 and is_wanted(a):     # else its gradient would be as large as the batch
         return folded(b.transpose(-2, -1), a.t()).transpose(-2, -1).contiguous()
     return batched(a, b)
 
@@ -102,8 +102,9 @@ def matmul(input, other):
     broadcast. Both tensors are of one type.
 
     >>> import autograd_cy as ag
-    >>> (ag.ones(5, 2, 3) @ ag.ones(3)).shape
-    torch.Size([5, 2])
+    >>> ag.ones(2, 1, 3).matmul(ag.tensor([1.0, 2.0, 3.0]))
+    tensor([[6.],
+            [6.]])
     """
     return matmul_of(tensor_argument(input, "matmul", "input", 1), tensor_argument(other, "matmul", "other", 2))
 
@@ -115,8 +116,8 @@ def linear(input, weight, bias=None):
     A weight (in,) makes no new dimension.
 
     >>> import autograd_cy as ag
-    >>> ag.nn.functional.linear(ag.ones(5, 3), ag.ones(2, 3), ag.ones(2)).shape
-    torch.Size([5, 2])
+    >>> ag.nn.functional.linear(ag.tensor([[1.0, 2.0]]), ag.tensor([[3.0, 4.0]]), ag.tensor([5.0]))
+    tensor([[16.]])
     """
     cdef Tensor x = tensor_argument(input, "linear", "input", 1), w = tensor_argument(weight, "linear", "weight", 2)
     cdef int ndim = cnp.PyArray_NDIM(x.array)
@@ -139,7 +140,7 @@ cdef object folded_linear(object x, object w, Tensor bias):
     """linear for an input that is not a matrix: as one tall matrix."""
     cdef tuple sizes = shape_of(x)
     cdef int last = len(sizes) - 1
-    if cnp.PyArray_NDIM(bias.array) > 1:
+    if cnp.PyArray_NDIM(bias.array) > 1 or not cnp.PyArray_IS_C_CONTIGUOUS((<Tensor> x).array):
         return matmul_of(x, w.t()) + bias
     y = sum_with_product(bias, x.reshape(count(sizes[:last]), sizes[last]), w, 1, 1, True)
     return y.reshape(sizes[:last] + (w.shape[0],))

@@ -7,7 +7,7 @@ which it reads transposed without copying them; `multiplied` computes it by reco
 import numpy as np
 
 cimport cython
-from cpython.object cimport PyObject, PyTypeObject
+from cpython.object cimport PyTypeObject
 cimport numpy as cnp
 from numpy cimport npy_intp
 
@@ -158,7 +158,7 @@ cdef class AddmmBackward0(ProductWithOperands):
         c, a, b = tangents
         total = self.tangent(a, b)
         return sum_of_terms(None if total is None else total * o.alpha,
-                            None if c is None else (c * o.beta).expand(o.sizes[0], o.sizes[3]))
+                            None if c is None else c * o.beta)
 
 
 cdef cnp.ndarray sum_to_shape(cnp.ndarray g, tuple shape):
@@ -311,8 +311,8 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1):
     `input` is broadcast to the product's shape; with beta=0 it is ignored, nan and all.
 
     >>> import autograd_cy as ag
-    >>> ag.addmm(ag.tensor([1.0]), ag.tensor([[1.0, 2.0]]), ag.tensor([[3.0], [4.0]]))
-    tensor([[12.]])
+    >>> ag.addmm(ag.tensor([1.0]), ag.tensor([[1.0, 2.0]]), ag.tensor([[3.0], [4.0]]), beta=2)
+    tensor([[13.]])
     """
     cdef Tensor b = tensor_argument(mat2, "addmm", "mat2", 3)
     return sum_with_product(tensor_argument(input, "addmm", "input", 1), tensor_argument(mat1, "addmm", "mat1", 2), b,

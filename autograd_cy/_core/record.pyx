@@ -172,6 +172,8 @@ cdef int set_tangents(Node node, object outputs, object inputs) except -1:
         outputs, result = (outputs,), (result,)
     for y, t in zip(outputs, result):
         if t is not None:
+            if not cnp.PyArray_SAMESHAPE((<Tensor> t).array, (<Tensor> y).array):
+                t = t.expand(shape_of(<Tensor> y))      # that of an input which was broadcast
             set_tangent(<Tensor> y, <Tensor> t)
     return 0
 

@@ -41,9 +41,17 @@ cdef tuple inferred(tuple sizes, Py_ssize_t numel):
     if -1 in sizes and (known == 0 or numel % known):
         raise RuntimeError(f"shape '{list(sizes)}' is invalid for input of size {numel}")
     sizes = tuple([numel // known if size == -1 else size for size in sizes])
-    if -1 not in sizes and np.prod(sizes, dtype=np.int64) != numel:
+    known = 1
+    for size in sizes:
+        known *= size
+    if known != numel:
         raise RuntimeError(f"shape '{list(sizes)}' is invalid for input of size {numel}")
     return sizes
+
+
+cdef bint is_view(cnp.ndarray reshaped, cnp.ndarray array) noexcept:
+    """Whether NumPy's reshape of the array shares its memory: a copy begins elsewhere."""
+    return cnp.PyArray_BYTES(reshaped) == cnp.PyArray_BYTES(array) or cnp.PyArray_SIZE(array) == 0
 
 
 # reshape and its kin
@@ -63,6 +71,11 @@ cdef class Reshape(Node):
 
 @cython.final
 cdef class ViewBackward0(Reshape):
+    pass
+
+
+@cython.final
+cdef class ReshapeAliasBackward0(Reshape):
     pass
 
 
@@ -109,8 +122,9 @@ def reshape(input, *shape):
     cdef tuple sizes = inferred(sizes_of(shape), cnp.PyArray_SIZE(x.array))
     array = x.array.reshape(sizes)
     cdef tuple constants = (shape_of(x), sizes)
-    if np.may_share_memory(array, x.array) or cnp.PyArray_SIZE(x.array) == 0:
-        return enter_view(ViewBackward0, constants, x, array)
+    if is_view(array, x.array):
+        dense = cnp.PyArray_IS_C_CONTIGUOUS(x.array)
+        return enter_view(ViewBackward0 if dense else ReshapeAliasBackward0, constants, x, array)
     return enter_linear(UnsafeViewBackward0, constants, x, array)
 
 
@@ -128,7 +142,7 @@ def view(input, *shape):
         raise NotImplementedError("view(dtype) is not supported; use to(dtype)")
     cdef tuple sizes = inferred(sizes_of(shape), cnp.PyArray_SIZE(x.array))
     array = x.array.reshape(sizes)
-    if not np.may_share_memory(array, x.array) and cnp.PyArray_SIZE(x.array):
+    if not is_view(array, x.array):
         raise RuntimeError("view size is not compatible with input tensor's size and stride (at least one dimension spans "
                            "across two contiguous subspaces). Use .reshape(...) instead.")
     return enter_view(ViewBackward0, (shape_of(x), sizes), x, array)
