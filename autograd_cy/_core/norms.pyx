@@ -42,6 +42,12 @@ cdef cnp.ndarray call2(Kernel *kernels, cnp.ndarray a, cnp.ndarray b, cnp.ndarra
     return evaluate(&kernels[code_of(a)], operands, 2, code_of(a), out)
 
 
+cdef object inverse_of(object y):
+    """1 / y of a Tensor, and 0, constant, where y is 0."""
+    nonzero = y != 0
+    return (1 / y.where(nonzero, 1)).where(nonzero, 0)
+
+
 # var and std
 
 cdef class VarianceReduction(WeightedReduction):
@@ -72,8 +78,7 @@ cdef class StdBackward0(VarianceReduction):
         return ("self", None, "result")
 
     cdef object weights(self):
-        y = unpack(self, 2)
-        return self.deviations() / self.spread(y.where(y != 0, 1))      # where y is 0, the deviations are
+        return self.deviations() * self.spread(inverse_of(unpack(self, 2)))
 
 
 cdef cnp.ndarray variance_of(cnp.ndarray array, Dims dims, bint keepdim, double freedom):
@@ -166,7 +171,9 @@ cdef class LinalgVectorNormBackward0(WeightedReduction):
         return None if self.constants[2] == 0 else WeightedReduction.rule(self, g, i)
 
     cdef object jvp(self, tuple tangents):
-        return None if self.constants[2] == 0 else WeightedReduction.jvp(self, tangents)
+        if self.constants[2] == 0:
+            return new_tensor(np.zeros_like(saved_array(self, 2)))
+        return WeightedReduction.jvp(self, tangents)
 
     cdef object weights(self):
         """The derivative of the norm; where the norm is 0 it is 0."""
@@ -176,15 +183,11 @@ cdef class LinalgVectorNormBackward0(WeightedReduction):
             return x.sgn()
         if isinf(p):
             return x.sgn() * self.shares()
-        y = self.spread(unpack(self, 2))
-        nonzero = y != 0
-        y = y.where(nonzero, 1)
         if p == 2:
-            return x / y
-        size = x.abs()
-        if p > 2:
-            return x / y * (size / y) ** (p - 2)
-        return (x.sgn() * (size.where(size != 0, 1) / y) ** (p - 1)).where(nonzero, 0)
+            return x * self.spread(inverse_of(unpack(self, 2)))
+        y, size = unpack(self, 2), x.abs()
+        scaled = size.where(size != 0, 1) / self.spread(y.where(y != 0, 1))
+        return (x.sgn() * scaled ** (p - 1)).where(self.spread(y != 0), 0)
 
     cdef object shares(self):
         """Of the largest (smallest) elements: one over how many there are."""
