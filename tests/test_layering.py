@@ -27,7 +27,8 @@ LAYERS = [
     _core.pointwise_kernels
     _core.pointwise_table
     _core.reduction
-    _core.pointwise _core.shape _core.reduce _core.normalize _core.select_reduce _core.norms _core.parts _core.pick
+    _core.pointwise _core.shape _core.reduce _core.normalize _core.select_reduce _core.norms _core.parts
+    _core.index_tensors
     _core.index _core.gather
     _core.mm
     _core.linalg _core.losses

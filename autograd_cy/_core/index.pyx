@@ -17,7 +17,7 @@ cimport numpy as cnp
 cimport autograd_cy._core.tensor as tensor_module
 from autograd_cy._core.dtypes cimport BOOL, FLOAT16, INT32, INT64, UINT8, code_of
 from autograd_cy._core.parts cimport alias, check_row, part, select, unpack_slice
-from autograd_cy._core.pick cimport is_mask, pick
+from autograd_cy._core.index_tensors cimport is_mask, pick
 from autograd_cy._core.record cimport as_tensor, is_wanted
 from autograd_cy._core.tensor cimport ITEM, Tensor, new_tensor
 
