@@ -11,6 +11,11 @@ from ._arguments import array_argument, dtype_of_number, integer, resolve, sizes
 from ._core.tensor import Tensor
 from ._generator import Generator
 
+__all__ = [
+    "default_generator", "get_rng_state", "initial_seed", "manual_seed", "rand", "rand_like", "randint", "randn",
+    "randn_like", "randperm", "seed", "set_rng_state",
+]  # fmt: skip
+
 default_generator = Generator()
 default_generator.seed()
 
@@ -28,7 +33,12 @@ def manual_seed(seed: int) -> Generator:
 
 
 def seed() -> int:
-    """``seed()`` seeds the default generator with a number of the operating system's, and returns it."""
+    """``seed()`` seeds the default generator with a number of the operating system's, and returns it.
+
+    >>> import autograd_cy as ag
+    >>> ag.seed() == ag.initial_seed()
+    True
+    """
     return default_generator.seed()
 
 
@@ -56,7 +66,11 @@ def get_rng_state() -> Tensor:
 
 
 def set_rng_state(new_state: Tensor) -> None:
-    """``set_rng_state(state)`` lets the default generator continue from what ``get_rng_state`` returned."""
+    """``set_rng_state(state)`` lets the default generator continue from what ``get_rng_state`` returned.
+
+    >>> import autograd_cy as ag
+    >>> ag.set_rng_state(ag.get_rng_state())
+    """
     default_generator.set_state(new_state)
 
 
@@ -104,7 +118,12 @@ def rand_like(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """``rand_like(t)`` is ``rand`` with the shape and dtype of ``t``."""
+    """``rand_like(t)`` is ``rand`` with the shape and dtype of ``t``.
+
+    >>> import autograd_cy as ag
+    >>> ag.rand_like(ag.ones(2, 3)).shape
+    torch.Size([2, 3])
+    """
     shape = array_argument("rand_like", input).shape
     dtype = resolve(dtype, device, requires_grad, default=input.dtype)
     return wrap(_uniform("rand_like", generator, shape, dtype), requires_grad)
@@ -118,7 +137,12 @@ def randn_like(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """``randn_like(t)`` is ``randn`` with the shape and dtype of ``t``."""
+    """``randn_like(t)`` is ``randn`` with the shape and dtype of ``t``.
+
+    >>> import autograd_cy as ag
+    >>> ag.randn_like(ag.ones(2, 3)).shape
+    torch.Size([2, 3])
+    """
     shape = array_argument("randn_like", input).shape
     dtype = resolve(dtype, device, requires_grad, default=input.dtype)
     return wrap(_normal("randn_like", generator, shape, dtype), requires_grad)

@@ -97,7 +97,7 @@ def test_what_modules_offer_is_what_type_checkers_see():
 def documented():
     """The rows of docs/operations.md: {operation: names of nodes}."""
     text = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8").replace("`x[index]`", "`getitem(input, index)`")
-    return {name: nodes for name, nodes in re.findall(r"^\| `([\w.]+)\(.*?\)` \| .*? ?\| (.*?) ?\|", text, re.MULTILINE)}
+    return dict(re.findall(r"^\| `([\w.]+)\(.*?\)` \| .*? ?\| (.*?) ?\|", text, re.MULTILINE))
 
 
 def test_each_op_is_documented(registry):

@@ -34,7 +34,12 @@ cdef unsigned long long LEAF_SEQUENCE = <unsigned long long> -1
 
 @cython.freelist(512)
 cdef class Node:
-    """One recorded operation. Made by operations only; `tensor.grad_fn` leads to it."""
+    """One recorded operation. Made by operations only; `tensor.grad_fn` leads to it.
+
+    >>> import autograd_cy as ag
+    >>> (ag.ones(1, requires_grad=True) * 2).grad_fn
+    <MulBackward0>
+    """
 
     def __cinit__(self):
         cdef ThreadState *state = thread_state()

@@ -30,7 +30,18 @@ cdef Metadata metadata_of(Tensor tensor):
 
 
 cdef class FunctionNode(Node):
-    """The node of a call of a Function, and the `ctx` that its methods see. Each Function has a subclass of its own."""
+    """The node of a call of a Function, and the `ctx` that its methods see. Each Function has a subclass of its own.
+
+    >>> import autograd_cy as ag
+    >>> class Identity(ag.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x, factor):
+    ...         print(ctx.needs_input_grad)
+    ...         return x.clone()
+    >>> Identity.apply(ag.ones(1, requires_grad=True), 2).grad_fn
+    (True, False)
+    <IdentityBackward>
+    """
     cdef tuple arguments            # for each argument of forward: Metadata of a tensor, or None
     cdef tuple outputs              # Metadata of each output of forward, None for a non-tensor
     cdef readonly tuple needs_input_grad

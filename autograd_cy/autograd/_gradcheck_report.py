@@ -9,7 +9,16 @@ WHOLE_UP_TO = 200  # entries of a matrix that a message shows in full; of larger
 
 
 class GradcheckError(RuntimeError):
-    """Raised by `gradcheck` and `gradgradcheck` when a gradient is wrong."""
+    """Raised by `gradcheck` and `gradgradcheck` when a gradient is wrong.
+
+    >>> import autograd_cy as ag
+    >>> x = ag.tensor(3.0, dtype=ag.float64, requires_grad=True)
+    >>> try:
+    ...     ag.autograd.gradcheck(lambda x: x * x.detach(), x)
+    ... except ag.autograd.GradcheckError as error:
+    ...     print(str(error).partition(",")[0])
+    Jacobian mismatch for output 0 with respect to input 0
+    """
 
 
 GradcheckError.__module__ = "autograd_cy.autograd.gradcheck"  # where users import it from

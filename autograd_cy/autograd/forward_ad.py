@@ -8,17 +8,33 @@ from .._core.tensor import Tensor
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 
 UnpackedDualTensor = namedtuple("UnpackedDualTensor", "primal tangent")
-UnpackedDualTensor.__doc__ = """The primal and the tangent (or None) of a dual tensor."""
+UnpackedDualTensor.__doc__ = """The primal and the tangent (or None) of a dual tensor.
+
+>>> import autograd_cy as ag
+>>> ag.autograd.forward_ad.unpack_dual(ag.tensor(3.0))
+UnpackedDualTensor(primal=tensor(3.), tangent=None)
+"""
 
 
 def enter_dual_level():
-    """``enter_dual_level()`` opens a level and returns its number, 0; RuntimeError within another."""
+    """``enter_dual_level()`` opens a level and returns its number, 0; RuntimeError within another.
+
+    >>> from autograd_cy.autograd import forward_ad
+    >>> level = forward_ad.enter_dual_level()
+    >>> forward_ad.exit_dual_level(level=level)
+    """
     record.open_dual_level()
     return 0
 
 
 def exit_dual_level(*, level=None):
-    """``exit_dual_level()`` closes the level; the tangents made in it are gone."""
+    """``exit_dual_level()`` closes the level; the tangents made in it are gone.
+
+    >>> from autograd_cy.autograd import forward_ad
+    >>> forward_ad.enter_dual_level()
+    0
+    >>> forward_ad.exit_dual_level()
+    """
     if level not in (None, 0) and record.is_dual_level_open():
         raise RuntimeError(f"Trying to exit a forward AD level that was not the last one that was created: {level}")
     record.close_dual_level()
@@ -57,6 +73,13 @@ def make_dual(tensor, tangent, *, level=None):
 
     RuntimeError outside of a dual level, for other sizes, and for a tensor that has a tangent already; ValueError for
     tensors that are not floating point or complex.
+
+    >>> import autograd_cy as ag
+    >>> from autograd_cy.autograd import forward_ad
+    >>> with forward_ad.dual_level():
+    ...     x = forward_ad.make_dual(ag.tensor(2.0), ag.tensor(1.0))
+    ...     forward_ad.unpack_dual(x.exp())
+    UnpackedDualTensor(primal=tensor(7.3891), tangent=tensor(7.3891))
     """
     _check_level("make_dual", level)
     for name, value in (("primal", tensor), ("tangent", tangent)):
@@ -82,7 +105,15 @@ def make_dual(tensor, tangent, *, level=None):
 
 
 def unpack_dual(tensor, *, level=None):
-    """``unpack_dual(tensor)`` is the pair (primal, tangent); the tangent is None for a tensor without one."""
+    """``unpack_dual(tensor)`` is the pair (primal, tangent); the tangent is None for a tensor without one.
+
+    >>> import autograd_cy as ag
+    >>> from autograd_cy.autograd import forward_ad
+    >>> with forward_ad.dual_level():
+    ...     primal, tangent = forward_ad.unpack_dual(forward_ad.make_dual(ag.tensor(2.0), ag.tensor(1.0)))
+    >>> tangent
+    tensor(1.)
+    """
     if not record.is_dual_level_open():
         return UnpackedDualTensor(tensor, None)
     _check_level("unpack_dual", level)

@@ -115,7 +115,21 @@ class _Once(Function):
 
 
 def once_differentiable(backward):
-    """``@once_differentiable`` on a backward whose own operations are not to be recorded: differentiating it is an error."""
+    """``@once_differentiable`` on a backward whose own operations are not to be recorded: differentiating it is an error.
+
+    >>> import autograd_cy as ag
+    >>> class Double(ag.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         return 2 * x
+    ...     @staticmethod
+    ...     @ag.autograd.function.once_differentiable
+    ...     def backward(ctx, g):
+    ...         return 2 * g
+    >>> x = ag.tensor(1.0, requires_grad=True)
+    >>> ag.autograd.grad(Double.apply(x), x)
+    (tensor(2.),)
+    """
 
     @functools.wraps(backward)
     def unrecorded(ctx, *grad_outputs):

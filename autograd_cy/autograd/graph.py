@@ -8,7 +8,13 @@ from .._core.node import Node
 __all__ = ["GradientEdge", "Node", "get_gradient_edge"]
 
 GradientEdge = namedtuple("GradientEdge", "node output_nr")
-GradientEdge.__doc__ = """Where a gradient arrives: the node, and which of its outputs the gradient belongs to."""
+GradientEdge.__doc__ = """Where a gradient arrives: the node, and which of its outputs the gradient belongs to.
+
+>>> import autograd_cy as ag
+>>> edge = ag.autograd.graph.get_gradient_edge(ag.ones(1, requires_grad=True).exp())
+>>> edge.node, edge.output_nr
+(<ExpBackward0>, 0)
+"""
 
 
 def get_gradient_edge(tensor):
