@@ -79,7 +79,7 @@ def to_numpy(tensor) -> np.ndarray:
     tensor = tensor.detach()
     for resolve in ("resolve_conj", "resolve_neg"):
         tensor = getattr(tensor, resolve)() if hasattr(tensor, resolve) else tensor
-    return tensor.numpy()
+    return tensor.numpy(force=True)  # PyTorch has zeros that it hands out by force only
 
 
 def seeds_for(outputs, salt: int = 0) -> list[np.ndarray]:
