@@ -86,7 +86,8 @@ class OpInfo:
     """One op: where it is, what it computes, which arguments show all its flags.
 
     `path` is the public name (`"add"`, `"nn.functional.linear"`, `"Tensor.view"`); it names the
-    row (a method by its last part), unless `name` does. `samples` yields arguments that show every flag; `domain` keeps off kinks.
+    row (a method by its last part), unless `name` does. `samples` yields arguments that show every flag;
+    `domain` keeps off kinks.
     `dtypes` are the differentiable ones, `forward` those without a gradient; any other dtype is refused.
     `result` names the rule for the result's dtype (op_promotion.py) or is one; a tuple has one an output.
     `operator` is how Python spells the op; samples whose first operand is a number go through it.

@@ -45,7 +45,7 @@ cdef cnp.ndarray new_zeros(int code, int ndim, const cnp.npy_intp *dims):
 
 
 cdef cnp.ndarray cast(cnp.ndarray array, int code):
-    """A new array with the same values as another type; of a complex number in a real type, the real part (in bool, its truth)."""
+    """A new array with the same values as another type; of a complex number in a real type, the real part (in bool: != 0)."""
     if cnp.PyArray_ISCOMPLEX(array) and code != BOOL and not (<dtype> dtype_of(code)).is_complex:
         array = array.real
     Py_INCREF(<object> DESCR[code])
