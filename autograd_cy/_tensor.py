@@ -6,11 +6,9 @@ import numpy as np
 
 from . import autograd
 from ._core import hooks, shape
-from ._core.dtypes import all_dtypes, convert, get_default
-from ._core.dtypes import dtype as Dtype
+from ._core.dtypes import all_dtypes, convert
 from ._core.operations import OPS
 from ._core.tensor import Tensor, array_of, extend, from_array
-from ._creation import full_like, ones_like, zeros_like
 from ._data import as_tensor
 from ._missing import mark_missing_methods
 from ._size import Size
@@ -421,5 +419,3 @@ extend("Size", Size)
 extend("as_tensor", as_tensor)
 extend("warn_grad_of_non_leaf", warn_grad_of_non_leaf)
 mark_missing_methods()
-
-__all__ = ["Dtype", "Tensor", "full_like", "get_default", "ones_like", "zeros_like"]

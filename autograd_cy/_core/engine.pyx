@@ -21,7 +21,7 @@ from autograd_cy._core.buffers cimport is_owned
 from autograd_cy._core.hooks cimport keep_retained, run_post_hooks, run_pre_hooks, run_tensor_hooks
 from autograd_cy._core.input_buffer cimport accumulate, add_gradient
 from autograd_cy._core.node cimport (
-    AccumulateGrad, Node, NodeHooks, Scratch, accumulator_of, existing_hooks, has_hooks, leaf_of, target_of)
+    AccumulateGrad, Node, NodeHooks, Scratch, existing_hooks, gradient_node, has_hooks, leaf_of, target_of)
 from autograd_cy._core.state cimport FORWARD_AD, NO_GRAD, ThreadState, thread_state
 from autograd_cy._core.tensor cimport Tensor, new_tensor
 
@@ -156,7 +156,10 @@ cdef class GraphTask:
         return 0
 
     cdef bint leads_on(self, Node node) except -1:
-        """Whether a gradient for this node is of any use."""
+        """Whether a gradient for this node is of any use.
+
+        Without inputs asked for, always. Else if a gradient asked for arrives here (captured) or depends on it (needed).
+        """
         cdef Scratch *scratch
         if not self.selective:
             return True
@@ -349,11 +352,6 @@ cdef int accumulate_in(Node node, object g, bint recorded) except -1:
     if hooks is not None and hooks.post_hooks:
         run_post_hooks(hooks, (), (as_seen(g),))
     return 0
-
-
-cdef Node gradient_node(Tensor tensor):
-    """The node at which the gradient of a tensor arrives."""
-    return tensor.grad_fn if tensor.grad_fn is not None else accumulator_of(tensor)
 
 
 cdef int ask_for(GraphTask task, tuple inputs) except -1:

@@ -9,7 +9,7 @@ cimport numpy as cnp
 
 from autograd_cy._core.buffers cimport dense_copy
 from autograd_cy._core.dtypes cimport code_of
-from autograd_cy._core.node cimport NodeHooks, accumulator_of, hooks_of, hooks_of_tensor
+from autograd_cy._core.node cimport NodeHooks, hooks_of, hooks_of_tensor
 from autograd_cy._core.tensor cimport Tensor, new_tensor, type_name
 
 from autograd_cy._core.handle import register
@@ -23,11 +23,6 @@ def register_tensor_hook(Tensor tensor, hook):
     if hooks.tensor_hooks is None:
         hooks.tensor_hooks = {}
     return register(hooks.tensor_hooks.setdefault(tensor.output_number, {}), hook)
-
-
-def gradient_node(Tensor tensor):
-    """The node at which the gradient of a tensor arrives."""
-    return tensor.grad_fn if tensor.grad_fn is not None else accumulator_of(tensor)
 
 
 def retain_grad(Tensor tensor):

@@ -79,7 +79,7 @@ cdef int accumulate(Tensor leaf, object g, bint recorded) except -1:
     """Add the gradient to the leaf's `.grad`: cases 4 to 6 of NOTE [Gradient ownership]; `g` is held by the caller once."""
     cdef cnp.ndarray array = (<Tensor> g).array if recorded else <cnp.ndarray> g
     cdef Tensor first
-    cdef bint ours = not recorded and is_owned(array, 2)
+    cdef bint ours = not recorded and is_owned(array, 2)     # held by the caller and by `array`
     if not cnp.PyArray_SAMESHAPE(array, leaf.array):
         raise RuntimeError(f"AccumulateGrad got a gradient of shape {list(new_tensor(array).shape)} for a leaf of shape "
                            f"{list(leaf.shape)}")

@@ -27,7 +27,7 @@ cdef class Node:
     cdef int n_edges
     cdef int n_outputs
     # what was saved: Tensors; of an output only its array (in slot 2), see NOTE [Saved tensors] in saved.pyx
-    cdef object saved0, saved1, saved2
+    cdef object saved0, saved1, saved2      # of an AccumulateGrad, saved0 is its leaf
     cdef int version0, version1, version2
     cdef VersionCounter counter     # of the saved output
     cdef char saves                 # something was saved ...
@@ -83,6 +83,7 @@ cdef Accumulate accumulate      # input_buffer.pyx fills it in
 
 cdef AccumulateGrad accumulator_of(Tensor leaf)
 cdef int connect(Node node, Tensor source) except -1
+cpdef Node gradient_node(Tensor tensor)
 cdef NodeExtras extras_of(Node node)
 cdef NodeHooks hooks_of(Node node)
 cdef NodeHooks existing_hooks(Node node)

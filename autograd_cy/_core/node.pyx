@@ -12,7 +12,7 @@ until somebody (the engine, next_functions) asks for the node.
 
 cimport cython
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_INCREF
+from cpython.ref cimport Py_DECREF, Py_INCREF
 
 cimport numpy as cnp
 
@@ -297,7 +297,8 @@ cdef Node make_node(PyTypeObject *node_class, void *table):
     """A new node of a compiled class without fields of its own.
 
     It is made as a plain Node, which the freelist serves in one call, and then becomes what it is to be: `table` is the
-    class's table of cdef methods (`method_table`).
+    class's table of cdef methods (`method_table`). The class must be of Node's size: a compiled subclass that adds no
+    attributes, such as the rows of the elementwise table have.
     """
     cdef Node node = Node.__new__(Node)
     Py_SET_TYPE(<PyObject *> node, node_class)
@@ -319,7 +320,7 @@ def free_quickly(node_class):
 
 
 cdef void release_edges(list edges):
-    """The same as Node.__dealloc__ does for its inline edges."""
+    """What hand_edges_over does for the inline edges, for the others."""
     cdef Link *link
     cdef PyObject *node
     cdef tuple edge
@@ -334,15 +335,7 @@ cdef void release_edges(list edges):
         if Py_REFCNT(node) == 1:
             release(link)
         else:
-            drop(node)
-
-
-cdef inline void drop(PyObject *node):
-    from_c_decref(node)
-
-
-cdef extern from "Python.h":
-    void from_c_decref "Py_DECREF"(PyObject *)
+            Py_DECREF(<object> node)
 
 
 @cython.final
@@ -424,6 +417,11 @@ cdef AccumulateGrad accumulator_of(Tensor leaf):
     node.saved0 = leaf
     leaf.accumulator = <PyObject *> node
     return node
+
+
+cpdef Node gradient_node(Tensor tensor):
+    """The node at which the gradient of a tensor arrives."""
+    return <Node> tensor.grad_fn if tensor.grad_fn is not None else accumulator_of(tensor)
 
 
 cdef int connect(Node node, Tensor source) except -1:

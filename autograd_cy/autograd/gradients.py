@@ -93,7 +93,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     retain_graph: keep what the graph saved, for another backward; by default as create_graph.
     create_graph: record the gradients' own computation, for higher derivatives.
     inputs: accumulate into these tensors only, which need not be leaves.
-    RuntimeError for a tensor that requires no grad, a seed of the wrong shape, or as many seeds as tensors are not given.
+    RuntimeError for a tensor that requires no grad, a seed of the wrong shape, or another number of seeds than tensors.
 
     >>> import autograd_cy as ag
     >>> x = ag.tensor([1.0, 2.0], requires_grad=True)

@@ -2,8 +2,7 @@
 
 from collections import namedtuple
 
-from .._core.hooks import gradient_node
-from .._core.node import Node
+from .._core.node import Node, gradient_node
 
 __all__ = ["GradientEdge", "Node", "get_gradient_edge"]
 
