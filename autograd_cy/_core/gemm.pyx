@@ -5,9 +5,10 @@ np.matmul takes 700 ns for two 4x4 matrices; its inner loop, which calls BLAS, t
 NOTE [Borrowed loops] in loops.pyx:
   1. dimensions are (batch, m, n, p); strides are those along the batch, then those of rows and columns. A transposed
      operand is one with its strides exchanged, so gradients need no transposed copies;
-  2. the result is C-contiguous, operands may have any strides (NumPy packs what BLAS can't take);
-  3. for n = 1, an outer product, the loop goes element by element: floats have a kernel here, ten times as fast;
-  4. packing may run out of memory, and the loop then leaves a MemoryError behind.
+  2. the result is C-contiguous. Operands may have any strides, but for those that BLAS can't take (a gradient broadcast
+     from a sum, say) NumPy 2.0 multiplies element by element: large ones are copied first;
+  3. for n = 1, an outer product, the loop goes element by element, too: floats have a kernel here, ten times as fast;
+  4. newer versions copy what BLAS can't take: where memory runs out, the loop leaves a MemoryError behind.
 """
 
 import numpy as np
@@ -28,7 +29,8 @@ cdef struct Matrix:
     npy_intp batch_stride, row_stride, column_stride
 
 cdef enum:
-    RELEASING = 1 << 18      # multiplications from which on other threads may run meanwhile
+    COPYING = 1 << 10        # multiplications from which on it pays to copy an operand for BLAS,
+    RELEASING = 1 << 18      # and to let other threads run meanwhile
 
 cdef Kernel[NCODES] MATMUL
 
@@ -41,13 +43,16 @@ cdef cnp.ndarray product(cnp.ndarray left, bint turn_left, cnp.ndarray right, bi
     Both are of one type, and of sizes that fit. A vector is a column, turned a row: two of them make a number or an
     outer product. Of 3-d arrays, both must be, the first dimension counts matrices.
     """
-    if not cnp.PyArray_ISALIGNED(left):
-        left = dense_copy(left)
-    if not cnp.PyArray_ISALIGNED(right):
-        right = dense_copy(right)
     cdef Matrix a = matrix_of(left, turn_left), b = matrix_of(right, turn_right)
+    cdef bint large = a.batch * a.rows * a.columns * b.columns >= COPYING
     cdef int code = code_of(left), ndim = 0
     cdef npy_intp[3] dims
+    if not cnp.PyArray_ISALIGNED(left) or (large and not suits_blas(&a, cnp.PyArray_ITEMSIZE(left))):
+        left = dense_copy(left)
+        a = matrix_of(left, turn_left)
+    if not cnp.PyArray_ISALIGNED(right) or (large and not suits_blas(&b, cnp.PyArray_ITEMSIZE(right))):
+        right = dense_copy(right)
+        b = matrix_of(right, turn_right)
     if cnp.PyArray_NDIM(left) == 3:
         dims[ndim] = a.batch
         ndim += 1
@@ -85,6 +90,12 @@ cdef Matrix matrix_of(cnp.ndarray array, bint turned) noexcept:
         m.rows, m.columns = m.columns, m.rows
         m.row_stride, m.column_stride = m.column_stride, m.row_stride
     return m
+
+
+cdef bint suits_blas(Matrix *m, npy_intp itemsize) noexcept:
+    """Whether the rows, or the columns, are contiguous and don't overlap."""
+    return ((m.column_stride == itemsize and m.row_stride >= m.columns * itemsize and m.row_stride % itemsize == 0)
+            or (m.row_stride == itemsize and m.column_stride >= m.rows * itemsize and m.column_stride % itemsize == 0))
 
 
 cdef void multiply(int code, Matrix *a, Matrix *b, char *out, npy_intp itemsize) except *:
