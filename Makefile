@@ -4,7 +4,7 @@
 # make sdist-test  the tests on the installed sdist, away from this tree
 # make bench       time against PyTorch                          (ARGS=... goes to the benchmarks)
 # make lint        ruff, cython-lint, mypy
-# make stubs       write the type stubs anew from the op table
+# make stubs       write the type stubs and docs/operations.md anew from the op table
 # make clean       remove what was built, and the virtual environment
 #
 # Everything happens in a virtual environment: .venv with the first fitting Python, or .venv-X.Y with PYTHON=...

@@ -52,5 +52,5 @@ def test_the_only_requirement_is_numpy():
 
 def test_types_and_declarations_are_installed():
     files = importlib.resources.files(autograd_cy)
-    assert files.joinpath("py.typed").is_file()
-    assert files.joinpath("_core", "tensor.pxd").is_file()
+    for name in ("py.typed", "_names.pyi", "_core/tensor.pyi", "_core/tensor.pxd", "_torch_names.txt"):
+        assert files.joinpath(name).is_file(), name

@@ -70,7 +70,7 @@ def tuples_stub(name):
     """The stub of a module of named tuples."""
     body = []
     for n, cls in sorted(vars(importlib.import_module(name)).items()):
-        if isinstance(cls, type) and issubclass(cls, tuple):
+        if hasattr(cls, "_fields"):
             body += ["", f"class {n}(NamedTuple):", *(f"    {field}: {FIELDS[field]}" for field in cls._fields)]
     return finished(body, name)
 
@@ -128,7 +128,7 @@ def imports(text, module):
     """The import lines for the names in a text that are at home elsewhere, in the order that isort gives them."""
     words = set(re.findall(rf"{MARK}?\b\w+", text))
     used = {word.removeprefix(MARK) for word in words if not SHADOWED.fullmatch(word)}
-    groups = {"builtins": [], "numpy": [], "autograd_cy": []}
+    groups: dict[str, list[str]] = {"builtins": [], "numpy": [], "autograd_cy": []}
     for home, names in HOMES.items():
         taken = [n for n in names if n in used and not hasattr(builtins, n)]
         taken += [f"{n} as _{n}" for n in names if f"_{n}" in used]

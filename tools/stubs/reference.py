@@ -1,7 +1,6 @@
 """docs/operations.md: a table of all operations, a section for each module that declares some."""
 
 import doctest
-import inspect
 import re
 
 import numpy as np
@@ -35,7 +34,7 @@ COLUMNS = ["operation", "methods", "node", "what it computes", "gradient"]
 def reference():
     """The text of docs/operations.md."""
     home = {f"autograd_cy._core.{module}": title for title, modules in SECTIONS.items() for module in modules}
-    rows = {title: [] for title in SECTIONS}
+    rows: dict[str, list[list[str]]] = {title: [] for title in SECTIONS}
     for key in sorted(OPS):
         module = OPS[key].function.__module__
         if module not in home:
@@ -85,7 +84,7 @@ class Leaves:
 
 def nodes(op):
     """The names of the nodes that the example of an operation records, each once."""
-    sources = [e.source for e in doctest.DocTestParser().get_examples(inspect.getdoc(op.function))]
+    sources = [e.source for e in doctest.DocTestParser().get_examples(op.function.__doc__)]
     sources = [source for source in sources if not source.startswith(("import ", "from "))]
     if not sources:
         return []
