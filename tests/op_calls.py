@@ -75,11 +75,8 @@ def _dtypes_of(module, kwargs: dict) -> dict:
 
 
 def to_numpy(tensor) -> np.ndarray:
-    """The tensor's array. (PyTorch may keep conjugation as a bit, and refuses to hand out such an array.)"""
-    tensor = tensor.detach()
-    for resolve in ("resolve_conj", "resolve_neg"):
-        tensor = getattr(tensor, resolve)() if hasattr(tensor, resolve) else tensor
-    return tensor.numpy(force=True)  # PyTorch has zeros that it hands out by force only
+    """The tensor's array. (PyTorch marks some tensors as conjugated, negated or zero; they have to be forced.)"""
+    return tensor.numpy(force=True)
 
 
 def seeds_for(outputs, salt: int = 0) -> list[np.ndarray]:
