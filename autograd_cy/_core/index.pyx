@@ -204,7 +204,7 @@ cdef object item_of(object self, object index):
 
 @op(name="getitem", methods=("__getitem__",))
 def getitem(input, index):
-    """getitem(input, index) -> Tensor: input[index], a view for ints, slices, None and ...; else a copy.
+    """x[index] -> Tensor: a view for ints, slices, None and Ellipsis; a copy for index tensors, sequences and masks.
 
     Index tensors, arrays and sequences of integers pick elements, masks those where they are true. An element that is
     picked several times adds up its gradients. IndexError for what is out of bounds.
