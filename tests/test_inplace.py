@@ -249,3 +249,31 @@ def test_a_leaf_that_requires_grad_is_not_written_in_grad_mode(change):
     with pytest.raises(RuntimeError):
         change(x)
     assert x.tolist() == [1.0, 2.0] and x._version == 0
+
+
+ASSIGNED = {
+    "number, slice, list": (0, slice(None), [0, 1]),
+    "list, slice, number": ([0, 1], slice(None), 0),
+    "number, list": (1, [0, 2]),
+    "ellipsis, list": (..., [1, 0]),
+    "mask": (slice(None), torch.tensor([True, False, True])),
+    "none": (None, 0),
+    "negative": (-1, slice(0, 2)),
+    "two lists": ([0, 1], [1, 2]),
+    "0-d": (1, 2, 3),
+}
+
+
+@pytest.mark.parametrize("case", ASSIGNED)
+def test_items_are_assigned_where_they_are_read(case):
+    index, y = ASSIGNED[case], torch.zeros(2, 3, 4)
+    value = torch.arange(1.0, 1.0 + y[index].numel()).reshape(y[index].shape)
+    y[index] = value
+    assert y[index].tolist() == value.tolist()
+    assert y.sum().item() == value.sum().item()
+
+
+def test_negative_steps_are_refused_in_assignments():
+    y = torch.zeros(3)
+    with pytest.raises(ValueError, match="step must be greater than zero"):
+        y[::-1] = 1.0

@@ -15,7 +15,7 @@ cimport numpy as cnp
 from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, FLOAT16, code_of, dtype_of
 from autograd_cy._core.loops cimport is_flat
 from autograd_cy._core.state cimport NO_GRAD, thread_state
-from autograd_cy._core.tensor cimport Tensor, bump_version, extend
+from autograd_cy._core.tensor cimport Tensor, bump_version, extend, new_tensor, share_version
 
 cnp.import_array()
 
@@ -36,6 +36,8 @@ cdef int check_unrecorded(Tensor target, object source, str operation) except -1
 cdef int check_memory(cnp.ndarray target, cnp.ndarray source) except -1:
     """Refuse a target with elements in one place, and a source that overlaps the target in part."""
     cdef int axis
+    if cnp.PyArray_SIZE(target) == 0:
+        return 0
     for axis in range(cnp.PyArray_NDIM(target)):
         if cnp.PyArray_DIM(target, axis) > 1 and cnp.PyArray_STRIDE(target, axis) == 0:
             raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single "
@@ -133,7 +135,45 @@ def zero_(Tensor self):
 
 def set_item(Tensor self, index, value):
     """self[index] = value: indices as in __getitem__; the value is broadcast and converted. Not recorded."""
-    write(self, index_arrays(index), value, "__setitem__")
+    cdef tuple taken, rest
+    taken, rest = split_index(index_arrays(index))
+    check_unrecorded(self, value, "__setitem__")
+    if taken:
+        part = new_tensor(self.array[taken if any([i is Ellipsis for i in taken]) else taken + (Ellipsis,)])
+        share_version(self, part)
+    else:
+        part = self
+    write(part, rest or Ellipsis, value, "__setitem__")
+
+
+cdef tuple split_index(object index):
+    """An index as two: first what is taken by numbers and slices, then the arrays on what is left.
+
+    NumPy counts numbers among the arrays, and puts the arrays' dimensions first if a slice stands between; here, as in
+    PyTorch, numbers select on their own.
+    """
+    cdef list taken = [], rest = []
+    for item in index if isinstance(index, tuple) else (index,):
+        if isinstance(item, list):
+            item = np.asarray(item) if item else np.empty(0, np.int64)
+        if isinstance(item, np.ndarray) and item.dtype == np.uint8:
+            item = item.astype(bool)
+        if isinstance(item, bool):
+            item = np.asarray(item)
+        if isinstance(item, np.ndarray) and item.ndim == 0 and item.dtype != bool:
+            item = int(item)
+        if isinstance(item, np.ndarray):
+            taken += [slice(None)] * (item.ndim if item.dtype == bool else 1)
+            rest.append(item)
+            continue
+        if isinstance(item, slice) and item.step is not None and int(item.step) < 1:
+            raise ValueError("step must be greater than zero")
+        taken.append(item)
+        if item is Ellipsis:
+            rest.append(Ellipsis)
+        elif item is None or isinstance(item, slice):
+            rest.append(slice(None))
+    return tuple(taken), tuple(rest)
 
 
 def index_arrays(index):
