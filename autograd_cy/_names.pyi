@@ -106,7 +106,7 @@ def gather(input: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = Fals
 def ge(input: Tensor, other: _Operand) -> Tensor:
     """input >= other, a bool tensor."""
 def getitem(input: Tensor, index: _Index) -> Tensor:
-    """input[index], a view for ints, slices, None and ...; else a copy."""
+    """a view for ints, slices, None and Ellipsis; a copy for index tensors, sequences and masks."""
 def gt(input: Tensor, other: _Operand) -> Tensor:
     """input > other, a bool tensor."""
 half: dtype

@@ -270,13 +270,12 @@ CORE = {
     "hooks": (
         [],
         {
-            "gradient_node": "Node",
             "legacy_type_name": "str",
             "register_tensor_hook": "RemovableHandle",
             "retain_grad": "None",
         },
     ),
-    "node": (["Node", "AccumulateGrad"], {"free_quickly": "None"}),
+    "node": (["Node", "AccumulateGrad"], {"free_quickly": "None", "gradient_node": "Node"}),
     "py_function": (["FunctionNode"], {"apply_function": "Any"}),
     "record": (
         [],
