@@ -1,8 +1,10 @@
 """Allocation of the arrays that hold results."""
 
+from cpython.object cimport PyObject
 cimport numpy as cnp
 
 cdef cnp.ndarray new_array(int code, int ndim, const cnp.npy_intp *dims)
+cdef void keep_spare(PyObject *array) noexcept
 cdef cnp.ndarray new_zeros(int code, int ndim, const cnp.npy_intp *dims)
 cdef cnp.ndarray cast(cnp.ndarray array, int code)
 cdef cnp.ndarray dense_copy(cnp.ndarray array)

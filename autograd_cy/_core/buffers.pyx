@@ -1,10 +1,16 @@
 """Allocation of the arrays that hold results (knows no Tensor).
 
 All of them come from here, so that a pool for large ones has one place to live in.
+
+NOTE [Spare arrays]
+For a few bytes, making and freeing the ndarray costs more than computing its elements. So small result arrays that die
+with their Tensor are put on shelves, by type and shape, and serve again as results of that type and shape. Only an array
+that nobody else can have seen or kept in any way goes there: its last reference is being given up, it owns its memory, is
+writable and without weak references.
 """
 
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_INCREF
+from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 
 cimport numpy as cnp
@@ -26,6 +32,33 @@ cdef extern from "numpy/arrayobject.h":
     object PyArray_NewCopy(cnp.ndarray, int)
     void *ndarray_type "(&PyArray_Type)"
 
+    ctypedef struct ArrayFields "PyArrayObject_fields":
+        int nd
+        cnp.npy_intp *dimensions
+        PyObject *base
+        void *descr
+        int flags
+        PyObject *weakreflist
+
+cdef extern from *:
+    """
+    #define array_fields(array) ((PyArrayObject_fields *) (array))
+    """
+    ArrayFields *array_fields(PyObject *array) noexcept nogil
+
+cdef enum:
+    SHELVES = 64
+    SHELF_SIZE = 32
+    SPARE_DIMS = 2
+    SPARE_BYTES = 1024
+    SPARE_FLAGS = cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED | cnp.NPY_ARRAY_WRITEABLE | cnp.NPY_ARRAY_OWNDATA
+
+cdef struct Shelf:
+    PyObject *arrays[SHELF_SIZE]
+    int n
+
+cdef Shelf[SHELVES] shelves
+
 cdef PyObject *DESCR[NCODES]
 cdef list descriptors = []
 for _code in range(NCODES):
@@ -35,8 +68,50 @@ for _code in range(NCODES):
 
 cdef cnp.ndarray new_array(int code, int ndim, const cnp.npy_intp *dims):
     """A new C-contiguous array, not initialized."""
+    cdef Shelf *shelf
+    cdef PyObject *spare
+    cdef int axis
+    if ndim <= SPARE_DIMS:
+        shelf = shelf_for(DESCR[code], ndim, dims)
+        if shelf.n > 0:
+            spare = shelf.arrays[shelf.n - 1]
+            if is_alike(spare, DESCR[code], ndim, dims):
+                shelf.n -= 1
+                array = <cnp.ndarray> spare
+                Py_DECREF(array)
+                return array
     Py_INCREF(<object> DESCR[code])      # NumPy takes this reference over
     return <cnp.ndarray> PyArray_NewFromDescr(ndarray_type, <cnp.dtype> DESCR[code], ndim, dims, NULL, NULL, 0, NULL)
+
+
+cdef inline Shelf *shelf_for(PyObject *descr, int ndim, const cnp.npy_intp *dims) noexcept:
+    cdef size_t key = (<size_t> descr >> 5) + ndim
+    if ndim > 0:
+        key = key * 31 + <size_t> dims[0]
+    if ndim > 1:
+        key = key * 31 + <size_t> dims[1]
+    return &shelves[(key ^ key >> 6) % SHELVES]
+
+
+cdef inline bint is_alike(PyObject *array, PyObject *descr, int ndim, const cnp.npy_intp *dims) noexcept:
+    return (<PyObject *> array_fields(array).descr == descr and array_fields(array).nd == ndim
+            and (ndim < 1 or array_fields(array).dimensions[0] == dims[0])
+            and (ndim < 2 or array_fields(array).dimensions[1] == dims[1]))
+
+
+cdef void keep_spare(PyObject *array) noexcept:
+    """Called by a holder of an array that is about to give it up: NOTE [Spare arrays]."""
+    cdef Shelf *shelf
+    if (Py_REFCNT(array) > 1 or array_fields(array).nd > SPARE_DIMS
+            or array_fields(array).flags & ~cnp.NPY_ARRAY_F_CONTIGUOUS != SPARE_FLAGS
+            or array_fields(array).weakreflist != NULL or array_fields(array).base != NULL
+            or type(<object> array) is not cnp.ndarray or cnp.PyArray_NBYTES(<cnp.ndarray> array) > SPARE_BYTES):
+        return
+    shelf = shelf_for(<PyObject *> array_fields(array).descr, array_fields(array).nd, array_fields(array).dimensions)
+    if shelf.n < SHELF_SIZE:
+        Py_INCREF(<object> array)
+        shelf.arrays[shelf.n] = array
+        shelf.n += 1
 
 
 cdef cnp.ndarray new_zeros(int code, int ndim, const cnp.npy_intp *dims):

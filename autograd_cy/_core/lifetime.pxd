@@ -15,6 +15,14 @@ cdef inline PyObject *owner_of(Link *link) noexcept nogil:
     """The object of which the Link is the first field, after its head and its table of methods."""
     return <PyObject *> (<char *> link - sizeof(PyObject) - sizeof(void *))
 
+cdef enum:
+    MAX_SPARES = 1024
+
+cdef struct Spares:    # dead objects of one type kept for the next births, see NOTE [Spares]
+    PyObject *objects[MAX_SPARES]
+    int n
+
+cdef void hide(Link *link) noexcept
 cdef void watch(Link *link, int kind) noexcept
-cdef void unwatch(Link *link, int kind) noexcept
+cdef bint unwatch(Link *link, int kind) noexcept
 cdef void release(Link *link) noexcept

@@ -14,6 +14,12 @@ The death of a Node would free the Nodes of its inputs within its own call, some
 or Tensor that dies hands a Node of which it holds the last reference to `release`: the outermost call frees one after
 the other, an inner call only puts its Node on the list. The list runs through the Links of the dead, so that freeing
 needs no memory. What a Node saved are Tensors; they die within the Node's call and hand over their own `grad_fn`.
+
+
+NOTE [Spares]
+An object that dies with all its fields None and out of the collector's sight can be born again by counting its references
+from one: no allocation, no counting of None up and down for each field. So the modules of Tensor and Node keep some dead
+objects of exactly these types (and of Node's subclasses without fields, which differ in their type only).
 """
 
 import gc
@@ -49,10 +55,14 @@ live[TENSOR] = 0
 live[NODE] = 0
 
 
-cdef void watch(Link *link, int kind) noexcept:
-    """Enter a new object in the list and hide it from the collector."""
-    global untracked
+cdef void hide(Link *link) noexcept:
+    """Hide an object from the collector, which sees all that a compiled class allocates."""
     PyObject_GC_UnTrack(owner_of(link))
+
+
+cdef void watch(Link *link, int kind) noexcept:
+    """Enter a new object, which the collector doesn't see, in the list."""
+    global untracked
     link.next = &watched
     link.previous = watched.previous
     watched.previous.next = link
@@ -62,18 +72,19 @@ cdef void watch(Link *link, int kind) noexcept:
         live[kind] += 1
 
 
-cdef void unwatch(Link *link, int kind) noexcept:
-    """Take an object that dies out of the list, if it is still in it. Called once in an object's life."""
+cdef bint unwatch(Link *link, int kind) noexcept:
+    """Take an object that dies out of the list, or (True) off the tracked ones' number. Called once in an object's life."""
     global untracked, tracked
     if DEBUG:
         live[kind] -= 1
     if link.previous == NULL:
         tracked -= 1
-        return
+        return True
     link.previous.next = link.next
     link.next.previous = link.previous
     link.previous = NULL
     untracked -= 1
+    return False
 
 
 cdef void track_all() noexcept:

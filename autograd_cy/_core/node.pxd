@@ -19,26 +19,26 @@ cdef struct Scratch:
 cdef class Node:
     cdef Link link
     cdef object __weakref__
+    cdef object next0, next1, next2         # three edges, the rest in `extras`; see NOTE [Edges to leaves]
+    # what was saved: Tensors; of an output only its array (in slot 2), see NOTE [Saved tensors] in saved.pyx
+    cdef object saved0, saved1, saved2      # of an AccumulateGrad, saved0 is its leaf
+    cdef VersionCounter counter     # of the saved output
+    cdef object shapes              # of an elementwise node: the shapes of the inputs that were broadcast
+    cdef object constants           # what else the rule needs (dims, shapes), a tuple named by `constant_names`
+    cdef object extras              # NodeExtras, or None: edges from the fourth on, hooks, metadata
+    # plain data from here on, all zero in a new node but for the first and `n_outputs`
     cdef unsigned long long sequence_number
-    # edges: three inline, the rest in `extras`; see NOTE [Edges to leaves]
-    cdef object next0, next1, next2
     cdef int leaf_edges             # bit i: edge i holds the leaf itself, not yet its AccumulateGrad
     cdef int number0, number1, number2
     cdef int n_edges
     cdef int n_outputs
-    # what was saved: Tensors; of an output only its array (in slot 2), see NOTE [Saved tensors] in saved.pyx
-    cdef object saved0, saved1, saved2      # of an AccumulateGrad, saved0 is its leaf
     cdef int version0, version1, version2
-    cdef VersionCounter counter     # of the saved output
     cdef char saves                 # something was saved ...
     cdef char released              # ... and given up after a backward
-    cdef object shapes              # of an elementwise node: the shapes of the inputs that were broadcast
-    cdef object constants           # what else the rule needs (dims, shapes), a tuple named by `constant_names`
-    cdef object extras              # NodeExtras, or None: edges from the fourth on, hooks, metadata
-    # an elementwise node: its row of the table, the types of its inputs
-    cdef void *op
-    cdef signed char code0, code1, code2
     cdef char joint                 # all gradients come from one call (`rules`), as a user's Function gives them
+    # an elementwise node: its row of the table, the types of its inputs
+    cdef signed char code0, code1, code2
+    cdef void *op
     cdef Scratch scratch            # the engine's notes on the running task
 
     cdef object vjp(self, object g, int i, bint reuse)

@@ -17,10 +17,10 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 cimport numpy as cnp
 
 from autograd_cy._core.buffers cimport dense_copy
-from autograd_cy._core.lifetime cimport NODE, Link, owner_of, release, unwatch, watch
+from autograd_cy._core.lifetime cimport MAX_SPARES, NODE, Link, Spares, hide, owner_of, release, unwatch, watch
 from autograd_cy._core.saved cimport freed_error, unpack
 from autograd_cy._core.state cimport ThreadState, thread_state
-from autograd_cy._core.tensor cimport Tensor, new_tensor
+from autograd_cy._core.tensor cimport Tensor, TensorExtras, extras_of_tensor, new_tensor
 
 from autograd_cy._core.handle import register
 
@@ -32,7 +32,6 @@ cdef extern from "Python.h":
 cdef unsigned long long LEAF_SEQUENCE = <unsigned long long> -1
 
 
-@cython.freelist(512)
 cdef class Node:
     """One recorded operation. Made by operations only; `tensor.grad_fn` leads to it.
 
@@ -42,11 +41,8 @@ cdef class Node:
     """
 
     def __cinit__(self):
-        cdef ThreadState *state = thread_state()
-        watch(&self.link, NODE)
-        self.sequence_number = state.sequence_nr
-        state.sequence_nr += 1
-        self.n_outputs = 1
+        hide(&self.link)
+        enter_life(self)
 
     def __init__(self):
         raise TypeError(f"{type(self).__name__} objects are made by operations only")
@@ -240,17 +236,89 @@ cdef class Node:
         raise TypeError(f"cannot pickle '{self.name()}' object: a recorded graph is not serializable")
 
 
-cdef void free_node(PyObject *self) noexcept:
-    """tp_dealloc of all nodes: hands the targets of its edges over, then frees the rest as Cython does.
+ctypedef void (*Destructor)(PyObject *) noexcept
+cdef Destructor compiled_dealloc = NULL
+cdef Spares spares
+spares.n = 0
 
-    See NOTE [Freeing without recursion] in lifetime.pyx. A `__dealloc__` would do the same, but slower: Cython saves the
-    current exception around it, and calls it through the deallocation function of each base.
+cdef extern from *:
     """
+    #define table_slot(node) ((void **) &(node)->__pyx_vtab)
+    #define weak_references(node) ((node)->__weakref__)
+    #define clear_plain_data(node) memset(&(node)->sequence_number, 0, \
+                                          sizeof(*(node)) - offsetof(__typeof__(*(node)), sequence_number))
+    """
+    void **table_slot(Node node)
+    void *weak_references(Node node)
+    void clear_plain_data(Node node)
+
+cdef extern from "Python.h":
+    ctypedef struct TypeObject "PyTypeObject":
+        Destructor tp_dealloc
+        Py_ssize_t tp_basicsize
+        unsigned long tp_flags
+    TypeObject *Py_TYPE(PyObject *)
+    void Py_SET_REFCNT(PyObject *, Py_ssize_t)
+    void Py_SET_TYPE(PyObject *, PyTypeObject *)
+    void PyObject_ClearWeakRefs(PyObject *)
+    unsigned long Py_TPFLAGS_HEAPTYPE
+
+
+cdef void free_node(PyObject *self) noexcept:
+    """tp_dealloc of all nodes: hands the targets of its edges over, and keeps the rest as a spare.
+
+    See NOTE [Freeing without recursion] and NOTE [Spares] in lifetime.pyx. A node with fields of its own is freed as
+    Cython does it. A `__dealloc__` would do the same, but slower: Cython saves the current exception around it, and calls
+    it through the deallocation function of each base.
+    """
+    if weak_references(<Node> self) != NULL:
+        PyObject_ClearWeakRefs(self)
     Py_SET_REFCNT(self, 1)          # what follows may take and give back references
-    unwatch(&(<Node> self).link, NODE)
+    cdef bint tracked = unwatch(&(<Node> self).link, NODE)
     hand_edges_over(<Node> self)
-    Py_SET_REFCNT(self, 0)
-    compiled_dealloc(self)
+    if not is_plain(Py_TYPE(self)):
+        Py_SET_REFCNT(self, 0)
+        compiled_dealloc(self)
+        return
+    if tracked:
+        hide(&(<Node> self).link)
+    empty(<Node> self)
+    if spares.n == MAX_SPARES:
+        Py_SET_REFCNT(self, 0)
+        compiled_dealloc(self)
+        return
+    spares.objects[spares.n] = self
+    spares.n += 1
+
+
+cdef bint is_plain(TypeObject *type) noexcept:
+    """Whether the objects of a node class differ from plain Nodes in nothing but their type."""
+    return (type.tp_basicsize == (<TypeObject *> Node).tp_basicsize and not type.tp_flags & Py_TPFLAGS_HEAPTYPE)
+
+
+cdef int empty(Node node) noexcept:
+    """Give up all that a node which dies holds; every field is None afterwards."""
+    if node.next0 is not None:
+        node.next0 = None
+    if node.next1 is not None:
+        node.next1 = None
+    if node.next2 is not None:
+        node.next2 = None
+    if node.saved0 is not None:
+        node.saved0 = None
+    if node.saved1 is not None:
+        node.saved1 = None
+    if node.saved2 is not None:
+        node.saved2 = None
+    if node.counter is not None:
+        node.counter = None
+    if node.shapes is not None:
+        node.shapes = None
+    if node.constants is not None:
+        node.constants = None
+    if node.extras is not None:
+        node.extras = None
+    return 0
 
 
 cdef int hand_edges_over(Node node) noexcept:
@@ -274,36 +342,34 @@ cdef int hand_edges_over(Node node) noexcept:
         release_edges((<NodeExtras> node.extras).edges)
 
 
-ctypedef void (*Destructor)(PyObject *) noexcept
-cdef Destructor compiled_dealloc = NULL
-
-cdef extern from *:
-    """
-    #define table_slot(node) ((void **) &(node)->__pyx_vtab)
-    """
-    void **table_slot(Node node)
-
-cdef extern from "Python.h":
-    ctypedef struct TypeObject "PyTypeObject":
-        Destructor tp_dealloc
-        Py_ssize_t tp_basicsize
-        unsigned long tp_flags
-    void Py_SET_REFCNT(PyObject *, Py_ssize_t)
-    void Py_SET_TYPE(PyObject *, PyTypeObject *)
-    unsigned long Py_TPFLAGS_HEAPTYPE
-
-
 cdef Node make_node(PyTypeObject *node_class, void *table):
     """A new node of a compiled class without fields of its own.
 
-    It is made as a plain Node, which the freelist serves in one call, and then becomes what it is to be: `table` is the
-    class's table of cdef methods (`method_table`). The class must be of Node's size: a compiled subclass that adds no
-    attributes, such as the rows of the elementwise table have.
+    It is a spare or made as a plain Node, and becomes what it is to be: `table` is the class's table of cdef methods
+    (`method_table`). The class must be of Node's size: a compiled subclass that adds no attributes, such as the rows of
+    the elementwise table have.
     """
-    cdef Node node = Node.__new__(Node)
+    cdef Node node
+    if spares.n > 0:
+        spares.n -= 1
+        Py_SET_REFCNT(spares.objects[spares.n], 0)
+        node = <Node> spares.objects[spares.n]
+        clear_plain_data(node)
+        enter_life(node)
+    else:
+        node = Node.__new__(Node)
     Py_SET_TYPE(<PyObject *> node, node_class)
     table_slot(node)[0] = table
     return node
+
+
+cdef int enter_life(Node node) noexcept:
+    cdef ThreadState *state = thread_state()
+    watch(&node.link, NODE)
+    node.sequence_number = state.sequence_nr
+    state.sequence_nr += 1
+    node.n_outputs = 1
+    return 0
 
 
 cdef void *method_table(Node node) noexcept:
@@ -314,8 +380,7 @@ def free_quickly(node_class):
     """Let the compiled subclasses of a node class that have no fields of their own be freed by `free_node` directly."""
     for subclass in node_class.__subclasses__():
         free_quickly(subclass)
-        if ((<TypeObject *> subclass).tp_basicsize == (<TypeObject *> Node).tp_basicsize
-                and not (<TypeObject *> subclass).tp_flags & Py_TPFLAGS_HEAPTYPE):
+        if is_plain(<TypeObject *> subclass):
             (<TypeObject *> subclass).tp_dealloc = free_node if subclass is not AccumulateGrad else free_accumulator
 
 
@@ -368,15 +433,18 @@ cdef NodeHooks hooks_of_tensor(Tensor tensor):
     """The hooks object on which the tensor's own hooks are registered."""
     if tensor.grad_fn is not None:
         return hooks_of(tensor.grad_fn)
-    if tensor.hooks is None:
-        tensor.hooks = NodeHooks.__new__(NodeHooks)
-    return <NodeHooks> tensor.hooks
+    cdef TensorExtras extras = extras_of_tensor(tensor)
+    if extras.hooks is None:
+        extras.hooks = NodeHooks.__new__(NodeHooks)
+    return <NodeHooks> extras.hooks
 
 
 cdef NodeHooks existing_hooks(Node node):
     """The hooks of a node, or None."""
+    cdef Tensor leaf
     if type(node) is AccumulateGrad:
-        return <NodeHooks> leaf_of(node).hooks
+        leaf = leaf_of(node)
+        return None if leaf.extras is None else <NodeHooks> leaf.extras.hooks
     return None if node.extras is None else (<NodeExtras> node.extras).hooks
 
 

@@ -11,7 +11,7 @@ from autograd_cy._core.buffers cimport sizes_of
 from autograd_cy._core.node cimport Node, connect
 from autograd_cy._core.saved cimport keep_tangents
 from autograd_cy._core.state cimport FORWARD_AD, NO_GRAD, ThreadState, thread_state
-from autograd_cy._core.tensor cimport Tensor, new_tensor, share_version
+from autograd_cy._core.tensor cimport Tensor, TensorExtras, extras_of_tensor, new_tensor, share_version
 
 cnp.import_array()
 
@@ -60,8 +60,9 @@ def get_tangent(Tensor x):
 
 def set_tangent(Tensor x, Tensor t):
     """Make `t` the tangent of `x` at the open level."""
-    x.tangent = t
-    x.tangent_level = level
+    cdef TensorExtras extras = extras_of_tensor(x)
+    extras.tangent = t
+    extras.tangent_level = level
 
 
 def without_tangent(Tensor x):
@@ -74,7 +75,7 @@ def without_tangent(Tensor x):
 
 
 cdef Tensor tangent_of(Tensor x):
-    return x.tangent if x.tangent is not None and level and x.tangent_level == level else None
+    return x.extras.tangent if level and x.extras is not None and x.extras.tangent_level == level else None
 
 
 cdef bint is_wanted(Tensor x) noexcept:
@@ -84,7 +85,7 @@ cdef bint is_wanted(Tensor x) noexcept:
         return x.needs_grad
     if x.needs_grad and not mode & NO_GRAD:
         return True
-    return mode & FORWARD_AD and x.tangent is not None and x.tangent_level == level
+    return mode & FORWARD_AD and tangent_of(x) is not None
 
 
 cdef bint any_wanted(object tensors):

@@ -12,7 +12,7 @@ cimport numpy as cnp
 
 from autograd_cy._core.node cimport Node, NodeExtras, extras_of
 from autograd_cy._core.state cimport FORWARD_AD, ThreadState, thread_state
-from autograd_cy._core.tensor cimport Tensor, new_tensor, type_name, version_of
+from autograd_cy._core.tensor cimport Tensor, TensorExtras, extras_of_tensor, new_tensor, type_name, version_of
 
 cnp.import_array()
 
@@ -85,6 +85,7 @@ cdef int give_tangent(Node node, Tensor output) except -1:
     """The tangent for an output that was rebuilt, while forward mode is on."""
     cdef ThreadState *state = thread_state()
     cdef NodeExtras extras
+    cdef TensorExtras own
     if not state.mode & FORWARD_AD or node.extras is None or (<NodeExtras> node.extras).tangents is None:
         return 0
     extras = <NodeExtras> node.extras
@@ -93,8 +94,9 @@ cdef int give_tangent(Node node, Tensor output) except -1:
         result = node.jvp(extras.tangents)
     finally:
         state.mode |= FORWARD_AD
-    output.tangent = result[output.output_number] if isinstance(result, tuple) else result
-    output.tangent_level = extras.tangent_level
+    own = extras_of_tensor(output)
+    own.tangent = result[output.output_number] if isinstance(result, tuple) else result
+    own.tangent_level = extras.tangent_level
     return 0
 
 

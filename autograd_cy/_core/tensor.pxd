@@ -18,19 +18,24 @@ cdef class Tensor:
     cdef object __weakref__
     cdef cnp.ndarray array
     cdef readonly Node grad_fn
+    cdef Tensor gradient            # .grad
+    cdef VersionCounter counter     # None as long as the version is 0 and nobody shares it
+    cdef TensorExtras extras        # what few tensors have, or None
+    cdef object attributes          # __dict__, or NULL
+    # plain data from here on, all zero in a new tensor
+    cdef PyObject *accumulator      # a leaf's AccumulateGrad: borrowed, the node clears it when it dies
     cdef int output_number          # which output of grad_fn this is
     cdef char needs_grad            # a leaf that asks for a gradient, or a recorded result
     cdef char keeps_grad            # retain_grad() was called
     cdef char is_number             # stands for a Python number (rank 0 in promotion)
-    cdef Tensor gradient            # .grad
-    cdef VersionCounter counter     # None as long as the version is 0 and nobody shares it
-    cdef PyObject *accumulator      # a leaf's AccumulateGrad: borrowed, the node clears it when it dies
+
+    cdef VersionCounter version_counter(self)
+
+
+cdef class TensorExtras:
     cdef object hooks               # of a leaf: NodeHooks, or None
     cdef Tensor tangent             # forward mode
     cdef long long tangent_level    # the dual level (a running number) that the tangent belongs to
-    cdef object attributes          # __dict__, or NULL
-
-    cdef VersionCounter version_counter(self)
 
 
 ctypedef object (*UnaryFunction)(object)
@@ -62,6 +67,7 @@ cdef UnaryFunction negative
 cdef UnaryFunction invert
 
 cdef Tensor new_tensor(cnp.ndarray array)
+cdef TensorExtras extras_of_tensor(Tensor tensor)
 cpdef Tensor from_array(cnp.ndarray array)
 cpdef cnp.ndarray array_of(Tensor tensor)
 cdef void share_version(Tensor source, Tensor alias)

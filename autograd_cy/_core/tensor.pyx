@@ -12,21 +12,30 @@ from cpython.ref cimport Py_INCREF
 cimport numpy as cnp
 
 from autograd_cy._core.dtypes cimport code_of, dtype_of, is_differentiable
-from autograd_cy._core.lifetime cimport TENSOR, Link, owner_of, release, unwatch, watch
+from autograd_cy._core.buffers cimport keep_spare
+from autograd_cy._core.lifetime cimport MAX_SPARES, TENSOR, Link, Spares, hide, owner_of, release, unwatch, watch
 
 cnp.import_array()
 
 cdef extern from *:
     """
     #define attributes_slot(tensor) (&(tensor)->attributes)
+    #define weak_references(tensor) ((tensor)->__weakref__)
+    #define clear_plain_data(tensor) \
+        memset(&(tensor)->accumulator, 0, sizeof(*(tensor)) - offsetof(__typeof__(*(tensor)), accumulator))
     """
     PyObject **attributes_slot(Tensor tensor)
+    void *weak_references(Tensor tensor)
+    void clear_plain_data(Tensor tensor)
 
 ctypedef void (*Destructor)(PyObject *) noexcept
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject *op)
     void Py_SET_REFCNT(PyObject *, Py_ssize_t)
+    void Py_CLEAR(PyObject *)
+    PyTypeObject *Py_TYPE(PyObject *)
+    void PyObject_ClearWeakRefs(PyObject *)
     void PyType_Modified(PyTypeObject *type)
     ctypedef struct TypeObject "PyTypeObject":
         Py_ssize_t tp_dictoffset
@@ -35,6 +44,9 @@ cdef extern from "Python.h":
         Destructor tp_dealloc
 
 cdef Destructor compiled_dealloc = NULL
+cdef PyTypeObject *tensor_type = NULL
+cdef Spares spares
+spares.n = 0
 cdef dict facade = {}      # what the Python layer handed down: special methods, the Size class
 
 
@@ -44,7 +56,11 @@ cdef class VersionCounter:
     pass
 
 
-@cython.freelist(256)
+@cython.final
+cdef class TensorExtras:
+    pass
+
+
 cdef class Tensor:
     """A NumPy array that knows how it was computed.
 
@@ -58,6 +74,7 @@ cdef class Tensor:
     __array_ufunc__ = None       # an ndarray on the left leaves the operator to us
 
     def __cinit__(self):
+        hide(&self.link)
         watch(&self.link, TENSOR)
         attributes_slot(self)[0] = NULL        # was None
 
@@ -280,12 +297,43 @@ cdef class Tensor:
 
 
 cdef void free_tensor(PyObject *self) noexcept:
-    """tp_dealloc: hands `grad_fn` over, then frees the rest as Cython does; see free_node in node.pyx."""
-    Py_SET_REFCNT(self, 1)
-    unwatch(&(<Tensor> self).link, TENSOR)
+    """tp_dealloc: hands `grad_fn` over, and keeps the rest as a spare, or frees it as Cython does; see free_node."""
+    if weak_references(<Tensor> self) != NULL:
+        PyObject_ClearWeakRefs(self)
+    Py_SET_REFCNT(self, 1)          # what follows may take and give back references
+    cdef bint tracked = unwatch(&(<Tensor> self).link, TENSOR)
     hand_grad_fn_over(<Tensor> self)
-    Py_SET_REFCNT(self, 0)
-    compiled_dealloc(self)
+    if Py_TYPE(self) != tensor_type or spares.n == MAX_SPARES:
+        Py_SET_REFCNT(self, 0)
+        compiled_dealloc(self)
+        return
+    if tracked:
+        hide(&(<Tensor> self).link)
+    empty(<Tensor> self)
+    if spares.n == MAX_SPARES:      # what the fields held has died, too
+        Py_SET_REFCNT(self, 0)
+        compiled_dealloc(self)
+        return
+    spares.objects[spares.n] = self
+    spares.n += 1
+
+
+cdef int empty(Tensor tensor) noexcept:
+    """Give up all that a tensor which dies holds; every field is None afterwards."""
+    if tensor.array is not None:
+        keep_spare(<PyObject *> tensor.array)
+        tensor.array = None
+    if tensor.grad_fn is not None:
+        tensor.grad_fn = None
+    if tensor.gradient is not None:
+        tensor.gradient = None
+    if tensor.counter is not None:
+        tensor.counter = None
+    if tensor.extras is not None:
+        tensor.extras = None
+    if attributes_slot(tensor)[0] != NULL:
+        Py_CLEAR(attributes_slot(tensor)[0])
+    return 0
 
 
 cdef int hand_grad_fn_over(Tensor tensor) noexcept:
@@ -300,9 +348,23 @@ cdef int hand_grad_fn_over(Tensor tensor) noexcept:
 
 cdef Tensor new_tensor(cnp.ndarray array):
     """A Tensor on an array whose type the caller knows to be right."""
-    cdef Tensor tensor = Tensor.__new__(Tensor)
+    cdef Tensor tensor
+    if spares.n > 0:
+        spares.n -= 1
+        Py_SET_REFCNT(spares.objects[spares.n], 0)
+        tensor = <Tensor> spares.objects[spares.n]
+        clear_plain_data(tensor)
+        watch(&tensor.link, TENSOR)
+    else:
+        tensor = Tensor.__new__(Tensor)
     tensor.array = array
     return tensor
+
+
+cdef TensorExtras extras_of_tensor(Tensor tensor):
+    if tensor.extras is None:
+        tensor.extras = TensorExtras.__new__(TensorExtras)
+    return tensor.extras
 
 
 cpdef Tensor from_array(cnp.ndarray array):
@@ -405,13 +467,14 @@ for _operator in range(OPERATORS):
 
 cdef void open_type():
     """Give the type its `__dict__` (made when first used), the name that users know it by, and its way to die."""
-    global compiled_dealloc
+    global compiled_dealloc, tensor_type
     cdef Tensor probe = Tensor.__new__(Tensor)
     cdef TypeObject *type = <TypeObject *> Tensor
     if owner_of(&probe.link) != <PyObject *> probe:
         raise ImportError("Tensor.link is not where lifetime.owner_of expects it")
     type.tp_dictoffset = <char *> attributes_slot(probe) - <char *> <PyObject *> probe
     type.tp_name = b"autograd_cy.Tensor"
+    tensor_type = <PyTypeObject *> Tensor
     compiled_dealloc = type.tp_dealloc
     type.tp_dealloc = free_tensor
     extend("__dict__", property(attributes_of))
