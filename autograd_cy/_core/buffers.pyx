@@ -4,7 +4,7 @@ All of them come from here, so that a pool for large ones has one place to live 
 
 NOTE [Spare arrays]
 For a few bytes, making and freeing the ndarray costs more than computing its elements. So small result arrays that die
-with their Tensor are put on shelves, by type and shape, and serve again as results of that type and shape. Only an array
+with their Tensor, or as gradients that were used up, are put on shelves, by type and shape, and serve again as results of that type and shape. Only an array
 that nobody else can have seen or kept in any way goes there: its last reference is being given up, it owns its memory, is
 writable and without weak references.
 """
@@ -21,6 +21,7 @@ cnp.import_array()
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject *op)
+    void *Py_TYPE(PyObject *op)
 
 cdef extern from "numpy/arrayobject.h":
     PyObject *PyArray_BASE(cnp.ndarray)
@@ -100,12 +101,12 @@ cdef inline bint is_alike(PyObject *array, PyObject *descr, int ndim, const cnp.
 
 
 cdef void keep_spare(PyObject *array) noexcept:
-    """Called by a holder of an array that is about to give it up: NOTE [Spare arrays]."""
+    """Called by a holder of an array (or of anything else) that is about to give it up: NOTE [Spare arrays]."""
     cdef Shelf *shelf
-    if (Py_REFCNT(array) > 1 or array_fields(array).nd > SPARE_DIMS
+    if (Py_REFCNT(array) > 1 or Py_TYPE(array) != ndarray_type or array_fields(array).nd > SPARE_DIMS
             or array_fields(array).flags & ~cnp.NPY_ARRAY_F_CONTIGUOUS != SPARE_FLAGS
             or array_fields(array).weakreflist != NULL or array_fields(array).base != NULL
-            or type(<object> array) is not cnp.ndarray or cnp.PyArray_NBYTES(<cnp.ndarray> array) > SPARE_BYTES):
+            or cnp.PyArray_NBYTES(<cnp.ndarray> array) > SPARE_BYTES):
         return
     shelf = shelf_for(<PyObject *> array_fields(array).descr, array_fields(array).nd, array_fields(array).dimensions)
     if shelf.n < SHELF_SIZE:

@@ -26,6 +26,7 @@ cdef class GraphTask:
     cdef dict side                  # Node -> SideScratch, for nodes that another task has claimed
     cdef PyObject **visited         # borrowed
     cdef Py_ssize_t n_visited, visited_size
+    cdef Py_ssize_t n_claimed       # of those visited
     cdef Ready *heap
     cdef Py_ssize_t n_ready, heap_size
     cdef readonly Node node         # the one that runs

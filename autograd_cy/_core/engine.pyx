@@ -17,7 +17,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_XDECREF
 cimport numpy as cnp
 
-from autograd_cy._core.buffers cimport is_owned
+from autograd_cy._core.buffers cimport is_owned, keep_spare
 from autograd_cy._core.hooks cimport keep_retained, run_post_hooks, run_pre_hooks, run_tensor_hooks
 from autograd_cy._core.input_buffer cimport accumulate, add_gradient
 from autograd_cy._core.node cimport (
@@ -67,6 +67,7 @@ cdef class GraphTask:
         if node.scratch.task == NULL:
             self.visit(node)
             node.scratch.task = <void *> self
+            self.n_claimed += 1
             return &node.scratch
         side = <SideScratch> self.side.get(node)
         if side is None:
@@ -89,12 +90,13 @@ cdef class GraphTask:
         return 0
 
     cdef int clear(self) except -1:
-        """Give all claims up."""
-        cdef Py_ssize_t k
+        """Give up the claims on nodes that did not run."""
         cdef Scratch *scratch
-        for k in range(self.n_visited):
-            scratch = &(<Node> self.visited[k]).scratch
+        while self.n_claimed > 0:
+            self.n_visited -= 1
+            scratch = &(<Node> self.visited[self.n_visited]).scratch
             if scratch.task == <void *> self:
+                self.n_claimed -= 1
                 Py_XDECREF(scratch.buffer)
                 scratch[0] = Scratch(NULL, 0, 0, False, False, NULL)
         self.n_visited = 0
@@ -237,6 +239,9 @@ cdef class GraphTask:
             g = <object> scratch.buffer
             Py_DECREF(g)
             scratch.buffer = NULL
+        if scratch.task == <void *> self:       # the claim ends: nothing more comes to this node
+            scratch[0] = Scratch(NULL, 0, 0, False, False, NULL)
+            self.n_claimed -= 1
         cdef bint hooks = has_hooks(node) and existing_hooks(node) is not None
         if hooks and g is not None:
             g = self.hooked(node, g)
@@ -276,8 +281,10 @@ cdef class GraphTask:
             else:
                 result = node.vjp(g, i, i == last and type(g) is cnp.ndarray and is_owned(<cnp.ndarray> g))
             if i == last:
+                keep_spare(<PyObject *> g)
                 g = None            # from here on the result is held once, also if it is `g` itself
             self.deliver(target, node.next_number(i), result)
+            keep_spare(<PyObject *> result)
             result = None
         return 0
 

@@ -16,7 +16,7 @@ cdef inline PyObject *owner_of(Link *link) noexcept nogil:
     return <PyObject *> (<char *> link - sizeof(PyObject) - sizeof(void *))
 
 cdef enum:
-    MAX_SPARES = 1024
+    MAX_SPARES = 4096
 
 cdef struct Spares:    # dead objects of one type kept for the next births, see NOTE [Spares]
     PyObject *objects[MAX_SPARES]
@@ -24,5 +24,5 @@ cdef struct Spares:    # dead objects of one type kept for the next births, see 
 
 cdef void hide(Link *link) noexcept
 cdef void watch(Link *link, int kind) noexcept
-cdef bint unwatch(Link *link, int kind) noexcept
+cdef void unwatch(Link *link, int kind) noexcept
 cdef void release(Link *link) noexcept

@@ -32,6 +32,7 @@ from autograd_cy._core.state cimport DEBUG
 cdef extern from "Python.h":
     void PyObject_GC_Track(PyObject *op)
     void PyObject_GC_UnTrack(PyObject *op)
+    bint PyObject_GC_IsTracked(PyObject *op)
     Py_ssize_t Py_REFCNT(PyObject *op)
 
 cdef extern from *:
@@ -57,7 +58,8 @@ live[NODE] = 0
 
 cdef void hide(Link *link) noexcept:
     """Hide an object from the collector, which sees all that a compiled class allocates."""
-    PyObject_GC_UnTrack(owner_of(link))
+    if PyObject_GC_IsTracked(owner_of(link)):
+        PyObject_GC_UnTrack(owner_of(link))
 
 
 cdef void watch(Link *link, int kind) noexcept:
@@ -72,19 +74,18 @@ cdef void watch(Link *link, int kind) noexcept:
         live[kind] += 1
 
 
-cdef bint unwatch(Link *link, int kind) noexcept:
-    """Take an object that dies out of the list, or (True) off the tracked ones' number. Called once in an object's life."""
+cdef void unwatch(Link *link, int kind) noexcept:
+    """Take an object that dies out of the list, if it is still in it. Called once in an object's life."""
     global untracked, tracked
     if DEBUG:
         live[kind] -= 1
     if link.previous == NULL:
         tracked -= 1
-        return True
+        return
     link.previous.next = link.next
     link.next.previous = link.previous
     link.previous = NULL
     untracked -= 1
-    return False
 
 
 cdef void track_all() noexcept:

@@ -96,16 +96,18 @@ cdef cnp.ndarray evaluate(Kernel *kernel, PyObject **arrays, int n, int code, cn
 cdef cnp.ndarray evaluate_strided(Kernel *kernel, PyObject **arrays, int n, int code, cnp.ndarray out):
     """The same for any shapes and strides."""
     cdef Walk walk
-    cdef list aligned = []
+    cdef list aligned = None        # copies of the operands that are not
+    cdef cnp.ndarray array
     cdef int k
     broadcast_shape(&walk, arrays, n)
     if out is None:
         out = new_array(code, walk.ndim, walk.shape)
     for k in range(n):
-        aligned.append(<cnp.ndarray> arrays[k])
-        if not cnp.PyArray_ISALIGNED(<cnp.ndarray> arrays[k]):
-            aligned[k] = dense_copy(<cnp.ndarray> arrays[k])
-        set_operand(&walk, k, <cnp.ndarray> aligned[k])
+        array = <cnp.ndarray> arrays[k]
+        if not cnp.PyArray_ISALIGNED(array):
+            array = dense_copy(array)
+            aligned = [array, aligned]
+        set_operand(&walk, k, array)
     set_operand(&walk, n, out)
     call_along(&walk, n + 1, kernel)
     return out

@@ -274,14 +274,13 @@ cdef void free_node(PyObject *self) noexcept:
     if weak_references(<Node> self) != NULL:
         PyObject_ClearWeakRefs(self)
     Py_SET_REFCNT(self, 1)          # what follows may take and give back references
-    cdef bint tracked = unwatch(&(<Node> self).link, NODE)
+    unwatch(&(<Node> self).link, NODE)
     hand_edges_over(<Node> self)
     if not is_plain(Py_TYPE(self)):
         Py_SET_REFCNT(self, 0)
         compiled_dealloc(self)
         return
-    if tracked:
-        hide(&(<Node> self).link)
+    hide(&(<Node> self).link)
     empty(<Node> self)
     if spares.n == MAX_SPARES:
         Py_SET_REFCNT(self, 0)

@@ -40,6 +40,10 @@ cdef int sum_code(cnp.ndarray array, object wanted) except -1:
 
 # sum and mean
 
+cdef enum:
+    FEW = 1024
+
+
 cdef class LinearReduction(Reduction):
     """Of sum and mean; the third constant is the sizes of the input."""
 
@@ -48,7 +52,9 @@ cdef class LinearReduction(Reduction):
         cdef tuple sizes = <tuple> self.constants[2]
         if code_of(g) != self.code0:
             g = cast(g, self.code0)
-        return expanded(self.scaled(g), sizes, dims_of(self.constants[0], len(sizes), ""))
+        g = expanded(self.scaled(g), sizes, dims_of(self.constants[0], len(sizes), ""))
+        # a few elements: dense, so that all that follows takes the fast path
+        return dense_copy(g) if cnp.PyArray_SIZE(g) <= FEW else g
 
     cdef object rule(self, object g, int i):
         cdef tuple sizes = <tuple> self.constants[2]

@@ -1,8 +1,8 @@
 """Tensor: an array and its place in the graph.
 
 The type holds data and operators only; all other methods are attached to it at import, those of operations from the
-op table, those of the facade from `_tensor.py` (`extend`). Results of operations are of exactly this type, so that a
-freelist can serve them.
+op table, those of the facade from `_tensor.py` (`extend`). Results of operations are of exactly this type, so that dead
+ones can serve again.
 """
 
 cimport cython
@@ -301,14 +301,13 @@ cdef void free_tensor(PyObject *self) noexcept:
     if weak_references(<Tensor> self) != NULL:
         PyObject_ClearWeakRefs(self)
     Py_SET_REFCNT(self, 1)          # what follows may take and give back references
-    cdef bint tracked = unwatch(&(<Tensor> self).link, TENSOR)
+    unwatch(&(<Tensor> self).link, TENSOR)
     hand_grad_fn_over(<Tensor> self)
     if Py_TYPE(self) != tensor_type or spares.n == MAX_SPARES:
         Py_SET_REFCNT(self, 0)
         compiled_dealloc(self)
         return
-    if tracked:
-        hide(&(<Tensor> self).link)
+    hide(&(<Tensor> self).link)
     empty(<Tensor> self)
     if spares.n == MAX_SPARES:      # what the fields held has died, too
         Py_SET_REFCNT(self, 0)
