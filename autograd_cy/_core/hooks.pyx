@@ -9,7 +9,7 @@ cimport numpy as cnp
 
 from autograd_cy._core.buffers cimport dense_copy
 from autograd_cy._core.dtypes cimport code_of
-from autograd_cy._core.node cimport NodeHooks, hooks_of, hooks_of_tensor
+from autograd_cy._core.node cimport Node, NodeHooks, existing_hooks, hooks_of, hooks_of_tensor
 from autograd_cy._core.tensor cimport Tensor, new_tensor, type_name
 
 from autograd_cy._core.handle import register
@@ -36,6 +36,25 @@ def retain_grad(Tensor tensor):
         hooks.retained = {}
     hooks.retained[tensor.output_number] = weakref.ref(tensor)
     tensor.keeps_grad = True
+
+
+cdef int move_retained(Node before, int output, Tensor tensor) except -1:
+    """Let the node that a tensor has now keep its gradient, as an in-place operation wants it.
+
+    Called after the tensor got its new node; `before` is the node that it was output `output` of. The hooks of the
+    tensor stay there.
+    """
+    cdef NodeHooks hooks
+    if not tensor.keeps_grad or before is None:
+        return 0
+    hooks = existing_hooks(before)
+    if hooks is not None and hooks.retained is not None:
+        reference = hooks.retained.get(output)
+        if reference is not None and reference() is tensor:
+            del hooks.retained[output]
+    tensor.keeps_grad = False
+    retain_grad(tensor)
+    return 0
 
 
 def legacy_type_name(Tensor tensor):
