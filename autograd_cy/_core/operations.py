@@ -1,6 +1,8 @@
 """All families of operations: after this import the table of operations is complete."""
 
-from . import (  # importing a family declares its operations
+from . import (  # noqa: F401  (importing a family declares its operations)
+    activations,
+    arithmetic,
     cross_entropy,
     einsum,
     gather,
@@ -13,28 +15,12 @@ from . import (  # importing a family declares its operations
     normalize,
     norms,
     pointwise,
+    pointwise_inplace,
     reduce,
     select_reduce,
     shape,
+    where,
 )
 from .registry import OPS
 
-FAMILIES = (
-    cross_entropy,
-    einsum,
-    gather,
-    index,
-    linalg,
-    losses,
-    matmul,
-    mm,
-    nll_loss,
-    normalize,
-    norms,
-    pointwise,
-    reduce,
-    select_reduce,
-    shape,
-)
-
-__all__ = ["FAMILIES", "OPS"]
+__all__ = ["OPS"]

@@ -1,48 +1,15 @@
-"""Elementwise operations: what the other families call directly."""
+"""Elementwise operations: calling a row of the table."""
 
-from cpython.object cimport PyObject, PyTypeObject
+from cpython.object cimport PyObject
 cimport numpy as cnp
 
-from autograd_cy._core.dtypes cimport NCODES
-from autograd_cy._core.loops cimport Kernel
-from autograd_cy._core.node cimport Node
+from autograd_cy._core.pointwise_node cimport Pointwise
 from autograd_cy._core.tensor cimport Tensor
 
-ctypedef object (*Rule)(object g, object a, object b, object c, object y)
-
-cdef enum:          # what a formula reads
-    A = 1
-    B = 2
-    C = 4
-    Y = 8
-
-cdef enum:
-    SAME_TYPE
-    TRUTH
-    REAL_PART
-
-cdef struct Formula:        # the derivative for one input
-    Kernel[4] kernels       # float32, float64, complex64, complex128; NULL: the rule computes it
-    int operands
-    bint identity           # the gradient passes through unchanged
-    Rule rule
-    Rule complex_rule
-
-cdef struct Pointwise:      # one row of the table
-    const char *name
-    int arity
-    int result
-    bint inexact            # integers become floats
-    bint holomorphic        # the gradient is conj(F(conj(g))), else F(g)
-    Kernel[NCODES] forward
-    Formula[3] derivative
-    PyTypeObject *node_type  # NULL: not differentiable
-    void *methods           # of the node type
-
-cdef class PointwiseNode(Node):
-    cdef object derivative(self, object g, int i)
-
-
-cdef Tensor unary(Pointwise *op, object input)
-cdef object binary(Pointwise *op, object left, object right)
-cdef Tensor ternary(Pointwise *op, object a, object b, object c)
+cdef Pointwise *row_of(str name) except NULL
+cdef Tensor unary(Pointwise *row, object input)
+cdef object binary(Pointwise *row, object left, object right)
+cdef Tensor ternary(Pointwise *row, object a, object b, object c)
+cdef object called(Pointwise *row, object input, object other)
+cdef cnp.ndarray forward(Pointwise *row, PyObject **arrays, int code, cnp.ndarray out)
+cdef object not_implemented_for(Pointwise *row, int code)

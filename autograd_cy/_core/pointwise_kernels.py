@@ -126,7 +126,7 @@ def rule(name, formula, lets):
 
 def entry_of(row):
     """The statements that fill the row's entry of the table."""
-    out = [f'OP_{row.name}.name = b"{row.name.rstrip("_")}"', f"OP_{row.name}.arity = {len(row.inputs)}",
+    out = [f'OP_{row.name}.name = b"{row.name}"', f"OP_{row.name}.arity = {len(row.inputs)}",
            f"OP_{row.name}.result = {row.result}", f"OP_{row.name}.inexact = {row.inexact}",
            f"OP_{row.name}.holomorphic = {row.holomorphic}"]
     if row.forward.isidentifier() and row.forward not in row.lets:

@@ -24,7 +24,7 @@ INTEGERS, COMPLEX = ("BOOL", "FLOAT16"), ("COMPLEX64", "NCODES")
 
 def op(name, args, forward, derivatives=None, let="", node=None, saved=("self", "other", "result"), kinds="rc",
        forward_kinds=None, inexact=False, holomorphic=True, result="SAME_TYPE", methods=None, doc="", example=None,
-       public=True, without=None, real_forward=None):
+       public=True, namespace="", without=None, real_forward=None):
     lets = {}
     for line in filter(None, (part.strip() for part in let.split(";"))):
         variable, function, arguments = re.fullmatch(r"(\w+) = (\w+)\((.*)\)", line).groups()
@@ -35,21 +35,21 @@ def op(name, args, forward, derivatives=None, let="", node=None, saved=("self", 
         name=name, args=args, inputs=inputs, forward=forward, derivatives=derivatives, lets=lets, node=node,
         saved=saved, kinds=kinds, forward_kinds=forward_kinds or kinds, inexact=inexact, holomorphic=holomorphic,
         result=result, methods=(name,) if methods is None else methods, doc=doc, example=example, public=public,
-        without=without, real_forward=real_forward))
+        namespace=namespace, without=without, real_forward=real_forward))
 
 
 # arithmetic
-op("add_", "input, other", "add", real_forward="a + b", derivatives={"a": "g", "b": "g"}, node="AddBackward0",
+op("add", "input, other", "add", real_forward="a + b", derivatives={"a": "g", "b": "g"}, node="AddBackward0",
    public=False)
-op("sub_", "input, other", "subtract", real_forward="a - b", derivatives={"a": "g", "b": "-g"}, node="SubBackward0",
+op("sub", "input, other", "subtract", real_forward="a - b", derivatives={"a": "g", "b": "-g"}, node="SubBackward0",
    public=False)
-op("rsub_", "input, other", "subtract", real_forward="a - b", derivatives={"a": "g", "b": "-g"}, node="RsubBackward1",
+op("rsub", "input, other", "subtract", real_forward="a - b", derivatives={"a": "g", "b": "-g"}, node="RsubBackward1",
    public=False)
 op("mul", "input, other", "multiply", real_forward="a * b", derivatives={"a": "g * b", "b": "g * a"},
    node="MulBackward0", methods=("mul", "multiply"),
    doc="The product input * other.",
    example=("ag.mul(ag.tensor([1.0, 2.0]), 3.0)", "tensor([3., 6.])"))
-op("div_", "input, other", "true_divide", {"a": "g / b", "b": "-g * (a / b) / b"}, node="DivBackward0",
+op("div", "input, other", "true_divide", {"a": "g / b", "b": "-g * (a / b) / b"}, node="DivBackward0",
    inexact=True, public=False)
 op("power", "input, exponent", "power", without=INTEGERS, derivatives=
    {"a": "where(b == 0, 0, g * b * p)",
@@ -75,7 +75,7 @@ op("abs", "input", "absolute", {"a": "g * sgn(a)"}, node="AbsBackward0", kinds="
 op("sgn", "input", "sign", {"a": "where(a == 0, 0, (g - y * real(conj(y) * g)) / abs(a))"}, node="SgnBackward0",
    kinds="", holomorphic=False, doc="input / abs(input), and 0 at 0: the sign of a real number.",
    example=("ag.sgn(ag.tensor([-3.0, 0.0, 2.0]))", "tensor([-1.,  0.,  1.])"))
-op("conj_", "input", "conjugate", {"a": "conj(g)"}, node="ConjBackward0", holomorphic=False, public=False)
+op("conj", "input", "conjugate", {"a": "conj(g)"}, node="ConjBackward0", holomorphic=False, public=False)
 op("maximum", "input, other", "maximum", {"a": "where(a == b, g / 2, where(a < b, 0, g))",
                                           "b": "where(a == b, g / 2, where(b < a, 0, g))"},
    node="MaximumBackward0", kinds="r", without=COMPLEX,
@@ -125,8 +125,10 @@ op("erf", "input", "r", {"a": "1.1283791670955126 * g * e"}, let="r = erf(a); e 
 op("relu", "input", "where(a < 0, 0, a)", {"a": "where(y > 0, g, 0)"}, node="ReluBackward0", kinds="r",
    forward_kinds="ir", doc="max(input, 0); its gradient at 0 is 0.",
    example=("ag.relu(ag.tensor([-1.0, 2.0]))", "tensor([0., 2.])"))
-op("silu_", "input", "a * s", {"a": "g * s * (1 + a * (1 - s))"}, let="s = sigmoid(a)", node="SiluBackward0",
-   public=False)
+op("silu", "input", "a * s", {"a": "g * s * (1 + a * (1 - s))"}, let="s = sigmoid(a)", node="SiluBackward0",
+   methods=(), namespace="nn.functional",
+   doc="input * sigmoid(input).\n\n    Source: Elfwing, Uchibe, Doya, \"Sigmoid-weighted linear units\" (2018).",
+   example=("ag.nn.functional.silu(ag.tensor([0.0, 1.0]))", "tensor([0.0000, 0.7311])"))
 op("gelu_erf", "input", "0.5 * a * (1 + r)", {"a": "g * (0.5 * (1 + r) + 0.3989422804014327 * a * e)"},
    let="r = erf(a * 0.7071067811865476); e = exp(-0.5 * a * a)", node="GeluBackward0", kinds="r", public=False)
 op("gelu_tanh", "input", "0.5 * a * (1 + t)",

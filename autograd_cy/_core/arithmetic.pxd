@@ -1,0 +1,3 @@
+"""Arithmetic: the factor `alpha` of add and sub."""
+
+cdef object scaled(object other, object alpha)

@@ -1,0 +1,45 @@
+"""Operands of elementwise operations: the numbers among them as arrays, and what NumPy made as Tensors."""
+
+import numpy as np
+
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF
+cimport numpy as cnp
+
+from autograd_cy._core.dtypes cimport dtype_of
+from autograd_cy._core.tensor cimport Tensor, from_array, new_tensor
+
+cnp.import_array()
+
+cdef CachedNumber[CACHED_NUMBERS] places
+cached_numbers = places
+
+
+cdef int keep_number(CachedNumber *place, object number, int code) except -1:
+    """Put a number's array into the cache, in the place of another."""
+    cdef CachedNumber old = place[0]
+    array = np.array(number, dtype_of(code).numpy_dtype)
+    array.flags.writeable = False
+    Py_INCREF(number)
+    Py_INCREF(array)
+    place[0] = CachedNumber(<PyObject *> number, code, <PyObject *> array)
+    if old.number != NULL:
+        Py_DECREF(<object> old.number)
+        Py_DECREF(<object> old.array)
+    return 0
+
+
+cdef Tensor foreign_operand(object value):
+    """An operand that is neither Tensor nor Python number: an ndarray, a NumPy scalar; None for anything else."""
+    if isinstance(value, cnp.ndarray):
+        return from_array(value)
+    if isinstance(value, np.generic):
+        return from_array(np.asarray(value))
+    return None
+
+
+cdef Tensor number_tensor(cnp.ndarray array):
+    """A Tensor that stands for a Python number, as a node saves it."""
+    cdef Tensor number = new_tensor(array)
+    number.is_number = True
+    return number
