@@ -18,7 +18,7 @@ LAYERS = [
     for line in """
     _core
     _core.state _core.dtypes _core.registry _core.handle
-    _core.lifetime
+    _core.lifetime _core.location
     _core.buffers
     _core.tensor _core.node _core.saved
     _core.hooks _core.loops _core.operands _core.rows _core.reducers _core.softmax_loops _core.return_types

@@ -26,6 +26,7 @@ cdef class Node:
     cdef object shapes              # of an elementwise node: the shapes of the inputs that were broadcast
     cdef object constants           # what else the rule needs (dims, shapes), a tuple named by `constant_names`
     cdef object extras              # NodeExtras, or None: edges from the fourth on, hooks, metadata
+    cdef object code                # the user's code that recorded the operation, and where in it (see location.pyx)
     # plain data from here on, all zero in a new node but for the first and `n_outputs`
     cdef unsigned long long sequence_number
     cdef int leaf_edges             # bit i: edge i holds the leaf itself, not yet its AccumulateGrad
@@ -33,6 +34,7 @@ cdef class Node:
     cdef int n_edges
     cdef int n_outputs
     cdef int version0, version1, version2
+    cdef int instruction
     cdef char saves                 # something was saved ...
     cdef char released              # ... and given up after a backward
     cdef char joint                 # all gradients come from one call (`rules`), as a user's Function gives them

@@ -18,6 +18,7 @@ cimport numpy as cnp
 
 from autograd_cy._core.buffers cimport dense_copy
 from autograd_cy._core.lifetime cimport MAX_SPARES, NODE, Link, Spares, hide, owner_of, release, unwatch, watch
+from autograd_cy._core.location cimport described, here
 from autograd_cy._core.saved cimport freed_error, unpack
 from autograd_cy._core.state cimport ThreadState, thread_state
 from autograd_cy._core.tensor cimport Tensor, TensorExtras, extras_of_tensor, new_tensor
@@ -196,6 +197,11 @@ cdef class Node:
         return type(self).__name__
 
     @property
+    def location(self):
+        """Where the operation was called: 'file.py:12, in train'; an empty string if that is not known."""
+        return described(self.code, self.instruction)
+
+    @property
     def metadata(self):
         """A dict for notes of the user's own."""
         cdef NodeExtras extras = extras_of(self)
@@ -317,6 +323,8 @@ cdef int empty(Node node) noexcept:
         node.constants = None
     if node.extras is not None:
         node.extras = None
+    if node.code is not None:
+        node.code = None
     return 0
 
 
@@ -368,6 +376,7 @@ cdef int enter_life(Node node) noexcept:
     node.sequence_number = state.sequence_nr
     state.sequence_nr += 1
     node.n_outputs = 1
+    node.code = here(&node.instruction)
     return 0
 
 
@@ -454,6 +463,7 @@ cdef class AccumulateGrad(Node):
 
     def __cinit__(self):
         self.sequence_number = LEAF_SEQUENCE
+        self.code = None                        # nobody recorded it
         thread_state().sequence_nr -= 1         # it takes no number of its own
 
     def __call__(self, gradient):

@@ -183,6 +183,7 @@ ATTRIBUTES = {
     "Node": {
         "metadata": "dict[Any, Any]",
         "next_functions": "tuple[tuple[Node | None, int], ...]",
+        "location": "str",
     },
     "AccumulateGrad": {"variable": "Tensor"},
     "FunctionNode": {
