@@ -20,6 +20,7 @@ from . import (
     return_types,
     utils,
 )
+from ._alias import install_as_torch
 from ._core import node as _node
 from ._core.dtypes import dtype
 from ._core.tensor import Tensor
@@ -64,9 +65,10 @@ __version__ = "0.1.0"
 __all__ = [
     "Generator", "Size", "Tensor", "arange", "as_tensor", "asarray", "autograd", "cuda", "default_generator", "device",
     "dtype", "empty", "empty_like", "enable_grad", "eye", "from_numpy", "full", "full_like", "get_default_dtype",
-    "get_rng_state", "initial_seed", "is_grad_enabled", "linspace", "manual_seed", "nn", "no_grad", "ones", "ones_like",
-    "rand", "rand_like", "randint", "randn", "randn_like", "random", "randperm", "return_types", "seed",
-    "set_default_dtype", "set_grad_enabled", "set_printoptions", "set_rng_state", "tensor", "utils", "zeros", "zeros_like",
+    "get_rng_state", "initial_seed", "install_as_torch", "is_grad_enabled", "linspace", "manual_seed", "nn", "no_grad",
+    "ones", "ones_like", "rand", "rand_like", "randint", "randn", "randn_like", "random", "randperm", "return_types",
+    "seed", "set_default_dtype", "set_grad_enabled", "set_printoptions", "set_rng_state", "tensor", "utils", "zeros",
+    "zeros_like",
 ]  # fmt: skip
 __all__ += _names.__all__
 

@@ -43,7 +43,7 @@ LAYERS = [
     _core.engine _core.py_function
     _generator _size _arguments
     _missing
-    _names
+    _names _alias
     _data _creation _tensor_str utils.hooks
     utils return_types
     random cuda
@@ -56,6 +56,7 @@ LAYERS = [
     _tensor nn.functional
     nn
     autograd_cy
+    __main__
     """.strip().splitlines()
 ]
 RANK = {module: rank for rank, line in enumerate(LAYERS) for module in line}
