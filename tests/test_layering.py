@@ -21,21 +21,21 @@ LAYERS = [
     _core.lifetime _core.location
     _core.buffers
     _core.tensor _core.node _core.saved
-    _core.hooks _core.loops _core.operands _core.rows _core.reducers _core.softmax_loops _core.return_types
+    _core.hooks _core.loops _core.operands _core.rows _core.reduction_loops _core.softmax_loops _core.return_types
     _core.gemm _core.inplace
     _core.record
     _core.pointwise_kernels
     _core.pointwise_table
     _core.pointwise_node
     _core.where
-    _core.reduction
-    _core.pointwise _core.shape _core.reduce _core.normalize _core.select_reduce _core.norms _core.parts
+    _core.reduction_node
+    _core.pointwise _core.shape _core.sums _core.cumsum _core.normalize _core.extremes _core.norms _core.parts
     _core.arithmetic _core.activations _core.index_tensors
     _core.pointwise_inplace
     _core.index _core.gather
     _core.mm
     _core.linalg _core.losses
-    _core.picks
+    _core.nll_loops
     _core.matmul _core.einsum _core.nll_loss
     _core.cross_entropy
     _core.operations

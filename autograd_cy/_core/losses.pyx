@@ -12,7 +12,7 @@ from autograd_cy._core.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, dtyp
 from autograd_cy._core.loops cimport is_flat
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.record cimport broadcast_sizes, is_wanted, record2, shape_of, tensor_argument
-from autograd_cy._core.reduction cimport type_word
+from autograd_cy._core.reduction_node cimport type_word
 from autograd_cy._core.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.tensor cimport Tensor, new_tensor
 

@@ -16,7 +16,7 @@ from autograd_cy._core.gemm cimport add_row, conjugated, product
 from autograd_cy._core.loops cimport add_into, sum_to
 from autograd_cy._core.node cimport Node, connect, make_node, method_table
 from autograd_cy._core.record cimport is_wanted, record2, record_all, shape_of, tensor_argument
-from autograd_cy._core.reduction cimport type_word
+from autograd_cy._core.reduction_node cimport type_word
 from autograd_cy._core.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.state cimport thread_state
 from autograd_cy._core.tensor cimport Tensor, long_name, new_tensor

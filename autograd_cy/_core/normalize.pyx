@@ -13,8 +13,8 @@ from autograd_cy._core.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, as_dtype, cod
 from autograd_cy._core.loops cimport is_flat
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.record cimport as_tensor, is_wanted, new_node, record
-from autograd_cy._core.reducers cimport Dims, count_along, reduced_sizes
-from autograd_cy._core.reduction cimport (
+from autograd_cy._core.reduction_loops cimport Dims, count_along, reduced_sizes
+from autograd_cy._core.reduction_node cimport (
     SAVES_INPUT, SAVES_OUTPUT, WeightedReduction, dim_tuple, dims_of, enter_reduction, one_dim, type_word)
 from autograd_cy._core.saved cimport save_output, saved_array, unpack
 from autograd_cy._core.softmax_loops cimport log_sum_exp, normalize, normalize_gradient

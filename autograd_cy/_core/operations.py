@@ -4,7 +4,9 @@ from . import (  # noqa: F401  (importing a family declares its operations)
     activations,
     arithmetic,
     cross_entropy,
+    cumsum,
     einsum,
+    extremes,
     gather,
     index,
     linalg,
@@ -16,9 +18,8 @@ from . import (  # noqa: F401  (importing a family declares its operations)
     norms,
     pointwise,
     pointwise_inplace,
-    reduce,
-    select_reduce,
     shape,
+    sums,
     where,
 )
 from .registry import OPS

@@ -13,7 +13,7 @@ from numpy cimport npy_intp
 
 from autograd_cy._core.dtypes cimport FLOAT32, FLOAT64, NCODES
 from autograd_cy._core.loops cimport Kernel, borrow
-from autograd_cy._core.reducers cimport LARGEST, real, row_total
+from autograd_cy._core.reduction_loops cimport LARGEST, real, row_total
 
 cnp.import_array()
 

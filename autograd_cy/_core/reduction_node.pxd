@@ -1,7 +1,9 @@
 """What the reductions share: the sets of dimensions that arguments name, the families of nodes."""
 
+cimport numpy as cnp
+
 from autograd_cy._core.node cimport Node
-from autograd_cy._core.reducers cimport Dims
+from autograd_cy._core.reduction_loops cimport Dims
 from autograd_cy._core.tensor cimport Tensor
 
 cdef enum:
@@ -28,5 +30,6 @@ cdef int one_dim(object dim, int ndim, str operation) except -1
 cdef tuple dim_tuple(Dims dims)
 cdef object with_kept(object x, tuple sizes, Dims dims)
 cdef object in_type(object x, int code)
+cdef int sum_code(cnp.ndarray array, object wanted) except -1
 cdef str type_word(int code)
 cdef Tensor enter_reduction(object node_class, tuple constants, Tensor x, Tensor y, int saves)

@@ -2,7 +2,7 @@
 
 cimport numpy as cnp
 
-from autograd_cy._core.dtypes cimport COMPLEX64, code_of, dtype, dtype_of, is_differentiable
+from autograd_cy._core.dtypes cimport COMPLEX64, FLOAT16, INT64, as_dtype, code_of, dtype, dtype_of, is_differentiable
 from autograd_cy._core.loops cimport MAX_DIMS
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.record cimport new_node, record, shape_of, wrap_dim
@@ -64,6 +64,14 @@ cdef object in_type(object x, int code):
     if own == code:
         return x
     return (x.real if own >= COMPLEX64 > code else x).to(dtype_of(code))
+
+
+cdef int sum_code(cnp.ndarray array, object wanted) except -1:
+    """The type of a sum or product: the one asked for, else the input's, int64 for integers and bools."""
+    if wanted is not None:
+        return as_dtype(wanted).code
+    cdef int code = code_of(array)
+    return INT64 if code < FLOAT16 else code
 
 
 cdef str type_word(int code):
