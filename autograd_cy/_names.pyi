@@ -8,14 +8,14 @@ from typing import Any, overload
 
 from autograd_cy._core import return_types
 from autograd_cy._core.dtypes import dtype
-from autograd_cy._core.tensor import Tensor, _Dims, _DType, _Index, _Number, _Operand
+from autograd_cy._core.tensor import Tensor, _Dims, _DType, _Number, _Operand
 
 __all__ = [
     "abs", "add", "addmm", "all", "amax", "amin", "any", "argmax", "argmin", "bitwise_and", "bitwise_not",
     "bitwise_or", "bitwise_xor", "bmm", "bool", "cat", "cdouble", "cfloat", "clamp", "clone", "complex64",
     "complex128", "conj", "cos", "cumsum", "diagonal", "div", "dot", "double", "einsum", "eq", "erf", "exp",
-    "expand", "flatten", "flip", "float", "float16", "float32", "float64", "gather", "ge", "getitem", "gt", "half",
-    "imag", "index_select", "int", "int8", "int16", "int32", "int64", "isfinite", "isinf", "isnan", "le", "log",
+    "expand", "flatten", "flip", "float", "float16", "float32", "float64", "gather", "ge", "gt", "half", "imag",
+    "index_select", "int", "int8", "int16", "int32", "int64", "isfinite", "isinf", "isnan", "le", "log",
     "log_softmax", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "long", "lt", "matmul",
     "max", "maximum", "mean", "min", "minimum", "mm", "mul", "mv", "ne", "neg", "norm", "permute", "pow", "prod",
     "real", "reciprocal", "relu", "reshape", "rsqrt", "sgn", "short", "sigmoid", "sin", "softmax", "split", "sqrt",
@@ -105,8 +105,6 @@ def gather(input: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = Fals
     """y[i][j] = input[index[i][j]][j] for dim 0, and so on."""
 def ge(input: Tensor, other: _Operand) -> Tensor:
     """input >= other, a bool tensor."""
-def getitem(input: Tensor, index: _Index) -> Tensor:
-    """a view for ints, slices, None and Ellipsis; a copy for index tensors, sequences and masks."""
 def gt(input: Tensor, other: _Operand) -> Tensor:
     """input > other, a bool tensor."""
 half: dtype

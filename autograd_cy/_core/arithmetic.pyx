@@ -68,11 +68,14 @@ cdef object scaled(object other, object alpha):
     return other * (bool(alpha) if code == BOOL else alpha)
 
 
-cdef int check_not_bool(object left, object right) except -1:
-    for x in (left, right):
-        if isinstance(x, Tensor) and code_of((<Tensor> x).array) == BOOL:
-            raise RuntimeError("Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to "
-                               "invert a mask, use the `~` or `logical_not()` operator instead.")
+cdef inline bint is_bool(object x) except -1:
+    return isinstance(x, Tensor) and code_of((<Tensor> x).array) == BOOL
+
+
+cdef inline int check_not_bool(object left, object right) except -1:
+    if is_bool(left) or is_bool(right):
+        raise RuntimeError("Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to "
+                           "invert a mask, use the `~` or `logical_not()` operator instead.")
     return 0
 
 
@@ -109,9 +112,8 @@ def pow(input, exponent):
 cdef object pow_operator(object input, object exponent):
     if not isinstance(input, Tensor) and not isinstance(exponent, Tensor):
         return NotImplemented
-    for x in (input, exponent):
-        if isinstance(x, Tensor) and code_of((<Tensor> x).array) == BOOL:
-            raise not_implemented_for(OP_power, BOOL)
+    if is_bool(input) or is_bool(exponent):
+        raise not_implemented_for(OP_power, BOOL)
     if number_code(exponent) >= 0:
         if code_of((<Tensor> input).array) < FLOAT16 and number_code(exponent) == INT64:
             return integer_power(input, exponent)

@@ -202,7 +202,7 @@ cdef object item_of(object self, object index):
     return read(x, tuple(index) if isinstance(index, tuple) or stands_for_tuple(index) else (index,))
 
 
-@op(name="getitem", methods=("__getitem__",))
+@op(name="__getitem__", methods=("__getitem__",), namespace="Tensor")
 def getitem(input, index):
     """x[index] -> Tensor: a view for ints, slices, None and Ellipsis; a copy for index tensors, sequences and masks.
 

@@ -3,7 +3,8 @@
 from collections import namedtuple
 
 Op = namedtuple("Op", "name function methods kind namespace")
-Op.__doc__ = """One public operation: its function, the Tensor methods and the namespace ('' or 'nn.functional') it is in."""
+Op.__doc__ = """One public operation: its function, the Tensor methods and the namespace it is in:
+'', 'nn.functional', or 'Tensor' for what is a method only."""
 
 OPS: dict[str, Op] = {}
 

@@ -98,10 +98,12 @@ cdef class Tensor:
 
     @property
     def ndim(self):
+        """How many dimensions the tensor has."""
         return self.array.ndim
 
     @property
     def dtype(self):
+        """The type of the elements."""
         return dtype_of(code_of(self.array))
 
     @property

@@ -51,7 +51,8 @@ def row(key):
     gradient = [clause for clause in clauses[1:] if "gradient" in clause.lower()]
     what = [clause for clause in clauses if clause not in gradient]
     cells = [" ".join(texts).rstrip(";. ") for texts in (what, gradient)]
-    return [f"`{op.namespace}.{doc.call}`".replace("`.", "`"), code(op.methods), code(nodes(op)), *cells]
+    prefix = f"{op.namespace}." if op.namespace.startswith("nn.") else ""
+    return [f"`{prefix}{doc.call}`", code(op.methods), code(nodes(op)), *cells]
 
 
 def code(words):
