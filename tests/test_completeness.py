@@ -96,7 +96,8 @@ def test_what_modules_offer_is_what_type_checkers_see():
 
 def documented():
     """The rows of docs/operations.md: {operation: names of nodes}."""
-    text = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8").replace("`x[index]`", "`Tensor.__getitem__(input, index)`")
+    text = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+    text = text.replace("`x[index]`", "`Tensor.__getitem__(input, index)`")
     return dict(re.findall(r"^\| `([\w.]+)\(.*?\)` \| .*? ?\| (.*?) ?\|", text, re.MULTILINE))
 
 

@@ -210,15 +210,19 @@ def test_gradgradcheck_given_seeds():
     assert gradgradcheck(lambda a: a * a * a, (leaf(3),), seed.detach())
 
 
+class Squaring(Function):
+    """The forward of x**2."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+
 def test_gradgradcheck_strided_seeds():
     strides = []
 
-    class Watch(Function):
-        @staticmethod
-        def forward(ctx, x):
-            ctx.save_for_backward(x)
-            return x * x
-
+    class Watch(Squaring):
         @staticmethod
         def backward(ctx, g):
             strides.append(g.stride())
@@ -230,13 +234,8 @@ def test_gradgradcheck_strided_seeds():
 
 
 def test_gradgradcheck_wrong():
-    class Square(Function):
-        """x**2 whose backward forgets that it depends on x."""
-
-        @staticmethod
-        def forward(ctx, x):
-            ctx.save_for_backward(x)
-            return x * x
+    class Square(Squaring):
+        """Its backward forgets that it depends on x."""
 
         @staticmethod
         def backward(ctx, g):

@@ -4,9 +4,9 @@ All of them come from here, so that a pool for large ones has one place to live 
 
 NOTE [Spare arrays]
 For a few bytes, making and freeing the ndarray costs more than computing its elements. So small result arrays that die
-with their Tensor, or as gradients that were used up, are put on shelves, by type and shape, and serve again as results of that type and shape. Only an array
-that nobody else can have seen or kept in any way goes there: its last reference is being given up, it owns its memory, is
-writable and without weak references.
+with their Tensor, or as gradients that were used up, are put on shelves, by type and shape, and serve again as results
+of that type and shape. Only an array that nobody else can have seen or kept in any way goes there: its last reference is
+being given up, it owns its memory, is writable and without weak references.
 """
 
 from cpython.object cimport PyObject
@@ -71,7 +71,6 @@ cdef cnp.ndarray new_array(int code, int ndim, const cnp.npy_intp *dims):
     """A new C-contiguous array, not initialized."""
     cdef Shelf *shelf
     cdef PyObject *spare
-    cdef int axis
     if ndim <= SPARE_DIMS:
         shelf = shelf_for(DESCR[code], ndim, dims)
         if shelf.n > 0:
