@@ -1,0 +1,157 @@
+"""What is timed on large tensors, where memory and kernels count: with one thread, and with two.
+
+The same form as in `workloads`: a function of the library makes the leaves and returns a step. Everything is float32
+unless the row says otherwise; `minimum` is by the number of threads, and a number that is missing is not measured.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmarks.workloads import Library, Step, Tensor, leaves, take_gradients
+
+Shape = tuple[int, ...]
+
+
+def backward_step(torch: Library, f: Callable[..., Tensor], inputs: list[Tensor]) -> Step:
+    """backward_step(torch, f, inputs) -> a step: y = f(*inputs), and y's backward from ones."""
+    with torch.no_grad():
+        seed = torch.ones_like(f(*inputs))
+
+    def step() -> tuple:
+        f(*inputs).backward(seed)
+        return take_gradients(*inputs)
+
+    return step
+
+
+def chain(torch: Library, shape: Shape, dtype: type = np.float32) -> Step:
+    """tanh(a * b) + a: an input used twice, a product, a transcendental function."""
+    return backward_step(torch, lambda a, b: (a * b).tanh() + a, leaves(torch, shape, shape, dtype=dtype))
+
+
+def gelu_by_hand(torch: Library, shape: Shape) -> Step:
+    """GELU's approximation by tanh, of eight operators."""
+
+    def gelu(x: Tensor) -> Tensor:
+        return 0.5 * x * (1.0 + (0.7978845608 * (x + 0.044715 * x**3)).tanh())
+
+    return backward_step(torch, gelu, leaves(torch, shape, mean=0.5))
+
+
+def function(torch: Library, name: str, shape: Shape, dtype: type = np.float32) -> Step:
+    """One function of one tensor."""
+    return backward_step(torch, lambda x: getattr(x, name)(), leaves(torch, shape, dtype=dtype, mean=1.0))
+
+
+def broadcast(torch: Library) -> Step:
+    """A row added, a column multiplied: their gradients are sums along rows and columns."""
+    inputs = leaves(torch, (1024, 512), (512,), (1024, 1), mean=1.0)
+    return backward_step(torch, lambda a, row, column: (a + row) * column, inputs)
+
+
+def softmax(torch: Library) -> Step:
+    """256 rows of 1024."""
+    x, weight = leaves(torch, (256, 1024), (256, 1024))
+    weight = weight.detach()
+
+    def step() -> tuple:
+        x.softmax(-1).backward(weight)
+        return take_gradients(x)
+
+    return step
+
+
+def layer_norm(torch: Library) -> Step:
+    """256 rows of 512, with weight and bias."""
+    inputs = leaves(torch, (256, 512), (512,), (512,), mean=0.5)
+    weight = leaves(torch, (256, 512))[0].detach()
+    norm = torch.nn.functional.layer_norm
+
+    def step() -> tuple:
+        x, scale, shift = inputs
+        norm(x, (512,), scale, shift).backward(weight)
+        return take_gradients(*inputs)
+
+    return step
+
+
+def matmul(torch: Library) -> Step:
+    """512 x 512, three products."""
+    return backward_step(torch, lambda a, b: a @ b, leaves(torch, (512, 512), (512, 512)))
+
+
+def attention(torch: Library) -> Step:
+    """softmax(q k^T / 8) v: a batch of 8, 64 positions of 64 features."""
+
+    def attend(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        return ((q @ k.transpose(-2, -1)) / 8.0).softmax(-1) @ v
+
+    return backward_step(torch, attend, leaves(torch, *[(8, 64, 64)] * 3))
+
+
+def mlp(torch: Library, batch: int, hidden: int) -> Step:
+    """A training step without the optimizer: 64 inputs, one hidden layer, 10 classes, cross entropy."""
+    functional = torch.nn.functional
+    (x,) = leaves(torch, (batch, 64))
+    x = x.detach()
+    target = torch.tensor(np.arange(batch) % 10)
+    parameters = leaves(torch, (hidden, 64), (hidden,), (10, hidden), (10,))
+
+    def step() -> tuple:
+        w1, b1, w2, b2 = parameters
+        y = functional.linear(functional.linear(x, w1, b1).relu(), w2, b2)
+        functional.cross_entropy(y, target).backward()
+        return take_gradients(*parameters)
+
+    return step
+
+
+@dataclass(frozen=True)
+class LargeWorkload:
+    """A row of the table: what is timed, and by number of threads how many times faster than torch it has to be."""
+
+    name: str
+    title: str
+    minimum: dict[int, float]
+    setup: Callable[[Library], Step]
+
+
+def _chains() -> list[LargeWorkload]:
+    minimums = {3: {1: 6.0}, 4: {1: 2.2}, 5: {1: 2.2, 2: 1.4}, 6: {1: 1.6, 2: 1.3}, 7: {1: 2.2, 2: 2.0}}
+    rows = [
+        LargeWorkload(f"chain_1e{power}", f"tanh(a * b) + a, 10^{power} elements", minimum,
+                      lambda torch, size=10**power: chain(torch, (size,)))
+        for power, minimum in minimums.items()
+    ]
+    for name, dtype in (("float64", np.float64), ("complex128", np.complex128)):
+        rows += [
+            LargeWorkload(f"chain_{name}_1e{power}", f"the same, {name}, 10^{power}", {1: 1.0, 2: 1.0},
+                          lambda torch, size=10**power, dtype=dtype: chain(torch, (size,), dtype))
+            for power in (4, 5, 6)
+        ]
+    return rows
+
+
+def _functions() -> list[LargeWorkload]:
+    return [
+        LargeWorkload(f"{name}_1e5", f"{name}, 10^5", {1: 1.3, 2: 1.2},
+                      lambda torch, name=name: function(torch, name, (10**5,)))
+        for name in ("exp", "log", "sin", "sqrt", "sigmoid")
+    ]
+
+
+LARGE = (
+    *_chains(),
+    LargeWorkload("gelu_1e4", "tanh-GELU of 8 operators, 10^4", {1: 2.0}, lambda torch: gelu_by_hand(torch, (10**4,))),
+    LargeWorkload("gelu_1e6", "the same, 10^6", {1: 1.8, 2: 1.5}, lambda torch: gelu_by_hand(torch, (10**6,))),
+    *_functions(),
+    LargeWorkload("broadcast", "((1024, 512) + (512,)) * (1024, 1)", {1: 1.2, 2: 1.1}, broadcast),
+    LargeWorkload("softmax", "softmax over 1024, 256 rows", {1: 1.0, 2: 1.0}, softmax),
+    LargeWorkload("layer_norm", "layer_norm over 512, 256 rows", {1: 1.0, 2: 1.0}, layer_norm),
+    LargeWorkload("matmul", "matmul 512 x 512", {1: 0.95, 2: 0.95}, matmul),
+    LargeWorkload("attention", "softmax(q k^T / 8) v, batch 8, 64 x 64", {1: 1.2, 2: 1.0}, attention),
+    LargeWorkload("mlp_32", "MLP step, batch 32, 64 hidden", {1: 1.5}, lambda torch: mlp(torch, 32, 64)),
+    LargeWorkload("mlp_128", "MLP step, batch 128, 512 hidden", {1: 0.95, 2: 0.95}, lambda torch: mlp(torch, 128, 512)),
+)
