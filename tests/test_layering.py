@@ -18,7 +18,7 @@ LAYERS = [
     for line in """
     _core
     _core.state _core.dtypes _core.registry _core.handle
-    _core.lifetime _core.location
+    _core.lifetime _core.location _core.pool
     _core.buffers
     _core.tensor _core.node _core.saved
     _core.hooks _core.loops _core.operands _core.rows _core.reduction_loops _core.softmax_loops _core.return_types
@@ -46,7 +46,7 @@ LAYERS = [
     _names _alias
     _data _creation _tensor_str utils.hooks
     utils return_types
-    random cuda
+    random cuda memory
     autograd.grad_mode autograd.graph autograd.variable autograd.forward_ad
     autograd.function
     autograd.gradients

@@ -1,6 +1,6 @@
 """Allocation of the arrays that hold results (knows no Tensor).
 
-All of them come from here, so that a pool for large ones has one place to live in.
+All of them come from here: small ones from the spares, large ones from the pool.
 
 NOTE [Spare arrays]
 For a few bytes, making and freeing the ndarray costs more than computing its elements. So small result arrays that die
@@ -15,7 +15,8 @@ from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 
 cimport numpy as cnp
 
-from autograd_cy._core.dtypes cimport BOOL, NCODES, dtype, dtype_of
+from autograd_cy._core.dtypes cimport BOOL, ITEMSIZE, NCODES, dtype, dtype_of
+from autograd_cy._core.pool cimport LARGE, enter_pool, leave_pool
 
 cnp.import_array()
 
@@ -80,8 +81,28 @@ cdef cnp.ndarray new_array(int code, int ndim, const cnp.npy_intp *dims):
                 array = <cnp.ndarray> spare
                 Py_DECREF(array)
                 return array
+    if bytes_of(code, ndim, dims) >= LARGE:
+        return new_large_array(code, ndim, dims)
     Py_INCREF(<object> DESCR[code])      # NumPy takes this reference over
     return <cnp.ndarray> PyArray_NewFromDescr(ndarray_type, <cnp.dtype> DESCR[code], ndim, dims, NULL, NULL, 0, NULL)
+
+
+cdef inline cnp.npy_intp bytes_of(int code, int ndim, const cnp.npy_intp *dims) noexcept:
+    cdef cnp.npy_intp size = ITEMSIZE[code]
+    cdef int axis
+    for axis in range(ndim):
+        size *= dims[axis]
+    return size
+
+
+cdef cnp.ndarray new_large_array(int code, int ndim, const cnp.npy_intp *dims):
+    """The same with memory from the pool."""
+    cdef PyObject *previous = enter_pool()
+    try:
+        Py_INCREF(<object> DESCR[code])
+        return <cnp.ndarray> PyArray_NewFromDescr(ndarray_type, <cnp.dtype> DESCR[code], ndim, dims, NULL, NULL, 0, NULL)
+    finally:
+        leave_pool(previous)
 
 
 cdef inline Shelf *shelf_for(PyObject *descr, int ndim, const cnp.npy_intp *dims) noexcept:
@@ -129,7 +150,14 @@ cdef cnp.ndarray cast(cnp.ndarray array, int code):
 
 cdef cnp.ndarray dense_copy(cnp.ndarray array):
     """A C-contiguous, aligned copy."""
-    return <cnp.ndarray> PyArray_NewCopy(array, cnp.NPY_CORDER)
+    cdef PyObject *previous
+    if cnp.PyArray_NBYTES(array) < LARGE:
+        return <cnp.ndarray> PyArray_NewCopy(array, cnp.NPY_CORDER)
+    previous = enter_pool()
+    try:
+        return <cnp.ndarray> PyArray_NewCopy(array, cnp.NPY_CORDER)
+    finally:
+        leave_pool(previous)
 
 
 cdef cnp.ndarray strided_view(cnp.ndarray base, char *data, int ndim, const cnp.npy_intp *dims,

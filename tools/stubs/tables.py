@@ -61,6 +61,7 @@ PARAMETERS = {
     "max": "_Operand",
     "memory_format": "Any",
     "min": "_Operand",
+    "nbytes": "int",
     "name": "str",
     "node_class": "type[Node]",
     "non_blocking": "bool",
@@ -277,6 +278,7 @@ CORE = {
         },
     ),
     "node": (["Node", "AccumulateGrad"], {"free_quickly": "None", "gradient_node": "Node"}),
+    "pool": ([], {"empty_cache": "None", "memory_stats": "dict[str, int]", "set_cache_limit": "int"}),
     "py_function": (["FunctionNode"], {"apply_function": "Any"}),
     "record": (
         [],
