@@ -66,8 +66,8 @@ __version__ = "0.1.0"
 __all__ = [
     "Generator", "Size", "Tensor", "arange", "as_tensor", "asarray", "autograd", "cuda", "default_generator", "device",
     "dtype", "empty", "empty_like", "enable_grad", "eye", "from_numpy", "full", "full_like", "get_default_dtype",
-    "get_rng_state", "initial_seed", "install_as_torch", "is_grad_enabled", "linspace", "manual_seed", "memory", "nn", "no_grad",
-    "ones", "ones_like", "rand", "rand_like", "randint", "randn", "randn_like", "random", "randperm", "return_types",
+    "get_rng_state", "initial_seed", "install_as_torch", "is_grad_enabled", "linspace", "manual_seed", "memory", "nn",
+    "no_grad", "ones", "ones_like", "rand", "rand_like", "randint", "randn", "randn_like", "random", "randperm", "return_types",
     "seed", "set_default_dtype", "set_grad_enabled", "set_printoptions", "set_rng_state", "tensor", "utils", "zeros",
     "zeros_like",
 ]  # fmt: skip
