@@ -48,7 +48,8 @@ cdef inline Tensor tensor_of(object value):
     """The Tensor of an operand: itself, a new one for what NumPy made; None for a number and for all else."""
     if isinstance(value, Tensor):
         return <Tensor> value
-    return None if number_code(value) >= 0 else foreign_operand(value)
+    kind = type(value)
+    return None if kind is float or kind is int or kind is bool or kind is complex else foreign_operand(value)
 
 
 cdef inline int operand_code(Tensor x, object value) except -2:
