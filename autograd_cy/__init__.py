@@ -46,6 +46,7 @@ from ._missing import getattr_of as _getattr_of
 from ._names import *  # noqa: F403
 from ._size import Size, device
 from ._tensor_str import set_printoptions
+from ._threads import get_num_threads, set_num_threads
 from .autograd.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .random import (
     default_generator,
@@ -66,10 +67,10 @@ __version__ = "0.1.0"
 __all__ = [
     "Generator", "Size", "Tensor", "arange", "as_tensor", "asarray", "autograd", "cuda", "default_generator", "device",
     "dtype", "empty", "empty_like", "enable_grad", "eye", "from_numpy", "full", "full_like", "get_default_dtype",
-    "get_rng_state", "initial_seed", "install_as_torch", "is_grad_enabled", "linspace", "manual_seed", "memory", "nn",
-    "no_grad", "ones", "ones_like", "rand", "rand_like", "randint", "randn", "randn_like", "random", "randperm", "return_types",
-    "seed", "set_default_dtype", "set_grad_enabled", "set_printoptions", "set_rng_state", "tensor", "utils", "zeros",
-    "zeros_like",
+    "get_num_threads", "get_rng_state", "initial_seed", "install_as_torch", "is_grad_enabled", "linspace", "manual_seed",
+    "memory", "nn", "no_grad", "ones", "ones_like", "rand", "rand_like", "randint", "randn", "randn_like", "random",
+    "randperm", "return_types", "seed", "set_default_dtype", "set_grad_enabled", "set_num_threads", "set_printoptions",
+    "set_rng_state", "tensor", "utils", "zeros", "zeros_like",
 ]  # fmt: skip
 __all__ += _names.__all__
 

@@ -18,7 +18,7 @@ LAYERS = [
     for line in """
     _core
     _core.state _core.dtypes _core.registry _core.handle
-    _core.lifetime _core.location _core.pool
+    _core.lifetime _core.location _core.pool _core.threads
     _core.buffers
     _core.tensor _core.node _core.saved
     _core.hooks _core.loops _core.operands _core.rows _core.reduction_loops _core.softmax_loops _core.return_types
@@ -41,7 +41,7 @@ LAYERS = [
     _core.operations
     _core.input_buffer
     _core.engine _core.py_function
-    _generator _size _arguments
+    _generator _size _arguments _threads
     _missing
     _names _alias
     _data _creation _tensor_str utils.hooks

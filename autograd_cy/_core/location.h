@@ -71,4 +71,9 @@ static inline int autograd_cy_instruction(AutogradFrame *frame) {
 }
 
 #endif
+
+static inline int autograd_cy_line(PyObject *code, int instruction) {
+    return PyCode_Addr2Line((PyCodeObject *) code, instruction);
+}
+
 #endif

@@ -15,9 +15,9 @@ cdef extern from "location.h":
     Frame *outer_frame "autograd_cy_outer_frame"(Frame *)
     PyObject *code_of_frame "autograd_cy_code"(Frame *)
     int instruction_of "autograd_cy_instruction"(Frame *)
+    int line_of "autograd_cy_line"(object code, int instruction)
 
 cdef extern from "Python.h":
-    int PyCode_Addr2Line(object code, int instruction)
     bint PyCode_Check(PyObject *)
 
 cdef str PACKAGE = str(Path(__file__).parents[1])
@@ -50,4 +50,4 @@ cdef str described(object code, int instruction):
     """`file.py:12, in train`, or an empty string."""
     if code is None:
         return ""
-    return f"{code.co_filename}:{PyCode_Addr2Line(code, instruction)}, in {code.co_qualname}"
+    return f"{code.co_filename}:{line_of(code, instruction)}, in {code.co_qualname}"

@@ -12,11 +12,13 @@ import, and called here. What that takes:
 import numpy as np
 
 from cpython.object cimport PyObject
+from cython.parallel cimport prange
 cimport numpy as cnp
 from numpy cimport npy_intp
 
 from autograd_cy._core.buffers cimport dense_copy, new_array, new_zeros
 from autograd_cy._core.dtypes cimport NCODES, TYPE_NUM, code_of
+from autograd_cy._core.threads cimport threads_for
 
 cnp.import_array()
 cnp.import_ufunc()
@@ -88,7 +90,7 @@ cdef cnp.ndarray evaluate(Kernel *kernel, PyObject **arrays, int n, int code, cn
             strides[n] = cnp.PyArray_ITEMSIZE(out)
             size = cnp.PyArray_SIZE(out)
             if size > 0:
-                kernel.loop(data, &size, strides, kernel.data)
+                call_flat(kernel, data, size, strides, n + 1)
             return out
     return evaluate_strided(kernel, arrays, n, code, out)
 
@@ -174,18 +176,58 @@ cdef void coalesce(Walk *walk, int n) noexcept nogil:
 
 
 cdef void call_along(Walk *walk, int n, Kernel *kernel) noexcept nogil:
-    """Call the kernel on each run along the last dimension."""
+    """Call the kernel on each run along the last dimension; in parts, if that is worth threads."""
+    cdef npy_intp size = 1
+    cdef int axis, parts
+    for axis in range(walk.ndim):
+        size *= walk.shape[axis]
+    if size == 0:
+        return
+    coalesce(walk, n)
+    parts = threads_for(size)
+    if parts > 1:
+        axis = axis_to_cut(walk, n)
+        if axis >= 0:
+            call_in_parts(walk, n, kernel, axis, <int> min(parts, walk.shape[axis]))
+            return
+    call_part(walk, n, kernel)
+
+
+cdef int axis_to_cut(Walk *walk, int n) noexcept nogil:
+    """The longest dimension along which results lie apart, or -1: case 1 of NOTE [Threads]."""
+    cdef int axis, longest = -1
+    for axis in range(walk.ndim):
+        if walk.strides[n - 1][axis] != 0 and walk.shape[axis] > 1:
+            if longest < 0 or walk.shape[axis] > walk.shape[longest]:
+                longest = axis
+    return longest
+
+
+cdef void call_in_parts(Walk *walk, int n, Kernel *kernel, int axis, int parts) noexcept nogil:
+    cdef int k
+    for k in prange(parts, num_threads=parts, schedule="static"):
+        call_cut(walk, n, kernel, axis, k, parts)
+
+
+cdef void call_cut(const Walk *whole, int n, Kernel *kernel, int axis, int k, int parts) noexcept nogil:
+    """The k-th of so many parts of a walk, cut along `axis`."""
+    cdef Walk walk = whole[0]
+    cdef npy_intp first = whole.shape[axis] * k // parts
+    cdef int j
+    walk.shape[axis] = whole.shape[axis] * (k + 1) // parts - first
+    for j in range(n):
+        walk.data[j] += first * walk.strides[j][axis]
+    call_part(&walk, n, kernel)
+
+
+cdef void call_part(Walk *walk, int n, Kernel *kernel) noexcept nogil:
     cdef npy_intp[MAX_DIMS] counter
     cdef npy_intp[MAX_OPERANDS] inner
     cdef char *data[MAX_OPERANDS]
     cdef npy_intp size = 1
-    cdef int axis, k
+    cdef int axis, k, outer = walk.ndim - 1
     for axis in range(walk.ndim):
-        if walk.shape[axis] == 0:
-            return
         counter[axis] = 0
-    coalesce(walk, n)
-    cdef int outer = walk.ndim - 1
     if walk.ndim > 0:
         size = walk.shape[outer]
     for k in range(n):
@@ -207,6 +249,27 @@ cdef void call_along(Walk *walk, int n, Kernel *kernel) noexcept nogil:
             axis -= 1
         if axis < 0:
             return
+
+
+cdef void call_flat(Kernel *kernel, char **data, npy_intp size, npy_intp *strides, int n) noexcept nogil:
+    """Call the kernel on one run; in parts, if that is worth threads."""
+    cdef int k, parts = threads_for(size)
+    if parts == 1:
+        kernel.loop(data, &size, strides, kernel.data)
+        return
+    for k in prange(parts, num_threads=parts, schedule="static"):
+        call_flat_part(kernel, data, size, strides, n, k, parts)
+
+
+cdef void call_flat_part(Kernel *kernel, char **data, npy_intp size, npy_intp *strides, int n, int k,
+                         int parts) noexcept nogil:
+    cdef char *own[MAX_OPERANDS]
+    cdef npy_intp first = size * k // parts
+    cdef npy_intp length = size * (k + 1) // parts - first
+    cdef int j
+    for j in range(n):
+        own[j] = data[j] + first * strides[j]
+    kernel.loop(own, &length, strides, kernel.data)
 
 
 cdef Kernel *adding_kernel(int code) noexcept:

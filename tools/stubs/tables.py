@@ -61,6 +61,7 @@ PARAMETERS = {
     "max": "_Operand",
     "memory_format": "Any",
     "min": "_Operand",
+    "n": "int",
     "nbytes": "int",
     "name": "str",
     "node_class": "type[Node]",
@@ -294,5 +295,6 @@ CORE = {
     "saved": (["SavedTensor"], {}),
     "shape": ([], {"convert": "Tensor", "detach": "Tensor", "replace_array": "None", "stack": "Tensor"}),
     "state": ([], {"is_debug_build": "bool", "is_grad_enabled": "bool", "swap_grad_enabled": "bool"}),
+    "threads": ([], {"get_num_threads": "int", "has_openmp": "bool", "set_kernel_threads": "None"}),
     "tensor": (["Tensor"], {"array_of": "_Array", "extend": "None", "from_array": "Tensor"}),
 }

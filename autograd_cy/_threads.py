@@ -1,0 +1,36 @@
+"""set_num_threads: kernels and BLAS together."""
+
+import warnings
+
+from ._core.threads import get_num_threads, set_kernel_threads
+
+__all__ = ["get_num_threads", "set_num_threads"]
+
+
+def set_num_threads(n: int) -> None:
+    """set_num_threads(n): let kernels, and the BLAS that NumPy calls, use n threads. Results don't depend on it.
+
+    BLAS is told through threadpoolctl; without that package a UserWarning says that it keeps its number. TypeError unless
+    n is an int, RuntimeError if it is not positive, or more than 1 in a build without OpenMP.
+
+    >>> import autograd_cy as ag
+    >>> n = ag.get_num_threads()
+    >>> ag.set_num_threads(1)
+    >>> ag.get_num_threads()
+    1
+    >>> ag.set_num_threads(n)
+    """
+    if not isinstance(n, int) or isinstance(n, bool):
+        raise TypeError(f"set_num_threads expects an int, but got {type(n).__name__}")
+    set_kernel_threads(n)
+    try:
+        import threadpoolctl
+    except ImportError:
+        warnings.warn(
+            "set_num_threads() has set the threads of autograd_cy's kernels only: install threadpoolctl to set those of "
+            "BLAS (matrix products), too.",
+            UserWarning,
+            stacklevel=2,
+        )
+        return
+    threadpoolctl.ThreadpoolController().select(user_api="blas").limit(limits=n)
