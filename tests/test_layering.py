@@ -19,8 +19,8 @@ LAYERS = [
     _core
     _core.state _core.dtypes _core.registry _core.handle
     _core.lifetime _core.location _core.pool _core.threads
-    _core.buffers
-    _core.tensor _core.node _core.saved
+    _core.buffers _core.packing _core.guard
+    _core.tensor _core.node _core.saved _core.saved_tensor
     _core.hooks _core.loops _core.operands _core.rows _core.reduction_loops _core.softmax_loops _core.return_types
     _core.gemm _core.inplace
     _core.record
@@ -47,6 +47,8 @@ LAYERS = [
     _data _creation _tensor_str utils.hooks
     utils return_types
     random cuda memory
+    autograd._saved_hooks
+    autograd._packers autograd._saved_guard
     autograd.grad_mode autograd.graph autograd.variable autograd.forward_ad
     autograd.function
     autograd.gradients
@@ -62,7 +64,7 @@ LAYERS = [
 RANK = {module: rank for rank, line in enumerate(LAYERS) for module in line}
 
 # The only circle: a tensor knows the node that made it, a node the tensors that it saved.
-PAIR = {"_core.tensor", "_core.node", "_core.saved"}
+PAIR = {"_core.tensor", "_core.node", "_core.saved", "_core.saved_tensor"}
 
 FROM = re.compile(r"^[ \t]*from[ \t]+(\.*)([\w.]*)[ \t]+c?import[ \t]+(\([^)]*\)|[^\n;]+)", re.MULTILINE)
 PLAIN = re.compile(r"^[ \t]*c?import[ \t]+([^\n;]+)", re.MULTILINE)

@@ -16,7 +16,8 @@ from autograd_cy._core.node cimport Node
 from autograd_cy._core.parts cimport check_row
 from autograd_cy._core.record cimport is_wanted, new_node, record, shape_of
 from autograd_cy._core.rows cimport add_rows, combined, take_rows
-from autograd_cy._core.saved cimport SavedTensor, freed_error, save
+from autograd_cy._core.saved cimport freed_error
+from autograd_cy._core.saved_tensor cimport SavedTensor, handles, save
 from autograd_cy._core.tensor cimport Tensor, new_tensor
 
 cnp.import_array()
@@ -30,6 +31,9 @@ cdef bint is_mask(Tensor index) noexcept:
 cdef class Indexing(Node):
     """Keeps the indices in `saved0`, each with its version."""
 
+    cdef tuple saved_names(self):
+        return ("indices",)
+
     cdef tuple constant_names(self):
         return ("self_sym_sizes",)
 
@@ -37,10 +41,17 @@ cdef class Indexing(Node):
     def _saved_indices(self):
         return self.indices()
 
+    @property
+    def _raw_saved_indices(self):
+        """The handles of the indices."""
+        if self.released:
+            raise freed_error(self)
+        return handles(self, <tuple> self.saved0)
+
     cdef tuple indices(self):
         if self.released:
             raise freed_error(self)
-        return tuple([(<SavedTensor> saved).unpack(self) for saved in <tuple> self.saved0])
+        return tuple([(<SavedTensor> saved).restored(self) for saved in <tuple> self.saved0])
 
 
 @cython.final

@@ -13,6 +13,7 @@ import numpy as np
 cimport numpy as cnp
 
 from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, FLOAT16, code_of, dtype_of
+from autograd_cy._core.guard cimport announce_write, watched
 from autograd_cy._core.loops cimport is_flat
 from autograd_cy._core.state cimport NO_GRAD, thread_state
 from autograd_cy._core.tensor cimport Tensor, bump_version, extend, new_tensor, share_version
@@ -100,6 +101,8 @@ cdef int write(Tensor target, object index, object value, str operation) except 
         check_memory(target.array, source)
     if may_overlap(target.array, source):
         source = source.copy()
+    if watched:
+        announce_write(target.array, operation)
     try:
         target.array[index] = source
     except ValueError as error:

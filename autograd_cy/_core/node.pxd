@@ -35,7 +35,7 @@ cdef class Node:
     cdef int n_outputs
     cdef int version0, version1, version2
     cdef int instruction
-    cdef char saves                 # something was saved ...
+    cdef char saves                 # something was saved (HANDLES: by a SavedTensor) ...
     cdef char released              # ... and given up after a backward
     cdef char joint                 # all gradients come from one call (`rules`), as a user's Function gives them
     # an elementwise node: its row of the table, the types of its inputs

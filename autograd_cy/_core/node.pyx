@@ -19,7 +19,8 @@ cimport numpy as cnp
 from autograd_cy._core.buffers cimport dense_copy
 from autograd_cy._core.lifetime cimport MAX_SPARES, NODE, Link, Spares, hide, owner_of, release, unwatch, watch
 from autograd_cy._core.location cimport described, here
-from autograd_cy._core.saved cimport freed_error, unpack
+from autograd_cy._core.saved cimport HANDLES, freed_error, unpack
+from autograd_cy._core.saved_tensor cimport handle_of, release_handles
 from autograd_cy._core.state cimport ThreadState, thread_state
 from autograd_cy._core.tensor cimport Tensor, TensorExtras, extras_of_tensor, new_tensor
 
@@ -95,6 +96,8 @@ cdef class Node:
     cdef int release_saved(self) except -1:
         """Give up what was saved, as a backward does that does not retain the graph."""
         if self.saves:
+            if self.saves & HANDLES:
+                release_handles(self)
             self.released = True
             self.saved0 = None
             self.saved1 = None
@@ -118,10 +121,14 @@ cdef class Node:
                     raise freed_error(self)
                 return self.constants[self.constant_names().index(name)]
             name = "_saved_" + name
+        elif name.startswith("_raw_saved_") and name[11:] in self.saved_names():
+            return handle_of(self, self.saved_names().index(name[11:]))
         raise AttributeError(f"'{self.name()}' object has no attribute '{name}'")
 
     def __dir__(self):
-        return sorted([*object.__dir__(self), *("_saved_" + n for n in (*self.saved_names(), *self.constant_names()) if n)])
+        names = ["_saved_" + name for name in (*self.saved_names(), *self.constant_names()) if name]
+        names += ["_raw_saved_" + name for name in self.saved_names() if name]
+        return sorted({*object.__dir__(self), *names})
 
     # edges
 

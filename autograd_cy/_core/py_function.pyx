@@ -6,8 +6,9 @@ from autograd_cy._core.buffers cimport new_zeros
 from autograd_cy._core.dtypes cimport code_of, dtype_of, is_differentiable
 from autograd_cy._core.node cimport Node, connect
 from autograd_cy._core.record cimport set_tangents
-from autograd_cy._core.saved cimport SavedTensor, freed_error, save
-from autograd_cy._core.state cimport FORWARD_AD, NO_GRAD, ThreadState, thread_state
+from autograd_cy._core.saved cimport freed_error
+from autograd_cy._core.saved_tensor cimport SavedTensor, handles, save, seal
+from autograd_cy._core.state cimport FORWARD_AD, GUARDED, NO_GRAD, SAVED_HOOKS, ThreadState, thread_state
 from autograd_cy._core.tensor cimport Tensor, new_tensor, share_version
 
 import warnings
@@ -83,7 +84,7 @@ cdef class FunctionNode(Node):
             return self.to_save_for_forward or ()
         if self.released:
             raise freed_error(self)
-        return tuple([item.unpack(self) for item in self.kept or ()])
+        return tuple([item.restored(self) for item in self.kept or ()])
 
     @property
     def saved_variables(self):
@@ -96,7 +97,7 @@ cdef class FunctionNode(Node):
         """The handles of the saved tensors."""
         if self.released:
             raise freed_error(self)
-        return tuple(self.kept or ())
+        return handles(self, tuple(self.kept or ()))
 
     @property
     def dirty_tensors(self):
@@ -129,8 +130,11 @@ cdef class FunctionNode(Node):
     # the node
 
     cdef int release_saved(self) except -1:
+        cdef SavedTensor saved
         if self.kept:
             self.released = True
+            for saved in self.kept:
+                saved.release()
             self.kept = None
             self.to_save = None
         return 0
@@ -327,4 +331,7 @@ cdef int keep_saved(FunctionNode node, object result, list outputs, bint single)
                 break
         node.kept.append(save(tensor, node))
     node.to_save = None
+    if thread_state().mode & (SAVED_HOOKS | GUARDED) and node.n_edges:
+        for i, saved in enumerate(node.kept):
+            seal(<SavedTensor> saved, node, f"saved_tensors[{i}]")
     return 0

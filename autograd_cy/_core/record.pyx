@@ -10,7 +10,8 @@ cimport numpy as cnp
 from autograd_cy._core.buffers cimport sizes_of
 from autograd_cy._core.node cimport Node, connect
 from autograd_cy._core.saved cimport keep_tangents
-from autograd_cy._core.state cimport FORWARD_AD, NO_GRAD, ThreadState, thread_state
+from autograd_cy._core.saved_tensor cimport seal_slots
+from autograd_cy._core.state cimport FORWARD_AD, GUARDED, NO_GRAD, SAVED_HOOKS, ThreadState, thread_state
 from autograd_cy._core.tensor cimport Tensor, TensorExtras, extras_of_tensor, new_tensor, share_version
 
 cnp.import_array()
@@ -127,6 +128,8 @@ cdef object record_all(Node node, object outputs, object inputs):
                 node.add_edge(None, 0)
             else:
                 connect(node, <Tensor> x)
+        if mode & (SAVED_HOOKS | GUARDED):
+            seal_slots(node)
         if type(outputs) is tuple:
             node.n_outputs = len(<tuple> outputs)
             for i in range(node.n_outputs):

@@ -3,24 +3,18 @@
 cimport numpy as cnp
 
 from autograd_cy._core.node cimport Node
-from autograd_cy._core.tensor cimport Tensor, VersionCounter
+from autograd_cy._core.tensor cimport Tensor
+
+cdef enum:
+    HANDLES = 2                     # in Node.saves: some slot holds a SavedTensor
 
 cdef int save_input(Node node, int slot, Tensor tensor) except -1
 cdef int save_output(Node node, Tensor tensor) except -1
 cdef object unpack(Node node, int slot)
 cdef cnp.ndarray saved_array(Node node, int slot)
+cdef object slot_value(Node node, int slot)
+cdef long slot_version(Node node, int slot) noexcept
 cdef object freed_error(Node node)
+cdef object stale_error(Node node, Tensor tensor, long expected)
+cdef int give_tangent(Node node, Tensor output) except -1
 cdef int keep_tangents(Node node, tuple tangents, long long level) except -1
-
-
-cdef class SavedTensor:
-    """One tensor that a user's Function saved."""
-    cdef object value               # the Tensor; of an output its array
-    cdef VersionCounter counter     # of an output
-    cdef long version
-    cdef int output_number
-
-    cdef object unpack(self, Node node)
-
-
-cdef SavedTensor save(object tensor, Node node)

@@ -5,12 +5,16 @@ NOTE [Saved tensors]
   2. Of an output only the array is kept, with the version and the counter: holding the Tensor would close the cycle
      Tensor -> grad_fn -> Tensor for each exp and tanh. Its Tensor is rebuilt when it is asked for.
   3. Whoever takes a saved tensor out checks that it was not given up and not written to since.
+  4. What is special about one saved tensor (hooks, a guard, a handle that a user holds) stands in a SavedTensor in the slot.
+     Hooks and guards come when the node is recorded, all else having been said: `seal_slots`.
+  5. The tensor that a pack hook sees for an output stands for it, and leaves the graph when the hook has returned: a hook
+     that keeps it closes no cycle. Of an input that is packed, the place in the graph is kept, not its data.
 """
 
-cimport cython
 cimport numpy as cnp
 
 from autograd_cy._core.node cimport Node, NodeExtras, extras_of
+from autograd_cy._core.saved_tensor cimport SavedTensor
 from autograd_cy._core.state cimport FORWARD_AD, ThreadState, thread_state
 from autograd_cy._core.tensor cimport Tensor, TensorExtras, extras_of_tensor, new_tensor, type_name, version_of
 
@@ -40,11 +44,11 @@ cdef int save_output(Node node, Tensor tensor) except -1:
     return 0
 
 
-cdef inline object slot_value(Node node, int slot):
+cdef object slot_value(Node node, int slot):
     return node.saved0 if slot == 0 else node.saved1 if slot == 1 else node.saved2
 
 
-cdef inline long slot_version(Node node, int slot) noexcept:
+cdef long slot_version(Node node, int slot) noexcept:
     return node.version0 if slot == 0 else node.version1 if slot == 1 else node.version2
 
 
@@ -63,6 +67,8 @@ cdef object unpack(Node node, int slot):
         return output
     if value is None and node.released:
         raise freed_error(node)
+    if type(value) is SavedTensor:
+        return (<SavedTensor> value).restored(node)
     if value is not None:
         check(node, <Tensor> value, slot)
     return value
@@ -109,6 +115,8 @@ cdef cnp.ndarray saved_array(Node node, int slot):
         return <cnp.ndarray> value
     if value is None:
         raise freed_error(node)
+    if type(value) is SavedTensor:
+        return (<Tensor> (<SavedTensor> value).restored(node)).array
     if (<Tensor> value).counter is not None:
         check(node, <Tensor> value, slot)
     return (<Tensor> value).array
@@ -120,50 +128,6 @@ cdef int check(Node node, Tensor tensor, int slot) except -1:
     return 0
 
 
-@cython.final
-cdef class SavedTensor:
-    """One tensor that a user's Function saved; the slots of a node serve the built-in operations."""
-
-    def __init__(self):
-        raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
-
-    cdef object unpack(self, Node node):
-        """The tensor, checked; an output is rebuilt with its place in the graph."""
-        cdef Tensor tensor
-        if self.value is None:
-            return None
-        if type(self.value) is cnp.ndarray:
-            tensor = new_tensor(<cnp.ndarray> self.value)
-            tensor.counter = self.counter
-            if node.n_edges:
-                tensor.grad_fn = node
-                tensor.output_number = self.output_number
-                tensor.needs_grad = True
-                give_tangent(node, tensor)
-        else:
-            tensor = <Tensor> self.value
-        if version_of(tensor) != self.version:
-            raise stale_error(node, tensor, self.version)
-        return tensor
-
-
-cdef SavedTensor save(object value, Node node):
-    """Save a Tensor (or None) for a node; one that the node computed is kept without its Tensor."""
-    cdef SavedTensor saved = SavedTensor.__new__(SavedTensor)
-    cdef Tensor tensor
-    if value is None:
-        return saved
-    tensor = <Tensor> value
-    saved.version = version_of(tensor)
-    if tensor.grad_fn is node:
-        saved.value = tensor.array
-        saved.counter = tensor.version_counter()
-        saved.output_number = tensor.output_number
-    else:
-        saved.value = tensor
-    return saved
-
-
 cdef object stale_error(Node node, Tensor tensor, long expected):
     origin = ""
     if tensor.grad_fn is not None:
@@ -172,7 +136,8 @@ cdef object stale_error(Node node, Tensor tensor, long expected):
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[{type_name(tensor)} {list(tensor.shape)}]{origin} is at version {version_of(tensor)}; expected version "
         f"{expected} instead. Hint: enable anomaly detection to find the operation that failed to "
-        f"compute its gradient, with torch.autograd.set_detect_anomaly(True). {node.name()} had saved it; "
+        f"compute its gradient, with torch.autograd.set_detect_anomaly(True). {'A node' if node is None else node.name()} had "
+        "saved it; "
         "write to a clone() of it, or after backward().")
 
 
@@ -186,4 +151,5 @@ cdef object freed_error(Node node):
         "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
         "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
         "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
-        f"saved tensors after calling backward. It was {node.name()} whose saved values are freed.")
+        "saved tensors after calling backward."
+        + ("" if node is None else f" It was {node.name()} whose saved values are freed."))

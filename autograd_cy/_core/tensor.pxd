@@ -36,6 +36,7 @@ cdef class TensorExtras:
     cdef object hooks               # of a leaf: NodeHooks, or None
     cdef Tensor tangent             # forward mode
     cdef long long tangent_level    # the dual level (a running number) that the tangent belongs to
+    cdef Node leaf_node             # of an alias that stands for a leaf: the leaf's AccumulateGrad
 
 
 ctypedef object (*UnaryFunction)(object)

@@ -3,8 +3,14 @@
 from collections import namedtuple
 
 from .._core.node import Node, gradient_node
+from ._packers import save_as_half, save_on_disk
+from ._saved_guard import allow_mutation_on_saved_tensors, guard_buffers
+from ._saved_hooks import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
 
-__all__ = ["GradientEdge", "Node", "get_gradient_edge"]
+__all__ = [
+    "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks", "get_gradient_edge",
+    "guard_buffers", "save_as_half", "save_on_cpu", "save_on_disk", "saved_tensors_hooks",
+]  # fmt: skip
 
 GradientEdge = namedtuple("GradientEdge", "node output_nr")
 GradientEdge.__doc__ = """Where a gradient arrives: the node, and which of its outputs the gradient belongs to.

@@ -24,7 +24,8 @@ HOMES = {
     "autograd_cy._core.dtypes": ["dtype"],
     "autograd_cy._core.handle": ["RemovableHandle"],
     "autograd_cy._core.node": ["Node"],
-    "autograd_cy._core.saved": ["SavedTensor"],
+    "autograd_cy._core.packing": ["HookPair"],
+    "autograd_cy._core.saved_tensor": ["SavedTensor"],
     "autograd_cy._core.tensor": ["Tensor", "_Array", "_Dims", "_DType", "_Index", "_Number", "_Operand"],
     "autograd_cy._size": ["Size", "device"],
 }

@@ -16,7 +16,15 @@ _Index: TypeAlias = SupportsIndex | slice | EllipsisType | Tensor | _Array | Seq
 
 PARAMETERS = {
     "_stacklevel": "int",
+    "pair": "HookPair",
+    "message": "str | None",
+    "checksum": "bool | None",
+    "watcher": "Callable[[_Array], None]",
+    "pack_hook": "Callable[[Tensor], Any]",
+    "unpack_hook": "Callable[[Any], Tensor]",
     "a": "dtype",
+    "share_memory.a": "_Array",
+    "share_memory.b": "_Array",
     "accumulate_grad": "bool",
     "allow_unreachable": "bool",
     "alpha": "_Number",
@@ -149,6 +157,8 @@ RESULTS = {
 # Results of methods whose docstring has no arrow.
 METHOD_RESULTS = {
     "FunctionNode.name": "str",
+    "SavedTensor.register_hooks": "None",
+    "SavedTensor.unpack": "Tensor",
     "Node._sequence_nr": "int",
     "Node._set_sequence_nr": "None",
     "Node.name": "str",
@@ -195,7 +205,8 @@ ATTRIBUTES = {
         "saved_tensors": "tuple[Tensor, ...]",
         "saved_variables": "tuple[Tensor, ...]",
     },
-    "SavedTensor": {},
+    "HookPair": {"pack": "Callable[..., Any] | None", "unpack": "Callable[..., Any] | None"},
+    "SavedTensor": {"data": "Any", "unpack_hook": "Callable[..., Any] | None"},
     "Tensor": {
         "T": "Tensor",
         "_version": "int",
@@ -250,6 +261,10 @@ SPECIAL = {
         "__call__": "(self, *gradients: Tensor | None) -> Tensor | tuple[Tensor | None, ...] | None",
         "__getattr__": "(self, name: str) -> Any",
     },
+    "HookPair": {
+        "__init__": "(self, pack: Any, unpack: Any, with_node: bool = False, composes: bool = False) -> None",
+    },
+    "SavedTensor": {"__init__": "(self) -> None"},
     "dtype": {"__eq__": "(self, other: object, /) -> bool", "__hash__": "(self) -> int"},
 }
 UNTOLD = {
@@ -292,7 +307,18 @@ CORE = {
             "without_tangent": "Tensor",
         },
     ),
-    "saved": (["SavedTensor"], {}),
+    "guard": (
+        [],
+        {
+            "add_watcher": "None",
+            "memory_of": "int",
+            "remove_watcher": "None",
+            "share_memory": "bool",
+            "swap_guard": "bool | None",
+        },
+    ),
+    "packing": (["HookPair"], {"disable_hooks": "str | None", "pop_hooks": "None", "push_hooks": "None"}),
+    "saved_tensor": (["SavedTensor"], {}),
     "shape": ([], {"convert": "Tensor", "detach": "Tensor", "replace_array": "None", "stack": "Tensor"}),
     "state": ([], {"is_debug_build": "bool", "is_grad_enabled": "bool", "swap_grad_enabled": "bool"}),
     "threads": ([], {"get_num_threads": "int", "has_openmp": "bool", "set_kernel_threads": "None"}),

@@ -1,0 +1,17 @@
+"""What is to be done before memory is written."""
+
+cimport numpy as cnp
+
+cdef int watched                    # how many arrays are locked and how many watchers there are: 0 in the usual case
+
+cdef int announce_write(cnp.ndarray target, str operation) except -1
+cdef Guard guarded(cnp.ndarray array, str owner)
+
+
+cdef class Guard:
+    """Keeps an array read-only as long as it lives."""
+    cdef cnp.ndarray array
+    cdef str owner                  # who saved it, for the message
+    cdef object checksum            # of the elements, or None
+
+    cdef int check(self) except -1

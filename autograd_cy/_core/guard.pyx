@@ -1,0 +1,169 @@
+"""What is to be done before memory is written: saved arrays under guard refuse it, watchers look at it.
+
+NOTE [Guarded memory]
+  1. NumPy's flag WRITEABLE belongs to an array object, not to memory. So the flag is taken from the saved array and from
+     all arrays that it is a view of; a tensor's numpy() is that very object, so users who hold one get NumPy's error.
+  2. Each object is counted: it is writeable again, if it was before, when the last save that locked it is released.
+  3. Our own operations write without asking the flag, and arrays that were taken as views before the lock keep theirs. So
+     operations in place ask `announce_write`, which finds the locks by the array that owns the memory, and refuses what
+     overlaps. Views that users took of an array before the lock are found by the checksum alone, on request.
+"""
+
+import zlib
+from contextvars import ContextVar
+
+import numpy as np
+
+cimport cython
+cimport numpy as cnp
+
+from autograd_cy._core.state cimport GUARDED, thread_state
+
+cnp.import_array()
+
+watched = 0
+cdef dict locks = {}                # id of an array -> Lock
+cdef list watchers = []             # functions of the array that will be written
+
+
+cdef object checksums = ContextVar("guard_buffers", default=None)       # None: no guard; else whether to keep checksums
+
+
+def swap_guard(checksum):
+    """Guard what is saved from now on, with checksums or without (None: no more); returns what counted before."""
+    previous = checksums.get()
+    checksums.set(checksum)
+    if checksum is None:
+        thread_state().mode &= ~GUARDED
+    else:
+        thread_state().mode |= GUARDED
+    return previous
+
+
+@cython.final
+cdef class Lock:
+    """An array object that is read-only for a while."""
+    cdef cnp.ndarray array
+    cdef bint was_writeable
+    cdef long count
+    cdef dict guards                # those whose array this one owns: id -> Guard
+
+
+@cython.final
+@cython.no_gc
+cdef class Guard:
+    def __dealloc__(self):
+        if self.array is not None:
+            unlock(self)
+
+    cdef int check(self) except -1:
+        """RuntimeError if the elements are others than when the array was locked."""
+        if self.checksum is not None and self.checksum != checksum_of(self.array):
+            raise RuntimeError("one of the variables needed for gradient computation has been modified by an inplace "
+                               f"operation that is not known: {self.owner}, and its memory has other contents now. It was "
+                               "written through an array that shares it; write to a copy, or after backward().")
+        return 0
+
+
+cdef object checksum_of(cnp.ndarray array):
+    return zlib.crc32(array.tobytes())
+
+
+cdef object base_of(cnp.ndarray array):
+    """The array that this one is a view of, or None."""
+    base = cnp.get_array_base(array)
+    return base if isinstance(base, cnp.ndarray) else None
+
+
+cdef object owner_of(cnp.ndarray array):
+    """The array that owns the memory, as far as arrays do."""
+    base = base_of(array)
+    while base is not None:
+        array, base = base, base_of(base)
+    return array
+
+
+cdef Guard guarded(cnp.ndarray array, str owner):
+    """Make an array and those it is a view of read-only, until the Guard that is returned dies."""
+    global watched
+    cdef Guard guard = Guard.__new__(Guard)
+    cdef Lock lock
+    guard.owner = owner
+    guard.checksum = checksum_of(array) if checksums.get() else None
+    guard.array = array
+    link = array
+    while link is not None:
+        lock = locks.get(id(link))
+        if lock is None:
+            lock = Lock.__new__(Lock)
+            lock.array, lock.was_writeable, lock.guards = link, cnp.PyArray_ISWRITEABLE(link), {}
+            locks[id(link)] = lock
+            cnp.PyArray_CLEARFLAGS(link, cnp.NPY_ARRAY_WRITEABLE)
+        lock.count += 1
+        link = base_of(link)
+    lock.guards[id(guard)] = (array, owner)
+    watched += 1
+    return guard
+
+
+cdef int unlock(Guard guard) except -1:
+    global watched
+    cdef Lock lock
+    link = guard.array
+    while link is not None:
+        lock = locks[id(link)]
+        lock.count -= 1
+        if lock.count == 0:
+            del locks[id(link)]
+            if lock.was_writeable:
+                cnp.PyArray_ENABLEFLAGS(link, cnp.NPY_ARRAY_WRITEABLE)
+        link = base_of(link)
+    lock.guards.pop(id(guard), None)
+    watched -= 1
+    return 0
+
+
+cdef int announce_write(cnp.ndarray target, str operation) except -1:
+    """To be called before memory is written: RuntimeError if it is guarded; then the watchers are told."""
+    cdef Lock lock = locks.get(id(owner_of(target)))
+    if lock is not None:
+        for array, owner in list(lock.guards.values()):
+            if overlap(array, target):
+                raise RuntimeError(
+                    f"{operation}(): the memory that would be written is needed for gradient computation: {owner} under "
+                    "guard_buffers(), and it is read-only until that is released. Write to a clone(), or after backward()."
+                )
+    for watcher in list(watchers):
+        watcher(target)
+    return 0
+
+
+cdef bint overlap(cnp.ndarray a, cnp.ndarray b):
+    try:
+        return np.shares_memory(a, b, max_work=1000)
+    except np.exceptions.TooHardError:
+        return True
+
+
+def share_memory(cnp.ndarray a, cnp.ndarray b):
+    """Whether an element of one array is an element of the other; True where that is hard to tell."""
+    return overlap(a, b)
+
+
+def memory_of(cnp.ndarray array):
+    """What two arrays on the same memory have in common: the id of the array that owns it, while that lives."""
+    return id(owner_of(array))
+
+
+def add_watcher(watcher):
+    """Let watcher(array) be called before an operation writes an array in place."""
+    global watched
+    watchers.append(watcher)
+    watched += 1
+
+
+def remove_watcher(watcher):
+    """Take back add_watcher()."""
+    global watched
+    watchers.remove(watcher)
+    watched -= 1

@@ -1,0 +1,76 @@
+"""The stack of saved-tensor hooks: which of them pack what a node saves.
+
+The stack belongs to the context (`contextvars`): each thread and each asyncio task has its own. The mode SAVED_HOOKS
+says no more than that there may be one; nobody looks here without it.
+"""
+
+cimport cython
+
+from contextvars import ContextVar
+
+from autograd_cy._core.state cimport SAVED_HOOKS, thread_state
+
+
+@cython.final
+cdef class HookPair:
+    def __init__(self, pack, unpack, bint with_node=False, bint composes=False):
+        self.pack, self.unpack = pack, unpack
+        self.with_node, self.composes = with_node, composes
+
+
+@cython.final
+cdef class Level:
+    """One entered context manager, and those around it."""
+    cdef HookPair pair
+    cdef Level outer
+
+
+cdef object innermost = ContextVar("saved_tensors_hooks", default=None)
+cdef object refusal = ContextVar("disable_saved_tensors_hooks", default=None)
+
+
+def push_hooks(HookPair pair):
+    """Let a pair pack what is saved from now on; RuntimeError, with the text that was given, while hooks are disabled."""
+    cdef Level level = Level.__new__(Level)
+    if refusal.get() is not None:
+        raise RuntimeError(refusal.get())
+    level.pair, level.outer = pair, innermost.get()
+    innermost.set(level)
+    thread_state().mode |= SAVED_HOOKS
+
+
+def pop_hooks():
+    """Take back the last push_hooks()."""
+    cdef Level level = <Level?> innermost.get()
+    innermost.set(level.outer)
+    if level.outer is None:
+        thread_state().mode &= ~SAVED_HOOKS
+
+
+def disable_hooks(str message):
+    """Refuse hooks from now on with that text (None: allow them again); returns the text that counted before."""
+    previous = refusal.get()
+    if message is not None and innermost.get() is not None:
+        raise RuntimeError(message)
+    refusal.set(message)
+    return previous
+
+
+cdef tuple active_pairs():
+    """The pairs that apply, the innermost first: that one, and those around it as long as they compose."""
+    cdef Level level = innermost.get()
+    cdef list pairs = []
+    while level is not None and level.pair.pack is not None:
+        pairs.append(level.pair)
+        if not level.pair.composes:
+            break
+        level = level.outer
+    return tuple(pairs)
+
+
+cdef object packed_by(HookPair pair, object data, object node, object slot):
+    return pair.pack(data, node, slot) if pair.with_node else pair.pack(data)
+
+
+cdef object unpacked_by(HookPair pair, object data, object node, object slot):
+    return pair.unpack(data, node, slot) if pair.with_node else pair.unpack(data)

@@ -1,0 +1,103 @@
+"""Ready-made packers: hooks that keep what is saved in less memory (facade)."""
+
+import os
+import tempfile
+import weakref
+from typing import Any
+
+import numpy as np
+
+from .._core.tensor import Tensor, array_of, from_array
+from ._saved_hooks import saved_tensors_hooks
+
+__all__ = ["save_as_half", "save_on_disk"]
+
+
+class _Kept:
+    """A leaf, which is in memory anyway: kept itself, with the version it had."""
+
+    __slots__ = ("tensor", "version")
+
+    def __init__(self, tensor: Tensor):
+        self.tensor, self.version = tensor, tensor._version
+
+    def read(self) -> Tensor:
+        if self.tensor._version != self.version:
+            raise RuntimeError(
+                "one of the variables needed for gradient computation has been modified by an inplace operation: a leaf of "
+                f"shape {list(self.tensor.shape)} is at version {self.tensor._version}; expected version {self.version} "
+                "instead. Write to a clone() of it, or after backward()."
+            )
+        return self.tensor
+
+
+class _File:
+    """An array in a file, which is removed with this object, at the latest when Python ends."""
+
+    def __init__(self, array: np.ndarray[Any, Any], directory: str | os.PathLike[str] | None):
+        descriptor, self.path = tempfile.mkstemp(".npy", "autograd_cy-", directory)
+        self._remove = weakref.finalize(self, _remove, self.path)
+        with os.fdopen(descriptor, "wb") as file:
+            np.save(file, array, allow_pickle=False)
+
+    def read(self) -> Tensor:
+        return from_array(np.load(self.path, allow_pickle=False))
+
+
+def _remove(path: str) -> None:
+    try:
+        os.remove(path)
+    except FileNotFoundError:
+        pass
+
+
+class save_on_disk(saved_tensors_hooks):
+    """``with save_on_disk(directory=None):`` what is computed and saved for backward is kept in temporary files.
+
+    They lie in ``directory`` (else where ``tempfile`` puts them) and are removed with the graph, or when backward gave up
+    what was saved. Leaves stay in memory, where they are anyway. OSError if a file can't be written or is gone.
+
+    >>> import autograd_cy as ag
+    >>> x = ag.ones(2, requires_grad=True)
+    >>> with ag.autograd.graph.save_on_disk():
+    ...     y = x.exp().sum()
+    >>> y.backward()
+    >>> x.grad
+    tensor([2.7183, 2.7183])
+    """
+
+    def __init__(self, directory: str | os.PathLike[str] | None = None):
+        def pack(tensor: Tensor) -> _Kept | _File:
+            return _Kept(tensor) if tensor.is_leaf and tensor.requires_grad else _File(array_of(tensor), directory)
+
+        super().__init__(pack, lambda packed: packed.read())
+
+
+class save_as_half(saved_tensors_hooks):
+    """``with save_as_half(compose=False):`` what is computed and saved for backward is kept as float16, if it is real.
+
+    Gradients are as exact as that: 3 decimal digits, and inf from 65520 on. Backward sees the type that was saved. Leaves,
+    which are in memory anyway, stay as they are. With ``compose=True`` the pair around it packs what it made.
+
+    >>> import autograd_cy as ag
+    >>> x = ag.ones(2, requires_grad=True)
+    >>> with ag.autograd.graph.save_as_half():
+    ...     y = x.exp()
+    >>> y.grad_fn._saved_result.dtype, y.grad_fn._raw_saved_result.data.dtype
+    (torch.float32, torch.float16)
+    """
+
+    def __init__(self, compose: bool = False):
+        super().__init__(self._pack, self._unpack, compose=compose)
+
+    @staticmethod
+    def _pack(tensor: Tensor) -> _Kept | Tensor:
+        if tensor.is_leaf and tensor.requires_grad:
+            return _Kept(tensor)
+        array = array_of(tensor)
+        with np.errstate(over="ignore"):
+            return from_array(array.astype(np.float16) if array.dtype.kind == "f" else array.copy())
+
+    @staticmethod
+    def _unpack(packed: _Kept | Tensor) -> Tensor:
+        return packed.read() if isinstance(packed, _Kept) else packed  # the node brings it to the type that was saved
