@@ -3,7 +3,7 @@
 from typing import Any
 
 from autograd_cy._core.node import Node
-from autograd_cy._core.saved import SavedTensor
+from autograd_cy._core.saved_tensor import SavedTensor
 from autograd_cy._core.tensor import Tensor
 
 class FunctionNode(Node):
