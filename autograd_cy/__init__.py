@@ -10,6 +10,7 @@ tensor([2., 4.])
 from typing import TYPE_CHECKING
 
 from . import (
+    _C,
     _core,
     _names,
     _tensor,
@@ -17,6 +18,7 @@ from . import (
     cuda,
     memory,
     nn,
+    overrides,
     random,
     return_types,
     utils,
@@ -68,9 +70,9 @@ __all__ = [
     "Generator", "Size", "Tensor", "arange", "as_tensor", "asarray", "autograd", "cuda", "default_generator", "device",
     "dtype", "empty", "empty_like", "enable_grad", "eye", "from_numpy", "full", "full_like", "get_default_dtype",
     "get_num_threads", "get_rng_state", "initial_seed", "install_as_torch", "is_grad_enabled", "linspace", "manual_seed",
-    "memory", "nn", "no_grad", "ones", "ones_like", "rand", "rand_like", "randint", "randn", "randn_like", "random",
-    "randperm", "return_types", "seed", "set_default_dtype", "set_grad_enabled", "set_num_threads", "set_printoptions",
-    "set_rng_state", "tensor", "utils", "zeros", "zeros_like",
+    "memory", "nn", "no_grad", "ones", "ones_like", "overrides", "rand", "rand_like", "randint", "randn", "randn_like",
+    "random", "randperm", "return_types", "seed", "set_default_dtype", "set_grad_enabled", "set_num_threads",
+    "set_printoptions", "set_rng_state", "tensor", "utils", "zeros", "zeros_like",
 ]  # fmt: skip
 __all__ += _names.__all__
 

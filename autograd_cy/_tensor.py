@@ -14,6 +14,7 @@ from ._missing import mark_missing_methods
 from ._size import Size
 from ._size import device as Device
 from ._tensor_str import tensor_repr
+from .utils.hooks import warn_if_has_hooks
 
 
 def method(function):
@@ -57,6 +58,39 @@ def register_hook(self, hook):
     if not self.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     return hooks.register_tensor_hook(self, hook)
+
+
+@method
+def register_post_accumulate_grad_hook(self, hook):
+    """register_post_accumulate_grad_hook(hook) -> RemovableHandle: hook(leaf) is called when `.grad` has been added to.
+
+    For leaves. The hook may change or clear the `.grad`; it returns nothing.
+
+    >>> import autograd_cy as ag
+    >>> x = ag.tensor(1.0, requires_grad=True)
+    >>> handle = x.register_post_accumulate_grad_hook(lambda leaf: print(leaf.grad))
+    >>> (x * 2).backward()
+    tensor(2.)
+    """
+    if not self.requires_grad:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    if not self.is_leaf:
+        raise RuntimeError(
+            f"post accumulate grad hooks cannot be registered on non-leaf tensors: this one was computed by {self.grad_fn!r}"
+        )
+    return hooks.register_post_accumulate_hook(self, hook)
+
+
+@attribute
+def _backward_hooks(self):
+    """The hooks on the tensor by the id of their handle, or None."""
+    return hooks.hooks_of_kind(self, "tensor")
+
+
+@attribute
+def _post_accumulate_grad_hooks(self):
+    """Those called after accumulation, or None."""
+    return hooks.hooks_of_kind(self, "post accumulate")
 
 
 def warn_grad_of_non_leaf(tensor):
@@ -359,6 +393,7 @@ def _rebuild(array, requires_grad, grad):
 
 @method
 def __reduce_ex__(self, protocol):
+    warn_if_has_hooks(self)
     return _rebuild, (array_of(self), self.requires_grad, self.grad if self.is_leaf else None)
 
 

@@ -27,7 +27,9 @@ PUBLIC = [
     "autograd_cy.autograd.graph",
     "autograd_cy.cuda",
     "autograd_cy.nn.functional",
+    "autograd_cy.overrides",
     "autograd_cy.random",
+    "autograd_cy.utils.hooks",
 ]
 
 

@@ -17,11 +17,12 @@ LAYERS = [
     line.split()
     for line in """
     _core
-    _core.state _core.dtypes _core.registry _core.handle
-    _core.lifetime _core.location _core.pool _core.threads
+    _core.state _core.dtypes _core.registry _core.handle _core.edges _core.ready_queue
+    _core.lifetime _core.location _core.pool _core.threads _core.reentry
     _core.buffers _core.packing _core.guard
     _core.tensor _core.node _core.saved _core.saved_tensor
-    _core.hooks _core.loops _core.operands _core.rows _core.reduction_loops _core.softmax_loops _core.return_types
+    _core.hooks _core.op_hooks _core.overrides _core.backward_arguments
+    _core.loops _core.operands _core.rows _core.reduction_loops _core.softmax_loops _core.return_types
     _core.gemm _core.inplace
     _core.record
     _core.pointwise_kernels
@@ -40,21 +41,25 @@ LAYERS = [
     _core.cross_entropy
     _core.operations
     _core.input_buffer
-    _core.engine _core.py_function
+    _core.graph_task _core.py_function
+    _core.engine _core.running _core.unchain
     _generator _size _arguments _threads
     _missing
     _names _alias
     _data _creation _tensor_str utils.hooks
-    utils return_types
+    utils return_types overrides
     random cuda memory
     autograd._saved_hooks
     autograd._packers autograd._saved_guard
-    autograd.grad_mode autograd.graph autograd.variable autograd.forward_ad
+    autograd.grad_mode autograd.variable autograd.forward_ad
     autograd.function
-    autograd.gradients
+    autograd.gradients autograd._multi_grad
+    autograd._explain
+    autograd.graph
     autograd._gradcheck_jacobian autograd._gradcheck_compare autograd._gradcheck_report autograd._gradcheck_seeds
     autograd.gradcheck
     autograd
+    _C
     _tensor nn.functional
     nn
     autograd_cy

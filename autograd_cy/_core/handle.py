@@ -1,23 +1,36 @@
 """RemovableHandle: what registering a hook returns (knows no node)."""
 
-import itertools
-
-_ids = itertools.count()
-
+import weakref
 
 
 class RemovableHandle:
-    """Removes a hook: ``handle.remove()``, or at the end of ``with handle:``. Removing it twice is no error."""
+    """``RemovableHandle(hooks)`` removes a hook from a dict of hooks: ``handle.remove()``, or at the end of ``with handle:``.
 
-    def __init__(self, hooks):
-        self.id = next(_ids)
-        self._hooks = hooks
+    Removing it twice is no error. The handle keeps neither the hook nor the tensor alive. The dict has to be one that
+    weak references can refer to, such as an OrderedDict; the hook is to be entered under `handle.id`.
+
+    >>> import autograd_cy as ag
+    >>> x = ag.ones(1, requires_grad=True)
+    >>> with x.register_hook(lambda g: g * 10):
+    ...     (x * 2).backward()
+    >>> x.grad
+    tensor([20.])
+    """
+
+    next_id = 0
+
+    def __init__(self, hooks_dict, *, extra_dict=None):
+        extra = [] if extra_dict is None else extra_dict if isinstance(extra_dict, list) else [extra_dict]
+        self._dicts = tuple(weakref.ref(hooks) for hooks in (hooks_dict, *extra))
+        self.id = RemovableHandle.next_id
+        RemovableHandle.next_id += 1
 
     def remove(self):
         """Take the hook away."""
-        if self._hooks is not None:
-            self._hooks.pop(self.id, None)
-            self._hooks = None
+        for reference in self._dicts:
+            hooks = reference()
+            if hooks is not None:
+                hooks.pop(self.id, None)
 
     def __enter__(self):
         return self

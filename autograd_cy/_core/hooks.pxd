@@ -8,3 +8,4 @@ cdef tuple run_pre_hooks(NodeHooks hooks, tuple gradients)
 cdef tuple run_post_hooks(NodeHooks hooks, tuple results, tuple gradients)
 cdef int keep_retained(NodeHooks hooks, int output, Tensor g, bint recorded) except -1
 cdef int move_retained(Node before, int output, Tensor tensor) except -1
+cdef int run_post_accumulate_hooks(NodeHooks hooks, Tensor leaf) except -1

@@ -4,12 +4,13 @@ A hook that is removed by another one in the same run still fires in it: each ru
 """
 
 import weakref
+from collections import OrderedDict
 
 cimport numpy as cnp
 
 from autograd_cy._core.buffers cimport dense_copy
 from autograd_cy._core.dtypes cimport code_of
-from autograd_cy._core.node cimport Node, NodeHooks, existing_hooks, hooks_of, hooks_of_tensor
+from autograd_cy._core.node cimport Node, NodeHooks, existing_hooks, gradient_node, hooks_of, hooks_of_tensor
 from autograd_cy._core.tensor cimport Tensor, new_tensor, type_name
 
 from autograd_cy._core.handle import register
@@ -22,7 +23,25 @@ def register_tensor_hook(Tensor tensor, hook):
     cdef NodeHooks hooks = hooks_of_tensor(tensor)
     if hooks.tensor_hooks is None:
         hooks.tensor_hooks = {}
-    return register(hooks.tensor_hooks.setdefault(tensor.output_number, {}), hook)
+    return register(hooks.tensor_hooks.setdefault(tensor.output_number, OrderedDict()), hook)
+
+
+def register_post_accumulate_hook(Tensor leaf, hook):
+    """Let `hook` be called with the leaf each time its `.grad` was added to; returns the handle."""
+    cdef NodeHooks hooks = hooks_of_tensor(leaf)
+    if hooks.post_accumulate is None:
+        hooks.post_accumulate = OrderedDict()
+    return register(hooks.post_accumulate, hook)
+
+
+def hooks_of_kind(Tensor tensor, str kind):
+    """The hooks on a tensor as a dict, or None if there never was one; `kind` is 'tensor' or 'post accumulate'."""
+    cdef NodeHooks hooks = existing_hooks(gradient_node(tensor)) if tensor.needs_grad else None
+    if hooks is None:
+        return None
+    if kind == "tensor":
+        return None if hooks.tensor_hooks is None else hooks.tensor_hooks.get(tensor.output_number)
+    return hooks.post_accumulate
 
 
 def retain_grad(Tensor tensor):
@@ -63,8 +82,8 @@ def legacy_type_name(Tensor tensor):
 
 
 cdef object run_tensor_hooks(NodeHooks hooks, int output, Tensor g):
-    """Call the hooks of one output; each may replace the gradient."""
-    cdef dict functions = None if hooks.tensor_hooks is None else hooks.tensor_hooks.get(output)
+    """Call the hooks of one output with its gradient, None if there is none; each may replace the gradient."""
+    functions = None if hooks.tensor_hooks is None else hooks.tensor_hooks.get(output)
     cdef Tensor value = g
     if not functions:
         return g
@@ -90,10 +109,10 @@ cdef int keep_retained(NodeHooks hooks, int output, Tensor g, bint recorded) exc
 cdef Tensor checked(object hook, Tensor before, object result):
     """A hook's result if it can stand for the value, else an error that names the hook."""
     cdef Tensor after
+    if before is None:
+        raise RuntimeError(f"can't replace a None gradient with a non-None value (hook {hook_name(hook)})")
     if not isinstance(result, Tensor):
         raise TypeError(f"expected Variable, but hook returned '{type(result).__name__}' (hook {hook_name(hook)})")
-    if before is None:
-        return <Tensor> result
     after = <Tensor> result
     if code_of(after.array) != code_of(before.array):
         raise RuntimeError(f"hook '{hook_name(hook)}' has changed the type of value (was {type_name(before)} got "
@@ -112,10 +131,7 @@ cdef tuple replaced(object hook, tuple values, object results):
     """The values with those that a node hook returned in their place."""
     cdef int i
     if not isinstance(results, tuple):
-        if len(values) == 1 and isinstance(results, Tensor):
-            results = (results,)
-        else:
-            raise TypeError(f"expected tuple, but hook returned '{type(results).__name__}' (hook {hook_name(hook)})")
+        raise TypeError(f"expected tuple, but hook returned '{type(results).__name__}' (hook {hook_name(hook)})")
     if len(results) != len(values):
         raise RuntimeError(f"hook '{hook_name(hook)}' has returned an incorrect number of values (got {len(results)}, but "
                            f"expected {len(values)})")
@@ -139,3 +155,31 @@ cdef tuple run_post_hooks(NodeHooks hooks, tuple results, tuple gradients):
         if changed is not None:
             results = replaced(hook, results, changed)
     return results
+
+
+cdef int run_post_accumulate_hooks(NodeHooks hooks, Tensor leaf) except -1:
+    """Call a leaf's hooks after its `.grad` was added to."""
+    for hook in list(hooks.post_accumulate.values()):
+        if hook(leaf) is not None:
+            raise RuntimeError(f"Tensor post accumulate grad hooks should return None. (hook {hook_name(hook)})")
+    return 0
+
+
+def hooks_in_order(Node node, bint runs):
+    """What fires at a node, in order: (kind, output, tensor or None, hook or None); `runs`: not the tensors' alone."""
+    cdef NodeHooks hooks = existing_hooks(node)
+    cdef list found = []
+    cdef int i
+    if hooks is None:
+        return found
+    for i in range(node.n_outputs):
+        if hooks.tensor_hooks is not None:
+            found += [("tensor", i, None, hook) for hook in hooks.tensor_hooks.get(i, {}).values()]
+        reference = None if hooks.retained is None else hooks.retained.get(i)
+        if reference is not None and reference() is not None:
+            found.append(("retain_grad", i, reference(), None))
+    if runs:
+        found += [("node pre", None, None, hook) for hook in (hooks.pre_hooks or {}).values()]
+        found += [("post accumulate", None, None, hook) for hook in (hooks.post_accumulate or {}).values()]
+        found += [("node post", None, None, hook) for hook in (hooks.post_hooks or {}).values()]
+    return found

@@ -6,6 +6,7 @@ cimport numpy as cnp
 from autograd_cy._core.linalg cimport inner_product, matrix_times_vector, product_of_batches
 from autograd_cy._core.mm cimport product_of_matrices, sum_with_product
 from autograd_cy._core.node cimport Node
+from autograd_cy._core.overrides cimport declined
 from autograd_cy._core.record cimport broadcast_sizes, enter_linear, is_wanted, shape_of, tensor_argument
 from autograd_cy._core.tensor cimport MATMUL, Tensor, from_array
 cimport autograd_cy._core.tensor as tensor_module
@@ -150,11 +151,11 @@ cdef object matmul_operator(object left, object right):
     """The operator: an ndarray may be one of the operands, a number may not."""
     if not isinstance(left, Tensor):
         if not isinstance(left, cnp.ndarray):
-            return NotImplemented
+            return declined("matmul", left, right)
         left = from_array(left)
     if not isinstance(right, Tensor):
         if not isinstance(right, cnp.ndarray):
-            return NotImplemented
+            return declined("matmul", left, right)
         right = from_array(right)
     return matmul_of(left, right)
 

@@ -8,7 +8,7 @@ from autograd_cy._core.tensor cimport Tensor, VersionCounter
 
 
 cdef struct Scratch:
-    void *task              # the GraphTask that these notes belong to, or NULL; see NOTE [Scratch] in engine.pyx
+    void *task              # the GraphTask that these notes belong to, or NULL; see NOTE [Scratch] in graph_task.pyx
     int dependencies        # edges over which a gradient (or the news that there is none) is still to come
     int waiting             # the same, counted down while the needed nodes are searched
     char needed             # a gradient asked for depends on this node
@@ -65,11 +65,12 @@ cdef class NodeExtras:
 
 
 cdef class NodeHooks:
-    """The hooks of a node: callables by the id of their handle, in the order of registration."""
+    """The hooks of a node: callables by the id of their handle, in the order of registration (OrderedDicts, or None)."""
     cdef dict tensor_hooks          # output number -> {id: function}
     cdef dict retained              # output number -> weak reference to the tensor that retains its gradient
-    cdef dict pre_hooks
-    cdef dict post_hooks
+    cdef object pre_hooks
+    cdef object post_hooks
+    cdef object post_accumulate     # of a leaf
 
 
 cdef class AccumulateGrad(Node):

@@ -10,6 +10,8 @@ operation that is recorded and dropped, or never looked at, is work for nothing;
 until somebody (the engine, next_functions) asks for the node.
 """
 
+from collections import OrderedDict
+
 cimport cython
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
@@ -223,7 +225,7 @@ cdef class Node:
         """
         cdef NodeHooks hooks = hooks_of(self)
         if hooks.post_hooks is None:
-            hooks.post_hooks = {}
+            hooks.post_hooks = OrderedDict()
         return register(hooks.post_hooks, hook)
 
     def register_prehook(self, hook):
@@ -233,7 +235,7 @@ cdef class Node:
         """
         cdef NodeHooks hooks = hooks_of(self)
         if hooks.pre_hooks is None:
-            hooks.pre_hooks = {}
+            hooks.pre_hooks = OrderedDict()
         return register(hooks.pre_hooks, hook)
 
     def _sequence_nr(self):

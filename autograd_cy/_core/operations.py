@@ -22,6 +22,10 @@ from . import (  # noqa: F401  (importing a family declares its operations)
     sums,
     where,
 )
+from .overrides import make_overridable
 from .registry import OPS
+
+for _op in OPS.values():
+    make_overridable(_op.name, _op.function)
 
 __all__ = ["OPS"]

@@ -5,10 +5,11 @@ cimport numpy as cnp
 from autograd_cy._core.buffers cimport new_zeros
 from autograd_cy._core.dtypes cimport code_of, dtype_of, is_differentiable
 from autograd_cy._core.node cimport Node, connect
+from autograd_cy._core.op_hooks cimport observe_forward
 from autograd_cy._core.record cimport set_tangents
 from autograd_cy._core.saved cimport freed_error
 from autograd_cy._core.saved_tensor cimport SavedTensor, handles, save, seal
-from autograd_cy._core.state cimport FORWARD_AD, GUARDED, NO_GRAD, SAVED_HOOKS, ThreadState, thread_state
+from autograd_cy._core.state cimport FORWARD_AD, GUARDED, NO_GRAD, OP_HOOKS, SAVED_HOOKS, ThreadState, thread_state
 from autograd_cy._core.tensor cimport Tensor, new_tensor, share_version
 
 import warnings
@@ -286,6 +287,8 @@ cdef object enter_outputs(FunctionNode node, object result, list inputs, bint re
         keep_saved(node, result, outputs, single)
     if thread_state().mode & FORWARD_AD:
         set_tangents(node, tuple(tensors) if len(tensors) != 1 else tensors[0], inputs)
+    if thread_state().mode & OP_HOOKS:
+        observe_forward(node, outputs[0] if single else tuple(outputs), inputs)
     return outputs[0] if single else tuple(outputs)
 
 

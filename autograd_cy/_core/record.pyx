@@ -9,9 +9,10 @@ cimport numpy as cnp
 
 from autograd_cy._core.buffers cimport sizes_of
 from autograd_cy._core.node cimport Node, connect
+from autograd_cy._core.op_hooks cimport observe_forward
 from autograd_cy._core.saved cimport keep_tangents
 from autograd_cy._core.saved_tensor cimport seal_slots
-from autograd_cy._core.state cimport FORWARD_AD, GUARDED, NO_GRAD, SAVED_HOOKS, ThreadState, thread_state
+from autograd_cy._core.state cimport FORWARD_AD, GUARDED, NO_GRAD, OP_HOOKS, SAVED_HOOKS, ThreadState, thread_state
 from autograd_cy._core.tensor cimport Tensor, TensorExtras, extras_of_tensor, new_tensor, share_version
 
 cnp.import_array()
@@ -84,7 +85,7 @@ cdef bint is_wanted(Tensor x) noexcept:
     cdef int mode = thread_state().mode
     if mode == 0:
         return x.needs_grad
-    if x.needs_grad and not mode & NO_GRAD:
+    if mode & OP_HOOKS or (x.needs_grad and not mode & NO_GRAD):
         return True
     return mode & FORWARD_AD and tangent_of(x) is not None
 
@@ -140,6 +141,8 @@ cdef object record_all(Node node, object outputs, object inputs):
             enter(node, <Tensor> outputs)
     if mode & FORWARD_AD:
         set_tangents(node, outputs, inputs)
+    if mode & OP_HOOKS:
+        observe_forward(node, outputs, inputs)
     return outputs
 
 

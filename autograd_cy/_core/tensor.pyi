@@ -3,6 +3,7 @@
 from builtins import bool as _bool
 from builtins import float as _float
 from builtins import int as _int
+from builtins import type as _type
 from collections.abc import Callable, Iterator, Sequence
 from types import EllipsisType
 from typing import Any, SupportsIndex, TypeAlias, overload
@@ -74,6 +75,10 @@ class Tensor:
     def __truediv__(self, other: _Operand, /) -> Tensor: ...
     def __xor__(self, other: Tensor | _int | _Array, /) -> Tensor: ...
     @property
+    def _backward_hooks(self) -> dict[_int, Any] | None: ...
+    @property
+    def _post_accumulate_grad_hooks(self) -> dict[_int, Any] | None: ...
+    @property
     def _version(self) -> _int: ...
     def abs(self) -> Tensor:
         """The absolute value; its gradient at 0 is 0."""
@@ -97,6 +102,8 @@ class Tensor:
         """the index of the largest element along `dim`, int64."""
     def argmin(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
         """the index of the smallest element along `dim`, int64."""
+    def as_subclass(self, cls: _type[Any]) -> Tensor:
+        """the same tensor, at the same place in the graph, as an instance of the class."""
     def backward(
         self, gradient: Tensor | None = None, retain_graph: _bool | None = None, create_graph: _bool = False,
         inputs: Tensor | Sequence[Tensor] | None = None
@@ -361,6 +368,8 @@ class Tensor:
         """1 / input."""
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
         """hook(grad) is called with this tensor's gradient; what it returns replaces it."""
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
+        """hook(leaf) is called when `.grad` has been added to."""
     def relu(self) -> Tensor:
         """max(input, 0); its gradient at 0 is 0."""
     requires_grad: _bool

@@ -1,10 +1,14 @@
 """backward and grad: what is checked and prepared before the engine runs (facade)."""
 
 import warnings
+from collections.abc import Mapping
 
+from .._core.edges import GradientEdge
 from .._core.engine import run_task
+from .._core.overrides import handle_torch_function, has_torch_function
 from .._core.shape import stack
 from .._core.tensor import Tensor
+from .._creation import full
 
 __all__ = ["backward", "grad"]
 
@@ -12,11 +16,53 @@ _warned_of_cycle = False
 
 
 def _as_tuple(tensors):
-    return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+    """One Tensor or GradientEdge, or several of them, as a tuple."""
+    return (tensors,) if isinstance(tensors, (Tensor, GradientEdge)) else tuple(tensors)
+
+
+def _items(arguments):
+    """The objects that could take over a call, as a tuple."""
+    return tuple(arguments) if isinstance(arguments, (list, tuple)) else (arguments,)
+
+
+def _values_of(inputs, caller):
+    """The inputs as a tuple: a dict's values in its order."""
+    if not isinstance(inputs, Mapping):
+        return _as_tuple(inputs)
+    if type(inputs) is not dict:
+        raise TypeError(
+            f"`inputs` argument to `{caller}()` must be a dict, not {type(inputs).__name__}. Other Mapping types are not "
+            "supported."
+        )
+    return tuple(inputs.values())
+
+
+def _zeros_for(x):
+    """What grad() returns with materialize_grads for an input that was not used."""
+    if isinstance(x, GradientEdge):
+        raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
+    return x.detach().new_zeros(x.shape)
+
+
+def _ones_for_edge(edge, position):
+    """The same for a GradientEdge, which knows what it belongs to only if it was made of a tensor."""
+    if edge.metadata is None or edge.metadata[0].numel() != 1:
+        shape = "a shape that is not known" if edge.metadata is None else f"the shape {list(edge.metadata[0])}"
+        raise RuntimeError(
+            f"grad can be implicitly created only for scalar outputs: output {position} is a GradientEdge of {shape}; pass "
+            "a gradient of the tensor's shape"
+        )
+    if not edge.metadata[1].is_floating_point:
+        raise RuntimeError(
+            f"grad can be implicitly created only for real scalar outputs but got {edge.metadata[1]}: pass a gradient"
+        )
+    return full(edge.metadata[0], 1.0, dtype=edge.metadata[1])
 
 
 def _ones_for(output, position):
     """The seed of an output that none was given for: 1 for a real scalar, an error for anything else."""
+    if isinstance(output, GradientEdge):
+        return _ones_for_edge(output, position)
     if not output.requires_grad:
         return None
     if output.numel() != 1:
@@ -35,26 +81,32 @@ def _check_seed(output, seed, position, batched):
     """Refuse a seed that is not a gradient for the output."""
     if not isinstance(seed, Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(seed).__name__}")
-    if batched and (seed.ndim != output.ndim + 1):
+    if isinstance(output, GradientEdge):
+        if output.metadata is None:
+            return seed
+        output_shape, output_dtype = output.metadata
+    else:
+        output_shape, output_dtype = output.shape, output.dtype
+    if batched and (seed.ndim != len(output_shape) + 1):
         raise RuntimeError(
             "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "
             f"The sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "
             f"mismatch was detected: grad_output[{position}] has a shape of {list(seed.shape)} and output[{position}] has "
-            f"a shape of {list(output.shape)}."
+            f"a shape of {list(output_shape)}."
         )
     shape = seed.shape[1:] if batched else seed.shape
-    if shape != output.shape:
+    if shape != output_shape:
         prefix = "If `is_grads_batched=True`, we interpret the first dimension as the batch. " if batched else ""
         raise RuntimeError(
             f"{prefix}Mismatch in shape: grad_output[{position}] has a shape of {list(seed.shape)} and output[{position}] "
-            f"has a shape of {list(output.shape)}."
+            f"has a shape of {list(output_shape)}."
         )
-    if seed.dtype.is_complex != output.dtype.is_complex:
+    if seed.dtype.is_complex != output_dtype.is_complex:
         raise RuntimeError(
             "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
-            f"grad_output[{position}] has a dtype of {seed.dtype} and output[{position}] has a dtype of {output.dtype}."
+            f"grad_output[{position}] has a dtype of {seed.dtype} and output[{position}] has a dtype of {output_dtype}."
         )
-    return seed if seed.dtype == output.dtype else seed.to(output.dtype)
+    return seed if seed.dtype == output_dtype else seed.to(output_dtype)
 
 
 def _make_seeds(outputs, seeds, batched=False):
@@ -92,7 +144,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     grad_tensors: the gradient with respect to each tensor, of its shape; None is 1, for real scalars only.
     retain_graph: keep what the graph saved, for another backward; by default as create_graph.
     create_graph: record the gradients' own computation, for higher derivatives.
-    inputs: accumulate into these tensors only, which need not be leaves.
+    inputs: accumulate into these tensors only, which need not be leaves. A root or input can be a GradientEdge.
     RuntimeError for a tensor that requires no grad, a seed of the wrong shape, or another number of seeds than tensors.
 
     >>> import autograd_cy as ag
@@ -101,6 +153,9 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     >>> x.grad
     tensor([3., 5.])
     """
+    if type(tensors) is not Tensor and has_torch_function((tensors,)):
+        options = {"retain_graph": retain_graph, "create_graph": create_graph, "inputs": inputs}
+        return handle_torch_function(backward, _items(tensors), tensors, grad_tensors=grad_tensors, **options)
     if grad_variables is not None:
         warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
         if grad_tensors is not None:
@@ -110,7 +165,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
             )
         grad_tensors = grad_variables
     roots = _as_tuple(tensors)
-    wanted = () if inputs is None else _as_tuple(inputs)
+    wanted = () if inputs is None else _values_of(inputs, "backward")
     if inputs is not None and not wanted:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     for tensor in wanted:
@@ -141,6 +196,7 @@ def grad(
     grad_outputs: the gradient with respect to each output, of its shape; None is 1, for real scalars only. With
     is_grads_batched their first dimension counts several of them, and so does that of the results.
     retain_graph, create_graph: as in backward().
+    inputs: Tensors, or a dict of them, then the result is a dict with its keys; an input can be a GradientEdge.
     allow_unused: None for an input that the outputs don't depend on, instead of a RuntimeError; materialize_grads: zeros.
 
     >>> import autograd_cy as ag
@@ -149,6 +205,12 @@ def grad(
     >>> g, ag.autograd.grad(g, x)
     (tensor(6., grad_fn=<AddBackward0>), (tensor(2.),))
     """
+    if (type(outputs) is not Tensor or type(inputs) is not Tensor) and has_torch_function((outputs, inputs)):
+        options = {"grad_outputs": grad_outputs, "retain_graph": retain_graph, "create_graph": create_graph}
+        options |= {"only_inputs": only_inputs, "allow_unused": allow_unused, "is_grads_batched": is_grads_batched}
+        options["materialize_grads"] = materialize_grads
+        outputs, inputs = _items(outputs), _items(inputs)
+        return handle_torch_function(grad, (*outputs, *inputs), outputs, inputs, **options)
     if not only_inputs:
         warnings.warn(
             "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other "
@@ -162,7 +224,7 @@ def grad(
                 "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
             )
         allow_unused = True
-    roots, wanted = _as_tuple(outputs), _as_tuple(inputs)
+    roots, wanted = _as_tuple(outputs), _values_of(inputs, "grad")
     if not wanted:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     seeds = _make_seeds(roots, grad_outputs, is_grads_batched)
@@ -170,8 +232,8 @@ def grad(
     run = _run_batched if is_grads_batched else run_task
     results = run(roots, seeds, keep, create_graph, wanted, bool(allow_unused), False)
     if materialize_grads:
-        results = tuple(x.detach().new_zeros(x.shape) if g is None else g for x, g in zip(wanted, results, strict=True))
-    return results
+        results = tuple(_zeros_for(x) if g is None else g for x, g in zip(wanted, results, strict=True))
+    return dict(zip(inputs, results, strict=True)) if isinstance(inputs, dict) else results
 
 
 def _run_batched(roots, seeds, keep, create_graph, wanted, allow_unused, accumulate):

@@ -1,25 +1,22 @@
-"""The graph in view: nodes and edges (facade)."""
+"""The graph in view: nodes, edges, hooks on several tensors or on every operation, the running backward (facade)."""
 
-from collections import namedtuple
-
+from .._core.edges import GradientEdge
 from .._core.node import Node, gradient_node
+from .._core.op_hooks import register_op_hook as _register_op_hook
+from .._core.running import current_graph_task_id, current_node, execution_order, task_notes, will_execute
+from .._core.unchain import unchain, unchain_backward
+from ._explain import HookCall, HookPlan, explain_hooks
+from ._multi_grad import register_multi_grad_hook
 from ._packers import save_as_half, save_on_disk
 from ._saved_guard import allow_mutation_on_saved_tensors, guard_buffers
 from ._saved_hooks import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
 
 __all__ = [
-    "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks", "get_gradient_edge",
-    "guard_buffers", "save_as_half", "save_on_cpu", "save_on_disk", "saved_tensors_hooks",
+    "GradientEdge", "HookCall", "HookPlan", "Node", "allow_mutation_on_saved_tensors", "current_graph_task_id",
+    "current_node", "disable_saved_tensors_hooks", "execution_order", "explain_hooks", "get_gradient_edge", "guard_buffers",
+    "register_multi_grad_hook", "register_op_hook", "save_as_half", "save_on_cpu", "save_on_disk", "saved_tensors_hooks",
+    "task_notes", "unchain", "unchain_backward", "will_execute",
 ]  # fmt: skip
-
-GradientEdge = namedtuple("GradientEdge", "node output_nr")
-GradientEdge.__doc__ = """Where a gradient arrives: the node, and which of its outputs the gradient belongs to.
-
->>> import autograd_cy as ag
->>> edge = ag.autograd.graph.get_gradient_edge(ag.ones(1, requires_grad=True).exp())
->>> edge.node, edge.output_nr
-(<ExpBackward0>, 0)
-"""
 
 
 def get_gradient_edge(tensor):
@@ -28,12 +25,47 @@ def get_gradient_edge(tensor):
     RuntimeError for a tensor that requires no gradient.
 
     >>> import autograd_cy as ag
-    >>> ag.autograd.graph.get_gradient_edge(ag.ones(1, requires_grad=True) * 2)
-    GradientEdge(node=<MulBackward0>, output_nr=0)
+    >>> x = ag.ones(1, requires_grad=True)
+    >>> edge = ag.autograd.graph.get_gradient_edge(x * 2)
+    >>> edge.node
+    <MulBackward0>
+    >>> ag.autograd.grad(edge, x)
+    (tensor([2.]),)
     """
     if not tensor.requires_grad:
         raise RuntimeError(
             "It is not possible to get the gradient edge for a Tensor that does not require gradients: "
             f"this one has shape {list(tensor.shape)} and requires_grad=False"
         )
-    return GradientEdge(gradient_node(tensor), tensor.output_nr)
+    edge = GradientEdge(gradient_node(tensor), tensor.output_nr)
+    edge.metadata = (tensor.shape, tensor.dtype)
+    return edge
+
+
+def register_op_hook(forward=None, backward=None):
+    """``register_op_hook(forward, backward)`` has every operation of this thread observed; returns a handle.
+
+    forward(node, inputs, outputs) is called after each operation on tensors that can have a gradient, whether it is
+    recorded or not; `inputs` is a tuple with None for what is no Tensor. backward(node, grad_inputs, grad_outputs) is
+    called after each node that a backward of this thread runs. What they return is ignored, what they compute is not
+    observed, what they raise comes out of the operation. The handle's remove(), or the end of a `with` block, ends it.
+
+    >>> import autograd_cy as ag
+    >>> x = ag.ones(1, requires_grad=True)
+    >>> with ag.autograd.graph.register_op_hook(
+    ...     forward=lambda node, inputs, outputs: print("forward", node.name(), outputs.tolist()),
+    ...     backward=lambda node, grad_inputs, grad_outputs: print("backward", node.name()),
+    ... ):
+    ...     (x * 2).neg().backward()
+    forward MulBackward0 [2.0]
+    forward NegBackward0 [-2.0]
+    backward NegBackward0
+    backward MulBackward0
+    backward AccumulateGrad
+    """
+    for hook in (forward, backward):
+        if hook is not None and not callable(hook):
+            raise TypeError(f"a hook must be callable, not {type(hook).__name__}")
+    if forward is None and backward is None:
+        raise TypeError("register_op_hook() needs a function for forward, for backward, or both")
+    return _register_op_hook(forward, backward)

@@ -2,7 +2,7 @@
 
 import warnings
 
-from .._core import engine
+from .._core import engine, running
 from .._core.tensor import Tensor
 
 __all__ = ["Variable"]
@@ -12,6 +12,8 @@ class ImperativeEngine:
     """The engine behind backward(): ``Variable._execution_engine``."""
 
     run_backward = staticmethod(engine.run_backward)
+    queue_callback = staticmethod(running.queue_callback)
+    is_checkpoint_valid = staticmethod(running.is_checkpoint_valid)
 
 
 class _VariableMeta(type):

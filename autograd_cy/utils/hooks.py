@@ -1,5 +1,40 @@
-"""The handle that registering a hook returns (facade)."""
+"""The handle that registering a hook returns, and what becomes of hooks when a tensor is pickled (facade)."""
+
+import warnings
 
 from .._core.handle import RemovableHandle
+from .._core.hooks import hooks_of_kind
 
-__all__ = ["RemovableHandle"]
+__all__ = ["RemovableHandle", "unserializable_hook", "warn_if_has_hooks"]
+
+
+def unserializable_hook(f):
+    """``unserializable_hook(f)`` marks a hook that may be lost when its tensor is pickled, without a warning; returns it.
+
+    >>> import autograd_cy as ag
+    >>> import pickle
+    >>> @ag.utils.hooks.unserializable_hook
+    ... def hook(g):
+    ...     print(g)
+    >>> x = ag.ones(1, requires_grad=True)
+    >>> handle = x.register_hook(hook)
+    >>> pickle.loads(pickle.dumps(x))
+    tensor([1.], requires_grad=True)
+    """
+    f.__torch_unserializable__ = True
+    return f
+
+
+def warn_if_has_hooks(tensor):
+    """``warn_if_has_hooks(tensor)`` says of each hook on the tensor that it will not be serialized.
+
+    >>> import autograd_cy as ag
+    >>> ag.utils.hooks.warn_if_has_hooks(ag.ones(1))
+    """
+    for hook in (hooks_of_kind(tensor, "tensor") or {}).values():
+        if not hasattr(hook, "__torch_unserializable__"):
+            warnings.warn(
+                f"backward hook {hook!r} on tensor will not be serialized. If this is expected, you can decorate the "
+                "function with @autograd_cy.utils.hooks.unserializable_hook to suppress this warning",
+                stacklevel=3,
+            )

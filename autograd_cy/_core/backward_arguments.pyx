@@ -1,0 +1,99 @@
+"""The arguments of the engine: checked as PyTorch's engine checks them, before anything is changed.
+
+A root or input is a Tensor or a GradientEdge.
+"""
+
+from autograd_cy._core.node cimport Node, gradient_node
+from autograd_cy._core.tensor cimport Tensor
+
+from autograd_cy._core.edges import GradientEdge
+
+PARAMETERS = ("tensors", "grad_tensors", "keep_graph", "create_graph", "inputs", "allow_unreachable", "accumulate_grad")
+
+
+cdef Node target_node(object x):
+    """The node of a checked root or input."""
+    return gradient_node(<Tensor> x) if isinstance(x, Tensor) else <Node> x.node
+
+
+cdef int target_number(object x) except -1:
+    """Which output of that node it is."""
+    if not isinstance(x, Tensor):
+        return x.output_nr
+    return (<Tensor> x).output_number if (<Tensor> x).grad_fn is not None else 0
+
+
+cdef dict named(tuple args, dict kwargs):
+    """The arguments of run_backward() by name."""
+    cdef dict given = {"inputs": (), "allow_unreachable": False, "accumulate_grad": False}
+    if len(args) > len(PARAMETERS):
+        raise TypeError(f"run_backward() takes at most {len(PARAMETERS)} arguments ({len(args)} given)")
+    for name in kwargs:
+        if name not in PARAMETERS:
+            raise TypeError(f"'{name}' is an invalid keyword argument for run_backward()")
+    given.update(zip(PARAMETERS, args))
+    given.update(kwargs)
+    for position, name in enumerate(PARAMETERS):
+        if name not in given:
+            raise TypeError(f"run_backward() missing required argument '{name}' (pos {position + 1})")
+    return given
+
+
+cdef int check_roots(object tensors, object grad_tensors) except -1:
+    cdef int i
+    if not isinstance(tensors, tuple):
+        raise RuntimeError(f"tensors argument is expected to be a tuple, but got {type(tensors).__name__}")
+    if not isinstance(grad_tensors, tuple):
+        raise RuntimeError(f"grad_tensors argument is expected to be a tuple, but got {type(grad_tensors).__name__}")
+    if len(tensors) != len(grad_tensors):
+        raise RuntimeError(f"got {len(tensors)} tensors and {len(grad_tensors)} gradients")
+    check_ends(tensors)
+    for i in range(len(tensors)):
+        if grad_tensors[i] is None:
+            raise RuntimeError(f"element {i} of gradients tuple is None, but the corresponding " + (
+                "Tensor requires grad" if isinstance(tensors[i], Tensor) else
+                "output is a GradientEdge. This is not supported: pass the gradient"))
+        if not isinstance(grad_tensors[i], Tensor):
+            raise RuntimeError(f"element {i} of gradients tuple is not a Tensor or None, but "
+                               f"{type(grad_tensors[i]).__name__}")
+    return 0
+
+
+cdef int check_ends(tuple tensors) except -1:
+    """Whether a backward can begin at each of them."""
+    cdef int i
+    for i in range(len(tensors)):
+        if isinstance(tensors[i], Tensor):
+            if not (<Tensor> tensors[i]).needs_grad:
+                raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
+        elif isinstance(tensors[i], GradientEdge):
+            check_edge(tensors[i])
+        else:
+            raise RuntimeError(f"element {i} of tensors tuple is neither a Tensor nor a GradientEdge, but "
+                               f"{type(tensors[i]).__name__}")
+    return 0
+
+
+cdef int check_inputs(object inputs) except -1:
+    if not isinstance(inputs, tuple):
+        raise RuntimeError(f"inputs to run_backward must be a tuple, but got {type(inputs).__name__}")
+    for x in inputs:
+        if isinstance(x, GradientEdge):
+            check_edge(x)
+        elif not isinstance(x, Tensor):
+            raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(x).__name__}")
+        elif not (<Tensor> x).needs_grad:
+            raise RuntimeError("One of the differentiated Tensors does not require grad")
+    return 0
+
+
+cdef int check_edge(object edge) except -1:
+    """A GradientEdge can be built by hand, so what it holds is not known to be right."""
+    if not isinstance(edge.node, Node):
+        raise TypeError(f"GradientEdge: node has to be a Node of a graph, but got {type(edge.node).__name__}")
+    if not isinstance(edge.output_nr, int):
+        raise TypeError(f"GradientEdge: output_nr has to be an int, but got {type(edge.output_nr).__name__}")
+    if not 0 <= edge.output_nr < (<Node> edge.node).n_outputs:
+        raise IndexError(f"GradientEdge: {edge.node!r} has {(<Node> edge.node).n_outputs} outputs, there is no "
+                         f"number {edge.output_nr}")
+    return 0

@@ -1,0 +1,88 @@
+"""A hook on several tensors (facade)."""
+
+import functools
+
+from .._core.node import gradient_node
+from .._core.running import task_notes, will_execute
+
+MODES = ("all", "any")
+
+
+class MultiHandle:
+    """Removes a hook from all tensors that it is on: ``remove()``, or at the end of ``with handle:``."""
+
+    def __init__(self, handles):
+        self.handles = tuple(handles)
+
+    def remove(self):
+        """Take the hook away."""
+        for handle in self.handles:
+            handle.remove()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.remove()
+
+
+def register_multi_grad_hook(tensors, fn, *, mode="all"):
+    """``register_multi_grad_hook(tensors, fn, mode='all')`` calls fn once in each backward; returns a handle.
+
+    'all': fn(gradients) when all the tensors to which this backward leads have their gradient; the list has None for
+    the others. 'any': fn(gradient) with the first one. fn does not change the gradients, what it returns is ignored.
+    ValueError for another mode, RuntimeError for a tensor that requires no gradient (under 'any' it is left out).
+
+    >>> import autograd_cy as ag
+    >>> a, b = ag.ones(1, requires_grad=True), ag.ones(1, requires_grad=True)
+    >>> handle = ag.autograd.graph.register_multi_grad_hook([a, b], lambda gradients: print(gradients))
+    >>> (a * 2 + b * 3).backward()
+    [tensor([2.]), tensor([3.])]
+    """
+    if mode not in MODES:
+        raise ValueError(f"Expects mode to be one of {MODES} but got {mode}")
+    if not callable(fn):
+        raise TypeError(f"a hook must be callable, not {type(fn).__name__}")
+    tensors = tuple(tensors)
+    if mode == "any":
+        hook = _hook_for_any(fn)
+        return MultiHandle([tensor.register_hook(hook) for tensor in tensors if tensor.requires_grad])
+    for position, tensor in enumerate(tensors):
+        if not tensor.requires_grad:
+            raise RuntimeError(f"cannot register a hook on a tensor that doesn't require gradient: tensor {position}")
+    gathering = _Gathering(tensors, fn)
+    return MultiHandle([tensor.register_hook(gathering.hook_of(i)) for i, tensor in enumerate(tensors)])
+
+
+def _hook_for_any(fn):
+    @functools.wraps(fn)
+    def hook(grad):
+        if task_notes().setdefault(hook, grad) is grad:
+            fn(grad)
+
+    return hook
+
+
+class _Gathering:
+    """The hooks of one call for all; a backward's notes on it are the gradients so far and how many are to come."""
+
+    def __init__(self, tensors, fn):
+        self.nodes = [gradient_node(tensor) for tensor in tensors]
+        self.fn = fn
+
+    def hook_of(self, position):
+        @functools.wraps(self.fn)
+        def hook(grad):
+            self.take(position, grad)
+
+        return hook
+
+    def take(self, position, grad):
+        notes = task_notes()
+        if self not in notes:
+            notes[self] = [[None] * len(self.nodes), sum(map(will_execute, self.nodes))]
+        note = notes[self]
+        note[0][position] = grad
+        note[1] -= 1
+        if note[1] == 0:
+            self.fn(note[0])
