@@ -1,6 +1,7 @@
 """GradientEdge: where a gradient arrives, as users name it (knows no node)."""
 
 from collections import namedtuple
+from typing import Any
 
 
 class GradientEdge(namedtuple("GradientEdge", "node output_nr ownership_token", defaults=(None,))):
@@ -14,4 +15,4 @@ class GradientEdge(namedtuple("GradientEdge", "node output_nr ownership_token", 
     (<ExpBackward0>, 0)
     """
 
-    metadata = None  # shape and dtype of the gradient; an edge built by hand does not know them
+    metadata: Any = None  # shape and dtype of the gradient; an edge built by hand does not know them

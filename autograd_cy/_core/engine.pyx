@@ -11,7 +11,8 @@ cimport numpy as cnp
 
 from autograd_cy._core.backward_arguments cimport check_inputs, check_roots, named, target_node, target_number
 from autograd_cy._core.buffers cimport is_owned, keep_spare
-from autograd_cy._core.graph_task cimport SIGNAL_INTERVAL, GraphTask, count_running, leads_on, new_task, notes_of
+from autograd_cy._core.graph_task cimport (
+    SIGNAL_INTERVAL, GraphTask, count_running, finished, leads_anywhere, leads_on, new_task, notes_of)
 from autograd_cy._core.hooks cimport (
     keep_retained, run_post_accumulate_hooks, run_post_hooks, run_pre_hooks, run_tensor_hooks)
 from autograd_cy._core.input_buffer cimport accumulate, add_gradient
@@ -176,15 +177,6 @@ cdef tuple results_of(GraphTask task, Node node, tuple gradients):
     return tuple(results)
 
 
-cdef bint leads_anywhere(Node node) except -1:
-    """Whether a node has an edge to another one, as all have but those that were cut off (see unchain.pyx)."""
-    cdef int i
-    for i in range(node.n_edges):
-        if target_of(node, i) is not None:
-            return True
-    return False
-
-
 cdef int accumulate_in(GraphTask task, Node node, object g) except -1:
     """Add to the leaf's `.grad`, with all hooks around it."""
     cdef NodeHooks hooks = existing_hooks(node)
@@ -302,16 +294,3 @@ cpdef object run_from(GraphTask task, tuple tensors, tuple grad_tensors, bint cr
         state.graph_task = outer
         task.clear()
         count_running(-1)
-
-
-cdef tuple finished(GraphTask task, bint allow_unreachable):
-    """The captured gradients as Tensors."""
-    cdef int position
-    for position in range(len(task.results)):
-        g = task.results[position]
-        if g is None and not allow_unreachable:
-            raise RuntimeError(f"The differentiated Tensor at index {position} appears to not have been used in the graph. "
-                               "Set allow_unused=True if this is the desired behavior.")
-        if isinstance(g, cnp.ndarray):
-            task.results[position] = new_tensor(<cnp.ndarray> g)
-    return tuple(task.results)

@@ -12,10 +12,14 @@ from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_XDECREF
+cimport numpy as cnp
 
 from autograd_cy._core.backward_arguments cimport target_node, target_number
 from autograd_cy._core.node cimport Node, Scratch, target_of
 from autograd_cy._core.ready_queue cimport free_queue
+from autograd_cy._core.tensor cimport new_tensor
+
+cnp.import_array()
 
 cdef long long tasks = 0            # that ever were
 cdef int n_running = 0              # tasks that run now, in all threads
@@ -205,3 +209,25 @@ cdef int keep_for_running(tuple objects) except -1:
     if n_running:
         kept.append(objects)
     return 0
+
+
+cdef bint leads_anywhere(Node node) except -1:
+    """Whether a node has an edge to another one, as all have but those that were cut off (see unchain.pyx)."""
+    cdef int i
+    for i in range(node.n_edges):
+        if target_of(node, i) is not None:
+            return True
+    return False
+
+
+cdef tuple finished(GraphTask task, bint allow_unreachable):
+    """The captured gradients as Tensors."""
+    cdef int position
+    for position in range(len(task.results)):
+        g = task.results[position]
+        if g is None and not allow_unreachable:
+            raise RuntimeError(f"The differentiated Tensor at index {position} appears to not have been used in the graph. "
+                               "Set allow_unused=True if this is the desired behavior.")
+        if isinstance(g, cnp.ndarray):
+            task.results[position] = new_tensor(<cnp.ndarray> g)
+    return tuple(task.results)

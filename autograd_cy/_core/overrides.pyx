@@ -17,7 +17,7 @@ from contextvars import ContextVar
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
-from autograd_cy._core.tensor cimport Tensor, extend, new_tensor, share_version
+from autograd_cy._core.tensor cimport Tensor, extend, share_version
 
 cdef extern from *:
     """

@@ -42,7 +42,7 @@ class HookCall:
         return f"{self.node.name()}{output}: {self.kind} {what}{place}" if self.hook else f"{self.node.name()}{output} {what}"
 
 
-class HookPlan(list):
+class HookPlan(list[HookCall]):
     """The calls in order; as a string, one on each line.
 
     >>> import autograd_cy as ag

@@ -319,7 +319,12 @@ CORE = {
     "op_hooks": ([], {"op_hooks": "list[Callable[..., Any]]", "register_op_hook": "RemovableHandle"}),
     "overrides": (
         [],
-        {"handle_torch_function": "Any", "has_torch_function": "bool", "subclasses_as_tensors": "Any"},
+        {
+            "handle_torch_function": "Any",
+            "has_torch_function": "bool",
+            "make_overridable": "None",
+            "subclasses_as_tensors": "Any",
+        },
     ),
     "py_function": (["FunctionNode"], {"apply_function": "Any"}),
     "record": (
