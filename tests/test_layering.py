@@ -19,7 +19,8 @@ LAYERS = [
     _core
     _core.state _core.dtypes _core.registry _core.handle _core.edges _core.ready_queue
     _core.lifetime _core.location _core.pool _core.threads _core.reentry
-    _core.buffers _core.packing _core.guard
+    _core.buffers _core.levels
+    _core.packing _core.guard
     _core.tensor _core.node _core.saved _core.saved_tensor
     _core.hooks _core.op_hooks _core.overrides _core.backward_arguments
     _core.loops _core.operands _core.rows _core.reduction_loops _core.softmax_loops _core.return_types
@@ -47,7 +48,7 @@ LAYERS = [
     _missing
     _names _alias
     _data _creation _tensor_str utils.hooks
-    utils return_types overrides
+    return_types overrides
     random cuda memory
     autograd._saved_hooks
     autograd._packers autograd._saved_guard

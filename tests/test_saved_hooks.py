@@ -1,5 +1,6 @@
 """saved_tensors_hooks and its kin: what is saved goes through hooks."""
 
+import asyncio
 import gc
 import os
 import threading
@@ -525,3 +526,43 @@ def test_save_for_backward_of_another_tensor():
         y = F.apply(x)
     y.backward()
     assert x.grad.tolist() == [5.0]
+
+
+class TestTasks:
+    """asyncio: each task has its own hooks, and starts with those around it."""
+
+    @differs("hooks leak from one task to another")
+    def test_hooks_of_tasks_that_take_turns(self):
+        log = []
+
+        async def work(name, entered, go_on):
+            with recorder(log, name):
+                entered.set()
+                await go_on.wait()
+                leaf([1.0]).exp()
+            leaf([1.0]).exp()
+
+        async def main():
+            first, second, go = asyncio.Event(), asyncio.Event(), asyncio.Event()
+            tasks = [asyncio.create_task(work("a", first, second)), asyncio.create_task(work("b", second, go))]
+            await second.wait()
+            leaf([1.0]).exp()
+            await tasks[0]
+            go.set()
+            await tasks[1]
+
+        asyncio.run(main())
+        assert log == ["a", "b"]
+
+    def test_a_task_starts_with_the_hooks_around_it(self):
+        log = []
+
+        async def child():
+            leaf([1.0]).exp()
+
+        async def main():
+            with recorder(log, "outer"):
+                await asyncio.create_task(child())
+
+        asyncio.run(main())
+        assert log == ["outer"]

@@ -17,7 +17,8 @@ import numpy as np
 cimport cython
 cimport numpy as cnp
 
-from autograd_cy._core.state cimport GUARDED, thread_state
+from autograd_cy._core.levels cimport Level, pop_level, push_level, top_level
+from autograd_cy._core.state cimport GUARDED
 
 cnp.import_array()
 
@@ -26,18 +27,17 @@ cdef dict locks = {}                # id of an array -> Lock
 cdef list watchers = []             # functions of the array that will be written
 
 
-cdef object checksums = ContextVar("guard_buffers", default=None)       # None: no guard; else whether to keep checksums
+cdef object settings = ContextVar("guard_buffers", default=None)
 
 
-def swap_guard(checksum):
-    """Guard what is saved from now on, with checksums or without (None: no more); returns what counted before."""
-    previous = checksums.get()
-    checksums.set(checksum)
-    if checksum is None:
-        thread_state().mode &= ~GUARDED
-    else:
-        thread_state().mode |= GUARDED
-    return previous
+def push_guard(bint checksum):
+    """Guard what is saved from now on, with checksums or without."""
+    push_level(settings, checksum, GUARDED)
+
+
+def pop_guard():
+    """Take back the last push_guard()."""
+    pop_level(settings)
 
 
 @cython.final
@@ -84,12 +84,19 @@ cdef object owner_of(cnp.ndarray array):
 
 
 cdef Guard guarded(cnp.ndarray array, str owner):
-    """Make an array and those it is a view of read-only, until the Guard that is returned dies."""
+    """Make an array and those it is a view of read-only, until the Guard that is returned dies.
+
+    None if what this context saves is not guarded.
+    """
     global watched
-    cdef Guard guard = Guard.__new__(Guard)
+    cdef Level level = top_level(settings)
+    cdef Guard guard
     cdef Lock lock
+    if level is None:
+        return None
+    guard = Guard.__new__(Guard)
     guard.owner = owner
-    guard.checksum = checksum_of(array) if checksums.get() else None
+    guard.checksum = checksum_of(array) if level.value else None
     guard.array = array
     link = array
     while link is not None:

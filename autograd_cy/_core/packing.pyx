@@ -1,14 +1,14 @@
 """The stack of saved-tensor hooks: which of them pack what a node saves.
 
-The stack belongs to the context (`contextvars`): each thread and each asyncio task has its own. The mode SAVED_HOOKS
-says no more than that there may be one; nobody looks here without it.
+The mode SAVED_HOOKS says no more than that there may be one (`levels`); nobody looks here without it.
 """
 
 cimport cython
 
 from contextvars import ContextVar
 
-from autograd_cy._core.state cimport SAVED_HOOKS, thread_state
+from autograd_cy._core.levels cimport Level, pop_level, push_level, top_level
+from autograd_cy._core.state cimport SAVED_HOOKS
 
 
 @cython.final
@@ -18,33 +18,20 @@ cdef class HookPair:
         self.with_node, self.composes = with_node, composes
 
 
-@cython.final
-cdef class Level:
-    """One entered context manager, and those around it."""
-    cdef HookPair pair
-    cdef Level outer
-
-
 cdef object innermost = ContextVar("saved_tensors_hooks", default=None)
 cdef object refusal = ContextVar("disable_saved_tensors_hooks", default=None)
 
 
 def push_hooks(HookPair pair):
     """Let a pair pack what is saved from now on; RuntimeError, with the text that was given, while hooks are disabled."""
-    cdef Level level = Level.__new__(Level)
     if refusal.get() is not None:
         raise RuntimeError(refusal.get())
-    level.pair, level.outer = pair, innermost.get()
-    innermost.set(level)
-    thread_state().mode |= SAVED_HOOKS
+    push_level(innermost, pair, SAVED_HOOKS)
 
 
 def pop_hooks():
     """Take back the last push_hooks()."""
-    cdef Level level = <Level?> innermost.get()
-    innermost.set(level.outer)
-    if level.outer is None:
-        thread_state().mode &= ~SAVED_HOOKS
+    pop_level(innermost)
 
 
 def disable_hooks(str message):
@@ -58,11 +45,15 @@ def disable_hooks(str message):
 
 cdef tuple active_pairs():
     """The pairs that apply, the innermost first: that one, and those around it as long as they compose."""
-    cdef Level level = innermost.get()
+    cdef Level level = top_level(innermost)
+    cdef HookPair pair
     cdef list pairs = []
-    while level is not None and level.pair.pack is not None:
-        pairs.append(level.pair)
-        if not level.pair.composes:
+    while level is not None:
+        pair = <HookPair> level.value
+        if pair.pack is None:
+            break
+        pairs.append(pair)
+        if not pair.composes:
             break
         level = level.outer
     return tuple(pairs)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.guard import add_watcher, memory_of, remove_watcher, share_memory, swap_guard
+from .._core.guard import add_watcher, memory_of, pop_guard, push_guard, remove_watcher, share_memory
 from .._core.tensor import Tensor, array_of, from_array
 from ._saved_hooks import saved_tensors_hooks
 
@@ -36,14 +36,13 @@ class guard_buffers:
 
     def __init__(self, checksum: bool = False):
         self._checksum = checksum
-        self._previous: list[bool | None] = []
 
     def __enter__(self) -> "guard_buffers":
-        self._previous.append(swap_guard(bool(self._checksum)))
+        push_guard(bool(self._checksum))
         return self
 
     def __exit__(self, *exception: object) -> None:
-        swap_guard(self._previous.pop())
+        pop_guard()
 
 
 class _Handle:

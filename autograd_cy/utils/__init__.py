@@ -1,5 +1,5 @@
 """Helpers of the facade."""
 
-from . import hooks
+from . import checkpoint, hooks
 
-__all__ = ["hooks"]
+__all__ = ["checkpoint", "hooks"]

@@ -1,0 +1,67 @@
+"""Settings that belong to a context (`contextvars`), and a mode bit of the thread that says that there may be one.
+
+Each thread and each asyncio task has its own, and a task starts with those of the context in which it was made. The bit
+stays as long as a Level of the thread lives, also in the copy of a context that a task holds: who sees the bit looks into
+the context, and without it nobody does.
+"""
+
+import threading
+
+cimport cython
+
+from autograd_cy._core.state cimport SAVED_HOOKS, thread_state
+
+cdef object local = threading.local()
+
+
+@cython.final
+cdef class ThreadLevels:
+    pass
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class Level:
+    def __dealloc__(self):
+        if self.bit == SAVED_HOOKS:
+            self.thread.hooks -= 1
+        elif self.bit:
+            self.thread.guards -= 1
+
+
+cdef ThreadLevels levels_of_thread():
+    cdef object found = getattr(local, "levels", None)
+    if found is None:
+        found = local.levels = ThreadLevels.__new__(ThreadLevels)
+    return <ThreadLevels> found
+
+
+cdef int push_level(object variable, object value, int bit) except -1:
+    """Put a value on top of those that the variable has in this context, and set the mode."""
+    cdef ThreadLevels thread = levels_of_thread()
+    cdef Level level = Level.__new__(Level)
+    level.value, level.outer, level.thread = value, variable.get(), thread
+    variable.set(level)
+    level.bit = bit
+    if bit == SAVED_HOOKS:
+        thread.hooks += 1
+    else:
+        thread.guards += 1
+    thread_state().mode |= bit
+    return 0
+
+
+cdef int pop_level(object variable) except -1:
+    """Take the value on top off; the mode ends with the last Level."""
+    cdef ThreadLevels thread = levels_of_thread()
+    cdef Level level = <Level?> variable.get()
+    cdef int bit = level.bit
+    variable.set(level.outer)
+    level = None
+    if (thread.hooks if bit == SAVED_HOOKS else thread.guards) == 0:
+        thread_state().mode &= ~bit
+    return 0
+
+
+cdef Level top_level(object variable):
+    return <Level> variable.get()
