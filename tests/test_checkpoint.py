@@ -350,6 +350,21 @@ class TestNotReentrant:
         with pytest.raises(RuntimeError, match="context_fn suppressed an exception raised during the checkpointed forward"):
             new(lambda x: 1 / 0, leaf([0.5]), context_fn=lambda: (Swallowing(), Swallowing()))
 
+    @differs("nothing is dropped before it was asked for")
+    def test_a_retained_graph_holds_no_values(self, no_collector):
+        refs = []
+
+        def f(x):
+            y = x.sin()
+            refs.append(weakref.ref(y.numpy(force=True)))
+            return y.exp().sum()
+
+        x = leaf([1.0, 2.0])
+        y = new(f, x)
+        y.backward(retain_graph=True)
+        torch.autograd.grad(y, x)
+        assert [r() for r in refs] == [None, None, None]
+
     @differs("nodes have no weak references")
     def test_the_graph_is_freed(self, no_collector):
         x = leaf([0.5])

@@ -55,6 +55,10 @@ LAYERS = [
     autograd.grad_mode autograd.variable autograd.forward_ad
     autograd.function
     autograd.gradients autograd._multi_grad
+    utils._checkpoint_errors utils._checkpoint_policy
+    utils._checkpoint_frame
+    utils.checkpoint
+    utils
     autograd._explain
     autograd.graph
     autograd._gradcheck_jacobian autograd._gradcheck_compare autograd._gradcheck_report autograd._gradcheck_seeds

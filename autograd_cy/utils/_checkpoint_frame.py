@@ -7,8 +7,8 @@ NOTE [Checkpoint]
      the values for the Places. Of a Place that is gone nothing is kept.
   3. The second run ends as soon as it has saved as many tensors as the first (early stop): by an exception from the pack
      hook, which the function can't catch by accident.
-  4. The values belong to one backward. When it comes to another node, those of the node before are dropped; asked again,
-     the function runs again.
+  4. The values belong to one backward, and go with its end. When it comes to another node, those of the node before are
+     dropped; asked again, the function runs again.
   5. A checkpoint inside a checkpoint saves its arguments by the outer Frame, so the outer function runs again first. If the
      function itself calls backward, the first run isn't over; the second then runs as far as the first had come.
 """
@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from .._core.running import current_graph_task_id
+from .._core.running import current_graph_task_id, queue_callback
 from .._core.tensor import Tensor, from_array
+from ..autograd._saved_hooks import saved_tensors_hooks
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad
-from ..autograd.graph import saved_tensors_hooks
 from ._checkpoint_errors import Trace, different_metadata, different_number, too_many
 from ._checkpoint_policy import current_policy
 
@@ -118,6 +118,8 @@ class Frame:
         if values is None or task < 0:
             self._values = {task: Values()}
             values = self._values[task]
+            if task >= 0:
+                queue_callback(self._values.clear)
         values.come_to(node)
         if packed not in values.tensors:
             self._run_again(values)
