@@ -16,6 +16,7 @@ from autograd_cy.utils.checkpoint import (
     checkpoint,
     checkpoint_sequential,
     create_selective_checkpoint_contexts,
+    detach_variable,
     noop_context_fn,
     set_checkpoint_debug_enabled,
     set_checkpoint_early_stop,
@@ -497,6 +498,17 @@ class TestReentrant:
         w, x = leaf([3.0]), leaf([0.5])
         checkpoint(lambda t: t * w, x, use_reentrant=True).backward()
         assert w.grad.tolist() == [0.5]
+
+    def test_the_node_has_its_name(self):
+        y = checkpoint(Counted(), leaf([0.5]), use_reentrant=True)
+        assert y.grad_fn.name() == "CheckpointFunctionBackward"
+
+    def test_detached_inputs(self):
+        x = leaf([0.5]) * 2
+        y, name, z = detach_variable((x, "name", x.detach()))
+        assert (y.is_leaf, y.requires_grad, name, z.requires_grad) == (True, True, "name", False)
+        with pytest.raises(RuntimeError, match=r"Only tuple of tensors is supported\. Got Unsupported input type: list"):
+            detach_variable([x])
 
     def test_deep(self):
         x = leaf([1.0])

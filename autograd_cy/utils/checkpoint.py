@@ -17,8 +17,9 @@ from ._checkpoint_frame import Frame
 from ._checkpoint_policy import CheckpointPolicy, SelectiveCheckpointContext, create_selective_checkpoint_contexts
 
 __all__ = [
-    "CheckpointError", "CheckpointPolicy", "SelectiveCheckpointContext", "checkpoint", "checkpoint_sequential",
-    "create_selective_checkpoint_contexts", "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop",
+    "CheckpointError", "CheckpointFunction", "CheckpointPolicy", "SelectiveCheckpointContext", "check_backward_validity",
+    "checkpoint", "checkpoint_sequential", "create_selective_checkpoint_contexts", "detach_variable", "noop_context_fn",
+    "set_checkpoint_debug_enabled", "set_checkpoint_early_stop",
 ]  # fmt: skip
 
 _debug_enabled: contextvars.ContextVar[bool | None] = contextvars.ContextVar("checkpoint_debug", default=None)
@@ -108,9 +109,9 @@ def checkpoint(
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs) + " (use_reentrant=False takes them)")
     if context_fn is not noop_context_fn or debug:
         raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
-    if is_grad_enabled() and not any(isinstance(x, Tensor) and x.requires_grad for x in args):
-        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
-    return _Reentrant.apply(function, preserve, *args)
+    if is_grad_enabled():
+        check_backward_validity(args)
+    return CheckpointFunction.apply(function, preserve, *args)
 
 
 def _recomputed(
@@ -148,6 +149,30 @@ def _recomputed(
     )
 
 
+def check_backward_validity(inputs: Iterable[Any]) -> None:
+    """``check_backward_validity(inputs)`` warns (UserWarning) if none of the tensors among the inputs requires grad.
+
+    >>> import autograd_cy as ag
+    >>> ag.utils.checkpoint.check_backward_validity([ag.ones(1, requires_grad=True), 2])
+    """
+    if not any(isinstance(x, Tensor) and x.requires_grad for x in inputs):
+        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=3)
+
+
+def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """``detach_variable(inputs)``: the tensors of a tuple as leaves that require grad if they did; what else is in it stays.
+
+    RuntimeError for anything but a tuple.
+
+    >>> import autograd_cy as ag
+    >>> ag.utils.checkpoint.detach_variable((ag.ones(1, requires_grad=True) * 2, "x"))
+    (tensor([2.], requires_grad=True), 'x')
+    """
+    if not isinstance(inputs, tuple):
+        raise RuntimeError(f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}")
+    return tuple(x.detach().requires_grad_(x.requires_grad) if isinstance(x, Tensor) else x for x in inputs)
+
+
 @contextlib.contextmanager
 def _random_numbers_from(state: Tensor | None) -> Iterator[None]:
     """Repeat the random numbers from a state, and go on with the present ones afterwards; None: do nothing."""
@@ -162,8 +187,16 @@ def _random_numbers_from(state: Tensor | None) -> Iterator[None]:
         set_rng_state(present)
 
 
-class _Reentrant(Function):
-    """A function run without recording; backward records it on copies of the arguments and runs through that."""
+class CheckpointFunction(Function):
+    """``CheckpointFunction.apply(function, preserve_rng_state, *args)``: the reentrant variant of ``checkpoint``.
+
+    The function runs without recording; backward records it on copies of the arguments and runs through that.
+
+    >>> import autograd_cy as ag
+    >>> x = ag.tensor(0.0, requires_grad=True)
+    >>> ag.utils.checkpoint.CheckpointFunction.apply(ag.exp, True, x).grad_fn
+    <CheckpointFunctionBackward>
+    """
 
     @staticmethod
     def forward(ctx: Any, function: Callable[..., Any], preserve: bool, *args: Any) -> Any:
@@ -184,7 +217,8 @@ class _Reentrant(Function):
             )
         args = list(ctx.template)
         for i, tensor in zip(ctx.positions, ctx.saved_tensors, strict=True):
-            args[i] = tensor.detach().requires_grad_(tensor.requires_grad)
+            args[i] = tensor
+        args = list(detach_variable(tuple(args)))
         with _random_numbers_from(ctx.state), enable_grad():
             outputs = ctx.function(*args)
         outputs = (outputs,) if isinstance(outputs, Tensor) else outputs
