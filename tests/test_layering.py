@@ -52,6 +52,7 @@ LAYERS = [
     random cuda memory
     autograd._saved_hooks
     autograd._packers autograd._saved_guard
+    autograd._cycles
     autograd.grad_mode autograd.variable autograd.forward_ad
     autograd.function
     autograd.gradients autograd._multi_grad

@@ -17,7 +17,7 @@ from autograd_cy._core.hooks cimport (
     keep_retained, run_post_accumulate_hooks, run_post_hooks, run_pre_hooks, run_tensor_hooks)
 from autograd_cy._core.input_buffer cimport accumulate, add_gradient
 from autograd_cy._core.node cimport (
-    AccumulateGrad, Node, NodeHooks, Scratch, existing_hooks, has_hooks, leaf_of, target_of)
+    AccumulateGrad, BOXED, Node, NodeHooks, Scratch, existing_hooks, has_hooks, leaf_of, target_of)
 from autograd_cy._core.op_hooks cimport is_logged, observe_end, observe_start
 from autograd_cy._core.ready_queue cimport pop, push
 from autograd_cy._core.reentry cimport in_fresh_thread
@@ -87,6 +87,8 @@ cdef int run_node(GraphTask task, Node node) except -1:
             accumulate(leaf_of(node), g, task.recorded)
         return 0
     if node.joint or task.observed or (hooks and has_node_hooks(existing_hooks(node))):
+        if node.joint == BOXED and type(g) is not list:
+            g = [g] * node.n_outputs
         propagate_joint(task, node, g)
     else:
         propagate(task, node, g)
@@ -127,18 +129,27 @@ cdef int propagate_joint(GraphTask task, Node node, object g) except -1:
     """The same for a node that computes all gradients in one call, or that somebody watches: on Tensors."""
     cdef NodeHooks hooks = existing_hooks(node)
     cdef tuple gradients, results
+    cdef list box
     cdef Node target
     cdef int i
-    if node.n_outputs > 1:
+    if node.n_outputs > 1 or node.joint == BOXED:
         gradients = tuple([as_seen(item) for item in ([None] * node.n_outputs if g is None else g)])
     else:
         gradients = (as_seen(g),)
+    if node.joint == BOXED:
+        (<list> g).clear()
     g = None
     if hooks is not None and hooks.pre_hooks:
         gradients = run_pre_hooks(hooks, gradients)
     if task.observed:
         observe_start(node, gradients)
-    results = results_of(task, node, gradients)
+    if node.joint == BOXED:
+        box = list(gradients)
+        if not task.observed and (hooks is None or not hooks.post_hooks):
+            gradients = None            # from here on the list alone holds them, and it is the user's
+        results = node.rules(box) if leads_anywhere(node) else (None,) * node.n_edges
+    else:
+        results = results_of(task, node, gradients)
     if hooks is not None and hooks.post_hooks:
         results = run_post_hooks(hooks, results, gradients)
     if task.observed:

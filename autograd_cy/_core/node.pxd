@@ -16,6 +16,10 @@ cdef struct Scratch:
     PyObject *buffer        # owned: the gradient so far (a list of them for several outputs), or NULL
 
 
+cdef enum:
+    BOXED = 2               # of `joint`: `rules` gets a list that alone holds the gradients
+
+
 cdef class Node:
     cdef Link link
     cdef object __weakref__
@@ -37,7 +41,7 @@ cdef class Node:
     cdef int instruction
     cdef char saves                 # something was saved (HANDLES: by a SavedTensor) ...
     cdef char released              # ... and given up after a backward
-    cdef char joint                 # all gradients come from one call (`rules`), as a user's Function gives them
+    cdef char joint                 # all gradients come from one call (`rules`), as a user's Function gives them; or BOXED
     # an elementwise node: its row of the table, the types of its inputs
     cdef signed char code0, code1, code2
     cdef void *op

@@ -4,7 +4,8 @@ cimport numpy as cnp
 
 from autograd_cy._core.buffers cimport new_zeros
 from autograd_cy._core.dtypes cimport code_of, dtype_of, is_differentiable
-from autograd_cy._core.node cimport Node, connect
+from autograd_cy._core.graph_task cimport GraphTask, leads_on
+from autograd_cy._core.node cimport BOXED, Node, connect, target_of
 from autograd_cy._core.op_hooks cimport observe_forward
 from autograd_cy._core.record cimport set_tangents
 from autograd_cy._core.saved cimport freed_error
@@ -46,18 +47,20 @@ cdef class FunctionNode(Node):
     """
     cdef tuple arguments            # for each argument of forward: Metadata of a tensor, or None
     cdef tuple outputs              # Metadata of each output of forward, None for a non-tensor
-    cdef readonly tuple needs_input_grad
-    cdef tuple to_save
-    cdef tuple to_save_for_forward
-    cdef tuple unrecorded           # outputs marked as not differentiable
+    cdef tuple wanted               # for each argument of forward: whether it is a tensor that requires grad
+    cdef object given_needs         # needs_input_grad as the user set it, or None
+    cdef readonly tuple to_save
+    cdef readonly tuple saved_for_forward
+    cdef readonly tuple non_differentiable  # until forward has returned; from then on:
+    cdef tuple marks                # for each output whether it was marked so; None: none was
     cdef list kept                  # SavedTensors
     cdef bint materializes
     cdef bint in_jvp
+    cdef bint cleared               # saved_tensors was read, and may be once only
 
     def __cinit__(self):
         self.joint = True
         self.materializes = True
-        self.unrecorded = ()
 
     # the ctx
 
@@ -75,17 +78,31 @@ cdef class FunctionNode(Node):
             if tensor is not None and not isinstance(tensor, Tensor):
                 raise TypeError(f"save_for_forward can only save variables, but argument {i} is of type "
                                 f"{type(tensor).__name__}")
-        self.to_save_for_forward = tensors
+        self.saved_for_forward = tensors
 
     @property
     def saved_tensors(self):
         """The tensors that save_for_backward kept (in jvp: save_for_forward), checked for writes since."""
         cdef SavedTensor item
         if self.in_jvp:
-            return self.to_save_for_forward or ()
+            return self.saved_for_forward or ()
         if self.released:
             raise freed_error(self)
-        return tuple([item.restored(self) for item in self.kept or ()])
+        if self.cleared:
+            raise RuntimeError("saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the "
+                               f"autograd.Function. {self.name()} read them before: keep what it returned, or unset the flag.")
+        cdef tuple tensors = tuple([item.restored(self) for item in self.kept or ()])
+        if self.is_set("clear_saved_tensors_on_access"):
+            self.cleared = True
+            self.kept = None
+        return tensors
+
+    cdef bint is_set(self, str flag) except -1:
+        """A flag of the Function."""
+        value = getattr(type(self)._forward_cls, flag)
+        if type(value) is not bool:
+            raise RuntimeError(f"{flag} must be a bool, got {type(value).__name__}")
+        return value
 
     @property
     def saved_variables(self):
@@ -112,18 +129,65 @@ cdef class FunctionNode(Node):
         """mark_non_differentiable(*tensors): these outputs of forward get no gradient."""
         for tensor in tensors:
             if not isinstance(tensor, Tensor):
-                raise TypeError(f"mark_non_differentiable only accepts variable arguments, but got "
-                                f"{type(tensor).__name__}")
-        self.unrecorded = tensors
+                raise RuntimeError(f"mark_non_differentiable only accepts variable arguments, but got "
+                                   f"{type(tensor).__name__}")
+        self.non_differentiable = tensors
 
     def mark_shared_storage(self, *pairs):
         """Deprecated; without effect."""
         warnings.warn("`mark_shared_storage` is deprecated. Tensors with shared storages are automatically tracked.",
                       FutureWarning, stacklevel=2)
 
-    def set_materialize_grads(self, bint value):
+    def set_materialize_grads(self, value):
         """set_materialize_grads(value): whether backward sees zeros (the default) or None for an unused output."""
+        if type(value) is not bool:
+            raise TypeError(f"set_materialize_grads received an invalid combination of arguments: expected a bool, got "
+                            f"{type(value).__name__}")
         self.materializes = value
+
+    @property
+    def needs_input_grad(self):
+        """For each argument of forward whether its gradient is of use: in backward, of use to the backward that runs.
+
+        A Function with ``exact_needs_input_grad = False`` sees in backward what it saw in forward, as in PyTorch.
+        """
+        cdef GraphTask task = <GraphTask> thread_state().graph_task if thread_state().graph_task != NULL else None
+        if self.given_needs is not None:
+            return self.given_needs
+        if task is None or task.node is not self or not task.selective or not self.is_set("exact_needs_input_grad"):
+            return self.wanted
+        cdef list needed = []
+        cdef int edge = 0
+        cdef Node target
+        for argument in self.arguments:
+            if argument is None:
+                needed.append(False)
+                continue
+            target = target_of(self, edge)
+            needed.append(target is not None and leads_on(task, target))
+            edge += 1
+        return tuple(needed)
+
+    @needs_input_grad.setter
+    def needs_input_grad(self, value):
+        self.given_needs = value
+
+    def apply(self, *gradients):
+        """apply(*gradients) -> Any: what the Function's backward returns for these gradients, unchecked."""
+        return self.call_backward(list(gradients))
+
+    def apply_boxed(self, gradients):
+        """apply_boxed(gradients) -> Any: calls the Function's backward with the list as its only argument."""
+        return type(self)._forward_cls._backward_function()(self, gradients)
+
+    def apply_jvp(self, *tangents):
+        """apply_jvp(*tangents) -> Any: what the Function's jvp returns for these tangents, unchecked."""
+        return type(self)._forward_cls.jvp(self, *tangents)
+
+    cdef object call_backward(self, list gradients):
+        """The user's backward: with one list, if it asks for that, else with an argument for each output."""
+        backward = type(self)._forward_cls._backward_function()
+        return backward(self, gradients) if type(self)._forward_cls.boxed_grads_call else backward(self, *gradients)
 
     def name(self):
         return type(self).__name__
@@ -132,22 +196,22 @@ cdef class FunctionNode(Node):
 
     cdef int release_saved(self) except -1:
         cdef SavedTensor saved
-        if self.kept:
+        if self.kept or self.cleared:
             self.released = True
-            for saved in self.kept:
+            for saved in self.kept or ():
                 saved.release()
             self.kept = None
-            self.to_save = None
         return 0
 
     cdef tuple rules(self, object g):
-        cdef list gradients = list(g) if self.n_outputs > 1 else [g]
+        cdef list gradients = g if type(g) is list else [g]
         cdef int i
         if self.materializes:
             for i in range(len(gradients)):
                 if gradients[i] is None and self.outputs[i] is not None:
                     gradients[i] = zeros(<Metadata> self.outputs[i])
-        results = type(self)._forward_cls._backward_function()(self, *gradients)
+        g = None
+        results = self.call_backward(gradients)
         return self.fitted(results if isinstance(results, tuple) else (results,))
 
     cdef tuple fitted(self, tuple results):
@@ -201,21 +265,30 @@ cdef class FunctionNode(Node):
         return self.checked_tangents(results if isinstance(results, tuple) else (results,))
 
     cdef object checked_tangents(self, tuple results):
+        """What jvp returned, checked: a tangent or None for each output; of those that are tensors, the tangents."""
         cdef int i
-        cdef list expected = [m for m in self.outputs if m is not None]
-        if len(results) != len(expected):
+        cdef list tangents = []
+        if len(results) != len(self.outputs):
             raise RuntimeError(f"{self.name()}'s jvp returned an invalid number of forward gradients (expected "
-                               f"{len(expected)} but got {len(results)})")
+                               f"{len(self.outputs)} but got {len(results)})")
         for i in range(len(results)):
-            if results[i] is None:
-                continue
-            if not isinstance(results[i], Tensor):
-                raise RuntimeError(f"{self.name()}'s jvp: expected Variable or None (got {type(results[i]).__name__}) for "
-                                   f"grad output {i}")
-            if metadata_of(<Tensor> results[i]).shape != (<Metadata> expected[i]).shape:
-                raise RuntimeError(f"{self.name()}'s jvp returned a forward gradient that has a different size than "
-                                   f"output {i}: {list(results[i].shape)}, {list((<Metadata> expected[i]).shape)}")
-        return results if len(results) > 1 else results[0]
+            if self.outputs[i] is not None:
+                if results[i] is not None:
+                    self.check_tangent(results[i], i, <Metadata> self.outputs[i])
+                tangents.append(results[i])
+        return tuple(tangents) if len(tangents) != 1 else tangents[0]
+
+    cdef int check_tangent(self, object tangent, int i, Metadata output) except -1:
+        if not isinstance(tangent, Tensor):
+            raise RuntimeError(f"{self.name()}'s jvp: expected Variable or None (got {type(tangent).__name__}) for "
+                               f"grad output {i}")
+        if not is_differentiable(output.code) or (self.marks is not None and self.marks[i]):
+            raise RuntimeError(f"{self.name()}'s jvp returned a gradient at position {i}, but the corresponding forward output "
+                               "is not a differentiable Tensor. You should return None at that position instead.")
+        if metadata_of(<Tensor> tangent).shape != output.shape:
+            raise RuntimeError(f"{self.name()}'s jvp returned a forward gradient that has a different size than "
+                               f"output {i}: {list(tangent.shape)}, {list(output.shape)}")
+        return 0
 
 
 cdef Tensor zeros(Metadata metadata):
@@ -237,31 +310,32 @@ cdef bint is_reducible(tuple shape, tuple target):
     return True
 
 
-def apply_function(cls, node_class, bint separate_context, tuple args):
-    """Call a Function: run forward unrecorded, then enter what it returned.
+def apply_function(cls, node_class, bint separate_context, tuple args, dict kwargs):
+    """Call a Function: run forward unrecorded, then enter what it returned. Keyword arguments count after the others.
 
     `separate_context`: forward does not take ctx, setup_context(ctx, inputs, output) is called after it.
     """
     cdef ThreadState *state = thread_state()
     cdef int mode = state.mode
     cdef FunctionNode node = node_class.__new__(node_class)
-    cdef list inputs = [], arguments = []
-    for x in args:
+    cdef list inputs = [], arguments = [], needed = []
+    for x in args + tuple(kwargs.values()) if kwargs else args:
         arguments.append(metadata_of(<Tensor> x) if isinstance(x, Tensor) else None)
         if isinstance(x, Tensor):
             inputs.append(x)
+        needed.append(isinstance(x, Tensor) and (<Tensor> x).needs_grad != 0)
     node.arguments = tuple(arguments)
-    node.needs_input_grad = tuple([isinstance(x, Tensor) and (<Tensor> x).needs_grad != 0 for x in args])
+    node.wanted = tuple(needed)
     state.mode = (mode | NO_GRAD) & ~FORWARD_AD
     try:
         if separate_context:
-            result = cls.forward(*args)
-            cls.setup_context(node, args, result)
+            result = cls.forward(*args, **kwargs)
+            cls.setup_context(node, args + tuple(kwargs.values()), result)
         else:
-            result = cls.forward(node, *args)
+            result = cls.forward(node, *args, **kwargs)
     finally:
         state.mode = mode
-    return enter_outputs(node, result, inputs, not mode & NO_GRAD and True in node.needs_input_grad)
+    return enter_outputs(node, result, inputs, not mode & NO_GRAD and True in node.wanted)
 
 
 cdef object enter_outputs(FunctionNode node, object result, list inputs, bint recorded):
@@ -276,11 +350,16 @@ cdef object enter_outputs(FunctionNode node, object result, list inputs, bint re
             tensors.append(outputs[i])
     node.outputs = tuple([metadata_of(<Tensor> y) if isinstance(y, Tensor) else None for y in outputs])
     node.n_outputs = len(outputs)
+    if node.non_differentiable is not None:
+        node.marks = tuple([is_among(y, node.non_differentiable) for y in ((result,) if single else result)])
+        node.non_differentiable = None
     if recorded:
+        if type(node)._forward_cls.boxed_grads_call:
+            node.joint = BOXED
         for x in inputs:
             connect(node, <Tensor> x)
         for i in range(len(outputs)):
-            if isinstance(outputs[i], Tensor) and not is_among(result if single else result[i], node.unrecorded):
+            if isinstance(outputs[i], Tensor) and (node.marks is None or not node.marks[i]):
                 enter_output(node, <Tensor> outputs[i], i)
         keep_saved(node, result, outputs, single)
     elif thread_state().mode & FORWARD_AD:

@@ -1,6 +1,7 @@
 """Function: operations with a gradient written by the user (facade)."""
 
 import functools
+import inspect
 import warnings
 
 from .._core.py_function import FunctionNode, apply_function
@@ -26,6 +27,10 @@ class Function(metaclass=_FunctionMeta):
     ``forward(ctx, *args)`` computes; ``backward(ctx, *grad_outputs)`` returns a gradient (or None) for each argument of
     forward; ``jvp(ctx, *tangents)`` is for forward mode. With ``setup_context(ctx, inputs, output)`` forward takes no ctx.
 
+    Flags of a subclass: ``boxed_grads_call``: backward(ctx, grads) gets one list, which alone holds the gradients, so that
+    it can free them one by one; ``clear_saved_tensors_on_access``: ctx gives its saved tensors away, once;
+    ``exact_needs_input_grad = False``: ctx.needs_input_grad is in backward as it was in forward, whatever was asked for.
+
     >>> import autograd_cy as ag
     >>> class Cube(ag.autograd.Function):
     ...     @staticmethod
@@ -41,6 +46,10 @@ class Function(metaclass=_FunctionMeta):
     >>> x.grad
     tensor(12.)
     """
+
+    boxed_grads_call = False
+    clear_saved_tensors_on_access = False
+    exact_needs_input_grad = True
 
     def __init__(self, *args, **kwargs):
         warnings.warn(
@@ -95,11 +104,19 @@ class Function(metaclass=_FunctionMeta):
 
     @classmethod
     def apply(cls, *args, **kwargs):
-        """apply(*args): call forward, and record the call if any argument asks for it."""
+        """apply(*args, **kwargs): call forward, and record the call if any argument asks for it."""
         separate = cls.setup_context is not Function.setup_context
-        if kwargs:
-            raise TypeError(f"{cls.__name__}.apply() takes no keyword arguments, but got {sorted(kwargs)}")
-        return apply_function(cls, cls._backward_cls, separate, args)
+        if separate and (kwargs or len(args) < _parameter_count(cls.forward)):
+            bound = inspect.signature(cls.forward).bind(*args, **kwargs)
+            bound.apply_defaults()  # setup_context sees them as inputs
+            args, kwargs = bound.args, bound.kwargs
+        return apply_function(cls, cls._backward_cls, separate, args, kwargs)
+
+
+def _parameter_count(function):
+    """How many positional parameters a function names; 0 if nobody can tell."""
+    code = getattr(function, "__code__", None)
+    return 0 if code is None else code.co_argcount
 
 
 class _Once(Function):
@@ -112,6 +129,10 @@ class _Once(Function):
     @staticmethod
     def backward(ctx, *grad_outputs):
         raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
+
+
+def _is_differentiable(x):
+    return isinstance(x, Tensor) and (x.dtype.is_floating_point or x.dtype.is_complex)
 
 
 def once_differentiable(backward):
@@ -133,14 +154,16 @@ def once_differentiable(backward):
 
     @functools.wraps(backward)
     def unrecorded(ctx, *grad_outputs):
+        boxed = len(grad_outputs) == 1 and type(grad_outputs[0]) is list
+        given = grad_outputs[0] if boxed else grad_outputs
+        recorded = is_grad_enabled() and any(isinstance(g, Tensor) and g.requires_grad for g in given)
         with no_grad():
             results = backward(ctx, *grad_outputs)
-        if not is_grad_enabled() or not any(isinstance(g, Tensor) and g.requires_grad for g in grad_outputs):
+        if not recorded:
             return results
         several = results if isinstance(results, tuple) else (results,)
-        tensors = [r.detach().requires_grad_() for r in several if r is not None]
-        marked = iter(_Once.apply(*tensors))
-        final = tuple(None if r is None else next(marked) for r in several)
+        marked = iter(_Once.apply(*[r.detach().requires_grad_() for r in several if _is_differentiable(r)]))
+        final = tuple(next(marked) if _is_differentiable(r) else r for r in several)
         return final if isinstance(results, tuple) else final[0]
 
     return unrecorded

@@ -5,6 +5,7 @@ from .._core.node import Node, gradient_node
 from .._core.op_hooks import register_op_hook as _register_op_hook
 from .._core.running import current_graph_task_id, current_node, execution_order, task_notes, will_execute
 from .._core.unchain import unchain, unchain_backward
+from ._cycles import Cycle, find_cycles
 from ._explain import HookCall, HookPlan, explain_hooks
 from ._multi_grad import register_multi_grad_hook
 from ._packers import save_as_half, save_on_disk
@@ -12,10 +13,10 @@ from ._saved_guard import allow_mutation_on_saved_tensors, guard_buffers
 from ._saved_hooks import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
 
 __all__ = [
-    "GradientEdge", "HookCall", "HookPlan", "Node", "allow_mutation_on_saved_tensors", "current_graph_task_id",
-    "current_node", "disable_saved_tensors_hooks", "execution_order", "explain_hooks", "get_gradient_edge", "guard_buffers",
-    "register_multi_grad_hook", "register_op_hook", "save_as_half", "save_on_cpu", "save_on_disk", "saved_tensors_hooks",
-    "task_notes", "unchain", "unchain_backward", "will_execute",
+    "Cycle", "GradientEdge", "HookCall", "HookPlan", "Node", "allow_mutation_on_saved_tensors", "current_graph_task_id",
+    "current_node", "disable_saved_tensors_hooks", "execution_order", "explain_hooks", "find_cycles",
+    "get_gradient_edge", "guard_buffers", "register_multi_grad_hook", "register_op_hook", "save_as_half", "save_on_cpu",
+    "save_on_disk", "saved_tensors_hooks", "task_notes", "unchain", "unchain_backward", "will_execute",
 ]  # fmt: skip
 
 
