@@ -1,6 +1,7 @@
 """The methods of Tensor that are no operations (facade). `method` attaches each to the compiled type."""
 
 import warnings
+from copy import deepcopy
 
 import numpy as np
 
@@ -384,32 +385,58 @@ def __repr__(self):
 # pickle and copy
 
 
-def _rebuild(array, requires_grad, grad):
+def _rebuild(array, requires_grad, grad, attributes=None):
     tensor = from_array(array)
     tensor.requires_grad = requires_grad
     tensor.grad = grad
+    if attributes:
+        vars(tensor).update(attributes)
     return tensor
 
 
 @method
 def __reduce_ex__(self, protocol):
     warn_if_has_hooks(self)
-    return _rebuild, (array_of(self), self.requires_grad, self.grad if self.is_leaf else None)
+    grad = self.grad if self.is_leaf else None
+    if grad is not None and grad.requires_grad:
+        grad = grad.detach()
+    return _rebuild, (array_of(self), self.requires_grad, grad, vars(self) or None)
+
+
+@method
+def __copy__(self):
+    return _rebuild(array_of(self), self.requires_grad, None, vars(self))
 
 
 @method
 def __deepcopy__(self, memo):
+    if id(self) in memo:
+        return memo[id(self)]
     if not self.is_leaf:
         raise RuntimeError(
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment. "
             f"This one was computed by {self.grad_fn!r}; take detach().clone()."
         )
-    copy = from_array(array_of(self).copy())
-    copy.requires_grad = self.requires_grad
-    memo[id(self)] = copy
-    if self.grad is not None:
-        copy.grad = self.grad.detach().clone()
-    return copy
+    grad = None if self.grad is None else deepcopy(self.grad, memo)
+    memo[id(self)] = result = _rebuild(_copied(array_of(self), memo), self.requires_grad, grad)
+    if vars(self):
+        vars(result).update(deepcopy(vars(self), memo))
+    return result
+
+
+def _copied(array, memo):
+    """A copy of an array within a copy of all the memory that it is a view of: views of one memory stay so."""
+    owner = array
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    key = ("memory of tensors", id(owner))
+    if key not in memo:
+        memo[key] = owner, owner.copy(order="K")  # the owner, too, so that nothing else gets its id
+    twin = memo[key][1]
+    if array is owner or array.size == 0 or twin.strides != owner.strides:  # an owner that is not dense
+        return twin if array is owner else array.copy()
+    offset = array.ctypes.data - owner.ctypes.data
+    return np.ndarray(array.shape, array.dtype, twin.ravel(order="K").view(np.uint8), offset, array.strides)
 
 
 # new tensors like this one

@@ -9,6 +9,12 @@ from autograd_cy._core.tensor import Tensor
 class FunctionNode(Node):
     @property
     def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]: ...
+    def apply(self, *gradients: Tensor | None) -> Any:
+        """what the Function's backward returns for these gradients, unchecked."""
+    def apply_boxed(self, gradients: list[Tensor | None]) -> Any:
+        """calls the Function's backward with the list as its only argument."""
+    def apply_jvp(self, *tangents: Tensor | None) -> Any:
+        """what the Function's jvp returns for these tangents, unchecked."""
     @property
     def dirty_tensors(self) -> tuple[Tensor, ...] | None: ...
     def mark_dirty(self, *tensors: Tensor) -> None:
@@ -20,17 +26,24 @@ class FunctionNode(Node):
     def name(self) -> str: ...
     @property
     def needs_input_grad(self) -> tuple[bool, ...]: ...
+    @property
+    def non_differentiable(self) -> tuple[Tensor, ...] | None: ...
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """keep tensors (or None) for backward; to be called in forward, once."""
     def save_for_forward(self, *tensors: Tensor | None) -> None:
         """keep tensors (or None) for jvp."""
+    @property
+    def saved_for_forward(self) -> tuple[Tensor | None, ...] | None: ...
     @property
     def saved_tensors(self) -> tuple[Tensor, ...]: ...
     @property
     def saved_variables(self) -> tuple[Tensor, ...]: ...
     def set_materialize_grads(self, value: bool) -> None:
         """whether backward sees zeros (the default) or None for an unused output."""
+    @property
+    def to_save(self) -> tuple[Tensor | None, ...] | None: ...
 
 def apply_function(
-    cls: type[Any], node_class: type[Node], separate_context: bool, args: tuple[Any, ...]
+    cls: type[Any], node_class: type[Node], separate_context: bool, args: tuple[Any, ...],
+    kwargs: dict[str, Any]
 ) -> Any: ...

@@ -283,8 +283,8 @@ cdef class FunctionNode(Node):
             raise RuntimeError(f"{self.name()}'s jvp: expected Variable or None (got {type(tangent).__name__}) for "
                                f"grad output {i}")
         if not is_differentiable(output.code) or (self.marks is not None and self.marks[i]):
-            raise RuntimeError(f"{self.name()}'s jvp returned a gradient at position {i}, but the corresponding forward output "
-                               "is not a differentiable Tensor. You should return None at that position instead.")
+            raise RuntimeError(f"{self.name()}'s jvp returned a gradient at position {i}, but the corresponding forward "
+                               "output is not a differentiable Tensor. You should return None at that position instead.")
         if metadata_of(<Tensor> tangent).shape != output.shape:
             raise RuntimeError(f"{self.name()}'s jvp returned a forward gradient that has a different size than "
                                f"output {i}: {list(tangent.shape)}, {list(output.shape)}")

@@ -66,7 +66,7 @@ def find_cycles(tensor: Any, limit: int = 1_000_000) -> list[Cycle]:
         raise TypeError(f"find_cycles(): expected a Tensor or a node, but got {type(tensor).__name__}")
     found = []
     for group in groups_that_hold_each_other(tensor, limit):
-        starts = [tensor] if id(tensor) in group else [x for x in group.values() if isinstance(x, Tensor)]
+        starts: list[Any] = [tensor] if id(tensor) in group else [x for x in group.values() if isinstance(x, Tensor)]
         starts = starts or [x for x in group.values() if isinstance(x, Node)]
         if starts:
             found.append(Cycle(shortest_cycle(starts[0], group)))

@@ -111,6 +111,7 @@ PARAMETERS = {
     "src": "Tensor",
     "start_dim": "int",
     "t": "Tensor",
+    "tangents": "Tensor | None",
     "target": "Tensor",
     "tensor": "Tensor",
     "tensors": "Sequence[Tensor]",
@@ -131,7 +132,6 @@ PARAMETERS = {
     "apply_boxed.gradients": "list[Tensor | None]",
     "apply_function.args": "tuple[Any, ...]",
     "apply_function.kwargs": "dict[str, Any]",
-    "apply_jvp.tangents": "Any",
     "convert.value": "Any",
     "extend.value": "Any",
     "expand_as.other": "Tensor",
@@ -293,9 +293,8 @@ SPECIAL = {
     "dtype": {"__eq__": "(self, other: object, /) -> bool", "__hash__": "(self) -> int"},
 }
 UNTOLD = {
-    "__init_subclass__", "__torch_function__",
-    "__array_ufunc__", "__delitem__", "__dict__", "__module__", "__pyx_vtable__", "__reduce_cython__", "__setstate__",
-    "__setstate_cython__", "__test__",
+    "__array_ufunc__", "__copy__", "__deepcopy__", "__delitem__", "__dict__", "__init_subclass__", "__module__",
+    "__pyx_vtable__", "__reduce_cython__", "__setstate__", "__setstate_cython__", "__test__", "__torch_function__",
 }  # fmt: skip
 
 # What the facade takes from the other modules of the core: {module: (classes, {function: result})}.
