@@ -1,0 +1,384 @@
+"""A program in NumPy alone: a model of what autograd does, small enough to be seen right.
+
+Memory is a flat array; a register is an array of positions in it, so that views are indexing. History is a functional
+program: a Value for everything that was ever computed, a write included, with a matrix for each input, its Jacobian. A
+tensor's history is that of its base at its positions (`where`).
+"""
+
+import heapq
+import itertools
+import math
+from dataclasses import dataclass, field
+from functools import singledispatchmethod
+
+import numpy as np
+
+from programs.instructions import VIEWS, Backward, Detach, Forget, Grad, Hook, Leaf, Mode, Op, View, Write
+
+ERRORS = {
+    "no grad": r"element 0 of tensors does not require grad and does not have a grad_fn",
+    "hook": r"cannot register a hook on a tensor that doesn't require gradient",
+    "leaf": r"a leaf Variable that requires grad is being used in an in-place operation",
+    "view of leaf": r"a view of a leaf Variable that requires grad is being used in an in-place",
+    "no_grad view": r"A view was created in no_grad mode and is being modified inplace with grad mode enabled",
+    "stale no_grad view": r"A view was created in no_grad mode and its base or another view of its base has been modified",
+    "freed": r"Trying to backward through the graph a second time",
+    "stale": r"modified by an inplace operation",
+    "wanted": r"One of the differentiated Tensors does not require grad",
+    "unused": r"appears to not have been used in the graph",
+}
+
+# An operation: its value, its derivatives for each operand, and what it saves of (operands..., result) for each.
+OPERATIONS = {
+    "add": (np.add, [lambda a, b, y: 1, lambda a, b, y: 1], ["", ""]),
+    "sub": (np.subtract, [lambda a, b, y: 1, lambda a, b, y: -1], ["", ""]),
+    "mul": (np.multiply, [lambda a, b, y: b, lambda a, b, y: a], ["b", "a"]),
+    "tanh": (np.tanh, [lambda a, y: 1 - y * y], ["y"]),
+    "sigmoid": (lambda a: 1 / (1 + np.exp(-a)), [lambda a, y: y * (1 - y)], ["y"]),
+    "exp": (np.exp, [lambda a, y: y], ["y"]),
+    "sin": (np.sin, [lambda a, y: np.cos(a)], ["a"]),
+    "sum": (lambda a: np.sum(a), [lambda a, y: 1], [""]),
+    "mean": (lambda a: np.mean(a), [lambda a, y: 1 / a.size], [""]),
+    "copy": (lambda a, b: b + 0 * a, [lambda a, b, y: 0, lambda a, b, y: 1], ["", ""]),
+    "zero": (lambda a: 0 * a, [lambda a, y: 0], [""]),
+}
+
+
+class Refused(Exception):
+    """An error that the program must meet, by its key in ERRORS."""
+
+
+class Memory:
+    def __init__(self, values):
+        self.values = np.array(values, dtype=float).ravel()
+        self.writes = []  # the positions of each
+
+    @property
+    def version(self):
+        return len(self.writes)
+
+
+@dataclass
+class Saved:
+    memory: Memory
+    version: int
+    positions: set
+
+    def is_stale(self, strictly):
+        """Whether it was written since; strictly: whether anything was in its memory."""
+        since = self.memory.writes[self.version :]
+        return any(strictly or written & self.positions for written in since)
+
+
+@dataclass(eq=False)
+class Value:
+    inputs: list  # (Value, Jacobian)
+    number: float
+    saved: list = field(default_factory=list)
+    hooks: list = field(default_factory=list)  # (notes, factor)
+    leaf: "Register | None" = None
+    freed: bool = False
+    writes_a_part: bool = False
+
+    def __lt__(self, other):
+        return self.number > other.number  # of the queue
+
+
+@dataclass(eq=False)
+class Base:
+    """The history of what a differentiable view and its siblings are views of."""
+
+    size: int
+    value: Value | None = None
+
+
+@dataclass(eq=False)
+class Register:
+    memory: Memory
+    index: np.ndarray  # positions in the memory
+    base: Base
+    where: np.ndarray  # positions in the base
+    is_view: bool = False
+    made_in_no_grad: bool = False
+    value: Value | None = None  # of a view
+    seen: int = 0  # the version at which the view's value was right
+    grad: np.ndarray | None = None
+
+    @property
+    def array(self):
+        return self.memory.values[self.index]
+
+    @property
+    def requires_grad(self):
+        return self.base.value is not None or self.value is not None
+
+
+class Model:
+    def __init__(self):
+        self.registers = []
+        self.records = True
+        self.noted = []
+        self.numbers = itertools.count()
+        # Where implementations may differ: whether a write to another part of the memory of what was saved is an error, and
+        # a second backward through the write of a view that saved nothing; and whether the last backward met such a case.
+        self.strictly = {"stale": False, "freed": False}
+        self.in_doubt = None
+
+    def perform(self, instruction):
+        """Run one instruction: None and what it computed, or the key of the error."""
+        try:
+            return None, self.run(instruction)
+        except Refused as error:
+            return str(error), None
+
+    def observe(self, register):
+        x = self.registers[register]
+        try:
+            value = self.value_of(x)
+        except Refused as error:
+            return {"error": str(error)}
+        return {
+            "values": x.array.tolist(), "requires_grad": x.requires_grad, "version": x.memory.version,
+            "is_leaf": value is None or value.leaf is not None, "grad": None if x.grad is None else x.grad.tolist(),
+        }  # fmt: skip
+
+    def is_usable(self, register):
+        """Whether a register has a history: not so a view made in no_grad of what now requires grad."""
+        x = self.registers[register]
+        return not (x.made_in_no_grad and x.requires_grad)
+
+    # history
+
+    def new_value(self, inputs, saved=()):
+        return Value([(x, m) for x, m in inputs if x is not None], next(self.numbers), list(saved))
+
+    def gathered(self, source, size, positions):
+        """The elements of a value at some positions."""
+        picks = np.zeros((positions.size, size))
+        picks[np.arange(positions.size), positions.ravel()] = 1
+        return self.new_value([(source, picks)])
+
+    def value_of(self, x):
+        """The current value of a register in its history, None without one. That of a view is made anew after a write."""
+        if not x.is_view:
+            return x.base.value
+        if x.base.value is not None and x.seen != x.memory.version:
+            if x.made_in_no_grad:
+                raise Refused("stale no_grad view")
+            x.value = self.gathered(x.base.value, x.base.size, x.where)
+            x.seen = x.memory.version
+        return x.value
+
+    def compute(self, name, operands):
+        """The result of an operation, and its inputs and what it saves for `new_value`."""
+        function, derivatives, saves = OPERATIONS[name]
+        arrays = [np.asarray(x.array if isinstance(x, Register) else x, dtype=float) for x in operands]
+        result = np.asarray(function(*arrays))
+        named = dict(zip("ab", operands, strict=False))
+        inputs, saved = [], set()
+        for k, x in enumerate(operands):
+            value = self.value_of(x) if isinstance(x, Register) and self.records and x.requires_grad else None
+            if value is not None:
+                inputs.append((value, jacobian(arrays[k], result, derivatives[k](*arrays, result))))
+                saved.add(saves[k])
+        return result, inputs, [named.get(name) for name in saved if name], named
+
+    # instructions
+
+    @singledispatchmethod
+    def run(self, instruction):
+        raise TypeError(f"what is {instruction}?")
+
+    def enter(self, array, value=None):
+        memory, index = Memory(array), np.arange(np.size(array)).reshape(np.shape(array))
+        self.registers.append(Register(memory, index, Base(index.size, value), index))
+        return self.registers[-1]
+
+    @run.register
+    def _(self, leaf: Leaf):
+        register = self.enter(np.reshape(leaf.values, leaf.shape))
+        if leaf.requires_grad:
+            register.base.value = Value([], math.inf, leaf=register)
+
+    @run.register
+    def _(self, op: Op):
+        result, inputs, saved, _ = self.compute(op.name, [self.registers[k] for k in op.operands])
+        y = self.enter(result)
+        if inputs:
+            y.base.value = self.new_value(inputs, [save(y if x is None else x) for x in saved])
+
+    @run.register
+    def _(self, view: View):
+        x = self.registers[view.source]
+        source = self.value_of(x)
+        index, where = VIEWS[view.name](x.index), VIEWS[view.name](x.where)
+        y = Register(x.memory, index, x.base, where, is_view=True, seen=x.memory.version)
+        y.made_in_no_grad = x.made_in_no_grad or not self.records
+        if source is not None and self.records:
+            y.value = self.gathered(source, x.index.size, VIEWS[view.name](np.arange(x.index.size).reshape(x.index.shape)))
+        self.registers.append(y)
+
+    @run.register
+    def _(self, detach: Detach):
+        x = self.registers[detach.source]
+        own = np.arange(x.index.size).reshape(x.index.shape)
+        self.registers.append(Register(x.memory, x.index, Base(own.size), own))
+
+    @run.register
+    def _(self, write: Write):
+        x = self.registers[write.target]
+        source = self.registers[write.source] if type(write.source) is int else write.source
+        is_recorded = self.records and (x.requires_grad or (isinstance(source, Register) and source.requires_grad))
+        if is_recorded:
+            self.check_write(x)
+        operands = [x] if source is None else [x, source]
+        result, inputs, saved, _ = self.compute(write.name[:-1], operands)
+        if is_recorded:
+            # what was there is saved as a copy
+            self.record_write(x, inputs, [save(s) for s in saved if s is source and isinstance(s, Register)])
+        x.memory.values[x.index] = result
+        x.memory.writes.append(set(x.index.ravel().tolist()))
+        if is_recorded and x.is_view:
+            x.value, x.seen = self.gathered(x.base.value, x.base.size, x.where), x.memory.version
+
+    def check_write(self, x):
+        if x.is_view:
+            if x.made_in_no_grad:
+                raise Refused("no_grad view")
+            if x.base.value is not None and x.base.value.leaf is not None:
+                raise Refused("view of leaf")
+        elif x.base.value is not None and x.base.value.leaf is not None:
+            raise Refused("leaf")
+
+    def record_write(self, x, inputs, saved):
+        """The base's value becomes what it was outside the view, and inside what is written."""
+        old, current = x.base.value, self.value_of(x)
+        if not x.is_view:
+            x.base.value = self.new_value(inputs, saved)
+            return
+        if old is not None:  # the view's gradient goes to the base as it was, past the view
+            fresh = self.gathered(old, x.base.size, x.where)
+            inputs = [(fresh if value is current else value, m) for value, m in inputs]
+        written = self.new_value(inputs, saved)
+        outside = np.eye(x.base.size)
+        outside[x.where.ravel()] = 0
+        place = np.zeros((x.base.size, x.where.size))
+        place[x.where.ravel(), np.arange(x.where.size)] = 1
+        x.base.value = self.new_value([(old, outside), (written, place)])
+        x.base.value.writes_a_part = True
+
+    @run.register
+    def _(self, mode: Mode):
+        self.records = mode.records
+
+    @run.register
+    def _(self, hook: Hook):
+        x = self.registers[hook.target]
+        if not x.requires_grad:
+            raise Refused("hook")
+        notes = []
+        self.value_of(x).hooks.append((notes, hook.factor, x.index.shape))
+        self.noted.append(notes)
+
+    @run.register
+    def _(self, backward: Backward):
+        self.walk(self.registers[backward.root], None, backward.retain)
+
+    @run.register
+    def _(self, grad: Grad):
+        wanted = self.registers[grad.wanted]
+        if not wanted.requires_grad:
+            raise Refused("no grad" if not self.registers[grad.root].requires_grad else "wanted")
+        return self.walk(self.registers[grad.root], wanted, grad.retain)
+
+    @run.register
+    def _(self, forget: Forget):
+        self.registers[forget.target].grad = None
+
+    # backward
+
+    def walk(self, root, wanted, retain):
+        """Hand the root's gradient down, the latest value first, all that it leads to or what leads to `wanted`."""
+        self.in_doubt = None
+        if not root.requires_grad:
+            raise Refused("no grad")
+        start, goal = self.value_of(root), wanted and self.value_of(wanted)
+        needed = below(start) if goal is None else leading_to(start, goal)
+        incoming = {id(value): 0 for value in needed}
+        for value in needed:
+            for x, _ in value.inputs:
+                if id(x) in incoming and value is not goal:
+                    incoming[id(x)] += 1
+        gradients, ready = {id(start): np.arange(1, root.index.size + 1) / 4}, [start]
+        if id(start) not in incoming:
+            hooked(start, gradients[id(start)])
+            raise Refused("unused")
+        while ready:
+            value = heapq.heappop(ready)
+            g = hooked(value, gradients.pop(id(value)))
+            if value is goal:
+                return g.reshape(wanted.index.shape).tolist()
+            self.finish(value, g, retain)
+            for x, matrix in value.inputs:
+                if id(x) in incoming:
+                    gradients[id(x)] = gradients.get(id(x), 0) + matrix.T @ g
+                    incoming[id(x)] -= 1
+                    if incoming[id(x)] == 0:
+                        heapq.heappush(ready, x)
+        return None
+
+    def finish(self, value, g, retain):
+        """What running a value's node does beside handing gradients on."""
+        if value.freed and (value.saved or (value.writes_a_part and self.strictly["freed"])):
+            raise Refused("freed")
+        if any(saved.is_stale(self.strictly["stale"]) for saved in value.saved):
+            raise Refused("stale")
+        if value.freed and value.writes_a_part:
+            self.in_doubt = "freed"
+        if any(saved.is_stale(True) for saved in value.saved):
+            self.in_doubt = "stale"
+        value.freed = not retain
+        if value.leaf is not None:
+            x = value.leaf
+            x.grad = g.reshape(x.index.shape) + (0 if x.grad is None else x.grad)
+
+
+def save(x):
+    return Saved(x.memory, x.memory.version, set(x.index.ravel().tolist()))
+
+
+def jacobian(operand, result, derivative):
+    """The matrix of an elementwise operation or reduction for one operand, from its derivative at each element."""
+    shape = np.broadcast_shapes(operand.shape, result.shape)
+    rows, columns = (np.broadcast_to(np.arange(x.size).reshape(x.shape), shape).ravel() for x in (result, operand))
+    matrix = np.zeros((result.size, operand.size))
+    matrix[rows, columns] = np.broadcast_to(derivative, shape).ravel()
+    return matrix
+
+
+def hooked(value, g):
+    for notes, factor, shape in value.hooks:
+        notes.append(g.reshape(shape).tolist())
+        g = g * factor
+    return g
+
+
+def below(start):
+    """All values that lead to a gradient of this one."""
+    found, pending = {id(start): start}, [start]
+    while pending:
+        for x, _ in pending.pop().inputs:
+            if id(x) not in found:
+                found[id(x)] = x
+                pending.append(x)
+    return list(found.values())
+
+
+def leading_to(start, goal):
+    """Those of them over which the gradient of `goal` comes."""
+    every = below(start)
+    needed = {id(goal)} & {id(x) for x in every}
+    for value in sorted(every, key=lambda value: value.number):
+        if any(id(x) in needed for x, _ in value.inputs):
+            needed.add(id(value))
+    return [value for value in every if id(value) in needed]
