@@ -4,7 +4,8 @@ import json
 
 import torch
 from torch import nn
-from torch.autograd.graph import get_gradient_edge
+from torch.autograd.graph import get_gradient_edge, saved_tensors_hooks
+from torch.utils.checkpoint import checkpoint
 
 found = {}
 
@@ -66,7 +67,30 @@ def recurrence():
     found["recurrence"] = [w.grad.tolist(), states, edge.output_nr, edge.node.name()]
 
 
+def recomputation():
+    calls, packed = [], []
+
+    def block(x, w):
+        calls.append(torch.is_grad_enabled())
+        return torch.tanh(x * w).exp()
+
+    def pack(t):
+        packed.append(list(t.shape))
+        return t.tolist()
+
+    w = torch.linspace(0.5, 1.5, 3, dtype=torch.float64, requires_grad=True)
+    finished = []
+    w.register_post_accumulate_grad_hook(lambda p: finished.append(p.grad.sum().item()))
+    x = torch.ones(2, 3, dtype=torch.float64)
+    for reentrant in (False, True):
+        checkpoint(block, x.clone().requires_grad_(), w, use_reentrant=reentrant).sum().backward()
+    with saved_tensors_hooks(pack, lambda p: torch.tensor(p, dtype=torch.float64)):
+        y = (w * w.sin()).sum()
+    y.backward()
+    found["recomputation"] = [w.grad.tolist(), len(calls), packed, finished]
+
+
 if __name__ == "__main__":
-    for part in (views, modes, refusals, recurrence):
+    for part in (views, modes, refusals, recurrence, recomputation):
         part()
     print(json.dumps(found))
