@@ -23,7 +23,7 @@ JOBS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.
 SHARED = "autograd_cy._core._cyutility"
 
 # The modules whose loops are shared among threads.
-THREADED = {"autograd_cy._core.loops", "autograd_cy._core.threads"}
+THREADED = {f"autograd_cy._core.{name}" for name in ("layer_norm_loops", "loops", "softmax_loops", "threads")}
 
 # The only place for directives. boundscheck stays on where lists are handled; a kernel relaxes it for itself.
 DIRECTIVES = {

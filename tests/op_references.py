@@ -184,6 +184,12 @@ def gather(x, dim, index):
     return x[tuple(grid)]
 
 
+def layer_norm(x, normalized_shape, weight=1, bias=0, eps=1e-5):
+    dims = tuple(range(-len(normalized_shape), 0))
+    deviations = x - x.mean(dims, keepdims=True)
+    return deviations / np.sqrt(np.mean(deviations**2, dims, keepdims=True) + eps) * weight + bias
+
+
 # Linear algebra and losses
 
 

@@ -215,3 +215,17 @@ def along_dim_extremes(make):
     yield S(make.of([[1e4, 0.0, -1e4], [1e4, 1e4, 0.0], [-1e4, -1e4, -1e4]]), dim=1)
     yield S(make.of([[-math.inf, 0.0], [1.0, math.nan]]), dim=1)
     yield S(make.of([-math.inf, -math.inf]), dim=0)
+
+
+def layer_norms(make):
+    yield S(make(2, 3), (3,))
+    yield S(make(2, 3), (3,), make(3), make(3))
+    yield S(make(2, 2, 2), (2, 2), make(2, 2))
+    yield S(make(2, 2), [2], bias=make(2))
+    yield S(make(4), (4,), make(4), make(4), eps=0.1)
+    yield S(make(0, 3), (3,), make(3), make(3))
+
+
+def layer_norm_extremes(make):
+    """Deviations that are small beside the mean, or large, or none."""
+    yield S(make.of([[4096.0, 4097.0, 4098.5], [1e4, -1e4, 0.0], [2.0, 2.0, 2.0]]), (3,))

@@ -138,6 +138,8 @@ REDUCTIONS = [
     _along("log_softmax", ref.log_softmax, samples.along_dim_dtype, **REAL_FLOATS),
     _along("nn.functional.softmax", ref.softmax, samples.along_dim_dtype, **REAL_FLOATS),
     _along("nn.functional.log_softmax", ref.log_softmax, samples.along_dim_dtype, **REAL_FLOATS),
+    OpInfo("nn.functional.layer_norm", ref.layer_norm, samples.layer_norms, **REAL_FLOATS, result="first",
+            extremes=samples.layer_norm_extremes),
     _along("cumsum", ref.cumsum, samples.along_dim_dtype, result="sum"),
     OpInfo("any", ref.reduction(np.any), samples.truths, dtypes=(), forward=ALL, result="truth"),
     OpInfo("all", ref.reduction(np.all), samples.truths, dtypes=(), forward=ALL, result="truth"),

@@ -33,19 +33,32 @@ PROGRAMS: dict[str, Callable[..., ag.Tensor]] = {
     "transposed": lambda a, b, row, column: a.t() * b.t() + column.t(),
     "sliced": lambda a, b, row, column: a[::2, 1:] * b[::2, :-1].sigmoid(),
     "expanded": lambda a, b, row, column: row.expand(SHAPE) * column.expand(SHAPE),
+    "numbers": lambda a, b, row, column: 0.5 * a * (1.0 + b),
+    "sums": lambda a, b, row, column: (a * row).sum(0) + (a * column).sum(1, True) + a.sum(),
     "accumulated": lambda a, b, row, column: a * 2.0 + a * 3.0 + a * b,
+}
+
+
+NORMALIZING: dict[str, Callable[..., ag.Tensor]] = {
+    "softmax": lambda a, b, row, column: a.softmax(1) * b,
+    "softmax of columns": lambda a, b, row, column: a.softmax(0) * b,
+    "log_softmax": lambda a, b, row, column: a.log_softmax(-1) * b,
+    "layer_norm": lambda a, b, row, column: ag.nn.functional.layer_norm(a, SHAPE[1:], row, row) * b,
 }
 
 
 @needs_openmp
 @pytest.mark.parametrize("dtype", [ag.float32, ag.float64, ag.complex64], ids=str)
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", [*PROGRAMS, *NORMALIZING])
 def test_bits_do_not_depend_on_the_number_of_threads(name: str, dtype: ag.dtype) -> None:
+    if name in NORMALIZING and dtype == ag.complex64:
+        pytest.skip("of real numbers only")
+    program = (PROGRAMS | NORMALIZING)[name]
     results = []
     for n in (1, 2, 3, 7):
         set_kernel_threads(n)
         inputs = leaves(dtype)
-        y = PROGRAMS[name](*inputs)
+        y = program(*inputs)
         y.backward(ag.ones_like(y))
         results.append([y.detach().numpy(), *(x.grad.numpy() for x in inputs if x.grad is not None)])
     for other in results[1:]:

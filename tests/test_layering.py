@@ -23,7 +23,8 @@ LAYERS = [
     _core.packing _core.guard
     _core.tensor _core.node _core.saved _core.saved_tensor
     _core.hooks _core.op_hooks _core.overrides _core.backward_arguments
-    _core.loops _core.operands _core.rows _core.reduction_loops _core.softmax_loops _core.return_types
+    _core.loops _core.operands _core.rows _core.reduction_loops _core.softmax_loops
+    _core.broadcast_sums _core.layer_norm_loops _core.return_types
     _core.gemm _core.inplace
     _core.record
     _core.pointwise_kernels
@@ -37,7 +38,7 @@ LAYERS = [
     _core.index _core.gather
     _core.mm
     _core.linalg _core.losses
-    _core.nll_loops
+    _core.nll_loops _core.layer_norm
     _core.matmul _core.einsum _core.nll_loss
     _core.cross_entropy
     _core.operations

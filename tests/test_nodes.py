@@ -87,6 +87,8 @@ NODES = [
     ("logsumexp", lambda i: i.x.logsumexp(1), "LogsumexpBackward0", "dim keepdim result self"),
     ("softmax", lambda i: i.x.softmax(1), "SoftmaxBackward0", "dim result"),
     ("log_softmax", lambda i: i.x.log_softmax(1), "LogSoftmaxBackward0", "dim result"),
+    ("layer_norm", lambda i: F.layer_norm(i.x, (3,), i.v, i.v), "NativeLayerNormBackward0",
+     "bias input normalized_shape result1 result2 weight"),
     ("cumsum", lambda i: i.x.cumsum(1), "CumsumBackward0", "dim"),
     # linear algebra and losses
     ("matrix @ matrix", lambda i: i.x @ i.m, "MmBackward0", MM),

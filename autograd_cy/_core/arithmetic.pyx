@@ -24,6 +24,7 @@ cdef Pointwise *OP_div = row_of("div")
 cdef Pointwise *OP_reciprocal = row_of("reciprocal")
 cdef Pointwise *OP_conj = row_of("conj")
 cdef Pointwise *OP_squared = row_of("squared")
+cdef Pointwise *OP_cubed = row_of("cubed")
 cdef Pointwise *OP_power = row_of("power")
 cdef Pointwise *OP_power_to_number = row_of("power_to_number")
 cdef Pointwise *OP_power_of_number = row_of("power_of_number")
@@ -117,8 +118,8 @@ cdef object pow_operator(object input, object exponent):
     if number_code(exponent) >= 0:
         if code_of((<Tensor> input).array) < FLOAT16 and number_code(exponent) == INT64:
             return integer_power(input, exponent)
-        y = binary(OP_squared if exponent == 2 else OP_power_to_number, input, exponent)
-        if y is not NotImplemented and (<Tensor> y).grad_fn is not None and exponent == 2:
+        y = binary(OP_squared if exponent == 2 else OP_cubed if exponent == 3 else OP_power_to_number, input, exponent)
+        if y is not NotImplemented and (<Tensor> y).grad_fn is not None and (exponent == 2 or exponent == 3):
             number = number_array(exponent, code_of((<Tensor> y).array))
             (<Tensor> y).grad_fn.saved1 = number_tensor(number)
         return y

@@ -23,11 +23,18 @@ cdef struct Walk:                   # the operands of a loop as they are walked 
     char *data[MAX_OPERANDS]
     npy_intp[MAX_OPERANDS][MAX_DIMS] strides
 
+ctypedef void (*Part)(Walk *walk, int n, void *data) noexcept nogil
+
 cdef int borrow(Kernel *kernels, object ufunc, object result_code_of) except -1
 cdef cnp.ndarray evaluate(Kernel *kernel, PyObject **arrays, int n, int code, cnp.ndarray out)
 cdef void coalesce(Walk *walk, int n) noexcept nogil
 cdef void call_along(Walk *walk, int n, Kernel *kernel) noexcept nogil
-cdef cnp.ndarray sum_to(cnp.ndarray array, int ndim, const npy_intp *dims)
+cdef void call_part(Walk *walk, int n, void *called) noexcept nogil
+cdef void share(Walk *walk, int n, Part part, void *data) noexcept nogil
+cdef int broadcast_shape(Walk *walk, PyObject **arrays, int n) except -1
+cdef void set_operand(Walk *walk, int k, cnp.ndarray array) noexcept
+cdef void call_flattened(Loop loop, char **args, npy_intp n, const npy_intp *strides, int operands,
+                         npy_intp itemsize) noexcept nogil
 cdef int add_into(cnp.ndarray total, cnp.ndarray array) except -1
 cdef Kernel *adding_kernel(int code) noexcept
 cdef bint is_flat(cnp.ndarray array) noexcept

@@ -16,7 +16,7 @@ from cython.parallel cimport prange
 cimport numpy as cnp
 from numpy cimport npy_intp
 
-from autograd_cy._core.buffers cimport dense_copy, new_array, new_zeros
+from autograd_cy._core.buffers cimport dense_copy, new_array
 from autograd_cy._core.dtypes cimport NCODES, TYPE_NUM, code_of
 from autograd_cy._core.threads cimport threads_for
 
@@ -30,6 +30,15 @@ cdef extern from "numpy/ufuncobject.h":
         Loop *functions
         void **data
         const char *types
+
+cdef enum:
+    FLAT_BYTES = 2048       # of an operand that is copied to be contiguous
+
+ctypedef fused Bits:
+    signed char
+    short
+    int
+    long long
 
 cdef Kernel[NCODES] ADDING
 
@@ -176,7 +185,12 @@ cdef void coalesce(Walk *walk, int n) noexcept nogil:
 
 
 cdef void call_along(Walk *walk, int n, Kernel *kernel) noexcept nogil:
-    """Call the kernel on each run along the last dimension; in parts, if that is worth threads."""
+    """Call the kernel on each run along the last dimension."""
+    share(walk, n, call_part, kernel)
+
+
+cdef void share(Walk *walk, int n, Part part, void *data) noexcept nogil:
+    """Coalesce the dimensions and call `part` on the walk: at once, or on parts of it, if that is worth threads."""
     cdef npy_intp size = 1
     cdef int axis, parts
     for axis in range(walk.ndim):
@@ -188,9 +202,9 @@ cdef void call_along(Walk *walk, int n, Kernel *kernel) noexcept nogil:
     if parts > 1:
         axis = axis_to_cut(walk, n)
         if axis >= 0:
-            call_in_parts(walk, n, kernel, axis, <int> min(parts, walk.shape[axis]))
+            share_along(walk, n, part, data, axis, <int> min(parts, walk.shape[axis]))
             return
-    call_part(walk, n, kernel)
+    part(walk, n, data)
 
 
 cdef int axis_to_cut(Walk *walk, int n) noexcept nogil:
@@ -203,13 +217,13 @@ cdef int axis_to_cut(Walk *walk, int n) noexcept nogil:
     return longest
 
 
-cdef void call_in_parts(Walk *walk, int n, Kernel *kernel, int axis, int parts) noexcept nogil:
+cdef void share_along(Walk *walk, int n, Part part, void *data, int axis, int parts) noexcept nogil:
     cdef int k
     for k in prange(parts, num_threads=parts, schedule="static"):
-        call_cut(walk, n, kernel, axis, k, parts)
+        call_cut(walk, n, part, data, axis, k, parts)
 
 
-cdef void call_cut(const Walk *whole, int n, Kernel *kernel, int axis, int k, int parts) noexcept nogil:
+cdef void call_cut(const Walk *whole, int n, Part part, void *data, int axis, int k, int parts) noexcept nogil:
     """The k-th of so many parts of a walk, cut along `axis`."""
     cdef Walk walk = whole[0]
     cdef npy_intp first = whole.shape[axis] * k // parts
@@ -217,10 +231,12 @@ cdef void call_cut(const Walk *whole, int n, Kernel *kernel, int axis, int k, in
     walk.shape[axis] = whole.shape[axis] * (k + 1) // parts - first
     for j in range(n):
         walk.data[j] += first * walk.strides[j][axis]
-    call_part(&walk, n, kernel)
+    part(&walk, n, data)
 
 
-cdef void call_part(Walk *walk, int n, Kernel *kernel) noexcept nogil:
+cdef void call_part(Walk *walk, int n, void *called) noexcept nogil:
+    """Call a kernel on each run."""
+    cdef Kernel *kernel = <Kernel *> called
     cdef npy_intp[MAX_DIMS] counter
     cdef npy_intp[MAX_OPERANDS] inner
     cdef char *data[MAX_OPERANDS]
@@ -272,6 +288,57 @@ cdef void call_flat_part(Kernel *kernel, char **data, npy_intp size, npy_intp *s
     kernel.loop(own, &length, strides, kernel.data)
 
 
+# strided operands for loops that are fast on contiguous ones
+
+cdef void call_flattened(Loop loop, char **args, npy_intp n, const npy_intp *strides, int operands,
+                         npy_intp itemsize) noexcept nogil:
+    """Call a loop for a block of elements at a time, the operands that are not contiguous copied into one.
+
+    All are of one type; the last is the result. One with stride 0, a number for example, is copied once.
+    """
+    cdef char[MAX_OPERANDS][FLAT_BYTES] blocks
+    cdef char *own[MAX_OPERANDS]
+    cdef npy_intp[MAX_OPERANDS] steps
+    cdef npy_intp start = 0, size = min(n, FLAT_BYTES // itemsize)
+    cdef int k, out = operands - 1
+    for k in range(operands):
+        steps[k] = itemsize
+        if strides[k] == 0 and k != out:
+            copy_strided(&blocks[k][0], itemsize, args[k], 0, size, itemsize)
+    while start < n:
+        size = min(n - start, FLAT_BYTES // itemsize)
+        for k in range(operands):
+            own[k] = args[k] + start * strides[k] if strides[k] == itemsize else &blocks[k][0]
+            if strides[k] != itemsize and strides[k] != 0 and k != out:
+                copy_strided(own[k], itemsize, args[k] + start * strides[k], strides[k], size, itemsize)
+        loop(own, &size, steps, NULL)
+        if strides[out] != itemsize:
+            copy_strided(args[out] + start * strides[out], strides[out], own[out], itemsize, size, itemsize)
+        start += size
+
+
+cdef void copy_strided(char *to, npy_intp to_stride, const char *source, npy_intp stride, npy_intp n,
+                       npy_intp itemsize) noexcept nogil:
+    if itemsize == 4:
+        copy_elements(to, to_stride, source, stride, n, <int> 0)
+    elif itemsize == 8:
+        copy_elements(to, to_stride, source, stride, n, <long long> 0)
+    elif itemsize == 16:
+        copy_elements(to, to_stride, source, stride, n, <long long> 0)
+        copy_elements(to + 8, to_stride, source + 8, stride, n, <long long> 0)
+    elif itemsize == 2:
+        copy_elements(to, to_stride, source, stride, n, <short> 0)
+    else:
+        copy_elements(to, to_stride, source, stride, n, <signed char> 0)
+
+
+cdef inline void copy_elements(char *to, npy_intp to_stride, const char *source, npy_intp stride, npy_intp n,
+                               Bits kind) noexcept nogil:
+    cdef npy_intp i
+    for i in range(n):
+        (<Bits *> (to + i * to_stride))[0] = (<const Bits *> (source + i * stride))[0]
+
+
 cdef Kernel *adding_kernel(int code) noexcept:
     return &ADDING[code]
 
@@ -283,27 +350,6 @@ cdef int add_into(cnp.ndarray total, cnp.ndarray array) except -1:
     operands[1] = <PyObject *> array
     evaluate(&ADDING[code_of(total)], operands, 2, 0, total)
     return 0
-
-
-cdef cnp.ndarray sum_to(cnp.ndarray array, int ndim, const npy_intp *dims):
-    """The sum over those dimensions along which an array of shape `dims` was broadcast to the shape of `array`.
-
-    The addition's loop sees the total as first operand and as result, with stride 0 where it is summed; along the last
-    dimension NumPy's loop then sums pairwise.
-    """
-    cdef Walk walk
-    cdef int axis
-    cdef cnp.ndarray total = new_zeros(code_of(array), ndim, dims)
-    if not cnp.PyArray_ISALIGNED(array):
-        array = dense_copy(array)
-    walk.ndim = cnp.PyArray_NDIM(array)
-    for axis in range(walk.ndim):
-        walk.shape[axis] = cnp.PyArray_DIM(array, axis)
-    set_operand(&walk, 0, total)
-    set_operand(&walk, 1, array)
-    set_operand(&walk, 2, total)
-    call_along(&walk, 3, &ADDING[code_of(array)])
-    return total
 
 
 borrow(ADDING, np.add, lambda code: code)

@@ -9,6 +9,7 @@ from . import (  # noqa: F401  (importing a family declares its operations)
     extremes,
     gather,
     index,
+    layer_norm,
     linalg,
     losses,
     matmul,

@@ -64,7 +64,10 @@ def blocks(formula, operands, lets, suffix, ctype, code, flat, conjugate):
 
 
 def kernel(name, formula, operands, lets, suffix, ctype, code, conjugate=False):
-    """A kernel with the signature of a ufunc's loop: one version for contiguous operands, one for strided ones."""
+    """A kernel with the signature of a ufunc's loop: one version for contiguous operands, one for strided ones.
+
+    Long runs of strided ones, or of numbers, are made contiguous block by block: the first version is several times faster.
+    """
     conjugate = conjugate and ctype.endswith("complex")
     used = names_in(formula, lets)
     out = [f"cdef void {name}_{suffix}(char **args, const npy_intp *dims, const npy_intp *strides, "
@@ -78,7 +81,9 @@ def kernel(name, formula, operands, lets, suffix, ctype, code, conjugate=False):
         out.append(f"    cdef {ctype} {v}")
         out += [f"    cdef {ctype}[BLOCK] {buffer}" for buffer in buffers_of(v, lets)]
     flat = " and ".join(f"strides[{k}] == sizeof({ctype})" for k in range(len(operands) + 1))
-    out += [f"    cdef bint flat = {flat}", "    while start < n:",
+    out += [f"    cdef bint flat = {flat}", "    if not flat and n >= LONG:",
+            f"        call_flattened({name}_{suffix}, args, n, strides, {len(operands) + 1}, sizeof({ctype}))",
+            "        return", "    while start < n:",
             f"        size = {'min(n - start, <npy_intp> BLOCK)' if used else 'n'}", "        if flat:"]
     out += ["            " + line for line in blocks(formula, operands, lets, suffix, ctype, code, True, conjugate)]
     out += ["        else:"]
@@ -162,6 +167,6 @@ def saved_by(node, table):
                 for x in reads(" ".join(pair), row.lets):
                     slot = "abc".index(x) if x in "abc" else 2
                     names[slot] = row.saved[slot]
-            if row.name in ("squared", "power_to_number"):
+            if row.name in ("squared", "cubed", "power_to_number"):
                 names[1] = "exponent"
     return tuple(names)

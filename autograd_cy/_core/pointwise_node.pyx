@@ -5,9 +5,10 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 cimport numpy as cnp
 from numpy cimport npy_intp
 
+from autograd_cy._core.broadcast_sums cimport evaluate_sum, is_worth_fusing, sum_to
 from autograd_cy._core.buffers cimport cast, is_owned
 from autograd_cy._core.dtypes cimport COMPLEX64, FLOAT32, code_of, dtype_of
-from autograd_cy._core.loops cimport evaluate, sum_to
+from autograd_cy._core.loops cimport evaluate
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.saved cimport saved_array, unpack
 from autograd_cy._core.tensor cimport Tensor
@@ -30,7 +31,7 @@ cdef class PointwiseNode(Node):
                 or row.result == REAL_PART and self.code0 >= COMPLEX64):
             return Node.vjp(self, g, i, reuse)
         else:
-            out = evaluate_formula(self, formula, g, code, g if reuse and is_owned(g) else None)
+            out = evaluate_formula(self, formula, g, code, i, g if reuse and is_owned(g) else None)
         return fitted(self, out, i)
 
     cdef object rule(self, object g, int i):
@@ -61,11 +62,15 @@ cdef class PointwiseNode(Node):
         return total
 
 
-cdef cnp.ndarray evaluate_formula(PointwiseNode node, Formula *formula, cnp.ndarray g, int code, cnp.ndarray out):
-    """The formula's kernel on the incoming gradient and on what it reads of the saved arrays."""
+cdef cnp.ndarray evaluate_formula(PointwiseNode node, Formula *formula, cnp.ndarray g, int code, int i, cnp.ndarray out):
+    """The formula's kernel on the incoming gradient and on what it reads of the saved arrays.
+
+    If input `i` was broadcast and the arrays are large, the result is summed already.
+    """
     cdef PyObject *arrays[5]
+    cdef npy_intp[64] dims
     cdef cnp.ndarray saved
-    cdef int n = 1, slot, k
+    cdef int n = 1, slot, k, ndim = shape_before(node, i, dims)
     arrays[0] = <PyObject *> g
     try:
         for slot in range(4):
@@ -76,24 +81,42 @@ cdef cnp.ndarray evaluate_formula(PointwiseNode node, Formula *formula, cnp.ndar
                 Py_INCREF(saved)            # another thread may give up what the node saved
                 arrays[n] = <PyObject *> saved
                 n += 1
+        if ndim >= 0 and is_worth_fusing(g):
+            return evaluate_sum(&formula.kernels[code - FLOAT32], arrays, n, ndim, dims)
         return evaluate(&formula.kernels[code - FLOAT32], arrays, n, code, out)
     finally:
         for k in range(1, n):
             Py_DECREF(<object> arrays[k])
 
 
+cdef int shape_before(PointwiseNode node, int i, npy_intp *dims) except -2:
+    """The shape of input `i` and its length, or -1 if that is the shape of the output."""
+    cdef tuple shape = None if node.shapes is None else (<tuple> node.shapes)[i]
+    cdef int axis
+    if shape is None:
+        return -1
+    for axis in range(len(shape)):
+        dims[axis] = shape[axis]
+    return len(shape)
+
+
 cdef object fitted(PointwiseNode node, cnp.ndarray g, int i):
     """A gradient of the output's shape and type in those of input `i`: summed along what was broadcast."""
     cdef npy_intp[64] dims
-    cdef tuple shape
-    cdef int axis, code = node.code0 if i == 0 else node.code1 if i == 1 else node.code2
-    if node.shapes is not None:
-        shape = (<tuple> node.shapes)[i]
-        if shape is not None:
-            for axis in range(len(shape)):
-                dims[axis] = shape[axis]
-            g = sum_to(g, len(shape), dims)
+    cdef int ndim = shape_before(node, i, dims), code = node.code0 if i == 0 else node.code1 if i == 1 else node.code2
+    if ndim >= 0 and not has_shape(g, ndim, dims):
+        g = sum_to(g, ndim, dims)
     return g if code_of(g) == code else cast(g, code)
+
+
+cdef bint has_shape(cnp.ndarray array, int ndim, const npy_intp *dims) noexcept:
+    cdef int axis
+    if cnp.PyArray_NDIM(array) != ndim:
+        return False
+    for axis in range(ndim):
+        if cnp.PyArray_DIM(array, axis) != dims[axis]:
+            return False
+    return True
 
 
 cdef object fitted_tensor(PointwiseNode node, Tensor g, int i):

@@ -63,6 +63,8 @@ op("power_to_number", "input, exponent", "power", without=INTEGERS, derivatives=
    node="PowBackward0", saved=("self", "exponent"), public=False)
 op("squared", "input, exponent", "a * a", {"a": "g * (2 * a)"}, node="PowBackward0", saved=("self", "exponent"),
    forward_kinds="irc", public=False)
+op("cubed", "input, exponent", "a * a * a", {"a": "g * (3 * (a * a))"}, node="PowBackward0", saved=("self", "exponent"),
+   forward_kinds="irc", public=False)
 op("neg", "input", "negative", {"a": "-g"}, node="NegBackward0", methods=("neg", "negative"), doc="-input.",
    example=("ag.neg(ag.tensor([1.0, -2.0]))", "tensor([-1.,  2.])"))
 op("reciprocal", "input", "reciprocal", {"a": "-g * y * y"}, node="ReciprocalBackward0", inexact=True,

@@ -4,7 +4,7 @@ cimport numpy as cnp
 from numpy cimport npy_intp
 
 from autograd_cy._core.dtypes cimport NCODES
-from autograd_cy._core.loops cimport Kernel, Loop
+from autograd_cy._core.loops cimport Kernel, Loop, Walk
 
 ctypedef fused real:
     float
@@ -20,6 +20,8 @@ cdef struct Reducer:                # a loop of two operands that reduces
 cdef Reducer SUM, PRODUCT, LARGEST, SMALLEST, ANY_TRUE, ALL_TRUE
 
 cdef cnp.ndarray reduced(Reducer *reducer, cnp.ndarray array, Dims dims, bint keepdim)
+cdef void walk_along(Walk *walk, Reducer *reducer, int code) noexcept
+cdef void sort_by_stride(Walk *walk) noexcept
 cdef cnp.ndarray total_of(cnp.ndarray array, int code, Dims dims, bint keepdim)
 cdef cnp.ndarray mean_of(cnp.ndarray array, int code, Dims dims, bint keepdim)
 cdef cnp.ndarray expanded(cnp.ndarray array, tuple sizes, Dims dims)

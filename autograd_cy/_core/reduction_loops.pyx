@@ -16,18 +16,23 @@ from numpy cimport npy_intp
 from autograd_cy._core.buffers cimport cast, dense_copy, new_array, strided_view
 from autograd_cy._core.dtypes cimport (
     COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64, ITEMSIZE, NCODES, code_of, dtype, dtype_of)
-from autograd_cy._core.loops cimport MAX_DIMS, Kernel, Walk, borrow, call_along, coalesce
+from autograd_cy._core.loops cimport (
+    MAX_DIMS, Kernel, Loop, Walk, borrow, call_along, call_part, share)
 
 cnp.import_array()
 
 cdef enum:
     LANES = 32
-    BLOCK = 8192            # elements that are reduced lane by lane before the lanes are put together
+    BLOCK = 1024            # elements that are reduced lane by lane before the lanes are put together
     COLUMNS = 2048
 
 cdef struct Run:            # the last dimension of a walk
     npy_intp size
     npy_intp[3] strides
+    Kernel *borrowed
+
+cdef struct Planes:         # how a walk is reduced plane by plane
+    Loop loop
     Kernel *borrowed
 
 
@@ -217,23 +222,28 @@ cdef cnp.ndarray reduced(Reducer *reducer, cnp.ndarray array, Dims dims, bint ke
 
 cdef void walk_along(Walk *walk, Reducer *reducer, int code) noexcept:
     """Call the reducer's loop on each run, or its own loop for planes on each two dimensions."""
+    cdef Planes planes = Planes(reducer.planes[code], &reducer.kernels[code])
+    if planes.loop == NULL:
+        call_along(walk, 3, planes.borrowed)
+    else:
+        share(walk, 3, call_planes, &planes)
+
+
+cdef void call_planes(Walk *walk, int n, void *called) noexcept nogil:
+    """Call a loop for planes: what it sees as elements are the runs."""
+    cdef Planes *planes = <Planes *> called
     cdef Run run
-    cdef Kernel kernel
+    cdef Kernel kernel = Kernel(planes.loop, &run)
     cdef int operand
-    if reducer.planes[code] == NULL:
-        call_along(walk, 3, &reducer.kernels[code])
-        return
-    coalesce(walk, 3)
     run.size = 1
     run.strides[0] = run.strides[1] = run.strides[2] = 0
-    run.borrowed = &reducer.kernels[code]
+    run.borrowed = planes.borrowed
     if walk.ndim > 0:
         walk.ndim -= 1
         run.size = walk.shape[walk.ndim]
         for operand in range(3):
             run.strides[operand] = walk.strides[operand][walk.ndim]
-    kernel = Kernel(reducer.planes[code], &run)
-    call_along(walk, 3, &kernel)
+    call_part(walk, 3, &kernel)
 
 
 cdef void fill(cnp.ndarray array, const char *item, int itemsize) noexcept:

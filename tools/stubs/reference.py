@@ -22,7 +22,7 @@ its docstring; without one, the operation has no gradient.
 # The modules that declare operations, by what these have in common.
 SECTIONS = {
     "Elementwise": ["pointwise", "arithmetic", "activations", "where"],
-    "Reductions and normalization": ["sums", "cumsum", "extremes", "norms", "normalize"],
+    "Reductions and normalization": ["sums", "cumsum", "extremes", "norms", "normalize", "layer_norm"],
     "Shape": ["shape"],
     "Indexing": ["index", "gather"],
     "Products": ["mm", "linalg", "matmul", "einsum"],
