@@ -211,8 +211,8 @@ cdef tuple sizes_argument(object value):
 cdef int check_sizes(Tensor x, tuple sizes, Tensor weight, Tensor bias) except -1:
     cdef tuple own = shape_of(x)
     if not sizes:
-        raise RuntimeError("Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but "
-                           "got normalized_shape = []")
+        raise RuntimeError("Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, "
+                           "but got normalized_shape = []")
     for name, parameter in (("weight", weight), ("bias", bias)):
         if parameter is not None and shape_of(<Tensor> parameter) != sizes:
             raise RuntimeError(f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
