@@ -125,9 +125,11 @@ SHAPES = [(), (3,), (2, 2)]
 
 
 class Programs(RuleBasedStateMachine):
+    modules = (ag, torch)
+
     def __init__(self):
         super().__init__()
-        self.comparison = Comparison()
+        self.comparison = Comparison(self.modules)
         self.model = self.comparison.model
 
     def perform(self, instruction):
@@ -229,9 +231,24 @@ def are_broadcastable(x, y):
     return True
 
 
+class TorchPrograms(Programs):
+    """PyTorch against the model, which is to be right also about what this package does not do."""
+
+    modules = (torch,)
+
+
+def check(machine, examples):
+    run_state_machine_as_test(machine, settings=settings(
+        max_examples=examples, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)))
+
+
 def test_random_programs():
-    run_state_machine_as_test(Programs, settings=settings(
-        max_examples=EXAMPLES, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)))
+    check(Programs, EXAMPLES)
+
+
+@pytest.mark.skipif(torch is None, reason="PyTorch is not installed")
+def test_the_model_gives_what_torch_gives():
+    check(TorchPrograms, max(EXAMPLES // 4, 1))
 
 
 PROGRAMS = {
