@@ -49,7 +49,16 @@ from ._names import *  # noqa: F403
 from ._size import Size, device
 from ._tensor_str import set_printoptions
 from ._threads import get_num_threads, set_num_threads
-from .autograd.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
+from .autograd.grad_mode import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)  # fmt: skip
 from .random import (
     default_generator,
     get_rng_state,
@@ -69,9 +78,10 @@ __version__ = "0.1.0"
 __all__ = [
     "Generator", "Size", "Tensor", "arange", "as_tensor", "asarray", "autograd", "cuda", "default_generator", "device",
     "dtype", "empty", "empty_like", "enable_grad", "eye", "from_numpy", "full", "full_like", "get_default_dtype",
-    "get_num_threads", "get_rng_state", "initial_seed", "install_as_torch", "is_grad_enabled", "linspace", "manual_seed",
-    "memory", "nn", "no_grad", "ones", "ones_like", "overrides", "rand", "rand_like", "randint", "randn", "randn_like",
-    "random", "randperm", "return_types", "seed", "set_default_dtype", "set_grad_enabled", "set_num_threads",
+    "get_num_threads", "get_rng_state", "inference_mode", "initial_seed", "install_as_torch", "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled", "is_grad_enabled", "is_inference", "is_inference_mode_enabled", "linspace", "manual_seed", "memory",
+    "nn", "no_grad", "ones", "ones_like", "overrides", "rand", "rand_like", "randint", "randn", "randn_like", "random",
+    "randperm", "return_types", "seed", "set_anomaly_enabled", "set_default_dtype", "set_grad_enabled", "set_num_threads",
     "set_printoptions", "set_rng_state", "tensor", "utils", "zeros", "zeros_like",
 ]  # fmt: skip
 __all__ += _names.__all__

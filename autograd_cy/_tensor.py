@@ -9,7 +9,7 @@ from . import autograd
 from ._core import hooks, shape
 from ._core.dtypes import all_dtypes, convert
 from ._core.operations import OPS
-from ._core.tensor import Tensor, array_of, extend, from_array
+from ._core.tensor import Tensor, array_of, data_of, extend, from_array
 from ._data import as_tensor
 from ._missing import mark_missing_methods
 from ._size import Size
@@ -107,7 +107,7 @@ def warn_grad_of_non_leaf(tensor):
 
 def _get_data(self):
     """The same memory without history, as a tensor with a version of its own."""
-    return from_array(array_of(self))
+    return data_of(self)
 
 
 def _set_data(self, value):

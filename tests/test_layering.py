@@ -18,7 +18,10 @@ LAYERS = [
     for line in """
     _core
     _core.state _core.dtypes _core.registry _core.handle _core.edges _core.ready_queue
-    _core.lifetime _core.location _core.pool _core.threads _core.reentry
+    _core.modes
+    _core.inference
+    _core.lifetime _core.location _core.pool _core.threads
+    _core.reentry
     _core.buffers _core.levels
     _core.packing _core.guard
     _core.tensor _core.node _core.saved _core.saved_tensor
@@ -26,6 +29,8 @@ LAYERS = [
     _core.loops _core.operands _core.rows _core.reduction_loops _core.softmax_loops
     _core.broadcast_sums _core.layer_norm_loops _core.return_types
     _core.gemm _core.inplace
+    _core.nans
+    _core.anomaly
     _core.record
     _core.pointwise_kernels
     _core.pointwise_table
@@ -42,7 +47,7 @@ LAYERS = [
     _core.matmul _core.einsum _core.nll_loss
     _core.cross_entropy
     _core.operations
-    _core.input_buffer
+    _core.input_buffer _core.freed
     _core.graph_task _core.py_function
     _core.engine _core.running _core.unchain
     _generator _size _arguments _threads
@@ -51,10 +56,11 @@ LAYERS = [
     _data _creation _tensor_str utils.hooks
     return_types overrides
     random cuda memory
+    autograd._mode_decorator
     autograd._saved_hooks
     autograd._packers autograd._saved_guard
     autograd._cycles
-    autograd.grad_mode autograd.variable autograd.forward_ad
+    autograd.grad_mode autograd.anomaly_mode autograd.variable autograd.forward_ad
     autograd.function
     autograd.gradients autograd._multi_grad
     utils._checkpoint_errors utils._checkpoint_policy

@@ -9,19 +9,25 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
 cimport numpy as cnp
 
+from autograd_cy._core.anomaly cimport check_roots_for_nan, report
 from autograd_cy._core.backward_arguments cimport check_inputs, check_roots, named, target_node, target_number
 from autograd_cy._core.buffers cimport is_owned, keep_spare
+from autograd_cy._core.freed cimport history_of, note_backward
 from autograd_cy._core.graph_task cimport (
     SIGNAL_INTERVAL, GraphTask, count_running, finished, leads_anywhere, leads_on, new_task, notes_of)
 from autograd_cy._core.hooks cimport (
     keep_retained, run_post_accumulate_hooks, run_post_hooks, run_pre_hooks, run_tensor_hooks)
 from autograd_cy._core.input_buffer cimport accumulate, add_gradient
+from autograd_cy._core.modes cimport Extent, current_mode, enter_modes, leave_modes, own_modes
+from autograd_cy._core.nans cimport check_gradient, check_gradients
 from autograd_cy._core.node cimport (
     AccumulateGrad, BOXED, Node, NodeHooks, Scratch, existing_hooks, has_hooks, leaf_of, target_of)
 from autograd_cy._core.op_hooks cimport is_logged, observe_end, observe_start
 from autograd_cy._core.ready_queue cimport pop, push
 from autograd_cy._core.reentry cimport in_fresh_thread
-from autograd_cy._core.state cimport FORWARD_AD, NO_GRAD, OP_HOOKS, ThreadState, thread_state
+cimport autograd_cy._core.saved as saved_module
+from autograd_cy._core.state cimport (
+    ANOMALY, DETECT_NAN, FORWARD_AD, KEEP_NAN, NO_GRAD, OP_HOOKS, ThreadState, thread_state)
 from autograd_cy._core.tensor cimport Tensor, new_tensor
 
 cnp.import_array()
@@ -43,13 +49,16 @@ cdef int deliver(GraphTask task, Node node, int output, object g) except -1:
 
 cdef int run(GraphTask task) except -1:
     cdef Py_ssize_t n = 0
+    cdef ThreadState *state = thread_state()
     while task.ready.size:
         n += 1
         if n % SIGNAL_INTERVAL == 0:
             PyErr_CheckSignals()
         task.node = <Node> pop(&task.ready)
+        state.node = <void *> task.node
         run_node(task, task.node)
     task.node = None
+    state.node = NULL
     return 0
 
 
@@ -94,6 +103,7 @@ cdef int run_node(GraphTask task, Node node) except -1:
         propagate(task, node, g)
     if not task.keep_graph:
         node.release_saved()
+        node.version0 = task.number
     return 0
 
 
@@ -116,6 +126,8 @@ cdef int propagate(GraphTask task, Node node, object g) except -1:
             result = node.rule(g, i)
         else:
             result = node.vjp(g, i, i == last and type(g) is cnp.ndarray and is_owned(<cnp.ndarray> g))
+        if task.detects_nan and result is not None:
+            check_gradient(node, result, i)
         if i == last:
             keep_spare(<PyObject *> g)
             g = None            # from here on the result is held once, also if it is `g` itself
@@ -152,6 +164,8 @@ cdef int propagate_joint(GraphTask task, Node node, object g) except -1:
         results = results_of(task, node, gradients)
     if hooks is not None and hooks.post_hooks:
         results = run_post_hooks(hooks, results, gradients)
+    if task.detects_nan:
+        check_gradients(node, results)
     if task.observed:
         observe_end(node, results, gradients)
     for i in range(node.n_edges):
@@ -167,7 +181,7 @@ cdef int propagate_joint(GraphTask task, Node node, object g) except -1:
 cdef tuple results_of(GraphTask task, Node node, tuple gradients):
     """The gradients of a node's inputs, None for those that nobody wants."""
     cdef ThreadState *state = thread_state()
-    cdef int mode = state.mode
+    cdef int observed = state.mode & OP_HOOKS
     cdef list results = [None] * node.n_edges
     cdef Node target
     cdef int i
@@ -184,7 +198,7 @@ cdef tuple results_of(GraphTask task, Node node, tuple gradients):
             if target is not None and leads_on(task, target):
                 results[i] = node.rule(g, i)
     finally:
-        state.mode = mode
+        state.mode |= observed
     return tuple(results)
 
 
@@ -264,12 +278,18 @@ cpdef object run_task(object tensors, object grad_tensors, bint keep_graph, bint
                       bint allow_unreachable, bint accumulate_grad):
     """run_backward() with all arguments in their place."""
     cdef ThreadState *state = thread_state()
+    cdef int mode = current_mode()
     cdef GraphTask task, outer = <GraphTask> state.graph_task if state.graph_task != NULL else None
     check_roots(tensors, grad_tensors)
     check_inputs(inputs)
     task = new_task(outer)
+    task.detects_nan = mode & DETECT_NAN or (mode & ANOMALY and not own_modes() & KEEP_NAN)
+    if task.detects_nan:
+        check_roots_for_nan(tensors, grad_tensors, mode)
+    if not keep_graph:
+        task.number = note_backward()
     task.keep_graph = keep_graph
-    task.recorded = create_graph or state.mode & FORWARD_AD
+    task.recorded = create_graph or mode & FORWARD_AD
     task.accumulates = accumulate_grad
     task.whole = (outer is None or outer.whole) and not inputs and accumulate_grad
     if task.depth and task.depth % NESTED_IN_ONE_THREAD == 0:
@@ -282,11 +302,13 @@ cpdef object run_task(object tensors, object grad_tensors, bint keep_graph, bint
 cpdef object run_from(GraphTask task, tuple tensors, tuple grad_tensors, bint create_graph, tuple inputs):
     """Walk the graph with this thread in the state that the task needs, which is restored afterwards."""
     cdef ThreadState *state = thread_state()
-    cdef int mode = state.mode
+    cdef int mode = current_mode()
     cdef void *outer = state.graph_task
+    cdef void *outer_node = state.node
+    cdef Extent extent
     _held = [target_node(x) for x in inputs]        # a leaf's node lives only as long as somebody holds it
     state.graph_task = <void *> task
-    state.mode = mode & ~NO_GRAD if create_graph else mode | NO_GRAD
+    extent = enter_modes(0, NO_GRAD | DETECT_NAN) if create_graph else enter_modes(NO_GRAD, DETECT_NAN)
     task.observed = mode & OP_HOOKS or is_logged()
     count_running(1)
     try:
@@ -299,9 +321,21 @@ cpdef object run_from(GraphTask task, tuple tensors, tuple grad_tensors, bint cr
     except BaseException as error:
         if task.node is not None:
             error.add_note(f"This happened in the backward of {task.node!r}, sequence number {task.node._sequence_nr()}.")
+            if mode & ANOMALY:
+                report(error, task.node)
         raise
     finally:
-        state.mode = mode
+        leave_modes(extent)
         state.graph_task = outer
+        state.node = outer_node
         task.clear()
         count_running(-1)
+
+
+cdef str history(Node node):
+    """What the message on a freed node says about it, and about the running task's way to it."""
+    cdef void *task = thread_state().graph_task
+    return history_of(node, None if task == NULL else (<GraphTask> task).roots)
+
+
+saved_module.tell_history = history

@@ -17,6 +17,8 @@ cdef class GraphTask:
     cdef bint keep_graph
     cdef bint recorded              # gradients are Tensors and may be recorded
     cdef bint selective             # only what leads to the inputs asked for
+    cdef bint detects_nan           # each gradient is searched
+    cdef int number                 # of this backward, if it frees the graph: see freed.pyx
     cdef bint accumulates           # leaves get their .grad; else all that was asked for is captured
     cdef bint observed              # somebody sees each node run: a hook on all operations, or the logger
     cdef bint whole                 # neither this task nor one around it is selective: checkpoints are valid

@@ -14,8 +14,10 @@ cimport numpy as cnp
 
 from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, FLOAT16, code_of, dtype_of
 from autograd_cy._core.guard cimport announce_write, watched
+from autograd_cy._core.inference cimport check_write
 from autograd_cy._core.loops cimport is_flat
-from autograd_cy._core.state cimport NO_GRAD, thread_state
+from autograd_cy._core.modes cimport current_mode
+from autograd_cy._core.state cimport NO_GRAD
 from autograd_cy._core.tensor cimport Tensor, bump_version, extend, new_tensor, share_version
 
 cnp.import_array()
@@ -23,7 +25,8 @@ cnp.import_array()
 
 cdef int check_unrecorded(Tensor target, object source, str operation) except -1:
     """Refuse a write that would have to be recorded."""
-    if thread_state().mode & NO_GRAD:
+    check_write(target.inference, operation)
+    if current_mode() & NO_GRAD:
         return 0
     if target.needs_grad and target.grad_fn is None:
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation. "

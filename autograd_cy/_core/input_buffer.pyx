@@ -18,11 +18,15 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 cimport numpy as cnp
 
+import numpy as np
+
 cimport autograd_cy._core.node as node_module
 from autograd_cy._core.buffers cimport dense_copy, is_owned
 from autograd_cy._core.dtypes cimport code_of
+from autograd_cy._core.inference cimport check_write
 from autograd_cy._core.loops cimport add_into, adding_kernel, evaluate
 from autograd_cy._core.node cimport Node, Scratch
+from autograd_cy._core.state cimport ANY_LAYOUT, thread_state
 from autograd_cy._core.tensor cimport Tensor, bump_version, new_tensor
 
 cnp.import_array()
@@ -86,8 +90,13 @@ cdef int accumulate(Tensor leaf, object g, bint recorded) except -1:
     if recorded:
         accumulate_recorded(leaf, <Tensor> g)
         return 0
-    if leaf.gradient is None:
-        first = new_tensor(array if ours else dense_copy(array))
+    if leaf.gradient is not None:
+        check_write(leaf.gradient.inference, "AccumulateGrad")
+    else:
+        if takes_any_layout(leaf):
+            first = new_tensor(array if ours else dense_copy(array))
+        else:
+            first = new_tensor(rearranged(array, leaf.array))
         if leaf.gradient is None:           # while NumPy copies, another thread may have been here
             leaf.gradient = first
             return 0
@@ -97,6 +106,18 @@ cdef int accumulate(Tensor leaf, object g, bint recorded) except -1:
     else:
         leaf.gradient = new_tensor(sum_of(leaf.gradient.array, array))
     return 0
+
+
+cdef bint takes_any_layout(Tensor leaf) noexcept:
+    """Whether a new `.grad` may have its elements in C order: the leaf has, too, or enforce_grad_layout_policy(False)."""
+    return cnp.PyArray_IS_C_CONTIGUOUS(leaf.array) or thread_state().mode & ANY_LAYOUT
+
+
+cdef cnp.ndarray rearranged(cnp.ndarray array, cnp.ndarray leaf):
+    """A copy with strides like those of the leaf."""
+    copy = np.empty_like(leaf)
+    copy[...] = array
+    return copy
 
 
 cdef int accumulate_recorded(Tensor leaf, Tensor g) except -1:

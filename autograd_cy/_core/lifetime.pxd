@@ -21,6 +21,7 @@ cdef enum:
 cdef struct Spares:    # dead objects of one type kept for the next births, see NOTE [Spares]
     PyObject *objects[MAX_SPARES]
     int n
+    int inference      # of tensors: how many settings with inference mode live, see modes.pyx; here as `n` is read anyway
 
 cdef void hide(Link *link) noexcept
 cdef void watch(Link *link, int kind) noexcept

@@ -15,11 +15,11 @@ from autograd_cy._core.broadcast_sums cimport sum_to
 from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, FLOAT16, code_of
 from autograd_cy._core.gemm cimport add_row, conjugated, product
 from autograd_cy._core.loops cimport add_into
+from autograd_cy._core.modes cimport current_mode
 from autograd_cy._core.node cimport Node, connect, make_node, method_table
 from autograd_cy._core.record cimport is_wanted, record2, record_all, shape_of, tensor_argument
 from autograd_cy._core.reduction_node cimport type_word
 from autograd_cy._core.saved cimport save_input, saved_array, unpack
-from autograd_cy._core.state cimport thread_state
 from autograd_cy._core.tensor cimport Tensor, long_name, new_tensor
 
 from autograd_cy._core.registry import op
@@ -262,7 +262,7 @@ cdef int record_sum(Tensor y, Tensor c, Tensor a, Tensor b, object beta, object 
     if not cnp.PyArray_SAMESHAPE(c.array, y.array):
         node.shapes = shape_of(c)
     save_operands(node, a, b, is_wanted(a), is_wanted(b))
-    if thread_state().mode:
+    if current_mode():
         record_all(node, y, (c, a, b))
         return 0
     connect(node, c)

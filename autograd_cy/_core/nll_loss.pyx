@@ -11,7 +11,8 @@ from autograd_cy._core.nll_loops cimport Totals, picked, spread
 from autograd_cy._core.record cimport is_wanted, new_node, record, shape_of, tangent_of, tensor_argument
 from autograd_cy._core.reduction_node cimport type_word
 from autograd_cy._core.saved cimport save_input, saved_array, unpack
-from autograd_cy._core.state cimport NO_GRAD, thread_state
+from autograd_cy._core.modes cimport current_mode
+from autograd_cy._core.state cimport NO_GRAD
 from autograd_cy._core.tensor cimport Tensor, new_tensor
 
 from autograd_cy._core.registry import op
@@ -147,7 +148,7 @@ cdef int check_weight(Tensor x, Tensor weight, npy_intp classes) except -1:
     if code_of(weight.array) != code_of(x.array):
         raise RuntimeError(f"expected scalar type {type_word(code_of(x.array))} but found "
                            f"{type_word(code_of(weight.array))}")
-    if (weight.needs_grad and not thread_state().mode & NO_GRAD) or tangent_of(weight) is not None:
+    if (weight.needs_grad and not current_mode() & NO_GRAD) or tangent_of(weight) is not None:
         raise RuntimeError("The function 'nll_loss_forward' is not differentiable with respect to argument 'weight'. "
                            "This input cannot have requires_grad True.")
     return 0

@@ -56,13 +56,13 @@ def op_hooks(str direction):
 cdef int observe(str direction, tuple arguments) except -1:
     """Call the hooks; what they compute themselves is not observed."""
     cdef ThreadState *state = thread_state()
-    cdef int mode = state.mode
-    state.mode = mode & ~OP_HOOKS
+    state.mode &= ~OP_HOOKS
     try:
         for function in op_hooks(direction):
             function(*arguments)
     finally:
-        state.mode = mode if hooks_here.get(None) else mode & ~OP_HOOKS
+        if hooks_here.get(None):
+            state.mode |= OP_HOOKS
     return 0
 
 

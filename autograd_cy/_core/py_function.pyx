@@ -2,15 +2,19 @@
 
 cimport numpy as cnp
 
+from autograd_cy._core.anomaly cimport note_trace
 from autograd_cy._core.buffers cimport new_zeros
 from autograd_cy._core.dtypes cimport code_of, dtype_of, is_differentiable
 from autograd_cy._core.graph_task cimport GraphTask, leads_on
+from autograd_cy._core.modes cimport Extent, current_mode, enter_modes, leave_modes, own_modes
+from autograd_cy._core.nans cimport check_results
 from autograd_cy._core.node cimport BOXED, Node, connect, target_of
 from autograd_cy._core.op_hooks cimport observe_forward
 from autograd_cy._core.record cimport set_tangents
 from autograd_cy._core.saved cimport freed_error
 from autograd_cy._core.saved_tensor cimport SavedTensor, handles, save, seal
-from autograd_cy._core.state cimport FORWARD_AD, GUARDED, NO_GRAD, OP_HOOKS, SAVED_HOOKS, ThreadState, thread_state
+from autograd_cy._core.state cimport (
+    ANOMALY, DETECT_NAN, FORWARD_AD, GUARDED, NO_GRAD, OP_HOOKS, SAVED_HOOKS, thread_state)
 from autograd_cy._core.tensor cimport Tensor, new_tensor, share_version
 
 import warnings
@@ -315,8 +319,8 @@ def apply_function(cls, node_class, bint separate_context, tuple args, dict kwar
 
     `separate_context`: forward does not take ctx, setup_context(ctx, inputs, output) is called after it.
     """
-    cdef ThreadState *state = thread_state()
-    cdef int mode = state.mode
+    cdef int mode = current_mode()
+    cdef Extent extent
     cdef FunctionNode node = node_class.__new__(node_class)
     cdef list inputs = [], arguments = [], needed = []
     for x in args + tuple(kwargs.values()) if kwargs else args:
@@ -326,7 +330,8 @@ def apply_function(cls, node_class, bint separate_context, tuple args, dict kwar
         needed.append(isinstance(x, Tensor) and (<Tensor> x).needs_grad != 0)
     node.arguments = tuple(arguments)
     node.wanted = tuple(needed)
-    state.mode = (mode | NO_GRAD) & ~FORWARD_AD
+    extent = enter_modes(NO_GRAD, 0)
+    thread_state().mode &= ~FORWARD_AD
     try:
         if separate_context:
             result = cls.forward(*args, **kwargs)
@@ -334,7 +339,7 @@ def apply_function(cls, node_class, bint separate_context, tuple args, dict kwar
         else:
             result = cls.forward(node, *args, **kwargs)
     finally:
-        state.mode = mode
+        leave_modes(extent)
     return enter_outputs(node, result, inputs, not mode & NO_GRAD and True in node.wanted)
 
 
@@ -362,9 +367,13 @@ cdef object enter_outputs(FunctionNode node, object result, list inputs, bint re
             if isinstance(outputs[i], Tensor) and (node.marks is None or not node.marks[i]):
                 enter_output(node, <Tensor> outputs[i], i)
         keep_saved(node, result, outputs, single)
-    elif thread_state().mode & FORWARD_AD:
+        if current_mode() & ANOMALY:
+            note_trace(node, tuple(outputs), inputs, own_modes())
+        if current_mode() & DETECT_NAN:
+            check_results(node, tuple(outputs), inputs)
+    elif current_mode() & FORWARD_AD:
         keep_saved(node, result, outputs, single)
-    if thread_state().mode & FORWARD_AD:
+    if current_mode() & FORWARD_AD:
         set_tangents(node, tuple(tensors) if len(tensors) != 1 else tensors[0], inputs)
     if thread_state().mode & OP_HOOKS:
         observe_forward(node, outputs[0] if single else tuple(outputs), inputs)

@@ -3,6 +3,7 @@
 cimport numpy as cnp
 
 from autograd_cy._core.node cimport Node
+from autograd_cy._core.modes cimport current_mode
 from autograd_cy._core.state cimport FORWARD_AD, NO_GRAD, ThreadState, thread_state
 from autograd_cy._core.tensor cimport Tensor
 

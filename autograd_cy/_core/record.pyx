@@ -7,12 +7,16 @@ needs and calls `record`.
 from cpython.object cimport PyTypeObject
 cimport numpy as cnp
 
+from autograd_cy._core.anomaly cimport note_trace
 from autograd_cy._core.buffers cimport sizes_of
+from autograd_cy._core.modes cimport current_mode, own_modes
+from autograd_cy._core.nans cimport check_result, check_results
 from autograd_cy._core.node cimport Node, connect
 from autograd_cy._core.op_hooks cimport observe_forward
 from autograd_cy._core.saved cimport keep_tangents
 from autograd_cy._core.saved_tensor cimport seal_slots
-from autograd_cy._core.state cimport FORWARD_AD, GUARDED, NO_GRAD, OP_HOOKS, SAVED_HOOKS, ThreadState, thread_state
+from autograd_cy._core.state cimport (
+    ANOMALY, DETECT_NAN, FORWARD_AD, GUARDED, NO_GRAD, OP_HOOKS, SAVED_HOOKS, ThreadState, thread_state)
 from autograd_cy._core.tensor cimport Tensor, TensorExtras, extras_of_tensor, new_tensor, share_version
 
 cnp.import_array()
@@ -49,6 +53,7 @@ def close_dual_level():
         raise RuntimeError("Dual level must be a positive number: exit_dual_level() without enter_dual_level()")
     level = 0
     thread_state().mode &= ~FORWARD_AD
+    thread_state().hidden &= ~FORWARD_AD
 
 
 def is_dual_level_open():
@@ -82,7 +87,7 @@ cdef Tensor tangent_of(Tensor x):
 
 cdef bint is_wanted(Tensor x) noexcept:
     """Whether an operation on `x` has to make a node."""
-    cdef int mode = thread_state().mode
+    cdef int mode = current_mode()
     if mode == 0:
         return x.needs_grad
     if mode & OP_HOOKS or (x.needs_grad and not mode & NO_GRAD):
@@ -99,28 +104,34 @@ cdef bint any_wanted(object tensors):
 
 cdef Tensor record(Node node, Tensor y, Tensor a):
     """Enter `y` = operation(a); returns `y`."""
-    if not thread_state().mode:
+    cdef int mode = current_mode()
+    if not mode & ~DETECT_NAN:
         connect(node, a)
         y.grad_fn = node
         y.needs_grad = True
+        if mode:
+            check_result(node, y, a, None, None)
         return y
     return <Tensor> record_all(node, y, (a,))
 
 
 cdef Tensor record2(Node node, Tensor y, Tensor a, Tensor b):
     """Enter `y` = operation(a, b); returns `y`."""
-    if not thread_state().mode:
+    cdef int mode = current_mode()
+    if not mode & ~DETECT_NAN:
         connect(node, a)
         connect(node, b)
         y.grad_fn = node
         y.needs_grad = True
+        if mode:
+            check_result(node, y, a, b, None)
         return y
     return <Tensor> record_all(node, y, (a, b))
 
 
 cdef object record_all(Node node, object outputs, object inputs):
     """Enter one output or a tuple of them, computed from any number of inputs (None: not a tensor); returns them."""
-    cdef int mode = thread_state().mode
+    cdef int mode = current_mode()
     cdef Tensor y
     cdef int i
     if not mode & NO_GRAD and needs_grad(inputs):
@@ -139,10 +150,14 @@ cdef object record_all(Node node, object outputs, object inputs):
                 enter(node, y)
         else:
             enter(node, <Tensor> outputs)
+        if mode & ANOMALY:
+            note_trace(node, outputs, inputs, own_modes())
     if mode & FORWARD_AD:
         set_tangents(node, outputs, inputs)
     if mode & OP_HOOKS:
         observe_forward(node, outputs, inputs)
+    if mode & DETECT_NAN:
+        check_results(node, outputs, inputs)
     return outputs
 
 

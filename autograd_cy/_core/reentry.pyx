@@ -8,7 +8,8 @@ import contextvars
 import ctypes
 import threading
 
-from autograd_cy._core.state cimport ThreadState, thread_state
+from autograd_cy._core.modes cimport own_modes
+from autograd_cy._core.state cimport IN_CONTEXT, ThreadState, thread_state
 
 POLL = 0.1          # seconds between two looks for an exception that another thread sent to a waiting one
 
@@ -33,7 +34,11 @@ cdef int in_fresh_thread(object function, tuple arguments) except -1:
     """Call the function in another thread that has this one's modes, numbers and context; what it raises is raised here."""
     cdef ThreadState *state = thread_state()
     cdef Call call = Call.__new__(Call)
+    own_modes()
     call.state = state[0]
+    call.state.base = state.own           # the context's Settings are those of this thread
+    call.state.settings = NULL
+    call.state.mode &= ~IN_CONTEXT
     call.function = function
     call.arguments = arguments
     thread = threading.Thread(target=contextvars.copy_context().run, args=(call,), name="nested backward", daemon=True)

@@ -17,4 +17,8 @@ cdef long slot_version(Node node, int slot) noexcept
 cdef object freed_error(Node node)
 cdef object stale_error(Node node, Tensor tensor, long expected)
 cdef int give_tangent(Node node, Tensor output) except -1
+
+ctypedef str (*History)(Node node)
+cdef History tell_history       # engine.pyx fills it in
+
 cdef int keep_tangents(Node node, tuple tangents, long long level) except -1

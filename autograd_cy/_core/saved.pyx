@@ -13,9 +13,11 @@ NOTE [Saved tensors]
 
 cimport numpy as cnp
 
+from autograd_cy._core.inference cimport save_error
+from autograd_cy._core.modes cimport current_mode
 from autograd_cy._core.node cimport Node, NodeExtras, extras_of
 from autograd_cy._core.saved_tensor cimport SavedTensor
-from autograd_cy._core.state cimport FORWARD_AD, ThreadState, thread_state
+from autograd_cy._core.state cimport ANOMALY, FORWARD_AD, ThreadState, thread_state
 from autograd_cy._core.tensor cimport Tensor, TensorExtras, extras_of_tensor, new_tensor, type_name, version_of
 
 cnp.import_array()
@@ -25,6 +27,8 @@ OUTPUT_SLOT = 2
 
 cdef int save_input(Node node, int slot, Tensor tensor) except -1:
     cdef long version = version_of(tensor)
+    if tensor.inference:
+        raise save_error(node)
     node.saves = True
     if slot == 0:
         node.saved0, node.version0 = tensor, version
@@ -92,7 +96,7 @@ cdef int give_tangent(Node node, Tensor output) except -1:
     cdef ThreadState *state = thread_state()
     cdef NodeExtras extras
     cdef TensorExtras own
-    if not state.mode & FORWARD_AD or node.extras is None or (<NodeExtras> node.extras).tangents is None:
+    if not current_mode() & FORWARD_AD or node.extras is None or (<NodeExtras> node.extras).tangents is None:
         return 0
     extras = <NodeExtras> node.extras
     state.mode &= ~FORWARD_AD
@@ -135,10 +139,15 @@ cdef object stale_error(Node node, Tensor tensor, long expected):
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[{type_name(tensor)} {list(tensor.shape)}]{origin} is at version {version_of(tensor)}; expected version "
-        f"{expected} instead. Hint: enable anomaly detection to find the operation that failed to "
-        f"compute its gradient, with torch.autograd.set_detect_anomaly(True). {'A node' if node is None else node.name()} had "
-        "saved it; "
+        f"{expected} instead. {hint()} {'A node' if node is None else node.name()} had saved it; "
         "write to a clone() of it, or after backward().")
+
+
+cdef str hint():
+    if current_mode() & ANOMALY:
+        return "Hint: the backtrace further above shows the operation that failed to compute its gradient."
+    return ("Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
+            "torch.autograd.set_detect_anomaly(True).")
 
 
 cdef str operation_name(Node node):
@@ -151,5 +160,4 @@ cdef object freed_error(Node node):
         "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
         "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
         "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
-        "saved tensors after calling backward."
-        + ("" if node is None else f" It was {node.name()} whose saved values are freed."))
+        f"saved tensors after calling backward.{'' if node is None else ' ' + tell_history(node)}")

@@ -10,10 +10,12 @@ cimport numpy as cnp
 
 from autograd_cy._core.dtypes cimport COMPLEX64, code_of, dtype_of, is_differentiable
 from autograd_cy._core.guard cimport guarded
+from autograd_cy._core.inference cimport save_error
+from autograd_cy._core.modes cimport Extent, enter_modes, leave_modes
 from autograd_cy._core.node cimport Node, accumulator_of
 from autograd_cy._core.packing cimport HookPair, active_pairs, packed_by, unpacked_by
 from autograd_cy._core.saved cimport HANDLES, freed_error, give_tangent, slot_value, slot_version, stale_error
-from autograd_cy._core.state cimport FORWARD_AD, GUARDED, NO_GRAD, SAVED_HOOKS, ThreadState, thread_state
+from autograd_cy._core.state cimport FORWARD_AD, GUARDED, NO_GRAD, SAVED_HOOKS, thread_state
 from autograd_cy._core.tensor cimport Tensor, TensorExtras, extras_of_tensor, new_tensor, share_version, version_of
 
 cnp.import_array()
@@ -123,18 +125,18 @@ cdef class SavedTensor:
 
     cdef int pack(self, tuple pairs, Node node, str slot, Tensor tensor, Tensor given) except -1:
         """Keep what the pairs make of `given`, which stands for the tensor that is saved."""
-        cdef ThreadState *state = thread_state()
-        cdef int mode = state.mode, n = 0
+        cdef int n = 0
         cdef long version = version_of(given)
         cdef Packed packed = Packed.__new__(Packed)
         data = given
-        state.mode = (mode | NO_GRAD) & ~(FORWARD_AD | SAVED_HOOKS | GUARDED)
+        cdef Extent extent = enter_modes(NO_GRAD, 0)
+        thread_state().mode &= ~(FORWARD_AD | SAVED_HOOKS | GUARDED)
         try:
             while n < len(pairs) and isinstance(data, Tensor):
                 data = packed_by(<HookPair> pairs[n], data, node, slot)
                 n += 1
         finally:
-            state.mode = mode
+            leave_modes(extent)
         if version_of(given) != version:
             raise RuntimeError("A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack "
                                "hook can not be modified by in-place operations as this can lead to unexpected side-effects. "
@@ -233,6 +235,8 @@ cdef SavedTensor save(object value, Node node):
     if value is None:
         return saved
     tensor = <Tensor> value
+    if tensor.inference:
+        raise save_error(node)
     saved.version = version_of(tensor)
     if tensor.grad_fn is node:
         saved.value = tensor.array

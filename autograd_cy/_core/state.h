@@ -22,6 +22,14 @@ typedef struct {
     unsigned long long sequence_nr;  /* the number that the next node gets */
     void *graph_task;                /* the running GraphTask, borrowed, or NULL */
     void *node;                      /* the node that the engine runs, borrowed, or NULL */
+    /* what modes.pyx notes, see NOTE [Modes in contexts] */
+    int own;                         /* the context's modes as they were set (`mode` has what follows from them) */
+    int base;                        /* the modes where the context has none newer than `since` */
+    int hidden;                      /* FORWARD_AD while inference mode suspends it */
+    unsigned long long since;
+    unsigned long long version;      /* of the context when `mode` was last right, and the thread it was */
+    unsigned long long thread;
+    void *settings;                  /* the thread's count of settings, borrowed, or NULL */
 } AutogradThreadState;
 
 #endif

@@ -6,6 +6,9 @@ cdef extern from "state.h" nogil:
         unsigned long long sequence_nr
         void *graph_task
         void *node
+        int own, base, hidden
+        unsigned long long since, version, thread
+        void *settings
     const bint DEBUG "AUTOGRAD_CY_DEBUG"
 
 cdef enum:
@@ -16,6 +19,15 @@ cdef enum:
     SAVED_HOOKS = 16    # what is saved goes through pack hooks
     OP_HOOKS = 32       # a global hook sees each operation
     GUARDED = 64        # saved arrays are made read-only
-    IN_CONTEXT = 128    # a mode may belong to another asyncio task: ask the context first
+    IN_CONTEXT = 128    # a mode may belong to another asyncio task: ask the context first, see modes.pyx
+    KEEP_NAN = 256      # anomaly mode doesn't look for NaN
+    DETECT_NAN = 512    # results and gradients are searched for NaN, nothing else is noted
+    ONE_THREAD = 1024   # set_multithreading_enabled(False)
+    REPLAY_VIEWS = 2048     # _force_original_view_tracking(True)
+    ANY_LAYOUT = 4096   # enforce_grad_layout_policy(False)
+    # what belongs to a context, not to the thread
+    CONTEXT_MODES = NO_GRAD | INFERENCE | ANOMALY | KEEP_NAN | DETECT_NAN | ONE_THREAD | REPLAY_VIEWS | ANY_LAYOUT
+    # what no operation asks for: with these alone it takes the usual path
+    ASIDE = IN_CONTEXT | KEEP_NAN | ONE_THREAD | REPLAY_VIEWS | ANY_LAYOUT
 
 cdef ThreadState *thread_state() noexcept nogil

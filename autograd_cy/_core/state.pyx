@@ -15,26 +15,6 @@ cdef ThreadState *thread_state() noexcept nogil:
     return &autograd_cy_local
 
 
-def is_grad_enabled():
-    """is_grad_enabled() -> bool: whether operations are recorded in this thread.
-
-    >>> import autograd_cy as ag
-    >>> ag.is_grad_enabled()
-    True
-    """
-    return not autograd_cy_local.mode & NO_GRAD
-
-
-def swap_grad_enabled(bint enabled):
-    """Set the grad mode of this thread and return the one it had."""
-    cdef bint previous = not autograd_cy_local.mode & NO_GRAD
-    if enabled:
-        autograd_cy_local.mode &= ~NO_GRAD
-    else:
-        autograd_cy_local.mode |= NO_GRAD
-    return previous
-
-
 def is_debug_build():
     """Whether the core was compiled with AUTOGRAD_CY_DEBUG=1."""
     return DEBUG != 0

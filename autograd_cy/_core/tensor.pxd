@@ -28,6 +28,7 @@ cdef class Tensor:
     cdef char needs_grad            # a leaf that asks for a gradient, or a recorded result
     cdef char keeps_grad            # retain_grad() was called
     cdef char is_number             # stands for a Python number (rank 0 in promotion)
+    cdef char inference             # made in inference mode: see NOTE [Inference tensors] in inference.pyx
 
     cdef VersionCounter version_counter(self)
 

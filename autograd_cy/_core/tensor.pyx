@@ -13,7 +13,9 @@ cimport numpy as cnp
 
 from autograd_cy._core.dtypes cimport code_of, dtype_of, is_differentiable
 from autograd_cy._core.buffers cimport keep_spare
+from autograd_cy._core.inference cimport flag_error, in_inference_mode, version_error
 from autograd_cy._core.lifetime cimport MAX_SPARES, TENSOR, Link, Spares, hide, owner_of, release, unwatch, watch
+cimport autograd_cy._core.modes as modes
 
 cnp.import_array()
 
@@ -47,6 +49,8 @@ cdef Destructor compiled_dealloc = NULL
 cdef PyTypeObject *tensor_type = NULL
 cdef Spares spares
 spares.n = 0
+spares.inference = 0
+modes.inference_settings = &spares.inference
 cdef dict facade = {}      # what the Python layer handed down: special methods, the Size class
 
 
@@ -81,6 +85,7 @@ cdef class Tensor:
     def __init__(self, data=None):
         if data is not None:
             self.array = (<Tensor> facade["as_tensor"](data)).array
+            self.inference = in_inference_mode()
 
     cdef VersionCounter version_counter(self):
         if self.counter is None:
@@ -123,8 +128,20 @@ cdef class Tensor:
 
     @property
     def _version(self):
-        """How often the tensor's memory was written in place."""
+        """How often the tensor's memory was written in place; RuntimeError for an inference tensor."""
+        if self.inference:
+            raise version_error()
         return version_of(self)
+
+    def is_inference(self):
+        """is_inference() -> bool: whether the tensor was made in inference mode.
+
+        >>> import autograd_cy as ag
+        >>> with ag.inference_mode():
+        ...     ag.ones(2).is_inference()
+        True
+        """
+        return self.inference != 0
 
     @property
     def requires_grad(self):
@@ -359,6 +376,8 @@ cdef Tensor new_tensor(cnp.ndarray array):
     else:
         tensor = Tensor.__new__(Tensor)
     tensor.array = array
+    if spares.inference:
+        tensor.inference = in_inference_mode()
     return tensor
 
 
@@ -382,9 +401,18 @@ cpdef cnp.ndarray array_of(Tensor tensor):
     return tensor.array
 
 
+cpdef Tensor data_of(Tensor tensor):
+    """data_of(tensor) -> Tensor: the same memory without history, with a version of its own."""
+    cdef Tensor alias = new_tensor(tensor.array)
+    alias.inference = tensor.inference
+    return alias
+
+
 cdef void share_version(Tensor source, Tensor alias):
     """Let a view or detached alias count its writes together with its source."""
-    alias.counter = source.version_counter()
+    alias.inference = source.inference
+    if not source.inference:
+        alias.counter = source.version_counter()
 
 
 cdef long version_of(Tensor tensor) noexcept:
@@ -392,8 +420,10 @@ cdef long version_of(Tensor tensor) noexcept:
 
 
 cdef void bump_version(Tensor tensor):
-    cdef VersionCounter counter = tensor.version_counter()
-    counter.version += 1
+    cdef VersionCounter counter
+    if not tensor.inference:
+        counter = tensor.version_counter()
+        counter.version += 1
 
 
 cdef str type_name(Tensor tensor):
@@ -415,6 +445,8 @@ cdef int set_requires_grad(Tensor tensor, bint value, str message) except -1:
                            "var_no_grad = var.detach().")
     if value and not is_differentiable(code_of(tensor.array)):
         raise RuntimeError(f"{message}, not {dtype_of(code_of(tensor.array))}")
+    if value and tensor.inference and not in_inference_mode():
+        raise flag_error()
     tensor.needs_grad = value
     return 0
 

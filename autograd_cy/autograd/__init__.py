@@ -3,16 +3,32 @@
 from typing import TYPE_CHECKING
 
 from .._missing import getattr_of as _getattr_of
-from . import forward_ad, function, grad_mode, graph, variable
+from . import anomaly_mode, forward_ad, function, grad_mode, graph, variable
+from .anomaly_mode import detect_anomaly, detect_nan, set_detect_anomaly
 from .function import Function
-from .grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from .grad_mode import (
+    _force_original_view_tracking,
+    enable_grad,
+    enforce_grad_layout_policy,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    is_multithreading_enabled,
+    is_view_replay_enabled,
+    no_grad,
+    set_grad_enabled,
+    set_multithreading_enabled,
+)  # fmt: skip
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 from .gradients import backward, grad
 from .variable import Variable
 
 __all__ = [
-    "Function", "GradcheckError", "Variable", "backward", "enable_grad", "forward_ad", "function", "grad", "grad_mode",
-    "gradcheck", "gradgradcheck", "graph", "is_grad_enabled", "no_grad", "set_grad_enabled", "variable",
+    "Function", "GradcheckError", "Variable", "_force_original_view_tracking", "anomaly_mode", "backward",
+    "detect_anomaly", "detect_nan", "enable_grad",
+    "enforce_grad_layout_policy", "forward_ad", "function", "grad", "grad_mode", "gradcheck", "gradgradcheck", "graph",
+    "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "is_multithreading_enabled",
+    "is_view_replay_enabled", "no_grad", "set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled", "variable",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:  # else any name would be right

@@ -1,70 +1,30 @@
-"""Grad modes: whether operations are recorded (facade)."""
+"""Modes: whether operations are recorded, and how (facade).
 
-import functools
-import inspect
-import warnings
+A mode belongs to the context (`contextvars`) in which it was set: to one asyncio task, and to the tasks made within. A plain
+generator shares its caller's context, so that one which is suspended inside `with no_grad():` leaves it on for its caller;
+decorated with `@no_grad()` it doesn't. A new thread begins with all modes as they are by default, also in a copied context.
+"""
 
-from .._core.state import is_grad_enabled, swap_grad_enabled
+from .._core.modes import are_on, is_grad_enabled, is_inference_mode_enabled, mode_bit, restore_modes, swap_modes
+from .._core.tensor import Tensor
+from ._mode_decorator import ModeDecorator
 
-__all__ = ["enable_grad", "is_grad_enabled", "no_grad", "set_grad_enabled"]
+__all__ = [
+    "enable_grad", "enforce_grad_layout_policy", "inference_mode", "is_grad_enabled", "is_inference",
+    "is_inference_mode_enabled", "is_multithreading_enabled", "is_view_replay_enabled", "no_grad", "set_grad_enabled",
+    "set_multithreading_enabled",
+]  # fmt: skip
+
+_NO_GRAD = mode_bit("NO_GRAD")
+_INFERENCE = mode_bit("INFERENCE")
+_ONE_THREAD = mode_bit("ONE_THREAD")
+_REPLAY_VIEWS = mode_bit("REPLAY_VIEWS")
+_ANY_LAYOUT = mode_bit("ANY_LAYOUT")
 
 
-class _Mode:
-    """A grad mode as context manager and as decorator, also of generator functions."""
-
+class _FixedMode(ModeDecorator):
     __slots__ = ("_previous",)
-
-    def __call__(self, function):
-        if inspect.isclass(function):
-            warnings.warn(
-                "Decorating classes is deprecated; it only decorates __init__. Decorate the methods instead.",
-                FutureWarning,
-                stacklevel=2,
-            )
-            function.__init__ = self(function.__init__)  # type: ignore[method-assign]
-            return function
-        if inspect.isgeneratorfunction(function):
-            return self._decorate_generator(function)
-
-        @functools.wraps(function)
-        def decorated(*args, **kwargs):
-            with self._fresh():
-                return function(*args, **kwargs)
-
-        return decorated
-
-    def _decorate_generator(self, function):
-        """Run the generator's own code in the mode, and the caller's between two items in the caller's."""
-
-        @functools.wraps(function)
-        def decorated(*args, **kwargs):
-            generator = function(*args, **kwargs)
-            resume, value = generator.send, None
-            while True:
-                try:
-                    with self._fresh():
-                        item = resume(value)
-                except StopIteration as end:
-                    return end.value
-                try:
-                    resume, value = generator.send, (yield item)
-                except GeneratorExit:
-                    with self._fresh():
-                        generator.close()
-                    raise
-                except BaseException as error:
-                    resume, value = generator.throw, error
-
-        return decorated
-
-    def _fresh(self):
-        """A mode of its own for each call, so that decorated functions can recur and run in threads."""
-        return type(self)()
-
-
-class _FixedMode(_Mode):
-    __slots__ = ()
-    _enabled = False
+    _previous: object
 
     def __new__(cls, function=None):
         mode = super().__new__(cls)
@@ -73,15 +33,13 @@ class _FixedMode(_Mode):
     def __init__(self, function=None):
         pass
 
-    def __enter__(self):
-        self._previous = swap_grad_enabled(self._enabled)
-
     def __exit__(self, *exception):
-        swap_grad_enabled(self._previous)
+        restore_modes(self._previous)
+        self._previous = None
 
 
 class no_grad(_FixedMode):
-    """``with no_grad():`` nothing is recorded in this thread; also ``@no_grad`` and ``@no_grad()``.
+    """``with no_grad():`` nothing is recorded in this context; also ``@no_grad`` and ``@no_grad()``.
 
     >>> import autograd_cy as ag
     >>> x = ag.ones(2, requires_grad=True)
@@ -92,6 +50,9 @@ class no_grad(_FixedMode):
     """
 
     __slots__ = ()
+
+    def __enter__(self):
+        self._previous = swap_modes(_NO_GRAD, 0)
 
 
 class enable_grad(_FixedMode):
@@ -104,10 +65,86 @@ class enable_grad(_FixedMode):
     """
 
     __slots__ = ()
-    _enabled = True
+
+    def __enter__(self):
+        self._previous = swap_modes(0, _NO_GRAD)
 
 
-class set_grad_enabled(_Mode):
+class inference_mode(ModeDecorator):
+    """``with inference_mode():`` nothing is recorded, now or later: results are inference tensors.
+
+    Those can't be saved for backward, nor be written in place or made to require grad outside of the mode; they count no
+    versions. ``inference_mode(False)`` switches it off, and recording on. Also ``@inference_mode`` and ``@inference_mode()``.
+
+    >>> import autograd_cy as ag
+    >>> with ag.inference_mode():
+    ...     y = ag.ones(2) * 2
+    >>> y.is_inference(), y.requires_grad
+    (True, False)
+    """
+
+    __slots__ = ("_previous", "mode")
+    _previous: object
+
+    def __new__(cls, mode=True):
+        return super().__new__(cls) if isinstance(mode, bool) else cls()(mode)
+
+    def __init__(self, mode=True):
+        self.mode = mode
+
+    def _fresh(self):
+        return type(self)(self.mode)
+
+    def __enter__(self):
+        bits = _INFERENCE | _NO_GRAD
+        self._previous = swap_modes(bits, 0) if self.mode else swap_modes(0, bits)
+
+    def __exit__(self, *exception):
+        restore_modes(self._previous)
+        self._previous = None
+
+
+class _Switch(ModeDecorator):
+    """A mode that is set at once when the object is made; as a context manager, until its end."""
+
+    __slots__ = ("_entered", "_previous", "mode")
+    _previous: object
+    _bit = 0
+    _on = True  # the value of `mode` that sets the bit
+
+    def __init__(self, mode):
+        if not isinstance(mode, bool):
+            raise TypeError(
+                f"{type(self).__name__}(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
+            )
+        self.mode = mode
+        self._entered = True
+        self._previous = self._swap()
+
+    def _swap(self):
+        return swap_modes(self._bit, 0) if self.mode is self._on else swap_modes(0, self._bit)
+
+    def __call__(self, function):
+        restore_modes(self._previous)  # as a decorator it acts in the calls only
+        self._previous = None
+        return super().__call__(function)
+
+    def _fresh(self):
+        mode = object.__new__(type(self))
+        mode.mode, mode._entered = self.mode, False
+        return mode
+
+    def __enter__(self):
+        if not self._entered:
+            self._previous = self._swap()
+        self._entered = False  # when it is entered again, it sets its mode again
+
+    def __exit__(self, *exception):
+        restore_modes(self._previous)
+        self._previous = None
+
+
+class set_grad_enabled(_Switch):
     """``set_grad_enabled(mode)`` switches recording on or off at once; as a context manager, until its end.
 
     TypeError if mode is not a bool.
@@ -118,27 +155,89 @@ class set_grad_enabled(_Mode):
     False
     """
 
-    __slots__ = ("mode",)
+    __slots__ = ()
+    _bit = _NO_GRAD
+    _on = False
 
-    def __init__(self, mode):
-        if not isinstance(mode, bool):
-            raise TypeError(f"set_grad_enabled(): argument 'enabled' must be bool, not {type(mode).__name__}")
-        self.mode = mode
-        self._previous = swap_grad_enabled(mode)
 
-    def __call__(self, function):
-        swap_grad_enabled(self._previous)  # as a decorator it acts in the calls only
-        return super().__call__(function)
+class set_multithreading_enabled(_Switch):
+    """``set_multithreading_enabled(mode)``: whether backward may use other threads; also a context manager.
 
-    def _fresh(self):
-        mode = object.__new__(set_grad_enabled)
-        mode.mode = self.mode
-        return mode
+    Backward runs in the thread that calls it, always, so the results are the same. What asks for the order of execution
+    refuses to answer unless this is off.
 
-    def __enter__(self):
-        previous = swap_grad_enabled(self.mode)
-        if not hasattr(self, "_previous"):
-            self._previous = previous
+    >>> from autograd_cy import autograd
+    >>> with autograd.set_multithreading_enabled(False):
+    ...     autograd.is_multithreading_enabled()
+    False
+    """
 
-    def __exit__(self, *exception):
-        swap_grad_enabled(self._previous)
+    __slots__ = ()
+    _bit = _ONE_THREAD
+    _on = False
+
+
+class _force_original_view_tracking(_Switch):
+    """``_force_original_view_tracking(mode)``: views are always computed anew from their base, which is so anyway.
+
+    >>> from autograd_cy import autograd
+    >>> with autograd._force_original_view_tracking(True):
+    ...     autograd.is_view_replay_enabled()
+    True
+    """
+
+    __slots__ = ()
+    _bit = _REPLAY_VIEWS
+
+
+class enforce_grad_layout_policy(_Switch):
+    """``enforce_grad_layout_policy(enable=True)``: whether a new `.grad` gets strides like those of its tensor.
+
+    >>> from autograd_cy import autograd
+    >>> with autograd.enforce_grad_layout_policy(False):
+    ...     autograd.grad_mode._is_grad_layout_enforcement_enabled()
+    False
+    """
+
+    __slots__ = ()
+    _bit = _ANY_LAYOUT
+    _on = False
+
+    def __init__(self, enable=True):
+        super().__init__(enable)
+
+
+def is_multithreading_enabled() -> bool:
+    """is_multithreading_enabled() -> bool: whether backward may use other threads.
+
+    >>> from autograd_cy import autograd
+    >>> autograd.is_multithreading_enabled()
+    True
+    """
+    return not are_on(_ONE_THREAD)
+
+
+def is_view_replay_enabled() -> bool:
+    """is_view_replay_enabled() -> bool: what _force_original_view_tracking() has set.
+
+    >>> from autograd_cy import autograd
+    >>> autograd.is_view_replay_enabled()
+    False
+    """
+    return are_on(_REPLAY_VIEWS)
+
+
+def _is_grad_layout_enforcement_enabled() -> bool:
+    return not are_on(_ANY_LAYOUT)
+
+
+def is_inference(input: Tensor) -> bool:
+    """is_inference(input) -> bool: whether the tensor was made in inference mode; TypeError if it is no tensor.
+
+    >>> import autograd_cy as ag
+    >>> ag.is_inference(ag.ones(2))
+    False
+    """
+    if not isinstance(input, Tensor):
+        raise TypeError(f"is_inference(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+    return input.is_inference()

@@ -1,0 +1,105 @@
+"""Modes as decorators: of functions, generators, coroutines and classes (facade)."""
+
+import functools
+import inspect
+import warnings
+
+
+class ModeDecorator:
+    """A context manager that is a decorator, too. The decorated code runs in the mode, its caller in the caller's."""
+
+    __slots__ = ()
+
+    def __call__(self, function):
+        if inspect.isclass(function):
+            warnings.warn(
+                "Decorating classes is deprecated; it only decorates __init__. Decorate the methods instead.",
+                FutureWarning,
+                stacklevel=2,
+            )
+            function.__init__ = self(function.__init__)  # type: ignore[method-assign]
+            return function
+        if inspect.isgeneratorfunction(function):
+            return _decorated_generator(self._fresh, function)
+        if inspect.iscoroutinefunction(function):
+            return _decorated_coroutine(self._fresh, function)
+        if inspect.isasyncgenfunction(function):
+            return _decorated_async_generator(self._fresh, function)
+
+        @functools.wraps(function)
+        def decorated(*args, **kwargs):
+            with self._fresh():
+                return function(*args, **kwargs)
+
+        return decorated
+
+    def _fresh(self):
+        """A mode of its own for each call, so that decorated functions can recur and run in threads."""
+        return type(self)()
+
+    def __enter__(self):
+        raise NotImplementedError
+
+    def __exit__(self, *exception):
+        raise NotImplementedError
+
+
+def _decorated_generator(mode, function):
+    """Run the generator's own code in the mode, and the caller's between two items in the caller's."""
+
+    @functools.wraps(function)
+    def decorated(*args, **kwargs):
+        generator = function(*args, **kwargs)
+        resume, value = generator.send, None
+        while True:
+            try:
+                with mode():
+                    item = resume(value)
+            except StopIteration as end:
+                return end.value
+            try:
+                resume, value = generator.send, (yield item)
+            except GeneratorExit:
+                with mode():
+                    generator.close()
+                raise
+            except BaseException as error:
+                resume, value = generator.throw, error
+
+    return decorated
+
+
+def _decorated_coroutine(mode, function):
+    """Run the coroutine in the mode. It has a context of its own, or is part of its caller's."""
+
+    @functools.wraps(function)
+    async def decorated(*args, **kwargs):
+        with mode():
+            return await function(*args, **kwargs)
+
+    return decorated
+
+
+def _decorated_async_generator(mode, function):
+    """The same as for a generator; the mode is on while the generator awaits, too."""
+
+    @functools.wraps(function)
+    async def decorated(*args, **kwargs):
+        generator = function(*args, **kwargs)
+        resume, value = generator.asend, None
+        while True:
+            try:
+                with mode():
+                    item = await resume(value)
+            except StopAsyncIteration:
+                return
+            try:
+                resume, value = generator.asend, (yield item)
+            except GeneratorExit:
+                with mode():
+                    await generator.aclose()
+                raise
+            except BaseException as error:
+                resume, value = generator.athrow, error
+
+    return decorated

@@ -1,0 +1,139 @@
+"""Anomaly mode: where the operation was called whose backward failed, and where NaN comes from (facade).
+
+Like all modes it belongs to the context in which it was set, and to its thread.
+"""
+
+import warnings
+
+from .._core.modes import are_on, mode_bit, restore_modes, swap_modes
+from ._mode_decorator import ModeDecorator
+
+__all__ = [
+    "detect_anomaly", "detect_nan", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled",
+    "set_detect_anomaly",
+]  # fmt: skip
+
+_ANOMALY = mode_bit("ANOMALY")
+_KEEP_NAN = mode_bit("KEEP_NAN")
+_DETECT_NAN = mode_bit("DETECT_NAN")
+
+
+def is_anomaly_enabled() -> bool:
+    """is_anomaly_enabled() -> bool: whether anomaly mode is on in this context.
+
+    >>> import autograd_cy as ag
+    >>> ag.is_anomaly_enabled()
+    False
+    """
+    return are_on(_ANOMALY)
+
+
+def is_anomaly_check_nan_enabled() -> bool:
+    """is_anomaly_check_nan_enabled() -> bool: whether anomaly mode, when it is on, looks for NaN.
+
+    >>> import autograd_cy as ag
+    >>> ag.is_anomaly_check_nan_enabled()
+    True
+    """
+    return not are_on(_KEEP_NAN)
+
+
+def set_anomaly_enabled(enabled, check_nan=True):
+    """set_anomaly_enabled(enabled, check_nan=True): switch anomaly mode on or off; TypeError for what is not a bool.
+
+    >>> import autograd_cy as ag
+    >>> ag.set_anomaly_enabled(False)
+    """
+    _swap(enabled, check_nan)
+
+
+def _swap(enabled, check_nan):
+    """Set the mode, and return what restores the one before."""
+    for position, (name, value) in enumerate((("enabled", enabled), ("check_nan", check_nan)), 1):
+        if not isinstance(value, bool):
+            raise TypeError(
+                f"set_anomaly_enabled(): argument '{name}' (position {position}) must be bool, not {type(value).__name__}"
+            )
+    on = (_ANOMALY if enabled else 0) | (0 if check_nan else _KEEP_NAN)
+    return swap_modes(on, (_ANOMALY | _KEEP_NAN) & ~on)
+
+
+class detect_anomaly:
+    """``with detect_anomaly(check_nan=True):`` says of an error in backward where the forward pass called the operation.
+
+    The traceback is a note on the exception and a warning, as PyTorch gives it; in double backward there is one for each
+    level. With check_nan a gradient that is NaN is a RuntimeError, and so is a NaN loss.
+
+    Each recorded operation keeps its traceback: some microseconds for each. detect_nan() looks for NaN alone, and is cheap.
+
+    >>> import warnings
+    >>> import autograd_cy as ag
+    >>> x = ag.tensor([-1.0], requires_grad=True)
+    >>> with warnings.catch_warnings(action="ignore"), ag.autograd.detect_anomaly():
+    ...     try:
+    ...         ag.where(x > 0, ag.sqrt(x), 0.0).sum().backward()
+    ...     except RuntimeError as error:
+    ...         print(str(error).partition(":")[0])
+    Function 'SqrtBackward0' returned nan values in its 0th output
+    """
+
+    def __init__(self, check_nan=True):
+        self.check_nan = check_nan
+        warnings.warn(
+            "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
+            "debugging.",
+            stacklevel=2,
+        )
+
+    def __enter__(self):
+        self._previous = _swap(True, self.check_nan)
+
+    def __exit__(self, *exception):
+        restore_modes(self._previous)
+        self._previous = None
+
+
+class set_detect_anomaly:
+    """``set_detect_anomaly(mode, check_nan=True)`` switches anomaly mode on or off at once; as a context, until its end.
+
+    >>> import autograd_cy as ag
+    >>> with ag.autograd.set_detect_anomaly(True):
+    ...     ag.is_anomaly_enabled()
+    True
+    """
+
+    def __init__(self, mode, check_nan=True):
+        self._previous = _swap(mode, check_nan)
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, *exception):
+        restore_modes(self._previous)
+        self._previous = None
+
+
+class detect_nan(ModeDecorator):
+    """``with detect_nan():`` the first recorded operation whose result is NaN raises RuntimeError; so does a gradient.
+
+    The message names the operation, which output and where in it, and what kind of numbers the inputs were (zeros, inf). It
+    costs a search of each result, no traceback; also a decorator.
+
+    >>> import autograd_cy as ag
+    >>> x = ag.tensor([1.0, -1.0], requires_grad=True)
+    >>> with ag.autograd.detect_nan():
+    ...     try:
+    ...         x.log().sum().backward()
+    ...     except RuntimeError as error:
+    ...         print(str(error).partition(";")[0])
+    Log (recorded as LogBackward0) returned nan values in its 0th output, at [1] in torch.float32 [2]
+    """
+
+    __slots__ = ("_previous",)
+
+    def __enter__(self):
+        self._previous = swap_modes(_DETECT_NAN, 0)
+
+    def __exit__(self, *exception):
+        restore_modes(self._previous)
+        self._previous = None
