@@ -12,8 +12,23 @@ from numpy cimport npy_intp
 from autograd_cy._core.reduction_loops cimport real, row_total
 from autograd_cy._core.threads cimport threads_for
 
+# The functions that Cython makes of those of `real` numbers: of float and of double.
+cdef extern from *:
+    """
+    #include "clones.h"
+    #define DECLARE_CLONED(real, fuse) \\
+        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_normalize_part( \\
+            real const *, real const *, real const *, real *, real *, real *, npy_intp, npy_intp, npy_intp, double); \\
+        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_gradient_part( \\
+            real const *, real const *, real const *, real const *, real const *, real *, npy_intp, npy_intp, npy_intp); \\
+        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_add_weighted_rows( \\
+            real const *, real const *, real const *, real const *, npy_intp, npy_intp, npy_intp, double *);
+    DECLARE_CLONED(float, __pyx_fuse_0)
+    DECLARE_CLONED(double, __pyx_fuse_1)
+    """
+
 cdef enum:
-    LANES = 16
+    LANES = 32              # more than the compiler unrolls before it vectorizes
     BLOCK = 512             # elements that are summed lane by lane before the lanes are put together
     COLUMNS = 256           # columns of the weight's gradient that are summed together ...
     ROWS = 64               # ... over so many rows, before they are added in double
@@ -24,6 +39,8 @@ cdef enum:
 cdef inline double folded(real *lanes) noexcept nogil:
     """The sum of LANES numbers, which are written over."""
     cdef npy_intp k
+    for k in range(16):
+        lanes[k] = lanes[k] + lanes[k + 16]
     for k in range(8):
         lanes[k] = lanes[k] + lanes[k + 8]
     for k in range(4):
@@ -96,8 +113,9 @@ cdef void normalize_layers(const real *x, const real *weight, const real *bias, 
         normalize_part(x, weight, bias, y, means, scales, rows * k // parts, rows * (k + 1) // parts, n, eps)
 
 
-cdef void normalize_part(const real *x, const real *weight, const real *bias, real *y, real *means, real *scales,
-                         npy_intp row, npy_intp end, npy_intp n, double eps) noexcept nogil:
+cdef void normalize_part "autograd_cy_normalize_part"(
+        const real *x, const real *weight, const real *bias, real *y, real *means, real *scales, npy_intp row, npy_intp end,
+        npy_intp n, double eps) noexcept nogil:
     cdef double[2] sums
     cdef double rest
     cdef real center
@@ -144,8 +162,9 @@ cdef void layer_gradient(const real *g, const real *x, const real *weight, const
         gradient_part(g, x, weight, means, scales, out, rows * k // parts, rows * (k + 1) // parts, n)
 
 
-cdef void gradient_part(const real *g, const real *x, const real *weight, const real *means, const real *scales, real *out,
-                        npy_intp row, npy_intp end, npy_intp n) noexcept nogil:
+cdef void gradient_part "autograd_cy_gradient_part"(
+        const real *g, const real *x, const real *weight, const real *means, const real *scales, real *out, npy_intp row,
+        npy_intp end, npy_intp n) noexcept nogil:
     cdef double[2] sums
     cdef const real *h
     cdef const real *p
@@ -197,8 +216,9 @@ cdef void weight_part(const real *g, const real *x, const real *means, const rea
         start += width
 
 
-cdef void add_weighted_rows(const real *g, const real *x, const real *means, const real *scales, npy_intp rows,
-                            npy_intp stride, npy_intp width, double *totals) noexcept nogil:
+cdef void add_weighted_rows "autograd_cy_add_weighted_rows"(
+        const real *g, const real *x, const real *means, const real *scales, npy_intp rows, npy_intp stride, npy_intp width,
+        double *totals) noexcept nogil:
     cdef real[COLUMNS] sums
     cdef real mean, scale
     cdef npy_intp row, j

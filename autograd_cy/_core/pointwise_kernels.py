@@ -6,6 +6,7 @@ FLOATS = [("f32", "float", "r", "FLOAT32"), ("f64", "double", "r", "FLOAT64"),
           ("c64", "float complex", "c", "COMPLEX64"), ("c128", "double complex", "c", "COMPLEX128")]
 INTEGERS = [("u8", "unsigned char", "i", "UINT8"), ("i8", "signed char", "i", "INT8"), ("i16", "short", "i", "INT16"),
             ("i32", "int", "i", "INT32"), ("i64", "long long", "i", "INT64")]
+CLONED = []     # the names in C of what is to be compiled for several machines, as it is rendered
 BORROWED = {"exp": "exp", "log": "log", "sqrt": "sqrt", "sin": "sin", "cos": "cos", "tanh": "tanh", "pow": "power"}
 def names_in(formula, names):
     return [n for n in names if re.search(rf"\b{n}\b", formula)]
@@ -63,6 +64,14 @@ def blocks(formula, operands, lets, suffix, ctype, code, flat, conjugate):
     return lines + element_loop(formula, target, operands, {v: lets[v] for v in used}, suffix, ctype, flat, conjugate)
 
 
+def c_name(name, suffix):
+    """The name in C of a kernel of real numbers: these are declared to be compiled for several machines (clones.h)."""
+    if suffix not in ("f32", "f64"):
+        return ""
+    CLONED.append(f"autograd_cy_{name}_{suffix}")
+    return f' "{CLONED[-1]}"'
+
+
 def kernel(name, formula, operands, lets, suffix, ctype, code, conjugate=False):
     """A kernel with the signature of a ufunc's loop: one version for contiguous operands, one for strided ones.
 
@@ -70,7 +79,7 @@ def kernel(name, formula, operands, lets, suffix, ctype, code, conjugate=False):
     """
     conjugate = conjugate and ctype.endswith("complex")
     used = names_in(formula, lets)
-    out = [f"cdef void {name}_{suffix}(char **args, const npy_intp *dims, const npy_intp *strides, "
+    out = [f"cdef void {name}_{suffix}{c_name(name, suffix)}(char **args, const npy_intp *dims, const npy_intp *strides, "
            "void *data) noexcept nogil:",
            "    cdef npy_intp n = dims[0], start = 0, i, size"]
     for k, x in enumerate([*operands, "out"]):

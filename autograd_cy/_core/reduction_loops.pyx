@@ -21,6 +21,15 @@ from autograd_cy._core.loops cimport (
 
 cnp.import_array()
 
+cdef extern from *:
+    """
+    #include "clones.h"
+    AUTOGRAD_CY_CLONED static double __pyx_fuse_0autograd_cy_row_total(float const *, npy_intp);
+    AUTOGRAD_CY_CLONED static double __pyx_fuse_1autograd_cy_row_total(double const *, npy_intp);
+    AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_sum_f32)
+    AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_sum_f64)
+    """
+
 cdef enum:
     LANES = 32
     BLOCK = 1024            # elements that are reduced lane by lane before the lanes are put together
@@ -88,7 +97,7 @@ cdef inline double reduce_row(const real *x, npy_intp n, bint product) noexcept 
     return result
 
 
-cdef double row_total(const real *x, npy_intp n) noexcept nogil:
+cdef double row_total "autograd_cy_row_total"(const real *x, npy_intp n) noexcept nogil:
     return reduce_row(x, n, False)
 
 
@@ -139,11 +148,11 @@ cdef inline void reduce_plane(char **args, npy_intp rows, const npy_intp *stride
             run.borrowed.loop(operands, &n, run.strides, run.borrowed.data)
 
 
-cdef void sum_f32(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
+cdef void sum_f32 "autograd_cy_sum_f32"(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
     reduce_plane(args, dims[0], strides, <Run *> data, <float> 0, False)
 
 
-cdef void sum_f64(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
+cdef void sum_f64 "autograd_cy_sum_f64"(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
     reduce_plane(args, dims[0], strides, <Run *> data, <double> 0, False)
 
 

@@ -7,6 +7,7 @@ elements: libm's, one by one, is 4 times slower. Rows are shifted by their large
 
 import numpy as np
 
+from cython.parallel cimport prange
 from libc.math cimport INFINITY, isfinite, log, logf
 cimport numpy as cnp
 from numpy cimport npy_intp
@@ -14,8 +15,26 @@ from numpy cimport npy_intp
 from autograd_cy._core.dtypes cimport FLOAT32, FLOAT64, NCODES
 from autograd_cy._core.loops cimport Kernel, borrow
 from autograd_cy._core.reduction_loops cimport LARGEST, real, row_total
+from autograd_cy._core.threads cimport threads_for
 
 cnp.import_array()
+
+# The functions that Cython makes of those of `real` numbers: of float and of double.
+cdef extern from *:
+    """
+    #include "clones.h"
+    #define DECLARE_CLONED(real, fuse) \\
+        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_softmax_rows( \\
+            real const *, real *, npy_intp, npy_intp, int); \\
+        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_softmax_columns( \\
+            real const *, real *, npy_intp, npy_intp, npy_intp, int); \\
+        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_softmax_gradient_rows( \\
+            real const *, real const *, real *, npy_intp, npy_intp, int); \\
+        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_softmax_gradient_columns( \\
+            real const *, real const *, real *, npy_intp, npy_intp, npy_intp, int);
+    DECLARE_CLONED(float, __pyx_fuse_0)
+    DECLARE_CLONED(double, __pyx_fuse_1)
+    """
 
 cdef enum:
     BLOCK = 1024            # elements that are worked on in the L1 cache, and given to exp in one call
@@ -72,9 +91,22 @@ cdef inline real logarithm(real x) noexcept nogil:
 
 cdef void normalize(const real *x, real *y, npy_intp outer, npy_intp n, npy_intp inner, bint logarithmic) noexcept nogil:
     """y = exp(x) / sum(exp(x)) along n, or its logarithm."""
+    cdef int k, parts = <int> min(threads_for(outer * n * inner), outer)
+    if parts <= 1:
+        normalize_part(x, y, 0, outer, n, inner, logarithmic)
+        return
+    for k in prange(parts, num_threads=parts, schedule="static"):
+        normalize_part(x, y, outer * k // parts, outer * (k + 1) // parts, n, inner, logarithmic)
+
+
+cdef void normalize_part(const real *x, real *y, npy_intp first, npy_intp end, npy_intp n, npy_intp inner,
+                         bint logarithmic) noexcept nogil:
+    cdef npy_intp outer = end - first
     cdef npy_intp start, count
     if n == 0 or inner == 0:
         return
+    x += first * n * inner
+    y += first * n * inner
     while outer > 0:
         count = 1
         if inner == 1:
@@ -90,7 +122,8 @@ cdef void normalize(const real *x, real *y, npy_intp outer, npy_intp n, npy_intp
         y += count * n * inner
 
 
-cdef void normalize_rows(const real *x, real *y, npy_intp rows, npy_intp n, bint logarithmic) noexcept nogil:
+cdef void normalize_rows "autograd_cy_softmax_rows"(
+        const real *x, real *y, npy_intp rows, npy_intp n, bint logarithmic) noexcept nogil:
     """A few rows of n contiguous elements."""
     cdef real[BLOCK] tops
     cdef real total
@@ -114,8 +147,8 @@ cdef void normalize_rows(const real *x, real *y, npy_intp rows, npy_intp n, bint
         y += n
 
 
-cdef void normalize_columns(const real *x, real *y, npy_intp n, npy_intp stride, npy_intp width,
-                            bint logarithmic) noexcept nogil:
+cdef void normalize_columns "autograd_cy_softmax_columns"(
+        const real *x, real *y, npy_intp n, npy_intp stride, npy_intp width, bint logarithmic) noexcept nogil:
     """A few columns of n elements each, `stride` elements apart."""
     cdef real[WIDTH] tops
     cdef real[WIDTH] totals
@@ -148,9 +181,22 @@ cdef void normalize_columns(const real *x, real *y, npy_intp n, npy_intp stride,
 
 cdef void normalize_gradient(const real *g, const real *y, real *out, npy_intp outer, npy_intp n, npy_intp inner,
                              bint logarithmic) noexcept nogil:
-    cdef npy_intp start, count
+    cdef int k, parts = <int> min(threads_for(outer * n * inner), outer)
+    if parts <= 1:
+        gradient_part(g, y, out, 0, outer, n, inner, logarithmic)
+        return
+    for k in prange(parts, num_threads=parts, schedule="static"):
+        gradient_part(g, y, out, outer * k // parts, outer * (k + 1) // parts, n, inner, logarithmic)
+
+
+cdef void gradient_part(const real *g, const real *y, real *out, npy_intp first, npy_intp end, npy_intp n, npy_intp inner,
+                        bint logarithmic) noexcept nogil:
+    cdef npy_intp start, count, outer = end - first
     if n == 0 or inner == 0:
         return
+    g += first * n * inner
+    y += first * n * inner
+    out += first * n * inner
     while outer > 0:
         count = 1
         if inner == 1:
@@ -168,8 +214,8 @@ cdef void normalize_gradient(const real *g, const real *y, real *out, npy_intp o
         out += count * n * inner
 
 
-cdef void gradient_of_rows(const real *g, const real *y, real *out, npy_intp rows, npy_intp n,
-                           bint logarithmic) noexcept nogil:
+cdef void gradient_of_rows "autograd_cy_softmax_gradient_rows"(
+        const real *g, const real *y, real *out, npy_intp rows, npy_intp n, bint logarithmic) noexcept nogil:
     cdef real common
     cdef npy_intp j
     if logarithmic:
@@ -192,8 +238,8 @@ cdef void gradient_of_rows(const real *g, const real *y, real *out, npy_intp row
         out += n
 
 
-cdef void gradient_of_columns(const real *g, const real *y, real *out, npy_intp n, npy_intp stride, npy_intp width,
-                              bint logarithmic) noexcept nogil:
+cdef void gradient_of_columns "autograd_cy_softmax_gradient_columns"(
+        const real *g, const real *y, real *out, npy_intp n, npy_intp stride, npy_intp width, bint logarithmic) noexcept nogil:
     cdef real[WIDTH] common
     cdef npy_intp i, j
     for j in range(width):

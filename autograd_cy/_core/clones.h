@@ -1,0 +1,17 @@
+/* Loops that are compiled twice: for AVX2, and for any machine; the loader takes what fits. Both give the same bits: a loop
+   computes each element, or each lane of a sum, as it is written, and nothing is contracted into fused multiply-adds. */
+#ifndef AUTOGRAD_CY_CLONES_H
+#define AUTOGRAD_CY_CLONES_H
+
+#include <limits.h>     /* defines __GLIBC__ where it is glibc */
+
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 9
+#define AUTOGRAD_CY_CLONED __attribute__((target_clones("avx2", "default")))
+#else
+#define AUTOGRAD_CY_CLONED
+#endif
+
+#define AUTOGRAD_CY_CLONED_KERNEL(name) \
+    AUTOGRAD_CY_CLONED static void name(char **, npy_intp const *, npy_intp const *, void *);
+
+#endif
