@@ -335,6 +335,12 @@ cdef void copy_strided(char *to, npy_intp to_stride, const char *source, npy_int
 cdef inline void copy_elements(char *to, npy_intp to_stride, const char *source, npy_intp stride, npy_intp n,
                                Bits kind) noexcept nogil:
     cdef npy_intp i
+    cdef Bits item
+    if stride == 0 and to_stride == sizeof(Bits):
+        item = (<const Bits *> source)[0]
+        for i in range(n):
+            (<Bits *> to)[i] = item
+        return
     for i in range(n):
         (<Bits *> (to + i * to_stride))[0] = (<const Bits *> (source + i * stride))[0]
 
