@@ -15,12 +15,13 @@ __all__ = [
     "bitwise_or", "bitwise_xor", "bmm", "bool", "cat", "cdouble", "cfloat", "clamp", "clone", "complex64",
     "complex128", "conj", "cos", "cumsum", "diagonal", "div", "dot", "double", "einsum", "eq", "erf", "exp",
     "expand", "flatten", "flip", "float", "float16", "float32", "float64", "gather", "ge", "gt", "half", "imag",
-    "index_select", "int", "int8", "int16", "int32", "int64", "isfinite", "isinf", "isnan", "le", "log",
-    "log_softmax", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "long", "lt", "matmul",
-    "max", "maximum", "mean", "min", "minimum", "mm", "mul", "mv", "ne", "neg", "norm", "permute", "pow", "prod",
-    "real", "reciprocal", "relu", "reshape", "rsqrt", "sgn", "short", "sigmoid", "sin", "softmax", "split", "sqrt",
-    "square", "squeeze", "stack", "std", "sub", "sum", "t", "tanh", "transpose", "uint8", "unbind", "unsqueeze",
-    "var", "view", "view_as_complex", "view_as_real", "where",
+    "index_add", "index_put", "index_select", "int", "int8", "int16", "int32", "int64", "isfinite", "isinf",
+    "isnan", "le", "log", "log_softmax", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp",
+    "long", "lt", "masked_fill", "matmul", "max", "maximum", "mean", "min", "minimum", "mm", "mul", "mv", "ne",
+    "neg", "norm", "permute", "pow", "prod", "real", "reciprocal", "relu", "reshape", "rsqrt", "scatter",
+    "scatter_add", "sgn", "short", "sigmoid", "sin", "softmax", "split", "sqrt", "square", "squeeze", "stack",
+    "std", "sub", "sum", "t", "tanh", "transpose", "uint8", "unbind", "unsqueeze", "var", "view", "view_as_complex",
+    "view_as_real", "where",
 ]
 
 def abs(input: Tensor) -> Tensor:
@@ -110,6 +111,12 @@ def gt(input: Tensor, other: _Operand) -> Tensor:
 half: dtype
 def imag(input: Tensor) -> Tensor:
     """the imaginary part of a complex tensor, a view."""
+def index_add(input: Tensor, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1) -> Tensor:
+    """a copy with alpha * source[i] added to row index[i]."""
+def index_put(
+    input: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: _bool = False
+) -> Tensor:
+    """a copy with x[indices] = values, or += if accumulate."""
 def index_select(input: Tensor, dim: _int, index: Tensor) -> Tensor:
     """a copy of the rows along `dim` that a vector of numbers picks."""
 int: dtype
@@ -142,6 +149,8 @@ def logsumexp(input: Tensor, dim: _Dims, keepdim: _bool = False) -> Tensor:
 long: dtype
 def lt(input: Tensor, other: _Operand) -> Tensor:
     """input < other, a bool tensor."""
+def masked_fill(input: Tensor, mask: Tensor, value: _Number | Tensor) -> Tensor:
+    """a copy of input with `value`, a number or 0-d tensor, where mask is true."""
 def matmul(input: Tensor, other: Tensor) -> Tensor:
     """the product of matrices, vectors or batches of matrices; also input @ other."""
 @overload
@@ -205,6 +214,13 @@ def reshape(input: Tensor, shape: Sequence[_int], /) -> Tensor:
 def reshape(input: Tensor, *shape: _int) -> Tensor: ...
 def rsqrt(input: Tensor) -> Tensor:
     """1 / sqrt(input)."""
+def scatter(
+    input: Tensor, dim: _int, index: Tensor, src: _Number | Tensor | None = None, *,
+    value: _Number | Tensor | None = None, reduce: None = None
+) -> Tensor:
+    """a copy with y[index[i][j]][j] = src[i][j] for dim 0, and so on."""
+def scatter_add(input: Tensor, dim: _int, index: Tensor, src: Tensor) -> Tensor:
+    """a copy with y[index[i][j]][j] += src[i][j] for dim 0, and so on."""
 def sgn(input: Tensor) -> Tensor:
     """input / abs(input), and 0 at 0: the sign of a real number."""
 short: dtype

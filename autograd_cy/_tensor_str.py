@@ -130,6 +130,13 @@ def tensor_str(array: np.ndarray, *, suffixes: list[str], prefix: str = "tensor(
     return text + ")"
 
 
+def _node_name(t: Tensor) -> str:
+    try:
+        return "" if t.grad_fn is None else type(t.grad_fn).__name__
+    except RuntimeError:  # a view that can't follow a write to its base
+        return "Invalid"
+
+
 def _suffixes(t: Tensor) -> list[str]:
     """What is said about ``t`` beyond its numbers, in PyTorch's order."""
     array = array_of(t)
@@ -138,8 +145,9 @@ def _suffixes(t: Tensor) -> list[str]:
         suffixes.append(f"size={array.shape}")
     if not _is_obvious(t.dtype, empty=not array.size):
         suffixes.append(f"dtype={t.dtype}")
-    if t.grad_fn is not None:
-        suffixes.append(f"grad_fn=<{type(t.grad_fn).__name__}>")
+    node = _node_name(t)
+    if node:
+        suffixes.append(f"grad_fn=<{node}>")
     elif t.requires_grad:
         suffixes.append("requires_grad=True")
     tangent = get_tangent(t)

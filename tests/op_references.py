@@ -190,6 +190,44 @@ def layer_norm(x, normalized_shape, weight=1, bias=0, eps=1e-5):
     return deviations / np.sqrt(np.mean(deviations**2, dims, keepdims=True) + eps) * weight + bias
 
 
+def masked_fill(x, mask, value):
+    return np.where(mask, value, x)
+
+
+def index_put(x, indices, values, accumulate=False):
+    y = x.copy()
+    if accumulate:
+        np.add.at(y, indices, values)
+    else:
+        y[indices] = values
+    return y
+
+
+def index_add(x, dim, index, source, alpha=1):
+    y = np.moveaxis(np.atleast_1d(x).copy(), dim, 0)
+    for row, values in zip(index, np.moveaxis(np.atleast_1d(source), dim, 0), strict=True):
+        y[row] = y[row] + alpha * values
+    return np.moveaxis(y, 0, dim).reshape(x.shape)
+
+
+def scatter(x, dim, index, src):
+    y = np.atleast_1d(x).copy()
+    for place, number in np.ndenumerate(np.atleast_1d(index)):
+        target = list(place)
+        target[dim] = number
+        y[tuple(target)] = np.broadcast_to(np.atleast_1d(src), np.atleast_1d(index).shape)[place]
+    return y.reshape(x.shape)
+
+
+def scatter_add(x, dim, index, src):
+    y = np.atleast_1d(x).copy()
+    for place, number in np.ndenumerate(np.atleast_1d(index)):
+        target = list(place)
+        target[dim] = number
+        y[tuple(target)] = y[tuple(target)] + np.atleast_1d(src)[place]
+    return y.reshape(x.shape)
+
+
 # Linear algebra and losses
 
 

@@ -175,6 +175,53 @@ def gathers(make):
     yield S(make(), 0, np.array(0))
 
 
+def masked_fills(make):
+    mask = np.array([[True, False, True], [False, False, True]])
+    yield S(make(2, 3), mask, 2)
+    yield S(make(2, 3), mask, make())
+    yield S(make(2, 3), mask[0], 0)
+    yield S(make(3), mask, make())
+    yield S(make(), np.array(True), 1)
+    yield S(make(0, 3), mask[0], 1)
+
+
+def index_puts(make):
+    yield S(make(3, 2), (np.array([2, 0]),), make(2, 2))
+    yield S(make(3, 2), (np.array([2, 0]),), make(2))
+    yield S(make(2, 3), (np.array([0, 1]), np.array([2, -1])), make(2))
+    yield S(make(2, 3), (np.array([[True, False, True], [False, False, True]]),), make())
+    yield S(make(3, 2), (np.array([True, False, True]),), make())
+    yield S(make(3), (np.array([1, 1, 0]),), make(3), True)
+    yield S(make(3, 2), (np.array([[0, 2], [0, 1]]),), make(2, 1, 2), accumulate=True)
+    yield S(make(3), (np.array([], np.int64),), make(0))
+
+
+def index_adds(make):
+    yield S(make(3, 2), 0, np.array([2, 0, 2]), make(3, 2))
+    yield S(make(2, 3), -1, np.array([1]), make(2, 1))
+    yield S(make(2, 3), 1, np.array([], np.int64), make(2, 0))
+    yield S(make(3), 0, np.array([0, 0, 1]), make(3), alpha=2)
+    yield S(make(), 0, np.array([0]), make())
+
+
+def scatters(make):
+    yield S(make(3, 2), 0, np.array([[0, 1], [2, 0]]), make(2, 2))
+    yield S(make(2, 3), -1, np.array([[2, 0], [1, 2]]), make(2, 2))
+    yield S(make(3), 0, np.array([1]), make(1))
+    yield S(make(2, 2), 1, np.zeros((2, 0), np.int64), make(2, 0))
+    yield S(make(), 0, np.array(0), make())
+
+
+def scatters_of_numbers(make):
+    yield from scatters(make)
+    yield S(make(2, 3), 1, np.array([[2, 0]]), 2)
+
+
+def scatter_adds(make):
+    yield from scatters(make)
+    yield S(make(3, 2), 0, np.array([[0, 1], [0, 1], [2, 1]]), make(3, 2))
+
+
 # Linear algebra and losses
 
 

@@ -166,6 +166,11 @@ SHAPES = [
     _shape("Tensor.__getitem__", operator.getitem, structural.getitems, name="getitem", method=False),
     _shape("index_select", ref.index_select, structural.index_selects),
     _shape("gather", ref.gather, structural.gathers),
+    _shape("masked_fill", ref.masked_fill, structural.masked_fills),
+    _shape("index_put", ref.index_put, structural.index_puts),
+    _shape("index_add", ref.index_add, structural.index_adds),
+    _shape("scatter", ref.scatter, structural.scatters_of_numbers),
+    _shape("scatter_add", ref.scatter_add, structural.scatter_adds),
 ]
 
 LINALG = [

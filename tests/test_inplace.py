@@ -1,8 +1,8 @@
-"""In-place writes that need no recording: what they change, count and invalidate; and the others."""
+"""In-place writes that need no recording: what they change, count and invalidate. The others: test_inplace_recorded."""
 
 import numpy as np
 import pytest
-from common import define, differs, leaf
+from common import define, leaf
 
 import autograd_cy as torch
 
@@ -207,39 +207,7 @@ def test_data_is_written_behind_the_counters_back():
     assert x.tolist() == [2.0, 3.0, 4.0] and x._version == version
 
 
-# Writes that would have to be recorded
-
-
-RECORDED = {
-    "result": lambda x, c: (x * 1).add_(1),
-    "constant += leaf": lambda x, c: c.add_(x),
-    "constant *= result": lambda x, c: c.mul_(x * 2),
-    "copy_ of a leaf": lambda x, c: c.copy_(x),
-    "item = leaf": lambda x, c: c.__setitem__(0, x[0]),
-    "item of a result": lambda x, c: (x * 1).__setitem__(0, 5.0),
-    "view of a result": lambda x, c: (x * 1)[1:].zero_(),
-}
-
-
-@differs("records the write")
-@pytest.mark.parametrize("case", RECORDED)
-def test_a_write_that_would_be_recorded_is_not_implemented(case):
-    x, c = leaf([1.0, 2.0]), torch.zeros(2, dtype=torch.float64)
-    with pytest.raises(NotImplementedError):
-        RECORDED[case](x, c)
-    assert c.tolist() == [0.0, 0.0] and c._version == 0 and not c.requires_grad
-
-
-@differs("records the write")
-def test_a_refused_write_leaves_the_result_as_it_was():
-    x = leaf([1.0, 2.0])
-    y = x.exp()
-    before = y.tolist()
-    with pytest.raises(NotImplementedError):
-        y += 1
-    assert y.tolist() == before and y._version == 0
-    y.sum().backward()
-    assert x.grad.tolist() == before
+# Leaves
 
 
 @pytest.mark.parametrize("change", [

@@ -24,23 +24,30 @@ LAYERS = [
     _core.reentry
     _core.buffers _core.levels
     _core.packing _core.guard
+    _core.region
     _core.tensor _core.node _core.saved _core.saved_tensor
     _core.hooks _core.op_hooks _core.overrides _core.backward_arguments
     _core.loops _core.operands _core.rows _core.reduction_loops _core.softmax_loops
     _core.broadcast_sums _core.layer_norm_loops _core.return_types
-    _core.gemm _core.inplace
+    _core.gemm
     _core.nans
     _core.anomaly
     _core.record
+    _core.views
+    _core.copy_slices
+    _core.inplace
+    _core.overwriting
     _core.pointwise_kernels
     _core.pointwise_table
     _core.pointwise_node
     _core.where
     _core.reduction_node
-    _core.pointwise _core.shape _core.sums _core.cumsum _core.normalize _core.extremes _core.norms _core.parts
-    _core.arithmetic _core.activations _core.index_tensors
+    _core.pointwise _core.shape
+    _core.shape_views _core.transposes _core.part_views _core.sums _core.cumsum _core.normalize _core.extremes _core.norms _core.parts
+    _core.arithmetic _core.activations _core.index_tensors _core.scatter _core.masked_fill
     _core.pointwise_inplace
-    _core.index _core.gather
+    _core.index _core.gather _core.index_put
+    _core.set_item
     _core.mm
     _core.linalg _core.losses
     _core.nll_loops _core.layer_norm

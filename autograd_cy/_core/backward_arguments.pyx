@@ -4,7 +4,7 @@ A root or input is a Tensor or a GradientEdge.
 """
 
 from autograd_cy._core.node cimport Node, gradient_node
-from autograd_cy._core.tensor cimport Tensor
+from autograd_cy._core.tensor cimport Tensor, make_current, wants_grad
 
 from autograd_cy._core.edges import GradientEdge
 
@@ -20,6 +20,7 @@ cdef int target_number(object x) except -1:
     """Which output of that node it is."""
     if not isinstance(x, Tensor):
         return x.output_nr
+    make_current(<Tensor> x)
     return (<Tensor> x).output_number if (<Tensor> x).grad_fn is not None else 0
 
 
@@ -64,7 +65,7 @@ cdef int check_ends(tuple tensors) except -1:
     cdef int i
     for i in range(len(tensors)):
         if isinstance(tensors[i], Tensor):
-            if not (<Tensor> tensors[i]).needs_grad:
+            if not wants_grad(<Tensor> tensors[i]):
                 raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
         elif isinstance(tensors[i], GradientEdge):
             check_edge(tensors[i])
@@ -82,7 +83,7 @@ cdef int check_inputs(object inputs) except -1:
             check_edge(x)
         elif not isinstance(x, Tensor):
             raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(x).__name__}")
-        elif not (<Tensor> x).needs_grad:
+        elif not wants_grad(<Tensor> x):
             raise RuntimeError("One of the differentiated Tensors does not require grad")
     return 0
 

@@ -11,7 +11,7 @@ cimport numpy as cnp
 from autograd_cy._core.buffers cimport dense_copy
 from autograd_cy._core.dtypes cimport code_of
 from autograd_cy._core.node cimport Node, NodeHooks, existing_hooks, gradient_node, hooks_of, hooks_of_tensor
-from autograd_cy._core.tensor cimport Tensor, new_tensor, type_name
+from autograd_cy._core.tensor cimport Tensor, make_current, new_tensor, type_name, wants_grad
 
 from autograd_cy._core.handle import register
 
@@ -36,7 +36,7 @@ def register_post_accumulate_hook(Tensor leaf, hook):
 
 def hooks_of_kind(Tensor tensor, str kind):
     """The hooks on a tensor as a dict, or None if there never was one; `kind` is 'tensor' or 'post accumulate'."""
-    cdef NodeHooks hooks = existing_hooks(gradient_node(tensor)) if tensor.needs_grad else None
+    cdef NodeHooks hooks = existing_hooks(gradient_node(tensor)) if wants_grad(tensor) else None
     if hooks is None:
         return None
     if kind == "tensor":
@@ -46,6 +46,7 @@ def hooks_of_kind(Tensor tensor, str kind):
 
 def retain_grad(Tensor tensor):
     """Keep the `.grad` of a computed tensor; the node holds the tensor weakly."""
+    make_current(tensor)
     if not tensor.needs_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
     if tensor.grad_fn is None or tensor.keeps_grad:

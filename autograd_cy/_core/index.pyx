@@ -16,10 +16,12 @@ cimport numpy as cnp
 
 cimport autograd_cy._core.tensor as tensor_module
 from autograd_cy._core.dtypes cimport BOOL, FLOAT16, INT32, INT64, UINT8, code_of
+from autograd_cy._core.modes cimport Extent, enter_modes, leave_modes
 from autograd_cy._core.parts cimport alias, check_row, part, select, unpack_slice
 from autograd_cy._core.index_tensors cimport is_mask, pick
 from autograd_cy._core.record cimport as_tensor, is_wanted
-from autograd_cy._core.tensor cimport ITEM, Tensor, new_tensor
+from autograd_cy._core.state cimport FORWARD_AD, NO_GRAD, thread_state
+from autograd_cy._core.tensor cimport ITEM, Tensor, link_view, new_tensor
 
 from autograd_cy._core.registry import op
 
@@ -101,12 +103,20 @@ cdef class Reading:
 
 
 cdef Tensor read(Tensor x, tuple items):
+    cdef Reading reading = reading_of(x, items, is_wanted(x))
+    if reading.indices:
+        return pick(reading.view, tuple(reading.indices))
+    return alias(x) if reading.view is x else reading.view
+
+
+cdef Reading reading_of(Tensor x, tuple items, bint wanted):
+    """An index read to its end; `wanted`: a node may keep the index tensors."""
     cdef Reading reading = Reading.__new__(Reading)
     cdef int n = 0, ndim = cnp.PyArray_NDIM(x.array)
     cdef list clean = []
     for item in items:
         if type(item) is not int and type(item) is not slice:
-            item = prepared(item, is_wanted(x))
+            item = prepared(item, wanted)
         clean.append(item)
         n += dims_used(item)
     if n > ndim:
@@ -116,9 +126,27 @@ cdef Tensor read(Tensor x, tuple items):
     reading.indices = []
     for item in clean:
         reading.read(item)
-    if reading.indices:
-        return pick(reading.view, tuple(reading.indices))
-    return alias(x) if reading.view is x else reading.view
+    return reading
+
+
+cdef tuple place_of_index(Tensor x, object index):
+    """Where x[index] = y writes: a view of `x` (or `x` itself), and the index tensors on it; nothing is recorded."""
+    cdef Extent extent
+    cdef Reading reading
+    cdef Tensor view = x
+    is_tuple = isinstance(index, tuple) or stands_for_tuple(index)
+    extent = enter_modes(NO_GRAD, 0)
+    thread_state().mode &= ~FORWARD_AD
+    try:
+        reading = reading_of(x, tuple(index) if is_tuple else (index,), True)
+    finally:
+        leave_modes(extent)
+    if reading.view is not x:
+        view = new_tensor(reading.view.array)
+        link_view(x, view)
+        if view.extras is not None:
+            view.extras.current = view.extras.tangent_version = -1      # its node is made when it is needed
+    return view, tuple(reading.indices)
 
 
 cdef object prepared(object item, bint wanted):

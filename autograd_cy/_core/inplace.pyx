@@ -2,40 +2,211 @@
 
 NOTE [In place]
   1. What is written counts in the version of the tensor and of all that share its memory; a node that saved it finds
-     out when it unpacks.
-  2. A write that would have to be recorded (grad mode is on and the tensor or what is written requires grad) is refused
-     before anything is changed.
-  3. Types and shapes are checked first, too: a failed write leaves the tensor as it was.
+     out when it unpacks, see NOTE [Saved tensors].
+  2. A write that has to be recorded is an operation whose first input is the tensor as it was (`previous_of`: the same
+     memory at the old place in the graph). Its node becomes the tensor's (`rebase`).
+  3. If the tensor is a view, the node becomes part of a CopySlices, which becomes the node of the base. Views find their
+     new nodes themselves: NOTE [Views].
+  4. A leaf that requires grad, or a view of one, has nowhere to put a node: its gradient is asked for at the place where it
+     is. The write is refused in grad mode.
+  5. Types, shapes and overlaps are checked first: a refused or failed write leaves memory, version and graph as they were.
+  6. The result that a rule reads is the tensor itself, after the write: a later write makes it stale.
+  7. If a gradient needs the tensor as it was, the operation saves a copy, made before the write (`keep_copy`).
+  8. Hooks stay with the node that the tensor had when they were registered. A gradient that is retained is the one of the
+     tensor's latest node.
 """
 
 import numpy as np
 
+from cpython.object cimport PyObject
 cimport numpy as cnp
 
-from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, FLOAT16, code_of, dtype_of
+from autograd_cy._core.buffers cimport dense_copy
+from autograd_cy._core.copy_slices cimport copy_slices
+from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, FLOAT16, code_of, dtype_of, is_differentiable
 from autograd_cy._core.guard cimport announce_write, watched
+from autograd_cy._core.hooks cimport move_retained
 from autograd_cy._core.inference cimport check_write
 from autograd_cy._core.loops cimport is_flat
 from autograd_cy._core.modes cimport current_mode
-from autograd_cy._core.state cimport NO_GRAD
-from autograd_cy._core.tensor cimport Tensor, bump_version, extend, new_tensor, share_version
+from autograd_cy._core.node cimport Node
+from autograd_cy._core.record cimport set_tangent, tangent_of
+from autograd_cy._core.region cimport Region, lies_inside, region_of
+from autograd_cy._core.state cimport FORWARD_AD, GUARDED, NO_GRAD, SAVED_HOOKS, ThreadState, thread_state
+from autograd_cy._core.tensor cimport (
+    IN_GRAD_MODE, Tensor, count_write, make_current, new_tensor, share_version, version_of, wants_grad)
+from autograd_cy._core.views cimport embed_part, is_view_of_another, refusal, replace_part
 
 cnp.import_array()
 
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject *op)
 
-cdef int check_unrecorded(Tensor target, object source, str operation) except -1:
-    """Refuse a write that would have to be recorded."""
-    check_write(target.inference, operation)
-    if current_mode() & NO_GRAD:
-        return 0
+cdef enum:
+    HELD = 1        # references that the caller of `written` has to the tensor as it was
+
+
+# what may be written
+
+cdef bint is_recorded_write(Tensor target, object source, str operation) except -1:
+    """Whether a write of `source` (a Tensor, a sequence of them, anything else) is to be recorded; refuses what can't be."""
+    if target.inference:
+        check_write(True, operation)
+    if not touches_graph(target, source):
+        return False
+    if not current_mode() & NO_GRAD:
+        refuse_write(target, operation)
+    return is_differentiable(code_of(target.array))
+
+
+cdef bint touches_graph(Tensor target, object source) except -1:
+    """Whether a write concerns gradients or tangents."""
+    cdef int mode = current_mode()
+    if not mode & NO_GRAD and (wants_grad(target) or any_of(source, False)
+                               or is_view_of_another(target) and target.extras.base.needs_grad):
+        return True
+    return mode & FORWARD_AD and (tangent_of(target) is not None or any_of(source, True))
+
+
+cdef bint any_of(object source, bint tangents) except -1:
+    """Whether a source requires grad, or has a tangent."""
+    if isinstance(source, Tensor):
+        return tangent_of(<Tensor> source) is not None if tangents else wants_grad(<Tensor> source)
+    if isinstance(source, (list, tuple)):
+        for item in source:
+            if any_of(item, tangents):
+                return True
+    return False
+
+
+cdef int refuse_write(Tensor target, str operation) except -1:
+    """Raise for a tensor that can't get a new place in the graph: case 4, and case 4 of NOTE [Views]."""
+    cdef Tensor base
+    if is_view_of_another(target):
+        base = target.extras.base
+        if target.extras.creation != IN_GRAD_MODE:
+            raise refusal(target, False)
+        if base.needs_grad and base.grad_fn is None:
+            raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation. "
+                               f"({operation}(): write under no_grad(), or to a clone() of the leaf)")
+        if not lies_inside(base.array, target.array):
+            region_of(base.array, target.array)
+        make_current(target)
     if target.needs_grad and target.grad_fn is None:
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation. "
                            f"({operation}(): write under no_grad(), or to a clone() of it)")
-    if target.needs_grad or (isinstance(source, Tensor) and (<Tensor> source).needs_grad):
-        raise NotImplementedError(f"{operation}(): in-place operations are not recorded yet; the tensor is unchanged. "
-                                  "Use the operation that returns a new tensor, or write under no_grad().")
     return 0
 
+
+# how it enters the graph
+
+cdef Tensor previous_of(Tensor target):
+    """The tensor as it is before a write: the same memory and version counter, at its place in the graph. No view."""
+    cdef Tensor previous = result_of(target), t
+    make_current(target)
+    if target.grad_fn is not None:
+        previous.grad_fn, previous.output_number, previous.needs_grad = target.grad_fn, target.output_number, True
+    if current_mode() & (SAVED_HOOKS | GUARDED):       # what is saved goes to hooks, or is locked
+        keep_copy(previous)
+    if current_mode() & FORWARD_AD:
+        t = tangent_of(target)
+        if t is not None:
+            set_tangent(previous, t)
+    return previous
+
+
+cdef int keep_copy(Tensor previous) except -1:
+    """Let what `previous_of` made have memory of its own: case 7."""
+    cdef long version = version_of(previous)
+    previous.array = dense_copy(previous.array)
+    previous.counter = None
+    previous.version_counter().version = version
+    return 0
+
+
+cdef Tensor result_of(Tensor target):
+    """A tensor on the same memory that stands for the result of the write until `adopt`."""
+    cdef Tensor result = new_tensor(target.array)
+    share_version(target, result)
+    return result
+
+
+cdef int adopt(Tensor target, Tensor result, int position=0) except -1:
+    """Give `target`, which was written, the place in the graph and the tangent of the operation's result."""
+    if result.grad_fn is not None:
+        rebase(target, result.grad_fn, result.output_number, position)
+    if current_mode() & FORWARD_AD:
+        adopt_tangent(target, tangent_of(result))
+    return 0
+
+
+cdef int rebase(Tensor target, Node node, int output, int position) except -1:
+    """Make `node` the one that computed `target`; of a view, the base gets one. `position`: of the target among its inputs."""
+    cdef Tensor owner = target
+    cdef Node before
+    cdef int before_output
+    if is_view_of_another(target):
+        owner = target.extras.base
+        node, output = copy_slices(owner, region_of(owner.array, target.array), node, position), 0
+    before, before_output = owner.grad_fn, owner.output_number
+    owner.grad_fn, owner.output_number, owner.needs_grad = node, output, True
+    move_retained(before, before_output, owner)
+    return 0
+
+
+cdef int adopt_tangent(Tensor target, Tensor t) except -1:
+    """The same for tangents: that of a base gets the view's put in; None is a tangent of zeros."""
+    cdef ThreadState *state = thread_state()
+    cdef int mode = state.mode
+    cdef Tensor base, whole
+    cdef Region region
+    if not is_view_of_another(target):
+        set_tangent(target, t)
+        return 0
+    base = target.extras.base
+    whole = tangent_of(base)
+    if whole is None and tangent_of(target) is not None:        # make_dual() made it, of a base without a tangent
+        set_tangent(target, t)
+        return 0
+    region = region_of(base.array, target.array)
+    state.mode &= ~FORWARD_AD
+    try:
+        if whole is not None:
+            set_tangent(base, replace_part(whole, t, region))
+        elif t is not None:
+            set_tangent(base, embed_part(t, region))
+        set_tangent(target, t)
+    finally:
+        state.mode = mode
+    return 0
+
+
+cdef Tensor written(Tensor target, Tensor previous, Tensor y, str operation):
+    """Write `y`, the recorded result of an operation on `previous_of(target)`, into the target's memory, and adopt it."""
+    cdef Tensor converted
+    cdef Node node = y.grad_fn
+    cdef int own = code_of(target.array)
+    check_cast(code_of(y.array), own)
+    if not cnp.PyArray_SAMESHAPE(y.array, target.array):
+        raise RuntimeError(f"output with shape {list(np.shape(target.array))} doesn't match the broadcast shape "
+                           f"{list(np.shape(y.array))} ({operation}(): an in-place operation can't change the shape)")
+    check_memory(target.array, None)
+    converted = y if code_of(y.array) == own else <Tensor> (<object> y).to(dtype_of(own))
+    if previous is not target and Py_REFCNT(<PyObject *> previous) > HELD:       # a node saved it
+        keep_copy(previous)
+    if watched:
+        announce_write(target.array, operation)
+    target.array[...] = converted.array
+    count_write(target, operation)
+    if node is not None and node is converted.grad_fn and node.saved2 is y.array:       # case 6
+        node.saved2 = target.array
+        node.counter = target.counter
+        node.version2 = target.counter.version
+    adopt(target, converted)
+    return target
+
+
+# checks
 
 cdef int check_memory(cnp.ndarray target, cnp.ndarray source) except -1:
     """Refuse a target with elements in one place, and a source that overlaps the target in part."""
@@ -86,114 +257,3 @@ cdef int check_fits(cnp.ndarray target, cnp.ndarray source) except -1:
 cdef bint may_overlap(cnp.ndarray target, cnp.ndarray source):
     """Whether writing the target could change what is yet to be read from the source."""
     return cnp.PyArray_NDIM(source) > 0 and np.may_share_memory(target, source)
-
-
-cdef int write(Tensor target, object index, object value, str operation) except -1:
-    """target[index] = value, with all checks and in this order."""
-    check_unrecorded(target, value, operation)
-    cdef cnp.ndarray source
-    if isinstance(value, Tensor):
-        source = (<Tensor> value).array
-    else:
-        source = np.asarray(value)
-        if code_of(source) >= COMPLEX64 and code_of(target.array) < COMPLEX64:
-            raise RuntimeError(f"value cannot be converted to type {dtype_of(code_of(target.array))} without overflow")
-    if code_of(source) >= COMPLEX64 and code_of(target.array) < COMPLEX64:
-        source = source.real
-    if index is Ellipsis:
-        check_memory(target.array, source)
-    if may_overlap(target.array, source):
-        source = source.copy()
-    if watched:
-        announce_write(target.array, operation)
-    try:
-        target.array[index] = source
-    except ValueError as error:
-        raise RuntimeError(f"{operation}(): {error}") from None
-    bump_version(target)
-    return 0
-
-
-def copy_(Tensor self, src, non_blocking=False):
-    """copy_(src) -> Tensor: write the elements of `src` (broadcast, converted) into this tensor. Not recorded."""
-    if not isinstance(src, Tensor):
-        raise TypeError(f"copy_(): argument 'src' must be Tensor, not {type(src).__name__}")
-    check_unrecorded(self, src, "copy_")
-    check_fits(self.array, (<Tensor> src).array)
-    write(self, Ellipsis, src, "copy_")
-    return self
-
-
-def fill_(Tensor self, value):
-    """fill_(value) -> Tensor: write one number (or 0-d tensor) into all elements. Not recorded."""
-    if isinstance(value, Tensor) and (<Tensor> value).array.ndim:
-        raise RuntimeError("fill_ only supports 0-dimension value tensor but got tensor with "
-                           f"{(<Tensor> value).array.ndim} dimensions.")
-    write(self, Ellipsis, value, "fill_")
-    return self
-
-
-def zero_(Tensor self):
-    """zero_() -> Tensor: write 0 into all elements. Not recorded."""
-    write(self, Ellipsis, 0, "zero_")
-    return self
-
-
-def set_item(Tensor self, index, value):
-    """self[index] = value: indices as in __getitem__; the value is broadcast and converted. Not recorded."""
-    cdef tuple taken, rest
-    taken, rest = split_index(index_arrays(index))
-    check_unrecorded(self, value, "__setitem__")
-    if taken:
-        part = new_tensor(self.array[taken if any([i is Ellipsis for i in taken]) else taken + (Ellipsis,)])
-        share_version(self, part)
-    else:
-        part = self
-    write(part, rest or Ellipsis, value, "__setitem__")
-
-
-cdef tuple split_index(object index):
-    """An index as two: first what is taken by numbers and slices, then the arrays on what is left.
-
-    NumPy counts numbers among the arrays, and puts the arrays' dimensions first if a slice stands between; here, as in
-    PyTorch, numbers select on their own.
-    """
-    cdef list taken = [], rest = []
-    for item in index if isinstance(index, tuple) else (index,):
-        if isinstance(item, list):
-            item = np.asarray(item) if item else np.empty(0, np.int64)
-        if isinstance(item, np.ndarray) and item.dtype == np.uint8:
-            item = item.astype(bool)
-        if isinstance(item, bool):
-            item = np.asarray(item)
-        if isinstance(item, np.ndarray) and item.ndim == 0 and item.dtype != bool:
-            item = int(item)
-        if isinstance(item, np.ndarray):
-            taken += [slice(None)] * (item.ndim if item.dtype == bool else 1)
-            rest.append(item)
-            continue
-        if isinstance(item, slice) and item.step is not None and int(item.step) < 1:
-            raise ValueError("step must be greater than zero")
-        taken.append(item)
-        if item is Ellipsis:
-            rest.append(Ellipsis)
-        elif item is None or isinstance(item, slice):
-            rest.append(slice(None))
-    return tuple(taken), tuple(rest)
-
-
-def index_arrays(index):
-    """An index with its Tensors replaced by their arrays."""
-    if isinstance(index, Tensor):
-        return (<Tensor> index).array
-    if isinstance(index, tuple):
-        return tuple([index_arrays(i) for i in index])
-    if isinstance(index, list):
-        return [index_arrays(i) for i in index]
-    return index
-
-
-extend("copy_", copy_)
-extend("fill_", fill_)
-extend("zero_", zero_)
-extend("__setitem__", set_item)

@@ -12,7 +12,7 @@ from autograd_cy._core.tensor cimport MATMUL, Tensor, from_array
 cimport autograd_cy._core.tensor as tensor_module
 
 from autograd_cy._core.registry import op
-from autograd_cy._core.shape import UnsafeViewBackward0
+from autograd_cy._core.shape_views import UnsafeViewBackward0
 
 cnp.import_array()
 

@@ -63,6 +63,7 @@ cdef class Node:
 cdef class NodeExtras:
     cdef list edges                 # [(node, input number), ...] from the fourth on
     cdef object metadata
+    cdef object outer               # of a node inside of a CopySlices: a weak reference to that
     cdef tuple tangents             # of the inputs, if an output is saved and forward mode was on
     cdef long long tangent_level
     cdef NodeHooks hooks

@@ -24,7 +24,7 @@ from autograd_cy._core.location cimport described, here
 from autograd_cy._core.saved cimport HANDLES, freed_error, unpack
 from autograd_cy._core.saved_tensor cimport handle_of, release_handles
 from autograd_cy._core.state cimport ThreadState, thread_state
-from autograd_cy._core.tensor cimport Tensor, TensorExtras, extras_of_tensor, new_tensor
+from autograd_cy._core.tensor cimport Tensor, TensorExtras, extras_of_tensor, make_current, new_tensor
 
 from autograd_cy._core.handle import register
 
@@ -448,6 +448,7 @@ cdef NodeHooks hooks_of(Node node):
 
 cdef NodeHooks hooks_of_tensor(Tensor tensor):
     """The hooks object on which the tensor's own hooks are registered."""
+    make_current(tensor)
     if tensor.grad_fn is not None:
         return hooks_of(tensor.grad_fn)
     cdef TensorExtras extras = extras_of_tensor(tensor)
@@ -507,11 +508,14 @@ cdef AccumulateGrad accumulator_of(Tensor leaf):
 
 cpdef Node gradient_node(Tensor tensor):
     """The node at which the gradient of a tensor arrives."""
+    make_current(tensor)
     return <Node> tensor.grad_fn if tensor.grad_fn is not None else accumulator_of(tensor)
 
 
 cdef int connect(Node node, Tensor source) except -1:
     """Append the edge to where the gradient of `source` goes; see NOTE [Edges to leaves]."""
+    if source.extras is not None:
+        make_current(source)
     if source.grad_fn is not None:
         return node.add_edge(source.grad_fn, source.output_number)
     if not source.needs_grad:

@@ -17,7 +17,7 @@ from contextvars import ContextVar
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
-from autograd_cy._core.tensor cimport Tensor, extend, share_version
+from autograd_cy._core.tensor cimport Tensor, extend, make_current, share_version
 
 cdef extern from *:
     """
@@ -225,6 +225,7 @@ def as_subclass(Tensor tensor, cls):
     """
     if not (isinstance(cls, type) and issubclass(cls, Tensor)):
         raise TypeError(f"as_subclass(): cls must be a subclass of Tensor, not {cls!r}")
+    make_current(tensor)
     cdef Tensor source = tensor.view_as(tensor) if tensor.grad_fn is None and tensor.needs_grad else tensor
     cdef Tensor alias = <Tensor> cls.__new__(cls)
     alias.array = source.array

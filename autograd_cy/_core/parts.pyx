@@ -7,7 +7,7 @@ from autograd_cy._core.dtypes cimport code_of
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.record cimport enter_linear, enter_view, is_wanted, new_node, record, shape_of
 from autograd_cy._core.rows cimport selected, sliced, zeros
-from autograd_cy._core.tensor cimport Tensor, new_tensor, share_version
+from autograd_cy._core.tensor cimport Tensor, link_view, new_tensor
 
 cnp.import_array()
 
@@ -50,8 +50,10 @@ cdef class SelectBackwardBackward0(Node):
 cdef Tensor select(Tensor x, int dim, Py_ssize_t index):
     """The view x[:, ..., index] along `dim`; the index is in range."""
     cdef Tensor y = new_tensor(row_of(x.array, dim, index))
-    share_version(x, y)
-    return record(new_node(SelectBackward0, (dim, index, shape_of(x))), y, x) if is_wanted(x) else y
+    if is_wanted(x):
+        record(new_node(SelectBackward0, (dim, index, shape_of(x))), y, x)
+    link_view(x, y)
+    return y
 
 
 cdef Tensor select_backward(Tensor g, tuple constants):
@@ -109,8 +111,10 @@ cdef class SliceBackwardBackward0(Node):
 cdef Tensor part(Tensor x, int dim, Py_ssize_t start, Py_ssize_t end, Py_ssize_t step):
     """The view x[:, ..., start:end:step] along `dim`, the ends as Python unpacks them."""
     cdef Tensor y = new_tensor(part_of(x.array, dim, start, end, step))
-    share_version(x, y)
-    return record(new_node(SliceBackward0, (dim, end, shape_of(x), start, step)), y, x) if is_wanted(x) else y
+    if is_wanted(x):
+        record(new_node(SliceBackward0, (dim, end, shape_of(x), start, step)), y, x)
+    link_view(x, y)
+    return y
 
 
 cdef Tensor slice_backward(Tensor g, tuple constants):

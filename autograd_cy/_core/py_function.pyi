@@ -18,7 +18,7 @@ class FunctionNode(Node):
     @property
     def dirty_tensors(self) -> tuple[Tensor, ...] | None: ...
     def mark_dirty(self, *tensors: Tensor) -> None:
-        """Not supported yet: in-place operations are not recorded."""
+        """forward writes to these inputs in place, and returns each of them."""
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
         """these outputs of forward get no gradient."""
     def mark_shared_storage(self, *pairs: Any) -> None:

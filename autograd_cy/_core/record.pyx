@@ -9,6 +9,7 @@ cimport numpy as cnp
 
 from autograd_cy._core.anomaly cimport note_trace
 from autograd_cy._core.buffers cimport sizes_of
+from autograd_cy._core.dtypes cimport dtype
 from autograd_cy._core.modes cimport current_mode, own_modes
 from autograd_cy._core.nans cimport check_result, check_results
 from autograd_cy._core.node cimport Node, connect
@@ -17,7 +18,8 @@ from autograd_cy._core.saved cimport keep_tangents
 from autograd_cy._core.saved_tensor cimport seal_slots
 from autograd_cy._core.state cimport (
     ANOMALY, DETECT_NAN, FORWARD_AD, GUARDED, NO_GRAD, OP_HOOKS, SAVED_HOOKS, ThreadState, thread_state)
-from autograd_cy._core.tensor cimport Tensor, TensorExtras, extras_of_tensor, new_tensor, share_version
+from autograd_cy._core.tensor cimport (
+    Tensor, TensorExtras, extras_of_tensor, link_view, make_current, new_tensor, share_version, version_of, wants_grad)
 
 cnp.import_array()
 
@@ -65,32 +67,40 @@ def get_tangent(Tensor x):
     return tangent_of(x)
 
 
-def set_tangent(Tensor x, Tensor t):
-    """Make `t` the tangent of `x` at the open level."""
+cpdef set_tangent(Tensor x, Tensor t):
+    """set_tangent(x, t): make `t` the tangent of `x` at the open level."""
     cdef TensorExtras extras = extras_of_tensor(x)
     extras.tangent = t
     extras.tangent_level = level
+    extras.tangent_version = version_of(x)
 
 
 def without_tangent(Tensor x):
     """An alias of `x` at the same place in the graph, without its tangent."""
     cdef Tensor alias = new_tensor(x.array)
     share_version(x, alias)
+    make_current(x)
     if x.grad_fn is not None:
         alias.grad_fn, alias.output_number, alias.needs_grad = x.grad_fn, x.output_number, True
     return alias
 
 
 cdef Tensor tangent_of(Tensor x):
-    return x.extras.tangent if level and x.extras is not None and x.extras.tangent_level == level else None
+    """The tangent at the open level, or None; see case 6 of NOTE [Views]."""
+    cdef TensorExtras extras = x.extras
+    if not level or extras is None:
+        return None
+    if extras.base is not None and extras.tangent_version != x.counter.version:
+        renew_tangent(x)
+    return extras.tangent if extras.tangent_level == level else None
 
 
 cdef bint is_wanted(Tensor x) noexcept:
     """Whether an operation on `x` has to make a node."""
     cdef int mode = current_mode()
     if mode == 0:
-        return x.needs_grad
-    if mode & OP_HOOKS or (x.needs_grad and not mode & NO_GRAD):
+        return wants_grad(x)
+    if mode & OP_HOOKS or (not mode & NO_GRAD and wants_grad(x)):
         return True
     return mode & FORWARD_AD and tangent_of(x) is not None
 
@@ -163,7 +173,7 @@ cdef object record_all(Node node, object outputs, object inputs):
 
 cdef bint needs_grad(object inputs):
     for x in inputs:
-        if x is not None and (<Tensor> x).needs_grad:
+        if x is not None and wants_grad(<Tensor> x):
             return True
     return False
 
@@ -229,10 +239,19 @@ cdef Tensor enter_linear(object node_class, tuple constants, Tensor x, object ar
 
 
 cdef Tensor enter_view(object node_class, tuple constants, Tensor x, object array):
-    """The same for an operation whose result is a view: it counts its writes together with `x`."""
+    """The same for an operation whose result is a view of `x`."""
     cdef Tensor y = enter_linear(node_class, constants, x, array)
-    share_version(x, y)
+    link_view(x, y)
     return y
+
+
+cdef object as_type(object g, dtype wanted):
+    """A gradient or tangent in a type; of a complex one in a real type, the real part."""
+    if (<Tensor> g).dtype is wanted:
+        return g
+    if (<Tensor> g).dtype.is_complex and not wanted.is_complex:
+        g = g.real
+    return g.to(wanted)
 
 
 cdef int wrap_dim(object dim, int ndim) except -1:

@@ -16,9 +16,13 @@ cdef object slot_value(Node node, int slot)
 cdef long slot_version(Node node, int slot) noexcept
 cdef object freed_error(Node node)
 cdef object stale_error(Node node, Tensor tensor, long expected)
+cdef bint was_touched(Tensor tensor, long version) except -1
+cdef int give_place(Node node, Tensor output, int number) except -1
 cdef int give_tangent(Node node, Tensor output) except -1
 
 ctypedef str (*History)(Node node)
 cdef History tell_history       # engine.pyx fills it in
 
+ctypedef int (*EnterThroughBase)(Tensor output, Node outer) except -1
+cdef EnterThroughBase enter_through_base        # copy_slices.pyx fills it in
 cdef int keep_tangents(Node node, tuple tangents, long long level) except -1

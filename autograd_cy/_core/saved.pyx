@@ -9,16 +9,21 @@ NOTE [Saved tensors]
      Hooks and guards come when the node is recorded, all else having been said: `seal_slots`.
   5. The tensor that a pack hook sees for an output stands for it, and leaves the graph when the hook has returned: a hook
      that keeps it closes no cycle. Of an input that is packed, the place in the graph is kept, not its data.
+  6. A version that moved on is no harm if all writes since then went through views that share no element with what was
+     saved. The counter knows where the last few went (`count_write`).
 """
 
 cimport numpy as cnp
 
 from autograd_cy._core.inference cimport save_error
+from autograd_cy._core.location cimport described
 from autograd_cy._core.modes cimport current_mode
 from autograd_cy._core.node cimport Node, NodeExtras, extras_of
+from autograd_cy._core.region cimport may_meet
 from autograd_cy._core.saved_tensor cimport SavedTensor
 from autograd_cy._core.state cimport ANOMALY, FORWARD_AD, ThreadState, thread_state
-from autograd_cy._core.tensor cimport Tensor, TensorExtras, extras_of_tensor, new_tensor, type_name, version_of
+from autograd_cy._core.tensor cimport (
+    Part, Tensor, TensorExtras, VersionCounter, extras_of_tensor, new_tensor, type_name, version_of)
 
 cnp.import_array()
 
@@ -63,9 +68,7 @@ cdef object unpack(Node node, int slot):
     if type(value) is cnp.ndarray:
         output = new_tensor(<cnp.ndarray> value)
         output.counter = node.counter
-        if node.n_edges:                       # else the node exists for its jvp only
-            output.grad_fn = node
-            output.needs_grad = True
+        give_place(node, output, 0)
         check(node, output, slot)
         give_tangent(node, output)
         return output
@@ -76,6 +79,16 @@ cdef object unpack(Node node, int slot):
     if value is not None:
         check(node, <Tensor> value, slot)
     return value
+
+
+cdef int give_place(Node node, Tensor output, int number) except -1:
+    """Make a rebuilt output what `node` computed; if it was written into a part of a base, that part of the base."""
+    if not node.n_edges:                        # the node exists for its jvp only
+        return 0
+    if node.extras is not None and (<NodeExtras> node.extras).outer is not None:
+        return enter_through_base(output, (<NodeExtras> node.extras).outer())
+    output.grad_fn, output.output_number, output.needs_grad = node, number, True
+    return 0
 
 
 cdef int keep_tangents(Node node, tuple tangents, long long level) except -1:
@@ -127,9 +140,24 @@ cdef cnp.ndarray saved_array(Node node, int slot):
 
 
 cdef int check(Node node, Tensor tensor, int slot) except -1:
-    if version_of(tensor) != slot_version(node, slot):
+    if version_of(tensor) != slot_version(node, slot) and was_touched(tensor, slot_version(node, slot)):
         raise stale_error(node, tensor, slot_version(node, slot))
     return 0
+
+
+cdef bint was_touched(Tensor tensor, long version) except -1:
+    """Whether a write since that version may have reached the tensor's memory: case 6 of NOTE [Saved tensors]."""
+    cdef VersionCounter counter = tensor.counter
+    cdef Part part
+    cdef long seen = 0
+    if counter.whole > version or counter.parts is None:
+        return True
+    for part in counter.parts:
+        if part.version > version:
+            seen += 1
+            if may_meet(tensor.array, part.address, part.sizes, part.strides, part.dtype):
+                return True
+    return seen < counter.version - version
 
 
 cdef object stale_error(Node node, Tensor tensor, long expected):
@@ -139,8 +167,8 @@ cdef object stale_error(Node node, Tensor tensor, long expected):
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[{type_name(tensor)} {list(tensor.shape)}]{origin} is at version {version_of(tensor)}; expected version "
-        f"{expected} instead. {hint()} {'A node' if node is None else node.name()} had saved it; "
-        "write to a clone() of it, or after backward().")
+        f"{expected} instead. {hint()} {written_by(tensor.counter)}{saver(node)}; write to a clone() of it, or after "
+        "backward().")
 
 
 cdef str hint():
@@ -148,6 +176,21 @@ cdef str hint():
         return "Hint: the backtrace further above shows the operation that failed to compute its gradient."
     return ("Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
             "torch.autograd.set_detect_anomaly(True).")
+
+
+cdef str written_by(VersionCounter counter):
+    """Who wrote last, and where: a sentence."""
+    if counter is None or counter.writer is None:
+        return ""
+    return f"It was last written by {counter.writer}(){at(described(counter.code, counter.instruction))}. "
+
+
+cdef str saver(Node node):
+    return "A node had saved it" if node is None else f"{node.name()} had saved it{at(node.location)}"
+
+
+cdef str at(str place):
+    return f" (at {place})" if place else ""
 
 
 cdef str operation_name(Node node):

@@ -14,7 +14,8 @@ from autograd_cy._core.inference cimport save_error
 from autograd_cy._core.modes cimport Extent, enter_modes, leave_modes
 from autograd_cy._core.node cimport Node, accumulator_of
 from autograd_cy._core.packing cimport HookPair, active_pairs, packed_by, unpacked_by
-from autograd_cy._core.saved cimport HANDLES, freed_error, give_tangent, slot_value, slot_version, stale_error
+from autograd_cy._core.saved cimport (
+    HANDLES, freed_error, give_place, give_tangent, slot_value, slot_version, stale_error, was_touched)
 from autograd_cy._core.state cimport FORWARD_AD, GUARDED, NO_GRAD, SAVED_HOOKS, thread_state
 from autograd_cy._core.tensor cimport Tensor, TensorExtras, extras_of_tensor, new_tensor, share_version, version_of
 
@@ -101,9 +102,7 @@ cdef class SavedTensor:
         tensor = new_tensor(<cnp.ndarray> self.value)
         tensor.counter = self.counter
         if node is not None and node.n_edges:
-            tensor.grad_fn = node
-            tensor.output_number = self.output_number
-            tensor.needs_grad = True
+            give_place(node, tensor, self.output_number)
             give_tangent(node, tensor)
         return tensor
 
@@ -119,7 +118,7 @@ cdef class SavedTensor:
         if type(self.value) is Packed:
             return unpacked(<Packed> self.value, self, node)
         tensor = self.tensor(node)
-        if version_of(tensor) != self.version:
+        if version_of(tensor) != self.version and was_touched(tensor, self.version):
             raise stale_error(node, tensor, self.version)
         return tensor
 
@@ -203,7 +202,7 @@ cdef Tensor unpacked(Packed packed, SavedTensor saved, Node node):
     alias = new_tensor(tensor.array)
     share_version(tensor, alias)
     if output:
-        alias.grad_fn, alias.output_number, alias.needs_grad = node, saved.output_number, True
+        give_place(node, alias, saved.output_number)
         give_tangent(node, alias)
     elif packed.place is not None:
         take_place(alias, packed.place)

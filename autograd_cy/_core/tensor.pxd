@@ -11,13 +11,27 @@ from autograd_cy._core.node cimport Node
 cdef class VersionCounter:
     """How often the memory of a tensor was written; shared by a tensor, its views and its detached aliases."""
     cdef long version
+    cdef long whole                 # the version after the last write that may have reached all of the memory
+    cdef list parts                 # the last writes that reached a part: Parts, or None
+    cdef object writer              # the name of the operation that wrote last
+    cdef object code                # the user's code that called it, and where in it (see location.pyx)
+    cdef int instruction
+
+
+cdef class Part:
+    """Where a write through a view went: kept as numbers, so that no memory is held."""
+    cdef long version
+    cdef size_t address
+    cdef tuple sizes
+    cdef tuple strides
+    cdef object dtype
 
 
 cdef class Tensor:
     cdef Link link
     cdef object __weakref__
     cdef cnp.ndarray array
-    cdef readonly Node grad_fn
+    cdef Node grad_fn               # of a view: as long as it is current, see NOTE [Views] in views.pyx
     cdef Tensor gradient            # .grad
     cdef VersionCounter counter     # None as long as the version is 0 and nobody shares it
     cdef TensorExtras extras        # what few tensors have, or None
@@ -38,6 +52,18 @@ cdef class TensorExtras:
     cdef Tensor tangent             # forward mode
     cdef long long tangent_level    # the dual level (a running number) that the tangent belongs to
     cdef Node leaf_node             # of an alias that stands for a leaf: the leaf's AccumulateGrad
+    cdef Tensor base                # of a view: the tensor whose memory it is in, which is no view itself
+    cdef long current               # of a view: the version at which `grad_fn` was made for it
+    cdef long tangent_version       # the same of `tangent`
+    cdef char creation              # how the view was made
+
+
+cdef enum:                          # how a view was made
+    IN_GRAD_MODE
+    AMONG_SEVERAL                   # one of several views that one call returned
+    IN_NO_GRAD
+    IN_INFERENCE
+    IN_FUNCTION                     # by a Function, or an input that it returned
 
 
 ctypedef object (*UnaryFunction)(object)
@@ -68,13 +94,31 @@ cdef BinaryFunction[OPERATORS] operators
 cdef UnaryFunction negative
 cdef UnaryFunction invert
 
+ctypedef int (*Renew)(Tensor view) except -1
+cdef Renew renew                    # views.pyx fills it in
+
 cdef Tensor new_tensor(cnp.ndarray array)
 cdef TensorExtras extras_of_tensor(Tensor tensor)
 cpdef Tensor from_array(cnp.ndarray array)
 cpdef cnp.ndarray array_of(Tensor tensor)
 cdef void share_version(Tensor source, Tensor alias)
 cdef long version_of(Tensor tensor) noexcept
+cdef int link_view(Tensor source, Tensor view, int creation=*) except -1
 cdef void bump_version(Tensor tensor)
+cdef int count_write(Tensor tensor, str operation) except -1
+cdef bint gained_grad(Tensor view) noexcept
 cdef str type_name(Tensor tensor)
 cdef str long_name(Tensor tensor)
 cpdef extend(str name, value)
+
+
+cdef inline bint wants_grad(Tensor x) noexcept:
+    """Whether the tensor requires grad; a view also does if its base came to."""
+    return x.needs_grad or (x.extras is not None and gained_grad(x))
+
+
+cdef inline int make_current(Tensor x) except -1:
+    """Give a view whose base was written to its new place in the graph; to be called before `grad_fn` is read."""
+    if x.extras is not None and x.extras.base is not None and x.counter.version != x.extras.current:
+        renew(x)
+    return 0

@@ -42,14 +42,18 @@ class Tensor:
     def __gt__(self, other: _Operand, /) -> Tensor: ...
     def __hash__(self) -> _int: ...
     def __iadd__(self, other: _Operand, /) -> Tensor: ...
+    def __iand__(self, other: Tensor | _int | _Array, /) -> Tensor: ...
     def __imul__(self, other: _Operand, /) -> Tensor: ...
     def __index__(self) -> _int: ...
     def __init__(self, data: Any = None) -> None: ...
     def __int__(self) -> _int: ...
     def __invert__(self) -> Tensor: ...
+    def __ior__(self, other: Tensor | _int | _Array, /) -> Tensor: ...
+    def __ipow__(self, other: _Operand, /) -> Tensor: ...
     def __isub__(self, other: _Operand, /) -> Tensor: ...
     def __iter__(self) -> Iterator[Tensor]: ...
     def __itruediv__(self, other: _Operand, /) -> Tensor: ...
+    def __ixor__(self, other: Tensor | _int | _Array, /) -> Tensor: ...
     def __le__(self, other: _Operand, /) -> Tensor: ...
     def __len__(self) -> _int: ...
     def __lt__(self, other: _Operand, /) -> Tensor: ...
@@ -76,13 +80,21 @@ class Tensor:
     @property
     def _backward_hooks(self) -> dict[_int, Any] | None: ...
     @property
+    def _base(self) -> Tensor | None: ...
+    def _is_view(self) -> _bool:
+        """whether the tensor is a view of another, whose memory it shares, in the graph's eyes, too."""
+    @property
     def _post_accumulate_grad_hooks(self) -> dict[_int, Any] | None: ...
     @property
     def _version(self) -> _int: ...
     def abs(self) -> Tensor:
         """The absolute value; its gradient at 0 is 0."""
+    def abs_(self) -> Tensor:
+        """abs() written into the tensor's own memory."""
     def absolute(self) -> Tensor:
         """The absolute value; its gradient at 0 is 0."""
+    def absolute_(self) -> Tensor:
+        """abs() written into the tensor's own memory."""
     def add(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
         """the sum input + alpha * other."""
     def add_(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
@@ -110,12 +122,20 @@ class Tensor:
         """see autograd.backward."""
     def bitwise_and(self, other: _Operand) -> Tensor:
         """AND of the bits of integers, or of truth values."""
+    def bitwise_and_(self, other: _Operand) -> Tensor:
+        """bitwise_and() written into the tensor's own memory."""
     def bitwise_not(self) -> Tensor:
         """The bits of integers inverted; of truth values, NOT."""
+    def bitwise_not_(self) -> Tensor:
+        """bitwise_not() written into the tensor's own memory."""
     def bitwise_or(self, other: _Operand) -> Tensor:
         """OR of the bits of integers, or of truth values."""
+    def bitwise_or_(self, other: _Operand) -> Tensor:
+        """bitwise_or() written into the tensor's own memory."""
     def bitwise_xor(self, other: _Operand) -> Tensor:
         """XOR of the bits of integers, or of truth values."""
+    def bitwise_xor_(self, other: _Operand) -> Tensor:
+        """bitwise_xor() written into the tensor's own memory."""
     def bmm(self, mat2: Tensor) -> Tensor:
         """the products of the matrices of two batches, (b, m, n) and (b, n, p); no broadcasting."""
     def bool(self) -> Tensor:
@@ -130,8 +150,12 @@ class Tensor:
         """the tensor as torch.int8; itself if it is that."""
     def clamp(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
         """input limited to [min, max], numbers or tensors."""
+    def clamp_(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
+        """clamp() written into the tensor's own memory."""
     def clip(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
         """input limited to [min, max], numbers or tensors."""
+    def clip_(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
+        """clamp() written into the tensor's own memory."""
     def clone(self, *, memory_format: Any = None) -> Tensor:
         """a copy, dense, through which gradients pass."""
     def conj(self) -> Tensor:
@@ -142,6 +166,8 @@ class Tensor:
         """write the elements of `src` (broadcast, converted) into this tensor."""
     def cos(self) -> Tensor:
         """The cosine of an angle in radians."""
+    def cos_(self) -> Tensor:
+        """cos() written into the tensor's own memory."""
     def cpu(self) -> Tensor:
         """itself."""
     def cumsum(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
@@ -151,6 +177,8 @@ class Tensor:
         """the address of the first element."""
     def detach(self) -> Tensor:
         """the same memory without the history; writes to either count for both."""
+    def detach_(self) -> Tensor:
+        """take the tensor out of the graph, in place: it becomes a leaf that requires no grad."""
     @property
     def device(self) -> _device: ...
     def diagonal(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
@@ -163,6 +191,8 @@ class Tensor:
         """div() written into the tensor's own memory."""
     def divide(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
         """the quotient input / other; of integers a float."""
+    def divide_(self, other: _Operand) -> Tensor:
+        """div() written into the tensor's own memory."""
     def dot(self, tensor: Tensor) -> Tensor:
         """the sum of the products of two vectors' elements, not conjugated."""
     def double(self) -> Tensor:
@@ -173,10 +203,16 @@ class Tensor:
         """the bytes of one element."""
     def eq(self, other: _Operand) -> Tensor:
         """input == other, a bool tensor."""
+    def eq_(self, other: _Operand) -> Tensor:
+        """eq() written into the tensor's own memory."""
     def erf(self) -> Tensor:
         """The error function 2 / sqrt(pi) * integral of exp(-t**2) from 0 to input."""
+    def erf_(self) -> Tensor:
+        """erf() written into the tensor's own memory."""
     def exp(self) -> Tensor:
         """e to the power of input."""
+    def exp_(self) -> Tensor:
+        """exp() written into the tensor's own memory."""
     @overload
     def expand(self, sizes: Sequence[_int], /) -> Tensor:
         """a view broadcast to `sizes`; -1 keeps a dimension's size."""
@@ -199,15 +235,31 @@ class Tensor:
         """y[i][j] = input[index[i][j]][j] for dim 0, and so on."""
     def ge(self, other: _Operand) -> Tensor:
         """input >= other, a bool tensor."""
+    def ge_(self, other: _Operand) -> Tensor:
+        """ge() written into the tensor's own memory."""
     grad: Tensor | None
     @property
     def grad_fn(self) -> Node | None: ...
     def gt(self, other: _Operand) -> Tensor:
         """input > other, a bool tensor."""
+    def gt_(self, other: _Operand) -> Tensor:
+        """gt() written into the tensor's own memory."""
     def half(self) -> Tensor:
         """the tensor as torch.float16; itself if it is that."""
     @property
     def imag(self) -> Tensor: ...
+    def index_add(self, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1) -> Tensor:
+        """a copy with alpha * source[i] added to row index[i]."""
+    def index_add_(self, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1) -> Tensor:
+        """index_add() written into the tensor's own memory."""
+    def index_put(
+        self, indices: Sequence[Tensor | None], values: Tensor, accumulate: _bool = False
+    ) -> Tensor:
+        """a copy with x[indices] = values, or += if accumulate."""
+    def index_put_(
+        self, indices: Sequence[Tensor | None], values: Tensor, accumulate: _bool = False
+    ) -> Tensor:
+        """index_put() written into the tensor's own memory."""
     def index_select(self, dim: _int, index: Tensor) -> Tensor:
         """a copy of the rows along `dim` that a vector of numbers picks."""
     def int(self) -> Tensor:
@@ -234,26 +286,44 @@ class Tensor:
     def itemsize(self) -> _int: ...
     def le(self, other: _Operand) -> Tensor:
         """input <= other, a bool tensor."""
+    def le_(self, other: _Operand) -> Tensor:
+        """le() written into the tensor's own memory."""
     def log(self) -> Tensor:
         """The natural logarithm."""
+    def log_(self) -> Tensor:
+        """log() written into the tensor's own memory."""
     def log_softmax(self, dim: _int, dtype: _DType | None = None) -> Tensor:
         """the logarithm of softmax, exact where softmax is near 0 or 1."""
     def logical_and(self, other: _Operand) -> Tensor:
         """AND of the truth values, a bool tensor."""
+    def logical_and_(self, other: _Operand) -> Tensor:
+        """logical_and() written into the tensor's own memory."""
     def logical_not(self) -> Tensor:
         """Whether each element is zero, a bool tensor."""
+    def logical_not_(self) -> Tensor:
+        """logical_not() written into the tensor's own memory."""
     def logical_or(self, other: _Operand) -> Tensor:
         """OR of the truth values, a bool tensor."""
+    def logical_or_(self, other: _Operand) -> Tensor:
+        """logical_or() written into the tensor's own memory."""
     def logical_xor(self, other: _Operand) -> Tensor:
         """XOR of the truth values, a bool tensor."""
+    def logical_xor_(self, other: _Operand) -> Tensor:
+        """logical_xor() written into the tensor's own memory."""
     def logsumexp(self, dim: _Dims, keepdim: _bool = False) -> Tensor:
         """log(sum(exp(input))) along `dim`, one dimension or several."""
     def long(self) -> Tensor:
         """the tensor as torch.int64; itself if it is that."""
     def lt(self, other: _Operand) -> Tensor:
         """input < other, a bool tensor."""
+    def lt_(self, other: _Operand) -> Tensor:
+        """lt() written into the tensor's own memory."""
     @property
     def mT(self) -> Tensor: ...
+    def masked_fill(self, mask: Tensor, value: _Number | Tensor) -> Tensor:
+        """a copy of input with `value`, a number or 0-d tensor, where mask is true."""
+    def masked_fill_(self, mask: Tensor, value: _Number | Tensor) -> Tensor:
+        """masked_fill() written into the tensor's own memory."""
     def matmul(self, other: Tensor) -> Tensor:
         """the product of matrices, vectors or batches of matrices; also input @ other."""
     @overload
@@ -286,6 +356,8 @@ class Tensor:
         """mul() written into the tensor's own memory."""
     def multiply(self, other: _Operand) -> Tensor:
         """The product input * other."""
+    def multiply_(self, other: _Operand) -> Tensor:
+        """mul() written into the tensor's own memory."""
     def mv(self, vec: Tensor) -> Tensor:
         """the product of an (m, n) matrix and a vector of n elements; a vector of m."""
     @property
@@ -294,10 +366,16 @@ class Tensor:
     def ndim(self) -> _int: ...
     def ne(self, other: _Operand) -> Tensor:
         """input != other, a bool tensor."""
+    def ne_(self, other: _Operand) -> Tensor:
+        """ne() written into the tensor's own memory."""
     def neg(self) -> Tensor:
         """-input."""
+    def neg_(self) -> Tensor:
+        """neg() written into the tensor's own memory."""
     def negative(self) -> Tensor:
         """-input."""
+    def negative_(self) -> Tensor:
+        """neg() written into the tensor's own memory."""
     @overload
     def new_empty(
         self, size: Sequence[_int], /, *, dtype: _DType | None = None, device: _device | str | None = None,
@@ -359,6 +437,8 @@ class Tensor:
     def permute(self, *dims: _int) -> Tensor: ...
     def pow(self, exponent: _Operand) -> Tensor:
         """input to the power of exponent; one of the two may be a number."""
+    def pow_(self, exponent: _Operand) -> Tensor:
+        """pow() written into the tensor's own memory."""
     def prod(
         self, dim: _int | None = None, keepdim: _bool = False, *, dtype: _DType | None = None
     ) -> Tensor:
@@ -367,12 +447,16 @@ class Tensor:
     def real(self) -> Tensor: ...
     def reciprocal(self) -> Tensor:
         """1 / input."""
+    def reciprocal_(self) -> Tensor:
+        """reciprocal() written into the tensor's own memory."""
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
         """hook(grad) is called with this tensor's gradient; what it returns replaces it."""
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
         """hook(leaf) is called when `.grad` has been added to."""
     def relu(self) -> Tensor:
         """max(input, 0); its gradient at 0 is 0."""
+    def relu_(self) -> Tensor:
+        """relu() written into the tensor's own memory."""
     requires_grad: _bool
     def requires_grad_(self, requires_grad: _bool = True) -> Tensor:
         """set the flag in place and return the tensor."""
@@ -383,22 +467,49 @@ class Tensor:
     def reshape(self, *shape: _int) -> Tensor: ...
     def reshape_as(self, other: Tensor) -> Tensor:
         """reshape(other.shape)."""
+    @overload
+    def resize_(self, sizes: Sequence[_int], /) -> Tensor:
+        """give the tensor other sizes, in place; new elements are zeros."""
+    @overload
+    def resize_(self, *sizes: _int) -> Tensor: ...
     def retain_grad(self) -> None:
         """keep the `.grad` of this computed tensor in the backward passes to come."""
     @property
     def retains_grad(self) -> _bool: ...
     def rsqrt(self) -> Tensor:
         """1 / sqrt(input)."""
+    def rsqrt_(self) -> Tensor:
+        """rsqrt() written into the tensor's own memory."""
+    def scatter(
+        self, dim: _int, index: Tensor, src: _Number | Tensor | None = None, *,
+        value: _Number | Tensor | None = None, reduce: None = None
+    ) -> Tensor:
+        """a copy with y[index[i][j]][j] = src[i][j] for dim 0, and so on."""
+    def scatter_(
+        self, dim: _int, index: Tensor, src: _Number | Tensor | None = None, *,
+        value: _Number | Tensor | None = None, reduce: None = None
+    ) -> Tensor:
+        """scatter() written into the tensor's own memory."""
+    def scatter_add(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
+        """a copy with y[index[i][j]][j] += src[i][j] for dim 0, and so on."""
+    def scatter_add_(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
+        """scatter_add() written into the tensor's own memory."""
     def sgn(self) -> Tensor:
         """input / abs(input), and 0 at 0: the sign of a real number."""
+    def sgn_(self) -> Tensor:
+        """sgn() written into the tensor's own memory."""
     @property
     def shape(self) -> Size: ...
     def short(self) -> Tensor:
         """the tensor as torch.int16; itself if it is that."""
     def sigmoid(self) -> Tensor:
         """The logistic function 1 / (1 + exp(-input))."""
+    def sigmoid_(self) -> Tensor:
+        """sigmoid() written into the tensor's own memory."""
     def sin(self) -> Tensor:
         """The sine of an angle in radians."""
+    def sin_(self) -> Tensor:
+        """sin() written into the tensor's own memory."""
     @overload
     def size(self, dim: None = None) -> Size:
         """the shape, or the size of one dimension."""
@@ -410,8 +521,12 @@ class Tensor:
         """views of consecutive parts along `dim`."""
     def sqrt(self) -> Tensor:
         """The square root; its gradient at 0 is infinite."""
+    def sqrt_(self) -> Tensor:
+        """sqrt() written into the tensor's own memory."""
     def square(self) -> Tensor:
         """input * input; recorded as pow(input, 2)."""
+    def square_(self) -> Tensor:
+        """square() written into the tensor's own memory."""
     def squeeze(self, dim: _Dims | None = None) -> Tensor:
         """without the dimensions of size 1, or only those among `dim` (an int or a tuple)."""
     def std(
@@ -430,6 +545,8 @@ class Tensor:
         """sub() written into the tensor's own memory."""
     def subtract(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
         """the difference input - alpha * other."""
+    def subtract_(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
+        """sub() written into the tensor's own memory."""
     def sum(
         self, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None
     ) -> Tensor:
@@ -447,6 +564,8 @@ class Tensor:
         """the transposed matrix, a view; a tensor of fewer than two dimensions as it is."""
     def tanh(self) -> Tensor:
         """The hyperbolic tangent."""
+    def tanh_(self) -> Tensor:
+        """tanh() written into the tensor's own memory."""
     def to(
         self, *args: Tensor | _DType | _device | str | _bool | None, dtype: _DType | None = None,
         device: _device | str | None = None, copy: _bool = False, non_blocking: _bool = False,
@@ -459,6 +578,8 @@ class Tensor:
         """a view with two dimensions exchanged."""
     def true_divide(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
         """the quotient input / other; of integers a float."""
+    def true_divide_(self, other: _Operand) -> Tensor:
+        """div() written into the tensor's own memory."""
     @overload
     def type(self, dtype: None = None) -> str:
         """converted, or the name of the tensor's type: 'torch.FloatTensor'."""

@@ -12,12 +12,18 @@ from cpython.ref cimport Py_INCREF
 cimport numpy as cnp
 
 from autograd_cy._core.dtypes cimport code_of, dtype_of, is_differentiable
-from autograd_cy._core.buffers cimport keep_spare
+from autograd_cy._core.buffers cimport keep_spare, sizes_of
 from autograd_cy._core.inference cimport flag_error, in_inference_mode, version_error
 from autograd_cy._core.lifetime cimport MAX_SPARES, TENSOR, Link, Spares, hide, owner_of, release, unwatch, watch
+from autograd_cy._core.location cimport here
 cimport autograd_cy._core.modes as modes
+from autograd_cy._core.modes cimport current_mode
+from autograd_cy._core.state cimport INFERENCE, NO_GRAD
 
 cnp.import_array()
+
+cdef enum:
+    REMEMBERED = 8          # writes through views that a counter keeps
 
 cdef extern from *:
     """
@@ -61,6 +67,12 @@ cdef class VersionCounter:
 
 
 @cython.final
+cdef class Part:
+    pass
+
+
+@cython.final
+@cython.freelist(256)
 cdef class TensorExtras:
     pass
 
@@ -114,11 +126,13 @@ cdef class Tensor:
     @property
     def is_leaf(self):
         """Whether the tensor was not computed by a recorded operation."""
+        make_current(self)
         return self.grad_fn is None
 
     @property
     def output_nr(self):
         """Which output of `grad_fn` the tensor is."""
+        make_current(self)
         return self.output_number
 
     @property
@@ -144,12 +158,22 @@ cdef class Tensor:
         return self.inference != 0
 
     @property
+    def _base(self):
+        """The tensor that this one is a view of (of a view of a view: the first), or None."""
+        return None if self.extras is None else self.extras.base
+
+    def _is_view(self):
+        """_is_view() -> bool: whether the tensor is a view of another, whose memory it shares, in the graph's eyes, too."""
+        return self.extras is not None and self.extras.base is not None
+
+    @property
     def requires_grad(self):
         """Whether operations on the tensor are recorded; set it on leaves only."""
-        return self.needs_grad != 0
+        return wants_grad(self)
 
     @requires_grad.setter
     def requires_grad(self, value):
+        make_current(self)
         if not isinstance(value, bool):
             raise RuntimeError(f"requires_grad must be a bool, not {type(value).__name__}")
         if self.grad_fn is not None and value:
@@ -165,6 +189,7 @@ cdef class Tensor:
     @property
     def grad(self):
         """The gradient that backward() accumulated: a Tensor like this one, or None."""
+        make_current(self)
         if self.grad_fn is not None and not self.keeps_grad and self.gradient is None:
             facade["warn_grad_of_non_leaf"](self)
         return self.gradient
@@ -278,6 +303,18 @@ cdef class Tensor:
 
     def __itruediv__(self, other):
         return facade["__itruediv__"](self, other)
+
+    def __ipow__(self, other):
+        return facade["__ipow__"](self, other)
+
+    def __iand__(self, other):
+        return facade["__iand__"](self, other)
+
+    def __ior__(self, other):
+        return facade["__ior__"](self, other)
+
+    def __ixor__(self, other):
+        return facade["__ixor__"](self, other)
 
     def __getitem__(self, index):
         return operators[ITEM](self, index)
@@ -419,11 +456,78 @@ cdef long version_of(Tensor tensor) noexcept:
     return 0 if tensor.counter is None else tensor.counter.version
 
 
+cdef int link_view(Tensor source, Tensor view, int creation=IN_GRAD_MODE) except -1:
+    """Make `view`, whose memory is a part of that of `source`, a view of it, or of what that is a view of."""
+    cdef TensorExtras extras = TensorExtras.__new__(TensorExtras), own = source.extras
+    cdef int mode
+    share_version(source, view)
+    if source.inference:                        # it counts no writes, and nothing is recorded on it
+        return 0
+    mode = current_mode()
+    if mode & (NO_GRAD | INFERENCE):
+        creation = IN_INFERENCE if mode & INFERENCE else IN_NO_GRAD
+    if own is not None and own.base is not None:
+        extras.base = own.base
+        extras.creation = creation if creation != IN_GRAD_MODE else own.creation
+    else:
+        extras.base = source
+        extras.creation = creation
+    extras.current = view.counter.version
+    extras.tangent_version = view.counter.version
+    if view.extras is not None:                 # it has a tangent already
+        extras.tangent, extras.tangent_level = view.extras.tangent, view.extras.tangent_level
+    view.extras = extras
+    return 0
+
+
+cdef bint gained_grad(Tensor view) noexcept:
+    """Whether the base of a view requires grad since a write that the view does not know of yet."""
+    cdef Tensor base = view.extras.base
+    return base is not None and base.needs_grad and view.counter.version != view.extras.current
+
+
+def place_of(Tensor self):
+    """The node of the operation that computed the tensor, None for a leaf."""
+    make_current(self)
+    return self.grad_fn
+
+
 cdef void bump_version(Tensor tensor):
     cdef VersionCounter counter
     if not tensor.inference:
         counter = tensor.version_counter()
         counter.version += 1
+        counter.whole = counter.version
+        counter.parts = counter.writer = None
+
+
+cdef int count_write(Tensor tensor, str operation) except -1:
+    """Count a write, and note who wrote and where to; a write through a view only if that may concern a part."""
+    cdef VersionCounter counter
+    cdef Part part
+    if tensor.inference:
+        return 0
+    counter = tensor.version_counter()
+    counter.version += 1
+    counter.writer = operation
+    counter.code = here(&counter.instruction)
+    if tensor.extras is None or tensor.extras.base is None:
+        counter.whole = counter.version
+        counter.parts = None
+        return 0
+    part = Part.__new__(Part)
+    part.version = counter.version
+    part.address = <size_t> cnp.PyArray_BYTES(tensor.array)
+    part.sizes = sizes_of(tensor.array)
+    part.strides = tuple([cnp.PyArray_STRIDE(tensor.array, axis) for axis in range(cnp.PyArray_NDIM(tensor.array))])
+    part.dtype = tensor.array.descr
+    if counter.parts is None:
+        counter.parts = []
+    if len(counter.parts) == REMEMBERED:
+        counter.whole = (<Part> counter.parts[0]).version
+        del counter.parts[0]
+    counter.parts.append(part)
+    return 0
 
 
 cdef str type_name(Tensor tensor):
@@ -437,6 +541,7 @@ legacy_names = {"bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short
 
 
 cdef int set_requires_grad(Tensor tensor, bint value, str message) except -1:
+    make_current(tensor)
     if tensor.grad_fn is not None:
         if value:
             return 0
@@ -485,7 +590,8 @@ cpdef extend(str name, value):
 
 delegated = {
     "Size", "as_tensor", "warn_grad_of_non_leaf", "__pos__", "__abs__",
-    "__iadd__", "__isub__", "__imul__", "__itruediv__", "__setitem__", "__contains__", "__iter__",
+    "__iadd__", "__isub__", "__imul__", "__itruediv__", "__ipow__", "__iand__", "__ior__", "__ixor__",
+    "__setitem__", "__contains__", "__iter__",
     "__bool__", "__int__", "__float__", "__complex__", "__index__", "__repr__"}
 
 
@@ -511,6 +617,7 @@ cdef void open_type():
     compiled_dealloc = type.tp_dealloc
     type.tp_dealloc = free_tensor
     extend("__dict__", property(attributes_of))
+    extend("grad_fn", property(place_of))
 
 
 def attributes_of(tensor):

@@ -2,7 +2,7 @@
 
 from autograd_cy._core.graph_task cimport keep_for_running
 from autograd_cy._core.node cimport Node, NodeExtras
-from autograd_cy._core.tensor cimport Tensor
+from autograd_cy._core.tensor cimport Tensor, make_current
 
 
 cdef int cut(Node node) except -1:
@@ -42,6 +42,7 @@ def unchain(Tensor tensor):
     >>> x.grad
     tensor([2.])
     """
+    make_current(tensor)
     if tensor.grad_fn is not None:
         cut(tensor.grad_fn)
         make_leaf(tensor)
@@ -72,6 +73,7 @@ def unchain_backward(Tensor tensor):
     cdef set seen = set()
     cdef Node node, target
     cdef int i
+    make_current(tensor)
     if tensor.grad_fn is None:
         return tensor
     nodes.append(tensor.grad_fn)

@@ -23,8 +23,8 @@ its docstring; without one, the operation has no gradient.
 SECTIONS = {
     "Elementwise": ["pointwise", "arithmetic", "activations", "where"],
     "Reductions and normalization": ["sums", "cumsum", "extremes", "norms", "normalize", "layer_norm"],
-    "Shape": ["shape"],
-    "Indexing": ["index", "gather"],
+    "Shape": ["shape", "shape_views", "transposes", "part_views"],
+    "Indexing": ["index", "gather", "masked_fill", "index_put", "scatter"],
     "Products": ["mm", "linalg", "matmul", "einsum"],
     "Losses": ["losses", "nll_loss", "cross_entropy"],
 }

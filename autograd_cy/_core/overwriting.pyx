@@ -1,0 +1,195 @@
+"""In-place operations made of others; and those whose result doesn't depend on what they write over: copy_, fill_, zero_.
+
+The gradient of the latter for the tensor as it was is zero.
+"""
+
+import numpy as np
+
+cimport cython
+cimport numpy as cnp
+
+from autograd_cy._core.dtypes cimport COMPLEX64, code_of, dtype, dtype_of
+from autograd_cy._core.guard cimport announce_write, watched
+from autograd_cy._core.inplace cimport (
+    adopt, check_fits, check_memory, is_recorded_write, may_overlap, previous_of, result_of, written)
+from autograd_cy._core.node cimport Node
+from autograd_cy._core.record cimport as_type, new_node, record_all, shape_of
+from autograd_cy._core.tensor cimport Tensor, count_write, extend, new_tensor
+
+cnp.import_array()
+
+
+cdef Tensor zeros_like(Tensor g):
+    return new_tensor(np.zeros(np.shape(g.array), g.array.dtype))
+
+
+cdef class Overwriting(Node):
+    """Input 0, if it is the tensor as it was, gets zeros."""
+
+    cdef object rule(self, object g, int i):
+        return zeros_like(<Tensor> g)
+
+    cdef object jvp(self, tuple tangents):
+        return None
+
+
+@cython.final
+cdef class ZeroBackward0(Overwriting):
+    pass
+
+
+@cython.final
+cdef class FillBackward2(Overwriting):
+    pass
+
+
+@cython.final
+cdef class FillBackward3(Overwriting):
+    """Of a 0-d tensor."""
+
+    cdef object rule(self, object g, int i):
+        return zeros_like(<Tensor> g) if i == 0 else as_type(g.sum(), <dtype> self.constants[0])
+
+    cdef object jvp(self, tuple tangents):
+        _, t = tangents
+        return None if t is None else as_type(t, <dtype> self.constants[1]).expand(self.constants[2])
+
+
+@cython.final
+cdef class CopyBackwards(Overwriting):
+
+    def name(self):
+        return "torch::autograd::CopyBackwards"
+
+    def __repr__(self):
+        return "<CopyBackwards>"
+
+    cdef object rule(self, object g, int i):
+        if i == 0:
+            return zeros_like(<Tensor> g)
+        return as_type(g.sum_to_size(self.constants[3]), <dtype> self.constants[0])
+
+    cdef object jvp(self, tuple tangents):
+        _, t = tangents
+        return None if t is None else as_type(t, <dtype> self.constants[1]).expand(self.constants[2])
+
+
+# comparisons: the result does not change with the values nearby
+
+@cython.final
+cdef class EqBackward0(Overwriting):
+    pass
+
+
+@cython.final
+cdef class NeBackward0(Overwriting):
+    pass
+
+
+@cython.final
+cdef class LtBackward0(Overwriting):
+    pass
+
+
+@cython.final
+cdef class LeBackward0(Overwriting):
+    pass
+
+
+@cython.final
+cdef class GtBackward0(Overwriting):
+    pass
+
+
+@cython.final
+cdef class GeBackward0(Overwriting):
+    pass
+
+
+@cython.final
+cdef class LogicalBackward0(Overwriting):
+    """Of logical_not_ and its kin."""
+
+
+COMPARISONS = {"eq_": EqBackward0, "ne_": NeBackward0, "lt_": LtBackward0, "le_": LeBackward0, "gt_": GtBackward0,
+               "ge_": GeBackward0, "logical_not_": LogicalBackward0, "logical_and_": LogicalBackward0,
+               "logical_or_": LogicalBackward0, "logical_xor_": LogicalBackward0}
+
+
+cdef Tensor in_place(str operation, object function, Tensor target, tuple arguments):
+    """Write function(target, *arguments) into the target, recorded as that function is."""
+    cdef bint recorded = is_recorded_write(target, arguments, operation)
+    cdef Tensor previous = previous_of(target) if recorded else target
+    cdef Tensor y = <Tensor?> function(previous, *arguments)
+    if recorded and operation in COMPARISONS:
+        y = y.to(target.dtype)
+        record_all(new_node(COMPARISONS[operation], ()), y, (previous,))
+    return written(target, previous, y, operation)
+
+
+cdef int put(Tensor target, object value, str operation) except -1:
+    """Write a value (a Tensor, what NumPy takes for an array) into all of the target, with all checks."""
+    cdef cnp.ndarray source
+    if isinstance(value, Tensor):
+        source = (<Tensor> value).array
+    else:
+        source = np.asarray(value)
+        if code_of(source) >= COMPLEX64 and code_of(target.array) < COMPLEX64:
+            raise RuntimeError(f"value cannot be converted to type {dtype_of(code_of(target.array))} without overflow")
+    if code_of(source) >= COMPLEX64 and code_of(target.array) < COMPLEX64:
+        source = source.real
+    check_memory(target.array, source)
+    if may_overlap(target.array, source):
+        source = source.copy()
+    if watched:
+        announce_write(target.array, operation)
+    try:
+        target.array[...] = source
+    except ValueError as error:
+        raise RuntimeError(f"{operation}(): {error}") from None
+    count_write(target, operation)
+    return 0
+
+
+cdef Tensor overwrite(Tensor target, object value, object node_class, str operation):
+    """Write a value into all of the target, and record it as that node if it is to be recorded."""
+    cdef Tensor previous, result
+    cdef Node node
+    if not is_recorded_write(target, value, operation):
+        put(target, value, operation)
+        return target
+    previous, result = previous_of(target), result_of(target)
+    if isinstance(value, Tensor):
+        node = new_node(node_class, ((<Tensor> value).dtype, target.dtype, shape_of(target), shape_of(value)))
+        record_all(node, result, (previous, value))
+    else:
+        record_all(new_node(node_class, ()), result, (previous,))
+    put(target, value, operation)
+    adopt(target, result)
+    return target
+
+
+cpdef copy_(Tensor self, src, non_blocking=False):
+    """copy_(src) -> Tensor: write the elements of `src` (broadcast, converted) into this tensor."""
+    if not isinstance(src, Tensor):
+        raise TypeError(f"copy_(): argument 'src' must be Tensor, not {type(src).__name__}")
+    check_fits(self.array, (<Tensor> src).array)
+    return overwrite(self, src, CopyBackwards, "copy_")
+
+
+cpdef fill_(Tensor self, value):
+    """fill_(value) -> Tensor: write one number (or 0-d tensor) into all elements."""
+    if isinstance(value, Tensor) and (<Tensor> value).array.ndim:
+        raise RuntimeError("fill_ only supports 0-dimension value tensor but got tensor with "
+                           f"{(<Tensor> value).array.ndim} dimensions.")
+    return overwrite(self, value, FillBackward3 if isinstance(value, Tensor) else FillBackward2, "fill_")
+
+
+def zero_(Tensor self):
+    """zero_() -> Tensor: write 0 into all elements."""
+    return overwrite(self, 0, ZeroBackward0, "zero_")
+
+
+extend("copy_", copy_)
+extend("fill_", fill_)
+extend("zero_", zero_)

@@ -1,0 +1,27 @@
+"""Where a view lies in the memory of its base."""
+
+cimport numpy as cnp
+
+
+cdef class Region:
+    cdef tuple base_sizes           # of the base; strides and offsets in bytes, these from the base's first byte in memory
+    cdef tuple base_strides
+    cdef Py_ssize_t base_offset
+    cdef Py_ssize_t extent          # from the base's first byte to its last
+    cdef object base_type           # NumPy dtypes
+    cdef bint dense                 # the base is dense and in order
+    cdef readonly tuple sizes       # of the view
+    cdef readonly tuple strides
+    cdef readonly Py_ssize_t offset
+    cdef object type
+
+    cdef cnp.ndarray taken(self, cnp.ndarray whole)
+    cdef cnp.ndarray embedded(self, cnp.ndarray part)
+    cdef cnp.ndarray replaced(self, cnp.ndarray whole, cnp.ndarray part)
+    cdef tuple copied(self, cnp.ndarray whole)
+    cdef cnp.ndarray part_of(self, cnp.ndarray memory)
+
+
+cdef Region region_of(cnp.ndarray base, cnp.ndarray view)
+cdef bint lies_inside(cnp.ndarray base, cnp.ndarray view) noexcept
+cdef bint may_meet(cnp.ndarray array, size_t address, tuple sizes, tuple strides, object type)

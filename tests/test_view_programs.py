@@ -1,0 +1,114 @@
+"""Random programs of views and in-place writes, against the same programs on copies: no memory is shared there."""
+
+import functools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import autograd_cy as torch
+
+SHAPE = (2, 3, 2)
+VIEWS = {
+    "select": lambda t: t[0] if t.ndim > 1 else t,
+    "last": lambda t: t[..., -1] if t.ndim > 1 else t,
+    "rows": lambda t: t[1:] if t.shape[0] > 1 else t,
+    "step": lambda t: t[..., ::2],
+    "turn": lambda t: t.transpose(0, -1) if isinstance(t, torch.Tensor) else np.swapaxes(t, 0, -1),
+    "split": lambda t: t[: t.shape[0] // 2 + 1],
+    "none": lambda t: t[None][0],
+    "flat": lambda t: t,
+}
+# Each write, and what the part is after it. None saves what a later write changes: that would be an error.
+WRITES = {
+    "mul_": (lambda part, w: part.mul_(w), lambda part, w: part * w),
+    "add_": (lambda part, w: part.add_(w, alpha=2), lambda part, w: part + 2 * w),
+    "sin_": (lambda part, w: part.sin_(), lambda part, w: part.sin()),
+    "neg_": (lambda part, w: part.neg_(), lambda part, w: -part),
+    "fill_": (lambda part, w: part.fill_(w), lambda part, w: part * 0 + w),
+    "item": (lambda part, w: part.__setitem__(0, part[-1].clone() * w), lambda part, w: torch.cat([part[-1:] * w, part[1:]])),
+}
+CUT = st.lists(st.sampled_from(sorted(VIEWS)), max_size=3)
+STEP = st.tuples(CUT, st.sampled_from(sorted(WRITES)), st.integers(0, 3))
+PROGRAM = st.lists(STEP, min_size=1, max_size=5)
+
+
+def cut(t, names):
+    return functools.reduce(lambda t, name: VIEWS[name](t), names, t)
+
+
+def in_place(x, w, program, held):
+    """Run the program on one base; the views of `held` are taken first and used last."""
+    base = x * 1
+    views = [cut(base, names) for names in held]
+    for names, write, k in program:
+        part = cut(base, names) if not held or k % 2 else views[k % len(views)]
+        WRITES[write][0](part, w[k])
+    return base, views
+
+
+def on_copies(x, w, program, held):
+    """The same by index_put of new values: the places of a view are what the view takes of a table of numbers."""
+    numbers = np.arange(x.numel()).reshape(SHAPE)
+    base = x * 1
+    for names, write, k in program:
+        places = cut(numbers, names if not held or k % 2 else held[k % len(held)])
+        part = base.reshape(-1)[torch.from_numpy(places.reshape(-1).copy())].reshape(places.shape)
+        new = WRITES[write][1](part, w[k]).reshape(-1)
+        base = base.reshape(-1).index_put((torch.from_numpy(places.reshape(-1).copy()),), new).reshape(SHAPE)
+    return base, [base.reshape(-1)[torch.from_numpy(cut(numbers, names).copy())] for names in held]
+
+
+def leaves():
+    values = np.random.default_rng(0).uniform(0.3, 1.0, SHAPE)
+    return torch.tensor(values, requires_grad=True), torch.tensor([0.9, 1.1, -0.4, 0.6], dtype=torch.float64, requires_grad=True)
+
+
+def scalar(base, views):
+    total = (base * base * torch.arange(1.0, 13.0, dtype=torch.float64).reshape(SHAPE)).sum()
+    for view in views:
+        total = total + (view * view * view).sum()
+    return total
+
+
+@settings(max_examples=150, deadline=None)
+@given(PROGRAM, st.lists(CUT, max_size=3))
+def test_programs_of_writes_have_the_gradients_of_copies(program, held):
+    results = []
+    for run in (in_place, on_copies):
+        x, w = leaves()
+        base, views = run(x, w, program, held)
+        if run is in_place:
+            assert base._version == len(program) == max([v._version for v in views], default=len(program))
+            assert all(v._base is base for v in views if v is not base)
+        first = torch.autograd.grad(scalar(base, views), (x, w), create_graph=True, allow_unused=True)
+        second = sum((g * g).sum() for g in first if g is not None)
+        again = torch.autograd.grad(second, (x, w), allow_unused=True)
+        results.append([base.tolist(), *[None if g is None else g.tolist() for g in (*first, *again)]])
+    for ours, expected in zip(*results, strict=True):
+        np.testing.assert_allclose(zeros(ours), zeros(expected), rtol=1e-9, atol=1e-9)
+
+
+def zeros(values):
+    return 0.0 if values is None else values
+
+
+@settings(max_examples=60, deadline=None)
+@given(PROGRAM, st.lists(CUT, max_size=3))
+def test_programs_of_writes_have_the_gradients_of_pytorch(program, held):
+    theirs = pytest.importorskip("torch")
+    results = []
+    for module in (torch, theirs):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setitem(globals(), "torch", module)
+            x, w = (module.tensor(t.tolist(), dtype=module.float64, requires_grad=True) for t in leaves()) if (
+                module is torch) else (theirs.tensor(v, dtype=theirs.float64, requires_grad=True) for v in results[0][2])
+            base, views = in_place(x, w, program, held)
+            g = module.autograd.grad(scalar(base, views), (x, w), allow_unused=True)
+            nodes = [v.grad_fn.name() for v in (base, *views)]
+            results.append([base.tolist(), [None if v is None else v.tolist() for v in g], (x.tolist(), w.tolist()), nodes])
+    np.testing.assert_allclose(results[0][0], results[1][0], rtol=1e-12)
+    for ours, expected in zip(results[0][1], results[1][1], strict=True):
+        np.testing.assert_allclose(zeros(ours), zeros(expected), rtol=1e-9, atol=1e-12)
+    assert results[0][3] == results[1][3]
