@@ -11,7 +11,7 @@ from autograd_cy._core.index_tensors cimport Indexing, is_mask, pick
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.overwriting cimport in_place
 from autograd_cy._core.record cimport as_tensor, as_type, is_wanted, new_node, record_all, shape_of
-from autograd_cy._core.saved cimport save
+from autograd_cy._core.saved_tensor cimport save
 from autograd_cy._core.tensor cimport Tensor, extend, new_tensor
 
 from autograd_cy._core.registry import op
