@@ -1,5 +1,7 @@
 """Functions that write to their inputs, or return an input, a view, or nothing."""
 
+import weakref
+
 import pytest
 from common import define, leaf
 
@@ -106,8 +108,8 @@ REFUSED = {
     "leaf": (Doubled, lambda x: x, "a leaf Variable that requires grad has been used in an in-place operation"),
     "view of a leaf": (Doubled, lambda x: x[:1], "a view of a leaf Variable that requires grad is being used in an in-place"),
     "one of several views": (Doubled, lambda x: (x * 1).unbind()[0], "Output 0 of Unbind is a view and is being modified"),
-    "not returned": (define(unreturned, twice), lambda x: x * 1, "Some elements marked as dirty during the forward method were "
-                     "not returned as output"),
+    "not returned": (define(unreturned, twice), lambda x: x * 1,
+                     "Some elements marked as dirty during the forward method were not returned as output"),
     "view and two results": (define(two_results, lambda ctx, a, b: a), lambda x: (x * 1)[:1],
                              "If your Function modifies inplace an input that is a view of another Tensor"),
     "no tensor": (define(lambda ctx, x: ctx.mark_dirty(3), twice), lambda x: x, "mark_dirty can only accept variables"),
@@ -166,3 +168,12 @@ def test_results_that_are_no_tensors_pass():
     number, y, text = define(lambda ctx, x: (5, x * 1, "text"), lambda ctx, a, g, b: g).apply(x)
     assert (number, text) == (5, "text") and y.grad_fn.name() == "FBackward"
     assert define(lambda ctx, x: None, twice).apply(x) is None
+
+
+def test_an_input_that_was_written_is_freed_at_once(no_collector):
+    x = leaf([1.0, 2.0])
+    written, base = Doubled.apply(x * 1), x * 1
+    Doubled.apply(base[1:])
+    dead = [weakref.ref(written), weakref.ref(base), weakref.ref(written.grad_fn)]
+    del written, base
+    assert [d() for d in dead] == [None, None, None]

@@ -70,21 +70,21 @@ def test_both_operands_of_an_in_place_operation_get_gradients(name, through):
     assert torch.autograd.gradgradcheck(function, (x, other))
 
 
-I, M = torch.tensor([2, 0]), torch.tensor([True, False, True])
+PICKS, MASK = torch.tensor([2, 0]), torch.tensor([True, False, True])
 OVERWRITES = {
     "copy_": lambda y, w: y.copy_(w),
     "copy_ broadcast": lambda y, w: y.copy_(w[:1]),
     "zero_": lambda y, w: y.zero_(),
     "fill_": lambda y, w: y.fill_(2.0),
     "fill_ tensor": lambda y, w: y.fill_(w[1]),
-    "masked_fill_": lambda y, w: y.masked_fill_(M, 3.0),
-    "masked_fill_ tensor": lambda y, w: y.masked_fill_(M, w[0]),
-    "index_put_": lambda y, w: y.index_put_((I,), w[:2]),
-    "index_put_ mask": lambda y, w: y.index_put_((M,), w[:1]),
+    "masked_fill_": lambda y, w: y.masked_fill_(MASK, 3.0),
+    "masked_fill_ tensor": lambda y, w: y.masked_fill_(MASK, w[0]),
+    "index_put_": lambda y, w: y.index_put_((PICKS,), w[:2]),
+    "index_put_ mask": lambda y, w: y.index_put_((MASK,), w[:1]),
     "index_put_ add": lambda y, w: y.index_put_((torch.tensor([1, 1, 0]),), w, accumulate=True),
     "index_add_": lambda y, w: y.index_add_(0, torch.tensor([1, 1, 0]), w, alpha=3),
-    "scatter_": lambda y, w: y.scatter_(0, I, w[:2]),
-    "scatter_ number": lambda y, w: y.scatter_(0, I, 4.0),
+    "scatter_": lambda y, w: y.scatter_(0, PICKS, w[:2]),
+    "scatter_ number": lambda y, w: y.scatter_(0, PICKS, 4.0),
     "scatter_add_": lambda y, w: y.scatter_add_(0, torch.tensor([1, 1, 0]), w),
     "item": lambda y, w: y.__setitem__(1, w[0]),
     "item number": lambda y, w: y.__setitem__(1, 7.0),
@@ -93,8 +93,8 @@ OVERWRITES = {
     "all": lambda y, w: y.__setitem__(slice(None), w),
     "ellipsis": lambda y, w: y.__setitem__(..., w[0]),
     "list": lambda y, w: y.__setitem__([0, 2], w[:2]),
-    "mask": lambda y, w: y.__setitem__(M, w[1:]),
-    "mask number": lambda y, w: y.__setitem__(M, 5.0),
+    "mask": lambda y, w: y.__setitem__(MASK, w[1:]),
+    "mask number": lambda y, w: y.__setitem__(MASK, 5.0),
     "in-place item": lambda y, w: y.__setitem__(0, y[0].clone() * w[2]),
     "array": lambda y, w: y.__setitem__(slice(0, 2), np.array([1.0, 2.0])),
 }
@@ -125,13 +125,13 @@ NAMES = {
     "fill_ tensor": (lambda y, w: y.fill_(w[0]), "FillBackward3"),
     "item": (lambda y, w: y.__setitem__(0, w[0]), "torch::autograd::CopySlices"),
     "all items": (lambda y, w: y.__setitem__(slice(None), 3.0), "FillBackward3"),
-    "mask": (lambda y, w: y.__setitem__(M, w[:2]), "IndexPutBackward0"),
-    "masked_fill_": (lambda y, w: y.masked_fill_(M, 1.0), "MaskedFillBackward0"),
-    "masked_fill_ tensor": (lambda y, w: y.masked_fill_(M, w[0]), "MaskedFillBackward1"),
-    "index_add_": (lambda y, w: y.index_add_(0, I, w[:2]), "IndexAddBackward0"),
-    "scatter_": (lambda y, w: y.scatter_(0, I, w), "ScatterBackward0"),
-    "scatter_ number": (lambda y, w: y.scatter_(0, I, 1.0), "ScatterBackward1"),
-    "scatter_add_": (lambda y, w: y.scatter_add_(0, I, w), "ScatterAddBackward0"),
+    "mask": (lambda y, w: y.__setitem__(MASK, w[:2]), "IndexPutBackward0"),
+    "masked_fill_": (lambda y, w: y.masked_fill_(MASK, 1.0), "MaskedFillBackward0"),
+    "masked_fill_ tensor": (lambda y, w: y.masked_fill_(MASK, w[0]), "MaskedFillBackward1"),
+    "index_add_": (lambda y, w: y.index_add_(0, PICKS, w[:2]), "IndexAddBackward0"),
+    "scatter_": (lambda y, w: y.scatter_(0, PICKS, w), "ScatterBackward0"),
+    "scatter_ number": (lambda y, w: y.scatter_(0, PICKS, 1.0), "ScatterBackward1"),
+    "scatter_add_": (lambda y, w: y.scatter_add_(0, PICKS, w), "ScatterAddBackward0"),
     "a view": (lambda y, w: y[1:].mul_(2), "torch::autograd::CopySlices"),
 }
 
@@ -177,8 +177,8 @@ def test_integers_are_written_bit_by_bit():
 
 
 @pytest.mark.parametrize("change", [
-    lambda x: x.add_(1), lambda x: x.zero_(), lambda x: x.exp_(), lambda x: x.masked_fill_(M, 0.0),
-    lambda x: x.__setitem__(M, 1.0), lambda x: x.copy_(torch.ones(3))])
+    lambda x: x.add_(1), lambda x: x.zero_(), lambda x: x.exp_(), lambda x: x.masked_fill_(MASK, 0.0),
+    lambda x: x.__setitem__(MASK, 1.0), lambda x: x.copy_(torch.ones(3))])
 def test_a_leaf_is_refused(change):  # 4, 5
     x = leaf([1.0, 2.0, 3.0])
     with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place operation"):
@@ -318,7 +318,7 @@ def test_detach_in_place():
     y = x * 1
     assert y.detach_() is y and y.is_leaf and not y.requires_grad and y.grad_fn is None
     for view in ((x * 1)[:1], torch.ones(2)[:1]):
-        with pytest.raises(RuntimeError, match="Can't detach views in-place. Use detach\\(\\) instead"):
+        with pytest.raises(RuntimeError, match=r"Can't detach views in-place\. Use detach\(\) instead"):
             view.detach_()
 
 
@@ -344,8 +344,8 @@ def test_the_error_says_who_wrote_and_who_saved():
     y.mul_(2)
     with pytest.raises(RuntimeError) as caught:
         y.sum().backward()
-    here = r"test_inplace_recorded\.py:\d+, in test_the_error_says"
-    assert re.search(rf"last written by mul_\(\) \(at .*{here}.*\)\. ExpBackward0 had saved it \(at .*{here}", str(caught.value))
+    here = r"\(at .*test_inplace_recorded\.py:\d+, in test_the_error_says.*\)"
+    assert re.search(rf"last written by mul_\(\) {here}\. ExpBackward0 had saved it {here}", str(caught.value))
 
 
 WRITES_ELSEWHERE = {
@@ -411,8 +411,8 @@ def test_gradients_are_those_of_pytorch(case):
     theirs = pytest.importorskip("torch")
     found = []
     for module in (torch, theirs):
-        for name in "IM":
-            globals()[name] = module.tensor({"I": [2, 0], "M": [True, False, True]}[name])
+        for name in ("PICKS", "MASK"):
+            globals()[name] = module.tensor({"PICKS": [2, 0], "MASK": [True, False, True]}[name])
         with pytest.MonkeyPatch.context() as patch:
             patch.setitem(globals(), "torch", module)
             x, w = (module.tensor(v, dtype=module.float64, requires_grad=True) for v in ([0.5, 1.0, 1.5], [1.2, 0.6, 0.4]))
@@ -423,7 +423,7 @@ def test_gradients_are_those_of_pytorch(case):
                 OVERWRITES[case](y, w)
             g = module.autograd.grad((y * y * x).sum(), (x, w), allow_unused=True)
             found.append([y.tolist(), [None if v is None else v.tolist() for v in g], y._base.grad_fn.name(), y._version])
-    globals()["I"], globals()["M"] = torch.tensor([2, 0]), torch.tensor([True, False, True])
+    globals()["PICKS"], globals()["MASK"] = torch.tensor([2, 0]), torch.tensor([True, False, True])
     assert same(*found), found
 
 

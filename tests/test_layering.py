@@ -43,7 +43,8 @@ LAYERS = [
     _core.where
     _core.reduction_node
     _core.pointwise _core.shape
-    _core.shape_views _core.transposes _core.part_views _core.sums _core.cumsum _core.normalize _core.extremes _core.norms _core.parts
+    _core.shape_views _core.transposes _core.part_views
+    _core.sums _core.cumsum _core.normalize _core.extremes _core.norms _core.parts
     _core.arithmetic _core.activations _core.index_tensors _core.scatter _core.masked_fill
     _core.pointwise_inplace
     _core.index _core.gather _core.index_put

@@ -62,7 +62,8 @@ def on_copies(x, w, program, held):
 
 def leaves():
     values = np.random.default_rng(0).uniform(0.3, 1.0, SHAPE)
-    return torch.tensor(values, requires_grad=True), torch.tensor([0.9, 1.1, -0.4, 0.6], dtype=torch.float64, requires_grad=True)
+    factors = torch.tensor([0.9, 1.1, -0.4, 0.6], dtype=torch.float64, requires_grad=True)
+    return torch.tensor(values, requires_grad=True), factors
 
 
 def scalar(base, views):

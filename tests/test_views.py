@@ -47,8 +47,8 @@ def test_a_view_knows_its_base(view, kind):  # 1
 
 
 @pytest.mark.parametrize("alias", [
-    lambda x: x.detach(), lambda x: x.data, lambda x: x.clone(), lambda x: x * 1, lambda x: x[[0, 1]], lambda x: x.contiguous(),
-    lambda x: x.t().reshape(6)])
+    lambda x: x.detach(), lambda x: x.data, lambda x: x.clone(), lambda x: x * 1, lambda x: x[[0, 1]],
+    lambda x: x.contiguous(), lambda x: x.t().reshape(6)])
 def test_what_is_no_view(alias):  # 5
     x = torch.ones(2, 3)
     assert not alias(x)._is_view() and alias(x)._base is None
@@ -251,3 +251,16 @@ def test_a_view_without_a_place_in_the_graph_can_be_shown():
     view = x.unbind()[0]
     x.mul_(2)
     assert "grad_fn=<Invalid>" in repr(view)
+
+
+def test_what_was_written_is_freed_at_once(no_collector):
+    x = leaf([1.0, 2.0, 3.0])
+    y, z = x * 1, x * 1
+    y.exp_()
+    view = z[1:]
+    view.exp_().mul_(y[1:])
+    z[0] = z[1] * x[0]
+    view.grad_fn  # noqa: B018
+    dead = [weakref.ref(o) for o in (y, z, view, y.grad_fn, z.grad_fn, view.grad_fn)]
+    del y, z, view
+    assert [d() for d in dead] == [None] * 6

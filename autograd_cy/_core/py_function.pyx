@@ -134,7 +134,8 @@ cdef class FunctionNode(Node):
         """mark_dirty(*tensors): forward writes to these inputs in place, and returns each of them."""
         for i, tensor in enumerate(tensors):
             if not isinstance(tensor, Tensor):
-                raise RuntimeError(f"mark_dirty can only accept variables, but argument {i} is of type {type(tensor).__name__}")
+                raise RuntimeError(f"mark_dirty can only accept variables, but argument {i} is of type "
+                                   f"{type(tensor).__name__}")
         self.dirty = tensors
 
     def mark_non_differentiable(self, *tensors):
@@ -388,6 +389,7 @@ cdef object enter_outputs(FunctionNode node, object result, list inputs, bint re
         set_tangents(node, tuple(tensors) if len(tensors) != 1 else tensors[0], inputs)
     if thread_state().mode & OP_HOOKS:
         observe_forward(node, outputs[0] if single else tuple(outputs), inputs)
+    node.dirty = None                   # they hold the node
     return outputs[0] if single else tuple(outputs)
 
 

@@ -51,9 +51,9 @@ cdef class IndexAddBackward0(ByIndex):
 
 @op(methods=("index_add",))
 def index_add(input, dim, index, source, *, alpha=1):
-    """index_add(input, dim, index, source, *, alpha=1) -> Tensor: a copy with alpha * source[i] added to row index[i] along dim.
+    """index_add(input, dim, index, source, *, alpha=1) -> Tensor: a copy with alpha * source[i] added to row index[i].
 
-    Each of several rows with the same number is added.
+    Rows are those along `dim`; each of several sources for one row is added.
 
     >>> import autograd_cy as ag
     >>> ag.index_add(ag.zeros(3), 0, ag.tensor([0, 2, 0]), ag.tensor([1.0, 2.0, 3.0]))

@@ -275,12 +275,12 @@ WRITABLE = {"data", "grad", "requires_grad"}
 
 _OPERATORS = {
     "(self, other: _Operand, /) -> Tensor": (
-        "add radd sub rsub mul rmul truediv rtruediv iadd isub imul itruediv ipow lt le gt ge"
+        "add radd sub rsub mul rmul truediv rtruediv iadd isub imul itruediv lt le gt ge"
     ),
     "(self, other: object, /) -> Tensor  # type: ignore[override]": "eq ne",
     "(self, other: Tensor | int | _Array, /) -> Tensor": "and rand or ror xor rxor iand ior ixor",
     "(self, other: Tensor | _Array, /) -> Tensor": "matmul rmatmul",
-    "(self, exponent: _Operand, modulo: None = None, /) -> Tensor": "pow",
+    "(self, exponent: _Operand, modulo: None = None, /) -> Tensor": "pow ipow",
     "(self, base: _Operand, modulo: None = None, /) -> Tensor": "rpow",
     "(self) -> Tensor": "neg pos abs invert",
     "(self) -> int": "int index len hash",
