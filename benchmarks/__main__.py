@@ -1,13 +1,18 @@
-"""``python -m benchmarks``: one thread for every library, then the command line of `benchmarks.cli`."""
+"""``python -m benchmarks``: the number of threads for every library, then the command line of `benchmarks.cli`."""
 
+import argparse
 import os
 
-# Numerical libraries read these once, when they are loaded: they must stand before the first import of NumPy.
-os.environ["OMP_NUM_THREADS"] = "1"
-os.environ["OPENBLAS_NUM_THREADS"] = "1"
-os.environ["MKL_NUM_THREADS"] = "1"
+_parser = argparse.ArgumentParser(add_help=False)
+_parser.add_argument("--threads", default="1")
+_threads = _parser.parse_known_args()[0].threads
 
-from benchmarks.cli import main
+# Numerical libraries read these once, when they are loaded: they must stand before the first import of NumPy.
+os.environ["OMP_NUM_THREADS"] = _threads
+os.environ["OPENBLAS_NUM_THREADS"] = _threads
+os.environ["MKL_NUM_THREADS"] = _threads
+
+from benchmarks.cli import main  # noqa: E402
 
 if __name__ == "__main__":
     main()

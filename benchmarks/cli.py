@@ -12,6 +12,7 @@ from types import ModuleType
 
 import numpy as np
 
+from benchmarks.large import large_workloads
 from benchmarks.timing import measure, quartiles, ratios
 from benchmarks.workloads import WORKLOADS, Workload, add_chain
 
@@ -21,13 +22,13 @@ SCALING_LIMIT = 1.8
 SHORT, LONG = 1_000, 100_000
 
 
-def load_torch() -> ModuleType | None:
-    """load_torch() -> torch, held to one thread, or None where it isn't installed."""
+def load_torch(threads: int) -> ModuleType | None:
+    """load_torch(threads) -> torch, held to that many threads, or None where it isn't installed."""
     try:
         torch = importlib.import_module("torch")
     except ImportError:
         return None
-    torch.set_num_threads(1)
+    torch.set_num_threads(threads)
     return torch
 
 
@@ -116,11 +117,12 @@ def scaling_line(scaling: dict) -> str:
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """parse(arguments) -> the options; None reads the command line."""
-    names = [workload.name for workload in WORKLOADS] + [SCALING]
+    names = [workload.name for workload in (*WORKLOADS, *large_workloads(1))] + [SCALING]
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
-        description="Time autograd_cy and torch in turn, one thread each; a ratio above 1 is faster.",
+        description="Time autograd_cy and torch in turn; a ratio above 1 is faster.",
     )
+    parser.add_argument("--threads", type=int, choices=(1, 2), default=1, help="2: the large tensors alone (default 1)")
     listed = ", ".join(names)
     parser.add_argument("--only", nargs="+", choices=names, default=names, metavar="NAME", help=listed)
     parser.add_argument("--rounds", type=int, help="pairs of samples per workload (default 15, quick 3)")
@@ -138,19 +140,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """main(arguments) runs the chosen workloads, prints them and writes the JSON file."""
     options = parse(arguments)
     seconds = 0.002 if options.quick else 0.025
-    ours, torch = importlib.import_module("autograd_cy"), load_torch()
+    ours, torch = importlib.import_module("autograd_cy"), load_torch(options.threads)
     libraries = [ours, torch] if torch else [ours]
-    results: dict = {"machine": machine_facts(ours, torch), "rounds": options.rounds, "workloads": []}
+    results: dict = {"machine": machine_facts(ours, torch), "threads": options.threads, "rounds": options.rounds}
+    results["workloads"] = []
     print(", ".join(f"{name} {fact}" for name, fact in results["machine"].items()))
     if torch is None:
         print("torch is not installed: no ratios. `pip install '.[bench]'` brings it.")
     print(table_line("workload", "at least", "ratio", "quartiles", "ours, us", "torch, us"))
     print("|" + "|".join(["---", *["---:"] * 5]) + "|")
-    for workload in WORKLOADS:
+    small = WORKLOADS if options.threads == 1 else ()
+    for workload in (*small, *large_workloads(options.threads)):
         if workload.name in options.only:
             results["workloads"].append(run_workload(workload, libraries, options.rounds, seconds))
             print(table_row(results["workloads"][-1]), flush=True)
-    if SCALING in options.only:
+    if SCALING in options.only and options.threads == 1:
         results["scaling"] = run_scaling(ours, options.rounds, seconds)
         print(scaling_line(results["scaling"]))
     options.json.parent.mkdir(parents=True, exist_ok=True)

@@ -1,15 +1,14 @@
 """What is timed on large tensors, where memory and kernels count: with one thread, and with two.
 
 The same form as in `workloads`: a function of the library makes the leaves and returns a step. Everything is float32
-unless the row says otherwise; `minimum` is by the number of threads, and a number that is missing is not measured.
+unless the row says otherwise. What is asked for stands by the number of threads; a number that is missing is not measured.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.workloads import Library, Step, Tensor, leaves, take_gradients
+from benchmarks.workloads import Library, Step, Tensor, Workload, leaves, take_gradients
 
 Shape = tuple[int, ...]
 
@@ -108,50 +107,35 @@ def mlp(torch: Library, batch: int, hidden: int) -> Step:
     return step
 
 
-@dataclass(frozen=True)
-class LargeWorkload:
-    """A row of the table: what is timed, and by number of threads how many times faster than torch it has to be."""
-
-    name: str
-    title: str
-    minimum: dict[int, float]
-    setup: Callable[[Library], Step]
-
-
-def _chains() -> list[LargeWorkload]:
-    minimums = {3: {1: 6.0}, 4: {1: 2.2}, 5: {1: 2.2, 2: 1.4}, 6: {1: 1.6, 2: 1.3}, 7: {1: 2.2, 2: 2.0}}
-    rows = [
-        LargeWorkload(f"chain_1e{power}", f"tanh(a * b) + a, 10^{power} elements", minimum,
-                      lambda torch, size=10**power: chain(torch, (size,)))
-        for power, minimum in minimums.items()
-    ]
-    for name, dtype in (("float64", np.float64), ("complex128", np.complex128)):
-        rows += [
-            LargeWorkload(f"chain_{name}_1e{power}", f"the same, {name}, 10^{power}", {1: 1.0, 2: 1.0},
-                          lambda torch, size=10**power, dtype=dtype: chain(torch, (size,), dtype))
-            for power in (4, 5, 6)
-        ]
-    return rows
-
-
-def _functions() -> list[LargeWorkload]:
-    return [
-        LargeWorkload(f"{name}_1e5", f"{name}, 10^5", {1: 1.3, 2: 1.2},
-                      lambda torch, name=name: function(torch, name, (10**5,)))
+ROWS: list[tuple[str, str, dict[int, float], Callable[[Library], Step]]] = [
+    *(
+        (f"chain_1e{power}", f"tanh(a * b) + a, 10^{power} elements", minimum, lambda t, n=10**power: chain(t, (n,)))
+        for power, minimum in {3: {1: 6.0}, 4: {1: 2.2}, 5: {1: 2.2, 2: 1.4}, 6: {1: 1.6, 2: 1.3}, 7: {1: 2.2, 2: 2.0}}.items()
+    ),
+    *(
+        (f"{name}_1e{power}", f"the same, {name}, 10^{power}", {1: 1.0, 2: 1.0},
+         lambda t, n=10**power, dtype=dtype: chain(t, (n,), dtype))
+        for name, dtype in (("float64", np.float64), ("complex128", np.complex128))
+        for power in (4, 5, 6)
+    ),
+    ("gelu_1e4", "tanh-GELU from 8 operators, 10^4", {1: 2.0}, lambda t: gelu_by_hand(t, (10**4,))),
+    ("gelu_1e6", "the same, 10^6", {1: 1.8, 2: 1.5}, lambda t: gelu_by_hand(t, (10**6,))),
+    *(
+        (f"{name}_1e5", f"{name}, 10^5", {1: 1.3, 2: 1.2}, lambda t, name=name: function(t, name, (10**5,)))
         for name in ("exp", "log", "sin", "sqrt", "sigmoid")
-    ]
+    ),
+    ("broadcast", "((1024, 512) + (512,)) * (1024, 1)", {1: 1.2, 2: 1.1}, broadcast),
+    ("softmax", "softmax over 1024, 256 rows", {1: 1.0, 2: 1.0}, softmax),
+    ("layer_norm", "layer_norm over 512, 256 rows", {1: 1.0, 2: 1.0}, layer_norm),
+    ("matmul", "matmul 512 x 512", {1: 0.95, 2: 0.95}, matmul),
+    ("attention", "softmax(q k^T / 8) v, batch 8, 64 x 64", {1: 1.2, 2: 1.0}, attention),
+    ("mlp_32", "MLP step, batch 32, 64 hidden", {1: 1.5}, lambda t: mlp(t, 32, 64)),
+    ("mlp_128", "MLP step, batch 128, 512 hidden", {1: 0.95, 2: 0.95}, lambda t: mlp(t, 128, 512)),
+]
 
 
-LARGE = (
-    *_chains(),
-    LargeWorkload("gelu_1e4", "tanh-GELU of 8 operators, 10^4", {1: 2.0}, lambda torch: gelu_by_hand(torch, (10**4,))),
-    LargeWorkload("gelu_1e6", "the same, 10^6", {1: 1.8, 2: 1.5}, lambda torch: gelu_by_hand(torch, (10**6,))),
-    *_functions(),
-    LargeWorkload("broadcast", "((1024, 512) + (512,)) * (1024, 1)", {1: 1.2, 2: 1.1}, broadcast),
-    LargeWorkload("softmax", "softmax over 1024, 256 rows", {1: 1.0, 2: 1.0}, softmax),
-    LargeWorkload("layer_norm", "layer_norm over 512, 256 rows", {1: 1.0, 2: 1.0}, layer_norm),
-    LargeWorkload("matmul", "matmul 512 x 512", {1: 0.95, 2: 0.95}, matmul),
-    LargeWorkload("attention", "softmax(q k^T / 8) v, batch 8, 64 x 64", {1: 1.2, 2: 1.0}, attention),
-    LargeWorkload("mlp_32", "MLP step, batch 32, 64 hidden", {1: 1.5}, lambda torch: mlp(torch, 32, 64)),
-    LargeWorkload("mlp_128", "MLP step, batch 128, 512 hidden", {1: 0.95, 2: 0.95}, lambda torch: mlp(torch, 128, 512)),
-)
+def large_workloads(threads: int) -> tuple[Workload, ...]:
+    """large_workloads(threads) -> the rows that are measured with that many threads, with the figure asked for."""
+    return tuple(
+        Workload(name, title, minimum[threads], setup) for name, title, minimum, setup in ROWS if threads in minimum
+    )

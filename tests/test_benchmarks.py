@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 import autograd_cy
-from benchmarks import cli, timing, workloads
+from benchmarks import cli, large, timing, workloads
 
 ROOT = Path(workloads.__file__).resolve().parents[1]
-every_workload = pytest.mark.parametrize("workload", workloads.WORKLOADS, ids=lambda workload: workload.name)
+ALL = [*workloads.WORKLOADS, *(row for row in large.large_workloads(1) if "1e6" not in row.name and "1e7" not in row.name)]
+every_workload = pytest.mark.parametrize("workload", ALL, ids=lambda workload: workload.name)
 
 
 def computed(step):
@@ -46,7 +47,7 @@ def test_step_repeats_itself(workload):
     first, second = computed(step), computed(step)
     for a, b in zip(first, second, strict=True):
         assert np.isfinite(a).all()
-        assert (a != 0).all()
+        assert np.count_nonzero(a) > a.size // 4        # relu lets no gradient through where it is 0
         np.testing.assert_array_equal(a, b)
 
 
@@ -56,7 +57,8 @@ def test_both_libraries_compute_the_same(workload):
     ours, theirs = computed(workload.setup(autograd_cy)), computed(workload.setup(torch))
     for a, b in zip(ours, theirs, strict=True):
         assert (a.dtype, a.shape) == (b.dtype, b.shape)
-        np.testing.assert_allclose(a, b, rtol=1e-5)
+        # sums of float32 are rounded in another order: the error is relative to the largest element
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5 * np.abs(b).max())
 
 
 def test_products_are_recorded():
