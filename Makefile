@@ -42,6 +42,8 @@ sdist-test: $(VENV)/.with-dev
 
 bench: $(VENV)/.with-bench
 	$(BIN)/python -m benchmarks $(ARGS)
+	$(BIN)/python -m benchmarks --threads 2 --json build/benchmarks-2-threads.json $(ARGS)
+	$(if $(ARGS),,$(BIN)/python -m benchmarks.sizes)
 
 lint: $(VENV)/.with-dev
 	. $(BIN)/activate && ruff check && cython-lint autograd_cy && mypy

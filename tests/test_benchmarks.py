@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import autograd_cy
-from benchmarks import cli, large, timing, workloads
+from benchmarks import cli, large, sizes, timing, workloads
 
 ROOT = Path(workloads.__file__).resolve().parents[1]
 ALL = [*workloads.WORKLOADS, *(row for row in large.large_workloads(1) if "1e6" not in row.name and "1e7" not in row.name)]
@@ -132,3 +132,25 @@ def test_bad_options_are_refused(arguments, capsys):
     with pytest.raises(SystemExit):
         cli.parse(arguments)
     assert "error" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", [name for name in sizes.LIBRARIES if name != "NumPy by hand"])
+def test_libraries_of_the_picture_compute_the_same(name):
+    module, setup = sizes.LIBRARIES[name]
+    result = setup(pytest.importorskip(module), 10)()
+    arrays = result[1] if name == "HIPS autograd" else [np.asarray(g) for g in result]
+    if name in ("autograd_cy", "PyTorch"):              # they make their own leaves
+        a, b = (x.detach().numpy() for x in workloads.leaves(autograd_cy, (10,), (10,)))
+    else:
+        a, b, _ = sizes.operands(10)
+    slope = 1 - np.tanh(a * b) ** 2
+    np.testing.assert_allclose(arrays[0], slope * b + 1, rtol=1e-5)
+    np.testing.assert_allclose(arrays[1], slope * a, rtol=1e-5)
+
+
+def test_limit_of_the_picture_is_the_formula():
+    a, b, _ = sizes.operands(10)
+    y, da, db = sizes.by_hand(None, 10)()
+    slope = 1 - np.tanh(a * b) ** 2
+    for result, expected in ((y, np.tanh(a * b) + a), (da, slope * b + 1), (db, slope * a)):
+        np.testing.assert_allclose(result, expected, rtol=1e-5)
