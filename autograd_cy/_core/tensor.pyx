@@ -492,6 +492,11 @@ def place_of(Tensor self):
     return self.grad_fn
 
 
+def refuse_place(Tensor self, value=None):
+    raise AttributeError("attribute 'grad_fn' of 'autograd_cy.Tensor' objects is not writable; detach() gives a tensor "
+                         "without it")
+
+
 cdef void bump_version(Tensor tensor):
     cdef VersionCounter counter
     if not tensor.inference:
@@ -617,7 +622,7 @@ cdef void open_type():
     compiled_dealloc = type.tp_dealloc
     type.tp_dealloc = free_tensor
     extend("__dict__", property(attributes_of))
-    extend("grad_fn", property(place_of))
+    extend("grad_fn", property(place_of, refuse_place, refuse_place))
 
 
 def attributes_of(tensor):
