@@ -20,7 +20,7 @@ def set_num_threads(n: int) -> None:
     1
     >>> ag.set_num_threads(n)
     """
-    if not isinstance(n, int) or isinstance(n, bool):
+    if type(n) is not int:
         raise TypeError(f"set_num_threads expects an int, but got {type(n).__name__}")
     set_kernel_threads(n)
     try:

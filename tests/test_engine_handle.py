@@ -246,7 +246,6 @@ ORDERS = {
 
 
 @pytest.mark.parametrize("run", ORDERS)
-@pytest.mark.skipif(not hasattr(torch.autograd, "set_multithreading_enabled"), reason="needs the switch")
 def test_the_order_in_which_nodes_will_run(run):
     call, expected = ORDERS[run]
     assert ordered(call) == expected
@@ -311,3 +310,11 @@ def test_gradients_are_the_same_with_the_log(caplog):
     found = []
     logged(caplog, lambda: found.append(run()))
     assert found == [run()]
+
+
+def test_the_order_is_refused_while_threads_are_allowed():
+    x = leaf(1.0)
+    y = x * 2
+    y.register_hook(lambda g: torch._C._current_graph_task_execution_order())
+    with pytest.raises(RuntimeError, match="expects the current backward to be executed with multithreading disabled"):
+        y.backward()

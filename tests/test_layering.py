@@ -26,7 +26,8 @@ LAYERS = [
     _core.packing _core.guard
     _core.region
     _core.tensor _core.node _core.saved _core.saved_tensor
-    _core.hooks _core.op_hooks _core.overrides _core.backward_arguments
+    _core.hooks _core.op_hooks _core.out_argument
+    _core.overrides _core.backward_arguments
     _core.loops _core.operands _core.rows _core.reduction_loops _core.softmax_loops
     _core.broadcast_sums _core.layer_norm_loops _core.return_types
     _core.gemm

@@ -8,7 +8,8 @@ on Tensors must not pay for it, so nothing looks at the arguments of a call that
      has failed, and if there are any, calls them instead.
   2. A subclass of Tensor is taken for a Tensor. With the first one that defines `__torch_function__` the step looks at
      the arguments beforehand (`armed`); the operators of the subclass call the public operations.
-  3. An operator that declines an operand looks, too, before it leaves the other operand to try.
+  3. The same step answers for the argument `out=`, which no operation has a parameter for.
+  4. An operator that declines an operand looks, too, before it leaves the other operand to try.
 """
 
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from contextvars import ContextVar
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
+from autograd_cy._core.out_argument cimport call_into
 from autograd_cy._core.tensor cimport Tensor, extend, make_current, share_version
 
 cdef extern from *:
@@ -64,6 +66,7 @@ cdef extern from *:
 cdef extern from "Python.h":
     Py_ssize_t PyVectorcall_NARGS(size_t)
     bint PyErr_ExceptionMatches(object)
+    void PyErr_Clear()
     void PyErr_Fetch(PyObject **, PyObject **, PyObject **)
     void PyErr_Restore(PyObject *, PyObject *, PyObject *)
 
@@ -82,6 +85,9 @@ cdef PyObject *handle(PyObject *function, PyObject **args, size_t n, PyObject *n
     if failed:
         if not PyErr_ExceptionMatches(Exception):
             return NULL
+        if names != NULL and PyErr_ExceptionMatches(TypeError) and "out" in <tuple> names:
+            PyErr_Clear()
+            return called_into(<object> function, arguments_of(args, n, names), <tuple> names)
         PyErr_Fetch(&error, &value, &trace)
     try:
         found = overriding(arguments_of(args, n, names))
@@ -97,6 +103,13 @@ cdef PyObject *handle(PyObject *function, PyObject **args, size_t n, PyObject *n
     cdef tuple keys = () if names == NULL else <tuple> names
     cdef Py_ssize_t n_keys = len(keys), n_args = len(arguments) - n_keys
     result = hand_over(<object> function, found, tuple(arguments[:n_args]), dict(zip(keys, arguments[n_args:])))
+    Py_INCREF(result)
+    return <PyObject *> result
+
+
+cdef PyObject *called_into(object function, list arguments, tuple names) except NULL:
+    cdef Py_ssize_t n_args = len(arguments) - len(names)
+    result = call_into(function, tuple(arguments[:n_args]), dict(zip(names, arguments[n_args:])))
     Py_INCREF(result)
     return <PyObject *> result
 
@@ -150,7 +163,7 @@ cdef object hand_over(object function, list found, tuple args, dict kwargs):
 
 
 cdef object declined(str name, object left, object right):
-    """Case 3: what an operator returns that has no use for its operands."""
+    """Case 4: what an operator returns that has no use for its operands."""
     cdef list found = overriding((left, right))
     name = "pow" if name.startswith(("power", "squared")) else name.rstrip("_")
     return hand_over(functions[name], found, (left, right), {}) if found and name in functions else NotImplemented

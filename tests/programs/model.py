@@ -234,8 +234,7 @@ class Model:
         operands = [x] if source is None else [x, source]
         result, inputs, saved, _ = self.compute(write.name[:-1], operands)
         if is_recorded:
-            # what was there is saved as a copy
-            self.record_write(x, inputs, [save(s) for s in saved if s is source and isinstance(s, Register)])
+            self.record_write(x, inputs, [save(s) if s is source and isinstance(s, Register) else kept() for s in saved])
         x.memory.values[x.index] = result
         x.memory.writes.append(set(x.index.ravel().tolist()))
         if is_recorded and x.is_view:
@@ -341,6 +340,11 @@ class Model:
         if value.leaf is not None:
             x = value.leaf
             x.grad = g.reshape(x.index.shape) + (0 if x.grad is None else x.grad)
+
+
+def kept():
+    """What a write saves beside its source: a copy of what was there, a number, its result. A later backward needs it."""
+    return Saved(Memory([]), 0, set())
 
 
 def save(x):

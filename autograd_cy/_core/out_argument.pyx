@@ -1,0 +1,54 @@
+"""The argument `out=` of public operations: the result written into a tensor that is given (knows no operation).
+
+Operations don't have the parameter; the step of NOTE [Overrides] comes here when a call with it has failed.
+"""
+
+from autograd_cy._core.modes cimport Extent, current_mode, enter_modes, leave_modes
+from autograd_cy._core.state cimport NO_GRAD
+from autograd_cy._core.tensor cimport Tensor, long_name, wants_grad
+
+
+cdef object call_into(object function, tuple args, dict kwargs):
+    """function(*args, **kwargs) without `out`, copied into `out`, which is returned. Refused where it would be recorded."""
+    cdef str name = function.__name__
+    cdef object out = kwargs.pop("out"), result
+    cdef Extent extent
+    if out is None:
+        return function(*args, **kwargs)
+    if not isinstance(out, Tensor):
+        raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
+    if not current_mode() & NO_GRAD and any_wanted((out, args, tuple(kwargs.values()))):
+        raise RuntimeError(f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of "
+                           "the arguments requires grad. Call it without out=, or under no_grad().")
+    extent = enter_modes(NO_GRAD, 0)
+    try:
+        result = function(*args, **kwargs)
+        if not isinstance(result, Tensor):
+            raise TypeError(f"{name}(): out= is for operations with one result, this one gives a {type(result).__name__}")
+        if category(result) > category(out):
+            raise RuntimeError(f"{name}(): result type {long_name(<Tensor> result)} can't be cast to the desired output type "
+                               f"{long_name(<Tensor> out)}")
+        if out.shape != result.shape:
+            if out.numel():
+                raise RuntimeError(f"{name}(): expected out= of shape {list(result.shape)} (or without elements), got "
+                                   f"{list(out.shape)}")
+            out.resize_(result.shape)
+        return out.copy_(result)
+    finally:
+        leave_modes(extent)
+
+
+cdef bint any_wanted(object values):
+    for value in values:
+        if isinstance(value, Tensor):
+            if wants_grad(<Tensor> value):
+                return True
+        elif isinstance(value, (tuple, list)) and any_wanted(value):
+            return True
+    return False
+
+
+cdef int category(object tensor):
+    """Truth values, integers, real numbers, complex numbers."""
+    kind = tensor.dtype
+    return 3 if kind.is_complex else 2 if kind.is_floating_point else 0 if kind.name == "bool" else 1

@@ -1,0 +1,78 @@
+"""out=: results written into a tensor that is given, and refused where that would be recorded."""
+
+import numpy as np
+import pytest
+
+import autograd_cy as torch
+
+
+def test_result_is_written_into_out_and_returned() -> None:
+    a, b, out = torch.ones(3), torch.full((3,), 2.0), torch.zeros(3)
+    memory = out.numpy()
+    assert torch.add(a, b, out=out) is out
+    np.testing.assert_array_equal(memory, [3.0, 3.0, 3.0])
+    assert out._version == 1
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda out: torch.exp(torch.ones(2), out=out),
+        lambda out: torch.matmul(torch.ones(2, 3), torch.ones(3), out=out),
+        lambda out: torch.cat((torch.ones(1), torch.ones(1)), out=out),
+        lambda out: torch.sum(torch.ones(2, 3), 1, out=out),
+    ],
+    ids=["elementwise", "product", "of several", "reduction"],
+)
+def test_operations_of_all_kinds_take_it(call) -> None:
+    out = torch.zeros(2)
+    expected = call(None)
+    np.testing.assert_array_equal(call(out).numpy(), expected.numpy())
+
+
+def test_number_types_are_brought_to_outs() -> None:
+    assert torch.add(torch.tensor([1, 2]), 1, out=torch.zeros(2)).tolist() == [2.0, 3.0]
+
+
+def test_empty_out_takes_the_shape() -> None:
+    assert torch.exp(torch.zeros(2, 2), out=torch.empty(0)).tolist() == [[1.0, 1.0], [1.0, 1.0]]
+
+
+@pytest.mark.parametrize("which", ["an operand", "out", "one of a list"])
+def test_refused_with_grad(which: str) -> None:
+    x, out = torch.ones(2), torch.zeros(2)
+    (out if which == "out" else x).requires_grad_()
+    with pytest.raises(RuntimeError, match=r"functions with out=\.\.\. arguments don't support automatic differentiation"):
+        if which == "one of a list":
+            torch.cat((x[:1], x[1:]), out=out)
+        else:
+            torch.exp(x, out=out)
+    assert out.tolist() == [0.0, 0.0] and out._version == 0
+
+
+def test_taken_with_grad_under_no_grad() -> None:
+    x = torch.zeros(2, requires_grad=True)
+    with torch.no_grad():
+        assert torch.exp(x, out=torch.zeros(2)).tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("out", "kind", "message"),
+    [
+        ([0.0, 0.0], TypeError, "exp.*argument 'out' must be Tensor, not list"),
+        (torch.zeros(3), RuntimeError, r"expected out= of shape \[2\].*got \[3\]"),
+        (torch.zeros(2, dtype=torch.int64), RuntimeError, "result type .* can't be cast to the desired output type"),
+    ],
+    ids=["no tensor", "shape", "type"],
+)
+def test_bad_out_is_refused(out: object, kind: type, message: str) -> None:
+    with pytest.raises(kind, match=message):
+        torch.exp(torch.ones(2), out=out)  # type: ignore[call-arg]
+    assert not isinstance(out, torch.Tensor) or not out.numpy().any()
+
+
+def test_other_type_errors_stay_what_they_are() -> None:
+    with pytest.raises(TypeError, match="must be Tensor, not str"):
+        torch.exp("x", out=torch.zeros(1))  # type: ignore[call-arg, arg-type]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'into'"):
+        torch.exp(torch.ones(1), into=torch.zeros(1))  # type: ignore[call-arg]
