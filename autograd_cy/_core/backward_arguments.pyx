@@ -3,10 +3,16 @@
 A root or input is a Tensor or a GradientEdge.
 """
 
+cimport numpy as cnp
+
+from autograd_cy._core.buffers cimport new_array
+from autograd_cy._core.dtypes cimport code_of
 from autograd_cy._core.node cimport Node, gradient_node
-from autograd_cy._core.tensor cimport Tensor, make_current, wants_grad
+from autograd_cy._core.tensor cimport Tensor, make_current, new_tensor, wants_grad
 
 from autograd_cy._core.edges import GradientEdge
+
+cnp.import_array()
 
 PARAMETERS = ("tensors", "grad_tensors", "keep_graph", "create_graph", "inputs", "allow_unreachable", "accumulate_grad")
 
@@ -98,3 +104,10 @@ cdef int check_edge(object edge) except -1:
         raise IndexError(f"GradientEdge: {edge.node!r} has {(<Node> edge.node).n_outputs} outputs, there is no "
                          f"number {edge.output_nr}")
     return 0
+
+
+def implicit_seed(Tensor output):
+    """The gradient that a scalar has if none is given: 1, of its shape and type."""
+    cdef cnp.ndarray array = new_array(code_of(output.array), cnp.PyArray_NDIM(output.array), cnp.PyArray_DIMS(output.array))
+    array.fill(1)
+    return new_tensor(array)

@@ -5,6 +5,7 @@ of this package are passed over: the place is that of the caller.
 """
 
 from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF
 
 from pathlib import Path
 
@@ -23,6 +24,11 @@ cdef extern from "Python.h":
 cdef str PACKAGE = str(Path(__file__).parents[1])
 cdef object last_code = None        # of the user's that was seen last: most calls come from the same function
 
+cdef enum:
+    REMEMBERED = 64
+
+cdef PyObject *own_codes[REMEMBERED]    # of this package, by address: the few that operations are called from, kept alive
+
 
 cdef object here(int *instruction):
     """The code object that called, with its instruction; None if no Python code of the user runs."""
@@ -36,14 +42,30 @@ cdef object here(int *instruction):
 cdef object outside_of_package(Frame *frame, int *instruction):
     global last_code
     while frame != NULL:
-        if PyCode_Check(code_of_frame(frame)):
-            code = <object> code_of_frame(frame)
-            if not code.co_filename.startswith(PACKAGE):
-                last_code = code
-                instruction[0] = instruction_of(frame)
-                return code
+        if code_of_frame(frame) == <PyObject *> last_code:
+            instruction[0] = instruction_of(frame)
+            return last_code
+        if PyCode_Check(code_of_frame(frame)) and not is_own(code_of_frame(frame)):
+            last_code = <object> code_of_frame(frame)
+            instruction[0] = instruction_of(frame)
+            return last_code
         frame = outer_frame(frame)
     return None
+
+
+cdef bint is_own(PyObject *code):
+    """Whether a code object is of this package."""
+    cdef PyObject **place = &own_codes[(<size_t> code >> 5) % REMEMBERED]
+    cdef PyObject *before = place[0]
+    if before == code:
+        return True
+    if not (<object> code).co_filename.startswith(PACKAGE):
+        return False
+    Py_INCREF(<object> code)
+    place[0] = code
+    if before != NULL:
+        Py_DECREF(<object> before)
+    return True
 
 
 cdef str described(object code, int instruction):

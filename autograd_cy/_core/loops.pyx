@@ -18,7 +18,7 @@ from numpy cimport npy_intp
 
 from autograd_cy._core.buffers cimport dense_copy, new_array
 from autograd_cy._core.dtypes cimport NCODES, TYPE_NUM, code_of
-from autograd_cy._core.threads cimport threads_for
+from autograd_cy._core.threads cimport WORTH_THREADS, threads_for
 
 cnp.import_array()
 cnp.import_ufunc()
@@ -98,8 +98,10 @@ cdef cnp.ndarray evaluate(Kernel *kernel, PyObject **arrays, int n, int code, cn
             data[n] = cnp.PyArray_BYTES(out)
             strides[n] = cnp.PyArray_ITEMSIZE(out)
             size = cnp.PyArray_SIZE(out)
-            if size > 0:
+            if size >= WORTH_THREADS:
                 call_flat(kernel, data, size, strides, n + 1)
+            elif size > 0:
+                kernel.loop(data, &size, strides, kernel.data)
             return out
     return evaluate_strided(kernel, arrays, n, code, out)
 

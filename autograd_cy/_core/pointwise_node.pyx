@@ -89,9 +89,12 @@ cdef cnp.ndarray evaluate_formula(PointwiseNode node, Formula *formula, cnp.ndar
             Py_DECREF(<object> arrays[k])
 
 
-cdef int shape_before(PointwiseNode node, int i, npy_intp *dims) except -2:
+cdef inline int shape_before(PointwiseNode node, int i, npy_intp *dims) except -2:
     """The shape of input `i` and its length, or -1 if that is the shape of the output."""
-    cdef tuple shape = None if node.shapes is None else (<tuple> node.shapes)[i]
+    return -1 if node.shapes is None else noted_shape(<tuple> (<tuple> node.shapes)[i], dims)
+
+
+cdef int noted_shape(tuple shape, npy_intp *dims) except -2:
     cdef int axis
     if shape is None:
         return -1

@@ -11,7 +11,7 @@ from autograd_cy._core.modes cimport Extent, current_mode, enter_modes, leave_mo
 from autograd_cy._core.nans cimport check_results
 from autograd_cy._core.node cimport BOXED, Node, connect, target_of
 from autograd_cy._core.op_hooks cimport observe_forward
-from autograd_cy._core.record cimport set_tangents
+from autograd_cy._core.record cimport new_node, set_tangents
 from autograd_cy._core.saved cimport freed_error
 from autograd_cy._core.saved_tensor cimport SavedTensor, handles, save, seal
 from autograd_cy._core.state cimport (
@@ -200,7 +200,7 @@ cdef class FunctionNode(Node):
     cdef object call_backward(self, list gradients):
         """The user's backward: with one list, if it asks for that, else with an argument for each output."""
         backward = type(self)._forward_cls._backward_function()
-        return backward(self, gradients) if type(self)._forward_cls.boxed_grads_call else backward(self, *gradients)
+        return backward(self, gradients) if self.joint == BOXED else backward(self, *gradients)
 
     def name(self):
         return type(self).__name__
@@ -330,13 +330,15 @@ def apply_function(cls, node_class, bint separate_context, tuple args, dict kwar
     """
     cdef int mode = current_mode()
     cdef Extent extent
-    cdef FunctionNode node = node_class.__new__(node_class)
+    cdef FunctionNode node = <FunctionNode> new_node(node_class, None)
     cdef list inputs = [], arguments = [], needed = []
     for x in args + tuple(kwargs.values()) if kwargs else args:
         arguments.append(metadata_of(<Tensor> x) if isinstance(x, Tensor) else None)
         if isinstance(x, Tensor):
             inputs.append(x)
         needed.append(isinstance(x, Tensor) and wants_grad(<Tensor> x))
+    if cls.boxed_grads_call:
+        node.joint = BOXED
     node.arguments = tuple(arguments)
     node.wanted = tuple(needed)
     extent = enter_modes(NO_GRAD, 0)
@@ -368,8 +370,6 @@ cdef object enter_outputs(FunctionNode node, object result, list inputs, bint re
         node.marks = tuple([is_among(y, node.non_differentiable) for y in returned])
         node.non_differentiable = None
     if recorded:
-        if type(node)._forward_cls.boxed_grads_call:
-            node.joint = BOXED
         for x in inputs:
             connect(node, <Tensor> x)
     for x in node.dirty or ():

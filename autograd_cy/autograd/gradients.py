@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Mapping
 
+from .._core.backward_arguments import implicit_seed
 from .._core.edges import GradientEdge
 from .._core.engine import run_task
 from .._core.overrides import handle_torch_function, has_torch_function
@@ -27,7 +28,7 @@ def _items(arguments):
 
 def _values_of(inputs, caller):
     """The inputs as a tuple: a dict's values in its order."""
-    if not isinstance(inputs, Mapping):
+    if type(inputs) in (tuple, list) or not isinstance(inputs, Mapping):  # to ask an abstract class takes long
         return _as_tuple(inputs)
     if type(inputs) is not dict:
         raise TypeError(
@@ -74,7 +75,7 @@ def _ones_for(output, position):
         raise RuntimeError(
             f"grad can be implicitly created only for real scalar outputs but got {output.dtype}: pass a gradient"
         )
-    return output.detach().new_ones(output.shape)
+    return implicit_seed(output)
 
 
 def _check_seed(output, seed, position, batched):

@@ -85,6 +85,7 @@ PARAMETERS = {
     "min": "_Operand",
     "n": "int",
     "nbytes": "int",
+    "output": "Tensor",
     "modes": "int",
     "name": "str",
     "node": "Node",
@@ -326,6 +327,7 @@ CORE = {
             "set_default": "None",
         },
     ),
+    "backward_arguments": ([], {"implicit_seed": "Tensor"}),
     "engine": ([], {"run_backward": "Any", "run_task": "Any"}),
     "hooks": (
         [],
