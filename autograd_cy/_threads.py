@@ -8,8 +8,10 @@ __all__ = ["get_num_threads", "set_num_threads"]
 
 
 def set_num_threads(n: int) -> None:
-    """set_num_threads(n): let kernels, and the BLAS that NumPy calls, use n threads. Results don't depend on it.
+    """set_num_threads(n): let kernels, and the BLAS that NumPy calls, use n threads. Kernels' results don't depend on it.
 
+    Kernels use one until this is called. Where programs mix loops and matrix products, start Python with the environment
+    variable OMP_WAIT_POLICY=passive: else OpenMP's workers spin while BLAS waits for their cores.
     BLAS is told through threadpoolctl; without that package a UserWarning says that it keeps its number. TypeError unless
     n is an int, RuntimeError if it is not positive, or more than 1 in a build without OpenMP.
 

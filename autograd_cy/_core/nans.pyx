@@ -12,6 +12,7 @@ from autograd_cy._core.buffers cimport dense_copy
 from autograd_cy._core.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, FLOAT64, code_of, dtype_of
 from autograd_cy._core.location cimport described
 from autograd_cy._core.node cimport Node
+from autograd_cy._core.saved_tensor cimport SavedTensor
 from autograd_cy._core.tensor cimport Tensor
 
 cnp.import_array()
@@ -134,6 +135,8 @@ cdef str origin_of(Node node):
     cdef list parts = [f"recorded at {place}"] if place else []
     cdef object value
     for name, value in zip(node.saved_names(), (node.saved0, node.saved1, node.saved2)):
+        if type(value) is SavedTensor:
+            value = (<SavedTensor> value).value
         if name and isinstance(value, (Tensor, np.ndarray)):
             parts.append(f"saved {name}: {describe(value)}")
     return f"It is the backward of an operation {'; '.join(parts)}." if parts else ""

@@ -7,7 +7,6 @@
 #define AUTOGRAD_CY_OPENMP 1
 #else
 #define AUTOGRAD_CY_OPENMP 0
-static inline int omp_get_max_threads(void) { return 1; }
 static inline int omp_in_parallel(void) { return 0; }
 #endif
 
