@@ -78,7 +78,8 @@ cdef bint is_logged() except -1:
 cdef int observe_start(Node node, tuple gradients) except -1:
     """The engine runs a node."""
     if is_logged():
-        logger.debug("Executing: %r with grad_outputs: [%s]", node, ",".join([in_short(g) for g in gradients]))
+        # the node's name, not the node: who keeps the record would keep the graph
+        logger.debug("Executing: %s with grad_outputs: [%s]", repr(node), ",".join([in_short(g) for g in gradients]))
     return 0
 
 
