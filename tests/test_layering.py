@@ -25,6 +25,7 @@ LAYERS = [
     _core.buffers _core.levels
     _core.packing _core.guard
     _core.region
+    _core.versions
     _core.tensor _core.node _core.saved _core.saved_tensor
     _core.hooks _core.op_hooks _core.out_argument
     _core.overrides _core.backward_arguments

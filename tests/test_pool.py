@@ -38,8 +38,6 @@ def test_result_owns_its_memory() -> None:
 
 
 def test_array_outlives_its_tensor() -> None:
-    array = doubled().numpy()
-    del array
     kept = doubled().numpy()
     others = [doubled() for _ in range(4)]
     others[0].fill_(7.0)
@@ -87,10 +85,15 @@ def test_block_much_larger_than_the_request_is_not_used() -> None:
 
 
 def test_used_and_kept_never_exceed_the_peak_of_use() -> None:
-    for n in (LARGE, LARGE // 2, LARGE // 3, LARGE, LARGE // 5):
-        doubled(n)
-        stats = memory_stats()
-        assert stats["used_bytes"] + stats["kept_bytes"] <= stats["peak_bytes"] * 1.13
+    """In a process of its own: the peak is that of the whole process."""
+    code = f"""
+import autograd_cy as ag
+for n in ({LARGE}, {LARGE // 2}, {LARGE // 3}, {LARGE}, {LARGE // 5}):
+    ag.ones(n) * 2.0
+    stats = ag.memory.memory_stats()
+    assert 0 < stats["used_bytes"] + stats["kept_bytes"] <= stats["peak_bytes"] * 1.13, stats
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 # case 3: the limit

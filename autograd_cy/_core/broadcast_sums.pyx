@@ -10,7 +10,7 @@ from numpy cimport npy_intp
 
 from autograd_cy._core.buffers cimport cast, dense_copy, new_zeros
 from autograd_cy._core.dtypes cimport FLOAT16, FLOAT32, FLOAT64, code_of
-from autograd_cy._core.loops cimport MAX_OPERANDS, Kernel, Walk, broadcast_shape, call_along, set_operand
+from autograd_cy._core.loops cimport MAX_OPERANDS, Kernel, Walk, broadcast_shape, call_along, set_operand, set_operands
 from autograd_cy._core.reduction_loops cimport SUM, real, row_total, sort_by_stride, walk_along
 
 cnp.import_array()
@@ -61,18 +61,10 @@ cdef cnp.ndarray evaluate_sum(Kernel *kernel, PyObject **arrays, int n, int ndim
     cdef Walk walk
     cdef Fused fused = Fused(kernel, n)
     cdef Kernel summing = Kernel(sum_blocks_f64, &fused)
-    cdef list aligned = None        # copies of the operands that are not
-    cdef cnp.ndarray array
-    cdef int k, code = code_of(<cnp.ndarray> arrays[0])
+    cdef int code = code_of(<cnp.ndarray> arrays[0])
     cdef cnp.ndarray total = new_zeros(code, ndim, dims)
     broadcast_shape(&walk, arrays, n)
-    for k in range(n):
-        array = <cnp.ndarray> arrays[k]
-        if not cnp.PyArray_ISALIGNED(array):
-            array = dense_copy(array)
-            aligned = [array, aligned]
-        set_operand(&walk, k, array)
-    set_operand(&walk, n, total)
+    _copies = set_operands(&walk, arrays, n, total)
     if code == FLOAT32:
         summing.loop = sum_blocks_f32
     call_along(&walk, n + 1, &summing)

@@ -5,12 +5,11 @@ import numpy as np
 cimport cython
 cimport numpy as cnp
 
-from autograd_cy._core.dtypes cimport FLOAT16, code_of
+from autograd_cy._core.dtypes cimport FLOAT16, code_of, type_word
 from autograd_cy._core.losses cimport MEAN, NONE, reduction_of
 from autograd_cy._core.nll_loss cimport nll_loss_of
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.record cimport enter_linear, shape_of, tensor_argument
-from autograd_cy._core.reduction_node cimport type_word
 from autograd_cy._core.tensor cimport Tensor, new_tensor
 
 from autograd_cy._core.registry import op

@@ -156,6 +156,23 @@ cdef bint is_differentiable(int code) noexcept:
     return code >= FLOAT16
 
 
+cdef str type_word(int code):
+    """The name that PyTorch's messages have for a type: `Long`."""
+    return words[(<dtype> ALL[code]).name]
+
+
+words = {"bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long",
+         "float16": "Half", "float32": "Float", "float64": "Double",
+         "complex64": "ComplexFloat", "complex128": "ComplexDouble"}
+
+
+cdef int check_cast(int code, int target) except -1:
+    """Refuse to write results of type `code` into memory of type `target`, if they are of a higher category."""
+    if CATEGORY[code] > CATEGORY[target]:
+        raise RuntimeError(f"result type {type_word(code)} can't be cast to the desired output type {type_word(target)}")
+    return 0
+
+
 cdef int torch_promotion(int a, int b):
     """Two operands of one rank: NumPy's answer, but an integer never widens a float."""
     if CATEGORY[a] < 2 <= CATEGORY[b]:

@@ -14,7 +14,7 @@ from autograd_cy._core.backward_arguments cimport check_inputs, check_roots, nam
 from autograd_cy._core.buffers cimport is_owned, keep_spare
 from autograd_cy._core.freed cimport history_of, note_backward
 from autograd_cy._core.graph_task cimport (
-    SIGNAL_INTERVAL, GraphTask, count_running, finished, leads_anywhere, leads_on, new_task, notes_of)
+    SIGNAL_INTERVAL, GraphTask, count_running, current_task, finished, leads_anywhere, leads_on, new_task, notes_of)
 from autograd_cy._core.hooks cimport (
     keep_retained, run_post_accumulate_hooks, run_post_hooks, run_pre_hooks, run_tensor_hooks)
 from autograd_cy._core.input_buffer cimport accumulate, add_gradient
@@ -277,9 +277,8 @@ def run_backward(*args, **kwargs):
 cpdef object run_task(object tensors, object grad_tensors, bint keep_graph, bint create_graph, object inputs,
                       bint allow_unreachable, bint accumulate_grad):
     """run_backward() with all arguments in their place."""
-    cdef ThreadState *state = thread_state()
     cdef int mode = current_mode()
-    cdef GraphTask task, outer = <GraphTask> state.graph_task if state.graph_task != NULL else None
+    cdef GraphTask task, outer = current_task()
     check_roots(tensors, grad_tensors)
     check_inputs(inputs)
     task = new_task(outer)
@@ -334,8 +333,8 @@ cpdef object run_from(GraphTask task, tuple tensors, tuple grad_tensors, bint cr
 
 cdef str history(Node node):
     """What the message on a freed node says about it, and about the running task's way to it."""
-    cdef void *task = thread_state().graph_task
-    return history_of(node, None if task == NULL else (<GraphTask> task).roots)
+    cdef GraphTask task = current_task()
+    return history_of(node, None if task is None else task.roots)
 
 
 saved_module.tell_history = history

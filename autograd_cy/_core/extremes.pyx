@@ -12,13 +12,13 @@ cimport numpy as cnp
 from numpy cimport npy_intp
 
 from autograd_cy._core.buffers cimport dense_copy, new_zeros
-from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, code_of
+from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, code_of, type_word
 from autograd_cy._core.loops cimport MAX_DIMS, is_flat
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.record cimport as_tensor, is_wanted, new_node, record, shape_of
 from autograd_cy._core.reduction_loops cimport LARGEST, SMALLEST, Dims, reduced, reduced_sizes
 from autograd_cy._core.reduction_node cimport (
-    SAVES_INPUT, SAVES_OUTPUT, Reduction, WeightedReduction, dim_tuple, dims_of, enter_reduction, one_dim, type_word)
+    SAVES_INPUT, SAVES_OUTPUT, Reduction, WeightedReduction, dim_tuple, dims_of, enter_reduction, one_dim)
 from autograd_cy._core.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.tensor cimport Tensor, new_tensor
 

@@ -46,6 +46,7 @@ cdef class GraphTask:
     cdef int find_needed(self) except -1
 
 
+cdef GraphTask current_task()
 cdef GraphTask new_task(GraphTask outer)
 cdef int count_running(int change) except -1
 cdef int keep_for_running(tuple objects) except -1

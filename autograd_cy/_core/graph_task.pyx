@@ -17,6 +17,7 @@ cimport numpy as cnp
 from autograd_cy._core.backward_arguments cimport target_node, target_number
 from autograd_cy._core.node cimport Node, Scratch, target_of
 from autograd_cy._core.ready_queue cimport free_queue
+from autograd_cy._core.state cimport thread_state
 from autograd_cy._core.tensor cimport new_tensor
 
 cnp.import_array()
@@ -183,6 +184,12 @@ cdef class GraphTask:
                 if target is not None and leads_on(self, target):
                     scratch.needed = True
         return 0
+
+
+cdef GraphTask current_task():
+    """The task that runs in this thread, the innermost, or None."""
+    cdef void *task = thread_state().graph_task
+    return None if task == NULL else <GraphTask> task
 
 
 cdef GraphTask new_task(GraphTask outer):

@@ -5,6 +5,7 @@ cimport numpy as cnp
 cdef int watched                    # how many arrays are locked and how many watchers there are: 0 in the usual case
 
 cdef int announce_write(cnp.ndarray target, str operation) except -1
+cdef bint is_guarding() except -1
 cdef Guard guarded(cnp.ndarray array, str owner)
 
 

@@ -83,6 +83,11 @@ cdef object owner_of(cnp.ndarray array):
     return array
 
 
+cdef bint is_guarding() except -1:
+    """Whether what this context saves is guarded."""
+    return top_level(settings) is not None
+
+
 cdef Guard guarded(cnp.ndarray array, str owner):
     """Make an array and those it is a view of read-only, until the Guard that is returned dies.
 

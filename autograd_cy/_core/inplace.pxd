@@ -14,7 +14,6 @@ cdef int adopt(Tensor target, Tensor result, int position=*) except -1
 cdef int rebase(Tensor target, Node node, int output, int position) except -1
 cdef int keep_copy(Tensor previous) except -1
 cdef Tensor written(Tensor target, Tensor previous, Tensor y, str operation)
-cdef int check_cast(int code, int target_code) except -1
 cdef int check_fits(cnp.ndarray target, cnp.ndarray source) except -1
 cdef bint may_overlap(cnp.ndarray target, cnp.ndarray source)
 cdef int check_memory(cnp.ndarray target, cnp.ndarray source) except -1

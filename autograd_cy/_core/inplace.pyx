@@ -23,7 +23,7 @@ cimport numpy as cnp
 
 from autograd_cy._core.buffers cimport dense_copy
 from autograd_cy._core.copy_slices cimport copy_slices
-from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, FLOAT16, code_of, dtype_of, is_differentiable
+from autograd_cy._core.dtypes cimport check_cast, code_of, dtype_of, is_differentiable
 from autograd_cy._core.guard cimport announce_write, watched
 from autograd_cy._core.hooks cimport move_retained
 from autograd_cy._core.inference cimport check_write
@@ -222,22 +222,6 @@ cdef int check_memory(cnp.ndarray target, cnp.ndarray source) except -1:
         raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
                            "single memory location. Please clone() the tensor before performing the operation.")
     return 0
-
-
-cdef int check_cast(int code, int target_code) except -1:
-    """A result of a higher category doesn't fit into the target."""
-    cdef int high = 3 if code >= COMPLEX64 else 2 if code >= FLOAT16 else 1 if code > BOOL else 0
-    cdef int low = 3 if target_code >= COMPLEX64 else 2 if target_code >= FLOAT16 else 1 if target_code > BOOL else 0
-    if high > low:
-        raise RuntimeError(f"result type {legacy(code)} can't be cast to the desired output type {legacy(target_code)}")
-    return 0
-
-
-cdef str legacy(int code):
-    from_name = {"float32": "Float", "float64": "Double", "float16": "Half", "int64": "Long", "int32": "Int",
-                 "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool", "complex64": "ComplexFloat",
-                 "complex128": "ComplexDouble"}
-    return from_name[dtype_of(code).name]
 
 
 cdef int check_fits(cnp.ndarray target, cnp.ndarray source) except -1:

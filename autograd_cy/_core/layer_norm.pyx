@@ -5,13 +5,12 @@ cimport numpy as cnp
 from numpy cimport npy_intp
 
 from autograd_cy._core.buffers cimport new_array
-from autograd_cy._core.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, dtype_of
+from autograd_cy._core.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, dtype_of, type_word
 from autograd_cy._core.layer_norm_loops cimport layer_gradient, layer_weight_gradient, normalize_layers
 from autograd_cy._core.losses cimport flat, in_type, kernel_code
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.record cimport is_wanted, new_node, record_all, shape_of, tensor_argument
 from autograd_cy._core.reduction_loops cimport total_of
-from autograd_cy._core.reduction_node cimport type_word
 from autograd_cy._core.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.tensor cimport Tensor, new_tensor
 

@@ -4,12 +4,11 @@ cimport cython
 cimport numpy as cnp
 from numpy cimport npy_intp
 
-from autograd_cy._core.dtypes cimport code_of
+from autograd_cy._core.dtypes cimport code_of, type_word
 from autograd_cy._core.gemm cimport conjugated, product
 from autograd_cy._core.mm cimport MatrixProduct, check_not_bool, save_operands, sum_of_terms
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.record cimport is_wanted, new_node, record2, shape_of, tensor_argument
-from autograd_cy._core.reduction_node cimport type_word
 from autograd_cy._core.saved cimport saved_array, unpack
 from autograd_cy._core.tensor cimport Tensor, new_tensor
 

@@ -32,6 +32,7 @@ cdef void call_along(Walk *walk, int n, Kernel *kernel) noexcept nogil
 cdef void call_part(Walk *walk, int n, void *called) noexcept nogil
 cdef void share(Walk *walk, int n, Part part, void *data) noexcept nogil
 cdef int broadcast_shape(Walk *walk, PyObject **arrays, int n) except -1
+cdef list set_operands(Walk *walk, PyObject **arrays, int n, cnp.ndarray out)
 cdef void set_operand(Walk *walk, int k, cnp.ndarray array) noexcept
 cdef void call_flattened(Loop loop, char **args, npy_intp n, const npy_intp *strides, int operands,
                          npy_intp itemsize) noexcept nogil

@@ -109,21 +109,27 @@ cdef cnp.ndarray evaluate(Kernel *kernel, PyObject **arrays, int n, int code, cn
 cdef cnp.ndarray evaluate_strided(Kernel *kernel, PyObject **arrays, int n, int code, cnp.ndarray out):
     """The same for any shapes and strides."""
     cdef Walk walk
-    cdef list aligned = None        # copies of the operands that are not
-    cdef cnp.ndarray array
-    cdef int k
     broadcast_shape(&walk, arrays, n)
     if out is None:
         out = new_array(code, walk.ndim, walk.shape)
+    _copies = set_operands(&walk, arrays, n, out)
+    call_along(&walk, n + 1, kernel)
+    return out
+
+
+cdef list set_operands(Walk *walk, PyObject **arrays, int n, cnp.ndarray out):
+    """Enter `n` arrays and the result. Returns the copies of those that are not aligned, to be held during the walk."""
+    cdef list copies = []
+    cdef cnp.ndarray array
+    cdef int k
     for k in range(n):
         array = <cnp.ndarray> arrays[k]
         if not cnp.PyArray_ISALIGNED(array):
             array = dense_copy(array)
-            aligned = [array, aligned]
-        set_operand(&walk, k, array)
-    set_operand(&walk, n, out)
-    call_along(&walk, n + 1, kernel)
-    return out
+            copies.append(array)
+        set_operand(walk, k, array)
+    set_operand(walk, n, out)
+    return copies
 
 
 cdef int broadcast_shape(Walk *walk, PyObject **arrays, int n) except -1:

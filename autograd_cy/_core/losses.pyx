@@ -8,11 +8,10 @@ cimport numpy as cnp
 from numpy cimport npy_intp
 
 from autograd_cy._core.buffers cimport cast, dense_copy, new_array
-from autograd_cy._core.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, dtype_of, promote
+from autograd_cy._core.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, dtype_of, promote, type_word
 from autograd_cy._core.loops cimport is_flat
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.record cimport broadcast_sizes, is_wanted, record2, shape_of, tensor_argument
-from autograd_cy._core.reduction_node cimport type_word
 from autograd_cy._core.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.tensor cimport Tensor, new_tensor
 

@@ -12,13 +12,12 @@ cimport numpy as cnp
 from numpy cimport npy_intp
 
 from autograd_cy._core.broadcast_sums cimport sum_to
-from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, FLOAT16, code_of
+from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, FLOAT16, code_of, type_word
 from autograd_cy._core.gemm cimport add_row, conjugated, product
 from autograd_cy._core.loops cimport add_into
 from autograd_cy._core.modes cimport current_mode
 from autograd_cy._core.node cimport Node, connect, make_node, method_table
 from autograd_cy._core.record cimport is_wanted, record2, record_all, shape_of, tensor_argument
-from autograd_cy._core.reduction_node cimport type_word
 from autograd_cy._core.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.tensor cimport Tensor, long_name, new_tensor
 

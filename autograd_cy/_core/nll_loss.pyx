@@ -4,12 +4,11 @@ cimport cython
 cimport numpy as cnp
 from numpy cimport npy_intp
 
-from autograd_cy._core.dtypes cimport INT64, UINT8, code_of
+from autograd_cy._core.dtypes cimport INT64, UINT8, code_of, type_word
 from autograd_cy._core.losses cimport MEAN, NONE, check_real, in_type, kernel_code, number, reduction_of
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.nll_loops cimport Totals, picked, spread
 from autograd_cy._core.record cimport is_wanted, new_node, record, shape_of, tangent_of, tensor_argument
-from autograd_cy._core.reduction_node cimport type_word
 from autograd_cy._core.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.modes cimport current_mode
 from autograd_cy._core.state cimport NO_GRAD

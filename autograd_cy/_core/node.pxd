@@ -4,7 +4,8 @@ from cpython.object cimport PyObject, PyTypeObject
 cimport numpy as cnp
 
 from autograd_cy._core.lifetime cimport Link
-from autograd_cy._core.tensor cimport Tensor, VersionCounter
+from autograd_cy._core.tensor cimport Tensor
+from autograd_cy._core.versions cimport VersionCounter
 
 
 cdef struct Scratch:

@@ -260,8 +260,8 @@ cdef extern from *:
     """
     #define table_slot(node) ((void **) &(node)->__pyx_vtab)
     #define weak_references(node) ((node)->__weakref__)
-    #define clear_plain_data(node) memset(&(node)->sequence_number, 0, \
-                                          sizeof(*(node)) - offsetof(__typeof__(*(node)), sequence_number))
+    #define clear_plain_data(node) \
+        memset(&(node)->sequence_number, 0, (char *) ((node) + 1) - (char *) &(node)->sequence_number)
     """
     void **table_slot(Node node)
     void *weak_references(Node node)

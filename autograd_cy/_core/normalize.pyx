@@ -9,13 +9,13 @@ cimport numpy as cnp
 from numpy cimport npy_intp
 
 from autograd_cy._core.buffers cimport cast, dense_copy, new_array
-from autograd_cy._core.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, as_dtype, code_of, to_inexact
+from autograd_cy._core.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, as_dtype, code_of, to_inexact, type_word
 from autograd_cy._core.loops cimport is_flat
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.record cimport as_tensor, is_wanted, new_node, record
 from autograd_cy._core.reduction_loops cimport Dims, count_along, reduced_sizes
 from autograd_cy._core.reduction_node cimport (
-    SAVES_INPUT, SAVES_OUTPUT, WeightedReduction, dim_tuple, dims_of, enter_reduction, one_dim, type_word)
+    SAVES_INPUT, SAVES_OUTPUT, WeightedReduction, dim_tuple, dims_of, enter_reduction, one_dim)
 from autograd_cy._core.saved cimport save_output, saved_array, unpack
 from autograd_cy._core.softmax_loops cimport log_sum_exp, normalize, normalize_gradient
 from autograd_cy._core.tensor cimport Tensor, new_tensor

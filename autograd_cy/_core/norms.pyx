@@ -11,12 +11,12 @@ cimport numpy as cnp
 
 from autograd_cy._core.buffers cimport cast
 from autograd_cy._core.dtypes cimport (
-    COMPLEX64, FLOAT16, FLOAT32, NCODES, as_dtype, code_of, promote, to_complex, to_real)
+    COMPLEX64, FLOAT16, FLOAT32, NCODES, as_dtype, code_of, promote, to_complex, to_real, type_word)
 from autograd_cy._core.loops cimport Kernel, borrow, evaluate
 from autograd_cy._core.record cimport as_tensor, is_wanted
 from autograd_cy._core.reduction_loops cimport LARGEST, SMALLEST, SUM, Dims, count_along, divide_by, mean_of, reduced
 from autograd_cy._core.reduction_node cimport (
-    SAVES_INPUT, SAVES_OUTPUT, WeightedReduction, dim_tuple, dims_of, enter_reduction, in_type, type_word)
+    SAVES_INPUT, SAVES_OUTPUT, WeightedReduction, dim_tuple, dims_of, enter_reduction, in_type)
 from autograd_cy._core.saved cimport saved_array, unpack
 from autograd_cy._core.tensor cimport Tensor, new_tensor
 

@@ -3,9 +3,10 @@
 Operations don't have the parameter; the step of NOTE [Overrides] comes here when a call with it has failed.
 """
 
+from autograd_cy._core.dtypes cimport check_cast, code_of
 from autograd_cy._core.modes cimport Extent, current_mode, enter_modes, leave_modes
 from autograd_cy._core.state cimport NO_GRAD
-from autograd_cy._core.tensor cimport Tensor, long_name, wants_grad
+from autograd_cy._core.tensor cimport Tensor, wants_grad
 
 
 cdef object call_into(object function, tuple args, dict kwargs):
@@ -25,9 +26,7 @@ cdef object call_into(object function, tuple args, dict kwargs):
         result = function(*args, **kwargs)
         if not isinstance(result, Tensor):
             raise TypeError(f"{name}(): out= is for operations with one result, this one gives a {type(result).__name__}")
-        if category(result) > category(out):
-            raise RuntimeError(f"{name}(): result type {long_name(<Tensor> result)} can't be cast to the desired output type "
-                               f"{long_name(<Tensor> out)}")
+        check_cast(code_of((<Tensor> result).array), code_of((<Tensor> out).array))
         if out.shape != result.shape:
             if out.numel():
                 raise RuntimeError(f"{name}(): expected out= of shape {list(result.shape)} (or without elements), got "
@@ -46,9 +45,3 @@ cdef bint any_wanted(object values):
         elif isinstance(value, (tuple, list)) and any_wanted(value):
             return True
     return False
-
-
-cdef int category(object tensor):
-    """Truth values, integers, real numbers, complex numbers."""
-    kind = tensor.dtype
-    return 3 if kind.is_complex else 2 if kind.is_floating_point else 0 if kind.name == "bool" else 1

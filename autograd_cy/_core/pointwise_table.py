@@ -10,6 +10,7 @@ A row: op(name, arguments, forward, {input: derivative}, ...)
   kinds        derivative kernels for r(eal), c(omplex) types; other types go by the rule
   real_forward a formula in place of the ufunc for float and double: where gcc's loop beats NumPy's, with the same bits
   without      types that NumPy has a loop for, but the operation doesn't take: (first code, end)
+  in_place     whether a public operation has a variant that writes into its first operand: exp_()
   example      for the docstring: a call, and what it returns
   holomorphic  the gradient is conj(F(conj(g))); False: F(g) itself
 Vocabulary: + - * /, where(condition, x, y), conj, sgn, real and the functions of `let`.
@@ -24,7 +25,7 @@ INTEGERS, COMPLEX = ("BOOL", "FLOAT16"), ("COMPLEX64", "NCODES")
 
 def op(name, args, forward, derivatives=None, let="", node=None, saved=("self", "other", "result"), kinds="rc",
        forward_kinds=None, inexact=False, holomorphic=True, result="SAME_TYPE", methods=None, doc="", example=None,
-       public=True, namespace="", without=None, real_forward=None):
+       public=True, namespace="", without=None, real_forward=None, in_place=True):
     lets = {}
     for line in filter(None, (part.strip() for part in let.split(";"))):
         variable, function, arguments = re.fullmatch(r"(\w+) = (\w+)\((.*)\)", line).groups()
@@ -35,7 +36,7 @@ def op(name, args, forward, derivatives=None, let="", node=None, saved=("self", 
         name=name, args=args, inputs=inputs, forward=forward, derivatives=derivatives, lets=lets, node=node,
         saved=saved, kinds=kinds, forward_kinds=forward_kinds or kinds, inexact=inexact, holomorphic=holomorphic,
         result=result, methods=(name,) if methods is None else methods, doc=doc, example=example, public=public,
-        namespace=namespace, without=without, real_forward=real_forward))
+        namespace=namespace, without=without, real_forward=real_forward, in_place=in_place and public and not namespace))
 
 
 # arithmetic
@@ -80,12 +81,12 @@ op("sgn", "input", "sign", {"a": "where(a == 0, 0, (g - y * real(conj(y) * g)) /
 op("conj", "input", "conjugate", {"a": "conj(g)"}, node="ConjBackward0", holomorphic=False, public=False)
 op("maximum", "input, other", "maximum", {"a": "where(a == b, g / 2, where(a < b, 0, g))",
                                           "b": "where(a == b, g / 2, where(b < a, 0, g))"},
-   node="MaximumBackward0", kinds="r", without=COMPLEX,
+   node="MaximumBackward0", kinds="r", without=COMPLEX, in_place=False,
    doc="The larger of input and other; equal ones share the gradient.",
    example=("ag.maximum(ag.tensor([1.0, 4.0]), ag.tensor([3.0, 2.0]))", "tensor([3., 4.])"))
 op("minimum", "input, other", "minimum", {"a": "where(a == b, g / 2, where(a > b, 0, g))",
                                           "b": "where(a == b, g / 2, where(b > a, 0, g))"},
-   node="MinimumBackward0", kinds="r", without=COMPLEX,
+   node="MinimumBackward0", kinds="r", without=COMPLEX, in_place=False,
    doc="The smaller of input and other; equal ones share the gradient.",
    example=("ag.minimum(ag.tensor([1.0, 4.0]), ag.tensor([3.0, 2.0]))", "tensor([1., 2.])"))
 op("clamp_numbers", "input, min, max", "where(a > c, c, where(a < b, where(b > c, c, b), a))",
@@ -159,5 +160,5 @@ op("bitwise_not", "input", "invert", doc="The bits of integers inverted; of trut
 for name, words, result in [
         ("isnan", "is NaN", "[False, False,  True]"), ("isinf", "is infinite", "[False,  True, False]"),
         ("isfinite", "is neither infinite nor NaN", "[ True, False, False]")]:
-    op(name, "input", name, result="TRUTH", doc=f"Whether each element {words}, a bool tensor.",
+    op(name, "input", name, result="TRUTH", in_place=False, doc=f"Whether each element {words}, a bool tensor.",
        example=(f"ag.{name}(ag.tensor([1.0, float('inf'), float('nan')]))", f"tensor({result})"))

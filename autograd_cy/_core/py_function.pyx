@@ -5,7 +5,7 @@ cimport numpy as cnp
 from autograd_cy._core.anomaly cimport note_trace
 from autograd_cy._core.buffers cimport new_zeros
 from autograd_cy._core.dtypes cimport code_of, dtype_of, is_differentiable
-from autograd_cy._core.graph_task cimport GraphTask, leads_on
+from autograd_cy._core.graph_task cimport GraphTask, current_task, leads_on
 from autograd_cy._core.inplace cimport rebase, refuse_write, result_of
 from autograd_cy._core.modes cimport Extent, current_mode, enter_modes, leave_modes, own_modes
 from autograd_cy._core.nans cimport check_results
@@ -16,8 +16,7 @@ from autograd_cy._core.saved cimport freed_error
 from autograd_cy._core.saved_tensor cimport SavedTensor, handles, save, seal
 from autograd_cy._core.state cimport (
     ANOMALY, DETECT_NAN, FORWARD_AD, GUARDED, NO_GRAD, OP_HOOKS, SAVED_HOOKS, thread_state)
-from autograd_cy._core.tensor cimport (
-    AMONG_SEVERAL, IN_FUNCTION, Tensor, count_write, link_view, new_tensor, wants_grad)
+from autograd_cy._core.tensor cimport AMONG_SEVERAL, IN_FUNCTION, Tensor, count_write, link_view, new_tensor, wants_grad
 from autograd_cy._core.views cimport is_view_of_another
 
 import warnings
@@ -164,7 +163,7 @@ cdef class FunctionNode(Node):
 
         A Function with ``exact_needs_input_grad = False`` sees in backward what it saw in forward, as in PyTorch.
         """
-        cdef GraphTask task = <GraphTask> thread_state().graph_task if thread_state().graph_task != NULL else None
+        cdef GraphTask task = current_task()
         if self.given_needs is not None:
             return self.given_needs
         if task is None or task.node is not self or not task.selective or not self.is_set("exact_needs_input_grad"):

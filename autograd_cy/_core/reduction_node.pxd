@@ -31,5 +31,4 @@ cdef tuple dim_tuple(Dims dims)
 cdef object with_kept(object x, tuple sizes, Dims dims)
 cdef object in_type(object x, int code)
 cdef int sum_code(cnp.ndarray array, object wanted) except -1
-cdef str type_word(int code)
 cdef Tensor enter_reduction(object node_class, tuple constants, Tensor x, Tensor y, int saves)

@@ -2,14 +2,13 @@
 
 cimport numpy as cnp
 
-from autograd_cy._core.dtypes cimport COMPLEX64, FLOAT16, INT64, as_dtype, code_of, dtype, dtype_of, is_differentiable
+from autograd_cy._core.dtypes cimport COMPLEX64, FLOAT16, INT64, as_dtype, code_of, dtype_of, is_differentiable, type_word
 from autograd_cy._core.loops cimport MAX_DIMS
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.record cimport new_node, record, shape_of, wrap_dim
 from autograd_cy._core.saved cimport save_input, save_output, unpack
 from autograd_cy._core.tensor cimport Tensor
 
-from autograd_cy._core.tensor import legacy_names
 
 cnp.import_array()
 
@@ -72,11 +71,6 @@ cdef int sum_code(cnp.ndarray array, object wanted) except -1:
         return as_dtype(wanted).code
     cdef int code = code_of(array)
     return INT64 if code < FLOAT16 else code
-
-
-cdef str type_word(int code):
-    """The name that PyTorch's messages have for a type: `Long`."""
-    return legacy_names[(<dtype> dtype_of(code)).name]
 
 
 # nodes

@@ -5,14 +5,9 @@ from cpython.object cimport PyObject
 from libc.string cimport memcpy
 
 from autograd_cy._core.backward_arguments cimport check_ends, check_inputs, target_node
-from autograd_cy._core.graph_task cimport GraphTask, count_running, leads_on, new_task, notes_of
+from autograd_cy._core.graph_task cimport GraphTask, count_running, current_task, leads_on, new_task, notes_of
 from autograd_cy._core.node cimport Node, target_of
 from autograd_cy._core.ready_queue cimport Ready, ReadyQueue, free_queue, pop, push
-from autograd_cy._core.state cimport thread_state
-
-
-cdef GraphTask current_task():
-    return <GraphTask> thread_state().graph_task if thread_state().graph_task != NULL else None
 
 
 cdef GraphTask needed_task(str caller):

@@ -13,10 +13,10 @@ cdef int save_output(Node node, Tensor tensor) except -1
 cdef object unpack(Node node, int slot)
 cdef cnp.ndarray saved_array(Node node, int slot)
 cdef object slot_value(Node node, int slot)
+cdef int set_slot_value(Node node, int slot, object value) except -1
 cdef long slot_version(Node node, int slot) noexcept
 cdef object freed_error(Node node)
 cdef object stale_error(Node node, Tensor tensor, long expected)
-cdef bint was_touched(Tensor tensor, long version) except -1
 cdef int give_place(Node node, Tensor output, int number) except -1
 cdef int give_tangent(Node node, Tensor output) except -1
 

@@ -19,11 +19,10 @@ from autograd_cy._core.inference cimport save_error
 from autograd_cy._core.location cimport described
 from autograd_cy._core.modes cimport current_mode
 from autograd_cy._core.node cimport Node, NodeExtras, extras_of
-from autograd_cy._core.region cimport may_meet
 from autograd_cy._core.saved_tensor cimport SavedTensor
 from autograd_cy._core.state cimport ANOMALY, FORWARD_AD, ThreadState, thread_state
-from autograd_cy._core.tensor cimport (
-    Part, Tensor, TensorExtras, VersionCounter, extras_of_tensor, new_tensor, type_name, version_of)
+from autograd_cy._core.tensor cimport Tensor, TensorExtras, extras_of_tensor, new_tensor, type_name, version_of
+from autograd_cy._core.versions cimport VersionCounter, was_touched
 
 cnp.import_array()
 
@@ -55,6 +54,16 @@ cdef int save_output(Node node, Tensor tensor) except -1:
 
 cdef object slot_value(Node node, int slot):
     return node.saved0 if slot == 0 else node.saved1 if slot == 1 else node.saved2
+
+
+cdef int set_slot_value(Node node, int slot, object value) except -1:
+    if slot == 0:
+        node.saved0 = value
+    elif slot == 1:
+        node.saved1 = value
+    else:
+        node.saved2 = value
+    return 0
 
 
 cdef long slot_version(Node node, int slot) noexcept:
@@ -140,24 +149,9 @@ cdef cnp.ndarray saved_array(Node node, int slot):
 
 
 cdef int check(Node node, Tensor tensor, int slot) except -1:
-    if version_of(tensor) != slot_version(node, slot) and was_touched(tensor, slot_version(node, slot)):
+    if version_of(tensor) != slot_version(node, slot) and was_touched(tensor.counter, tensor.array, slot_version(node, slot)):
         raise stale_error(node, tensor, slot_version(node, slot))
     return 0
-
-
-cdef bint was_touched(Tensor tensor, long version) except -1:
-    """Whether a write since that version may have reached the tensor's memory: case 6 of NOTE [Saved tensors]."""
-    cdef VersionCounter counter = tensor.counter
-    cdef Part part
-    cdef long seen = 0
-    if counter.whole > version or counter.parts is None:
-        return True
-    for part in counter.parts:
-        if part.version > version:
-            seen += 1
-            if may_meet(tensor.array, part.address, part.sizes, part.strides, part.dtype):
-                return True
-    return seen < counter.version - version
 
 
 cdef object stale_error(Node node, Tensor tensor, long expected):

@@ -2,7 +2,8 @@
 
 from autograd_cy._core.guard cimport Guard
 from autograd_cy._core.node cimport Node
-from autograd_cy._core.tensor cimport Tensor, VersionCounter
+from autograd_cy._core.tensor cimport Tensor
+from autograd_cy._core.versions cimport VersionCounter
 
 
 cdef class SavedTensor:

@@ -9,15 +9,16 @@ from cpython.object cimport PyObject
 cimport numpy as cnp
 
 from autograd_cy._core.dtypes cimport COMPLEX64, code_of, dtype_of, is_differentiable
-from autograd_cy._core.guard cimport guarded
+from autograd_cy._core.guard cimport guarded, is_guarding
 from autograd_cy._core.inference cimport save_error
 from autograd_cy._core.modes cimport Extent, enter_modes, leave_modes
 from autograd_cy._core.node cimport Node, accumulator_of
 from autograd_cy._core.packing cimport HookPair, active_pairs, packed_by, unpacked_by
 from autograd_cy._core.saved cimport (
-    HANDLES, freed_error, give_place, give_tangent, slot_value, slot_version, stale_error, was_touched)
+    HANDLES, freed_error, give_place, give_tangent, set_slot_value, slot_value, slot_version, stale_error)
 from autograd_cy._core.state cimport FORWARD_AD, GUARDED, NO_GRAD, SAVED_HOOKS, thread_state
 from autograd_cy._core.tensor cimport Tensor, TensorExtras, extras_of_tensor, new_tensor, share_version, version_of
+from autograd_cy._core.versions cimport was_touched
 
 cnp.import_array()
 
@@ -118,7 +119,7 @@ cdef class SavedTensor:
         if type(self.value) is Packed:
             return unpacked(<Packed> self.value, self, node)
         tensor = self.tensor(node)
-        if version_of(tensor) != self.version and was_touched(tensor, self.version):
+        if version_of(tensor) != self.version and was_touched(tensor.counter, tensor.array, self.version):
             raise stale_error(node, tensor, self.version)
         return tensor
 
@@ -261,12 +262,7 @@ cdef SavedTensor handle_of(Node node, int slot):
     if type(value) is cnp.ndarray:
         saved.counter = node.counter
     node.saves |= HANDLES
-    if slot == 0:
-        node.saved0 = saved
-    elif slot == 1:
-        node.saved1 = saved
-    else:
-        node.saved2 = saved
+    set_slot_value(node, slot, saved)
     return saved
 
 
@@ -293,9 +289,10 @@ cdef int release_handles(Node node) except -1:
 cdef int seal_slots(Node node) except -1:
     """Case 4 of NOTE [Saved tensors]: pack and guard what a node saved, while hooks or guard_buffers() are on."""
     cdef int slot, i
-    cdef tuple names = node.saved_names()
-    if not node.saves:
+    cdef tuple names
+    if not node.saves or not (active_pairs() or is_guarding()):     # the mode outlives what set it: see levels.pyx
         return 0
+    names = node.saved_names()
     for slot in range(3):
         value = slot_value(node, slot)
         if type(value) is tuple:                # a number of tensors, by their handles

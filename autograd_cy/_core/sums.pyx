@@ -10,13 +10,13 @@ cimport cython
 cimport numpy as cnp
 
 from autograd_cy._core.buffers cimport cast, dense_copy
-from autograd_cy._core.dtypes cimport BOOL, FLOAT16, UINT8, as_dtype, code_of, dtype_of
+from autograd_cy._core.dtypes cimport BOOL, FLOAT16, UINT8, as_dtype, code_of, dtype_of, type_word
 from autograd_cy._core.record cimport as_tensor, is_wanted, shape_of
 from autograd_cy._core.reduction_loops cimport (
     ALL_TRUE, ANY_TRUE, PRODUCT, Dims, Reducer, count_along, divide_by, expanded, mean_of, reduced, total_of)
 from autograd_cy._core.reduction_node cimport (
     SAVES_INPUT, SAVES_NOTHING, SAVES_OUTPUT, Reduction, WeightedReduction, dim_tuple, dims_of, enter_reduction, in_type,
-    one_dim, sum_code, type_word, with_kept)
+    one_dim, sum_code, with_kept)
 from autograd_cy._core.saved cimport unpack
 from autograd_cy._core.tensor cimport Tensor, new_tensor
 

@@ -6,25 +6,7 @@ cimport numpy as cnp
 from autograd_cy._core.dtypes cimport dtype
 from autograd_cy._core.lifetime cimport Link
 from autograd_cy._core.node cimport Node
-
-
-cdef class VersionCounter:
-    """How often the memory of a tensor was written; shared by a tensor, its views and its detached aliases."""
-    cdef long version
-    cdef long whole                 # the version after the last write that may have reached all of the memory
-    cdef list parts                 # the last writes that reached a part: Parts, or None
-    cdef object writer              # the name of the operation that wrote last
-    cdef object code                # the user's code that called it, and where in it (see location.pyx)
-    cdef int instruction
-
-
-cdef class Part:
-    """Where a write through a view went: kept as numbers, so that no memory is held."""
-    cdef long version
-    cdef size_t address
-    cdef tuple sizes
-    cdef tuple strides
-    cdef object dtype
+from autograd_cy._core.versions cimport VersionCounter
 
 
 cdef class Tensor:
@@ -101,11 +83,11 @@ cdef Tensor new_tensor(cnp.ndarray array)
 cdef TensorExtras extras_of_tensor(Tensor tensor)
 cpdef Tensor from_array(cnp.ndarray array)
 cpdef cnp.ndarray array_of(Tensor tensor)
-cdef void share_version(Tensor source, Tensor alias)
 cdef long version_of(Tensor tensor) noexcept
-cdef int link_view(Tensor source, Tensor view, int creation=*) except -1
 cdef void bump_version(Tensor tensor)
 cdef int count_write(Tensor tensor, str operation) except -1
+cdef void share_version(Tensor source, Tensor alias)
+cdef int link_view(Tensor source, Tensor view, int creation=*) except -1
 cdef bint gained_grad(Tensor view) noexcept
 cdef str type_name(Tensor tensor)
 cdef str long_name(Tensor tensor)

@@ -11,26 +11,23 @@ from cpython.ref cimport Py_INCREF
 
 cimport numpy as cnp
 
-from autograd_cy._core.dtypes cimport code_of, dtype_of, is_differentiable
-from autograd_cy._core.buffers cimport keep_spare, sizes_of
+from autograd_cy._core.dtypes cimport code_of, dtype_of, is_differentiable, type_word
+from autograd_cy._core.buffers cimport keep_spare
 from autograd_cy._core.inference cimport flag_error, in_inference_mode, version_error
 from autograd_cy._core.lifetime cimport MAX_SPARES, TENSOR, Link, Spares, hide, owner_of, release, unwatch, watch
-from autograd_cy._core.location cimport here
 cimport autograd_cy._core.modes as modes
 from autograd_cy._core.modes cimport current_mode
 from autograd_cy._core.state cimport INFERENCE, NO_GRAD
+from autograd_cy._core.versions cimport VersionCounter, count_named, count_unnamed
 
 cnp.import_array()
-
-cdef enum:
-    REMEMBERED = 8          # writes through views that a counter keeps
 
 cdef extern from *:
     """
     #define attributes_slot(tensor) (&(tensor)->attributes)
     #define weak_references(tensor) ((tensor)->__weakref__)
     #define clear_plain_data(tensor) \
-        memset(&(tensor)->accumulator, 0, sizeof(*(tensor)) - offsetof(__typeof__(*(tensor)), accumulator))
+        memset(&(tensor)->accumulator, 0, (char *) ((tensor) + 1) - (char *) &(tensor)->accumulator)
     """
     PyObject **attributes_slot(Tensor tensor)
     void *weak_references(Tensor tensor)
@@ -58,17 +55,6 @@ spares.n = 0
 spares.inference = 0
 modes.inference_settings = &spares.inference
 cdef dict facade = {}      # what the Python layer handed down: special methods, the Size class
-
-
-@cython.final
-@cython.freelist(256)
-cdef class VersionCounter:
-    pass
-
-
-@cython.final
-cdef class Part:
-    pass
 
 
 @cython.final
@@ -359,13 +345,13 @@ cdef void free_tensor(PyObject *self) noexcept:
     Py_SET_REFCNT(self, 1)          # what follows may take and give back references
     unwatch(&(<Tensor> self).link, TENSOR)
     hand_grad_fn_over(<Tensor> self)
-    if Py_TYPE(self) != tensor_type or spares.n == MAX_SPARES:
+    if Py_TYPE(self) != tensor_type:
         Py_SET_REFCNT(self, 0)
         compiled_dealloc(self)
         return
     hide(&(<Tensor> self).link)
     empty(<Tensor> self)
-    if spares.n == MAX_SPARES:      # what the fields held has died, too
+    if spares.n == MAX_SPARES:
         Py_SET_REFCNT(self, 0)
         compiled_dealloc(self)
         return
@@ -445,15 +431,29 @@ cpdef Tensor data_of(Tensor tensor):
     return alias
 
 
+cdef long version_of(Tensor tensor) noexcept:
+    return 0 if tensor.counter is None else tensor.counter.version
+
+
+cdef void bump_version(Tensor tensor):
+    """Count a write by nobody in particular."""
+    if not tensor.inference:
+        count_unnamed(tensor.version_counter())
+
+
+cdef int count_write(Tensor tensor, str operation) except -1:
+    """Count a write, and note who wrote and where to; a write through a view only if that may concern a part."""
+    if not tensor.inference:
+        count_named(tensor.version_counter(), tensor.array, tensor.extras is not None and tensor.extras.base is not None,
+                    operation)
+    return 0
+
+
 cdef void share_version(Tensor source, Tensor alias):
     """Let a view or detached alias count its writes together with its source."""
     alias.inference = source.inference
     if not source.inference:
         alias.counter = source.version_counter()
-
-
-cdef long version_of(Tensor tensor) noexcept:
-    return 0 if tensor.counter is None else tensor.counter.version
 
 
 cdef int link_view(Tensor source, Tensor view, int creation=IN_GRAD_MODE) except -1:
@@ -497,52 +497,9 @@ def refuse_place(Tensor self, value=None):
                          "without it")
 
 
-cdef void bump_version(Tensor tensor):
-    cdef VersionCounter counter
-    if not tensor.inference:
-        counter = tensor.version_counter()
-        counter.version += 1
-        counter.whole = counter.version
-        counter.parts = counter.writer = None
-
-
-cdef int count_write(Tensor tensor, str operation) except -1:
-    """Count a write, and note who wrote and where to; a write through a view only if that may concern a part."""
-    cdef VersionCounter counter
-    cdef Part part
-    if tensor.inference:
-        return 0
-    counter = tensor.version_counter()
-    counter.version += 1
-    counter.writer = operation
-    counter.code = here(&counter.instruction)
-    if tensor.extras is None or tensor.extras.base is None:
-        counter.whole = counter.version
-        counter.parts = None
-        return 0
-    part = Part.__new__(Part)
-    part.version = counter.version
-    part.address = <size_t> cnp.PyArray_BYTES(tensor.array)
-    part.sizes = sizes_of(tensor.array)
-    part.strides = tuple([cnp.PyArray_STRIDE(tensor.array, axis) for axis in range(cnp.PyArray_NDIM(tensor.array))])
-    part.dtype = tensor.array.descr
-    if counter.parts is None:
-        counter.parts = []
-    if len(counter.parts) == REMEMBERED:
-        counter.whole = (<Part> counter.parts[0]).version
-        del counter.parts[0]
-    counter.parts.append(part)
-    return 0
-
-
 cdef str type_name(Tensor tensor):
     """PyTorch's name of a tensor type in messages: `torch.FloatTensor`."""
-    return "torch." + legacy_names[dtype_of(code_of(tensor.array)).name] + "Tensor"
-
-
-legacy_names = {"bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long",
-                "float16": "Half", "float32": "Float", "float64": "Double",
-                "complex64": "ComplexFloat", "complex128": "ComplexDouble"}
+    return f"torch.{type_word(code_of(tensor.array))}Tensor"
 
 
 cdef int set_requires_grad(Tensor tensor, bint value, str message) except -1:

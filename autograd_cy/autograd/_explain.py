@@ -1,8 +1,7 @@
 """What a backward would call, in order, without running it (facade)."""
 
 import inspect
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from .._core.hooks import hooks_in_order
 from .._core.op_hooks import op_hooks
@@ -12,8 +11,7 @@ from .gradients import _as_tuple, _values_of
 _ARROWS = {"accumulate": "adds to .grad", "run": "runs"}
 
 
-@dataclass(frozen=True)
-class HookCall:
+class HookCall(NamedTuple):
     """One call that a backward would make: of what kind, at which node, of which function, and where that stands.
 
     kind: 'tensor', 'retain_grad', 'node pre', 'post accumulate', 'node post', 'op', or what the node itself does between

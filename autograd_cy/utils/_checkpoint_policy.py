@@ -88,13 +88,14 @@ current_policy = _policy.get
 
 
 @contextlib.contextmanager
-def _asking(policy: Policy) -> Iterator[None]:
-    previous = _policy.get()
-    _policy.set(policy)
+def set_while(variable: contextvars.ContextVar[Any], value: Any) -> Iterator[None]:
+    """Give a context variable a value for the time of a with block."""
+    previous = variable.get()
+    variable.set(value)
     try:
         yield
     finally:
-        _policy.set(previous)
+        variable.set(previous)
 
 
 def operation_of(node: Any) -> Any:
@@ -149,4 +150,4 @@ def create_selective_checkpoint_contexts(
 
     else:
         raise TypeError(f"policy_fn_or_list must be either a function or a list of functions, not {policy_fn_or_list!r}")
-    return _asking(Policy(function, not allow_cache_entry_mutation)), contextlib.nullcontext()
+    return set_while(_policy, Policy(function, not allow_cache_entry_mutation)), contextlib.nullcontext()

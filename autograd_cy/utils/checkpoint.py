@@ -14,7 +14,7 @@ from ..autograd.gradients import backward
 from ..random import get_rng_state, set_rng_state
 from ._checkpoint_errors import CheckpointError
 from ._checkpoint_frame import Frame
-from ._checkpoint_policy import CheckpointPolicy, SelectiveCheckpointContext, create_selective_checkpoint_contexts
+from ._checkpoint_policy import CheckpointPolicy, SelectiveCheckpointContext, create_selective_checkpoint_contexts, set_while
 
 __all__ = [
     "CheckpointError", "CheckpointFunction", "CheckpointPolicy", "SelectiveCheckpointContext", "check_backward_validity",
@@ -42,36 +42,24 @@ def noop_context_fn() -> tuple[Any, Any]:
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 
-@contextlib.contextmanager
-def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
+def set_checkpoint_debug_enabled(enabled: bool | None) -> contextlib.AbstractContextManager[None]:
     """``with set_checkpoint_debug_enabled(enabled):`` overrides ``debug`` of the checkpoints inside; None: doesn't.
 
     >>> import autograd_cy as ag
     >>> with ag.utils.checkpoint.set_checkpoint_debug_enabled(True):
     ...     pass
     """
-    previous = _debug_enabled.get()
-    _debug_enabled.set(enabled)
-    try:
-        yield
-    finally:
-        _debug_enabled.set(previous)
+    return set_while(_debug_enabled, enabled)
 
 
-@contextlib.contextmanager
-def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
+def set_checkpoint_early_stop(enable: bool) -> contextlib.AbstractContextManager[None]:
     """``with set_checkpoint_early_stop(enable):`` overrides ``early_stop`` of the checkpoints that run forward inside.
 
     >>> import autograd_cy as ag
     >>> with ag.utils.checkpoint.set_checkpoint_early_stop(False):
     ...     pass
     """
-    previous = _early_stop_enabled.get()
-    _early_stop_enabled.set(enable)
-    try:
-        yield
-    finally:
-        _early_stop_enabled.set(previous)
+    return set_while(_early_stop_enabled, enable)
 
 
 def checkpoint(
