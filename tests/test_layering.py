@@ -58,7 +58,8 @@ LAYERS = [
     _core.cross_entropy
     _core.operations
     _core.input_buffer _core.freed
-    _core.graph_task _core.py_function
+    _core.graph_task
+    _core.function_node _core.function_call
     _core.engine _core.running _core.unchain
     _generator _size _arguments _threads
     _missing

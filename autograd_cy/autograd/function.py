@@ -4,7 +4,8 @@ import functools
 import inspect
 import warnings
 
-from .._core.py_function import FunctionNode, apply_function
+from .._core.function_call import apply_function
+from .._core.function_node import FunctionNode
 from .._core.tensor import Tensor
 from .grad_mode import is_grad_enabled, no_grad
 

@@ -329,6 +329,8 @@ CORE = {
     ),
     "backward_arguments": ([], {"implicit_seed": "Tensor"}),
     "engine": ([], {"run_backward": "Any", "run_task": "Any"}),
+    "function_call": ([], {"apply_function": "Any"}),
+    "function_node": (["FunctionNode"], {}),
     "hooks": (
         [],
         {
@@ -363,7 +365,6 @@ CORE = {
             "subclasses_as_tensors": "Any",
         },
     ),
-    "py_function": (["FunctionNode"], {"apply_function": "Any"}),
     "record": (
         [],
         {

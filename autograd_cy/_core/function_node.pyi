@@ -42,8 +42,3 @@ class FunctionNode(Node):
         """whether backward sees zeros (the default) or None for an unused output."""
     @property
     def to_save(self) -> tuple[Tensor | None, ...] | None: ...
-
-def apply_function(
-    cls: type[Any], node_class: type[Node], separate_context: bool, args: tuple[Any, ...],
-    kwargs: dict[str, Any]
-) -> Any: ...

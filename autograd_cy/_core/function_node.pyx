@@ -1,33 +1,24 @@
-"""The bridge to a user's Function: the node that is its ctx, and the call that records it."""
+"""The node of a user's Function, which is the ctx that its methods see."""
 
+import warnings
+
+cimport cython
 cimport numpy as cnp
 
-from autograd_cy._core.anomaly cimport note_trace
 from autograd_cy._core.buffers cimport new_zeros
 from autograd_cy._core.dtypes cimport code_of, dtype_of, is_differentiable
 from autograd_cy._core.graph_task cimport GraphTask, current_task, leads_on
-from autograd_cy._core.inplace cimport rebase, refuse_write, result_of
-from autograd_cy._core.modes cimport Extent, current_mode, enter_modes, leave_modes, own_modes
-from autograd_cy._core.nans cimport check_results
-from autograd_cy._core.node cimport BOXED, Node, connect, target_of
-from autograd_cy._core.op_hooks cimport observe_forward
-from autograd_cy._core.record cimport new_node, set_tangents
+from autograd_cy._core.node cimport BOXED, Node, target_of
 from autograd_cy._core.saved cimport freed_error
-from autograd_cy._core.saved_tensor cimport SavedTensor, handles, save, seal
-from autograd_cy._core.state cimport (
-    ANOMALY, DETECT_NAN, FORWARD_AD, GUARDED, NO_GRAD, OP_HOOKS, SAVED_HOOKS, thread_state)
-from autograd_cy._core.tensor cimport AMONG_SEVERAL, IN_FUNCTION, Tensor, count_write, link_view, new_tensor, wants_grad
-from autograd_cy._core.views cimport is_view_of_another
-
-import warnings
+from autograd_cy._core.saved_tensor cimport SavedTensor, handles
+from autograd_cy._core.tensor cimport Tensor, new_tensor
 
 cnp.import_array()
 
 
+@cython.final
 cdef class Metadata:
-    """Shape and type of a tensor."""
-    cdef tuple shape
-    cdef int code
+    pass
 
 
 cdef Metadata metadata_of(Tensor tensor):
@@ -51,19 +42,6 @@ cdef class FunctionNode(Node):
     (True, False)
     <IdentityBackward>
     """
-    cdef tuple arguments            # for each argument of forward: Metadata of a tensor, or None
-    cdef tuple outputs              # Metadata of each output of forward, None for a non-tensor
-    cdef tuple wanted               # for each argument of forward: whether it is a tensor that requires grad
-    cdef object given_needs         # needs_input_grad as the user set it, or None
-    cdef readonly tuple to_save
-    cdef readonly tuple saved_for_forward
-    cdef readonly tuple non_differentiable  # until forward has returned; from then on:
-    cdef tuple marks                # for each output whether it was marked so; None: none was
-    cdef tuple dirty                # inputs that forward wrote to
-    cdef list kept                  # SavedTensors
-    cdef bint materializes
-    cdef bint in_jvp
-    cdef bint cleared               # saved_tensors was read, and may be once only
 
     def __cinit__(self):
         self.joint = True
@@ -320,169 +298,3 @@ cdef bint is_reducible(tuple shape, tuple target):
         if target[axis] != 1 and target[axis] != shape[axis + offset]:
             return False
     return True
-
-
-def apply_function(cls, node_class, bint separate_context, tuple args, dict kwargs):
-    """Call a Function: run forward unrecorded, then enter what it returned. Keyword arguments count after the others.
-
-    `separate_context`: forward does not take ctx, setup_context(ctx, inputs, output) is called after it.
-    """
-    cdef int mode = current_mode()
-    cdef Extent extent
-    cdef FunctionNode node = <FunctionNode> new_node(node_class, None)
-    cdef list inputs = [], arguments = [], needed = []
-    for x in args + tuple(kwargs.values()) if kwargs else args:
-        arguments.append(metadata_of(<Tensor> x) if isinstance(x, Tensor) else None)
-        if isinstance(x, Tensor):
-            inputs.append(x)
-        needed.append(isinstance(x, Tensor) and wants_grad(<Tensor> x))
-    if cls.boxed_grads_call:
-        node.joint = BOXED
-    node.arguments = tuple(arguments)
-    node.wanted = tuple(needed)
-    extent = enter_modes(NO_GRAD, 0)
-    thread_state().mode &= ~FORWARD_AD
-    try:
-        if separate_context:
-            result = cls.forward(*args, **kwargs)
-            cls.setup_context(node, args + tuple(kwargs.values()), result)
-        else:
-            result = cls.forward(node, *args, **kwargs)
-    finally:
-        leave_modes(extent)
-    return enter_outputs(node, result, inputs, not mode & NO_GRAD and True in node.wanted)
-
-
-cdef object enter_outputs(FunctionNode node, object result, list inputs, bint recorded):
-    """Make the tensors that forward returned outputs of the node, and save what is to be saved."""
-    cdef bint single = not isinstance(result, tuple)
-    cdef list returned = [result] if single else list(result), outputs = []
-    cdef int i, several
-    several = len([y for y in returned if isinstance(y, Tensor) and is_differentiable(code_of((<Tensor> y).array))
-                   and not is_among(y, node.non_differentiable or ())]) > 1
-    check_dirty(node, returned, inputs, recorded)
-    for y in returned:
-        outputs.append(output_of(node, y, inputs, recorded, several) if isinstance(y, Tensor) else y)
-    node.outputs = tuple([metadata_of(<Tensor> y) if isinstance(y, Tensor) else None for y in outputs])
-    node.n_outputs = len(outputs)
-    if node.non_differentiable is not None:
-        node.marks = tuple([is_among(y, node.non_differentiable) for y in returned])
-        node.non_differentiable = None
-    if recorded:
-        for x in inputs:
-            connect(node, <Tensor> x)
-    for x in node.dirty or ():
-        count_write(<Tensor> x, node.name())
-    if recorded:
-        for i in range(len(outputs)):
-            if isinstance(outputs[i], Tensor) and (node.marks is None or not node.marks[i]):
-                enter_output(node, <Tensor> outputs[i], i, inputs)
-    if recorded or current_mode() & FORWARD_AD:
-        keep_saved(node, returned, outputs)
-    if recorded and current_mode() & ANOMALY:
-        note_trace(node, tuple(outputs), inputs, own_modes())
-    if recorded and current_mode() & DETECT_NAN:
-        check_results(node, tuple(outputs), inputs)
-    if current_mode() & FORWARD_AD:
-        tensors = [y for y in outputs if isinstance(y, Tensor)]
-        set_tangents(node, tuple(tensors) if len(tensors) != 1 else tensors[0], inputs)
-    if thread_state().mode & OP_HOOKS:
-        observe_forward(node, outputs[0] if single else tuple(outputs), inputs)
-    node.dirty = None                   # they hold the node
-    return outputs[0] if single else tuple(outputs)
-
-
-cdef int check_dirty(FunctionNode node, list returned, list inputs, bint recorded) except -1:
-    """Refuse inputs marked as dirty that can't be outputs of the node."""
-    cdef Tensor x
-    for x in node.dirty or ():
-        if not is_among(x, tuple(returned)):
-            raise RuntimeError("Some elements marked as dirty during the forward method were not returned as output. The "
-                               "inputs that are modified inplace must all be outputs of the Function. "
-                               f"({node.name()}: return them from forward)")
-        if not is_among(x, tuple(inputs)):
-            warnings.warn("ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been "
-                          "mutated should be passed to ctx.mark_dirty().", stacklevel=2)
-            continue
-        if not recorded:
-            continue
-        if x.needs_grad and x.grad_fn is None:
-            raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation. "
-                               f"({node.name()}: give it a clone() of the leaf)")
-        if is_view_of_another(x) and len([y for y in returned if isinstance(y, Tensor)]) > 1:
-            raise RuntimeError(
-                "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return "
-                f"more than one Tensor. ({node.name()}: give it a clone() of the view, or make two Functions of it, one "
-                "that writes and returns this Tensor, and one for the rest)")
-        refuse_write(x, node.name())
-    node.dirty = None if node.dirty is None else tuple([x for x in node.dirty if is_among(x, tuple(inputs))])
-    return 0
-
-
-cdef bint is_among(object x, tuple items):
-    for item in items:
-        if item is x:
-            return True
-    return False
-
-
-cdef Tensor output_of(FunctionNode node, Tensor y, list inputs, bint recorded, bint several):
-    """The Tensor that stands for what forward returned: an input that comes back unchanged is a view of itself."""
-    cdef Tensor alias
-    cdef int creation = AMONG_SEVERAL if several else IN_FUNCTION
-    if is_among(y, node.dirty or ()):
-        return y
-    if not is_among(y, tuple(inputs)) and (not recorded or y.grad_fn is None and not y.needs_grad):
-        if is_view_of_another(y):           # the write would go past the Function's backward
-            y.extras.creation = creation
-        return y
-    alias = new_tensor(y.array)
-    link_view(y, alias, creation)
-    if is_view_of_another(alias):
-        alias.extras.creation = creation
-    return alias
-
-
-cdef int enter_output(FunctionNode node, Tensor y, int i, list inputs) except -1:
-    cdef int position
-    if not is_differentiable(code_of(y.array)):
-        return 0
-    if is_among(y, node.dirty or ()):
-        position = [x is y for x in inputs].index(True)
-        return rebase(y, node, i, position)
-    y.grad_fn = node
-    y.output_number = i
-    y.needs_grad = True
-    if is_view_of_another(y):
-        y.extras.current = y.counter.version
-    return 0
-
-
-cdef Tensor as_saved(FunctionNode node, Tensor y, int i):
-    """An output as it is saved: of a view that was written, what the node computed, for its grad_fn is another."""
-    cdef Tensor own
-    if not is_among(y, node.dirty or ()) or not is_view_of_another(y) or not node.n_edges:
-        return y
-    own = result_of(y)
-    own.grad_fn, own.output_number, own.needs_grad = node, i, True
-    return own
-
-
-cdef int keep_saved(FunctionNode node, list returned, list outputs) except -1:
-    """Turn the tensors that forward asked to save into SavedTensors; an output by its new Tensor."""
-    cdef int i
-    if node.to_save is None:
-        return 0
-    node.kept = []
-    node.saves = True
-    for tensor in node.to_save:
-        for i in range(len(returned)):
-            if returned[i] is tensor and tensor is not None:
-                tensor = as_saved(node, <Tensor> outputs[i], i)
-                break
-        node.kept.append(save(tensor, node))
-    node.to_save = None
-    if thread_state().mode & (SAVED_HOOKS | GUARDED) and node.n_edges:
-        for i, saved in enumerate(node.kept):
-            seal(<SavedTensor> saved, node, f"saved_tensors[{i}]")
-    return 0
