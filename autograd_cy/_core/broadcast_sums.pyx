@@ -1,7 +1,8 @@
 """Sums over the dimensions along which an operand was broadcast: of an array, or of what a kernel makes of several.
 
 The sum of a kernel's results needs no array for them: the kernel is called for BLOCK elements at a time, which are added
-up while they are in the cache. The total is seen as the last operand, with stride 0 where it is summed.
+up while they are in the cache. The total is seen as the last operand, with stride 0 where it is summed. In the same way
+a kernel's results are added to an array.
 """
 
 from cpython.object cimport PyObject
@@ -10,7 +11,8 @@ from numpy cimport npy_intp
 
 from autograd_cy._core.buffers cimport cast, dense_copy, new_zeros
 from autograd_cy._core.dtypes cimport FLOAT16, FLOAT32, FLOAT64, code_of
-from autograd_cy._core.loops cimport MAX_OPERANDS, Kernel, Walk, broadcast_shape, call_along, set_operand, set_operands
+from autograd_cy._core.loops cimport (
+    MAX_OPERANDS, Kernel, Walk, adding_kernel, broadcast_shape, call_along, evaluate, is_flat, set_operand, set_operands)
 from autograd_cy._core.reduction_loops cimport SUM, real, row_total, sort_by_stride, walk_along
 
 cnp.import_array()
@@ -48,6 +50,8 @@ cdef cnp.ndarray sum_to(cnp.ndarray array, int ndim, const npy_intp *dims):
 cdef struct Fused:
     Kernel *kernel
     int n                   # its operands, without the result
+    Kernel *adding          # of the type, and its size
+    npy_intp itemsize
 
 
 cdef bint is_worth_fusing(cnp.ndarray g) noexcept:
@@ -59,7 +63,7 @@ cdef bint is_worth_fusing(cnp.ndarray g) noexcept:
 cdef cnp.ndarray evaluate_sum(Kernel *kernel, PyObject **arrays, int n, int ndim, const npy_intp *dims):
     """What `sum_to` gives for a kernel's results on `n` broadcast arrays of float32 or float64."""
     cdef Walk walk
-    cdef Fused fused = Fused(kernel, n)
+    cdef Fused fused = Fused(kernel, n, NULL, 0)
     cdef Kernel summing = Kernel(sum_blocks_f64, &fused)
     cdef int code = code_of(<cnp.ndarray> arrays[0])
     cdef cnp.ndarray total = new_zeros(code, ndim, dims)
@@ -71,23 +75,29 @@ cdef cnp.ndarray evaluate_sum(Kernel *kernel, PyObject **arrays, int n, int ndim
     return total
 
 
+cdef inline void fill_block(Fused *fused, char **args, npy_intp start, npy_intp length, const npy_intp *strides, char *block,
+                            npy_intp itemsize) noexcept nogil:
+    """The kernel's results for `length` elements of a run, from `start` on."""
+    cdef char *own[MAX_OPERANDS]
+    cdef npy_intp[MAX_OPERANDS] steps
+    cdef int k, n = fused.n
+    for k in range(n):
+        own[k] = args[k] + start * strides[k]
+        steps[k] = strides[k]
+    own[n] = block
+    steps[n] = itemsize
+    fused.kernel.loop(own, &length, steps, fused.kernel.data)
+
+
 cdef inline void sum_blocks(char **args, npy_intp size, const npy_intp *strides, Fused *fused, real kind) noexcept nogil:
     """A run: of totals that lie apart, or of one."""
     cdef real[BLOCK] block
-    cdef char *own[MAX_OPERANDS]
-    cdef npy_intp[MAX_OPERANDS] steps
     cdef double total = 0
     cdef npy_intp start = 0, length, i
-    cdef int k, n = fused.n
-    for k in range(n):
-        steps[k] = strides[k]
-    steps[n] = sizeof(real)
+    cdef int n = fused.n
     while start < size:
         length = min(size - start, <npy_intp> BLOCK)
-        for k in range(n):
-            own[k] = args[k] + start * strides[k]
-        own[n] = <char *> &block[0]
-        fused.kernel.loop(own, &length, steps, fused.kernel.data)
+        fill_block(fused, args, start, length, strides, <char *> &block[0], sizeof(real))
         if strides[n] == 0:
             total += row_total(<const real *> &block[0], length)
         else:
@@ -104,3 +114,67 @@ cdef void sum_blocks_f32(char **args, const npy_intp *dims, const npy_intp *stri
 
 cdef void sum_blocks_f64(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
     sum_blocks(args, dims[0], strides, <Fused *> data, <double> 0)
+
+
+# a kernel's results, added to an array
+
+cdef cnp.ndarray evaluate_added(Kernel *kernel, PyObject **arrays, int n, int code, cnp.ndarray addend, cnp.ndarray out):
+    """The kernel's results on `n` arrays plus the addend, which has their shape and type.
+
+    Written to `out`, which may be the addend or one of the arrays, or (None) to a new array. None if `out` shares memory
+    with an array otherwise than element by element: what is written would then be read again.
+    """
+    cdef Fused fused = Fused(kernel, n, adding_kernel(code), cnp.PyArray_ITEMSIZE(addend))
+    cdef Kernel adding = Kernel(add_blocks, &fused)
+    cdef PyObject *operands[MAX_OPERANDS]
+    cdef int k
+    for k in range(n):
+        operands[k] = arrays[k]
+        if out is not None and overlaps_shifted(<cnp.ndarray> arrays[k], out):
+            return None
+    operands[n] = <PyObject *> addend
+    return evaluate(&adding, operands, n + 1, code, out)
+
+
+cdef bint overlaps_shifted(cnp.ndarray array, cnp.ndarray out) noexcept:
+    """Whether two arrays may share memory, and not each element with the one in the same place."""
+    cdef char *first[2]
+    cdef char *end[2]
+    if is_flat(array) and is_flat(out) and cnp.PyArray_BYTES(array) == cnp.PyArray_BYTES(out):
+        return not cnp.PyArray_SAMESHAPE(array, out)
+    bounds_of(array, &first[0], &end[0])
+    bounds_of(out, &first[1], &end[1])
+    return first[0] < end[1] and first[1] < end[0]
+
+
+cdef void bounds_of(cnp.ndarray array, char **first, char **end) noexcept:
+    """Where the memory of an array that is not empty begins and ends."""
+    cdef npy_intp step
+    cdef int axis
+    first[0] = cnp.PyArray_BYTES(array)
+    end[0] = first[0] + cnp.PyArray_ITEMSIZE(array)
+    for axis in range(cnp.PyArray_NDIM(array)):
+        step = (cnp.PyArray_DIM(array, axis) - 1) * cnp.PyArray_STRIDE(array, axis)
+        if step < 0:
+            first[0] += step
+        else:
+            end[0] += step
+
+
+cdef void add_blocks(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
+    """A run of the kernel's operands, the addend and the sum."""
+    cdef Fused *fused = <Fused *> data
+    cdef double[BLOCK] block
+    cdef char *own[3]
+    cdef npy_intp[3] steps
+    cdef npy_intp start = 0, length
+    cdef int n = fused.n
+    own[1] = <char *> &block[0]
+    steps[0], steps[1], steps[2] = strides[n], fused.itemsize, strides[n + 1]
+    while start < dims[0]:
+        length = min(dims[0] - start, <npy_intp> sizeof(block) // fused.itemsize)
+        fill_block(fused, args, start, length, strides, own[1], fused.itemsize)
+        own[0] = args[n] + start * strides[n]
+        own[2] = args[n + 1] + start * strides[n + 1]
+        fused.adding.loop(own, &length, steps, fused.adding.data)
+        start += length

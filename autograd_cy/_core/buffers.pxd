@@ -9,5 +9,6 @@ cdef cnp.ndarray new_zeros(int code, int ndim, const cnp.npy_intp *dims)
 cdef cnp.ndarray cast(cnp.ndarray array, int code)
 cdef cnp.ndarray dense_copy(cnp.ndarray array)
 cdef tuple sizes_of(cnp.ndarray array)
-cdef bint is_owned(cnp.ndarray array, Py_ssize_t held=*) noexcept
+cdef bint is_owned(PyObject *array, Py_ssize_t held=*) noexcept
+cdef bint is_large(cnp.ndarray array) noexcept
 cdef cnp.ndarray strided_view(cnp.ndarray base, char *data, int ndim, const cnp.npy_intp *dims, const cnp.npy_intp *strides)

@@ -25,7 +25,6 @@ cdef extern from "Python.h":
     void *Py_TYPE(PyObject *op)
 
 cdef extern from "numpy/arrayobject.h":
-    PyObject *PyArray_BASE(cnp.ndarray)
     object PyArray_NewFromDescr(void *, cnp.dtype, int, const cnp.npy_intp *, void *, void *, int, void *)
     object PyArray_Zeros(int, const cnp.npy_intp *, cnp.dtype, int)
     object PyArray_CastToType(cnp.ndarray, cnp.dtype, int)
@@ -53,7 +52,7 @@ cdef enum:
     SHELF_SIZE = 32
     SPARE_DIMS = 2
     SPARE_BYTES = 1024
-    SPARE_FLAGS = cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED | cnp.NPY_ARRAY_WRITEABLE | cnp.NPY_ARRAY_OWNDATA
+    OWNED_FLAGS = cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED | cnp.NPY_ARRAY_WRITEABLE | cnp.NPY_ARRAY_OWNDATA
 
 cdef struct Shelf:
     PyObject *arrays[SHELF_SIZE]
@@ -124,7 +123,7 @@ cdef void keep_spare(PyObject *array) noexcept:
     """Called by a holder of an array (or of anything else) that is about to give it up: NOTE [Spare arrays]."""
     cdef Shelf *shelf
     if (Py_REFCNT(array) > 1 or Py_TYPE(array) != ndarray_type or array_fields(array).nd > SPARE_DIMS
-            or array_fields(array).flags & ~cnp.NPY_ARRAY_F_CONTIGUOUS != SPARE_FLAGS
+            or array_fields(array).flags & ~cnp.NPY_ARRAY_F_CONTIGUOUS != OWNED_FLAGS
             or array_fields(array).weakreflist != NULL or array_fields(array).base != NULL
             or cnp.PyArray_NBYTES(<cnp.ndarray> array) > SPARE_BYTES):
         return
@@ -186,7 +185,20 @@ cdef tuple sizes_of(cnp.ndarray array):
     return sizes
 
 
-cdef bint is_owned(cnp.ndarray array, Py_ssize_t held=1) noexcept:
-    """Whether the references that the caller holds are all there are to this memory; see NOTE [Gradient ownership]."""
-    return (Py_REFCNT(<PyObject *> array) == held and PyArray_BASE(array) == NULL
-            and cnp.PyArray_CHKFLAGS(array, cnp.NPY_ARRAY_CARRAY | cnp.NPY_ARRAY_OWNDATA))
+cdef bint is_owned(PyObject *array, Py_ssize_t held=1) noexcept:
+    """Whether the references that the caller holds are all there are to this memory; see NOTE [Gradient ownership].
+
+    A pointer, because Cython holds a reference of its own to an object that is cast or read from a field to be passed.
+    """
+    return (Py_REFCNT(array) == held and Py_TYPE(array) == ndarray_type and array_fields(array).base == NULL
+            and array_fields(array).weakreflist == NULL
+            and array_fields(array).flags & OWNED_FLAGS == OWNED_FLAGS)
+
+
+cdef bint is_large(cnp.ndarray array) noexcept:
+    """Whether memory for such an array comes from the pool: what saves an array is worth some care then."""
+    cdef cnp.npy_intp size = cnp.PyArray_ITEMSIZE(array)
+    cdef int axis
+    for axis in range(cnp.PyArray_NDIM(array)):
+        size *= cnp.PyArray_DIM(array, axis)
+    return size >= LARGE

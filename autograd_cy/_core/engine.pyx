@@ -6,7 +6,7 @@ the latest recorded first, and adds what they return to the buffers of the nodes
 
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_DECREF
+from cpython.ref cimport Py_DECREF, Py_INCREF
 cimport numpy as cnp
 
 from autograd_cy._core.anomaly cimport check_roots_for_nan, report
@@ -17,7 +17,7 @@ from autograd_cy._core.graph_task cimport (
     SIGNAL_INTERVAL, GraphTask, count_running, current_task, finished, leads_anywhere, leads_on, new_task, notes_of)
 from autograd_cy._core.hooks cimport (
     keep_retained, run_post_accumulate_hooks, run_post_hooks, run_pre_hooks, run_tensor_hooks)
-from autograd_cy._core.input_buffer cimport accumulate, add_gradient
+from autograd_cy._core.input_buffer cimport accumulate, accumulate_at_once, add_at_once, add_gradient
 from autograd_cy._core.modes cimport Extent, current_mode, enter_modes, leave_modes, own_modes
 from autograd_cy._core.nans cimport check_gradient, check_gradients
 from autograd_cy._core.node cimport (
@@ -72,6 +72,7 @@ cdef int run_callbacks(GraphTask task) except -1:
 cdef int run_node(GraphTask task, Node node) except -1:
     cdef Scratch *scratch = notes_of(task, node)
     cdef object g = None
+    cdef PyObject *incoming
     cdef bint captured = scratch.captured, needed = scratch.needed or not task.selective
     if scratch.buffer != NULL:
         g = <object> scratch.buffer
@@ -100,18 +101,22 @@ cdef int run_node(GraphTask task, Node node) except -1:
             g = [g] * node.n_outputs
         propagate_joint(task, node, g)
     else:
-        propagate(task, node, g)
+        Py_INCREF(g)
+        incoming = <PyObject *> g
+        g = None
+        propagate(task, node, incoming)
     if not task.keep_graph:
         node.release_saved()
         node.version0 = task.number
     return 0
 
 
-cdef int propagate(GraphTask task, Node node, object g) except -1:
-    """Compute the gradients of a node's inputs one by one and hand each on."""
+cdef int propagate(GraphTask task, Node node, PyObject *incoming) except -1:
+    """Compute the gradients of a node's inputs one by one and hand each on. Takes over a reference to the incoming one."""
     cdef int i, last = -1
     cdef Node target
-    cdef object result
+    cdef object result, g = <object> incoming
+    Py_DECREF(g)
     for i in range(node.n_edges):
         target = target_of(node, i)
         if target is not None and leads_on(task, target):
@@ -120,12 +125,7 @@ cdef int propagate(GraphTask task, Node node, object g) except -1:
         target = target_of(node, i)
         if target is None or not leads_on(task, target):
             continue
-        if g is None:
-            result = None
-        elif task.recorded:
-            result = node.rule(g, i)
-        else:
-            result = node.vjp(g, i, i == last and type(g) is cnp.ndarray and is_owned(<cnp.ndarray> g))
+        result = None if g is None else gradient_for(task, node, i, g, i == last, target)
         if task.detects_nan and result is not None:
             check_gradient(node, result, i)
         if i == last:
@@ -135,6 +135,30 @@ cdef int propagate(GraphTask task, Node node, object g) except -1:
         keep_spare(<PyObject *> result)
         result = None
     return 0
+
+
+cdef object gradient_for(GraphTask task, Node node, int i, object g, bint last, Node target):
+    """The gradient for input `i`; None if there is none, or if it was added already to what waits for it at the target.
+
+    The caller holds `g` once. What can fail for a node has not failed by the time that its last gradient is computed: only
+    that one may go into a `.grad` at once.
+    """
+    cdef Scratch *scratch
+    cdef bint reuse
+    if task.recorded:
+        return node.rule(g, i)
+    reuse = last and is_owned(<PyObject *> g)
+    if not task.detects_nan:
+        scratch = notes_of(task, target)
+        if scratch.buffer != NULL:
+            if add_at_once(scratch, node, i, g, reuse):
+                return None
+        elif (last and type(target) is AccumulateGrad and scratch.dependencies == 1 and not scratch.captured
+                and existing_hooks(target) is None and accumulate_at_once(leaf_of(target), node, i, g)):
+            return None
+    if task.keep_graph or task.detects_nan:         # who tells where a NaN comes from reads what was saved
+        return node.vjp(g, i, reuse)
+    return node.vjp_once(g, i, reuse)
 
 
 cdef int propagate_joint(GraphTask task, Node node, object g) except -1:

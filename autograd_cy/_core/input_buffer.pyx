@@ -8,10 +8,20 @@ captured gradient, two inputs that got the same array: each of them is another r
   1. the first gradient to arrive is kept as it is;
   2. a second one is added in place to the first if that is owned, else into the second if that is owned,
      else the sum is a new array;
-  3. an elementwise backward may write over its incoming gradient, if that is owned, for the last of its inputs;
-  4. a leaf without `.grad` takes an owned array over and copies any other;
-  5. a leaf's `.grad` is added to in place: the same Tensor, its version counted up; not if its memory is read-only;
-  6. under create_graph nothing is written in place: the sums are operations themselves.
+  3. if the first is large, the node is asked to add the second one itself, block by block while it is in the cache
+     (`vjp_added`): to the first if that is owned, else over its own incoming gradient by case 4, else in a new array. The
+     bits are those of two steps;
+  4. an elementwise backward may write over its incoming gradient, if that is owned, for the last of its inputs;
+  5. or, unless the graph is retained, over a large array that it saved, if nobody else has that and no later input's
+     gradient reads it. The node lets go of it first, so that nobody finds what was written there (`given_up`);
+  6. a leaf without `.grad` takes an owned array over and copies any other;
+  7. a leaf's `.grad` is added to in place: the same Tensor, its version counted up; not if its memory is read-only. The GIL
+     is held meanwhile: another thread may want to add to it, too;
+  8. as in case 3, a node adds a gradient to a large `.grad` itself, if that is the leaf's only one in this backward and
+     the last one that the node computes (nothing of it can fail any more), if no hook and no capture wants to see it
+     alone, and if `.grad` shares no memory with what the node reads, but element by element;
+  9. under create_graph nothing is written in place: the sums are operations themselves. Where NaNs are searched, cases 3, 5
+     and 8 don't apply: each gradient is looked at alone, and who tells where a NaN comes from reads what was saved.
 """
 
 from cpython.object cimport PyObject
@@ -21,7 +31,7 @@ cimport numpy as cnp
 import numpy as np
 
 cimport autograd_cy._core.node as node_module
-from autograd_cy._core.buffers cimport dense_copy, is_owned
+from autograd_cy._core.buffers cimport dense_copy, is_large, is_owned
 from autograd_cy._core.dtypes cimport code_of
 from autograd_cy._core.inference cimport check_write
 from autograd_cy._core.loops cimport add_into, adding_kernel, evaluate
@@ -54,22 +64,44 @@ cdef int add_gradient(Scratch *scratch, Node node, int output, object g, bint re
 
 
 cdef int add_second(Scratch *scratch, object g, bint recorded) except -1:
-    """Cases 2 and 6 of NOTE [Gradient ownership]; `g` is held by the caller once."""
+    """Cases 2 and 9 of NOTE [Gradient ownership]; `g` is held by the caller once."""
     cdef object total
     if recorded:
         total = <object> scratch.buffer + g
-    elif is_owned(<cnp.ndarray> scratch.buffer):
+    elif is_owned(scratch.buffer):
         add_into(<cnp.ndarray> scratch.buffer, <cnp.ndarray> g)
         return 0
-    elif is_owned(<cnp.ndarray> g):
+    elif is_owned(<PyObject *> g):
         add_into(<cnp.ndarray> g, <cnp.ndarray> scratch.buffer)
         total = g
     else:
         total = sum_of(<cnp.ndarray> scratch.buffer, <cnp.ndarray> g)
+    return replace_buffer(scratch, total)
+
+
+cdef int replace_buffer(Scratch *scratch, object total) except -1:
+    cdef PyObject *before = scratch.buffer
     Py_INCREF(total)
-    Py_DECREF(<object> scratch.buffer)
     scratch.buffer = <PyObject *> total
+    Py_DECREF(<object> before)
     return 0
+
+
+cdef bint add_at_once(Scratch *scratch, Node node, int i, object g, bint reuse) except -1:
+    """Let the node add its gradient for input `i` to the buffer (case 3). Returns whether it did."""
+    cdef object total = <object> scratch.buffer, out = None
+    if type(total) is not cnp.ndarray or not is_large(<cnp.ndarray> total):
+        return False
+    if is_owned(<PyObject *> total, 2):             # held by the buffer and here
+        out = total
+    elif reuse:
+        out = g
+    out = node.vjp_added(g, i, <cnp.ndarray> total, <cnp.ndarray> out)
+    if out is None:
+        return False
+    if out is not total:
+        replace_buffer(scratch, out)
+    return True
 
 
 cdef cnp.ndarray sum_of(cnp.ndarray a, cnp.ndarray b):
@@ -80,10 +112,10 @@ cdef cnp.ndarray sum_of(cnp.ndarray a, cnp.ndarray b):
 
 
 cdef int accumulate(Tensor leaf, object g, bint recorded) except -1:
-    """Add the gradient to the leaf's `.grad`: cases 4 to 6 of NOTE [Gradient ownership]; `g` is held by the caller once."""
+    """Add the gradient, which the caller holds once, to the leaf's `.grad`: cases 6, 7 and 9 of NOTE [Gradient ownership]."""
     cdef cnp.ndarray array = (<Tensor> g).array if recorded else <cnp.ndarray> g
     cdef Tensor first
-    cdef bint ours = not recorded and is_owned(array, 2)     # held by the caller and by `array`
+    cdef bint ours = not recorded and is_owned(<PyObject *> array, 2)     # held by the caller and by `array`
     if not cnp.PyArray_SAMESHAPE(array, leaf.array):
         raise RuntimeError(f"AccumulateGrad got a gradient of shape {list(new_tensor(array).shape)} for a leaf of shape "
                            f"{list(leaf.shape)}")
@@ -108,6 +140,17 @@ cdef int accumulate(Tensor leaf, object g, bint recorded) except -1:
     return 0
 
 
+cdef bint accumulate_at_once(Tensor leaf, Node node, int i, object g) except -1:
+    """Let the node add its gradient for input `i` to the leaf's `.grad` (case 8). Returns whether it did."""
+    cdef Tensor total = leaf.gradient
+    if (total is None or not is_large(total.array) or total.inference or not cnp.PyArray_ISCARRAY(total.array)
+            or code_of(total.array) != code_of(leaf.array) or not cnp.PyArray_SAMESHAPE(total.array, leaf.array)
+            or node.vjp_added(g, i, total.array, total.array) is None):
+        return False
+    bump_version(total)
+    return True
+
+
 cdef bint takes_any_layout(Tensor leaf) noexcept:
     """Whether a new `.grad` may have its elements in C order: the leaf has, too, or enforce_grad_layout_policy(False)."""
     return cnp.PyArray_IS_C_CONTIGUOUS(leaf.array) or thread_state().mode & ANY_LAYOUT
@@ -121,7 +164,7 @@ cdef cnp.ndarray rearranged(cnp.ndarray array, cnp.ndarray leaf):
 
 
 cdef int accumulate_recorded(Tensor leaf, Tensor g) except -1:
-    """Case 6: again if another thread changed the leaf's `.grad` meanwhile."""
+    """Case 9: again if another thread changed the leaf's `.grad` meanwhile."""
     cdef Tensor before, after
     while True:
         before = leaf.gradient

@@ -1,8 +1,9 @@
 """Node: one recorded operation, and the edges to what it was computed from.
 
 A subclass gives `rule(g, i)`, the gradient for its i-th input as Tensors, and `jvp(tangents)`; where an array kernel is
-faster it gives `vjp(g, i, reuse)` as well. Both see the incoming gradient `g`: of a node with one output a value, of
-one with several outputs a list with None for the outputs that no gradient reached.
+faster it gives `vjp(g, i, reuse)` as well, and `vjp_added` where that can add what it computes to an array. All see the
+incoming gradient `g`: of a node with one output a value, of one with several outputs a list with None for the outputs
+that no gradient reached.
 
 NOTE [Edges to leaves]
 The edge to a leaf leads to its AccumulateGrad, of which there is one as long as anybody holds it. To make it for an
@@ -73,6 +74,18 @@ cdef class Node:
         else:
             result = self.rule(new_tensor(g), i)
         return None if result is None else (<Tensor> result).array
+
+    cdef object vjp_once(self, object g, int i, bint reuse):
+        """The same in a backward that gives up what was saved: what no other input's gradient reads may be written over."""
+        return self.vjp(g, i, reuse)
+
+    cdef object vjp_added(self, object g, int i, cnp.ndarray addend, cnp.ndarray out):
+        """The gradient for input `i` plus the addend, of the same shape and type, in one pass.
+
+        Written to `out`, which may be the addend or `g`, or (None) to a new array. None: the node has no such kernel, and
+        nothing was written.
+        """
+        return None
 
     cdef tuple rules(self, object g):
         """The gradients for all inputs; a `joint` node gives them in one call."""

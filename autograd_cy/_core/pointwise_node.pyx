@@ -5,34 +5,42 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 cimport numpy as cnp
 from numpy cimport npy_intp
 
-from autograd_cy._core.broadcast_sums cimport evaluate_sum, is_worth_fusing, sum_to
-from autograd_cy._core.buffers cimport cast, is_owned
+from autograd_cy._core.broadcast_sums cimport evaluate_added, evaluate_sum, is_worth_fusing, sum_to
+from autograd_cy._core.buffers cimport cast, is_large
 from autograd_cy._core.dtypes cimport COMPLEX64, FLOAT32, code_of, dtype_of
-from autograd_cy._core.loops cimport evaluate
+from autograd_cy._core.loops cimport evaluate, is_flat
 from autograd_cy._core.node cimport Node
-from autograd_cy._core.saved cimport saved_array, unpack
+from autograd_cy._core.saved cimport empty_slot, is_held_alone, saved_array, unpack
 from autograd_cy._core.tensor cimport Tensor
 
 cnp.import_array()
 
 
 cdef class PointwiseNode(Node):
-    """A recorded elementwise operation: one class for all rows, with a subclass for each name."""
+    """A recorded elementwise operation: one class for all rows, with a subclass for each name.
 
-    cdef object vjp(self, object gradient, int i, bint reuse):
+    The node of `where` has no row (`op`): its rule computes all.
+    """
+
+    cdef object vjp(self, object g, int i, bint reuse):
+        return gradient_of(self, <cnp.ndarray> g, i, reuse, False)
+
+    cdef object vjp_once(self, object g, int i, bint reuse):
+        return gradient_of(self, <cnp.ndarray> g, i, reuse, True)
+
+    cdef object vjp_added(self, object gradient, int i, cnp.ndarray addend, cnp.ndarray out):
         cdef Pointwise *row = <Pointwise *> self.op
-        cdef Formula *formula = &row.derivative[i]
         cdef cnp.ndarray g = <cnp.ndarray> gradient
-        cdef cnp.ndarray out = None
         cdef int code = code_of(g)
-        if formula.identity:
-            out = g
-        elif (code < FLOAT32 or formula.kernels[code - FLOAT32].loop == NULL
-                or row.result == REAL_PART and self.code0 >= COMPLEX64):
-            return Node.vjp(self, g, i, reuse)
-        else:
-            out = evaluate_formula(self, formula, g, code, i, g if reuse and is_owned(g) else None)
-        return fitted(self, out, i)
+        cdef Arrays read
+        if (row == NULL or row.derivative[i].identity or not has_kernel(self, i, code) or code_of(addend) != code
+                or not cnp.PyArray_SAMESHAPE(addend, g)):
+            return None
+        read_saved(self, &row.derivative[i], g, code, &read)
+        try:
+            return evaluate_added(&row.derivative[i].kernels[code - FLOAT32], read.arrays, read.n, code, addend, out)
+        finally:
+            give_back(&read)
 
     cdef object rule(self, object g, int i):
         cdef Pointwise *row = <Pointwise *> self.op
@@ -62,16 +70,59 @@ cdef class PointwiseNode(Node):
         return total
 
 
-cdef cnp.ndarray evaluate_formula(PointwiseNode node, Formula *formula, cnp.ndarray g, int code, int i, cnp.ndarray out):
+cdef object gradient_of(PointwiseNode node, cnp.ndarray g, int i, bint reuse, bint once):
+    """The gradient for input `i`; `once`: nobody reads what was saved after this backward."""
+    cdef Pointwise *row = <Pointwise *> node.op
+    cdef int code = code_of(g)
+    if row != NULL and row.derivative[i].identity:
+        return fitted(node, g, i)
+    if row == NULL or not has_kernel(node, i, code):
+        return Node.vjp(node, g, i, reuse)
+    return fitted(node, evaluate_formula(node, &row.derivative[i], g, code, i, reuse, once), i)
+
+
+cdef inline bint has_kernel(PointwiseNode node, int i, int code) noexcept:
+    """Whether there is a kernel for gradients of that type; else the rule computes them."""
+    cdef Pointwise *row = <Pointwise *> node.op
+    return (code >= FLOAT32 and row.derivative[i].kernels[code - FLOAT32].loop != NULL
+            and not (row.result == REAL_PART and node.code0 >= COMPLEX64))
+
+
+cdef cnp.ndarray evaluate_formula(PointwiseNode node, Formula *formula, cnp.ndarray g, int code, int i, bint reuse,
+                                  bint once):
     """The formula's kernel on the incoming gradient and on what it reads of the saved arrays.
 
     If input `i` was broadcast and the arrays are large, the result is summed already.
     """
-    cdef PyObject *arrays[5]
     cdef npy_intp[64] dims
+    cdef cnp.ndarray out = g if reuse else None
+    cdef int ndim = shape_before(node, i, dims)
+    cdef Arrays read
+    read_saved(node, formula, g, code, &read)
+    try:
+        if ndim >= 0 and is_worth_fusing(g):
+            return evaluate_sum(&formula.kernels[code - FLOAT32], read.arrays, read.n, ndim, dims)
+        if once and out is None and is_large(g):
+            out = given_up(node, &read, g, i)
+        return evaluate(&formula.kernels[code - FLOAT32], read.arrays, read.n, code, out)
+    finally:
+        give_back(&read)
+
+
+# what a kernel reads
+
+cdef struct Arrays:
+    PyObject *arrays[5]     # the incoming gradient; then owned ones, in the order of the slots
+    int slots[5]
+    int n
+
+
+cdef int read_saved(PointwiseNode node, Formula *formula, cnp.ndarray g, int code, Arrays *read) except -1:
+    """The incoming gradient and the saved arrays that the formula reads, in its type."""
     cdef cnp.ndarray saved
-    cdef int n = 1, slot, k, ndim = shape_before(node, i, dims)
-    arrays[0] = <PyObject *> g
+    cdef int slot
+    read.arrays[0] = <PyObject *> g
+    read.n = 1
     try:
         for slot in range(4):
             if formula.operands & (1 << slot):
@@ -79,14 +130,41 @@ cdef cnp.ndarray evaluate_formula(PointwiseNode node, Formula *formula, cnp.ndar
                 if code_of(saved) != code:
                     saved = cast(saved, code)
                 Py_INCREF(saved)            # another thread may give up what the node saved
-                arrays[n] = <PyObject *> saved
-                n += 1
-        if ndim >= 0 and is_worth_fusing(g):
-            return evaluate_sum(&formula.kernels[code - FLOAT32], arrays, n, ndim, dims)
-        return evaluate(&formula.kernels[code - FLOAT32], arrays, n, code, out)
-    finally:
-        for k in range(1, n):
-            Py_DECREF(<object> arrays[k])
+                read.arrays[read.n] = <PyObject *> saved
+                read.slots[read.n] = slot if slot < 3 else 2
+                read.n += 1
+    except BaseException:
+        give_back(read)
+        raise
+    return 0
+
+
+cdef void give_back(Arrays *read) noexcept:
+    cdef int k
+    for k in range(1, read.n):
+        Py_DECREF(<object> read.arrays[k])
+
+
+cdef cnp.ndarray given_up(PointwiseNode node, Arrays *read, cnp.ndarray g, int i):
+    """An array of g's shape that was read, that the gradients for later inputs don't read and that the node alone held.
+
+    The node holds it no longer: NOTE [Gradient ownership], case 5. None if there is no such array.
+    """
+    cdef int needed = 0, k, j
+    for j in range(i + 1, node.n_edges):
+        needed |= (<Pointwise *> node.op).derivative[j].operands
+    if needed & Y:
+        needed |= C                         # both are in slot 2
+    for k in range(1, read.n):
+        if not needed & (1 << read.slots[k]) and is_like(<cnp.ndarray> read.arrays[k], g):
+            if is_held_alone(node, read.slots[k], read.arrays[k]):
+                empty_slot(node, read.slots[k])
+                return <cnp.ndarray> read.arrays[k]
+    return None
+
+
+cdef bint is_like(cnp.ndarray array, cnp.ndarray g) noexcept:
+    return cnp.PyArray_SAMESHAPE(array, g) and is_flat(array)
 
 
 cdef inline int shape_before(PointwiseNode node, int i, npy_intp *dims) except -2:

@@ -1,5 +1,6 @@
 """What a node keeps of its inputs and outputs."""
 
+from cpython.object cimport PyObject
 cimport numpy as cnp
 
 from autograd_cy._core.node cimport Node
@@ -12,6 +13,8 @@ cdef int save_input(Node node, int slot, Tensor tensor) except -1
 cdef int save_output(Node node, Tensor tensor) except -1
 cdef object unpack(Node node, int slot)
 cdef cnp.ndarray saved_array(Node node, int slot)
+cdef bint is_held_alone(Node node, int slot, PyObject *array)
+cdef int empty_slot(Node node, int slot) except -1
 cdef object slot_value(Node node, int slot)
 cdef int set_slot_value(Node node, int slot, object value) except -1
 cdef long slot_version(Node node, int slot) noexcept

@@ -13,8 +13,10 @@ NOTE [Saved tensors]
      saved. The counter knows where the last few went (`count_write`).
 """
 
+from cpython.object cimport PyObject
 cimport numpy as cnp
 
+from autograd_cy._core.buffers cimport is_owned
 from autograd_cy._core.inference cimport save_error
 from autograd_cy._core.location cimport described
 from autograd_cy._core.modes cimport current_mode
@@ -25,6 +27,9 @@ from autograd_cy._core.tensor cimport Tensor, TensorExtras, extras_of_tensor, ne
 from autograd_cy._core.versions cimport VersionCounter, was_touched
 
 cnp.import_array()
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject *op)
 
 OUTPUT_SLOT = 2
 
@@ -146,6 +151,27 @@ cdef cnp.ndarray saved_array(Node node, int slot):
     if (<Tensor> value).counter is not None:
         check(node, <Tensor> value, slot)
     return (<Tensor> value).array
+
+
+cdef bint is_held_alone(Node node, int slot, PyObject *array):
+    """Whether the slot holds the only reference to this array and its memory, besides one of the caller's."""
+    cdef object value = slot_value(node, slot)      # a second reference
+    if type(value) is cnp.ndarray:
+        return <PyObject *> value == array and is_owned(array, 3)
+    return (type(value) is Tensor and Py_REFCNT(<PyObject *> value) == 2
+            and <PyObject *> (<Tensor> value).array == array and is_owned(array, 2))
+
+
+cdef int empty_slot(Node node, int slot) except -1:
+    """Give up what one slot holds, in a backward that gives up all."""
+    node.released = True
+    if slot == 0:
+        node.saved0 = None
+    elif slot == 1:
+        node.saved1 = None
+    else:
+        node.saved2 = node.counter = None
+    return 0
 
 
 cdef int check(Node node, Tensor tensor, int slot) except -1:

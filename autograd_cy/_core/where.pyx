@@ -6,7 +6,6 @@ cimport cython
 cimport numpy as cnp
 
 from autograd_cy._core.dtypes cimport BOOL, code_of, result_code
-from autograd_cy._core.node cimport Node
 from autograd_cy._core.operands cimport operand_array, operand_code, rank_of, tensor_of
 from autograd_cy._core.pointwise_node cimport PointwiseNode, fitted_tensor, note_shapes
 from autograd_cy._core.record cimport as_tensor, is_wanted, record_all
@@ -22,9 +21,6 @@ cnp.import_array()
 cdef class WhereBackward0(PointwiseNode):
     cdef tuple saved_names(self):
         return ("condition", None, None)
-
-    cdef object vjp(self, object g, int i, bint reuse):
-        return Node.vjp(self, g, i, reuse)
 
     cdef object rule(self, object g, int i):
         condition = unpack(self, 0)

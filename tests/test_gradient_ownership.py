@@ -1,0 +1,502 @@
+"""NOTE [Gradient ownership], case by case: what is written in place, and what never is.
+
+Large results come from the pool, which counts them: so many new arrays did a backward make.
+"""
+
+import threading
+import weakref
+
+import numpy as np
+import pytest
+
+import autograd_cy as ag
+from autograd_cy.memory import memory_stats
+
+SIDE = 256
+SHAPE = (SIDE, SIDE)  # 256 kB of float32
+
+
+def values(seed=0, shape=SHAPE, dtype=np.float32):
+    random = np.random.default_rng(seed)
+    return (random.standard_normal(shape) + (1j if np.issubdtype(dtype, np.complexfloating) else 0)).astype(dtype)
+
+
+def leaf(seed=0, **kwargs):
+    return ag.tensor(values(seed, **kwargs), requires_grad=True)
+
+
+def constant(seed, **kwargs):
+    return ag.tensor(values(seed, **kwargs))
+
+
+SEED = constant(99)
+
+
+def new_arrays(run):
+    """How many large arrays were made meanwhile. Not to be called in an assert, which would keep the tensors alive."""
+    before = memory_stats()
+    run()
+    after = memory_stats()
+    return after["hits"] + after["misses"] - before["hits"] - before["misses"]
+
+
+def backward_of(y, seed=SEED, **kwargs):
+    before = seed.numpy().copy()
+    made = new_arrays(lambda: y.backward(seed, **kwargs))
+    np.testing.assert_array_equal(seed.numpy(), before)
+    return made
+
+
+def same(found, expected):
+    assert found.numpy().tobytes() == np.asarray(expected).tobytes()
+
+
+# cases 1 and 6: the first is kept, and a leaf takes it over
+
+
+def test_first_gradient_becomes_grad():
+    x, c = leaf(), constant(1)
+    made = backward_of(x * c)
+    assert made == 1
+    same(x.grad, SEED.numpy() * c.numpy())
+
+
+def test_leaf_copies_what_somebody_else_holds():
+    x = leaf()
+    made = backward_of(x + 1.0)
+    assert made == 1
+    x.grad.zero_()
+    assert SEED.numpy().any()
+
+
+# case 2: a second one is added in place
+
+
+def test_second_is_added_to_the_first():
+    x, c = leaf(), constant(1)
+    shifted, scaled = x + 1.0, x * c  # the product was recorded later: its gradient comes first
+    made = backward_of(shifted + scaled)
+    assert made == 1
+    same(x.grad, SEED.numpy() * c.numpy() + SEED.numpy())
+
+
+def test_first_is_added_to_the_second():
+    x, w = leaf(), constant(1)
+    made = backward_of(x @ w + x)
+    assert made == 1
+    same(x.grad, SEED.numpy() @ w.numpy().T + SEED.numpy())
+
+
+def test_sum_of_two_that_are_not_ours_is_new():
+    x = leaf()
+    made = backward_of(x + x)
+    assert made == 1
+    same(x.grad, SEED.numpy() + SEED.numpy())
+
+
+# case 3: the node adds its gradient to what is there, with the bits of two steps
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+def test_gradient_is_added_to_the_first_at_once(dtype):
+    x, seed = leaf(dtype=dtype), constant(9, dtype=dtype)
+    a, b, c = [constant(k, dtype=dtype) for k in (1, 2, 3)]
+    made = backward_of(x * a + x * b + x * c, seed)
+    assert made == 1
+    g, a, b, c = [t.numpy() for t in (seed, a, b, c)]
+    expected = ((g * c.conj()) + (g * b.conj())) + (g * a.conj())
+    if x.is_complex():
+        np.testing.assert_allclose(x.grad.numpy(), expected, rtol=1e-5)
+    else:
+        same(x.grad, expected)
+
+
+def test_gradient_is_added_over_the_incoming_one():
+    x, a, b = leaf(), constant(1), constant(2)
+    made = backward_of((x * a) * b + x)  # one for `g * b`; the sum is written over that
+    assert made == 1
+    same(x.grad, SEED.numpy() * b.numpy() * a.numpy() + SEED.numpy())
+
+
+def test_gradient_is_added_in_a_new_array():
+    a, b = leaf(1), leaf(2)
+    t = np.tanh(a.detach().numpy() * b.detach().numpy())
+    made = backward_of((a * b).tanh() + a)  # the other one is written over what tanh had saved
+    assert made == 1
+    g = SEED.numpy() * (1 - t * t)
+    same(a.grad, g * b.detach().numpy() + SEED.numpy())
+    same(b.grad, g * a.detach().numpy())
+
+
+@pytest.mark.parametrize("layout", ["transposed", "every other", "reversed", "unaligned", "broadcast"])
+def test_operands_of_any_layout_are_added(layout):
+    x = leaf()
+    c = {
+        "transposed": values(1).T,
+        "every other": values(1, (SIDE, 2 * SIDE))[:, ::2],
+        "reversed": values(1)[::-1, ::-1],
+        "unaligned": np.frombuffer(b"." + values(1).tobytes(), np.uint8)[1:].view(np.float32).reshape(SHAPE),
+        "broadcast": values(1, (SIDE, 1)),
+    }[layout]
+    (x + x * ag.from_numpy(c.copy() if layout == "unaligned" else c)).backward(SEED)
+    np.testing.assert_array_equal(x.grad.numpy(), SEED.numpy() * c + SEED.numpy())
+
+
+# case 4: the gradient is written over the incoming one
+
+
+def test_chain_is_computed_in_one_array():
+    x = leaf()
+    y, factors = x, [constant(k) for k in range(6)]
+    for c in factors:
+        y = y * c
+    made = backward_of(y)
+    assert made == 1
+
+
+@pytest.mark.parametrize("watch", ["hook", "retain_grad", "capture", "prehook", "post_hook"])
+def test_gradient_that_somebody_sees_is_not_written_over(watch):
+    x, a, b = leaf(), constant(1), constant(2)
+    u = x * a
+    seen = []
+    if watch == "hook":
+        u.register_hook(seen.append)
+    elif watch == "prehook":
+        u.grad_fn.register_prehook(lambda g: seen.append(g[0]))
+    elif watch == "post_hook":
+        u.grad_fn.register_hook(lambda _, g: seen.append(g[0]))
+    elif watch == "retain_grad":
+        u.retain_grad()
+    if watch == "capture":
+        seen = ag.autograd.grad(u * b, [u, x], SEED)
+        gradient = seen[1]
+    else:
+        (u * b).backward(SEED)
+        gradient = x.grad
+    same(u.grad if watch == "retain_grad" else seen[0], SEED.numpy() * b.numpy())
+    same(gradient, SEED.numpy() * b.numpy() * a.numpy())
+
+
+# case 5: the gradient is written over what was saved, if the graph is not retained
+
+
+def test_saved_output_is_written_over():
+    x = leaf()
+    made = backward_of(x.exp() + 1.0)
+    assert made == 0
+    np.testing.assert_allclose(x.grad.numpy(), SEED.numpy() * np.exp(x.detach().numpy()), rtol=1e-6)
+
+
+def test_saved_input_is_written_over():
+    x, c = leaf(), constant(1)
+    made = backward_of(x * (c + 1.0))
+    assert made == 0
+    same(x.grad, SEED.numpy() * (c.numpy() + 1))
+
+
+def test_retained_graph_keeps_what_it_saved():
+    x, c = leaf(), constant(1)
+    y = x.exp() * (c + 1.0)
+    made = backward_of(y, retain_graph=True)
+    assert made == 1
+    first, x.grad = x.grad, None
+    y.backward(SEED)
+    same(x.grad, first.numpy())
+
+
+def held_by(holder, t):
+    """Something that sees the memory of t."""
+    return {
+        "tensor": lambda: t,
+        "array": t.detach().numpy,
+        "view": lambda: t[1:],
+        "detached": t.detach,
+        "buffer": lambda: memoryview(t.detach().numpy()),
+        "weak reference": lambda: weakref.ref(t.detach().numpy()),
+        "another node": lambda: t * t,
+        "its own node": lambda: t.grad_fn._saved_result,
+        "handle": lambda: t.grad_fn._raw_saved_result,
+    }[holder]()
+
+
+@pytest.mark.parametrize(
+    "holder", ["tensor", "array", "view", "detached", "buffer", "weak reference", "another node", "its own node", "handle"]
+)
+def test_saved_array_that_somebody_sees_is_not_written_over(holder):
+    x = leaf()
+    with ag.no_grad():
+        before = x.exp()
+    t = x.exp()
+    y, held = t + 1.0, held_by(holder, t)
+    del t
+    made = backward_of(y)
+    assert made == 1
+    same(x.grad, SEED.numpy() * before.numpy())
+    if holder in ("tensor", "detached", "its own node"):
+        same(held.detach(), before.numpy())
+    elif holder in ("array", "buffer"):
+        same(before, np.asarray(held))
+
+
+def test_saved_array_that_a_later_gradient_reads_is_not_written_over():
+    """a / b: the gradients of both read b."""
+    results = []
+    for retain in (True, False):
+        a, b = leaf(1), leaf(2)
+        ((a + 1.0) / (b + 2.0)).backward(SEED, retain_graph=retain)
+        results.append((a.grad.numpy(), b.grad.numpy()))
+    for kept, freed in zip(*results, strict=True):
+        assert kept.tobytes() == freed.tobytes()
+
+
+def test_square_reads_its_input_twice():
+    x, c = leaf(), constant(1)
+    u = x + 1.0
+    y = u * u + c
+    del u
+    y.backward(SEED)
+    g = SEED.numpy() * (x.detach().numpy() + 1)
+    same(x.grad, g + g)
+
+
+FUNCTIONS = {
+    "a * b": lambda a, b: a * b,
+    "a / b": lambda a, b: a / b,
+    "a - b": lambda a, b: a - b,
+    "a ** b": lambda a, b: (a * a + 1) ** b,
+    "maximum": ag.maximum,
+    "tanh": lambda a, b: (a * b).tanh() + a,
+    "sigmoid": lambda a, b: a.sigmoid() * b.sigmoid(),
+    "sqrt": lambda a, b: (a * a + 1.0).sqrt() * b,
+    "gelu": lambda a, b: 0.5 * a * (1.0 + (0.8 * (b + 0.04 * a**3)).tanh()),
+    "reciprocal": lambda a, b: (a * a + 1.0).reciprocal() + b * b,
+    "where": lambda a, b: ag.where(a > 0, a * b, b.exp()),
+    "clamp": lambda a, b: (a * b).clamp(-1, 1) * a,
+    "abs": lambda a, b: (a - b).abs() * b,
+    "broadcast": lambda a, b: (a * b[0]) * b[:, :1] + a,
+    "layer_norm": lambda a, b: ag.nn.functional.layer_norm(a * b, (SIDE,)) * a,
+    "softmax": lambda a, b: (a * b).softmax(-1) * a,
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_writing_in_place_changes_no_bit(name):
+    """A retained graph, hooks and the search for NaN leave less or nothing to be written over."""
+    found = []
+    for run in ("free", "retained", "watched", "nan"):
+        a, b = leaf(1), leaf(2)
+        with ag.autograd.detect_nan() if run == "nan" else ag.enable_grad():
+            inputs = [a + 0.0, b * 1.0]
+            y = FUNCTIONS[name](*inputs)
+            if run == "watched":
+                kept = []
+                for tensor in (*inputs, y):
+                    tensor.register_hook(kept.append)
+            inputs = None
+            y.backward(SEED, retain_graph=run == "retained")
+        found.append((a.grad.numpy().tobytes(), b.grad.numpy().tobytes()))
+    assert found[1:] == found[:1] * 3
+
+
+def test_freed_graph_says_so_after_saved_arrays_were_written_over():
+    x = leaf()
+    y = x.exp() * 2.0
+    y.backward(SEED)
+    with pytest.raises(RuntimeError, match="second time"):
+        y.backward(SEED)
+
+
+# case 7: `.grad` is added to in place
+
+
+def test_grad_stays_the_same_tensor():
+    x, w = leaf(), constant(1)
+    (x @ w).backward(SEED)
+    first, memory, version, before = x.grad, x.grad.data_ptr(), x.grad._version, x.grad.numpy().copy()
+    (x @ w).backward(SEED)
+    assert x.grad is first and first.data_ptr() == memory and first._version == version + 1
+    same(x.grad, before + before)
+
+
+@pytest.mark.parametrize("kernel", [True, False])
+def test_read_only_grad_is_replaced(kernel):
+    x, c = leaf(), constant(1)
+    array = values(5)
+    array.flags.writeable = False
+    x.grad = ag.from_numpy(array) if ag.from_numpy(array).numpy() is array else ag.tensor(array)
+    (x * c if kernel else x + 0.0).backward(SEED)
+    same(x.grad, values(5) + (SEED.numpy() * c.numpy() if kernel else SEED.numpy()))
+    np.testing.assert_array_equal(array, values(5))
+
+
+def test_threads_lose_no_gradient():
+    x, c = ag.zeros(SHAPE, requires_grad=True), ag.ones(SHAPE)
+    ones = ag.ones(SHAPE)
+
+    def work():
+        for _ in range(25):
+            (x * c).backward(ones)
+            (x * c + x).backward(ones)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (x.grad.numpy() == 4 * 25 * 3).all()
+
+
+def test_threads_share_a_retained_graph():
+    x, c = ag.zeros(SHAPE, requires_grad=True), ag.ones(SHAPE)
+    y = (x * c).exp() * c + x
+    ones = ag.ones(SHAPE)
+
+    def work():
+        for _ in range(20):
+            y.backward(ones, retain_graph=True)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (x.grad.numpy() == 4 * 20 * 2).all()
+
+
+# case 8: the node adds its gradient to `.grad` at once
+
+
+def with_grad(seed=0):
+    x = leaf(seed)
+    x.grad = constant(seed + 50)
+    return x, x.grad, x.grad.numpy().copy()
+
+
+def test_gradient_is_added_to_grad_at_once():
+    x, grad, before = with_grad()
+    c = constant(1)
+    version = grad._version
+    made = backward_of(x * c)
+    assert made == 0
+    assert x.grad is grad and grad._version == version + 1
+    same(grad, before + SEED.numpy() * c.numpy())
+
+
+def test_several_gradients_are_summed_before_they_reach_grad():
+    """Else the sum would have other bits: `.grad` + (f1 + f2)."""
+    x, grad, before = with_grad()
+    a, b = constant(1), constant(2)
+    (x * a + x * b).backward(SEED)
+    same(grad, before + (SEED.numpy() * b.numpy() + SEED.numpy() * a.numpy()))
+
+
+@pytest.mark.parametrize("watch", ["hook", "post_accumulate", "prehook", "node_hook"])
+def test_hooks_of_a_leaf_with_grad_see_the_gradient_alone(watch):
+    x, grad, before = with_grad()
+    c, seen = constant(1), []
+    if watch == "hook":
+        x.register_hook(lambda g: seen.append(g.numpy().copy()))
+    elif watch == "post_accumulate":
+        x.register_post_accumulate_grad_hook(lambda leaf: seen.append(leaf.grad.numpy() - before))
+    else:
+        node = (x * c).grad_fn.next_functions[0][0]
+        if watch == "prehook":
+            node.register_prehook(lambda g: seen.append(g[0].numpy().copy()))
+        else:
+            node.register_hook(lambda _, g: seen.append(g[0].numpy().copy()))
+    (x * c).backward(SEED)
+    (found,) = seen
+    np.testing.assert_allclose(found, SEED.numpy() * c.numpy(), rtol=1e-3, atol=1e-5)
+    same(grad, before + SEED.numpy() * c.numpy())
+
+
+def test_captured_gradient_does_not_reach_grad():
+    x, grad, before = with_grad()
+    c = constant(1)
+    (g,) = ag.autograd.grad(x * c, x, SEED)
+    same(g, SEED.numpy() * c.numpy())
+    same(grad, before)
+
+
+def test_backward_to_named_inputs_adds_at_once():
+    x, grad, before = with_grad()
+    z, other, untouched = with_grad(1)
+    (x * z).backward(SEED, inputs=[z])
+    same(other, untouched + SEED.numpy() * x.detach().numpy())
+    same(grad, before)
+
+
+def test_stale_operand_leaves_grad_alone():
+    """The gradient for the first input can be computed, that for the second can not."""
+    x, grad, before = with_grad()
+    z = leaf(1)
+    y = x * z
+    with ag.no_grad():
+        x.add_(1.0)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.backward(SEED)
+    same(grad, before)
+    assert z.grad is None
+
+
+def test_nan_leaves_grad_alone():
+    x, grad, before = with_grad()
+    with ag.no_grad():
+        x[0, 0] = -1.0
+    with ag.autograd.detect_nan():
+        y = x.detach().requires_grad_()
+        y.grad = grad
+        z = y * (constant(1) * float("inf"))
+        with pytest.raises(RuntimeError, match="nan"):
+            (z * 0.0).backward(SEED)
+    same(grad, before)
+
+
+def test_grad_in_another_layout_is_added_to():
+    x, c = leaf(), constant(1)
+    x.grad = ag.from_numpy(values(5).T)
+    (x * c).backward(SEED)
+    np.testing.assert_array_equal(x.grad.numpy(), values(5).T + SEED.numpy() * c.numpy())
+
+
+def test_grad_that_is_the_operand_is_read_before_it_is_written():
+    x, grad, before = with_grad()
+    (x * grad).backward(SEED)
+    same(grad, before + SEED.numpy() * before)
+
+
+def test_grad_that_is_the_seed_is_read_before_it_is_written():
+    x, grad, before = with_grad()
+    (x * 3.0).backward(grad)
+    same(grad, before + before * np.float32(3))
+
+
+@pytest.mark.parametrize("shift", [1, 700, -1, -700])
+def test_grad_that_overlaps_an_operand_is_not_written_block_by_block(shift):
+    n = SIDE * SIDE
+    memory = values(7, (n + 1000,))
+    before = memory.copy()
+    first, second = (0, shift) if shift > 0 else (-shift, 0)
+    x = leaf(shape=(n,))
+    c = ag.from_numpy(memory[first : first + n])
+    x.grad = ag.from_numpy(memory[second : second + n])
+    seed = constant(9, shape=(n,))
+    (x * c).backward(seed)
+    same(x.grad, before[second : second + n] + seed.numpy() * before[first : first + n])
+
+
+# case 9: under create_graph nothing is written
+
+
+@pytest.mark.filterwarnings("ignore:Using backward")
+def test_created_graph_has_sums_of_its_own():
+    x, grad, before = with_grad()
+    a = leaf(1)
+    y = (x * a).exp() * a + x
+    y.backward(SEED, create_graph=True)
+    assert x.grad is not grad and x.grad.requires_grad
+    same(grad, before)
+    plain = leaf(0)
+    plain.grad = ag.tensor(before)
+    ((plain * a).exp() * a + plain).backward(SEED)
+    np.testing.assert_allclose(x.grad.detach().numpy(), plain.grad.numpy(), rtol=1e-5, atol=1e-5)
