@@ -14,6 +14,7 @@ from autograd_cy.memory import memory_stats
 
 SIDE = 256
 SHAPE = (SIDE, SIDE)  # 256 kB of float32
+LONG = 1 << 18  # elements for which other threads may run meanwhile
 
 
 def values(seed=0, shape=SHAPE, dtype=np.float32):
@@ -152,6 +153,27 @@ def test_chain_is_computed_in_one_array():
         y = y * c
     made = backward_of(y)
     assert made == 1
+
+
+def test_reshaped_gradient_is_written_over():
+    x, c = leaf(), constant(1)
+    (row,) = [c.reshape(-1)]
+    y = ((x * c).reshape(-1) * row).reshape(SHAPE) * c
+    made = backward_of(y)
+    assert made == 2  # the chain's, and a copy for the leaf
+    same(x.grad, SEED.numpy() * c.numpy() * c.numpy() * c.numpy())
+    assert x.grad.numpy().base is None
+
+
+def test_reshaped_gradient_that_somebody_sees_is_not_written_over():
+    x, c = leaf(), constant(1)
+    seen = []
+    u = x * c
+    v = u.reshape(-1) * c.reshape(-1)
+    v.register_hook(seen.append)
+    (v.reshape(SHAPE) * c).backward(SEED)
+    same(seen[0], (SEED.numpy() * c.numpy()).reshape(-1))
+    same(x.grad, SEED.numpy() * c.numpy() * c.numpy() * c.numpy())
 
 
 @pytest.mark.parametrize("watch", ["hook", "retain_grad", "capture", "prehook", "post_hook"])
@@ -330,8 +352,8 @@ def test_read_only_grad_is_replaced(kernel):
 
 
 def test_threads_lose_no_gradient():
-    x, c = ag.zeros(SHAPE, requires_grad=True), ag.ones(SHAPE)
-    ones = ag.ones(SHAPE)
+    x, c = ag.zeros(LONG, requires_grad=True), ag.ones(LONG)
+    ones = ag.ones(LONG)
 
     def work():
         for _ in range(25):
@@ -347,9 +369,9 @@ def test_threads_lose_no_gradient():
 
 
 def test_threads_share_a_retained_graph():
-    x, c = ag.zeros(SHAPE, requires_grad=True), ag.ones(SHAPE)
+    x, c = ag.zeros(LONG, requires_grad=True), ag.ones(LONG)
     y = (x * c).exp() * c + x
-    ones = ag.ones(SHAPE)
+    ones = ag.ones(LONG)
 
     def work():
         for _ in range(20):

@@ -10,5 +10,6 @@ cdef cnp.ndarray cast(cnp.ndarray array, int code)
 cdef cnp.ndarray dense_copy(cnp.ndarray array)
 cdef tuple sizes_of(cnp.ndarray array)
 cdef bint is_owned(PyObject *array, Py_ssize_t held=*) noexcept
+cdef bint is_ours(PyObject *array, Py_ssize_t held=*) noexcept
 cdef bint is_large(cnp.ndarray array) noexcept
 cdef cnp.ndarray strided_view(cnp.ndarray base, char *data, int ndim, const cnp.npy_intp *dims, const cnp.npy_intp *strides)

@@ -52,7 +52,8 @@ cdef enum:
     SHELF_SIZE = 32
     SPARE_DIMS = 2
     SPARE_BYTES = 1024
-    OWNED_FLAGS = cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED | cnp.NPY_ARRAY_WRITEABLE | cnp.NPY_ARRAY_OWNDATA
+    DENSE_FLAGS = cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED | cnp.NPY_ARRAY_WRITEABLE
+    OWNED_FLAGS = DENSE_FLAGS | cnp.NPY_ARRAY_OWNDATA
 
 cdef struct Shelf:
     PyObject *arrays[SHELF_SIZE]
@@ -193,6 +194,14 @@ cdef bint is_owned(PyObject *array, Py_ssize_t held=1) noexcept:
     return (Py_REFCNT(array) == held and Py_TYPE(array) == ndarray_type and array_fields(array).base == NULL
             and array_fields(array).weakreflist == NULL
             and array_fields(array).flags & OWNED_FLAGS == OWNED_FLAGS)
+
+
+cdef bint is_ours(PyObject *array, Py_ssize_t held=1) noexcept:
+    """The same where the array is not handed to users: it may be a dense view, all there is to see of an owned array."""
+    return is_owned(array, held) or (
+        Py_REFCNT(array) == held and Py_TYPE(array) == ndarray_type and array_fields(array).base != NULL
+        and array_fields(array).weakreflist == NULL and array_fields(array).flags & DENSE_FLAGS == DENSE_FLAGS
+        and is_owned(array_fields(array).base))
 
 
 cdef bint is_large(cnp.ndarray array) noexcept:

@@ -11,7 +11,7 @@ cimport numpy as cnp
 
 from autograd_cy._core.anomaly cimport check_roots_for_nan, report
 from autograd_cy._core.backward_arguments cimport check_inputs, check_roots, named, target_node, target_number
-from autograd_cy._core.buffers cimport is_owned, keep_spare
+from autograd_cy._core.buffers cimport is_ours, keep_spare
 from autograd_cy._core.freed cimport history_of, note_backward
 from autograd_cy._core.graph_task cimport (
     SIGNAL_INTERVAL, GraphTask, count_running, current_task, finished, leads_anywhere, leads_on, new_task, notes_of)
@@ -147,7 +147,7 @@ cdef object gradient_for(GraphTask task, Node node, int i, object g, bint last, 
     cdef bint reuse
     if task.recorded:
         return node.rule(g, i)
-    reuse = last and is_owned(<PyObject *> g)
+    reuse = last and is_ours(<PyObject *> g)
     if not task.detects_nan:
         scratch = notes_of(task, target)
         if scratch.buffer != NULL:

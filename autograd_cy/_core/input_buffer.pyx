@@ -3,8 +3,9 @@
 NOTE [Gradient ownership]
 Memory may be written in place when nobody else can see it. A gradient travels as a bare array (under create_graph as a
 Tensor), and the one who handles it holds exactly one reference; so it is ours alone if that is the array's only
-reference, and if it is dense, writable and not a view (`is_owned`). A saved tensor, a user's seed, a hooked, retained or
-captured gradient, two inputs that got the same array: each of them is another reference. Therefore:
+reference, and if it is dense, writable and not a view (`is_owned`), or (but for case 6) a dense view that is all there is
+to see of such an array (`is_ours`). A saved tensor, a user's seed, a hooked, retained or captured gradient, two inputs
+that got the same array: each of them is another reference. Therefore:
   1. the first gradient to arrive is kept as it is;
   2. a second one is added in place to the first if that is owned, else into the second if that is owned,
      else the sum is a new array;
@@ -31,7 +32,7 @@ cimport numpy as cnp
 import numpy as np
 
 cimport autograd_cy._core.node as node_module
-from autograd_cy._core.buffers cimport dense_copy, is_large, is_owned
+from autograd_cy._core.buffers cimport dense_copy, is_large, is_ours, is_owned
 from autograd_cy._core.dtypes cimport code_of
 from autograd_cy._core.inference cimport check_write
 from autograd_cy._core.loops cimport add_into, adding_kernel, evaluate
@@ -68,10 +69,10 @@ cdef int add_second(Scratch *scratch, object g, bint recorded) except -1:
     cdef object total
     if recorded:
         total = <object> scratch.buffer + g
-    elif is_owned(scratch.buffer):
+    elif is_ours(scratch.buffer):
         add_into(<cnp.ndarray> scratch.buffer, <cnp.ndarray> g)
         return 0
-    elif is_owned(<PyObject *> g):
+    elif is_ours(<PyObject *> g):
         add_into(<cnp.ndarray> g, <cnp.ndarray> scratch.buffer)
         total = g
     else:
@@ -92,7 +93,7 @@ cdef bint add_at_once(Scratch *scratch, Node node, int i, object g, bint reuse) 
     cdef object total = <object> scratch.buffer, out = None
     if type(total) is not cnp.ndarray or not is_large(<cnp.ndarray> total):
         return False
-    if is_owned(<PyObject *> total, 2):             # held by the buffer and here
+    if is_ours(<PyObject *> total, 2):             # held by the buffer and here
         out = total
     elif reuse:
         out = g
