@@ -7,12 +7,11 @@ modules beside the sources.
 
 import os
 import sys
-import tempfile
 from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
-from setuptools.errors import CompileError, LinkError, OptionError
+from setuptools.errors import OptionError
 
 DEBUG = os.environ.get("AUTOGRAD_CY_DEBUG", "0") not in ("", "0")
 BUILD = Path("build", "debug" if DEBUG else "release")
@@ -21,9 +20,6 @@ JOBS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.
 
 # Helpers that Cython would otherwise paste into every module (typed memoryviews: 175 kB each).
 SHARED = "autograd_cy._core._cyutility"
-
-# The modules whose loops are shared among threads.
-THREADED = {f"autograd_cy._core.{name}" for name in ("layer_norm_loops", "loops", "softmax_loops", "threads")}
 
 # The only place for directives. boundscheck stays on where lists are handled; a kernel relaxes it for itself.
 DIRECTIVES = {
@@ -43,6 +39,8 @@ MACROS = [
 ]
 if DEBUG:
     MACROS.append(("CYTHON_TRACE", "1"))
+if os.environ.get("AUTOGRAD_CY_ONE_THREAD", "0") not in ("", "0"):
+    MACROS.append(("AUTOGRAD_CY_ONE_THREAD", "1"))
 
 # Contraction into fused multiply-adds is off, so that results don't depend on the instruction set.
 UNIX_FLAGS = ["-ffp-contract=off", "-Wno-unused-function"]
@@ -125,28 +123,12 @@ class BuildCore(build_ext):
 
         generate_c(self.extensions)
         flags = MSVC_FLAGS if self.compiler.compiler_type == "msvc" else UNIX_FLAGS
-        openmp = self.openmp_flags()
         for extension in self.extensions:
             extension.depends = ["setup.py", *map(str, CORE.glob("*.h"))]
             extension.include_dirs = [str(CORE), numpy.get_include()]
             extension.extra_compile_args = flags
-            if extension.name in THREADED:
-                extension.extra_compile_args = flags + openmp
-                extension.extra_link_args = openmp
+            extension.extra_link_args = [] if self.compiler.compiler_type == "msvc" else ["-pthread"]
         super().build_extensions()
-
-    def openmp_flags(self):
-        """What the compiler needs for OpenMP; nothing, if it has none: then kernels use one thread."""
-        flags = ["/openmp"] if self.compiler.compiler_type == "msvc" else ["-fopenmp"]
-        with tempfile.TemporaryDirectory() as folder:
-            source = Path(folder, "probe.c")
-            source.write_text("#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n")
-            try:
-                objects = self.compiler.compile([str(source)], output_dir=folder, extra_postargs=flags)
-                self.compiler.link_executable(objects, "probe", output_dir=folder, extra_postargs=flags)
-            except (CompileError, LinkError):
-                return []
-        return flags
 
 
 # Cython's worker processes import this file again where processes are not forked.

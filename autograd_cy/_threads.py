@@ -10,10 +10,9 @@ __all__ = ["get_num_threads", "set_num_threads"]
 def set_num_threads(n: int) -> None:
     """set_num_threads(n): let kernels, and the BLAS that NumPy calls, use n threads. Kernels' results don't depend on it.
 
-    Kernels use one until this is called. Where programs mix loops and matrix products, start Python with the environment
-    variable OMP_WAIT_POLICY=passive: else OpenMP's workers spin while BLAS waits for their cores.
+    Until this is called, kernels use as many as there are cores for the process, or as OMP_NUM_THREADS says.
     BLAS is told through threadpoolctl; without that package a UserWarning says that it keeps its number. TypeError unless
-    n is an int, RuntimeError if it is not positive, or more than 1 in a build without OpenMP.
+    n is an int, RuntimeError if it is not positive, or more than 1 where there are no POSIX threads.
 
     >>> import warnings
     >>> import autograd_cy as ag

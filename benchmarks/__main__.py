@@ -11,7 +11,6 @@ _threads = _parser.parse_known_args()[0].threads
 os.environ["OMP_NUM_THREADS"] = _threads
 os.environ["OPENBLAS_NUM_THREADS"] = _threads
 os.environ["MKL_NUM_THREADS"] = _threads
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # see set_num_threads()
 
 from benchmarks.cli import main  # noqa: E402
 

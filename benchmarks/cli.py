@@ -141,8 +141,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parse(arguments)
     seconds = 0.002 if options.quick else 0.025
     ours, torch = importlib.import_module("autograd_cy"), load_torch(options.threads)
-    if options.threads > 1:
-        ours.set_num_threads(options.threads)
     libraries = [ours, torch] if torch else [ours]
     results: dict = {"machine": machine_facts(ours, torch), "threads": options.threads, "rounds": options.rounds}
     results["workloads"] = []

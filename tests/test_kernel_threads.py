@@ -1,16 +1,22 @@
 """NOTE [Threads]: the same bits for any number of threads, and no harm to small tensors, forks and callers."""
 
 import multiprocessing
+import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
+from common import in_threads
+from op_calls import Call, run_backward, samples_of, to_numpy
+from op_case import Sample, map_arrays
+from opinfo import ELEMENTWISE, REDUCTIONS
 
 import autograd_cy as ag
-from autograd_cy._core.threads import has_openmp, set_kernel_threads
+from autograd_cy._core.threads import has_threads, set_kernel_threads, usual_threads
 
-needs_openmp = pytest.mark.skipif(not has_openmp(), reason="a build without OpenMP")
+needs_threads = pytest.mark.skipif(not has_threads(), reason="a build without threads")
 SHAPE = (300, 517)  # above the size from which threads are used, and no multiple of anything
 
 
@@ -47,7 +53,7 @@ NORMALIZING: dict[str, Callable[..., ag.Tensor]] = {
 }
 
 
-@needs_openmp
+@needs_threads
 @pytest.mark.parametrize("dtype", [ag.float32, ag.float64, ag.complex64], ids=str)
 @pytest.mark.parametrize("name", [*PROGRAMS, *NORMALIZING])
 def test_bits_do_not_depend_on_the_number_of_threads(name: str, dtype: ag.dtype) -> None:
@@ -66,7 +72,75 @@ def test_bits_do_not_depend_on_the_number_of_threads(name: str, dtype: ag.dtype)
             assert first.tobytes() == again.tobytes()
 
 
-@needs_openmp
+def cases(rows: list) -> list:
+    dtypes = ("float32", "complex64")
+    return [pytest.param(row, d, id=f"{row.name}-{d}") for row in rows for d in dtypes if d in row.dtypes + row.forward]
+
+
+def results_by_threads(row, dtype: str, sample: Sample) -> list[list[bytes]]:
+    found = []
+    for n in (1, 2, 3, 4):
+        set_kernel_threads(n)
+        call = Call(row, sample)
+        if dtype in row.dtypes:
+            _, outputs, _, gradients = run_backward(call)
+        else:
+            outputs, gradients = call(*call.leaves()), []
+        found.append([to_numpy(y).tobytes() for y in (*outputs, *gradients)])
+    return found
+
+
+@needs_threads
+@pytest.mark.parametrize("row, dtype", cases(ELEMENTWISE))
+def test_each_elementwise_operation_has_the_same_bits(row, dtype: str) -> None:
+    few = next(s for s in samples_of(row, dtype) if map_arrays(np.shape, s.args)[0] == (2, 3))
+    first, *others = results_by_threads(row, dtype, Sample(map_arrays(lambda a: np.resize(a, 20_011), few.args), few.kwargs))
+    assert others == [first] * 3
+
+
+@needs_threads
+@pytest.mark.parametrize("row, dtype", cases(REDUCTIONS))
+def test_each_reduction_has_the_same_bits(row, dtype: str) -> None:
+    """Whole arrays, rows and columns, as the row's samples ask."""
+    for few in samples_of(row, dtype):
+        if [np.ndim(x) for x in few.args if isinstance(x, np.ndarray)] != [2]:
+            continue
+        random = np.random.default_rng(2)
+        large = np.asarray(random.uniform(0.9, 1.1, (211, 307)), few.args[0].dtype)
+        first, *others = results_by_threads(row, dtype, Sample((large, *few.args[1:]), few.kwargs))
+        assert others == [first] * 3
+
+
+@needs_threads
+@pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="counts the threads that Linux shows")
+def test_workers_take_part() -> None:
+    """A thread that Python did not start uses time of a processor."""
+    x = ag.ones(10**6)
+    set_kernel_threads(2)
+    for _ in range(2000):
+        x.exp()
+        if any(processor_time(thread) > 0 for thread in os.listdir("/proc/self/task") if thread != str(os.getpid())):
+            return
+    pytest.fail("no worker did anything")
+
+
+def processor_time(thread: str) -> int:
+    with open(f"/proc/self/task/{thread}/stat") as stat:
+        return int(stat.read().rpartition(")")[2].split()[11])
+
+
+@needs_threads
+def test_callers_from_several_python_threads_do_not_wait_for_each_other() -> None:
+    set_kernel_threads(2)
+    x = ag.ones(SHAPE)
+    expected = (x * 2.0).exp().numpy()
+    found: list[np.ndarray] = []
+    in_threads(4, lambda _: found.extend((x * 2.0).exp().numpy() for _ in range(50)))
+    assert len(found) == 200
+    assert all(np.array_equal(y, expected) for y in found)
+
+
+@needs_threads
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
 def test_forked_child_works_after_a_parallel_region() -> None:
@@ -84,6 +158,30 @@ def total() -> float:
 
 def call_total(_: int) -> float:
     return total()
+
+
+@needs_threads
+@pytest.mark.parametrize(
+    "environment, number", [({"OMP_NUM_THREADS": "3"}, 3), ({"OMP_NUM_THREADS": "2,4"}, 2), ({"OMP_NUM_THREADS": " 5 "}, 5)]
+)
+def test_number_comes_from_the_environment(environment: dict[str, str], number: int) -> None:
+    assert usual_threads(environment) == number
+
+
+@needs_threads
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="needs affinity")
+@pytest.mark.parametrize("value", [None, "", "0", "-2", "many", "2.5"])
+def test_number_is_that_of_cores_otherwise(value: str | None) -> None:
+    environment = {} if value is None else {"OMP_NUM_THREADS": value}
+    assert usual_threads(environment) == len(os.sched_getaffinity(0))
+
+
+@needs_threads
+def test_number_in_a_new_process() -> None:
+    code = "import autograd_cy as ag; print(ag.get_num_threads())"
+    environment = os.environ | {"OMP_NUM_THREADS": "3", "PYTHONPATH": os.pathsep.join(sys.path)}
+    printed = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert printed.stdout.strip() == "3"
 
 
 def test_number_must_be_positive() -> None:

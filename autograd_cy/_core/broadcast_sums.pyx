@@ -12,8 +12,8 @@ from numpy cimport npy_intp
 from autograd_cy._core.buffers cimport cast, dense_copy, new_zeros
 from autograd_cy._core.dtypes cimport FLOAT16, FLOAT32, FLOAT64, code_of
 from autograd_cy._core.loops cimport (
-    MAX_OPERANDS, Kernel, Walk, adding_kernel, broadcast_shape, call_along, evaluate, is_flat, set_operand, set_operands)
-from autograd_cy._core.reduction_loops cimport SUM, real, row_total, sort_by_stride, walk_along
+    MAX_OPERANDS, Kernel, Walk, adding_kernel, broadcast_shape, evaluate, is_flat, set_operand, set_operands)
+from autograd_cy._core.reduction_loops cimport SUM, real, row_total, sort_by_stride, sum_along, walk_along
 
 cnp.import_array()
 
@@ -71,7 +71,7 @@ cdef cnp.ndarray evaluate_sum(Kernel *kernel, PyObject **arrays, int n, int ndim
     _copies = set_operands(&walk, arrays, n, total)
     if code == FLOAT32:
         summing.loop = sum_blocks_f32
-    call_along(&walk, n + 1, &summing)
+    sum_along(&walk, n + 1, &summing, code)
     return total
 
 
@@ -121,8 +121,9 @@ cdef void sum_blocks_f64(char **args, const npy_intp *dims, const npy_intp *stri
 cdef cnp.ndarray evaluate_added(Kernel *kernel, PyObject **arrays, int n, int code, cnp.ndarray addend, cnp.ndarray out):
     """The kernel's results on `n` arrays plus the addend, which has their shape and type.
 
-    Written to `out`, which may be the addend or one of the arrays, or (None) to a new array. None if `out` shares memory
-    with an array otherwise than element by element: what is written would then be read again.
+    Written to `out`, which may be the addend (a `.grad`, to which other threads may add, too: the GIL is kept) or one of the
+    arrays, or (None) to a new array. None if `out` shares memory with an array otherwise than element by element: what is
+    written would then be read again.
     """
     cdef Fused fused = Fused(kernel, n, adding_kernel(code), cnp.PyArray_ITEMSIZE(addend))
     cdef Kernel adding = Kernel(add_blocks, &fused)
@@ -133,7 +134,7 @@ cdef cnp.ndarray evaluate_added(Kernel *kernel, PyObject **arrays, int n, int co
         if out is not None and overlaps_shifted(<cnp.ndarray> arrays[k], out):
             return None
     operands[n] = <PyObject *> addend
-    return evaluate(&adding, operands, n + 1, code, out)
+    return evaluate(&adding, operands, n + 1, code, out, True)
 
 
 cdef bint overlaps_shifted(cnp.ndarray array, cnp.ndarray out) noexcept:

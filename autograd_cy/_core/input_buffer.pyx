@@ -105,11 +105,11 @@ cdef bint add_at_once(Scratch *scratch, Node node, int i, object g, bint reuse) 
     return True
 
 
-cdef cnp.ndarray sum_of(cnp.ndarray a, cnp.ndarray b):
+cdef cnp.ndarray sum_of(cnp.ndarray a, cnp.ndarray b, bint keep_gil=False):
     cdef PyObject *operands[2]
     operands[0] = <PyObject *> a
     operands[1] = <PyObject *> b
-    return evaluate(adding_kernel(code_of(a)), operands, 2, code_of(a), None)
+    return evaluate(adding_kernel(code_of(a)), operands, 2, code_of(a), None, keep_gil)
 
 
 cdef int accumulate(Tensor leaf, object g, bint recorded) except -1:
@@ -137,7 +137,7 @@ cdef int accumulate(Tensor leaf, object g, bint recorded) except -1:
         add_into(leaf.gradient.array, array)
         bump_version(leaf.gradient)
     else:
-        leaf.gradient = new_tensor(sum_of(leaf.gradient.array, array))
+        leaf.gradient = new_tensor(sum_of(leaf.gradient.array, array, True))
     return 0
 
 

@@ -5,12 +5,11 @@ passed over: the variance is that of deviations from the mean, so nothing cancel
 to block in double. Threads share rows, and for the gradient of the weight, which is a sum over all rows, columns.
 """
 
-from cython.parallel cimport prange
 from libc.math cimport sqrt
 from numpy cimport npy_intp
 
 from autograd_cy._core.reduction_loops cimport real, row_total
-from autograd_cy._core.threads cimport threads_for
+from autograd_cy._core.threads cimport share_range
 
 # The functions that Cython makes of those of `real` numbers: of float and of double.
 cdef extern from *:
@@ -100,17 +99,37 @@ cdef inline void sums_of_products(const real *g, const real *x, npy_intp n, real
         n -= size
 
 
+cdef struct Layers:         # the arrays of a loop that is shared
+    const void *g
+    const void *x
+    const void *weight
+    const void *bias
+    void *means
+    void *scales
+    void *out
+    npy_intp rows, n
+    double eps
+
+
 # forward
 
 cdef void normalize_layers(const real *x, const real *weight, const real *bias, real *y, real *means, real *scales,
                            npy_intp rows, npy_intp n, double eps) noexcept nogil:
     """y = (x - mean) / sqrt(variance + eps) * weight + bias; the factors are kept in `scales`. Weight, bias: or NULL."""
-    cdef int k, parts = <int> min(threads_for(rows * n), rows)
-    if parts <= 1:
-        normalize_part(x, weight, bias, y, means, scales, 0, rows, n, eps)
-        return
-    for k in prange(parts, num_threads=parts, schedule="static"):
-        normalize_part(x, weight, bias, y, means, scales, rows * k // parts, rows * (k + 1) // parts, n, eps)
+    cdef Layers layers = Layers(NULL, x, weight, bias, means, scales, y, rows, n, eps)
+    share_range(normalize_f32 if real is float else normalize_f64, &layers, rows, n)
+
+
+cdef void normalize_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Layers *p = <Layers *> data
+    normalize_part(<float *> p.x, <float *> p.weight, <float *> p.bias, <float *> p.out, <float *> p.means,
+                   <float *> p.scales, first, end, p.n, p.eps)
+
+
+cdef void normalize_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Layers *p = <Layers *> data
+    normalize_part(<double *> p.x, <double *> p.weight, <double *> p.bias, <double *> p.out, <double *> p.means,
+                   <double *> p.scales, first, end, p.n, p.eps)
 
 
 cdef void normalize_part "autograd_cy_normalize_part"(
@@ -154,12 +173,20 @@ cdef void layer_gradient(const real *g, const real *x, const real *weight, const
 
     `out` may be `g`.
     """
-    cdef int k, parts = <int> min(threads_for(rows * n), rows)
-    if parts <= 1:
-        gradient_part(g, x, weight, means, scales, out, 0, rows, n)
-        return
-    for k in prange(parts, num_threads=parts, schedule="static"):
-        gradient_part(g, x, weight, means, scales, out, rows * k // parts, rows * (k + 1) // parts, n)
+    cdef Layers layers = Layers(g, x, weight, NULL, <void *> means, <void *> scales, out, rows, n, 0)
+    share_range(gradient_f32 if real is float else gradient_f64, &layers, rows, n)
+
+
+cdef void gradient_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Layers *p = <Layers *> data
+    gradient_part(<float *> p.g, <float *> p.x, <float *> p.weight, <float *> p.means, <float *> p.scales, <float *> p.out,
+                  first, end, p.n)
+
+
+cdef void gradient_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Layers *p = <Layers *> data
+    gradient_part(<double *> p.g, <double *> p.x, <double *> p.weight, <double *> p.means, <double *> p.scales,
+                  <double *> p.out, first, end, p.n)
 
 
 cdef void gradient_part "autograd_cy_gradient_part"(
@@ -189,12 +216,19 @@ cdef void gradient_part "autograd_cy_gradient_part"(
 cdef void layer_weight_gradient(const real *g, const real *x, const real *means, const real *scales, real *out,
                                 npy_intp rows, npy_intp n) noexcept nogil:
     """The gradient of the weight: over all rows, the sum of g * (x - mean) * scale."""
-    cdef int k, parts = <int> min(threads_for(rows * n), n)
-    if parts <= 1:
-        weight_part(g, x, means, scales, out, rows, n, 0, n)
-        return
-    for k in prange(parts, num_threads=parts, schedule="static"):
-        weight_part(g, x, means, scales, out, rows, n, n * k // parts, n * (k + 1) // parts)
+    cdef Layers layers = Layers(g, x, NULL, NULL, <void *> means, <void *> scales, out, rows, n, 0)
+    share_range(weight_f32 if real is float else weight_f64, &layers, n, rows, max(n // 4, <npy_intp> LANES))
+
+
+cdef void weight_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Layers *p = <Layers *> data
+    weight_part(<float *> p.g, <float *> p.x, <float *> p.means, <float *> p.scales, <float *> p.out, p.rows, p.n, first, end)
+
+
+cdef void weight_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Layers *p = <Layers *> data
+    weight_part(<double *> p.g, <double *> p.x, <double *> p.means, <double *> p.scales, <double *> p.out, p.rows, p.n, first,
+                end)
 
 
 cdef void weight_part(const real *g, const real *x, const real *means, const real *scales, real *out, npy_intp rows,

@@ -26,11 +26,10 @@ cdef struct Walk:                   # the operands of a loop as they are walked 
 ctypedef void (*Part)(Walk *walk, int n, void *data) noexcept nogil
 
 cdef int borrow(Kernel *kernels, object ufunc, object result_code_of) except -1
-cdef cnp.ndarray evaluate(Kernel *kernel, PyObject **arrays, int n, int code, cnp.ndarray out)
+cdef cnp.ndarray evaluate(Kernel *kernel, PyObject **arrays, int n, int code, cnp.ndarray out, bint keep_gil=*)
 cdef void coalesce(Walk *walk, int n) noexcept nogil
-cdef void call_along(Walk *walk, int n, Kernel *kernel) noexcept nogil
 cdef void call_part(Walk *walk, int n, void *called) noexcept nogil
-cdef void share(Walk *walk, int n, Part part, void *data) noexcept nogil
+cdef void share(Walk *walk, int n, Part part, void *data, bint keep_gil=*) noexcept nogil
 cdef int broadcast_shape(Walk *walk, PyObject **arrays, int n) except -1
 cdef list set_operands(Walk *walk, PyObject **arrays, int n, cnp.ndarray out)
 cdef void set_operand(Walk *walk, int k, cnp.ndarray array) noexcept

@@ -12,13 +12,13 @@ import, and called here. What that takes:
 import numpy as np
 
 from cpython.object cimport PyObject
-from cython.parallel cimport prange
+from cpython.ref cimport Py_DECREF, Py_INCREF
 cimport numpy as cnp
 from numpy cimport npy_intp
 
 from autograd_cy._core.buffers cimport dense_copy, new_array
 from autograd_cy._core.dtypes cimport NCODES, TYPE_NUM, code_of
-from autograd_cy._core.threads cimport WORTH_THREADS, threads_for
+from autograd_cy._core.threads cimport WORTH_THREADS, share_range
 
 cnp.import_array()
 cnp.import_ufunc()
@@ -33,6 +33,7 @@ cdef extern from "numpy/ufuncobject.h":
 
 cdef enum:
     FLAT_BYTES = 2048       # of an operand that is copied to be contiguous
+    SHORTEST = 64           # elements of contiguous runs that a thread gets: a multiple of any vector's
 
 ctypedef fused Bits:
     signed char
@@ -66,10 +67,10 @@ cdef bint is_flat(cnp.ndarray array) noexcept:
     return cnp.PyArray_CHKFLAGS(array, cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED)
 
 
-cdef cnp.ndarray evaluate(Kernel *kernel, PyObject **arrays, int n, int code, cnp.ndarray out):
+cdef cnp.ndarray evaluate(Kernel *kernel, PyObject **arrays, int n, int code, cnp.ndarray out, bint keep_gil=False):
     """Call a kernel on `n` broadcast arrays; the result is `out`, or (None) a new array of type `code`.
 
-    RuntimeError where shapes don't broadcast.
+    RuntimeError where shapes don't broadcast. `keep_gil`: case 6 of NOTE [Threads].
     """
     cdef char *data[MAX_OPERANDS]
     cdef npy_intp[MAX_OPERANDS] strides
@@ -99,21 +100,37 @@ cdef cnp.ndarray evaluate(Kernel *kernel, PyObject **arrays, int n, int code, cn
             strides[n] = cnp.PyArray_ITEMSIZE(out)
             size = cnp.PyArray_SIZE(out)
             if size >= WORTH_THREADS:
-                call_flat(kernel, data, size, strides, n + 1)
+                hold(arrays, n)
+                call_flat(kernel, data, size, strides, n + 1, keep_gil)
+                give_up(arrays, n)
             elif size > 0:
                 kernel.loop(data, &size, strides, kernel.data)
             return out
-    return evaluate_strided(kernel, arrays, n, code, out)
+    return evaluate_strided(kernel, arrays, n, code, out, keep_gil)
 
 
-cdef cnp.ndarray evaluate_strided(Kernel *kernel, PyObject **arrays, int n, int code, cnp.ndarray out):
+cdef void hold(PyObject **arrays, int n) noexcept:
+    cdef int k
+    for k in range(n):
+        Py_INCREF(<object> arrays[k])
+
+
+cdef void give_up(PyObject **arrays, int n) noexcept:
+    cdef int k
+    for k in range(n):
+        Py_DECREF(<object> arrays[k])
+
+
+cdef cnp.ndarray evaluate_strided(Kernel *kernel, PyObject **arrays, int n, int code, cnp.ndarray out, bint keep_gil):
     """The same for any shapes and strides."""
     cdef Walk walk
     broadcast_shape(&walk, arrays, n)
     if out is None:
         out = new_array(code, walk.ndim, walk.shape)
     _copies = set_operands(&walk, arrays, n, out)
-    call_along(&walk, n + 1, kernel)
+    hold(arrays, n)
+    share(&walk, n + 1, call_part, kernel, keep_gil)
+    give_up(arrays, n)
     return out
 
 
@@ -192,54 +209,62 @@ cdef void coalesce(Walk *walk, int n) noexcept nogil:
     walk.ndim = last + 1
 
 
-cdef void call_along(Walk *walk, int n, Kernel *kernel) noexcept nogil:
-    """Call the kernel on each run along the last dimension."""
-    share(walk, n, call_part, kernel)
+cdef struct Cut:                    # a walk that is shared
+    Walk *walk
+    int n
+    Part part
+    void *data
+    int axis                        # along which it is cut
 
 
-cdef void share(Walk *walk, int n, Part part, void *data) noexcept nogil:
-    """Coalesce the dimensions and call `part` on the walk: at once, or on parts of it, if that is worth threads."""
-    cdef npy_intp size = 1
-    cdef int axis, parts
+cdef void share(Walk *walk, int n, Part part, void *data, bint keep_gil=False) noexcept nogil:
+    """Coalesce the dimensions and call `part` on the walk, or on parts of it, if that is worth threads."""
+    cdef Cut cut = Cut(walk, n, part, data, 0)
+    cdef npy_intp size = 1, grain = 1
+    cdef int axis
     for axis in range(walk.ndim):
         size *= walk.shape[axis]
     if size == 0:
         return
     coalesce(walk, n)
-    parts = threads_for(size)
-    if parts > 1:
-        axis = axis_to_cut(walk, n)
-        if axis >= 0:
-            share_along(walk, n, part, data, axis, <int> min(parts, walk.shape[axis]))
-            return
-    part(walk, n, data)
+    if size < WORTH_THREADS:
+        part(walk, n, data)
+        return
+    cut.axis = axis_to_cut(walk, n)
+    if cut.axis < 0:
+        share_range(call_whole, &cut, 1, size, 1, keep_gil)
+        return
+    if cut.axis == walk.ndim - 1:
+        grain = SHORTEST if walk.ndim == 1 else max(walk.shape[cut.axis] // 4, <npy_intp> SHORTEST)
+    share_range(call_cut, &cut, walk.shape[cut.axis], size // walk.shape[cut.axis], grain, keep_gil)
 
 
 cdef int axis_to_cut(Walk *walk, int n) noexcept nogil:
-    """The longest dimension along which results lie apart, or -1: case 1 of NOTE [Threads]."""
+    """A dimension along which results lie apart, or -1 (case 1 of NOTE [Threads]): the first that is long, else the longest."""
     cdef int axis, longest = -1
     for axis in range(walk.ndim):
         if walk.strides[n - 1][axis] != 0 and walk.shape[axis] > 1:
             if longest < 0 or walk.shape[axis] > walk.shape[longest]:
                 longest = axis
+            if walk.shape[axis] >= SHORTEST:
+                return axis
     return longest
 
 
-cdef void share_along(Walk *walk, int n, Part part, void *data, int axis, int parts) noexcept nogil:
-    cdef int k
-    for k in prange(parts, num_threads=parts, schedule="static"):
-        call_cut(walk, n, part, data, axis, k, parts)
+cdef void call_whole(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Cut *cut = <Cut *> data
+    cut.part(cut.walk, cut.n, cut.data)
 
 
-cdef void call_cut(const Walk *whole, int n, Part part, void *data, int axis, int k, int parts) noexcept nogil:
-    """The k-th of so many parts of a walk, cut along `axis`."""
-    cdef Walk walk = whole[0]
-    cdef npy_intp first = whole.shape[axis] * k // parts
+cdef void call_cut(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    """A part of a walk."""
+    cdef Cut *cut = <Cut *> data
+    cdef Walk walk = cut.walk[0]
     cdef int j
-    walk.shape[axis] = whole.shape[axis] * (k + 1) // parts - first
-    for j in range(n):
-        walk.data[j] += first * walk.strides[j][axis]
-    part(&walk, n, data)
+    walk.shape[cut.axis] = end - first
+    for j in range(cut.n):
+        walk.data[j] += first * walk.strides[j][cut.axis]
+    cut.part(&walk, cut.n, cut.data)
 
 
 cdef void call_part(Walk *walk, int n, void *called) noexcept nogil:
@@ -275,25 +300,27 @@ cdef void call_part(Walk *walk, int n, void *called) noexcept nogil:
             return
 
 
-cdef void call_flat(Kernel *kernel, char **data, npy_intp size, npy_intp *strides, int n) noexcept nogil:
-    """Call the kernel on one run; in parts, if that is worth threads."""
-    cdef int k, parts = threads_for(size)
-    if parts == 1:
-        kernel.loop(data, &size, strides, kernel.data)
-        return
-    for k in prange(parts, num_threads=parts, schedule="static"):
-        call_flat_part(kernel, data, size, strides, n, k, parts)
+cdef struct Flat:                   # a run that is shared
+    Kernel *kernel
+    char **data
+    npy_intp *strides
+    int n
 
 
-cdef void call_flat_part(Kernel *kernel, char **data, npy_intp size, npy_intp *strides, int n, int k,
-                         int parts) noexcept nogil:
+cdef void call_flat(Kernel *kernel, char **data, npy_intp size, npy_intp *strides, int n, bint keep_gil) noexcept nogil:
+    """Call the kernel on one run, or on parts of it."""
+    cdef Flat flat = Flat(kernel, data, strides, n)
+    share_range(call_flat_part, &flat, size, 1, SHORTEST, keep_gil)
+
+
+cdef void call_flat_part(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Flat *flat = <Flat *> data
     cdef char *own[MAX_OPERANDS]
-    cdef npy_intp first = size * k // parts
-    cdef npy_intp length = size * (k + 1) // parts - first
+    cdef npy_intp length = end - first
     cdef int j
-    for j in range(n):
-        own[j] = data[j] + first * strides[j]
-    kernel.loop(own, &length, strides, kernel.data)
+    for j in range(flat.n):
+        own[j] = flat.data[j] + first * flat.strides[j]
+    flat.kernel.loop(own, &length, flat.strides, flat.kernel.data)
 
 
 # strided operands for loops that are fast on contiguous ones
@@ -358,11 +385,11 @@ cdef Kernel *adding_kernel(int code) noexcept:
 
 
 cdef int add_into(cnp.ndarray total, cnp.ndarray array) except -1:
-    """total += array, both of one type and shape."""
+    """total += array, both of one type and shape. Other threads may add to it, too: the GIL is kept."""
     cdef PyObject *operands[2]
     operands[0] = <PyObject *> total
     operands[1] = <PyObject *> array
-    evaluate(&ADDING[code_of(total)], operands, 2, 0, total)
+    evaluate(&ADDING[code_of(total)], operands, 2, 0, total, True)
     return 0
 
 

@@ -20,7 +20,8 @@ cdef struct Reducer:                # a loop of two operands that reduces
 cdef Reducer SUM, PRODUCT, LARGEST, SMALLEST, ANY_TRUE, ALL_TRUE
 
 cdef cnp.ndarray reduced(Reducer *reducer, cnp.ndarray array, Dims dims, bint keepdim)
-cdef void walk_along(Walk *walk, Reducer *reducer, int code) noexcept
+cdef int walk_along(Walk *walk, Reducer *reducer, int code) except -1
+cdef int sum_along(Walk *walk, int n, Kernel *kernel, int code) except -1
 cdef void sort_by_stride(Walk *walk) noexcept
 cdef cnp.ndarray total_of(cnp.ndarray array, int code, Dims dims, bint keepdim)
 cdef cnp.ndarray mean_of(cnp.ndarray array, int code, Dims dims, bint keepdim)

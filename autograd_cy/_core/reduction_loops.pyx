@@ -16,8 +16,8 @@ from numpy cimport npy_intp
 from autograd_cy._core.buffers cimport cast, dense_copy, new_array, strided_view
 from autograd_cy._core.dtypes cimport (
     COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64, ITEMSIZE, NCODES, code_of, dtype, dtype_of)
-from autograd_cy._core.loops cimport (
-    MAX_DIMS, Kernel, Loop, Walk, borrow, call_along, call_part, share)
+from autograd_cy._core.loops cimport MAX_DIMS, Kernel, Loop, Walk, borrow, call_part
+from autograd_cy._core.partials cimport Reduction, fill, share_reduction
 
 cnp.import_array()
 
@@ -229,21 +229,29 @@ cdef cnp.ndarray reduced(Reducer *reducer, cnp.ndarray array, Dims dims, bint ke
     return result
 
 
-cdef void walk_along(Walk *walk, Reducer *reducer, int code) noexcept:
+cdef int walk_along(Walk *walk, Reducer *reducer, int code) except -1:
     """Call the reducer's loop on each run, or its own loop for planes on each two dimensions."""
     cdef Planes planes = Planes(reducer.planes[code], &reducer.kernels[code])
-    if planes.loop == NULL:
-        call_along(walk, 3, planes.borrowed)
-    else:
-        share(walk, 3, call_planes, &planes)
+    cdef Reduction reduction = Reduction(call_planes, &planes, call_planes, &planes, code, reducer.identity[code])
+    return share_reduction(walk, 3, &reduction)
+
+
+cdef int sum_along(Walk *walk, int n, Kernel *kernel, int code) except -1:
+    """Call a kernel that adds to its last operand on each run."""
+    cdef Planes planes = Planes(SUM.planes[code], &SUM.kernels[code])
+    cdef Reduction reduction = Reduction(call_part, kernel, call_planes, &planes, code, SUM.identity[code])
+    return share_reduction(walk, n, &reduction)
 
 
 cdef void call_planes(Walk *walk, int n, void *called) noexcept nogil:
-    """Call a loop for planes: what it sees as elements are the runs."""
+    """Call a loop for planes, if there is one: what it sees as elements are the runs."""
     cdef Planes *planes = <Planes *> called
     cdef Run run
     cdef Kernel kernel = Kernel(planes.loop, &run)
     cdef int operand
+    if planes.loop == NULL:
+        call_part(walk, 3, planes.borrowed)
+        return
     run.size = 1
     run.strides[0] = run.strides[1] = run.strides[2] = 0
     run.borrowed = planes.borrowed
@@ -253,13 +261,6 @@ cdef void call_planes(Walk *walk, int n, void *called) noexcept nogil:
         for operand in range(3):
             run.strides[operand] = walk.strides[operand][walk.ndim]
     call_part(walk, 3, &kernel)
-
-
-cdef void fill(cnp.ndarray array, const char *item, int itemsize) noexcept:
-    cdef char *data = cnp.PyArray_BYTES(array)
-    cdef npy_intp i
-    for i in range(cnp.PyArray_SIZE(array)):
-        memcpy(data + i * itemsize, item, itemsize)
 
 
 cdef void sort_by_stride(Walk *walk) noexcept:

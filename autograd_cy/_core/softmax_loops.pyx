@@ -7,7 +7,6 @@ elements: libm's, one by one, is 4 times slower. Rows are shifted by their large
 
 import numpy as np
 
-from cython.parallel cimport prange
 from libc.math cimport INFINITY, isfinite, log, logf
 cimport numpy as cnp
 from numpy cimport npy_intp
@@ -15,7 +14,7 @@ from numpy cimport npy_intp
 from autograd_cy._core.dtypes cimport FLOAT32, FLOAT64, NCODES
 from autograd_cy._core.loops cimport Kernel, borrow
 from autograd_cy._core.reduction_loops cimport LARGEST, real, row_total
-from autograd_cy._core.threads cimport threads_for
+from autograd_cy._core.threads cimport share_range
 
 cnp.import_array()
 
@@ -87,16 +86,30 @@ cdef inline real logarithm(real x) noexcept nogil:
     return logf(x) if real is float else log(x)
 
 
+cdef struct Arrays:         # of a loop that is shared, in the order of its parameters
+    const void *first
+    const void *second
+    void *out
+    npy_intp n, inner
+    bint logarithmic
+
+
 # softmax and log_softmax
 
 cdef void normalize(const real *x, real *y, npy_intp outer, npy_intp n, npy_intp inner, bint logarithmic) noexcept nogil:
     """y = exp(x) / sum(exp(x)) along n, or its logarithm."""
-    cdef int k, parts = <int> min(threads_for(outer * n * inner), outer)
-    if parts <= 1:
-        normalize_part(x, y, 0, outer, n, inner, logarithmic)
-        return
-    for k in prange(parts, num_threads=parts, schedule="static"):
-        normalize_part(x, y, outer * k // parts, outer * (k + 1) // parts, n, inner, logarithmic)
+    cdef Arrays arrays = Arrays(x, NULL, y, n, inner, logarithmic)
+    share_range(normalize_f32 if real is float else normalize_f64, &arrays, outer, n * inner)
+
+
+cdef void normalize_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Arrays *a = <Arrays *> data
+    normalize_part(<const float *> a.first, <float *> a.out, first, end, a.n, a.inner, a.logarithmic)
+
+
+cdef void normalize_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Arrays *a = <Arrays *> data
+    normalize_part(<const double *> a.first, <double *> a.out, first, end, a.n, a.inner, a.logarithmic)
 
 
 cdef void normalize_part(const real *x, real *y, npy_intp first, npy_intp end, npy_intp n, npy_intp inner,
@@ -181,12 +194,19 @@ cdef void normalize_columns "autograd_cy_softmax_columns"(
 
 cdef void normalize_gradient(const real *g, const real *y, real *out, npy_intp outer, npy_intp n, npy_intp inner,
                              bint logarithmic) noexcept nogil:
-    cdef int k, parts = <int> min(threads_for(outer * n * inner), outer)
-    if parts <= 1:
-        gradient_part(g, y, out, 0, outer, n, inner, logarithmic)
-        return
-    for k in prange(parts, num_threads=parts, schedule="static"):
-        gradient_part(g, y, out, outer * k // parts, outer * (k + 1) // parts, n, inner, logarithmic)
+    cdef Arrays arrays = Arrays(g, y, out, n, inner, logarithmic)
+    share_range(gradient_f32 if real is float else gradient_f64, &arrays, outer, n * inner)
+
+
+cdef void gradient_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Arrays *a = <Arrays *> data
+    gradient_part(<const float *> a.first, <const float *> a.second, <float *> a.out, first, end, a.n, a.inner, a.logarithmic)
+
+
+cdef void gradient_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Arrays *a = <Arrays *> data
+    gradient_part(<const double *> a.first, <const double *> a.second, <double *> a.out, first, end, a.n, a.inner,
+                  a.logarithmic)
 
 
 cdef void gradient_part(const real *g, const real *y, real *out, npy_intp first, npy_intp end, npy_intp n, npy_intp inner,

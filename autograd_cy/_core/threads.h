@@ -1,29 +1,230 @@
-/* OpenMP where there is some; one thread elsewhere. */
+/* Workers that help with loops: NOTE [Threads] in threads.pyx. Where there are no POSIX threads, the caller does all.
+
+   A range is cut into chunks, and each thread has a lane of neighbouring ones: it takes those first, so that a thread meets
+   again what it has in its cache, and then what is left in the lanes of others. The caller never waits for a worker to
+   arrive, only for those that are at work when nothing is left. */
 #ifndef AUTOGRAD_CY_THREADS_H
 #define AUTOGRAD_CY_THREADS_H
 
-#ifdef _OPENMP
-#include <omp.h>
-#define AUTOGRAD_CY_OPENMP 1
+#include <stddef.h>
+
+typedef void (*autograd_cy_task)(void *data, ptrdiff_t first, ptrdiff_t end);
+
+#if !defined(AUTOGRAD_CY_ONE_THREAD) && !defined(_WIN32) && !defined(__STDC_NO_ATOMICS__)
+#define AUTOGRAD_CY_THREADS 1
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <time.h>
+
+enum {
+    MAX_THREADS = 256,
+    PAUSES = 32,                /* between two looks at the clock */
+    WORKER_STACK = 1 << 20,
+};
+
+/* Nanoseconds. */
+#define AUTOGRAD_CY_AWAKE 100000            /* how long a worker looks for the next loop before it sleeps */
+#define AUTOGRAD_CY_WORTH_WAKING 100000     /* of loops without workers: to wake them takes the caller up to 4000 */
+
+#if defined(__x86_64__) || defined(__i386__)
+#define autograd_cy_pause() __builtin_ia32_pause()
+#elif defined(__aarch64__)
+#define autograd_cy_pause() __asm__ volatile("yield")
 #else
-#define AUTOGRAD_CY_OPENMP 0
-static inline int omp_in_parallel(void) { return 0; }
+#define autograd_cy_pause() ((void) 0)
 #endif
 
-/* OpenMP's workers don't exist in a forked child, and its first parallel region would wait for them for ever: so they are
-   sent away before a fork. Where that fails (a region is running), the child works with one thread. */
-#if defined(_OPENMP) && !defined(_WIN32) && (_OPENMP >= 201811 || (defined(__GNUC__) && __GNUC__ >= 9))
-#include <pthread.h>
-static int autograd_cy_sent_away;
-static int *autograd_cy_threads;
-static void autograd_cy_before_fork(void) { autograd_cy_sent_away = omp_pause_resource_all(omp_pause_hard) == 0; }
-static void autograd_cy_in_child(void) { if (!autograd_cy_sent_away) *autograd_cy_threads = 1; }
-static void autograd_cy_watch_forks(int *threads) {
-    autograd_cy_threads = threads;
-    pthread_atfork(autograd_cy_before_fork, NULL, autograd_cy_in_child);
+typedef struct {
+    _Alignas(128) atomic_ptrdiff_t next;    /* each in a cache line of its own */
+    ptrdiff_t end;
+} autograd_cy_lane;
+
+static struct {
+    autograd_cy_task task;                  /* the loop: written by its caller, who is `busy`, before it is `open` */
+    void *data;
+    ptrdiff_t size, grain, chunks;
+    int threads;
+    int workers;                            /* how many there are */
+    long long alone;                        /* nanoseconds of loops in a row without all workers, had they not helped */
+    long long end;                          /* of the last of them */
+    _Alignas(128) atomic_int busy;          /* somebody's loop is being shared */
+    atomic_int asleep;
+    _Alignas(128) atomic_int open;
+    atomic_uint ticket;                     /* the number of the last loop */
+    atomic_int inside;                      /* workers that may read the loop: 0 before the caller writes the next */
+    pthread_mutex_t mutex;                  /* for sleeping */
+    pthread_cond_t more;
+    autograd_cy_lane lanes[MAX_THREADS];
+} autograd_cy_crew = {.mutex = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER};
+
+static long long autograd_cy_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
+
+/* Take one chunk of a lane; 0 if there is none left. */
+static inline int autograd_cy_take(autograd_cy_lane *lane) {
+    ptrdiff_t first, end, k = atomic_fetch_add(&lane->next, 1);
+    if (k >= lane->end)
+        return 0;
+    first = k * autograd_cy_crew.grain;
+    end = k + 1 == autograd_cy_crew.chunks ? autograd_cy_crew.size : first + autograd_cy_crew.grain;
+    autograd_cy_crew.task(autograd_cy_crew.data, first, end);
+    return 1;
+}
+
+static void autograd_cy_work(int number) {
+    int threads = autograd_cy_crew.threads, k;
+    for (k = 0; k < threads; k++)
+        while (autograd_cy_take(&autograd_cy_crew.lanes[(number + k) % threads])) {}
+}
+
+/* Wait for a loop with another ticket: awake for a while, giving way to whoever wants the core, then asleep. */
+static unsigned autograd_cy_await(unsigned seen) {
+    long long end = autograd_cy_now() + AUTOGRAD_CY_AWAKE;
+    unsigned ticket;
+    int k;
+    do {
+        for (k = 0; k < PAUSES; k++) {
+            if ((ticket = atomic_load(&autograd_cy_crew.ticket)) != seen)
+                return ticket;
+            autograd_cy_pause();
+        }
+        sched_yield();
+    } while (autograd_cy_now() < end);
+    pthread_mutex_lock(&autograd_cy_crew.mutex);
+    atomic_fetch_add(&autograd_cy_crew.asleep, 1);
+    while ((ticket = atomic_load(&autograd_cy_crew.ticket)) == seen)
+        pthread_cond_wait(&autograd_cy_crew.more, &autograd_cy_crew.mutex);
+    atomic_fetch_sub(&autograd_cy_crew.asleep, 1);
+    pthread_mutex_unlock(&autograd_cy_crew.mutex);
+    return ticket;
+}
+
+/* A worker enters before it asks whether the loop is open, the caller closes it before he asks who is inside: so one of
+   them sees the other. */
+static void *autograd_cy_worker(void *argument) {
+    int number = (int) (ptrdiff_t) argument;
+    unsigned ticket = 0;
+    for (;;) {
+        atomic_fetch_add(&autograd_cy_crew.inside, 1);
+        if (atomic_load(&autograd_cy_crew.open) && number < autograd_cy_crew.threads)
+            autograd_cy_work(number);
+        atomic_fetch_sub(&autograd_cy_crew.inside, 1);
+        ticket = autograd_cy_await(ticket);
+    }
+    return NULL;
+}
+
+/* Workers get no signals, which are for Python's threads. What the system refuses is done without. */
+static void autograd_cy_hire(int wanted) {
+    sigset_t all, before;
+    pthread_attr_t attributes;
+    pthread_t thread;
+    if (pthread_attr_init(&attributes) != 0)
+        return;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, WORKER_STACK);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (autograd_cy_crew.workers < wanted) {
+        if (pthread_create(&thread, &attributes, autograd_cy_worker, (void *) (ptrdiff_t) (autograd_cy_crew.workers + 1)) != 0)
+            break;
+        autograd_cy_crew.workers++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+}
+
+static void autograd_cy_wake(int threads) {
+    if (autograd_cy_crew.workers < threads - 1)
+        autograd_cy_hire(threads - 1);
+    if (atomic_load(&autograd_cy_crew.asleep)) {
+        pthread_mutex_lock(&autograd_cy_crew.mutex);
+        pthread_mutex_unlock(&autograd_cy_crew.mutex);
+        pthread_cond_broadcast(&autograd_cy_crew.more);
+    }
+}
+
+/* The caller begins, while not all workers are awake: they are woken when this loop, and those that ran without them right
+   before it, are worth it. */
+static void autograd_cy_lead(int threads) {
+    long long start = autograd_cy_now(), pace;
+    ptrdiff_t chunks = autograd_cy_crew.chunks;
+    if (!autograd_cy_take(&autograd_cy_crew.lanes[0]))
+        return;
+    pace = autograd_cy_now() - start;
+    if (start - autograd_cy_crew.end > AUTOGRAD_CY_AWAKE)
+        autograd_cy_crew.alone = 0;
+    autograd_cy_crew.alone += pace * chunks;
+    autograd_cy_crew.end = start + pace * chunks;
+    if (autograd_cy_crew.alone >= AUTOGRAD_CY_WORTH_WAKING) {
+        autograd_cy_crew.alone = 0;
+        autograd_cy_wake(threads);
+    }
+}
+
+static int autograd_cy_all_awake(int threads) {
+    return autograd_cy_crew.workers >= threads - 1 && atomic_load(&autograd_cy_crew.asleep) == 0;
+}
+
+/* Call the task on 0..size, cut at multiples of `grain`, in so many threads; in this one if others are at it already. */
+static void autograd_cy_share(autograd_cy_task task, void *data, ptrdiff_t size, ptrdiff_t grain, int threads) {
+    int k, idle = 0;
+    ptrdiff_t chunks = (size + grain - 1) / grain;
+    if (threads > MAX_THREADS)
+        threads = MAX_THREADS;
+    if (atomic_exchange(&autograd_cy_crew.busy, 1)) {
+        task(data, 0, size);
+        return;
+    }
+    autograd_cy_crew.task = task;
+    autograd_cy_crew.data = data;
+    autograd_cy_crew.size = size;
+    autograd_cy_crew.grain = grain;
+    autograd_cy_crew.chunks = chunks;
+    autograd_cy_crew.threads = threads;
+    for (k = 0; k < threads; k++) {
+        atomic_store_explicit(&autograd_cy_crew.lanes[k].next, chunks * k / threads, memory_order_relaxed);
+        autograd_cy_crew.lanes[k].end = chunks * (k + 1) / threads;
+    }
+    atomic_store(&autograd_cy_crew.open, 1);
+    atomic_fetch_add(&autograd_cy_crew.ticket, 1);
+    if (!autograd_cy_all_awake(threads))
+        autograd_cy_lead(threads);
+    autograd_cy_work(0);
+    atomic_store(&autograd_cy_crew.open, 0);
+    while (atomic_load(&autograd_cy_crew.inside)) {
+        autograd_cy_pause();
+        if (++idle % 1024 == 0)             /* the worker may want this core */
+            sched_yield();
+    }
+    atomic_store(&autograd_cy_crew.busy, 0);
+}
+
+/* A forked child has no workers, and whoever shared a loop is not there. */
+static void autograd_cy_in_child(void) {
+    autograd_cy_crew.workers = 0;
+    atomic_store(&autograd_cy_crew.busy, 0);
+    atomic_store(&autograd_cy_crew.open, 0);
+    atomic_store(&autograd_cy_crew.inside, 0);
+    atomic_store(&autograd_cy_crew.asleep, 0);
+    pthread_mutex_init(&autograd_cy_crew.mutex, NULL);
+    pthread_cond_init(&autograd_cy_crew.more, NULL);
+}
+
+static void autograd_cy_watch_forks(void) { pthread_atfork(NULL, NULL, autograd_cy_in_child); }
+
 #else
-static void autograd_cy_watch_forks(int *threads) { (void) threads; }
+#define AUTOGRAD_CY_THREADS 0
+static void autograd_cy_share(autograd_cy_task task, void *data, ptrdiff_t size, ptrdiff_t grain, int threads) {
+    task(data, 0, size);
+}
+static void autograd_cy_watch_forks(void) {}
 #endif
 
 #endif

@@ -1,8 +1,10 @@
-"""How many threads a kernel may use."""
+"""Loops shared among threads."""
 
 from numpy cimport npy_intp
 
 cdef enum:
-    WORTH_THREADS = 32768       # elements from which on a loop is shared among threads
+    WORTH_THREADS = 16384       # elements from which on a loop is shared
 
-cdef int threads_for(npy_intp size) noexcept nogil
+ctypedef void (*Task)(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil
+
+cdef void share_range(Task task, void *data, npy_intp n, npy_intp weight, npy_intp grain=*, bint keep_gil=*) noexcept nogil

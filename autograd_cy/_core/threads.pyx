@@ -1,33 +1,66 @@
-"""How many threads a kernel may use.
+"""Loops shared among threads, and run while other Python threads do their work.
 
 NOTE [Threads]
-  1. A loop is shared by cutting its range into equal parts, one a thread, along a dimension in which results lie apart:
-     which thread computes an element changes nothing about how it is computed. So results have the same bits for any
-     number of threads.
-  2. Below WORTH_THREADS elements, and within a parallel region, a loop runs in the thread that calls it.
-  3. Without OpenMP there is one thread, and asking for more is an error that says so.
-  4. A forked child works, with new workers of its own (threads.h).
-  5. More than one thread is the user's choice: OpenMP's workers spin for some milliseconds after each loop, and where the
-     cores are as few as the threads, the threads of BLAS wait for them (a step of a network took 16 ms instead of 0.3 on
-     two cores; with OMP_WAIT_POLICY=passive 0.33).
+  1. A loop is shared by cutting its range into chunks, along a dimension in which results lie apart: which thread computes
+     an element changes nothing about how it is computed. So results have the same bits for any number of threads. (What
+     is contiguous is cut at multiples of 64 elements: the odd ones at its end are odd ones in any case.)
+  2. A loop of fewer than WORTH_THREADS elements runs in the thread that calls it, and so does one that is called while
+     another thread's loop is being shared.
+  3. The caller starts at once and waits for nobody to arrive. Waking a worker costs him some 3 us, and takes 50 to 300
+     until it runs: so workers look out for the next loop for a while (giving way to any thread that wants the core, for
+     example one of BLAS) before they sleep, and are woken when loops took WORTH_WAKING without them.
+  4. By default there are as many threads as the process may use cores, or as OMP_NUM_THREADS says. Where the system has
+     no POSIX threads, there is one, and asking for more is an error that says so.
+  5. A forked child works, with new workers of its own.
+  6. A loop of LONG elements or more lets other Python threads run meanwhile. So its caller holds a reference to each
+     array that it reads or writes; a gradient that another thread may add to, too, is added with the GIL held (`add_into`).
 """
+
+import os
 
 from numpy cimport npy_intp
 
+cdef extern from "Python.h" nogil:
+    ctypedef struct PyThreadState:
+        pass
+    PyThreadState *PyEval_SaveThread()
+    void PyEval_RestoreThread(PyThreadState *)
+
 cdef extern from "threads.h" nogil:
-    const bint HAS_OPENMP "AUTOGRAD_CY_OPENMP"
-    bint omp_in_parallel()
-    void watch_forks "autograd_cy_watch_forks"(int *)
+    const bint HAS_THREADS "AUTOGRAD_CY_THREADS"
+    void share "autograd_cy_share"(Task task, void *data, npy_intp size, npy_intp grain, int threads)
+    void watch_forks "autograd_cy_watch_forks"()
 
-cdef int number_of_threads = 1      # case 5
-watch_forks(&number_of_threads)
+cdef enum:
+    CHUNK = 4096                # elements, at least ...
+    LARGEST_CHUNK = 1 << 16
+    CHUNKS = 16                 # ... and about so many chunks for each thread
+    LONG = 1 << 17              # elements from which on the GIL is released
+
+cdef int number_of_threads = 1
+watch_forks()
 
 
-cdef int threads_for(npy_intp size) noexcept nogil:
-    """Into how many parts a loop over that many elements is cut."""
-    if size < WORTH_THREADS or number_of_threads == 1 or omp_in_parallel():
-        return 1
-    return number_of_threads
+cdef void share_range(
+        Task task, void *data, npy_intp n, npy_intp weight, npy_intp grain=1, bint keep_gil=False) noexcept nogil:
+    """Call the task on 0..n, or on parts of it, cut at multiples of `grain`, at once; each stands for `weight` elements."""
+    cdef npy_intp size = n * weight
+    cdef int threads = number_of_threads
+    cdef PyThreadState *state = NULL
+    if size >= LONG and not keep_gil:
+        state = PyEval_SaveThread()
+    if size < WORTH_THREADS or threads == 1:
+        task(data, 0, n)
+    else:
+        share(task, data, n, grain_of(n, weight, grain, threads), threads)
+    if state != NULL:
+        PyEval_RestoreThread(state)
+
+
+cdef inline npy_intp grain_of(npy_intp n, npy_intp weight, npy_intp grain, int threads) noexcept nogil:
+    """A multiple of `grain`."""
+    cdef npy_intp elements = min(max(n * weight // (threads * CHUNKS), CHUNK), LARGEST_CHUNK)
+    return max(elements // (weight * grain), 1) * grain
 
 
 def get_num_threads():
@@ -45,11 +78,26 @@ def set_kernel_threads(int n):
     global number_of_threads
     if n < 1:
         raise RuntimeError(f"set_num_threads expects a positive integer, got {n}")
-    if n > 1 and not HAS_OPENMP:
-        raise RuntimeError(f"set_num_threads({n}): this build has no OpenMP, its kernels use one thread")
+    if n > 1 and not HAS_THREADS:
+        raise RuntimeError(f"set_num_threads({n}): this build has no threads of its own, its kernels use one")
     number_of_threads = n
 
 
-def has_openmp():
-    """Whether the kernels were compiled with OpenMP."""
-    return HAS_OPENMP != 0
+def has_threads():
+    """Whether kernels can use more than one thread."""
+    return HAS_THREADS != 0
+
+
+def usual_threads(environment):
+    """Case 4 of NOTE [Threads]: how many threads kernels use unless told otherwise."""
+    cdef object wanted = environment.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
+    if not HAS_THREADS:
+        return 1
+    if wanted.isascii() and wanted.isdigit() and int(wanted) > 0:
+        return min(int(wanted), 256)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+set_kernel_threads(usual_threads(os.environ))

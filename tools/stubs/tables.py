@@ -391,7 +391,7 @@ CORE = {
     "saved_tensor": (["SavedTensor"], {}),
     "shape": ([], {"convert": "Tensor", "detach": "Tensor", "replace_array": "None", "stack": "Tensor"}),
     "state": ([], {"is_debug_build": "bool"}),
-    "threads": ([], {"get_num_threads": "int", "has_openmp": "bool", "set_kernel_threads": "None"}),
+    "threads": ([], {"get_num_threads": "int", "has_threads": "bool", "set_kernel_threads": "None", "usual_threads": "int"}),
     "running": (
         [],
         {
