@@ -161,19 +161,16 @@ def call_total(_: int) -> float:
 
 
 @needs_threads
-@pytest.mark.parametrize(
-    "environment, number", [({"OMP_NUM_THREADS": "3"}, 3), ({"OMP_NUM_THREADS": "2,4"}, 2), ({"OMP_NUM_THREADS": " 5 "}, 5)]
-)
-def test_number_comes_from_the_environment(environment: dict[str, str], number: int) -> None:
-    assert usual_threads(environment) == number
+@pytest.mark.parametrize("text, number", [("3", 3), ("2,4", 2), (" 5 ", 5), ("1", 1)])
+def test_number_comes_from_the_environment(text: str, number: int) -> None:
+    assert usual_threads(text) == number
 
 
 @needs_threads
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="needs affinity")
-@pytest.mark.parametrize("value", [None, "", "0", "-2", "many", "2.5"])
-def test_number_is_that_of_cores_otherwise(value: str | None) -> None:
-    environment = {} if value is None else {"OMP_NUM_THREADS": value}
-    assert usual_threads(environment) == len(os.sched_getaffinity(0))
+@pytest.mark.parametrize("text", ["", "0", "-2", "many", "2.5"])
+def test_number_is_that_of_cores_otherwise(text: str) -> None:
+    assert usual_threads(text) == len(os.sched_getaffinity(0))
 
 
 @needs_threads

@@ -217,7 +217,7 @@ cdef void layer_weight_gradient(const real *g, const real *x, const real *means,
                                 npy_intp rows, npy_intp n) noexcept nogil:
     """The gradient of the weight: over all rows, the sum of g * (x - mean) * scale."""
     cdef Layers layers = Layers(g, x, NULL, NULL, <void *> means, <void *> scales, out, rows, n, 0)
-    share_range(weight_f32 if real is float else weight_f64, &layers, n, rows, max(n // 4, <npy_intp> LANES))
+    share_range(weight_f32 if real is float else weight_f64, &layers, n, rows, max(n // 4 // LANES, 1) * LANES)
 
 
 cdef void weight_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:

@@ -235,12 +235,12 @@ cdef void share(Walk *walk, int n, Part part, void *data, bint keep_gil=False) n
         share_range(call_whole, &cut, 1, size, 1, keep_gil)
         return
     if cut.axis == walk.ndim - 1:
-        grain = SHORTEST if walk.ndim == 1 else max(walk.shape[cut.axis] // 4, <npy_intp> SHORTEST)
+        grain = SHORTEST if walk.ndim == 1 else max(walk.shape[cut.axis] // 4 // SHORTEST, 1) * SHORTEST
     share_range(call_cut, &cut, walk.shape[cut.axis], size // walk.shape[cut.axis], grain, keep_gil)
 
 
 cdef int axis_to_cut(Walk *walk, int n) noexcept nogil:
-    """A dimension along which results lie apart, or -1 (case 1 of NOTE [Threads]): the first that is long, else the longest."""
+    """A dimension along which results lie apart: the first that is long, else the longest; -1 if there is none."""
     cdef int axis, longest = -1
     for axis in range(walk.ndim):
         if walk.strides[n - 1][axis] != 0 and walk.shape[axis] > 1:

@@ -11,7 +11,7 @@ from numpy cimport npy_intp
 
 from autograd_cy._core.buffers cimport new_array
 from autograd_cy._core.dtypes cimport ITEMSIZE
-from autograd_cy._core.loops cimport MAX_DIMS, Walk, coalesce, share
+from autograd_cy._core.loops cimport Walk, coalesce, share
 from autograd_cy._core.threads cimport share_range
 
 cnp.import_array()
@@ -85,6 +85,8 @@ cdef void reduce_parts(void *data, Py_ssize_t first, Py_ssize_t end) noexcept no
 cdef void fill(cnp.ndarray array, const char *item, int itemsize) noexcept:
     """Set each element of a dense array."""
     cdef char *data = cnp.PyArray_BYTES(array)
-    cdef npy_intp i
-    for i in range(cnp.PyArray_SIZE(array)):
-        memcpy(data + i * itemsize, item, itemsize)
+    cdef npy_intp total = cnp.PyArray_NBYTES(array), done = min(<npy_intp> itemsize, total)
+    memcpy(data, item, done)
+    while done < total:
+        memcpy(data + done, data, min(done, total - done))
+        done = min(2 * done, total)

@@ -232,14 +232,14 @@ cdef cnp.ndarray reduced(Reducer *reducer, cnp.ndarray array, Dims dims, bint ke
 cdef int walk_along(Walk *walk, Reducer *reducer, int code) except -1:
     """Call the reducer's loop on each run, or its own loop for planes on each two dimensions."""
     cdef Planes planes = Planes(reducer.planes[code], &reducer.kernels[code])
-    cdef Reduction reduction = Reduction(call_planes, &planes, call_planes, &planes, code, reducer.identity[code])
+    cdef Reduction reduction = Reduction(call_planes, &planes, call_planes, &planes, code, &reducer.identity[code][0])
     return share_reduction(walk, 3, &reduction)
 
 
 cdef int sum_along(Walk *walk, int n, Kernel *kernel, int code) except -1:
     """Call a kernel that adds to its last operand on each run."""
     cdef Planes planes = Planes(SUM.planes[code], &SUM.kernels[code])
-    cdef Reduction reduction = Reduction(call_part, kernel, call_planes, &planes, code, SUM.identity[code])
+    cdef Reduction reduction = Reduction(call_part, kernel, call_planes, &planes, code, &SUM.identity[code][0])
     return share_reduction(walk, n, &reduction)
 
 

@@ -88,9 +88,9 @@ def has_threads():
     return HAS_THREADS != 0
 
 
-def usual_threads(environment):
-    """Case 4 of NOTE [Threads]: how many threads kernels use unless told otherwise."""
-    cdef object wanted = environment.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
+def usual_threads(text):
+    """Case 4 of NOTE [Threads]: how many threads kernels use where the environment's OMP_NUM_THREADS is that text."""
+    cdef object wanted = text.partition(",")[0].strip()
     if not HAS_THREADS:
         return 1
     if wanted.isascii() and wanted.isdigit() and int(wanted) > 0:
@@ -100,4 +100,4 @@ def usual_threads(environment):
     return os.cpu_count() or 1
 
 
-set_kernel_threads(usual_threads(os.environ))
+set_kernel_threads(usual_threads(os.environ.get("OMP_NUM_THREADS", "")))

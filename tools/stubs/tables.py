@@ -109,6 +109,7 @@ PARAMETERS = {
     "retain_graph": "bool",
     "roots": "tuple[Any, ...]",
     "rounding_mode": "str",
+    "text": "str",
     "runs": "bool",
     "self": "Tensor",
     "separate_context": "bool",
