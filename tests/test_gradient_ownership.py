@@ -129,6 +129,51 @@ def test_gradient_is_added_in_a_new_array():
     same(b.grad, g * a.detach().numpy())
 
 
+PARTS = {
+    "row": lambda x, k: x[k],
+    "column": lambda x, k: x[:, k],
+    "rows": lambda x, k: x[k : k + 7],
+    "every other": lambda x, k: x[:, k::3],
+    "none": lambda x, k: x[9:9],
+    "last": lambda x, k: x[-1 - k],
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_parts_are_added_to_the_whole(name):
+    """Each in its place, without a whole of zeros around it."""
+    x, parts = leaf(), [PARTS[name](constant(9), k) for k in range(4)]
+    outputs = [PARTS[name](x, k) * 1.0 for k in range(4)]
+    made = new_arrays(lambda: ag.autograd.backward(outputs, parts))
+    assert made <= 4  # the gradients of the products, where they are large: NumPy makes the zeros
+    expected = np.zeros(SHAPE, np.float32)
+    for k in reversed(range(4)):
+        PARTS[name](expected, k)[...] += parts[k].numpy()
+    np.testing.assert_array_equal(x.grad.numpy(), expected)
+
+
+def test_parts_are_added_to_grad():
+    x = leaf()
+    x.grad = constant(50)
+    grad, before = x.grad, x.grad.numpy().copy()
+    x[3].backward(SEED[0])
+    before[3] += SEED[0].numpy()
+    assert x.grad is grad
+    same(grad, before)
+
+
+@pytest.mark.parametrize("seed", ["the same row", "the next row", "overlapping"])
+def test_part_of_grad_is_added_to_grad(seed):
+    memory = values(3, (SIDE + 1, SIDE))
+    x = leaf()
+    x.grad = ag.from_numpy(memory[:-1])
+    g = {"the same row": memory[5], "the next row": memory[6], "overlapping": memory.reshape(-1)[5 * SIDE + 3 : 6 * SIDE + 3]}
+    expected, g = memory[:-1].copy(), g[seed]
+    expected[5] += g
+    x[5].backward(ag.from_numpy(g))
+    same(x.grad, expected)
+
+
 @pytest.mark.parametrize("layout", ["transposed", "every other", "reversed", "unaligned", "broadcast"])
 def test_operands_of_any_layout_are_added(layout):
     x = leaf()
@@ -505,6 +550,60 @@ def test_grad_that_overlaps_an_operand_is_not_written_block_by_block(shift):
     seed = constant(9, shape=(n,))
     (x * c).backward(seed)
     same(x.grad, before[second : second + n] + seed.numpy() * before[first : first + n])
+
+
+# all of them
+
+
+STEPS = [
+    lambda x, y: (x * 0.1).exp(),
+    lambda x, y: x.tanh() ** 2,
+    lambda x, y: (x * x + 1.0).sqrt(),
+    lambda x, y: (x * x + 1.0).reciprocal(),
+    lambda x, y: x.reshape(-1).sigmoid().reshape(SHAPE),
+    lambda x, y: x.t(),
+    lambda x, y: x + y[0],
+    lambda x, y: x * y[:, :1] * 0.1,
+    lambda x, y: ag.where(x > 0, x, y),
+    lambda x, y: ag.maximum(x, y),
+    lambda x, y: x / (y * y + 1.0),
+    lambda x, y: x - y,
+    lambda x, y: x.tanh() * y,
+    lambda x, y: ag.cat([x[:9], y[9:]]),
+    lambda x, y: x + y,
+]
+
+
+def gradients_of_program(seed, run):
+    random = np.random.default_rng(seed)
+    leaves = [leaf(seed + k) for k in range(3)]
+    if seed % 2:
+        for x in leaves:
+            x.grad = constant(seed + 50)
+    tensors, kept = list(leaves), []
+    for _ in range(random.integers(4, 20)):
+        x, y = random.choice(len(tensors), 2)
+        tensors.append(STEPS[random.choice(len(STEPS))](tensors[x], tensors[y]))
+        if random.random() < 0.4 and len(tensors) > 4:
+            del tensors[random.integers(3, len(tensors) - 1)]
+    if run == "watched":
+        for x in tensors:
+            x.register_hook(kept.append)
+    y, inputs = tensors[-1], [x.detach().numpy().copy() for x in tensors]
+    if run not in ("held", "watched"):
+        tensors = None
+    y.backward(SEED, retain_graph=run == "retained")
+    if run in ("held", "watched"):
+        for x, before in zip(tensors, inputs, strict=True):
+            same(x.detach(), before)
+    return [None if x.grad is None else x.grad.numpy().tobytes() for x in leaves]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_programs_have_the_same_bits_whoever_holds_what(seed):
+    free = gradients_of_program(seed, "free")
+    for run in ("retained", "held", "watched"):
+        assert gradients_of_program(seed, run) == free
 
 
 # case 9: under create_graph nothing is written

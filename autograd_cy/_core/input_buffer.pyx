@@ -11,7 +11,7 @@ that got the same array: each of them is another reference. Therefore:
      else the sum is a new array;
   3. if the first is large, the node is asked to add the second one itself, block by block while it is in the cache
      (`vjp_added`): to the first if that is owned, else over its own incoming gradient by case 4, else in a new array. The
-     bits are those of two steps;
+     bits are those of two steps (but that a part which is added in its place leaves a -0.0 elsewhere as it is);
   4. an elementwise backward may write over its incoming gradient, if that is owned, for the last of its inputs;
   5. or, unless the graph is retained, over a large array that it saved, if nobody else has that and no later input's
      gradient reads it. The node lets go of it first, so that nobody finds what was written there (`given_up`);

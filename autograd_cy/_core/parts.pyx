@@ -3,7 +3,10 @@
 cimport cython
 cimport numpy as cnp
 
+from autograd_cy._core.broadcast_sums cimport overlaps_shifted
+from autograd_cy._core.buffers cimport sizes_of
 from autograd_cy._core.dtypes cimport code_of
+from autograd_cy._core.loops cimport add_into
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.record cimport enter_linear, enter_view, is_wanted, new_node, record, shape_of
 from autograd_cy._core.rows cimport selected, sliced, zeros
@@ -16,6 +19,14 @@ cdef extern from "Python.h":
     Py_ssize_t PySlice_AdjustIndices(Py_ssize_t, Py_ssize_t *, Py_ssize_t *, Py_ssize_t)
 
 
+cdef object add_to_part(cnp.ndarray out, cnp.ndarray part, cnp.ndarray g):
+    """Add g to a part of `out` in place: the zeros around it are not added. None if that is not possible."""
+    if code_of(g) != code_of(out) or not cnp.PyArray_SAMESHAPE(g, part) or overlaps_shifted(g, part):
+        return None
+    add_into(part, g)
+    return out
+
+
 # one int
 
 @cython.final
@@ -25,6 +36,12 @@ cdef class SelectBackward0(Node):
 
     cdef object vjp(self, object g, int i, bint reuse):
         return put_selected(<cnp.ndarray> g, <tuple> self.constants)
+
+    cdef object vjp_added(self, object g, int i, cnp.ndarray addend, cnp.ndarray out):
+        dim, index, sizes = self.constants
+        if out is not addend or sizes_of(out) != sizes:
+            return None
+        return add_to_part(out, row_of(out, dim, index), <cnp.ndarray> g)
 
     cdef object rule(self, object g, int i):
         return select_backward(g, <tuple> self.constants)
@@ -86,6 +103,12 @@ cdef class SliceBackward0(Node):
 
     cdef object vjp(self, object g, int i, bint reuse):
         return put_part(<cnp.ndarray> g, <tuple> self.constants)
+
+    cdef object vjp_added(self, object g, int i, cnp.ndarray addend, cnp.ndarray out):
+        dim, end, sizes, start, step = self.constants
+        if out is not addend or sizes_of(out) != sizes:
+            return None
+        return add_to_part(out, part_of(out, dim, start, end, step), <cnp.ndarray> g)
 
     cdef object rule(self, object g, int i):
         return slice_backward(g, <tuple> self.constants)
