@@ -134,7 +134,7 @@ cdef cnp.ndarray evaluate_added(Kernel *kernel, PyObject **arrays, int n, int co
         if out is not None and overlaps_shifted(<cnp.ndarray> arrays[k], out):
             return None
     operands[n] = <PyObject *> addend
-    return evaluate(&adding, operands, n + 1, code, out, True)
+    return evaluate(&adding, operands, n + 1, code, out, out is addend)
 
 
 cdef bint overlaps_shifted(cnp.ndarray array, cnp.ndarray out) noexcept:
