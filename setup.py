@@ -48,6 +48,11 @@ UNIX_FLAGS += ["-O1", "-g", "-UNDEBUG"] if DEBUG else ["-O3", "-g0"]
 MSVC_FLAGS = ["/fp:precise", "/Od" if DEBUG else "/O2"]
 
 
+# Cython 3.2's list comprehensions give the new item up twice where the list can't grow: the caller does it again.
+GIVEN_UP = "    int result = PyList_Append(list, x);\n    Py_DECREF(x);\n"
+MENDED = "    int result = PyList_Append(list, x);\n    if (result == 0) Py_DECREF(x);\n"
+
+
 def rendered(template):
     """Where the .pyx of a template goes: not beside it, where it would be taken for a source."""
     return BUILD / "templates" / template.with_suffix("")
@@ -103,6 +108,16 @@ def generate_c(extensions):
     c_files = {extension.name: extension.sources for extension in generated}
     for extension in extensions:
         extension.sources = c_files[extension.name]
+        mend(Path(extension.sources[0]))
+
+
+def mend(c_file):
+    """Take Cython's mistake (see GIVEN_UP) out of a generated file, whose time stays as it was."""
+    text = c_file.read_text(encoding="utf-8")
+    if GIVEN_UP in text:
+        stat = c_file.stat()
+        c_file.write_text(text.replace(GIVEN_UP, MENDED), encoding="utf-8")
+        os.utime(c_file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
 
 
 class BuildCore(build_ext):

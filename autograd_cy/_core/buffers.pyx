@@ -16,6 +16,7 @@ from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 cimport numpy as cnp
 
 from autograd_cy._core.dtypes cimport BOOL, ITEMSIZE, NCODES, dtype, dtype_of
+from autograd_cy._core.faults cimport serves_again
 from autograd_cy._core.pool cimport LARGE, enter_pool, leave_pool
 
 cnp.import_array()
@@ -74,7 +75,7 @@ cdef cnp.ndarray new_array(int code, int ndim, const cnp.npy_intp *dims):
     cdef PyObject *spare
     if ndim <= SPARE_DIMS:
         shelf = shelf_for(DESCR[code], ndim, dims)
-        if shelf.n > 0:
+        if shelf.n > 0 and serves_again():
             spare = shelf.arrays[shelf.n - 1]
             if is_alike(spare, DESCR[code], ndim, dims):
                 shelf.n -= 1

@@ -20,6 +20,7 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 cimport numpy as cnp
 
 from autograd_cy._core.buffers cimport dense_copy
+from autograd_cy._core.faults cimport serves_again
 from autograd_cy._core.lifetime cimport MAX_SPARES, NODE, Link, Spares, hide, owner_of, release, unwatch, watch
 from autograd_cy._core.location cimport described, here
 from autograd_cy._core.saved cimport HANDLES, freed_error, unpack
@@ -379,7 +380,7 @@ cdef Node make_node(PyTypeObject *node_class, void *table):
     the elementwise table have.
     """
     cdef Node node
-    if spares.n > 0:
+    if spares.n > 0 and serves_again():
         spares.n -= 1
         Py_SET_REFCNT(spares.objects[spares.n], 0)
         node = <Node> spares.objects[spares.n]

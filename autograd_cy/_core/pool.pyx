@@ -17,6 +17,8 @@ from cpython.pycapsule cimport PyCapsule_New
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset, strcpy
 
+from autograd_cy._core.faults cimport is_denied
+
 cdef extern from "numpy/ndarraytypes.h":
     ctypedef struct Allocator "PyDataMemAllocator":
         void *ctx
@@ -104,7 +106,7 @@ cdef Block *kept_block(size_t size) noexcept:
 cdef Block *new_block(size_t size) noexcept:
     cdef Block *block
     cdef void *address
-    if size > <size_t> -1 - 2 * ALIGNMENT:
+    if size > <size_t> -1 - 2 * ALIGNMENT or is_denied():
         return NULL
     address = malloc(size + 2 * ALIGNMENT)
     if address == NULL and oldest != NULL:

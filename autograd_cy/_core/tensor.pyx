@@ -13,6 +13,7 @@ cimport numpy as cnp
 
 from autograd_cy._core.dtypes cimport code_of, dtype_of, is_differentiable, type_word
 from autograd_cy._core.buffers cimport keep_spare
+from autograd_cy._core.faults cimport serves_again
 from autograd_cy._core.inference cimport flag_error, in_inference_mode, version_error
 from autograd_cy._core.lifetime cimport MAX_SPARES, TENSOR, Link, Spares, hide, owner_of, release, unwatch, watch
 cimport autograd_cy._core.modes as modes
@@ -390,7 +391,7 @@ cdef int hand_grad_fn_over(Tensor tensor) noexcept:
 cdef Tensor new_tensor(cnp.ndarray array):
     """A Tensor on an array whose type the caller knows to be right."""
     cdef Tensor tensor
-    if spares.n > 0:
+    if spares.n > 0 and serves_again():
         spares.n -= 1
         Py_SET_REFCNT(spares.objects[spares.n], 0)
         tensor = <Tensor> spares.objects[spares.n]

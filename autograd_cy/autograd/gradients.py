@@ -120,10 +120,17 @@ def _make_seeds(outputs, seeds, batched=False):
         raise RuntimeError(
             f"got {len(outputs)} tensors and {len(seeds)} gradients: give one gradient (or None) for each tensor"
         )
-    return tuple(
-        _ones_for(output, i) if seed is None else _check_seed(output, seed, i, batched)
-        for i, (output, seed) in enumerate(zip(outputs, seeds, strict=True))
-    )
+    if len(outputs) == 1:
+        return (_seed_for(outputs[0], seeds[0], 0, batched),)
+    return _seeds_for(outputs, seeds, batched)
+
+
+def _seeds_for(outputs, seeds, batched):
+    return tuple([_seed_for(outputs[i], seeds[i], i, batched) for i in range(len(outputs))])
+
+
+def _seed_for(output, seed, position, batched):
+    return _ones_for(output, position) if seed is None else _check_seed(output, seed, position, batched)
 
 
 def _warn_of_cycle():
