@@ -48,9 +48,17 @@ UNIX_FLAGS += ["-O1", "-g", "-UNDEBUG"] if DEBUG else ["-O3", "-g0"]
 MSVC_FLAGS = ["/fp:precise", "/Od" if DEBUG else "/O2"]
 
 
-# Cython 3.2's list comprehensions give the new item up twice where the list can't grow: the caller does it again.
-GIVEN_UP = "    int result = PyList_Append(list, x);\n    Py_DECREF(x);\n"
-MENDED = "    int result = PyList_Append(list, x);\n    if (result == 0) Py_DECREF(x);\n"
+# What Cython's own C does wrong where there is no memory, and what is right: a list comprehension gives a new item up twice
+# if the list can't grow, and who finds an error without an exception, as NumPy's iterators leave it behind, crashes.
+RAISE = "    if (unlikely(!PyErr_Occurred())) PyErr_NoMemory();\n"
+HANDLER = "    PyObject *local_type = NULL, *local_value, *local_tb = NULL;\n"
+TRACEBACK = "    PyThreadState *tstate = __Pyx_PyThreadState_Current;\n    PyObject *ptype, *pvalue, *ptraceback;\n"
+APPEND = "    int result = PyList_Append(list, x);\n"
+MENDS = {
+    APPEND + "    Py_DECREF(x);\n": APPEND + "    if (result == 0) Py_DECREF(x);\n",
+    HANDLER + "#if": HANDLER + RAISE + "#if",
+    TRACEBACK + "    if": TRACEBACK + RAISE + "    if",
+}
 
 
 def rendered(template):
@@ -112,11 +120,13 @@ def generate_c(extensions):
 
 
 def mend(c_file):
-    """Take Cython's mistake (see GIVEN_UP) out of a generated file, whose time stays as it was."""
-    text = c_file.read_text(encoding="utf-8")
-    if GIVEN_UP in text:
+    """Apply MENDS to a generated file, whose time stays as it was."""
+    text = mended = c_file.read_text(encoding="utf-8")
+    for wrong, right in MENDS.items():
+        mended = mended.replace(wrong, right)
+    if mended != text:
         stat = c_file.stat()
-        c_file.write_text(text.replace(GIVEN_UP, MENDED), encoding="utf-8")
+        c_file.write_text(mended, encoding="utf-8")
         os.utime(c_file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
 
 

@@ -20,6 +20,7 @@ from autograd_cy._core.tensor cimport Tensor
 
 cdef extern from "Python.h":
     int PyCode_Addr2Line(PyObject *code, int instruction)
+    int raise_pending "-!!PyErr_Occurred"() except -1
 
 cdef str PACKAGE = str(Path(__file__).parents[1])
 
@@ -61,6 +62,7 @@ cdef int note_trace(Node node, object outputs, object inputs, int mode) except -
         if not frame.f_code.co_filename.startswith(PACKAGE):
             trace.calls.append((frame.f_code, frame.f_lineno))
         frame = frame.f_back
+        raise_pending()         # without memory, f_back is None and the error is left behind
     if not mode & KEEP_NAN:
         trace.nan = new_nan(outputs, inputs)
     if extras.metadata is None:

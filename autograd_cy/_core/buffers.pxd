@@ -13,3 +13,5 @@ cdef bint is_owned(PyObject *array, Py_ssize_t held=*) noexcept
 cdef bint is_ours(PyObject *array, Py_ssize_t held=*) noexcept
 cdef bint is_large(cnp.ndarray array) noexcept
 cdef cnp.ndarray strided_view(cnp.ndarray base, char *data, int ndim, const cnp.npy_intp *dims, const cnp.npy_intp *strides)
+cdef cnp.ndarray typed_view(cnp.ndarray base, char *data, cnp.dtype descr, int ndim, const cnp.npy_intp *dims,
+                            const cnp.npy_intp *strides)

@@ -9,6 +9,8 @@ of that type and shape. Only an array that nobody else can have seen or kept in 
 being given up, it owns its memory, is writable and without weak references.
 """
 
+import numpy as np
+
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
@@ -17,13 +19,14 @@ cimport numpy as cnp
 
 from autograd_cy._core.dtypes cimport BOOL, ITEMSIZE, NCODES, dtype, dtype_of
 from autograd_cy._core.faults cimport serves_again
-from autograd_cy._core.pool cimport LARGE, enter_pool, leave_pool
+from autograd_cy._core.pool cimport LARGE, is_on, memory_handler, put_back, take
 
 cnp.import_array()
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject *op)
     void *Py_TYPE(PyObject *op)
+    int PyTraceMalloc_Track(unsigned int domain, size_t address, size_t size)
 
 cdef extern from "numpy/arrayobject.h":
     object PyArray_NewFromDescr(void *, cnp.dtype, int, const cnp.npy_intp *, void *, void *, int, void *)
@@ -41,6 +44,7 @@ cdef extern from "numpy/arrayobject.h":
         void *descr
         int flags
         PyObject *weakreflist
+        PyObject *mem_handler
 
 cdef extern from *:
     """
@@ -55,6 +59,8 @@ cdef enum:
     SPARE_BYTES = 1024
     DENSE_FLAGS = cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED | cnp.NPY_ARRAY_WRITEABLE
     OWNED_FLAGS = DENSE_FLAGS | cnp.NPY_ARRAY_OWNDATA
+
+cdef unsigned int NUMPY_DOMAIN = np.lib.tracemalloc_domain
 
 cdef struct Shelf:
     PyObject *arrays[SHELF_SIZE]
@@ -82,8 +88,8 @@ cdef cnp.ndarray new_array(int code, int ndim, const cnp.npy_intp *dims):
                 array = <cnp.ndarray> spare
                 Py_DECREF(array)
                 return array
-    if bytes_of(code, ndim, dims) >= LARGE:
-        return new_large_array(code, ndim, dims)
+    if bytes_of(code, ndim, dims) >= LARGE and is_on():
+        return new_large_array(DESCR[code], ndim, dims, bytes_of(code, ndim, dims))
     Py_INCREF(<object> DESCR[code])      # NumPy takes this reference over
     return <cnp.ndarray> PyArray_NewFromDescr(ndarray_type, <cnp.dtype> DESCR[code], ndim, dims, NULL, NULL, 0, NULL)
 
@@ -96,14 +102,24 @@ cdef inline cnp.npy_intp bytes_of(int code, int ndim, const cnp.npy_intp *dims) 
     return size
 
 
-cdef cnp.ndarray new_large_array(int code, int ndim, const cnp.npy_intp *dims):
-    """The same with memory from the pool."""
-    cdef PyObject *previous = enter_pool()
+cdef cnp.ndarray new_large_array(PyObject *descr, int ndim, const cnp.npy_intp *dims, size_t size):
+    """The same with memory from the pool, to which NumPy hands it back."""
+    cdef cnp.ndarray array
+    cdef void *memory = take(NULL, size)
+    if memory == NULL:
+        raise MemoryError(f"Unable to allocate {size} bytes for an array of type {<object> descr}")
+    Py_INCREF(<object> descr)
     try:
-        Py_INCREF(<object> DESCR[code])
-        return <cnp.ndarray> PyArray_NewFromDescr(ndarray_type, <cnp.dtype> DESCR[code], ndim, dims, NULL, NULL, 0, NULL)
-    finally:
-        leave_pool(previous)
+        array = <cnp.ndarray> PyArray_NewFromDescr(ndarray_type, <cnp.dtype> descr, ndim, dims, NULL, memory,
+                                                   cnp.NPY_ARRAY_CARRAY, NULL)
+    except BaseException:
+        put_back(NULL, memory, size)
+        raise
+    array_fields(<PyObject *> array).flags |= cnp.NPY_ARRAY_OWNDATA
+    array_fields(<PyObject *> array).mem_handler = memory_handler()
+    Py_INCREF(<object> memory_handler())
+    PyTraceMalloc_Track(NUMPY_DOMAIN, <size_t> memory, size)        # NumPy does the opposite when it frees
+    return array
 
 
 cdef inline Shelf *shelf_for(PyObject *descr, int ndim, const cnp.npy_intp *dims) noexcept:
@@ -151,20 +167,24 @@ cdef cnp.ndarray cast(cnp.ndarray array, int code):
 
 cdef cnp.ndarray dense_copy(cnp.ndarray array):
     """A C-contiguous, aligned copy."""
-    cdef PyObject *previous
-    if cnp.PyArray_NBYTES(array) < LARGE:
+    cdef cnp.ndarray copy
+    if cnp.PyArray_NBYTES(array) < LARGE or not is_on():
         return <cnp.ndarray> PyArray_NewCopy(array, cnp.NPY_CORDER)
-    previous = enter_pool()
-    try:
-        return <cnp.ndarray> PyArray_NewCopy(array, cnp.NPY_CORDER)
-    finally:
-        leave_pool(previous)
+    copy = new_large_array(<PyObject *> array_fields(<PyObject *> array).descr, cnp.PyArray_NDIM(array),
+                           cnp.PyArray_DIMS(array), cnp.PyArray_NBYTES(array))
+    cnp.PyArray_CopyInto(copy, array)
+    return copy
 
 
 cdef cnp.ndarray strided_view(cnp.ndarray base, char *data, int ndim, const cnp.npy_intp *dims,
                               const cnp.npy_intp *strides):
     """A view of an array's memory with sizes and strides of its own, as writable as the array."""
-    cdef cnp.dtype descr = base.descr
+    return typed_view(base, data, base.descr, ndim, dims, strides)
+
+
+cdef cnp.ndarray typed_view(cnp.ndarray base, char *data, cnp.dtype descr, int ndim, const cnp.npy_intp *dims,
+                            const cnp.npy_intp *strides):
+    """The same with elements of another type."""
     cdef int flags = cnp.NPY_ARRAY_WRITEABLE if cnp.PyArray_ISWRITEABLE(base) else 0
     cdef cnp.ndarray view
     Py_INCREF(descr)

@@ -46,7 +46,7 @@ cdef class dtype:
     def __eq__(self, other):
         if isinstance(other, dtype):
             return self is other
-        if isinstance(other, (np.dtype, type)):
+        if isinstance(other, type) or isinstance(other, np.dtype):
             return BY_NUMPY.get(other, None) is self or (isinstance(other, np.dtype) and other == self.numpy_dtype)
         return NotImplemented
 
@@ -77,7 +77,7 @@ cdef dtype as_dtype(object value):
     """The dtype object for one, a NumPy dtype or scalar type, or Python's bool, int, float, complex."""
     if isinstance(value, dtype):
         return <dtype> value
-    found = BY_NUMPY.get(value) if isinstance(value, (np.dtype, type)) else None
+    found = BY_NUMPY.get(value) if isinstance(value, type) or isinstance(value, np.dtype) else None
     if found is None:
         raise TypeError(f"dtype must be an autograd_cy dtype, not {value!r}")
     return <dtype> found

@@ -330,10 +330,10 @@ cpdef object run_from(GraphTask task, tuple tensors, tuple grad_tensors, bint cr
     cdef void *outer_node = state.node
     cdef Extent extent
     _held = [target_node(x) for x in inputs]        # a leaf's node lives only as long as somebody holds it
+    task.observed = mode & OP_HOOKS or is_logged()      # which may raise: nothing is changed yet
+    count_running(1)
     state.graph_task = <void *> task
     extent = enter_modes(0, NO_GRAD | DETECT_NAN) if create_graph else enter_modes(NO_GRAD, DETECT_NAN)
-    task.observed = mode & OP_HOOKS or is_logged()
-    count_running(1)
     try:
         task.start(tensors, inputs)
         for tensor, g in zip(tensors, grad_tensors):

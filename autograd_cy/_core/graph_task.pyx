@@ -207,7 +207,7 @@ cdef int count_running(int change) except -1:
     global n_running
     n_running += change
     if n_running == 0 and kept:
-        kept[:] = []
+        kept.clear()
     return 0
 
 

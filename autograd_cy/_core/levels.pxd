@@ -3,6 +3,7 @@
 cdef int push_level(object variable, object value, int bit) except -1
 cdef int pop_level(object variable) except -1
 cdef Level top_level(object variable)
+cdef Level around(Level level)
 
 
 cdef class ThreadLevels:
@@ -12,8 +13,9 @@ cdef class ThreadLevels:
 
 
 cdef class Level:
-    """One entered context manager, and the one around it. Never changed: copies of the context share it."""
+    """One entered context manager, and the one around it. Copies of the context share it."""
     cdef object value
     cdef Level outer
     cdef int bit
     cdef ThreadLevels thread
+    cdef bint ended             # but there was no memory for a context without it

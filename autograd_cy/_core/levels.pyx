@@ -41,7 +41,11 @@ cdef int push_level(object variable, object value, int bit) except -1:
     cdef ThreadLevels thread = levels_of_thread()
     cdef Level level = Level.__new__(Level)
     level.value, level.outer, level.thread = value, variable.get(), thread
-    variable.set(level)
+    try:
+        variable.set(level)
+    except MemoryError:         # it may be set all the same, for want of a token
+        level.ended = True
+        raise
     level.bit = bit
     if bit == SAVED_HOOKS:
         thread.hooks += 1
@@ -54,9 +58,13 @@ cdef int push_level(object variable, object value, int bit) except -1:
 cdef int pop_level(object variable) except -1:
     """Take the value on top off; the mode ends with the last Level."""
     cdef ThreadLevels thread = levels_of_thread()
-    cdef Level level = <Level?> variable.get()
+    cdef Level level = <Level?> top_level(variable)
     cdef int bit = level.bit
-    variable.set(level.outer)
+    try:
+        variable.set(level.outer)
+    except MemoryError:         # it may be set all the same; else it stays where it is, and nobody minds it
+        if variable.get() is level:
+            level.ended = True
     level = None
     if (thread.hooks if bit == SAVED_HOOKS else thread.guards) == 0:
         thread_state().mode &= ~bit
@@ -64,4 +72,13 @@ cdef int pop_level(object variable) except -1:
 
 
 cdef Level top_level(object variable):
-    return <Level> variable.get()
+    cdef Level level = <Level> variable.get()
+    return around(level) if level is not None and level.ended else level
+
+
+cdef Level around(Level level):
+    """The next one outwards, or None."""
+    level = level.outer
+    while level is not None and level.ended:
+        level = level.outer
+    return level

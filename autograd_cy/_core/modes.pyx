@@ -12,7 +12,8 @@ a ContextVar for each operation would be too slow, so:
      (asyncio.to_thread), as in PyTorch;
   5. the core switches modes for the time of a call (`enter_modes`, `leave_modes`): then the Settings made before don't count,
      those made within do, until it ends. Nothing is put into the context for that;
-  6. inference mode implies that nothing is recorded and that no tangents are carried. `own` keeps what was set, for
+  6. a mode also ends if there is no memory for a new state of the context: then the Setting says what the one before said;
+  7. inference mode implies that nothing is recorded and that no tangents are carried. `own` keeps what was set, for
      is_grad_enabled().
 """
 
@@ -68,7 +69,7 @@ cdef class ThreadSettings:
 
 @cython.final
 cdef class Setting:
-    """The modes of a context, its value of `variable`. Never changed: copies of the context share it."""
+    """The modes of a context, its value of `variable`. Not to be changed: copies of the context share it. (But: case 6.)"""
     cdef int modes
     cdef unsigned long long number          # in the order of their making
     cdef ThreadSettings thread
@@ -159,7 +160,7 @@ def swap_modes(int on, int off):
     """Switch modes on and off in this context. Returns what `restore_modes` takes to undo it."""
     global settings_made
     cdef ThreadState *state = thread_state()
-    cdef int modes = own_modes() & ~off | on
+    cdef int before = own_modes(), modes = before & ~off | on
     cdef object previous = value_here()
     cdef Setting setting = Setting.__new__(Setting)
     setting.thread = counted_settings(state)
@@ -170,7 +171,13 @@ def swap_modes(int on, int off):
         inference_settings[0] += 1
     settings_made += 1
     setting.number = settings_made
-    PyContextVar_Set(variable, setting)
+    try:
+        PyContextVar_Set(variable, setting)
+    except MemoryError:                     # it may be set all the same, for want of a token
+        become(setting, before)
+        setting = None
+        synchronize(state)
+        raise
     setting = None
     synchronize(state)
     return previous
@@ -191,8 +198,26 @@ cdef ThreadSettings counted_settings(ThreadState *state):
 
 def restore_modes(previous):
     """Undo what `swap_modes` did; `previous` is what it returned."""
-    PyContextVar_Set(variable, previous)
+    put_back(thread_state(), previous)
     synchronize(thread_state())
+
+
+cdef void put_back(ThreadState *state, object previous) noexcept:
+    """Make `previous` the variable's value again: case 6 of NOTE [Modes in contexts]."""
+    try:
+        PyContextVar_Set(variable, previous)
+    except MemoryError:
+        setting = value_here()
+        if setting is not previous and counts(state, setting):
+            become(<Setting> setting, (<Setting> previous).modes if counts(state, previous) else state.base)
+
+
+cdef void become(Setting setting, int modes) noexcept:
+    if setting.modes & INFERENCE:
+        inference_settings[0] -= 1
+    setting.modes = modes
+    if setting.modes & INFERENCE:
+        inference_settings[0] += 1
 
 
 cdef Extent enter_modes(int on, int off) noexcept:
@@ -223,10 +248,7 @@ cdef void drop_unended(ThreadState *state) noexcept:
     """Take back what the code within the core's call has set and left so."""
     cdef object setting = value_here()
     if counts(state, setting):
-        try:
-            PyContextVar_Set(variable, (<Setting> setting).outer)
-        except MemoryError:         # then it stays
-            pass
+        put_back(state, (<Setting> setting).outer)
 
 
 def is_grad_enabled():

@@ -137,7 +137,7 @@ cdef str origin_of(Node node):
     for name, value in zip(node.saved_names(), (node.saved0, node.saved1, node.saved2)):
         if type(value) is SavedTensor:
             value = (<SavedTensor> value).value
-        if name and isinstance(value, (Tensor, np.ndarray)):
+        if name and isinstance(value, (Tensor, cnp.ndarray)):
             parts.append(f"saved {name}: {describe(value)}")
     return f"It is the backward of an operation {'; '.join(parts)}." if parts else ""
 

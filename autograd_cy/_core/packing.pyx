@@ -7,7 +7,7 @@ cimport cython
 
 from contextvars import ContextVar
 
-from autograd_cy._core.levels cimport Level, pop_level, push_level, top_level
+from autograd_cy._core.levels cimport Level, around, pop_level, push_level, top_level
 from autograd_cy._core.state cimport SAVED_HOOKS
 
 
@@ -37,7 +37,7 @@ def pop_hooks():
 def disable_hooks(str message):
     """Refuse hooks from now on with that text (None: allow them again); returns the text that counted before."""
     previous = refusal.get()
-    if message is not None and innermost.get() is not None:
+    if message is not None and top_level(innermost) is not None:
         raise RuntimeError(message)
     refusal.set(message)
     return previous
@@ -55,7 +55,7 @@ cdef tuple active_pairs():
         pairs.append(pair)
         if not pair.composes:
             break
-        level = level.outer
+        level = around(level)
     return tuple(pairs)
 
 

@@ -5,5 +5,7 @@ from cpython.object cimport PyObject
 cdef enum:
     LARGE = 65536       # bytes from which on an array's memory comes from the pool
 
-cdef PyObject *enter_pool() except? NULL
-cdef int leave_pool(PyObject *previous) except -1
+cdef bint is_on() noexcept
+cdef PyObject *memory_handler() noexcept
+cdef void *take(void *context, size_t size) noexcept
+cdef void put_back(void *context, void *memory, size_t size) noexcept

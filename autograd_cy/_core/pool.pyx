@@ -3,7 +3,8 @@
 NOTE [Pool]
 Fresh pages cost as much as the arithmetic on them, and the C library gives large blocks back to the system at once.
   1. The pool is a memory handler of NumPy's: arrays own their memory and look to everybody like any other ndarray; when
-     one dies, NumPy hands its block back.
+     one dies, NumPy hands its block back. It is never made NumPy's current handler: that is the context's, and to change
+     it back can fail.
   2. A block serves a request that it is not larger than by an eighth. On a miss, kept blocks worth the request are given
      back to the system first, the longest unused one before the others: so blocks kept and blocks in use together never
      need more memory than the blocks in use once did.
@@ -30,15 +31,6 @@ cdef extern from "numpy/ndarraytypes.h":
         char name[127]
         unsigned char version
         Allocator allocator
-
-cdef extern from "numpy/arrayobject.h":
-    PyObject *PyDataMem_SetHandler(PyObject *) except NULL
-    int import_array "_import_array"() except -1
-
-cdef extern from "Python.h":
-    void Py_DECREF(PyObject *)
-
-import_array()
 
 cdef enum:
     ALIGNMENT = 64
@@ -188,19 +180,13 @@ handler.allocator = Allocator(NULL, take, take_zeros, resize, put_back)
 cdef object capsule = PyCapsule_New(&handler, b"mem_handler", NULL)
 
 
-cdef PyObject *enter_pool() except? NULL:
-    """Let the arrays that are made now get their memory from the pool; returns what leave_pool() wants."""
-    return PyDataMem_SetHandler(<PyObject *> capsule) if limit > 0 else NULL
+cdef bint is_on() noexcept:
+    return limit > 0
 
 
-cdef int leave_pool(PyObject *previous) except -1:
-    """End what enter_pool() began."""
-    cdef PyObject *own
-    if previous != NULL:
-        own = PyDataMem_SetHandler(previous)
-        Py_DECREF(own)
-        Py_DECREF(previous)
-    return 0
+cdef PyObject *memory_handler() noexcept:
+    """The handler as NumPy knows it. Borrowed."""
+    return <PyObject *> capsule
 
 
 def memory_stats():

@@ -42,10 +42,11 @@ def open_dual_level():
     global level, levels_opened
     if level:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
+    opened = levels_opened + 1              # an object, made while the level is not open
     levels_opened += 1
     level = levels_opened
     thread_state().mode |= FORWARD_AD
-    return level
+    return opened
 
 
 def close_dual_level():

@@ -9,12 +9,13 @@ import numpy as np
 cimport cython
 cimport numpy as cnp
 
-from autograd_cy._core.buffers cimport dense_copy, sizes_of
+from autograd_cy._core.buffers cimport dense_copy, sizes_of, typed_view
 
 cnp.import_array()
 
 cdef enum:
     EFFORT = 10_000         # steps of the exact test for overlap; past these, memory counts as overlapping
+    MAX_DIMS = 64
 
 
 @cython.final
@@ -56,7 +57,7 @@ cdef class Region:
             memory = array = np.zeros(self.base_sizes, self.base_type)
         else:
             memory = np.zeros(self.extent, np.uint8)
-            array = np.ndarray(self.base_sizes, self.base_type, memory, self.base_offset, self.base_strides)
+            array = laid_out(memory, self.base_offset, self.base_type, self.base_sizes, self.base_strides)
         if whole is not None:
             array[...] = whole
         return memory, array
@@ -64,7 +65,16 @@ cdef class Region:
     cdef cnp.ndarray part_of(self, cnp.ndarray memory):
         if 0 in self.sizes:
             return np.empty(self.sizes, self.type)
-        return np.ndarray(self.sizes, self.type, memory, self.offset, self.strides)
+        return laid_out(memory, self.offset, self.type, self.sizes, self.strides)
+
+
+cdef cnp.ndarray laid_out(cnp.ndarray memory, Py_ssize_t offset, cnp.dtype type, tuple sizes, tuple strides):
+    """An array in the memory of another one, which the caller knows to have room for it."""
+    cdef cnp.npy_intp[MAX_DIMS] dims, steps
+    cdef int axis
+    for axis in range(len(sizes)):
+        dims[axis], steps[axis] = sizes[axis], strides[axis]
+    return typed_view(memory, cnp.PyArray_BYTES(memory) + offset, type, len(sizes), dims, steps)
 
 
 cdef Region region_of(cnp.ndarray base, cnp.ndarray view):

@@ -28,7 +28,7 @@ cdef int set_recorded(Tensor self, object index, object value) except -1:
     cdef Tensor place, source
     cdef tuple indices
     place, indices = place_of_index(self, index)
-    if not isinstance(value, (Tensor, np.ndarray, list)) and not indices:
+    if not isinstance(value, (Tensor, cnp.ndarray, list)) and not indices:
         check_real(place, value)
         fill_(place, new_tensor(np.asarray(value, place.array.dtype)))
         return 0

@@ -129,7 +129,7 @@ def view(input, *shape):
             [3., 4.]])
     """
     cdef Tensor x = as_tensor(input, "view")
-    if len(shape) == 1 and isinstance(shape[0], (dtype, np.dtype)):
+    if len(shape) == 1 and (isinstance(shape[0], dtype) or isinstance(shape[0], np.dtype)):
         raise NotImplementedError("view(dtype) is not supported; use to(dtype)")
     cdef tuple sizes = inferred(sizes_of(shape), cnp.PyArray_SIZE(x.array))
     array = x.array.reshape(sizes)

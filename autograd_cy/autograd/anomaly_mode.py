@@ -77,6 +77,8 @@ class detect_anomaly:
     Function 'SqrtBackward0' returned nan values in its 0th output
     """
 
+    __slots__ = ("_previous", "check_nan")
+
     def __init__(self, check_nan=True):
         self.check_nan = check_nan
         warnings.warn(
@@ -101,6 +103,8 @@ class set_detect_anomaly:
     ...     ag.is_anomaly_enabled()
     True
     """
+
+    __slots__ = ("_previous",)
 
     def __init__(self, mode, check_nan=True):
         self._previous = _swap(mode, check_nan)
