@@ -1,5 +1,6 @@
 """After an exception in backward the engine, the graph and the leaves are as they should be."""
 
+import logging
 import signal
 
 import pytest
@@ -129,3 +130,37 @@ def test_a_long_backward_can_be_interrupted():
     x.grad = None
     (x * x).backward()
     assert x.grad.item() == 2.0
+
+
+@pytest.mark.skipif(IS_TORCH, reason="has no logger of that name")
+def test_an_error_before_the_first_node_leaves_no_task_behind(monkeypatch):
+    """The thread went on pointing to the task, which was gone: the next backward crashed."""
+
+    class Interrupted(dict):
+        def __getitem__(self, level):
+            raise KeyboardInterrupt
+
+    x = leaf(2.0)
+    y = x * x
+    with monkeypatch.context() as patch:
+        patch.setattr(logging.getLogger("autograd_cy.autograd.graph"), "_cache", Interrupted())
+        with pytest.raises(KeyboardInterrupt):
+            y.backward()
+    assert torch._C._current_graph_task_id() == -1
+    y.backward()
+    assert x.grad.item() == 4.0
+
+
+@pytest.mark.skipif(IS_TORCH, reason="tells argument types by other means")
+def test_an_argument_that_can_not_be_asked_for_its_class_keeps_its_error():
+    """It was a SystemError: the result of isinstance() was not looked at."""
+
+    class Evil:
+        @property
+        def __class__(self):
+            raise ArithmeticError("no class")
+
+    x = torch.ones(2)
+    for call in (lambda: x.view(Evil()), lambda: x.dtype == Evil(), lambda: torch.ones(2, dtype=Evil())):
+        with pytest.raises(ArithmeticError, match="no class"):
+            call()

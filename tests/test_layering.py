@@ -18,6 +18,7 @@ LAYERS = [
     for line in """
     _core
     _core.state _core.dtypes _core.registry _core.handle _core.edges _core.ready_queue
+    _core.faults
     _core.modes
     _core.inference
     _core.lifetime _core.location _core.pool _core.threads

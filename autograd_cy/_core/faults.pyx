@@ -5,9 +5,7 @@ of Python's allocators, of NumPy's arrays and of the pool. Dead tensors, nodes a
 all that would be allocated in a fresh process is.
 """
 
-from cpython.object cimport PyObject
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
-from cpython.ref cimport Py_DECREF
 from libc.string cimport strcpy
 
 cdef extern from "faults.h" nogil:
