@@ -6,6 +6,15 @@ cdef int watched                    # how many arrays are locked and how many wa
 
 cdef int announce_write(cnp.ndarray target, str operation) except -1
 cdef bint is_guarding() except -1
+
+cdef inline int prepare_write(cnp.ndarray target, str operation) except -1:
+    """To be called before memory is written: RuntimeError if that is guarded or read-only; then the watchers are told."""
+    if watched:
+        announce_write(target, operation)
+    if not cnp.PyArray_ISWRITEABLE(target):
+        raise RuntimeError(f"{operation}(): assignment destination is read-only")
+    return 0
+
 cdef Guard guarded(cnp.ndarray array, str owner)
 
 

@@ -24,14 +24,14 @@ cimport numpy as cnp
 from autograd_cy._core.buffers cimport dense_copy
 from autograd_cy._core.copy_slices cimport copy_slices
 from autograd_cy._core.dtypes cimport check_cast, code_of, dtype_of, is_differentiable
-from autograd_cy._core.guard cimport announce_write, watched
+from autograd_cy._core.guard cimport prepare_write
 from autograd_cy._core.hooks cimport move_retained
 from autograd_cy._core.inference cimport check_write
 from autograd_cy._core.loops cimport is_flat
 from autograd_cy._core.modes cimport current_mode
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.record cimport set_tangent, tangent_of
-from autograd_cy._core.region cimport Region, lies_inside, region_of
+from autograd_cy._core.region cimport Region, lies_inside, region_of, repeats_places
 from autograd_cy._core.state cimport FORWARD_AD, GUARDED, NO_GRAD, SAVED_HOOKS, ThreadState, thread_state
 from autograd_cy._core.tensor cimport (
     IN_GRAD_MODE, Tensor, count_write, make_current, new_tensor, share_version, version_of, wants_grad)
@@ -194,8 +194,7 @@ cdef Tensor written(Tensor target, Tensor previous, Tensor y, str operation):
     converted = y if code_of(y.array) == own else <Tensor> (<object> y).to(dtype_of(own))
     if previous is not target and Py_REFCNT(<PyObject *> previous) > HELD:       # a node saved it
         keep_copy(previous)
-    if watched:
-        announce_write(target.array, operation)
+    prepare_write(target.array, operation)
     target.array[...] = converted.array
     count_write(target, operation)
     if node is not None and node is converted.grad_fn and node.saved2 is y.array:       # case 6
@@ -208,15 +207,23 @@ cdef Tensor written(Tensor target, Tensor previous, Tensor y, str operation):
 
 # checks
 
+cdef bint is_crowded(cnp.ndarray array) except -1:
+    """Whether two elements lie in one place, or in part."""
+    cdef object places = np.zeros((), np.intp)
+    cdef int axis
+    for axis in range(cnp.PyArray_NDIM(array)):
+        places = np.add.outer(places, np.arange(cnp.PyArray_DIM(array, axis)) * cnp.PyArray_STRIDE(array, axis))
+    places = np.sort(places, axis=None)
+    return bool((places[1:] - places[:-1] < cnp.PyArray_ITEMSIZE(array)).any())
+
+
 cdef int check_memory(cnp.ndarray target, cnp.ndarray source) except -1:
     """Refuse a target with elements in one place, and a source that overlaps the target in part."""
-    cdef int axis
     if cnp.PyArray_SIZE(target) == 0:
         return 0
-    for axis in range(cnp.PyArray_NDIM(target)):
-        if cnp.PyArray_DIM(target, axis) > 1 and cnp.PyArray_STRIDE(target, axis) == 0:
-            raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single "
-                               "memory location. Please clone() the tensor before performing the operation.")
+    if repeats_places(target) and is_crowded(target):
+        raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single "
+                           "memory location. Please clone() the tensor before performing the operation.")
     if (source is not None and cnp.PyArray_BYTES(source) != cnp.PyArray_BYTES(target) and is_flat(source)
             and is_flat(target) and np.may_share_memory(target, source)):
         raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer to a "

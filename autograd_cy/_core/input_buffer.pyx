@@ -16,8 +16,8 @@ that got the same array: each of them is another reference. Therefore:
   5. or, unless the graph is retained, over a large array that it saved, if nobody else has that and no later input's
      gradient reads it. The node lets go of it first, so that nobody finds what was written there (`given_up`);
   6. a leaf without `.grad` takes an owned array over and copies any other;
-  7. a leaf's `.grad` is added to in place: the same Tensor, its version counted up; not if its memory is read-only. The GIL
-     is held meanwhile: another thread may want to add to it, too;
+  7. a leaf's `.grad` is added to in place: the same Tensor, its version counted up; not if its memory is read-only, unaligned or
+     has elements in one place. The GIL is held meanwhile: another thread may want to add to it, too;
   8. as in case 3, a node adds a gradient to a large `.grad` itself, if that is the leaf's only one in this backward and
      the last one that the node computes (nothing of it can fail any more), if no hook and no capture wants to see it
      alone, and if `.grad` shares no memory with what the node reads, but element by element;
@@ -37,6 +37,7 @@ from autograd_cy._core.dtypes cimport code_of
 from autograd_cy._core.inference cimport check_write
 from autograd_cy._core.loops cimport add_into, adding_kernel, evaluate
 from autograd_cy._core.node cimport Node, Scratch
+from autograd_cy._core.region cimport repeats_places, spans_meet
 from autograd_cy._core.state cimport ANY_LAYOUT, thread_state
 from autograd_cy._core.tensor cimport Tensor, bump_version, new_tensor
 
@@ -133,11 +134,20 @@ cdef int accumulate(Tensor leaf, object g, bint recorded) except -1:
         if leaf.gradient is None:           # while NumPy copies, another thread may have been here
             leaf.gradient = first
             return 0
-    if cnp.PyArray_ISWRITEABLE(leaf.gradient.array):
-        add_into(leaf.gradient.array, array)
+    return add_to_grad(leaf, array, ours)
+
+
+cdef int add_to_grad(Tensor leaf, cnp.ndarray array, bint ours) except -1:
+    """Case 7: the user may have set a `.grad` with any memory, also that of the gradient."""
+    cdef cnp.ndarray memory
+    if not ours and spans_meet(leaf.gradient.array, array):
+        array = dense_copy(array)
+    memory = leaf.gradient.array            # while NumPy copied, another thread may have been here
+    if cnp.PyArray_ISBEHAVED(memory) and not repeats_places(memory):
         bump_version(leaf.gradient)
+        add_into(memory, array)
     else:
-        leaf.gradient = new_tensor(sum_of(leaf.gradient.array, array, True))
+        leaf.gradient = new_tensor(sum_of(memory, array, True))
     return 0
 
 

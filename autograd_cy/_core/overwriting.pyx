@@ -9,7 +9,7 @@ cimport cython
 cimport numpy as cnp
 
 from autograd_cy._core.dtypes cimport COMPLEX64, code_of, dtype, dtype_of
-from autograd_cy._core.guard cimport announce_write, watched
+from autograd_cy._core.guard cimport prepare_write
 from autograd_cy._core.inplace cimport (
     adopt, check_fits, check_memory, is_recorded_write, may_overlap, previous_of, result_of, written)
 from autograd_cy._core.node cimport Node
@@ -141,8 +141,7 @@ cdef int put(Tensor target, object value, str operation) except -1:
     check_memory(target.array, source)
     if may_overlap(target.array, source):
         source = source.copy()
-    if watched:
-        announce_write(target.array, operation)
+    prepare_write(target.array, operation)
     try:
         target.array[...] = source
     except ValueError as error:

@@ -127,6 +127,38 @@ cdef bint lies_inside(cnp.ndarray base, cnp.ndarray view) noexcept:
     return distance - view_below >= -below and distance + view_above <= above
 
 
+cdef bint repeats_places(cnp.ndarray array) noexcept:
+    """Whether two elements of an array may lie in one place. Exact, but for dimensions that are interleaved in each other."""
+    cdef Py_ssize_t[MAX_DIMS] strides, reaches
+    cdef Py_ssize_t stride, reach = cnp.PyArray_ITEMSIZE(array)
+    cdef int axis, k, n = 0
+    if cnp.PyArray_IS_C_CONTIGUOUS(array) or cnp.PyArray_SIZE(array) == 0:
+        return False
+    for axis in range(cnp.PyArray_NDIM(array)):     # by their strides, the smallest first
+        if cnp.PyArray_DIM(array, axis) > 1:
+            stride = abs(cnp.PyArray_STRIDE(array, axis))
+            k = n
+            while k > 0 and strides[k - 1] > stride:
+                strides[k], reaches[k] = strides[k - 1], reaches[k - 1]
+                k -= 1
+            strides[k], reaches[k] = stride, stride * (cnp.PyArray_DIM(array, axis) - 1)
+            n += 1
+    for k in range(n):
+        if strides[k] < reach:
+            return True
+        reach += reaches[k]
+    return False
+
+
+cdef bint spans_meet(cnp.ndarray a, cnp.ndarray b) noexcept:
+    """Whether the memory from one array's first byte to its last meets the other's."""
+    cdef Py_ssize_t below, above, other_below, other_above
+    cdef Py_ssize_t distance = cnp.PyArray_BYTES(b) - cnp.PyArray_BYTES(a)
+    measure(a, &below, &above)
+    measure(b, &other_below, &other_above)
+    return distance - other_below < above and distance + other_above > -below
+
+
 cdef bint may_meet(cnp.ndarray array, size_t address, tuple sizes, tuple strides, object type):
     """Whether an array has a byte in common with elements that lay there. No memory is read."""
     interface = {"shape": sizes, "strides": strides, "typestr": type.str, "data": (address, True), "version": 3}

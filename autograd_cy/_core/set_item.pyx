@@ -5,7 +5,7 @@ import numpy as np
 cimport numpy as cnp
 
 from autograd_cy._core.dtypes cimport COMPLEX64, code_of, dtype_of
-from autograd_cy._core.guard cimport announce_write, watched
+from autograd_cy._core.guard cimport prepare_write
 from autograd_cy._core.index cimport place_of_index
 from autograd_cy._core.index_put cimport index_put_
 from autograd_cy._core.inference cimport check_write
@@ -79,8 +79,7 @@ cdef int write(Tensor target, tuple index, object value) except -1:
         source = source.real
     if may_overlap(target.array, source):
         source = source.copy()
-    if watched:
-        announce_write(target.array, "__setitem__")
+    prepare_write(target.array, "__setitem__")
     try:
         target.array[index] = source
     except ValueError as error:
