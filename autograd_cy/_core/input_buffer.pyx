@@ -16,8 +16,8 @@ that got the same array: each of them is another reference. Therefore:
   5. or, unless the graph is retained, over a large array that it saved, if nobody else has that and no later input's
      gradient reads it. The node lets go of it first, so that nobody finds what was written there (`given_up`);
   6. a leaf without `.grad` takes an owned array over and copies any other;
-  7. a leaf's `.grad` is added to in place: the same Tensor, its version counted up; not if its memory is read-only, unaligned or
-     has elements in one place. The GIL is held meanwhile: another thread may want to add to it, too;
+  7. a leaf's `.grad` is added to in place: the same Tensor, its version counted up; not if its memory is read-only,
+     unaligned or has elements in one place. The GIL is held meanwhile: another thread may want to add to it, too;
   8. as in case 3, a node adds a gradient to a large `.grad` itself, if that is the leaf's only one in this backward and
      the last one that the node computes (nothing of it can fail any more), if no hook and no capture wants to see it
      alone, and if `.grad` shares no memory with what the node reads, but element by element;
