@@ -120,6 +120,8 @@ WRITES = {
     "out=": lambda t: ag.add(ag.ones(t.shape, dtype=ag.float64), 1.0, out=t),
 }
 
+CHECKED = WRITES.keys() - {"zero_", "fill_", "[...] =", "masked_fill_", "out="}  # one value fits all, or NumPy writes
+
 
 @pytest.mark.parametrize("name", WRITES)
 def test_read_only_memory_is_not_written(name, tmp_path):
@@ -135,11 +137,11 @@ def test_read_only_memory_is_not_written(name, tmp_path):
 
 
 @pytest.mark.parametrize("strides", [(0, 8), (8, 8), (8, -8)])
-@pytest.mark.parametrize("name", [name for name in WRITES if name not in ("zero_", "fill_", "[...] =", "masked_fill_", "out=")])
+@pytest.mark.parametrize("name", sorted(CHECKED))
 def test_a_write_where_elements_share_a_place_is_refused(name, strides):
     memory = np.arange(9.0)
     tensor = ag.from_numpy(as_strided(memory[4:], (3, 2), strides))
-    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor refers to a single memory location"):
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor refers to"):
         WRITES[name](tensor)
     assert memory.tolist() == list(range(9)) and tensor._version == 0
 
