@@ -62,6 +62,33 @@ def softmax(torch: Library) -> Step:
     return step
 
 
+def activation(torch: Library, name: str) -> Step:
+    """One of nn.functional."""
+    return backward_step(torch, getattr(torch.nn.functional, name), leaves(torch, (10**5,), mean=0.5))
+
+
+def log_softmax(torch: Library, dim: int) -> Step:
+    """256 rows of 1024, along the rows or across them."""
+    return backward_step(torch, lambda x: x.log_softmax(dim), leaves(torch, (256, 1024)))
+
+
+def cross_entropy(torch: Library) -> Step:
+    """256 samples of 1024 classes."""
+    (x,) = leaves(torch, (256, 1024))
+    target = torch.tensor(np.arange(256) * 5 % 1024)
+
+    def step() -> tuple:
+        torch.nn.functional.cross_entropy(x, target).backward()
+        return take_gradients(x)
+
+    return step
+
+
+def variance(torch: Library) -> Step:
+    """Of 256 rows of 1024."""
+    return backward_step(torch, lambda x: x.var(-1), leaves(torch, (256, 1024)))
+
+
 def layer_norm(torch: Library) -> Step:
     """256 rows of 512, with weight and bias."""
     inputs = leaves(torch, (256, 512), (512,), (512,), mean=0.5)
@@ -126,6 +153,12 @@ ROWS: list[tuple[str, str, dict[int, float], Callable[[Library], Step]]] = [
     ),
     ("broadcast", "((1024, 512) + (512,)) * (1024, 1)", {1: 1.2, 2: 1.1}, broadcast),
     ("softmax", "softmax over 1024, 256 rows", {1: 1.0, 2: 1.0}, softmax),
+    ("log_softmax", "log_softmax over 1024, 256 rows", {1: 1.0, 2: 1.0}, lambda t: log_softmax(t, -1)),
+    ("log_softmax_across", "log_softmax over 256, 1024 columns", {1: 1.0, 2: 1.0}, lambda t: log_softmax(t, 0)),
+    ("cross_entropy", "cross_entropy, 256 samples of 1024 classes", {1: 1.0, 2: 1.0}, cross_entropy),
+    ("gelu_erf", "gelu by erf, 10^5", {1: 1.0, 2: 1.0}, lambda t: activation(t, "gelu")),
+    ("silu", "silu, 10^5", {1: 1.0, 2: 1.0}, lambda t: activation(t, "silu")),
+    ("var", "var over 1024, 256 rows", {1: 1.0, 2: 1.0}, variance),
     ("layer_norm", "layer_norm over 512, 256 rows", {1: 1.0, 2: 1.0}, layer_norm),
     ("matmul", "matmul 512 x 512", {1: 0.95, 2: 0.95}, matmul),
     ("attention", "softmax(q k^T / 8) v, batch 8, 64 x 64", {1: 1.2, 2: 1.0}, attention),

@@ -1,12 +1,14 @@
-/* Loops that are compiled twice: for AVX2, and for any machine; the loader takes what fits. Both give the same bits: a loop
-   computes each element, or each lane of a sum, as it is written, and nothing is contracted into fused multiply-adds. */
+/* Loops that are compiled three times: for AVX-512, for AVX2, and for any machine; the loader takes what fits. All give the
+   same bits: a loop computes each element, or each lane of a sum, as it is written, and nothing is contracted into fused
+   multiply-adds. The debug build has those for any machine alone, so that tests of bits (test_elementary.py) compare them. */
 #ifndef AUTOGRAD_CY_CLONES_H
 #define AUTOGRAD_CY_CLONES_H
 
 #include <limits.h>     /* defines __GLIBC__ where it is glibc */
 
-#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 9
-#define AUTOGRAD_CY_CLONED __attribute__((target_clones("avx2", "default")))
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 9 \
+    && !AUTOGRAD_CY_DEBUG
+#define AUTOGRAD_CY_CLONED __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define AUTOGRAD_CY_CLONED
 #endif

@@ -63,13 +63,16 @@ cdef cnp.ndarray normalized(cnp.ndarray array, int dim, bint logarithmic):
     return y
 
 
-cdef cnp.ndarray gradient_of(cnp.ndarray gradient, cnp.ndarray result, int dim, bint logarithmic):
-    """The gradient for the input of softmax or log_softmax; float16 is computed in float32."""
+cdef cnp.ndarray gradient_of(cnp.ndarray gradient, cnp.ndarray result, int dim, bint logarithmic, bint ours):
+    """The gradient for the input of softmax or log_softmax, written over the incoming one if that is ours alone.
+
+    float16 is computed in float32.
+    """
     cdef int code = code_of(gradient)
     if code == FLOAT16:
-        return cast(gradient_of(cast(gradient, FLOAT32), cast(result, FLOAT32), dim, logarithmic), FLOAT16)
+        return cast(gradient_of(cast(gradient, FLOAT32), cast(result, FLOAT32), dim, logarithmic, False), FLOAT16)
     cdef cnp.ndarray g = dense(gradient), y = dense(result)
-    cdef cnp.ndarray out = new_array(code, cnp.PyArray_NDIM(g), cnp.PyArray_DIMS(g))
+    cdef cnp.ndarray out = g if ours or g is not gradient else new_array(code, cnp.PyArray_NDIM(g), cnp.PyArray_DIMS(g))
     cdef Layout of = layout_of(g, dim)
     cdef void *p = cnp.PyArray_DATA(g)
     cdef void *q = cnp.PyArray_DATA(y)
@@ -96,7 +99,7 @@ cdef class Normalization(Node):
 @cython.final
 cdef class SoftmaxBackward0(Normalization):
     cdef object vjp(self, object g, int i, bint reuse):
-        return gradient_of(<cnp.ndarray> g, saved_array(self, 2), self.constants[0], False)
+        return gradient_of(<cnp.ndarray> g, saved_array(self, 2), self.constants[0], False, reuse)
 
     cdef object rule(self, object g, int i):
         y = unpack(self, 2)
@@ -109,7 +112,7 @@ cdef class SoftmaxBackward0(Normalization):
 @cython.final
 cdef class LogSoftmaxBackward0(Normalization):
     cdef object vjp(self, object g, int i, bint reuse):
-        return gradient_of(<cnp.ndarray> g, saved_array(self, 2), self.constants[0], True)
+        return gradient_of(<cnp.ndarray> g, saved_array(self, 2), self.constants[0], True, reuse)
 
     cdef object rule(self, object g, int i):
         return g - unpack(self, 2).exp() * g.sum(self.constants[0], True)

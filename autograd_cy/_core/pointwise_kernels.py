@@ -8,6 +8,10 @@ INTEGERS = [("u8", "unsigned char", "i", "UINT8"), ("i8", "signed char", "i", "I
             ("i32", "int", "i", "INT32"), ("i64", "long long", "i", "INT64")]
 CLONED = []     # the names in C of what is to be compiled for several machines, as it is rendered
 BORROWED = {"exp": "exp", "log": "log", "sqrt": "sqrt", "sin": "sin", "cos": "cos", "tanh": "tanh", "pow": "power"}
+# functions of elementary.h, for real numbers: they become part of the loop
+INLINE = ["exp", "erf", "sigmoid", "sqrt", "normal_cdf", "normal_pdf"]
+
+
 def names_in(formula, names):
     return [n for n in names if re.search(rf"\b{n}\b", formula)]
 
@@ -24,6 +28,15 @@ def typed(formula, suffix, ctype):
     return re.sub(r"\b(where|conj|sgn)\(", rf"\1_{suffix}(", formula)
 
 
+def is_inline(v, lets, ctype):
+    return lets[v][0] in INLINE and not ctype.endswith("complex")
+
+
+def blockwise(formula, lets, ctype):
+    """The lets of a formula that a loop over a block computes before the formula's own."""
+    return [v for v in names_in(formula, lets) if not is_inline(v, lets, ctype)]
+
+
 def buffers_of(v, lets):
     """The blocks of a let: its argument, which the result is written over; of two arguments, they and the result.
 
@@ -32,16 +45,22 @@ def buffers_of(v, lets):
     return [f"{v}_0"] if len(lets[v][1]) == 1 else [f"{v}_0", f"{v}_1", f"{v}_2"]
 
 
-def loads(formula, operands, suffix, ctype, flat):
-    for k, x in enumerate(operands):
-        if names_in(formula, [x]):
-            yield f"{x} = p{x}[start + i]" if flat else f"{x} = (<{ctype} *> (args[{k}] + (start + i) * strides[{k}]))[0]"
+def place(k, x, ctype, flat):
+    """Where element i of the k-th operand stands: contiguous ones are walked through in blocks."""
+    return f"p{x}[start + i]" if flat else f"(<{ctype} *> (args[{k}] + i * strides[{k}]))[0]"
+
+
+def loads(formula, operands, ctype, flat):
+    return [f"{x} = {place(k, x, ctype, flat)}" for k, x in enumerate(operands) if names_in(formula, [x])]
 
 
 def element_loop(formula, target, operands, lets, suffix, ctype, flat, conjugate):
     """The loop over one block that computes `target` from operands and lets."""
-    body = list(loads(formula, operands, suffix, ctype, flat))
-    body += [f"{v} = {buffers_of(v, lets)[-1]}[i]" for v in names_in(formula, lets)]
+    used = names_in(formula, lets)
+    inline = [v for v in used if is_inline(v, lets, ctype)]
+    body = loads(" ".join([formula, *(lets[v][1][0] for v in inline)]), operands, ctype, flat)
+    body += [f"{v} = {lets[v][0]}_{suffix}({typed(lets[v][1][0], suffix, ctype)})" for v in inline]
+    body += [f"{v} = {buffers_of(v, lets)[-1]}[i]" for v in used if v not in inline]
     if conjugate:
         body.append(f"g = conj_{suffix}(g)")
     value = typed(formula, suffix, ctype)
@@ -51,17 +70,15 @@ def element_loop(formula, target, operands, lets, suffix, ctype, flat, conjugate
 
 def blocks(formula, operands, lets, suffix, ctype, code, flat, conjugate):
     """All passes over one block: the lets' loops, then the formula."""
-    used = names_in(formula, lets)
     lines = []
-    for v in used:
+    for v in blockwise(formula, lets, ctype):
         function, arguments = lets[v]
         for k, argument in enumerate(arguments):
             lines += element_loop(argument, f"{v}_{k}[i]", operands, {}, suffix, ctype, flat, False)
         lines.append(f"call_{len(arguments)}(&LOOP_{function}[{code}], "
                      + ", ".join(buffers_of(v, lets)) + f", size, sizeof({ctype}))")
-    last = len(operands)
-    target = "pout[start + i]" if flat else f"(<{ctype} *> (args[{last}] + (start + i) * strides[{last}]))[0]"
-    return lines + element_loop(formula, target, operands, {v: lets[v] for v in used}, suffix, ctype, flat, conjugate)
+    target = place(len(operands), "out", ctype, flat)
+    return lines + element_loop(formula, target, operands, lets, suffix, ctype, flat, conjugate)
 
 
 def c_name(name, suffix):
@@ -73,32 +90,35 @@ def c_name(name, suffix):
 
 
 def kernel(name, formula, operands, lets, suffix, ctype, code, conjugate=False):
-    """A kernel with the signature of a ufunc's loop: one version for contiguous operands, one for strided ones.
+    """A kernel with the signature of a ufunc's loop, in two functions: for contiguous operands, and for any.
 
-    Long runs of strided ones, or of numbers, are made contiguous block by block: the first version is several times faster.
+    Long runs of strided operands, or of numbers, are made contiguous block by block: the first is several times faster. So
+    the second computes short runs, and only the first is compiled for several machines.
     """
     conjugate = conjugate and ctype.endswith("complex")
-    used = names_in(formula, lets)
-    out = [f"cdef void {name}_{suffix}{c_name(name, suffix)}(char **args, const npy_intp *dims, const npy_intp *strides, "
-           "void *data) noexcept nogil:",
-           "    cdef npy_intp n = dims[0], start = 0, i, size"]
-    for k, x in enumerate([*operands, "out"]):
-        out.append(f"    cdef {ctype} *p{x} = <{ctype} *> args[{k}]")
-    if operands:
-        out.append(f"    cdef {ctype} " + ", ".join(operands))
-    for v in used:
-        out.append(f"    cdef {ctype} {v}")
-        out += [f"    cdef {ctype}[BLOCK] {buffer}" for buffer in buffers_of(v, lets)]
-    flat = " and ".join(f"strides[{k}] == sizeof({ctype})" for k in range(len(operands) + 1))
-    out += [f"    cdef bint flat = {flat}", "    if not flat and n >= LONG:",
-            f"        call_flattened({name}_{suffix}, args, n, strides, {len(operands) + 1}, sizeof({ctype}))",
-            "        return", "    while start < n:",
-            f"        size = {'min(n - start, <npy_intp> BLOCK)' if used else 'n'}", "        if flat:"]
-    out += ["            " + line for line in blocks(formula, operands, lets, suffix, ctype, code, True, conjugate)]
-    out += ["        else:"]
-    out += ["            " + line for line in blocks(formula, operands, lets, suffix, ctype, code, False, conjugate)]
-    out += ["        start += size", "", ""]
-    return "\n".join(out)
+    pieces = (formula, operands, lets, suffix, ctype, code)
+    own, count = f"{name}_{suffix}", len(operands) + 1
+    contiguous = " and ".join(f"strides[{k}] == sizeof({ctype})" for k in range(count))
+    signature = "(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:"
+    out = [f"cdef void {own}_flat{c_name(name, suffix)}{signature}", "    cdef npy_intp n = dims[0], start = 0, i, size"]
+    out += [f"    cdef {ctype} *p{x} = <{ctype} *> args[{k}]" for k, x in enumerate([*operands, "out"])]
+    out += variables(formula, operands, lets, ctype, "BLOCK") + ["    while start < n:"]
+    out += [f"        size = {'min(n - start, <npy_intp> BLOCK)' if blockwise(formula, lets, ctype) else 'n'}"]
+    out += ["        " + line for line in blocks(*pieces, True, conjugate)]
+    out += ["        start += size", "", "", f"cdef void {own}{signature}", "    cdef npy_intp size = dims[0], i"]
+    out += variables(formula, operands, lets, ctype, "LONG") + [f"    if {contiguous}:"]
+    out += [f"        {own}_flat(args, dims, strides, data)", "    elif size >= LONG:",
+            f"        call_flattened({own}_flat, args, size, strides, {count}, sizeof({ctype}))", "    else:"]
+    out += ["        " + line for line in blocks(*pieces, False, conjugate)]
+    return "\n".join([*out, "", "", ""])
+
+
+def variables(formula, operands, lets, ctype, size):
+    """The declarations of a kernel: for one element of each operand and let, and the lets' blocks."""
+    names = [*operands, *names_in(formula, lets)]
+    lines = [f"    cdef {ctype} {', '.join(names)}"] if names else []
+    return lines + [f"    cdef {ctype}[{size}] {buffer}" for v in blockwise(formula, lets, ctype)
+                    for buffer in buffers_of(v, lets)]
 
 
 def kernels_of(row):

@@ -5,7 +5,8 @@ A row: op(name, arguments, forward, {input: derivative}, ...)
   derivative   a formula over g (the incoming gradient), the inputs a, b, c and the output y. It is linear in g, so
                with the tangent for g it serves forward mode, too. What it reads is what gets saved. A pair: the
                formula for real types and the one for complex types.
-  let          values that formulas share, "name = function(arguments)": that function's loop is called block by block
+  let          values that formulas share, "name = function(arguments)": a function of elementary.h, part of the loop (for
+               real types), or one of NumPy's, whose loop is called block by block
   node, saved  PyTorch's names of the node and of what it saves: the inputs a, b and (c or the output)
   kinds        derivative kernels for r(eal), c(omplex) types; other types go by the rule
   real_forward a formula in place of the ufunc for float and double: where gcc's loop beats NumPy's, with the same bits
@@ -98,7 +99,8 @@ op("clamp_tensors", "input, min, max", "where(a > c, c, where(a < b, where(b > c
    node="ClampBackward0", saved=("self", "min", "max"), kinds="r", forward_kinds="ir", public=False)
 
 # exponential, trigonometric, error function
-op("exp", "input", "exp", {"a": "g * y"}, node="ExpBackward0", inexact=True, doc="e to the power of input.",
+op("exp", "input", "exp", real_forward="e", derivatives={"a": "g * y"}, let="e = exp(a)", node="ExpBackward0", inexact=True,
+   doc="e to the power of input.",
    example=("ag.exp(ag.tensor([0.0, 1.0]))", "tensor([1.0000, 2.7183])"))
 op("log", "input", "log", {"a": "g / a"}, node="LogBackward0", inexact=True, doc="The natural logarithm.",
    example=("ag.log(ag.tensor([1.0, 10.0]))", "tensor([0.0000, 2.3026])"))
@@ -132,8 +134,8 @@ op("silu", "input", "a * s", {"a": "g * s * (1 + a * (1 - s))"}, let="s = sigmoi
    methods=(), namespace="nn.functional",
    doc="input * sigmoid(input).\n\n    Source: Elfwing, Uchibe, Doya, \"Sigmoid-weighted linear units\" (2018).",
    example=("ag.nn.functional.silu(ag.tensor([0.0, 1.0]))", "tensor([0.0000, 0.7311])"))
-op("gelu_erf", "input", "0.5 * a * (1 + r)", {"a": "g * (0.5 * (1 + r) + 0.3989422804014327 * a * e)"},
-   let="r = erf(a * 0.7071067811865476); e = exp(-0.5 * a * a)", node="GeluBackward0", kinds="r", public=False)
+op("gelu_erf", "input", "a * p", {"a": "g * (p + a * d)"}, let="p = normal_cdf(a); d = normal_pdf(a)", node="GeluBackward0",
+   kinds="r", public=False)
 op("gelu_tanh", "input", "0.5 * a * (1 + t)",
    {"a": "g * (0.5 * (1 + t) + 0.3989422804014327 * a * (1 - t * t) * (1 + 0.134145 * a * a))"},
    let="t = tanh(0.7978845608028654 * (a + 0.044715 * a * a * a))", node="GeluBackward0", kinds="r", public=False)

@@ -30,3 +30,4 @@ cdef int divide_by(cnp.ndarray array, double divisor) except -1
 cdef Py_ssize_t count_along(cnp.ndarray array, Dims dims) noexcept
 cdef tuple reduced_sizes(cnp.ndarray array, Dims dims, bint keepdim)
 cdef double row_total "autograd_cy_row_total"(const real *x, npy_intp n) noexcept nogil
+cdef double row_dot "autograd_cy_row_dot"(const real *x, const real *y, npy_intp n) noexcept nogil

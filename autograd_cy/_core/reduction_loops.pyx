@@ -26,6 +26,8 @@ cdef extern from *:
     #include "clones.h"
     AUTOGRAD_CY_CLONED static double __pyx_fuse_0autograd_cy_row_total(float const *, npy_intp);
     AUTOGRAD_CY_CLONED static double __pyx_fuse_1autograd_cy_row_total(double const *, npy_intp);
+    AUTOGRAD_CY_CLONED static double __pyx_fuse_0autograd_cy_row_dot(float const *, float const *, npy_intp);
+    AUTOGRAD_CY_CLONED static double __pyx_fuse_1autograd_cy_row_dot(double const *, double const *, npy_intp);
     AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_sum_f32)
     AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_sum_f64)
     """
@@ -99,6 +101,29 @@ cdef inline double reduce_row(const real *x, npy_intp n, bint product) noexcept 
 
 cdef double row_total "autograd_cy_row_total"(const real *x, npy_intp n) noexcept nogil:
     return reduce_row(x, n, False)
+
+
+cdef double row_dot "autograd_cy_row_dot"(const real *x, const real *y, npy_intp n) noexcept nogil:
+    """The sum of the products of 2 * n contiguous elements."""
+    cdef real[LANES] lanes
+    cdef double total = 0
+    cdef npy_intp i, k, size
+    while n > 0:
+        size = min(n, <npy_intp> BLOCK)
+        i = 0
+        for k in range(LANES):
+            lanes[k] = 0
+        while i + LANES <= size:
+            for k in range(LANES):
+                lanes[k] = lanes[k] + x[i + k] * y[i + k]
+            i += LANES
+        for k in range(size - i):
+            lanes[k] = lanes[k] + x[i + k] * y[i + k]
+        total += reduce_block(&lanes[0], LANES, False)
+        x += size
+        y += size
+        n -= size
+    return total
 
 
 cdef inline void reduce_columns(real *out, const char *x, npy_intp rows, npy_intp stride, npy_intp n,

@@ -1,22 +1,24 @@
 """Loops of softmax, log_softmax and logsumexp over dense arrays (knows no Tensor).
 
 An array is seen as (outer, n, inner) and normalized along n. Where inner is 1 that is row by row; else columns are taken
-WIDTH at a time, so that all passes run over contiguous elements in the cache. exp is NumPy's loop, called for a block of
-elements: libm's, one by one, is 4 times slower. Rows are shifted by their largest element: nothing overflows.
+WIDTH at a time, so that all passes run over contiguous elements in the cache. exp is that of elementary.h, which becomes
+part of the loops. Rows are shifted by their largest element: nothing overflows. A gradient may be written over `g`.
 """
-
-import numpy as np
 
 from libc.math cimport INFINITY, isfinite, log, logf
 cimport numpy as cnp
 from numpy cimport npy_intp
 
-from autograd_cy._core.dtypes cimport FLOAT32, FLOAT64, NCODES
-from autograd_cy._core.loops cimport Kernel, borrow
-from autograd_cy._core.reduction_loops cimport LARGEST, real, row_total
+from autograd_cy._core.dtypes cimport FLOAT32, FLOAT64
+from autograd_cy._core.loops cimport Kernel
+from autograd_cy._core.reduction_loops cimport LARGEST, real, row_dot, row_total
 from autograd_cy._core.threads cimport share_range
 
 cnp.import_array()
+
+cdef extern from "elementary.h" nogil:
+    float exp_f32 "autograd_cy_exp_f32"(float) noexcept
+    double exp_f64 "autograd_cy_exp_f64"(double) noexcept
 
 # The functions that Cython makes of those of `real` numbers: of float and of double.
 cdef extern from *:
@@ -27,6 +29,8 @@ cdef extern from *:
             real const *, real *, npy_intp, npy_intp, int); \\
         AUTOGRAD_CY_CLONED static void fuse##autograd_cy_softmax_columns( \\
             real const *, real *, npy_intp, npy_intp, npy_intp, int); \\
+        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_log_sum_exp( \\
+            real const *, real *, npy_intp, npy_intp); \\
         AUTOGRAD_CY_CLONED static void fuse##autograd_cy_softmax_gradient_rows( \\
             real const *, real const *, real *, npy_intp, npy_intp, int); \\
         AUTOGRAD_CY_CLONED static void fuse##autograd_cy_softmax_gradient_columns( \\
@@ -36,31 +40,13 @@ cdef extern from *:
     """
 
 cdef enum:
-    BLOCK = 1024            # elements that are worked on in the L1 cache, and given to exp in one call
+    BLOCK = 1024            # elements that are worked on in the L1 cache
     WIDTH = 128             # columns that are worked on together
     SHORT = 16              # rows below this length are not worth a call of NumPy's loop
 
-cdef Kernel[NCODES] EXP
-borrow(EXP, np.exp, lambda code: code)
 
-
-cdef inline void exponentiate(real *data, npy_intp n) noexcept nogil:
-    cdef Kernel *kernel = &EXP[FLOAT32 if real is float else FLOAT64]
-    cdef npy_intp[2] strides
-    cdef char *args[2]
-    args[0] = args[1] = <char *> data
-    strides[0] = strides[1] = sizeof(real)
-    kernel.loop(args, &n, strides, kernel.data)
-
-
-cdef inline void exponentiate_rows(real *data, npy_intp rows, npy_intp stride, npy_intp n) noexcept nogil:
-    """Rows of n elements, `stride` elements apart."""
-    cdef npy_intp row
-    if stride == n:
-        exponentiate(data, rows * n)
-        return
-    for row in range(rows):
-        exponentiate(data + row * stride, n)
+cdef inline real exponential(real x) noexcept nogil:
+    return exp_f32(x) if real is float else exp_f64(x)
 
 
 cdef inline real largest(const real *row, npy_intp n) noexcept nogil:
@@ -145,7 +131,8 @@ cdef void normalize_rows "autograd_cy_softmax_rows"(
         tops[row] = largest(x + row * n, n)
         for j in range(n):
             y[row * n + j] = x[row * n + j] - tops[row]
-    exponentiate(y, rows * n)
+    for j in range(rows * n):
+        y[j] = exponential(y[j])
     for row in range(rows):
         total = <real> row_total(y, n)
         if logarithmic:
@@ -174,9 +161,7 @@ cdef void normalize_columns "autograd_cy_softmax_columns"(
             tops[j] = x[i * stride + j] if x[i * stride + j] > tops[j] else tops[j]
     for i in range(n):
         for j in range(width):
-            y[i * stride + j] = x[i * stride + j] - tops[j]
-    exponentiate_rows(y, n, stride, width)
-    for i in range(n):
+            y[i * stride + j] = exponential(x[i * stride + j] - tops[j])
         for j in range(width):
             totals[j] = totals[j] + y[i * stride + j]
     for j in range(width):
@@ -238,18 +223,11 @@ cdef void gradient_of_rows "autograd_cy_softmax_gradient_rows"(
         const real *g, const real *y, real *out, npy_intp rows, npy_intp n, bint logarithmic) noexcept nogil:
     cdef real common
     cdef npy_intp j
-    if logarithmic:
-        for j in range(rows * n):
-            out[j] = y[j]
-        exponentiate(out, rows * n)
-    else:
-        for j in range(rows * n):
-            out[j] = g[j] * y[j]
     for _ in range(rows):
-        common = <real> row_total(g if logarithmic else <const real *> out, n)
+        common = <real> (row_total(g, n) if logarithmic else row_dot(g, y, n))
         if logarithmic:
             for j in range(n):
-                out[j] = g[j] - out[j] * common
+                out[j] = g[j] - exponential(y[j]) * common
         else:
             for j in range(n):
                 out[j] = y[j] * (g[j] - common)
@@ -271,15 +249,10 @@ cdef void gradient_of_columns "autograd_cy_softmax_gradient_columns"(
         else:
             for j in range(width):
                 common[j] = common[j] + g[i * stride + j] * y[i * stride + j]
-    if logarithmic:
-        for i in range(n):
-            for j in range(width):
-                out[i * stride + j] = y[i * stride + j]
-        exponentiate_rows(out, n, stride, width)
     for i in range(n):
         if logarithmic:
             for j in range(width):
-                out[i * stride + j] = g[i * stride + j] - out[i * stride + j] * common[j]
+                out[i * stride + j] = g[i * stride + j] - exponential(y[i * stride + j]) * common[j]
         else:
             for j in range(width):
                 out[i * stride + j] = y[i * stride + j] * (g[i * stride + j] - common[j])
@@ -287,7 +260,7 @@ cdef void gradient_of_columns "autograd_cy_softmax_gradient_columns"(
 
 # logsumexp
 
-cdef void log_sum_exp(const real *x, real *out, npy_intp rows, npy_intp n) noexcept nogil:
+cdef void log_sum_exp "autograd_cy_log_sum_exp"(const real *x, real *out, npy_intp rows, npy_intp n) noexcept nogil:
     """out = log(sum(exp(x))) of each row of n contiguous elements; -inf of an empty one."""
     cdef real[BLOCK] terms
     cdef real top, total
@@ -300,8 +273,7 @@ cdef void log_sum_exp(const real *x, real *out, npy_intp rows, npy_intp n) noexc
         while start < n:
             size = min(n - start, <npy_intp> BLOCK)
             for j in range(size):
-                terms[j] = x[start + j] - top
-            exponentiate(&terms[0], size)
+                terms[j] = exponential(x[start + j] - top)
             total += <real> row_total(<const real *> terms, size)
             start += size
         out[row] = logarithm(total) + top
