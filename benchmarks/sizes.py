@@ -87,7 +87,7 @@ def installed() -> dict[str, Callable[[int], Step]]:
         except ImportError:
             print(f"{name} is not installed: no line")
             continue
-        if module == "torch":
+        if module in ("autograd_cy", "torch"):
             library.set_num_threads(1)  # type: ignore[union-attr]
         found[name] = lambda size, library=library, setup=setup: setup(library, size)  # type: ignore[misc]
     return found

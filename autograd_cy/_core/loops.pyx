@@ -18,7 +18,7 @@ from numpy cimport npy_intp
 
 from autograd_cy._core.buffers cimport dense_copy, new_array
 from autograd_cy._core.dtypes cimport NCODES, TYPE_NUM, code_of
-from autograd_cy._core.threads cimport WORTH_THREADS, share_range
+from autograd_cy._core.threads cimport UNIT, WORTH_THREADS, share_range
 
 cnp.import_array()
 cnp.import_ufunc()
@@ -33,6 +33,7 @@ cdef extern from "numpy/ufuncobject.h":
 
 cdef enum:
     FLAT_BYTES = 2048       # of an operand that is copied to be contiguous
+    LARGE = 4096            # elements that may be worth threads
     SHORTEST = 64           # elements of contiguous runs that a thread gets: a multiple of any vector's
 
 ctypedef fused Bits:
@@ -99,7 +100,7 @@ cdef cnp.ndarray evaluate(Kernel *kernel, PyObject **arrays, int n, int code, cn
             data[n] = cnp.PyArray_BYTES(out)
             strides[n] = cnp.PyArray_ITEMSIZE(out)
             size = cnp.PyArray_SIZE(out)
-            if size >= WORTH_THREADS:
+            if size >= LARGE:
                 hold(arrays, n)
                 call_flat(kernel, data, size, strides, n + 1, keep_gil)
                 give_up(arrays, n)
@@ -310,7 +311,11 @@ cdef struct Flat:                   # a run that is shared
 cdef void call_flat(Kernel *kernel, char **data, npy_intp size, npy_intp *strides, int n, bint keep_gil) noexcept nogil:
     """Call the kernel on one run, or on parts of it."""
     cdef Flat flat = Flat(kernel, data, strides, n)
-    share_range(call_flat_part, &flat, size, 1, SHORTEST, keep_gil)
+    cdef npy_intp itemsize = UNIT
+    cdef int k
+    for k in range(n):
+        itemsize = max(itemsize, strides[k])
+    share_range(call_flat_part, &flat, size, itemsize // UNIT, SHORTEST, keep_gil)
 
 
 cdef void call_flat_part(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:

@@ -4,8 +4,8 @@ NOTE [Threads]
   1. A loop is shared by cutting its range into chunks, along a dimension in which results lie apart: which thread computes
      an element changes nothing about how it is computed. So results have the same bits for any number of threads. (What
      is contiguous is cut at multiples of 64 elements: the odd ones at its end are odd ones in any case.)
-  2. A loop of fewer than WORTH_THREADS elements runs in the thread that calls it, and so does one that is called while
-     another thread's loop is being shared.
+  2. A loop of fewer than WORTH_THREADS elements (of float32; of wider types, fewer count as many) runs in the thread that
+     calls it, and so does one that is called while another thread's loop is being shared.
   3. The caller starts at once and waits for nobody to arrive. Waking a worker costs him some 3 us, and takes 50 to 300
      until it runs: so workers look out for the next loop for a while (giving way to any thread that wants the core, for
      example one of BLAS) before they sleep, and are woken when loops took WORTH_WAKING without them.
@@ -32,10 +32,10 @@ cdef extern from "threads.h" nogil:
     void watch_forks "autograd_cy_watch_forks"()
 
 cdef enum:
-    CHUNK = 4096                # elements, at least ...
+    CHUNK = 4096                # elements of float32, at least ...
     LARGEST_CHUNK = 1 << 16
     CHUNKS = 16                 # ... and about so many chunks for each thread
-    LONG = 1 << 17              # elements from which on the GIL is released
+    LONG = 1 << 17              # of them, from which on the GIL is released
 
 cdef int number_of_threads = 1
 watch_forks()
@@ -43,7 +43,7 @@ watch_forks()
 
 cdef void share_range(
         Task task, void *data, npy_intp n, npy_intp weight, npy_intp grain=1, bint keep_gil=False) noexcept nogil:
-    """Call the task on 0..n, or on parts of it, cut at multiples of `grain`, at once; each stands for `weight` elements."""
+    """Call the task on 0..n, or on parts of it, cut at multiples of `grain`, at once; each weighs as `weight` float32."""
     cdef npy_intp size = n * weight
     cdef int threads = number_of_threads
     cdef PyThreadState *state = NULL
