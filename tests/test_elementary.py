@@ -1,4 +1,4 @@
-"""Our own exp, erf and normal distribution (elementary.h): right over the whole range, and the same bits on any machine."""
+"""Our own exp, erf, normal distribution, sin and cos (elementary.h): right everywhere, and the same bits on any machine."""
 
 import decimal
 import hashlib
@@ -83,12 +83,48 @@ def test_gelu_does_not_cancel_in_its_tail(kind: type, first: int, limit: float) 
     np.testing.assert_allclose(values_of(ag.nn.functional.gelu, x), exact, rtol=limit)
 
 
+def sine(x: float, quarters: int) -> decimal.Decimal:
+    """sin(x + quarters * pi / 2): the series, of what the multiple of pi / 2 next to x leaves over."""
+    half_pi = decimal.Decimal("1.57079632679489661923132169163975144209858469968755291")
+    turns = (decimal.Decimal(x) / half_pi).to_integral_value()
+    r = decimal.Decimal(x) - turns * half_pi
+    quarter = (int(turns) + quarters) % 4
+    n, term = (0, decimal.Decimal(1)) if quarter % 2 else (1, r)
+    total = decimal.Decimal(0)
+    while abs(term) > decimal.Decimal(10) ** -45:
+        total += term
+        term *= -r * r / ((n + 1) * (n + 2))
+        n += 2
+    return -total if quarter > 1 else total
+
+
+@pytest.mark.parametrize(("function", "quarters"), [(ag.sin, 0), (ag.cos, 1)])
+def test_sin_and_cos_of_doubles_are_right_to_one_unit_in_the_last_place(function: Callable, quarters: int) -> None:
+    near_zeros = np.arange(1, 300000, 997) * (np.pi / 2)
+    x = np.concatenate([np.linspace(-7, 7, 1001), np.linspace(-524288, 524288, 1001), near_zeros, np.nextafter(near_zeros, 0)])
+    with decimal.localcontext(EXACT) as context:
+        context.prec = 60
+        exact = [sine(float(v), quarters) for v in x]
+        assert ulps(values_of(function, x), exact) < 0.9
+
+
+@pytest.mark.parametrize(("function", "of_one"), [(ag.sin, math.sin), (ag.cos, math.cos)])
+def test_large_arguments_of_sin_and_cos_among_small_ones(function: Callable, of_one: Callable) -> None:
+    x = np.linspace(-3, 3, 5000)
+    small = values_of(function, x)
+    x[::701] = np.geomspace(524289, 1e300, x[::701].size)
+    y = values_of(function, x)
+    np.testing.assert_array_equal(y[::701], [of_one(v) for v in x[::701]])
+    assert np.delete(y, slice(0, None, 701)).tobytes() == np.delete(small, slice(0, None, 701)).tobytes()
+
+
 @TYPES
 @pytest.mark.parametrize("size", [5, 37, 1000])
 def test_special_values_in_any_lane(kind: type, size: int) -> None:
     special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan], kind)
     x = np.resize(special, size)
     expected = {ag.exp: [1, 1, np.inf, 0, np.nan], ag.sigmoid: [0.5, 0.5, 1, 0, np.nan], ag.erf: [0, -0.0, 1, -1, np.nan],
+                ag.sin: [0, -0.0, np.nan, np.nan, np.nan], ag.cos: [1, 1, np.nan, np.nan, np.nan],
                 ag.rsqrt: [np.inf, -np.inf, 0, np.nan, np.nan]}
     for function, values in expected.items():
         y = values_of(function, x)
@@ -102,7 +138,7 @@ def test_a_nan_with_a_payload_stays_nan() -> None:
         assert np.isnan(values_of(function, x)).all()
 
 
-@pytest.mark.parametrize("function", [ag.exp, ag.sigmoid, ag.erf, ag.nn.functional.gelu, ag.nn.functional.silu],
+@pytest.mark.parametrize("function", [ag.exp, ag.sigmoid, ag.erf, ag.sin, ag.cos, ag.nn.functional.gelu, ag.nn.functional.silu],
                          ids=lambda function: function.__name__)
 @TYPES
 def test_an_element_has_the_same_bits_wherever_it_stands(function: Callable, kind: type) -> None:

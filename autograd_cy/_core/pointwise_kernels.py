@@ -8,6 +8,7 @@ INTEGERS = [("u8", "unsigned char", "i", "UINT8"), ("i8", "signed char", "i", "I
             ("i32", "int", "i", "INT32"), ("i64", "long long", "i", "INT64")]
 CLONED = []     # the names in C of what is to be compiled for several machines, as it is rendered
 BORROWED = {"exp": "exp", "log": "log", "sqrt": "sqrt", "sin": "sin", "cos": "cos", "tanh": "tanh", "pow": "power"}
+DOUBLES = ["sin", "cos"]        # of these, the loops for double are those of sines.pyx
 # functions of elementary.h, for real numbers: they become part of the loop
 INLINE = ["exp", "erf", "sigmoid", "sqrt", "normal_cdf", "normal_pdf"]
 
@@ -165,6 +166,8 @@ def entry_of(row):
            f"OP_{row.name}.holomorphic = {row.holomorphic}"]
     if row.forward.isidentifier() and row.forward not in row.lets:
         out.append(f"borrow(OP_{row.name}.forward, np.{row.forward}, result_{row.result.lower()})")
+        if row.forward in DOUBLES:
+            out.append(f"OP_{row.name}.forward[FLOAT64] = LOOP_{row.forward}[FLOAT64]")
         if row.real_forward:
             out += [f"OP_{row.name}.forward[{code}] = Kernel({row.name}_forward_{suffix}, NULL)"
                     for suffix, _, _, code in FLOATS[:2]]

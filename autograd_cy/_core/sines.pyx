@@ -1,0 +1,99 @@
+"""sin and cos of doubles, several at a time: NumPy's loops call the C library for one after the other.
+
+An element has the same bits wherever it stands. What is too large for the reduction (LIMIT) goes to the C library.
+"""
+
+from libc.math cimport cos, fabs, sin
+from numpy cimport npy_intp
+
+from autograd_cy._core.loops cimport call_flattened
+
+cdef extern from *:
+    """
+    #include "clones.h"
+    #include "elementary.h"
+    AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_sin_block)
+    AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_cos_block)
+    AUTOGRAD_CY_CLONED static npy_intp autograd_cy_any_beyond(double const *, npy_intp);
+    """
+
+cdef extern from "elementary.h" nogil:
+    double turned_sin "autograd_cy_turned_sin"(double x, int quarters) noexcept
+    double LIMIT "AUTOGRAD_CY_SIN_LIMIT"
+
+cdef enum:
+    BLOCK = 1024
+    LONG = 64               # elements of a strided run that is worth making contiguous
+
+
+cdef npy_intp any_beyond "autograd_cy_any_beyond"(const double *x, npy_intp n) noexcept nogil:
+    """Whether an element is too large, infinite or NaN."""
+    cdef npy_intp i, found = 0
+    for i in range(n):
+        found |= not fabs(x[i]) <= LIMIT
+    return found
+
+
+cdef void sin_block "autograd_cy_sin_block"(char **args, const npy_intp *dims, const npy_intp *strides,
+                                            void *data) noexcept nogil:
+    """Contiguous elements, none beyond the limit."""
+    cdef const double *x = <const double *> args[0]
+    cdef double *y = <double *> args[1]
+    cdef npy_intp i
+    for i in range(dims[0]):
+        y[i] = turned_sin(x[i], 0)
+
+
+cdef void cos_block "autograd_cy_cos_block"(char **args, const npy_intp *dims, const npy_intp *strides,
+                                            void *data) noexcept nogil:
+    cdef const double *x = <const double *> args[0]
+    cdef double *y = <double *> args[1]
+    cdef npy_intp i
+    for i in range(dims[0]):
+        y[i] = turned_sin(x[i], 1)
+
+
+cdef inline double one(double x, int quarters) noexcept nogil:
+    if fabs(x) <= LIMIT:
+        return turned_sin(x, quarters)
+    return cos(x) if quarters else sin(x)
+
+
+cdef inline void each(char **args, npy_intp n, const npy_intp *strides, int quarters) noexcept nogil:
+    cdef npy_intp i
+    for i in range(n):
+        (<double *> (args[1] + i * strides[1]))[0] = one((<double *> (args[0] + i * strides[0]))[0], quarters)
+
+
+cdef inline void in_blocks(char **args, npy_intp n, const npy_intp *strides, int quarters) noexcept nogil:
+    """Contiguous elements of any size."""
+    cdef char *own[2]
+    cdef npy_intp start = 0, size
+    while start < n:
+        size = min(n - start, <npy_intp> BLOCK)
+        own[0], own[1] = args[0] + start * sizeof(double), args[1] + start * sizeof(double)
+        if any_beyond(<const double *> own[0], size):
+            each(own, size, strides, quarters)
+        elif quarters:
+            cos_block(own, &size, strides, NULL)
+        else:
+            sin_block(own, &size, strides, NULL)
+        start += size
+
+
+cdef void sin_f64(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
+    if strides[0] == sizeof(double) and strides[1] == sizeof(double):
+        in_blocks(args, dims[0], strides, 0)
+    elif dims[0] >= LONG:
+        call_flattened(sin_f64, args, dims[0], strides, 2, sizeof(double))
+    else:
+        each(args, dims[0], strides, 0)
+
+
+cdef void cos_f64(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
+    if strides[0] == sizeof(double) and strides[1] == sizeof(double):
+        in_blocks(args, dims[0], strides, 1)
+    elif dims[0] >= LONG:
+        call_flattened(cos_f64, args, dims[0], strides, 2, sizeof(double))
+    else:
+        each(args, dims[0], strides, 1)
