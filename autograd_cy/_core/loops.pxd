@@ -13,6 +13,12 @@ cdef struct Kernel:
     Loop loop
     void *data
 
+ctypedef fused Bits:                # elements of 1, 2, 4 and 8 bytes, whatever they mean
+    signed char
+    short
+    int
+    long long
+
 cdef enum:
     MAX_DIMS = 64
     MAX_OPERANDS = 6

@@ -36,12 +36,6 @@ cdef enum:
     LARGE = 4096            # elements that may be worth threads
     SHORTEST = 64           # elements of contiguous runs that a thread gets: a multiple of any vector's
 
-ctypedef fused Bits:
-    signed char
-    short
-    int
-    long long
-
 cdef Kernel[NCODES] ADDING
 
 

@@ -1,10 +1,9 @@
 """where: a choice between two tensors. Formulas of the elementwise table use it, so it stands below them."""
 
-import numpy as np
-
 cimport cython
 cimport numpy as cnp
 
+from autograd_cy._core.choice_loops cimport chosen
 from autograd_cy._core.dtypes cimport BOOL, code_of, result_code
 from autograd_cy._core.operands cimport operand_array, operand_code, rank_of, tensor_of
 from autograd_cy._core.pointwise_node cimport PointwiseNode, fitted_tensor, note_shapes
@@ -53,7 +52,7 @@ def where(condition, input=None, other=None):
         raise TypeError(f"where(): expected Tensors or numbers, not {type(input).__name__} and {type(other).__name__}")
     cdef int code = result_code(a_code, rank_of(a), b_code, rank_of(b))
     cdef cnp.ndarray x = operand_array(a, input, a_code, code), y = operand_array(b, other, b_code, code)
-    cdef Tensor result = new_tensor(np.asarray(select(c.array, x, y)))
+    cdef Tensor result = new_tensor(chosen(c.array, x, y, code))
     cdef WhereBackward0 node
     if (a is not None and is_wanted(a)) or (b is not None and is_wanted(b)):
         node = WhereBackward0.__new__(WhereBackward0)
@@ -63,11 +62,3 @@ def where(condition, input=None, other=None):
         note_shapes(node, result, 2, a, b, None)
         record_all(node, result, (a, b))
     return result
-
-
-cdef object select(cnp.ndarray condition, cnp.ndarray x, cnp.ndarray y):
-    try:
-        return np.where(condition, x, y)
-    except ValueError:
-        raise RuntimeError(f"where(): the shapes {np.shape(condition)}, {np.shape(x)} and {np.shape(y)} "
-                           "don't broadcast") from None
