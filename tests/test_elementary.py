@@ -138,8 +138,8 @@ def test_a_nan_with_a_payload_stays_nan() -> None:
         assert np.isnan(values_of(function, x)).all()
 
 
-@pytest.mark.parametrize("function", [ag.exp, ag.sigmoid, ag.erf, ag.sin, ag.cos, ag.nn.functional.gelu, ag.nn.functional.silu],
-                         ids=lambda function: function.__name__)
+@pytest.mark.parametrize("function", [ag.exp, ag.sigmoid, ag.erf, ag.sin, ag.cos, ag.nn.functional.gelu,
+                                      ag.nn.functional.silu], ids=lambda function: function.__name__)
 @TYPES
 def test_an_element_has_the_same_bits_wherever_it_stands(function: Callable, kind: type) -> None:
     """In a full vector, in what is left over, alone, and among strided elements."""
