@@ -83,8 +83,8 @@ def blocks(formula, operands, lets, suffix, ctype, code, flat, conjugate):
 
 
 def c_name(name, suffix):
-    """The name in C of a kernel of real numbers: these are declared to be compiled for several machines (clones.h)."""
-    if suffix not in ("f32", "f64"):
+    """The name in C of a kernel of floats or complex numbers: declared to be compiled for several machines (clones.h)."""
+    if suffix not in ("f32", "f64", "c64", "c128"):
         return ""
     CLONED.append(f"autograd_cy_{name}_{suffix}")
     return f' "{CLONED[-1]}"'
