@@ -192,3 +192,17 @@ SWAPPED = np.arange(4.0).astype(np.dtype("f8").newbyteorder())
 def test_swapped_bytes_are_refused(use):
     with pytest.raises(ValueError, match="byte order different from the native byte order"):
         use(SWAPPED)
+
+
+@pytest.mark.parametrize("sizes", [(1000, 3), (3, 1000)])
+@pytest.mark.parametrize("name", ["softmax", "log_softmax", "layer_norm"])
+def test_memory_resized_under_a_node_is_an_error(name, sizes):
+    """The kernels read and wrote past the end."""
+    before, after = sizes
+    array = np.ones(before, np.float32)
+    x = ag.from_numpy(array).requires_grad_()
+    y = ag.nn.functional.layer_norm(x, (before,)) if name == "layer_norm" else getattr(x, name)(0)
+    z = (y * 1.0).sum()
+    (array if name == "layer_norm" else y.detach().numpy()).resize(after, refcheck=False)
+    with pytest.raises(RuntimeError, match="resized"):
+        z.backward()

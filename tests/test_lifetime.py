@@ -1,5 +1,6 @@
 """Who keeps whom alive: ordinary graphs die at once, and need no collector."""
 
+import gc
 import weakref
 
 import pytest
@@ -151,3 +152,20 @@ def test_backward_releases_what_a_freed_graph_saved(no_collector):
     assert ref() is not None
     y.backward()
     assert ref() is None and y.grad_fn is not None
+
+
+def test_a_tensor_that_its_finalizer_brings_back_is_collected_like_any_other():
+    """Python tracked it then, and the collector's handler tracked it again: the interpreter ended."""
+    kept = []
+
+    class Undead(torch.Tensor):
+        def __del__(self):
+            kept.append(self)
+
+    x = Undead(torch.ones(3))
+    (x.requires_grad_() * 2).sum().backward()
+    del x
+    gc.collect()
+    assert kept[0].sum().item() == 3.0
+    kept.clear()
+    gc.collect()

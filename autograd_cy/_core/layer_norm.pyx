@@ -11,7 +11,7 @@ from autograd_cy._core.losses cimport flat, in_type, kernel_code
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.record cimport is_wanted, new_node, record_all, shape_of, tensor_argument
 from autograd_cy._core.reduction_loops cimport total_of
-from autograd_cy._core.saved cimport save_input, saved_array, unpack
+from autograd_cy._core.saved cimport save_input, saved_array, saved_like, unpack
 from autograd_cy._core.tensor cimport Tensor, new_tensor
 
 from autograd_cy._core.registry import op
@@ -101,7 +101,7 @@ cdef class NativeLayerNormBackward0(Node):
         return Node.release_saved(self)
 
     cdef object vjp(self, object gradient, int i, bint reuse):
-        cdef cnp.ndarray g = <cnp.ndarray> gradient, out = None, x = saved_array(self, 0)
+        cdef cnp.ndarray g = <cnp.ndarray> gradient, out = None, x = saved_like(self, 0, g)
         cdef cnp.ndarray w = None if self.saved1 is None else saved_array(self, 1)
         cdef tuple constants = self.constants
         cdef int code = kernel_code(x), ndim = len(<tuple> constants[0])

@@ -96,7 +96,8 @@ cdef void track_all() noexcept:
     while link != &watched:
         following = link.next
         if Py_REFCNT(owner_of(link)) > 0:      # one that is dying (a weakref's callback runs) leaves by itself
-            PyObject_GC_Track(owner_of(link))
+            if not PyObject_GC_IsTracked(owner_of(link)):       # as one is that its __del__ brought back to life
+                PyObject_GC_Track(owner_of(link))
             link.previous.next = following
             following.previous = link.previous
             link.previous = NULL

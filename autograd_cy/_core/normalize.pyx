@@ -16,7 +16,7 @@ from autograd_cy._core.record cimport as_tensor, is_wanted, new_node, record
 from autograd_cy._core.reduction_loops cimport Dims, count_along, reduced_sizes
 from autograd_cy._core.reduction_node cimport (
     SAVES_INPUT, SAVES_OUTPUT, WeightedReduction, dim_tuple, dims_of, enter_reduction, one_dim)
-from autograd_cy._core.saved cimport save_output, saved_array, unpack
+from autograd_cy._core.saved cimport save_output, saved_like, unpack
 from autograd_cy._core.softmax_loops cimport log_sum_exp, normalize, normalize_gradient
 from autograd_cy._core.tensor cimport Tensor, new_tensor
 
@@ -99,7 +99,7 @@ cdef class Normalization(Node):
 @cython.final
 cdef class SoftmaxBackward0(Normalization):
     cdef object vjp(self, object g, int i, bint reuse):
-        return gradient_of(<cnp.ndarray> g, saved_array(self, 2), self.constants[0], False, reuse)
+        return gradient_of(<cnp.ndarray> g, saved_like(self, 2, <cnp.ndarray> g), self.constants[0], False, reuse)
 
     cdef object rule(self, object g, int i):
         y = unpack(self, 2)
@@ -112,7 +112,7 @@ cdef class SoftmaxBackward0(Normalization):
 @cython.final
 cdef class LogSoftmaxBackward0(Normalization):
     cdef object vjp(self, object g, int i, bint reuse):
-        return gradient_of(<cnp.ndarray> g, saved_array(self, 2), self.constants[0], True, reuse)
+        return gradient_of(<cnp.ndarray> g, saved_like(self, 2, <cnp.ndarray> g), self.constants[0], True, reuse)
 
     cdef object rule(self, object g, int i):
         return g - unpack(self, 2).exp() * g.sum(self.constants[0], True)

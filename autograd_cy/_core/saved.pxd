@@ -13,6 +13,7 @@ cdef int save_input(Node node, int slot, Tensor tensor) except -1
 cdef int save_output(Node node, Tensor tensor) except -1
 cdef object unpack(Node node, int slot)
 cdef cnp.ndarray saved_array(Node node, int slot)
+cdef cnp.ndarray saved_like(Node node, int slot, cnp.ndarray g)
 cdef bint is_held_alone(Node node, int slot, PyObject *array)
 cdef int empty_slot(Node node, int slot) except -1
 cdef object slot_value(Node node, int slot)

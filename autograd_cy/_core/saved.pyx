@@ -17,6 +17,7 @@ from cpython.object cimport PyObject
 cimport numpy as cnp
 
 from autograd_cy._core.buffers cimport is_owned
+from autograd_cy._core.buffers cimport sizes_of
 from autograd_cy._core.inference cimport save_error
 from autograd_cy._core.location cimport described
 from autograd_cy._core.modes cimport current_mode
@@ -172,6 +173,15 @@ cdef int empty_slot(Node node, int slot) except -1:
     else:
         node.saved2 = node.counter = None
     return 0
+
+
+cdef cnp.ndarray saved_like(Node node, int slot, cnp.ndarray g):
+    """The same, of what has the shape of `g`; RuntimeError if it hasn't any more: by ndarray.resize(), which counts no write."""
+    cdef cnp.ndarray array = saved_array(node, slot)
+    if not cnp.PyArray_SAMESHAPE(array, g):
+        raise RuntimeError(f"{node.name()}: the memory of a saved tensor was resized, from {list(sizes_of(g))} to "
+                           f"{list(sizes_of(array))}")
+    return array
 
 
 cdef int check(Node node, Tensor tensor, int slot) except -1:
