@@ -32,12 +32,12 @@ cdef class PointwiseNode(Node):
         cdef Pointwise *row = <Pointwise *> self.op
         cdef cnp.ndarray g = <cnp.ndarray> gradient
         cdef int code = code_of(g)
-        cdef Arrays read
+        cdef Arrays read = Arrays(n=1)
         if (row == NULL or row.derivative[i].identity or not has_kernel(self, i, code) or code_of(addend) != code
                 or not cnp.PyArray_SAMESHAPE(addend, g)):
             return None
-        read_saved(self, &row.derivative[i], g, code, &read)
         try:
+            read_saved(self, &row.derivative[i], g, code, &read)
             return evaluate_added(&row.derivative[i].kernels[code - FLOAT32], read.arrays, read.n, code, addend, out)
         finally:
             give_back(&read)
@@ -97,9 +97,9 @@ cdef cnp.ndarray evaluate_formula(PointwiseNode node, Formula *formula, cnp.ndar
     cdef npy_intp[64] dims
     cdef cnp.ndarray out = g if reuse else None
     cdef int ndim = shape_before(node, i, dims)
-    cdef Arrays read
-    read_saved(node, formula, g, code, &read)
+    cdef Arrays read = Arrays(n=1)
     try:
+        read_saved(node, formula, g, code, &read)
         if ndim >= 0 and is_worth_fusing(g):
             return evaluate_sum(&formula.kernels[code - FLOAT32], read.arrays, read.n, ndim, dims)
         if once and out is None and is_large(g):
@@ -118,24 +118,19 @@ cdef struct Arrays:
 
 
 cdef int read_saved(PointwiseNode node, Formula *formula, cnp.ndarray g, int code, Arrays *read) except -1:
-    """The incoming gradient and the saved arrays that the formula reads, in its type."""
+    """The incoming gradient and the saved arrays that the formula reads, in its type. The caller gives them back."""
     cdef cnp.ndarray saved
     cdef int slot
     read.arrays[0] = <PyObject *> g
-    read.n = 1
-    try:
-        for slot in range(4):
-            if formula.operands & (1 << slot):
-                saved = saved_array(node, slot if slot < 3 else 2)
-                if code_of(saved) != code:
-                    saved = cast(saved, code)
-                Py_INCREF(saved)            # another thread may give up what the node saved
-                read.arrays[read.n] = <PyObject *> saved
-                read.slots[read.n] = slot if slot < 3 else 2
-                read.n += 1
-    except BaseException:
-        give_back(read)
-        raise
+    for slot in range(4):
+        if formula.operands & (1 << slot):
+            saved = saved_array(node, slot if slot < 3 else 2)
+            if code_of(saved) != code:
+                saved = cast(saved, code)
+            Py_INCREF(saved)                # another thread may give up what the node saved
+            read.arrays[read.n] = <PyObject *> saved
+            read.slots[read.n] = slot if slot < 3 else 2
+            read.n += 1
     return 0
 
 
