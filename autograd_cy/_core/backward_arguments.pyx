@@ -111,3 +111,10 @@ def implicit_seed(Tensor output):
     cdef cnp.ndarray array = new_array(code_of(output.array), cnp.PyArray_NDIM(output.array), cnp.PyArray_DIMS(output.array))
     array.fill(1)
     return new_tensor(array)
+
+
+def is_like(Tensor output, object seed):
+    """Whether both are Tensors of one shape and type: then the one is a gradient for the other."""
+    return (isinstance(output, Tensor) and isinstance(seed, Tensor)
+            and cnp.PyArray_SAMESHAPE((<Tensor> output).array, (<Tensor> seed).array)
+            and code_of((<Tensor> output).array) == code_of((<Tensor> seed).array))

@@ -31,6 +31,12 @@ cdef extern from "numpy/ufuncobject.h":
         void **data
         const char *types
 
+cdef extern from *:
+    """
+    #include "clones.h"
+    AUTOGRAD_CY_CLONED static void autograd_cy_copy_strided(char *, npy_intp, char const *, npy_intp, npy_intp, npy_intp);
+    """
+
 cdef enum:
     FLAT_BYTES = 2048       # of an operand that is copied to be contiguous
     LARGE = 4096            # elements that may be worth threads
@@ -351,8 +357,8 @@ cdef void call_flattened(Loop loop, char **args, npy_intp n, const npy_intp *str
         start += size
 
 
-cdef void copy_strided(char *to, npy_intp to_stride, const char *source, npy_intp stride, npy_intp n,
-                       npy_intp itemsize) noexcept nogil:
+cdef void copy_strided "autograd_cy_copy_strided"(char *to, npy_intp to_stride, const char *source, npy_intp stride,
+                                                  npy_intp n, npy_intp itemsize) noexcept nogil:
     if itemsize == 4:
         copy_elements(to, to_stride, source, stride, n, <int> 0)
     elif itemsize == 8:

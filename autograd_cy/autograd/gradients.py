@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Mapping
 
-from .._core.backward_arguments import implicit_seed
+from .._core.backward_arguments import implicit_seed, is_like
 from .._core.edges import GradientEdge
 from .._core.engine import run_task
 from .._core.overrides import handle_torch_function, has_torch_function
@@ -130,6 +130,8 @@ def _seeds_for(outputs, seeds, batched):
 
 
 def _seed_for(output, seed, position, batched):
+    if is_like(output, seed) and not batched:
+        return seed
     return _ones_for(output, position) if seed is None else _check_seed(output, seed, position, batched)
 
 
