@@ -27,7 +27,6 @@ DIRECTIVES = {
     "binding": True,
     "cdivision": True,
     "initializedcheck": DEBUG,
-    "linetrace": DEBUG,
     "nonecheck": DEBUG,
     "wraparound": False,
 }
@@ -96,6 +95,15 @@ def is_newer(sources, target):
     return max(source.stat().st_mtime for source in sources) > target.stat().st_mtime
 
 
+def is_traced(extension):
+    """Whether the lines of a module can be traced: those of the debug build, but for modules of loops.
+
+    A traced nogil function takes the GIL. A worker would wait for it, and its caller, who may hold it, for the worker.
+    """
+    source = Path(extension.sources[0])
+    return DEBUG and source.suffix == ".pyx" and "noexcept nogil:" not in source.read_text(encoding="utf-8")
+
+
 def generate_c(extensions):
     """Compile the Cython sources to C files below BUILD, and make those the sources of the extensions."""
     import numpy
@@ -106,14 +114,16 @@ def generate_c(extensions):
     for c_file in BUILD.rglob("*.c"):
         if is_newer([Path("setup.py")], c_file):
             c_file.unlink()
-    generated = cythonize(
-        extensions,
-        nthreads=JOBS,
-        # What Cython makes of NumPy's declarations compiles with the headers of that NumPy.
-        build_dir=str(BUILD / f"numpy-{numpy.__version__}"),
-        compiler_directives=DIRECTIVES,
-        shared_utility_qualified_name=SHARED,
-    )
+    generated = []
+    for linetrace in (True, False):
+        generated += cythonize(
+            [extension for extension in extensions if is_traced(extension) == linetrace],
+            nthreads=JOBS,
+            # What Cython makes of NumPy's declarations compiles with the headers of that NumPy.
+            build_dir=str(BUILD / f"numpy-{numpy.__version__}"),
+            compiler_directives=DIRECTIVES | {"linetrace": linetrace},
+            shared_utility_qualified_name=SHARED,
+        )
     c_files = {extension.name: extension.sources for extension in generated}
     for extension in extensions:
         extension.sources = c_files[extension.name]
