@@ -43,3 +43,13 @@ def test_3_a_divisor_without_imaginary_part_divides_both_parts(kind: type, size:
     found = gradients(lambda x, y: x / y, a, b, g)[0]
     assert np.isnan(found.real).all()
     assert np.isinf(found.imag).all()
+
+
+@TYPES
+def test_an_element_has_the_same_bits_alone_and_in_a_vector(kind: type) -> None:
+    """gcc made fused products of the loops for AVX-512."""
+    random = np.random.default_rng(0)
+    x = (random.standard_normal(100) + 1j * random.standard_normal(100)).astype(kind)
+    whole = ag.nn.functional.silu(ag.tensor(x)).numpy()
+    alone = [ag.nn.functional.silu(ag.tensor(x[i : i + 1])).numpy() for i in range(100)]
+    assert whole.tobytes() == np.concatenate(alone).tobytes()

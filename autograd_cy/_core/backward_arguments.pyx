@@ -113,8 +113,8 @@ def implicit_seed(Tensor output):
     return new_tensor(array)
 
 
-def is_like(Tensor output, object seed):
+def is_like(object root, object seed):
     """Whether both are Tensors of one shape and type: then the one is a gradient for the other."""
-    return (isinstance(output, Tensor) and isinstance(seed, Tensor)
-            and cnp.PyArray_SAMESHAPE((<Tensor> output).array, (<Tensor> seed).array)
-            and code_of((<Tensor> output).array) == code_of((<Tensor> seed).array))
+    return (isinstance(root, Tensor) and isinstance(seed, Tensor)
+            and cnp.PyArray_SAMESHAPE((<Tensor> root).array, (<Tensor> seed).array)
+            and code_of((<Tensor> root).array) == code_of((<Tensor> seed).array))

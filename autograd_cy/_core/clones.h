@@ -9,11 +9,16 @@
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 9 \
     && !AUTOGRAD_CY_DEBUG
 #define AUTOGRAD_CY_CLONED __attribute__((target_clones("avx512f", "avx2", "default")))
+/* Complex products: where there are fused ones, as AVX-512 brings them, gcc 12 makes vfmaddsub of them, forbidden or not. */
+#define AUTOGRAD_CY_CLONED_COMPLEX __attribute__((target_clones("avx2", "default")))
 #else
 #define AUTOGRAD_CY_CLONED
+#define AUTOGRAD_CY_CLONED_COMPLEX
 #endif
 
 #define AUTOGRAD_CY_CLONED_KERNEL(name) \
     AUTOGRAD_CY_CLONED static void name(char **, npy_intp const *, npy_intp const *, void *);
+#define AUTOGRAD_CY_CLONED_COMPLEX_KERNEL(name) \
+    AUTOGRAD_CY_CLONED_COMPLEX static void name(char **, npy_intp const *, npy_intp const *, void *);
 
 #endif

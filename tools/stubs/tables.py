@@ -86,6 +86,7 @@ PARAMETERS = {
     "n": "int",
     "nbytes": "int",
     "output": "Tensor",
+    "root": "Any",
     "seed": "Any",
     "modes": "int",
     "name": "str",
