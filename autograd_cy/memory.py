@@ -1,5 +1,19 @@
 """The memory of large results: statistics, and what is kept for the next ones."""
 
-from ._core.pool import empty_cache, memory_stats, set_cache_limit
+from ._core import node, tensor
+from ._core.pool import give_all_back, memory_stats, set_cache_limit
 
 __all__ = ["empty_cache", "memory_stats", "set_cache_limit"]
+
+
+def empty_cache() -> None:
+    """empty_cache(): give all memory that waits to be used again back to the system: of dead arrays, tensors and nodes.
+
+    >>> import autograd_cy as ag
+    >>> ag.memory.empty_cache()
+    >>> ag.memory.memory_stats()["kept_bytes"]
+    0
+    """
+    give_all_back()
+    node.drop_spares()
+    tensor.drop_spares()

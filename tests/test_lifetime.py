@@ -1,6 +1,8 @@
 """Who keeps whom alive: ordinary graphs die at once, and need no collector."""
 
 import gc
+import subprocess
+import sys
 import weakref
 
 import pytest
@@ -169,3 +171,25 @@ def test_a_tensor_that_its_finalizer_brings_back_is_collected_like_any_other():
     assert kept[0].sum().item() == 3.0
     kept.clear()
     gc.collect()
+
+
+def test_empty_cache_frees_the_spares() -> None:
+    """In a process of its own: what is allocated is that of the whole process."""
+    code = """
+import sys
+import autograd_cy as ag
+def blocks_with_graph():
+    y = x = ag.ones(2).requires_grad_()
+    for _ in range(1000):
+        y = y + 1.0
+    del x, y
+    return sys.getallocatedblocks()
+blocks_with_graph()
+kept = blocks_with_graph()
+ag.memory.empty_cache()
+assert sys.getallocatedblocks() < kept - 900
+assert blocks_with_graph() < kept + 50
+ag.memory.empty_cache()
+ag.memory.empty_cache()
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

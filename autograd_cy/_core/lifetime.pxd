@@ -16,7 +16,7 @@ cdef inline PyObject *owner_of(Link *link) noexcept nogil:
     return <PyObject *> (<char *> link - sizeof(PyObject) - sizeof(void *))
 
 cdef enum:
-    MAX_SPARES = 4096
+    MAX_SPARES = 32768
 
 cdef struct Spares:    # dead objects of one type kept for the next births, see NOTE [Spares]
     PyObject *objects[MAX_SPARES]

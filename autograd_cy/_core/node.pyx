@@ -393,6 +393,14 @@ cdef Node make_node(PyTypeObject *node_class, void *table):
     return node
 
 
+def drop_spares():
+    """drop_spares(): free the dead nodes that are kept."""
+    while spares.n > 0:
+        spares.n -= 1
+        Py_SET_REFCNT(spares.objects[spares.n], 0)
+        compiled_dealloc(spares.objects[spares.n])
+
+
 cdef int enter_life(Node node) noexcept:
     cdef ThreadState *state = thread_state()
     watch(&node.link, NODE)

@@ -203,14 +203,8 @@ def memory_stats():
             "used_bytes": used_bytes}
 
 
-def empty_cache():
-    """empty_cache(): give all memory that waits to be used again back to the system.
-
-    >>> import autograd_cy as ag
-    >>> ag.memory.empty_cache()
-    >>> ag.memory.memory_stats()["kept_bytes"]
-    0
-    """
+def give_all_back():
+    """give_all_back(): free the memory of dead arrays that is kept."""
     give_back(kept_bytes)
 
 

@@ -405,6 +405,14 @@ cdef Tensor new_tensor(cnp.ndarray array):
     return tensor
 
 
+def drop_spares():
+    """drop_spares(): free the dead tensors that are kept."""
+    while spares.n > 0:
+        spares.n -= 1
+        Py_SET_REFCNT(spares.objects[spares.n], 0)
+        compiled_dealloc(spares.objects[spares.n])
+
+
 cdef TensorExtras extras_of_tensor(Tensor tensor):
     if tensor.extras is None:
         tensor.extras = TensorExtras.__new__(TensorExtras)

@@ -356,8 +356,8 @@ CORE = {
             "swap_modes": "Any",
         },
     ),
-    "node": (["Node", "AccumulateGrad"], {"free_quickly": "None", "gradient_node": "Node"}),
-    "pool": ([], {"empty_cache": "None", "memory_stats": "dict[str, int]", "set_cache_limit": "int"}),
+    "node": (["Node", "AccumulateGrad"], {"drop_spares": "None", "free_quickly": "None", "gradient_node": "Node"}),
+    "pool": ([], {"give_all_back": "None", "memory_stats": "dict[str, int]", "set_cache_limit": "int"}),
     "op_hooks": ([], {"op_hooks": "list[Callable[..., Any]]", "register_op_hook": "RemovableHandle"}),
     "overrides": (
         [],
@@ -409,5 +409,5 @@ CORE = {
         },
     ),
     "unchain": ([], {"unchain": "Tensor", "unchain_backward": "Tensor"}),
-    "tensor": (["Tensor"], {"array_of": "_Array", "data_of": "Tensor", "extend": "None", "from_array": "Tensor"}),
+    "tensor": (["Tensor"], {"array_of": "_Array", "data_of": "Tensor", "drop_spares": "None", "extend": "None", "from_array": "Tensor"}),
 }
