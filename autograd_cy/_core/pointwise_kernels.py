@@ -94,7 +94,8 @@ def kernel(name, formula, operands, lets, suffix, ctype, code, conjugate=False):
     """A kernel with the signature of a ufunc's loop, in two functions: for contiguous operands, and for any.
 
     Long runs of strided operands, or of numbers, are made contiguous block by block: the first is several times faster. So
-    the second computes short runs, and only the first is compiled for several machines.
+    the second computes short runs, and only the first is compiled for several machines. Where that copy would take as long
+    as the loop (`is_simple`), there is a third, for a second operand that is a number: a column that is broadcast, 2.0 * x.
     """
     conjugate = conjugate and ctype.endswith("complex")
     pieces = (formula, operands, lets, suffix, ctype, code)
@@ -106,12 +107,35 @@ def kernel(name, formula, operands, lets, suffix, ctype, code, conjugate=False):
     out += variables(formula, operands, lets, ctype, "BLOCK") + ["    while start < n:"]
     out += [f"        size = {'min(n - start, <npy_intp> BLOCK)' if blockwise(formula, lets, ctype) else 'n'}"]
     out += ["        " + line for line in blocks(*pieces, True, conjugate)]
-    out += ["        start += size", "", "", f"cdef void {own}{signature}", "    cdef npy_intp size = dims[0], i"]
+    out += ["        start += size", "", ""]
+    if is_simple(formula, operands, ctype):
+        out += number_kernel(name, formula, operands, suffix, ctype, signature)
+    out += [f"cdef void {own}{signature}", "    cdef npy_intp size = dims[0], i"]
     out += variables(formula, operands, lets, ctype, "LONG") + [f"    if {contiguous}:"]
-    out += [f"        {own}_flat(args, dims, strides, data)", "    elif size >= LONG:",
+    out += [f"        {own}_flat(args, dims, strides, data)"]
+    if is_simple(formula, operands, ctype):
+        out += [f"    elif strides[0] == sizeof({ctype}) and strides[1] == 0 and strides[2] == sizeof({ctype}):",
+                f"        {own}_number(args, dims, strides, data)"]
+    out += ["    elif size >= LONG:",
             f"        call_flattened({own}_flat, args, size, strides, {count}, sizeof({ctype}))", "    else:"]
     out += ["        " + line for line in blocks(*pieces, False, conjugate)]
     return "\n".join([*out, "", "", ""])
+
+
+def is_simple(formula, operands, ctype):
+    """Whether a formula is one operation on two real operands."""
+    pair = re.fullmatch(r"(\w) [-+*/] (\w)", formula)
+    return pair and sorted(pair.groups()) == sorted(operands) and not ctype.endswith("complex")
+
+
+def number_kernel(name, formula, operands, suffix, ctype, signature):
+    """A kernel for a contiguous operand and a number."""
+    first, number = operands
+    return [f"cdef void {name}_{suffix}_number{c_name(name + '_number', suffix)}{signature}",
+            f"    cdef {ctype} *p{first} = <{ctype} *> args[0]", f"    cdef {ctype} *pout = <{ctype} *> args[2]",
+            f"    cdef {ctype} {first}, {number} = (<{ctype} *> args[1])[0]", "    cdef npy_intp i",
+            "    for i in range(dims[0]):", f"        {first} = p{first}[i]",
+            f"        pout[i] = {typed(formula, suffix, ctype)}", "", ""]
 
 
 def variables(formula, operands, lets, ctype, size):

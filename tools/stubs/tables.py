@@ -409,5 +409,8 @@ CORE = {
         },
     ),
     "unchain": ([], {"unchain": "Tensor", "unchain_backward": "Tensor"}),
-    "tensor": (["Tensor"], {"array_of": "_Array", "data_of": "Tensor", "drop_spares": "None", "extend": "None", "from_array": "Tensor"}),
+    "tensor": (
+        ["Tensor"],
+        {"array_of": "_Array", "data_of": "Tensor", "drop_spares": "None", "extend": "None", "from_array": "Tensor"},
+    ),
 }
