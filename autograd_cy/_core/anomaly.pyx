@@ -10,7 +10,7 @@ from cpython.object cimport PyObject
 import linecache
 import sys
 import warnings
-from pathlib import Path
+from os.path import dirname
 
 from autograd_cy._core.location cimport described, here
 from autograd_cy._core.nans cimport check_root, first_nan, place_of
@@ -22,7 +22,7 @@ cdef extern from "Python.h":
     int PyCode_Addr2Line(PyObject *code, int instruction)
     int raise_pending "-!!PyErr_Occurred"() except -1
 
-cdef str PACKAGE = str(Path(__file__).parents[1])
+cdef str PACKAGE = dirname(dirname(__file__))
 
 
 @cython.final

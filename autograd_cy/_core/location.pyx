@@ -7,7 +7,7 @@ of this package are passed over: the place is that of the caller.
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 
-from pathlib import Path
+from os.path import dirname
 
 cdef extern from "location.h":
     ctypedef struct Frame "AutogradFrame":
@@ -21,7 +21,7 @@ cdef extern from "location.h":
 cdef extern from "Python.h":
     bint PyCode_Check(PyObject *)
 
-cdef str PACKAGE = str(Path(__file__).parents[1])
+cdef str PACKAGE = dirname(dirname(__file__))
 cdef object last_code = None        # of the user's that was seen last: most calls come from the same function
 
 cdef enum:

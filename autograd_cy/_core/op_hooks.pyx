@@ -4,7 +4,7 @@ The hooks of a thread are found by way of its context, so a nested backward that
 As long as there are any the thread's mode has the bit OP_HOOKS: without it no operation looks for them.
 """
 
-import logging
+import sys
 from collections import OrderedDict
 from contextvars import ContextVar
 
@@ -17,9 +17,11 @@ from autograd_cy._core.handle import RemovableHandle
 
 hooks_here = ContextVar("autograd_cy op hooks")     # id -> {"forward": function, ...}
 
-logger = logging.getLogger("autograd_cy.autograd.graph")
-log_is_enabled = logger.isEnabledFor
-cdef object DEBUG_LEVEL = logging.DEBUG
+cdef object logger = None       # None until somebody has imported `logging`, which takes some milliseconds
+cdef object modules = sys.modules
+
+cdef enum:
+    DEBUG_LEVEL = 10            # logging.DEBUG
 
 SHORT = {"float16": "f16", "float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128", "bool": "b8",
          "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8"}
@@ -72,7 +74,13 @@ cdef int observe_forward(Node node, object outputs, object inputs) except -1:
 
 
 cdef bint is_logged() except -1:
-    return log_is_enabled(DEBUG_LEVEL)
+    global logger
+    if logger is None:
+        get_logger = getattr(modules.get("logging"), "getLogger", None)
+        if get_logger is None:
+            return False
+        logger = get_logger("autograd_cy.autograd.graph")
+    return logger.isEnabledFor(DEBUG_LEVEL)
 
 
 cdef int observe_start(Node node, tuple gradients) except -1:

@@ -1,7 +1,6 @@
 """Ready-made packers: hooks that keep what is saved in less memory (facade)."""
 
 import os
-import tempfile
 import weakref
 from typing import Any
 
@@ -35,6 +34,8 @@ class _File:
     """An array in a file, which is removed with this object, at the latest when Python ends."""
 
     def __init__(self, array: np.ndarray[Any, Any], directory: str | os.PathLike[str] | None):
+        import tempfile  # takes some milliseconds
+
         descriptor, self.path = tempfile.mkstemp(".npy", "autograd_cy-", directory)
         self._remove = weakref.finalize(self, _remove, self.path)
         with os.fdopen(descriptor, "wb") as file:
