@@ -216,6 +216,8 @@ import signal, sys, threading, time
 sys.path[:0] = {path!r}
 from test_reentrant import Nested, through_functions
 
+signal.signal(signal.SIGINT, signal.default_int_handler)    # jobs in the background of a shell ignore it
+
 def innermost():
     threading.Timer(0.2, lambda: signal.raise_signal(signal.SIGINT)).start()
     for _ in range(600):

@@ -14,6 +14,7 @@ from autograd_cy._core.dtypes cimport FLOAT16, FLOAT32, FLOAT64, code_of
 from autograd_cy._core.loops cimport (
     MAX_OPERANDS, Kernel, Walk, adding_kernel, broadcast_shape, evaluate, is_flat, set_operand, set_operands)
 from autograd_cy._core.reduction_loops cimport SUM, real, row_total, sort_by_stride, sum_along, walk_along
+from autograd_cy._core.region cimport spans_meet
 
 cnp.import_array()
 
@@ -139,27 +140,9 @@ cdef cnp.ndarray evaluate_added(Kernel *kernel, PyObject **arrays, int n, int co
 
 cdef bint overlaps_shifted(cnp.ndarray array, cnp.ndarray out) noexcept:
     """Whether two arrays may share memory, and not each element with the one in the same place."""
-    cdef char *first[2]
-    cdef char *end[2]
     if is_flat(array) and is_flat(out) and cnp.PyArray_BYTES(array) == cnp.PyArray_BYTES(out):
         return not cnp.PyArray_SAMESHAPE(array, out)
-    bounds_of(array, &first[0], &end[0])
-    bounds_of(out, &first[1], &end[1])
-    return first[0] < end[1] and first[1] < end[0]
-
-
-cdef void bounds_of(cnp.ndarray array, char **first, char **end) noexcept:
-    """Where the memory of an array that is not empty begins and ends."""
-    cdef npy_intp step
-    cdef int axis
-    first[0] = cnp.PyArray_BYTES(array)
-    end[0] = first[0] + cnp.PyArray_ITEMSIZE(array)
-    for axis in range(cnp.PyArray_NDIM(array)):
-        step = (cnp.PyArray_DIM(array, axis) - 1) * cnp.PyArray_STRIDE(array, axis)
-        if step < 0:
-            first[0] += step
-        else:
-            end[0] += step
+    return spans_meet(array, out)
 
 
 cdef void add_blocks(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:

@@ -227,8 +227,4 @@ cdef bint is_ours(PyObject *array, Py_ssize_t held=1) noexcept:
 
 cdef bint is_large(cnp.ndarray array) noexcept:
     """Whether memory for such an array comes from the pool: what saves an array is worth some care then."""
-    cdef cnp.npy_intp size = cnp.PyArray_ITEMSIZE(array)
-    cdef int axis
-    for axis in range(cnp.PyArray_NDIM(array)):
-        size *= cnp.PyArray_DIM(array, axis)
-    return size >= LARGE
+    return cnp.PyArray_NBYTES(array) >= LARGE

@@ -50,4 +50,5 @@ cdef int to_real(int code) noexcept
 cdef int to_complex(int code) noexcept
 cdef bint is_differentiable(int code) noexcept
 cdef str type_word(int code)
+cdef str long_word(int code)
 cdef int check_cast(int code, int target) except -1

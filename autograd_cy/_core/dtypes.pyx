@@ -166,6 +166,13 @@ words = {"bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int
          "complex64": "ComplexFloat", "complex128": "ComplexDouble"}
 
 
+cdef str long_word(int code):
+    """The name in C++ that some messages have: 'float' and 'double' for the common two."""
+    name = (<dtype> ALL[code]).name
+    return {"float32": "float", "float64": "double", "float16": "c10::Half", "complex64": "c10::complex<float>",
+            "complex128": "c10::complex<double>", "int64": "long int", "int32": "int"}.get(name, name)
+
+
 cdef int check_cast(int code, int target) except -1:
     """Refuse to write results of type `code` into memory of type `target`, if they are of a higher category."""
     if CATEGORY[code] > CATEGORY[target]:

@@ -2,6 +2,18 @@
 
 from autograd_cy._core.state cimport DEBUG
 
+cdef extern from "numpy/ndarraytypes.h":     # how NumPy gets the memory of its arrays
+    ctypedef struct Allocator "PyDataMemAllocator":
+        void *ctx
+        void *(*malloc)(void *, size_t) noexcept
+        void *(*calloc)(void *, size_t, size_t) noexcept
+        void *(*realloc)(void *, void *, size_t) noexcept
+        void (*free)(void *, void *, size_t) noexcept
+    ctypedef struct Handler "PyDataMem_Handler":
+        char name[127]
+        unsigned char version
+        Allocator allocator
+
 cdef bint deny() noexcept nogil
 cdef bint armed() noexcept nogil
 

@@ -20,18 +20,6 @@ cdef extern from "faults.h" nogil:
     bint autograd_cy_is_denied()
     void hook_allocators "autograd_cy_hook_allocators"()
 
-cdef extern from "numpy/ndarraytypes.h":
-    ctypedef struct Allocator "PyDataMemAllocator":
-        void *ctx
-        void *(*malloc)(void *, size_t) noexcept
-        void *(*calloc)(void *, size_t, size_t) noexcept
-        void *(*realloc)(void *, void *, size_t) noexcept
-        void (*free)(void *, void *, size_t) noexcept
-    ctypedef struct Handler "PyDataMem_Handler":
-        char name[127]
-        unsigned char version
-        Allocator allocator
-
 cdef extern from "numpy/arrayobject.h":
     object PyDataMem_SetHandler(object)
     object PyDataMem_GetHandler()

@@ -6,12 +6,12 @@ cimport cython
 cimport numpy as cnp
 
 from autograd_cy._core.buffers cimport sizes_of
-from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, code_of, dtype
+from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, code_of, dtype, long_word
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.overwriting cimport in_place
 from autograd_cy._core.record cimport as_tensor, as_type, is_wanted, new_node, record_all, shape_of, tensor_argument
 from autograd_cy._core.saved cimport save_input, unpack
-from autograd_cy._core.tensor cimport Tensor, extend, long_name, new_tensor
+from autograd_cy._core.tensor cimport Tensor, extend, new_tensor
 
 from autograd_cy._core.registry import op
 
@@ -62,13 +62,13 @@ def masked_fill(input, mask, value):
     cdef Tensor v = value if isinstance(value, Tensor) else None
     cdef Node node
     if code_of(m.array) != BOOL:
-        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {long_name(m)}")
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {long_word(code_of(m.array))}")
     if v is not None and cnp.PyArray_NDIM(v.array):
         raise RuntimeError("masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
                            f"{cnp.PyArray_NDIM(v.array)} dimension(s).")
     number = v.array if v is not None else value
     if np.iscomplexobj(number) and code_of(x.array) < COMPLEX64:
-        raise RuntimeError(f"value cannot be converted to type {long_name(x)} without overflow")
+        raise RuntimeError(f"value cannot be converted to type {long_word(code_of(x.array))} without overflow")
     array = np.array(np.broadcast_to(x.array, broadcast(x.array, m.array)))
     np.copyto(array, number, where=m.array, casting="unsafe")
     y = new_tensor(array)

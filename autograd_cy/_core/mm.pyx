@@ -12,14 +12,14 @@ cimport numpy as cnp
 from numpy cimport npy_intp
 
 from autograd_cy._core.broadcast_sums cimport sum_to
-from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, FLOAT16, code_of, type_word
+from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, FLOAT16, code_of, long_word, type_word
 from autograd_cy._core.gemm cimport add_row, conjugated, product
 from autograd_cy._core.loops cimport add_into
 from autograd_cy._core.modes cimport current_mode
 from autograd_cy._core.node cimport Node, connect, make_node, method_table
 from autograd_cy._core.record cimport is_wanted, record2, record_all, shape_of, tensor_argument
 from autograd_cy._core.saved cimport save_input, saved_array, unpack
-from autograd_cy._core.tensor cimport Tensor, long_name, new_tensor
+from autograd_cy._core.tensor cimport Tensor, new_tensor
 
 from autograd_cy._core.registry import op
 
@@ -207,7 +207,8 @@ cdef int check_matrices(Tensor a, Tensor b, bint turned) except -1:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({cnp.PyArray_DIM(a.array, 0)}x"
                            f"{cnp.PyArray_DIM(a.array, 1)} and {rows}x{cnp.PyArray_DIM(b.array, 0 if turned else 1)})")
     if code_of(a.array) != code_of(b.array):
-        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {long_name(a)} != {long_name(b)}")
+        raise RuntimeError("expected m1 and m2 to have the same dtype, but got: "
+                           f"{long_word(code_of(a.array))} != {long_word(code_of(b.array))}")
     return check_not_bool(a, "addmm_impl_cpu_")
 
 
@@ -300,7 +301,7 @@ cdef object as_number(object value, Tensor like):
     if isinstance(value, Tensor):
         value = (<Tensor> value).array.item()
     if isinstance(value, complex) and code < COMPLEX64:
-        raise RuntimeError(f"value cannot be converted to type {long_name(like)} without overflow")
+        raise RuntimeError(f"value cannot be converted to type {long_word(code_of(like.array))} without overflow")
     return value if code >= FLOAT16 else np.asarray(value).astype(like.array.dtype).item()
 
 

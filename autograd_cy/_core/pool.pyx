@@ -18,19 +18,7 @@ from cpython.pycapsule cimport PyCapsule_New
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset, strcpy
 
-from autograd_cy._core.faults cimport is_denied
-
-cdef extern from "numpy/ndarraytypes.h":
-    ctypedef struct Allocator "PyDataMemAllocator":
-        void *ctx
-        void *(*malloc)(void *, size_t) noexcept
-        void *(*calloc)(void *, size_t, size_t) noexcept
-        void *(*realloc)(void *, void *, size_t) noexcept
-        void (*free)(void *, void *, size_t) noexcept
-    ctypedef struct Handler "PyDataMem_Handler":
-        char name[127]
-        unsigned char version
-        Allocator allocator
+from autograd_cy._core.faults cimport Allocator, Handler, is_denied
 
 cdef enum:
     ALIGNMENT = 64

@@ -166,13 +166,9 @@ cdef bint is_held_alone(Node node, int slot, PyObject *array):
 cdef int empty_slot(Node node, int slot) except -1:
     """Give up what one slot holds, in a backward that gives up all."""
     node.released = True
-    if slot == 0:
-        node.saved0 = None
-    elif slot == 1:
-        node.saved1 = None
-    else:
-        node.saved2 = node.counter = None
-    return 0
+    if slot == OUTPUT_SLOT:
+        node.counter = None
+    return set_slot_value(node, slot, None)
 
 
 cdef cnp.ndarray saved_like(Node node, int slot, cnp.ndarray g):

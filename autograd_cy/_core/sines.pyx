@@ -6,14 +6,13 @@ An element has the same bits wherever it stands. What is too large for the reduc
 from libc.math cimport cos, fabs, sin
 from numpy cimport npy_intp
 
-from autograd_cy._core.loops cimport call_flattened
+from autograd_cy._core.loops cimport Loop, call_flattened
 
 cdef extern from *:
     """
     #include "clones.h"
     #include "elementary.h"
-    AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_sin_block)
-    AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_cos_block)
+    AUTOGRAD_CY_CLONED static void autograd_cy_turn_block(double const *, double *, npy_intp, int);
     AUTOGRAD_CY_CLONED static npy_intp autograd_cy_any_beyond(double const *, npy_intp);
     """
 
@@ -34,23 +33,11 @@ cdef npy_intp any_beyond "autograd_cy_any_beyond"(const double *x, npy_intp n) n
     return found
 
 
-cdef void sin_block "autograd_cy_sin_block"(char **args, const npy_intp *dims, const npy_intp *strides,
-                                            void *data) noexcept nogil:
-    """Contiguous elements, none beyond the limit."""
-    cdef const double *x = <const double *> args[0]
-    cdef double *y = <double *> args[1]
+cdef void turn_block "autograd_cy_turn_block"(const double *x, double *y, npy_intp n, int quarters) noexcept nogil:
+    """Elements of which none is beyond the limit."""
     cdef npy_intp i
-    for i in range(dims[0]):
-        y[i] = turned_sin(x[i], 0)
-
-
-cdef void cos_block "autograd_cy_cos_block"(char **args, const npy_intp *dims, const npy_intp *strides,
-                                            void *data) noexcept nogil:
-    cdef const double *x = <const double *> args[0]
-    cdef double *y = <double *> args[1]
-    cdef npy_intp i
-    for i in range(dims[0]):
-        y[i] = turned_sin(x[i], 1)
+    for i in range(n):
+        y[i] = turned_sin(x[i], quarters)
 
 
 cdef inline double one(double x, int quarters) noexcept nogil:
@@ -74,26 +61,24 @@ cdef inline void in_blocks(char **args, npy_intp n, const npy_intp *strides, int
         own[0], own[1] = args[0] + start * sizeof(double), args[1] + start * sizeof(double)
         if any_beyond(<const double *> own[0], size):
             each(own, size, strides, quarters)
-        elif quarters:
-            cos_block(own, &size, strides, NULL)
         else:
-            sin_block(own, &size, strides, NULL)
+            turn_block(<const double *> own[0], <double *> own[1], size, quarters)
         start += size
 
 
-cdef void sin_f64(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
+cdef inline void turned(char **args, npy_intp n, const npy_intp *strides, int quarters, Loop itself) noexcept nogil:
+    """A loop over any elements; a long run of strided ones comes back to it block by block."""
     if strides[0] == sizeof(double) and strides[1] == sizeof(double):
-        in_blocks(args, dims[0], strides, 0)
-    elif dims[0] >= LONG:
-        call_flattened(sin_f64, args, dims[0], strides, 2, sizeof(double))
+        in_blocks(args, n, strides, quarters)
+    elif n >= LONG:
+        call_flattened(itself, args, n, strides, 2, sizeof(double))
     else:
-        each(args, dims[0], strides, 0)
+        each(args, n, strides, quarters)
+
+
+cdef void sin_f64(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
+    turned(args, dims[0], strides, 0, sin_f64)
 
 
 cdef void cos_f64(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
-    if strides[0] == sizeof(double) and strides[1] == sizeof(double):
-        in_blocks(args, dims[0], strides, 1)
-    elif dims[0] >= LONG:
-        call_flattened(cos_f64, args, dims[0], strides, 2, sizeof(double))
-    else:
-        each(args, dims[0], strides, 1)
+    turned(args, dims[0], strides, 1, cos_f64)

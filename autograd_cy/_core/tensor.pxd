@@ -90,7 +90,6 @@ cdef void share_version(Tensor source, Tensor alias)
 cdef int link_view(Tensor source, Tensor view, int creation=*) except -1
 cdef bint gained_grad(Tensor view) noexcept
 cdef str type_name(Tensor tensor)
-cdef str long_name(Tensor tensor)
 cpdef extend(str name, value)
 
 

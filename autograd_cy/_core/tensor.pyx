@@ -11,7 +11,7 @@ from cpython.ref cimport Py_INCREF
 
 cimport numpy as cnp
 
-from autograd_cy._core.dtypes cimport code_of, dtype_of, is_differentiable, type_word
+from autograd_cy._core.dtypes cimport code_of, dtype_of, is_differentiable, long_word, type_word
 from autograd_cy._core.buffers cimport keep_spare
 from autograd_cy._core.faults cimport serves_again
 from autograd_cy._core.inference cimport flag_error, in_inference_mode, version_error
@@ -535,19 +535,12 @@ cdef int check_gradient(Tensor tensor, object value) except -1:
         raise RuntimeError("can't assign Variable as its own grad")
     cdef Tensor g = <Tensor> value
     if code_of(g.array) != code_of(tensor.array):
-        raise RuntimeError(f"attempting to assign a gradient with dtype '{long_name(g)}' to a tensor with grad_dtype "
-                           f"'{long_name(tensor)}'. The gradient must match the tensor's dtype")
+        raise RuntimeError(f"attempting to assign a gradient with dtype '{long_word(code_of(g.array))}' to a tensor with "
+                           f"grad_dtype '{long_word(code_of(tensor.array))}'. The gradient must match the tensor's dtype")
     if not cnp.PyArray_SAMESHAPE(g.array, tensor.array):
         raise RuntimeError(f"assign a gradient of size {list(g.shape)} to a tensor of size {list(tensor.shape)}: "
                            "they must be equal")
     return 0
-
-
-cdef str long_name(Tensor tensor):
-    """The name that messages on dtypes use: 'float' and 'double' for the common two."""
-    name = dtype_of(code_of(tensor.array)).name
-    return {"float32": "float", "float64": "double", "float16": "c10::Half", "complex64": "c10::complex<float>",
-            "complex128": "c10::complex<double>", "int64": "long int", "int32": "int"}.get(name, name)
 
 
 cpdef extend(str name, value):
