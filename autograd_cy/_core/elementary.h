@@ -84,8 +84,22 @@ static inline double autograd_cy_exp_f64(double x) {
 static inline float autograd_cy_sqrt_f32(float x) { return sqrtf(x); }
 static inline double autograd_cy_sqrt_f64(double x) { return sqrt(x); }
 
-static inline float autograd_cy_sigmoid_f32(float x) { return 1.0f / (1.0f + autograd_cy_exp_f32(-x)); }
-static inline double autograd_cy_sigmoid_f64(double x) { return 1.0 / (1.0 + autograd_cy_exp_f64(-x)); }
+/* exp(-x) is added to 1: below 2**-120 it need not be right, which saves one of the two factors. */
+static inline float autograd_cy_sigmoid_f32(float x) {
+    int32_t k;
+    float p;
+    x = x < -89.0f ? -89.0f : x;
+    p = autograd_cy_exp_part_f32(x > 86.0f ? -86.0f : -x, &k);
+    return 1.0f / (1.0f + (p + p) * autograd_cy_float(((uint32_t) k << 23) + 0x3F000000u));
+}
+
+static inline double autograd_cy_sigmoid_f64(double x) {
+    int64_t k;
+    double p;
+    x = x < -710.0 ? -710.0 : x;
+    p = autograd_cy_exp_part_f64(x > 700.0 ? -700.0 : -x, &k);
+    return 1.0 / (1.0 + (p + p) * autograd_cy_double(((uint64_t) k << 52) + 0x3FE0000000000000u));
+}
 
 /* The standard normal distribution and its density. In one loop both take the same exp. */
 static inline float autograd_cy_bell_f32(float a) { return autograd_cy_exp_within_f32(-0.5f * (a * a)); }

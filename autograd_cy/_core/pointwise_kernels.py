@@ -152,7 +152,8 @@ def kernels_of(row):
     if not row.forward.isidentifier() or row.forward in row.lets:
         for suffix, ctype, kind, code in INTEGERS + FLOATS:
             if kind in row.forward_kinds:
-                text += kernel(f"{row.name}_forward", row.forward, row.inputs, row.lets, suffix, ctype, code)
+                formula = row.real_forward if kind == "r" and row.real_forward else row.forward
+                text += kernel(f"{row.name}_forward", formula, row.inputs, row.lets, suffix, ctype, code)
     elif row.real_forward:
         for suffix, ctype, _, code in FLOATS[:2]:
             text += kernel(f"{row.name}_forward", row.real_forward, row.inputs, row.lets, suffix, ctype, code)

@@ -9,7 +9,7 @@ A row: op(name, arguments, forward, {input: derivative}, ...)
                real types), or one of NumPy's, whose loop is called block by block
   node, saved  PyTorch's names of the node and of what it saves: the inputs a, b and (c or the output)
   kinds        derivative kernels for r(eal), c(omplex) types; other types go by the rule
-  real_forward a formula in place of the ufunc for float and double: where gcc's loop beats NumPy's, with the same bits
+  real_forward a formula in place of `forward` for float and double: where the compiler makes a faster loop of it
   without      types that NumPy has a loop for, but the operation doesn't take: (first code, end)
   in_place     whether a public operation has a variant that writes into its first operand: exp_()
   example      for the docstring: a call, and what it returns
@@ -119,8 +119,9 @@ op("cos", "input", "cos", {"a": "-g * z"}, let="z = sin(a)", node="CosBackward0"
 op("tanh", "input", "tanh", {"a": "g * (1 - y * y)"}, node="TanhBackward0", inexact=True,
    doc="The hyperbolic tangent.",
    example=("ag.tanh(ag.tensor([0.0, 1.0]))", "tensor([0.0000, 0.7616])"))
-op("sigmoid", "input", "1 / (1 + e)", {"a": "g * (1 - y) * y"}, let="e = exp(-a)", node="SigmoidBackward0",
-   inexact=True, doc="The logistic function 1 / (1 + exp(-input)).",
+op("sigmoid", "input", "1 / (1 + e)", real_forward="s", derivatives={"a": "g * (1 - y) * y"},
+   let="e = exp(-a); s = sigmoid(a)", node="SigmoidBackward0", inexact=True,
+   doc="The logistic function 1 / (1 + exp(-input)).",
    example=("ag.sigmoid(ag.tensor([0.0, 1.0]))", "tensor([0.5000, 0.7311])"))
 op("erf", "input", "r", {"a": "1.1283791670955126 * g * e"}, let="r = erf(a); e = exp(-a * a)", node="ErfBackward0",
    kinds="r", inexact=True, doc="The error function 2 / sqrt(pi) * integral of exp(-t**2) from 0 to input.",
