@@ -72,6 +72,25 @@ def test_bits_do_not_depend_on_the_number_of_threads(name: str, dtype: ag.dtype)
             assert first.tobytes() == again.tobytes()
 
 
+@needs_threads
+@pytest.mark.parametrize("dtype", [ag.float32, ag.float64, ag.complex64, ag.int64], ids=str)
+def test_batches_of_products_have_the_same_bits(dtype: ag.dtype) -> None:
+    random = np.random.default_rng(4)
+    values = [random.integers(-9, 10, shape) / 8 for shape in ((13, 31, 57), (13, 57, 37))]
+    results = []
+    for n in (1, 2, 3, 7):
+        set_kernel_threads(n)
+        a, b = (ag.tensor(value, dtype=dtype, requires_grad=dtype.is_floating_point) for value in values)
+        y = a @ b
+        found = [y.detach().numpy()]
+        if y.requires_grad:
+            found += [g.numpy() for g in ag.autograd.grad(y, (a, b), y.detach())]
+        results.append([array.tobytes() for array in found])
+    assert results[1:] == results[:1] * 3
+    if dtype.is_floating_point:  # eighths: nothing is rounded
+        np.testing.assert_array_equal(found[0], np.matmul(*values))
+
+
 def cases(rows: list) -> list:
     dtypes = ("float32", "complex64")
     return [pytest.param(row, d, id=f"{row.name}-{d}") for row in rows for d in dtypes if d in row.dtypes + row.forward]

@@ -9,6 +9,11 @@ NOTE [Borrowed loops] in loops.pyx:
      from a sum, say) NumPy 2.0 multiplies element by element: large ones are copied first;
   3. for n = 1, an outer product, the loop goes element by element, too: floats have a kernel here, ten times as fast;
   4. newer versions copy what BLAS can't take: where memory runs out, the loop leaves a MemoryError behind.
+
+NOTE [Threads in products]
+BLAS shares a large product among its own threads, a small one it computes in the thread that calls it. So a batch of small
+ones is shared among ours: each is the same call whoever makes it, and the bits are the same. By then no operand is left
+that NumPy would copy: a worker can't raise.
 """
 
 import numpy as np
@@ -20,6 +25,7 @@ from numpy cimport npy_intp
 from autograd_cy._core.buffers cimport dense_copy, new_array
 from autograd_cy._core.dtypes cimport FLOAT32, FLOAT64, NCODES, code_of
 from autograd_cy._core.loops cimport Kernel, adding_kernel, borrow
+from autograd_cy._core.threads cimport share_range
 
 cnp.import_array()
 
@@ -28,9 +34,18 @@ cdef struct Matrix:
     npy_intp batch, rows, columns
     npy_intp batch_stride, row_stride, column_stride
 
+cdef struct Product:         # a @ b, written to dense memory
+    Matrix *a
+    Matrix *b
+    char *out
+    npy_intp itemsize
+    Kernel *kernel
+
 cdef enum:
     COPYING = 1 << 10        # multiplications from which on it pays to copy an operand for BLAS,
     RELEASING = 1 << 18      # and to let other threads run meanwhile
+    BY_ONE_THREAD = 1 << 18  # up to which OpenBLAS computes a product in one thread
+    TO_AN_ELEMENT = 8        # that take as long as an element of an elementwise loop
 
 cdef Kernel[NCODES] MATMUL
 
@@ -99,27 +114,41 @@ cdef bint suits_blas(Matrix *m, npy_intp itemsize) noexcept:
 
 
 cdef void multiply(int code, Matrix *a, Matrix *b, char *out, npy_intp itemsize) except *:
-    """Write a @ b to dense memory."""
-    cdef npy_intp[4] dims
-    cdef npy_intp[9] strides
-    cdef char *args[3]
+    """Write a @ b to dense memory; see NOTE [Threads in products]."""
+    cdef Product made = Product(a, b, out, itemsize, &MATMUL[code])
+    cdef npy_intp each = a.rows * a.columns * b.columns
     if a.columns == 1 and a.batch == 1 and (code == FLOAT32 or code == FLOAT64):
         if code == FLOAT32:
             outer(a, b, <float *> out)
         else:
             outer(a, b, <double *> out)
-        return
-    args[0], args[1], args[2] = a.data, b.data, out
-    dims[0], dims[1], dims[2], dims[3] = a.batch, a.rows, a.columns, b.columns
-    strides[0], strides[1], strides[2] = a.batch_stride, b.batch_stride, a.rows * b.columns * itemsize
+    elif a.batch * each < RELEASING:
+        multiply_part(&made, 0, a.batch)
+    else:
+        with nogil:
+            if each <= BY_ONE_THREAD:
+                share_range(multiply_part, &made, a.batch, max(each // TO_AN_ELEMENT, 1), 1, True)
+            else:
+                multiply_part(&made, 0, a.batch)
+
+
+cdef void multiply_part(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    """Some matrices of a batch."""
+    cdef Product *made = <Product *> data
+    cdef Matrix *a = made.a
+    cdef Matrix *b = made.b
+    cdef npy_intp itemsize = made.itemsize, size = a.rows * b.columns * itemsize
+    cdef npy_intp[4] dims
+    cdef npy_intp[9] strides
+    cdef char *args[3]
+    args[0], args[1] = a.data + first * a.batch_stride, b.data + first * b.batch_stride
+    args[2] = made.out + first * size
+    dims[0], dims[1], dims[2], dims[3] = end - first, a.rows, a.columns, b.columns
+    strides[0], strides[1], strides[2] = a.batch_stride, b.batch_stride, size
     strides[3], strides[4] = a.row_stride, a.column_stride
     strides[5], strides[6] = b.row_stride, b.column_stride
     strides[7], strides[8] = b.columns * itemsize, itemsize
-    if a.batch * a.rows * a.columns * b.columns < RELEASING:
-        MATMUL[code].loop(args, dims, strides, MATMUL[code].data)
-    else:
-        with nogil:
-            MATMUL[code].loop(args, dims, strides, MATMUL[code].data)
+    made.kernel.loop(args, dims, strides, made.kernel.data)
 
 
 cdef void outer(Matrix *a, Matrix *b, floating *out) noexcept:
