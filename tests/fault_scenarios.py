@@ -122,6 +122,29 @@ def layer_norm():
 
 
 @scenario
+def variances():
+    a = leaf(4, 5)
+
+    def step():
+        x = a * 2.0
+        (x.var(0).sum() + x.std() + x.norm() + x.norm(1, 1).sum()).backward()
+
+    return [a], step
+
+
+@scenario
+def large_variances():
+    """Their gradients are written over what was saved, and added to what has arrived."""
+    a = leaf(150, 200)
+
+    def step():
+        x = a * 2.0
+        (x.var(0).sum() + x.std(1).sum()).backward()
+
+    return [a], step
+
+
+@scenario
 def linear():
     a, w, b = leaf(4, 5), leaf(3, 5, seed=1), leaf(3, seed=2)
 

@@ -41,6 +41,7 @@ PROGRAMS: dict[str, Callable[..., ag.Tensor]] = {
     "expanded": lambda a, b, row, column: row.expand(SHAPE) * column.expand(SHAPE),
     "numbers": lambda a, b, row, column: 0.5 * a * (1.0 + b),
     "sums": lambda a, b, row, column: (a * row).sum(0) + (a * column).sum(1, True) + a.sum(),
+    "variances": lambda a, b, row, column: (a - a.mean(0)) / a.std(0) + b.var(1, keepdim=True) + a.norm() + b.var(),
     "accumulated": lambda a, b, row, column: a * 2.0 + a * 3.0 + a * b,
 }
 

@@ -31,7 +31,8 @@ LAYERS = [
     _core.hooks _core.op_hooks _core.out_argument
     _core.overrides _core.backward_arguments
     _core.loops _core.operands _core.rows _core.partials _core.reduction_loops _core.softmax_loops
-    _core.broadcast_sums _core.sines _core.choice_loops _core.layer_norm_loops _core.return_types
+    _core.broadcast_sums _core.sines _core.choice_loops _core.variance_loops _core.layer_norm_loops
+    _core.weight_loops _core.return_types
     _core.gemm
     _core.nans
     _core.anomaly
@@ -47,7 +48,7 @@ LAYERS = [
     _core.reduction_node
     _core.pointwise _core.shape
     _core.shape_views _core.transposes _core.part_views
-    _core.sums _core.cumsum _core.normalize _core.extremes _core.norms _core.parts
+    _core.sums _core.cumsum _core.normalize _core.extremes _core.norms _core.parts _core.variance
     _core.arithmetic _core.activations _core.index_tensors _core.scatter _core.masked_fill
     _core.pointwise_inplace
     _core.index _core.gather _core.index_put

@@ -10,6 +10,7 @@ from numpy cimport npy_intp
 
 from autograd_cy._core.reduction_loops cimport real, row_total
 from autograd_cy._core.threads cimport share_range
+from autograd_cy._core.variance_loops cimport LANES, folded, sums_of_deviations
 
 # The functions that Cython makes of those of `real` numbers: of float and of double.
 cdef extern from *:
@@ -27,51 +28,9 @@ cdef extern from *:
     """
 
 cdef enum:
-    LANES = 32              # more than the compiler unrolls before it vectorizes
     BLOCK = 512             # elements that are summed lane by lane before the lanes are put together
     COLUMNS = 256           # columns of the weight's gradient that are summed together ...
     ROWS = 64               # ... over so many rows, before they are added in double
-
-
-# two sums at a time
-
-cdef inline double folded(real *lanes) noexcept nogil:
-    """The sum of LANES numbers, which are written over."""
-    cdef npy_intp k
-    for k in range(16):
-        lanes[k] = lanes[k] + lanes[k + 16]
-    for k in range(8):
-        lanes[k] = lanes[k] + lanes[k + 8]
-    for k in range(4):
-        lanes[k] = lanes[k] + lanes[k + 4]
-    return (<double> lanes[0] + <double> lanes[2]) + (<double> lanes[1] + <double> lanes[3])
-
-
-cdef inline void sums_of_deviations(const real *x, npy_intp n, real center, double *sums) noexcept nogil:
-    """The sum of x - center, and of its square."""
-    cdef real[LANES] first, second
-    cdef real d
-    cdef npy_intp i, k, size
-    sums[0] = sums[1] = 0
-    while n > 0:
-        size = min(n, <npy_intp> BLOCK)
-        i = 0
-        for k in range(LANES):
-            first[k] = second[k] = 0
-        while i + LANES <= size:
-            for k in range(LANES):
-                d = x[i + k] - center
-                first[k] = first[k] + d
-                second[k] = second[k] + d * d
-            i += LANES
-        for k in range(size - i):
-            d = x[i + k] - center
-            first[k] = first[k] + d
-            second[k] = second[k] + d * d
-        sums[0] += folded(&first[0])
-        sums[1] += folded(&second[0])
-        x += size
-        n -= size
 
 
 cdef inline void sums_of_products(const real *g, const real *x, npy_intp n, real center, double *sums) noexcept nogil:

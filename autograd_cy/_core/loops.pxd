@@ -41,6 +41,8 @@ cdef list set_operands(Walk *walk, PyObject **arrays, int n, cnp.ndarray out)
 cdef void set_operand(Walk *walk, int k, cnp.ndarray array) noexcept
 cdef void call_flattened(Loop loop, char **args, npy_intp n, const npy_intp *strides, int operands,
                          npy_intp itemsize) noexcept nogil
+cdef void copy_strided "autograd_cy_copy_strided"(char *to, npy_intp to_stride, const char *source, npy_intp stride,
+                                                  npy_intp n, npy_intp itemsize) noexcept nogil
 cdef int add_into(cnp.ndarray total, cnp.ndarray array) except -1
 cdef Kernel *adding_kernel(int code) noexcept
 cdef bint is_flat(cnp.ndarray array) noexcept

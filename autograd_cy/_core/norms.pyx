@@ -1,6 +1,5 @@
-"""Variance, standard deviation and the norms of vectors."""
+"""The norms of vectors."""
 
-import warnings
 from math import inf, isinf
 
 import numpy as np
@@ -9,22 +8,23 @@ cimport cython
 from cpython.object cimport PyObject
 cimport numpy as cnp
 
-from autograd_cy._core.buffers cimport cast
+from autograd_cy._core.buffers cimport cast, new_zeros
 from autograd_cy._core.dtypes cimport (
     COMPLEX64, FLOAT16, FLOAT32, NCODES, as_dtype, code_of, promote, to_complex, to_real, type_word)
 from autograd_cy._core.loops cimport Kernel, borrow, evaluate
 from autograd_cy._core.record cimport as_tensor, is_wanted
-from autograd_cy._core.reduction_loops cimport LARGEST, SMALLEST, SUM, Dims, count_along, divide_by, mean_of, reduced
+from autograd_cy._core.reduction_loops cimport LARGEST, SMALLEST, SUM, Dims, reduced
 from autograd_cy._core.reduction_node cimport (
-    SAVES_INPUT, SAVES_OUTPUT, WeightedReduction, dim_tuple, dims_of, enter_reduction, in_type)
-from autograd_cy._core.saved cimport saved_array, unpack
+    SAVES_INPUT, SAVES_OUTPUT, FusedReduction, WeightedReduction, dim_tuple, dims_of, enter_reduction, in_type, inverse_of)
+from autograd_cy._core.saved cimport saved_array, saved_like, unpack
 from autograd_cy._core.tensor cimport Tensor, new_tensor
+from autograd_cy._core.weight_loops cimport DEVIATING, SIGNED, divided
 
 from autograd_cy._core.registry import op
 
 cnp.import_array()
 
-cdef Kernel[NCODES] SUBTRACT, MULTIPLY, SQRT, ABSOLUTE, POWER
+cdef Kernel[NCODES] MULTIPLY, SQRT, ABSOLUTE, POWER
 
 
 cdef cnp.ndarray call1(Kernel *kernels, cnp.ndarray a, int result, cnp.ndarray out):
@@ -42,122 +42,8 @@ cdef cnp.ndarray call2(Kernel *kernels, cnp.ndarray a, cnp.ndarray b, cnp.ndarra
     return evaluate(&kernels[code_of(a)], operands, 2, code_of(a), out)
 
 
-cdef object inverse_of(object y):
-    """1 / y of a Tensor, and 0, constant, where y is 0."""
-    nonzero = y != 0
-    return (1 / y.where(nonzero, 1)).where(nonzero, 0)
-
-
-# var and std
-
-cdef class VarianceReduction(WeightedReduction):
-    """The third constant is the correction as it was given, the fourth the degrees of freedom."""
-
-    cdef tuple constant_names(self):
-        return ("dim", "keepdim", "correction")
-
-    cdef object deviations(self):
-        """The deviations from the mean over the degrees of freedom."""
-        x = unpack(self, 0)
-        scale = 1 / self.constants[3] if self.constants[3] else inf
-        return (x - x.mean(self.constants[0], True)) * scale
-
-
 @cython.final
-cdef class VarBackward0(VarianceReduction):
-    cdef tuple saved_names(self):
-        return ("self", None, None)
-
-    cdef object weights(self):
-        return self.deviations() * 2
-
-
-@cython.final
-cdef class StdBackward0(VarianceReduction):
-    cdef tuple saved_names(self):
-        return ("self", None, "result")
-
-    cdef object weights(self):
-        return self.deviations() * self.spread(inverse_of(unpack(self, 2)))
-
-
-cdef cnp.ndarray variance_of(cnp.ndarray array, Dims dims, bint keepdim, double freedom):
-    """Of floats or complex numbers, by way of the mean; float16 is computed in float32."""
-    cdef int code = code_of(array)
-    if code == FLOAT16:
-        return cast(variance_of(cast(array, FLOAT32), dims, keepdim, freedom), FLOAT16)
-    cdef cnp.ndarray x = call2(SUBTRACT, array, mean_of(array, code, dims, True), None)
-    if code >= COMPLEX64:
-        x = call1(ABSOLUTE, x, to_real(code), None)
-    call2(MULTIPLY, x, x, x)
-    cdef cnp.ndarray result = reduced(&SUM, x, dims, keepdim)
-    divide_by(result, freedom)
-    return result
-
-
-cdef object variance(object input, object dim, object unbiased, bint keepdim, object correction, bint root):
-    cdef str name = "std" if root else "var"
-    cdef Tensor x = as_tensor(input, name)
-    if isinstance(dim, bool):                       # var(unbiased)
-        dim, unbiased = None, dim
-    if unbiased is not None:
-        if correction is not None:
-            raise TypeError(f"{name}() received an invalid combination of arguments: both unbiased and correction")
-        correction = 1 if unbiased else 0
-    cdef Dims dims = dims_of(dim, cnp.PyArray_NDIM(x.array), name)
-    if code_of(x.array) < FLOAT16:
-        raise RuntimeError("std and var only support floating point and complex dtypes")
-    cdef double freedom = count_along(x.array, dims) - (1 if correction is None else correction)
-    if freedom <= 0:
-        freedom = 0
-        warnings.warn(f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
-                      "(input numel divided by output numel).", UserWarning)
-    cdef cnp.ndarray array = variance_of(x.array, dims, keepdim, freedom)
-    cdef Tensor y = new_tensor(square_root(array) if root else array)
-    if not is_wanted(x):
-        return y
-    constants = (None if dim is None else dim_tuple(dims), keepdim, correction, freedom)
-    if root:
-        return enter_reduction(StdBackward0, constants, x, y, SAVES_INPUT | SAVES_OUTPUT)
-    return enter_reduction(VarBackward0, constants, x, y, SAVES_INPUT)
-
-
-cdef cnp.ndarray square_root(cnp.ndarray array):
-    """In place."""
-    return call1(SQRT, array, code_of(array), array)
-
-
-@op(methods=("var",))
-def var(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
-    """var(input, dim=None, *, correction=1, keepdim=False) -> Tensor: the variance of all elements, or along `dim`.
-
-    The sum of the squared deviations from the mean, over their number less the correction; unbiased=False is correction=0.
-    A UserWarning where that is not positive. Of complex numbers it is real.
-
-    >>> import autograd_cy as ag
-    >>> ag.var(ag.tensor([1.0, 2.0, 3.0, 6.0]), correction=0)
-    tensor(3.5000)
-    """
-    return variance(input, dim, unbiased, keepdim, correction, False)
-
-
-@op(methods=("std",))
-def std(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
-    """std(input, dim=None, *, correction=1, keepdim=False) -> Tensor: the standard deviation, the square root of var().
-
-    Its gradient is 0 where all elements are equal.
-
-    >>> import autograd_cy as ag
-    >>> ag.std(ag.tensor([1.0, 2.0, 3.0]))
-    tensor(1.)
-    """
-    return variance(input, dim, unbiased, keepdim, correction, True)
-
-
-# norm
-
-@cython.final
-cdef class LinalgVectorNormBackward0(WeightedReduction):
+cdef class LinalgVectorNormBackward0(FusedReduction):
     """The third constant is the order."""
 
     cdef tuple saved_names(self):
@@ -174,6 +60,19 @@ cdef class LinalgVectorNormBackward0(WeightedReduction):
         if self.constants[2] == 0:
             return new_tensor(np.zeros_like(saved_array(self, 2)))
         return WeightedReduction.jvp(self, tangents)
+
+    cdef Kernel *kernel(self, int code) except? NULL:
+        if self.constants[2] == 2:
+            return &DEVIATING[code]
+        return &SIGNED[code] if self.constants[2] == 1 else NULL
+
+    cdef tuple operands(self, cnp.ndarray x, cnp.ndarray g, Dims dims):
+        cdef cnp.ndarray y = saved_like(self, 2, g)
+        if self.constants[2] == 1:
+            return g, g
+        if code_of(y) != code_of(g):
+            y = cast(y, code_of(g))
+        return new_zeros(code_of(x), 0, NULL), divided(g, y, 1)
 
     cdef object weights(self):
         """The derivative of the norm; where the norm is 0 it is 0."""
@@ -196,6 +95,11 @@ cdef class LinalgVectorNormBackward0(WeightedReduction):
         equal = np.absolute(x) == y
         count = np.maximum(np.sum(equal, self.constants[0] if cnp.PyArray_NDIM(x) else None, keepdims=True), 1)
         return new_tensor(np.asarray(np.divide(equal, count, dtype=y.dtype)))
+
+
+cdef cnp.ndarray square_root(cnp.ndarray array):
+    """In place."""
+    return call1(SQRT, array, code_of(array), array)
 
 
 cdef cnp.ndarray norm_of(cnp.ndarray array, double p, Dims dims, bint keepdim):
@@ -287,7 +191,6 @@ def real_code(code):
     return to_real(code)
 
 
-borrow(SUBTRACT, np.subtract, lambda code: code)
 borrow(MULTIPLY, np.multiply, lambda code: code)
 borrow(SQRT, np.sqrt, lambda code: code)
 borrow(POWER, np.power, lambda code: code)

@@ -29,6 +29,7 @@ from . import (  # noqa: F401  (importing a family declares its operations)
     shape_views,
     sums,
     transposes,
+    variance,
     where,
 )
 from .overrides import make_overridable

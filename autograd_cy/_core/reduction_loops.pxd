@@ -17,17 +17,28 @@ cdef struct Reducer:                # a loop of two operands that reduces
     Loop[NCODES] planes             # our own for the last two dimensions, or NULL
     char[NCODES][16] identity       # what nothing reduces to, in each type
 
+cdef struct Run:                    # the last dimension of a walk
+    npy_intp size
+    npy_intp[3] strides
+    Kernel *borrowed
+
+cdef struct Planes:                 # how a walk is reduced plane by plane: `loop` sees runs, its data is the Run
+    Loop loop
+    Kernel *borrowed                # instead of `loop`, if that is NULL
+
 cdef Reducer SUM, PRODUCT, LARGEST, SMALLEST, ANY_TRUE, ALL_TRUE
 
 cdef cnp.ndarray reduced(Reducer *reducer, cnp.ndarray array, Dims dims, bint keepdim)
 cdef int walk_along(Walk *walk, Reducer *reducer, int code) except -1
 cdef int sum_along(Walk *walk, int n, Kernel *kernel, int code) except -1
+cdef void call_planes(Walk *walk, int n, void *planes) noexcept nogil
 cdef void sort_by_stride(Walk *walk) noexcept
 cdef cnp.ndarray total_of(cnp.ndarray array, int code, Dims dims, bint keepdim)
 cdef cnp.ndarray mean_of(cnp.ndarray array, int code, Dims dims, bint keepdim)
 cdef cnp.ndarray expanded(cnp.ndarray array, tuple sizes, Dims dims)
 cdef int divide_by(cnp.ndarray array, double divisor) except -1
 cdef Py_ssize_t count_along(cnp.ndarray array, Dims dims) noexcept
+cdef int reduced_shape(cnp.ndarray array, Dims dims, bint keepdim, npy_intp *sizes) noexcept
 cdef tuple reduced_sizes(cnp.ndarray array, Dims dims, bint keepdim)
 cdef double row_total "autograd_cy_row_total"(const real *x, npy_intp n) noexcept nogil
 cdef double row_dot "autograd_cy_row_dot"(const real *x, const real *y, npy_intp n) noexcept nogil

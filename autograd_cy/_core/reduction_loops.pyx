@@ -16,7 +16,7 @@ from numpy cimport npy_intp
 from autograd_cy._core.buffers cimport cast, dense_copy, new_array, strided_view
 from autograd_cy._core.dtypes cimport (
     COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64, ITEMSIZE, NCODES, code_of, dtype, dtype_of)
-from autograd_cy._core.loops cimport MAX_DIMS, Kernel, Loop, Walk, borrow, call_part
+from autograd_cy._core.loops cimport MAX_DIMS, Kernel, Walk, borrow, call_part
 from autograd_cy._core.partials cimport Reduction, fill, share_reduction
 
 cnp.import_array()
@@ -36,15 +36,6 @@ cdef enum:
     LANES = 32
     BLOCK = 1024            # elements that are reduced lane by lane before the lanes are put together
     COLUMNS = 2048
-
-cdef struct Run:            # the last dimension of a walk
-    npy_intp size
-    npy_intp[3] strides
-    Kernel *borrowed
-
-cdef struct Planes:         # how a walk is reduced plane by plane
-    Loop loop
-    Kernel *borrowed
 
 
 # loops
@@ -228,17 +219,12 @@ cdef cnp.ndarray reduced(Reducer *reducer, cnp.ndarray array, Dims dims, bint ke
     cdef Walk walk
     cdef npy_intp[MAX_DIMS] sizes
     cdef cnp.ndarray result
-    cdef int axis, own = 0, n = 0, code = code_of(array)
+    cdef int axis, own = 0, code = code_of(array)
     cdef bint along
     if not cnp.PyArray_ISALIGNED(array):
         array = dense_copy(array)
     walk.ndim = cnp.PyArray_NDIM(array)
-    for axis in range(walk.ndim):
-        along = dims >> axis & 1
-        if not along or keepdim:
-            sizes[n] = 1 if along else cnp.PyArray_DIM(array, axis)
-            n += 1
-    result = new_array(code, n, sizes)
+    result = new_array(code, reduced_shape(array, dims, keepdim, sizes), sizes)
     fill(result, reducer.identity[code], ITEMSIZE[code])
     walk.data[0] = walk.data[2] = cnp.PyArray_BYTES(result)
     walk.data[1] = cnp.PyArray_BYTES(array)
@@ -330,6 +316,18 @@ cdef cnp.ndarray mean_of(cnp.ndarray array, int code, Dims dims, bint keepdim):
     result = total_of(array, code, dims, keepdim)
     divide_by(result, count_along(array, dims))
     return result
+
+
+cdef int reduced_shape(cnp.ndarray array, Dims dims, bint keepdim, npy_intp *sizes) noexcept:
+    """Writes the sizes of the array reduced along `dims`; returns how many there are."""
+    cdef int axis, n = 0
+    cdef bint along
+    for axis in range(cnp.PyArray_NDIM(array)):
+        along = dims >> axis & 1
+        if not along or keepdim:
+            sizes[n] = 1 if along else cnp.PyArray_DIM(array, axis)
+            n += 1
+    return n
 
 
 cdef tuple reduced_sizes(cnp.ndarray array, Dims dims, bint keepdim):

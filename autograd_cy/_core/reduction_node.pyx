@@ -1,12 +1,18 @@
 """What the reductions share: the sets of dimensions that arguments name, and the families of nodes."""
 
+from cpython.object cimport PyObject
 cimport numpy as cnp
+from numpy cimport npy_intp
 
-from autograd_cy._core.dtypes cimport COMPLEX64, FLOAT16, INT64, as_dtype, code_of, dtype_of, is_differentiable, type_word
-from autograd_cy._core.loops cimport MAX_DIMS
+from autograd_cy._core.broadcast_sums cimport evaluate_added
+from autograd_cy._core.buffers cimport cast, is_large, sizes_of
+from autograd_cy._core.dtypes cimport (
+    COMPLEX64, FLOAT16, FLOAT32, INT64, as_dtype, code_of, dtype_of, is_differentiable, to_real, type_word)
+from autograd_cy._core.loops cimport MAX_DIMS, evaluate, is_flat
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.record cimport new_node, record, shape_of, wrap_dim
-from autograd_cy._core.saved cimport save_input, save_output, unpack
+from autograd_cy._core.reduction_loops cimport expanded, reduced_shape
+from autograd_cy._core.saved cimport empty_slot, is_held_alone, save_input, save_output, saved_array, unpack
 from autograd_cy._core.tensor cimport Tensor
 
 
@@ -73,6 +79,12 @@ cdef int sum_code(cnp.ndarray array, object wanted) except -1:
     return INT64 if code < FLOAT16 else code
 
 
+cdef object inverse_of(object y):
+    """1 / y of a Tensor, and 0, constant, where y is 0."""
+    nonzero = y != 0
+    return (1 / y.where(nonzero, 1)).where(nonzero, 0)
+
+
 # nodes
 
 cdef class Reduction(Node):
@@ -99,6 +111,73 @@ cdef class WeightedReduction(Reduction):
         """Values of the output's shape in one that broadcasts to the input's."""
         cdef tuple sizes = shape_of(<Tensor> unpack(self, 0))
         return with_kept(values, sizes, dims_of(self.constants[0], len(sizes), self.name()))
+
+
+cdef class FusedReduction(WeightedReduction):
+
+    cdef Kernel *kernel(self, int code) except? NULL:
+        """That for inputs of a type; its loop is NULL, or this is, where there is none: then `weights` are multiplied."""
+        return NULL
+
+    cdef tuple operands(self, cnp.ndarray x, cnp.ndarray g, Dims dims):
+        """(c, s), of the output's shape (with or without the reduced dimensions), in the type of x or (s) g."""
+        raise NotImplementedError
+
+    cdef object vjp(self, object g, int i, bint reuse):
+        result = fused_gradient(self, <cnp.ndarray> g, None, None, False)
+        return Node.vjp(self, g, i, reuse) if result is None else result
+
+    cdef object vjp_once(self, object g, int i, bint reuse):
+        result = fused_gradient(self, <cnp.ndarray> g, None, None, True)
+        return Node.vjp(self, g, i, reuse) if result is None else result
+
+    cdef object vjp_added(self, object g, int i, cnp.ndarray addend, cnp.ndarray out):
+        return fused_gradient(self, <cnp.ndarray> g, addend, out, False)
+
+
+cdef cnp.ndarray fused_gradient(FusedReduction node, cnp.ndarray gradient, cnp.ndarray addend, cnp.ndarray out, bint once):
+    """The gradient by the node's kernel, plus an addend or (None) without; None if there is no such kernel.
+
+    `once`: it may be written over the input (NOTE [Gradient ownership], case 5). float16 is computed in float32.
+    """
+    cdef cnp.ndarray x = saved_array(node, 0), g = gradient, c, s
+    cdef Dims dims = dims_of(node.constants[0], cnp.PyArray_NDIM(x), "")
+    cdef int code = node.code0
+    cdef PyObject *operands[3]
+    if code == FLOAT16 and code_of(g) == FLOAT16 and addend is None:
+        x, g, code, once = cast(x, FLOAT32), cast(g, FLOAT32), FLOAT32, False
+    cdef Kernel *kernel = node.kernel(code)
+    if kernel == NULL or kernel.loop == NULL or to_real(code) != code_of(g) or not fits(g, x, dims, node.constants[1]):
+        return None
+    if addend is not None and (code_of(addend) != code or not cnp.PyArray_SAMESHAPE(addend, x)):
+        return None
+    c, s = node.operands(x, g, dims)
+    c, s = spread_over(c, x, dims), spread_over(s, x, dims)
+    operands[0], operands[1], operands[2] = <PyObject *> x, <PyObject *> c, <PyObject *> s
+    if addend is not None:
+        return evaluate_added(kernel, operands, 3, code, addend, out)
+    if once and is_large(x) and is_flat(x) and is_held_alone(node, 0, operands[0]):
+        empty_slot(node, 0)
+        out = x
+    out = evaluate(kernel, operands, 3, code, out)
+    return out if code == node.code0 else cast(out, node.code0)
+
+
+cdef bint fits(cnp.ndarray g, cnp.ndarray x, Dims dims, bint keepdim) noexcept:
+    """Whether `g` has the shape of x reduced: ndarray.resize(), which counts no write, may have changed that of x."""
+    cdef npy_intp[MAX_DIMS] sizes
+    cdef int axis, ndim = reduced_shape(x, dims, keepdim, sizes)
+    if cnp.PyArray_NDIM(g) != ndim:
+        return False
+    for axis in range(ndim):
+        if cnp.PyArray_DIM(g, axis) != sizes[axis]:
+            return False
+    return True
+
+
+cdef cnp.ndarray spread_over(cnp.ndarray values, cnp.ndarray x, Dims dims):
+    """Values of the output's shape, seen in the shape of x; a single one as it is."""
+    return values if cnp.PyArray_NDIM(values) == 0 else expanded(values, sizes_of(x), dims)
 
 
 cdef Tensor enter_reduction(object node_class, tuple constants, Tensor x, Tensor y, int saves):
