@@ -22,7 +22,9 @@ cdef extern from *:
         AUTOGRAD_CY_CLONED static void fuse##autograd_cy_gradient_part( \\
             real const *, real const *, real const *, real const *, real const *, real *, npy_intp, npy_intp, npy_intp); \\
         AUTOGRAD_CY_CLONED static void fuse##autograd_cy_add_weighted_rows( \\
-            real const *, real const *, real const *, real const *, npy_intp, npy_intp, npy_intp, double *);
+            real const *, real const *, real const *, real const *, npy_intp, npy_intp, npy_intp, double *); \\
+        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_sums_of_products( \\
+            real const *, real const *, npy_intp, real, double *);
     DECLARE_CLONED(float, __pyx_fuse_0)
     DECLARE_CLONED(double, __pyx_fuse_1)
     """
@@ -33,7 +35,8 @@ cdef enum:
     ROWS = 64               # ... over so many rows, before they are added in double
 
 
-cdef inline void sums_of_products(const real *g, const real *x, npy_intp n, real center, double *sums) noexcept nogil:
+cdef void sums_of_products "autograd_cy_sums_of_products"(
+        const real *g, const real *x, npy_intp n, real center, double *sums) noexcept nogil:
     """The sum of g, and of g * (x - center)."""
     cdef real[LANES] first, second
     cdef npy_intp i, k, size
