@@ -28,8 +28,8 @@ cdef extern from *:
     AUTOGRAD_CY_CLONED static double __pyx_fuse_1autograd_cy_row_total(double const *, npy_intp);
     AUTOGRAD_CY_CLONED static double __pyx_fuse_0autograd_cy_row_dot(float const *, float const *, npy_intp);
     AUTOGRAD_CY_CLONED static double __pyx_fuse_1autograd_cy_row_dot(double const *, double const *, npy_intp);
-    AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_sum_f32)
-    AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_sum_f64)
+    AUTOGRAD_CY_CLONED static void __pyx_fuse_0autograd_cy_sum_columns(float *, char const *, npy_intp, npy_intp, npy_intp);
+    AUTOGRAD_CY_CLONED static void __pyx_fuse_1autograd_cy_sum_columns(double *, char const *, npy_intp, npy_intp, npy_intp);
     """
 
 cdef enum:
@@ -141,21 +141,31 @@ cdef inline void reduce_columns(real *out, const char *x, npy_intp rows, npy_int
         row += 1
 
 
+cdef void sum_columns "autograd_cy_sum_columns"(
+        real *out, const char *x, npy_intp rows, npy_intp stride, npy_intp n) noexcept nogil:
+    reduce_columns(out, x, rows, stride, n, False)
+
+
 cdef inline void reduce_plane(char **args, npy_intp rows, const npy_intp *strides, Run *run, real kind,
                               bint product) noexcept nogil:
     """Reduce `rows` runs, each as `run` says: along contiguous runs, across them, or (NumPy's loop) any other way."""
-    cdef npy_intp row, start = 0, n = run.size
+    cdef npy_intp row, start = 0, size, n = run.size
     cdef char *operands[3]
+    cdef const real *x
     cdef real *out
     if run.strides[1] == sizeof(real) and run.strides[0] == 0:
         for row in range(rows):
+            x = <const real *> (args[1] + row * strides[1])
             out = <real *> (args[0] + row * strides[0])
-            out[0] = <real> combined(<double> out[0], reduce_row(<const real *> (args[1] + row * strides[1]), n, product),
-                                     product)
+            out[0] = <real> combined(<double> out[0], reduce_row(x, n, True) if product else row_total(x, n), product)
     elif run.strides[1] == sizeof(real) and run.strides[0] == sizeof(real) and strides[0] == 0:
         while start < n:
-            reduce_columns(<real *> args[0] + start, args[1] + start * sizeof(real), rows, strides[1],
-                           min(n - start, <npy_intp> COLUMNS), product)
+            size = min(n - start, <npy_intp> COLUMNS)
+            x = <const real *> args[1] + start
+            if product:
+                reduce_columns(<real *> args[0] + start, <const char *> x, rows, strides[1], size, True)
+            else:
+                sum_columns(<real *> args[0] + start, <const char *> x, rows, strides[1], size)
             start += COLUMNS
     else:
         for row in range(rows):
