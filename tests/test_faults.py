@@ -9,6 +9,7 @@ import pytest
 from autograd_cy._core.faults import fail_allocations, stop_failing
 from common import in_threads
 from fault_scenarios import SCENARIOS, leaf
+from fault_writes import DIRTY, MODES, TARGETS, UNRECORDED, WRITES, Unmarked, operands, prepared, state_of
 from op_calls import Call, one_dtype, samples_of, seeds_for
 from opinfo import DIFFERENTIABLE
 
@@ -30,7 +31,11 @@ LEAKS_IN_CPYTHON = {"function", "anomaly_mode", "checkpointing", "hooks"}
 CRASHES_IN_CPYTHON = {"anomaly_mode", "backward_inside_backward", "checkpointing", "saved_tensor_hooks"}
 
 # NumPy's iterators say nothing of why they failed; Python makes these SystemErrors of it, where it calls NumPy.
-NUMPYS = ("returned NULL without setting an exception", "error return without exception set")
+NUMPYS = (
+    "returned NULL without setting an exception",
+    "error return without exception set",
+    "NULL object passed to Py_BuildValue",
+)
 
 # Assigning by an array of indices, it crashes.
 CRASHES_IN_NUMPY = {"scatter"}
@@ -154,3 +159,53 @@ def test_failing_allocations_in_one_thread_are_nothing_to_others():
     """Each thread sweeps other scenarios, while the others run theirs."""
     names = [name for name in SCENARIOS if name not in CRASHES_IN_CPYTHON and name != "forward_mode"]  # one level for all
     in_threads(4, lambda number: [sweep(SCENARIOS[name], 1) for name in names[number::4]])
+
+
+# writes in place: NOTE [All or nothing] in change.pyx
+
+
+def written(target: str, mode: str, write: Callable, before: int) -> tuple[list, list, BaseException | None, int]:
+    """What a write may change, as it was and as it is after one with an allocation denied; the error, and if any was."""
+    with MODES[mode]():
+        x, watched = prepared(target, mode)
+        arguments = operands()
+        places = [t.grad_fn for t in watched]
+        old = state_of(watched, places)
+        with ag.set_grad_enabled(target != "leaf_in_no_grad"):
+            _, error, denied = with_faults(lambda: write(x, arguments), before, 1)
+        new = state_of(watched, places)
+        if error is not None:
+            with ag.set_grad_enabled(target != "leaf_in_no_grad"):
+                write(x, operands())  # the next one works
+        return old, new, error, denied
+
+
+def sweep_write(target: str, mode: str, write: Callable, also_allowed: tuple = ()) -> int:
+    """Deny each allocation of a write in turn: all is as it was, or all as after the write. Returns how many there are."""
+    _, complete, error, _ = written(target, mode, write, ALL)
+    assert error is None
+    denied, n = 1, -1
+    while denied:
+        n += 1
+        old, new, error, denied = written(target, mode, write, n)
+        where = f"allocation {n} failed"
+        assert error is None or isinstance(error, MemoryError) or str(error).endswith(NUMPYS), where
+        assert new == complete or (error is not None and new in (old, *also_allowed)), where
+    return n
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("operation", WRITES)
+def test_a_write_is_all_or_nothing(operation, target, mode):
+    assert sweep_write(target, mode, WRITES[operation]) > 3 or target in UNRECORDED
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("target", [name for name in TARGETS if name != "leaf_in_no_grad"])
+@pytest.mark.parametrize("operation", DIRTY)
+def test_what_a_function_writes_becomes_its_output_or_not(operation, target, mode):
+    """If not, then what its forward called has written."""
+    _, alone, error, _ = written(target, mode, lambda x, operands: Unmarked.apply(x), ALL)
+    assert error is None
+    assert sweep_write(target, mode, DIRTY[operation], (alone,)) > 0

@@ -39,6 +39,7 @@ LAYERS = [
     _core.record
     _core.views
     _core.copy_slices
+    _core.change
     _core.inplace
     _core.overwriting
     _core.pointwise_kernels

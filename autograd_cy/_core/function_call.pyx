@@ -5,9 +5,10 @@ import warnings
 cimport numpy as cnp
 
 from autograd_cy._core.anomaly cimport note_trace
+from autograd_cy._core.change cimport Change, change_of, commit, give_place, hold_tangent
 from autograd_cy._core.dtypes cimport code_of, is_differentiable
 from autograd_cy._core.function_node cimport FunctionNode, metadata_of
-from autograd_cy._core.inplace cimport rebase, refuse_write, result_of
+from autograd_cy._core.inplace cimport refuse_write, result_of
 from autograd_cy._core.modes cimport Extent, current_mode, enter_modes, leave_modes, own_modes
 from autograd_cy._core.nans cimport check_results
 from autograd_cy._core.node cimport BOXED, connect
@@ -15,7 +16,7 @@ from autograd_cy._core.op_hooks cimport observe_forward
 from autograd_cy._core.record cimport new_node, set_tangents
 from autograd_cy._core.saved_tensor cimport SavedTensor, save, seal
 from autograd_cy._core.state cimport ANOMALY, DETECT_NAN, FORWARD_AD, GUARDED, NO_GRAD, OP_HOOKS, SAVED_HOOKS, thread_state
-from autograd_cy._core.tensor cimport AMONG_SEVERAL, IN_FUNCTION, Tensor, count_write, link_view, new_tensor, wants_grad
+from autograd_cy._core.tensor cimport AMONG_SEVERAL, IN_FUNCTION, Tensor, link_view, new_tensor, wants_grad
 from autograd_cy._core.views cimport is_view_of_another
 
 cnp.import_array()
@@ -55,11 +56,12 @@ def apply_function(cls, node_class, bint separate_context, tuple args, dict kwar
 cdef object enter_outputs(FunctionNode node, object result, list inputs, bint recorded):
     """Make the tensors that forward returned outputs of the node, and save what is to be saved."""
     cdef bint single = not isinstance(result, tuple)
-    cdef list returned = [result] if single else list(result), outputs = []
+    cdef list returned = [result] if single else list(result), outputs = [], changes
     cdef int i, several
     several = len([y for y in returned if isinstance(y, Tensor) and is_differentiable(code_of((<Tensor> y).array))
                    and not is_among(y, node.non_differentiable or ())]) > 1
     check_dirty(node, returned, inputs, recorded)
+    changes = [change_of(<Tensor> x, None, node.name()) for x in node.dirty or ()]
     for y in returned:
         outputs.append(output_of(node, y, inputs, recorded, several) if isinstance(y, Tensor) else y)
     node.outputs = tuple([metadata_of(<Tensor> y) if isinstance(y, Tensor) else None for y in outputs])
@@ -70,25 +72,33 @@ cdef object enter_outputs(FunctionNode node, object result, list inputs, bint re
     if recorded:
         for x in inputs:
             connect(node, <Tensor> x)
-    for x in node.dirty or ():
-        count_write(<Tensor> x, node.name())
-    if recorded:
         for i in range(len(outputs)):
             if isinstance(outputs[i], Tensor) and (node.marks is None or not node.marks[i]):
-                enter_output(node, <Tensor> outputs[i], i, inputs)
+                enter_output(node, <Tensor> outputs[i], i, inputs, changes)
     if recorded or current_mode() & FORWARD_AD:
-        keep_saved(node, returned, outputs)
-    if recorded and current_mode() & ANOMALY:
-        note_trace(node, tuple(outputs), inputs, own_modes())
+        keep_saved(node, returned, outputs, changes)
+    note_outputs(node, tuple(outputs), inputs, recorded, changes)
+    for change in changes:
+        commit(<Change> change)
     if recorded and current_mode() & DETECT_NAN:
         check_results(node, tuple(outputs), inputs)
-    if current_mode() & FORWARD_AD:
-        tensors = [y for y in outputs if isinstance(y, Tensor)]
-        set_tangents(node, tuple(tensors) if len(tensors) != 1 else tensors[0], inputs)
     if thread_state().mode & OP_HOOKS:
         observe_forward(node, outputs[0] if single else tuple(outputs), inputs)
     node.dirty = None                   # they hold the node
     return outputs[0] if single else tuple(outputs)
+
+
+cdef int note_outputs(FunctionNode node, tuple outputs, list inputs, bint recorded, list changes) except -1:
+    """What anomaly mode notes, and the outputs' tangents."""
+    cdef Change change
+    if recorded and current_mode() & ANOMALY:
+        note_trace(node, outputs, inputs, own_modes())
+    if current_mode() & FORWARD_AD:
+        tensors = [y for y in outputs if isinstance(y, Tensor)]
+        set_tangents(node, tuple(tensors) if len(tensors) != 1 else tensors[0], inputs)
+        for change in changes:
+            hold_tangent(change)
+    return 0
 
 
 cdef int check_dirty(FunctionNode node, list returned, list inputs, bint recorded) except -1:
@@ -142,13 +152,14 @@ cdef Tensor output_of(FunctionNode node, Tensor y, list inputs, bint recorded, b
     return alias
 
 
-cdef int enter_output(FunctionNode node, Tensor y, int i, list inputs) except -1:
-    cdef int position
+cdef int enter_output(FunctionNode node, Tensor y, int i, list inputs, list changes) except -1:
+    """Make a tensor output `i` of the node; one that is marked as dirty when its change is committed."""
+    cdef Change change = change_to(y, changes)
     if not is_differentiable(code_of(y.array)):
         return 0
-    if is_among(y, node.dirty or ()):
-        position = [x is y for x in inputs].index(True)
-        return rebase(y, node, i, position)
+    if change is not None:
+        give_place(change, node, i, [x is y for x in inputs].index(True))
+        return 0
     y.grad_fn = node
     y.output_number = i
     y.needs_grad = True
@@ -157,18 +168,38 @@ cdef int enter_output(FunctionNode node, Tensor y, int i, list inputs) except -1
     return 0
 
 
-cdef Tensor as_saved(FunctionNode node, Tensor y, int i):
-    """An output as it is saved: of a view that was written, what the node computed, for its grad_fn is another."""
+cdef Change change_to(Tensor y, list changes):
+    """The change to an output that is marked as dirty, or None."""
+    cdef Change change
+    for change in changes:
+        if change.target is y:
+            return change
+    return None
+
+
+cdef Tensor as_saved(FunctionNode node, Tensor y, int i, list changes):
+    """An output as it is saved: of what was written what the node computed, which is not in its place yet."""
+    cdef Change change = change_to(y, changes)
     cdef Tensor own
-    if not is_among(y, node.dirty or ()) or not is_view_of_another(y) or not node.n_edges:
+    if change is None or change.owner is None:
         return y
     own = result_of(y)
     own.grad_fn, own.output_number, own.needs_grad = node, i, True
     return own
 
 
-cdef int keep_saved(FunctionNode node, list returned, list outputs) except -1:
+cdef int writes_to(Tensor tensor, list changes) except -1:
+    """How many of the changes are going to be counted as writes to a tensor's memory."""
+    cdef Change change
+    cdef int n = 0
+    for change in changes:
+        n += tensor.counter is not None and change.target.counter is tensor.counter
+    return n
+
+
+cdef int keep_saved(FunctionNode node, list returned, list outputs, list changes) except -1:
     """Turn the tensors that forward asked to save into SavedTensors; an output by its new Tensor."""
+    cdef SavedTensor kept
     cdef int i
     if node.to_save is None:
         return 0
@@ -177,9 +208,12 @@ cdef int keep_saved(FunctionNode node, list returned, list outputs) except -1:
     for tensor in node.to_save:
         for i in range(len(returned)):
             if returned[i] is tensor and tensor is not None:
-                tensor = as_saved(node, <Tensor> outputs[i], i)
+                tensor = as_saved(node, <Tensor> outputs[i], i, changes)
                 break
-        node.kept.append(save(tensor, node))
+        kept = save(tensor, node)
+        if tensor is not None:
+            kept.version += writes_to(<Tensor> tensor, changes)
+        node.kept.append(kept)
     node.to_save = None
     if thread_state().mode & (SAVED_HOOKS | GUARDED) and node.n_edges:
         for i, saved in enumerate(node.kept):

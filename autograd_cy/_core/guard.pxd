@@ -23,5 +23,7 @@ cdef class Guard:
     cdef cnp.ndarray array
     cdef str owner                  # who saved it, for the message
     cdef object checksum            # of the elements, or None
+    cdef tuple locks                # of the array and of those it is a view of
+    cdef object key                 # among the owner's guards
 
     cdef int check(self) except -1

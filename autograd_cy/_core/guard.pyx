@@ -44,9 +44,10 @@ def pop_guard():
 cdef class Lock:
     """An array object that is read-only for a while."""
     cdef cnp.ndarray array
+    cdef object key                 # in `locks`: its id
     cdef bint was_writeable
     cdef long count
-    cdef dict guards                # those whose array this one owns: id -> Guard
+    cdef dict guards                # those whose array this one owns: id of the Guard -> (array, owner)
 
 
 @cython.final
@@ -97,40 +98,65 @@ cdef Guard guarded(cnp.ndarray array, str owner):
     cdef Level level = top_level(settings)
     cdef Guard guard
     cdef Lock lock
+    cdef tuple locked
     if level is None:
         return None
     guard = Guard.__new__(Guard)
     guard.owner = owner
     guard.checksum = checksum_of(array) if level.value else None
-    guard.array = array
+    guard.key = id(guard)
+    locked = locks_of(array)
+    try:
+        for lock in locked:
+            locks[lock.key] = lock
+        lock.guards[guard.key] = (array, owner)
+    except BaseException:
+        drop_unused(locked)
+        raise
+    guard.array, guard.locks = array, locked
+    for lock in locked:
+        if lock.count == 0:
+            lock.was_writeable = cnp.PyArray_ISWRITEABLE(lock.array)
+            cnp.PyArray_CLEARFLAGS(lock.array, cnp.NPY_ARRAY_WRITEABLE)
+        lock.count += 1
+    watched += 1
+    return guard
+
+
+cdef tuple locks_of(cnp.ndarray array):
+    """The locks of an array and of those it is a view of, which may be new ones; the owner's is the last."""
+    cdef list found = []
+    cdef Lock lock
     link = array
     while link is not None:
         lock = locks.get(id(link))
         if lock is None:
             lock = Lock.__new__(Lock)
-            lock.array, lock.was_writeable, lock.guards = link, cnp.PyArray_ISWRITEABLE(link), {}
-            locks[id(link)] = lock
-            cnp.PyArray_CLEARFLAGS(link, cnp.NPY_ARRAY_WRITEABLE)
-        lock.count += 1
+            lock.array, lock.key, lock.guards = link, id(link), {}
+        found.append(lock)
         link = base_of(link)
-    lock.guards[id(guard)] = (array, owner)
-    watched += 1
-    return guard
+    return tuple(found)
+
+
+cdef int drop_unused(tuple locked) except -1:
+    cdef Lock lock
+    for lock in locked:
+        if lock.count == 0:
+            locks.pop(lock.key, None)
+    return 0
 
 
 cdef int unlock(Guard guard) except -1:
+    """Takes no memory."""
     global watched
     cdef Lock lock
-    link = guard.array
-    while link is not None:
-        lock = locks[id(link)]
+    for lock in guard.locks:
         lock.count -= 1
         if lock.count == 0:
-            del locks[id(link)]
+            del locks[lock.key]
             if lock.was_writeable:
-                cnp.PyArray_ENABLEFLAGS(link, cnp.NPY_ARRAY_WRITEABLE)
-        link = base_of(link)
-    lock.guards.pop(id(guard), None)
+                cnp.PyArray_ENABLEFLAGS(lock.array, cnp.NPY_ARRAY_WRITEABLE)
+    del lock.guards[guard.key]
     watched -= 1
     return 0
 

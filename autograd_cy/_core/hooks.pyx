@@ -6,6 +6,7 @@ A hook that is removed by another one in the same run still fires in it: each ru
 import weakref
 from collections import OrderedDict
 
+from cpython.object cimport PyObject
 cimport numpy as cnp
 
 from autograd_cy._core.buffers cimport dense_copy
@@ -16,6 +17,10 @@ from autograd_cy._core.tensor cimport Tensor, make_current, new_tensor, type_nam
 from autograd_cy._core.handle import register
 
 cnp.import_array()
+
+cdef extern from "Python.h":
+    int PyDict_DelItem(PyObject *dict, PyObject *key)
+    void PyErr_Clear()
 
 
 def register_tensor_hook(Tensor tensor, hook):
@@ -51,30 +56,30 @@ def retain_grad(Tensor tensor):
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
     if tensor.grad_fn is None or tensor.keeps_grad:
         return
-    cdef NodeHooks hooks = hooks_of(tensor.grad_fn)
-    if hooks.retained is None:
-        hooks.retained = {}
-    hooks.retained[tensor.output_number] = weakref.ref(tensor)
+    retain_at(tensor.grad_fn, tensor.output_number, tensor)
     tensor.keeps_grad = True
 
 
-cdef int move_retained(Node before, int output, Tensor tensor) except -1:
-    """Let the node that a tensor has now keep its gradient, as an in-place operation wants it.
-
-    Called after the tensor got its new node; `before` is the node that it was output `output` of. The hooks of the
-    tensor stay there.
-    """
-    cdef NodeHooks hooks
-    if not tensor.keeps_grad or before is None:
-        return 0
-    hooks = existing_hooks(before)
-    if hooks is not None and hooks.retained is not None:
-        reference = hooks.retained.get(output)
-        if reference is not None and reference() is tensor:
-            del hooks.retained[output]
-    tensor.keeps_grad = False
-    retain_grad(tensor)
+cdef int retain_at(Node node, int output, Tensor tensor) except -1:
+    """Let a node keep the gradient of a tensor that is, or is going to be, what it computes."""
+    cdef NodeHooks hooks = hooks_of(node)
+    if hooks.retained is None:
+        hooks.retained = {}
+    hooks.retained[output] = weakref.ref(tensor)
     return 0
+
+
+cdef NodeHooks retained_at(Tensor tensor):
+    """The hooks of the tensor's node, if that retains the tensor's gradient, which is then to be dropped; else None."""
+    cdef NodeHooks hooks = existing_hooks(tensor.grad_fn)
+    reference = None if hooks is None or hooks.retained is None else hooks.retained.get(tensor.output_number)
+    return hooks if reference is not None and reference() is tensor else None
+
+
+cdef void drop_retained(NodeHooks hooks, object output) noexcept:
+    """Let a node retain one of its gradients no longer; takes no memory."""
+    if PyDict_DelItem(<PyObject *> hooks.retained, <PyObject *> output) < 0:
+        PyErr_Clear()
 
 
 def legacy_type_name(Tensor tensor):

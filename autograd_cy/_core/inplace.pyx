@@ -4,12 +4,13 @@ NOTE [In place]
   1. What is written counts in the version of the tensor and of all that share its memory; a node that saved it finds
      out when it unpacks, see NOTE [Saved tensors].
   2. A write that has to be recorded is an operation whose first input is the tensor as it was (`previous_of`: the same
-     memory at the old place in the graph). Its node becomes the tensor's (`rebase`).
+     memory at the old place in the graph). Its node becomes the tensor's (`Change`).
   3. If the tensor is a view, the node becomes part of a CopySlices, which becomes the node of the base. Views find their
      new nodes themselves: NOTE [Views].
   4. A leaf that requires grad, or a view of one, has nowhere to put a node: its gradient is asked for at the place where it
      is. The write is refused in grad mode.
-  5. Types, shapes and overlaps are checked first: a refused or failed write leaves memory, version and graph as they were.
+  5. Types, shapes and overlaps are checked first: a refused or failed write leaves memory, version and graph as they were,
+     see NOTE [All or nothing].
   6. The result that a rule reads is the tensor itself, after the write: a later write makes it stale.
   7. If a gradient needs the tensor as it was, the operation saves a copy, made before the write (`keep_copy`).
   8. Hooks stay with the node that the tensor had when they were registered. A gradient that is retained is the one of the
@@ -22,20 +23,19 @@ from cpython.object cimport PyObject
 cimport numpy as cnp
 
 from autograd_cy._core.buffers cimport dense_copy
-from autograd_cy._core.copy_slices cimport copy_slices
+from autograd_cy._core.change cimport Change, assign, change_of
 from autograd_cy._core.dtypes cimport check_cast, code_of, dtype_of, is_differentiable
 from autograd_cy._core.guard cimport prepare_write
-from autograd_cy._core.hooks cimport move_retained
 from autograd_cy._core.inference cimport check_write
 from autograd_cy._core.loops cimport is_flat
 from autograd_cy._core.modes cimport current_mode
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.record cimport set_tangent, tangent_of
-from autograd_cy._core.region cimport Region, lies_inside, region_of, repeats_places
-from autograd_cy._core.state cimport FORWARD_AD, GUARDED, NO_GRAD, SAVED_HOOKS, ThreadState, thread_state
+from autograd_cy._core.region cimport lies_inside, region_of, repeats_places, spans_meet
+from autograd_cy._core.state cimport FORWARD_AD, GUARDED, NO_GRAD, SAVED_HOOKS
 from autograd_cy._core.tensor cimport (
-    IN_GRAD_MODE, Tensor, count_write, make_current, new_tensor, share_version, version_of, wants_grad)
-from autograd_cy._core.views cimport embed_part, is_view_of_another, refusal, replace_part
+    IN_GRAD_MODE, Tensor, make_current, new_tensor, share_version, version_of, wants_grad)
+from autograd_cy._core.views cimport is_view_of_another, refusal
 
 cnp.import_array()
 
@@ -125,66 +125,17 @@ cdef int keep_copy(Tensor previous) except -1:
 
 
 cdef Tensor result_of(Tensor target):
-    """A tensor on the same memory that stands for the result of the write until `adopt`."""
+    """A tensor on the same memory that stands for the result of the write until that is done."""
     cdef Tensor result = new_tensor(target.array)
     share_version(target, result)
     return result
 
 
-cdef int adopt(Tensor target, Tensor result, int position=0) except -1:
-    """Give `target`, which was written, the place in the graph and the tangent of the operation's result."""
-    if result.grad_fn is not None:
-        rebase(target, result.grad_fn, result.output_number, position)
-    if current_mode() & FORWARD_AD:
-        adopt_tangent(target, tangent_of(result))
-    return 0
-
-
-cdef int rebase(Tensor target, Node node, int output, int position) except -1:
-    """Make `node` the one that computed `target`; of a view, the base gets one. `position`: of the target among its inputs."""
-    cdef Tensor owner = target
-    cdef Node before
-    cdef int before_output
-    if is_view_of_another(target):
-        owner = target.extras.base
-        node, output = copy_slices(owner, region_of(owner.array, target.array), node, position), 0
-    before, before_output = owner.grad_fn, owner.output_number
-    owner.grad_fn, owner.output_number, owner.needs_grad = node, output, True
-    move_retained(before, before_output, owner)
-    return 0
-
-
-cdef int adopt_tangent(Tensor target, Tensor t) except -1:
-    """The same for tangents: that of a base gets the view's put in; None is a tangent of zeros."""
-    cdef ThreadState *state = thread_state()
-    cdef int mode = state.mode
-    cdef Tensor base, whole
-    cdef Region region
-    if not is_view_of_another(target):
-        set_tangent(target, t)
-        return 0
-    base = target.extras.base
-    whole = tangent_of(base)
-    if whole is None and tangent_of(target) is not None:        # make_dual() made it, of a base without a tangent
-        set_tangent(target, t)
-        return 0
-    region = region_of(base.array, target.array)
-    state.mode &= ~FORWARD_AD
-    try:
-        if whole is not None:
-            set_tangent(base, replace_part(whole, t, region))
-        elif t is not None:
-            set_tangent(base, embed_part(t, region))
-        set_tangent(target, t)
-    finally:
-        state.mode = mode
-    return 0
-
-
 cdef Tensor written(Tensor target, Tensor previous, Tensor y, str operation):
-    """Write `y`, the recorded result of an operation on `previous_of(target)`, into the target's memory, and adopt it."""
+    """Write `y`, the recorded result of an operation on `previous_of(target)`, into the target, which takes its place."""
     cdef Tensor converted
     cdef Node node = y.grad_fn
+    cdef Change change
     cdef int own = code_of(target.array)
     check_cast(code_of(y.array), own)
     if not cnp.PyArray_SAMESHAPE(y.array, target.array):
@@ -195,13 +146,12 @@ cdef Tensor written(Tensor target, Tensor previous, Tensor y, str operation):
     if previous is not target and Py_REFCNT(<PyObject *> previous) > HELD:       # a node saved it
         keep_copy(previous)
     prepare_write(target.array, operation)
-    target.array[...] = converted.array
-    count_write(target, operation)
+    change = change_of(target, converted, operation)
+    assign(change, converted.array)
     if node is not None and node is converted.grad_fn and node.saved2 is y.array:       # case 6
         node.saved2 = target.array
         node.counter = target.counter
         node.version2 = target.counter.version
-    adopt(target, converted)
     return target
 
 
@@ -225,7 +175,7 @@ cdef int check_memory(cnp.ndarray target, cnp.ndarray source) except -1:
         raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single "
                            "memory location. Please clone() the tensor before performing the operation.")
     if (source is not None and cnp.PyArray_BYTES(source) != cnp.PyArray_BYTES(target) and is_flat(source)
-            and is_flat(target) and np.may_share_memory(target, source)):
+            and is_flat(target) and spans_meet(target, source)):
         raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
                            "single memory location. Please clone() the tensor before performing the operation.")
     return 0
@@ -233,9 +183,10 @@ cdef int check_memory(cnp.ndarray target, cnp.ndarray source) except -1:
 
 cdef int check_fits(cnp.ndarray target, cnp.ndarray source) except -1:
     """The source broadcasts to exactly the target's shape."""
-    cdef tuple shape = np.shape(target), other = np.shape(source)
-    if shape == other or other == ():
+    cdef tuple shape, other
+    if cnp.PyArray_NDIM(source) == 0 or cnp.PyArray_SAMESHAPE(target, source):
         return 0
+    shape, other = np.shape(target), np.shape(source)
     try:
         common = np.broadcast_shapes(shape, other)
     except ValueError:
@@ -245,6 +196,6 @@ cdef int check_fits(cnp.ndarray target, cnp.ndarray source) except -1:
     return 0
 
 
-cdef bint may_overlap(cnp.ndarray target, cnp.ndarray source):
+cdef bint may_overlap(cnp.ndarray target, cnp.ndarray source) noexcept:
     """Whether writing the target could change what is yet to be read from the source."""
-    return cnp.PyArray_NDIM(source) > 0 and np.may_share_memory(target, source)
+    return cnp.PyArray_NDIM(source) > 0 and spans_meet(target, source)

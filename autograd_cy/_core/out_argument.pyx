@@ -3,10 +3,15 @@
 Operations don't have the parameter; the step of NOTE [Overrides] comes here when a call with it has failed.
 """
 
+cimport numpy as cnp
+
+from autograd_cy._core.buffers cimport new_array
 from autograd_cy._core.dtypes cimport check_cast, code_of
 from autograd_cy._core.modes cimport Extent, current_mode, enter_modes, leave_modes
 from autograd_cy._core.state cimport NO_GRAD
-from autograd_cy._core.tensor cimport Tensor, wants_grad
+from autograd_cy._core.tensor cimport Tensor, count_write, new_tensor, wants_grad
+
+cnp.import_array()
 
 
 cdef object call_into(object function, tuple args, dict kwargs):
@@ -31,10 +36,22 @@ cdef object call_into(object function, tuple args, dict kwargs):
             if out.numel():
                 raise RuntimeError(f"{name}(): expected out= of shape {list(result.shape)} (or without elements), got "
                                    f"{list(out.shape)}")
-            out.resize_(result.shape)
+            return take_over(<Tensor> out, <Tensor> result, name)
         return out.copy_(result)
     finally:
         leave_modes(extent)
+
+
+cdef Tensor take_over(Tensor out, Tensor result, str name):
+    """Give a tensor without elements those of the result, and its tangent: case 7 of NOTE [All or nothing]."""
+    cdef Tensor fresh = new_tensor(new_array(code_of(out.array), cnp.PyArray_NDIM(result.array),
+                                             cnp.PyArray_DIMS(result.array)))
+    (<object> fresh).copy_(result)
+    count_write(out, name)
+    out.array = fresh.array
+    if fresh.extras is not None:
+        out.extras = fresh.extras
+    return out
 
 
 cdef bint any_wanted(object values):

@@ -8,13 +8,15 @@ import numpy as np
 cimport cython
 cimport numpy as cnp
 
+from autograd_cy._core.change cimport Change, assign, change_of
 from autograd_cy._core.dtypes cimport COMPLEX64, code_of, dtype, dtype_of
 from autograd_cy._core.guard cimport prepare_write
 from autograd_cy._core.inplace cimport (
-    adopt, check_fits, check_memory, is_recorded_write, may_overlap, previous_of, result_of, written)
+    LOOKED_AT, check_fits, check_memory, is_recorded_write, may_overlap, previous_of, result_of, written)
+from autograd_cy._core.modes cimport current_mode
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.record cimport as_type, new_node, record_all, shape_of
-from autograd_cy._core.tensor cimport Tensor, count_write, extend, new_tensor
+from autograd_cy._core.tensor cimport Tensor, extend, new_tensor
 
 cnp.import_array()
 
@@ -127,8 +129,8 @@ cdef Tensor in_place(str operation, object function, Tensor target, tuple argume
     return written(target, previous, y, operation)
 
 
-cdef int put(Tensor target, object value, str operation) except -1:
-    """Write a value (a Tensor, what NumPy takes for an array) into all of the target, with all checks."""
+cdef cnp.ndarray source_of(Tensor target, object value):
+    """The array to be written for a value (a Tensor, what NumPy takes for an array), with all checks of memory and type."""
     cdef cnp.ndarray source
     if isinstance(value, Tensor):
         source = (<Tensor> value).array
@@ -139,33 +141,53 @@ cdef int put(Tensor target, object value, str operation) except -1:
     if code_of(source) >= COMPLEX64 and code_of(target.array) < COMPLEX64:
         source = source.real
     check_memory(target.array, source)
-    if may_overlap(target.array, source):
-        source = source.copy()
+    return source.copy() if may_overlap(target.array, source) else source
+
+
+cdef int put(Tensor target, object value, str operation) except -1:
+    """Write a value into all of the target, unrecorded."""
+    write(target, source_of(target, value), None, operation)
+    return 0
+
+
+cdef int write(Tensor target, cnp.ndarray source, Tensor result, str operation, object index=None) except -1:
+    """target[index] = source, for an operation whose recorded result (or None) was given its node already."""
     prepare_write(target.array, operation)
+    cdef Change change = change_of(target, result, operation)
     try:
-        target.array[...] = source
+        assign(change, source, index)
     except ValueError as error:
         raise RuntimeError(f"{operation}(): {error}") from None
-    count_write(target, operation)
     return 0
 
 
 cdef Tensor overwrite(Tensor target, object value, object node_class, str operation):
     """Write a value into all of the target, and record it as that node if it is to be recorded."""
     cdef Tensor previous, result
-    cdef Node node
+    cdef cnp.ndarray source
+    cdef bint beside
     if not is_recorded_write(target, value, operation):
         put(target, value, operation)
         return target
-    previous, result = previous_of(target), result_of(target)
+    source = source_of(target, value)
+    previous, beside = previous_of(target), current_mode() & LOOKED_AT
+    result = filled_like(target, source) if beside else result_of(target)
     if isinstance(value, Tensor):
         node = new_node(node_class, ((<Tensor> value).dtype, target.dtype, shape_of(target), shape_of(value)))
         record_all(node, result, (previous, value))
     else:
         record_all(new_node(node_class, ()), result, (previous,))
-    put(target, value, operation)
-    adopt(target, result)
+    if beside:
+        return written(target, previous, result, operation)
+    write(target, source, result, operation)
     return target
+
+
+cdef Tensor filled_like(Tensor target, cnp.ndarray source):
+    """A new tensor of the target's shape and type, with what is to be written to it."""
+    cdef cnp.ndarray array = np.empty(np.shape(target.array), target.array.dtype)
+    cnp.PyArray_CopyInto(array, source)
+    return new_tensor(array)
 
 
 cpdef copy_(Tensor self, src, non_blocking=False):

@@ -5,13 +5,12 @@ import numpy as np
 cimport numpy as cnp
 
 from autograd_cy._core.dtypes cimport COMPLEX64, code_of, dtype_of
-from autograd_cy._core.guard cimport prepare_write
 from autograd_cy._core.index cimport place_of_index
 from autograd_cy._core.index_put cimport index_put_
 from autograd_cy._core.inference cimport check_write
 from autograd_cy._core.inplace cimport may_overlap, touches_graph
-from autograd_cy._core.overwriting cimport copy_, fill_, put
-from autograd_cy._core.tensor cimport Tensor, count_write, extend, link_view, new_tensor
+from autograd_cy._core.overwriting cimport copy_, fill_, put, write
+from autograd_cy._core.tensor cimport Tensor, extend, link_view, new_tensor
 
 cnp.import_array()
 
@@ -58,7 +57,7 @@ cdef int set_unrecorded(Tensor self, object index, object value) except -1:
         part = new_tensor(self.array[taken if any([i is Ellipsis for i in taken]) else taken + (Ellipsis,)])
         link_view(self, part)
     if rest:
-        write(part, rest, value)
+        put_at(part, rest, value)
     else:
         put(part, value, "__setitem__")
     return 0
@@ -70,7 +69,7 @@ cdef int check_real(Tensor target, object value) except -1:
     return 0
 
 
-cdef int write(Tensor target, tuple index, object value) except -1:
+cdef int put_at(Tensor target, tuple index, object value) except -1:
     """target[index] = value, for arrays of numbers or masks."""
     cdef cnp.ndarray source = (<Tensor> value).array if isinstance(value, Tensor) else np.asarray(value)
     if code_of(source) >= COMPLEX64 and code_of(target.array) < COMPLEX64:
@@ -79,12 +78,7 @@ cdef int write(Tensor target, tuple index, object value) except -1:
         source = source.real
     if may_overlap(target.array, source):
         source = source.copy()
-    prepare_write(target.array, "__setitem__")
-    try:
-        target.array[index] = source
-    except ValueError as error:
-        raise RuntimeError(f"__setitem__(): {error}") from None
-    count_write(target, "__setitem__")
+    write(target, source, None, "__setitem__", index)
     return 0
 
 

@@ -247,8 +247,9 @@ def resize_(Tensor self, *sizes):
     n = int(np.prod(wanted, dtype=np.int64))
     if n > flat.size:
         flat = np.concatenate([flat, np.zeros(n - flat.size, flat.dtype)])
-    self.array = flat[:n].reshape(wanted)
+    flat = flat[:n].reshape(wanted)
     count_write(self, "resize_")
+    self.array = flat
     return self
 
 

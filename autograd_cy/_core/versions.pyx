@@ -26,33 +26,47 @@ cdef class Part:
 
 cdef int count_unnamed(VersionCounter counter) except -1:
     """Count a write to all of the memory that no operation of the user made."""
-    counter.version += 1
-    counter.whole = counter.version
-    counter.parts = counter.writer = None
+    count(counter, None, None, None, 0)
     return 0
 
 
 cdef int count_named(VersionCounter counter, cnp.ndarray target, bint in_part, str operation) except -1:
     """Count an operation's write into `target`, and note where the user called it; `in_part`: no other memory."""
-    counter.version += 1
-    counter.writer = operation
-    counter.code = here(&counter.instruction)
-    if not in_part:
-        counter.whole = counter.version
-        counter.parts = None
-        return 0
-    if counter.parts is None:
-        counter.parts = []
-    if len(counter.parts) == REMEMBERED:
-        counter.whole = (<Part> counter.parts[0]).version
-        del counter.parts[0]
-    counter.parts.append(part_of(target, counter.version))
+    cdef int instruction = 0
+    cdef object code = here(&instruction)
+    count(counter, part_of(target) if in_part else None, operation, code, instruction)
     return 0
 
 
-cdef Part part_of(cnp.ndarray target, long version):
+cdef void count(VersionCounter counter, Part part, str writer, object code, int instruction) noexcept:
+    """Count a write to a part of the memory, or to all of it (None), by whom is given: nothing in here can fail."""
+    counter.version += 1
+    counter.writer, counter.code, counter.instruction = writer, code, instruction
+    if part is None:
+        counter.latest = None
+        counter.whole = counter.version
+        return
+    part.version, part.earlier = counter.version, counter.latest
+    counter.latest = part
+    forget_earliest(counter)
+
+
+cdef void forget_earliest(VersionCounter counter) noexcept:
+    """Let the write that is too long ago count as one to all of the memory."""
+    cdef Part part = counter.latest
+    cdef int k
+    for k in range(REMEMBERED - 1):
+        part = part.earlier
+        if part is None:
+            return
+    if part.earlier is not None:
+        counter.whole = part.earlier.version
+        part.earlier = None
+
+
+cdef Part part_of(cnp.ndarray target):
+    """A write to the elements of an array, yet to be counted."""
     cdef Part part = Part.__new__(Part)
-    part.version = version
     part.address = <size_t> cnp.PyArray_BYTES(target)
     part.sizes = sizes_of(target)
     part.strides = tuple([cnp.PyArray_STRIDE(target, axis) for axis in range(cnp.PyArray_NDIM(target))])
@@ -62,13 +76,13 @@ cdef Part part_of(cnp.ndarray target, long version):
 
 cdef bint was_touched(VersionCounter counter, cnp.ndarray array, long version) except -1:
     """Whether a write since that version may have reached the array's memory: case 6 of NOTE [Saved tensors]."""
-    cdef Part part
+    cdef Part part = counter.latest
     cdef long seen = 0
-    if counter.whole > version or counter.parts is None:
+    if counter.whole > version:
         return True
-    for part in counter.parts:
-        if part.version > version:
-            seen += 1
-            if may_meet(array, part.address, part.sizes, part.strides, part.dtype):
-                return True
+    while part is not None and part.version > version:
+        seen += 1
+        if may_meet(array, part.address, part.sizes, part.strides, part.dtype):
+            return True
+        part = part.earlier
     return seen < counter.version - version

@@ -21,8 +21,8 @@ cimport numpy as cnp
 
 cimport autograd_cy._core.record as record_module
 cimport autograd_cy._core.tensor as tensor_module
-from autograd_cy._core.hooks cimport move_retained
-from autograd_cy._core.node cimport Node, connect
+from autograd_cy._core.hooks cimport drop_retained, retain_at, retained_at
+from autograd_cy._core.node cimport Node, NodeHooks, connect
 from autograd_cy._core.record cimport is_wanted, new_node, record_all, set_tangent, tangent_of
 from autograd_cy._core.region cimport Region, region_of
 from autograd_cy._core.state cimport FORWARD_AD, ThreadState, thread_state
@@ -104,17 +104,22 @@ cdef int renew(Tensor view) except -1:
     """Give a view the node that leads from its base's; called if the version is not the one that the view knows."""
     cdef TensorExtras extras = view.extras
     cdef Tensor base = extras.base
-    cdef Node node, before = view.grad_fn
-    cdef int output = view.output_number
+    cdef Node node
+    cdef NodeHooks before = None
+    cdef object output = view.output_number
     if not base.needs_grad:
         return 0
     if extras.creation != IN_GRAD_MODE:
         raise refusal(view, True)
     node = new_node(AsStridedBackward0, geometry(region_of(base.array, view.array)))
     connect(node, base)
+    if view.keeps_grad and view.grad_fn is not None:
+        retain_at(node, 0, view)
+        before = retained_at(view)
     view.grad_fn, view.output_number, view.needs_grad = node, 0, True
     extras.current = view.counter.version
-    move_retained(before, output, view)
+    if before is not None:
+        drop_retained(before, output)
     return 0
 
 
