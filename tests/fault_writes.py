@@ -1,4 +1,4 @@
-"""Writes in place that test_faults.py denies memory to: operations, what they write to, modes; and all that a write may change."""
+"""Writes in place that test_faults.py denies memory to: operations, targets, modes; and all that a write may change."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext

@@ -62,8 +62,7 @@ cdef Change change_of(Tensor target, Tensor result, str operation):
 
 
 cdef int give_place(Change change, Node node, int output, int position) except -1:
-    """Let `node` be the one that computed the target; of a view, the base gets one. `position`: of the target among its inputs.
-    """
+    """Let `node` be what computed the target; of a view, the base gets one. `position`: of the target among its inputs."""
     cdef Tensor owner = change.target
     if is_view_of_another(owner):
         owner = owner.extras.base

@@ -54,8 +54,8 @@ cdef void count(VersionCounter counter, Part part, str writer, object code, int 
 cdef void forget_earliest(VersionCounter counter) noexcept:
     """Let the write that is too long ago count as one to all of the memory."""
     cdef Part part = counter.latest
-    cdef int k
-    for k in range(REMEMBERED - 1):
+    cdef int _k
+    for _k in range(REMEMBERED - 1):
         part = part.earlier
         if part is None:
             return
