@@ -54,12 +54,14 @@ cdef object outside_of_package(Frame *frame, int *instruction):
 
 
 cdef bint is_own(PyObject *code):
-    """Whether a code object is of this package."""
+    """Whether a code object is of this package. Takes no memory: nodes ask while they are born."""
     cdef PyObject **place = &own_codes[(<size_t> code >> 5) % REMEMBERED]
     cdef PyObject *before = place[0]
+    cdef str file
     if before == code:
         return True
-    if not (<object> code).co_filename.startswith(PACKAGE):
+    file = (<object> code).co_filename
+    if not file.startswith(PACKAGE):
         return False
     Py_INCREF(<object> code)
     place[0] = code
