@@ -283,7 +283,7 @@ cdef void call_part(Walk *walk, int n, void *called) noexcept nogil:
     for k in range(n):
         inner[k] = walk.strides[k][outer] if walk.ndim > 0 else 0
     while True:
-        for k in range(n):
+        for k in range(MAX_OPERANDS):       # not n, for which gcc calls memcpy
             data[k] = walk.data[k]
         kernel.loop(data, &size, inner, kernel.data)
         axis = outer - 1
