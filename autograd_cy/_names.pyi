@@ -24,134 +24,169 @@ __all__ = [
     "view_as_real", "where",
 ]
 
-def abs(input: Tensor) -> Tensor:
+def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The absolute value; its gradient at 0 is 0."""
-def add(input: Tensor, other: _Operand, *, alpha: _Number = 1) -> Tensor:
+def add(input: Tensor, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """the sum input + alpha * other."""
 def addmm(
-    input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1
+    input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1,
+    out: Tensor | None = None
 ) -> Tensor:
     """beta * input + alpha * (mat1 @ mat2)."""
-def all(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
+def all(
+    input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, out: Tensor | None = None
+) -> Tensor:
     """whether all elements, or all along `dim`, are not zero; a bool tensor."""
-def amax(input: Tensor, dim: _Dims = ..., keepdim: _bool = False) -> Tensor:
+def amax(
+    input: Tensor, dim: _Dims = ..., keepdim: _bool = False, *, out: Tensor | None = None
+) -> Tensor:
     """the largest of all elements, or along `dim`, one or several."""
-def amin(input: Tensor, dim: _Dims = ..., keepdim: _bool = False) -> Tensor:
+def amin(
+    input: Tensor, dim: _Dims = ..., keepdim: _bool = False, *, out: Tensor | None = None
+) -> Tensor:
     """the smallest of all elements, or along `dim`, one or several."""
-def any(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
+def any(
+    input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, out: Tensor | None = None
+) -> Tensor:
     """whether any element, or any along `dim`, is not zero; a bool tensor."""
-def argmax(input: Tensor, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
+def argmax(
+    input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, out: Tensor | None = None
+) -> Tensor:
     """the index of the largest element along `dim`, int64."""
-def argmin(input: Tensor, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
+def argmin(
+    input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, out: Tensor | None = None
+) -> Tensor:
     """the index of the smallest element along `dim`, int64."""
-def bitwise_and(input: Tensor, other: _Operand) -> Tensor:
+def bitwise_and(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """AND of the bits of integers, or of truth values."""
-def bitwise_not(input: Tensor) -> Tensor:
+def bitwise_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The bits of integers inverted; of truth values, NOT."""
-def bitwise_or(input: Tensor, other: _Operand) -> Tensor:
+def bitwise_or(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """OR of the bits of integers, or of truth values."""
-def bitwise_xor(input: Tensor, other: _Operand) -> Tensor:
+def bitwise_xor(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """XOR of the bits of integers, or of truth values."""
-def bmm(input: Tensor, mat2: Tensor) -> Tensor:
+def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the products of the matrices of two batches, (b, m, n) and (b, n, p); no broadcasting."""
 bool: dtype
-def cat(tensors: Sequence[Tensor], dim: _int = 0) -> Tensor:
+def cat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """the tensors one after the other along `dim`; elsewhere their sizes agree."""
 cdouble: dtype
 cfloat: dtype
-def clamp(input: Tensor, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
+def clamp(
+    input: Tensor, min: _Operand | None = None, max: _Operand | None = None, *, out: Tensor | None = None
+) -> Tensor:
     """input limited to [min, max], numbers or tensors."""
-def clone(input: Tensor, *, memory_format: Any = None) -> Tensor:
+def clone(input: Tensor, *, memory_format: Any = None, out: Tensor | None = None) -> Tensor:
     """a copy, dense, through which gradients pass."""
 complex64: dtype
 complex128: dtype
-def conj(input: Tensor) -> Tensor:
+def conj(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the complex conjugate; a real tensor itself."""
-def cos(input: Tensor) -> Tensor:
+def cos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The cosine of an angle in radians."""
-def cumsum(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+def cumsum(
+    input: Tensor, dim: _int, *, dtype: _DType | None = None, out: Tensor | None = None
+) -> Tensor:
     """the sums of the elements up to each one along `dim`."""
-def diagonal(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
+def diagonal(
+    input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1, *, out: Tensor | None = None
+) -> Tensor:
     """a view of the diagonals of the matrices in dim1 and dim2."""
-def div(input: Tensor, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
+def div(
+    input: Tensor, other: _Operand, *, rounding_mode: str | None = None, out: Tensor | None = None
+) -> Tensor:
     """the quotient input / other; of integers a float."""
-def dot(input: Tensor, tensor: Tensor) -> Tensor:
+def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the sum of the products of two vectors' elements, not conjugated."""
 double: dtype
-def einsum(equation: str, *operands: Any) -> Tensor:
+def einsum(equation: str, *operands: Any, out: Tensor | None = None) -> Tensor:
     """products of the operands summed over the dimensions not in the result."""
-def eq(input: Tensor, other: _Operand) -> Tensor:
+def eq(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input == other, a bool tensor."""
-def erf(input: Tensor) -> Tensor:
+def erf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The error function 2 / sqrt(pi) * integral of exp(-t**2) from 0 to input."""
-def exp(input: Tensor) -> Tensor:
+def exp(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """e to the power of input."""
 @overload
-def expand(input: Tensor, sizes: Sequence[_int], /) -> Tensor:
+def expand(input: Tensor, sizes: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
     """a view broadcast to `sizes`; -1 keeps a dimension's size."""
 @overload
-def expand(input: Tensor, *sizes: _int) -> Tensor: ...
-def flatten(input: Tensor, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
+def expand(input: Tensor, *sizes: _int, out: Tensor | None = None) -> Tensor: ...
+def flatten(
+    input: Tensor, start_dim: _int = 0, end_dim: _int = -1, *, out: Tensor | None = None
+) -> Tensor:
     """the dimensions from start_dim to end_dim made into one."""
 @overload
-def flip(input: Tensor, dims: Sequence[_int], /) -> Tensor:
+def flip(input: Tensor, dims: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
     """a copy with the order of the elements reversed along `dims`."""
 @overload
-def flip(input: Tensor, *dims: _int) -> Tensor: ...
+def flip(input: Tensor, *dims: _int, out: Tensor | None = None) -> Tensor: ...
 float: dtype
 float16: dtype
 float32: dtype
 float64: dtype
-def gather(input: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = False) -> Tensor:
+def gather(
+    input: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = False, out: Tensor | None = None
+) -> Tensor:
     """y[i][j] = input[index[i][j]][j] for dim 0, and so on."""
-def ge(input: Tensor, other: _Operand) -> Tensor:
+def ge(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input >= other, a bool tensor."""
-def gt(input: Tensor, other: _Operand) -> Tensor:
+def gt(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input > other, a bool tensor."""
 half: dtype
-def imag(input: Tensor) -> Tensor:
+def imag(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the imaginary part of a complex tensor, a view."""
-def index_add(input: Tensor, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1) -> Tensor:
+def index_add(
+    input: Tensor, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1,
+    out: Tensor | None = None
+) -> Tensor:
     """a copy with alpha * source[i] added to row index[i]."""
 def index_put(
-    input: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: _bool = False
+    input: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: _bool = False, *,
+    out: Tensor | None = None
 ) -> Tensor:
     """a copy with x[indices] = values, or += if accumulate."""
-def index_select(input: Tensor, dim: _int, index: Tensor) -> Tensor:
+def index_select(input: Tensor, dim: _int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """a copy of the rows along `dim` that a vector of numbers picks."""
 int: dtype
 int8: dtype
 int16: dtype
 int32: dtype
 int64: dtype
-def isfinite(input: Tensor) -> Tensor:
+def isfinite(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is neither infinite nor NaN, a bool tensor."""
-def isinf(input: Tensor) -> Tensor:
+def isinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is infinite, a bool tensor."""
-def isnan(input: Tensor) -> Tensor:
+def isnan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is NaN, a bool tensor."""
-def le(input: Tensor, other: _Operand) -> Tensor:
+def le(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input <= other, a bool tensor."""
-def log(input: Tensor) -> Tensor:
+def log(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The natural logarithm."""
-def log_softmax(input: Tensor, dim: _int, dtype: _DType | None = None) -> Tensor:
+def log_softmax(
+    input: Tensor, dim: _int, dtype: _DType | None = None, *, out: Tensor | None = None
+) -> Tensor:
     """the logarithm of softmax, exact where softmax is near 0 or 1."""
-def logical_and(input: Tensor, other: _Operand) -> Tensor:
+def logical_and(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """AND of the truth values, a bool tensor."""
-def logical_not(input: Tensor) -> Tensor:
+def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is zero, a bool tensor."""
-def logical_or(input: Tensor, other: _Operand) -> Tensor:
+def logical_or(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """OR of the truth values, a bool tensor."""
-def logical_xor(input: Tensor, other: _Operand) -> Tensor:
+def logical_xor(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """XOR of the truth values, a bool tensor."""
-def logsumexp(input: Tensor, dim: _Dims, keepdim: _bool = False) -> Tensor:
+def logsumexp(
+    input: Tensor, dim: _Dims, keepdim: _bool = False, *, out: Tensor | None = None
+) -> Tensor:
     """log(sum(exp(input))) along `dim`, one dimension or several."""
 long: dtype
-def lt(input: Tensor, other: _Operand) -> Tensor:
+def lt(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input < other, a bool tensor."""
-def masked_fill(input: Tensor, mask: Tensor, value: _Number | Tensor) -> Tensor:
+def masked_fill(
+    input: Tensor, mask: Tensor, value: _Number | Tensor, *, out: Tensor | None = None
+) -> Tensor:
     """a copy of input with `value`, a number or 0-d tensor, where mask is true."""
-def matmul(input: Tensor, other: Tensor) -> Tensor:
+def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the product of matrices, vectors or batches of matrices; also input @ other."""
 @overload
 def max(input: Tensor) -> Tensor:
@@ -160,10 +195,11 @@ def max(input: Tensor) -> Tensor:
 def max(input: Tensor, dim: _int, keepdim: _bool = False) -> return_types.max: ...
 @overload
 def max(input: Tensor, other: Tensor) -> Tensor: ...
-def maximum(input: Tensor, other: _Operand) -> Tensor:
+def maximum(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The larger of input and other; equal ones share the gradient."""
 def mean(
-    input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None
+    input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None,
+    out: Tensor | None = None
 ) -> Tensor:
     """the mean of all elements, or along `dim`."""
 @overload
@@ -173,17 +209,17 @@ def min(input: Tensor) -> Tensor:
 def min(input: Tensor, dim: _int, keepdim: _bool = False) -> return_types.min: ...
 @overload
 def min(input: Tensor, other: Tensor) -> Tensor: ...
-def minimum(input: Tensor, other: _Operand) -> Tensor:
+def minimum(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The smaller of input and other; equal ones share the gradient."""
-def mm(input: Tensor, mat2: Tensor) -> Tensor:
+def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the product of an (m, n) and an (n, p) matrix of one type; doesn't broadcast."""
-def mul(input: Tensor, other: _Operand) -> Tensor:
+def mul(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The product input * other."""
-def mv(input: Tensor, vec: Tensor) -> Tensor:
+def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the product of an (m, n) matrix and a vector of n elements; a vector of m."""
-def ne(input: Tensor, other: _Operand) -> Tensor:
+def ne(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input != other, a bool tensor."""
-def neg(input: Tensor) -> Tensor:
+def neg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """-input."""
 def norm(
     input: Tensor, p: _float | str = "fro", dim: _Dims | None = None, keepdim: _bool = False,
@@ -191,92 +227,98 @@ def norm(
 ) -> Tensor:
     """the p-norm of all elements, or along `dim`."""
 @overload
-def permute(input: Tensor, dims: Sequence[_int], /) -> Tensor:
+def permute(input: Tensor, dims: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
     """a view with the dimensions in the order of `dims`."""
 @overload
-def permute(input: Tensor, *dims: _int) -> Tensor: ...
-def pow(input: _Operand, exponent: _Operand) -> Tensor:
+def permute(input: Tensor, *dims: _int, out: Tensor | None = None) -> Tensor: ...
+def pow(input: _Operand, exponent: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input to the power of exponent; one of the two may be a number."""
 def prod(
-    input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, dtype: _DType | None = None
+    input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, dtype: _DType | None = None,
+    out: Tensor | None = None
 ) -> Tensor:
     """the product of all elements, or along one dimension."""
-def real(input: Tensor) -> Tensor:
+def real(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the real part, a view; a real tensor itself."""
-def reciprocal(input: Tensor) -> Tensor:
+def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """1 / input."""
-def relu(input: Tensor) -> Tensor:
+def relu(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """max(input, 0); its gradient at 0 is 0."""
 @overload
-def reshape(input: Tensor, shape: Sequence[_int], /) -> Tensor:
+def reshape(input: Tensor, shape: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
     """the elements in another shape; a view where the strides allow it, else a copy."""
 @overload
-def reshape(input: Tensor, *shape: _int) -> Tensor: ...
-def rsqrt(input: Tensor) -> Tensor:
+def reshape(input: Tensor, *shape: _int, out: Tensor | None = None) -> Tensor: ...
+def rsqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """1 / sqrt(input)."""
 def scatter(
     input: Tensor, dim: _int, index: Tensor, src: _Number | Tensor | None = None, *,
-    value: _Number | Tensor | None = None, reduce: None = None
+    value: _Number | Tensor | None = None, reduce: None = None, out: Tensor | None = None
 ) -> Tensor:
     """a copy with y[index[i][j]][j] = src[i][j] for dim 0, and so on."""
-def scatter_add(input: Tensor, dim: _int, index: Tensor, src: Tensor) -> Tensor:
+def scatter_add(
+    input: Tensor, dim: _int, index: Tensor, src: Tensor, *, out: Tensor | None = None
+) -> Tensor:
     """a copy with y[index[i][j]][j] += src[i][j] for dim 0, and so on."""
-def sgn(input: Tensor) -> Tensor:
+def sgn(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """input / abs(input), and 0 at 0: the sign of a real number."""
 short: dtype
-def sigmoid(input: Tensor) -> Tensor:
+def sigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The logistic function 1 / (1 + exp(-input))."""
-def sin(input: Tensor) -> Tensor:
+def sin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The sine of an angle in radians."""
-def softmax(input: Tensor, dim: _int, dtype: _DType | None = None) -> Tensor:
+def softmax(
+    input: Tensor, dim: _int, dtype: _DType | None = None, *, out: Tensor | None = None
+) -> Tensor:
     """exp(input) divided by its sum along `dim`."""
 def split(
     tensor: Tensor, split_size_or_sections: _int | Sequence[_int], dim: _int = 0
 ) -> tuple[Tensor, ...]:
     """views of consecutive parts along `dim`."""
-def sqrt(input: Tensor) -> Tensor:
+def sqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The square root; its gradient at 0 is infinite."""
-def square(input: Tensor) -> Tensor:
+def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """input * input; recorded as pow(input, 2)."""
-def squeeze(input: Tensor, dim: _Dims | None = None) -> Tensor:
+def squeeze(input: Tensor, dim: _Dims | None = None, *, out: Tensor | None = None) -> Tensor:
     """without the dimensions of size 1, or only those among `dim` (an int or a tuple)."""
-def stack(tensors: Sequence[Tensor], dim: _int = 0) -> Tensor:
+def stack(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """tensors of one shape along a new dimension `dim`."""
 def std(
     input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *,
-    correction: _float | None = None
+    correction: _float | None = None, out: Tensor | None = None
 ) -> Tensor:
     """the standard deviation, the square root of var()."""
-def sub(input: Tensor, other: _Operand, *, alpha: _Number = 1) -> Tensor:
+def sub(input: Tensor, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """the difference input - alpha * other."""
 def sum(
-    input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None
+    input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None,
+    out: Tensor | None = None
 ) -> Tensor:
     """the sum of all elements, or along `dim`."""
-def t(input: Tensor) -> Tensor:
+def t(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the transposed matrix, a view; a tensor of fewer than two dimensions as it is."""
-def tanh(input: Tensor) -> Tensor:
+def tanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The hyperbolic tangent."""
-def transpose(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
+def transpose(input: Tensor, dim0: _int, dim1: _int, *, out: Tensor | None = None) -> Tensor:
     """a view with two dimensions exchanged."""
 uint8: dtype
 def unbind(input: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
     """the views along `dim`, without that dimension."""
-def unsqueeze(input: Tensor, dim: _int) -> Tensor:
+def unsqueeze(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
     """with a dimension of size 1 inserted at `dim`."""
 def var(
     input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *,
-    correction: _float | None = None
+    correction: _float | None = None, out: Tensor | None = None
 ) -> Tensor:
     """the variance of all elements, or along `dim`."""
 @overload
-def view(input: Tensor, shape: Sequence[_int], /) -> Tensor:
+def view(input: Tensor, shape: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
     """a view in another shape; RuntimeError where only a copy has that shape."""
 @overload
-def view(input: Tensor, *shape: _int) -> Tensor: ...
-def view_as_complex(input: Tensor) -> Tensor:
+def view(input: Tensor, *shape: _int, out: Tensor | None = None) -> Tensor: ...
+def view_as_complex(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """a real tensor, whose last dimension is (real, imaginary), as a complex one; a view."""
-def view_as_real(input: Tensor) -> Tensor:
+def view_as_real(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """a complex tensor as a real one, with (real, imaginary) as a last dimension; a view."""
 def where(condition: Tensor, input: _Operand, other: _Operand) -> Tensor:
     """input where condition is true, else other; all three are broadcast."""

@@ -67,12 +67,12 @@ def test_taken_with_grad_under_no_grad() -> None:
 )
 def test_bad_out_is_refused(out: object, kind: type, message: str) -> None:
     with pytest.raises(kind, match=message):
-        torch.exp(torch.ones(2), out=out)  # type: ignore[call-arg]
+        torch.exp(torch.ones(2), out=out)  # type: ignore[arg-type]
     assert not isinstance(out, torch.Tensor) or not out.numpy().any()
 
 
 def test_other_type_errors_stay_what_they_are() -> None:
     with pytest.raises(TypeError, match="must be Tensor, not str"):
-        torch.exp("x", out=torch.zeros(1))  # type: ignore[call-arg, arg-type]
+        torch.exp("x", out=torch.zeros(1))  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="unexpected keyword argument 'into'"):
         torch.exp(torch.ones(1), into=torch.zeros(1))  # type: ignore[call-arg]

@@ -63,7 +63,7 @@ def namespace_stub(name):
         if isinstance(value, dtype):
             body.append(marked(f"{n}: dtype"))
         else:
-            body += definition(n, signatures(n, value), sentence(value))
+            body += definition(n, signatures(n, value, into=name == "autograd_cy._names"), sentence(value))
     return finished(body, name, set(public))
 
 

@@ -90,8 +90,11 @@ def result_type(owner, name, function):
     return RESULTS[doc.result]
 
 
-def signatures(name, function, method=False, owner="", result=None):
-    """The signatures of a function, several where it is overloaded: "(parameters) -> result"."""
+def signatures(name, function, method=False, owner="", result=None, into=False):
+    """The signatures of a function, several where it is overloaded: "(parameters) -> result".
+
+    With `into` it takes `out=` if its result is a Tensor.
+    """
     parameters = list(inspect.signature(function).parameters.values())
     overloads = OVERLOADS.get(f"{owner}.{name}") or OVERLOADS.get(name)
     if overloads:
@@ -100,6 +103,8 @@ def signatures(name, function, method=False, owner="", result=None):
     result = result or result_type(owner, name, function)
     first = ["self"] if method else []
     own = parameters[1:] if method else parameters
+    if into and result == "Tensor" and "out" not in inspect.signature(function).parameters:
+        own = [*own, inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None)]
     texts = [parameters_text(owner, name, own, first)]
     for i, p in enumerate(own):
         if p.kind is p.VAR_POSITIONAL and PARAMETERS[p.name] == "int":  # or all of them in a sequence
