@@ -21,14 +21,13 @@ JOBS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.
 # Helpers that Cython would otherwise paste into every module (typed memoryviews: 175 kB each).
 SHARED = "autograd_cy._core._cyutility"
 
-# The only place for directives. boundscheck stays on where lists are handled; a kernel relaxes it for itself.
+# The only place for directives. Lists are indexed with checks, from either end; a kernel relaxes that for itself.
 DIRECTIVES = {
     "language_level": 3,
     "binding": True,
     "cdivision": True,
     "initializedcheck": DEBUG,
     "nonecheck": DEBUG,
-    "wraparound": False,
 }
 
 MACROS = [

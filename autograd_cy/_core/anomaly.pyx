@@ -19,7 +19,9 @@ from autograd_cy._core.state cimport ANOMALY, KEEP_NAN, thread_state
 from autograd_cy._core.tensor cimport Tensor
 
 cdef extern from "Python.h":
-    int PyCode_Addr2Line(PyObject *code, int instruction)
+    ctypedef struct PyCodeObject:
+        pass
+    int PyCode_Addr2Line(PyCodeObject *code, int instruction)
     int raise_pending "-!!PyErr_Occurred"() except -1
 
 cdef str PACKAGE = dirname(dirname(__file__))
@@ -129,7 +131,8 @@ cdef int tell(object error, str text) except -1:
         if code is None:
             warnings.warn(text, UserWarning)
         else:
-            warnings.warn_explicit(text, UserWarning, code.co_filename, PyCode_Addr2Line(<PyObject *> code, instruction))
+            line = PyCode_Addr2Line(<PyCodeObject *> code, instruction)
+            warnings.warn_explicit(text, UserWarning, code.co_filename, line)
     except UserWarning:
         pass
     return 0

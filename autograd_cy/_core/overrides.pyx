@@ -23,7 +23,7 @@ from autograd_cy._core.tensor cimport Tensor, extend, make_current, share_versio
 
 cdef extern from *:
     """
-    typedef PyObject *(*autograd_cy_handler)(PyObject *, PyObject *const *, size_t, PyObject *, int);
+    typedef PyObject *(*autograd_cy_handler)(PyObject *, PyObject **, size_t, PyObject *, int);
     static vectorcallfunc originals[8];
     static autograd_cy_handler handler = NULL;
     static int armed = 0;
@@ -31,11 +31,11 @@ cdef extern from *:
     #define STEP(k) static PyObject *step_##k(PyObject *function, PyObject *const *args, size_t n, PyObject *names) { \\
         PyObject *result; \\
         if (armed) { \\
-            result = handler(function, args, n, names, 0); \\
+            result = handler(function, (PyObject **) args, n, names, 0); \\
             if (result != NULL || PyErr_Occurred()) return result; \\
         } \\
         result = originals[k](function, args, n, names); \\
-        return result != NULL ? result : handler(function, args, n, names, 1); \\
+        return result != NULL ? result : handler(function, (PyObject **) args, n, names, 1); \\
     }
     STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7)
     static vectorcallfunc steps[8] = {step_0, step_1, step_2, step_3, step_4, step_5, step_6, step_7};

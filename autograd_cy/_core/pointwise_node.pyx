@@ -32,7 +32,8 @@ cdef class PointwiseNode(Node):
         cdef Pointwise *row = <Pointwise *> self.op
         cdef cnp.ndarray g = <cnp.ndarray> gradient
         cdef int code = code_of(g)
-        cdef Arrays read = Arrays(n=1)
+        cdef Arrays read
+        read.n = 1
         if (row == NULL or row.derivative[i].identity or not has_kernel(self, i, code) or code_of(addend) != code
                 or not cnp.PyArray_SAMESHAPE(addend, g)):
             return None
@@ -97,7 +98,8 @@ cdef cnp.ndarray evaluate_formula(PointwiseNode node, Formula *formula, cnp.ndar
     cdef npy_intp[64] dims
     cdef cnp.ndarray out = g if reuse else None
     cdef int ndim = shape_before(node, i, dims)
-    cdef Arrays read = Arrays(n=1)
+    cdef Arrays read
+    read.n = 1
     try:
         read_saved(node, formula, g, code, &read)
         if ndim >= 0 and is_worth_fusing(g):
