@@ -5,7 +5,6 @@ A node keeps the calls that led to it as code objects and line numbers; the text
 """
 
 cimport cython
-from cpython.object cimport PyObject
 
 import linecache
 import sys
