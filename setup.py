@@ -44,6 +44,8 @@ if os.environ.get("AUTOGRAD_CY_ONE_THREAD", "0") not in ("", "0"):
 # the flags of floating point exceptions: without them the compiler vectorizes choices and square roots.
 UNIX_FLAGS = ["-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wno-unused-function"]
 UNIX_FLAGS += ["-O1", "-g", "-UNDEBUG"] if DEBUG else ["-O3", "-g0"]
+if DEBUG:  # what is an error to gcc 14 and clang 16, if not to those before
+    UNIX_FLAGS += [f"-Werror={f}" for f in ("incompatible-pointer-types", "int-conversion", "implicit-function-declaration")]
 MSVC_FLAGS = ["/fp:precise", "/Od" if DEBUG else "/O2"]
 
 
