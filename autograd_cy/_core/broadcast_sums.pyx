@@ -13,7 +13,8 @@ from autograd_cy._core.buffers cimport cast, dense_copy, new_zeros
 from autograd_cy._core.dtypes cimport FLOAT16, FLOAT32, FLOAT64, code_of
 from autograd_cy._core.loops cimport (
     MAX_OPERANDS, Kernel, Walk, adding_kernel, broadcast_shape, evaluate, is_flat, set_operand, set_operands)
-from autograd_cy._core.reduction_loops cimport SUM, real, row_total, sort_by_stride, sum_along, walk_along
+from autograd_cy._core.plane_loops cimport real, row_total
+from autograd_cy._core.reduction_loops cimport SUM, sort_by_stride, sum_along, walk_along
 from autograd_cy._core.region cimport spans_meet
 
 cnp.import_array()

@@ -7,7 +7,7 @@ from numpy cimport npy_intp
 from autograd_cy._core.buffers cimport cast
 from autograd_cy._core.dtypes cimport FLOAT16, FLOAT32, FLOAT64, dtype_of
 from autograd_cy._core.record cimport as_tensor, is_wanted
-from autograd_cy._core.reduction_loops cimport real
+from autograd_cy._core.plane_loops cimport real
 from autograd_cy._core.reduction_node cimport SAVES_NOTHING, Reduction, enter_reduction, in_type, one_dim, sum_code
 from autograd_cy._core.tensor cimport Tensor, new_tensor
 

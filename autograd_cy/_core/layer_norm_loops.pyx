@@ -8,7 +8,7 @@ to block in double. Threads share rows, and for the gradient of the weight, whic
 from libc.math cimport sqrt
 from numpy cimport npy_intp
 
-from autograd_cy._core.reduction_loops cimport real, row_total
+from autograd_cy._core.plane_loops cimport real, row_total
 from autograd_cy._core.threads cimport share_range
 from autograd_cy._core.variance_loops cimport LANES, folded, sums_of_deviations
 

@@ -7,13 +7,14 @@ import numpy as np
 cimport cython
 from cpython.object cimport PyObject
 cimport numpy as cnp
+from numpy cimport npy_intp
 
-from autograd_cy._core.buffers cimport cast, new_zeros
+from autograd_cy._core.buffers cimport cast, new_zeros, typed_view
 from autograd_cy._core.dtypes cimport (
-    COMPLEX64, FLOAT16, FLOAT32, NCODES, as_dtype, code_of, promote, to_complex, to_real, type_word)
-from autograd_cy._core.loops cimport Kernel, borrow, evaluate
+    COMPLEX64, FLOAT16, FLOAT32, NCODES, as_dtype, code_of, dtype, dtype_of, promote, to_complex, to_real, type_word)
+from autograd_cy._core.loops cimport MAX_DIMS, Kernel, borrow, evaluate
 from autograd_cy._core.record cimport as_tensor, is_wanted
-from autograd_cy._core.reduction_loops cimport LARGEST, SMALLEST, SUM, Dims, reduced
+from autograd_cy._core.reduction_loops cimport LARGEST, SMALLEST, SUM, SUM_OF_SIZES, SUM_OF_SQUARES, Dims, reduced, reduced_sizes
 from autograd_cy._core.reduction_node cimport (
     SAVES_INPUT, SAVES_OUTPUT, FusedReduction, WeightedReduction, dim_tuple, dims_of, enter_reduction, in_type, inverse_of)
 from autograd_cy._core.saved cimport saved_array, saved_like, unpack
@@ -24,7 +25,7 @@ from autograd_cy._core.registry import op
 
 cnp.import_array()
 
-cdef Kernel[NCODES] MULTIPLY, SQRT, ABSOLUTE, POWER
+cdef Kernel[NCODES] SQRT, ABSOLUTE, POWER
 
 
 cdef cnp.ndarray call1(Kernel *kernels, cnp.ndarray a, int result, cnp.ndarray out):
@@ -107,7 +108,11 @@ cdef cnp.ndarray norm_of(cnp.ndarray array, double p, Dims dims, bint keepdim):
     cdef int code = code_of(array)
     if code == FLOAT16:
         return cast(norm_of(cast(array, FLOAT32), p, dims, keepdim), FLOAT16)
-    if code >= COMPLEX64 or (p != 2 and p != 0):
+    if p == 2:
+        return square_root(sum_of_squares(array, dims, keepdim))
+    if p == 1 and code < COMPLEX64:
+        return reduced(&SUM_OF_SIZES, array, dims, keepdim)
+    if code >= COMPLEX64 or p != 0:
         array = call1(ABSOLUTE, array, to_real(code), None)
     if p == inf or p == -inf:
         return reduced(&LARGEST if p > 0 else &SMALLEST, array, dims, keepdim)
@@ -115,10 +120,27 @@ cdef cnp.ndarray norm_of(cnp.ndarray array, double p, Dims dims, bint keepdim):
         return reduced(&SUM, np.asarray(np.not_equal(array, 0), array.dtype), dims, keepdim)
     if p == 1:
         return reduced(&SUM, array, dims, keepdim)
-    if p == 2:
-        return square_root(reduced(&SUM, call2(MULTIPLY, array, array, None), dims, keepdim))
     cdef cnp.ndarray total = reduced(&SUM, call2(POWER, array, np.array(p, array.dtype), None), dims, keepdim)
     return call2(POWER, total, np.array(1 / p, array.dtype), total)
+
+
+cdef cnp.ndarray sum_of_squares(cnp.ndarray array, Dims dims, bint keepdim):
+    """Of |x|; complex numbers are seen as pairs of real ones."""
+    cdef npy_intp[MAX_DIMS + 1] shape
+    cdef npy_intp[MAX_DIMS + 1] strides
+    cdef int axis, ndim = cnp.PyArray_NDIM(array), code = code_of(array)
+    if code < COMPLEX64:
+        return reduced(&SUM_OF_SQUARES, array, dims, keepdim)
+    if ndim == MAX_DIMS:
+        array = call1(ABSOLUTE, array, to_real(code), None)
+        return reduced(&SUM_OF_SQUARES, array, dims, keepdim)
+    for axis in range(ndim):
+        shape[axis], strides[axis] = cnp.PyArray_DIM(array, axis), cnp.PyArray_STRIDE(array, axis)
+    shape[ndim], strides[ndim] = 2, cnp.PyArray_ITEMSIZE(array) // 2
+    cdef cnp.ndarray parts = typed_view(array, cnp.PyArray_BYTES(array), (<dtype> dtype_of(to_real(code))).numpy_dtype,
+                                        ndim + 1, shape, strides)
+    cdef cnp.ndarray total = reduced(&SUM_OF_SQUARES, parts, dims | (<Dims> 1) << ndim, keepdim)
+    return total.reshape(reduced_sizes(array, dims, True)) if keepdim else total
 
 
 cdef int norm_code(cnp.ndarray array, object wanted) except -1:
@@ -191,7 +213,6 @@ def real_code(code):
     return to_real(code)
 
 
-borrow(MULTIPLY, np.multiply, lambda code: code)
 borrow(SQRT, np.sqrt, lambda code: code)
 borrow(POWER, np.power, lambda code: code)
 borrow(ABSOLUTE, np.absolute, real_code)

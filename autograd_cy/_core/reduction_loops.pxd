@@ -6,27 +6,20 @@ from numpy cimport npy_intp
 from autograd_cy._core.dtypes cimport NCODES
 from autograd_cy._core.loops cimport Kernel, Loop, Walk
 
-ctypedef fused real:
-    float
-    double
-
 ctypedef unsigned long long Dims    # a set of dimensions: bit d stands for dimension d
 
 cdef struct Reducer:                # a loop of two operands that reduces
     Kernel[NCODES] kernels
     Loop[NCODES] planes             # our own for the last two dimensions, or NULL
     char[NCODES][16] identity       # what nothing reduces to, in each type
-
-cdef struct Run:                    # the last dimension of a walk
-    npy_intp size
-    npy_intp[3] strides
-    Kernel *borrowed
+    Reducer *merging                # for partial results
 
 cdef struct Planes:                 # how a walk is reduced plane by plane: `loop` sees runs, its data is the Run
     Loop loop
     Kernel *borrowed                # instead of `loop`, if that is NULL
 
 cdef Reducer SUM, PRODUCT, LARGEST, SMALLEST, ANY_TRUE, ALL_TRUE
+cdef Reducer SUM_OF_SIZES, SUM_OF_SQUARES        # of float32 and float64
 
 cdef cnp.ndarray reduced(Reducer *reducer, cnp.ndarray array, Dims dims, bint keepdim)
 cdef int walk_along(Walk *walk, Reducer *reducer, int code) except -1
@@ -40,5 +33,3 @@ cdef int divide_by(cnp.ndarray array, double divisor) except -1
 cdef Py_ssize_t count_along(cnp.ndarray array, Dims dims) noexcept
 cdef int reduced_shape(cnp.ndarray array, Dims dims, bint keepdim, npy_intp *sizes) noexcept
 cdef tuple reduced_sizes(cnp.ndarray array, Dims dims, bint keepdim)
-cdef double row_total "autograd_cy_row_total"(const real *x, npy_intp n) noexcept nogil
-cdef double row_dot "autograd_cy_row_dot"(const real *x, const real *y, npy_intp n) noexcept nogil

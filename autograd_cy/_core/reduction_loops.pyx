@@ -2,9 +2,8 @@
 
 NOTE [Reducing]
 A reduction walks its input with a loop of two operands (add, maximum) that sees the result as first operand and as
-output, with stride 0 along the reduced dimensions. NumPy's loops know that case. Sums and products of floats have loops
-of their own, over the last two dimensions at once: along contiguous runs they keep LANES results at a time, and across
-them they take four runs at a time. That is faster, and errors grow as slowly as in NumPy's pairwise sum.
+output, with stride 0 along the reduced dimensions. NumPy's loops know that case. Floats have loops of our own, over the
+last two dimensions at once (`plane_loops`), also for sums of what is computed of each element.
 """
 
 import numpy as np
@@ -18,177 +17,10 @@ from autograd_cy._core.dtypes cimport (
     COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64, ITEMSIZE, NCODES, code_of, dtype, dtype_of)
 from autograd_cy._core.loops cimport MAX_DIMS, Kernel, Walk, borrow, call_part
 from autograd_cy._core.partials cimport Reduction, fill, share_reduction
+from autograd_cy._core.plane_loops cimport (
+    ADD, ADD_SIZES, ADD_SQUARES, MULTIPLY, TAKE_LARGEST, TAKE_SMALLEST, How, Run, plane_loop, real)
 
 cnp.import_array()
-
-cdef extern from *:
-    """
-    #include "clones.h"
-    AUTOGRAD_CY_CLONED static double __pyx_fuse_0autograd_cy_row_total(float const *, npy_intp);
-    AUTOGRAD_CY_CLONED static double __pyx_fuse_1autograd_cy_row_total(double const *, npy_intp);
-    AUTOGRAD_CY_CLONED static double __pyx_fuse_0autograd_cy_row_dot(float const *, float const *, npy_intp);
-    AUTOGRAD_CY_CLONED static double __pyx_fuse_1autograd_cy_row_dot(double const *, double const *, npy_intp);
-    AUTOGRAD_CY_CLONED static void __pyx_fuse_0autograd_cy_sum_columns(float *, char const *, npy_intp, npy_intp, npy_intp);
-    AUTOGRAD_CY_CLONED static void __pyx_fuse_1autograd_cy_sum_columns(double *, char const *, npy_intp, npy_intp, npy_intp);
-    """
-
-cdef enum:
-    LANES = 32
-    BLOCK = 1024            # elements that are reduced lane by lane before the lanes are put together
-    COLUMNS = 2048
-
-
-# loops
-
-cdef inline real combined(real a, real b, bint product) noexcept nogil:
-    return a * b if product else a + b
-
-
-cdef inline real reduce_block(const real *x, npy_intp n, bint product) noexcept nogil:
-    """The sum or product of n contiguous elements."""
-    cdef real[LANES] lanes
-    cdef real r0, r1, r2, r3
-    cdef npy_intp i = 0, k
-    r0 = r1 = r2 = r3 = 1 if product else 0
-    if n >= LANES:
-        for k in range(LANES):
-            lanes[k] = x[k]
-        i = LANES
-        while i + LANES <= n:
-            for k in range(LANES):
-                lanes[k] = combined(lanes[k], x[i + k], product)
-            i += LANES
-        for k in range(16):
-            lanes[k] = combined(lanes[k], lanes[k + 16], product)
-        for k in range(8):
-            lanes[k] = combined(lanes[k], lanes[k + 8], product)
-        r0 = combined(lanes[0], lanes[4], product)
-        r1 = combined(lanes[1], lanes[5], product)
-        r2 = combined(lanes[2], lanes[6], product)
-        r3 = combined(lanes[3], lanes[7], product)
-    while i + 4 <= n:
-        r0 = combined(r0, x[i], product)
-        r1 = combined(r1, x[i + 1], product)
-        r2 = combined(r2, x[i + 2], product)
-        r3 = combined(r3, x[i + 3], product)
-        i += 4
-    while i < n:
-        r0 = combined(r0, x[i], product)
-        i += 1
-    return combined(combined(r0, r2, product), combined(r1, r3, product), product)
-
-
-cdef inline double reduce_row(const real *x, npy_intp n, bint product) noexcept nogil:
-    """The same for many elements: block by block, so that errors don't grow with n."""
-    cdef double result = 1 if product else 0
-    cdef npy_intp size
-    while n > 0:
-        size = min(n, <npy_intp> BLOCK)
-        result = combined(result, <double> reduce_block(x, size, product), product)
-        x += size
-        n -= size
-    return result
-
-
-cdef double row_total "autograd_cy_row_total"(const real *x, npy_intp n) noexcept nogil:
-    return reduce_row(x, n, False)
-
-
-cdef double row_dot "autograd_cy_row_dot"(const real *x, const real *y, npy_intp n) noexcept nogil:
-    """The sum of the products of 2 * n contiguous elements."""
-    cdef real[LANES] lanes
-    cdef double total = 0
-    cdef npy_intp i, k, size
-    while n > 0:
-        size = min(n, <npy_intp> BLOCK)
-        i = 0
-        for k in range(LANES):
-            lanes[k] = 0
-        while i + LANES <= size:
-            for k in range(LANES):
-                lanes[k] = lanes[k] + x[i + k] * y[i + k]
-            i += LANES
-        for k in range(size - i):
-            lanes[k] = lanes[k] + x[i + k] * y[i + k]
-        total += reduce_block(&lanes[0], LANES, False)
-        x += size
-        y += size
-        n -= size
-    return total
-
-
-cdef inline void reduce_columns(real *out, const char *x, npy_intp rows, npy_intp stride, npy_intp n,
-                                bint product) noexcept nogil:
-    """out = out + x[0] + x[1] + ...: rows of n contiguous elements, four at a time; short enough to stay in the cache."""
-    cdef const real *p0
-    cdef const real *p1
-    cdef const real *p2
-    cdef const real *p3
-    cdef npy_intp row = 0, k
-    while row + 4 <= rows:
-        p0 = <const real *> (x + row * stride)
-        p1 = <const real *> (x + (row + 1) * stride)
-        p2 = <const real *> (x + (row + 2) * stride)
-        p3 = <const real *> (x + (row + 3) * stride)
-        for k in range(n):
-            out[k] = combined(out[k], combined(combined(p0[k], p1[k], product), combined(p2[k], p3[k], product), product),
-                              product)
-        row += 4
-    while row < rows:
-        p0 = <const real *> (x + row * stride)
-        for k in range(n):
-            out[k] = combined(out[k], p0[k], product)
-        row += 1
-
-
-cdef void sum_columns "autograd_cy_sum_columns"(
-        real *out, const char *x, npy_intp rows, npy_intp stride, npy_intp n) noexcept nogil:
-    reduce_columns(out, x, rows, stride, n, False)
-
-
-cdef inline void reduce_plane(char **args, npy_intp rows, const npy_intp *strides, Run *run, real kind,
-                              bint product) noexcept nogil:
-    """Reduce `rows` runs, each as `run` says: along contiguous runs, across them, or (NumPy's loop) any other way."""
-    cdef npy_intp row, start = 0, size, n = run.size
-    cdef char *operands[3]
-    cdef const real *x
-    cdef real *out
-    if run.strides[1] == sizeof(real) and run.strides[0] == 0:
-        for row in range(rows):
-            x = <const real *> (args[1] + row * strides[1])
-            out = <real *> (args[0] + row * strides[0])
-            out[0] = <real> combined(<double> out[0], reduce_row(x, n, True) if product else row_total(x, n), product)
-    elif run.strides[1] == sizeof(real) and run.strides[0] == sizeof(real) and strides[0] == 0:
-        while start < n:
-            size = min(n - start, <npy_intp> COLUMNS)
-            x = <const real *> args[1] + start
-            if product:
-                reduce_columns(<real *> args[0] + start, <const char *> x, rows, strides[1], size, True)
-            else:
-                sum_columns(<real *> args[0] + start, <const char *> x, rows, strides[1], size)
-            start += COLUMNS
-    else:
-        for row in range(rows):
-            operands[0] = operands[2] = args[0] + row * strides[0]
-            operands[1] = args[1] + row * strides[1]
-            run.borrowed.loop(operands, &n, run.strides, run.borrowed.data)
-
-
-cdef void sum_f32 "autograd_cy_sum_f32"(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
-    reduce_plane(args, dims[0], strides, <Run *> data, <float> 0, False)
-
-
-cdef void sum_f64 "autograd_cy_sum_f64"(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
-    reduce_plane(args, dims[0], strides, <Run *> data, <double> 0, False)
-
-
-cdef void product_f32(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
-    reduce_plane(args, dims[0], strides, <Run *> data, <float> 0, True)
-
-
-cdef void product_f64(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
-    reduce_plane(args, dims[0], strides, <Run *> data, <double> 0, True)
-
 
 cdef int make_reducer(Reducer *reducer, object ufunc, object identity) except -1:
     """Borrow the ufunc's loops; `identity(dtype)` is what nothing reduces to."""
@@ -212,14 +44,27 @@ def highest(kind):
     return np.iinfo(kind).max if kind.kind in "iu" else True if kind.kind == "b" else np.inf
 
 
+cdef void set_planes(Reducer *reducer, How how, Reducer *merging) noexcept:
+    """Give the reducer our own loops."""
+    cdef int code
+    reducer.merging = merging
+    for code in range(NCODES):
+        reducer.planes[code] = plane_loop(how, code)
+
+
 make_reducer(&SUM, np.add, lambda kind: 0)
 make_reducer(&PRODUCT, np.multiply, lambda kind: 1)
 make_reducer(&LARGEST, np.maximum, lowest)
 make_reducer(&SMALLEST, np.minimum, highest)
 make_reducer(&ANY_TRUE, np.logical_or, lambda kind: 0)
 make_reducer(&ALL_TRUE, np.logical_and, lambda kind: 1)
-SUM.planes[FLOAT32], SUM.planes[FLOAT64] = sum_f32, sum_f64
-PRODUCT.planes[FLOAT32], PRODUCT.planes[FLOAT64] = product_f32, product_f64
+set_planes(&SUM, ADD, &SUM)
+set_planes(&PRODUCT, MULTIPLY, &PRODUCT)
+set_planes(&LARGEST, TAKE_LARGEST, &LARGEST)
+set_planes(&SMALLEST, TAKE_SMALLEST, &SMALLEST)
+set_planes(&SUM_OF_SIZES, ADD_SIZES, &SUM)
+set_planes(&SUM_OF_SQUARES, ADD_SQUARES, &SUM)
+ANY_TRUE.merging, ALL_TRUE.merging = &ANY_TRUE, &ALL_TRUE
 
 
 # arrays
@@ -252,8 +97,12 @@ cdef cnp.ndarray reduced(Reducer *reducer, cnp.ndarray array, Dims dims, bint ke
 
 cdef int walk_along(Walk *walk, Reducer *reducer, int code) except -1:
     """Call the reducer's loop on each run, or its own loop for planes on each two dimensions."""
+    cdef Reducer *merging = reducer.merging
     cdef Planes planes = Planes(reducer.planes[code], &reducer.kernels[code])
-    cdef Reduction reduction = Reduction(call_planes, &planes, call_planes, &planes, code, &reducer.identity[code][0])
+    cdef Planes last = Planes(merging.planes[code], &merging.kernels[code])
+    cdef Reduction reduction = Reduction(call_planes, &planes, call_planes, &last, code, &merging.identity[code][0])
+    if merging != reducer:
+        planes.borrowed = NULL
     return share_reduction(walk, 3, &reduction)
 
 

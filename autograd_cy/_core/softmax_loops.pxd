@@ -2,7 +2,7 @@
 
 from numpy cimport npy_intp
 
-from autograd_cy._core.reduction_loops cimport real
+from autograd_cy._core.plane_loops cimport real
 
 cdef void normalize(const real *x, real *y, npy_intp outer, npy_intp n, npy_intp inner, bint logarithmic) noexcept nogil
 cdef void normalize_gradient(const real *g, const real *y, real *out, npy_intp outer, npy_intp n, npy_intp inner,

@@ -11,7 +11,8 @@ from numpy cimport npy_intp
 
 from autograd_cy._core.dtypes cimport FLOAT32, FLOAT64
 from autograd_cy._core.loops cimport Kernel
-from autograd_cy._core.reduction_loops cimport LARGEST, real, row_dot, row_total
+from autograd_cy._core.plane_loops cimport real, row_dot, row_total
+from autograd_cy._core.reduction_loops cimport LARGEST
 from autograd_cy._core.threads cimport share_range
 
 cnp.import_array()

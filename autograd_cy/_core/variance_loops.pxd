@@ -3,7 +3,8 @@
 cimport numpy as cnp
 from numpy cimport npy_intp
 
-from autograd_cy._core.reduction_loops cimport Dims, real
+from autograd_cy._core.plane_loops cimport real
+from autograd_cy._core.reduction_loops cimport Dims
 
 cdef enum:
     LANES = 32              # more than the compiler unrolls before it vectorizes

@@ -13,8 +13,8 @@ from autograd_cy._core.buffers cimport cast, dense_copy, new_array, new_zeros
 from autograd_cy._core.dtypes cimport COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, code_of, to_real
 from autograd_cy._core.loops cimport MAX_DIMS, Walk, copy_strided, set_operand
 from autograd_cy._core.partials cimport Reduction, share_reduction
-from autograd_cy._core.reduction_loops cimport (
-    SUM, Planes, Run, call_planes, count_along, mean_of, reduced_shape, sort_by_stride)
+from autograd_cy._core.plane_loops cimport Run
+from autograd_cy._core.reduction_loops cimport SUM, Planes, call_planes, count_along, mean_of, reduced_shape, sort_by_stride
 
 cnp.import_array()
 

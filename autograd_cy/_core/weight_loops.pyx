@@ -10,7 +10,7 @@ from numpy cimport npy_intp
 from autograd_cy._core.buffers cimport dense_copy, new_array
 from autograd_cy._core.dtypes cimport COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, code_of
 from autograd_cy._core.loops cimport is_flat
-from autograd_cy._core.reduction_loops cimport real
+from autograd_cy._core.plane_loops cimport real
 
 cnp.import_array()
 
@@ -24,7 +24,11 @@ cdef extern from *:
     """
 
 cdef inline real weighed(real x, real c, real s, bint sign) noexcept nogil:
-    return (<real> 1 if x > 0 else <real> -1 if x < 0 else x) * s if sign else (x - c) * s
+    cdef real y
+    if not sign:
+        return (x - c) * s
+    y = s if x > 0 else x * s               # of 0 and of nan, too
+    return -s if x < 0 else y
 
 
 cdef inline void weigh(char **args, npy_intp n, const npy_intp *strides, real kind, bint sign) noexcept nogil:
