@@ -11,12 +11,15 @@ from numpy cimport npy_intp
 
 from autograd_cy._core.buffers cimport cast, new_zeros, typed_view
 from autograd_cy._core.dtypes cimport (
-    COMPLEX64, FLOAT16, FLOAT32, NCODES, as_dtype, code_of, dtype, dtype_of, promote, to_complex, to_real, type_word)
+    COMPLEX64, FLOAT16, FLOAT32, NCODES, as_dtype, code_of, dtype_of, promote, to_complex, to_real, type_word)
+from autograd_cy._core.dtypes cimport dtype as Dtype
 from autograd_cy._core.loops cimport MAX_DIMS, Kernel, borrow, evaluate
 from autograd_cy._core.record cimport as_tensor, is_wanted
-from autograd_cy._core.reduction_loops cimport LARGEST, SMALLEST, SUM, SUM_OF_SIZES, SUM_OF_SQUARES, Dims, reduced, reduced_sizes
+from autograd_cy._core.reduction_loops cimport (
+    LARGEST, SMALLEST, SUM, SUM_OF_SIZES, SUM_OF_SQUARES, Dims, reduced, reduced_sizes)
 from autograd_cy._core.reduction_node cimport (
-    SAVES_INPUT, SAVES_OUTPUT, FusedReduction, WeightedReduction, dim_tuple, dims_of, enter_reduction, in_type, inverse_of)
+    SAVES_INPUT, SAVES_OUTPUT, FusedReduction, WeightedReduction, dim_tuple, dims_of, enter_reduction, in_type,
+    inverse_of)
 from autograd_cy._core.saved cimport saved_array, saved_like, unpack
 from autograd_cy._core.tensor cimport Tensor, new_tensor
 from autograd_cy._core.weight_loops cimport DEVIATING, SIGNED, divided
@@ -137,7 +140,7 @@ cdef cnp.ndarray sum_of_squares(cnp.ndarray array, Dims dims, bint keepdim):
     for axis in range(ndim):
         shape[axis], strides[axis] = cnp.PyArray_DIM(array, axis), cnp.PyArray_STRIDE(array, axis)
     shape[ndim], strides[ndim] = 2, cnp.PyArray_ITEMSIZE(array) // 2
-    cdef cnp.ndarray parts = typed_view(array, cnp.PyArray_BYTES(array), (<dtype> dtype_of(to_real(code))).numpy_dtype,
+    cdef cnp.ndarray parts = typed_view(array, cnp.PyArray_BYTES(array), (<Dtype> dtype_of(to_real(code))).numpy_dtype,
                                         ndim + 1, shape, strides)
     cdef cnp.ndarray total = reduced(&SUM_OF_SQUARES, parts, dims | (<Dims> 1) << ndim, keepdim)
     return total.reshape(reduced_sizes(array, dims, True)) if keepdim else total
