@@ -1,21 +1,139 @@
-"""cross_entropy, which is built from log_softmax, nll_loss and others."""
+"""cross_entropy: for class numbers a fused operation, else built from log_softmax, nll_loss and others."""
 
 import numpy as np
 
+from cpython.object cimport PyObject
 cimport cython
 cimport numpy as cnp
+from numpy cimport npy_intp
 
-from autograd_cy._core.dtypes cimport FLOAT16, code_of, type_word
-from autograd_cy._core.losses cimport MEAN, NONE, reduction_of
-from autograd_cy._core.nll_loss cimport nll_loss_of
+from autograd_cy._core.broadcast_sums cimport overlaps_shifted
+from autograd_cy._core.buffers cimport is_large, new_array
+from autograd_cy._core.cross_entropy_loops cimport log_probabilities, put_gradient
+from autograd_cy._core.dtypes cimport FLOAT16, INT64, code_of, type_word
+from autograd_cy._core.loops cimport is_flat
+from autograd_cy._core.losses cimport MEAN, NONE, flat, in_type, kernel_code, reduction_of
+from autograd_cy._core.nll_loops cimport Totals, picked
+from autograd_cy._core.nll_loss cimport NllNode, check_target, check_weight, nll_loss_of, total_loss
 from autograd_cy._core.node cimport Node
-from autograd_cy._core.record cimport enter_linear, shape_of, tensor_argument
+from autograd_cy._core.normalize cimport check_type
+from autograd_cy._core.record cimport enter_linear, is_wanted, new_node, record, shape_of, tensor_argument, wrap_dim
+from autograd_cy._core.saved cimport empty_slot, is_held_alone, save_input, saved_array, unpack
 from autograd_cy._core.tensor cimport Tensor, new_tensor
 
 from autograd_cy._core.registry import op
 
 cnp.import_array()
 
+
+# for class numbers
+
+cdef class CrossEntropy(NllNode):
+    """The node, which leads to the scores (slot 0), and has the name that the last of PyTorch's two has."""
+    cdef cnp.ndarray kept           # what forward found out about each sample: the gradient reads it
+
+    cdef tuple saved_names(self):
+        return ("self", "target", "weight")
+
+    cdef int release_saved(self) except -1:
+        self.kept = None
+        return Node.release_saved(self)
+
+    cdef object vjp(self, object g, int i, bint reuse):
+        return self.scores_gradient(<cnp.ndarray> g, None, None, False)
+
+    cdef object vjp_once(self, object g, int i, bint reuse):
+        return self.scores_gradient(<cnp.ndarray> g, None, None, True)
+
+    cdef object vjp_added(self, object g, int i, cnp.ndarray addend, cnp.ndarray out):
+        cdef cnp.ndarray x = saved_array(self, 0)
+        if (code_of(x) == FLOAT16 or code_of(x) != code_of(addend) or not cnp.PyArray_SAMESHAPE(x, addend)
+                or not is_flat(addend)):
+            return None
+        if out is not addend:
+            return self.scores_gradient(<cnp.ndarray> g, addend, None, False)
+        for read in (x, g, saved_array(self, 1), self.saved2 and saved_array(self, 2)):
+            if read is not None and overlaps_shifted(<cnp.ndarray> read, out):
+                return None
+        return self.scores_gradient(<cnp.ndarray> g, addend, out, False)
+
+    cdef cnp.ndarray scores_gradient(self, cnp.ndarray g, cnp.ndarray addend, cnp.ndarray out, bint once):
+        """In `out`, or (None) in a copy that had to be made, in the scores if they are given up, or in a new array."""
+        cdef cnp.ndarray x = saved_array(self, 0), target = flat(saved_array(self, 1), INT64), weight = None
+        cdef int own = code_of(x), code = kernel_code(x)
+        cdef bint copied = code != own or not is_flat(x)
+        cdef cnp.ndarray kept = self.kept
+        if self.saved2 is not None:
+            weight = flat(saved_array(self, 2), code)
+        x, g = flat(x, code), flat(g, code)
+        if out is None:
+            if copied:
+                out = x
+            elif once and is_large(x) and is_held_alone(self, 0, <PyObject *> x):
+                empty_slot(self, 0)             # nothing fails from here on
+                out = x
+            else:
+                out = new_array(code, cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x))
+        put_gradient(g, x, target, weight, self.ignore_index, kept, self.reduction == NONE, self.divisor(), addend, out)
+        return in_type(out, own)
+
+    cdef object rule(self, object g, int i):
+        cdef int dim = self.dim()
+        h = self.gradient(<Tensor> g)           # for the logarithms of the probabilities
+        return h - self.probabilities() * h.sum(dim, True)
+
+    cdef object jvp(self, tuple tangents):
+        t = tangents[0]
+        return self.loss(t - (self.probabilities() * t).sum(self.dim(), True))
+
+    cdef int dim(self) noexcept:
+        """That of the classes."""
+        return 1 if len(<tuple> self.constants) > 1 else 0
+
+    cdef object probabilities(self):
+        """softmax of the scores; of zeros where they are ignored, whatever they are."""
+        x = unpack(self, 0)
+        ignored = np.asarray((<Tensor> unpack(self, 1)).array == self.ignore_index)
+        if ignored.any():
+            x = x.masked_fill(new_tensor(np.expand_dims(ignored, 1) if self.dim() else ignored), 0)
+        return x.softmax(self.dim())
+
+
+@cython.final
+cdef class NllLossBackward0(CrossEntropy):
+    pass
+
+
+@cython.final
+cdef class NllLoss2DBackward0(CrossEntropy):
+    pass
+
+
+cdef object of_classes(Tensor x, Tensor target, Tensor weight, int reduction, long long ignore_index):
+    """The loss for a target of class numbers."""
+    cdef int ndim = cnp.PyArray_NDIM(x.array), own = code_of(x.array)
+    check_type(x, wrap_dim(0 if ndim == 1 else 1, ndim), "log_softmax")
+    check_target(x, target)
+    if weight is not None:
+        check_weight(x, weight)
+    cdef cnp.ndarray scores = flat(x.array, kernel_code(x.array)), classes = flat(target.array, INT64), losses
+    cdef npy_intp[2] sizes = [2, cnp.PyArray_SIZE(classes)]
+    cdef cnp.ndarray kept = new_array(code_of(scores), 2, sizes)
+    cdef Totals totals
+    losses = picked(scores, classes, None if weight is None else weight.array, ignore_index, reduction == NONE, &totals,
+                    log_probabilities(scores, classes, ignore_index, kept))
+    cdef Tensor y = new_tensor(in_type(losses, own) if reduction == NONE else total_loss(&totals, reduction, own))
+    cdef CrossEntropy node
+    if not is_wanted(x):
+        return y
+    node = new_node(NllLoss2DBackward0 if ndim > 2 else NllLossBackward0, shape_of(x))
+    save_input(node, 0, x)
+    node.note(target, weight, reduction, ignore_index, totals.weight)
+    node.kept = kept
+    return record(node, y, x)
+
+
+# for probabilities, and smoothed
 
 @cython.final
 cdef class DivBackward1(Node):
@@ -102,4 +220,4 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
         return of_probabilities(x, t, w, how, label_smoothing, dim)
     if label_smoothing > 0:
         return smoothed(x, t, w, how, ignore_index, label_smoothing, dim)
-    return nll_loss_of(x.log_softmax(dim), t, w, how, ignore_index)
+    return of_classes(x, t, w, how, ignore_index)

@@ -1,12 +1,25 @@
 """The elements of an array that stand for a class: summed up, and spread over zeros."""
 
 cimport numpy as cnp
+from numpy cimport npy_intp
 
 cdef struct Totals:
     double loss
     double weight
 
+cdef struct Layout:         # an array seen as (n, classes, inner), and what goes with it
+    npy_intp n, classes, inner
+    long long ignore_index              # of the targets that count for nothing
+    const long long *target             # n * inner
+    const void *weight                  # of each class; NULL: all 1
+
+cdef inline bint counts(const Layout *p, long long t) noexcept nogil:
+    """Whether a target is a class, and not to be ignored."""
+    return t != p.ignore_index and 0 <= t < p.classes
+
+cdef Layout layout_of(cnp.ndarray x, cnp.ndarray target, cnp.ndarray weight, long long ignore_index) except *
+cdef int check_gradient(const Layout *p, cnp.ndarray g, bint each) except -1
 cdef cnp.ndarray picked(cnp.ndarray x, cnp.ndarray target, cnp.ndarray weight, long long ignore_index, bint each,
-                        Totals *totals)
+                        Totals *totals, cnp.ndarray logs=*)
 cdef cnp.ndarray spread(cnp.ndarray g, tuple sizes, cnp.ndarray target, cnp.ndarray weight, long long ignore_index,
                         bint each, double divisor)

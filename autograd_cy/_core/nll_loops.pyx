@@ -8,20 +8,16 @@ from cython cimport floating
 cimport numpy as cnp
 from numpy cimport npy_intp
 
-from autograd_cy._core.buffers cimport new_array, new_zeros
+from autograd_cy._core.buffers cimport new_array, new_zeros, sizes_of
 from autograd_cy._core.dtypes cimport FLOAT32, INT64, code_of
+from autograd_cy._core.loops cimport MAX_DIMS
 from autograd_cy._core.losses cimport flat, in_type, kernel_code
 
 cnp.import_array()
 
-cdef struct Layout:
-    npy_intp n, classes, inner
-    long long ignore_index              # of the targets that count for nothing
-    const long long *target             # n * inner
-    const void *weight                  # of each class; NULL: all 1
 
-
-cdef Layout layout_of(cnp.ndarray x, cnp.ndarray target, cnp.ndarray weight, long long ignore_index) noexcept:
+cdef Layout layout_of(cnp.ndarray x, cnp.ndarray target, cnp.ndarray weight, long long ignore_index) except *:
+    """Of dense arrays, whose types are those of the loops. RuntimeError if ndarray.resize() changed one since it was saved."""
     cdef int ndim = cnp.PyArray_NDIM(x), axis
     cdef Layout p
     p.n = cnp.PyArray_DIM(x, 0) if ndim > 1 else 1
@@ -32,13 +28,24 @@ cdef Layout layout_of(cnp.ndarray x, cnp.ndarray target, cnp.ndarray weight, lon
     p.ignore_index = ignore_index
     p.target = <const long long *> cnp.PyArray_DATA(target)
     p.weight = NULL if weight is None else cnp.PyArray_DATA(weight)
+    if cnp.PyArray_SIZE(target) != p.n * p.inner or (weight is not None and cnp.PyArray_SIZE(weight) != p.classes):
+        raise RuntimeError("nll_loss: the memory of a saved target or weight was resized")
     return p
 
 
-cdef npy_intp pick(const Layout *p, const floating *x, floating *losses, Totals *totals) noexcept nogil:
+cdef int check_gradient(const Layout *p, cnp.ndarray g, bint each) except -1:
+    """Refuse a gradient that has not one element, or (`each`) one for each target."""
+    cdef npy_intp count = p.n * p.inner if each else 1
+    if cnp.PyArray_SIZE(g) != count:
+        raise RuntimeError(f"nll_loss: expected a gradient of {count} elements, got one of shape {list(sizes_of(g))}")
+    return 0
+
+
+cdef npy_intp pick(const Layout *p, const floating *x, bint picked, floating *losses, Totals *totals) noexcept nogil:
     """Sum up -weight * x at the targets, and the weights; write each loss to `losses`, unless that is NULL.
 
-    Returns the position of the first target that is no class, or -1.
+    `picked`: x holds what stands at the targets and nothing else. Returns the position of the first target that is no class,
+    or -1.
     """
     cdef npy_intp i, j, k = 0
     cdef long long t
@@ -54,7 +61,7 @@ cdef npy_intp pick(const Layout *p, const floating *x, floating *losses, Totals 
                     return k
                 if weight != NULL:
                     w = weight[t]
-                loss = -w * x[(i * p.classes + t) * p.inner + j]
+                loss = -w * x[k if picked else (i * p.classes + t) * p.inner + j]
                 totals.loss += loss
                 totals.weight += w
             if losses != NULL:
@@ -72,7 +79,7 @@ cdef void put(const Layout *p, const floating *g, bint each, double divisor, flo
     for i in range(p.n):
         for j in range(p.inner):
             t = p.target[k]
-            if t != p.ignore_index and 0 <= t < p.classes:     # somebody may have written to the array since
+            if counts(p, t):            # somebody may have written to the array since
                 if weight != NULL:
                     w = weight[t]
                 out[(i * p.classes + t) * p.inner + j] = <floating> (-w * g[k if each else 0] / divisor)
@@ -80,23 +87,27 @@ cdef void put(const Layout *p, const floating *g, bint each, double divisor, flo
 
 
 cdef cnp.ndarray picked(cnp.ndarray x, cnp.ndarray target, cnp.ndarray weight, long long ignore_index, bint each,
-                        Totals *totals):
-    """The sums of -weight * x at the targets and of the weights, in `totals`; with `each` the array of the single ones."""
+                        Totals *totals, cnp.ndarray logs=None):
+    """The sums of -weight * x at the targets and of the weights, in `totals`; with `each` the array of the single ones.
+
+    `logs`: what x would have at the targets, of the type that x is computed in; then nothing of x counts but its sizes.
+    """
     cdef int own = code_of(x), code = kernel_code(x)
     x, target = flat(x, code), flat(target, INT64)
     if weight is not None:
         weight = flat(weight, code)
     cdef Layout layout = layout_of(x, target, weight, ignore_index)
     cdef cnp.ndarray out = None
+    cdef void *data = cnp.PyArray_DATA(x if logs is None else logs)
     cdef void *losses = NULL
     cdef npy_intp wrong
     if each:
         out = new_array(code, cnp.PyArray_NDIM(target) if cnp.PyArray_NDIM(x) > 1 else 0, cnp.PyArray_DIMS(target))
         losses = cnp.PyArray_DATA(out)
     if code == FLOAT32:
-        wrong = pick(&layout, <float *> cnp.PyArray_DATA(x), <float *> losses, totals)
+        wrong = pick(&layout, <float *> data, logs is not None, <float *> losses, totals)
     else:
-        wrong = pick(&layout, <double *> cnp.PyArray_DATA(x), <double *> losses, totals)
+        wrong = pick(&layout, <double *> data, logs is not None, <double *> losses, totals)
     if wrong >= 0:
         raise IndexError(f"Target {layout.target[wrong]} is out of bounds.")
     return in_type(out, own) if each else None
@@ -106,7 +117,7 @@ cdef cnp.ndarray spread(cnp.ndarray g, tuple sizes, cnp.ndarray target, cnp.ndar
                         bint each, double divisor):
     """The transposed operation: zeros of those sizes, with -weight * g / divisor at the targets."""
     cdef int own = code_of(g), code = kernel_code(g), axis, ndim = len(sizes)
-    cdef npy_intp[4] dims
+    cdef npy_intp[MAX_DIMS] dims
     for axis in range(ndim):
         dims[axis] = sizes[axis]
     cdef cnp.ndarray out = new_zeros(code, ndim, dims)
@@ -114,6 +125,7 @@ cdef cnp.ndarray spread(cnp.ndarray g, tuple sizes, cnp.ndarray target, cnp.ndar
     if weight is not None:
         weight = flat(weight, code)
     cdef Layout layout = layout_of(out, target, weight, ignore_index)
+    check_gradient(&layout, g, each)
     if code == FLOAT32:
         put(&layout, <float *> cnp.PyArray_DATA(g), each, divisor, <float *> cnp.PyArray_DATA(out))
     else:

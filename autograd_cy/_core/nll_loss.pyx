@@ -4,7 +4,7 @@ cimport cython
 cimport numpy as cnp
 from numpy cimport npy_intp
 
-from autograd_cy._core.dtypes cimport INT64, UINT8, code_of, type_word
+from autograd_cy._core.dtypes cimport FLOAT32, INT64, UINT8, code_of, type_word
 from autograd_cy._core.losses cimport MEAN, NONE, check_real, in_type, kernel_code, number, reduction_of
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.nll_loops cimport Totals, picked, spread
@@ -22,15 +22,14 @@ cnp.import_array()
 # the nodes
 
 cdef class NllNode(Node):
-    """Of nll_loss and of its gradient; the constants are the sizes of the loss's input. Slot 1: target, 2: weight."""
-    cdef long long ignore_index
-    cdef int reduction
-    cdef double total_weight
-
     cdef cnp.ndarray gradient_array(self, cnp.ndarray g):
         return spread(g, <tuple> self.constants, saved_array(self, 1),
                       None if self.saved2 is None else saved_array(self, 2), self.ignore_index, self.reduction == NONE,
-                      self.total_weight if self.reduction == MEAN else 1)
+                      self.divisor())
+
+    cdef double divisor(self) noexcept:
+        """What the sum of the losses was divided by."""
+        return self.total_weight if self.reduction == MEAN else 1
 
     cdef Tensor gradient(self, Tensor g):
         """The gradient of the loss's input, recorded."""
@@ -40,7 +39,7 @@ cdef class NllNode(Node):
         y = new_tensor(self.gradient_array(g.array))
         if not is_wanted(g):
             return y
-        node = new_node(NllLoss2DBackwardBackward0 if len(self.constants) == 4 else NllLossBackwardBackward0,
+        node = new_node(NllLoss2DBackwardBackward0 if len(self.constants) > 2 else NllLossBackwardBackward0,
                         self.constants)
         node.note(unpack(self, 1), unpack(self, 2), self.reduction, self.ignore_index, self.total_weight)
         return record(node, y, g)
@@ -138,7 +137,9 @@ cdef int check_target(Tensor x, Tensor target) except -1:
     return 0
 
 
-cdef int check_weight(Tensor x, Tensor weight, npy_intp classes) except -1:
+cdef int check_weight(Tensor x, Tensor weight) except -1:
+    """Refuse a weight that isn't one number of the input's type for each class, or whose gradient is wanted."""
+    cdef npy_intp classes = cnp.PyArray_DIM(x.array, 1 if cnp.PyArray_NDIM(x.array) > 1 else 0)
     if shape_of(weight) != (classes,):
         if cnp.PyArray_NDIM(x.array) > 2:
             raise RuntimeError("weight tensor should be defined either for all or no classes")
@@ -155,19 +156,22 @@ cdef int check_weight(Tensor x, Tensor weight, npy_intp classes) except -1:
 
 # the operation
 
+cdef cnp.ndarray total_loss(const Totals *totals, int reduction, int code):
+    """The mean or the sum of the losses, in the type `code`."""
+    cdef double loss = totals.loss / totals.weight if reduction == MEAN else totals.loss
+    return in_type(number(loss, max(code, <int> FLOAT32)), code)
+
+
 cdef Tensor nll(Tensor x, Tensor target, Tensor weight, int reduction, long long ignore_index):
-    """nll_loss of an input of 1, 2 or 4 dimensions, after the checks."""
+    """nll_loss after the checks."""
     cdef Totals totals
     cdef cnp.ndarray losses = picked(x.array, target.array, None if weight is None else weight.array, ignore_index,
                                      reduction == NONE, &totals)
-    if reduction != NONE:
-        losses = number(totals.loss / totals.weight if reduction == MEAN else totals.loss, kernel_code(x.array))
-        losses = in_type(losses, code_of(x.array))
-    cdef Tensor y = new_tensor(losses)
+    cdef Tensor y = new_tensor(losses if reduction == NONE else total_loss(&totals, reduction, code_of(x.array)))
     cdef NllNode node
     if not is_wanted(x):
         return y
-    node = new_node(NllLoss2DBackward0 if cnp.PyArray_NDIM(x.array) == 4 else NllLossBackward0, shape_of(x))
+    node = new_node(NllLoss2DBackward0 if cnp.PyArray_NDIM(x.array) > 2 else NllLossBackward0, shape_of(x))
     save_input(node, 0, x)
     node.note(target, weight, reduction, ignore_index, totals.weight)
     return record(node, y, x)
@@ -180,7 +184,7 @@ cdef object nll_loss_of(object input, object target, object weight, int reductio
     check_target(x, t)
     check_real(x, "nll_loss_out_frame")
     if w is not None:
-        check_weight(x, w, cnp.PyArray_DIM(x.array, 1 if ndim > 1 else 0))
+        check_weight(x, w)
     if ndim < 3 or ndim == 4:
         return nll(x, t, w, reduction, ignore_index)
     sizes = shape_of(x)

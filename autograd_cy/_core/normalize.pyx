@@ -121,15 +121,21 @@ cdef class LogSoftmaxBackward0(Normalization):
         return tangents[0] - (unpack(self, 2).exp() * tangents[0]).sum(self.constants[0], True)
 
 
+cdef int check_type(Tensor x, int dim, str operation) except -1:
+    """Refuse what isn't of a real floating point type."""
+    if not FLOAT16 <= code_of(x.array) < COMPLEX64:
+        last = "lastdim_" if dim + 1 >= cnp.PyArray_NDIM(x.array) else ""
+        raise NotImplementedError(f"\"{operation}_{last}kernel_impl\" not implemented for '{type_word(code_of(x.array))}'")
+    return 0
+
+
 cdef Tensor normalization(object node_class, object input, object dim, object wanted, bint logarithmic):
     cdef str operation = "log_softmax" if logarithmic else "softmax"
     cdef Tensor x = as_tensor(input, operation)
     cdef int ndim = cnp.PyArray_NDIM(x.array), d = one_dim(dim, ndim, operation)
     if wanted is not None and as_dtype(wanted).code != code_of(x.array):
         x = input.to(wanted)
-    if not FLOAT16 <= code_of(x.array) < COMPLEX64:
-        raise NotImplementedError(f'"{operation}_{"lastdim_" if d + 1 >= ndim else ""}kernel_impl" not implemented for '
-                                  f"'{type_word(code_of(x.array))}'")
+    check_type(x, d, operation)
     cdef Tensor y = new_tensor(normalized(x.array, d, logarithmic))
     cdef Node node
     if not is_wanted(x):

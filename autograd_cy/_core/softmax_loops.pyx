@@ -5,7 +5,7 @@ WIDTH at a time, so that all passes run over contiguous elements in the cache. e
 part of the loops. Rows are shifted by their largest element: nothing overflows. A gradient may be written over `g`.
 """
 
-from libc.math cimport INFINITY, isfinite, log, logf
+from libc.math cimport INFINITY, isfinite
 cimport numpy as cnp
 from numpy cimport npy_intp
 
@@ -16,10 +16,6 @@ from autograd_cy._core.reduction_loops cimport LARGEST
 from autograd_cy._core.threads cimport share_range
 
 cnp.import_array()
-
-cdef extern from "elementary.h" nogil:
-    float exp_f32 "autograd_cy_exp_f32"(float) noexcept
-    double exp_f64 "autograd_cy_exp_f64"(double) noexcept
 
 # The functions that Cython makes of those of `real` numbers: of float and of double.
 cdef extern from *:
@@ -46,11 +42,7 @@ cdef enum:
     SHORT = 16              # rows below this length are not worth a call of NumPy's loop
 
 
-cdef inline real exponential(real x) noexcept nogil:
-    return exp_f32(x) if real is float else exp_f64(x)
-
-
-cdef inline real largest(const real *row, npy_intp n) noexcept nogil:
+cdef real largest(const real *row, npy_intp n) noexcept nogil:
     """The largest element; where there is a nan, any number."""
     cdef Kernel *kernel = &LARGEST.kernels[FLOAT32 if real is float else FLOAT64]
     cdef npy_intp[3] strides
@@ -67,10 +59,6 @@ cdef inline real largest(const real *row, npy_intp n) noexcept nogil:
     strides[1] = sizeof(real)
     kernel.loop(args, &n, strides, kernel.data)
     return top
-
-
-cdef inline real logarithm(real x) noexcept nogil:
-    return logf(x) if real is float else log(x)
 
 
 cdef struct Arrays:         # of a loop that is shared, in the order of its parameters
