@@ -72,10 +72,10 @@ def log_softmax(torch: Library, dim: int) -> Step:
     return backward_step(torch, lambda x: x.log_softmax(dim), leaves(torch, (256, 1024)))
 
 
-def cross_entropy(torch: Library) -> Step:
-    """256 samples of 1024 classes."""
-    (x,) = leaves(torch, (256, 1024))
-    target = torch.tensor(np.arange(256) * 5 % 1024)
+def cross_entropy(torch: Library, samples: int, classes: int) -> Step:
+    """Of scores that are a leaf."""
+    (x,) = leaves(torch, (samples, classes))
+    target = torch.tensor(np.arange(samples) * 5 % classes)
 
     def step() -> tuple:
         torch.nn.functional.cross_entropy(x, target).backward()
@@ -155,7 +155,12 @@ ROWS: list[tuple[str, str, dict[int, float], Callable[[Library], Step]]] = [
     ("softmax", "softmax over 1024, 256 rows", {1: 1.0, 2: 1.0}, softmax),
     ("log_softmax", "log_softmax over 1024, 256 rows", {1: 1.0, 2: 1.0}, lambda t: log_softmax(t, -1)),
     ("log_softmax_across", "log_softmax over 256, 1024 columns", {1: 1.0, 2: 1.0}, lambda t: log_softmax(t, 0)),
-    ("cross_entropy", "cross_entropy, 256 samples of 1024 classes", {1: 1.0, 2: 1.0}, cross_entropy),
+    *(
+        (name, f"cross_entropy, {samples} samples of {classes} classes", {1: 1.0, 2: 1.0},
+         lambda t, samples=samples, classes=classes: cross_entropy(t, samples, classes))
+        for name, samples, classes in (
+            ("cross_entropy", 256, 1024), ("cross_entropy_long", 64, 32000), ("cross_entropy_many", 8192, 512))
+    ),
     ("gelu_erf", "gelu by erf, 10^5", {1: 1.0, 2: 1.0}, lambda t: activation(t, "gelu")),
     ("silu", "silu, 10^5", {1: 1.0, 2: 1.0}, lambda t: activation(t, "silu")),
     ("var", "var over 1024, 256 rows", {1: 1.0, 2: 1.0}, variance),

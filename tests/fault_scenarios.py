@@ -112,6 +112,21 @@ def losses():
 
 
 @scenario
+def cross_entropy_over_the_scores():
+    """The gradient is written over them, and added to one that waits, and to a `.grad`."""
+    a, b = leaf(200, 150), leaf(200, 150, seed=1)
+    b.grad = ag.ones(200, 150)
+    target = ag.tensor([k % 150 for k in range(200)], dtype=ag.uint8)
+
+    def step():
+        x = a * 1.0
+        loss = functional.cross_entropy(x, target) + x.sum() + functional.cross_entropy(b, target)
+        (loss + functional.cross_entropy(a * b, target)).backward()
+
+    return [a, b], step
+
+
+@scenario
 def layer_norm():
     a, w, b = leaf(4, 5), leaf(5, seed=1), leaf(5, seed=2)
 

@@ -193,6 +193,11 @@ def test_square_reads_its_input_twice():
     same(x.grad, g + g)
 
 
+def entropies(x):
+    """Of the rows: a column."""
+    return ag.nn.functional.cross_entropy(x, ag.arange(SIDE), reduction="none").unsqueeze(1)
+
+
 FUNCTIONS = {
     "a * b": lambda a, b: a * b,
     "a / b": lambda a, b: a / b,
@@ -210,6 +215,7 @@ FUNCTIONS = {
     "broadcast": lambda a, b: (a * b[0]) * b[:, :1] + a,
     "layer_norm": lambda a, b: ag.nn.functional.layer_norm(a * b, (SIDE,)) * a,
     "softmax": lambda a, b: (a * b).softmax(-1) * a,
+    "cross_entropy": lambda a, b: entropies(a * b) * a,
 }
 
 
@@ -316,6 +322,7 @@ STEPS = [
     lambda x, y: x.tanh() * y,
     lambda x, y: ag.cat([x[:9], y[9:]]),
     lambda x, y: x + y,
+    lambda x, y: entropies(x) * y * 0.1,
 ]
 
 

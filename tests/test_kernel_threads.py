@@ -46,10 +46,21 @@ PROGRAMS: dict[str, Callable[..., ag.Tensor]] = {
 }
 
 
+CLASSES = ag.from_numpy(np.arange(SHAPE[0]) * 7 % SHAPE[1])
+CLASSES[::5] = -100
+
+
+def entropy(*args: ag.Tensor, **options: str) -> ag.Tensor:
+    return ag.nn.functional.cross_entropy(*args, reduction="none", **options)
+
+
 NORMALIZING: dict[str, Callable[..., ag.Tensor]] = {
     "softmax": lambda a, b, row, column: a.softmax(1) * b,
     "softmax of columns": lambda a, b, row, column: a.softmax(0) * b,
     "log_softmax": lambda a, b, row, column: a.log_softmax(-1) * b,
+    "cross_entropy": lambda a, b, row, column: entropy(a, CLASSES) * column.t(),
+    "cross_entropy of columns": lambda a, b, row, column: entropy(a.t().contiguous().unsqueeze(0), CLASSES.unsqueeze(0)),
+    "cross_entropy, added": lambda a, b, row, column: a.sum(1) + entropy(a, CLASSES) + (a * b).sum(1),
     "layer_norm": lambda a, b, row, column: ag.nn.functional.layer_norm(a, SHAPE[1:], row, row) * b,
 }
 

@@ -49,4 +49,6 @@ def calls(row, sample, **options) -> tuple[Call, Call]:
 
 def assert_same_names(ours, theirs):
     names = [[y.grad_fn and y.grad_fn.name() for y in call(*call.leaves())] for call in (ours, theirs)]
+    if names == [["NllLoss2DBackward0"], ["ViewBackward0"]]:  # cross_entropy is one node, without reshaping
+        return
     assert names[0] == names[1]

@@ -10,7 +10,7 @@ from benchmarks import memory
 
 pytestmark = pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="a peak that can be reset: Linux")
 
-ROWS = ("chain_1e7", "gelu_1e6", "complex128_1e6", "broadcast", "var")
+ROWS = ("chain_1e7", "gelu_1e6", "complex128_1e6", "broadcast", "var", "cross_entropy_many")
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -19,7 +19,7 @@ def test_step_takes_what_it_must_hold(name: str) -> None:
 
 
 @pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="compares with torch")
-@pytest.mark.parametrize("name", ["chain_1e7", "gelu_1e6", "softmax", "var"])
+@pytest.mark.parametrize("name", ["chain_1e7", "gelu_1e6", "softmax", "var", "cross_entropy_many"])
 def test_step_takes_no_more_than_in_torch(name: str) -> None:
     assert memory.measured(name, "autograd_cy") <= memory.measured(name, "torch") + memory.NOISE
 

@@ -52,25 +52,25 @@ cdef class CrossEntropy(NllNode):
             return None
         if out is not addend:
             return self.scores_gradient(<cnp.ndarray> g, addend, None, False)
-        for read in (x, g, saved_array(self, 1), self.saved2 and saved_array(self, 2)):
+        for read in (x, g, saved_array(self, 1), self.weights()):
             if read is not None and overlaps_shifted(<cnp.ndarray> read, out):
                 return None
         return self.scores_gradient(<cnp.ndarray> g, addend, out, False)
 
     cdef cnp.ndarray scores_gradient(self, cnp.ndarray g, cnp.ndarray addend, cnp.ndarray out, bint once):
         """In `out`, or (None) in a copy that had to be made, in the scores if they are given up, or in a new array."""
-        cdef cnp.ndarray x = saved_array(self, 0), target = flat(saved_array(self, 1), INT64), weight = None
+        cdef cnp.ndarray x = saved_array(self, 0), target = flat(saved_array(self, 1), INT64)
+        cdef cnp.ndarray weight = self.weights(), kept = self.kept
         cdef int own = code_of(x), code = kernel_code(x)
         cdef bint copied = code != own or not is_flat(x)
-        cdef cnp.ndarray kept = self.kept
-        if self.saved2 is not None:
-            weight = flat(saved_array(self, 2), code)
+        if weight is not None:
+            weight = flat(weight, code)
         x, g = flat(x, code), flat(g, code)
         if out is None:
             if copied:
                 out = x
             elif once and is_large(x) and is_held_alone(self, 0, <PyObject *> x):
-                empty_slot(self, 0)             # nothing fails from here on
+                empty_slot(self, 0)             # from here on nothing asks for memory
                 out = x
             else:
                 out = new_array(code, cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x))

@@ -252,7 +252,9 @@ cdef void gradient_at_targets "autograd_cy_gradient_at_targets"(
 
 
 cdef inline const real *moved(const real *addend, npy_intp by) noexcept nogil:
-    return NULL if addend == NULL else addend + by
+    if addend == NULL:
+        return NULL
+    return addend + by
 
 
 cdef inline real added(const real *addend, npy_intp j, real value) noexcept nogil:

@@ -14,6 +14,7 @@ cdef class NllNode(Node):
     cdef double total_weight
 
     cdef cnp.ndarray gradient_array(self, cnp.ndarray g)
+    cdef cnp.ndarray weights(self)
     cdef double divisor(self) noexcept
     cdef Tensor gradient(self, Tensor g)
     cdef Tensor loss(self, Tensor x)

@@ -23,9 +23,11 @@ cnp.import_array()
 
 cdef class NllNode(Node):
     cdef cnp.ndarray gradient_array(self, cnp.ndarray g):
-        return spread(g, <tuple> self.constants, saved_array(self, 1),
-                      None if self.saved2 is None else saved_array(self, 2), self.ignore_index, self.reduction == NONE,
-                      self.divisor())
+        return spread(g, <tuple> self.constants, saved_array(self, 1), self.weights(), self.ignore_index,
+                      self.reduction == NONE, self.divisor())
+
+    cdef cnp.ndarray weights(self):
+        return None if self.saved2 is None else saved_array(self, 2)
 
     cdef double divisor(self) noexcept:
         """What the sum of the losses was divided by."""
