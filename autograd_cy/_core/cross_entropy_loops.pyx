@@ -331,7 +331,7 @@ cdef int put_gradient(cnp.ndarray g, cnp.ndarray x, cnp.ndarray target, cnp.ndar
                       cnp.ndarray kept, bint each, double divisor, cnp.ndarray addend, cnp.ndarray out) except -1:
     """Write the gradient for x, plus the addend if there is one, to `out`, which may be x or the addend.
 
-    The addend may be a `.grad`, to which other threads may add, too: the GIL is kept then.
+    That may be a `.grad`, to which other threads may add, too: the GIL is kept then.
     """
     cdef Layout layout = layout_of(x, target, weight, ignore_index)
     cdef Samples samples = samples_of(&layout, x, kept)
@@ -341,7 +341,7 @@ cdef int put_gradient(cnp.ndarray g, cnp.ndarray x, cnp.ndarray target, cnp.ndar
     samples.g, samples.each, samples.divisor = cnp.PyArray_DATA(g), each, divisor
     samples.addend = NULL if addend is None else cnp.PyArray_DATA(addend)
     samples.out = cnp.PyArray_DATA(out)
-    share_samples(gradient_f32 if code_of(x) == FLOAT32 else gradient_f64, &samples, addend is not None)
+    share_samples(gradient_f32 if code_of(x) == FLOAT32 else gradient_f64, &samples, out is addend)
     return 0
 
 
