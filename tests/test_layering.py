@@ -58,6 +58,7 @@ LAYERS = [
     _core.linalg _core.losses
     _core.nll_loops _core.layer_norm
     _core.matmul _core.einsum _core.nll_loss _core.cross_entropy_loops
+    _core.cross_entropy_gradient
     _core.cross_entropy
     _core.operations
     _core.input_buffer _core.freed

@@ -9,7 +9,8 @@ from numpy cimport npy_intp
 
 from autograd_cy._core.broadcast_sums cimport overlaps_shifted
 from autograd_cy._core.buffers cimport is_large, new_array
-from autograd_cy._core.cross_entropy_loops cimport log_probabilities, put_gradient
+from autograd_cy._core.cross_entropy_gradient cimport put_gradient
+from autograd_cy._core.cross_entropy_loops cimport log_probabilities
 from autograd_cy._core.dtypes cimport FLOAT16, INT64, code_of, type_word
 from autograd_cy._core.loops cimport is_flat
 from autograd_cy._core.losses cimport MEAN, NONE, flat, in_type, kernel_code, reduction_of
