@@ -11,7 +11,7 @@ from autograd_cy._core.cross_entropy_loops cimport (
     BLOCK, LONG, WIDTH, Samples, Span, next_span, samples_of, share_samples)
 from autograd_cy._core.dtypes cimport FLOAT32, code_of
 from autograd_cy._core.nll_loops cimport Layout, check_gradient, counts, layout_of
-from autograd_cy._core.reduction_loops cimport real
+from autograd_cy._core.plane_loops cimport real
 from autograd_cy._core.softmax_loops cimport exponential
 
 cnp.import_array()

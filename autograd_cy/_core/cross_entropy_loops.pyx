@@ -12,7 +12,7 @@ from numpy cimport npy_intp
 from autograd_cy._core.buffers cimport new_array
 from autograd_cy._core.dtypes cimport FLOAT32, code_of
 from autograd_cy._core.nll_loops cimport Layout, counts, layout_of
-from autograd_cy._core.reduction_loops cimport real, row_total
+from autograd_cy._core.plane_loops cimport real, row_total
 from autograd_cy._core.softmax_loops cimport exponential, largest, logarithm
 from autograd_cy._core.threads cimport Task, share_range
 
