@@ -1,8 +1,9 @@
 """Loops of softmax, log_softmax and logsumexp over dense arrays (knows no Tensor).
 
 An array is seen as (outer, n, inner) and normalized along n. Where inner is 1 that is row by row; else columns are taken
-WIDTH at a time, so that all passes run over contiguous elements in the cache. exp is that of elementary.h, which becomes
-part of the loops. Rows are shifted by their largest element: nothing overflows. A gradient may be written over `g`.
+WIDTH at a time, so that all passes run over contiguous elements in the cache. Threads share the rows, or those blocks of
+columns. exp is that of elementary.h, which becomes part of the loops. Rows are shifted by their largest element: nothing
+overflows. A gradient may be written over `g`.
 """
 
 from libc.math cimport INFINITY, isfinite
@@ -69,12 +70,26 @@ cdef struct Arrays:         # of a loop that is shared, in the order of its para
     bint logarithmic
 
 
+cdef inline npy_intp blocks_of(npy_intp inner) noexcept nogil:
+    """Into how many blocks of columns (n, inner) is cut."""
+    return (inner + WIDTH - 1) // WIDTH
+
+
+cdef inline npy_intp block_at(npy_intp number, npy_intp n, npy_intp inner, npy_intp *width) noexcept nogil:
+    """Where the block of that number begins, and its width."""
+    cdef npy_intp blocks = blocks_of(inner)
+    cdef npy_intp start = number % blocks * WIDTH
+    width[0] = min(inner - start, <npy_intp> WIDTH)
+    return number // blocks * n * inner + start
+
+
 # softmax and log_softmax
 
 cdef void normalize(const real *x, real *y, npy_intp outer, npy_intp n, npy_intp inner, bint logarithmic) noexcept nogil:
     """y = exp(x) / sum(exp(x)) along n, or its logarithm."""
     cdef Arrays arrays = Arrays(x, NULL, y, n, inner, logarithmic)
-    share_range(normalize_f32 if real is float else normalize_f64, &arrays, outer, n * inner)
+    share_range(normalize_f32 if real is float else normalize_f64, &arrays, outer * blocks_of(inner),
+                n * min(inner, <npy_intp> WIDTH))
 
 
 cdef void normalize_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
@@ -89,25 +104,19 @@ cdef void normalize_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept n
 
 cdef void normalize_part(const real *x, real *y, npy_intp first, npy_intp end, npy_intp n, npy_intp inner,
                          bint logarithmic) noexcept nogil:
-    cdef npy_intp outer = end - first
-    cdef npy_intp start, count
+    """Some rows, or some blocks of columns."""
+    cdef npy_intp count, place, width
     if n == 0 or inner == 0:
         return
-    x += first * n * inner
-    y += first * n * inner
-    while outer > 0:
+    while first < end:
         count = 1
         if inner == 1:
-            count = min(outer, max(BLOCK // n, 1))
-            normalize_rows(x, y, count, n, logarithmic)
+            count = min(end - first, max(BLOCK // n, 1))
+            normalize_rows(x + first * n, y + first * n, count, n, logarithmic)
         else:
-            start = 0
-            while start < inner:
-                normalize_columns(x + start, y + start, n, inner, min(inner - start, <npy_intp> WIDTH), logarithmic)
-                start += WIDTH
-        outer -= count
-        x += count * n * inner
-        y += count * n * inner
+            place = block_at(first, n, inner, &width)
+            normalize_columns(x + place, y + place, n, inner, width, logarithmic)
+        first += count
 
 
 cdef void normalize_rows "autograd_cy_softmax_rows"(
@@ -169,7 +178,8 @@ cdef void normalize_columns "autograd_cy_softmax_columns"(
 cdef void normalize_gradient(const real *g, const real *y, real *out, npy_intp outer, npy_intp n, npy_intp inner,
                              bint logarithmic) noexcept nogil:
     cdef Arrays arrays = Arrays(g, y, out, n, inner, logarithmic)
-    share_range(gradient_f32 if real is float else gradient_f64, &arrays, outer, n * inner)
+    share_range(gradient_f32 if real is float else gradient_f64, &arrays, outer * blocks_of(inner),
+                n * min(inner, <npy_intp> WIDTH))
 
 
 cdef void gradient_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
@@ -185,27 +195,18 @@ cdef void gradient_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept no
 
 cdef void gradient_part(const real *g, const real *y, real *out, npy_intp first, npy_intp end, npy_intp n, npy_intp inner,
                         bint logarithmic) noexcept nogil:
-    cdef npy_intp start, count, outer = end - first
+    cdef npy_intp count, place, width
     if n == 0 or inner == 0:
         return
-    g += first * n * inner
-    y += first * n * inner
-    out += first * n * inner
-    while outer > 0:
+    while first < end:
         count = 1
         if inner == 1:
-            count = min(outer, max(BLOCK // n, 1))
-            gradient_of_rows(g, y, out, count, n, logarithmic)
+            count = min(end - first, max(BLOCK // n, 1))
+            gradient_of_rows(g + first * n, y + first * n, out + first * n, count, n, logarithmic)
         else:
-            start = 0
-            while start < inner:
-                gradient_of_columns(g + start, y + start, out + start, n, inner, min(inner - start, <npy_intp> WIDTH),
-                                    logarithmic)
-                start += WIDTH
-        outer -= count
-        g += count * n * inner
-        y += count * n * inner
-        out += count * n * inner
+            place = block_at(first, n, inner, &width)
+            gradient_of_columns(g + place, y + place, out + place, n, inner, width, logarithmic)
+        first += count
 
 
 cdef void gradient_of_rows "autograd_cy_softmax_gradient_rows"(
