@@ -24,6 +24,7 @@ LAYERS = [
     _core.lifetime _core.location _core.pool _core.threads
     _core.reentry
     _core.buffers _core.levels
+    _core.orders
     _core.packing _core.guard
     _core.region
     _core.versions

@@ -70,7 +70,8 @@ cdef cnp.ndarray evaluate_sum(Kernel *kernel, PyObject **arrays, int n, int ndim
     cdef int code = code_of(<cnp.ndarray> arrays[0])
     cdef cnp.ndarray total = new_zeros(code, ndim, dims)
     broadcast_shape(&walk, arrays, n)
-    _copies = set_operands(&walk, arrays, n, total)
+    _copies = set_operands(&walk, arrays, n)
+    set_operand(&walk, n, total)
     if code == FLOAT32:
         summing.loop = sum_blocks_f32
     sum_along(&walk, n + 1, &summing, code)

@@ -4,6 +4,7 @@ from cpython.object cimport PyObject
 cimport numpy as cnp
 
 cdef cnp.ndarray new_array(int code, int ndim, const cnp.npy_intp *dims)
+cdef int lay_out(cnp.ndarray array, const int *order) except -1
 cdef void keep_spare(PyObject *array) noexcept
 cdef cnp.ndarray new_zeros(int code, int ndim, const cnp.npy_intp *dims)
 cdef cnp.ndarray cast(cnp.ndarray array, int code)

@@ -59,6 +59,7 @@ cdef enum:
     SPARE_BYTES = 1024
     DENSE_FLAGS = cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED | cnp.NPY_ARRAY_WRITEABLE
     OWNED_FLAGS = DENSE_FLAGS | cnp.NPY_ARRAY_OWNDATA
+    EITHER_ORDER = cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_F_CONTIGUOUS
 
 cdef unsigned int NUMPY_DOMAIN = np.lib.tracemalloc_domain
 
@@ -92,6 +93,18 @@ cdef cnp.ndarray new_array(int code, int ndim, const cnp.npy_intp *dims):
         return new_large_array(DESCR[code], ndim, dims, bytes_of(code, ndim, dims))
     Py_INCREF(<object> DESCR[code])      # NumPy takes this reference over
     return <cnp.ndarray> PyArray_NewFromDescr(ndarray_type, <cnp.dtype> DESCR[code], ndim, dims, NULL, NULL, 0, NULL)
+
+
+cdef int lay_out(cnp.ndarray array, const int *order) except -1:
+    """Let the dimensions of a dense array that nobody has seen stand in that order in memory; NULL: in their own."""
+    cdef cnp.npy_intp step = cnp.PyArray_ITEMSIZE(array)
+    cdef int k, axis
+    for k in range(cnp.PyArray_NDIM(array) - 1, -1, -1):
+        axis = k if order == NULL else order[k]
+        cnp.PyArray_STRIDES(array)[axis] = step
+        step *= cnp.PyArray_DIM(array, axis)
+    PyArray_UpdateFlags(array, cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_F_CONTIGUOUS)
+    return 0
 
 
 cdef inline cnp.npy_intp bytes_of(int code, int ndim, const cnp.npy_intp *dims) noexcept:
@@ -141,12 +154,15 @@ cdef void keep_spare(PyObject *array) noexcept:
     """Called by a holder of an array (or of anything else) that is about to give it up: NOTE [Spare arrays]."""
     cdef Shelf *shelf
     if (Py_REFCNT(array) > 1 or Py_TYPE(array) != ndarray_type or array_fields(array).nd > SPARE_DIMS
-            or array_fields(array).flags & ~cnp.NPY_ARRAY_F_CONTIGUOUS != OWNED_FLAGS
+            or not array_fields(array).flags & EITHER_ORDER
+            or (array_fields(array).flags | EITHER_ORDER) != (OWNED_FLAGS | EITHER_ORDER)
             or array_fields(array).weakreflist != NULL or array_fields(array).base != NULL
             or cnp.PyArray_NBYTES(<cnp.ndarray> array) > SPARE_BYTES):
         return
     shelf = shelf_for(<PyObject *> array_fields(array).descr, array_fields(array).nd, array_fields(array).dimensions)
     if shelf.n < SHELF_SIZE:
+        if not array_fields(array).flags & cnp.NPY_ARRAY_C_CONTIGUOUS:
+            lay_out(<cnp.ndarray> array, NULL)
         Py_INCREF(<object> array)
         shelf.arrays[shelf.n] = array
         shelf.n += 1

@@ -182,7 +182,12 @@ cdef int accumulate_recorded(Tensor leaf, Tensor g) except -1:
     cdef Tensor before, after
     while True:
         before = leaf.gradient
-        after = g.clone() if before is None else before + g
+        if before is not None:
+            after = before + g
+        elif takes_any_layout(leaf) and not cnp.PyArray_IS_C_CONTIGUOUS(g.array):
+            after = (<object> g).contiguous()
+        else:
+            after = g.clone()
         if leaf.gradient is before:
             leaf.gradient = after
             return 0

@@ -5,6 +5,7 @@ cimport numpy as cnp
 from numpy cimport npy_intp
 
 from autograd_cy._core.dtypes cimport NCODES
+from autograd_cy._core.orders cimport MAX_DIMS
 
 # NumPy's signature of an inner loop: `dims[0]` elements, one pointer and one stride (in bytes) an operand
 ctypedef void (*Loop)(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil
@@ -20,7 +21,6 @@ ctypedef fused Bits:                # elements of 1, 2, 4 and 8 bytes, whatever 
     long long
 
 cdef enum:
-    MAX_DIMS = 64
     MAX_OPERANDS = 6
 
 cdef struct Walk:                   # the operands of a loop as they are walked through
@@ -37,7 +37,7 @@ cdef void coalesce(Walk *walk, int n) noexcept nogil
 cdef void call_part(Walk *walk, int n, void *called) noexcept nogil
 cdef void share(Walk *walk, int n, Part part, void *data, bint keep_gil=*) noexcept nogil
 cdef int broadcast_shape(Walk *walk, PyObject **arrays, int n) except -1
-cdef list set_operands(Walk *walk, PyObject **arrays, int n, cnp.ndarray out)
+cdef list set_operands(Walk *walk, PyObject **arrays, int n)
 cdef void set_operand(Walk *walk, int k, cnp.ndarray array) noexcept
 cdef void call_flattened(Loop loop, char **args, npy_intp n, const npy_intp *strides, int operands,
                          npy_intp itemsize) noexcept nogil

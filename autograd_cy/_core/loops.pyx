@@ -5,7 +5,7 @@ A ufunc's inner loop costs some 10 ns for 16 elements, the ufunc around it 250. 
 import, and called here. What that takes:
   1. the first match of a signature is the one NumPy uses (some are listed twice and differ in bits);
   2. operands are aligned and of native byte order; an unaligned one is copied first;
-  3. results are written C-contiguous (NumPy 2.4's isinf and isfinite are wrong for strided ones);
+  3. results are written run by run of contiguous elements (NumPy 2.4's isinf and isfinite are wrong for strided ones);
   4. loops never warn, ufuncs do: all layouts go through the loops, so that no warning depends on strides.
 """
 
@@ -18,6 +18,7 @@ from numpy cimport npy_intp
 
 from autograd_cy._core.buffers cimport dense_copy, new_array
 from autograd_cy._core.dtypes cimport NCODES, TYPE_NUM, code_of
+from autograd_cy._core.orders cimport find_order, new_array_in_order
 from autograd_cy._core.threads cimport UNIT, WORTH_THREADS, share_range
 
 cnp.import_array()
@@ -123,20 +124,29 @@ cdef void give_up(PyObject **arrays, int n) noexcept:
 
 
 cdef cnp.ndarray evaluate_strided(Kernel *kernel, PyObject **arrays, int n, int code, cnp.ndarray out, bint keep_gil):
-    """The same for any shapes and strides."""
+    """The same for any shapes and strides; NOTE [Layouts of results]."""
     cdef Walk walk
+    cdef int[MAX_DIMS] order
+    cdef bint in_order
     broadcast_shape(&walk, arrays, n)
-    if out is None:
-        out = new_array(code, walk.ndim, walk.shape)
-    _copies = set_operands(&walk, arrays, n, out)
+    _copies = set_operands(&walk, arrays, n)
+    if out is not None:
+        set_operand(&walk, n, out)
+        in_order = find_order(walk.ndim, walk.shape, walk.strides[n], 1, order)
+    else:
+        in_order = find_order(walk.ndim, walk.shape, walk.strides[0], n, order)
+        out = new_array(code, walk.ndim, walk.shape) if in_order else new_array_in_order(code, walk.ndim, walk.shape, order)
+        set_operand(&walk, n, out)
+    if not in_order:
+        reorder(&walk, n + 1, order)
     hold(arrays, n)
     share(&walk, n + 1, call_part, kernel, keep_gil)
     give_up(arrays, n)
     return out
 
 
-cdef list set_operands(Walk *walk, PyObject **arrays, int n, cnp.ndarray out):
-    """Enter `n` arrays and the result. Returns the copies of those that are not aligned, to be held during the walk."""
+cdef list set_operands(Walk *walk, PyObject **arrays, int n):
+    """Enter `n` arrays. Returns the copies of those that are not aligned, to be held during the walk."""
     cdef list copies = []
     cdef cnp.ndarray array
     cdef int k
@@ -146,8 +156,17 @@ cdef list set_operands(Walk *walk, PyObject **arrays, int n, cnp.ndarray out):
             array = dense_copy(array)
             copies.append(array)
         set_operand(walk, k, array)
-    set_operand(walk, n, out)
     return copies
+
+
+cdef void reorder(Walk *walk, int n, const int *order) noexcept:
+    """Walk through the dimensions in that order."""
+    cdef Walk before = walk[0]
+    cdef int axis, k
+    for axis in range(walk.ndim):
+        walk.shape[axis] = before.shape[order[axis]]
+        for k in range(n):
+            walk.strides[k][axis] = before.strides[k][order[axis]]
 
 
 cdef int broadcast_shape(Walk *walk, PyObject **arrays, int n) except -1:

@@ -3,7 +3,7 @@
 from cpython.object cimport PyObject
 cimport numpy as cnp
 
-from autograd_cy._core.buffers cimport cast
+from autograd_cy._core.orders cimport copy_in_order
 from autograd_cy._core.dtypes cimport BOOL, INT64, code_of, default_code, default_complex_code
 from autograd_cy._core.tensor cimport Tensor
 
@@ -66,4 +66,4 @@ cdef inline cnp.ndarray operand_array(Tensor x, object value, int own, int code)
     """The array, in type `code`, of an operand whose own type is `own`."""
     if x is None:
         return number_array(value, code)
-    return x.array if own == code else cast(x.array, code)
+    return x.array if own == code else copy_in_order(x.array, code)

@@ -9,9 +9,10 @@ import numpy as np
 cimport cython
 cimport numpy as cnp
 
-from autograd_cy._core.buffers cimport cast, dense_copy
+from autograd_cy._core.buffers cimport dense_copy
 from autograd_cy._core.dtypes cimport code_of, dtype, dtype_of, promote
 from autograd_cy._core.node cimport Node
+from autograd_cy._core.orders cimport copy_in_order
 from autograd_cy._core.record cimport (
     any_wanted, as_tensor, as_type, enter_linear, is_wanted, new_node, record, record_all, shape_of, wrap_dim)
 from autograd_cy._core.tensor cimport Tensor, count_write, extend, new_tensor, share_version, wants_grad
@@ -189,14 +190,14 @@ cdef class ToCopyBackward0(Node):
 
 @op(methods=("clone",))
 def clone(input, *, memory_format=None):
-    """clone(input) -> Tensor: a copy, dense, through which gradients pass.
+    """clone(input) -> Tensor: a copy, dense, with the dimensions as they are in memory, through which gradients pass.
 
     >>> import autograd_cy as ag
     >>> ag.clone(ag.tensor([1.0, 2.0]))
     tensor([1., 2.])
     """
     cdef Tensor x = as_tensor(input, "clone")
-    return enter_linear(CloneBackward0, (), x, dense_copy(x.array))
+    return enter_linear(CloneBackward0, (), x, copy_in_order(x.array, code_of(x.array)))
 
 
 cpdef Tensor convert(Tensor x, dtype wanted):
@@ -204,7 +205,7 @@ cpdef Tensor convert(Tensor x, dtype wanted):
     cdef int own = code_of(x.array)
     if own == wanted.code:
         return x
-    cdef Tensor y = new_tensor(cast(x.array, wanted.code))
+    cdef Tensor y = new_tensor(copy_in_order(x.array, wanted.code))
     # no gradient comes back from integers
     if is_wanted(x) and (wanted.is_floating_point or wanted.is_complex):
         record(new_node(ToCopyBackward0, (dtype_of(own), wanted)), y, x)
@@ -213,7 +214,9 @@ cpdef Tensor convert(Tensor x, dtype wanted):
 
 def contiguous(Tensor self, memory_format=None):
     """contiguous() -> Tensor: itself if its elements are dense and in order, else a copy that is."""
-    return self if cnp.PyArray_IS_C_CONTIGUOUS(self.array) else clone(self)
+    if cnp.PyArray_IS_C_CONTIGUOUS(self.array):
+        return self
+    return enter_linear(CloneBackward0, (), self, dense_copy(self.array))
 
 
 def detach(Tensor self):

@@ -157,7 +157,7 @@ class Tensor:
     def clip_(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
         """clamp() written into the tensor's own memory."""
     def clone(self, *, memory_format: Any = None) -> Tensor:
-        """a copy, dense, through which gradients pass."""
+        """a copy, dense, with the dimensions as they are in memory, through which gradients pass."""
     def conj(self) -> Tensor:
         """the complex conjugate; a real tensor itself."""
     def contiguous(self, memory_format: Any = None) -> Tensor:
