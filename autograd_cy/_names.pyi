@@ -77,7 +77,7 @@ def clamp(
 ) -> Tensor:
     """input limited to [min, max], numbers or tensors."""
 def clone(input: Tensor, *, memory_format: Any = None, out: Tensor | None = None) -> Tensor:
-    """a copy, dense, through which gradients pass."""
+    """a copy, dense, with the dimensions as they are in memory, through which gradients pass."""
 complex64: dtype
 complex128: dtype
 def conj(input: Tensor, *, out: Tensor | None = None) -> Tensor:

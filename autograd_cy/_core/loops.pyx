@@ -132,9 +132,9 @@ cdef cnp.ndarray evaluate_strided(Kernel *kernel, PyObject **arrays, int n, int 
     _copies = set_operands(&walk, arrays, n)
     if out is not None:
         set_operand(&walk, n, out)
-        in_order = find_order(walk.ndim, walk.shape, walk.strides[n], 1, order)
+        in_order = cnp.PyArray_IS_C_CONTIGUOUS(out) or find_order(walk.ndim, walk.shape, walk.strides[n], 1, order)
     else:
-        in_order = find_order(walk.ndim, walk.shape, walk.strides[0], n, order)
+        in_order = is_whole(&walk, <cnp.ndarray> arrays[0]) or find_order(walk.ndim, walk.shape, walk.strides[0], n, order)
         out = new_array(code, walk.ndim, walk.shape) if in_order else new_array_in_order(code, walk.ndim, walk.shape, order)
         set_operand(&walk, n, out)
     if not in_order:
@@ -157,6 +157,17 @@ cdef list set_operands(Walk *walk, PyObject **arrays, int n):
             copies.append(array)
         set_operand(walk, k, array)
     return copies
+
+
+cdef inline bint is_whole(Walk *walk, cnp.ndarray array) noexcept:
+    """Whether an array has the shape of the result, in C order: which is the result's, if it is the first operand."""
+    cdef int axis
+    if cnp.PyArray_NDIM(array) != walk.ndim or not cnp.PyArray_IS_C_CONTIGUOUS(array):
+        return False
+    for axis in range(walk.ndim):
+        if cnp.PyArray_DIM(array, axis) != walk.shape[axis]:
+            return False
+    return True
 
 
 cdef void reorder(Walk *walk, int n, const int *order) noexcept:

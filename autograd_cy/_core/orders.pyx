@@ -20,7 +20,7 @@ from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, code_of
 cnp.import_array()
 
 
-cdef bint find_order(int ndim, const npy_intp *sizes, const npy_intp *strides, int n, int *order) noexcept:
+cdef bint find_order(int ndim, const npy_intp *sizes, const npy_intp *strides, int n, int *order) noexcept nogil:
     """The dimensions by their strides, the largest first. Returns whether they stand in that order.
 
     `strides`: those of `n` operands, MAX_DIMS each, 0 where one is broadcast.
@@ -42,12 +42,13 @@ cdef bint find_order(int ndim, const npy_intp *sizes, const npy_intp *strides, i
     return in_order
 
 
-cdef int compare(const npy_intp *sizes, const npy_intp *strides, int n, int outer, int inner) noexcept:
+cdef int compare(const npy_intp *sizes, const npy_intp *strides, int n, int outer, int inner) noexcept nogil:
     """Whether two dimensions are to change places (1), or are not (-1), or nothing tells (0): case 3."""
     cdef npy_intp a, b
     cdef int k
     for k in range(n):
-        a, b = abs(strides[k * MAX_DIMS + outer]), abs(strides[k * MAX_DIMS + inner])
+        a, b = strides[k * MAX_DIMS + outer], strides[k * MAX_DIMS + inner]
+        a, b = -a if a < 0 else a, -b if b < 0 else b
         if a == 0 or b == 0:
             continue
         if a != b:
@@ -70,10 +71,11 @@ cdef cnp.ndarray copy_in_order(cnp.ndarray array, int code):
     cdef int[MAX_DIMS] order
     cdef int axis, ndim = cnp.PyArray_NDIM(array)
     cdef cnp.ndarray copy
+    if cnp.PyArray_IS_C_CONTIGUOUS(array):
+        return dense_copy(array) if code_of(array) == code else cast(array, code)
     for axis in range(ndim):
         strides[axis] = cnp.PyArray_STRIDE(array, axis)
-    if cnp.PyArray_IS_C_CONTIGUOUS(array) or find_order(ndim, cnp.PyArray_DIMS(array), strides, 1, order):
-        return dense_copy(array) if code_of(array) == code else cast(array, code)
+    find_order(ndim, cnp.PyArray_DIMS(array), strides, 1, order)
     if code_of(array) >= COMPLEX64 and code < COMPLEX64 and code != BOOL:
         array = array.real
     copy = new_array_in_order(code, ndim, cnp.PyArray_DIMS(array), order)
