@@ -62,9 +62,9 @@ def softmax(torch: Library) -> Step:
     return step
 
 
-def activation(torch: Library, name: str) -> Step:
+def activation(torch: Library, name: str, size: int = 10**5) -> Step:
     """One of nn.functional."""
-    return backward_step(torch, getattr(torch.nn.functional, name), leaves(torch, (10**5,), mean=0.5))
+    return backward_step(torch, getattr(torch.nn.functional, name), leaves(torch, (size,), mean=0.5))
 
 
 def log_softmax(torch: Library, dim: int) -> Step:
@@ -108,13 +108,13 @@ def matmul(torch: Library) -> Step:
     return backward_step(torch, lambda a, b: a @ b, leaves(torch, (512, 512), (512, 512)))
 
 
-def attention(torch: Library) -> Step:
-    """softmax(q k^T / 8) v: a batch of 8, 64 positions of 64 features."""
+def attention(torch: Library, batch: int = 8) -> Step:
+    """softmax(q k^T / 8) v: 64 positions of 64 features."""
 
     def attend(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         return ((q @ k.transpose(-2, -1)) / 8.0).softmax(-1) @ v
 
-    return backward_step(torch, attend, leaves(torch, *[(8, 64, 64)] * 3))
+    return backward_step(torch, attend, leaves(torch, *[(batch, 64, 64)] * 3))
 
 
 def mlp(torch: Library, batch: int, hidden: int) -> Step:

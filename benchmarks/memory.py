@@ -2,8 +2,10 @@
 
 Each figure comes from a process of its own: by how much its resident memory grew, at the most, during a step, after the same
 step has been run before and all that is kept for later was given back. What a step must hold are its gradients, what the
-graph saves of it, and its result, each memory once, without the leaves. Rows that hold less than a megabyte are left out:
-pages, stacks and free lists are as large. Linux only.
+graph saves of it, and its result, each memory once, without the leaves; or, where that is more, what stands at one moment of
+backward: what is still saved, the gradients so far, and the one that comes to a node (in a perceptron that of the hidden
+layer, beside the layer). Rows that hold less than a megabyte are measured with larger tensors, or left out where only the
+size differs: the system's counts, pages and free lists are as large. Linux only.
 """
 
 import argparse
@@ -15,21 +17,37 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import numpy as np
 
 from benchmarks.cli import table_line
-from benchmarks.large import ROWS
+from benchmarks.large import ROWS, activation, attention, function, mlp
 from benchmarks.workloads import Library, Step
 
 ROOT = Path(__file__).resolve().parents[1]
-STEPS = {name: setup for name, _, _, setup in ROWS}
-TITLES = {name: title for name, title, _, _ in ROWS}
+Row = tuple[str, str, Callable[[Library], Step]]
+LARGER: list[Row] = [
+    *(
+        (f"{name}_1e6", f"{name}, 10^6", lambda t, name=name: function(t, name, (10**6,)))
+        for name in ("exp", "log", "sin", "sqrt", "sigmoid")
+    ),
+    ("gelu_erf_1e6", "gelu by erf, 10^6", lambda t: activation(t, "gelu", 10**6)),
+    ("silu_1e6", "silu, 10^6", lambda t: activation(t, "silu", 10**6)),
+    ("attention_128", "softmax(q k^T / 8) v, batch 128, 64 x 64", lambda t: attention(t, 128)),
+    ("mlp_2048", "MLP step, batch 2048, 512 hidden", lambda t: mlp(t, 2048, 512)),
+]
+STEPS = {name: setup for name, _, _, setup in ROWS} | {name: setup for name, _, setup in LARGER}
+TITLES = {name: title for name, title, _, _ in ROWS} | {name: title for name, title, _ in LARGER}
 SMALLEST = 1 << 20
 LIMIT = 1.1
-NOISE = 1 << 17  # pages that a step touches for the first time, objects that are no arrays
+NOISE = 1 << 17  # the system counts pages in batches of 32, for each core
+SMALL_PAGES = {"NUMPY_MADVISE_HUGEPAGE": "0"}  # making the leaves in NumPy would leave a heap of huge ones, for either library
 
 
 def status(field: str) -> int:
@@ -74,40 +92,85 @@ def bytes_once(arrays: Iterable[np.ndarray], without: Iterable[np.ndarray]) -> i
     return total
 
 
+class Held:
+    """What stands in a node instead of a tensor that it saves; it dies with the slot."""
+
+    def __init__(self, x: object) -> None:
+        self.array: np.ndarray = x.detach().numpy()  # type: ignore[attr-defined]
+        self.tensor = x
+
+
+class Watch:
+    """Watch(ours): what one step of `ours` made, while `stepping()`; `most` is the largest sum at any moment of backward."""
+
+    def __init__(self, ours: Library) -> None:
+        self.ours = ours
+        self.leaves: list[object] = []
+        self.given: list[np.ndarray] = []
+        self.results: list[np.ndarray] = []
+        self.saved: list[np.ndarray] = []
+        self.held: list[weakref.ref[Held]] = []
+        self.most = 0
+
+    def pack(self, x: object) -> Held:
+        held = Held(x)
+        self.saved.append(held.array)
+        self.held.append(weakref.ref(held))
+        return held
+
+    def at_node(self, gradients: tuple) -> None:
+        """Before a node computes: what it reads must be there, and what others will read."""
+        saved = [held.array for ref in self.held if (held := ref()) is not None]
+        arriving = [g.detach().numpy() for g in gradients if g is not None]
+        done = [leaf.grad.numpy() for leaf in self.leaves if leaf.grad is not None]  # type: ignore[attr-defined]
+        self.most = max(self.most, bytes_once(saved + arriving + self.results + done, self.given))
+
+    @contextmanager
+    def stepping(self) -> Iterator[None]:
+        """Within, tensors, results and what is saved are noted."""
+        ours, backward, tensor = self.ours, self.ours.autograd.backward, self.ours.tensor
+
+        def noted_tensor(*args: object, **kwargs: object) -> object:
+            made = tensor(*args, **kwargs)
+            self.leaves.append(made)
+            self.given.append(made.detach().numpy())
+            return made
+
+        def noted_backward(result: object, seed: object = None, *args: object, **kwargs: object) -> None:
+            self.results.append(result.detach().numpy())  # type: ignore[attr-defined]
+            self.given += [seed.numpy()] if seed is not None else []  # type: ignore[attr-defined]
+            for node in nodes_of(result.grad_fn):  # type: ignore[attr-defined]
+                node.register_prehook(self.at_node)
+            backward(result, seed, *args, **kwargs)
+
+        with mock.patch.object(ours.autograd, "backward", noted_backward), mock.patch.object(ours, "tensor", noted_tensor):
+            with ours.autograd.graph.saved_tensors_hooks(self.pack, lambda held: held.tensor):
+                yield
+
+
+def nodes_of(root: Any) -> list[Any]:
+    """nodes_of(root) -> all nodes of a graph."""
+    found, ahead = [], [root]
+    while ahead:
+        node = ahead.pop()
+        if node not in found:
+            found.append(node)
+            ahead += [following for following, _ in node.next_functions if following is not None]
+    return found
+
+
 def must_hold(ours: Library, name: str) -> int:
     """must_hold(ours, name) -> bytes: what the row's graph saves, its result and its gradients."""
-    leaves: list[np.ndarray] = []
-    saved: list[np.ndarray] = []
-    results: list[np.ndarray] = []
-    backward, tensor = ours.autograd.backward, ours.tensor  # what a step calls
-
-    def noted_tensor(*args: object, **kwargs: object) -> object:
-        made = tensor(*args, **kwargs)
-        leaves.append(made.detach().numpy())
-        return made
-
-    def noted_backward(result: object, *args: object, **kwargs: object) -> None:
-        results.append(result.detach().numpy())  # type: ignore[attr-defined]
-        backward(result, *args, **kwargs)
-
-    def pack(x: object) -> object:
-        saved.append(x.detach().numpy())  # type: ignore[attr-defined]
-        return x
-
-    ours.autograd.backward, ours.tensor = noted_backward, noted_tensor
-    try:
-        step = STEPS[name](ours)
-        with ours.autograd.graph.saved_tensors_hooks(pack, lambda x: x):
-            gradients = [g.numpy() for g in step()]
-    finally:
-        ours.autograd.backward, ours.tensor = backward, tensor
-    return bytes_once(saved + results, leaves) + sum(g.nbytes for g in gradients)
+    watch = Watch(ours)
+    with watch.stepping():
+        gradients = [g.numpy() for g in STEPS[name](ours)()]
+    return max(bytes_once(watch.saved + watch.results + gradients, watch.given), watch.most)
 
 
 def measured(name: str, library: str) -> int:
     """measured(name, library) -> bytes: the peak of a row's step, from a new process."""
     command = [sys.executable, "-m", "benchmarks.memory", "--one", name, library]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([*filter(None, sys.path), str(ROOT)])}
+    environment = os.environ | SMALL_PAGES | {"PYTHONPATH": os.pathsep.join([*filter(None, sys.path), str(ROOT)])}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     return int(json.loads(done.stdout))
 

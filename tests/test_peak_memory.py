@@ -10,7 +10,10 @@ from benchmarks import memory
 
 pytestmark = pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="a peak that can be reset: Linux")
 
-ROWS = ("chain_1e7", "gelu_1e6", "complex128_1e6", "broadcast", "var", "cross_entropy_many")
+ROWS = (
+    "chain_1e7", "gelu_1e6", "complex128_1e6", "exp_1e6", "sin_1e6", "broadcast", "var", "matmul", "attention_128", "mlp_2048",
+    "cross_entropy_many",
+)
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -33,3 +36,9 @@ def test_what_a_graph_must_hold() -> None:
     """exp: its result, saved once, and the gradient. tanh(a * b) + a: tanh's result, the sum, two gradients."""
     assert memory.must_hold(autograd_cy, "exp_1e5") == 2 * 400_000
     assert memory.must_hold(autograd_cy, "chain_1e5") == 4 * 400_000
+
+
+def test_a_layer_stands_beside_its_gradient() -> None:
+    """MLP step: the hidden layer, saved, and the gradient that comes to relu, with those of the second layer's parameters."""
+    layer, second = 2048 * 512 * 4, (10 * 512 + 10) * 4
+    assert 2 * layer + second <= memory.must_hold(autograd_cy, "mlp_2048") <= 2.01 * layer + second
