@@ -2,7 +2,7 @@
 
    A range is cut into chunks, and each thread has a lane of neighbouring ones: it takes those first, so that a thread meets
    again what it has in its cache, and then what is left in the lanes of others. The caller never waits for a worker to
-   arrive, only for those that are at work when nothing is left. */
+   arrive, only for those that are at work when nothing is left. Whether that pays is measured: case 7. */
 #ifndef AUTOGRAD_CY_THREADS_H
 #define AUTOGRAD_CY_THREADS_H
 
@@ -22,12 +22,16 @@ typedef void (*autograd_cy_task)(void *data, ptrdiff_t first, ptrdiff_t end);
 enum {
     MAX_THREADS = 256,
     PAUSES = 32,                /* between two looks at the clock */
+    SAMPLED = 8,                /* one loop of so many is timed */
     WORKER_STACK = 1 << 20,
 };
 
 /* Nanoseconds. */
 #define AUTOGRAD_CY_AWAKE 100000            /* how long a worker looks for the next loop before it sleeps */
 #define AUTOGRAD_CY_WORTH_WAKING 100000     /* of loops without workers: to wake them takes the caller up to 4000 */
+
+#define AUTOGRAD_CY_REST 3000000            /* how long loops that don't gain by workers run without */
+#define AUTOGRAD_CY_PAYS 1.1                /* the gain that is worth it */
 
 #if defined(__x86_64__) || defined(__i386__)
 #define autograd_cy_pause() __builtin_ia32_pause()
@@ -41,6 +45,12 @@ typedef struct {
     _Alignas(128) atomic_ptrdiff_t next;    /* each in a cache line of its own */
     ptrdiff_t end;
 } autograd_cy_lane;
+
+typedef struct {                            /* of loops of about one size */
+    double gain;                            /* by workers: a running mean */
+    long long rest;                         /* until then they aren't asked */
+    unsigned loops;
+} autograd_cy_record;
 
 static struct {
     autograd_cy_task task;                  /* the loop: written by its caller, who is `busy`, before it is `open` */
@@ -57,6 +67,7 @@ static struct {
     atomic_int inside;                      /* workers that may read the loop: 0 before the caller writes the next */
     pthread_mutex_t mutex;                  /* for sleeping */
     pthread_cond_t more;
+    autograd_cy_record records[64];         /* by the number of bits of their size */
     autograd_cy_lane lanes[MAX_THREADS];
 } autograd_cy_crew = {.mutex = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER};
 
@@ -172,16 +183,44 @@ static int autograd_cy_all_awake(int threads) {
     return autograd_cy_crew.workers >= threads - 1 && atomic_load(&autograd_cy_crew.asleep) == 0;
 }
 
-/* Call the task on 0..size, cut at multiples of `grain`, in so many threads; in this one if others are at it already. */
-static void autograd_cy_share(autograd_cy_task task, void *data, ptrdiff_t size, ptrdiff_t grain, int threads) {
-    int k, idle = 0;
+static autograd_cy_record *autograd_cy_record_of(ptrdiff_t work) {
+    int bits = 0;
+    while (work >>= 1)
+        bits++;
+    return &autograd_cy_crew.records[bits];
+}
+
+/* After a rest the next loop is timed, and decides. */
+static int autograd_cy_is_resting(autograd_cy_record *record) {
+    if (record->rest == 0)
+        return 0;
+    if (autograd_cy_now() < record->rest)
+        return 1;
+    record->rest = 0;
+    record->gain = AUTOGRAD_CY_PAYS;
+    record->loops = SAMPLED - 1;
+    return 0;
+}
+
+/* Another number of threads is measured anew. */
+static void autograd_cy_forget(void) {
+    int k;
+    for (k = 0; k < 64; k++)
+        autograd_cy_crew.records[k] = (autograd_cy_record) {0};
+}
+
+static void autograd_cy_note(autograd_cy_record *record, double gain, long long now) {
+    if (record->gain == 0)
+        record->gain = gain;
+    record->gain += (gain - record->gain) / 4;
+    if (record->gain < AUTOGRAD_CY_PAYS)
+        record->rest = now + AUTOGRAD_CY_REST;
+}
+
+/* Write the loop down. The caller is `busy`, and no worker inside. */
+static void autograd_cy_prepare(autograd_cy_task task, void *data, ptrdiff_t size, ptrdiff_t grain, int threads) {
+    int k;
     ptrdiff_t chunks = (size + grain - 1) / grain;
-    if (threads > MAX_THREADS)
-        threads = MAX_THREADS;
-    if (atomic_exchange(&autograd_cy_crew.busy, 1)) {
-        task(data, 0, size);
-        return;
-    }
     autograd_cy_crew.task = task;
     autograd_cy_crew.data = data;
     autograd_cy_crew.size = size;
@@ -192,6 +231,11 @@ static void autograd_cy_share(autograd_cy_task task, void *data, ptrdiff_t size,
         atomic_store_explicit(&autograd_cy_crew.lanes[k].next, chunks * k / threads, memory_order_relaxed);
         autograd_cy_crew.lanes[k].end = chunks * (k + 1) / threads;
     }
+}
+
+/* All take part, and all have left. */
+static void autograd_cy_run(int threads) {
+    int idle = 0;
     atomic_store(&autograd_cy_crew.open, 1);
     atomic_fetch_add(&autograd_cy_crew.ticket, 1);
     if (!autograd_cy_all_awake(threads))
@@ -203,6 +247,38 @@ static void autograd_cy_share(autograd_cy_task task, void *data, ptrdiff_t size,
         if (++idle % 1024 == 0)             /* the worker may want this core */
             sched_yield();
     }
+}
+
+/* The first chunk is taken alone, to compare with. */
+static void autograd_cy_run_timed(int threads, autograd_cy_record *record) {
+    long long start = autograd_cy_now(), middle, end;
+    autograd_cy_take(&autograd_cy_crew.lanes[0]);
+    middle = autograd_cy_now();
+    autograd_cy_run(threads);
+    end = autograd_cy_now();
+    autograd_cy_note(record, (double) (middle - start) * (autograd_cy_crew.chunks - 1) / (end - middle + 1), end);
+}
+
+/* Call the task on 0..size, cut at multiples of `grain`, in so many threads; in this one if others are at it already, or
+   if loops of so much `work` didn't gain lately. */
+static void autograd_cy_share(autograd_cy_task task, void *data, ptrdiff_t size, ptrdiff_t grain, int threads, ptrdiff_t work) {
+    autograd_cy_record *record = autograd_cy_record_of(work);
+    if (atomic_exchange(&autograd_cy_crew.busy, 1)) {
+        task(data, 0, size);
+        return;
+    }
+    if (autograd_cy_is_resting(record)) {
+        atomic_store(&autograd_cy_crew.busy, 0);
+        task(data, 0, size);
+        return;
+    }
+    if (threads > MAX_THREADS)
+        threads = MAX_THREADS;
+    autograd_cy_prepare(task, data, size, grain, threads);
+    if (autograd_cy_all_awake(threads) && ++record->loops % SAMPLED == 0)
+        autograd_cy_run_timed(threads, record);
+    else
+        autograd_cy_run(threads);
     atomic_store(&autograd_cy_crew.busy, 0);
 }
 
@@ -221,9 +297,10 @@ static void autograd_cy_watch_forks(void) { pthread_atfork(NULL, NULL, autograd_
 
 #else
 #define AUTOGRAD_CY_THREADS 0
-static void autograd_cy_share(autograd_cy_task task, void *data, ptrdiff_t size, ptrdiff_t grain, int threads) {
+static void autograd_cy_share(autograd_cy_task task, void *data, ptrdiff_t size, ptrdiff_t grain, int threads, ptrdiff_t work) {
     task(data, 0, size);
 }
+static void autograd_cy_forget(void) {}
 static void autograd_cy_watch_forks(void) {}
 #endif
 

@@ -14,6 +14,10 @@ NOTE [Threads]
   5. A forked child works, with new workers of its own.
   6. A loop of LONG elements or more lets other Python threads run meanwhile. So its caller holds a reference to each
      array that it reads or writes; a gradient that another thread may add to, too, is added with the GIL held (`add_into`).
+  7. What workers bring depends on what the loop can't know: whether the other core is free, is a sibling in the same core
+     (no gain, and a worker that looks out slows the caller down), or far away (each handover costs 2 us). So one loop of
+     SAMPLED is timed: its first chunk taken alone, the rest shared. Where loops of about that size gain less than a tenth
+     (PAYS), they run alone for some milliseconds (REST), in which workers fall asleep; then one is timed again.
 """
 
 import os
@@ -28,7 +32,8 @@ cdef extern from "Python.h" nogil:
 
 cdef extern from "threads.h" nogil:
     const bint HAS_THREADS "AUTOGRAD_CY_THREADS"
-    void share "autograd_cy_share"(Task task, void *data, npy_intp size, npy_intp grain, int threads)
+    void share "autograd_cy_share"(Task task, void *data, npy_intp size, npy_intp grain, int threads, npy_intp work)
+    void forget "autograd_cy_forget"()
     void watch_forks "autograd_cy_watch_forks"()
 
 cdef enum:
@@ -52,7 +57,7 @@ cdef void share_range(
     if size < WORTH_THREADS or threads == 1:
         task(data, 0, n)
     else:
-        share(task, data, n, grain_of(n, weight, grain, threads), threads)
+        share(task, data, n, grain_of(n, weight, grain, threads), threads, size)
     if state != NULL:
         PyEval_RestoreThread(state)
 
@@ -80,6 +85,8 @@ def set_kernel_threads(int n):
         raise RuntimeError(f"set_num_threads expects a positive integer, got {n}")
     if n > 1 and not HAS_THREADS:
         raise RuntimeError(f"set_num_threads({n}): this build has no threads of its own, its kernels use one")
+    if n != number_of_threads:
+        forget()
     number_of_threads = n
 
 
