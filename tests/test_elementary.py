@@ -158,14 +158,14 @@ SEEN = {
     "sigmoid": ("9a6b1052a7eaccb5", "802b22a80a61819b"),
     "gelu": ("3d4c8d6c5d40e7af", "c2763c1360af16dd"),
     "silu": ("6a69be024537fd93", "9b4c27cd2ed7ebd6"),
-    "softmax": ("91b4949b18cad480", "b1231476539b09b8"),
+    "softmax": ("6a83d852b6562984", "8db59a5fe4990f6a"),
     "softmax across": ("eb8842b41f3d5ea6", "6da644aff4cc602c"),
-    "sum": ("4212e2af09b257f3", "b44f2cb61d667e09"),
-    "layer_norm": ("7099b876e1b35b9f", "1aa3cc2b4a0a584e"),
+    "sum": ("476cc1ebf349fac3", "43a060901506f892"),
+    "layer_norm": ("8de644bcca8049a3", "10a9dc5607a813fc"),
     "gelu, backward": ("1c3e69260b9a1cdd", "9b412d1b71845d6e"),
     "silu, backward": ("d2d19c710cb6d84f", "af114ec593241dce"),
-    "softmax, backward": ("615e96f561a803da", "43cb0e07e73662f5"),
-    "layer_norm, backward": ("acd5499175c98230", "49382d87bdc67ab3"),
+    "softmax, backward": ("276ec62209b26ec2", "8d7b6c4678ba54db"),
+    "layer_norm, backward": ("878f3dd458bf7846", "53fc9c1d296ea355"),
 }
 
 
