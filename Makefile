@@ -2,7 +2,7 @@
 # make test        install in place and run the tests            (ARGS="-k name" goes to pytest)
 # make debug-test  the tests on the debug build: checks on, live objects counted
 # make sdist-test  the tests on the installed sdist, away from this tree
-# make bench       time and memory against PyTorch, docs/sizes.png (with ARGS=... times alone)
+# make bench       time and memory against PyTorch, threads, docs/sizes.png (with ARGS=... times alone)
 # make lint        ruff, cython-lint, mypy
 # make stubs       write the type stubs and docs/operations.md anew from the op table
 # make clean       remove what was built, and the virtual environment
@@ -43,7 +43,7 @@ sdist-test: $(VENV)/.with-dev
 bench: $(VENV)/.with-bench
 	$(BIN)/python -m benchmarks $(ARGS)
 	$(BIN)/python -m benchmarks --threads 2 --json build/benchmarks-2-threads.json $(ARGS)
-	$(if $(ARGS),,$(BIN)/python -m benchmarks.memory && $(BIN)/python -m benchmarks.sizes)
+	$(if $(ARGS),,$(BIN)/python -m benchmarks.memory && $(BIN)/python -m benchmarks.threads && $(BIN)/python -m benchmarks.sizes)
 
 lint: $(VENV)/.with-dev
 	. $(BIN)/activate && ruff check && cython-lint autograd_cy && mypy

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import autograd_cy
-from benchmarks import cli, large, sizes, timing, workloads
+from benchmarks import cli, large, sizes, threads, timing, workloads
 
 ROOT = Path(workloads.__file__).resolve().parents[1]
 ALL = [*workloads.WORKLOADS, *(row for row in large.large_workloads(1) if "1e6" not in row.name and "1e7" not in row.name)]
@@ -154,3 +154,22 @@ def test_limit_of_the_picture_is_the_formula():
     slope = 1 - np.tanh(a * b) ** 2
     for result, expected in ((y, np.tanh(a * b) + a), (da, slope * b + 1), (db, slope * a)):
         np.testing.assert_allclose(result, expected, rtol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore:set_num_threads")
+@pytest.mark.parametrize("name", threads.STEPS)
+def test_each_step_is_timed_with_two_threads(name, capsys):
+    before = autograd_cy.get_num_threads()
+    try:
+        threads.main(["--quick", "--sizes", "10", "40000", "--only", name])
+    finally:
+        autograd_cy.set_num_threads(before)
+    lines = capsys.readouterr().out.splitlines()
+    figures = [float(line.strip(" |").split("|")[-1].strip(" >")) for line in lines[-2:]]
+    assert name in lines[0]
+    assert all(figure > 0 for figure in figures)
+
+
+def test_step_that_a_second_thread_slows_down_is_marked():
+    assert threads.cell(1.051) == "> 1.05"
+    assert threads.cell(1.0) == "1.00"
