@@ -31,9 +31,9 @@ LAYERS = [
     _core.tensor _core.node _core.saved _core.saved_tensor
     _core.hooks _core.op_hooks _core.out_argument
     _core.overrides _core.backward_arguments
-    _core.loops _core.operands _core.rows _core.partials _core.plane_loops _core.reduction_loops _core.softmax_loops
-    _core.broadcast_sums _core.sines _core.choice_loops _core.variance_loops _core.layer_norm_loops
-    _core.weight_loops _core.return_types
+    _core.loops _core.copies _core.operands _core.rows _core.partials _core.plane_loops _core.reduction_loops
+    _core.softmax_loops _core.broadcast_sums _core.sines _core.choice_loops _core.variance_loops
+    _core.layer_norm_loops _core.weight_loops _core.return_types
     _core.gemm
     _core.nans
     _core.anomaly

@@ -9,6 +9,7 @@ cdef class CopySlices(Node):
     cdef Node function          # the operation's own node, as if its result were a tensor of its own
     cdef Region region
     cdef int position           # of the view among the inputs of `function`
+    cdef int check(self) except -1
 
 
 cdef CopySlices copy_slices(Tensor base, Region region, Node function, int position)

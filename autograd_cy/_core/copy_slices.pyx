@@ -13,6 +13,7 @@ from autograd_cy._core.node cimport BOXED, Node, connect, extras_of
 from autograd_cy._core.record cimport new_node
 from autograd_cy._core.region cimport Region
 cimport autograd_cy._core.saved as saved_module
+from autograd_cy._core.saved cimport freed_error
 from autograd_cy._core.tensor cimport Tensor
 from autograd_cy._core.views cimport AsStridedBackward0, geometry, replace_part, take
 
@@ -28,7 +29,14 @@ cdef class CopySlices(Node):
     def __repr__(self):
         return "<CopySlices>"
 
+    cdef int check(self) except -1:
+        """A second backward ends here, also where the function has saved nothing."""
+        if self.released:
+            raise freed_error(self)
+        return 0
+
     cdef object vjp(self, object g, int i, bint reuse):
+        self.check()
         cdef object part = self.region.taken(<cnp.ndarray> g)
         cdef object result = self.function.vjp(part, i, False)
         if i != self.position:
@@ -36,11 +44,13 @@ cdef class CopySlices(Node):
         return self.region.replaced(<cnp.ndarray> g, ZERO if result is None else <cnp.ndarray> result)
 
     cdef object rule(self, object g, int i):
+        self.check()
         result = self.function.rule(take(<Tensor> g, self.region), i)
         return replace_part(<Tensor> g, <Tensor> result, self.region) if i == self.position else result
 
     cdef tuple rules(self, object g):
         cdef list results
+        self.check()
         if g is None:
             return (None,) * self.n_edges
         if not self.joint:
@@ -51,6 +61,7 @@ cdef class CopySlices(Node):
         return tuple(results)
 
     cdef int release_saved(self) except -1:
+        self.released = True
         return self.function.release_saved()
 
 

@@ -33,7 +33,8 @@ cimport numpy as cnp
 import numpy as np
 
 cimport autograd_cy._core.node as node_module
-from autograd_cy._core.buffers cimport dense_copy, is_large, is_ours, is_owned
+from autograd_cy._core.buffers cimport is_large, is_ours, is_owned
+from autograd_cy._core.copies cimport copied
 from autograd_cy._core.dtypes cimport code_of
 from autograd_cy._core.inference cimport check_write
 from autograd_cy._core.loops cimport add_into, adding_kernel, evaluate
@@ -129,7 +130,7 @@ cdef int accumulate(Tensor leaf, object g, bint recorded) except -1:
         check_write(leaf.gradient.inference, "AccumulateGrad")
     else:
         if takes_any_layout(leaf):
-            first = new_tensor(array if ours else dense_copy(array))
+            first = new_tensor(array if ours else copied(array))
         else:
             first = new_tensor(rearranged(array, leaf.array))
         if leaf.gradient is None:           # while NumPy copies, another thread may have been here
@@ -142,7 +143,7 @@ cdef int add_to_grad(Tensor leaf, cnp.ndarray array, bint ours) except -1:
     """Case 7: the user may have set a `.grad` with any memory, also that of the gradient."""
     cdef cnp.ndarray memory
     if not ours and spans_meet(leaf.gradient.array, array):
-        array = dense_copy(array)
+        array = copied(array)
     memory = leaf.gradient.array            # while NumPy copied, another thread may have been here
     if cnp.PyArray_ISBEHAVED(memory) and not repeats_places(memory):
         bump_version(leaf.gradient)

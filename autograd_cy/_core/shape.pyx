@@ -10,6 +10,7 @@ cimport cython
 cimport numpy as cnp
 
 from autograd_cy._core.buffers cimport dense_copy
+from autograd_cy._core.copies cimport copied
 from autograd_cy._core.dtypes cimport code_of, dtype, dtype_of, promote
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.orders cimport copy_in_order
@@ -198,7 +199,7 @@ def clone(input, *, memory_format=None):
     """
     cdef Tensor x = as_tensor(input, "clone")
     if cnp.PyArray_IS_C_CONTIGUOUS(x.array):
-        return enter_linear(CloneBackward0, (), x, dense_copy(x.array))
+        return enter_linear(CloneBackward0, (), x, copied(x.array))
     return enter_linear(CloneBackward0, (), x, copy_in_order(x.array, code_of(x.array)))
 
 
@@ -218,7 +219,7 @@ def contiguous(Tensor self, memory_format=None):
     """contiguous() -> Tensor: itself if its elements are dense and in order, else a copy that is."""
     if cnp.PyArray_IS_C_CONTIGUOUS(self.array):
         return self
-    return enter_linear(CloneBackward0, (), self, dense_copy(self.array))
+    return enter_linear(CloneBackward0, (), self, copied(self.array))
 
 
 def detach(Tensor self):

@@ -1,0 +1,5 @@
+"""Copies that several threads make together."""
+
+cimport numpy as cnp
+
+cdef cnp.ndarray copied(cnp.ndarray array)
