@@ -14,7 +14,7 @@ from autograd_cy._core.dtypes cimport FLOAT16, FLOAT32, FLOAT64, code_of
 from autograd_cy._core.loops cimport (
     MAX_OPERANDS, Kernel, Walk, adding_kernel, broadcast_shape, evaluate, is_flat, set_operand, set_operands)
 from autograd_cy._core.plane_loops cimport real, row_total
-from autograd_cy._core.reduction_loops cimport SUM, sort_by_stride, sum_along, walk_along
+from autograd_cy._core.reduction_loops cimport SUM, set_reduction, sum_along, walk_along
 from autograd_cy._core.region cimport spans_meet
 
 cnp.import_array()
@@ -29,20 +29,13 @@ cdef cnp.ndarray sum_to(cnp.ndarray array, int ndim, const npy_intp *dims):
     """The sum over those dimensions along which an array of shape `dims` was broadcast to the shape of `array`."""
     cdef Walk walk
     cdef cnp.ndarray total
-    cdef int axis, code = code_of(array)
+    cdef int code = code_of(array)
     if code == FLOAT16:
         return cast(sum_to(cast(array, FLOAT32), ndim, dims), FLOAT16)
     total = new_zeros(code, ndim, dims)
     if not cnp.PyArray_ISALIGNED(array):
         array = dense_copy(array)
-    walk.ndim = cnp.PyArray_NDIM(array)
-    for axis in range(walk.ndim):
-        walk.shape[axis] = cnp.PyArray_DIM(array, axis)
-    set_operand(&walk, 0, total)
-    set_operand(&walk, 1, array)
-    set_operand(&walk, 2, total)
-    if not cnp.PyArray_IS_C_CONTIGUOUS(array):
-        sort_by_stride(&walk)
+    set_reduction(&walk, total, array, total)
     walk_along(&walk, &SUM, code)
     return total
 

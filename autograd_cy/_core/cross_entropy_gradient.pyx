@@ -8,11 +8,11 @@ from numpy cimport npy_intp
 
 from autograd_cy._core.buffers cimport sizes_of
 from autograd_cy._core.cross_entropy_loops cimport (
-    BLOCK, LONG, WIDTH, Samples, Span, next_span, samples_of, share_samples)
+    BLOCK, LONG, Samples, Span, next_span, samples_of, share_samples)
 from autograd_cy._core.dtypes cimport FLOAT32, code_of
 from autograd_cy._core.nll_loops cimport Layout, check_gradient, counts, layout_of
 from autograd_cy._core.plane_loops cimport real
-from autograd_cy._core.softmax_loops cimport exponential
+from autograd_cy._core.softmax_loops cimport WIDTH, exponential
 
 cnp.import_array()
 

@@ -13,7 +13,7 @@ from autograd_cy._core.buffers cimport new_array
 from autograd_cy._core.dtypes cimport FLOAT32, code_of
 from autograd_cy._core.nll_loops cimport Layout, counts, layout_of
 from autograd_cy._core.plane_loops cimport real, row_total
-from autograd_cy._core.softmax_loops cimport exponential, largest, logarithm
+from autograd_cy._core.softmax_loops cimport WIDTH, blocks_of, exponential, largest, logarithm
 from autograd_cy._core.threads cimport Task, share_range
 
 cnp.import_array()
@@ -38,7 +38,7 @@ cdef enum:
 
 cdef npy_intp next_span(const Layout *p, npy_intp unit, npy_intp end, Span *span) noexcept nogil:
     """The span from a unit on: a row, or a block of columns. Returns the unit that comes after it."""
-    cdef npy_intp blocks = (p.inner + WIDTH - 1) // WIDTH, start
+    cdef npy_intp blocks = blocks_of(p.inner), start
     if p.inner == 1:
         span[0] = Span(unit, min(end - unit, max(BLOCK // p.classes, 1)), unit * p.classes, p.classes, 1)
         return unit + span.count
@@ -55,7 +55,7 @@ cdef void share_samples(Task part, Samples *samples, bint keep_gil) noexcept nog
     if p.inner == 1:
         share_range(part, samples, p.n, p.classes, 1, keep_gil)
     else:
-        share_range(part, samples, p.n * ((p.inner + WIDTH - 1) // WIDTH), p.classes * WIDTH, 1, keep_gil)
+        share_range(part, samples, p.n * blocks_of(p.inner), p.classes * WIDTH, 1, keep_gil)
 
 
 cdef Samples samples_of(const Layout *layout, cnp.ndarray x, cnp.ndarray kept) noexcept:

@@ -146,14 +146,16 @@ cdef cnp.ndarray evaluate_strided(Kernel *kernel, PyObject **arrays, int n, int 
 
 
 cdef list set_operands(Walk *walk, PyObject **arrays, int n):
-    """Enter `n` arrays. Returns the copies of those that are not aligned, to be held during the walk."""
-    cdef list copies = []
+    """Enter `n` arrays. Returns the copies of those that are not aligned (None: all are), to be held during the walk."""
+    cdef list copies = None
     cdef cnp.ndarray array
     cdef int k
     for k in range(n):
         array = <cnp.ndarray> arrays[k]
         if not cnp.PyArray_ISALIGNED(array):
             array = dense_copy(array)
+            if copies is None:
+                copies = []
             copies.append(array)
         set_operand(walk, k, array)
     return copies

@@ -25,7 +25,7 @@ cdef cnp.ndarray reduced(Reducer *reducer, cnp.ndarray array, Dims dims, bint ke
 cdef int walk_along(Walk *walk, Reducer *reducer, int code) except -1
 cdef int sum_along(Walk *walk, int n, Kernel *kernel, int code) except -1
 cdef void call_planes(Walk *walk, int n, void *planes) noexcept nogil
-cdef void sort_by_stride(Walk *walk) noexcept
+cdef void set_reduction(Walk *walk, cnp.ndarray first, cnp.ndarray array, cnp.ndarray total) noexcept
 cdef cnp.ndarray total_of(cnp.ndarray array, int code, Dims dims, bint keepdim)
 cdef cnp.ndarray mean_of(cnp.ndarray array, int code, Dims dims, bint keepdim)
 cdef cnp.ndarray expanded(cnp.ndarray array, tuple sizes, Dims dims)

@@ -15,7 +15,7 @@ from numpy cimport npy_intp
 from autograd_cy._core.buffers cimport cast, dense_copy, new_array, strided_view
 from autograd_cy._core.dtypes cimport (
     COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64, ITEMSIZE, NCODES, code_of, dtype, dtype_of)
-from autograd_cy._core.loops cimport MAX_DIMS, Kernel, Walk, borrow, call_part
+from autograd_cy._core.loops cimport MAX_DIMS, Kernel, Walk, borrow, call_part, set_operand
 from autograd_cy._core.partials cimport Reduction, fill, share_reduction
 from autograd_cy._core.plane_loops cimport (
     ADD, ADD_SIZES, ADD_SQUARES, MULTIPLY, TAKE_LARGEST, TAKE_SMALLEST, How, Run, plane_loop, real)
@@ -131,6 +131,19 @@ cdef void call_planes(Walk *walk, int n, void *called) noexcept nogil:
         for operand in range(3):
             run.strides[operand] = walk.strides[operand][walk.ndim]
     call_part(walk, 3, &kernel)
+
+
+cdef void set_reduction(Walk *walk, cnp.ndarray first, cnp.ndarray array, cnp.ndarray total) noexcept:
+    """Walk through an array, and through two that are broadcast to its shape."""
+    cdef int axis
+    walk.ndim = cnp.PyArray_NDIM(array)
+    for axis in range(walk.ndim):
+        walk.shape[axis] = cnp.PyArray_DIM(array, axis)
+    set_operand(walk, 0, first)
+    set_operand(walk, 1, array)
+    set_operand(walk, 2, total)
+    if not cnp.PyArray_IS_C_CONTIGUOUS(array):
+        sort_by_stride(walk)
 
 
 cdef void sort_by_stride(Walk *walk) noexcept:

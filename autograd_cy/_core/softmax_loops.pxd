@@ -9,6 +9,13 @@ cdef extern from "elementary.h" nogil:
     float exp_f32 "autograd_cy_exp_f32"(float) noexcept
     double exp_f64 "autograd_cy_exp_f64"(double) noexcept
 
+cdef enum:
+    WIDTH = 128             # columns that are worked on together
+
+cdef inline npy_intp blocks_of(npy_intp inner) noexcept nogil:
+    """Into how many blocks of columns (n, inner) is cut."""
+    return (inner + WIDTH - 1) // WIDTH
+
 cdef inline real exponential(real x) noexcept nogil:
     return exp_f32(x) if real is float else exp_f64(x)
 

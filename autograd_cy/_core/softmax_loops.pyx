@@ -39,7 +39,6 @@ cdef extern from *:
 
 cdef enum:
     BLOCK = 1024            # elements that are worked on in the L1 cache
-    WIDTH = 128             # columns that are worked on together
     SHORT = 16              # rows below this length are not worth a call of NumPy's loop
 
 
@@ -68,11 +67,6 @@ cdef struct Arrays:         # of a loop that is shared, in the order of its para
     void *out
     npy_intp n, inner
     bint logarithmic
-
-
-cdef inline npy_intp blocks_of(npy_intp inner) noexcept nogil:
-    """Into how many blocks of columns (n, inner) is cut."""
-    return (inner + WIDTH - 1) // WIDTH
 
 
 cdef inline npy_intp block_at(npy_intp number, npy_intp n, npy_intp inner, npy_intp *width) noexcept nogil:

@@ -11,10 +11,10 @@ from numpy cimport npy_intp
 
 from autograd_cy._core.buffers cimport cast, dense_copy, new_array, new_zeros
 from autograd_cy._core.dtypes cimport COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, code_of, to_real
-from autograd_cy._core.loops cimport MAX_DIMS, Walk, copy_strided, set_operand
+from autograd_cy._core.loops cimport MAX_DIMS, Walk, copy_strided
 from autograd_cy._core.partials cimport Reduction, share_reduction
 from autograd_cy._core.plane_loops cimport Run
-from autograd_cy._core.reduction_loops cimport SUM, Planes, call_planes, count_along, mean_of, reduced_shape, sort_by_stride
+from autograd_cy._core.reduction_loops cimport SUM, Planes, call_planes, count_along, mean_of, reduced_shape, set_reduction
 
 cnp.import_array()
 
@@ -179,17 +179,9 @@ cdef cnp.ndarray deviation_sums(cnp.ndarray array, cnp.ndarray centers):
     cdef Planes last = Planes(NULL, &SUM.kernels[COMPLEX128])
     cdef Reduction reduction = Reduction(call_planes, &planes, call_planes, &last, COMPLEX128, &SUM.identity[COMPLEX128][0])
     cdef Walk walk
-    cdef int axis
     if code_of(x) == FLOAT32:
         planes.loop = add_f32
-    walk.ndim = cnp.PyArray_NDIM(x)
-    for axis in range(walk.ndim):
-        walk.shape[axis] = cnp.PyArray_DIM(x, axis)
-    set_operand(&walk, 0, centers)
-    set_operand(&walk, 1, x)
-    set_operand(&walk, 2, totals)
-    if not cnp.PyArray_IS_C_CONTIGUOUS(x):
-        sort_by_stride(&walk)
+    set_reduction(&walk, centers, x, totals)
     share_reduction(&walk, 3, &reduction)
     return totals
 
