@@ -103,6 +103,22 @@ def test_batches_of_products_have_the_same_bits(dtype: ag.dtype) -> None:
         np.testing.assert_array_equal(found[0], np.matmul(*values))
 
 
+DTYPES = [ag.bool, ag.uint8, ag.int16, ag.int32, ag.int64, ag.float16, ag.float32, ag.float64, ag.complex64, ag.complex128]
+
+
+@needs_threads
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_large_copies_are_copies(dtype: ag.dtype, n: int) -> None:
+    """Of contiguous elements, of strided and reversed ones, of one that is repeated, of short runs."""
+    set_kernel_threads(n)
+    x = (np.random.default_rng(5).standard_normal(400_000) * 100).astype(dtype.numpy_dtype)
+    for array in (x, x[5:-7], x[::3], x[::-1], np.broadcast_to(x[1], (300, 700)), x.reshape(-1, 500)[:, ::2]):
+        copy = ag.from_numpy(array).clone().numpy()
+        np.testing.assert_array_equal(copy, array)
+        assert not np.shares_memory(copy, array)
+
+
 def cases(rows: list) -> list:
     dtypes = ("float32", "complex64")
     return [pytest.param(row, d, id=f"{row.name}-{d}") for row in rows for d in dtypes if d in row.dtypes + row.forward]
