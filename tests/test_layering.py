@@ -67,7 +67,7 @@ LAYERS = [
     _core.function_node _core.function_call
     _core.engine _core.running _core.unchain
     _generator _size _arguments _threads
-    _missing
+    _later _missing
     _names _alias
     _data _creation _tensor_str utils.hooks
     return_types overrides

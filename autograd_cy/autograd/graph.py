@@ -1,16 +1,21 @@
 """The graph in view: nodes, edges, hooks on several tensors or on every operation, the running backward (facade)."""
 
+from typing import TYPE_CHECKING
+
 from .._core.edges import GradientEdge
 from .._core.node import Node, gradient_node
 from .._core.op_hooks import register_op_hook as _register_op_hook
 from .._core.running import current_graph_task_id, current_node, execution_order, task_notes, will_execute
 from .._core.unchain import unchain, unchain_backward
-from ._cycles import Cycle, find_cycles
-from ._explain import HookCall, HookPlan, explain_hooks
+from .._later import names_later as _names_later
 from ._multi_grad import register_multi_grad_hook
-from ._packers import save_as_half, save_on_disk
 from ._saved_guard import allow_mutation_on_saved_tensors, guard_buffers
 from ._saved_hooks import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
+
+if TYPE_CHECKING:
+    from ._cycles import Cycle, find_cycles
+    from ._explain import HookCall, HookPlan, explain_hooks
+    from ._packers import save_as_half, save_on_disk
 
 __all__ = [
     "Cycle", "GradientEdge", "HookCall", "HookPlan", "Node", "allow_mutation_on_saved_tensors", "current_graph_task_id",
@@ -70,3 +75,14 @@ def register_op_hook(forward=None, backward=None):
     if forward is None and backward is None:
         raise TypeError("register_op_hook() needs a function for forward, for backward, or both")
     return _register_op_hook(forward, backward)
+
+
+if not TYPE_CHECKING:  # else any name would be right
+    __getattr__, __dir__ = _names_later(
+        __name__,
+        {
+            "_cycles": ["Cycle", "find_cycles"],
+            "_explain": ["HookCall", "HookPlan", "explain_hooks"],
+            "_packers": ["save_as_half", "save_on_disk"],
+        },
+    )

@@ -1,5 +1,14 @@
 """Helpers of the facade."""
 
-from . import checkpoint, hooks
+from typing import TYPE_CHECKING
+
+from .._later import names_later as _names_later
+from . import hooks
+
+if TYPE_CHECKING:
+    from . import checkpoint
 
 __all__ = ["checkpoint", "hooks"]
+
+if not TYPE_CHECKING:  # else any name would be right
+    __getattr__, __dir__ = _names_later(__name__, {"checkpoint": ()})
