@@ -213,3 +213,38 @@ def test_grad_that_overlaps_an_operand_is_not_written_block_by_block(shift):
     seed = constant(9, shape=(n,))
     (x * c).backward(seed)
     same(x.grad, before[second : second + n] + seed.numpy() * before[first : first + n])
+
+
+# what waits is not owned: a node whose incoming gradient has another shape than the input's can't write over that
+
+REDUCED = {
+    "var": lambda y: y.var(0),
+    "std": lambda y: y.std(0),
+    "norm": lambda y: y.norm(2, 0),
+    "norm of a kept dimension": lambda y: y.norm(2, 0, True),
+    "var of all": lambda y: y.var(),
+}
+
+
+@pytest.mark.parametrize("name", REDUCED)
+def test_reduced_gradient_is_not_written_over(name):
+    """The sum of (128, 128) went into the gradient of var, of shape (128,), where the one that waited was transposed."""
+    results = []
+    for transposed in (False, True):
+        x = leaf()
+        h = x.t() * 1.0 if transposed else x.t().contiguous() * 1.0
+        y = REDUCED[name](h) * 2.0  # recorded first: so something waits when its gradient comes
+        z = h * (constant(1).t() if transposed else constant(1).t().contiguous())
+        seed = SEED.t() if transposed else SEED.t().contiguous()
+        ag.autograd.backward([y, z], [ag.ones(y.shape), seed])
+        results.append(x.grad.numpy())
+    np.testing.assert_allclose(*results, rtol=1e-5, atol=1e-6)
+
+
+def test_standardized_columns_of_a_transposed_matrix():
+    """The gradient of the bias is about 0; it was -538."""
+    a, bias = (ag.arange(16384.0) * 0.37).sin().reshape(128, 128), ag.zeros(128, requires_grad=True)
+    y = a.t() + bias
+    mean, std = y.mean(0), y.std(0)
+    (((y - mean) / std) ** 3).sum().backward()
+    assert np.abs(bias.grad.numpy()).max() < 1e-3

@@ -17,7 +17,7 @@ LAYERS = [
     line.split()
     for line in """
     _core
-    _core.state _core.dtypes _core.registry _core.handle _core.edges _core.ready_queue
+    _core.thresholds _core.state _core.dtypes _core.registry _core.handle _core.edges _core.ready_queue
     _core.faults
     _core.modes
     _core.inference

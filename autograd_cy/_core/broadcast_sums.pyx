@@ -16,13 +16,12 @@ from autograd_cy._core.loops cimport (
 from autograd_cy._core.plane_loops cimport real, row_total
 from autograd_cy._core.reduction_loops cimport SUM, set_reduction, sum_along, walk_along
 from autograd_cy._core.region cimport spans_meet
+from autograd_cy._core.thresholds cimport thresholds
 
 cnp.import_array()
 
 cdef enum:
-    BLOCK = 1024
-    LARGE = 4096            # elements from which on a kernel's results are summed block by block ...
-    LONG = 128              # ... if its runs are that long
+    BLOCK = 1024            # elements of a kernel's results (half as many complex numbers) that are summed while in the cache
 
 
 cdef cnp.ndarray sum_to(cnp.ndarray array, int ndim, const npy_intp *dims):
@@ -52,7 +51,7 @@ cdef struct Fused:
 cdef bint is_worth_fusing(cnp.ndarray g) noexcept:
     """Whether `evaluate_sum` is the faster way for results of the shape and type of g."""
     cdef int code = code_of(g), last = cnp.PyArray_NDIM(g) - 1
-    return (FLOAT32 <= code <= FLOAT64 and cnp.PyArray_SIZE(g) >= LARGE and cnp.PyArray_DIM(g, last) >= LONG)
+    return (FLOAT32 <= code <= FLOAT64 and cnp.PyArray_SIZE(g) >= thresholds.fused_work and cnp.PyArray_DIM(g, last) >= thresholds.fused_run)
 
 
 cdef cnp.ndarray evaluate_sum(Kernel *kernel, PyObject **arrays, int n, int ndim, const npy_intp *dims):

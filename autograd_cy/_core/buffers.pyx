@@ -19,7 +19,8 @@ cimport numpy as cnp
 
 from autograd_cy._core.dtypes cimport BOOL, ITEMSIZE, NCODES, dtype, dtype_of
 from autograd_cy._core.faults cimport serves_again
-from autograd_cy._core.pool cimport LARGE, is_on, memory_handler, put_back, take
+from autograd_cy._core.pool cimport is_on, memory_handler, put_back, take
+from autograd_cy._core.thresholds cimport thresholds
 
 cnp.import_array()
 
@@ -56,7 +57,6 @@ cdef enum:
     SHELVES = 64
     SHELF_SIZE = 32
     SPARE_DIMS = 2
-    SPARE_BYTES = 1024
     DENSE_FLAGS = cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED | cnp.NPY_ARRAY_WRITEABLE
     OWNED_FLAGS = DENSE_FLAGS | cnp.NPY_ARRAY_OWNDATA
     EITHER_ORDER = cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_F_CONTIGUOUS
@@ -89,7 +89,7 @@ cdef cnp.ndarray new_array(int code, int ndim, const cnp.npy_intp *dims):
                 array = <cnp.ndarray> spare
                 Py_DECREF(array)
                 return array
-    if bytes_of(code, ndim, dims) >= LARGE and is_on():
+    if bytes_of(code, ndim, dims) >= thresholds.large_bytes and is_on():
         return new_large_array(DESCR[code], ndim, dims, bytes_of(code, ndim, dims))
     Py_INCREF(<object> DESCR[code])      # NumPy takes this reference over
     return <cnp.ndarray> PyArray_NewFromDescr(ndarray_type, <cnp.dtype> DESCR[code], ndim, dims, NULL, NULL, 0, NULL)
@@ -157,7 +157,7 @@ cdef void keep_spare(PyObject *array) noexcept:
             or not array_fields(array).flags & EITHER_ORDER
             or (array_fields(array).flags | EITHER_ORDER) != (OWNED_FLAGS | EITHER_ORDER)
             or array_fields(array).weakreflist != NULL or array_fields(array).base != NULL
-            or cnp.PyArray_NBYTES(<cnp.ndarray> array) > SPARE_BYTES):
+            or cnp.PyArray_NBYTES(<cnp.ndarray> array) > thresholds.spare_bytes):
         return
     shelf = shelf_for(<PyObject *> array_fields(array).descr, array_fields(array).nd, array_fields(array).dimensions)
     if shelf.n < SHELF_SIZE:
@@ -184,7 +184,7 @@ cdef cnp.ndarray cast(cnp.ndarray array, int code):
 cdef cnp.ndarray dense_copy(cnp.ndarray array):
     """A C-contiguous, aligned copy."""
     cdef cnp.ndarray copy
-    if cnp.PyArray_NBYTES(array) < LARGE or not is_on():
+    if cnp.PyArray_NBYTES(array) < thresholds.large_bytes or not is_on():
         return <cnp.ndarray> PyArray_NewCopy(array, cnp.NPY_CORDER)
     copy = new_large_array(<PyObject *> array_fields(<PyObject *> array).descr, cnp.PyArray_NDIM(array),
                            cnp.PyArray_DIMS(array), cnp.PyArray_NBYTES(array))
@@ -243,4 +243,4 @@ cdef bint is_ours(PyObject *array, Py_ssize_t held=1) noexcept:
 
 cdef bint is_large(cnp.ndarray array) noexcept:
     """Whether memory for such an array comes from the pool: what saves an array is worth some care then."""
-    return cnp.PyArray_NBYTES(array) >= LARGE
+    return cnp.PyArray_NBYTES(array) >= thresholds.large_bytes

@@ -8,11 +8,9 @@ from numpy cimport npy_intp
 from autograd_cy._core.buffers cimport dense_copy, is_large, new_array
 from autograd_cy._core.dtypes cimport ITEMSIZE, NCODES, code_of
 from autograd_cy._core.loops cimport Kernel, copy_strided, evaluate
+from autograd_cy._core.thresholds cimport thresholds
 
 cnp.import_array()
-
-cdef enum:
-    LONG = 1024             # elements of a run; NumPy comes from one to the next sooner
 
 cdef Kernel[NCODES] COPYING
 
@@ -48,7 +46,7 @@ cdef cnp.ndarray copied(cnp.ndarray array):
     """A C-contiguous copy of an array that the caller holds."""
     cdef PyObject *operands[1]
     cdef int code = code_of(array)
-    if not is_large(array) or not cnp.PyArray_ISALIGNED(array) or run_of(array) < LONG:
+    if not is_large(array) or not cnp.PyArray_ISALIGNED(array) or run_of(array) < thresholds.copied_run:
         return dense_copy(array)
     operands[0] = <PyObject *> array
     return evaluate(&COPYING[code], operands, 1, code, new_array(code, cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array)))

@@ -46,17 +46,17 @@ cdef class CrossEntropy(NllNode):
     cdef object vjp_once(self, object g, int i, bint reuse):
         return self.scores_gradient(<cnp.ndarray> g, None, None, True)
 
-    cdef object vjp_added(self, object g, int i, cnp.ndarray addend, cnp.ndarray out):
+    cdef object vjp_added(self, object g, int i, cnp.ndarray addend, bint ours, bint reuse):
         cdef cnp.ndarray x = saved_array(self, 0)
         if (code_of(x) == FLOAT16 or code_of(x) != code_of(addend) or not cnp.PyArray_SAMESHAPE(x, addend)
                 or not is_flat(addend)):
             return None
-        if out is not addend:
+        if not ours:
             return self.scores_gradient(<cnp.ndarray> g, addend, None, False)
         for read in (x, g, saved_array(self, 1), self.weights()):
-            if read is not None and overlaps_shifted(<cnp.ndarray> read, out):
+            if read is not None and overlaps_shifted(<cnp.ndarray> read, addend):
                 return None
-        return self.scores_gradient(<cnp.ndarray> g, addend, out, False)
+        return self.scores_gradient(<cnp.ndarray> g, addend, addend, False)
 
     cdef cnp.ndarray scores_gradient(self, cnp.ndarray g, cnp.ndarray addend, cnp.ndarray out, bint once):
         """In `out`, or (None) in a copy that had to be made, in the scores if they are given up, or in a new array."""

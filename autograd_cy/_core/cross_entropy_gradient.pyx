@@ -8,11 +8,12 @@ from numpy cimport npy_intp
 
 from autograd_cy._core.buffers cimport sizes_of
 from autograd_cy._core.cross_entropy_loops cimport (
-    BLOCK, LONG, Samples, Span, next_span, samples_of, share_samples)
+    BLOCK, Samples, Span, next_span, samples_of, share_samples)
 from autograd_cy._core.dtypes cimport FLOAT32, code_of
 from autograd_cy._core.nll_loops cimport Layout, check_gradient, counts, layout_of
 from autograd_cy._core.plane_loops cimport real
 from autograd_cy._core.softmax_loops cimport WIDTH, exponential
+from autograd_cy._core.thresholds cimport thresholds
 
 cnp.import_array()
 
@@ -58,7 +59,7 @@ cdef void gradient_part(const Samples *p, npy_intp unit, npy_intp end, real kind
         find_targets(p, &span, x, tops, addend, &places[0], &factors[0], &values[0])
         if p.layout.inner > 1:
             gradient_of_columns(x, tops, &factors[0], &places[0], addend, out, n, p.layout.inner, span.count)
-        elif n < LONG:
+        elif n < thresholds.long_row:
             gradient_of_short_rows(x, tops, &factors[0], &places[0], addend, out, span.count, n)
         else:
             for k in range(span.count):

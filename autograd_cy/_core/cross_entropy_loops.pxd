@@ -8,7 +8,6 @@ from autograd_cy._core.threads cimport Task
 
 cdef enum:
     BLOCK = 1024            # elements that are worked on in the L1 cache, and the most samples of a span
-    LONG = 64               # rows of this length and more are worked on one by one
 
 cdef struct Samples:        # the arrays of a loop that is shared
     const Layout *layout

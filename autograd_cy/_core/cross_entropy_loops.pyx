@@ -15,6 +15,7 @@ from autograd_cy._core.nll_loops cimport Layout, counts, layout_of
 from autograd_cy._core.plane_loops cimport real, row_total
 from autograd_cy._core.softmax_loops cimport WIDTH, blocks_of, exponential, largest, logarithm
 from autograd_cy._core.threads cimport Task, share_range
+from autograd_cy._core.thresholds cimport thresholds
 
 cnp.import_array()
 
@@ -102,12 +103,12 @@ cdef void sum_rows "autograd_cy_sum_rows"(const real *x, real *tops, real *sums,
     cdef npy_intp row, j
     for row in range(rows):
         tops[row] = largest(x + row * n, n)
-        if n >= LONG:
+        if n >= thresholds.long_row:
             sums[row] = <real> sum_row(x + row * n, n, tops[row])
         else:
             for j in range(n):
                 terms[row * n + j] = x[row * n + j] - tops[row]
-    if n < LONG:
+    if n < thresholds.long_row:
         for j in range(rows * n):
             terms[j] = exponential(terms[j])
         for row in range(rows):

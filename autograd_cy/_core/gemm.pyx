@@ -26,6 +26,7 @@ from autograd_cy._core.buffers cimport dense_copy, new_array
 from autograd_cy._core.dtypes cimport FLOAT32, FLOAT64, NCODES, code_of
 from autograd_cy._core.loops cimport Kernel, adding_kernel, borrow
 from autograd_cy._core.threads cimport share_range
+from autograd_cy._core.thresholds cimport thresholds
 
 cnp.import_array()
 
@@ -42,10 +43,7 @@ cdef struct Product:         # a @ b, written to dense memory
     Kernel *kernel
 
 cdef enum:
-    COPYING = 1 << 10        # multiplications from which on it pays to copy an operand for BLAS,
-    RELEASING = 1 << 18      # and to let other threads run meanwhile
-    BY_ONE_THREAD = 1 << 18  # up to which OpenBLAS computes a product in one thread
-    TO_AN_ELEMENT = 8        # that take as long as an element of an elementwise loop
+    TO_AN_ELEMENT = 8        # multiplications that take as long as an element of an elementwise loop
 
 cdef Kernel[NCODES] MATMUL
 
@@ -59,7 +57,7 @@ cdef cnp.ndarray product(cnp.ndarray left, bint turn_left, cnp.ndarray right, bi
     outer product. Of 3-d arrays, both must be, the first dimension counts matrices.
     """
     cdef Matrix a = matrix_of(left, turn_left), b = matrix_of(right, turn_right)
-    cdef bint large = a.batch * a.rows * a.columns * b.columns >= COPYING
+    cdef bint large = a.batch * a.rows * a.columns * b.columns >= min(thresholds.blas_work, thresholds.unlocked_product)
     cdef int code = code_of(left), ndim = 0
     cdef npy_intp[3] dims
     if not cnp.PyArray_ISALIGNED(left) or (large and not suits_blas(&a, cnp.PyArray_ITEMSIZE(left))):
@@ -122,11 +120,11 @@ cdef void multiply(int code, Matrix *a, Matrix *b, char *out, npy_intp itemsize)
             outer(a, b, <float *> out)
         else:
             outer(a, b, <double *> out)
-    elif a.batch * each < RELEASING:
+    elif a.batch * each < thresholds.unlocked_product:
         multiply_part(&made, 0, a.batch)
     else:
         with nogil:
-            if each <= BY_ONE_THREAD:
+            if each <= thresholds.blas_alone:
                 share_range(multiply_part, &made, a.batch, max(each // TO_AN_ELEMENT, 1), 1, True)
             else:
                 multiply_part(&made, 0, a.batch)

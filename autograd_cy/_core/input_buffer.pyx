@@ -10,8 +10,9 @@ that got the same array: each of them is another reference. Therefore:
   2. a second one is added in place to the first if that is owned, else into the second if that is owned,
      else the sum is a new array;
   3. if the first is large, the node is asked to add the second one itself, block by block while it is in the cache
-     (`vjp_added`): to the first if that is owned, else over its own incoming gradient by case 4, else in a new array. The
-     bits are those of two steps (but that a part which is added in its place leaves a -0.0 elsewhere as it is);
+     (`vjp_added`): to the first if that is owned, else over its own incoming gradient by case 4, if that has the same
+     shape (that of a reduction has not), else in a new array. The bits are those of two steps (but that a part which is
+     added in its place leaves a -0.0 elsewhere as it is);
   4. an elementwise backward may write over its incoming gradient, if that is owned, for the last of its inputs;
   5. or, unless the graph is retained, over a large array that it saved, if nobody else has that and no later input's
      gradient reads it. The node lets go of it first, so that nobody finds what was written there (`given_up`). So does
@@ -93,18 +94,16 @@ cdef int replace_buffer(Scratch *scratch, object total) except -1:
 
 cdef bint add_at_once(Scratch *scratch, Node node, int i, object g, bint reuse) except -1:
     """Let the node add its gradient for input `i` to the buffer (case 3). Returns whether it did."""
-    cdef object total = <object> scratch.buffer, out = None
+    cdef object total = <object> scratch.buffer, added
+    cdef bint ours
     if type(total) is not cnp.ndarray or not is_large(<cnp.ndarray> total):
         return False
-    if is_ours(<PyObject *> total, 2):             # held by the buffer and here
-        out = total
-    elif reuse:
-        out = g
-    out = node.vjp_added(g, i, <cnp.ndarray> total, <cnp.ndarray> out)
-    if out is None:
+    ours = is_ours(<PyObject *> total, 2)          # held by the buffer and here
+    added = node.vjp_added(g, i, <cnp.ndarray> total, ours, reuse)
+    if added is None:
         return False
-    if out is not total:
-        replace_buffer(scratch, out)
+    if added is not total:
+        replace_buffer(scratch, added)
     return True
 
 
@@ -160,7 +159,7 @@ cdef bint accumulate_at_once(Tensor leaf, Node node, int i, object g) except -1:
             or code_of(total.array) != code_of(leaf.array) or not cnp.PyArray_SAMESHAPE(total.array, leaf.array)):
         return False
     total.version_counter()             # before memory is written
-    if node.vjp_added(g, i, total.array, total.array) is None:
+    if node.vjp_added(g, i, total.array, True, False) is None:
         return False
     bump_version(total)
     return True

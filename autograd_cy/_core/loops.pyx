@@ -19,7 +19,9 @@ from numpy cimport npy_intp
 from autograd_cy._core.buffers cimport dense_copy, new_array
 from autograd_cy._core.dtypes cimport NCODES, TYPE_NUM, code_of
 from autograd_cy._core.orders cimport find_order, new_array_in_order
-from autograd_cy._core.threads cimport UNIT, WORTH_THREADS, share_range
+from autograd_cy._core.state cimport DEBUG
+from autograd_cy._core.threads cimport UNIT, share_range
+from autograd_cy._core.thresholds cimport thresholds
 
 cnp.import_array()
 cnp.import_ufunc()
@@ -40,8 +42,6 @@ cdef extern from *:
 
 cdef enum:
     FLAT_BYTES = 2048       # of an operand that is copied to be contiguous
-    LARGE = 4096            # elements that may be worth threads
-    SHORTEST = 64           # elements of contiguous runs that a thread gets: a multiple of any vector's
 
 cdef Kernel[NCODES] ADDING
 
@@ -70,7 +70,7 @@ cdef bint is_flat(cnp.ndarray array) noexcept:
 
 
 cdef cnp.ndarray evaluate(Kernel *kernel, PyObject **arrays, int n, int code, cnp.ndarray out, bint keep_gil=False):
-    """Call a kernel on `n` broadcast arrays; the result is `out`, or (None) a new array of type `code`.
+    """Call a kernel on `n` broadcast arrays; the result is `out`, of their shape, or (None) a new array of type `code`.
 
     RuntimeError where shapes don't broadcast. `keep_gil`: case 6 of NOTE [Threads].
     """
@@ -97,11 +97,11 @@ cdef cnp.ndarray evaluate(Kernel *kernel, PyObject **arrays, int n, int code, cn
     else:
         if out is None:
             out = new_array(code, cnp.PyArray_NDIM(widest), cnp.PyArray_DIMS(widest))
-        if is_flat(out):
+        if is_flat(out) and not (DEBUG and not cnp.PyArray_SAMESHAPE(out, widest)):
             data[n] = cnp.PyArray_BYTES(out)
             strides[n] = cnp.PyArray_ITEMSIZE(out)
             size = cnp.PyArray_SIZE(out)
-            if size >= LARGE:
+            if size >= thresholds.flat_run:
                 hold(arrays, n)
                 call_flat(kernel, data, size, strides, n + 1, keep_gil)
                 give_up(arrays, n)
@@ -131,6 +131,8 @@ cdef cnp.ndarray evaluate_strided(Kernel *kernel, PyObject **arrays, int n, int 
     broadcast_shape(&walk, arrays, n)
     _copies = set_operands(&walk, arrays, n)
     if out is not None:
+        if not has_shape(&walk, out):
+            raise SystemError("a result was to be written to an array of another shape")
         set_operand(&walk, n, out)
         in_order = cnp.PyArray_IS_C_CONTIGUOUS(out) or find_order(walk.ndim, walk.shape, walk.strides[n], 1, order)
     else:
@@ -163,8 +165,12 @@ cdef list set_operands(Walk *walk, PyObject **arrays, int n):
 
 cdef inline bint is_whole(Walk *walk, cnp.ndarray array) noexcept:
     """Whether an array has the shape of the result, in C order: which is the result's, if it is the first operand."""
+    return cnp.PyArray_IS_C_CONTIGUOUS(array) and has_shape(walk, array)
+
+
+cdef inline bint has_shape(Walk *walk, cnp.ndarray array) noexcept:
     cdef int axis
-    if cnp.PyArray_NDIM(array) != walk.ndim or not cnp.PyArray_IS_C_CONTIGUOUS(array):
+    if cnp.PyArray_NDIM(array) != walk.ndim:
         return False
     for axis in range(walk.ndim):
         if cnp.PyArray_DIM(array, axis) != walk.shape[axis]:
@@ -260,7 +266,7 @@ cdef void share(Walk *walk, int n, Part part, void *data, bint keep_gil=False) n
     if size == 0:
         return
     coalesce(walk, n)
-    if size < WORTH_THREADS:
+    if size < thresholds.shared_work:
         part(walk, n, data)
         return
     cut.axis = axis_to_cut(walk, n)
@@ -268,7 +274,9 @@ cdef void share(Walk *walk, int n, Part part, void *data, bint keep_gil=False) n
         share_range(call_whole, &cut, 1, size, 1, keep_gil)
         return
     if cut.axis == walk.ndim - 1:
-        grain = SHORTEST if walk.ndim == 1 else max(walk.shape[cut.axis] // 4 // SHORTEST, 1) * SHORTEST
+        grain = thresholds.shared_run
+        if walk.ndim > 1:
+            grain *= max(walk.shape[cut.axis] // 4 // grain, 1)
     share_range(call_cut, &cut, walk.shape[cut.axis], size // walk.shape[cut.axis], grain, keep_gil)
 
 
@@ -279,7 +287,7 @@ cdef int axis_to_cut(Walk *walk, int n) noexcept nogil:
         if walk.strides[n - 1][axis] != 0 and walk.shape[axis] > 1:
             if longest < 0 or walk.shape[axis] > walk.shape[longest]:
                 longest = axis
-            if walk.shape[axis] >= SHORTEST:
+            if walk.shape[axis] >= thresholds.shared_run:
                 return axis
     return longest
 
@@ -347,7 +355,7 @@ cdef void call_flat(Kernel *kernel, char **data, npy_intp size, npy_intp *stride
     cdef int k
     for k in range(n):
         itemsize = max(itemsize, strides[k])
-    share_range(call_flat_part, &flat, size, itemsize // UNIT, SHORTEST, keep_gil)
+    share_range(call_flat_part, &flat, size, itemsize // UNIT, thresholds.shared_run, keep_gil)
 
 
 cdef void call_flat_part(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:

@@ -50,7 +50,7 @@ cdef class Node:
 
     cdef object vjp(self, object g, int i, bint reuse)
     cdef object vjp_once(self, object g, int i, bint reuse)
-    cdef object vjp_added(self, object g, int i, cnp.ndarray addend, cnp.ndarray out)
+    cdef object vjp_added(self, object g, int i, cnp.ndarray addend, bint ours, bint reuse)
     cdef object rule(self, object g, int i)
     cdef tuple rules(self, object g)
     cdef object jvp(self, tuple tangents)

@@ -80,11 +80,11 @@ cdef class Node:
         """The same in a backward that gives up what was saved: what no other input's gradient reads may be written over."""
         return self.vjp(g, i, reuse)
 
-    cdef object vjp_added(self, object g, int i, cnp.ndarray addend, cnp.ndarray out):
+    cdef object vjp_added(self, object g, int i, cnp.ndarray addend, bint ours, bint reuse):
         """The gradient for input `i` plus the addend, of the same shape and type, in one pass.
 
-        Written to `out`, which may be the addend or `g`, or (None) to a new array. None: the node has no such kernel, and
-        nothing was written.
+        Written to the addend if that is `ours`; else over `g`, if it may be (`reuse`) and has the addend's shape and type,
+        which only the node knows; else to a new array. None: the node has no such kernel, and nothing was written.
         """
         return None
 

@@ -13,24 +13,25 @@ from autograd_cy._core.buffers cimport new_array
 from autograd_cy._core.dtypes cimport ITEMSIZE
 from autograd_cy._core.loops cimport Walk, coalesce, share
 from autograd_cy._core.threads cimport share_range
+from autograd_cy._core.thresholds cimport thresholds
 
 cnp.import_array()
 
 cdef enum:
-    PARTS = 16
-    LARGE = 1 << 15         # elements from which on partial results are worth their memory
+    PARTS = 16              # or as many as there are rows
 
 cdef struct Parts:
     Walk *walk
     int n
     Reduction *reduction
+    npy_intp count
     char *results
     npy_intp nbytes         # of one part's
 
 
 cdef int share_reduction(Walk *walk, int n, Reduction *reduction) except -1:
     """Call the reduction's part on a walk of n operands, of which the last (and each with its address) is the result."""
-    cdef Parts parts = Parts(walk, n, reduction, NULL, ITEMSIZE[reduction.code])
+    cdef Parts parts = Parts(walk, n, reduction, 0, NULL, ITEMSIZE[reduction.code])
     cdef Walk last
     cdef cnp.ndarray results
     cdef npy_intp[2] dims
@@ -38,15 +39,16 @@ cdef int share_reduction(Walk *walk, int n, Reduction *reduction) except -1:
     if not is_cut(walk, n):
         share(walk, n, reduction.part, reduction.data)
         return 0
-    dims[0], dims[1] = PARTS, 1
+    parts.count = min(walk.shape[0], <npy_intp> PARTS)
+    dims[0], dims[1] = parts.count, 1
     if walk.ndim == 2 and walk.strides[n - 1][1] != 0:
         dims[1] = walk.shape[1]
         parts.nbytes *= dims[1]
     results = new_array(reduction.code, 2, dims)
     parts.results = cnp.PyArray_BYTES(results)
     fill(results, reduction.identity, ITEMSIZE[reduction.code])
-    share_range(reduce_parts, &parts, PARTS, walk.shape[0] * (walk.shape[1] if walk.ndim == 2 else 1) // PARTS)
-    last.ndim, last.shape[0], last.shape[1] = 2, PARTS, dims[1]
+    share_range(reduce_parts, &parts, parts.count, walk.shape[0] * (walk.shape[1] if walk.ndim == 2 else 1) // parts.count)
+    last.ndim, last.shape[0], last.shape[1] = 2, parts.count, dims[1]
     last.data[0] = last.data[2] = walk.data[n - 1]
     last.data[1] = parts.results
     last.strides[0][0] = last.strides[2][0] = 0
@@ -59,9 +61,9 @@ cdef int share_reduction(Walk *walk, int n, Reduction *reduction) except -1:
 
 cdef bint is_cut(Walk *walk, int n) noexcept:
     """Whether a coalesced walk is a long one over rows, or elements, that are reduced to one."""
-    if walk.ndim < 1 or walk.ndim > 2 or walk.strides[n - 1][0] != 0 or walk.shape[0] < 4 * PARTS:
+    if walk.ndim < 1 or walk.ndim > 2 or walk.strides[n - 1][0] != 0 or walk.shape[0] < thresholds.partial_rows:
         return False
-    return walk.shape[0] * (walk.shape[1] if walk.ndim == 2 else 1) >= LARGE
+    return walk.shape[0] * (walk.shape[1] if walk.ndim == 2 else 1) >= thresholds.partial_work
 
 
 cdef void reduce_parts(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
@@ -71,8 +73,8 @@ cdef void reduce_parts(void *data, Py_ssize_t first, Py_ssize_t end) noexcept no
     cdef int j, n = parts.n
     for k in range(first, end):
         walk = parts.walk[0]
-        start = walk.shape[0] * k // PARTS
-        walk.shape[0] = walk.shape[0] * (k + 1) // PARTS - start
+        start = walk.shape[0] * k // parts.count
+        walk.shape[0] = walk.shape[0] * (k + 1) // parts.count - start
         for j in range(n):
             if parts.walk.data[j] == parts.walk.data[n - 1]:
                 walk.data[j] = parts.results + k * parts.nbytes

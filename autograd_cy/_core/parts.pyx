@@ -37,11 +37,11 @@ cdef class SelectBackward0(Node):
     cdef object vjp(self, object g, int i, bint reuse):
         return put_selected(<cnp.ndarray> g, <tuple> self.constants)
 
-    cdef object vjp_added(self, object g, int i, cnp.ndarray addend, cnp.ndarray out):
+    cdef object vjp_added(self, object g, int i, cnp.ndarray addend, bint ours, bint reuse):
         dim, index, sizes = self.constants
-        if out is not addend or sizes_of(out) != sizes:
+        if not ours or sizes_of(addend) != sizes:
             return None
-        return add_to_part(out, row_of(out, dim, index), <cnp.ndarray> g)
+        return add_to_part(addend, row_of(addend, dim, index), <cnp.ndarray> g)
 
     cdef object rule(self, object g, int i):
         return select_backward(g, <tuple> self.constants)
@@ -104,11 +104,11 @@ cdef class SliceBackward0(Node):
     cdef object vjp(self, object g, int i, bint reuse):
         return put_part(<cnp.ndarray> g, <tuple> self.constants)
 
-    cdef object vjp_added(self, object g, int i, cnp.ndarray addend, cnp.ndarray out):
+    cdef object vjp_added(self, object g, int i, cnp.ndarray addend, bint ours, bint reuse):
         dim, end, sizes, start, step = self.constants
-        if out is not addend or sizes_of(out) != sizes:
+        if not ours or sizes_of(addend) != sizes:
             return None
-        return add_to_part(out, part_of(out, dim, start, end, step), <cnp.ndarray> g)
+        return add_to_part(addend, part_of(addend, dim, start, end, step), <cnp.ndarray> g)
 
     cdef object rule(self, object g, int i):
         return slice_backward(g, <tuple> self.constants)

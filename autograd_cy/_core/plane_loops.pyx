@@ -9,6 +9,7 @@ from numpy cimport npy_intp
 
 from autograd_cy._core.dtypes cimport FLOAT32, FLOAT64
 from autograd_cy._core.loops cimport copy_strided
+from autograd_cy._core.thresholds cimport thresholds
 
 cdef extern from "math.h" nogil:
     float fabsf(float)
@@ -43,7 +44,6 @@ cdef enum:
     LANES = 32
     BLOCK = 1024            # elements that are reduced lane by lane before the lanes are put together
     COLUMNS = 2048
-    LONG = 2048             # elements from which on NumPy's loop finds the largest sooner
 
 
 # one run
@@ -242,7 +242,7 @@ cdef inline void reduce_plane "autograd_cy_reduce_plane"(
     cdef npy_intp row, start = 0, n = run.size
     cdef char *operands[2]
     cdef real *out
-    if run.strides[1] == sizeof(real) and run.strides[0] == 0 and not (is_choice(how) and n >= LONG):
+    if run.strides[1] == sizeof(real) and run.strides[0] == 0 and not (is_choice(how) and n >= thresholds.long_choice):
         for row in range(rows):
             out = <real *> (args[0] + row * strides[0])
             out[0] = <real> combined(<double> out[0], reduce_row(<const real *> (args[1] + row * strides[1]), n, how), how)

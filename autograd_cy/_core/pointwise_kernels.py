@@ -116,7 +116,7 @@ def kernel(name, formula, operands, lets, suffix, ctype, code, conjugate=False):
     if is_simple(formula, operands, ctype):
         out += [f"    elif strides[0] == sizeof({ctype}) and strides[1] == 0 and strides[2] == sizeof({ctype}):",
                 f"        {own}_number(args, dims, strides, data)"]
-    out += ["    elif size >= LONG:",
+    out += ["    elif size >= thresholds.strided_run:",
             f"        call_flattened({own}_flat, args, size, strides, {count}, sizeof({ctype}))", "    else:"]
     out += ["        " + line for line in blocks(*pieces, False, conjugate)]
     return "\n".join([*out, "", "", ""])

@@ -28,9 +28,9 @@ cdef class PointwiseNode(Node):
     cdef object vjp_once(self, object g, int i, bint reuse):
         return gradient_of(self, <cnp.ndarray> g, i, reuse, True)
 
-    cdef object vjp_added(self, object gradient, int i, cnp.ndarray addend, cnp.ndarray out):
+    cdef object vjp_added(self, object gradient, int i, cnp.ndarray addend, bint ours, bint reuse):
         cdef Pointwise *row = <Pointwise *> self.op
-        cdef cnp.ndarray g = <cnp.ndarray> gradient
+        cdef cnp.ndarray g = <cnp.ndarray> gradient, out = addend if ours else g if reuse else None
         cdef int code = code_of(g)
         cdef Arrays read
         read.n = 1

@@ -2,9 +2,6 @@
 
 from cpython.object cimport PyObject
 
-cdef enum:
-    LARGE = 65536       # bytes from which on an array's memory comes from the pool
-
 cdef bint is_on() noexcept
 cdef PyObject *memory_handler() noexcept
 cdef void *take(void *context, size_t size) noexcept

@@ -131,8 +131,9 @@ cdef class FusedReduction(WeightedReduction):
         result = fused_gradient(self, <cnp.ndarray> g, None, None, True)
         return Node.vjp(self, g, i, reuse) if result is None else result
 
-    cdef object vjp_added(self, object g, int i, cnp.ndarray addend, cnp.ndarray out):
-        return fused_gradient(self, <cnp.ndarray> g, addend, out, False)
+    cdef object vjp_added(self, object g, int i, cnp.ndarray addend, bint ours, bint reuse):
+        # not over g, which has another shape, or is read for each of several elements
+        return fused_gradient(self, <cnp.ndarray> g, addend, addend if ours else None, False)
 
 
 cdef cnp.ndarray fused_gradient(FusedReduction node, cnp.ndarray gradient, cnp.ndarray addend, cnp.ndarray out, bint once):

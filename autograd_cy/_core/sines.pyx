@@ -7,6 +7,7 @@ from libc.math cimport cos, fabs, sin
 from numpy cimport npy_intp
 
 from autograd_cy._core.loops cimport Loop, call_flattened
+from autograd_cy._core.thresholds cimport thresholds
 
 cdef extern from *:
     """
@@ -21,8 +22,7 @@ cdef extern from "elementary.h" nogil:
     double LIMIT "AUTOGRAD_CY_SIN_LIMIT"
 
 cdef enum:
-    BLOCK = 1024
-    LONG = 64               # elements of a strided run that is worth making contiguous
+    BLOCK = 1024            # elements of which none, or any, is beyond the limit
 
 
 cdef npy_intp any_beyond "autograd_cy_any_beyond"(const double *x, npy_intp n) noexcept nogil:
@@ -70,7 +70,7 @@ cdef inline void turned(char **args, npy_intp n, const npy_intp *strides, int qu
     """A loop over any elements; a long run of strided ones comes back to it block by block."""
     if strides[0] == sizeof(double) and strides[1] == sizeof(double):
         in_blocks(args, n, strides, quarters)
-    elif n >= LONG:
+    elif n >= thresholds.strided_run:
         call_flattened(itself, args, n, strides, 2, sizeof(double))
     else:
         each(args, n, strides, quarters)

@@ -15,6 +15,7 @@ from autograd_cy._core.loops cimport Kernel
 from autograd_cy._core.plane_loops cimport real, row_dot, row_total
 from autograd_cy._core.reduction_loops cimport LARGEST
 from autograd_cy._core.threads cimport share_range
+from autograd_cy._core.thresholds cimport thresholds
 
 cnp.import_array()
 
@@ -39,7 +40,6 @@ cdef extern from *:
 
 cdef enum:
     BLOCK = 1024            # elements that are worked on in the L1 cache
-    SHORT = 16              # rows below this length are not worth a call of NumPy's loop
 
 
 cdef real largest(const real *row, npy_intp n) noexcept nogil:
@@ -49,7 +49,7 @@ cdef real largest(const real *row, npy_intp n) noexcept nogil:
     cdef char *args[3]
     cdef real top = row[0]
     cdef npy_intp j
-    if n < SHORT:
+    if n < thresholds.short_choice:
         for j in range(1, n):
             top = row[j] if row[j] > top else top
         return top

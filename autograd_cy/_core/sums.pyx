@@ -19,6 +19,7 @@ from autograd_cy._core.reduction_node cimport (
     one_dim, sum_code, with_kept)
 from autograd_cy._core.saved cimport unpack
 from autograd_cy._core.tensor cimport Tensor, new_tensor
+from autograd_cy._core.thresholds cimport thresholds
 
 from autograd_cy._core.registry import op
 from autograd_cy._core.shape import cat
@@ -26,10 +27,6 @@ from autograd_cy._core.shape import cat
 cnp.import_array()
 
 # sum and mean
-
-cdef enum:
-    FEW = 1024
-
 
 cdef class LinearReduction(Reduction):
     """Of sum and mean; the third constant is the sizes of the input."""
@@ -41,7 +38,7 @@ cdef class LinearReduction(Reduction):
             g = cast(g, self.code0)
         g = expanded(self.scaled(g), sizes, dims_of(self.constants[0], len(sizes), ""))
         # a few elements: dense, so that all that follows takes the fast path
-        return dense_copy(g) if cnp.PyArray_SIZE(g) <= FEW else g
+        return dense_copy(g) if cnp.PyArray_SIZE(g) <= thresholds.few else g
 
     cdef object rule(self, object g, int i):
         cdef tuple sizes = <tuple> self.constants[2]

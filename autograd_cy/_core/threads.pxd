@@ -4,7 +4,6 @@ from numpy cimport npy_intp
 
 cdef enum:
     UNIT = 4                    # bytes: work is counted in elements of float32
-    WORTH_THREADS = 32768       # of them, from which on a loop is shared
 
 ctypedef void (*Task)(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil
 

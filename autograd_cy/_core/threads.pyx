@@ -4,7 +4,7 @@ NOTE [Threads]
   1. A loop is shared by cutting its range into chunks, along a dimension in which results lie apart: which thread computes
      an element changes nothing about how it is computed. So results have the same bits for any number of threads. (What
      is contiguous is cut at multiples of 64 elements: the odd ones at its end are odd ones in any case.)
-  2. A loop of fewer than WORTH_THREADS elements (of float32; of wider types, fewer count as many) runs in the thread that
+  2. A loop of fewer than `shared_work` elements (of float32; of wider types, fewer count as many) runs in the thread that
      calls it, and so does one that is called while another thread's loop is being shared.
   3. The caller starts at once and waits for nobody to arrive. Waking a worker costs him some 3 us, and takes 50 to 300
      until it runs: so workers look out for the next loop for a while (giving way to any thread that wants the core, for
@@ -12,7 +12,7 @@ NOTE [Threads]
   4. By default there are as many threads as the process may use cores, or as OMP_NUM_THREADS says. Where the system has
      no POSIX threads, there is one, and asking for more is an error that says so.
   5. A forked child works, with new workers of its own.
-  6. A loop of LONG elements or more lets other Python threads run meanwhile. So its caller holds a reference to each
+  6. A loop of `unlocked_work` elements or more lets other Python threads run meanwhile. So its caller holds a reference to each
      array that it reads or writes; a gradient that another thread may add to, too, is added with the GIL held (`add_into`).
   7. What workers bring depends on what the loop can't know: whether the other core is free, is a sibling in the same core
      (no gain, and a worker that looks out slows the caller down), or far away (each handover costs 2 us). So one loop of
@@ -23,6 +23,8 @@ NOTE [Threads]
 import os
 
 from numpy cimport npy_intp
+
+from autograd_cy._core.thresholds cimport thresholds
 
 cdef extern from "Python.h" nogil:
     ctypedef struct PyThreadState:
@@ -37,10 +39,8 @@ cdef extern from "threads.h" nogil:
     void watch_forks "autograd_cy_watch_forks"()
 
 cdef enum:
-    CHUNK = 4096                # elements of float32, at least ...
-    LARGEST_CHUNK = 1 << 16
-    CHUNKS = 16                 # ... and about so many chunks for each thread
-    LONG = 1 << 17              # of them, from which on the GIL is released
+    LARGEST_CHUNK = 1 << 16     # elements of float32, and not less than thresholds.chunk ...
+    CHUNKS = 16                 # ... but about so many chunks for each thread
 
 cdef int number_of_threads = 1
 watch_forks()
@@ -52,9 +52,9 @@ cdef void share_range(
     cdef npy_intp size = n * weight
     cdef int threads = number_of_threads
     cdef PyThreadState *state = NULL
-    if size >= LONG and not keep_gil:
+    if size >= thresholds.unlocked_work and not keep_gil:
         state = PyEval_SaveThread()
-    if size < WORTH_THREADS or threads == 1:
+    if size < thresholds.shared_work or threads == 1:
         task(data, 0, n)
     else:
         share(task, data, n, grain_of(n, weight, grain, threads), threads, size)
@@ -64,7 +64,7 @@ cdef void share_range(
 
 cdef inline npy_intp grain_of(npy_intp n, npy_intp weight, npy_intp grain, int threads) noexcept nogil:
     """A multiple of `grain`."""
-    cdef npy_intp elements = min(max(n * weight // (threads * CHUNKS), CHUNK), LARGEST_CHUNK)
+    cdef npy_intp elements = min(max(n * weight // (threads * CHUNKS), thresholds.chunk), LARGEST_CHUNK)
     return max(elements // (weight * grain), 1) * grain
 
 
