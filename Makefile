@@ -27,7 +27,8 @@ DEBUG_SITE := $(CURDIR)/build/debug/site
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.with-examples
-	$(BIN)/python examples/train_digits.py
+	@mkdir -p build
+	$(BIN)/python examples/train_digits.py --picture build/digits.png
 
 test: $(VENV)/.with-test
 	$(BIN)/pytest $(ARGS)
@@ -59,13 +60,14 @@ $(VENV)/.made: pyproject.toml
 	@command -v "$(PYTHON)" >/dev/null || \
 		{ echo "missing: Python 3.11 or newer; name one with PYTHON=/path/to/python3" >&2; exit 1; }
 	@"$(PYTHON)" tools/check_system.py
-	"$(PYTHON)" -m venv $(VENV)
-	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
+	@echo "making a virtual environment in $(VENV)"
+	@"$(PYTHON)" -m venv $(VENV)
+	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
 		>$(VENV)/build-requirements.txt
-	$(PIP) install --quiet -r $(VENV)/build-requirements.txt
-	touch $@
+	@$(PIP) install --quiet -r $(VENV)/build-requirements.txt
+	@touch $@
 
 # In place, with one of the extras; what didn't change is not compiled again.
 $(VENV)/.with-%: $(VENV)/.made setup.py $(CORE)
-	$(PIP) install --quiet --no-build-isolation --editable ".[$*]"
-	touch $@
+	@$(BIN)/python tools/install.py $*
+	@touch $@

@@ -5,6 +5,7 @@ AUTOGRAD_CY_DEBUG=1, so the two builds never touch each other's files; only an i
 modules beside the sources.
 """
 
+import itertools
 import os
 import sys
 from pathlib import Path
@@ -158,6 +159,7 @@ class BuildCore(build_ext):
     def build_extensions(self):
         import numpy
 
+        print(f"autograd_cy: translating {len(self.extensions)} modules to C, where they changed", flush=True)
         generate_c(self.extensions)
         flags = MSVC_FLAGS if self.compiler.compiler_type == "msvc" else UNIX_FLAGS
         for extension in self.extensions:
@@ -165,7 +167,14 @@ class BuildCore(build_ext):
             extension.include_dirs = [str(CORE), numpy.get_include()]
             extension.extra_compile_args = flags
             extension.extra_link_args = [] if self.compiler.compiler_type == "msvc" else ["-pthread"]
+        self.built = itertools.count(1)
         super().build_extensions()
+
+    def build_extension(self, ext):
+        super().build_extension(ext)
+        built, total = next(self.built), len(self.extensions)
+        if built % 10 == 0 or built == total:
+            print(f"autograd_cy: {built} of {total} modules compiled", flush=True)
 
 
 # Cython's worker processes import this file again where processes are not forked.
