@@ -31,7 +31,9 @@ def test_notes_that_are_referred_to_exist():
     assert named - titles == set()
 
 
-@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/architecture.md", "docs/benchmarks.md"])
+@pytest.mark.parametrize(
+    "document", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/architecture.md", "docs/benchmarks.md"]
+)
 def test_links_lead_somewhere(document):
     text = (ROOT / document).read_text(encoding="utf-8")
     targets = [t for t in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in t]
