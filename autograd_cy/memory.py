@@ -1,13 +1,16 @@
 """The memory of large results: statistics, and what is kept for the next ones."""
 
 from ._core import node, tensor
-from ._core.pool import give_all_back, memory_stats, set_cache_limit
+from ._core.buffers import drop_shelves
+from ._core.pool import give_all_back, memory_stats, set_cache_limit, trim
 
 __all__ = ["empty_cache", "memory_stats", "set_cache_limit"]
 
 
 def empty_cache() -> None:
     """empty_cache(): give all memory that waits to be used again back to the system: of dead arrays, tensors and nodes.
+
+    So does the C library, where it can be told to (glibc's malloc_trim): it keeps what was freed between living blocks.
 
     >>> import autograd_cy as ag
     >>> ag.memory.empty_cache()
@@ -17,3 +20,5 @@ def empty_cache() -> None:
     give_all_back()
     node.drop_spares()
     tensor.drop_spares()
+    drop_shelves()
+    trim()

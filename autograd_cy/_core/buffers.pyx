@@ -168,6 +168,19 @@ cdef void keep_spare(PyObject *array) noexcept:
         shelf.n += 1
 
 
+def drop_shelves():
+    """drop_shelves(): free the small arrays that wait to serve again."""
+    cdef Shelf *shelf
+    cdef PyObject *array
+    cdef int k
+    for k in range(SHELVES):
+        shelf = &shelves[k]
+        while shelf.n > 0:
+            shelf.n -= 1
+            array = shelf.arrays[shelf.n]
+            Py_DECREF(<object> array)
+
+
 cdef cnp.ndarray new_zeros(int code, int ndim, const cnp.npy_intp *dims):
     Py_INCREF(<object> DESCR[code])
     return <cnp.ndarray> PyArray_Zeros(ndim, dims, <cnp.dtype> DESCR[code], 0)

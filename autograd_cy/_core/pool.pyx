@@ -20,6 +20,18 @@ from libc.string cimport memcpy, memset, strcpy
 
 from autograd_cy._core.faults cimport Allocator, Handler, is_denied
 
+cdef extern from *:
+    """
+    #include <stdlib.h>
+    #ifdef __GLIBC__
+    #include <malloc.h>
+    #define autograd_cy_trim() malloc_trim(0)
+    #else
+    #define autograd_cy_trim() 0
+    #endif
+    """
+    int trim_heap "autograd_cy_trim"() nogil
+
 cdef enum:
     ALIGNMENT = 64
 
@@ -194,6 +206,14 @@ def memory_stats():
 def give_all_back():
     """give_all_back(): free the memory of dead arrays that is kept."""
     give_back(kept_bytes)
+
+
+def trim():
+    """trim() -> bool: let the C library give the pages that it keeps back to the system; whether it had any (and can)."""
+    cdef int trimmed
+    with nogil:
+        trimmed = trim_heap()
+    return trimmed != 0
 
 
 def set_cache_limit(long long nbytes):

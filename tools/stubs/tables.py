@@ -358,7 +358,8 @@ CORE = {
         },
     ),
     "node": (["Node", "AccumulateGrad"], {"drop_spares": "None", "free_quickly": "None", "gradient_node": "Node"}),
-    "pool": ([], {"give_all_back": "None", "memory_stats": "dict[str, int]", "set_cache_limit": "int"}),
+    "pool": ([], {"give_all_back": "None", "memory_stats": "dict[str, int]", "set_cache_limit": "int", "trim": "bool"}),
+    "buffers": ([], {"drop_shelves": "None"}),
     "op_hooks": ([], {"op_hooks": "list[Callable[..., Any]]", "register_op_hook": "RemovableHandle"}),
     "overrides": (
         [],
