@@ -337,7 +337,8 @@ cpdef object run_from(GraphTask task, tuple tensors, tuple grad_tensors, bint cr
     try:
         task.start(tensors, inputs)
         for tensor, g in zip(tensors, grad_tensors):
-            deliver(task, target_node(tensor), target_number(tensor), g if task.recorded else (<Tensor> g).array)
+            if len(tensors) == 1 or leads_on(task, target_node(tensor)):        # as in PyTorch, an only root always runs
+                deliver(task, target_node(tensor), target_number(tensor), g if task.recorded else (<Tensor> g).array)
         run(task)
         if task.callbacks:
             run_callbacks(task)

@@ -107,8 +107,12 @@ cdef int keep_retained(NodeHooks hooks, int output, Tensor g, bint recorded) exc
     tensor = None if reference is None else reference()
     if tensor is None:
         return 0
-    value = g if recorded else new_tensor(dense_copy(g.array))
-    tensor.gradient = value if tensor.gradient is None else tensor.gradient + value
+    if tensor.gradient is not None:
+        tensor.gradient = tensor.gradient + g
+    elif not recorded:
+        tensor.gradient = new_tensor(dense_copy(g.array))
+    else:
+        tensor.gradient = g.clone() if cnp.PyArray_IS_C_CONTIGUOUS(g.array) else (<object> g).contiguous()
     return 0
 
 

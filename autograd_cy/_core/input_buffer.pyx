@@ -118,6 +118,8 @@ cdef int accumulate(Tensor leaf, object g, bint recorded) except -1:
     """Add the gradient, which the caller holds once, to the leaf's `.grad`: cases 6, 7 and 9 of NOTE [Gradient ownership]."""
     cdef cnp.ndarray array = (<Tensor> g).array if recorded else <cnp.ndarray> g
     cdef Tensor first
+    if is_closed(leaf):
+        return 0
     cdef bint ours = not recorded and is_owned(<PyObject *> array, 2)     # held by the caller and by `array`
     if not cnp.PyArray_SAMESHAPE(array, leaf.array):
         raise RuntimeError(f"AccumulateGrad got a gradient of shape {list(new_tensor(array).shape)} for a leaf of shape "
@@ -138,6 +140,14 @@ cdef int accumulate(Tensor leaf, object g, bint recorded) except -1:
     return add_to_grad(leaf, array, ours)
 
 
+cdef inline bint is_closed(Tensor leaf) except -1:
+    """Whether a leaf was frozen after it was used, and takes no gradient; one that was written since is no leaf."""
+    if leaf.grad_fn is not None:
+        raise RuntimeError("leaf variable has been moved into the graph interior: it was used while it required grad, then "
+                           f"frozen, and written to by {leaf.grad_fn.name()}. Write to a clone() of it.")
+    return not leaf.needs_grad
+
+
 cdef int add_to_grad(Tensor leaf, cnp.ndarray array, bint ours) except -1:
     """Case 7: the user may have set a `.grad` with any memory, also that of the gradient."""
     cdef cnp.ndarray memory
@@ -155,7 +165,7 @@ cdef int add_to_grad(Tensor leaf, cnp.ndarray array, bint ours) except -1:
 cdef bint accumulate_at_once(Tensor leaf, Node node, int i, object g) except -1:
     """Let the node add its gradient for input `i` to the leaf's `.grad` (case 8). Returns whether it did."""
     cdef Tensor total = leaf.gradient
-    if (total is None or not is_large(total.array) or total.inference or not cnp.PyArray_ISCARRAY(total.array)
+    if (total is None or not is_large(total.array) or is_closed(leaf) or total.inference or not cnp.PyArray_ISCARRAY(total.array)
             or code_of(total.array) != code_of(leaf.array) or not cnp.PyArray_SAMESHAPE(total.array, leaf.array)):
         return False
     total.version_counter()             # before memory is written
@@ -182,15 +192,20 @@ cdef int accumulate_recorded(Tensor leaf, Tensor g) except -1:
     cdef Tensor before, after
     while True:
         before = leaf.gradient
-        if before is not None:
-            after = before + g
-        elif takes_any_layout(leaf) and not cnp.PyArray_IS_C_CONTIGUOUS(g.array):
-            after = (<object> g).contiguous()
-        else:
-            after = g.clone()
+        after = first_recorded(leaf, g) if before is None else before + g
         if leaf.gradient is before:
             leaf.gradient = after
             return 0
+
+
+cdef Tensor first_recorded(Tensor leaf, Tensor g):
+    """A recorded copy of the gradient, in the leaf's order of elements if that has an order, else in C order."""
+    cdef cnp.ndarray memory = np.empty_like(leaf.array, order="C" if thread_state().mode & ANY_LAYOUT else "K")
+    cdef Tensor copy
+    if not cnp.PyArray_IS_C_CONTIGUOUS(memory) or cnp.PyArray_IS_C_CONTIGUOUS(leaf.array):
+        copy = new_tensor(memory)
+        return (<object> copy).copy_(g)
+    return g.clone() if cnp.PyArray_IS_C_CONTIGUOUS(g.array) else (<object> g).contiguous()
 
 
 node_module.accumulate = accumulate
