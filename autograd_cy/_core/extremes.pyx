@@ -15,7 +15,7 @@ from autograd_cy._core.buffers cimport dense_copy, new_zeros
 from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, code_of, type_word
 from autograd_cy._core.loops cimport MAX_DIMS, is_flat
 from autograd_cy._core.node cimport Node
-from autograd_cy._core.record cimport as_tensor, is_wanted, new_node, record, shape_of
+from autograd_cy._core.record cimport as_tensor, is_wanted, new_node, record, shape_of, show
 from autograd_cy._core.reduction_loops cimport LARGEST, SMALLEST, Dims, reduced, reduced_sizes
 from autograd_cy._core.reduction_node cimport (
     SAVES_INPUT, SAVES_OUTPUT, Reduction, WeightedReduction, dim_tuple, dims_of, enter_reduction, one_dim)
@@ -181,7 +181,9 @@ cdef Tensor index_of_extreme(object input, object dim, bint keepdim, bint larges
         array = indices_of(x.array.reshape(-1), 0, largest)
     else:
         array = indices_of(x.array, one_dim(dim, ndim, name), largest)
-    return new_tensor(array.reshape(reduced_sizes(x.array, dims, True)) if keepdim else array)
+    cdef Tensor y = new_tensor(array.reshape(reduced_sizes(x.array, dims, True)) if keepdim else array)
+    show(name, y, (x,))
+    return y
 
 
 @op(methods=("argmax",))

@@ -8,6 +8,7 @@ from autograd_cy._core.anomaly cimport note_trace
 from autograd_cy._core.change cimport Change, change_of, commit, give_place, hold_tangent
 from autograd_cy._core.dtypes cimport code_of, is_differentiable
 from autograd_cy._core.function_node cimport FunctionNode, metadata_of
+from autograd_cy._core.inference cimport save_error
 from autograd_cy._core.inplace cimport refuse_write, result_of
 from autograd_cy._core.modes cimport Extent, current_mode, enter_modes, leave_modes, own_modes
 from autograd_cy._core.nans cimport check_results
@@ -212,6 +213,8 @@ cdef int keep_saved(FunctionNode node, list returned, list outputs, list changes
                 break
         kept = save(tensor, node)
         if tensor is not None:
+            if node.n_edges and (<Tensor> tensor).inference:
+                raise save_error(node)
             kept.version += writes_to(<Tensor> tensor, changes)
         node.kept.append(kept)
     node.to_save = None

@@ -20,7 +20,7 @@ from autograd_cy._core.modes cimport Extent, enter_modes, leave_modes
 from autograd_cy._core.parts cimport alias, check_row, part, select, unpack_slice
 from autograd_cy._core.index_tensors cimport is_mask, pick
 from autograd_cy._core.record cimport as_tensor, is_wanted
-from autograd_cy._core.state cimport FORWARD_AD, NO_GRAD, thread_state
+from autograd_cy._core.state cimport FORWARD_AD, NO_GRAD, OP_HOOKS, thread_state
 from autograd_cy._core.tensor cimport ITEM, Tensor, link_view, new_tensor
 
 from autograd_cy._core.registry import op
@@ -136,7 +136,7 @@ cdef tuple place_of_index(Tensor x, object index):
     cdef Tensor view = x
     is_tuple = isinstance(index, tuple) or stands_for_tuple(index)
     extent = enter_modes(NO_GRAD, 0)
-    thread_state().mode &= ~FORWARD_AD
+    thread_state().mode &= ~(FORWARD_AD | OP_HOOKS)
     try:
         reading = reading_of(x, tuple(index) if is_tuple else (index,), True)
     finally:

@@ -30,9 +30,10 @@ from autograd_cy._core.inference cimport check_write
 from autograd_cy._core.loops cimport is_flat
 from autograd_cy._core.modes cimport current_mode
 from autograd_cy._core.node cimport Node
+from autograd_cy._core.op_hooks cimport go_on, pause
 from autograd_cy._core.record cimport set_tangent, tangent_of
 from autograd_cy._core.region cimport lies_inside, region_of, repeats_places, spans_meet
-from autograd_cy._core.state cimport FORWARD_AD, GUARDED, NO_GRAD, SAVED_HOOKS
+from autograd_cy._core.state cimport FORWARD_AD, GUARDED, NO_GRAD, OP_HOOKS, SAVED_HOOKS, thread_state
 from autograd_cy._core.tensor cimport (
     IN_GRAD_MODE, Tensor, make_current, new_tensor, share_version, version_of, wants_grad)
 from autograd_cy._core.views cimport is_view_of_another, refusal
@@ -49,11 +50,11 @@ cdef enum:
 # what may be written
 
 cdef bint is_recorded_write(Tensor target, object source, str operation) except -1:
-    """Whether a write of `source` (a Tensor, a sequence of them, anything else) is to be recorded; refuses what can't be."""
+    """Whether a write of `source` (a Tensor, a sequence of them, anything else) needs a node; refuses what can't be recorded."""
     if target.inference:
         check_write(True, operation)
     if not touches_graph(target, source):
-        return False
+        return thread_state().mode & OP_HOOKS != 0      # not recorded, but seen
     if not current_mode() & NO_GRAD:
         refuse_write(target, operation)
     return is_differentiable(code_of(target.array))
@@ -142,7 +143,7 @@ cdef Tensor written(Tensor target, Tensor previous, Tensor y, str operation):
         raise RuntimeError(f"output with shape {list(np.shape(target.array))} doesn't match the broadcast shape "
                            f"{list(np.shape(y.array))} ({operation}(): an in-place operation can't change the shape)")
     check_memory(target.array, None)
-    converted = y if code_of(y.array) == own else <Tensor> (<object> y).to(dtype_of(own))
+    converted = y if code_of(y.array) == own else as_part(y, dtype_of(own))
     if previous is not target and Py_REFCNT(<PyObject *> previous) > HELD:       # a node saved it
         keep_copy(previous)
     prepare_write(target.array, operation)
@@ -153,6 +154,15 @@ cdef Tensor written(Tensor target, Tensor previous, Tensor y, str operation):
         node.counter = target.counter
         node.version2 = target.counter.version
     return target
+
+
+cdef Tensor as_part(Tensor y, object dtype):
+    """What was computed, in the type that it is written in: no operation of its own."""
+    cdef int paused = pause()
+    try:
+        return <Tensor> (<object> y).to(dtype)
+    finally:
+        go_on(paused)
 
 
 # checks

@@ -17,6 +17,7 @@ from autograd_cy._core.gemm cimport add_row, conjugated, product
 from autograd_cy._core.loops cimport add_into
 from autograd_cy._core.modes cimport current_mode
 from autograd_cy._core.node cimport Node, connect, make_node, method_table
+from autograd_cy._core.op_hooks cimport go_on, pause
 from autograd_cy._core.record cimport is_wanted, record2, record_all, shape_of, tensor_argument
 from autograd_cy._core.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.tensor cimport Tensor, new_tensor
@@ -285,7 +286,11 @@ cdef int check_broadcast(Tensor c, npy_intp rows, npy_intp columns) except -1:
 
 cdef cnp.ndarray scaled(cnp.ndarray array, object factor):
     """The array times a number, by an operation: it never warns."""
-    return (<Tensor> (new_tensor(array) * factor)).array
+    cdef int paused = pause()
+    try:
+        return (<Tensor> (new_tensor(array) * factor)).array
+    finally:
+        go_on(paused)
 
 
 cdef int add_to(cnp.ndarray y, cnp.ndarray c) except -1:

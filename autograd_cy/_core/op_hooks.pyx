@@ -55,6 +55,18 @@ def op_hooks(str direction):
     return [function for function in functions if function is not None]
 
 
+cdef int pause() noexcept:
+    """Let the operations that follow be nobody's business, as parts of another one; until `go_on` with the result."""
+    cdef ThreadState *state = thread_state()
+    cdef int paused = state.mode & OP_HOOKS
+    state.mode &= ~OP_HOOKS
+    return paused
+
+
+cdef void go_on(int paused) noexcept:
+    thread_state().mode |= paused
+
+
 cdef int observe(str direction, tuple arguments) except -1:
     """Call the hooks; what they compute themselves is not observed."""
     cdef ThreadState *state = thread_state()
@@ -69,7 +81,7 @@ cdef int observe(str direction, tuple arguments) except -1:
 
 
 cdef int observe_forward(Node node, object outputs, object inputs) except -1:
-    """An operation was computed; its node is not part of a graph if nothing is recorded."""
+    """An operation was computed, or is about to be written; its node is not part of a graph if nothing is recorded."""
     return observe("forward", (node, tuple(inputs), outputs))
 
 

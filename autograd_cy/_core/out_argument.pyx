@@ -8,7 +8,7 @@ cimport numpy as cnp
 from autograd_cy._core.buffers cimport new_array
 from autograd_cy._core.dtypes cimport check_cast, code_of
 from autograd_cy._core.modes cimport Extent, current_mode, enter_modes, leave_modes
-from autograd_cy._core.state cimport NO_GRAD
+from autograd_cy._core.state cimport NO_GRAD, OP_HOOKS, thread_state
 from autograd_cy._core.tensor cimport Tensor, count_write, new_tensor, wants_grad
 
 cnp.import_array()
@@ -32,6 +32,7 @@ cdef object call_into(object function, tuple args, dict kwargs):
         if not isinstance(result, Tensor):
             raise TypeError(f"{name}(): out= is for operations with one result, this one gives a {type(result).__name__}")
         check_cast(code_of((<Tensor> result).array), code_of((<Tensor> out).array))
+        thread_state().mode &= ~OP_HOOKS        # the copy is no operation of its own
         if out.shape != result.shape:
             if out.numel():
                 raise RuntimeError(f"{name}(): expected out= of shape {list(result.shape)} (or without elements), got "

@@ -13,9 +13,11 @@ from autograd_cy._core.dtypes cimport COMPLEX64, code_of, dtype, dtype_of
 from autograd_cy._core.guard cimport prepare_write
 from autograd_cy._core.inplace cimport (
     LOOKED_AT, check_fits, check_memory, is_recorded_write, may_overlap, previous_of, result_of, written)
-from autograd_cy._core.modes cimport current_mode
+from autograd_cy._core.modes cimport Extent, current_mode, enter_modes, leave_modes
 from autograd_cy._core.node cimport Node
+from autograd_cy._core.op_hooks cimport go_on, pause
 from autograd_cy._core.record cimport as_type, new_node, record_all, shape_of
+from autograd_cy._core.state cimport NO_GRAD, OP_HOOKS, thread_state
 from autograd_cy._core.tensor cimport Tensor, extend, new_tensor
 
 cnp.import_array()
@@ -122,10 +124,16 @@ cdef Tensor in_place(str operation, object function, Tensor target, tuple argume
     """Write function(target, *arguments) into the target, recorded as that function is."""
     cdef bint recorded = is_recorded_write(target, arguments, operation)
     cdef Tensor previous = previous_of(target) if recorded else target
-    cdef Tensor y = <Tensor?> function(previous, *arguments)
-    if recorded and operation in COMPARISONS:
-        y = y.to(target.dtype)
-        record_all(new_node(COMPARISONS[operation], ()), y, (previous,))
+    cdef Tensor y
+    cdef int paused
+    if not recorded or operation not in COMPARISONS:
+        return written(target, previous, <Tensor?> function(previous, *arguments), operation)
+    paused = pause()
+    try:
+        y = <Tensor?> function(previous, *arguments).to(target.dtype)
+    finally:
+        go_on(paused)
+    record_all(new_node(COMPARISONS[operation], ()), y, (previous, *[x for x in arguments if isinstance(x, Tensor)]))
     return written(target, previous, y, operation)
 
 
@@ -167,6 +175,8 @@ cdef Tensor overwrite(Tensor target, object value, object node_class, str operat
     cdef cnp.ndarray source
     cdef bint beside
     if not is_recorded_write(target, value, operation):
+        if thread_state().mode & OP_HOOKS:      # of a graph into integers
+            return overwrite_unrecorded(target, value, node_class, operation)
         put(target, value, operation)
         return target
     source = source_of(target, value)
@@ -181,6 +191,14 @@ cdef Tensor overwrite(Tensor target, object value, object node_class, str operat
         return written(target, previous, result, operation)
     write(target, source, result, operation)
     return target
+
+
+cdef Tensor overwrite_unrecorded(Tensor target, object value, object node_class, str operation):
+    cdef Extent extent = enter_modes(NO_GRAD, 0)
+    try:
+        return overwrite(target, value, node_class, operation)
+    finally:
+        leave_modes(extent)
 
 
 cdef Tensor filled_like(Tensor target, cnp.ndarray source):

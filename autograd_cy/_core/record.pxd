@@ -13,6 +13,7 @@ cdef bint any_wanted(object tensors)
 cdef Tensor record(Node node, Tensor y, Tensor a)
 cdef Tensor record2(Node node, Tensor y, Tensor a, Tensor b)
 cdef object record_all(Node node, object outputs, object inputs)
+cdef int show(str name, object outputs, tuple inputs) except -1
 cdef Tensor tangent_of(Tensor x)
 ctypedef int (*RenewTangent)(Tensor view) except -1
 cdef RenewTangent renew_tangent         # views.pyx fills it in

@@ -4,6 +4,7 @@ An operation computes its output, asks `is_wanted` for its inputs, and if any is
 needs and calls `record`.
 """
 
+cimport cython
 from cpython.object cimport PyTypeObject
 cimport numpy as cnp
 
@@ -15,7 +16,7 @@ from autograd_cy._core.nans cimport check_result, check_results
 from autograd_cy._core.node cimport Node, connect
 from autograd_cy._core.op_hooks cimport observe_forward
 from autograd_cy._core.saved cimport keep_tangents
-from autograd_cy._core.saved_tensor cimport seal_slots
+from autograd_cy._core.saved_tensor cimport refuse_inference, seal_slots
 from autograd_cy._core.state cimport (
     ANOMALY, DETECT_NAN, FORWARD_AD, GUARDED, NO_GRAD, OP_HOOKS, SAVED_HOOKS, ThreadState, thread_state)
 from autograd_cy._core.tensor cimport (
@@ -151,6 +152,8 @@ cdef object record_all(Node node, object outputs, object inputs):
                 node.add_edge(None, 0)
             else:
                 connect(node, <Tensor> x)
+        if mode & OP_HOOKS:
+            refuse_inference(node)
         if mode & (SAVED_HOOKS | GUARDED):
             seal_slots(node)
         if type(outputs) is tuple:
@@ -170,6 +173,21 @@ cdef object record_all(Node node, object outputs, object inputs):
     if mode & DETECT_NAN:
         check_results(node, outputs, inputs)
     return outputs
+
+
+@cython.final
+cdef class NotDifferentiable(Node):
+    """Stands for an operation without a derivative before hooks that see all operations. Never part of a graph."""
+
+    def name(self):
+        return self.constants[0]
+
+
+cdef int show(str name, object outputs, tuple inputs) except -1:
+    """Let hooks on all operations see one that is never recorded."""
+    if thread_state().mode & OP_HOOKS:
+        observe_forward(new_node(NotDifferentiable, (name,)), outputs, inputs)
+    return 0
 
 
 cdef bint needs_grad(object inputs):

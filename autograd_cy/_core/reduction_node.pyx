@@ -9,12 +9,13 @@ from autograd_cy._core.buffers cimport cast, is_large, sizes_of
 from autograd_cy._core.dtypes cimport (
     COMPLEX64, FLOAT16, FLOAT32, INT64, as_dtype, code_of, dtype_of, is_differentiable, to_real, type_word)
 from autograd_cy._core.loops cimport MAX_DIMS, evaluate, is_flat
+from autograd_cy._core.modes cimport current_mode
 from autograd_cy._core.node cimport Node
-from autograd_cy._core.record cimport new_node, record, shape_of, wrap_dim
+from autograd_cy._core.record cimport new_node, record, shape_of, tangent_of, wrap_dim
 from autograd_cy._core.reduction_loops cimport expanded, reduced_shape
 from autograd_cy._core.saved cimport empty_slot, is_held_alone, save_input, save_output, saved_array, unpack
-from autograd_cy._core.tensor cimport Tensor
-
+from autograd_cy._core.state cimport FORWARD_AD, NO_GRAD
+from autograd_cy._core.tensor cimport Tensor, wants_grad
 
 cnp.import_array()
 
@@ -181,10 +182,16 @@ cdef cnp.ndarray spread_over(cnp.ndarray values, cnp.ndarray x, Dims dims):
     return values if cnp.PyArray_NDIM(values) == 0 else expanded(values, sizes_of(x), dims)
 
 
+cdef bint may_need_gradient(Tensor x) except -1:
+    """Whether what is computed from a tensor has to be differentiable; else it is entered for hooks that look."""
+    cdef int mode = current_mode()
+    return not mode & NO_GRAD and wants_grad(x) or mode & FORWARD_AD and tangent_of(x) is not None
+
+
 cdef Tensor enter_reduction(object node_class, tuple constants, Tensor x, Tensor y, int saves):
     """Enter y, a reduction of x; the caller has made sure that this is wanted."""
     cdef Node node
-    if not is_differentiable(code_of(y.array)):
+    if not is_differentiable(code_of(y.array)) and may_need_gradient(x):
         raise RuntimeError(f"Autograd not support dtype: {type_word(code_of(y.array))}")
     node = new_node(node_class, constants)
     node.code0 = code_of(x.array)

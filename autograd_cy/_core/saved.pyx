@@ -23,7 +23,7 @@ from autograd_cy._core.location cimport described
 from autograd_cy._core.modes cimport current_mode
 from autograd_cy._core.node cimport Node, NodeExtras, extras_of
 from autograd_cy._core.saved_tensor cimport SavedTensor
-from autograd_cy._core.state cimport ANOMALY, FORWARD_AD, ThreadState, thread_state
+from autograd_cy._core.state cimport ANOMALY, FORWARD_AD, NO_GRAD, OP_HOOKS, ThreadState, thread_state
 from autograd_cy._core.tensor cimport Tensor, TensorExtras, extras_of_tensor, new_tensor, type_name, version_of
 from autograd_cy._core.versions cimport VersionCounter, was_touched
 
@@ -37,7 +37,7 @@ OUTPUT_SLOT = 2
 
 cdef int save_input(Node node, int slot, Tensor tensor) except -1:
     cdef long version = version_of(tensor)
-    if tensor.inference:
+    if tensor.inference and not current_mode() & (NO_GRAD | OP_HOOKS):
         raise save_error(node)
     node.saves = True
     if slot == 0:

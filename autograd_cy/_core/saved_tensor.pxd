@@ -25,6 +25,7 @@ cdef class SavedTensor:
 
 cdef SavedTensor save(object tensor, Node node)
 cdef int seal(SavedTensor saved, Node node, str slot) except -1
+cdef int refuse_inference(Node node) except -1
 cdef int seal_slots(Node node) except -1
 cdef int release_handles(Node node) except -1
 cdef tuple handles(Node node, tuple saved)

@@ -11,12 +11,12 @@ cimport numpy as cnp
 from autograd_cy._core.dtypes cimport COMPLEX64, code_of, dtype_of, is_differentiable
 from autograd_cy._core.guard cimport guarded, is_guarding
 from autograd_cy._core.inference cimport save_error
-from autograd_cy._core.modes cimport Extent, enter_modes, leave_modes
+from autograd_cy._core.modes cimport Extent, current_mode, enter_modes, leave_modes
 from autograd_cy._core.node cimport Node, accumulator_of
 from autograd_cy._core.packing cimport HookPair, active_pairs, packed_by, unpacked_by
 from autograd_cy._core.saved cimport (
     HANDLES, freed_error, give_place, give_tangent, set_slot_value, slot_value, slot_version, stale_error)
-from autograd_cy._core.state cimport FORWARD_AD, GUARDED, NO_GRAD, SAVED_HOOKS, thread_state
+from autograd_cy._core.state cimport FORWARD_AD, GUARDED, NO_GRAD, OP_HOOKS, SAVED_HOOKS, thread_state
 from autograd_cy._core.tensor cimport Tensor, TensorExtras, extras_of_tensor, new_tensor, share_version, version_of
 from autograd_cy._core.versions cimport was_touched
 
@@ -235,7 +235,7 @@ cdef SavedTensor save(object value, Node node):
     if value is None:
         return saved
     tensor = <Tensor> value
-    if tensor.inference:
+    if tensor.inference and not current_mode() & (NO_GRAD | OP_HOOKS):
         raise save_error(node)
     saved.version = version_of(tensor)
     if tensor.grad_fn is node:
@@ -245,6 +245,19 @@ cdef SavedTensor save(object value, Node node):
     else:
         saved.value = tensor
     return saved
+
+
+cdef int refuse_inference(Node node) except -1:
+    """Refuse to record a node that saved an inference tensor: while operations are observed, nodes are made for others, too."""
+    cdef int slot
+    for slot in range(3):
+        value = slot_value(node, slot)
+        for item in <tuple> value if type(value) is tuple else (value,):
+            if type(item) is SavedTensor:
+                item = (<SavedTensor> item).value
+            if isinstance(item, Tensor) and (<Tensor> item).inference:
+                raise save_error(node)
+    return 0
 
 
 cdef SavedTensor handle_of(Node node, int slot):

@@ -9,7 +9,9 @@ from autograd_cy._core.index cimport place_of_index
 from autograd_cy._core.index_put cimport index_put_
 from autograd_cy._core.inference cimport check_write
 from autograd_cy._core.inplace cimport may_overlap, touches_graph
+from autograd_cy._core.op_hooks cimport go_on, pause
 from autograd_cy._core.overwriting cimport copy_, fill_, put, write
+from autograd_cy._core.state cimport OP_HOOKS, thread_state
 from autograd_cy._core.tensor cimport Tensor, extend, link_view, new_tensor
 
 cnp.import_array()
@@ -17,7 +19,7 @@ cnp.import_array()
 
 def set_item(Tensor self, index, value):
     """self[index] = value: indices as in __getitem__; the value is broadcast and converted."""
-    if touches_graph(self, value):
+    if touches_graph(self, value) or thread_state().mode & OP_HOOKS:
         set_recorded(self, index, value)
     else:
         set_unrecorded(self, index, value)
@@ -31,12 +33,24 @@ cdef int set_recorded(Tensor self, object index, object value) except -1:
         check_real(place, value)
         fill_(place, new_tensor(np.asarray(value, place.array.dtype)))
         return 0
-    source = <Tensor> value if isinstance(value, Tensor) else new_tensor(np.asarray(value))
+    source = source_for(place, value, bool(indices))
     if indices:
-        index_put_(place, indices, (<object> source).to(dtype_of(code_of(self.array))))
+        index_put_(place, indices, source)
     else:
-        copy_(place, without_leading_ones(source, cnp.PyArray_NDIM(place.array)))
+        copy_(place, source)
     return 0
+
+
+cdef Tensor source_for(Tensor place, object value, bint picked):
+    """The value as it is written to a place: what is done to it is part of the write."""
+    cdef Tensor source = <Tensor> value if isinstance(value, Tensor) else new_tensor(np.asarray(value))
+    cdef int paused = pause()
+    try:
+        if picked:
+            return (<object> source).to(dtype_of(code_of(place.array)))
+        return without_leading_ones(source, cnp.PyArray_NDIM(place.array))
+    finally:
+        go_on(paused)
 
 
 cdef Tensor without_leading_ones(Tensor source, int ndim):

@@ -11,7 +11,7 @@ cimport numpy as cnp
 
 from autograd_cy._core.buffers cimport cast, dense_copy
 from autograd_cy._core.dtypes cimport BOOL, FLOAT16, UINT8, as_dtype, code_of, dtype_of, type_word
-from autograd_cy._core.record cimport as_tensor, is_wanted, shape_of
+from autograd_cy._core.record cimport as_tensor, is_wanted, shape_of, show
 from autograd_cy._core.reduction_loops cimport (
     ALL_TRUE, ANY_TRUE, PRODUCT, Dims, Reducer, count_along, divide_by, expanded, mean_of, reduced, total_of)
 from autograd_cy._core.reduction_node cimport (
@@ -223,7 +223,9 @@ cdef Tensor truth(Reducer *reducer, object input, object dim, bint keepdim, str 
         dims = 0                                # along no dimension: as PyTorch, unlike sum
     cdef int code = code_of(x.array)
     cdef cnp.ndarray array = reduced(reducer, x.array if code == BOOL else cast(x.array, BOOL), dims, keepdim)
-    return new_tensor(cast(array, UINT8) if code == UINT8 else array)
+    cdef Tensor y = new_tensor(cast(array, UINT8) if code == UINT8 else array)
+    show(operation, y, (x,))
+    return y
 
 
 @op(methods=("any",))

@@ -51,10 +51,12 @@ def get_gradient_edge(tensor):
 def register_op_hook(forward=None, backward=None):
     """``register_op_hook(forward, backward)`` has every operation of this thread observed; returns a handle.
 
-    forward(node, inputs, outputs) is called after each operation on tensors that can have a gradient, whether it is
-    recorded or not; `inputs` is a tuple with None for what is no Tensor. backward(node, grad_inputs, grad_outputs) is
-    called after each node that a backward of this thread runs. What they return is ignored, what they compute is not
-    observed, what they raise comes out of the operation. The handle's remove(), or the end of a `with` block, ends it.
+    forward(node, inputs, outputs) is called once for each operation, whether it is recorded or not; `inputs` is a tuple
+    with None for what is no Tensor. One that writes (in place, x[i] = y) hands over its result before it is written. The
+    node of what has no derivative has the operation's name. backward(node, grad_inputs, grad_outputs) is called after
+    each node that a backward of this thread runs. What they return is ignored, what they compute is not observed, what
+    they raise comes out of the operation, which then has written nothing. The handle's remove(), or the end of a `with`
+    block, ends it.
 
     >>> import autograd_cy as ag
     >>> x = ag.ones(1, requires_grad=True)
