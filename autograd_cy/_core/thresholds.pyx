@@ -7,8 +7,7 @@ stack. Loops read them from one struct: two loads from the cache, which no bench
 
 from numpy cimport npy_intp
 
-cdef enum:
-    UNLIMITED = 1 << 62
+UNLIMITED = 1 << 62
 
 # In the order of the struct: the name, what it is, the most that it may be (what is computed on the stack has a limit).
 TABLE = (
