@@ -124,11 +124,43 @@ def test_refused_writes_change_nothing(case):
     assert t.tolist() == [1.0, 2.0]
 
 
-def test_a_partly_overlapping_operand_is_refused():
-    t = torch.arange(4.0)
+def test_copy_takes_numbers():
+    t = torch.tensor([1.0, 2.0])
+    assert t.copy_(3).tolist() == [3.0, 3.0] and t.copy_(True).tolist() == [1.0, 1.0]
+    with pytest.raises(TypeError, match="argument 'other' .*must be Tensor, not list"):
+        t.copy_([1.0, 2.0])
+    x = torch.ones(2, requires_grad=True)
+    y = x * 2
+    y[0].copy_(5.0)
+    y.sum().backward()
+    assert x.grad.tolist() == [0.0, 2.0]
+
+
+OVERLAPPING = {
+    "shifted": lambda t: t[0, 1:].add_(t[0, :-1]),
+    "transposed": lambda t: t.mul_(t.t()),
+    "a row": lambda t: t.sub_(t[0]),
+    "an element": lambda t: t.div_(t[0, 0]),
+    "copied": lambda t: t.copy_(t.t()),
+    "assigned": lambda t: t.__setitem__(..., t.t()),
+    "assigned rows": lambda t: t.__setitem__(slice(1, None), t[:-1]),
+    "assigned to rows": lambda t: t.__setitem__([0, 1], t[1:]),
+}
+
+
+@pytest.mark.parametrize("case", OVERLAPPING)
+def test_a_partly_overlapping_operand_is_refused(case):
+    t = torch.arange(9.0).reshape(3, 3)
     with pytest.raises(RuntimeError, match="refer to a single memory location"):
-        t[1:].add_(t[:-1])
-    assert t.tolist() == [0.0, 1.0, 2.0, 3.0]
+        OVERLAPPING[case](t)
+    assert t.flatten().tolist() == list(range(9)) and t._version == 0
+
+
+def test_an_element_of_a_target_with_gaps_is_read_first():
+    """`x[::2] /= x[0]` divided the later ones by the new x[0]."""
+    t = torch.tensor([2.0, 9.0, 4.0, 9.0, 6.0])
+    t[::2] /= t[0]
+    assert t.tolist() == [1.0, 9.0, 2.0, 9.0, 3.0]
 
 
 # Saved tensors that changed

@@ -54,6 +54,14 @@ def test_any_fires_with_the_first_gradient():
     assert seen == [2.0, 3.0, 5.0]
 
 
+def test_any_fires_once_for_a_tensor_that_is_named_twice():
+    """Both of its hooks saw the same gradient, which counted as the first one each time."""
+    a, seen = leaf(1.0), []
+    register([a, a], lambda g: seen.append(g.item()), mode="any")
+    (a * 2).backward()
+    assert seen == [2.0]
+
+
 def test_any_leaves_out_tensors_without_gradient():
     a, seen = leaf(1.0), []
     register([torch.ones(1), a], lambda g: seen.append(g.item()), mode="any")

@@ -27,12 +27,11 @@ from autograd_cy._core.change cimport Change, assign, change_of
 from autograd_cy._core.dtypes cimport check_cast, code_of, dtype_of, is_differentiable
 from autograd_cy._core.guard cimport prepare_write
 from autograd_cy._core.inference cimport check_write
-from autograd_cy._core.loops cimport is_flat
 from autograd_cy._core.modes cimport current_mode
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.op_hooks cimport go_on, pause
 from autograd_cy._core.record cimport set_tangent, tangent_of
-from autograd_cy._core.region cimport lies_inside, region_of, repeats_places, spans_meet
+from autograd_cy._core.region cimport lies_inside, overlaps_in_part, region_of, repeats_places, spans_meet
 from autograd_cy._core.state cimport FORWARD_AD, GUARDED, NO_GRAD, OP_HOOKS, SAVED_HOOKS, thread_state
 from autograd_cy._core.tensor cimport (
     IN_GRAD_MODE, Tensor, make_current, new_tensor, share_version, version_of, wants_grad)
@@ -184,8 +183,7 @@ cdef int check_memory(cnp.ndarray target, cnp.ndarray source) except -1:
     if repeats_places(target) and is_crowded(target):
         raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single "
                            "memory location. Please clone() the tensor before performing the operation.")
-    if (source is not None and cnp.PyArray_BYTES(source) != cnp.PyArray_BYTES(target) and is_flat(source)
-            and is_flat(target) and spans_meet(target, source)):
+    if source is not None and overlaps_in_part(target, source):
         raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
                            "single memory location. Please clone() the tensor before performing the operation.")
     return 0
@@ -208,4 +206,4 @@ cdef int check_fits(cnp.ndarray target, cnp.ndarray source) except -1:
 
 cdef bint may_overlap(cnp.ndarray target, cnp.ndarray source) noexcept:
     """Whether writing the target could change what is yet to be read from the source."""
-    return cnp.PyArray_NDIM(source) > 0 and spans_meet(target, source)
+    return (cnp.PyArray_NDIM(source) > 0 or cnp.PyArray_NDIM(target) > 0) and spans_meet(target, source)

@@ -209,9 +209,11 @@ cdef Tensor filled_like(Tensor target, cnp.ndarray source):
 
 
 cpdef copy_(Tensor self, src, non_blocking=False):
-    """copy_(src) -> Tensor: write the elements of `src` (broadcast, converted) into this tensor."""
+    """copy_(src) -> Tensor: write the elements of `src` (broadcast, converted; or a number) into this tensor."""
+    if isinstance(src, (int, float, complex)):
+        src = new_tensor(np.asarray(src))
     if not isinstance(src, Tensor):
-        raise TypeError(f"copy_(): argument 'src' must be Tensor, not {type(src).__name__}")
+        raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
     check_fits(self.array, (<Tensor> src).array)
     return overwrite(self, src, CopyBackwards, "copy_")
 

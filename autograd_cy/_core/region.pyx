@@ -159,6 +159,29 @@ cdef bint spans_meet(cnp.ndarray a, cnp.ndarray b) noexcept:
     return distance - other_below < above and distance + other_above > -below
 
 
+cdef bint overlaps_in_part(cnp.ndarray a, cnp.ndarray b) noexcept:
+    """Whether two dense arrays share memory, but not element for element. Of arrays with gaps nothing is said, as in PyTorch."""
+    cdef int axis
+    if not spans_meet(a, b) or not (is_dense(a) and is_dense(b)):
+        return False
+    if (cnp.PyArray_BYTES(a) != cnp.PyArray_BYTES(b) or cnp.PyArray_SIZE(a) != cnp.PyArray_SIZE(b)
+            or cnp.PyArray_NDIM(a) != cnp.PyArray_NDIM(b)):
+        return True
+    for axis in range(cnp.PyArray_NDIM(a)):
+        if cnp.PyArray_DIM(a, axis) > 1 and cnp.PyArray_STRIDE(a, axis) != cnp.PyArray_STRIDE(b, axis):
+            return True
+    return False
+
+
+cdef bint is_dense(cnp.ndarray array) noexcept:
+    """Whether the elements fill the memory from the first to the last, in any order of dimensions, forwards."""
+    cdef Py_ssize_t below, above
+    if cnp.PyArray_IS_C_CONTIGUOUS(array):
+        return True
+    measure(array, &below, &above)
+    return below == 0 and above == cnp.PyArray_NBYTES(array) and not repeats_places(array)
+
+
 cdef bint may_meet(cnp.ndarray array, size_t address, tuple sizes, tuple strides, object type):
     """Whether an array has a byte in common with elements that lay there. No memory is read."""
     interface = {"shape": sizes, "strides": strides, "typestr": type.str, "data": (address, True), "version": 3}

@@ -8,7 +8,7 @@ from autograd_cy._core.dtypes cimport COMPLEX64, code_of, dtype_of
 from autograd_cy._core.index cimport place_of_index
 from autograd_cy._core.index_put cimport index_put_
 from autograd_cy._core.inference cimport check_write
-from autograd_cy._core.inplace cimport may_overlap, touches_graph
+from autograd_cy._core.inplace cimport check_memory, may_overlap, touches_graph
 from autograd_cy._core.op_hooks cimport go_on, pause
 from autograd_cy._core.overwriting cimport copy_, fill_, put, write
 from autograd_cy._core.state cimport OP_HOOKS, thread_state
@@ -90,6 +90,7 @@ cdef int put_at(Tensor target, tuple index, object value) except -1:
         if not isinstance(value, Tensor):
             check_real(target, value)
         source = source.real
+    check_memory(target.array, source)
     if may_overlap(target.array, source):
         source = source.copy()
     write(target, source, None, "__setitem__", index)

@@ -57,7 +57,9 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
 def _hook_for_any(fn):
     @functools.wraps(fn)
     def hook(grad):
-        if task_notes().setdefault(hook, grad) is grad:
+        notes = task_notes()
+        if hook not in notes:
+            notes[hook] = True
             fn(grad)
 
     return hook
