@@ -162,6 +162,16 @@ def test_a_hook_added_by_an_earlier_one_fires_next_time():
     assert log == ["first", "first", "added"]
 
 
+def test_hooks_of_several_outputs_run_in_the_order_in_which_these_got_their_first():
+    """They ran in the order of the outputs."""
+    log = []
+    first, second, third = leaf([1.0, 2.0, 3.0]).unbind()
+    for name, y in {"third": third, "first": first, "third again": third, "second": second}.items():
+        y.register_hook(say(log, name))
+    (first + second + third).backward()
+    assert log == ["third", "third again", "first", "second"]
+
+
 # Retained gradients
 
 

@@ -252,20 +252,27 @@ cdef int accumulate_in(GraphTask task, Node node, object g) except -1:
 cdef object hooked(GraphTask task, Node node, object g):
     """The incoming gradient after the hooks of the tensors it belongs to; retained gradients are kept."""
     cdef NodeHooks hooks = existing_hooks(node)
-    cdef int i
-    if node.n_outputs == 1:
-        return hooked_output(task, hooks, 0, g)
+    cdef Tensor value
     if hooks.tensor_hooks is None and hooks.retained is None:
         return g
-    return [hooked_output(task, hooks, i, None if g is None else g[i]) for i in range(node.n_outputs)]
+    if node.n_outputs > 1:
+        return hooked_outputs(task, hooks, [None] * node.n_outputs if g is None else [as_seen(part) for part in g])
+    value = <Tensor> run_tensor_hooks(hooks, 0, as_seen(g))
+    return None if value is None else kept(task, hooks, 0, value)
 
 
-cdef object hooked_output(GraphTask task, NodeHooks hooks, int output, object g):
-    if hooks.tensor_hooks is None and hooks.retained is None:
-        return g
-    cdef Tensor value = <Tensor> run_tensor_hooks(hooks, output, as_seen(g))
-    if value is None:
-        return None
+cdef list hooked_outputs(GraphTask task, NodeHooks hooks, list gradients):
+    """Those of several outputs: first the hooks, in the order in which the outputs got their first one."""
+    cdef Py_ssize_t i
+    for output in list(hooks.tensor_hooks or ()):
+        gradients[output] = run_tensor_hooks(hooks, output, gradients[output])
+    for i in range(len(gradients)):
+        if gradients[i] is not None:
+            gradients[i] = kept(task, hooks, i, <Tensor> gradients[i])
+    return gradients
+
+
+cdef object kept(GraphTask task, NodeHooks hooks, int output, Tensor value):
     keep_retained(hooks, output, value, task.recorded)
     return value if task.recorded else value.array
 
