@@ -1,8 +1,8 @@
 """Build the compiled core: each .pyx and template .pyx.in of autograd_cy/_core becomes an extension module.
 
-Metadata stands in pyproject.toml. All that is generated goes below build/release, or build/debug with
-AUTOGRAD_CY_DEBUG=1, so the two builds never touch each other's files; only an in-place build puts extension
-modules beside the sources.
+Metadata stands in pyproject.toml. All that is generated goes below build/release, build/debug with AUTOGRAD_CY_DEBUG=1, or
+build/sanitize with AUTOGRAD_CY_SANITIZE=1, so the builds never touch each other's files; only an in-place build puts
+extension modules beside the sources.
 """
 
 import itertools
@@ -14,8 +14,13 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.errors import OptionError
 
-DEBUG = os.environ.get("AUTOGRAD_CY_DEBUG", "0") not in ("", "0")
-BUILD = Path("build", "debug" if DEBUG else "release")
+
+def is_on(switch):
+    return os.environ.get(f"AUTOGRAD_CY_{switch}", "0") not in ("", "0")
+
+
+DEBUG, SANITIZE = is_on("DEBUG"), is_on("SANITIZE")
+BUILD = Path("build", "debug" if DEBUG else "sanitize" if SANITIZE else "release")
 CORE = Path("autograd_cy", "_core")
 JOBS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -38,13 +43,16 @@ MACROS = [
 ]
 if DEBUG:
     MACROS.append(("CYTHON_TRACE", "1"))
-if os.environ.get("AUTOGRAD_CY_ONE_THREAD", "0") not in ("", "0"):
+if is_on("ONE_THREAD"):
     MACROS.append(("AUTOGRAD_CY_ONE_THREAD", "1"))
 
 # Contraction into fused multiply-adds is off, so that results don't depend on the instruction set. Nobody reads errno or
 # the flags of floating point exceptions: without them the compiler vectorizes choices and square roots.
 UNIX_FLAGS = ["-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wno-unused-function"]
-UNIX_FLAGS += ["-O1", "-g", "-UNDEBUG"] if DEBUG else ["-O3", "-g0"]
+UNIX_FLAGS += ["-O1", "-g", "-UNDEBUG"] if DEBUG else ["-O1", "-g1"] if SANITIZE else ["-O3", "-g0"]
+SANITIZERS = ["-fsanitize=address,undefined"] if SANITIZE else []
+if SANITIZE:  # Python's own flags define signed overflow, which then is not looked for
+    UNIX_FLAGS += [*SANITIZERS, "-fno-wrapv", "-fno-omit-frame-pointer"]
 if DEBUG:  # what is an error to gcc 14 and clang 16, if not to those before
     UNIX_FLAGS += [f"-Werror={f}" for f in ("incompatible-pointer-types", "int-conversion", "implicit-function-declaration")]
 MSVC_FLAGS = ["/fp:precise", "/Od" if DEBUG else "/O2"]
@@ -149,8 +157,8 @@ class BuildCore(build_ext):
     def finalize_options(self):
         super().finalize_options()
         self.parallel = self.parallel or JOBS
-        if self.inplace and DEBUG:
-            raise OptionError("a debug build is not put in place of the release build: see make debug-test")
+        if self.inplace and (DEBUG or SANITIZE):
+            raise OptionError("only a release build is put in place: see make debug-test and make sanitize")
         if self.editable_mode:
             # setuptools would compile all of it anew in a temporary folder, every time.
             folder = BUILD / f"editable.{self.plat_name}-{sys.implementation.cache_tag}"
@@ -166,7 +174,7 @@ class BuildCore(build_ext):
             extension.depends = ["setup.py", *map(str, CORE.glob("*.h"))]
             extension.include_dirs = [str(CORE), numpy.get_include()]
             extension.extra_compile_args = flags
-            extension.extra_link_args = [] if self.compiler.compiler_type == "msvc" else ["-pthread"]
+            extension.extra_link_args = [] if self.compiler.compiler_type == "msvc" else ["-pthread", *SANITIZERS]
         self.built = itertools.count(1)
         super().build_extensions()
 

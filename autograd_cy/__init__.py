@@ -24,7 +24,9 @@ from . import (
     utils,
 )
 from ._alias import install_as_torch
+from ._core import lifetime as _lifetime
 from ._core import node as _node
+from ._core import saved_tensor as _saved_tensor
 from ._core.dtypes import dtype
 from ._core.tensor import Tensor
 from ._creation import (
@@ -86,7 +88,9 @@ __all__ = [
 ]  # fmt: skip
 __all__ += _names.__all__
 
-_node.free_quickly(_node.Node)
+_node.finish_class(_node.Node)
+_lifetime.refuse_new(dtype)
+_lifetime.refuse_new(_saved_tensor.SavedTensor)
 
 if not TYPE_CHECKING:  # else any name would be right
     __getattr__ = _getattr_of(__name__, "torch")

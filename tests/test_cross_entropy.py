@@ -125,6 +125,19 @@ def test_no_samples(shape, target):
     assert F.cross_entropy(x, torch.zeros(*target, dtype=torch.int64), reduction="none").shape == target
 
 
+@pytest.mark.parametrize("shape", [(3, 0), (0, 3), (0,), (0, 0), (2, 0, 3)], ids=str)
+def test_probabilities_of_no_classes_and_of_no_samples(shape):
+    """Without classes the interpreter crashed: C divided integers by 0."""
+    x = torch.zeros(shape, requires_grad=True)
+    for smoothing in (0, 0.1):
+        mean = F.cross_entropy(x, torch.zeros(shape), label_smoothing=smoothing)
+        assert math.isnan(mean.item()) and F.cross_entropy(x, torch.zeros(shape), reduction="sum").item() == 0
+        each = F.cross_entropy(x, torch.zeros(shape), reduction="none")
+        assert each.shape == (shape[:1] + shape[2:] if len(shape) > 1 else ())
+        (g,) = torch.autograd.grad(mean, x)
+        assert g.shape == shape
+
+
 def test_refusals_are_those_of_log_softmax_and_nll_loss():
     with pytest.raises(NotImplementedError, match="\"log_softmax_lastdim_kernel_impl\" not implemented for 'Long'"):
         F.cross_entropy(torch.zeros(2, 3, dtype=torch.int64), torch.tensor([0, 1]))

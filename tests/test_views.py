@@ -264,3 +264,13 @@ def test_what_was_written_is_freed_at_once(no_collector):
     dead = [weakref.ref(o) for o in (y, z, view, y.grad_fn, z.grad_fn, view.grad_fn)]
     del y, z, view
     assert [d() for d in dead] == [None] * 6
+
+
+@pytest.mark.parametrize("offset", [-(2**31), 2**31, -(2**63), 2**63 - 1, -3, 4, -4], ids=str)
+def test_a_diagonal_outside_of_the_matrix_is_empty(offset):
+    """That of -2**31 began 25 GB before the matrix."""
+    x = torch.ones(3, 4, requires_grad=True)
+    y = x.diagonal(offset)
+    assert y.shape == (0,)
+    y.sum().backward()
+    assert x.grad.sum() == 0

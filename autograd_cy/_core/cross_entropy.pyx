@@ -177,7 +177,8 @@ cdef object of_probabilities(Tensor x, Tensor target, Tensor weight, int reducti
     if reduction == NONE:
         return -losses.sum(dim)
     total = -losses.sum()
-    return divided(total, x.array.size / cnp.PyArray_DIM(x.array, dim)) if reduction == MEAN else total
+    # a quotient of C's integers would not be one of floats, and crash for no classes
+    return divided(total, <double> x.array.size / cnp.PyArray_DIM(x.array, dim)) if reduction == MEAN else total
 
 
 cdef object smoothed(Tensor x, Tensor target, Tensor weight, int reduction, long long ignore_index, double smoothing,

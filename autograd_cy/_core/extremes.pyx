@@ -11,7 +11,7 @@ from libc.string cimport memcpy
 cimport numpy as cnp
 from numpy cimport npy_intp
 
-from autograd_cy._core.buffers cimport dense_copy, new_zeros
+from autograd_cy._core.buffers cimport dense_copy, new_zeros, sizes_of
 from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, code_of, type_word
 from autograd_cy._core.loops cimport MAX_DIMS, is_flat
 from autograd_cy._core.node cimport Node
@@ -275,7 +275,7 @@ cdef Tensor placed(Tensor g, Tensor index, int dim, tuple sizes):
 
 cdef cnp.ndarray placed_array(cnp.ndarray g, cnp.ndarray index, int dim, tuple sizes):
     cdef npy_intp[MAX_DIMS] dims
-    cdef npy_intp n = 1, inner = 1, k, place, itemsize = cnp.PyArray_ITEMSIZE(g)
+    cdef npy_intp n = 1, outer = 1, inner = 1, k, place, itemsize = cnp.PyArray_ITEMSIZE(g)
     cdef int axis, ndim = len(sizes)
     cdef cnp.ndarray result
     for axis in range(ndim):
@@ -284,6 +284,11 @@ cdef cnp.ndarray placed_array(cnp.ndarray g, cnp.ndarray index, int dim, tuple s
             n = dims[axis]
         elif axis > dim:
             inner *= dims[axis]
+        else:
+            outer *= dims[axis]
+    if not cnp.PyArray_SAMESHAPE(g, index) or cnp.PyArray_SIZE(index) != outer * inner:
+        raise RuntimeError(f"expected a gradient and indices with one element along dimension {dim} of {list(sizes)}, got "
+                           f"{list(sizes_of(g))} and {list(sizes_of(index))}")
     result = new_zeros(code_of(g), ndim, dims)
     g = g if is_flat(g) else dense_copy(g)
     index = index if is_flat(index) else dense_copy(index)

@@ -2,6 +2,7 @@
 
 import warnings
 
+from cpython.object cimport PyTypeObject
 cimport numpy as cnp
 
 from autograd_cy._core.anomaly cimport note_trace
@@ -14,13 +15,17 @@ from autograd_cy._core.modes cimport Extent, current_mode, enter_modes, leave_mo
 from autograd_cy._core.nans cimport check_results
 from autograd_cy._core.node cimport BOXED, connect
 from autograd_cy._core.op_hooks cimport observe_forward
-from autograd_cy._core.record cimport new_node, set_tangents
+from autograd_cy._core.record cimport set_tangents
 from autograd_cy._core.saved_tensor cimport SavedTensor, save, seal
 from autograd_cy._core.state cimport ANOMALY, DETECT_NAN, FORWARD_AD, GUARDED, NO_GRAD, OP_HOOKS, SAVED_HOOKS, thread_state
 from autograd_cy._core.tensor cimport AMONG_SEVERAL, IN_FUNCTION, Tensor, link_view, new_tensor, wants_grad
 from autograd_cy._core.views cimport is_view_of_another
 
 cnp.import_array()
+
+cdef extern from "Python.h":
+    ctypedef struct TypeObject "PyTypeObject":
+        object (*tp_new)(PyTypeObject *, object, void *)
 
 
 def apply_function(cls, node_class, bint separate_context, tuple args, dict kwargs):
@@ -30,7 +35,7 @@ def apply_function(cls, node_class, bint separate_context, tuple args, dict kwar
     """
     cdef int mode = current_mode()
     cdef Extent extent
-    cdef FunctionNode node = <FunctionNode> new_node(node_class, None)
+    cdef FunctionNode node = new_function_node(node_class)
     cdef list inputs = [], arguments = [], needed = []
     for x in args + tuple(kwargs.values()) if kwargs else args:
         arguments.append(metadata_of(<Tensor> x) if isinstance(x, Tensor) else None)
@@ -52,6 +57,11 @@ def apply_function(cls, node_class, bint separate_context, tuple args, dict kwar
     finally:
         leave_modes(extent)
     return enter_outputs(node, result, inputs, not mode & NO_GRAD and True in node.wanted)
+
+
+cdef FunctionNode new_function_node(object node_class):
+    """A node of the Function's own class, whose `__new__` is closed to its users."""
+    return <FunctionNode> (<TypeObject *> FunctionNode).tp_new(<PyTypeObject *> node_class, (), NULL)
 
 
 cdef object enter_outputs(FunctionNode node, object result, list inputs, bint recorded):

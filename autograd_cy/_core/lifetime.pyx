@@ -25,12 +25,15 @@ most, 8 MB of nodes and 5 of tensors, which empty_cache() frees.
 
 import gc
 
-from cpython.object cimport PyObject
+from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_DECREF
 
 from autograd_cy._core.state cimport DEBUG
 
 cdef extern from "Python.h":
+    ctypedef struct TypeObject "PyTypeObject":
+        PyObject *tp_dict
+    void PyType_Modified(PyTypeObject *type)
     void PyObject_GC_Track(PyObject *op)
     void PyObject_GC_UnTrack(PyObject *op)
     bint PyObject_GC_IsTracked(PyObject *op)
@@ -127,6 +130,19 @@ def on_collection(str phase, dict info):
     """The handler in `gc.callbacks`; see NOTE [Collector]."""
     if phase == "start" and (info["generation"] >= 2 or untracked > max(TRACK_ABOVE, 4 * tracked)):
         track_all()
+
+
+def refuse_new(object compiled_class):
+    """refuse_new(compiled_class): let `__new__` of a class raise TypeError, so that nobody makes an object without its parts.
+
+    The core makes its objects by `tp_new` itself, which stays.
+    """
+    (<dict> (<TypeObject *> compiled_class).tp_dict)["__new__"] = staticmethod(not_by_users)
+    PyType_Modified(<PyTypeObject *> compiled_class)
+
+
+def not_by_users(cls, *args, **kwargs):
+    raise TypeError(f"cannot create '{cls.__name__}' instances: the package makes them")
 
 
 def live_objects():

@@ -29,6 +29,7 @@ from autograd_cy._core.state cimport ThreadState, thread_state
 from autograd_cy._core.tensor cimport Tensor, TensorExtras, extras_of_tensor, make_current, new_tensor
 
 from autograd_cy._core.handle import register
+from autograd_cy._core.lifetime import refuse_new
 
 cnp.import_array()
 
@@ -51,7 +52,7 @@ cdef class Node:
         enter_life(self)
 
     def __init__(self):
-        raise TypeError(f"{type(self).__name__} objects are made by operations only")
+        raise TypeError(f"cannot create '{type(self).__name__}' instances: operations make them")
 
     # what a subclass defines
 
@@ -94,10 +95,13 @@ cdef class Node:
         return tuple([None if self.next_node(i) is None else self.rule(g, i) for i in range(self.n_edges)])
 
     def __call__(self, *gradients):
-        """node(*gradients) -> Tensor or tuple: the gradients for the inputs, from one for each output."""
-        if len(gradients) != self.n_outputs:
-            raise TypeError(f"{self.name()} takes {self.n_outputs} gradients, not {len(gradients)}")
-        cdef tuple results = self.rules(gradients[0] if self.n_outputs == 1 else list(gradients))
+        """node(*gradients) -> Tensor or tuple: the gradients for the inputs, from one (or None) for each output."""
+        cdef tuple results
+        check_gradients(self, gradients)
+        if not self.joint and gradients.count(None) == len(gradients):
+            results = (None,) * self.n_edges
+        else:
+            results = self.rules(gradients[0] if self.n_outputs == 1 else list(gradients))
         return results[0] if len(results) == 1 else results
 
     cdef tuple saved_names(self):
@@ -265,6 +269,19 @@ cdef class Node:
         raise TypeError(f"cannot pickle '{self.name()}' object: a recorded graph is not serializable")
 
 
+cdef int check_gradients(Node node, tuple gradients) except -1:
+    """Refuse what no rule can read: rules take what they get for Tensors, or for a list with one for each output."""
+    cdef int i
+    if len(gradients) != node.n_outputs:
+        raise TypeError(f"expected {node.n_outputs} arguments, got {len(gradients)} instead: {node.name()} takes a gradient "
+                        "for each output")
+    for i in range(node.n_outputs):
+        if gradients[i] is not None and not isinstance(gradients[i], Tensor):
+            raise TypeError(f"argument {i} is not a Variable: {node.name()} takes Tensors or None, not "
+                            f"{type(gradients[i]).__name__}")
+    return 0
+
+
 ctypedef void (*Destructor)(PyObject *) noexcept
 cdef Destructor compiled_dealloc = NULL
 cdef Spares spares
@@ -415,12 +432,17 @@ cdef void *method_table(Node node) noexcept:
     return table_slot(node)[0]
 
 
-def free_quickly(node_class):
-    """Let the compiled subclasses of a node class that have no fields of their own be freed by `free_node` directly."""
+def finish_class(node_class):
+    """Let the objects of a compiled node class and its subclasses be made by operations only.
+
+    And those without fields of their own be freed by `free_node` directly.
+    """
     for subclass in node_class.__subclasses__():
-        free_quickly(subclass)
-        if is_plain(<TypeObject *> subclass):
-            (<TypeObject *> subclass).tp_dealloc = free_node if subclass is not AccumulateGrad else free_accumulator
+        finish_class(subclass)
+    if not (<TypeObject *> node_class).tp_flags & Py_TPFLAGS_HEAPTYPE:
+        refuse_new(node_class)
+    if is_plain(<TypeObject *> node_class):
+        (<TypeObject *> node_class).tp_dealloc = free_node if node_class is not AccumulateGrad else free_accumulator
 
 
 cdef void release_edges(list edges):
@@ -498,9 +520,12 @@ cdef class AccumulateGrad(Node):
         self.code = None                        # nobody recorded it
         thread_state().sequence_nr -= 1         # it takes no number of its own
 
-    def __call__(self, gradient):
-        """node(gradient): add it to the leaf's `.grad`."""
-        accumulate(leaf_of(self), gradient, True)
+    def __call__(self, *gradients):
+        """node(gradient): add it to the leaf's `.grad`; the gradients for the inputs, of which there is none, are ()."""
+        check_gradients(self, gradients)
+        if gradients[0] is not None:
+            accumulate(leaf_of(self), gradients[0], True)
+        return ()
 
     @property
     def variable(self):

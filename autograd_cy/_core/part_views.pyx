@@ -76,7 +76,9 @@ def diagonal(input, offset=0, dim1=0, dim2=1):
     cdef int a = wrap_dim(dim1, ndim), b = wrap_dim(dim2, ndim)
     if a == b:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-    take = methodcaller("diagonal", offset, a, b)
+    # NumPy takes an int of C, and negates it
+    take = methodcaller("diagonal", max(-cnp.PyArray_DIM(x.array, a), min(<Py_ssize_t> offset, cnp.PyArray_DIM(x.array, b))),
+                        a, b)
     array = take(x.array)
     array.flags.writeable = cnp.PyArray_ISWRITEABLE(x.array)
     return enter_view(DiagonalBackward0, (offset, a, b, shape_of(x), take), x, array)
