@@ -357,7 +357,7 @@ CORE = {
             "swap_modes": "Any",
         },
     ),
-    "node": (["Node", "AccumulateGrad"], {"drop_spares": "None", "free_quickly": "None", "gradient_node": "Node"}),
+    "node": (["Node", "AccumulateGrad"], {"drop_spares": "None", "finish_class": "None", "gradient_node": "Node"}),
     "pool": ([], {"give_all_back": "None", "memory_stats": "dict[str, int]", "set_cache_limit": "int", "trim": "bool"}),
     "buffers": ([], {"drop_shelves": "None"}),
     "op_hooks": ([], {"op_hooks": "list[Callable[..., Any]]", "register_op_hook": "RemovableHandle"}),
