@@ -2,6 +2,8 @@
 # make test        install in place and run the tests            (ARGS="-k name" goes to pytest)
 # make debug-test  the tests on the debug build: checks on, live objects counted
 # make sdist-test  the tests on the installed sdist, away from this tree
+# make sanitize    the tests under gcc's AddressSanitizer and UndefinedBehaviorSanitizer: half an hour
+# make fuzz        calls with garbage and random programs, CALLS and PROGRAMS of them; stops at the first failure
 # make bench       time and memory against PyTorch, threads, docs/sizes.png (with ARGS=... times alone)
 # make lint        ruff, cython-lint, mypy
 # make stubs       write the type stubs and docs/operations.md anew from the op table
@@ -23,7 +25,11 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 CORE := $(wildcard $(addprefix autograd_cy/_core/*.,pyx pyx.in pxd py h))
 DEBUG_SITE := $(CURDIR)/build/debug/site
 
-.PHONY: demo test debug-test sdist-test bench lint stubs clean
+SEED := 0
+CALLS := 400000
+PROGRAMS := 100000
+
+.PHONY: demo test debug-test sdist-test sanitize fuzz bench lint stubs clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.with-examples
@@ -40,6 +46,15 @@ debug-test: $(VENV)/.with-test
 
 sdist-test: $(VENV)/.with-dev
 	tools/test_sdist $(BIN)/python
+
+sanitize: $(VENV)/.with-test
+	@tools/run_sanitized --check
+	AUTOGRAD_CY_SANITIZE=1 $(PIP) install --quiet --no-build-isolation --no-deps --upgrade --target build/sanitize/site .
+	tools/run_sanitized $(BIN)/python $(ARGS)
+
+fuzz: $(VENV)/.with-test
+	cd tests && "$(abspath $(BIN)/python)" -m garbage --seed $(SEED) --calls $(CALLS)
+	AUTOGRAD_CY_PROGRAMS=$(PROGRAMS) $(BIN)/pytest -x --hypothesis-seed=$(SEED) tests/test_programs.py
 
 bench: $(VENV)/.with-bench
 	$(BIN)/python -m benchmarks $(ARGS)

@@ -7,6 +7,7 @@ constants.
 import numpy as np
 
 cimport cython
+from cpython.number cimport PyIndex_Check, PyNumber_Index
 cimport numpy as cnp
 
 from autograd_cy._core.buffers cimport dense_copy
@@ -24,10 +25,19 @@ cnp.import_array()
 
 
 def sizes_of(arguments):
-    """The sizes given as one sequence or one by one: reshape((2, 3)), reshape(2, 3)."""
-    if len(arguments) == 1 and not isinstance(arguments[0], int):
+    """The sizes given as one sequence or one by one: reshape((2, 3)), reshape(2, 3). TypeError for what are no integers.
+
+    A sequence is a tuple or a list: others may have no end.
+    """
+    if len(arguments) == 1 and isinstance(arguments[0], (tuple, list)):
         arguments = arguments[0]
-    return tuple([int(size) for size in arguments])
+    return tuple([whole_number(size) for size in arguments])
+
+
+cdef object whole_number(object size):
+    if not PyIndex_Check(size):
+        raise TypeError(f"sizes and dimensions must be tuple of ints, not {type(size).__name__}")
+    return PyNumber_Index(size)
 
 
 cdef object zeros_or(object g, object like):
@@ -65,6 +75,9 @@ cdef class StackBackward0(Node):
 
 
 cdef list tensors_of(object tensors, str operation):
+    if not isinstance(tensors, (tuple, list)):
+        raise TypeError(f"{operation}(): argument 'tensors' (position 1) must be tuple of Tensors, not "
+                        f"{type(tensors).__name__}")
     cdef list found = list(tensors)
     if not found:
         raise RuntimeError(f"{operation}(): expected a non-empty list of Tensors")

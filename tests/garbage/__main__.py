@@ -65,7 +65,9 @@ def run_batch(seed, first, count, keep_going):
         findings = [f for f in process.stdout.split("\x1e") if f.strip()]
         if process.returncode in (0, 1) and (process.returncode == 0 or findings):
             return count, findings
-        last = note.read_text(errors="replace").split("\n")[0] if note.exists() else f"{first} before the first call"
+        if not note.exists() or not note.stat().st_size:
+            raise RuntimeError(f"no call was made:\n{process.stderr}")
+        last = note.read_text(errors="replace").split("\n")[0]
         died = f"{last}: the interpreter died ({describe(process.returncode)})\n{stack_of(process.stderr)}"
         return int(last.split()[0]) + 1 - first, [*findings, died]
 

@@ -48,10 +48,22 @@ def functions():
 
 @functools.cache
 def parameters(function):
+    """The names of the parameters, of what has a signature."""
     try:
         return [p.name for p in inspect.signature(function).parameters.values() if p.kind != p.VAR_POSITIONAL]
     except (TypeError, ValueError):
         return []
+
+
+@functools.cache
+def names_of(kind):
+    """The attributes of a type's objects."""
+    return [name for name in dir(kind) if name not in SPECIAL]
+
+
+@functools.cache
+def methods():
+    return [name for name in names_of(ag.Tensor) if callable(getattr(ag.Tensor, name, None))]
 
 
 def objects(maker):
@@ -153,15 +165,13 @@ def a_node(maker):
     node = maker.pick(nodes)
     if maker.random.random() < 0.2:
         node = maker.pick([n for n, _ in node.next_functions if n is not None] or [node])
-    if maker.random.random() < 0.1:
-        node(*[maker.tensor() for _ in range(3)]) if node.name() == "none" else None
     count = len(found) if isinstance(found, (tuple, list)) and node in nodes else 1
     how = maker.random.random()
     gradients = [maker.tensor() if how < 0.7 else maker.value() for _ in range(count)]
     if how > 0.95:
         gradients.append(None)
     if maker.random.random() < 0.25:
-        name = maker.pick(dir(node))
+        name = maker.pick(dir(node))  # with those of what it saved
         if name not in SPECIAL:
             return f"{node.name()}.{name}", lambda: use(maker, node, name), [], {}
     return f"{node.name()}()", node, gradients, {}
@@ -177,7 +187,7 @@ def use(maker, owner, name):
 
 
 def a_method(maker):
-    name = maker.pick([n for n in dir(ag.Tensor) if n not in SPECIAL and callable(getattr(ag.Tensor, n, None))])
+    name = maker.pick(methods())
     x = maker.tensor()
     args, kwargs = maker.arguments(parameters(getattr(ag.Tensor, name)))
     return f"Tensor.{name}", lambda *a, **k: getattr(x, name)(*a, **k), args, kwargs
@@ -188,7 +198,7 @@ def an_attribute(maker):
     kinds = objects(maker)
     kind = maker.pick(list(kinds))
     owner = kinds[kind]()
-    name = maker.pick([n for n in dir(owner) if n not in SPECIAL] + ["foo", "data", "grad", "requires_grad", "grad_fn"])
+    name = maker.pick(names_of(owner if isinstance(owner, type) else type(owner)) + ["foo", "data", "grad", "grad_fn"])
     how = maker.random.randrange(4)
     if how == 2:
         return f"{kind}.{name} = ", lambda value: setattr(owner, name, value), [maker.value()], {}
