@@ -22,6 +22,7 @@ from ._arguments import (
     wrap,
 )
 from ._core import dtypes
+from ._core.overrides import handle_torch_function, has_torch_function
 from ._core.tensor import Tensor
 
 
@@ -188,6 +189,9 @@ def zeros_like(
     >>> ag.zeros_like(ag.tensor([1, 2]))
     tensor([0, 0])
     """
+    if type(input) is not Tensor and has_torch_function((input,)):
+        options = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
+        return handle_torch_function(zeros_like, (input,), input, **options)
     array = array_argument("zeros_like", input)
     dtype = resolve(dtype, device, requires_grad, default=input.dtype)
     return wrap(np.zeros_like(array, dtype, order_like(array)), requires_grad)
@@ -200,6 +204,9 @@ def ones_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_
     >>> ag.ones_like(ag.tensor([1, 2]))
     tensor([1, 1])
     """
+    if type(input) is not Tensor and has_torch_function((input,)):
+        options = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
+        return handle_torch_function(ones_like, (input,), input, **options)
     array = array_argument("ones_like", input)
     dtype = resolve(dtype, device, requires_grad, default=input.dtype)
     return wrap(np.ones_like(array, dtype, order_like(array)), requires_grad)
@@ -214,6 +221,9 @@ def empty_like(
     >>> ag.empty_like(ag.tensor([1, 2])).shape
     torch.Size([2])
     """
+    if type(input) is not Tensor and has_torch_function((input,)):
+        options = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
+        return handle_torch_function(empty_like, (input,), input, **options)
     array = array_argument("empty_like", input)
     dtype = resolve(dtype, device, requires_grad, default=input.dtype)
     return wrap(np.empty_like(array, dtype, order_like(array)), requires_grad)
@@ -228,6 +238,9 @@ def full_like(
     >>> ag.full_like(ag.tensor([1, 2]), 7)
     tensor([7, 7])
     """
+    if type(input) is not Tensor and has_torch_function((input,)):
+        options = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
+        return handle_torch_function(full_like, (input,), input, fill_value, **options)
     array = array_argument("full_like", input)
     fill_value = number("full_like", "fill_value", fill_value)
     dtype = resolve(dtype, device, requires_grad, default=input.dtype)

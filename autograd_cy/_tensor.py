@@ -9,7 +9,9 @@ from . import autograd
 from ._core import hooks, shape
 from ._core.dtypes import all_dtypes, convert
 from ._core.operations import OPS
+from ._core.overrides import extend_overridable
 from ._core.tensor import Tensor, array_of, data_of, extend, from_array
+from ._constructor import construct
 from ._data import as_tensor
 from ._missing import mark_missing_methods
 from ._size import Size
@@ -19,8 +21,9 @@ from .utils.hooks import warn_if_has_hooks
 
 
 def method(function):
-    """Attach a function to Tensor under its own name."""
-    extend(function.__name__, function)
+    """Attach a function to Tensor under its own name; calls on a subclass are handed over unless it is a special method."""
+    name = function.__name__
+    (extend if name.startswith("__") else extend_overridable)(name, function)
     return function
 
 
@@ -119,7 +122,7 @@ def _set_data(self, value):
     shape.replace_array(self, value)
 
 
-extend("data", property(_get_data, _set_data))
+extend_overridable("data", property(_get_data, _set_data))
 
 
 @attribute
@@ -260,7 +263,7 @@ def type_name(self, dtype=None):
     return hooks.legacy_type_name(self)
 
 
-extend("type", type_name)
+extend_overridable("type", type_name)
 
 
 @method
@@ -385,8 +388,10 @@ def __repr__(self):
 # pickle and copy
 
 
-def _rebuild(array, requires_grad, grad, attributes=None):
+def _rebuild(array, requires_grad, grad, attributes=None, kind=Tensor):
     tensor = from_array(array)
+    if kind is not Tensor:
+        tensor = Tensor._make_subclass(kind, tensor)
     tensor.requires_grad = requires_grad
     tensor.grad = grad
     if attributes:
@@ -400,12 +405,12 @@ def __reduce_ex__(self, protocol):
     grad = self.grad if self.is_leaf else None
     if grad is not None and grad.requires_grad:
         grad = grad.detach()
-    return _rebuild, (array_of(self), self.requires_grad, grad, vars(self) or None)
+    return _rebuild, (array_of(self), self.requires_grad, grad, vars(self) or None, type(self))
 
 
 @method
 def __copy__(self):
-    return _rebuild(array_of(self), self.requires_grad, None, vars(self))
+    return _rebuild(array_of(self), self.requires_grad, None, vars(self), type(self))
 
 
 @method
@@ -418,7 +423,7 @@ def __deepcopy__(self, memo):
             f"This one was computed by {self.grad_fn!r}; take detach().clone()."
         )
     grad = None if self.grad is None else deepcopy(self.grad, memo)
-    memo[id(self)] = result = _rebuild(_copied(array_of(self), memo), self.requires_grad, grad)
+    memo[id(self)] = result = _rebuild(_copied(array_of(self), memo), self.requires_grad, grad, kind=type(self))
     if vars(self):
         vars(result).update(deepcopy(vars(self), memo))
     return result
@@ -478,6 +483,6 @@ for _op in OPS.values():
     for _method in _op.methods:
         extend(_method, _op.function)
 extend("Size", Size)
-extend("as_tensor", as_tensor)
+extend("construct", construct)
 extend("warn_grad_of_non_leaf", warn_grad_of_non_leaf)
 mark_missing_methods()

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ._arguments import array_argument, dtype_of_number, integer, resolve, sizes, wrap
+from ._core.overrides import handle_torch_function, has_torch_function
 from ._core.tensor import Tensor
 from ._generator import Generator
 
@@ -124,6 +125,9 @@ def rand_like(
     >>> ag.rand_like(ag.ones(2, 3)).shape
     torch.Size([2, 3])
     """
+    if type(input) is not Tensor and has_torch_function((input,)):
+        options = {"generator": generator, "dtype": dtype, "device": device, "requires_grad": requires_grad}
+        return handle_torch_function(rand_like, (input,), input, **options)
     shape = array_argument("rand_like", input).shape
     dtype = resolve(dtype, device, requires_grad, default=input.dtype)
     return wrap(_uniform("rand_like", generator, shape, dtype), requires_grad)
@@ -143,6 +147,9 @@ def randn_like(
     >>> ag.randn_like(ag.ones(2, 3)).shape
     torch.Size([2, 3])
     """
+    if type(input) is not Tensor and has_torch_function((input,)):
+        options = {"generator": generator, "dtype": dtype, "device": device, "requires_grad": requires_grad}
+        return handle_torch_function(randn_like, (input,), input, **options)
     shape = array_argument("randn_like", input).shape
     dtype = resolve(dtype, device, requires_grad, default=input.dtype)
     return wrap(_normal("randn_like", generator, shape, dtype), requires_grad)

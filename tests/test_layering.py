@@ -70,7 +70,9 @@ LAYERS = [
     _later _missing
     _names _alias
     _data _creation _tensor_str utils.hooks
+    _constructor
     return_types overrides
+    _typed
     random cuda memory
     autograd._mode_decorator
     autograd._saved_hooks

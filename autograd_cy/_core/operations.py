@@ -34,8 +34,13 @@ from . import (  # noqa: F401  (importing a family declares its operations)
 )
 from .overrides import make_overridable
 from .registry import OPS
+from .tensor import attached
 
 for _op in OPS.values():
-    make_overridable(_op.name, _op.function)
+    make_overridable(_op.function, _op.name)
+for _value in attached():  # in-place operations and views, which are methods only
+    _method = _value.fget if isinstance(_value, property) else _value
+    if type(_method) is type(make_overridable) and _method.__module__ not in (attached.__module__, make_overridable.__module__):
+        make_overridable(_method)
 
 __all__ = ["OPS"]

@@ -8,6 +8,7 @@ from autograd_cy._core.buffers cimport sizes_of
 from autograd_cy._core.dtypes cimport code_of
 from autograd_cy._core.loops cimport add_into
 from autograd_cy._core.node cimport Node
+cimport autograd_cy._core.overrides as overrides
 from autograd_cy._core.record cimport enter_linear, enter_view, is_wanted, new_node, record, shape_of
 from autograd_cy._core.rows cimport selected, sliced, zeros
 from autograd_cy._core.tensor cimport Tensor, link_view, new_tensor
@@ -176,3 +177,10 @@ cdef class AliasBackward0(Node):
 
 cdef Tensor alias(Tensor x):
     return enter_view(AliasBackward0, (), x, x.array)
+
+
+cdef object alias_of(object x):
+    return alias(<Tensor> x)
+
+
+overrides.aliased = alias_of

@@ -9,7 +9,11 @@ from autograd_cy._core.node cimport Node
 from autograd_cy._core.versions cimport VersionCounter
 
 
-cdef class Tensor:
+cdef class TensorBase:
+    pass
+
+
+cdef class Tensor(TensorBase):
     cdef Link link
     cdef object __weakref__
     cdef cnp.ndarray array
@@ -75,11 +79,13 @@ cdef enum:
 cdef BinaryFunction[OPERATORS] operators
 cdef UnaryFunction negative
 cdef UnaryFunction invert
+cdef void *tensor_type              # Tensor, to compare types with
 
 ctypedef int (*Renew)(Tensor view) except -1
 cdef Renew renew                    # views.pyx fills it in
 
 cdef Tensor new_tensor(cnp.ndarray array)
+cdef Tensor moved_into(object cls, Tensor tensor)
 cdef TensorExtras extras_of_tensor(Tensor tensor)
 cpdef Tensor from_array(cnp.ndarray array)
 cpdef cnp.ndarray array_of(Tensor tensor)

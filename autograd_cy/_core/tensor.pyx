@@ -2,7 +2,7 @@
 
 The type holds data and operators only; all other methods are attached to it at import, those of operations from the
 op table, those of the facade from `_tensor.py` (`extend`). Results of operations are of exactly this type, so that dead
-ones can serve again.
+ones can serve again; where an operand is of a subclass, NOTE [Overrides] moves them into one of that.
 """
 
 cimport cython
@@ -35,6 +35,7 @@ cdef extern from *:
     void clear_plain_data(Tensor tensor)
 
 ctypedef void (*Destructor)(PyObject *) noexcept
+ctypedef object (*Constructor)(PyTypeObject *, PyObject *, PyObject *)
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject *op)
@@ -48,9 +49,12 @@ cdef extern from "Python.h":
         const char *tp_name
         PyObject *tp_dict
         Destructor tp_dealloc
+        Constructor tp_new
+        unsigned long tp_flags
+    unsigned long Py_TPFLAGS_IMMUTABLETYPE
 
 cdef Destructor compiled_dealloc = NULL
-cdef PyTypeObject *tensor_type = NULL
+cdef Constructor compiled_new = NULL
 cdef Spares spares
 spares.n = 0
 spares.inference = 0
@@ -64,7 +68,11 @@ cdef class TensorExtras:
     pass
 
 
-cdef class Tensor:
+cdef class TensorBase:
+    """What Tensor derives from: it has all that Tensor has by itself, so that `del Tensor.exp` undoes `Tensor.exp = f`."""
+
+
+cdef class Tensor(TensorBase):
     """A NumPy array that knows how it was computed.
 
     >>> import autograd_cy as ag
@@ -80,11 +88,6 @@ cdef class Tensor:
         hide(&self.link)
         watch(&self.link, TENSOR)
         attributes_slot(self)[0] = NULL        # was None
-
-    def __init__(self, data=None):
-        if data is not None:
-            self.array = (<Tensor> facade["as_tensor"](data)).array
-            self.inference = in_inference_mode()
 
     cdef VersionCounter version_counter(self):
         if self.counter is None:
@@ -346,7 +349,7 @@ cdef void free_tensor(PyObject *self) noexcept:
     Py_SET_REFCNT(self, 1)          # what follows may take and give back references
     unwatch(&(<Tensor> self).link, TENSOR)
     hand_grad_fn_over(<Tensor> self)
-    if Py_TYPE(self) != tensor_type:
+    if Py_TYPE(self) != <PyTypeObject *> tensor_type:
         Py_SET_REFCNT(self, 0)
         compiled_dealloc(self)
         return
@@ -403,6 +406,25 @@ cdef Tensor new_tensor(cnp.ndarray array):
     if spares.inference:
         tensor.inference = in_inference_mode()
     return tensor
+
+
+cdef object constructed(PyTypeObject *cls, PyObject *args, PyObject *kwargs):
+    """tp_new, what a call of Tensor or of a subclass comes to: the facade makes the tensor."""
+    made = facade["construct"](() if args == NULL else <object> args, {} if kwargs == NULL else <object> kwargs)
+    return moved_into(<object> cls, <Tensor> made)
+
+
+cdef Tensor moved_into(object cls, Tensor tensor):
+    """An instance of a subclass with all that `tensor`, which nobody else holds, has: no __new__ or __init__ is called."""
+    cdef Tensor instance
+    if <void *> cls == tensor_type:
+        return tensor
+    instance = compiled_new(<PyTypeObject *> cls, <PyObject *> (), NULL)
+    instance.array, instance.grad_fn, instance.output_number = tensor.array, tensor.grad_fn, tensor.output_number
+    instance.counter, instance.extras = tensor.counter, tensor.extras
+    instance.needs_grad, instance.is_number, instance.inference = tensor.needs_grad, tensor.is_number, tensor.inference
+    tensor.grad_fn = tensor.extras = None
+    return instance
 
 
 def drop_spares():
@@ -548,12 +570,18 @@ cpdef extend(str name, value):
     if name in delegated:
         facade[name] = value
         return
+    (<dict> (<TypeObject *> TensorBase).tp_dict)[name] = value
     (<dict> (<TypeObject *> Tensor).tp_dict)[name] = value
-    PyType_Modified(<PyTypeObject *> Tensor)
+    PyType_Modified(<PyTypeObject *> TensorBase)
+
+
+def attached():
+    """attached() -> list: what `extend` put under names of Tensor, special methods included."""
+    return [*vars(Tensor).values(), *facade.values()]
 
 
 delegated = {
-    "Size", "as_tensor", "warn_grad_of_non_leaf", "__pos__", "__abs__",
+    "Size", "construct", "warn_grad_of_non_leaf", "__pos__", "__abs__",
     "__iadd__", "__isub__", "__imul__", "__itruediv__", "__ipow__", "__iand__", "__ior__", "__ixor__",
     "__setitem__", "__contains__", "__iter__",
     "__bool__", "__int__", "__float__", "__complex__", "__index__", "__repr__"}
@@ -569,17 +597,21 @@ for _operator in range(OPERATORS):
 
 
 cdef void open_type():
-    """Give the type its `__dict__` (made when first used), the name that users know it by, and its way to die."""
-    global compiled_dealloc, tensor_type
+    """Give the type its `__dict__` (made when first used), the name that users know it by, and its way to live and die."""
+    global compiled_dealloc, compiled_new, tensor_type
     cdef Tensor probe = Tensor.__new__(Tensor)
     cdef TypeObject *type = <TypeObject *> Tensor
     if owner_of(&probe.link) != <PyObject *> probe:
         raise ImportError("Tensor.link is not where lifetime.owner_of expects it")
     type.tp_dictoffset = <char *> attributes_slot(probe) - <char *> <PyObject *> probe
     type.tp_name = b"autograd_cy.Tensor"
-    tensor_type = <PyTypeObject *> Tensor
-    compiled_dealloc = type.tp_dealloc
-    type.tp_dealloc = free_tensor
+    tensor_type = <void *> Tensor
+    compiled_dealloc, compiled_new = type.tp_dealloc, type.tp_new
+    type.tp_dealloc, type.tp_new = free_tensor, constructed
+    type.tp_flags &= ~Py_TPFLAGS_IMMUTABLETYPE         # users attach methods, as they do to PyTorch's
+    own = vars(Tensor)
+    for name in own.keys() - vars(TensorBase):
+        (<dict> (<TypeObject *> TensorBase).tp_dict)[name] = own[name]
     extend("__dict__", property(attributes_of))
     extend("grad_fn", property(place_of, refuse_place, refuse_place))
 

@@ -18,7 +18,7 @@ HOMES = {
     "builtins": ["bool", "complex", "float", "int", "object", "str", "type"],
     "collections.abc": ["Callable", "Iterator", "Sequence"],
     "types": ["EllipsisType"],
-    "typing": ["Any", "NamedTuple", "SupportsIndex", "TypeAlias", "overload"],
+    "typing": ["Any", "NamedTuple", "Self", "SupportsIndex", "TypeAlias", "TypeVar", "overload"],
     "numpy": ["np"],
     "autograd_cy._core": ["return_types"],
     "autograd_cy._core.dtypes": ["dtype"],
@@ -85,10 +85,13 @@ def class_stub(cls):
     """The stub of a compiled class, with what is attached to it."""
     name = cls.__name__
     members = {n: v for n, v in vars(cls).items() if not isinstance(v, MissingMethod) and n not in UNTOLD}
+    if name == "TensorBase":
+        members = {}  # those of Tensor, once more
     special = SPECIAL.get(name, {})
     lines = []
     for n in sorted(members):
         if n in special:
+            lines += ["@staticmethod"] * isinstance(members[n], staticmethod)
             lines += definition(n, [special[n]])
         elif inspect.isdatadescriptor(members[n]):
             lines += attribute_stub(name, n)

@@ -12,6 +12,7 @@ _Operand: TypeAlias = Tensor | _Number | _Array | np.generic
 _DType: TypeAlias = dtype | np.dtype[Any] | type[Any]
 _Dims: TypeAlias = int | Sequence[int]
 _Index: TypeAlias = SupportsIndex | slice | EllipsisType | Tensor | _Array | Sequence[Any] | None
+_S = TypeVar("_S", bound=Tensor)
 """
 
 PARAMETERS = {
@@ -108,6 +109,7 @@ PARAMETERS = {
     "reduce": "bool",
     "reduction": "str",
     "relevant_args": "Any",
+    "require_grad": "bool",
     "requires_grad": "bool",
     "retain_graph": "bool",
     "roots": "tuple[Any, ...]",
@@ -130,6 +132,7 @@ PARAMETERS = {
     "target": "Tensor",
     "tensor": "Tensor",
     "tensors": "Sequence[Tensor]",
+    "types": "Any",
     "unbiased": "bool",
     "value": "_Number | Tensor",
     "values": "Tensor",
@@ -150,6 +153,7 @@ PARAMETERS = {
     "apply_function.kwargs": "dict[str, Any]",
     "convert.value": "Any",
     "extend.value": "Any",
+    "extend_overridable.value": "Any",
     "expand_as.other": "Tensor",
     "getitem.index": "_Index",
     "logsumexp.dim": "_Dims",
@@ -188,7 +192,7 @@ RESULTS = {
     "bool": "bool",
     "int": "int",
     "ndarray": "_Array",
-    "number": "bool | int | float | complex",
+    "number": "int | float | bool",  # not complex, as in PyTorch: else no loss could be compared
     "list or number": "Any",
     "tuple of Tensors": "tuple[Tensor, ...]",
 }
@@ -296,14 +300,18 @@ _OPERATORS = {
     "(self, element: _Number | Tensor, /) -> bool": "contains",
     "(self, index: _Index, /) -> Tensor": "getitem",
     "(self, index: _Index, value: _Operand, /) -> None": "setitem",
-    "(self, data: Any = None) -> None": "init",
+    "(cls, *args: Any, **kwargs: Any) -> Self": "new",
     "(self, dtype: Any = None, copy: bool | None = None) -> _Array": "array",
     "(self, memo: dict[int, Any]) -> Tensor": "deepcopy",
 }
 
 # Special methods by class. What every object has (and pickle calls) needs none.
 SPECIAL = {
-    "Tensor": {f"__{name}__": text for text, names in _OPERATORS.items() for name in names.split()},
+    "Tensor": {
+        **{f"__{name}__": text for text, names in _OPERATORS.items() for name in names.split()},
+        "_make_subclass": "(cls: type[_S], data: Tensor, require_grad: bool = False) -> _S",
+        "as_subclass": "(self, cls: type[_S]) -> _S",
+    },
     "Node": {
         "__call__": "(self, *gradients: Tensor | None) -> Tensor | tuple[Tensor | None, ...] | None",
         "__getattr__": "(self, name: str) -> Any",
@@ -364,6 +372,8 @@ CORE = {
     "overrides": (
         [],
         {
+            "disabled_torch_function": "Any",
+            "extend_overridable": "None",
             "handle_torch_function": "Any",
             "has_torch_function": "bool",
             "make_overridable": "None",
@@ -412,7 +422,7 @@ CORE = {
     ),
     "unchain": ([], {"unchain": "Tensor", "unchain_backward": "Tensor"}),
     "tensor": (
-        ["Tensor"],
-        {"array_of": "_Array", "data_of": "Tensor", "drop_spares": "None", "extend": "None", "from_array": "Tensor"},
+        ["TensorBase", "Tensor"],
+        {"array_of": "_Array", "attached": "list[Any]", "data_of": "Tensor", "drop_spares": "None", "extend": "None", "from_array": "Tensor"},
     ),
 }

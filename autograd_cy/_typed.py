@@ -1,0 +1,50 @@
+"""FloatTensor and its kin: constructors for one dtype each, and types for isinstance (facade). Imported when asked for."""
+
+from typing import Any
+
+from ._constructor import construct
+from ._core.dtypes import convert
+from ._core.tensor import Tensor
+
+__all__ = [
+    "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor", "LongTensor",
+    "ShortTensor",
+]  # fmt: skip
+
+
+class tensortype(type):
+    """The type of FloatTensor and the like: what they make, and what is an instance of them, are Tensors of their dtype.
+
+    >>> import autograd_cy as ag
+    >>> ag.LongTensor([1.5, 2.0]), isinstance(ag.ones(2), ag.FloatTensor)
+    (tensor([1, 2]), True)
+    """
+
+    dtype: Any
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Tensor:
+        return construct(args, kwargs, cls.dtype)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, Tensor) and instance.dtype is cls.dtype
+
+
+def _typed(name: str, dtype: str) -> Any:
+    text = f"""``{name}(2, 3)``, ``{name}([1, 2])`` or ``{name}(array)`` is a Tensor of {dtype}, as Tensor(...) is of the default.
+
+    >>> import autograd_cy as ag
+    >>> ag.{name}([1, 0]).dtype
+    torch.{dtype}
+    """
+    return tensortype(name, (), {"dtype": convert(dtype), "__doc__": text, "__module__": __package__})
+
+
+BoolTensor = _typed("BoolTensor", "bool")
+ByteTensor = _typed("ByteTensor", "uint8")
+CharTensor = _typed("CharTensor", "int8")
+DoubleTensor = _typed("DoubleTensor", "float64")
+FloatTensor = _typed("FloatTensor", "float32")
+HalfTensor = _typed("HalfTensor", "float16")
+IntTensor = _typed("IntTensor", "int32")
+LongTensor = _typed("LongTensor", "int64")
+ShortTensor = _typed("ShortTensor", "int16")
