@@ -46,6 +46,7 @@ from ._creation import (
 )  # fmt: skip
 from ._data import as_tensor, asarray, from_numpy, tensor
 from ._generator import Generator
+from ._later import names_later as _names_later
 from ._missing import getattr_of as _getattr_of
 from ._names import *  # noqa: F403
 from ._size import Size, device
@@ -87,10 +88,16 @@ __all__ = [
     "set_printoptions", "set_rng_state", "tensor", "utils", "zeros", "zeros_like",
 ]  # fmt: skip
 __all__ += _names.__all__
+_TYPED = [
+    "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor", "LongTensor",
+    "ShortTensor",
+]  # fmt: skip
 
 _node.finish_class(_node.Node)
 _lifetime.refuse_new(dtype)
 _lifetime.refuse_new(_saved_tensor.SavedTensor)
 
-if not TYPE_CHECKING:  # else any name would be right
-    __getattr__ = _getattr_of(__name__, "torch")
+if TYPE_CHECKING:
+    from ._typed import *  # noqa: F403
+else:  # where any name would be right
+    __getattr__, __dir__ = _names_later(__name__, {"_typed": _TYPED}, _getattr_of(__name__, "torch"))

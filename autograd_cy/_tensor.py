@@ -6,12 +6,12 @@ from copy import deepcopy
 import numpy as np
 
 from . import autograd
+from ._constructor import construct
 from ._core import hooks, shape
 from ._core.dtypes import all_dtypes, convert
 from ._core.operations import OPS
 from ._core.overrides import extend_overridable
 from ._core.tensor import Tensor, array_of, data_of, extend, from_array
-from ._constructor import construct
 from ._data import as_tensor
 from ._missing import mark_missing_methods
 from ._size import Size
@@ -257,10 +257,25 @@ for _name, _dtype in {
 
 
 def type_name(self, dtype=None):
-    """type(dtype=None) -> Tensor or str: converted, or the name of the tensor's type: 'torch.FloatTensor'."""
-    if dtype is not None:
-        return self.to(dtype)
-    return hooks.legacy_type_name(self)
+    """type(dtype=None) -> Tensor or str: converted, or the name of the tensor's type: 'torch.FloatTensor'.
+
+    A dtype, such a name, or FloatTensor and its kin themselves say what to convert to.
+    """
+    if dtype is None:
+        return hooks.legacy_type_name(self)
+    return self.to(_dtype_of_type(dtype))
+
+
+def _dtype_of_type(kind):
+    """The dtype that FloatTensor or 'torch.FloatTensor' stands for; anything else as it is."""
+    if isinstance(kind, str) or type(kind).__name__ == "tensortype":
+        from . import _typed  # few need it
+
+        name = kind.removeprefix("torch.") if isinstance(kind, str) else kind.__name__
+        if name not in _typed.__all__:
+            raise ValueError(f"invalid type: {kind!r}")
+        return getattr(_typed, name).dtype
+    return kind
 
 
 extend_overridable("type", type_name)
@@ -445,6 +460,12 @@ def _copied(array, memo):
 
 
 # new tensors like this one
+
+
+@method
+def new(self, *args, **kwargs):
+    """new(size | data | other) -> Tensor: what Tensor(...) makes of the same arguments, with this tensor's dtype."""
+    return construct(args, kwargs, self.dtype)
 
 
 @method

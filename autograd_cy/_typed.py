@@ -3,7 +3,7 @@
 from typing import Any
 
 from ._constructor import construct
-from ._core.dtypes import convert
+from ._core.dtypes import all_dtypes
 from ._core.tensor import Tensor
 
 __all__ = [
@@ -29,14 +29,17 @@ class tensortype(type):
         return isinstance(instance, Tensor) and instance.dtype is cls.dtype
 
 
+_DTYPES = {dtype.name: dtype for dtype in all_dtypes()}
+
+
 def _typed(name: str, dtype: str) -> Any:
-    text = f"""``{name}(2, 3)``, ``{name}([1, 2])`` or ``{name}(array)`` is a Tensor of {dtype}, as Tensor(...) is of the default.
+    text = f"""``{name}(2, 3)``, ``{name}([1, 2])`` or ``{name}(array)`` is what Tensor(...) makes, of {dtype}.
 
     >>> import autograd_cy as ag
     >>> ag.{name}([1, 0]).dtype
     torch.{dtype}
     """
-    return tensortype(name, (), {"dtype": convert(dtype), "__doc__": text, "__module__": __package__})
+    return tensortype(name, (), {"dtype": _DTYPES[dtype], "__doc__": text, "__module__": __package__})
 
 
 BoolTensor = _typed("BoolTensor", "bool")

@@ -112,8 +112,10 @@ SPELLINGS = {
     "comparison": lambda x: x < 1, "reflected comparison": lambda x: torch.ones(2) < x, "invert": lambda x: ~x.bool(),
     "item": lambda x: x[0], "part": lambda x: x[:1], "index": lambda x: torch.ones(3)[x.long()],
     "indices": lambda x: torch.ones(3, 3)[x.long(), x.long()],
-    "iteration": lambda x: next(iter(x)), "data": lambda x: x.data, "T": lambda x: x.view(1, 2).T, "mT": lambda x: x.view(1, 2).mT,
-    "real": lambda x: x.real, "detach": lambda x: x.detach(), "detach_": lambda x: x.detach_(), "to": lambda x: x.to(torch.float64),
+    "iteration": lambda x: next(iter(x)), "data": lambda x: x.data,
+    "T": lambda x: x.view(1, 2).T, "mT": lambda x: x.view(1, 2).mT,
+    "real": lambda x: x.real, "detach": lambda x: x.detach(), "detach_": lambda x: x.detach_(),
+    "to": lambda x: x.to(torch.float64),
     "the same": lambda x: x.to(torch.float32), "double": lambda x: x.double(), "cpu": lambda x: x.cpu(),
     "type": lambda x: x.type(torch.float64), "type_as": lambda x: x.type_as(torch.ones(1).double()),
     "type of another": lambda x: torch.ones(1).double().type_as(x), "view_as": lambda x: x.view_as(torch.ones(2, 1)),
@@ -121,7 +123,8 @@ SPELLINGS = {
     "new_empty": lambda x: x.new_empty(2), "new_tensor": lambda x: x.new_tensor([1]), "contiguous": lambda x: x.contiguous(),
     "zeros_like": torch.zeros_like, "ones_like": torch.ones_like, "empty_like": torch.empty_like, "rand_like": torch.rand_like,
     "randn_like": torch.randn_like, "full_like": lambda x: torch.full_like(x, 1), "as_tensor": torch.as_tensor,
-    "asarray": torch.asarray, "add_": lambda x: x.add_(1), "zero_": lambda x: x.zero_(), "requires_grad_": lambda x: x.requires_grad_(),
+    "asarray": torch.asarray, "add_": lambda x: x.add_(1), "zero_": lambda x: x.zero_(),
+    "requires_grad_": lambda x: x.requires_grad_(),
     "of another, in place": lambda x: torch.ones(2).mul_(x), "copy_": lambda x: torch.ones(2).copy_(x),
     "out": lambda x: torch.exp(torch.ones(2), out=x), "into a tensor": lambda x: torch.exp(x, out=torch.ones(2)),
     "max": lambda x: x.max(0).values, "split": lambda x: x.split(1)[1], "list": lambda x: torch.stack([torch.ones(2), x]),
@@ -218,7 +221,7 @@ def test_the_most_special_class_wins():
 def test_unrelated_classes_are_refused():
     with pytest.raises(TypeError):
         named(1.0) + Other([1.0])
-    with pytest.raises(TypeError, match="Multiple dispatch failed for 'torch.add'"):
+    with pytest.raises(TypeError, match=r"Multiple dispatch failed for 'torch\.add'"):
         torch.add(named(1.0), Other([1.0]))
 
 

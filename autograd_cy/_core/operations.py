@@ -38,9 +38,10 @@ from .tensor import attached
 
 for _op in OPS.values():
     make_overridable(_op.function, _op.name)
+_own = (attached.__module__, make_overridable.__module__)
 for _value in attached():  # in-place operations and views, which are methods only
     _method = _value.fget if isinstance(_value, property) else _value
-    if type(_method) is type(make_overridable) and _method.__module__ not in (attached.__module__, make_overridable.__module__):
+    if type(_method) is type(attached) and _method.__module__ not in _own:
         make_overridable(_method)
 
 __all__ = ["OPS"]

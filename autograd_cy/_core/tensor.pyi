@@ -382,6 +382,8 @@ class Tensor(TensorBase):
         """-input."""
     def negative_(self) -> Tensor:
         """neg() written into the tensor's own memory."""
+    def new(self, *args: Any, **kwargs: Any) -> Tensor:
+        """what Tensor(...) makes of the same arguments, with this tensor's dtype."""
     @overload
     def new_empty(
         self, size: Sequence[_int], /, *, dtype: _DType | None = None, device: _device | str | None = None,

@@ -50,6 +50,7 @@ cdef extern from "Python.h":
         PyObject *tp_dict
         Destructor tp_dealloc
         Constructor tp_new
+        void *tp_vectorcall
         unsigned long tp_flags
     unsigned long Py_TPFLAGS_IMMUTABLETYPE
 
@@ -608,6 +609,7 @@ cdef void open_type():
     tensor_type = <void *> Tensor
     compiled_dealloc, compiled_new = type.tp_dealloc, type.tp_new
     type.tp_dealloc, type.tp_new = free_tensor, constructed
+    type.tp_vectorcall = NULL                          # Cython's calls the tp_new that it has compiled
     type.tp_flags &= ~Py_TPFLAGS_IMMUTABLETYPE         # users attach methods, as they do to PyTorch's
     own = vars(Tensor)
     for name in own.keys() - vars(TensorBase):

@@ -423,6 +423,13 @@ CORE = {
     "unchain": ([], {"unchain": "Tensor", "unchain_backward": "Tensor"}),
     "tensor": (
         ["TensorBase", "Tensor"],
-        {"array_of": "_Array", "attached": "list[Any]", "data_of": "Tensor", "drop_spares": "None", "extend": "None", "from_array": "Tensor"},
+        {
+            "array_of": "_Array",
+            "attached": "list[Any]",
+            "data_of": "Tensor",
+            "drop_spares": "None",
+            "extend": "None",
+            "from_array": "Tensor",
+        },
     ),
 }
