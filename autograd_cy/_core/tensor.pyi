@@ -169,7 +169,7 @@ class Tensor(TensorBase):
     def contiguous(self, memory_format: Any = None) -> Tensor:
         """itself if its elements are dense and in order, else a copy that is."""
     def copy_(self, src: Tensor, non_blocking: _bool = False) -> Tensor:
-        """write the elements of `src` (broadcast, converted) into this tensor."""
+        """write the elements of `src` (broadcast, converted; or a number) into this tensor."""
     def cos(self) -> Tensor:
         """The cosine of an angle in radians."""
     def cos_(self) -> Tensor:
