@@ -159,3 +159,15 @@ def test_backward_of_a_dual_root_fills_grad_of_the_primal():
     with fwd.dual_level():
         (fwd.make_dual(x, f64(1.0, 0.0)) ** 2).sum().backward()
     assert x.grad.tolist() == [2.0, 4.0]
+
+
+def test_grad_accumulates_in_place_in_a_dual_level():
+    """It was replaced, so a `.grad` that was kept in sight stayed as it was."""
+    x = leaf([1.0, 2.0])
+    (x * 2).sum().backward()
+    g = x.grad
+    with fwd.dual_level():
+        (x * 3).sum().backward()
+        (fwd.make_dual(x, f64(1.0, 0.0)) ** 2).sum().backward()
+        assert fwd.unpack_dual(x.grad).tangent.tolist() == [2.0, 0.0]
+    assert x.grad is g and g.tolist() == [7.0, 9.0]

@@ -39,9 +39,10 @@ from autograd_cy._core.copies cimport copied
 from autograd_cy._core.dtypes cimport code_of
 from autograd_cy._core.inference cimport check_write
 from autograd_cy._core.loops cimport add_into, adding_kernel, evaluate
+from autograd_cy._core.modes cimport current_mode
 from autograd_cy._core.node cimport Node, Scratch
 from autograd_cy._core.region cimport repeats_places, spans_meet
-from autograd_cy._core.state cimport ANY_LAYOUT, thread_state
+from autograd_cy._core.state cimport ANY_LAYOUT, NO_GRAD, thread_state
 from autograd_cy._core.tensor cimport Tensor, bump_version, new_tensor
 
 cnp.import_array()
@@ -154,12 +155,17 @@ cdef int add_to_grad(Tensor leaf, cnp.ndarray array, bint ours) except -1:
     if not ours and spans_meet(leaf.gradient.array, array):
         array = copied(array)
     memory = leaf.gradient.array            # while NumPy copied, another thread may have been here
-    if cnp.PyArray_ISBEHAVED(memory) and not repeats_places(memory):
+    if takes_sums(memory):
         bump_version(leaf.gradient)
         add_into(memory, array)
     else:
         leaf.gradient = new_tensor(sum_of(memory, array, True))
     return 0
+
+
+cdef bint takes_sums(cnp.ndarray memory) noexcept:
+    """Whether a `.grad` can be added to in place."""
+    return cnp.PyArray_ISBEHAVED(memory) and not repeats_places(memory)
 
 
 cdef bint accumulate_at_once(Tensor leaf, Node node, int i, object g) except -1:
@@ -188,10 +194,13 @@ cdef cnp.ndarray rearranged(cnp.ndarray array, cnp.ndarray leaf):
 
 
 cdef int accumulate_recorded(Tensor leaf, Tensor g) except -1:
-    """Case 9: again if another thread changed the leaf's `.grad` meanwhile."""
+    """Case 9: again if another thread changed the leaf's `.grad` meanwhile. In a dual level alone it is case 7."""
     cdef Tensor before, after
     while True:
         before = leaf.gradient
+        if before is not None and current_mode() & NO_GRAD and takes_sums(before.array):
+            (<object> before).add_(g)
+            return 0
         after = first_recorded(leaf, g) if before is None else before + g
         if leaf.gradient is before:
             leaf.gradient = after
