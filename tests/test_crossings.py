@@ -61,6 +61,7 @@ def test_gradients_are_the_same_by_any_way(name, record_property):
 # Lengths of arrays on the stack, and of pieces that a loop works on at a time, in elements.
 BLOCKS = {
     "broadcast_sums.BLOCK": 1024,
+    "broadcast_sums.ROWS": 64,
     "cross_entropy_loops.BLOCK": 1024,
     "cross_entropy_loops.LANES": 32,
     "cumsum.COLUMNS": 256,
@@ -73,6 +74,7 @@ BLOCKS = {
     "plane_loops.BLOCK": 1024,
     "plane_loops.COLUMNS": 2048,
     "plane_loops.LANES": 32,
+    "plane_loops.ROWS": 64,
     "pointwise.BLOCK": 512,
     "pointwise.LONG": 64,
     "sines.BLOCK": 1024,
@@ -212,6 +214,20 @@ def test_elementwise_at_the_ends_of_blocks(row):
                 near = 1e-12 if np.dtype(dtype).char in "dD" else 1e-5
                 for g, want in zip([z, *found], [y, *gradients], strict=True):
                     np.testing.assert_allclose(to_numpy(g), np.resize(to_numpy(want), n), rtol=near, atol=near)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_fused_sums_at_the_ends_of_blocks(dtype):
+    """The gradient of an operand that was broadcast along rows, columns, or both."""
+    rng = np.random.default_rng(4)
+    for rows, n in itertools.product((1, 63, 64, 65, 128, 129, 300), (127, 128, 129, 1023, 1024, 1025, 2049)):
+        x, g = [rng.uniform(-1, 1, (2, rows, n)).astype(dtype) for _ in "xg"]
+        for shape, axes in (((n,), (0, 1)), ((rows, 1), (0, 2)), ((2, 1, n), (1,)), ((1, rows, n), (0,)), ((), (0, 1, 2))):
+            b = ag.ones(shape, dtype=getattr(ag, dtype), requires_grad=True)
+            (ag.from_numpy(x) * b).backward(ag.from_numpy(g))
+            want = (x.astype(np.float64) * g).sum(axes).reshape(shape)
+            near = 1e-4 if dtype == "float32" else 1e-11
+            np.testing.assert_allclose(b.grad.numpy(), want, rtol=near, atol=near, err_msg=f"{rows}, {n}, {shape}")
 
 
 ROW = {row.name: row for row in OPS}

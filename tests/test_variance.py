@@ -19,6 +19,7 @@ LAYOUTS = {
 DIMS = [None, 0, 1, 2, (0, 2), (1, 2), (0, 1)]
 TOLERANCE = {"float16": 2e-3, "float32": 5e-6, "float64": 1e-13, "complex64": 5e-6, "complex128": 1e-13}
 ORDERS = (1, 2, math.inf, -math.inf)
+SHAPE = (256, 480)  # large; the partial sums of its columns are not
 
 
 def numbers(shape, dtype, seed=0, offset=2.0):
@@ -162,14 +163,14 @@ def test_recorded_gradient_is_the_same(name):
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_gradient_is_the_only_large_array(name):
-    x = torch.tensor(numbers((256, 512), "float32"), requires_grad=True)
+    x = torch.tensor(numbers(SHAPE, "float32"), requires_grad=True)
     made = new_arrays(lambda: FUNCTIONS[name](x, 1).sum().backward())
     assert made == 1
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_gradient_is_written_over_what_nobody_else_has(name):
-    values = numbers((256, 512), "float32")
+    values = numbers(SHAPE, "float32")
     results = []
     for retain in (True, False):
         x = torch.tensor(values, requires_grad=True)
@@ -183,7 +184,7 @@ def test_gradient_is_written_over_what_nobody_else_has(name):
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_gradient_is_not_written_over_what_somebody_sees(name):
-    x = torch.tensor(numbers((256, 512), "float32"), requires_grad=True)
+    x = torch.tensor(numbers(SHAPE, "float32"), requires_grad=True)
     t = x * 2.0
     before = t.detach().numpy().copy()
     FUNCTIONS[name](t, 0).sum().backward()
@@ -193,7 +194,7 @@ def test_gradient_is_not_written_over_what_somebody_sees(name):
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_gradient_is_added_in_one_pass(name):
     """To a large `.grad`; the sum is that of two steps."""
-    x = torch.tensor(numbers((256, 512), "float32"), requires_grad=True)
+    x = torch.tensor(numbers(SHAPE, "float32"), requires_grad=True)
     FUNCTIONS[name](x, 0).sum().backward()
     first = x.grad.numpy().copy()
     y = FUNCTIONS[name](x, 0).sum()
@@ -208,3 +209,41 @@ def test_memory_that_was_resized_is_not_read_beyond(name):
     array.resize((2, 2), refcheck=False)
     with pytest.raises(RuntimeError):
         y.backward(torch.ones(4, dtype=torch.float64))
+
+
+# no degrees of freedom: the values, gradients and warnings of PyTorch
+
+X = [[1.0, 2.0, 4.0], [3.0, 5.0, 9.0]]
+INF, NAN = math.inf, math.nan
+UNDEFINED = {  # (dim, correction): the gradients of var and std
+    (0, 2): ([[-INF] * 3, [INF] * 3], [[NAN] * 3] * 2),
+    (0, 3): ([[2.0, 3.0, 5.0], [-2.0, -3.0, -5.0]], [[0.0] * 3] * 2),
+    (0, 5): ([[2 / 3, 1.0, 5 / 3], [-2 / 3, -1.0, -5 / 3]], [[0.0] * 3] * 2),
+    (1, 5): ([[4 / 3, 1 / 3, -5 / 3], [8 / 3, 2 / 3, -10 / 3]], [[0.0] * 3] * 2),
+    ((0, 1), 6): ([[-INF, -INF, NAN], [-INF, INF, INF]], [[NAN] * 3] * 2),
+    ((0, 1), 8): ([[3.0, 2.0, 0.0], [1.0, -1.0, -5.0]], [[0.0] * 3] * 2),
+    (None, 6): ([[INF, INF, NAN], [INF, INF, INF]], [[NAN] * 3] * 2),
+    (None, 8): ([[INF, INF, NAN], [INF, INF, INF]], [[NAN] * 3] * 2),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Using backward")
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize("dim, correction", UNDEFINED)
+def test_more_correction_than_elements(dim, correction, create_graph):
+    """Along a dimension the gradient of var has 2 / (N - correction), also below 0; it was that of correction = N."""
+    for name, want in zip(("var", "std"), UNDEFINED[dim, correction], strict=True):
+        x = torch.tensor(X, dtype=torch.float64, requires_grad=True)
+        with pytest.warns(UserWarning, match=rf"{name}\(\): degrees of freedom is <= 0"):
+            y = getattr(torch, name)(x, dim, correction=correction)
+        assert bool((y == INF).all())
+        y.sum().backward(create_graph=create_graph)
+        np.testing.assert_allclose(x.grad.detach().numpy(), np.array(want), rtol=1e-12)
+        x.grad = None
+
+
+def test_nothing_to_vary_warns():
+    with pytest.warns(UserWarning, match="degrees of freedom is <= 0"):
+        assert torch.zeros(0, 3).var(1).shape == (0,)
+    with pytest.warns(UserWarning, match="degrees of freedom is <= 0"):
+        assert math.isnan(torch.ones(3).std(correction=4).item())

@@ -7,16 +7,14 @@ import numpy as np
 cimport cython
 from cpython.object cimport PyObject
 cimport numpy as cnp
-from numpy cimport npy_intp
 
-from autograd_cy._core.buffers cimport cast, new_zeros, typed_view
+from autograd_cy._core.buffers cimport cast, new_zeros
 from autograd_cy._core.dtypes cimport (
-    COMPLEX64, FLOAT16, FLOAT32, NCODES, as_dtype, code_of, dtype_of, promote, to_complex, to_real, type_word)
-from autograd_cy._core.dtypes cimport dtype as Dtype
+    COMPLEX64, FLOAT16, FLOAT32, NCODES, as_dtype, code_of, promote, to_complex, to_real, type_word)
 from autograd_cy._core.loops cimport MAX_DIMS, Kernel, borrow, evaluate
 from autograd_cy._core.record cimport as_tensor, is_wanted
 from autograd_cy._core.reduction_loops cimport (
-    LARGEST, SMALLEST, SUM, SUM_OF_SIZES, SUM_OF_SQUARES, Dims, reduced, reduced_sizes)
+    LARGEST, SMALLEST, SUM, SUM_OF_SIZES, SUM_OF_SQUARES, Dims, pairs_of, reduced, reduced_sizes)
 from autograd_cy._core.reduction_node cimport (
     SAVES_INPUT, SAVES_OUTPUT, FusedReduction, WeightedReduction, dim_tuple, dims_of, enter_reduction, in_type,
     inverse_of)
@@ -129,20 +127,13 @@ cdef cnp.ndarray norm_of(cnp.ndarray array, double p, Dims dims, bint keepdim):
 
 cdef cnp.ndarray sum_of_squares(cnp.ndarray array, Dims dims, bint keepdim):
     """Of |x|; complex numbers are seen as pairs of real ones."""
-    cdef npy_intp[MAX_DIMS + 1] shape
-    cdef npy_intp[MAX_DIMS + 1] strides
-    cdef int axis, ndim = cnp.PyArray_NDIM(array), code = code_of(array)
+    cdef int ndim = cnp.PyArray_NDIM(array), code = code_of(array)
     if code < COMPLEX64:
         return reduced(&SUM_OF_SQUARES, array, dims, keepdim)
     if ndim == MAX_DIMS:
         array = call1(ABSOLUTE, array, to_real(code), None)
         return reduced(&SUM_OF_SQUARES, array, dims, keepdim)
-    for axis in range(ndim):
-        shape[axis], strides[axis] = cnp.PyArray_DIM(array, axis), cnp.PyArray_STRIDE(array, axis)
-    shape[ndim], strides[ndim] = 2, cnp.PyArray_ITEMSIZE(array) // 2
-    cdef cnp.ndarray parts = typed_view(array, cnp.PyArray_BYTES(array), (<Dtype> dtype_of(to_real(code))).numpy_dtype,
-                                        ndim + 1, shape, strides)
-    cdef cnp.ndarray total = reduced(&SUM_OF_SQUARES, parts, dims | (<Dims> 1) << ndim, keepdim)
+    cdef cnp.ndarray total = reduced(&SUM_OF_SQUARES, pairs_of(array), dims | (<Dims> 1) << ndim, keepdim)
     return total.reshape(reduced_sizes(array, dims, True)) if keepdim else total
 
 

@@ -1,7 +1,8 @@
 """Loops that reduce float32 and float64 over the last two dimensions of a walk (know no array).
 
 Along contiguous runs they keep LANES results at a time, so that no step waits for the one before, and combine elements in
-pairs first; across runs they take four at a time. So errors of sums grow as slowly as in NumPy's pairwise sum.
+pairs first; across runs they take four at a time, and where results are double (`wide`), ROWS of them are summed before they
+are added to those. So errors of sums grow as slowly as in NumPy's pairwise sum.
 """
 
 from libc.math cimport INFINITY, NAN
@@ -25,7 +26,9 @@ cdef extern from *:
         static AUTOGRAD_CY_INLINED void fuse##autograd_cy_reduce_columns( \\
             real *, char const *, npy_intp, npy_intp, npy_intp, int); \\
         static AUTOGRAD_CY_INLINED void fuse##autograd_cy_reduce_plane( \\
-            char **, npy_intp, npy_intp const *, void *, real, int); \\
+            char **, npy_intp, npy_intp const *, void *, real, int, int); \\
+        static AUTOGRAD_CY_INLINED void fuse##autograd_cy_sum_columns( \\
+            double *, char const *, npy_intp, npy_intp, npy_intp, int, real); \\
         AUTOGRAD_CY_CLONED static double fuse##autograd_cy_row_total(real const *, npy_intp); \\
         AUTOGRAD_CY_CLONED static double fuse##autograd_cy_row_dot(real const *, real const *, npy_intp);
     #define DECLARE_PLANES(how) \\
@@ -36,6 +39,9 @@ cdef extern from *:
     DECLARE_PLANES(sum)
     DECLARE_PLANES(sizes)
     DECLARE_PLANES(squares)
+    AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_sum_wide)
+    AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_sizes_wide)
+    AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_squares_wide)
     DECLARE_PLANES(largest)
     DECLARE_PLANES(smallest)
     """
@@ -43,7 +49,8 @@ cdef extern from *:
 cdef enum:
     LANES = 32
     BLOCK = 1024            # elements that are reduced lane by lane before the lanes are put together
-    COLUMNS = 2048
+    COLUMNS = 2048          # columns that are reduced together
+    ROWS = 64               # rows that are summed before they are added in double
 
 
 # one run
@@ -217,7 +224,30 @@ cdef inline void reduce_columns "autograd_cy_reduce_columns"(
         row += 1
 
 
-cdef inline void reduce_odd(char **args, const npy_intp *strides, const Run *run, int how, real kind) noexcept nogil:
+cdef inline void sum_columns "autograd_cy_sum_columns"(
+        double *out, const char *x, npy_intp rows, npy_intp stride, npy_intp n, int how, real kind) noexcept nogil:
+    """The same for sums, added to totals in double after each ROWS rows."""
+    cdef real[COLUMNS] block
+    cdef npy_intp row = 0, k
+    while row < rows:
+        for k in range(n):
+            block[k] = 0
+        reduce_columns(<real *> &block[0], x + row * stride, min(rows - row, <npy_intp> ROWS), stride, n, how)
+        for k in range(n):
+            out[k] += block[k]
+        row += ROWS
+
+
+cdef inline void put(char *out, double value, int how, real kind, bint wide) noexcept nogil:
+    """Combine one result with a value."""
+    if wide:
+        (<double *> out)[0] = combined((<double *> out)[0], value, how)
+    else:
+        (<real *> out)[0] = <real> combined(<double> (<real *> out)[0], value, how)
+
+
+cdef inline void reduce_odd(char **args, const npy_intp *strides, const Run *run, int how, real kind,
+                            bint wide) noexcept nogil:
     """One run, neither along nor across contiguous elements."""
     cdef char *operands[3]
     cdef real *out
@@ -227,8 +257,10 @@ cdef inline void reduce_odd(char **args, const npy_intp *strides, const Run *run
         operands[1] = args[1]
         run.borrowed.loop(operands, &n, run.strides, run.borrowed.data)
     elif run.strides[0] == 0:
-        out = <real *> args[0]
-        out[0] = <real> combined(<double> out[0], reduce_strided(args[1], n, run.strides[1], how, kind), how)
+        put(args[0], reduce_strided(args[1], n, run.strides[1], how, kind), how, kind, wide)
+    elif wide:
+        for i in range(n):
+            put(args[0] + i * run.strides[0], mapped((<real *> (args[1] + i * run.strides[1]))[0], how), how, kind, wide)
     else:
         for i in range(n):
             out = <real *> (args[0] + i * run.strides[0])
@@ -236,82 +268,104 @@ cdef inline void reduce_odd(char **args, const npy_intp *strides, const Run *run
 
 
 cdef inline void reduce_plane "autograd_cy_reduce_plane"(
-        char **args, npy_intp rows, const npy_intp *strides, void *data, real kind, int how) noexcept nogil:
-    """Reduce `rows` runs, each as `run` says: along contiguous runs, across them, or any other way."""
+        char **args, npy_intp rows, const npy_intp *strides, void *data, real kind, int how, bint wide) noexcept nogil:
+    """Reduce `rows` runs, each as `run` says: along contiguous runs, across them, or any other way.
+
+    `wide`: the results, sums, are double.
+    """
     cdef const Run *run = <const Run *> data
-    cdef npy_intp row, start = 0, n = run.size
+    cdef npy_intp row, start = 0, n = run.size, width
+    cdef npy_intp size = sizeof(double) if wide else sizeof(real)
     cdef char *operands[2]
-    cdef real *out
     if run.strides[1] == sizeof(real) and run.strides[0] == 0 and not (is_choice(how) and n >= thresholds.long_choice):
         for row in range(rows):
-            out = <real *> (args[0] + row * strides[0])
-            out[0] = <real> combined(<double> out[0], reduce_row(<const real *> (args[1] + row * strides[1]), n, how), how)
-    elif run.strides[1] == sizeof(real) and run.strides[0] == sizeof(real) and strides[0] == 0:
+            put(args[0] + row * strides[0], reduce_row(<const real *> (args[1] + row * strides[1]), n, how), how, kind, wide)
+    elif run.strides[1] == sizeof(real) and run.strides[0] == size and strides[0] == 0:
         while start < n:
-            reduce_columns(<real *> args[0] + start, args[1] + start * sizeof(real), rows, strides[1],
-                           min(n - start, <npy_intp> COLUMNS), how)
+            width = min(n - start, <npy_intp> COLUMNS)
+            operands[0] = args[0] + start * size
+            operands[1] = args[1] + start * sizeof(real)
+            if wide and (real is float or rows > ROWS):
+                sum_columns(<double *> operands[0], operands[1], rows, strides[1], width, how, kind)
+            else:
+                reduce_columns(<real *> operands[0], operands[1], rows, strides[1], width, how)
             start += COLUMNS
     else:
         for row in range(rows):
             operands[0] = args[0] + row * strides[0]
             operands[1] = args[1] + row * strides[1]
-            reduce_odd(operands, strides, run, how, kind)
+            reduce_odd(operands, strides, run, how, kind, wide)
 
 
 cdef void sum_f32 "autograd_cy_sum_f32"(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
-    reduce_plane(args, dims[0], strides, data, <float> 0, ADD)
+    reduce_plane(args, dims[0], strides, data, <float> 0, ADD, False)
 
 
 cdef void sum_f64 "autograd_cy_sum_f64"(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
-    reduce_plane(args, dims[0], strides, data, <double> 0, ADD)
+    reduce_plane(args, dims[0], strides, data, <double> 0, ADD, True)
 
 
 cdef void sizes_f32 "autograd_cy_sizes_f32"(char **args, const npy_intp *dims, const npy_intp *strides,
                                             void *data) noexcept nogil:
-    reduce_plane(args, dims[0], strides, data, <float> 0, ADD_SIZES)
+    reduce_plane(args, dims[0], strides, data, <float> 0, ADD_SIZES, False)
 
 
 cdef void sizes_f64 "autograd_cy_sizes_f64"(char **args, const npy_intp *dims, const npy_intp *strides,
                                             void *data) noexcept nogil:
-    reduce_plane(args, dims[0], strides, data, <double> 0, ADD_SIZES)
+    reduce_plane(args, dims[0], strides, data, <double> 0, ADD_SIZES, True)
 
 
 cdef void squares_f32 "autograd_cy_squares_f32"(char **args, const npy_intp *dims, const npy_intp *strides,
                                                 void *data) noexcept nogil:
-    reduce_plane(args, dims[0], strides, data, <float> 0, ADD_SQUARES)
+    reduce_plane(args, dims[0], strides, data, <float> 0, ADD_SQUARES, False)
 
 
 cdef void squares_f64 "autograd_cy_squares_f64"(char **args, const npy_intp *dims, const npy_intp *strides,
                                                 void *data) noexcept nogil:
-    reduce_plane(args, dims[0], strides, data, <double> 0, ADD_SQUARES)
+    reduce_plane(args, dims[0], strides, data, <double> 0, ADD_SQUARES, True)
+
+
+cdef void sum_wide "autograd_cy_sum_wide"(char **args, const npy_intp *dims, const npy_intp *strides,
+                                          void *data) noexcept nogil:
+    reduce_plane(args, dims[0], strides, data, <float> 0, ADD, True)
+
+
+cdef void sizes_wide "autograd_cy_sizes_wide"(char **args, const npy_intp *dims, const npy_intp *strides,
+                                              void *data) noexcept nogil:
+    reduce_plane(args, dims[0], strides, data, <float> 0, ADD_SIZES, True)
+
+
+cdef void squares_wide "autograd_cy_squares_wide"(char **args, const npy_intp *dims, const npy_intp *strides,
+                                                  void *data) noexcept nogil:
+    reduce_plane(args, dims[0], strides, data, <float> 0, ADD_SQUARES, True)
 
 
 cdef void product_f32(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
-    reduce_plane(args, dims[0], strides, data, <float> 0, MULTIPLY)
+    reduce_plane(args, dims[0], strides, data, <float> 0, MULTIPLY, False)
 
 
 cdef void product_f64(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
-    reduce_plane(args, dims[0], strides, data, <double> 0, MULTIPLY)
+    reduce_plane(args, dims[0], strides, data, <double> 0, MULTIPLY, False)
 
 
 cdef void largest_f32 "autograd_cy_largest_f32"(char **args, const npy_intp *dims, const npy_intp *strides,
                                                 void *data) noexcept nogil:
-    reduce_plane(args, dims[0], strides, data, <float> 0, TAKE_LARGEST)
+    reduce_plane(args, dims[0], strides, data, <float> 0, TAKE_LARGEST, False)
 
 
 cdef void largest_f64 "autograd_cy_largest_f64"(char **args, const npy_intp *dims, const npy_intp *strides,
                                                 void *data) noexcept nogil:
-    reduce_plane(args, dims[0], strides, data, <double> 0, TAKE_LARGEST)
+    reduce_plane(args, dims[0], strides, data, <double> 0, TAKE_LARGEST, False)
 
 
 cdef void smallest_f32 "autograd_cy_smallest_f32"(char **args, const npy_intp *dims, const npy_intp *strides,
                                                   void *data) noexcept nogil:
-    reduce_plane(args, dims[0], strides, data, <float> 0, TAKE_SMALLEST)
+    reduce_plane(args, dims[0], strides, data, <float> 0, TAKE_SMALLEST, False)
 
 
 cdef void smallest_f64 "autograd_cy_smallest_f64"(char **args, const npy_intp *dims, const npy_intp *strides,
                                                   void *data) noexcept nogil:
-    reduce_plane(args, dims[0], strides, data, <double> 0, TAKE_SMALLEST)
+    reduce_plane(args, dims[0], strides, data, <double> 0, TAKE_SMALLEST, False)
 
 
 cdef Loop plane_loop(How how, int code) noexcept:
@@ -342,3 +396,14 @@ cdef Loop plane_loop(How how, int code) noexcept:
     if single:
         return smallest_f32
     return smallest_f64
+
+
+cdef Loop wide_loop(How how) noexcept:
+    """The loop that sums float32 in float64, or NULL."""
+    if how == ADD:
+        return sum_wide
+    if how == ADD_SIZES:
+        return sizes_wide
+    if how == ADD_SQUARES:
+        return squares_wide
+    return NULL

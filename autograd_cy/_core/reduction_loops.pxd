@@ -4,13 +4,14 @@ cimport numpy as cnp
 from numpy cimport npy_intp
 
 from autograd_cy._core.dtypes cimport NCODES
-from autograd_cy._core.loops cimport Kernel, Loop, Walk
+from autograd_cy._core.loops cimport Kernel, Loop, Part, Walk
 
 ctypedef unsigned long long Dims    # a set of dimensions: bit d stands for dimension d
 
 cdef struct Reducer:                # a loop of two operands that reduces
     Kernel[NCODES] kernels
     Loop[NCODES] planes             # our own for the last two dimensions, or NULL
+    Loop wide                       # that of float32 whose results are float64, or NULL
     char[NCODES][16] identity       # what nothing reduces to, in each type
     Reducer *merging                # for partial results
 
@@ -22,8 +23,12 @@ cdef Reducer SUM, PRODUCT, LARGEST, SMALLEST, ANY_TRUE, ALL_TRUE
 cdef Reducer SUM_OF_SIZES, SUM_OF_SQUARES        # of float32 and float64
 
 cdef cnp.ndarray reduced(Reducer *reducer, cnp.ndarray array, Dims dims, bint keepdim)
-cdef int walk_along(Walk *walk, Reducer *reducer, int code) except -1
-cdef int sum_along(Walk *walk, int n, Kernel *kernel, int code) except -1
+cdef int walk_along(Walk *walk, Reducer *reducer, int code, int kept) except -1
+cdef int sum_along(Walk *walk, int n, Part part, void *data, int kept) except -1
+cdef int kept_code(int code, int ndim, const npy_intp *sizes, Dims dims, bint in_order) noexcept
+cdef cnp.ndarray narrowed(cnp.ndarray array, int code)
+cdef cnp.ndarray pairs_of(cnp.ndarray array)
+cdef cnp.ndarray numbers_of(cnp.ndarray pairs)
 cdef void call_planes(Walk *walk, int n, void *planes) noexcept nogil
 cdef void set_reduction(Walk *walk, cnp.ndarray first, cnp.ndarray array, cnp.ndarray total) noexcept
 cdef cnp.ndarray total_of(cnp.ndarray array, int code, Dims dims, bint keepdim)

@@ -3,7 +3,9 @@
 NOTE [Reducing]
 A reduction walks its input with a loop of two operands (add, maximum) that sees the result as first operand and as
 output, with stride 0 along the reduced dimensions. NumPy's loops know that case. Floats have loops of our own, over the
-last two dimensions at once (`plane_loops`), also for sums of what is computed of each element.
+last two dimensions at once (`plane_loops`), also for sums of what is computed of each element. Along a run they are as exact
+as a pairwise sum; where very many runs, or elements that lie apart, come to one result (`deep_sum`), that is kept in double
+until the end. Complex numbers of such sums are seen as pairs of floats.
 """
 
 import numpy as np
@@ -12,13 +14,14 @@ from libc.string cimport memcpy
 cimport numpy as cnp
 from numpy cimport npy_intp
 
-from autograd_cy._core.buffers cimport cast, dense_copy, new_array, strided_view
+from autograd_cy._core.buffers cimport cast, dense_copy, new_array, strided_view, typed_view
 from autograd_cy._core.dtypes cimport (
-    COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64, ITEMSIZE, NCODES, code_of, dtype, dtype_of)
+    COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64, ITEMSIZE, NCODES, code_of, dtype, dtype_of, to_complex, to_real)
 from autograd_cy._core.loops cimport MAX_DIMS, Kernel, Walk, borrow, call_part, set_operand
 from autograd_cy._core.partials cimport Reduction, fill, share_reduction
 from autograd_cy._core.plane_loops cimport (
-    ADD, ADD_SIZES, ADD_SQUARES, MULTIPLY, TAKE_LARGEST, TAKE_SMALLEST, How, Run, plane_loop, real)
+    ADD, ADD_SIZES, ADD_SQUARES, MULTIPLY, TAKE_LARGEST, TAKE_SMALLEST, How, Run, plane_loop, real, wide_loop)
+from autograd_cy._core.thresholds cimport thresholds
 
 cnp.import_array()
 
@@ -48,6 +51,7 @@ cdef void set_planes(Reducer *reducer, How how, Reducer *merging) noexcept:
     """Give the reducer our own loops."""
     cdef int code
     reducer.merging = merging
+    reducer.wide = wide_loop(how)
     for code in range(NCODES):
         reducer.planes[code] = plane_loop(how, code)
 
@@ -74,13 +78,15 @@ cdef cnp.ndarray reduced(Reducer *reducer, cnp.ndarray array, Dims dims, bint ke
     cdef Walk walk
     cdef npy_intp[MAX_DIMS] sizes
     cdef cnp.ndarray result
-    cdef int axis, own = 0, code = code_of(array)
+    cdef int axis, own = 0, code = code_of(array), kept = code
     cdef bint along
     if not cnp.PyArray_ISALIGNED(array):
         array = dense_copy(array)
     walk.ndim = cnp.PyArray_NDIM(array)
-    result = new_array(code, reduced_shape(array, dims, keepdim, sizes), sizes)
-    fill(result, reducer.identity[code], ITEMSIZE[code])
+    if reducer.wide != NULL:
+        kept = kept_code(code, walk.ndim, cnp.PyArray_DIMS(array), dims, cnp.PyArray_IS_C_CONTIGUOUS(array))
+    result = new_array(kept, reduced_shape(array, dims, keepdim, sizes), sizes)
+    fill(result, reducer.identity[kept], ITEMSIZE[kept])
     walk.data[0] = walk.data[2] = cnp.PyArray_BYTES(result)
     walk.data[1] = cnp.PyArray_BYTES(array)
     for axis in range(walk.ndim):
@@ -91,26 +97,79 @@ cdef cnp.ndarray reduced(Reducer *reducer, cnp.ndarray array, Dims dims, bint ke
         own += keepdim or not along
     if not cnp.PyArray_IS_C_CONTIGUOUS(array):
         sort_by_stride(&walk)
-    walk_along(&walk, reducer, code)
-    return result
+    walk_along(&walk, reducer, code, kept)
+    return narrowed(result, code)
 
 
-cdef int walk_along(Walk *walk, Reducer *reducer, int code) except -1:
-    """Call the reducer's loop on each run, or its own loop for planes on each two dimensions."""
+cdef int walk_along(Walk *walk, Reducer *reducer, int code, int kept) except -1:
+    """Call the reducer's loop on each run, or its own loop for planes on each two dimensions; results are of type `kept`."""
     cdef Reducer *merging = reducer.merging
     cdef Planes planes = Planes(reducer.planes[code], &reducer.kernels[code])
-    cdef Planes last = Planes(merging.planes[code], &merging.kernels[code])
-    cdef Reduction reduction = Reduction(call_planes, &planes, call_planes, &last, code, &merging.identity[code][0])
-    if merging != reducer:
+    cdef Planes last = Planes(merging.planes[kept], &merging.kernels[kept])
+    cdef Reduction reduction = Reduction(call_planes, &planes, call_planes, &last, kept, &merging.identity[kept][0])
+    if kept != code:
+        planes.loop = reducer.wide
+    if merging != reducer or kept != code:
         planes.borrowed = NULL
     return share_reduction(walk, 3, &reduction)
 
 
-cdef int sum_along(Walk *walk, int n, Kernel *kernel, int code) except -1:
-    """Call a kernel that adds to its last operand on each run."""
-    cdef Planes planes = Planes(SUM.planes[code], &SUM.kernels[code])
-    cdef Reduction reduction = Reduction(call_part, kernel, call_planes, &planes, code, &SUM.identity[code][0])
+cdef int sum_along(Walk *walk, int n, Part part, void *data, int kept) except -1:
+    """Call a part that adds to its last operand, of type `kept`."""
+    cdef Planes planes = Planes(SUM.planes[kept], &SUM.kernels[kept])
+    cdef Reduction reduction = Reduction(part, data, call_planes, &planes, kept, &SUM.identity[kept][0])
     return share_reduction(walk, n, &reduction)
+
+
+cdef int kept_code(int code, int ndim, const npy_intp *sizes, Dims dims, bint in_order) noexcept:
+    """The type in which sums along `dims` are kept until they are complete: float64 for deep ones of float32.
+
+    `in_order`: the last dimensions, where all of them are summed, are one run.
+    """
+    cdef npy_intp depth = 1
+    cdef int axis
+    if code != FLOAT32:
+        return code
+    for axis in range(ndim - 1, -1, -1):
+        if not dims >> axis & 1:
+            in_order = False
+        elif not in_order:
+            depth *= sizes[axis]
+    return FLOAT64 if depth >= thresholds.deep_sum else code
+
+
+cdef cnp.ndarray narrowed(cnp.ndarray array, int code):
+    """What was kept in float64 in the type `code`, which is that or float32."""
+    cdef cnp.ndarray result
+    cdef const double *source
+    cdef float *data
+    cdef npy_intp i
+    if code_of(array) == code:
+        return array
+    result = new_array(code, cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array))
+    source, data = <const double *> cnp.PyArray_DATA(array), <float *> cnp.PyArray_DATA(result)
+    for i in range(cnp.PyArray_SIZE(array)):
+        data[i] = <float> source[i]
+    return result
+
+
+cdef cnp.ndarray pairs_of(cnp.ndarray array):
+    """Complex numbers seen as real ones, with a last dimension of two."""
+    cdef npy_intp[MAX_DIMS + 1] shape
+    cdef npy_intp[MAX_DIMS + 1] strides
+    cdef int axis, ndim = cnp.PyArray_NDIM(array)
+    for axis in range(ndim):
+        shape[axis], strides[axis] = cnp.PyArray_DIM(array, axis), cnp.PyArray_STRIDE(array, axis)
+    shape[ndim], strides[ndim] = 2, cnp.PyArray_ITEMSIZE(array) // 2
+    return typed_view(array, cnp.PyArray_BYTES(array), (<dtype> dtype_of(to_real(code_of(array)))).numpy_dtype, ndim + 1,
+                      shape, strides)
+
+
+cdef cnp.ndarray numbers_of(cnp.ndarray pairs):
+    """The opposite, of dense pairs: a new array."""
+    cdef cnp.ndarray numbers = new_array(to_complex(code_of(pairs)), cnp.PyArray_NDIM(pairs) - 1, cnp.PyArray_DIMS(pairs))
+    memcpy(cnp.PyArray_DATA(numbers), cnp.PyArray_DATA(pairs), cnp.PyArray_NBYTES(pairs))
+    return numbers
 
 
 cdef void call_planes(Walk *walk, int n, void *called) noexcept nogil:
@@ -163,7 +222,18 @@ cdef cnp.ndarray total_of(cnp.ndarray array, int code, Dims dims, bint keepdim):
     """The sum in the type `code`; float16 is summed in float32."""
     if code == FLOAT16:
         return cast(total_of(array, FLOAT32, dims, keepdim), FLOAT16)
-    return reduced(&SUM, array if code_of(array) == code else cast(array, code), dims, keepdim)
+    if code_of(array) != code:
+        array = cast(array, code)
+    if code == COMPLEX64 and is_deep_in_pairs(array, dims):
+        return numbers_of(reduced(&SUM, pairs_of(array), dims, keepdim))
+    return reduced(&SUM, array, dims, keepdim)
+
+
+cdef bint is_deep_in_pairs(cnp.ndarray array, Dims dims) noexcept:
+    """Whether complex numbers are summed by many, but not along their last dimension, where NumPy sums in pairs itself."""
+    cdef int ndim = cnp.PyArray_NDIM(array)
+    return (0 < ndim < MAX_DIMS and not dims >> (ndim - 1) & 1
+            and kept_code(FLOAT32, ndim, cnp.PyArray_DIMS(array), dims, False) == FLOAT64)
 
 
 cdef cnp.ndarray expanded(cnp.ndarray g, tuple sizes, Dims dims):

@@ -15,6 +15,7 @@ cdef struct Thresholds:
     npy_intp copied_run             # elements of a run, below which NumPy copies a large array sooner
     npy_intp partial_work           # elements, from which on a sum is worth partial results ...
     npy_intp partial_rows           # ... if it is one of that many rows
+    npy_intp deep_sum               # elements of a sum that lie apart, from which on it is kept in double
     npy_intp fused_work             # elements, from which on a kernel's results are summed block by block ...
     npy_intp fused_run              # ... if its runs are that long
     npy_intp long_choice            # elements of a row, from which on NumPy's loop finds the largest sooner

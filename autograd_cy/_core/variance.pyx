@@ -1,7 +1,9 @@
 """Variance and standard deviation."""
 
 import warnings
-from math import inf
+from math import inf, nan
+
+import numpy as np
 
 cimport cython
 cimport numpy as cnp
@@ -24,13 +26,17 @@ cnp.import_array()
 
 
 cdef class VarianceReduction(FusedReduction):
-    """The third constant is the correction as it was given, the fourth the degrees of freedom."""
+    """The third constant is the correction as it was given, the fourth the degrees of freedom, below 0, too."""
 
     cdef tuple constant_names(self):
         return ("dim", "keepdim", "correction")
 
     cdef Kernel *kernel(self, int code) except? NULL:
-        return &DEVIATING[code]
+        return NULL if self.is_undefined() else &DEVIATING[code]
+
+    cdef bint is_undefined(self):
+        """Whether it is of all elements and has no degree of freedom: PyTorch has another formula for that."""
+        return self.constants[0] is None and self.constants[3] <= 0
 
     cdef tuple operands(self, cnp.ndarray x, cnp.ndarray g, Dims dims):
         return mean_of(x, code_of(x), dims, False), self.scales(g)
@@ -42,8 +48,11 @@ cdef class VarianceReduction(FusedReduction):
     cdef object deviations(self):
         """The deviations from the mean over the degrees of freedom."""
         x = unpack(self, 0)
-        scale = 1 / self.constants[3] if self.constants[3] else inf
-        return (x - x.mean(self.constants[0], True)) * scale
+        d = x - x.mean(self.constants[0], True)
+        if self.is_undefined():
+            deviations = (<Tensor> d).array
+            return new_tensor(np.asarray(np.where(deviations == 0, nan, inf), deviations.real.dtype))
+        return d * (1 / self.constants[3] if self.constants[3] else inf)
 
 
 @cython.final
@@ -83,12 +92,12 @@ cdef object variance(object input, object dim, object unbiased, bint keepdim, ob
     cdef Dims dims = dims_of(dim, cnp.PyArray_NDIM(x.array), name)
     if code_of(x.array) < FLOAT16:
         raise RuntimeError("std and var only support floating point and complex dtypes")
-    cdef double freedom = count_along(x.array, dims) - (1 if correction is None else correction)
-    if freedom <= 0:
-        freedom = 0
+    cdef Py_ssize_t count = count_along(x.array, dims)
+    cdef double freedom = count - (1 if correction is None else correction)
+    if freedom <= 0 or (cnp.PyArray_SIZE(x.array) == 0 and count > 0):
         warnings.warn(f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
                       "(input numel divided by output numel).", UserWarning)
-    cdef Tensor y = new_tensor(variance_of(x.array, dims, keepdim, freedom, root))
+    cdef Tensor y = new_tensor(variance_of(x.array, dims, keepdim, max(freedom, 0.0), root))
     if not is_wanted(x):
         return y
     constants = (None if dim is None else dim_tuple(dims), keepdim, correction, freedom)
