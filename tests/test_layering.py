@@ -38,6 +38,7 @@ LAYERS = [
     _core.nans
     _core.anomaly
     _core.record
+    _core.basic_functions
     _core.views
     _core.copy_slices
     _core.change
@@ -74,7 +75,7 @@ LAYERS = [
     return_types overrides
     _typed
     random cuda memory
-    autograd._mode_decorator
+    autograd._mode_decorator autograd._node
     autograd._saved_hooks
     autograd._packers autograd._saved_guard
     autograd._cycles
@@ -88,8 +89,10 @@ LAYERS = [
     autograd._explain
     autograd.graph
     autograd._gradcheck_jacobian autograd._gradcheck_compare autograd._gradcheck_report autograd._gradcheck_seeds
+    autograd._gradcheck_legacy
     autograd.gradcheck
     autograd
+    _C._autograd _C._functions
     _C
     _tensor nn.functional
     nn

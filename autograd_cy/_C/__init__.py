@@ -1,6 +1,6 @@
-"""What PyTorch code takes from `torch._C`: questions to the running backward (facade).
+"""What PyTorch code takes from `torch._C`: questions to the running backward, modes (facade).
 
-Their public home is `autograd.graph`.
+Their public home is `autograd.graph`, `autograd.grad_mode`.
 """
 
 from .._core.node import Node
@@ -8,20 +8,48 @@ from .._core.overrides import disabled_torch_function
 from .._core.overrides import subclasses_as_tensors as DisableTorchFunctionSubclass
 from .._core.running import current_graph_task_id as _current_graph_task_id
 from .._core.running import current_node as _current_autograd_node
-from .._core.running import execution_order
-from .._core.running import will_execute as _will_engine_execute_node
+from .._core.running import execution_order, is_captured_leaf, will_execute
 from .._core.tensor import TensorBase
+from .._later import names_later
+from ..autograd.forward_ad import _is_fwd_grad_enabled
+from ..autograd.forward_ad import _set_fwd_grad_enabled as _SetForward
 from ..autograd.grad_mode import is_multithreading_enabled
 from ..autograd.variable import ImperativeEngine as _ImperativeEngine
 
 __all__ = [
     "DisableTorchFunction", "DisableTorchFunctionSubclass", "TensorBase", "_ImperativeEngine", "_current_autograd_node",
-    "_current_graph_task_execution_order", "_current_graph_task_id", "_disabled_torch_function_impl",
-    "_will_engine_execute_node",
+    "_current_graph_task_execution_order", "_current_graph_task_id", "_disabled_torch_function_impl", "_is_fwd_grad_enabled",
+    "_set_fwd_grad_enabled", "_will_engine_execute_node",
 ]  # fmt: skip
 
 DisableTorchFunction = DisableTorchFunctionSubclass
 _disabled_torch_function_impl = staticmethod(disabled_torch_function)  # as an attribute of a class it is not bound
+
+
+__getattr__, __dir__ = names_later(__name__, {"_autograd": [], "_functions": []})
+
+
+def _set_fwd_grad_enabled(enabled: bool) -> None:
+    """_set_fwd_grad_enabled(enabled): let operations carry tangents along, or not, in this context."""
+    _SetForward(enabled)
+
+
+def _will_engine_execute_node(node: Node) -> bool:
+    """_will_engine_execute_node(node) -> bool: whether the running backward has a gradient for this node, or had.
+
+    RuntimeError outside of backward, for what is no node, and for a leaf whose gradient grad() only takes.
+    `autograd.graph.will_execute` is True for that.
+    """
+    if not isinstance(node, Node):
+        raise RuntimeError(f"_will_engine_execute_node expects an grad_fn, but got {type(node).__name__}")
+    if _current_graph_task_id() < 0:
+        raise RuntimeError("_get_should_execute_nodes should only be called during the backward pass")
+    if is_captured_leaf(node):
+        raise RuntimeError(
+            "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This is "
+            "currently not supported. (autograd.graph.will_execute() answers True)"
+        )
+    return will_execute(node)
 
 
 def _current_graph_task_execution_order() -> list[Node]:

@@ -81,7 +81,8 @@ cdef int check_ends(tuple tensors) except -1:
     return 0
 
 
-cdef int check_inputs(object inputs) except -1:
+cdef int check_inputs(object inputs, bint retained=False) except -1:
+    """`retained`: the inputs are to get their `.grad`."""
     if not isinstance(inputs, tuple):
         raise RuntimeError(f"inputs to run_backward must be a tuple, but got {type(inputs).__name__}")
     for x in inputs:
@@ -90,7 +91,8 @@ cdef int check_inputs(object inputs) except -1:
         elif not isinstance(x, Tensor):
             raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(x).__name__}")
         elif not wants_grad(<Tensor> x):
-            raise RuntimeError("One of the differentiated Tensors does not require grad")
+            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False" if retained else
+                               "One of the differentiated Tensors does not require grad")
     return 0
 
 

@@ -16,13 +16,14 @@ from autograd_cy._core.freed cimport history_of, note_backward
 from autograd_cy._core.graph_task cimport (
     SIGNAL_INTERVAL, GraphTask, count_running, current_task, finished, leads_anywhere, leads_on, new_task, notes_of)
 from autograd_cy._core.hooks cimport (
-    keep_retained, run_post_accumulate_hooks, run_post_hooks, run_pre_hooks, run_tensor_hooks)
+    keep_retained, retain_grad, run_post_accumulate_hooks, run_post_hooks, run_pre_hooks, run_tensor_hooks)
 from autograd_cy._core.input_buffer cimport accumulate, accumulate_at_once, add_at_once, add_gradient
 from autograd_cy._core.modes cimport Extent, current_mode, enter_modes, leave_modes, own_modes
 from autograd_cy._core.nans cimport check_gradient, check_gradients
 from autograd_cy._core.node cimport (
     AccumulateGrad, BOXED, Node, NodeHooks, Scratch, existing_hooks, has_hooks, leaf_of, target_of)
 from autograd_cy._core.op_hooks cimport is_logged, observe_end, observe_start
+from autograd_cy._core.packing cimport put_hooks_back
 from autograd_cy._core.ready_queue cimport pop, push
 from autograd_cy._core.reentry cimport in_fresh_thread
 cimport autograd_cy._core.saved as saved_module
@@ -50,6 +51,7 @@ cdef int deliver(GraphTask task, Node node, int output, object g) except -1:
 cdef int run(GraphTask task) except -1:
     cdef Py_ssize_t n = 0
     cdef ThreadState *state = thread_state()
+    cdef void *changed
     while task.ready.size:
         n += 1
         if n % SIGNAL_INTERVAL == 0:
@@ -57,6 +59,9 @@ cdef int run(GraphTask task) except -1:
         task.node = <Node> pop(&task.ready)
         state.node = <void *> task.node
         run_node(task, task.node)
+        if state.hooks_before != NULL:
+            changed, state.hooks_before = state.hooks_before, NULL
+            put_hooks_back(changed)
     task.node = None
     state.node = NULL
     return 0
@@ -311,11 +316,15 @@ cpdef object run_task(object tensors, object grad_tensors, bint keep_graph, bint
     cdef int mode = current_mode()
     cdef GraphTask task, outer = current_task()
     check_roots(tensors, grad_tensors)
-    check_inputs(inputs)
+    check_inputs(inputs, accumulate_grad)
     task = new_task(outer)
     task.detects_nan = mode & DETECT_NAN or (mode & ANOMALY and not own_modes() & KEEP_NAN)
     if task.detects_nan:
         check_roots_for_nan(tensors, grad_tensors, mode)
+    if accumulate_grad and inputs:
+        for x in inputs:
+            if isinstance(x, Tensor):
+                retain_grad(<Tensor> x)
     if not keep_graph:
         task.number = note_backward()
     task.keep_graph = keep_graph
@@ -335,11 +344,14 @@ cpdef object run_from(GraphTask task, tuple tensors, tuple grad_tensors, bint cr
     cdef int mode = current_mode()
     cdef void *outer = state.graph_task
     cdef void *outer_node = state.node
+    cdef void *outer_hooks = state.hooks_before
+    cdef void *changed
     cdef Extent extent
     _held = [target_node(x) for x in inputs]        # a leaf's node lives only as long as somebody holds it
     task.observed = mode & OP_HOOKS or is_logged()      # which may raise: nothing is changed yet
     count_running(1)
     state.graph_task = <void *> task
+    state.hooks_before = NULL
     extent = enter_modes(0, NO_GRAD | DETECT_NAN) if create_graph else enter_modes(NO_GRAD, DETECT_NAN)
     try:
         task.start(tensors, inputs)
@@ -357,10 +369,14 @@ cpdef object run_from(GraphTask task, tuple tensors, tuple grad_tensors, bint cr
         raise
     finally:
         leave_modes(extent)
+        changed = state.hooks_before
+        state.hooks_before = outer_hooks
         state.graph_task = outer
         state.node = outer_node
         task.clear()
         count_running(-1)
+        if changed != NULL:
+            put_hooks_back(changed)
 
 
 cdef str history(Node node):

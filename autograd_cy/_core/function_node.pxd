@@ -22,11 +22,13 @@ cdef class FunctionNode(Node):
     cdef tuple dirty                # inputs that forward wrote to
     cdef list kept                  # SavedTensors
     cdef bint materializes
+    cdef bint keeps_undefined       # but for outputs that have no gradient
     cdef bint in_jvp
     cdef bint cleared               # saved_tensors was read, and may be once only
 
     cdef bint is_set(self, str flag) except -1
     cdef object call_backward(self, list gradients)
+    cdef bint is_constant(self, int i) except -1
     cdef tuple fitted(self, tuple results)
     cdef object fitted_one(self, object g, int i, Metadata expected)
     cdef object checked_tangents(self, tuple results)

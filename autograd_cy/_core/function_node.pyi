@@ -8,6 +8,9 @@ from autograd_cy._core.tensor import Tensor
 
 class FunctionNode(Node):
     @property
+    def _input_metadata(self) -> tuple[Any, ...]: ...
+    _materialize_non_diff_grads: bool
+    @property
     def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]: ...
     def apply(self, *gradients: Tensor | None) -> Any:
         """what the Function's backward returns for these gradients, unchecked."""

@@ -8,7 +8,7 @@ cimport numpy as cnp
 from autograd_cy._core.buffers cimport new_zeros
 from autograd_cy._core.dtypes cimport code_of, dtype_of, is_differentiable
 from autograd_cy._core.graph_task cimport GraphTask, current_task, leads_on
-from autograd_cy._core.node cimport BOXED, Node, target_of
+from autograd_cy._core.node cimport BOXED, Node, metadata_like, target_of
 from autograd_cy._core.saved cimport freed_error
 from autograd_cy._core.saved_tensor cimport SavedTensor, handles
 from autograd_cy._core.tensor cimport Tensor, new_tensor
@@ -179,6 +179,23 @@ cdef class FunctionNode(Node):
         backward = type(self)._forward_cls._backward_function()
         return backward(self, gradients) if self.joint == BOXED else backward(self, *gradients)
 
+    @property
+    def _materialize_non_diff_grads(self):
+        """Whether backward sees zeros, not None, also for outputs that have no gradient."""
+        return not self.keeps_undefined
+
+    @_materialize_non_diff_grads.setter
+    def _materialize_non_diff_grads(self, value):
+        if type(value) is not bool:
+            raise TypeError("set_materialize_non_diff_grads received an invalid combination of arguments: expected a bool, got "
+                            f"{type(value).__name__}")
+        self.keeps_undefined = not value
+
+    @property
+    def _input_metadata(self):
+        return tuple([None if y is None else metadata_like((<Metadata> y).shape, dtype_of((<Metadata> y).code))
+                      for y in self.outputs])
+
     def name(self):
         return type(self).__name__
 
@@ -198,11 +215,15 @@ cdef class FunctionNode(Node):
         cdef int i
         if self.materializes:
             for i in range(len(gradients)):
-                if gradients[i] is None and self.outputs[i] is not None:
+                if gradients[i] is None and self.outputs[i] is not None and not (self.keeps_undefined and self.is_constant(i)):
                     gradients[i] = zeros(<Metadata> self.outputs[i])
         g = None
         results = self.call_backward(gradients)
         return self.fitted(results if isinstance(results, tuple) else (results,))
+
+    cdef bint is_constant(self, int i) except -1:
+        """Whether an output that is a tensor has no gradient."""
+        return self.marks is not None and self.marks[i] or not is_differentiable((<Metadata> self.outputs[i]).code)
 
     cdef tuple fitted(self, tuple results):
         """What backward returned, checked: one gradient for each tensor argument, of its shape and type."""

@@ -49,7 +49,7 @@ def hooks_of_kind(Tensor tensor, str kind):
     return hooks.post_accumulate
 
 
-def retain_grad(Tensor tensor):
+cpdef retain_grad(Tensor tensor):
     """Keep the `.grad` of a computed tensor; the node holds the tensor weakly."""
     make_current(tensor)
     if not tensor.needs_grad:

@@ -34,7 +34,8 @@ from autograd_cy._core.record cimport set_tangent, tangent_of
 from autograd_cy._core.region cimport lies_inside, overlaps_in_part, region_of, repeats_places, spans_meet
 from autograd_cy._core.state cimport FORWARD_AD, GUARDED, NO_GRAD, OP_HOOKS, SAVED_HOOKS, thread_state
 from autograd_cy._core.tensor cimport (
-    IN_GRAD_MODE, Tensor, make_current, new_tensor, share_version, version_of, wants_grad)
+    IN_GRAD_MODE, Tensor, count_write, make_current, new_tensor, share_version, version_of, wants_grad)
+from autograd_cy._core.versions cimport VersionCounter
 from autograd_cy._core.views cimport is_view_of_another, refusal
 
 cnp.import_array()
@@ -96,6 +97,21 @@ cdef int refuse_write(Tensor target, str operation) except -1:
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation. "
                            f"({operation}(): write under no_grad(), or to a clone() of it)")
     return 0
+
+
+def count_writes(tuple tensors):
+    """Count a write to the memory of each tensor that nobody else has counted."""
+    for x in tensors:
+        count_write(<Tensor> x, "increment_version")
+
+
+def set_versions(tuple tensors, tuple versions):
+    """Let the memory of each tensor count as written so often."""
+    cdef VersionCounter counter
+    for x, version in zip(tensors, versions):
+        counter = (<Tensor> x).version_counter()
+        counter.version = counter.whole = version
+        counter.latest = None
 
 
 # how it enters the graph

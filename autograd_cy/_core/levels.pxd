@@ -2,6 +2,7 @@
 
 cdef int push_level(object variable, object value, int bit) except -1
 cdef int pop_level(object variable) except -1
+cdef int return_to_level(object variable, Level level, int bit) except -1
 cdef Level top_level(object variable)
 cdef Level around(Level level)
 

@@ -58,8 +58,11 @@ cdef int push_level(object variable, object value, int bit) except -1:
 cdef int pop_level(object variable) except -1:
     """Take the value on top off; the mode ends with the last Level."""
     cdef ThreadLevels thread = levels_of_thread()
-    cdef Level level = <Level?> top_level(variable)
-    cdef int bit = level.bit
+    cdef Level level = top_level(variable)
+    cdef int bit
+    if level is None:
+        raise RuntimeError(f"{variable.name}: the end of a block that was not entered, or was left already")
+    bit = level.bit
     try:
         variable.set(level.outer)
     except MemoryError:         # it may be set all the same; else it stays where it is, and nobody minds it
@@ -67,6 +70,17 @@ cdef int pop_level(object variable) except -1:
             level.ended = True
     level = None
     if (thread.hooks if bit == SAVED_HOOKS else thread.guards) == 0:
+        thread_state().mode &= ~bit
+    return 0
+
+
+cdef int return_to_level(object variable, Level level, int bit) except -1:
+    """Put a Level that was on top there again, whatever came or went since."""
+    cdef ThreadLevels thread = levels_of_thread()
+    variable.set(level)
+    if thread.hooks if bit == SAVED_HOOKS else thread.guards:
+        thread_state().mode |= bit
+    else:
         thread_state().mode &= ~bit
     return 0
 

@@ -22,8 +22,8 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
 
 from autograd_cy._core.state cimport (
-    ANOMALY, ANY_LAYOUT, CONTEXT_MODES, DETECT_NAN, FORWARD_AD, IN_CONTEXT, INFERENCE, KEEP_NAN, NO_GRAD, ONE_THREAD,
-    REPLAY_VIEWS, ThreadState, thread_state)
+    ANOMALY, ANY_LAYOUT, CONTEXT_MODES, DETECT_NAN, FORWARD_AD, IN_CONTEXT, INFERENCE, KEEP_NAN, NO_FORWARD, NO_GRAD,
+    ONE_THREAD, REPLAY_VIEWS, ThreadState, thread_state)
 
 cdef extern from "Python.h":
     object PyContextVar_New(const char *name, PyObject *default)
@@ -51,7 +51,7 @@ cdef extern from *:
 
 cdef dict bits = {
     "NO_GRAD": NO_GRAD, "INFERENCE": INFERENCE, "ANOMALY": ANOMALY, "KEEP_NAN": KEEP_NAN, "DETECT_NAN": DETECT_NAN,
-    "ONE_THREAD": ONE_THREAD, "REPLAY_VIEWS": REPLAY_VIEWS, "ANY_LAYOUT": ANY_LAYOUT}
+    "ONE_THREAD": ONE_THREAD, "REPLAY_VIEWS": REPLAY_VIEWS, "ANY_LAYOUT": ANY_LAYOUT, "NO_FORWARD": NO_FORWARD}
 
 
 cdef int _nowhere = 0
@@ -142,9 +142,10 @@ cdef void apply(ThreadState *state, int modes) noexcept:
     cdef int mode = state.mode & ~CONTEXT_MODES
     state.own = modes
     if modes & INFERENCE:
+        modes |= NO_GRAD
+    if modes & (INFERENCE | NO_FORWARD):
         state.hidden |= mode & FORWARD_AD
         mode &= ~FORWARD_AD
-        modes |= NO_GRAD
     else:
         mode |= state.hidden
         state.hidden = 0
@@ -270,6 +271,11 @@ def is_inference_mode_enabled():
     True
     """
     return own_modes() & INFERENCE != 0
+
+
+def is_forward_enabled():
+    """is_forward_enabled() -> bool: whether tangents would be carried along at an open dual level."""
+    return not own_modes() & (INFERENCE | NO_FORWARD)
 
 
 def are_on(int modes):

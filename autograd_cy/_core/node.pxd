@@ -66,6 +66,7 @@ cdef class Node:
 cdef class NodeExtras:
     cdef list edges                 # [(node, input number), ...] from the fourth on
     cdef object metadata
+    cdef dict outputs               # output number -> (shape, dtype), of outputs that a user had in hand
     cdef object outer               # of a node inside of a CopySlices: a weak reference to that
     cdef tuple tangents             # of the inputs, if an output is saved and forward mode was on
     cdef long long tangent_level
@@ -93,6 +94,7 @@ ctypedef int (*Accumulate)(Tensor leaf, object g, bint recorded) except -1
 cdef Accumulate accumulate      # input_buffer.pyx fills it in
 
 cdef AccumulateGrad accumulator_of(Tensor leaf)
+cdef object metadata_like(object shape, object dtype)
 cdef int connect(Node node, Tensor source) except -1
 cpdef Node gradient_node(Tensor tensor)
 cdef NodeExtras extras_of(Node node)

@@ -26,7 +26,7 @@ from autograd_cy._core.location cimport described, here
 from autograd_cy._core.saved cimport HANDLES, freed_error, unpack
 from autograd_cy._core.saved_tensor cimport handle_of, release_handles
 from autograd_cy._core.state cimport ThreadState, thread_state
-from autograd_cy._core.tensor cimport Tensor, TensorExtras, extras_of_tensor, make_current, new_tensor
+from autograd_cy._core.tensor cimport Tensor, TensorExtras, extend, extras_of_tensor, make_current, new_tensor
 
 from autograd_cy._core.handle import register
 from autograd_cy._core.lifetime import refuse_new
@@ -143,7 +143,7 @@ cdef class Node:
             name = "_saved_" + name
         elif name.startswith("_raw_saved_") and name[11:] in self.saved_names():
             return handle_of(self, self.saved_names().index(name[11:]))
-        raise AttributeError(f"'{self.name()}' object has no attribute '{name}'")
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __dir__(self):
         names = ["_saved_" + name for name in (*self.saved_names(), *self.constant_names()) if name]
@@ -236,6 +236,15 @@ cdef class Node:
             extras.metadata = {}
         return extras.metadata
 
+    @property
+    def _input_metadata(self):
+        """For each output of the operation the shape, dtype and device that its gradient has.
+
+        NotImplementedError for one that nobody had in hand: it is noted when a tensor is asked for its `grad_fn`.
+        """
+        cdef int i
+        return tuple([metadata_of_output(self, i) for i in range(self.n_outputs)])
+
     def register_hook(self, hook):
         """register_hook(hook) -> RemovableHandle: hook(grad_inputs, grad_outputs) is called after the node ran.
 
@@ -280,6 +289,42 @@ cdef int check_gradients(Node node, tuple gradients) except -1:
             raise TypeError(f"argument {i} is not a Variable: {node.name()} takes Tensors or None, not "
                             f"{type(gradients[i]).__name__}")
     return 0
+
+
+cdef int note_output(Node node, Tensor y) except -1:
+    """Keep what an output is like for `_input_metadata`."""
+    cdef NodeExtras extras = extras_of(node)
+    if extras.outputs is None:
+        extras.outputs = {}
+    extras.outputs[y.output_number] = (y.shape, y.dtype)
+    return 0
+
+
+cdef object metadata_class = None       # of shape and dtype; the facade hands it down
+
+
+def set_metadata_class(cls):
+    global metadata_class
+    metadata_class = cls
+
+
+cdef object metadata_like(object shape, object dtype):
+    return metadata_class(shape, dtype)
+
+
+cdef object metadata_of_output(Node node, int i):
+    cdef object noted
+    if node.extras is not None and (<NodeExtras> node.extras).outputs is not None:
+        noted = (<NodeExtras> node.extras).outputs.get(i)
+        if noted is not None:
+            return metadata_like(noted[0], noted[1])
+    if type(node) is AccumulateGrad:
+        return metadata_like(leaf_of(node).shape, leaf_of(node).dtype)
+    if type(node.saved2) is cnp.ndarray:
+        saved = new_tensor(<cnp.ndarray> node.saved2)
+        return metadata_like(saved.shape, saved.dtype)
+    raise NotImplementedError(f"_input_metadata of output {i} of {node.name()} is known only if the tensor that it computed "
+                              "was asked for its grad_fn")
 
 
 ctypedef void (*Destructor)(PyObject *) noexcept
@@ -527,6 +572,12 @@ cdef class AccumulateGrad(Node):
             accumulate(leaf_of(self), gradients[0], True)
         return ()
 
+    def name(self):
+        return "torch::autograd::AccumulateGrad"
+
+    def __repr__(self):
+        return "<AccumulateGrad>"
+
     @property
     def variable(self):
         """The leaf."""
@@ -572,6 +623,21 @@ cdef int connect(Node node, Tensor source) except -1:
     node.leaf_edges |= 1 << node.n_edges
     return node.add_edge(source, 0)
 
+
+def place_of(Tensor self):
+    """The node of the operation that computed the tensor, None for a leaf."""
+    make_current(self)
+    if self.grad_fn is not None:
+        note_output(self.grad_fn, self)
+    return self.grad_fn
+
+
+def refuse_place(Tensor self, value=None):
+    raise AttributeError("attribute 'grad_fn' of 'autograd_cy.Tensor' objects is not writable; detach() gives a tensor "
+                         "without it")
+
+
+extend("grad_fn", property(place_of, refuse_place, refuse_place))
 
 cdef Node _probe = Node.__new__(Node)
 if owner_of(&_probe.link) != <PyObject *> _probe:

@@ -8,6 +8,7 @@ cdef class HookPair:
     cdef bint with_node
     cdef bint composes
 
+cdef int put_hooks_back(void *before) except -1
 cdef tuple active_pairs()
 cdef object packed_by(HookPair pair, object data, object node, object slot)
 cdef object unpacked_by(HookPair pair, object data, object node, object slot)

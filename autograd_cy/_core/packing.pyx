@@ -7,8 +7,10 @@ cimport cython
 
 from contextvars import ContextVar
 
-from autograd_cy._core.levels cimport Level, around, pop_level, push_level, top_level
-from autograd_cy._core.state cimport SAVED_HOOKS
+from cpython.ref cimport Py_DECREF, Py_INCREF
+
+from autograd_cy._core.levels cimport Level, around, pop_level, push_level, return_to_level, top_level
+from autograd_cy._core.state cimport SAVED_HOOKS, ThreadState, thread_state
 
 
 @cython.final
@@ -26,12 +28,25 @@ def push_hooks(HookPair pair):
     """Let a pair pack what is saved from now on; RuntimeError, with the text that was given, while hooks are disabled."""
     if refusal.get() is not None:
         raise RuntimeError(refusal.get())
+    note_hooks()
     push_level(innermost, pair, SAVED_HOOKS)
 
 
 def pop_hooks():
-    """Take back the last push_hooks()."""
+    """Take back the last push_hooks(); RuntimeError if there is none."""
+    note_hooks()
     pop_level(innermost)
+
+
+def top_hooks():
+    """The pair of functions that was pushed last, or None."""
+    cdef Level level = top_level(innermost)
+    return None if level is None else ((<HookPair> level.value).pack, (<HookPair> level.value).unpack)
+
+
+def refused_by():
+    """The text with which hooks are refused, or None."""
+    return refusal.get()
 
 
 def disable_hooks(str message):
@@ -39,8 +54,30 @@ def disable_hooks(str message):
     previous = refusal.get()
     if message is not None and top_level(innermost) is not None:
         raise RuntimeError(message)
+    note_hooks()
     refusal.set(message)
     return previous
+
+
+cdef int note_hooks() except -1:
+    """What a node's hooks or its Function change of all this, in backward, ends with the node: keep what it is before."""
+    cdef ThreadState *state = thread_state()
+    if state.graph_task != NULL and state.hooks_before == NULL:
+        before = (innermost.get(), refusal.get())
+        Py_INCREF(before)
+        state.hooks_before = <void *> before
+    return 0
+
+
+cdef int put_hooks_back(void *before) except -1:
+    """Undo what happened since `note_hooks`, which kept `before`; takes that reference over."""
+    cdef tuple kept = <tuple> before
+    Py_DECREF(kept)
+    if innermost.get() is not kept[0]:
+        return_to_level(innermost, <Level> kept[0], SAVED_HOOKS)
+    if refusal.get() is not kept[1]:
+        refusal.set(kept[1])
+    return 0
 
 
 cdef tuple active_pairs():

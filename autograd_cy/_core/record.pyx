@@ -18,7 +18,8 @@ from autograd_cy._core.op_hooks cimport observe_forward
 from autograd_cy._core.saved cimport keep_tangents
 from autograd_cy._core.saved_tensor cimport refuse_inference, seal_slots
 from autograd_cy._core.state cimport (
-    ANOMALY, DETECT_NAN, FORWARD_AD, GUARDED, NO_GRAD, OP_HOOKS, SAVED_HOOKS, ThreadState, thread_state)
+    ANOMALY, DETECT_NAN, FORWARD_AD, GUARDED, INFERENCE, NO_FORWARD, NO_GRAD, OP_HOOKS, SAVED_HOOKS, ThreadState,
+    thread_state)
 from autograd_cy._core.tensor cimport (
     Tensor, TensorExtras, extras_of_tensor, link_view, make_current, new_tensor, share_version, version_of, wants_grad)
 
@@ -46,7 +47,10 @@ def open_dual_level():
     opened = levels_opened + 1              # an object, made while the level is not open
     levels_opened += 1
     level = levels_opened
-    thread_state().mode |= FORWARD_AD
+    if own_modes() & (INFERENCE | NO_FORWARD):
+        thread_state().hidden |= FORWARD_AD
+    else:
+        thread_state().mode |= FORWARD_AD
     return opened
 
 

@@ -6,7 +6,7 @@ from libc.string cimport memcpy
 
 from autograd_cy._core.backward_arguments cimport check_ends, check_inputs, target_node
 from autograd_cy._core.graph_task cimport GraphTask, count_running, current_task, leads_on, new_task, notes_of
-from autograd_cy._core.node cimport Node, target_of
+from autograd_cy._core.node cimport AccumulateGrad, Node, target_of
 from autograd_cy._core.ready_queue cimport Ready, ReadyQueue, free_queue, pop, push
 
 
@@ -81,7 +81,7 @@ def queue_callback(callback):
     task.callbacks.append(callback)
 
 
-def will_execute(Node node):
+def will_execute(Node node not None):
     """will_execute(node) -> bool: whether the running backward has a gradient for this node, or had.
 
     RuntimeError outside of backward.
@@ -101,6 +101,18 @@ def will_execute(Node node):
         if task.visited[k] == <PyObject *> node:
             return True                     # it ran already
     return False
+
+
+def is_captured_leaf(Node node not None):
+    """Whether the running grad() was asked for the gradient of this leaf, of which it only takes what arrives."""
+    cdef GraphTask task = needed_task("is_captured_leaf()")
+    return type(node) is AccumulateGrad and task.reaches(node) and notes_of(task, node).captured != 0
+
+
+def keeps_graph():
+    """Whether the running backward retains the graph; True outside of backward."""
+    cdef GraphTask task = current_task()
+    return True if task is None else task.keep_graph
 
 
 def execution_order():

@@ -9,9 +9,8 @@ class SavedTensor:
     def __init__(self) -> None: ...
     data: Any
     def register_hooks(
-        self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]
-    ) -> None:
-        """keep pack_hook(tensor) instead, and use what unpack_hook makes of that."""
+        self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor], /
+    ) -> None: ...
     def unpack(self) -> Tensor:
         """the tensor, as the node gets it."""
     @property

@@ -51,12 +51,16 @@ cdef class SavedTensor:
     def __init__(self):
         raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
 
-    def register_hooks(self, pack_hook, unpack_hook):
+    def register_hooks(self, *hooks):
         """register_hooks(pack_hook, unpack_hook): keep pack_hook(tensor) instead, and use what unpack_hook makes of that.
 
         RuntimeError if it has hooks already, or was given up.
         """
         cdef Tensor tensor, given
+        if len(hooks) != 2:
+            raise TypeError("register_hooks(): incompatible function arguments: expected a pack_hook and an unpack_hook, got "
+                            f"{len(hooks)} arguments")
+        pack_hook, unpack_hook = hooks
         if type(self.value) is Packed:
             raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one "
                                "pair of hooks is allowed at a time.")

@@ -30,6 +30,7 @@ typedef struct {
     unsigned long long version;      /* of the context when `mode` was last right, and the thread it was */
     unsigned long long thread;
     void *settings;                  /* the thread's count of settings, borrowed, or NULL */
+    void *hooks_before;              /* owned: the saved-tensor hooks from before the running node changed them, or NULL */
 } AutogradThreadState;
 
 #endif

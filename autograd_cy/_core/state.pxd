@@ -9,6 +9,7 @@ cdef extern from "state.h" nogil:
         int own, base, hidden
         unsigned long long since, version, thread
         void *settings
+        void *hooks_before
     const bint DEBUG "AUTOGRAD_CY_DEBUG"
 
 cdef enum:
@@ -25,9 +26,10 @@ cdef enum:
     ONE_THREAD = 1024   # set_multithreading_enabled(False)
     REPLAY_VIEWS = 2048     # _force_original_view_tracking(True)
     ANY_LAYOUT = 4096   # enforce_grad_layout_policy(False)
+    NO_FORWARD = 8192   # _set_fwd_grad_enabled(False): no tangents, though a dual level is open
     # what belongs to a context, not to the thread
-    CONTEXT_MODES = NO_GRAD | INFERENCE | ANOMALY | KEEP_NAN | DETECT_NAN | ONE_THREAD | REPLAY_VIEWS | ANY_LAYOUT
+    CONTEXT_MODES = NO_GRAD | INFERENCE | ANOMALY | KEEP_NAN | DETECT_NAN | ONE_THREAD | REPLAY_VIEWS | ANY_LAYOUT | NO_FORWARD
     # what no operation asks for: with these alone it takes the usual path
-    ASIDE = IN_CONTEXT | KEEP_NAN | ONE_THREAD | REPLAY_VIEWS | ANY_LAYOUT
+    ASIDE = IN_CONTEXT | KEEP_NAN | ONE_THREAD | REPLAY_VIEWS | ANY_LAYOUT | NO_FORWARD
 
 cdef ThreadState *thread_state() noexcept nogil

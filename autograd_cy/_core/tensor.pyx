@@ -518,17 +518,6 @@ cdef bint gained_grad(Tensor view) noexcept:
     return base is not None and base.needs_grad and view.counter.version != view.extras.current
 
 
-def place_of(Tensor self):
-    """The node of the operation that computed the tensor, None for a leaf."""
-    make_current(self)
-    return self.grad_fn
-
-
-def refuse_place(Tensor self, value=None):
-    raise AttributeError("attribute 'grad_fn' of 'autograd_cy.Tensor' objects is not writable; detach() gives a tensor "
-                         "without it")
-
-
 cdef str type_name(Tensor tensor):
     """PyTorch's name of a tensor type in messages: `torch.FloatTensor`."""
     return f"torch.{type_word(code_of(tensor.array))}Tensor"
@@ -615,7 +604,6 @@ cdef void open_type():
     for name in own.keys() - vars(TensorBase):
         (<dict> (<TypeObject *> TensorBase).tp_dict)[name] = own[name]
     extend("__dict__", property(attributes_of))
-    extend("grad_fn", property(place_of, refuse_place, refuse_place))
 
 
 def attributes_of(tensor):

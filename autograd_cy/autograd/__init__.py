@@ -2,12 +2,14 @@
 
 from typing import TYPE_CHECKING
 
+from .._core.saved_tensor import SavedTensor
 from .._missing import getattr_of as _getattr_of
 from . import anomaly_mode, forward_ad, function, grad_mode, graph, variable
 from .anomaly_mode import detect_anomaly, detect_nan, set_detect_anomaly
 from .function import Function
 from .grad_mode import (
     _force_original_view_tracking,
+    _unsafe_preserve_version_counter,
     enable_grad,
     enforce_grad_layout_policy,
     inference_mode,
@@ -24,7 +26,8 @@ from .gradients import backward, grad
 from .variable import Variable
 
 __all__ = [
-    "Function", "GradcheckError", "Variable", "_force_original_view_tracking", "anomaly_mode", "backward",
+    "Function", "GradcheckError", "SavedTensor", "Variable", "_force_original_view_tracking",
+    "_unsafe_preserve_version_counter", "anomaly_mode", "backward",
     "detect_anomaly", "detect_nan", "enable_grad",
     "enforce_grad_layout_policy", "forward_ad", "function", "grad", "grad_mode", "gradcheck", "gradgradcheck", "graph",
     "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "is_multithreading_enabled",

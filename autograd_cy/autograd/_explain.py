@@ -37,7 +37,8 @@ class HookCall(NamedTuple):
         what = self.name or _ARROWS.get(self.kind, "keeps .grad")
         place = f" ({self.location})" if self.location else ""
         output = f" output {self.output_nr}" if self.output_nr else ""
-        return f"{self.node.name()}{output}: {self.kind} {what}{place}" if self.hook else f"{self.node.name()}{output} {what}"
+        name = repr(self.node)[1:-1]
+        return f"{name}{output}: {self.kind} {what}{place}" if self.hook else f"{name}{output} {what}"
 
 
 class HookPlan(list[HookCall]):

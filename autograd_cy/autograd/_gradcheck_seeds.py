@@ -1,28 +1,16 @@
 """Unusual incoming gradients, for gradcheck: zero, undefined and batched ones."""
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from .._core.basic_functions import UndefinedGrad
 from .._core.tensor import Tensor, array_of, from_array
 from . import gradients
 from ._gradcheck_jacobian import Array, Probe, push_forward
 from ._gradcheck_report import GradcheckError, agree
-from .function import Function
-
-
-class _Undefine(Function):
-    """Passes its input on; the gradient that it sends back is None."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor) -> Tensor:
-        return x.clone()
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> None:
-        return None
-
 
 def _zero_gradient(probe: Probe, outputs: list[Tensor]) -> bool:
     """Whether the gradients of all inputs are None or zero, for incoming gradients of zero."""
@@ -49,20 +37,32 @@ def check_undefined_gradients(probe: Probe) -> None:
     if len(outputs) > 1:
         cases += [range(i, i + 1) for i in range(len(outputs))]
     for undefined in cases:
-        roots = [_Undefine.apply(y) if i in undefined else y for i, y in enumerate(outputs)]
+        roots = [UndefinedGrad()(y) if i in undefined else y for i, y in enumerate(outputs)]
         try:
             zero = _zero_gradient(probe, roots)
         except Exception as error:  # what a backward raises when it computes with None
+            _warn_of_the_check()
             raise GradcheckError(
                 "Expected backward function to handle undefined output grads, but it raised "
                 f"{type(error).__name__}: {error}. Undefined were those of outputs {list(undefined)}; with "
                 "check_undefined_grad=False this isn't checked."
             ) from error
         if not zero:
+            _warn_of_the_check()
             raise GradcheckError(
                 "Expected all input grads to be undefined or zero when all output grads are undefined or "
                 f"zero. Undefined were those of outputs {list(undefined)}, the others zero."
             )
+
+
+def _warn_of_the_check() -> None:
+    warnings.warn(
+        "Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may break "
+        "existing callers of this function. If this is true for you, you can call this function with "
+        '"check_undefined_grad=False" to disable the feature',
+        UserWarning,
+        stacklevel=5,  # where gradcheck was called
+    )
 
 
 def check_undefined_tangents(probe: Probe) -> None:
@@ -89,7 +89,7 @@ def check_batched_gradients(probe: Probe) -> None:
     rng = np.random.default_rng(0)
     for i, output in enumerate(probe.differentiable_outputs):
         seeds = np.stack([_random_like(output, rng) for _ in range(2)])
-        expected = [_gradients(probe, output, seed) for seed in seeds]
+        expected = [_gradients(probe, output, np.asarray(seed)) for seed in seeds]
         try:
             batched = _gradients(probe, output, seeds, is_grads_batched=True)
         except RuntimeError as error:

@@ -110,4 +110,6 @@ class disable_saved_tensors_hooks:
         self._previous.append(disable_hooks(self.error_message))
 
     def __exit__(self, *exception: object) -> None:
+        if not self._previous:
+            raise RuntimeError("disable_saved_tensors_hooks: the end of a block that was not entered, or was left already")
         disable_hooks(self._previous.pop())

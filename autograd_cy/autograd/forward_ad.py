@@ -3,9 +3,14 @@
 from collections import namedtuple
 
 from .._core import record
+from .._core.modes import is_forward_enabled as _is_fwd_grad_enabled
+from .._core.modes import mode_bit
 from .._core.tensor import Tensor
+from .grad_mode import _Switch
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
+
+_current_level = -1  # the number of the open level
 
 UnpackedDualTensor = namedtuple("UnpackedDualTensor", "primal tangent")
 UnpackedDualTensor.__doc__ = """The primal and the tangent (or None) of a dual tensor.
@@ -23,7 +28,9 @@ def enter_dual_level():
     >>> level = forward_ad.enter_dual_level()
     >>> forward_ad.exit_dual_level(level=level)
     """
+    global _current_level
     record.open_dual_level()
+    _current_level = 0
     return 0
 
 
@@ -37,7 +44,9 @@ def exit_dual_level(*, level=None):
     """
     if level not in (None, 0) and record.is_dual_level_open():
         raise RuntimeError(f"Trying to exit a forward AD level that was not the last one that was created: {level}")
+    global _current_level
     record.close_dual_level()
+    _current_level = -1
 
 
 class dual_level:
@@ -114,8 +123,26 @@ def unpack_dual(tensor, *, level=None):
     >>> tangent
     tensor(1.)
     """
-    if not record.is_dual_level_open():
+    if not record.is_dual_level_open() or not _is_fwd_grad_enabled():
         return UnpackedDualTensor(tensor, None)
     _check_level("unpack_dual", level)
     tangent = record.get_tangent(tensor)
     return UnpackedDualTensor(record.without_tangent(tensor) if tangent is not None else tensor, tangent)
+
+
+class _set_fwd_grad_enabled(_Switch):
+    """``_set_fwd_grad_enabled(mode)`` switches forward mode on or off at once; as a context manager, until its end.
+
+    >>> import autograd_cy as ag
+    >>> from autograd_cy.autograd import forward_ad
+    >>> with forward_ad.dual_level():
+    ...     x = forward_ad.make_dual(ag.tensor(3.0), ag.tensor(1.0))
+    ...     with forward_ad._set_fwd_grad_enabled(False):
+    ...         y = x * x
+    ...     forward_ad.unpack_dual(y).tangent, forward_ad.unpack_dual(x * x).tangent
+    (None, tensor(6.))
+    """
+
+    __slots__ = ()
+    _bit = mode_bit("NO_FORWARD")
+    _on = False

@@ -4,12 +4,13 @@ import functools
 import inspect
 import warnings
 
+from .._core.basic_functions import DelayedError
 from .._core.function_call import apply_function
 from .._core.function_node import FunctionNode
 from .._core.tensor import Tensor
 from .grad_mode import is_grad_enabled, no_grad
 
-__all__ = ["Function", "FunctionCtx", "once_differentiable"]
+__all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
 
 FunctionCtx = FunctionNode  # the ctx is the node
 
@@ -120,16 +121,20 @@ def _parameter_count(function):
     return 0 if code is None else code.co_argcount
 
 
-class _Once(Function):
-    """The identity, with a backward that refuses."""
+class InplaceFunction(Function):
+    """A Function with a flag `inplace`, for programs that name it: use Function.
 
-    @staticmethod
-    def forward(ctx, *tensors):
-        return tensors
+    >>> import autograd_cy as ag
+    >>> issubclass(ag.autograd.function.InplaceFunction, ag.autograd.Function)
+    True
+    """
 
-    @staticmethod
-    def backward(ctx, *grad_outputs):
-        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
+    def __init__(self, inplace=False):
+        super().__init__()
+        self.inplace = inplace
+
+
+_TWICE = "trying to differentiate twice a function that was marked with @once_differentiable"
 
 
 def _is_differentiable(x):
@@ -163,8 +168,9 @@ def once_differentiable(backward):
         if not recorded:
             return results
         several = results if isinstance(results, tuple) else (results,)
-        marked = iter(_Once.apply(*[r.detach().requires_grad_() for r in several if _is_differentiable(r)]))
-        final = tuple(next(marked) if _is_differentiable(r) else r for r in several)
-        return final if isinstance(results, tuple) else final[0]
+        if not all(r is None or isinstance(r, Tensor) for r in several):
+            return results  # which is refused
+        delayed = DelayedError(_TWICE, len(several))
+        return delayed(*[r.detach().requires_grad_() if _is_differentiable(r) else r for r in several])
 
     return unrecorded

@@ -5,6 +5,7 @@ generator shares its caller's context, so that one which is suspended inside `wi
 decorated with `@no_grad()` it doesn't. A new thread begins with all modes as they are by default, also in a copied context.
 """
 
+from .._core.inplace import set_versions
 from .._core.modes import are_on, is_grad_enabled, is_inference_mode_enabled, mode_bit, restore_modes, swap_modes
 from .._core.tensor import Tensor
 from ._mode_decorator import ModeDecorator
@@ -241,3 +242,35 @@ def is_inference(input: Tensor) -> bool:
     if not isinstance(input, Tensor):
         raise TypeError(f"is_inference(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
     return input.is_inference()
+
+
+class _unsafe_preserve_version_counter(ModeDecorator):
+    """``with _unsafe_preserve_version_counter(tensors):`` writes to a tensor, or a tuple of them, don't count.
+
+    For who takes the memory of a saved tensor away and puts the same values back. Anything else gives wrong gradients.
+    AssertionError for what is neither a tensor nor a tuple.
+
+    >>> import autograd_cy as ag
+    >>> x = ag.ones(2)
+    >>> with ag.autograd._unsafe_preserve_version_counter(x):
+    ...     y = x.mul_(3).div_(3)
+    >>> x._version
+    0
+    """
+
+    __slots__ = ("prev_versions", "tensors")
+
+    def __init__(self, tensors):
+        self.tensors = (tensors,) if isinstance(tensors, Tensor) else tensors
+        if not isinstance(self.tensors, tuple):
+            raise AssertionError(f"Expected tensors to be a tuple, not {type(tensors).__name__}")
+        self.prev_versions = tuple(t._version for t in self.tensors)
+
+    def _fresh(self):
+        return type(self)(self.tensors)
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, *exception):
+        set_versions(self.tensors, self.prev_versions)

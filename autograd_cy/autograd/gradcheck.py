@@ -14,6 +14,7 @@ from .._core.tensor import Tensor, array_of, from_array
 from . import gradients
 from ._gradcheck_compare import Tolerances, check_constant, compare_modes
 from ._gradcheck_jacobian import Probe, as_tuple
+from ._gradcheck_legacy import get_analytical_jacobian, get_numerical_jacobian
 from ._gradcheck_report import GradcheckError
 from ._gradcheck_seeds import (
     check_batched_gradients,
@@ -22,7 +23,7 @@ from ._gradcheck_seeds import (
     check_zero_seeds,
 )
 
-__all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
+__all__ = ["GradcheckError", "get_analytical_jacobian", "get_numerical_jacobian", "gradcheck", "gradgradcheck"]
 
 
 class _Modes(NamedTuple):

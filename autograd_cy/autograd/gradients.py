@@ -38,11 +38,11 @@ def _values_of(inputs, caller):
     return tuple(inputs.values())
 
 
-def _zeros_for(x):
+def _zeros_for(x, create_graph):
     """What grad() returns with materialize_grads for an input that was not used."""
     if isinstance(x, GradientEdge):
         raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
-    return x.detach().new_zeros(x.shape)
+    return x.detach().new_zeros(x.shape, requires_grad=create_graph)
 
 
 def _ones_for_edge(edge, position):
@@ -92,15 +92,15 @@ def _check_seed(output, seed, position, batched):
         raise RuntimeError(
             "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "
             f"The sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "
-            f"mismatch was detected: grad_output[{position}] has a shape of {list(seed.shape)} and output[{position}] has "
-            f"a shape of {list(output_shape)}."
+            f"mismatch was detected: grad_output[{position}] has a shape of {seed.shape} and output[{position}] has "
+            f"a shape of {output_shape}."
         )
     shape = seed.shape[1:] if batched else seed.shape
     if shape != output_shape:
         prefix = "If `is_grads_batched=True`, we interpret the first dimension as the batch. " if batched else ""
         raise RuntimeError(
-            f"{prefix}Mismatch in shape: grad_output[{position}] has a shape of {list(seed.shape)} and output[{position}] "
-            f"has a shape of {list(output_shape)}."
+            f"{prefix}Mismatch in shape: grad_output[{position}] has a shape of {seed.shape} and output[{position}] "
+            f"has a shape of {output_shape}."
         )
     if seed.dtype.is_complex != output_dtype.is_complex:
         raise RuntimeError(
@@ -132,6 +132,8 @@ def _seeds_for(outputs, seeds, batched):
 def _seed_for(output, seed, position, batched):
     if is_like(output, seed) and not batched:
         return seed
+    if not isinstance(output, (Tensor, GradientEdge)):
+        raise AssertionError(f"Expected output to be a torch.Tensor, but output {position} is {type(output).__name__}")
     return _ones_for(output, position) if seed is None else _check_seed(output, seed, position, batched)
 
 
@@ -178,11 +180,6 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     wanted = () if inputs is None else _values_of(inputs, "backward")
     if inputs is not None and not wanted:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-    for tensor in wanted:
-        if isinstance(tensor, Tensor) and not tensor.is_leaf:
-            tensor.retain_grad()
-        elif isinstance(tensor, Tensor) and not tensor.requires_grad:
-            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
     seeds = _make_seeds(roots, grad_tensors)
     if create_graph:
         _warn_of_cycle()
@@ -242,7 +239,7 @@ def grad(
     run = _run_batched if is_grads_batched else run_task
     results = run(roots, seeds, keep, create_graph, wanted, bool(allow_unused), False)
     if materialize_grads:
-        results = tuple(_zeros_for(x) if g is None else g for x, g in zip(wanted, results, strict=True))
+        results = tuple(_zeros_for(x, create_graph) if g is None else g for x, g in zip(wanted, results, strict=True))
     return dict(zip(inputs, results, strict=True)) if isinstance(inputs, dict) else results
 
 

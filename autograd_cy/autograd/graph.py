@@ -3,12 +3,16 @@
 from typing import TYPE_CHECKING
 
 from .._core.edges import GradientEdge
-from .._core.node import Node, gradient_node
+from .._core.inplace import count_writes
+from .._core.node import gradient_node
 from .._core.op_hooks import register_op_hook as _register_op_hook
 from .._core.running import current_graph_task_id, current_node, execution_order, task_notes, will_execute
 from .._core.unchain import unchain, unchain_backward
+from .._core.tensor import Tensor
 from .._later import names_later as _names_later
 from ._multi_grad import register_multi_grad_hook
+from ._node import InputMetadata as _InputMetadata  # noqa: F401  (_C._autograd has it)
+from ._node import Node
 from ._saved_guard import allow_mutation_on_saved_tensors, guard_buffers
 from ._saved_hooks import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
 
@@ -20,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Cycle", "GradientEdge", "HookCall", "HookPlan", "Node", "allow_mutation_on_saved_tensors", "current_graph_task_id",
     "current_node", "disable_saved_tensors_hooks", "execution_order", "explain_hooks", "find_cycles",
-    "get_gradient_edge", "guard_buffers", "register_multi_grad_hook", "register_op_hook", "save_as_half", "save_on_cpu",
+    "get_gradient_edge", "guard_buffers", "increment_version", "register_multi_grad_hook", "register_op_hook", "save_as_half", "save_on_cpu",
     "save_on_disk", "saved_tensors_hooks", "task_notes", "unchain", "unchain_backward", "will_execute",
 ]  # fmt: skip
 
@@ -43,9 +47,35 @@ def get_gradient_edge(tensor):
             "It is not possible to get the gradient edge for a Tensor that does not require gradients: "
             f"this one has shape {list(tensor.shape)} and requires_grad=False"
         )
-    edge = GradientEdge(gradient_node(tensor), tensor.output_nr)
+    edge = GradientEdge(tensor.grad_fn or gradient_node(tensor), tensor.output_nr)
     edge.metadata = (tensor.shape, tensor.dtype)
     return edge
+
+
+def increment_version(tensor):
+    """``increment_version(tensor)`` counts a write to a tensor's memory that nobody else has counted; or to those of several.
+
+    So a node that saved the tensor refuses it. An inference tensor counts no writes. RuntimeError for what is no tensor.
+
+    >>> import autograd_cy as ag
+    >>> x = ag.ones(2)
+    >>> x.numpy()[0] = 3.0
+    >>> ag.autograd.graph.increment_version(x)
+    >>> x._version
+    1
+    """
+    try:
+        tensors = (tensor,) if isinstance(tensor, Tensor) else tuple(tensor)
+    except TypeError:
+        raise RuntimeError(
+            f"increment_version expect a Iterable[Tensor] as input, or a Tensor, but got {type(tensor).__name__}"
+        ) from None
+    for x in tensors:
+        if not isinstance(x, Tensor):
+            raise RuntimeError(
+                f"increment_version expects each element of the iterable to be a tensor, but got {type(x).__name__}"
+            )
+    count_writes(tensors)
 
 
 def register_op_hook(forward=None, backward=None):
@@ -69,7 +99,7 @@ def register_op_hook(forward=None, backward=None):
     forward NegBackward0 [-2.0]
     backward NegBackward0
     backward MulBackward0
-    backward AccumulateGrad
+    backward torch::autograd::AccumulateGrad
     """
     for hook in (forward, backward):
         if hook is not None and not callable(hook):

@@ -154,7 +154,7 @@ class _SecondRun:
     def pack(self, tensor: Tensor, node: Any, slot: str) -> Tensor:
         """Keep a value whose Place is alive; the graph of the second run keeps it, too."""
         frame, number = self._frame, self._count
-        value = tensor.detach()
+        value = tensor.detach() if tensor.requires_grad else tensor
         self._count += 1
         if self._trace is not None:
             self._trace.note(node, slot, tensor)

@@ -22,6 +22,7 @@ PARAMETERS = {
     "checksum": "bool",
     "watcher": "Callable[[_Array], None]",
     "pack_hook": "Callable[[Tensor], Any]",
+    "versions": "tuple[int, ...]",
     "unpack_hook": "Callable[[Any], Tensor]",
     "a": "dtype",
     "share_memory.a": "_Array",
@@ -200,6 +201,9 @@ RESULTS = {
 # Results of methods whose docstring has no arrow.
 METHOD_RESULTS = {
     "FunctionNode.name": "str",
+    "AccumulateGrad.name": "str",
+    "Error.name": "str",
+    "UndefinedGradBackward.name": "str",
     "SavedTensor.register_hooks": "None",
     "SavedTensor.unpack": "Tensor",
     "Node._sequence_nr": "int",
@@ -240,9 +244,12 @@ ATTRIBUTES = {
         "metadata": "dict[Any, Any]",
         "next_functions": "tuple[tuple[Node | None, int], ...]",
         "location": "str",
+        "_input_metadata": "tuple[Any, ...]",
     },
     "AccumulateGrad": {"variable": "Tensor"},
     "FunctionNode": {
+        "_input_metadata": "tuple[Any, ...]",
+        "_materialize_non_diff_grads": "bool",
         "_raw_saved_tensors": "tuple[SavedTensor, ...]",
         "dirty_tensors": "tuple[Tensor, ...] | None",
         "needs_input_grad": "tuple[bool, ...]",
@@ -280,7 +287,7 @@ ATTRIBUTES = {
         "volatile": "bool",
     },
 }
-WRITABLE = {"data", "grad", "requires_grad"}
+WRITABLE = {"_materialize_non_diff_grads", "data", "grad", "requires_grad"}
 
 _OPERATORS = {
     "(self, other: _Operand, /) -> Tensor": (
@@ -319,7 +326,15 @@ SPECIAL = {
     "HookPair": {
         "__init__": "(self, pack: Any, unpack: Any, with_node: bool = False, composes: bool = False) -> None",
     },
-    "SavedTensor": {"__init__": "(self) -> None"},
+    "SavedTensor": {
+        "__init__": "(self) -> None",
+        "register_hooks": "(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor], /) -> None",
+    },
+    "DelayedError": {
+        "__init__": "(self, msg: str | bytes, num_inputs: int) -> None",
+        "__call__": "(self, *tensors: Tensor | None) -> Any",
+    },
+    "UndefinedGrad": {"__init__": "(self) -> None", "__call__": "(self, *tensors: Tensor) -> Tensor"},
     "dtype": {"__eq__": "(self, other: object, /) -> bool", "__hash__": "(self) -> int"},
 }
 UNTOLD = {
@@ -340,6 +355,8 @@ CORE = {
         },
     ),
     "backward_arguments": ([], {"implicit_seed": "Tensor", "is_like": "bool"}),
+    "basic_functions": (["Error", "UndefinedGradBackward", "DelayedError", "UndefinedGrad"], {}),
+    "inplace": ([], {"count_writes": "None", "set_versions": "None"}),
     "engine": ([], {"run_backward": "Any", "run_task": "Any"}),
     "function_call": ([], {"apply_function": "Any"}),
     "function_node": (["FunctionNode"], {}),
@@ -358,6 +375,7 @@ CORE = {
         [],
         {
             "are_on": "bool",
+            "is_forward_enabled": "bool",
             "is_grad_enabled": "bool",
             "is_inference_mode_enabled": "bool",
             "mode_bit": "int",
@@ -365,7 +383,7 @@ CORE = {
             "swap_modes": "Any",
         },
     ),
-    "node": (["Node", "AccumulateGrad"], {"drop_spares": "None", "finish_class": "None", "gradient_node": "Node"}),
+    "node": (["Node", "AccumulateGrad"], {"drop_spares": "None", "finish_class": "None", "gradient_node": "Node", "set_metadata_class": "None"}),
     "pool": ([], {"give_all_back": "None", "memory_stats": "dict[str, int]", "set_cache_limit": "int", "trim": "bool"}),
     "buffers": ([], {"drop_shelves": "None"}),
     "op_hooks": ([], {"op_hooks": "list[Callable[..., Any]]", "register_op_hook": "RemovableHandle"}),
@@ -402,7 +420,16 @@ CORE = {
             "share_memory": "bool",
         },
     ),
-    "packing": (["HookPair"], {"disable_hooks": "str | None", "pop_hooks": "None", "push_hooks": "None"}),
+    "packing": (
+        ["HookPair"],
+        {
+            "disable_hooks": "str | None",
+            "pop_hooks": "None",
+            "push_hooks": "None",
+            "refused_by": "str | None",
+            "top_hooks": "tuple[Any, Any] | None",
+        },
+    ),
     "saved_tensor": (["SavedTensor"], {}),
     "shape": ([], {"convert": "Tensor", "detach": "Tensor", "replace_array": "None", "stack": "Tensor"}),
     "state": ([], {"is_debug_build": "bool"}),
@@ -413,7 +440,9 @@ CORE = {
             "current_graph_task_id": "int",
             "current_node": "Node | None",
             "execution_order": "list[Node]",
+            "is_captured_leaf": "bool",
             "is_checkpoint_valid": "bool",
+            "keeps_graph": "bool",
             "planned_order": "list[tuple[Node, bool]]",
             "queue_callback": "None",
             "task_notes": "dict[Any, Any]",
