@@ -26,6 +26,7 @@ cnp.import_array()
 cdef extern from "Python.h":
     ctypedef struct TypeObject "PyTypeObject":
         object (*tp_new)(PyTypeObject *, object, void *)
+    bint PyType_IsSubtype(PyTypeObject *, PyTypeObject *)
 
 
 def apply_function(cls, node_class, bint separate_context, tuple args, dict kwargs):
@@ -61,6 +62,8 @@ def apply_function(cls, node_class, bint separate_context, tuple args, dict kwar
 
 cdef FunctionNode new_function_node(object node_class):
     """A node of the Function's own class, whose `__new__` is closed to its users."""
+    if not isinstance(node_class, type) or not PyType_IsSubtype(<PyTypeObject *> node_class, <PyTypeObject *> FunctionNode):
+        raise TypeError(f"Function._backward_cls must be a subclass of FunctionCtx, not {node_class!r}")
     return <FunctionNode> (<TypeObject *> FunctionNode).tp_new(<PyTypeObject *> node_class, (), NULL)
 
 

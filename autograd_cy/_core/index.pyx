@@ -19,6 +19,7 @@ from autograd_cy._core.dtypes cimport BOOL, FLOAT16, INT32, INT64, UINT8, code_o
 from autograd_cy._core.modes cimport Extent, enter_modes, leave_modes
 from autograd_cy._core.parts cimport alias, check_row, part, select, unpack_slice
 from autograd_cy._core.index_tensors cimport is_mask, pick
+from autograd_cy._core.overrides cimport check_depth
 from autograd_cy._core.record cimport as_tensor, is_wanted
 from autograd_cy._core.state cimport FORWARD_AD, NO_GRAD, OP_HOOKS, thread_state
 from autograd_cy._core.tensor cimport ITEM, Tensor, link_view, new_tensor
@@ -154,7 +155,7 @@ cdef object prepared(object item, bint wanted):
     if item is None or item is Ellipsis or isinstance(item, (slice, bool)):
         return item
     if isinstance(item, (list, tuple, range)):
-        item = np.asarray(arrays_of(item))
+        item = np.asarray(arrays_of(item, 0))
         item = item if item.size else item.astype(np.int64)
         wanted = False                  # nobody else can change it
     if isinstance(item, np.ndarray):
@@ -168,11 +169,12 @@ cdef object prepared(object item, bint wanted):
                      f"(got {name})")
 
 
-cdef object arrays_of(object items):
+cdef object arrays_of(object items, int depth):
     """A sequence with the Tensors in it, at any depth, replaced by their arrays."""
     if isinstance(items, Tensor):
         return (<Tensor> items).array
-    return [arrays_of(item) for item in items] if isinstance(items, (list, tuple)) else items
+    check_depth(depth)
+    return [arrays_of(item, depth + 1) for item in items] if isinstance(items, (list, tuple)) else items
 
 
 cdef cnp.ndarray index_array(cnp.ndarray array, bint copied):

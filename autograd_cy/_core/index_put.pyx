@@ -11,6 +11,7 @@ from autograd_cy._core.index_tensors cimport Indexing, is_mask, pick
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.overwriting cimport in_place
 from autograd_cy._core.record cimport as_tensor, as_type, is_wanted, new_node, record_all, shape_of
+from autograd_cy._core.rows cimport add_at
 from autograd_cy._core.saved_tensor cimport save
 from autograd_cy._core.tensor cimport Tensor, extend, new_tensor
 
@@ -53,7 +54,7 @@ cdef Tensor put_at(Tensor x, tuple indices, Tensor values, bint accumulate):
     places = tuple([slice(None) if i is None else mask_or_numbers(<Tensor> i) for i in indices])
     try:
         if accumulate:
-            np.add.at(array, places, values.array)
+            add_at(array, places, values.array)
         else:
             array[places] = values.array
     except ValueError:

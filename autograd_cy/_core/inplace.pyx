@@ -30,6 +30,7 @@ from autograd_cy._core.inference cimport check_write
 from autograd_cy._core.modes cimport current_mode
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.op_hooks cimport go_on, pause
+from autograd_cy._core.overrides cimport check_depth
 from autograd_cy._core.record cimport set_tangent, tangent_of
 from autograd_cy._core.region cimport lies_inside, overlaps_in_part, region_of, repeats_places, spans_meet
 from autograd_cy._core.state cimport FORWARD_AD, GUARDED, NO_GRAD, OP_HOOKS, SAVED_HOOKS, thread_state
@@ -63,19 +64,20 @@ cdef bint is_recorded_write(Tensor target, object source, str operation) except 
 cdef bint touches_graph(Tensor target, object source) except -1:
     """Whether a write concerns gradients or tangents."""
     cdef int mode = current_mode()
-    if not mode & NO_GRAD and (wants_grad(target) or any_of(source, False)
+    if not mode & NO_GRAD and (wants_grad(target) or any_of(source, False, 0)
                                or is_view_of_another(target) and target.extras.base.needs_grad):
         return True
-    return mode & FORWARD_AD and (tangent_of(target) is not None or any_of(source, True))
+    return mode & FORWARD_AD and (tangent_of(target) is not None or any_of(source, True, 0))
 
 
-cdef bint any_of(object source, bint tangents) except -1:
+cdef bint any_of(object source, bint tangents, int depth) except -1:
     """Whether a source requires grad, or has a tangent."""
     if isinstance(source, Tensor):
         return tangent_of(<Tensor> source) is not None if tangents else wants_grad(<Tensor> source)
     if isinstance(source, (list, tuple)):
+        check_depth(depth)
         for item in source:
-            if any_of(item, tangents):
+            if any_of(item, tangents, depth + 1):
                 return True
     return False
 

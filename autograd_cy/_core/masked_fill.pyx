@@ -8,6 +8,7 @@ cimport numpy as cnp
 from autograd_cy._core.buffers cimport sizes_of
 from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, code_of, dtype, long_word
 from autograd_cy._core.node cimport Node
+from autograd_cy._core.operands cimport operand_code, tensor_of
 from autograd_cy._core.overwriting cimport in_place
 from autograd_cy._core.record cimport as_tensor, as_type, is_wanted, new_node, record_all, shape_of, tensor_argument
 from autograd_cy._core.saved cimport save_input, unpack
@@ -59,13 +60,15 @@ def masked_fill(input, mask, value):
     tensor([9., 2.])
     """
     cdef Tensor x = as_tensor(input, "masked_fill"), m = tensor_argument(mask, "masked_fill", "mask", 2), y
-    cdef Tensor v = value if isinstance(value, Tensor) else None
+    cdef Tensor v = value if isinstance(value, Tensor) else None, given = tensor_of(value)
     cdef Node node
     if code_of(m.array) != BOOL:
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {long_word(code_of(m.array))}")
     if v is not None and cnp.PyArray_NDIM(v.array):
         raise RuntimeError("masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
                            f"{cnp.PyArray_NDIM(v.array)} dimension(s).")
+    if v is None and (operand_code(given, value) < 0 or (given is not None and cnp.PyArray_NDIM(given.array))):
+        raise TypeError(f"masked_fill(): argument 'value' (position 2) must be Tensor or Number, not {type(value).__name__}")
     number = v.array if v is not None else value
     if np.iscomplexobj(number) and code_of(x.array) < COMPLEX64:
         raise RuntimeError(f"value cannot be converted to type {long_word(code_of(x.array))} without overflow")

@@ -4,3 +4,4 @@ from autograd_cy._core.tensor cimport UnaryFunction
 
 cdef UnaryFunction aliased              # parts.pyx fills it in
 cdef object declined(str name, object left, object right)
+cdef int check_depth(int depth) except -1

@@ -310,7 +310,7 @@ def has_torch_function(arguments):
     >>> ag.overrides.has_torch_function((ag.ones(1), 2))
     False
     """
-    return bool(overriding(arguments, True))
+    return bool(overriding(tuple(arguments), True))
 
 
 def handle_torch_function(function, relevant_args, *args, **kwargs):
@@ -332,7 +332,7 @@ def handle_torch_function(function, relevant_args, *args, **kwargs):
     >>> mine(ag.ones(1)), mine(Text())
     (tensor([2.]), 'mine')
     """
-    return hand_over(function, overriding(relevant_args, True), args, kwargs)
+    return hand_over(function, overriding(tuple(relevant_args), True), args, kwargs)
 
 
 @contextmanager
@@ -362,12 +362,20 @@ def disabled_torch_function(function, types, args=(), kwargs=None):
         return function(*args, **(kwargs or {}))
 
 
-cdef object in_class(object result, object cls):
+cdef int check_depth(int depth) except -1:
+    """Refuse sequences nested deeper than arrays can be: one that contains itself would overflow the stack."""
+    if depth > 64:
+        raise ValueError(f"too many dimensions: sequences are nested more than {depth - 1} deep, or contain themselves")
+    return 0
+
+
+cdef object in_class(object result, object cls, int depth=0):
     """What an operation returned, with its Tensors as instances of the class."""
     if isinstance(result, Tensor):
         return result if isinstance(result, cls) else as_subclass(<Tensor> result, cls)
     if isinstance(result, (tuple, list)):
-        items = [in_class(item, cls) for item in result]
+        check_depth(depth)
+        items = [in_class(item, cls, depth + 1) for item in result]
         if any([item is not old for item, old in zip(items, result)]):
             return result._make(items) if hasattr(result, "_make") else type(result)(items)
     return result

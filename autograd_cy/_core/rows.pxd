@@ -10,3 +10,4 @@ cdef cnp.ndarray add_rows(cnp.ndarray values, tuple sizes, Py_ssize_t outer, Py_
 cdef cnp.ndarray combined(list rows, list sizes)
 cdef cnp.ndarray positions(cnp.ndarray rows, int axis, Py_ssize_t size)
 cdef bint all_inside(cnp.ndarray rows, Py_ssize_t size)
+cdef int add_at(cnp.ndarray array, tuple places, object values) except -1

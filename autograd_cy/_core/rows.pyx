@@ -228,3 +228,17 @@ cdef bint none_outside(const cnp.int64_t[::1] rows, Py_ssize_t size) noexcept no
     for i in range(rows.shape[0]):
         signs |= rows[i] | (size - 1 - rows[i])
     return signs >= 0
+
+
+cdef int add_at(cnp.ndarray array, tuple places, object values) except -1:
+    """array[places] += values, as often as a place is named; the array is dense.
+
+    NumPy's ufunc.at() crashes where that has more than 32 dimensions, so that is done with one.
+    """
+    cdef int ndim = cnp.PyArray_NDIM(array) + sum([np.ndim(place) for place in places if isinstance(place, np.ndarray)])
+    if ndim > 32:
+        numbers = np.arange(array.size).reshape(sizes_of(array))[places]
+        values = np.broadcast_to(values, numbers.shape).reshape(-1)
+        array, places = array.reshape(-1), (numbers.reshape(-1),)
+    np.add.at(array, places, values)
+    return 0

@@ -11,6 +11,7 @@ from autograd_cy._core.node cimport Node
 from autograd_cy._core.overwriting cimport in_place
 from autograd_cy._core.record cimport (
     as_tensor, is_wanted, new_node, record_all, shape_of, tensor_argument, wrap_dim)
+from autograd_cy._core.rows cimport add_at
 from autograd_cy._core.saved cimport save_input, unpack
 from autograd_cy._core.tensor cimport Tensor, extend, new_tensor
 
@@ -75,7 +76,7 @@ def index_add(input, dim, index, source, *, alpha=1):
         raise RuntimeError(f"index_add_(): Number of indices ({len(rows)}) and the source's shape {list(np.shape(s.array))} "
                            f"must fit: expected {list(wanted)}")
     check_numbers(rows, target.shape[d], "index out of range in self")
-    np.add.at(target, (slice(None),) * d + (rows,), values if alpha == 1 else values * np.asarray(alpha, values.dtype))
+    add_at(target, (slice(None),) * d + (rows,), values if alpha == 1 else values * np.asarray(alpha, values.dtype))
     return entered(IndexAddBackward0, (d, alpha, shape_of(s)), x, i, s, array)
 
 
@@ -177,7 +178,7 @@ cdef int scattered(cnp.ndarray array, int dim, cnp.ndarray index, cnp.ndarray so
     places[dim] = index
     values = source[tuple([slice(n) for n in sizes_of(index)])]
     if added:
-        np.add.at(target, tuple(places), values)
+        add_at(target, tuple(places), values)
     else:
         target[tuple(places)] = values
     return 0

@@ -10,6 +10,7 @@ from autograd_cy._core.index_put cimport index_put_
 from autograd_cy._core.inference cimport check_write
 from autograd_cy._core.inplace cimport check_memory, may_overlap, touches_graph
 from autograd_cy._core.op_hooks cimport go_on, pause
+from autograd_cy._core.overrides cimport check_depth
 from autograd_cy._core.overwriting cimport copy_, fill_, put, write
 from autograd_cy._core.state cimport OP_HOOKS, thread_state
 from autograd_cy._core.tensor cimport Tensor, extend, link_view, new_tensor
@@ -66,7 +67,7 @@ cdef int set_unrecorded(Tensor self, object index, object value) except -1:
     cdef tuple taken, rest
     cdef Tensor part = self
     check_write(self.inference, "__setitem__")
-    taken, rest = split_index(index_arrays(index))
+    taken, rest = split_index(index_arrays(index, 0))
     if taken:
         part = new_tensor(self.array[taken if any([i is Ellipsis for i in taken]) else taken + (Ellipsis,)])
         link_view(self, part)
@@ -127,14 +128,15 @@ cdef tuple split_index(object index):
     return tuple(taken), tuple(rest)
 
 
-def index_arrays(index):
+cdef object index_arrays(object index, int depth):
     """An index with its Tensors replaced by their arrays."""
     if isinstance(index, Tensor):
         return (<Tensor> index).array
+    check_depth(depth)
     if isinstance(index, tuple):
-        return tuple([index_arrays(i) for i in index])
+        return tuple([index_arrays(i, depth + 1) for i in index])
     if isinstance(index, list):
-        return [index_arrays(i) for i in index]
+        return [index_arrays(i, depth + 1) for i in index]
     return index
 
 

@@ -33,6 +33,7 @@ def make_call(seed, number, note=lambda text: None):
 
 
 def _in_context(seed, number, note):
+    note(f"{number} (its arguments)")
     try:
         name, function, args, kwargs, maker = a_call(seed, number)
     except Exception as error:  # a sample that can't be made here, or a bug

@@ -134,26 +134,30 @@ class Maker:
         return self.pick([
             lambda: None, lambda: None, lambda: Ellipsis, lambda: slice(None), lambda: slice(2**70, -(2**70), -1),
             lambda: slice("a", None), lambda: slice(0, None, 0), lambda: object(), lambda: int, lambda: ag.Tensor, lambda: np,
-            lambda: range(3), lambda: range(2**62), lambda: iter([1, 2]), lambda: {}, lambda: {"a": 1}, lambda: set(),
+            lambda: range(3), self.long_range, lambda: iter([1, 2]), lambda: {}, lambda: {"a": 1}, lambda: set(),
             lambda: ag.float32, lambda: ag.complex64, lambda: np.float32, lambda: np.dtype(">f4"), lambda: np.dtype("O"),
             lambda: ag.device("cpu"), lambda: ag.Size([2, 3]), lambda: ag.Generator(), lambda: memoryview(b"abc"),
             lambda: lambda *args: args, lambda: lambda *args: 5, lambda: _raise, lambda: print.__self__,
             lambda: types.SimpleNamespace(shape=(3,), dtype=ag.float32), lambda: NotImplemented, lambda: Exception("x"),
         ])()  # fmt: skip
 
+    def long_range(self):
+        self.huge = True
+        return range(2**62)
+
     def sequence(self, depth):
         items = [self.value(depth - 1) for _ in range(self.random.randrange(4))]
         if self.random.random() < 0.1:
             items.append(items)
-        return self.pick([list, list, tuple, Shrinking, LyingTuple, lambda x: dict(enumerate(x)), iter])(items)
+        return self.pick([list, list, tuple, LyingTuple, lambda x: dict(enumerate(x)), iter])(items)
 
     def evil(self):
-        kind = self.random.randrange(len(EVIL) + 8)
+        kind = self.random.randrange(len(EVIL) + 9)
         if kind < len(EVIL):
             return list(EVIL.values())[kind]()
         return [
             lambda: Integer(self.pick(SIZES)), lambda: Integer("a"), lambda: LyingInt(1), lambda: LyingTuple((1, 2)),
-            FalseTensor, lambda: Overriding(self.pick([5, None])), lambda: RaisingOverride(0), Arrayish,
+            lambda: Shrinking([1, 2.5, 3]), FalseTensor, lambda: Overriding(self.pick([5, None])), lambda: RaisingOverride(0), Arrayish,
         ][kind - len(EVIL)]()  # fmt: skip
 
     def array(self):
@@ -220,7 +224,7 @@ class Maker:
             return x.as_subclass(Sub)
         if how == 5:
             self.huge = True
-            return ag.from_numpy(np.ones((2**40, 0), np.float32))
+            return ag.from_numpy(np.ones((0, 2**40), np.float32))
         if how == 6:
             return ag.ones((1,) * 60, requires_grad=True)
         return x
