@@ -4,6 +4,7 @@ The tests say `import autograd_cy as torch`, and hold for PyTorch as well: with 
 that hands out torch under the package's name, they check themselves against the original.
 """
 
+import os
 import subprocess
 import sys
 import threading
@@ -15,6 +16,9 @@ import pytest
 import autograd_cy as torch
 
 IS_TORCH = torch.__name__ == "torch"
+
+# Under `make sanitize`, whose allocator is another one.
+measures_memory = pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer takes memory, too")
 
 
 def differs(reason):

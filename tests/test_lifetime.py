@@ -6,7 +6,7 @@ import sys
 import weakref
 
 import pytest
-from common import Double, Fail, SaveBoth, alive, leaf, watch
+from common import Double, Fail, SaveBoth, alive, leaf, measures_memory, watch
 
 import autograd_cy as torch
 
@@ -175,6 +175,7 @@ def test_a_tensor_that_its_finalizer_brings_back_is_collected_like_any_other():
     gc.collect()
 
 
+@measures_memory
 def test_empty_cache_frees_the_spares() -> None:
     """In a process of its own: what is allocated is that of the whole process."""
     code = """

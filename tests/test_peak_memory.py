@@ -4,6 +4,7 @@ import importlib.util
 import os
 
 import pytest
+from common import measures_memory
 
 import autograd_cy
 from benchmarks import memory
@@ -16,11 +17,13 @@ ROWS = (
 )
 
 
+@measures_memory
 @pytest.mark.parametrize("name", ROWS)
 def test_step_takes_what_it_must_hold(name: str) -> None:
     assert memory.measured(name, "autograd_cy") <= memory.LIMIT * memory.must_hold(autograd_cy, name)
 
 
+@measures_memory
 @pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="compares with torch")
 @pytest.mark.parametrize("name", ["chain_1e7", "gelu_1e6", "softmax", "var", "cross_entropy_many"])
 def test_step_takes_no_more_than_in_torch(name: str) -> None:

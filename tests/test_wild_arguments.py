@@ -56,6 +56,14 @@ def test_sizes_and_dimensions_are_integers_in_a_tuple_or_list(use):
         use(torch.ones(6))
 
 
+@pytest.mark.parametrize("shape, dim", [((0, 2**40), 0), ((2**40, 0), 1)], ids=str)
+def test_many_rows_of_nothing_take_no_time(shape, dim):
+    """cumsum() went along all 2**40 columns."""
+    x = torch.ones(1, 0, requires_grad=True).expand(2**40, 0)
+    x = x if shape == tuple(x.shape) else x.t()
+    assert x.cumsum(dim).shape == shape and x.softmax(dim).shape == shape
+
+
 @pytest.mark.parametrize("value", [[1, 2], "1", np.ones(2), {}, object()], ids=lambda value: type(value).__name__)
 def test_masked_fill_takes_a_number_or_a_tensor(value):
     x = torch.ones(2)

@@ -55,7 +55,7 @@ cdef cnp.ndarray running_total(cnp.ndarray array, int code, int dim):
     if code == FLOAT16:
         return cast(running_total(array, FLOAT32, dim), FLOAT16)
     array = cast(array, code)                       # a new array, dense
-    if cnp.PyArray_NDIM(array) == 0:
+    if cnp.PyArray_NDIM(array) == 0 or cnp.PyArray_SIZE(array) == 0:       # of no elements there may be 2**40 columns
         return array
     if code != FLOAT32 and code != FLOAT64:
         return array.cumsum(dim, array.dtype)
