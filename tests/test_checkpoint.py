@@ -415,6 +415,22 @@ class TestMismatch:
         y = self.differing(lambda x: x.exp(), lambda x: x.to(torch.float32).exp(), determinism_check="none")
         y.backward()
 
+    def test_a_constant_comes_back_itself(self):
+        """It was another object in backward."""
+        seen = []
+
+        def backward(ctx, g):
+            seen.extend(ctx.saved_tensors)
+            return g, None
+
+        def forward(ctx, x, c):
+            ctx.save_for_backward(x, c)
+            return x * c
+
+        F, x, c = define(forward, backward), leaf([1.0, 2.0]), torch.ones(2, dtype=torch.float64)
+        new(F.apply, x, c).sum().backward()
+        assert seen[0] is not x and seen[1] is c
+
     @differs("pytest's log handler fails on its log")
     @pytest.mark.parametrize("by_context", [False, True])
     def test_debug_shows_both_runs(self, by_context):
@@ -424,8 +440,10 @@ class TestMismatch:
         with pytest.raises(CheckpointError) as caught:
             y.backward()
         text = str(caught.value)
-        assert "Operations of the original forward" in text
-        assert "Operations of the recomputation" in text
+        assert "An error happened while unpacking tensors; dumping logs of latest computation\nbecause you passed `debug" in text
+        assert "Operations executed during the original forward:" in text
+        assert "Operations executed during recomputation:" in text
+        assert "ERROR: Detected non-determinism while running activation checkpointing" in text
         assert text.count("ExpBackward0 saved 'result'") == 2
         assert "SinBackward0 saved 'self': torch.float64 [2]" in text
         assert os.path.basename(__file__) in text
@@ -558,6 +576,55 @@ class TestSelective:
         self.run(policy)
         assert (torch.sin, (2,), False) in seen
         assert (torch.exp, (2,), False) in seen
+
+    def test_the_function_is_asked_once_with_the_arguments(self):
+        calls, w = [], torch.ones(2, 2, dtype=torch.float64)
+
+        def policy(ctx, op, *args, **kwargs):
+            calls.append((op, len(args), [a for a in args if not isinstance(a, torch.Tensor)], kwargs))
+            return op is torch.exp
+
+        def f(x):
+            y = (x.exp() * 2) @ w
+            return torch.cat([y.sum(dim=1, keepdim=True), w.cos()], 1).sum(0).softmax(0)
+
+        x = leaf([[0.1, 0.2], [0.3, 0.4]])
+        y = new(f, x, context_fn=selective(policy))
+        expected = [
+            (torch.exp, 1, [], {}), (torch.mul, 2, [2.0], {}), (torch.mm, 2, [], {}), (torch.sum, 3, [(1,), True], {}),
+            (torch.cos, 1, [], {}), ("cat", 2, 1, {}), (torch.sum, 2, [(0,)], {}), ("softmax", 2, [0], {}),
+        ]  # fmt: skip
+        assert [c[3] for c in calls] == [e[3] for e in expected] and len(calls) == len(expected)
+        assert [calls[i][:3] for i in (0, 1, 2, 3, 4, 6)] == [expected[i][:3] for i in (0, 1, 2, 3, 4, 6)]
+        assert len(calls[5][2][0]) == 2 and calls[7][2] == [0]
+        (g,) = torch.autograd.grad(y[0], x)
+        assert len(calls) == len(expected)
+        assert g.tolist() == torch.autograd.grad(f(x)[0], x)[0].tolist()
+
+    @pytest.mark.parametrize("keep", [True, False])
+    def test_operations_on_constants(self, keep):
+        """Observed, they save more than they need: both runs have to."""
+        w, x = torch.ones(2, dtype=torch.float64), leaf([0.1, 0.2])
+
+        def f(x):
+            return (x.detach() * x.exp() * w.cos() + w * 2).sin().sum()
+
+        (g,) = torch.autograd.grad(new(f, x, context_fn=selective(lambda ctx, op, *args, **kwargs: keep)), x)
+        assert g.tolist() == torch.autograd.grad(f(x), x)[0].tolist()
+
+    def test_what_is_kept_is_kept_once(self):
+        """The results that a policy keeps are those of the first run, also where a node saves its own."""
+        x, seen = leaf([0.1, 0.2]), []
+
+        def policy(ctx, op, *args, **kwargs):
+            seen.append(weakref.ref(ctx.op_output.detach()))
+            return op in (torch.exp, torch.tanh)
+
+        y = new(lambda x: x.exp().tanh().sin(), x, context_fn=selective(policy))
+        assert len(seen) == 3
+        y.sum().backward()
+        (g,) = torch.autograd.grad(x.exp().tanh().sin().sum(), x)
+        assert x.grad.tolist() == g.tolist()
 
     def test_what_is_kept_may_not_be_written(self):
         for allow in (False, True):

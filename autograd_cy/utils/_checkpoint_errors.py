@@ -10,6 +10,28 @@ _DEBUG_TIP = (
     "Tip: To see a more detailed error message, either pass `debug=True` to `torch.utils.checkpoint.checkpoint(...)` or wrap "
     "the code block with `with torch.utils.checkpoint.set_checkpoint_debug_enabled(True):`."
 )
+_DEBUG_TEXT = """ \
+An error happened while unpacking tensors; dumping logs of latest computation
+because you passed `debug=True` to `torch.utils.checkpoint.checkpoint()`.
+Each line is an operation that saved a tensor, and where the function called it.
+
+Operations executed during the original forward:
+
+{forward}
+Operations executed during recomputation:
+
+{again}
+{difference}
+
++------------------------------------------------------------------------------+
+ ERROR: Detected non-determinism while running activation checkpointing
+
+ You are seeing this error because you passed `debug=True` to checkpoint and
+ tensors to be saved during the original forward and differ between those saved
+ during recomputation. This can happen if different operators were ran in the
+ original forward and in the recomputation.
+
+{message}{tip}"""
 
 
 class CheckpointError(RuntimeError):
@@ -65,12 +87,15 @@ def different_metadata(different: list[tuple[int, Any, Any]], *traces: Trace | N
 def _error(message: str, first: Trace | None, second: Trace | None) -> CheckpointError:
     if first is None or second is None:
         return CheckpointError(f"{message}{_TIP}\n{_DEBUG_TIP}")
-    blocks = [
-        f"Operations of the {label} that saved something:\n"
-        + "".join(f"  {i}: {line}\n" for i, line in enumerate(trace.lines))
-        for label, trace in (("original forward", first), ("recomputation", second))
-    ]
-    return CheckpointError(f"{message}{_TIP}\n{''.join(blocks)}{_first_difference(first, second)}")
+    return CheckpointError(
+        _DEBUG_TEXT.format(
+            forward="".join(f"  {i}: {line}\n" for i, line in enumerate(first.lines)),
+            again="".join(f"  {i}: {line}\n" for i, line in enumerate(second.lines)),
+            difference=_first_difference(first, second),
+            message=message,
+            tip=_TIP,
+        )
+    )
 
 
 def _first_difference(first: Trace, second: Trace) -> str:

@@ -26,7 +26,7 @@ from ..autograd._saved_hooks import saved_tensors_hooks
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad
 from ._checkpoint_errors import Trace, different_metadata, different_number, too_many
-from ._checkpoint_policy import current_policy
+from ._checkpoint_policy import Kept, current_policy
 
 
 class StopRecomputation(BaseException):
@@ -34,12 +34,13 @@ class StopRecomputation(BaseException):
 
 
 class Place:
-    """What the graph keeps of a tensor that is to be computed again."""
+    """What the graph keeps of a tensor that is to be computed again; or, if a policy wants that, is kept."""
 
-    __slots__ = ("__weakref__", "number")
+    __slots__ = ("__weakref__", "kept", "number")
 
     def __init__(self, number: int):
         self.number = number
+        self.kept: Kept | None = None
 
 
 class _KeepArguments(Function):
@@ -102,17 +103,18 @@ class Frame:
 
     def _pack(self, tensor: Tensor, node: Any, slot: str) -> Any:
         policy = current_policy()
-        kept = policy is not None and policy.keeps(tensor)
-        place = Place(len(self._places))  # of what is kept, it is gone at once
+        place = Place(len(self._places))
         self._places.append(weakref.ref(place))
         self._metadata.append(_metadata(tensor) if self._check else {})
         if self._trace is not None:
             self._trace.note(node, slot, tensor)
-        return policy.keep(tensor) if policy is not None and kept else place
+        if policy is not None:
+            policy.settle(place, tensor, node)
+        return place
 
-    def _unpack(self, packed: Any, node: Any, slot: str) -> Tensor:
-        if not isinstance(packed, Place):
-            return packed.read()
+    def _unpack(self, packed: Place, node: Any, slot: str) -> Tensor:
+        if packed.kept is not None:
+            return packed.kept.read()
         task = current_graph_task_id()
         values = self._values.get(task)
         if values is None or task < 0:
@@ -163,7 +165,7 @@ class _SecondRun:
                 raise too_many(frame._trace, self._trace)
             return value
         place = frame._places[number]()
-        if place is not None:
+        if place is not None and place.kept is None:
             if frame._check and _metadata(value) != frame._metadata[number]:
                 self._different.append((number, frame._metadata[number], _metadata(value)))
             self._values.tensors[place] = value
