@@ -318,3 +318,45 @@ def test_the_order_is_refused_while_threads_are_allowed():
     y.register_hook(lambda g: torch._C._current_graph_task_execution_order())
     with pytest.raises(RuntimeError, match="expects the current backward to be executed with multithreading disabled"):
         y.backward()
+
+
+# What _will_engine_execute_node refuses
+
+
+def test_will_execute_wants_a_node():
+    with pytest.raises(RuntimeError, match="_will_engine_execute_node expects an grad_fn, but got int"):
+        will_execute(3)
+    with pytest.raises(RuntimeError, match="should only be called during the backward pass"):
+        will_execute((leaf(1.0) * 2).grad_fn)
+
+
+def test_will_execute_of_a_leaf():
+    """In grad() it is only captured; in backward() its node runs."""
+    x, answers = leaf(1.0), []
+    y = x * 2
+    node = torch.autograd.graph.get_gradient_edge(x).node
+
+    def ask(g):
+        for what in (node, None):
+            try:
+                answers.append(will_execute(what))
+            except RuntimeError as error:
+                answers.append(str(error))
+
+    y.register_hook(ask)
+    torch.autograd.grad(y, x, retain_graph=True)
+    y.backward()
+    assert answers[0].startswith("A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad()")
+    assert answers[2] is True and all("but got NoneType" in answer for answer in answers[1::2])
+
+
+@differs("has no such function")
+def test_graph_will_execute_takes_leaves():
+    x, answers = leaf(1.0), []
+    y = x * 2
+    node = torch.autograd.graph.get_gradient_edge(x).node
+    y.register_hook(lambda g: answers.append(torch.autograd.graph.will_execute(node)))
+    torch.autograd.grad(y, x)
+    assert answers == [True]
+    with pytest.raises(TypeError):
+        torch.autograd.graph.will_execute(None)

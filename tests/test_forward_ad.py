@@ -171,3 +171,44 @@ def test_grad_accumulates_in_place_in_a_dual_level():
         (fwd.make_dual(x, f64(1.0, 0.0)) ** 2).sum().backward()
         assert fwd.unpack_dual(x.grad).tangent.tolist() == [2.0, 0.0]
     assert x.grad is g and g.tolist() == [7.0, 9.0]
+
+
+def test_the_number_of_the_level():
+    assert fwd._current_level == -1
+    with fwd.dual_level() as level:
+        assert level == fwd._current_level == 0
+    assert fwd._current_level == -1
+
+
+def test_forward_mode_can_be_switched_off():
+    with fwd.dual_level():
+        x = fwd.make_dual(torch.ones(2), torch.ones(2))
+        with fwd._set_fwd_grad_enabled(False):
+            assert not fwd._is_fwd_grad_enabled()
+            y = x * 2
+            with torch.no_grad():
+                z = x * 3
+            assert [fwd.unpack_dual(t).tangent for t in (x, y, z)] == [None] * 3
+            with fwd._set_fwd_grad_enabled(True):
+                assert fwd.unpack_dual(x * 2).tangent.tolist() == [2.0, 2.0]
+        assert fwd.unpack_dual(x * 2).tangent.tolist() == [2.0, 2.0] and fwd.unpack_dual(y).tangent is None
+    torch._C._set_fwd_grad_enabled(False)
+    assert not torch._C._is_fwd_grad_enabled()
+    with fwd.dual_level():
+        x = fwd.make_dual(torch.ones(2), torch.ones(2))
+        assert fwd.unpack_dual(x * 2).tangent is None
+    torch._C._set_fwd_grad_enabled(True)
+    assert torch._C._is_fwd_grad_enabled()
+
+
+def test_inference_mode_switches_it_off():
+    with torch.inference_mode():
+        assert not fwd._is_fwd_grad_enabled()
+        with fwd.dual_level():
+            x = fwd.make_dual(torch.ones(2), torch.ones(2))
+            assert [fwd.unpack_dual(t).tangent for t in (x, x * 2)] == [None, None]
+    with fwd.dual_level():
+        x = fwd.make_dual(torch.ones(2), torch.ones(2))
+        with torch.inference_mode():
+            assert fwd.unpack_dual(x).tangent is None
+        assert fwd.unpack_dual(x * 2).tangent.tolist() == [2.0, 2.0]

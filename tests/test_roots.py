@@ -1,7 +1,7 @@
 """Where backward() starts: roots and their seeds, and what it refuses before it starts."""
 
 import pytest
-from common import Double, differs, leaf
+from common import IS_TORCH, Double, differs, leaf
 
 import autograd_cy as torch
 
@@ -125,3 +125,38 @@ def test_grad_variables_is_the_old_name_of_grad_tensors():
     with pytest.warns(FutureWarning, match="`grad_variables` is deprecated. Use `grad_tensors`"):
         torch.autograd.backward(x * 2, grad_variables=torch.ones(2, dtype=torch.float64))
     assert x.grad.tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize("root", ["a", [3], (None,), [[1.0]]])
+def test_roots_that_are_no_tensors(root):
+    x = leaf(1.0)
+    for call in (lambda: torch.autograd.backward(root), lambda: torch.autograd.grad(root, x)):
+        with pytest.raises(AssertionError, match="Expected output to be a torch.Tensor"):
+            call()
+
+
+def test_shapes_in_the_message_on_a_seed():
+    with pytest.raises(RuntimeError, match=r"shape of torch.Size\(\[3\]\) and output\[0\] has a shape of torch.Size\(\[2\]\)"):
+        (leaf([1.0, 2.0]) * 2).backward(torch.ones(3))
+
+
+@pytest.mark.parametrize("failure", ["no root", "no seed", "no input", "no tensor"])
+def test_a_refused_backward_retains_nothing(failure):
+    """PyTorch retains the inputs that it has looked at by then."""
+    x = leaf([1.0, 2.0])
+    y, z = x * 2, x * 3
+    root = {"no root": torch.ones(()), "no seed": y}.get(failure, (y * z).sum())
+    inputs = [y, z, *{"no input": [torch.ones(1)], "no tensor": [3]}.get(failure, [])]
+    with pytest.raises(RuntimeError):
+        root.backward(inputs=inputs)
+    assert not z.retains_grad and (IS_TORCH or not y.retains_grad)
+    (y * z).sum().backward(inputs=[y])
+    assert y.retains_grad and y.grad.tolist() == [3.0, 6.0] and not z.retains_grad
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_materialized_zeros(create_graph):
+    """Under create_graph they require grad."""
+    x, unused = leaf([1.0, 2.0]), leaf([[3.0]])
+    g, zeros = torch.autograd.grad((x * x).sum(), [x, unused], create_graph=create_graph, materialize_grads=True)
+    assert zeros.tolist() == [[0.0]] and zeros.requires_grad == g.requires_grad == create_graph and zeros.is_leaf
