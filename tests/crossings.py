@@ -109,6 +109,7 @@ class Combination:
     other_layout: object = in_order  # of what that multiplies with
     target: str = "leaf"  # what its inputs are
     grad: object = None  # the layout of the leaf's `.grad` before, if there is one
+    watch: str = "nobody"  # who keeps the gradients of its inputs
     mode: str = "backward"
     threads: int = 1
 
@@ -122,6 +123,7 @@ class Combination:
             self.other_layout is expanded,
             self.target,
             self.grad and self.grad is expanded,
+            self.watch,
             self.mode,
         )
 
@@ -138,6 +140,7 @@ LEVELS = {
     "other_layout": LAYOUTS,
     "target": ("leaf", "clone", "view"),
     "grad": (None, None, in_order, transposed, backwards, expanded),
+    "watch": ("nobody", "nobody", "hook", "retain_grad"),
     "mode": ("backward", "retain", "grad", "create"),
     "threads": (1, 2),
 }
@@ -194,7 +197,7 @@ class Program:
     """One run. `held`: the arrays that the user has, and what was in them."""
 
     def __init__(self, row, sample: Sample, combination: Combination, is_plain: bool):
-        self.how, self.is_plain, self.held, self._salt = combination, is_plain, [], 0
+        self.how, self.is_plain, self.held, self.seen, self._salt = combination, is_plain, [], [], 0
         inputs = combination.inputs if row.strided else in_order
         self.call = Call(row, sample, wrap=lambda a: self._arranged(a, inputs))
 
@@ -220,6 +223,8 @@ class Program:
             leaf.grad = self._constant(leaf, how.grad)
             self.held.pop()  # it is added to in place
         inputs = [self._target(leaf) for leaf in leaves]
+        for x in inputs:
+            self._watch(x)
         roots, seeds, outputs = [], [], []
         if how.consumer == "before":
             self._consume(inputs, roots)
@@ -237,8 +242,18 @@ class Program:
             np.testing.assert_array_equal(y.numpy(force=True), copy, err_msg="a result was written over")
         for array, copy in self.held:
             np.testing.assert_array_equal(array, copy, err_msg="an array of the user's was written over")
+        for g, copy in self.seen:
+            np.testing.assert_array_equal(g.numpy(force=True), copy, err_msg="a gradient that a hook keeps was written over")
         self._check_memory(leaves)
-        return results
+        if self.how.watch == "retain_grad":
+            results += [x.grad.numpy(force=True) for x in inputs if x.grad is not None]
+        return results + [copy for _, copy in self.seen]
+
+    def _watch(self, x):
+        if self.how.watch == "retain_grad":
+            x.retain_grad()
+        elif self.how.watch == "hook":
+            x.register_hook(lambda g: self.seen.append((g, g.numpy(force=True).copy())))
 
     def _target(self, leaf):
         if self.how.target == "clone":
