@@ -138,7 +138,7 @@ LEVELS = {
     "incoming": ("seed", "computed", "twice", "summed"),
     "consumer": ("none", "before", "after", "sum after", "part after", "itself"),
     "other_layout": LAYOUTS,
-    "target": ("leaf", "clone", "view"),
+    "target": ("leaf", "leaf", "clone", "view", "written", "part written"),
     "grad": (None, None, in_order, transposed, backwards, expanded),
     "watch": ("nobody", "nobody", "hook", "retain_grad"),
     "mode": ("backward", "retain", "grad", "create"),
@@ -206,12 +206,12 @@ class Program:
         self.held.append((array, array.copy()))
         return array
 
-    def _constant(self, like, layout, dtype=None):
+    def _constant(self, like, layout, low=-1.0):
         """A tensor of some shape, with values of its own."""
         self._salt += 1
         rng = np.random.default_rng(self._salt)
-        dtype = like.numpy(force=True).dtype if dtype is None else dtype
-        values = rng.uniform(-1, 1, tuple(like.shape))
+        dtype = like.numpy(force=True).dtype
+        values = rng.uniform(low, 1, tuple(like.shape))
         if dtype.kind == "c":
             values = values + 1j * rng.uniform(-1, 1, values.shape)
         return ag.from_numpy(self._arranged(np.asarray(values).astype(dtype), layout))
@@ -223,8 +223,8 @@ class Program:
             leaf.grad = self._constant(leaf, how.grad)
             self.held.pop()  # it is added to in place
         inputs = [self._target(leaf) for leaf in leaves]
-        for x in inputs:
-            self._watch(x)
+        for k, x in enumerate(inputs):
+            self._watch(k, x)
         roots, seeds, outputs = [], [], []
         if how.consumer == "before":
             self._consume(inputs, roots)
@@ -242,23 +242,32 @@ class Program:
             np.testing.assert_array_equal(y.numpy(force=True), copy, err_msg="a result was written over")
         for array, copy in self.held:
             np.testing.assert_array_equal(array, copy, err_msg="an array of the user's was written over")
-        for g, copy in self.seen:
+        self.seen.sort(key=lambda item: item[0])  # which leaf comes first may depend on its layout
+        for _, g, copy in self.seen:
             np.testing.assert_array_equal(g.numpy(force=True), copy, err_msg="a gradient that a hook keeps was written over")
         self._check_memory(leaves)
         if self.how.watch == "retain_grad":
             results += [x.grad.numpy(force=True) for x in inputs if x.grad is not None]
-        return results + [copy for _, copy in self.seen]
+        return results + [copy for _, _, copy in self.seen]
 
-    def _watch(self, x):
+    def _watch(self, k, x):
         if self.how.watch == "retain_grad":
             x.retain_grad()
         elif self.how.watch == "hook":
-            x.register_hook(lambda g: self.seen.append((g, g.numpy(force=True).copy())))
+            x.register_hook(lambda g: self.seen.append((k, g, g.numpy(force=True).copy())))
 
     def _target(self, leaf):
         if self.how.target == "clone":
             return leaf.clone()
-        return leaf.unsqueeze(0).squeeze(0) if self.how.target == "view" else leaf
+        if self.how.target == "view":
+            return leaf.unsqueeze(0).squeeze(0)
+        if self.how.target == "written":
+            return leaf.clone().mul_(self._constant(leaf, self.how.other_layout, 0.5))
+        if self.how.target == "part written" and leaf.ndim and leaf.shape[0]:
+            x = leaf.clone()
+            x[0] *= self._constant(x[0], self.how.other_layout, 0.5)
+            return x
+        return leaf
 
     def _consume(self, inputs, roots):
         for x in inputs:
