@@ -54,6 +54,8 @@ cdef int kept_for(cnp.ndarray array, int ndim, const npy_intp *dims) noexcept:
     """The type that a sum from the shape of an array of float32, or pairs of that, to `dims` is kept in."""
     cdef int axis, offset = cnp.PyArray_NDIM(array) - ndim
     cdef Dims summed = 0
+    if cnp.PyArray_SIZE(array) < thresholds.deep_sum:
+        return FLOAT32
     for axis in range(cnp.PyArray_NDIM(array)):
         if axis < offset or (dims[axis - offset] == 1 and cnp.PyArray_DIM(array, axis) != 1):
             summed |= (<Dims> 1) << axis

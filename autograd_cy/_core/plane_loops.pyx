@@ -29,6 +29,8 @@ cdef extern from *:
             char **, npy_intp, npy_intp const *, void *, real, int, int); \\
         static AUTOGRAD_CY_INLINED void fuse##autograd_cy_sum_columns( \\
             double *, char const *, npy_intp, npy_intp, npy_intp, int, real); \\
+        static AUTOGRAD_CY_INLINED void fuse##autograd_cy_add_eight( \\
+            real *, char const *, npy_intp, npy_intp, int, int); \\
         AUTOGRAD_CY_CLONED static double fuse##autograd_cy_row_total(real const *, npy_intp); \\
         AUTOGRAD_CY_CLONED static double fuse##autograd_cy_row_dot(real const *, real const *, npy_intp);
     #define DECLARE_PLANES(how) \\
@@ -224,18 +226,47 @@ cdef inline void reduce_columns "autograd_cy_reduce_columns"(
         row += 1
 
 
+cdef inline void add_eight "autograd_cy_add_eight"(
+        real *out, const char *x, npy_intp stride, npy_intp n, bint fresh, int how) noexcept nogil:
+    """Eight rows at once, added to what is there, or (`fresh`) alone."""
+    cdef const real *p0 = <const real *> x
+    cdef const real *p1 = <const real *> (x + stride)
+    cdef const real *p2 = <const real *> (x + 2 * stride)
+    cdef const real *p3 = <const real *> (x + 3 * stride)
+    cdef const real *p4 = <const real *> (x + 4 * stride)
+    cdef const real *p5 = <const real *> (x + 5 * stride)
+    cdef const real *p6 = <const real *> (x + 6 * stride)
+    cdef const real *p7 = <const real *> (x + 7 * stride)
+    cdef real total
+    cdef npy_intp k
+    for k in range(n):
+        total = (((mapped(p0[k], how) + mapped(p1[k], how)) + (mapped(p2[k], how) + mapped(p3[k], how)))
+                 + ((mapped(p4[k], how) + mapped(p5[k], how)) + (mapped(p6[k], how) + mapped(p7[k], how))))
+        out[k] = total if fresh else out[k] + total
+
+
 cdef inline void sum_columns "autograd_cy_sum_columns"(
         double *out, const char *x, npy_intp rows, npy_intp stride, npy_intp n, int how, real kind) noexcept nogil:
     """The same for sums, added to totals in double after each ROWS rows."""
     cdef real[COLUMNS] block
-    cdef npy_intp row = 0, k
-    while row < rows:
-        for k in range(n):
-            block[k] = 0
-        reduce_columns(<real *> &block[0], x + row * stride, min(rows - row, <npy_intp> ROWS), stride, n, how)
+    cdef npy_intp row, count, k
+    while rows > 0:
+        count = min(rows, <npy_intp> ROWS)
+        row = 0
+        if count < 8:
+            for k in range(n):
+                block[k] = 0
+        else:
+            add_eight(<real *> &block[0], x, stride, n, True, how)
+            row = 8
+        while row + 8 <= count:
+            add_eight(<real *> &block[0], x + row * stride, stride, n, False, how)
+            row += 8
+        reduce_columns(<real *> &block[0], x + row * stride, count - row, stride, n, how)
         for k in range(n):
             out[k] += block[k]
-        row += ROWS
+        x += count * stride
+        rows -= count
 
 
 cdef inline void put(char *out, double value, int how, real kind, bint wide) noexcept nogil:
@@ -271,7 +302,7 @@ cdef inline void reduce_plane "autograd_cy_reduce_plane"(
         char **args, npy_intp rows, const npy_intp *strides, void *data, real kind, int how, bint wide) noexcept nogil:
     """Reduce `rows` runs, each as `run` says: along contiguous runs, across them, or any other way.
 
-    `wide`: the results, sums, are double.
+    `wide`: the elements are float and the results, sums, are double.
     """
     cdef const Run *run = <const Run *> data
     cdef npy_intp row, start = 0, n = run.size, width
@@ -285,7 +316,7 @@ cdef inline void reduce_plane "autograd_cy_reduce_plane"(
             width = min(n - start, <npy_intp> COLUMNS)
             operands[0] = args[0] + start * size
             operands[1] = args[1] + start * sizeof(real)
-            if wide and (real is float or rows > ROWS):
+            if wide:
                 sum_columns(<double *> operands[0], operands[1], rows, strides[1], width, how, kind)
             else:
                 reduce_columns(<real *> operands[0], operands[1], rows, strides[1], width, how)
@@ -302,7 +333,7 @@ cdef void sum_f32 "autograd_cy_sum_f32"(char **args, const npy_intp *dims, const
 
 
 cdef void sum_f64 "autograd_cy_sum_f64"(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
-    reduce_plane(args, dims[0], strides, data, <double> 0, ADD, True)
+    reduce_plane(args, dims[0], strides, data, <double> 0, ADD, False)
 
 
 cdef void sizes_f32 "autograd_cy_sizes_f32"(char **args, const npy_intp *dims, const npy_intp *strides,
@@ -312,7 +343,7 @@ cdef void sizes_f32 "autograd_cy_sizes_f32"(char **args, const npy_intp *dims, c
 
 cdef void sizes_f64 "autograd_cy_sizes_f64"(char **args, const npy_intp *dims, const npy_intp *strides,
                                             void *data) noexcept nogil:
-    reduce_plane(args, dims[0], strides, data, <double> 0, ADD_SIZES, True)
+    reduce_plane(args, dims[0], strides, data, <double> 0, ADD_SIZES, False)
 
 
 cdef void squares_f32 "autograd_cy_squares_f32"(char **args, const npy_intp *dims, const npy_intp *strides,
@@ -322,7 +353,7 @@ cdef void squares_f32 "autograd_cy_squares_f32"(char **args, const npy_intp *dim
 
 cdef void squares_f64 "autograd_cy_squares_f64"(char **args, const npy_intp *dims, const npy_intp *strides,
                                                 void *data) noexcept nogil:
-    reduce_plane(args, dims[0], strides, data, <double> 0, ADD_SQUARES, True)
+    reduce_plane(args, dims[0], strides, data, <double> 0, ADD_SQUARES, False)
 
 
 cdef void sum_wide "autograd_cy_sum_wide"(char **args, const npy_intp *dims, const npy_intp *strides,

@@ -83,7 +83,7 @@ cdef cnp.ndarray reduced(Reducer *reducer, cnp.ndarray array, Dims dims, bint ke
     if not cnp.PyArray_ISALIGNED(array):
         array = dense_copy(array)
     walk.ndim = cnp.PyArray_NDIM(array)
-    if reducer.wide != NULL:
+    if reducer.wide != NULL and cnp.PyArray_SIZE(array) >= thresholds.deep_sum:
         kept = kept_code(code, walk.ndim, cnp.PyArray_DIMS(array), dims, cnp.PyArray_IS_C_CONTIGUOUS(array))
     result = new_array(kept, reduced_shape(array, dims, keepdim, sizes), sizes)
     fill(result, reducer.identity[kept], ITEMSIZE[kept])
@@ -98,7 +98,7 @@ cdef cnp.ndarray reduced(Reducer *reducer, cnp.ndarray array, Dims dims, bint ke
     if not cnp.PyArray_IS_C_CONTIGUOUS(array):
         sort_by_stride(&walk)
     walk_along(&walk, reducer, code, kept)
-    return narrowed(result, code)
+    return result if kept == code else narrowed(result, code)
 
 
 cdef int walk_along(Walk *walk, Reducer *reducer, int code, int kept) except -1:

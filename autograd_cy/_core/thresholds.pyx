@@ -23,7 +23,7 @@ TABLE = (
     ("copied_run", 1 << 10, UNLIMITED),
     ("partial_work", 1 << 15, UNLIMITED),
     ("partial_rows", 64, UNLIMITED),
-    ("deep_sum", 256, UNLIMITED),
+    ("deep_sum", 512, UNLIMITED),
     ("fused_work", 1 << 12, UNLIMITED),
     ("fused_run", 128, UNLIMITED),
     ("long_choice", 1 << 11, UNLIMITED),
