@@ -3,7 +3,6 @@
 The keywords ``dtype``, ``device`` and ``requires_grad`` are explained in ``_arguments``.
 """
 
-import cmath
 import math
 from typing import Any
 
@@ -15,13 +14,13 @@ from ._arguments import (
     integer,
     number,
     order_like,
-    overflow,
     resolve,
     sizes,
     to_integers,
     wrap,
 )
 from ._core import dtypes
+from ._core.conversions import fitting_array
 from ._core.overrides import handle_torch_function, has_torch_function
 from ._core.tensor import Tensor
 
@@ -252,17 +251,7 @@ def full_like(
 
 def _fitted(value: bool | int | float | complex, dtype: np.dtype) -> Any:
     """``value`` as a scalar of ``dtype``; RuntimeError if that can't hold it."""
-    if isinstance(value, complex) and dtype.kind not in "cb":
-        if value.imag:
-            raise overflow(dtype, value)
-        value = value.real
-    if dtype.kind in "iu":
-        return to_integers(np.array(value), dtype)
-    with np.errstate(over="ignore"):
-        fitted = np.array(value).astype(dtype)
-    if np.isinf(fitted) and not cmath.isinf(value):
-        raise overflow(dtype, value)
-    return fitted
+    return fitting_array(value, dtypes.convert(dtype))
 
 
 def _count(bounds: list[Any], dtype: np.dtype) -> np.ndarray:

@@ -9,6 +9,7 @@ _ALIASES = {
 }  # fmt: skip
 
 _names = {op.name: op.function for op in OPS.values() if not op.namespace}
+_names |= {name: op.function for op in OPS.values() if op.kind == "elementwise" for name in op.methods}
 _names |= {dtype.name: dtype for dtype in all_dtypes()}
 _names |= {alias: _names[name] for alias, name in _ALIASES.items()}
 globals().update(_names)

@@ -11,20 +11,23 @@ from autograd_cy._core.dtypes import dtype
 from autograd_cy._core.tensor import Tensor, _Dims, _DType, _Number, _Operand
 
 __all__ = [
-    "abs", "add", "addmm", "all", "amax", "amin", "any", "argmax", "argmin", "bitwise_and", "bitwise_not",
-    "bitwise_or", "bitwise_xor", "bmm", "bool", "cat", "cdouble", "cfloat", "clamp", "clone", "complex64",
-    "complex128", "conj", "cos", "cumsum", "diagonal", "div", "dot", "double", "einsum", "eq", "erf", "exp",
-    "expand", "flatten", "flip", "float", "float16", "float32", "float64", "gather", "ge", "gt", "half", "imag",
-    "index_add", "index_put", "index_select", "int", "int8", "int16", "int32", "int64", "isfinite", "isinf",
-    "isnan", "le", "log", "log_softmax", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp",
-    "long", "lt", "masked_fill", "matmul", "max", "maximum", "mean", "min", "minimum", "mm", "mul", "mv", "ne",
-    "neg", "norm", "permute", "pow", "prod", "real", "reciprocal", "relu", "reshape", "rsqrt", "scatter",
-    "scatter_add", "sgn", "short", "sigmoid", "sin", "softmax", "split", "sqrt", "square", "squeeze", "stack",
-    "std", "sub", "sum", "t", "tanh", "transpose", "uint8", "unbind", "unsqueeze", "var", "view", "view_as_complex",
-    "view_as_real", "where",
+    "abs", "absolute", "add", "addmm", "all", "amax", "amin", "any", "argmax", "argmin", "bitwise_and",
+    "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm", "bool", "cat",
+    "cdouble", "cfloat", "clamp", "clip", "clone", "complex64", "complex128", "conj", "cos", "cumsum", "diagonal",
+    "div", "divide", "dot", "double", "einsum", "eq", "erf", "exp", "expand", "flatten", "flip", "float", "float16",
+    "float32", "float64", "floor_divide", "fmod", "gather", "ge", "gt", "half", "imag", "index_add", "index_put",
+    "index_select", "int", "int8", "int16", "int32", "int64", "isfinite", "isinf", "isnan", "le", "log",
+    "log_softmax", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "long", "lt",
+    "masked_fill", "matmul", "max", "maximum", "mean", "min", "minimum", "mm", "mul", "multiply", "mv", "ne", "neg",
+    "negative", "norm", "permute", "pow", "prod", "real", "reciprocal", "relu", "remainder", "reshape", "rsqrt",
+    "scatter", "scatter_add", "sgn", "short", "sigmoid", "sin", "softmax", "split", "sqrt", "square", "squeeze",
+    "stack", "std", "sub", "subtract", "sum", "t", "tanh", "transpose", "true_divide", "uint8", "unbind",
+    "unsqueeze", "var", "view", "view_as_complex", "view_as_real", "where",
 ]
 
 def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The absolute value; its gradient at 0 is 0."""
+def absolute(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The absolute value; its gradient at 0 is 0."""
 def add(input: Tensor, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """the sum input + alpha * other."""
@@ -59,10 +62,18 @@ def argmin(
     """the index of the smallest element along `dim`, int64."""
 def bitwise_and(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """AND of the bits of integers, or of truth values."""
+def bitwise_left_shift(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The bits of integers shifted to the left by other; by more than there are, or by less than none, all
+    of them.
+    """
 def bitwise_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The bits of integers inverted; of truth values, NOT."""
 def bitwise_or(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """OR of the bits of integers, or of truth values."""
+def bitwise_right_shift(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The bits of integers shifted to the right by other; by more than there are, or by less than none,
+    all of them.
+    """
 def bitwise_xor(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """XOR of the bits of integers, or of truth values."""
 def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -73,6 +84,10 @@ def cat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) 
 cdouble: dtype
 cfloat: dtype
 def clamp(
+    input: Tensor, min: _Operand | None = None, max: _Operand | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """input limited to [min, max], numbers or tensors."""
+def clip(
     input: Tensor, min: _Operand | None = None, max: _Operand | None = None, *, out: Tensor | None = None
 ) -> Tensor:
     """input limited to [min, max], numbers or tensors."""
@@ -93,6 +108,10 @@ def diagonal(
 ) -> Tensor:
     """a view of the diagonals of the matrices in dim1 and dim2."""
 def div(
+    input: Tensor, other: _Operand, *, rounding_mode: str | None = None, out: Tensor | None = None
+) -> Tensor:
+    """the quotient input / other; of integers a float."""
+def divide(
     input: Tensor, other: _Operand, *, rounding_mode: str | None = None, out: Tensor | None = None
 ) -> Tensor:
     """the quotient input / other; of integers a float."""
@@ -125,6 +144,10 @@ float: dtype
 float16: dtype
 float32: dtype
 float64: dtype
+def floor_divide(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """input / other rounded down; of integers an integer."""
+def fmod(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """what remains of input when divided by other, with the sign of input."""
 def gather(
     input: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = False, out: Tensor | None = None
 ) -> Tensor:
@@ -215,11 +238,15 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the product of an (m, n) and an (n, p) matrix of one type; doesn't broadcast."""
 def mul(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The product input * other."""
+def multiply(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The product input * other."""
 def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the product of an (m, n) matrix and a vector of n elements; a vector of m."""
 def ne(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input != other, a bool tensor."""
 def neg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """-input."""
+def negative(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """-input."""
 def norm(
     input: Tensor, p: _float | str = "fro", dim: _Dims | None = None, keepdim: _bool = False,
@@ -244,6 +271,8 @@ def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """1 / input."""
 def relu(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """max(input, 0); its gradient at 0 is 0."""
+def remainder(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """what remains of input when divided by other, with the sign of other."""
 @overload
 def reshape(input: Tensor, shape: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
     """the elements in another shape; a view where the strides allow it, else a copy."""
@@ -290,6 +319,10 @@ def std(
     """the standard deviation, the square root of var()."""
 def sub(input: Tensor, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """the difference input - alpha * other."""
+def subtract(
+    input: Tensor, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None
+) -> Tensor:
+    """the difference input - alpha * other."""
 def sum(
     input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None,
     out: Tensor | None = None
@@ -301,6 +334,10 @@ def tanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The hyperbolic tangent."""
 def transpose(input: Tensor, dim0: _int, dim1: _int, *, out: Tensor | None = None) -> Tensor:
     """a view with two dimensions exchanged."""
+def true_divide(
+    input: Tensor, other: _Operand, *, rounding_mode: str | None = None, out: Tensor | None = None
+) -> Tensor:
+    """the quotient input / other; of integers a float."""
 uint8: dtype
 def unbind(input: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
     """the views along `dim`, without that dimension."""

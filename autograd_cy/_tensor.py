@@ -6,8 +6,10 @@ from copy import deepcopy
 import numpy as np
 
 from . import autograd
+from ._arguments import number
 from ._constructor import construct
 from ._core import hooks, shape
+from ._core.conversions import fitting_array
 from ._core.dtypes import all_dtypes, convert
 from ._core.operations import OPS
 from ._core.overrides import extend_overridable
@@ -494,7 +496,8 @@ _new("new_empty", np.empty)
 def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=False):
     """new_full(size, fill_value) -> Tensor: filled with one value, by default with this tensor's dtype."""
     wanted = self.dtype if dtype is None else convert(dtype)
-    return from_array(np.full(tuple(size), fill_value, wanted.numpy_dtype)).requires_grad_(requires_grad)
+    fitted = fitting_array(number("new_full", "fill_value", fill_value), wanted)
+    return from_array(np.full(tuple(size), fitted)).requires_grad_(requires_grad)
 
 
 # operations

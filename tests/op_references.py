@@ -41,6 +41,11 @@ def add(x, y, alpha=1):
     return x + alpha * y if alpha != 1 else np.add(x, y)
 
 
+def div(x, y, rounding_mode=None):
+    quotient = np.true_divide(x, y)
+    return {None: np.positive, "floor": np.floor, "trunc": np.trunc}[rounding_mode](quotient)
+
+
 def sub(x, y, alpha=1):
     return x - alpha * y
 

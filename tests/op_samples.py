@@ -60,6 +60,25 @@ def binary(make):
 def binary_alpha(make):
     yield from binary(make)
     yield S(make(2, 2), make(2), alpha=2)
+    if make.dtype.kind in "fc":
+        yield S(make(2, 1), make(2), alpha=-0.5)
+        yield S(make(2), 3, alpha=1.5)
+
+
+def divisions(make):
+    """All but a number divided by a tensor."""
+    yield from broadcast(make)
+    yield S(make(3), 2)
+    if make.dtype.kind == "f":
+        yield S(make(2), -1.5)
+
+
+def quotients(make):
+    yield from binary(make)
+    if make.dtype.kind == "f":      # of integers they are integers
+        yield S(make(2, 3), make(3), rounding_mode="floor")
+        yield S(make(2, 1), make(3), rounding_mode="trunc")
+        yield S(make(3), -1.5, rounding_mode="floor")
 
 
 def binary_extremes(make):
@@ -82,6 +101,13 @@ def comparable(make):
     yield S(make.of([1.0, 2.0, 3.0]), 2)
     yield S(2, make.of([1.0, 2.0, 3.0]))
     yield from broadcast(make)
+
+
+def shifts(make):
+    yield S(make.of([1, 2, 3]), make.of([3, 2, 1]))
+    yield S(make.of([[1, 2, 40]]), make.of([[0], [1]]))
+    yield S(make.of([1, 2, 3]), 2)
+    yield S(2, make.of([1, 2, 3]))
 
 
 def logical(make):

@@ -28,8 +28,10 @@ LAYERS = [
     _core.packing _core.guard
     _core.region
     _core.versions
+    _core.conversions
     _core.tensor _core.node _core.saved _core.saved_tensor
     _core.hooks _core.op_hooks _core.out_argument
+    _core.keywords
     _core.overrides _core.backward_arguments
     _core.loops _core.copies _core.operands _core.rows _core.partials _core.plane_loops _core.reduction_loops
     _core.softmax_loops _core.broadcast_sums _core.sines _core.choice_loops _core.variance_loops
@@ -52,7 +54,7 @@ LAYERS = [
     _core.pointwise _core.shape
     _core.shape_views _core.transposes _core.part_views
     _core.sums _core.cumsum _core.normalize _core.extremes _core.norms _core.parts _core.variance
-    _core.arithmetic _core.activations _core.index_tensors _core.scatter _core.masked_fill
+    _core.arithmetic _core.division _core.powers _core.activations _core.index_tensors _core.scatter _core.masked_fill
     _core.pointwise_inplace
     _core.index _core.gather _core.index_put
     _core.set_item

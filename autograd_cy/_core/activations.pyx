@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from autograd_cy._core.dtypes cimport BOOL, code_of, dtype, dtype_of
+from autograd_cy._core.conversions cimport fitting
+from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, FLOAT16, code_of, dtype_of, result_code
+from autograd_cy._core.operands cimport operand_code, rank_of, tensor_of
 from autograd_cy._core.pointwise cimport row_of, ternary, unary
 from autograd_cy._core.pointwise_node cimport Pointwise, with_constants
 from autograd_cy._core.record cimport as_tensor
@@ -12,6 +14,8 @@ from autograd_cy._core.registry import op
 
 cdef Pointwise *OP_clamp_numbers = row_of("clamp_numbers")
 cdef Pointwise *OP_clamp_tensors = row_of("clamp_tensors")
+cdef Pointwise *OP_clamp_from = row_of("clamp_from")
+cdef Pointwise *OP_clamp_to = row_of("clamp_to")
 cdef Pointwise *OP_gelu_erf = row_of("gelu_erf")
 cdef Pointwise *OP_gelu_tanh = row_of("gelu_tanh")
 
@@ -28,25 +32,45 @@ def clamp(input, min=None, max=None):
     """
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    cdef Tensor x = as_tensor(input, "clamp")
-    cdef dtype d = dtype_of(code_of(x.array))
-    if d.is_complex or d.code == BOOL:
-        raise NotImplementedError(f"clamp() is not implemented for tensors of type {d}")
-    tensors = isinstance(min, Tensor) or isinstance(max, Tensor)
-    y = ternary(OP_clamp_tensors if tensors else OP_clamp_numbers, x, bound(min, d, -1), bound(max, d, 1))
-    return y if tensors else with_constants(y, (min, max))
+    cdef Tensor x = as_tensor(input, "clamp"), y
+    cdef int code = code_of(x.array), rank = rank_of(x)
+    cdef Pointwise *row
+    for value in (min, max):
+        if value is not None:
+            code, rank = with_bound(code, rank, value)
+    if code == BOOL or code >= COMPLEX64:
+        raise NotImplementedError(f"clamp() is not implemented for tensors of type {dtype_of(code)}")
+    if isinstance(min, Tensor) or isinstance(max, Tensor):
+        row = OP_clamp_to if min is None else OP_clamp_from if max is None else OP_clamp_tensors
+        return ternary(row, x, 0 if min is None else min, 0 if max is None else max)
+    y = with_constants(ternary(OP_clamp_numbers, x, bound(min, code, -1), bound(max, code, 1)), (min, max))
+    if min != min or max != max:            # a bound that is nan, which the kernels of floats take no notice of
+        y.array.fill(np.nan)
+    return y
 
 
-cdef object bound(object value, dtype d, int side):
-    """A bound of clamp: the end of the type's range where none is given, or where an integer lies beyond it."""
-    if d.is_floating_point:
-        return side * np.inf if value is None else value
-    limits = np.iinfo(d.numpy_dtype)
-    if value is None:
-        return int(limits.max if side > 0 else limits.min)
-    if isinstance(value, int):
-        return int(limits.min) if value < limits.min else int(limits.max) if value > limits.max else value
-    return value
+cdef tuple with_bound(int code, int rank, object value):
+    """The type and rank of an input together with a bound."""
+    cdef Tensor x = tensor_of(value)
+    cdef int own = operand_code(x, value)
+    if own < 0:
+        raise TypeError(f"clamp(): bounds must be Tensors or numbers, not {type(value).__name__}")
+    return result_code(code, rank, own, rank_of(x)), max_of(rank, rank_of(x))
+
+
+cdef int max_of(int a, int b) noexcept:
+    return a if a > b else b
+
+
+cdef object bound(object value, int code, int side):
+    """A bound of clamp: the end of the type's range where none is given. RuntimeError for one that the type can't hold."""
+    if value is not None:
+        fitting(value, code)
+        return value
+    if code >= FLOAT16:
+        return side * np.inf
+    limits = np.iinfo(dtype_of(code).numpy_dtype)
+    return int(limits.max if side > 0 else limits.min)
 
 
 @op(name="gelu", namespace="nn.functional", kind="elementwise")

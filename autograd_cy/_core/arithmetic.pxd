@@ -1,3 +1,15 @@
-"""Arithmetic: the factor `alpha` of add and sub."""
+"""Sums and differences, with a factor for the second operand."""
 
-cdef object scaled(object other, object alpha)
+from cpython.object cimport PyObject
+cimport numpy as cnp
+
+from autograd_cy._core.pointwise_node cimport Pointwise
+from autograd_cy._core.tensor cimport Tensor
+
+cdef bint is_bool(object x) except -1
+cdef bint is_one(object alpha) except -1
+cdef cnp.ndarray factor_of(Pointwise *row, object alpha, int code)
+cdef cnp.ndarray scaled_forward(Pointwise *row, PyObject **arrays, int code, cnp.ndarray out)
+cdef object sum_of(Pointwise *row, object input, object other, object alpha)
+cdef int record_scaled(Pointwise *row, Tensor result, PyObject **arrays, Tensor a, Tensor b, object alpha) except -1
+cdef int refuse_bool(object left, object right) except -1

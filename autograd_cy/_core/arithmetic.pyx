@@ -1,15 +1,17 @@
-"""Arithmetic whose row depends on the arguments: add, sub and div, powers, conj, and the operators of these."""
+"""Sums and differences, with a factor for the second operand; conj; the operators of these."""
 
 import numpy as np
 
+from cpython.object cimport PyObject
 cimport numpy as cnp
 
-from autograd_cy._core.dtypes cimport BOOL, FLOAT16, INT64, code_of
-from autograd_cy._core.operands cimport number_array, number_code, number_tensor
-from autograd_cy._core.pointwise cimport binary, called, not_implemented_for, row_of, unary
-from autograd_cy._core.pointwise_node cimport Pointwise, with_constants
-from autograd_cy._core.record cimport as_tensor
-from autograd_cy._core.tensor cimport POW, RDIV, RSUB, SUB, Tensor, from_array
+from autograd_cy._core.conversions cimport fitting
+from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, FLOAT16, code_of, result_code
+from autograd_cy._core.operands cimport number_code, operand_array, operand_code, rank_of, tensor_of
+from autograd_cy._core.pointwise cimport binary, called, forward, record_row, row_of, unary
+from autograd_cy._core.pointwise_node cimport Pointwise
+from autograd_cy._core.record cimport as_tensor, is_wanted
+from autograd_cy._core.tensor cimport RSUB, SUB, Tensor, new_tensor
 cimport autograd_cy._core.tensor as tensor_module
 
 from autograd_cy._core.registry import op
@@ -18,16 +20,11 @@ cnp.import_array()
 
 cdef Pointwise *OP_add = row_of("add")
 cdef Pointwise *OP_sub = row_of("sub")
-cdef Pointwise *OP_rsub = row_of("rsub")
 cdef Pointwise *OP_mul = row_of("mul")
-cdef Pointwise *OP_div = row_of("div")
-cdef Pointwise *OP_reciprocal = row_of("reciprocal")
+cdef Pointwise *OP_add_scaled = row_of("add_scaled")
+cdef Pointwise *OP_sub_scaled = row_of("sub_scaled")
+cdef Pointwise *OP_rsub = row_of("rsub")
 cdef Pointwise *OP_conj = row_of("conj")
-cdef Pointwise *OP_squared = row_of("squared")
-cdef Pointwise *OP_cubed = row_of("cubed")
-cdef Pointwise *OP_power = row_of("power")
-cdef Pointwise *OP_power_to_number = row_of("power_to_number")
-cdef Pointwise *OP_power_of_number = row_of("power_of_number")
 
 
 @op(methods=("add",), kind="elementwise")
@@ -38,7 +35,7 @@ def add(input, other, *, alpha=1):
     >>> ag.add(ag.tensor([1.0, 2.0]), ag.tensor([3.0, 4.0]), alpha=10)
     tensor([31., 42.])
     """
-    return with_alpha(OP_add, input, other, alpha)
+    return called(OP_add, input, other) if is_one(alpha) else sum_of(OP_add, input, other, alpha)
 
 
 @op(methods=("sub", "subtract"), kind="elementwise")
@@ -50,108 +47,117 @@ def sub(input, other, *, alpha=1):
     tensor([-29., -38.])
     """
     check_not_bool(input, other)
-    return with_alpha(OP_sub, input, other, alpha)
+    return called(OP_sub, input, other) if is_one(alpha) else sum_of(OP_sub, input, other, alpha)
 
 
-cdef object with_alpha(Pointwise *row, object input, object other, object alpha):
-    """input + alpha * other, or with a minus: the product is an operation of its own."""
-    result = called(row, input, other if alpha == 1 else scaled(other, alpha))
-    return result if alpha == 1 else with_constants(<Tensor> result, (alpha,))
+# with a factor
+
+cdef object sum_of(Pointwise *row, object input, object other, object alpha):
+    """input + alpha * other, or with a minus: computed in the type that both operands have together."""
+    cdef Tensor a = tensor_of(input), b = tensor_of(other), result
+    cdef int a_code = operand_code(a, input), b_code = operand_code(b, other), code
+    cdef cnp.ndarray x, y, factor
+    cdef PyObject *arrays[3]
+    if a_code < 0 or b_code < 0:
+        return called(row, input, other)
+    code = result_code(a_code, rank_of(a), b_code, rank_of(b))
+    factor = factor_of(row, alpha, code)
+    if factor is None:
+        return called(row, input, other if alpha else np.zeros_like(operand_array(b, other, b_code, code)))
+    x, y = operand_array(a, input, a_code, code), operand_array(b, other, b_code, code)
+    arrays[0], arrays[1], arrays[2] = <PyObject *> x, <PyObject *> y, <PyObject *> factor
+    result = new_tensor(scaled_forward(row, arrays, code, None))
+    if (a is not None and is_wanted(a)) or (b is not None and is_wanted(b)):
+        record_scaled(row, result, arrays, a, b, alpha)
+    return result
 
 
-cdef object scaled(object other, object alpha):
-    """alpha * other in the type of `other`."""
-    if not isinstance(other, Tensor):
-        return other * alpha
-    cdef int code = code_of((<Tensor> other).array)
+cdef int record_scaled(Pointwise *row, Tensor result, PyObject **arrays, Tensor a, Tensor b, object alpha) except -1:
+    """Record a sum with a factor. A number is nothing that a backward gives up: a second one is fine."""
+    record_row(scaled_row(row), result, arrays, a, b, None)
+    if result.grad_fn is not None:
+        result.grad_fn.constants = (alpha,)
+        result.grad_fn.saves = 0
+    return 0
+
+
+cdef Pointwise *scaled_row(Pointwise *row) noexcept:
+    """The row of add or sub with a factor."""
+    return OP_add_scaled if row == OP_add else OP_sub_scaled
+
+
+cdef bint is_one(object alpha) except -1:
+    """Whether there is no factor; True is one, and refused unless everything is bool."""
+    return type(alpha) is not bool and not isinstance(alpha, Tensor) and alpha == 1
+
+
+cdef cnp.ndarray factor_of(Pointwise *row, object alpha, int code):
+    """alpha, or -alpha for sub, for operands of that type; None for truth values, to whom it says whether anything is added."""
+    if isinstance(alpha, (Tensor, np.generic)):
+        alpha = alpha.item()
+    if number_code(alpha) < 0:
+        raise TypeError(f"{row.name.decode()}(): argument 'alpha' must be Number, not {type(alpha).__name__}")
+    if type(alpha) is bool and code != BOOL:
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
     if code < FLOAT16 and not isinstance(alpha, int):
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
-    return other * (bool(alpha) if code == BOOL else alpha)
+    if code < COMPLEX64 and isinstance(alpha, complex):
+        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
+    if code == BOOL:
+        return None
+    fitting(alpha, code)
+    if row == OP_sub:
+        alpha = wrapped(-alpha) if isinstance(alpha, int) else -alpha
+    return fitting(alpha, code)
 
 
-cdef inline bint is_bool(object x) except -1:
-    return isinstance(x, Tensor) and code_of((<Tensor> x).array) == BOOL
+cdef object wrapped(object number):
+    """An integer as 64 bits hold it."""
+    return (number + 2 ** 63) % 2 ** 64 - 2 ** 63
+
+
+cdef cnp.ndarray scaled_forward(Pointwise *row, PyObject **arrays, int code, cnp.ndarray out):
+    """a + c * b for the three arrays; in float16 the product is rounded, as in PyTorch."""
+    cdef cnp.ndarray product
+    cdef PyObject *operands[2]
+    if code != FLOAT16:
+        return forward(scaled_row(row), arrays, code, out)
+    product = forward(OP_mul, &arrays[1], code, None)
+    operands[0], operands[1] = arrays[0], <PyObject *> product
+    return forward(OP_add, operands, code, out)
+
+
+# differences
+
+cdef bint is_bool(object x) except -1:
+    return code_of((<Tensor> x).array) == BOOL if isinstance(x, Tensor) else type(x) is bool
 
 
 cdef inline int check_not_bool(object left, object right) except -1:
     if is_bool(left) or is_bool(right):
-        raise RuntimeError("Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to "
-                           "invert a mask, use the `~` or `logical_not()` operator instead.")
+        refuse_bool(left, right)
     return 0
 
 
-@op(methods=("div", "divide", "true_divide"), kind="elementwise")
-def div(input, other, *, rounding_mode=None):
-    """div(input, other) -> Tensor: the quotient input / other; of integers a float.
-
-    >>> import autograd_cy as ag
-    >>> ag.div(ag.tensor([1.0, 2.0]), ag.tensor([2.0, 8.0]))
-    tensor([0.5000, 0.2500])
-    """
-    if rounding_mode is not None:
-        raise NotImplementedError("div(): rounding_mode is not supported yet")
-    return called(OP_div, input, other)
+cdef int refuse_bool(object left, object right) except -1:
+    if is_bool(left) and is_bool(right):
+        raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
+                           "`logical_xor()` operator instead.")
+    raise RuntimeError("Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to "
+                       "invert a mask, use the `~` or `logical_not()` operator instead.")
 
 
-@op(methods=("pow",), kind="elementwise")
-def pow(input, exponent):
-    """pow(input, exponent) -> Tensor: input to the power of exponent; one of the two may be a number.
-
-    The gradient for the exponent is 0 where the base is 0 and the exponent is not negative.
-
-    >>> import autograd_cy as ag
-    >>> ag.pow(ag.tensor([1.0, 2.0, 3.0]), 3)
-    tensor([ 1.,  8., 27.])
-    """
-    result = pow_operator(input, exponent)
-    if result is NotImplemented:
-        raise TypeError(f"pow(): arguments must be Tensors or numbers, not {type(input).__name__} and "
-                        f"{type(exponent).__name__}")
-    return result
+cdef object sub_operator(object left, object right):
+    check_not_bool(left, right)
+    return binary(OP_sub, left, right)
 
 
-cdef object pow_operator(object input, object exponent):
-    if not isinstance(input, Tensor) and not isinstance(exponent, Tensor):
-        return NotImplemented
-    if is_bool(input) or is_bool(exponent):
-        raise not_implemented_for(OP_power, BOOL)
-    if number_code(exponent) >= 0:
-        if code_of((<Tensor> input).array) < FLOAT16 and number_code(exponent) == INT64:
-            return integer_power(input, exponent)
-        y = binary(OP_squared if exponent == 2 else OP_cubed if exponent == 3 else OP_power_to_number, input, exponent)
-        if y is not NotImplemented and (<Tensor> y).grad_fn is not None and (exponent == 2 or exponent == 3):
-            number = number_array(exponent, code_of((<Tensor> y).array))
-            (<Tensor> y).grad_fn.saved1 = number_tensor(number)
-        return y
-    if number_code(input) >= 0:
-        if code_of((<Tensor> exponent).array) < FLOAT16 and number_code(input) <= INT64:
-            return integer_power(input, exponent)
-        return binary(OP_power_of_number, input, exponent)
-    if (isinstance(input, Tensor) and isinstance(exponent, Tensor) and code_of((<Tensor> input).array) < FLOAT16
-            and code_of((<Tensor> exponent).array) < FLOAT16):
-        return integer_power(input, exponent)
-    return binary(OP_power, input, exponent)
-
-
-cdef object integer_power(object input, object exponent):
-    x = (<Tensor> input).array if isinstance(input, Tensor) else input
-    e = (<Tensor> exponent).array if isinstance(exponent, Tensor) else exponent
-    if np.any(np.less(e, 0)):
-        raise RuntimeError("Integers to negative integer powers are not allowed.")
-    return from_array(np.asarray(np.power(x, e)))
-
-
-@op(methods=("square",), kind="elementwise")
-def square(input):
-    """square(input) -> Tensor: input * input; recorded as pow(input, 2).
-
-    >>> import autograd_cy as ag
-    >>> ag.square(ag.tensor([2.0, 3.0]))
-    tensor([4., 9.])
-    """
-    if code_of(as_tensor(input, "square").array) == BOOL:
-        input = input.long()
-    return pow(input, 2)
+cdef object rsub_of(object self, object other):
+    """other - self"""
+    check_not_bool(self, other)
+    if number_code(other) >= 0:
+        return binary(OP_rsub, self, other)
+    return binary(OP_sub, other, self)
 
 
 @op(methods=("conj",), kind="elementwise")
@@ -165,26 +171,5 @@ def conj(input):
     return unary(OP_conj, input) if cnp.PyArray_ISCOMPLEX(as_tensor(input, "conj").array) else input
 
 
-cdef object sub_operator(object left, object right):
-    check_not_bool(left, right)
-    return binary(OP_sub, left, right)
-
-
-cdef object rsub_of(object self, object other):
-    """other - self"""
-    if number_code(other) >= 0:
-        return binary(OP_rsub, other, self)
-    return sub_operator(other, self)
-
-
-cdef object rdiv_of(object self, object other):
-    """other / self, which PyTorch computes as reciprocal times number."""
-    if number_code(other) >= 0:
-        return binary(OP_mul, unary(OP_reciprocal, self), other)
-    return binary(OP_div, other, self)
-
-
 tensor_module.operators[SUB] = sub_operator
 tensor_module.operators[RSUB] = rsub_of
-tensor_module.operators[RDIV] = rdiv_of
-tensor_module.operators[POW] = pow_operator

@@ -254,7 +254,10 @@ cdef class FunctionNode(Node):
             g = g.sum_to_size(expected.shape)
         if got.code != expected.code:
             if dtype_of(got.code).is_complex and not dtype_of(expected.code).is_complex:
-                g = g.real
+                raise RuntimeError(
+                    "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but "
+                    f"got false. Function {self.name()} returned a gradient of {dtype_of(got.code)} at index {i} for an "
+                    f"input of {dtype_of(expected.code)}: return its real part")
             g = g.to(dtype_of(expected.code))
         return g
 

@@ -25,7 +25,7 @@ cdef class IndexPutBackward0(Indexing):
     """Its constants: the sizes of the input, `accumulate`, the sizes and the type of the values."""
 
     cdef tuple constant_names(self):
-        return ("self_sym_sizes", "accumulate")
+        return (None, "accumulate")
 
     cdef object rule(self, object g, int i):
         cdef tuple indices = self.indices()

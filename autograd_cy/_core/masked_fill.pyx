@@ -6,9 +6,10 @@ cimport cython
 cimport numpy as cnp
 
 from autograd_cy._core.buffers cimport sizes_of
+from autograd_cy._core.conversions cimport fitting
 from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, code_of, dtype, long_word
 from autograd_cy._core.node cimport Node
-from autograd_cy._core.operands cimport operand_code, tensor_of
+from autograd_cy._core.operands cimport number_code, operand_code, tensor_of
 from autograd_cy._core.overwriting cimport in_place
 from autograd_cy._core.record cimport as_tensor, as_type, is_wanted, new_node, record_all, shape_of, tensor_argument
 from autograd_cy._core.saved cimport save_input, unpack
@@ -69,7 +70,7 @@ def masked_fill(input, mask, value):
                            f"{cnp.PyArray_NDIM(v.array)} dimension(s).")
     if v is None and (operand_code(given, value) < 0 or (given is not None and cnp.PyArray_NDIM(given.array))):
         raise TypeError(f"masked_fill(): argument 'value' (position 2) must be Tensor or Number, not {type(value).__name__}")
-    number = v.array if v is not None else value
+    number = v.array if v is not None else fitting(value, code_of(x.array)) if number_code(value) >= 0 else value
     if np.iscomplexobj(number) and code_of(x.array) < COMPLEX64:
         raise RuntimeError(f"value cannot be converted to type {long_word(code_of(x.array))} without overflow")
     array = np.array(np.broadcast_to(x.array, broadcast(x.array, m.array)))

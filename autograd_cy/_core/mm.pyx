@@ -12,7 +12,8 @@ cimport numpy as cnp
 from numpy cimport npy_intp
 
 from autograd_cy._core.broadcast_sums cimport sum_to
-from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, FLOAT16, code_of, long_word, type_word
+from autograd_cy._core.conversions cimport fitting
+from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, FLOAT16, FLOAT32, code_of, long_word, type_word
 from autograd_cy._core.gemm cimport add_row, conjugated, product
 from autograd_cy._core.loops cimport add_into
 from autograd_cy._core.modes cimport current_mode
@@ -305,9 +306,10 @@ cdef object as_number(object value, Tensor like):
     cdef int code = code_of(like.array)
     if isinstance(value, Tensor):
         value = (<Tensor> value).array.item()
-    if isinstance(value, complex) and code < COMPLEX64:
-        raise RuntimeError(f"value cannot be converted to type {long_word(code_of(like.array))} without overflow")
-    return value if code >= FLOAT16 else np.asarray(value).astype(like.array.dtype).item()
+    if type(value) is int and value == 1:
+        return 1
+    cdef cnp.ndarray fitted = fitting(value, code if code != FLOAT16 else <int> FLOAT32)
+    return fitted.item() if code < FLOAT16 or type(value) is complex else value
 
 
 @op(methods=("addmm",))

@@ -1,5 +1,7 @@
 """nll_loss. It is linear in its input: the gradient of its gradient is the loss again."""
 
+import numpy as np
+
 cimport cython
 cimport numpy as cnp
 from numpy cimport npy_intp
@@ -8,7 +10,7 @@ from autograd_cy._core.dtypes cimport FLOAT32, INT64, UINT8, code_of, type_word
 from autograd_cy._core.losses cimport MEAN, NONE, check_real, in_type, kernel_code, number, reduction_of
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.nll_loops cimport Totals, picked, spread
-from autograd_cy._core.record cimport is_wanted, new_node, record, shape_of, tangent_of, tensor_argument
+from autograd_cy._core.record cimport is_wanted, new_node, record, record2, shape_of, tangent_of, tensor_argument
 from autograd_cy._core.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.modes cimport current_mode
 from autograd_cy._core.state cimport NO_GRAD
@@ -34,17 +36,17 @@ cdef class NllNode(Node):
         return self.total_weight if self.reduction == MEAN else 1
 
     cdef Tensor gradient(self, Tensor g):
-        """The gradient of the loss's input, recorded."""
-        cdef Tensor y
+        """The gradient of the loss's input, recorded as one of `g` and (with gradient 0) of that input."""
+        cdef Tensor y, x = unpack(self, 0)
         cdef NllNode node
         unpack(self, 1)                        # complains if it was given up
         y = new_tensor(self.gradient_array(g.array))
-        if not is_wanted(g):
+        if not is_wanted(g) and (x is None or not is_wanted(x)):
             return y
         node = new_node(NllLoss2DBackwardBackward0 if len(self.constants) > 2 else NllLossBackwardBackward0,
                         self.constants)
         node.note(unpack(self, 1), unpack(self, 2), self.reduction, self.ignore_index, self.total_weight)
-        return record(node, y, g)
+        return record(node, y, g) if x is None else record2(node, y, g, x)
 
     cdef Tensor loss(self, Tensor x):
         return nll(x, unpack(self, 1), unpack(self, 2), self.reduction, self.ignore_index)
@@ -68,7 +70,7 @@ cdef class NllNode(Node):
     @property
     def _saved_total_weight(self):
         cdef cnp.ndarray x = saved_array(self, 0)
-        return new_tensor(in_type(number(self.total_weight, kernel_code(x)), code_of(x)))
+        return new_tensor(in_type(number(0 if self.reduction == NONE else self.total_weight, kernel_code(x)), code_of(x)))
 
 
 cdef class NllLoss(NllNode):
@@ -90,10 +92,10 @@ cdef class NllLossBackwardBackward(NllNode):
         return (None, "target", "weight")
 
     cdef object rule(self, object g, int i):
-        return self.loss(g)
+        return self.loss(g) if i == 0 else new_tensor(np.zeros_like((<Tensor> g).array))
 
     cdef object jvp(self, tuple tangents):
-        return self.gradient(tangents[0])
+        return None if tangents[0] is None else self.gradient(tangents[0])
 
 
 @cython.final

@@ -13,6 +13,8 @@ until somebody (the engine, next_functions) asks for the node.
 
 from collections import OrderedDict
 
+import numpy as np
+
 cimport cython
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
@@ -20,6 +22,7 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 cimport numpy as cnp
 
 from autograd_cy._core.buffers cimport dense_copy
+from autograd_cy._core.conversions cimport number_behind
 from autograd_cy._core.faults cimport serves_again
 from autograd_cy._core.lifetime cimport MAX_SPARES, NODE, Link, Spares, hide, owner_of, release, unwatch, watch
 from autograd_cy._core.location cimport described, here
@@ -133,8 +136,7 @@ cdef class Node:
             if name in self.saved_names():
                 value = unpack(self, self.saved_names().index(name))
                 if value is not None and (<Tensor> value).is_number:
-                    array = (<Tensor> value).array
-                    return array.item() if name == "exponent" else new_tensor(dense_copy(array))
+                    return saved_number((<Tensor> value).array, self.saved_names().index(name) < self.n_edges)
                 return value
             if name in self.constant_names():
                 if self.released:
@@ -325,6 +327,14 @@ cdef object metadata_of_output(Node node, int i):
         return metadata_like(saved.shape, saved.dtype)
     raise NotImplementedError(f"_input_metadata of output {i} of {node.name()} is known only if the tensor that it computed "
                               "was asked for its grad_fn")
+
+
+cdef object saved_number(cnp.ndarray array, bint as_tensor):
+    """A number as users see it: itself, or (in the place of an input that may be a tensor) a 0-d tensor of Python's precision."""
+    cdef object number = number_behind(array), wide = np.asarray(number)
+    if not as_tensor:
+        return number
+    return new_tensor(wide if wide.dtype.kind != "u" else dense_copy(array))
 
 
 ctypedef void (*Destructor)(PyObject *) noexcept

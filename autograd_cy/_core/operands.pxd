@@ -17,7 +17,7 @@ cdef struct CachedNumber:
 
 cdef CachedNumber *cached_numbers
 
-cdef int keep_number(CachedNumber *place, object number, int code) except -1
+cdef cnp.ndarray keep_number(CachedNumber *place, object number, int code)
 cdef Tensor foreign_operand(object value)
 cdef Tensor number_tensor(cnp.ndarray array)
 
@@ -40,7 +40,7 @@ cdef inline cnp.ndarray number_array(object number, int code):
     """A Python number as a 0-d array. Constants of a program are the same object each time, so the last few are kept."""
     cdef CachedNumber *place = &cached_numbers[((<size_t> <PyObject *> number >> 4) + code) % CACHED_NUMBERS]
     if place.number != <PyObject *> number or place.code != code:
-        keep_number(place, number, code)
+        return keep_number(place, number, code)
     return <cnp.ndarray> place.array
 
 

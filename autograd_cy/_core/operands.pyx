@@ -6,7 +6,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 cimport numpy as cnp
 
-from autograd_cy._core.dtypes cimport dtype_of
+from autograd_cy._core.conversions cimport converted
 from autograd_cy._core.tensor cimport Tensor, from_array, new_tensor
 
 cnp.import_array()
@@ -15,18 +15,21 @@ cdef CachedNumber[CACHED_NUMBERS] places
 cached_numbers = places
 
 
-cdef int keep_number(CachedNumber *place, object number, int code) except -1:
-    """Put a number's array into the cache, in the place of another."""
+cdef cnp.ndarray keep_number(CachedNumber *place, object number, int code):
+    """Put a number's array into the cache, in the place of another, and return it.
+
+    Making it may let other threads run, and so may giving up the other: neither happens between a look at the place and
+    the writing.
+    """
+    cdef cnp.ndarray array = converted(number, code)
     cdef CachedNumber old = place[0]
-    array = np.array(number, dtype_of(code).numpy_dtype)
-    array.flags.writeable = False
     Py_INCREF(number)
     Py_INCREF(array)
     place[0] = CachedNumber(<PyObject *> number, code, <PyObject *> array)
     if old.number != NULL:
         Py_DECREF(<object> old.number)
         Py_DECREF(<object> old.array)
-    return 0
+    return array
 
 
 cdef Tensor foreign_operand(object value):

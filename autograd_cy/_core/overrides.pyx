@@ -10,7 +10,7 @@ on Tensors must not pay for it, so nothing looks at the arguments of a call that
      look at the types of the arguments beforehand, and so do the operators; the facade's own methods get a step, too.
   3. A class that has Tensor's own `__torch_function__` is not asked: the operation runs as it does on Tensors, and its
      results are moved into the class (`in_class`). One that has `_disabled_torch_function_impl` is a Tensor.
-  4. The same step answers for the argument `out=`, which no operation has a parameter for.
+  4. The same step answers for keywords that no operation has a parameter for: `out=`, `axis=` and others (keywords.pyx).
   5. An operator that declines an operand looks, too, before it leaves the other operand to try.
 """
 
@@ -21,7 +21,7 @@ from contextvars import ContextVar
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
-from autograd_cy._core.out_argument cimport call_into
+from autograd_cy._core.keywords cimport called_otherwise, is_among
 cimport autograd_cy._core.tensor as tensor_module
 from autograd_cy._core.tensor cimport (
     ADD, AND, DIV, EQ, GE, GT, ITEM, LE, LT, MATMUL, MUL, NE, OPERATORS, OR, POW, RDIV, RSUB, SUB, XOR,
@@ -176,9 +176,9 @@ cdef PyObject *call_failed(PyObject *function, PyObject **args, size_t n, PyObje
     cdef list found
     if not PyErr_ExceptionMatches(Exception):
         return NULL
-    if names != NULL and PyErr_ExceptionMatches(TypeError) and "out" in <tuple> names:
+    if names != NULL and PyErr_ExceptionMatches(TypeError) and is_among(<tuple> names):
         PyErr_Clear()
-        return called_into(<object> function, arguments_of(args, n, names), <tuple> names)
+        return called_again(<object> function, arguments_of(args, n, names), <tuple> names)
     PyErr_Fetch(&error, &value, &trace)
     try:
         found = overriding(arguments_of(args, n, names), False)
@@ -202,9 +202,9 @@ cdef PyObject *handed_over(PyObject *function, list found, PyObject **args, size
     return <PyObject *> result
 
 
-cdef PyObject *called_into(object function, list arguments, tuple names) except NULL:
+cdef PyObject *called_again(object function, list arguments, tuple names) except NULL:
     cdef Py_ssize_t n_args = len(arguments) - len(names)
-    result = call_into(function, tuple(arguments[:n_args]), dict(zip(names, arguments[n_args:])))
+    result = called_otherwise(function, tuple(arguments[:n_args]), dict(zip(names, arguments[n_args:])))
     Py_INCREF(result)
     return <PyObject *> result
 

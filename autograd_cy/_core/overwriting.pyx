@@ -8,14 +8,17 @@ import numpy as np
 cimport cython
 cimport numpy as cnp
 
+from autograd_cy._core.conversions cimport fitting
 from autograd_cy._core.change cimport Change, assign, change_of
-from autograd_cy._core.dtypes cimport COMPLEX64, code_of, dtype, dtype_of
+from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, code_of, dtype, dtype_of
 from autograd_cy._core.guard cimport prepare_write
 from autograd_cy._core.inplace cimport (
     LOOKED_AT, check_fits, check_memory, is_recorded_write, may_overlap, previous_of, result_of, written)
+cimport autograd_cy._core.keywords as keywords
 from autograd_cy._core.modes cimport Extent, current_mode, enter_modes, leave_modes
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.op_hooks cimport go_on, pause
+from autograd_cy._core.operands cimport number_code
 from autograd_cy._core.record cimport as_type, new_node, record_all, shape_of
 from autograd_cy._core.state cimport NO_GRAD, OP_HOOKS, thread_state
 from autograd_cy._core.tensor cimport Tensor, extend, new_tensor
@@ -137,17 +140,29 @@ cdef Tensor in_place(str operation, object function, Tensor target, tuple argume
     return written(target, previous, y, operation)
 
 
+cdef object call_in_place(object function, tuple args, dict kwargs):
+    """A call with `inplace=`: if that is true, written into the input."""
+    cdef bint inplace = kwargs.pop("inplace")
+    if not inplace:
+        return function(*args, **kwargs)
+    target = args[0] if args else kwargs.pop("input")
+    return in_place(f"{function.__name__}_", lambda x: function(x, *args[1:], **kwargs), target, ())
+
+
+keywords.call_in_place = call_in_place
+
+
 cdef cnp.ndarray source_of(Tensor target, object value):
     """The array to be written for a value (a Tensor, what NumPy takes for an array), with all checks of memory and type."""
     cdef cnp.ndarray source
     if isinstance(value, Tensor):
         source = (<Tensor> value).array
     else:
-        source = np.asarray(value)
+        source = np.asarray(value) if number_code(value) < 0 else fitting(value, code_of(target.array))
         if code_of(source) >= COMPLEX64 and code_of(target.array) < COMPLEX64:
             raise RuntimeError(f"value cannot be converted to type {dtype_of(code_of(target.array))} without overflow")
     if code_of(source) >= COMPLEX64 and code_of(target.array) < COMPLEX64:
-        source = source.real
+        source = source.real if code_of(target.array) != BOOL else np.asarray(source != 0)
     check_memory(target.array, source)
     return source.copy() if may_overlap(target.array, source) else source
 

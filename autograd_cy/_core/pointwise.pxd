@@ -13,4 +13,5 @@ cdef Tensor ternary(Pointwise *row, object a, object b, object c)
 cdef object called(Pointwise *row, object input, object other)
 cdef cnp.ndarray forward(Pointwise *row, PyObject **arrays, int code, cnp.ndarray out)
 cdef object not_implemented_for(Pointwise *row, int code)
+cdef int beside_half(Pointwise *row, Tensor x, int own) noexcept
 cdef int record_row(Pointwise *row, Tensor y, PyObject **arrays, Tensor a, Tensor b, Tensor c) except -1

@@ -7,7 +7,8 @@ FLOATS = [("f32", "float", "r", "FLOAT32"), ("f64", "double", "r", "FLOAT64"),
 INTEGERS = [("u8", "unsigned char", "i", "UINT8"), ("i8", "signed char", "i", "INT8"), ("i16", "short", "i", "INT16"),
             ("i32", "int", "i", "INT32"), ("i64", "long long", "i", "INT64")]
 CLONED = []     # the names in C of what is to be compiled for several machines, as it is rendered
-BORROWED = {"exp": "exp", "log": "log", "sqrt": "sqrt", "sin": "sin", "cos": "cos", "tanh": "tanh", "pow": "power"}
+BORROWED = {"exp": "exp", "log": "log", "sqrt": "sqrt", "sin": "sin", "cos": "cos", "tanh": "tanh", "pow": "power",
+            "fmod": "fmod", "floor_quotient": "floor_divide", "trunc": "trunc"}
 DOUBLES = ["sin", "cos"]        # of these, the loops for double are those of sines.pyx
 # functions of elementary.h, for real numbers: they become part of the loop
 INLINE = ["exp", "erf", "sigmoid", "sqrt", "normal_cdf", "normal_pdf"]
@@ -26,7 +27,7 @@ def reads(formula, lets, names="abcy"):
 def typed(formula, suffix, ctype):
     """A formula in C: literals of the operands' type (else float32 is computed in double) and typed functions."""
     formula = re.sub(r"(?<![\w.])(\d+(?:\.\d+)?)(?![\w.])", rf"(<{ctype.removesuffix(' complex')}> \1)", formula)
-    return re.sub(r"\b(where|conj|sgn)\(", rf"\1_{suffix}(", formula)
+    return re.sub(r"\b(where|conj|sgn|threshold|zeros)\(", rf"\1_{suffix}(", formula)
 
 
 def is_inline(v, lets, ctype):
@@ -149,7 +150,9 @@ def variables(formula, operands, lets, ctype, size):
 def kernels_of(row):
     """All kernels of a row: of its forward where that is a formula, and of each derivative."""
     text = ""
-    if not row.forward.isidentifier() or row.forward in row.lets:
+    if row.same_as:
+        pass
+    elif not row.forward.isidentifier() or row.forward in row.lets:
         for suffix, ctype, kind, code in INTEGERS + FLOATS:
             if kind in row.forward_kinds:
                 formula = row.real_forward if kind == "r" and row.real_forward else row.forward
@@ -188,8 +191,11 @@ def entry_of(row):
     """The statements that fill the row's entry of the table."""
     out = [f'OP_{row.name}.name = b"{row.name}"', f"OP_{row.name}.arity = {len(row.inputs)}",
            f"OP_{row.name}.result = {row.result}", f"OP_{row.name}.inexact = {row.inexact}",
-           f"OP_{row.name}.holomorphic = {row.holomorphic}"]
-    if row.forward.isidentifier() and row.forward not in row.lets:
+           f"OP_{row.name}.holomorphic = {row.holomorphic}", f"OP_{row.name}.wide = {row.wide}", f"OP_{row.name}.opmath = {row.opmath}",
+           f"OP_{row.name}.edges = {len(row.inputs) - row.numbers}"]
+    if row.same_as:
+        out.append(f"OP_{row.name}.forward = OP_{row.same_as}.forward")
+    elif row.forward.isidentifier() and row.forward not in row.lets:
         out.append(f"borrow(OP_{row.name}.forward, np.{row.forward}, result_{row.result.lower()})")
         if row.forward in DOUBLES:
             out.append(f"OP_{row.name}.forward[FLOAT64] = LOOP_{row.forward}[FLOAT64]")
@@ -201,6 +207,8 @@ def entry_of(row):
     else:
         out += [f"OP_{row.name}.forward[{code}] = Kernel({row.name}_forward_{suffix}, NULL)"
                 for suffix, _, kind, code in INTEGERS + FLOATS if kind in row.forward_kinds]
+    if row.opmath:
+        out += [f"OP_{row.name}.half = OP_{row.name}.forward[FLOAT16]", f"OP_{row.name}.forward[FLOAT16].loop = NULL"]
     if row.node:
         out += [f"OP_{row.name}.node_type = <PyTypeObject *> {row.node}",
                 f"OP_{row.name}.methods = method_table({row.node}.__new__({row.node}))"]

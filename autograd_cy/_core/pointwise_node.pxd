@@ -34,6 +34,10 @@ cdef struct Pointwise:      # one row of the table
     int result
     bint inexact            # integers become floats
     bint holomorphic        # the gradient is conj(F(conj(g))), else F(g)
+    int edges               # of the node: numbers that an operation is called with have none
+    bint opmath             # float16 takes a number that is the second operand as float32
+    bint wide               # derivatives of float16 are computed in float32
+    Kernel half             # of float16, where its place in `forward` is empty: for operands that are float16 all
     Kernel[NCODES] forward
     Formula[3] derivative
     PyTypeObject *node_type  # NULL: not differentiable

@@ -7,7 +7,7 @@ from numpy cimport npy_intp
 
 from autograd_cy._core.broadcast_sums cimport evaluate_added, evaluate_sum, is_worth_fusing, sum_to
 from autograd_cy._core.buffers cimport cast, is_large
-from autograd_cy._core.dtypes cimport COMPLEX64, FLOAT32, code_of, dtype_of
+from autograd_cy._core.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, dtype_of
 from autograd_cy._core.loops cimport evaluate, is_flat
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.saved cimport empty_slot, is_held_alone, saved_array, unpack
@@ -53,10 +53,13 @@ cdef class PointwiseNode(Node):
         """The formula of input `i` on Tensors."""
         cdef Formula *formula = &(<Pointwise *> self.op).derivative[i]
         cdef Rule rule = formula.complex_rule if cnp.PyArray_ISCOMPLEX((<Tensor> g).array) else formula.rule
-        return rule(g, unpack(self, 0) if formula.operands & A else None,
-                    unpack(self, 1) if formula.operands & B else None,
-                    unpack(self, 2) if formula.operands & C else None,
-                    unpack(self, 2) if formula.operands & Y else None)
+        cdef object a = unpack(self, 0) if formula.operands & A else None
+        cdef object b = unpack(self, 1) if formula.operands & B else None
+        cdef object c = unpack(self, 2) if formula.operands & C else None
+        cdef object y = unpack(self, 2) if formula.operands & Y else None
+        if (<Pointwise *> self.op).wide and code_of((<Tensor> g).array) == FLOAT16:
+            return rule(g.float(), a if a is None else a.float(), b, c, y if y is None else y.float()).half()
+        return rule(g, a, b, c, y)
 
     cdef object jvp(self, tuple tangents):
         cdef Pointwise *row = <Pointwise *> self.op
@@ -77,6 +80,8 @@ cdef object gradient_of(PointwiseNode node, cnp.ndarray g, int i, bint reuse, bi
     cdef int code = code_of(g)
     if row != NULL and row.derivative[i].identity:
         return fitted(node, g, i)
+    if row != NULL and row.wide and code == FLOAT16:
+        g, code, reuse = cast(g, FLOAT32), FLOAT32, True
     if row == NULL or not has_kernel(node, i, code):
         return Node.vjp(node, g, i, reuse)
     return fitted(node, evaluate_formula(node, &row.derivative[i], g, code, i, reuse, once), i)

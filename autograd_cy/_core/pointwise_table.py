@@ -12,6 +12,10 @@ A row: op(name, arguments, forward, {input: derivative}, ...)
   real_forward a formula in place of `forward` for float and double: where the compiler makes a faster loop of it
   without      types that NumPy has a loop for, but the operation doesn't take: (first code, end)
   in_place     whether a public operation has a variant that writes into its first operand: exp_()
+  numbers      how many of the last inputs are numbers always: no edge leads to them, and users see them as numbers
+  same_as      the row whose forward this one has, too
+  opmath       what is float16 together with a second operand that is a number is computed in float32, the number as it is
+  wide         derivatives of float16 are computed in float32
   example      for the docstring: a call, and what it returns
   holomorphic  the gradient is conj(F(conj(g))); False: F(g) itself
 Vocabulary: + - * /, where(condition, x, y), conj, sgn, real and the functions of `let`.
@@ -22,22 +26,25 @@ from types import SimpleNamespace
 
 table = []
 INTEGERS, COMPLEX = ("BOOL", "FLOAT16"), ("COMPLEX64", "NCODES")
+OF_TWO = ("pow", "fmod", "floor_quotient")      # functions of `let` with two arguments
 
 
-def op(name, args, forward, derivatives=None, let="", node=None, saved=("self", "other", "result"), kinds="rc",
+def op(name, args, forward=None, derivatives=None, let="", node=None, saved=("self", "other", "result"), kinds="rc",
        forward_kinds=None, inexact=False, holomorphic=True, result="SAME_TYPE", methods=None, doc="", example=None,
-       public=True, namespace="", without=None, real_forward=None, in_place=True):
+       public=True, namespace="", without=None, real_forward=None, in_place=True, numbers=0, same_as=None, opmath=False,
+       wide=False):
     lets = {}
     for line in filter(None, (part.strip() for part in let.split(";"))):
         variable, function, arguments = re.fullmatch(r"(\w+) = (\w+)\((.*)\)", line).groups()
-        lets[variable] = (function, [a.strip() for a in arguments.split(",")] if function == "pow" else [arguments])
+        lets[variable] = (function, [a.strip() for a in arguments.split(",")] if function in OF_TWO else [arguments])
     derivatives = {x: d if isinstance(d, tuple) else (d, d) for x, d in (derivatives or {}).items()}
     inputs = ["a", "b", "c"][:len(args.split(","))]
     table.append(SimpleNamespace(
         name=name, args=args, inputs=inputs, forward=forward, derivatives=derivatives, lets=lets, node=node,
         saved=saved, kinds=kinds, forward_kinds=forward_kinds or kinds, inexact=inexact, holomorphic=holomorphic,
         result=result, methods=(name,) if methods is None else methods, doc=doc, example=example, public=public,
-        namespace=namespace, without=without, real_forward=real_forward, in_place=in_place and public and not namespace))
+        namespace=namespace, without=without, real_forward=real_forward, in_place=in_place and public and not namespace,
+        numbers=numbers, same_as=same_as, opmath=opmath, wide=wide))
 
 
 # arithmetic
@@ -45,28 +52,40 @@ op("add", "input, other", "add", real_forward="a + b", derivatives={"a": "g", "b
    public=False)
 op("sub", "input, other", "subtract", real_forward="a - b", derivatives={"a": "g", "b": "-g"}, node="SubBackward0",
    public=False)
-op("rsub", "input, other", "subtract", real_forward="a - b", derivatives={"a": "g", "b": "-g"}, node="RsubBackward1",
-   public=False)
+op("rsub", "input, other", "b - a", {"a": "-g"}, node="RsubBackward1", forward_kinds="irc", numbers=1, public=False)
+op("add_scaled", "input, other, alpha", "a + c * b", {"a": "g", "b": "g * c"}, node="AddBackward0",
+   saved=("self", "other", None), forward_kinds="irc", numbers=1, public=False)
+op("sub_scaled", "input, other, alpha", same_as="add_scaled", derivatives={"a": "g", "b": "g * c"}, node="SubBackward0",
+   saved=("self", "other", None), numbers=1, public=False)
 op("mul", "input, other", "multiply", real_forward="a * b", derivatives={"a": "g * b", "b": "g * a"},
-   node="MulBackward0", methods=("mul", "multiply"),
+   node="MulBackward0", methods=("mul", "multiply"), opmath=True,
    doc="The product input * other.",
    example=("ag.mul(ag.tensor([1.0, 2.0]), 3.0)", "tensor([3., 6.])"))
 op("div", "input, other", "true_divide", {"a": "g / b", "b": "-g * (a / b) / b"}, node="DivBackward0",
-   inexact=True, public=False)
+   inexact=True, opmath=True, public=False)
+op("floor_divide", "input, other", "floor_divide", opmath=True, public=False)
+op("trunc_divide", "input, other", "t", let="t = trunc(a / b)", kinds="r", opmath=True, public=False)
+op("remainder", "input, other", "remainder", {"a": "g", "b": "-g * q"}, without=("FLOAT16", "FLOAT32"),
+   real_forward="where(m == 0, m, where((b < 0) == (m < 0), m, m + b))", kinds="r",
+   let="m = fmod(a, b); q = floor_quotient(a, b)", node="RemainderBackward1", public=False)
+op("remainder_by_number", "input, other", same_as="remainder", derivatives={"a": "g"}, node="RemainderBackward0", numbers=1,
+   public=False)
+op("fmod", "input, other", "fmod", {"a": "g", "b": "-g * t"}, let="t = trunc(a / b)", kinds="r", node="FmodBackward1",
+   public=False)
+op("fmod_by_number", "input, other", same_as="fmod", derivatives={"a": "g"}, node="FmodBackward0", numbers=1, public=False)
 op("power", "input, exponent", "power", without=INTEGERS, derivatives=
    {"a": "where(b == 0, 0, g * b * p)",
     "b": ("where(a == 0, where(b < 0, g * y * l, 0), g * y * l)", "where(a == 0, 0, g * y * l)")},
    let="p = pow(a, b - 1); l = log(a)", node="PowBackward1", saved=("self", "exponent", "result"), public=False)
-op("power_of_number", "input, exponent", "power", without=INTEGERS, derivatives=
-   {"b": ("where(a == 0, where(b < 0, g * y * l, 0), g * y * l)", "where(a == 0, 0, g * y * l)")},
-   let="l = log(a)", node="PowBackward2", saved=("self", "exponent", "result"), public=False)
-op("power_to_number", "input, exponent", "power", without=INTEGERS, derivatives={"a": "where(b == 0, 0, g * b * p)"},
-   let="p = pow(a, b - 1)",
-   node="PowBackward0", saved=("self", "exponent"), public=False)
+op("power_of_number", "exponent, input", "p", let="p = pow(b, a); l = log(b)", derivatives=
+   {"a": ("where(b == 0, where(a < 0, g * y * l, 0), g * y * l)", "where(b == 0, 0, g * y * l)")},
+   node="PowBackward2", saved=("exponent", "self", "result"), numbers=1, public=False)
+op("power_to_number", "input, exponent", same_as="power", derivatives={"a": "where(b == 0, 0, g * b * p)"},
+   let="p = pow(a, b - 1)", node="PowBackward0", saved=("self", "exponent"), numbers=1, public=False)
 op("squared", "input, exponent", "a * a", {"a": "g * (2 * a)"}, node="PowBackward0", saved=("self", "exponent"),
-   forward_kinds="irc", public=False)
+   forward_kinds="irc", numbers=1, public=False)
 op("cubed", "input, exponent", "a * a * a", {"a": "g * (3 * (a * a))"}, node="PowBackward0", saved=("self", "exponent"),
-   forward_kinds="irc", public=False)
+   forward_kinds="irc", numbers=1, public=False)
 op("neg", "input", "negative", {"a": "-g"}, node="NegBackward0", methods=("neg", "negative"), doc="-input.",
    example=("ag.neg(ag.tensor([1.0, -2.0]))", "tensor([-1.,  2.])"))
 op("reciprocal", "input", "reciprocal", {"a": "-g * y * y"}, node="ReciprocalBackward0", inexact=True,
@@ -76,7 +95,7 @@ op("abs", "input", "absolute", {"a": "g * sgn(a)"}, node="AbsBackward0", kinds="
    result="REAL_PART", methods=("abs", "absolute"), without=("BOOL", "UINT8"),
    doc="The absolute value; its gradient at 0 is 0.",
    example=("ag.abs(ag.tensor([-1.0, 2.0]))", "tensor([1., 2.])"))
-op("sgn", "input", "sign", {"a": "where(a == 0, 0, (g - y * real(conj(y) * g)) / abs(a))"}, node="SgnBackward0",
+op("sgn", "input", "sign", {"a": ("zeros(g)", "where(a == 0, 0, (g - y * real(conj(y) * g)) / abs(a))")}, node="SgnBackward0",
    kinds="", holomorphic=False, doc="input / abs(input), and 0 at 0: the sign of a real number.",
    example=("ag.sgn(ag.tensor([-3.0, 0.0, 2.0]))", "tensor([-1.,  0.,  1.])"))
 op("conj", "input", "conjugate", {"a": "conj(g)"}, node="ConjBackward0", holomorphic=False, public=False)
@@ -92,11 +111,16 @@ op("minimum", "input, other", "minimum", {"a": "where(a == b, g / 2, where(a > b
    example=("ag.minimum(ag.tensor([1.0, 4.0]), ag.tensor([3.0, 2.0]))", "tensor([1., 2.])"))
 op("clamp_numbers", "input, min, max", "where(a > c, c, where(a < b, where(b > c, c, b), a))",
    {"a": "where(a >= b, where(a <= c, g, 0), 0)"}, node="ClampBackward1", saved=("self", None, None), kinds="r",
-   forward_kinds="ir", public=False)
-op("clamp_tensors", "input, min, max", "where(a > c, c, where(a < b, where(b > c, c, b), a))",
+   forward_kinds="ir", numbers=2, public=False)
+op("clamp_tensors", "input, min, max", "where(a != a, a, where(b != b, b, where(c != c, c, " \
+                                       "where(a > c, c, where(a < b, where(b > c, c, b), a)))))",
    {"a": "where(a >= b, where(a <= c, g, 0), 0)", "b": "where(a < b, where(b < c, g, 0), 0)",
     "c": "where(a > c, g, where(b > c, g, 0))"},
    node="ClampBackward0", saved=("self", "min", "max"), kinds="r", forward_kinds="ir", public=False)
+op("clamp_from", "input, min, max", "where(a < b, b, where(b != b, b, a))", {"a": "where(a >= b, g, 0)",
+   "b": "where(a < b, g, 0)"}, node="ClampBackward0", saved=("self", "min", "max"), kinds="r", forward_kinds="ir", public=False)
+op("clamp_to", "input, min, max", "where(a > c, c, where(c != c, c, a))", {"a": "where(a <= c, g, 0)",
+   "c": "where(a > c, g, 0)"}, node="ClampBackward0", saved=("self", "min", "max"), kinds="r", forward_kinds="ir", public=False)
 
 # exponential, trigonometric, error function
 op("exp", "input", "exp", real_forward="e", derivatives={"a": "g * y"}, let="e = exp(a)", node="ExpBackward0", inexact=True,
@@ -116,11 +140,11 @@ op("sin", "input", "sin", {"a": "g * z"}, let="z = cos(a)", node="SinBackward0",
 op("cos", "input", "cos", {"a": "-g * z"}, let="z = sin(a)", node="CosBackward0", inexact=True,
    doc="The cosine of an angle in radians.",
    example=("ag.cos(ag.tensor([0.0, 1.0]))", "tensor([1.0000, 0.5403])"))
-op("tanh", "input", "tanh", {"a": "g * (1 - y * y)"}, node="TanhBackward0", inexact=True,
+op("tanh", "input", "tanh", {"a": "g * (1 - y * y)"}, node="TanhBackward0", inexact=True, wide=True,
    doc="The hyperbolic tangent.",
    example=("ag.tanh(ag.tensor([0.0, 1.0]))", "tensor([0.0000, 0.7616])"))
 op("sigmoid", "input", "1 / (1 + e)", real_forward="s", derivatives={"a": "g * (1 - y) * y"},
-   let="e = exp(-a); s = sigmoid(a)", node="SigmoidBackward0", inexact=True,
+   let="e = exp(-a); s = sigmoid(a)", node="SigmoidBackward0", inexact=True, wide=True,
    doc="The logistic function 1 / (1 + exp(-input)).",
    example=("ag.sigmoid(ag.tensor([0.0, 1.0]))", "tensor([0.5000, 0.7311])"))
 op("erf", "input", "r", {"a": "1.1283791670955126 * g * e"}, let="r = erf(a); e = exp(-a * a)", node="ErfBackward0",
@@ -128,18 +152,21 @@ op("erf", "input", "r", {"a": "1.1283791670955126 * g * e"}, let="r = erf(a); e 
    example=("ag.erf(ag.tensor([0.0, 1.0]))", "tensor([0.0000, 0.8427])"))
 
 # activations
-op("relu", "input", "where(a < 0, 0, a)", {"a": "where(y > 0, g, 0)"}, node="ReluBackward0", kinds="r",
+op("threshold_backward", "grad, result", "threshold(b, a)", {"a": "threshold(b, g)", "b": "zeros(g)"}, kinds="r",
+   node="ThresholdBackwardBackward0", saved=(None, "self", None), public=False)
+op("relu", "input", "where(a < 0, 0, a)", {"a": "threshold(y, g)"}, node="ReluBackward0", kinds="r",
    forward_kinds="ir", doc="max(input, 0); its gradient at 0 is 0.",
    example=("ag.relu(ag.tensor([-1.0, 2.0]))", "tensor([0., 2.])"))
 op("silu", "input", "a * s", {"a": "g * s * (1 + a * (1 - s))"}, let="s = sigmoid(a)", node="SiluBackward0",
-   methods=(), namespace="nn.functional",
+   wide=True, methods=(), namespace="nn.functional",
    doc="input * sigmoid(input).\n\n    Source: Elfwing, Uchibe, Doya, \"Sigmoid-weighted linear units\" (2018).",
    example=("ag.nn.functional.silu(ag.tensor([0.0, 1.0]))", "tensor([0.0000, 0.7311])"))
 op("gelu_erf", "input", "a * p", {"a": "g * (p + a * d)"}, let="p = normal_cdf(a); d = normal_pdf(a)", node="GeluBackward0",
-   kinds="r", public=False)
+   kinds="r", wide=True, public=False)
 op("gelu_tanh", "input", "0.5 * a * (1 + t)",
    {"a": "g * (0.5 * (1 + t) + 0.3989422804014327 * a * (1 - t * t) * (1 + 0.134145 * a * a))"},
-   let="t = tanh(0.7978845608028654 * (a + 0.044715 * a * a * a))", node="GeluBackward0", kinds="r", public=False)
+   let="t = tanh(0.7978845608028654 * (a + 0.044715 * a * a * a))", node="GeluBackward0", kinds="r",
+   wide=True, public=False)
 
 # not differentiable
 for name, ufunc, sign, result in [
@@ -158,6 +185,10 @@ op("logical_not", "input", "logical_not", result="TRUTH", doc="Whether each elem
 for name, result in [("bitwise_and", 2), ("bitwise_or", 7), ("bitwise_xor", 5)]:
     op(name, "input, other", name, doc=f"{name[8:].upper()} of the bits of integers, or of truth values.",
        example=(f"ag.{name}(ag.tensor([6]), ag.tensor([3]))", f"tensor([{result}])"))
+for name, ufunc, direction, result in [("bitwise_left_shift", "left_shift", "left", "[ 4, -8]"),
+                                       ("bitwise_right_shift", "right_shift", "right", "[ 0, -1]")]:
+    op(name, "input, other", ufunc, doc=f"The bits of integers shifted to the {direction} by other; by more than there are, "
+       "or by less than none, all of them.", example=(f"ag.{name}(ag.tensor([1, -2]), 2)", f"tensor({result})"))
 op("bitwise_not", "input", "invert", doc="The bits of integers inverted; of truth values, NOT.",
    example=("ag.bitwise_not(ag.tensor([6]))", "tensor([-7])"))
 for name, words, result in [

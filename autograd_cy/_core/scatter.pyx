@@ -6,8 +6,10 @@ cimport cython
 cimport numpy as cnp
 
 from autograd_cy._core.buffers cimport dense_copy, sizes_of
+from autograd_cy._core.conversions cimport fitting
 from autograd_cy._core.dtypes cimport INT32, INT64, code_of
 from autograd_cy._core.node cimport Node
+from autograd_cy._core.operands cimport number_code
 from autograd_cy._core.overwriting cimport in_place
 from autograd_cy._core.record cimport (
     as_tensor, is_wanted, new_node, record_all, shape_of, tensor_argument, wrap_dim)
@@ -32,18 +34,21 @@ cdef class ByIndex(Node):
 
 @cython.final
 cdef class IndexAddBackward0(ByIndex):
+    cdef tuple saved_names(self):
+        return ("index", "source", None)
+
     cdef tuple constant_names(self):
-        return ("dim", "alpha")
+        return ("dim", "alpha", None, "source_dim")
 
     cdef object rule(self, object g, int i):
         if i == 0:
             return g
-        dim, alpha, sizes = self.constants
+        dim, alpha, sizes, _ = self.constants
         g = g.index_select(dim, unpack(self, 0)).reshape(sizes)
         return g if alpha == 1 else g * alpha
 
     cdef object jvp(self, tuple tangents):
-        dim, alpha, _ = self.constants
+        dim, alpha, _, _ = self.constants
         t, s = tangents
         if s is None:
             return t
@@ -77,7 +82,7 @@ def index_add(input, dim, index, source, *, alpha=1):
                            f"must fit: expected {list(wanted)}")
     check_numbers(rows, target.shape[d], "index out of range in self")
     add_at(target, (slice(None),) * d + (rows,), values if alpha == 1 else values * np.asarray(alpha, values.dtype))
-    return entered(IndexAddBackward0, (d, alpha, shape_of(s)), x, i, s, array)
+    return entered(IndexAddBackward0, (d, alpha, shape_of(s), cnp.PyArray_NDIM(s.array)), x, i, s, array, True)
 
 
 # single elements
@@ -134,7 +139,7 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None):
     if not isinstance(given, Tensor):
         if given is None:
             raise TypeError("scatter() missing 1 required positional argument: 'src'")
-        scattered(array, d, i.array, np.asarray(given, array.dtype), False)
+        scattered(array, d, i.array, source_array(given, x), False)
         return entered(ScatterBackward1, (d,), x, i, None, array)
     s = <Tensor> given
     check_types("scatter", "self and src", x, s)
@@ -193,6 +198,13 @@ cdef Tensor number_tensor(object index, str operation, int position):
     return i
 
 
+cdef cnp.ndarray source_array(object value, Tensor like):
+    """A source that is a number, in the input's type."""
+    if number_code(value) >= 0:
+        return fitting(value, code_of(like.array))
+    return np.asarray(value, like.array.dtype)
+
+
 cdef int check_types(str operation, str both, Tensor x, Tensor s) except -1:
     if code_of(x.array) != code_of(s.array):
         raise RuntimeError(f"{operation}(): Expected {both} to have the same dtype, but got {x.dtype} and {s.dtype}")
@@ -211,13 +223,18 @@ cdef object blank(object like, object t, tuple sizes):
     return t if t is not None else new_tensor(np.zeros(sizes, (<Tensor> like).array.dtype))
 
 
-cdef Tensor entered(object node_class, tuple constants, Tensor x, Tensor index, Tensor source, cnp.ndarray array):
+cdef Tensor entered(object node_class, tuple constants, Tensor x, Tensor index, Tensor source, cnp.ndarray array,
+                    bint shows_source=False):
     cdef Tensor y = new_tensor(array)
     cdef Node node
     if is_wanted(x) or (source is not None and is_wanted(source)):
         node = new_node(node_class, constants)
         node.shapes = shape_of(x)
-        save_input(node, 0, index)
+        if not shows_source:
+            save_input(node, 0, index)
+        elif is_wanted(source):
+            save_input(node, 0, index)
+            save_input(node, 1, source)
         record_all(node, y, (x,) if source is None else (x, source))
     return y
 

@@ -4,12 +4,14 @@ import numpy as np
 
 cimport numpy as cnp
 
-from autograd_cy._core.dtypes cimport COMPLEX64, code_of, dtype_of
+from autograd_cy._core.conversions cimport assigned
+from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, code_of, dtype_of
 from autograd_cy._core.index cimport place_of_index
 from autograd_cy._core.index_put cimport index_put_
 from autograd_cy._core.inference cimport check_write
 from autograd_cy._core.inplace cimport check_memory, may_overlap, touches_graph
 from autograd_cy._core.op_hooks cimport go_on, pause
+from autograd_cy._core.operands cimport number_code
 from autograd_cy._core.overrides cimport check_depth
 from autograd_cy._core.overwriting cimport copy_, fill_, put, write
 from autograd_cy._core.state cimport OP_HOOKS, thread_state
@@ -32,7 +34,7 @@ cdef int set_recorded(Tensor self, object index, object value) except -1:
     place, indices = place_of_index(self, index)
     if not isinstance(value, (Tensor, cnp.ndarray, list)) and not indices:
         check_real(place, value)
-        fill_(place, new_tensor(np.asarray(value, place.array.dtype)))
+        fill_(place, new_tensor(array_of(value, code_of(place.array))))
         return 0
     source = source_for(place, value, bool(indices))
     if indices:
@@ -44,7 +46,7 @@ cdef int set_recorded(Tensor self, object index, object value) except -1:
 
 cdef Tensor source_for(Tensor place, object value, bint picked):
     """The value as it is written to a place: what is done to it is part of the write."""
-    cdef Tensor source = <Tensor> value if isinstance(value, Tensor) else new_tensor(np.asarray(value))
+    cdef Tensor source = <Tensor> value if isinstance(value, Tensor) else new_tensor(array_of(value, code_of(place.array)))
     cdef int paused = pause()
     try:
         if picked:
@@ -84,13 +86,20 @@ cdef int check_real(Tensor target, object value) except -1:
     return 0
 
 
+cdef cnp.ndarray array_of(object value, int code):
+    """A value that is no Tensor as an array: a number in the type of what it goes to, which must hold it."""
+    if type(value) is int and not -1 << 63 <= value < 1 << 63:
+        raise ValueError(f"Overflow when unpacking long long: {value}")
+    return np.asarray(value) if number_code(value) < 0 else assigned(value, code)
+
+
 cdef int put_at(Tensor target, tuple index, object value) except -1:
     """target[index] = value, for arrays of numbers or masks."""
-    cdef cnp.ndarray source = (<Tensor> value).array if isinstance(value, Tensor) else np.asarray(value)
+    cdef cnp.ndarray source = (<Tensor> value).array if isinstance(value, Tensor) else array_of(value, code_of(target.array))
     if code_of(source) >= COMPLEX64 and code_of(target.array) < COMPLEX64:
         if not isinstance(value, Tensor):
             check_real(target, value)
-        source = source.real
+        source = source.real if code_of(target.array) != BOOL else np.asarray(source != 0)
     check_memory(target.array, source)
     if may_overlap(target.array, source):
         source = source.copy()

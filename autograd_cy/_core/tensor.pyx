@@ -201,7 +201,7 @@ cdef class Tensor(TensorBase):
         return operators[ADD](self, other)
 
     def __radd__(self, other):
-        return operators[ADD](other, self)
+        return operators[ADD](self, other)
 
     def __sub__(self, other):
         return operators[SUB](self, other)
@@ -275,7 +275,7 @@ cdef class Tensor(TensorBase):
     def __hash__(self):
         return <Py_hash_t> (<size_t> <PyObject *> self >> 4)
 
-    # special methods that the Python layer hands down
+    # special methods that the operations hand down, and the Python layer
 
     def __pos__(self):
         return facade["__pos__"](self)
@@ -306,6 +306,42 @@ cdef class Tensor(TensorBase):
 
     def __ixor__(self, other):
         return facade["__ixor__"](self, other)
+
+    def __mod__(self, other):
+        return facade["__mod__"](self, other)
+
+    def __rmod__(self, other):
+        return facade["__mod__"](other, self)
+
+    def __imod__(self, other):
+        return facade["__imod__"](self, other)
+
+    def __floordiv__(self, other):
+        return facade["__floordiv__"](self, other)
+
+    def __rfloordiv__(self, other):
+        return facade["__floordiv__"](other, self)
+
+    def __ifloordiv__(self, other):
+        return facade["__ifloordiv__"](self, other)
+
+    def __lshift__(self, other):
+        return facade["__lshift__"](self, other)
+
+    def __rlshift__(self, other):
+        return facade["__lshift__"](other, self)
+
+    def __ilshift__(self, other):
+        return facade["__ilshift__"](self, other)
+
+    def __rshift__(self, other):
+        return facade["__rshift__"](self, other)
+
+    def __rrshift__(self, other):
+        return facade["__rshift__"](other, self)
+
+    def __irshift__(self, other):
+        return facade["__irshift__"](self, other)
 
     def __getitem__(self, index):
         return operators[ITEM](self, index)
@@ -573,6 +609,7 @@ def attached():
 delegated = {
     "Size", "construct", "warn_grad_of_non_leaf", "__pos__", "__abs__",
     "__iadd__", "__isub__", "__imul__", "__itruediv__", "__ipow__", "__iand__", "__ior__", "__ixor__",
+    "__mod__", "__floordiv__", "__lshift__", "__rshift__", "__imod__", "__ifloordiv__", "__ilshift__", "__irshift__",
     "__setitem__", "__contains__", "__iter__",
     "__bool__", "__int__", "__float__", "__complex__", "__index__", "__repr__"}
 

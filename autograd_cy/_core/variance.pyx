@@ -26,7 +26,7 @@ cnp.import_array()
 
 
 cdef class VarianceReduction(FusedReduction):
-    """The third constant is the correction as it was given, the fourth the degrees of freedom, below 0, too."""
+    """The third constant is the correction as users see it, the fourth the degrees of freedom, below 0, too."""
 
     cdef tuple constant_names(self):
         return ("dim", "keepdim", "correction")
@@ -100,7 +100,8 @@ cdef object variance(object input, object dim, object unbiased, bint keepdim, ob
     cdef Tensor y = new_tensor(variance_of(x.array, dims, keepdim, max(freedom, 0.0), root))
     if not is_wanted(x):
         return y
-    constants = (None if dim is None else dim_tuple(dims), keepdim, correction, freedom)
+    shown = 1 if correction is None and (dim is not None or keepdim) else correction        # as PyTorch shows it
+    constants = (None if dim is None else dim_tuple(dims), keepdim, shown, freedom)
     if root:
         return enter_reduction(StdBackward0, constants, x, y, SAVES_INPUT | SAVES_OUTPUT)
     return enter_reduction(VarBackward0, constants, x, y, SAVES_INPUT)

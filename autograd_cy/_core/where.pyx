@@ -1,9 +1,12 @@
 """where: a choice between two tensors. Formulas of the elementwise table use it, so it stands below them."""
 
+import numpy as np
+
 cimport cython
 cimport numpy as cnp
 
 from autograd_cy._core.choice_loops cimport chosen
+from autograd_cy._core.conversions cimport assigned
 from autograd_cy._core.dtypes cimport BOOL, code_of, result_code
 from autograd_cy._core.operands cimport operand_array, operand_code, rank_of, tensor_of
 from autograd_cy._core.pointwise_node cimport PointwiseNode, fitted_tensor, note_shapes
@@ -34,12 +37,15 @@ cdef class WhereBackward0(PointwiseNode):
 def where(condition, input=None, other=None):
     """where(condition, input, other) -> Tensor: input where condition is true, else other; all three are broadcast.
 
-    Called as a method, the tensor is `input`: x.where(condition, other).
+    Called as a method, the tensor is `input`: x.where(condition, other). where(condition) alone is a tuple of the places
+    where it isn't 0: for each dimension, their indices.
 
     >>> import autograd_cy as ag
     >>> ag.where(ag.tensor([True, False]), ag.tensor([1.0, 2.0]), 0.0)
     tensor([1., 0.])
     """
+    if input is None and other is None:
+        return places(as_tensor(condition, "where").array)
     if isinstance(input, Tensor) and code_of((<Tensor> input).array) == BOOL and not (
             isinstance(condition, Tensor) and code_of((<Tensor> condition).array) == BOOL):
         condition, input = input, condition
@@ -51,6 +57,10 @@ def where(condition, input=None, other=None):
     if a_code < 0 or b_code < 0:
         raise TypeError(f"where(): expected Tensors or numbers, not {type(input).__name__} and {type(other).__name__}")
     cdef int code = result_code(a_code, rank_of(a), b_code, rank_of(b))
+    if a is None and (type(input) is complex or not -128 <= input <= 127):
+        assigned(input, code)               # complains if the type can't hold it
+    if b is None and (type(other) is complex or not -128 <= other <= 127):
+        assigned(other, code)
     cdef cnp.ndarray x = operand_array(a, input, a_code, code), y = operand_array(b, other, b_code, code)
     cdef Tensor result = new_tensor(chosen(c.array, x, y, code))
     cdef WhereBackward0 node
@@ -62,3 +72,8 @@ def where(condition, input=None, other=None):
         note_shapes(node, result, 2, a, b, None)
         record_all(node, result, (a, b))
     return result
+
+
+cdef tuple places(cnp.ndarray condition):
+    """The indices of what isn't 0, a tensor for each dimension."""
+    return tuple([new_tensor(numbers) for numbers in np.nonzero(np.atleast_1d(condition))])

@@ -21,7 +21,7 @@ its docstring; without one, the operation has no gradient.
 
 # The modules that declare operations, by what these have in common.
 SECTIONS = {
-    "Elementwise": ["pointwise", "arithmetic", "activations", "where"],
+    "Elementwise": ["pointwise", "arithmetic", "division", "powers", "activations", "where"],
     "Reductions and normalization": ["sums", "cumsum", "extremes", "norms", "variance", "normalize", "layer_norm"],
     "Shape": ["shape", "shape_views", "transposes", "part_views"],
     "Indexing": ["index", "gather", "masked_fill", "index_put", "scatter"],

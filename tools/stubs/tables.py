@@ -292,9 +292,12 @@ WRITABLE = {"_materialize_non_diff_grads", "data", "grad", "requires_grad"}
 _OPERATORS = {
     "(self, other: _Operand, /) -> Tensor": (
         "add radd sub rsub mul rmul truediv rtruediv iadd isub imul itruediv lt le gt ge"
+        " mod rmod imod floordiv rfloordiv ifloordiv"
     ),
     "(self, other: object, /) -> Tensor  # type: ignore[override]": "eq ne",
-    "(self, other: Tensor | int | _Array, /) -> Tensor": "and rand or ror xor rxor iand ior ixor",
+    "(self, other: Tensor | int | _Array, /) -> Tensor": (
+        "and rand or ror xor rxor iand ior ixor lshift rlshift ilshift rshift rrshift irshift"
+    ),
     "(self, other: Tensor | _Array, /) -> Tensor": "matmul rmatmul",
     "(self, exponent: _Operand, modulo: None = None, /) -> Tensor": "pow ipow",
     "(self, base: _Operand, modulo: None = None, /) -> Tensor": "rpow",
@@ -354,6 +357,7 @@ CORE = {
             "set_default": "None",
         },
     ),
+    "conversions": ([], {"fitting_array": "np.ndarray"}),
     "backward_arguments": ([], {"implicit_seed": "Tensor", "is_like": "bool"}),
     "basic_functions": (["Error", "UndefinedGradBackward", "DelayedError", "UndefinedGrad"], {}),
     "inplace": ([], {"count_writes": "None", "set_versions": "None"}),

@@ -1,0 +1,7 @@
+"""Keywords that operations take besides those of their signatures."""
+
+ctypedef object (*CallInPlace)(object function, tuple args, dict kwargs)
+cdef CallInPlace call_in_place      # overwriting.pyx fills it in
+
+cdef bint is_among(tuple names) except -1
+cdef object called_otherwise(object function, tuple args, dict kwargs)

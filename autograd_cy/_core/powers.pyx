@@ -1,0 +1,100 @@
+"""Powers: which row of the elementwise table they are depends on the exponent; integers have loops of NumPy's."""
+
+import numpy as np
+
+cimport numpy as cnp
+
+from autograd_cy._core.conversions cimport fitting
+from autograd_cy._core.dtypes cimport BOOL, FLOAT16, INT64, result_code
+from autograd_cy._core.operands cimport number_array, number_code, number_tensor, operand_array, operand_code, rank_of, tensor_of
+from autograd_cy._core.overrides cimport declined
+from autograd_cy._core.pointwise cimport binary, not_implemented_for, row_of
+from autograd_cy._core.pointwise_node cimport Pointwise
+from autograd_cy._core.record cimport as_tensor
+from autograd_cy._core.tensor cimport POW, Tensor, from_array
+cimport autograd_cy._core.tensor as tensor_module
+
+from autograd_cy._core.registry import op
+
+cnp.import_array()
+
+cdef Pointwise *OP_squared = row_of("squared")
+cdef Pointwise *OP_cubed = row_of("cubed")
+cdef Pointwise *OP_power = row_of("power")
+cdef Pointwise *OP_power_to_number = row_of("power_to_number")
+cdef Pointwise *OP_power_of_number = row_of("power_of_number")
+
+
+@op(methods=("pow",), kind="elementwise")
+def pow(input, exponent):
+    """pow(input, exponent) -> Tensor: input to the power of exponent; one of the two may be a number.
+
+    The gradient for the exponent is 0 where the base is 0 and the exponent is not negative. RuntimeError for integers to a
+    negative number; to a tensor with negative elements the power is rounded towards zero.
+
+    >>> import autograd_cy as ag
+    >>> ag.pow(ag.tensor([1.0, 2.0, 3.0]), 3)
+    tensor([ 1.,  8., 27.])
+    """
+    result = pow_operator(input, exponent)
+    if result is NotImplemented:
+        raise TypeError(f"pow(): arguments must be Tensors or numbers, not {type(input).__name__} and "
+                        f"{type(exponent).__name__}")
+    return result
+
+
+cdef object pow_operator(object input, object exponent):
+    cdef Tensor a = tensor_of(input), b = tensor_of(exponent)
+    cdef int a_code = operand_code(a, input), b_code = operand_code(b, exponent), code
+    if a_code < 0 or b_code < 0 or a is None and b is None:
+        return declined("pow", input, exponent)
+    code = result_code(a_code, rank_of(a), b_code, rank_of(b))
+    if code < FLOAT16:
+        return integer_power(a, input, a_code, b, exponent, b_code, code)
+    if b is None:
+        return power_to_number(a, exponent, code)
+    if a is None:
+        return binary(OP_power_of_number, b, input)
+    return binary(OP_power, a, b)
+
+
+cdef object power_to_number(Tensor x, object exponent, int code):
+    if code == FLOAT16:
+        fitting(exponent, code)
+    if exponent != 2 and exponent != 3:
+        return binary(OP_power_to_number, x, exponent)
+    y = binary(OP_squared if exponent == 2 else OP_cubed, x, exponent)
+    if (<Tensor> y).grad_fn is not None:
+        (<Tensor> y).grad_fn.saved1 = number_tensor(number_array(exponent, code))
+    return y
+
+
+cdef object integer_power(Tensor a, object input, int a_code, Tensor b, object exponent, int b_code, int code):
+    """The power of integers or truth values."""
+    if b is None:
+        if b_code == INT64 and exponent < 0:
+            raise RuntimeError("Integers to negative integer powers are not allowed.")
+        if code == BOOL:
+            return from_array(np.logical_or(a.array, not exponent))
+        fitting(exponent, code)
+    if code == BOOL:
+        raise not_implemented_for(OP_power, BOOL)
+    x, e = operand_array(a, input, a_code, code), operand_array(b, exponent, b_code, code)
+    y = np.power(x, np.maximum(e, 0))
+    if b is not None and np.any(e < 0):
+        y = np.where(e >= 0, y, np.where(x == 1, 1, np.where(x == -1, 1 - 2 * (e & 1), 0))).astype(y.dtype)
+    return from_array(np.asarray(y))
+
+
+@op(methods=("square",), kind="elementwise")
+def square(input):
+    """square(input) -> Tensor: input * input; recorded as pow(input, 2).
+
+    >>> import autograd_cy as ag
+    >>> ag.square(ag.tensor([2.0, 3.0]))
+    tensor([4., 9.])
+    """
+    return pow_operator(as_tensor(input, "square"), 2)
+
+
+tensor_module.operators[POW] = pow_operator
