@@ -3,5 +3,5 @@
 ctypedef object (*CallInPlace)(object function, tuple args, dict kwargs)
 cdef CallInPlace call_in_place      # overwriting.pyx fills it in
 
-cdef bint is_among(tuple names) except -1
+cdef bint has_another_meaning(object function, tuple names) except -1
 cdef object called_otherwise(object function, tuple args, dict kwargs)

@@ -11,20 +11,27 @@ TAKE_INPLACE = {"relu", "silu"}        # functions of nn.functional
 cdef CallInPlace call_in_place = NULL
 
 
-cdef bint is_among(tuple names) except -1:
-    """Whether a call had such a keyword."""
+cdef bint has_another_meaning(object function, tuple names) except -1:
+    """Whether a call with these keywords, which the function does not take as they are, means something else."""
     for name in names:
-        if name in NUMPY_NAMES or name == "out" or name == "inplace":
+        if name == "out" or name == "inplace" and function.__name__ in TAKE_INPLACE or parameter_for(function, name) is not None:
             return True
     return False
 
 
+cdef object parameter_for(object function, str name):
+    """The function's own name for one of NumPy's; None if it has no such parameter."""
+    cdef object code = function.__code__
+    cdef tuple parameters = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
+    own = NUMPY_NAMES.get(name)
+    return own if own in parameters and name not in parameters else None
+
+
 cdef object called_otherwise(object function, tuple args, dict kwargs):
-    """The call with the names that the function has for its parameters; TypeError if that doesn't fit either."""
-    cdef tuple parameters = function.__code__.co_varnames
-    for name in NUMPY_NAMES:
-        own = NUMPY_NAMES[name]
-        if name in kwargs and name not in parameters and own in parameters:
+    """The call with what those keywords mean; TypeError if that doesn't fit either."""
+    for name in list(kwargs):
+        own = parameter_for(function, name)
+        if own is not None:
             if own in kwargs:
                 raise TypeError(f"{function.__name__}() got multiple values for argument '{own}'")
             kwargs[own] = kwargs.pop(name)

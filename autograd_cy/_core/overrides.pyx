@@ -21,7 +21,7 @@ from contextvars import ContextVar
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
-from autograd_cy._core.keywords cimport called_otherwise, is_among
+from autograd_cy._core.keywords cimport called_otherwise, has_another_meaning
 cimport autograd_cy._core.tensor as tensor_module
 from autograd_cy._core.tensor cimport (
     ADD, AND, DIV, EQ, GE, GT, ITEM, LE, LT, MATMUL, MUL, NE, OPERATORS, OR, POW, RDIV, RSUB, SUB, XOR,
@@ -129,7 +129,6 @@ cdef extern from *:
 cdef extern from "Python.h":
     Py_ssize_t PyVectorcall_NARGS(size_t)
     bint PyErr_ExceptionMatches(object)
-    void PyErr_Clear()
     void PyErr_Fetch(PyObject **, PyObject **, PyObject **)
     void PyErr_Restore(PyObject *, PyObject *, PyObject *)
 
@@ -176,10 +175,13 @@ cdef PyObject *call_failed(PyObject *function, PyObject **args, size_t n, PyObje
     cdef list found
     if not PyErr_ExceptionMatches(Exception):
         return NULL
-    if names != NULL and PyErr_ExceptionMatches(TypeError) and is_among(<tuple> names):
-        PyErr_Clear()
-        return called_again(<object> function, arguments_of(args, n, names), <tuple> names)
+    cdef bint misfits = names != NULL and PyErr_ExceptionMatches(TypeError)
     PyErr_Fetch(&error, &value, &trace)
+    if misfits and has_another_meaning(<object> function, <tuple> names):
+        Py_XDECREF(error)
+        Py_XDECREF(value)
+        Py_XDECREF(trace)
+        return called_again(<object> function, arguments_of(args, n, names), <tuple> names)
     try:
         found = overriding(arguments_of(args, n, names), False)
     except BaseException:

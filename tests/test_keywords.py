@@ -1,0 +1,67 @@
+"""Keywords that PyTorch takes besides those of its signatures: NumPy's names of parameters, and `inplace=`."""
+
+import pytest
+
+import autograd_cy as torch
+
+F = torch.nn.functional
+x = torch.tensor([[1.0, -2.0], [3.0, 4.0]])
+
+CALLS = {
+    "axis": (lambda: torch.sum(x, axis=0), lambda: torch.sum(x, dim=0)),
+    "axis of a method": (lambda: x.sum(axis=1), lambda: x.sum(dim=1)),
+    "several axes": (lambda: x.amax(axis=(0, 1)), lambda: x.amax(dim=(0, 1))),
+    "keepdims": (lambda: x.mean(axis=0, keepdims=True), lambda: x.mean(dim=0, keepdim=True)),
+    "a dimension by position": (lambda: x.std(0, keepdims=True), lambda: x.std(0, keepdim=True)),
+    "x": (lambda: torch.exp(x=x), lambda: torch.exp(x)),
+    "a": (lambda: torch.sum(a=x), lambda: torch.sum(x)),
+    "x1, x2": (lambda: torch.add(x1=x, x2=2, alpha=3), lambda: torch.add(x, 2, alpha=3)),
+    "cat": (lambda: torch.cat([x, x], axis=1), lambda: torch.cat([x, x], dim=1)),
+    "not in place": (lambda: F.relu(x, inplace=False), lambda: F.relu(x)),
+    "out": (lambda: torch.sum(x, axis=0, out=torch.empty(2)), lambda: torch.sum(x, dim=0)),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_another_name(name):
+    found, expected = (call() for call in CALLS[name])
+    assert found.tolist() == expected.tolist() and found.shape == expected.shape
+
+
+def test_gradients_are_those_of_the_usual_call():
+    w = torch.ones(2, 2, requires_grad=True)
+    torch.prod(w * x, axis=1, keepdims=True).sum().backward()
+    assert w.grad.tolist() == [[-2.0, -2.0], [12.0, 12.0]]
+
+
+@pytest.mark.parametrize("function", [F.relu, F.silu], ids=lambda f: f.__name__)
+def test_in_place(function):
+    w = torch.tensor([-1.0, 2.0], requires_grad=True)
+    y, expected = w * 1, function(w)
+    assert function(y, inplace=True) is y
+    assert y.tolist() == expected.tolist() and y.grad_fn.name() == expected.grad_fn.name()
+    seed = torch.ones(2)
+    assert torch.autograd.grad(y, w, seed)[0].tolist() == torch.autograd.grad(expected, w, seed)[0].tolist()
+
+
+def test_a_leaf_is_not_written_in_place():
+    w = torch.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place operation"):
+        F.relu(w, inplace=True)
+    assert w.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: torch.exp(x, axis=0),
+        lambda: torch.sum(x, axis=0, dim=0),
+        lambda: torch.exp(x, x=x),
+        lambda: torch.exp(x, inplace=True),
+        lambda: torch.sum(x, axis="a"),
+        lambda: torch.sum(x, axes=0),
+    ],
+)
+def test_what_fits_in_no_way(call):
+    with pytest.raises(TypeError):
+        call()
