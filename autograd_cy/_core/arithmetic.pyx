@@ -103,9 +103,9 @@ cdef cnp.ndarray factor_of(Pointwise *row, object alpha, int code):
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
     if code < COMPLEX64 and isinstance(alpha, complex):
         raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
+    fitting(alpha, BOOL)                    # which holds all but integers of more than 64 bits
     if code == BOOL:
         return None
-    fitting(alpha, code)
     if row == OP_sub:
         alpha = wrapped(-alpha) if isinstance(alpha, int) else -alpha
     return fitting(alpha, code)

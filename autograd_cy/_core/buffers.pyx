@@ -17,7 +17,7 @@ from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 
 cimport numpy as cnp
 
-from autograd_cy._core.dtypes cimport BOOL, ITEMSIZE, NCODES, dtype, dtype_of
+from autograd_cy._core.dtypes cimport BOOL, FLOAT16, ITEMSIZE, NCODES, dtype, dtype_of
 from autograd_cy._core.faults cimport serves_again
 from autograd_cy._core.pool cimport is_on, memory_handler, put_back, take
 from autograd_cy._core.thresholds cimport thresholds
@@ -191,7 +191,10 @@ cdef cnp.ndarray cast(cnp.ndarray array, int code):
     if cnp.PyArray_ISCOMPLEX(array) and code != BOOL and not (<dtype> dtype_of(code)).is_complex:
         array = array.real
     Py_INCREF(<object> DESCR[code])
-    return <cnp.ndarray> PyArray_CastToType(array, <cnp.dtype> DESCR[code], 0)
+    if code != FLOAT16:
+        return <cnp.ndarray> PyArray_CastToType(array, <cnp.dtype> DESCR[code], 0)
+    with np.errstate(over="ignore", under="ignore"):        # what float16 can't hold is infinite, or 0
+        return <cnp.ndarray> PyArray_CastToType(array, <cnp.dtype> DESCR[code], 0)
 
 
 cdef cnp.ndarray dense_copy(cnp.ndarray array):

@@ -6,7 +6,7 @@ import numpy as np
 
 cimport numpy as cnp
 
-from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, FLOAT16, FLOAT32, dtype, dtype_of
+from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, FLOAT16, dtype, dtype_of
 
 cnp.import_array()
 
@@ -46,11 +46,8 @@ cdef cnp.ndarray fitting(object number, int code):
 
 
 cdef cnp.ndarray assigned(object number, int code):
-    """The same of a number that is assigned: float16 takes what float32 holds."""
-    if code == FLOAT16:
-        fitting(number, FLOAT32)
-        return converted(number, code)
-    return fitting(number, code)
+    """The same of a number that is assigned: float16 takes any."""
+    return converted(number, code) if code == FLOAT16 else fitting(number, code)
 
 
 cdef object in_64_bits(object number):

@@ -15,7 +15,7 @@ cimport numpy as cnp
 from numpy cimport npy_intp
 
 from autograd_cy._core.buffers cimport cast, dense_copy, lay_out, new_array
-from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, code_of
+from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, FLOAT16, code_of
 
 cnp.import_array()
 
@@ -79,5 +79,8 @@ cdef cnp.ndarray copy_in_order(cnp.ndarray array, int code):
     if code_of(array) >= COMPLEX64 and code < COMPLEX64 and code != BOOL:
         array = array.real
     copy = new_array_in_order(code, ndim, cnp.PyArray_DIMS(array), order)
-    cnp.PyArray_CopyInto(copy, array)
+    if code == FLOAT16:
+        cnp.PyArray_CopyInto(copy, cast(array, code))
+    else:
+        cnp.PyArray_CopyInto(copy, array)
     return copy

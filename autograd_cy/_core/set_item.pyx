@@ -76,7 +76,7 @@ cdef int set_unrecorded(Tensor self, object index, object value) except -1:
     if rest:
         put_at(part, rest, value)
     else:
-        put(part, value, "__setitem__")
+        put(part, value if isinstance(value, Tensor) else array_of(value, code_of(part.array)), "__setitem__")
     return 0
 
 
