@@ -152,7 +152,7 @@ def test_gradients(name, dtype):
     for n in (2, 3, 0.1, 1 / 3, 65536.0, 65536, 1e5, 1e-5):
         results = []
         for module in (ag, torch):
-            x = module.from_numpy(np.array([0.25, 1.0, 0.001, 3.0], dtype)).requires_grad_()
+            x = module.from_numpy(np.array([0.25, 1.0, 0.02, 3.0], dtype)).requires_grad_()
             try:
                 y = DIFFERENTIABLE[name](x, n)
             except RuntimeError:  # a number that float16 can't hold
