@@ -1,4 +1,4 @@
-"""Which hooks fire, in which order and with what: each kind, on roots, on what was asked for, and on all else, as in PyTorch."""
+"""Which hooks fire, in which order and with what: each kind, on roots, on what was asked for and on all else."""
 
 import itertools
 import os

@@ -58,7 +58,8 @@ def test_functions_are_seen_and_what_they_call():
     log, x = [], leaf(2.0)
     with observing(log):
         Double.apply(x).backward()
-    assert log == ["> MulBackward0", "> DoubleBackward", "> MulBackward0", "< DoubleBackward", "< torch::autograd::AccumulateGrad"]
+    forward = ["> MulBackward0", "> DoubleBackward", "> MulBackward0"]
+    assert log == [*forward, "< DoubleBackward", "< torch::autograd::AccumulateGrad"]
 
 
 def test_rules_are_seen_under_create_graph_only():

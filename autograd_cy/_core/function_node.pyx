@@ -187,8 +187,8 @@ cdef class FunctionNode(Node):
     @_materialize_non_diff_grads.setter
     def _materialize_non_diff_grads(self, value):
         if type(value) is not bool:
-            raise TypeError("set_materialize_non_diff_grads received an invalid combination of arguments: expected a bool, got "
-                            f"{type(value).__name__}")
+            raise TypeError("set_materialize_non_diff_grads received an invalid combination of arguments: expected a bool, "
+                            f"got {type(value).__name__}")
         self.keeps_undefined = not value
 
     @property

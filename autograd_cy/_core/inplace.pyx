@@ -51,7 +51,7 @@ cdef enum:
 # what may be written
 
 cdef bint is_recorded_write(Tensor target, object source, str operation) except -1:
-    """Whether a write of `source` (a Tensor, a sequence of them, anything else) needs a node; refuses what can't be recorded."""
+    """Whether a write of `source` (a Tensor, a sequence of them, anything else) needs a node; refuses what can't have one."""
     if target.inference:
         check_write(True, operation)
     if not touches_graph(target, source):

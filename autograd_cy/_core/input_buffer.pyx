@@ -171,7 +171,8 @@ cdef bint takes_sums(cnp.ndarray memory) noexcept:
 cdef bint accumulate_at_once(Tensor leaf, Node node, int i, object g) except -1:
     """Let the node add its gradient for input `i` to the leaf's `.grad` (case 8). Returns whether it did."""
     cdef Tensor total = leaf.gradient
-    if (total is None or not is_large(total.array) or is_closed(leaf) or total.inference or not cnp.PyArray_ISCARRAY(total.array)
+    if (total is None or not is_large(total.array) or is_closed(leaf) or total.inference
+            or not cnp.PyArray_ISCARRAY(total.array)
             or code_of(total.array) != code_of(leaf.array) or not cnp.PyArray_SAMESHAPE(total.array, leaf.array)):
         return False
     total.version_counter()             # before memory is written

@@ -252,7 +252,7 @@ cdef SavedTensor save(object value, Node node):
 
 
 cdef int refuse_inference(Node node) except -1:
-    """Refuse to record a node that saved an inference tensor: while operations are observed, nodes are made for others, too."""
+    """Refuse to record a node that saved an inference tensor: while operations are observed, nodes are made for all."""
     cdef int slot
     for slot in range(3):
         value = slot_value(node, slot)

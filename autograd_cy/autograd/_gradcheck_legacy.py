@@ -15,8 +15,8 @@ def _deprecated(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def warned(*args: Any, **kwargs: Any) -> Any:
         warnings.warn(
-            f"`{function.__name__}` was part of PyTorch's private API and not meant to be exposed. It is deprecated there, and "
-            "here for programs that name it.",
+            f"`{function.__name__}` was part of PyTorch's private API and not meant to be exposed. It is deprecated there, "
+            "and here for programs that name it.",
             FutureWarning,
             stacklevel=2,
         )

@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from ._packers import save_as_half, save_on_disk
 
 __all__ = [
-    "Cycle", "GradientEdge", "HookCall", "HookPlan", "Node", "allow_mutation_on_saved_tensors", "current_graph_task_id",
-    "current_node", "disable_saved_tensors_hooks", "execution_order", "explain_hooks", "find_cycles",
-    "get_gradient_edge", "guard_buffers", "increment_version", "register_multi_grad_hook", "register_op_hook", "save_as_half", "save_on_cpu",
-    "save_on_disk", "saved_tensors_hooks", "task_notes", "unchain", "unchain_backward", "will_execute",
+    "Cycle", "GradientEdge", "HookCall", "HookPlan", "Node", "allow_mutation_on_saved_tensors",
+    "current_graph_task_id", "current_node", "disable_saved_tensors_hooks", "execution_order", "explain_hooks",
+    "find_cycles", "get_gradient_edge", "guard_buffers", "increment_version", "register_multi_grad_hook",
+    "register_op_hook", "save_as_half", "save_on_cpu", "save_on_disk", "saved_tensors_hooks", "task_notes", "unchain",
+    "unchain_backward", "will_execute",
 ]  # fmt: skip
 
 

@@ -198,8 +198,8 @@ def create_selective_checkpoint_contexts(
     For ``checkpoint(..., context_fn=functools.partial(create_selective_checkpoint_contexts, policy))``. Of each operation
     inside, ``policy(ctx, op, *args, **kwargs)`` says once, by a CheckpointPolicy (or a bool: whether to keep it), what becomes
     of its result, ``ctx.op_output``. ``op`` is the function, ``args`` and ``kwargs`` what it was called with, as far as its
-    node knows (None: a number that no gradient needs). A list names the functions whose results are kept. What is kept is not held a
-    second time, but its operation runs again if another tensor needs a second run. RuntimeError in backward if what was
+    node knows (None: a number that no gradient needs). A list names the functions whose results are kept. What is kept is not
+    held a second time, but its operation runs again if another tensor needs a second run. RuntimeError in backward if what was
     kept is written meanwhile, unless that is allowed.
 
     >>> import functools

@@ -387,7 +387,10 @@ CORE = {
             "swap_modes": "Any",
         },
     ),
-    "node": (["Node", "AccumulateGrad"], {"drop_spares": "None", "finish_class": "None", "gradient_node": "Node", "set_metadata_class": "None"}),
+    "node": (
+        ["Node", "AccumulateGrad"],
+        {"drop_spares": "None", "finish_class": "None", "gradient_node": "Node", "set_metadata_class": "None"},
+    ),
     "pool": ([], {"give_all_back": "None", "memory_stats": "dict[str, int]", "set_cache_limit": "int", "trim": "bool"}),
     "buffers": ([], {"drop_shelves": "None"}),
     "op_hooks": ([], {"op_hooks": "list[Callable[..., Any]]", "register_op_hook": "RemovableHandle"}),
