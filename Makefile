@@ -3,7 +3,7 @@
 # make debug-test  the tests on the debug build: checks on, live objects counted
 # make sdist-test  the tests on the installed sdist, away from this tree
 # make sanitize    the tests under gcc's AddressSanitizer and UndefinedBehaviorSanitizer: half an hour
-# make fuzz        calls with garbage and random programs, CALLS and PROGRAMS of them; stops at the first failure
+# make fuzz        the tests that draw at random, at length (SEED=0 CALLS=400000 PROGRAMS=100000); stops at the first failure
 # make bench       time and memory against PyTorch, threads, docs/sizes.png (with ARGS=... times alone)
 # make lint        ruff, cython-lint, mypy
 # make stubs       write the type stubs and docs/operations.md anew from the op table
@@ -53,8 +53,7 @@ sanitize: $(VENV)/.with-test
 	tools/run_sanitized $(BIN)/python $(ARGS)
 
 fuzz: $(VENV)/.with-test
-	cd tests && "$(abspath $(BIN)/python)" -m garbage --seed $(SEED) --calls $(CALLS)
-	AUTOGRAD_CY_PROGRAMS=$(PROGRAMS) $(BIN)/pytest -x --hypothesis-seed=$(SEED) tests/test_programs.py
+	tools/fuzz "$(abspath $(BIN)/python)" $(SEED) $(CALLS) $(PROGRAMS)
 
 bench: $(VENV)/.with-bench
 	$(BIN)/python -m benchmarks $(ARGS)

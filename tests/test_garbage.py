@@ -1,4 +1,7 @@
-"""Everything public called with garbage: an ordinary exception, nothing changed, no crash. `make fuzz` makes many more calls."""
+"""Everything public called with garbage: an ordinary exception, nothing changed, no crash.
+
+The calls are drawn at random; AUTOGRAD_CY_CALLS says how many (2000). `make fuzz` makes many more.
+"""
 
 import os
 import signal
@@ -9,12 +12,12 @@ import numpy as np
 import pytest
 from garbage.__main__ import describe, run, stack_of
 from garbage.calls import changed, complaint, make_call, state_of
-from garbage.surface import KINDS, a_call, functions, methods
+from garbage.surface import KINDS, functions, methods
 from garbage.values import Evil, Maker
 
 import autograd_cy as ag
 
-CALLS = int(os.environ.get("AUTOGRAD_CY_CALLS", "3000"))
+CALLS = int(os.environ.get("AUTOGRAD_CY_CALLS", "2000"))
 
 
 def test_calls_with_garbage():
@@ -25,21 +28,11 @@ def test_calls_with_garbage():
 
 
 def test_the_surface_is_found():
-    assert {"autograd_cy.zeros", "autograd_cy.autograd.gradients.grad", "autograd_cy._creation.arange"} <= set(functions())
+    assert {"autograd_cy.zeros", "autograd_cy.autograd.grad", "autograd_cy.utils.checkpoint.checkpoint"} <= set(functions())
     assert {"add", "__getitem__", "backward", "__matmul__"} <= set(methods())
-    kinds = {a_call("surface", number)[0].partition(" ")[0] for number in range(200) if number not in unmade()}
-    assert "op" in kinds and len(kinds) > 50 and len(KINDS) > 10
-
-
-def unmade():
-    """The calls whose samples can't be made."""
-    found = set()
-    for number in range(200):
-        try:
-            a_call("surface", number)
-        except Exception:
-            found.add(number)
-    return found
+    for kind in set(KINDS):
+        name, function, args, kwargs = kind(Maker("surface"))
+        assert name and callable(function) and isinstance(args, list) and isinstance(kwargs, dict)
 
 
 def test_a_call_is_made_again_by_its_number():
@@ -50,7 +43,8 @@ def test_a_call_is_made_again_by_its_number():
 
 @pytest.mark.parametrize("error, wrong", [
     (ValueError("bad"), None), (ValueError(), "ValueError without a word"), (SystemError("x"), "SystemError: x"),
-    (NameError("y"), "NameError: y"), (SystemExit(1), "SystemExit: 1"), (Evil(), None), (MemoryError(), "MemoryError without a word"),
+    (NameError("y"), "NameError: y"), (SystemExit(1), "SystemExit: 1"), (Evil(), None),
+    (MemoryError(), "MemoryError without a word"),
 ])  # fmt: skip
 def test_what_is_wrong_about_an_exception(error, wrong):
     assert complaint(error) == wrong
@@ -80,9 +74,14 @@ def test_a_call_that_changes_what_it_refuses_is_reported(monkeypatch):
 
 def test_a_crash_is_reported_with_the_call(tmp_path):
     """The child notes what it calls, before it does."""
-    script = ("import os, signal, sys; sys.argv[1:] = ['--calls', '1', '--last-call', sys.argv[1]]; import garbage.calls as c\n"
-              "from garbage.__main__ import main\n"
-              "c.a_call = lambda *a: ('f', os.kill, [os.getpid(), signal.SIGSEGV], {}, None)\nmain()")  # fmt: skip
+    script = """
+import os, signal, sys
+import garbage.calls
+from garbage.__main__ import main
+sys.argv[1:] = ["--calls", "1", "--last-call", sys.argv[1]]
+garbage.calls.a_call = lambda *args: ("f", os.kill, [os.getpid(), signal.SIGSEGV], {}, None)
+main()
+"""
     note = tmp_path / "last"
     folder = os.path.dirname(__file__)
     command = [sys.executable, "-c", script, str(note)]

@@ -63,7 +63,8 @@ def test_a_gradient_for_some_outputs_is_enough():
 
 
 @pytest.mark.parametrize("operation", [
-    lambda x: x * x, lambda x: x.exp(), lambda x: x.softmax(0), lambda x: x[0:2], lambda x: x.max(0).values, lambda x: x.var(0),
+    lambda x: x * x, lambda x: x.exp(), lambda x: x.softmax(0), lambda x: x[0:2], lambda x: x.max(0).values,
+    lambda x: x.var(0),
     lambda x: torch.nn.functional.cross_entropy(x, torch.tensor(0), reduction="none"),
     lambda x: torch.nn.functional.layer_norm(x, (3,)),
 ])  # fmt: skip
@@ -122,7 +123,7 @@ def test_a_class_derived_from_node_has_no_objects():
     for base in (Node, torch.autograd.function.FunctionCtx, type(SaveBoth.apply(leaf(1.0)).grad_fn)):
         derived = type("Derived", (base,), {})
         for make in (derived, lambda: derived.__new__(derived), lambda: base.__new__(derived)):  # noqa: B023
-            with pytest.raises(TypeError, match="cannot create '.*' instances"):
+            with pytest.raises(TypeError, match="cannot create '.*' instances|Can't instantiate abstract class"):
                 make()
         with pytest.raises(TypeError):
             object.__new__(derived)

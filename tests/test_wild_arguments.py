@@ -15,7 +15,8 @@ def nested():
 
 @pytest.mark.filterwarnings("ignore:Using a non-tuple sequence")
 @pytest.mark.parametrize("use", [
-    lambda x: x[nested()], lambda x: x.__setitem__(nested(), 1), lambda x: x.__setitem__(0, nested()), lambda x: x.add_(nested()),
+    lambda x: x[nested()], lambda x: x.__setitem__(nested(), 1), lambda x: x.__setitem__(0, nested()),
+    lambda x: x.add_(nested()),
     lambda x: x.masked_fill_(x > 0, nested()), lambda x: torch.cat(nested()), lambda x: torch.tensor(nested()),
     lambda x: x.copy_(nested()), lambda x: torch.where(x > 0, nested(), x),
 ])  # fmt: skip
@@ -47,8 +48,10 @@ def test_adding_to_places_in_many_dimensions(add, n):
 
 @pytest.mark.parametrize("use", [
     lambda x: x.reshape("23"), lambda x: x.reshape(2.5, 2), lambda x: x.expand(2.7, 6), lambda x: x.view("6"),
-    lambda x: x.flip(range(1)), lambda x: x.permute(range(2**62)), lambda x: torch.zeros("3"), lambda x: torch.cat(range(2**62)),
-    lambda x: torch.stack(iter([x])), lambda x: torch.cat(x), lambda x: x.permute({0: 1}), lambda x: x.flip(torch.tensor([0, 0])),
+    lambda x: x.flip(range(1)), lambda x: x.permute(range(2**62)), lambda x: torch.zeros("3"),
+    lambda x: torch.cat(range(2**62)),
+    lambda x: torch.stack(iter([x])), lambda x: torch.cat(x), lambda x: x.permute({0: 1}),
+    lambda x: x.flip(torch.tensor([0, 0])),
 ])  # fmt: skip
 def test_sizes_and_dimensions_are_integers_in_a_tuple_or_list(use):
     """Strings and fractions were made integers, and a range or a tensor with many rows walked to its end."""

@@ -54,6 +54,8 @@ cdef cnp.ndarray sliced(cnp.ndarray array, int axis, Py_ssize_t start, Py_ssize_
     cdef char *first = cnp.PyArray_BYTES(array)
     if length > 0:                      # where there are no rows, the first would lie outside
         first += start * strides[axis]
+    if length < 2 and step > 1 << 31:   # the stride is of no use, and might not be a number any more
+        step = 1
     dims[axis] = length
     strides[axis] *= step
     return strided_view(array, first, ndim, dims, strides)

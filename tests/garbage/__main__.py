@@ -78,7 +78,9 @@ def stack_of(text):
 
 
 def describe(code):
-    return f"after {SECONDS} s" if code == -signal.SIGALRM else signal.Signals(-code).name if code < 0 else f"exit status {code}"
+    if code == -signal.SIGALRM:
+        return f"after {SECONDS} s"
+    return signal.Signals(-code).name if code < 0 else f"exit status {code}"
 
 
 def make_calls(options):

@@ -15,7 +15,7 @@ from autograd_cy._core.tensor import array_of
 from .surface import a_call
 from .values import Evil
 
-BUGS = (SystemError, NameError, RecursionError, AssertionError, BufferError)
+BUGS = (SystemError, NameError, RecursionError, BufferError)
 WRITES = ("op __setitem__", "Tensor.__setitem__")
 unraisable = []
 sys.unraisablehook = lambda what: unraisable.append(what.exc_value)
@@ -148,6 +148,6 @@ def show(value, depth=2):
         return f"{kind.__name__}({list(value.shape)}, {value.dtype})"
     if kind in (list, tuple) and depth:
         return f"{kind.__name__}({', '.join(show(item, depth - 1) for item in value[:8])})"
-    if kind in (int, float, complex, bool, str, bytes, slice, type(None)):
+    if kind in (int, float, complex, bool, str, bytes, type(None)):
         return ascii(value)[:60]
     return f"<{kind.__name__}>"

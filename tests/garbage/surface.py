@@ -21,15 +21,14 @@ LEFT_OUT = {
     "autograd_cy.install_as_torch",  # replaces modules for good
     "autograd_cy.set_num_threads",  # to take 2**31 threads at their word is right
     "autograd_cy.autograd.graph.save_on_disk",  # writes where it is told to
-    "autograd_cy.autograd._packers.save_on_disk",
 }
 SPECIAL = {"__class__", "__init_subclass__", "__subclasshook__", "__new__", "__del__", "__dir__", "__getstate__"}
 
 
 def modules():
-    """All modules above the core, but for what runs scripts."""
-    names = [m.name for m in pkgutil.walk_packages(ag.__path__, "autograd_cy.") if "._core" not in m.name]
-    return [ag] + [importlib.import_module(name) for name in sorted(names) if not name.endswith("__main__")]
+    """The public modules, whose names don't begin with an underscore, and `_C`."""
+    names = [m.name for m in pkgutil.walk_packages(ag.__path__, "autograd_cy.")]
+    return [ag] + [importlib.import_module(n) for n in sorted(names) if "._" not in n.replace("._C", "")]
 
 
 @functools.cache
@@ -108,7 +107,8 @@ def a_gradient(maker):
     y = maker.pick([lambda: (x * w).sum(), lambda: x * w, lambda: (x * w).unbind(), lambda: Doubling.apply(x) * w])()
     inputs = maker.pick([x, [x, w], [x, y] if isinstance(y, ag.Tensor) else x, []])
     args = [y, inputs, ag.ones_like(y) if isinstance(y, ag.Tensor) else None]
-    kwargs = {name: maker.pick([True, False, None]) for name in ("retain_graph", "create_graph") if maker.random.random() < 0.4}
+    flags = [name for name in ("retain_graph", "create_graph") if maker.random.random() < 0.4]
+    kwargs = {name: maker.pick([True, False, None]) for name in flags}
     path = maker.pick(["autograd.grad", "autograd.backward"])
     if path == "autograd.backward":
         args.pop(1)
@@ -221,7 +221,9 @@ def an_index(maker):
     return "Tensor.__setitem__", lambda x, index, value: x.__setitem__(index, value), [x, index, maker.value()], {}
 
 
-KINDS = [an_operation] * 6 + [a_function] * 3 + [a_method] * 4 + [an_attribute] * 3 + [a_node] * 3 + [a_gradient] + [an_index] * 2
+KINDS = [
+    *[an_operation] * 6, *[a_function] * 3, *[a_method] * 4, *[an_attribute] * 3, *[a_node] * 3, a_gradient, *[an_index] * 2,
+]  # fmt: skip
 
 
 def a_call(seed, number):

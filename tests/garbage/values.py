@@ -29,13 +29,26 @@ class Integer:
 
 
 class LyingInt(int):
-    __index__ = __int__ = lambda self: 2**40
-    __eq__ = lambda self, other: True
+    """A number that is another one when it is asked."""
+
     __hash__ = int.__hash__
+
+    def __index__(self):
+        return 2**40
+
+    __int__ = __index__
+
+    def __eq__(self, other):
+        return True
 
 
 class LyingTuple(tuple):
-    __len__ = lambda self: 5
+    """A tuple that says it is longer."""
+
+    __slots__ = ()
+
+    def __len__(self):
+        return 5
 
 
 class Shrinking(list):
@@ -89,14 +102,15 @@ EVIL = {
 EVIL["__class__"] = type("EvilClass", (), {"__class__": property(_raise)})
 
 NUMBERS = [
-    0, 1, 2, -1, -2, 3, 7, 100, -100, 2**31 - 1, 2**31, -(2**31), -(2**31) - 1, 2**32, 2**62, 2**63 - 1, 2**63, -(2**63), 2**64,
-    10**30, -(10**400), 0.0, -0.0, 0.5, -1.5, 1e308, 1e-320, float("nan"), float("inf"), -float("inf"), 1j, complex("nan+infj"),
-    True, False, np.int64(3), np.int8(-1), np.uint64(2**64 - 1), np.float32(1.5), np.float64("nan"), np.bool_(True),
+    0, 1, 2, -1, -2, 3, 7, 100, -100, 2**31 - 1, 2**31, -(2**31), -(2**31) - 1, 2**32, 2**62, 2**63 - 1, 2**63, -(2**63),
+    2**64, 10**30, -(10**400), 0.0, -0.0, 0.5, -1.5, 1e308, 1e-320, float("nan"), float("inf"), -float("inf"), 1j,
+    complex("nan+infj"), True, False, np.int64(3), np.int8(-1), np.uint64(2**64 - 1), np.float32(1.5), np.float64("nan"),
+    np.bool_(True),
     np.complex64(1j), np.float16(1), np.longdouble(1), fractions.Fraction(1, 3), decimal.Decimal("NaN"),
 ]  # fmt: skip
 SIZES = [0, 1, 2, 3, -1, -2, 4, 2**31, 2**62, -(2**63), 2**63, 2**32 + 1]
 STRINGS = ["", "a", "mean", "sum", "none", "ij,jk->ik", "...", "\0", "\ud800", "float32", "i" * 1000, b"x", bytearray(3)]
-SHAPES = [(), (0,), (1,), (3,), (4,), (2, 3), (3, 2), (3, 3), (0, 3), (3, 0), (1, 3), (2, 3, 4), (2, 0, 3), (1,) * 5, (2, 3, 4, 5)]
+SHAPES = [(), (0,), (1,), (3,), (4,), (2, 3), (3, 2), (3, 3), (0, 3), (3, 0), (1, 3), (2, 3, 4), (2, 0, 3), (1,) * 5]
 DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64", "complex128"]
 
 
@@ -157,12 +171,13 @@ class Maker:
             return list(EVIL.values())[kind]()
         return [
             lambda: Integer(self.pick(SIZES)), lambda: Integer("a"), lambda: LyingInt(1), lambda: LyingTuple((1, 2)),
-            lambda: Shrinking([1, 2.5, 3]), FalseTensor, lambda: Overriding(self.pick([5, None])), lambda: RaisingOverride(0), Arrayish,
+            lambda: Shrinking([1, 2.5, 3]), FalseTensor, lambda: Overriding(5), lambda: RaisingOverride(0), Arrayish,
         ][kind - len(EVIL)]()  # fmt: skip
 
     def array(self):
         shape = self.pick(SHAPES)
-        array = np.ones(shape, self.pick([*DTYPES, "O", "U3", "S2", "M8[s]", "f4,i4", "uint16", "uint64", ">f4", "longdouble"]))
+        foreign = ["O", "U3", "S2", "M8[s]", "f4,i4", "uint16", "uint64", ">f4", "longdouble"]
+        array = np.ones(shape, self.pick([*DTYPES, *foreign]))
         how = self.random.randrange(8)
         if how == 0:
             array.flags.writeable = False
