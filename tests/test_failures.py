@@ -164,3 +164,14 @@ def test_an_argument_that_can_not_be_asked_for_its_class_keeps_its_error():
     for call in (lambda: x.view(Evil()), lambda: x.dtype == Evil(), lambda: torch.ones(2, dtype=Evil())):
         with pytest.raises(ArithmeticError, match="no class"):
             call()
+
+
+def test_an_error_that_ends_a_gradient_of_many_parts_is_the_one_that_comes_out():
+    """The node that stacks them died of the error, emptied its list of edges under it, and a MemoryError came out."""
+    x = leaf([1.0, 2.0, 3.0, 4.0])
+    h = x.exp()
+    a, b, c, d = (h * 1).unbind()
+    y = a * b + c * d
+    h.detach().add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        torch.autograd.grad(y, x, create_graph=True)

@@ -38,6 +38,8 @@ cnp.import_array()
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject *op)
+    void PyErr_Fetch(PyObject **type, PyObject **value, PyObject **traceback)
+    void PyErr_Restore(PyObject *type, PyObject *value, PyObject *traceback)
 
 cdef unsigned long long LEAF_SEQUENCE = <unsigned long long> -1
 
@@ -500,11 +502,18 @@ def finish_class(node_class):
         (<TypeObject *> node_class).tp_dealloc = free_node if node_class is not AccumulateGrad else free_accumulator
 
 
-cdef void release_edges(list edges):
-    """What hand_edges_over does for the inline edges, for the others."""
+cdef void release_edges(list edges) noexcept:
+    """What hand_edges_over does for the inline edges, for the others.
+
+    An exception on its way out, which may be what the node dies of, is put aside: a list may not be emptied under one.
+    """
     cdef Link *link
     cdef PyObject *node
+    cdef PyObject *kind = NULL
+    cdef PyObject *value = NULL
+    cdef PyObject *traceback = NULL
     cdef tuple edge
+    PyErr_Fetch(&kind, &value, &traceback)
     while edges:
         edge = <tuple> edges.pop()
         node = <PyObject *> edge[0]
@@ -517,6 +526,7 @@ cdef void release_edges(list edges):
             release(link)
         else:
             Py_DECREF(<object> node)
+    PyErr_Restore(kind, value, traceback)
 
 
 @cython.final
