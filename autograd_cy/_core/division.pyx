@@ -3,15 +3,14 @@
 import numpy as np
 
 cimport cython
-from cpython.object cimport PyObject
 cimport numpy as cnp
 
-from autograd_cy._core.dtypes cimport BOOL, FLOAT16, code_of, dtype, dtype_of, result_code, type_word
+from autograd_cy._core.dtypes cimport BOOL, FLOAT16, code_of, dtype_of, result_code
 from autograd_cy._core.node cimport Node
-from autograd_cy._core.operands cimport number_code, operand_array, operand_code, rank_of, tensor_of
+from autograd_cy._core.operands cimport number_array, number_code, number_tensor, operand_array, operand_code, rank_of, tensor_of
 from autograd_cy._core.overrides cimport declined
 from autograd_cy._core.pointwise cimport binary, called, row_of, unary
-from autograd_cy._core.pointwise_node cimport Pointwise, PointwiseNode, fitted_tensor, note_shapes, with_constants
+from autograd_cy._core.pointwise_node cimport Pointwise, PointwiseNode, fitted_tensor, note_shapes
 from autograd_cy._core.record cimport is_wanted, new_node, record_all
 from autograd_cy._core.saved cimport save_input
 from autograd_cy._core.tensor cimport RDIV, Tensor, extend, from_array, new_tensor
@@ -95,12 +94,12 @@ def div(input, other, *, rounding_mode=None):
         node = new_node(DivBackward2, (rounding_mode,))
         if a is not None:
             node.code0 = code_of(a.array)
-            if b is not None and is_wanted(b):
-                save_input(node, 0, a)
         if b is not None:
             node.code1 = code_of(b.array)
-            if a is not None and is_wanted(a):
-                save_input(node, 1, b)
+            if is_wanted(b):
+                save_input(node, 0, a if a is not None else number_tensor(number_array(input, code_of(y.array))))
+        if a is not None and is_wanted(a):
+            save_input(node, 1, b if b is not None else number_tensor(number_array(other, code_of(y.array))))
         note_shapes(node, y, 2, a, b, None)
         record_all(node, y, (a, b))
     return y

@@ -1,0 +1,68 @@
+"""What nodes show of what they saved, and how many edges they have, against PyTorch. Skipped where there is none."""
+
+import numpy as np
+import pytest
+from op_calls import Call, each_sample, one_dtype, to_numpy
+from opinfo import DIFFERENTIABLE
+
+import autograd_cy as ag
+
+torch = pytest.importorskip("torch")
+
+# Nodes whose operation is computed in another way here: what they save is what that way needs.
+FUSED = {"einsum", "matmul", "nn.functional.cross_entropy", "nn.functional.nll_loss"}
+ROWS = [row for row in DIFFERENTIABLE if row.name not in FUSED]
+
+
+@each_sample(ROWS, one_dtype)
+def test_saved_attributes(row, sample):
+    for ours, theirs in zip(nodes(row, sample, ag), nodes(row, sample, torch), strict=True):
+        if theirs is None or ours.name() != theirs.name():
+            continue  # names have a test of their own
+        assert len(ours.next_functions) == len(theirs.next_functions)
+        found, expected = saved(ours), saved(theirs)
+        assert set(found) == set(expected)
+        for name in expected:
+            assert_same(name, found[name], expected[name])
+
+
+def nodes(row, sample, module):
+    call = Call(row, sample, module)
+    return [y.grad_fn for y in call(*call.leaves())]
+
+
+def saved(node):
+    return {name: getattr(node, name) for name in dir(node) if name.startswith("_saved_")}
+
+
+def assert_same(name, ours, theirs):
+    if isinstance(theirs, torch.Tensor):
+        assert str(ours.dtype) == str(theirs.dtype), name
+        np.testing.assert_allclose(to_numpy(ours), to_numpy(theirs), rtol=1e-10, err_msg=name)
+    elif isinstance(theirs, tuple):
+        assert len(ours) == len(theirs), name
+        for a, b in zip(ours, theirs, strict=True):
+            assert_same(name, a, b)
+    elif type(theirs) is int and theirs >= 2**63:
+        assert ours >= 0 or ours == theirs - 2**64, name  # PyTorch shows -1 without its sign; here it is counted from the front
+    else:
+        assert (type(ours), ours) == (type(theirs), theirs), name
+
+
+def test_numbers_are_shown_as_they_were_given():
+    for module in (ag, torch):
+        x = module.tensor([1.0, 2.0], requires_grad=True)
+        assert repr((x**2).grad_fn._saved_exponent) == "2" and repr((2**x).grad_fn._saved_self) == "2"
+        assert repr((x**2.5).grad_fn._saved_exponent) == "2.5" and repr((x**3).grad_fn._saved_exponent) == "3"
+        for y, dtype in (((1 / x), "int64"), (x * 2, "int64"), (x / 2.5, "float64"), (3.0 * x, "float64")):
+            assert str(y.grad_fn._saved_other.dtype) == f"torch.{dtype}"
+        assert [len(y.grad_fn.next_functions) for y in (x * 2, 2 * x, 1 - x, x**2, 2**x, x.clamp(0, 1), x % 2)] == [2, 2, *[1] * 5]
+        assert [y.grad_fn.next_functions[1][0] for y in (2 * x, 2 + x)] == [None, None]
+
+
+def test_dimensions_that_were_not_given():
+    for module in (ag, torch):
+        x = module.tensor([[1.0, 2.0], [4.0, 3.0]], requires_grad=True)
+        assert x.amax().grad_fn._saved_dim == () and x.amax((0, 1)).grad_fn._saved_dim == (0, 1)
+        corrections = [y.grad_fn._saved_correction for y in (x.var(), x.var(0), x.var(0, correction=0), x.std(False))]
+        assert corrections == [None, 1, 0, 0]
