@@ -78,8 +78,9 @@ def test_a_crash_is_reported_with_the_call(tmp_path):
 import os, signal, sys
 import garbage.calls
 from garbage.__main__ import main
+from garbage.values import Maker
 sys.argv[1:] = ["--calls", "1", "--last-call", sys.argv[1]]
-garbage.calls.a_call = lambda *args: ("f", os.kill, [os.getpid(), signal.SIGSEGV], {}, None)
+garbage.calls.a_call = lambda *args: ("f", os.kill, [os.getpid(), signal.SIGSEGV], {}, Maker(0))
 main()
 """
     note = tmp_path / "last"

@@ -89,3 +89,18 @@ def test_a_function_whose_node_class_was_replaced(node_class):
     Twice._backward_cls = node_class
     with pytest.raises(TypeError, match="must be a subclass of FunctionCtx"):
         Twice.apply(torch.ones(1))
+
+
+@pytest.mark.skipif(IS_TORCH, reason="has no functions of that name")
+@pytest.mark.parametrize("garbage", [4, None, "x", np.ones(2)], ids=lambda value: type(value).__name__)
+def test_who_counts_writes_takes_tensors_only(garbage):
+    """autograd.graph.count_writes((4, 2)) was a segmentation fault."""
+    inplace = pytest.importorskip("autograd_cy._core.inplace")
+    x = torch.ones(2)
+    with pytest.raises(TypeError):
+        inplace.count_writes((garbage,))
+    with pytest.raises(TypeError):
+        inplace.set_versions((garbage,), (1,))
+    with pytest.raises(TypeError):
+        inplace.set_versions((x,), ("a",))
+    assert x._version == 0

@@ -104,14 +104,14 @@ cdef int refuse_write(Tensor target, str operation) except -1:
 def count_writes(tuple tensors):
     """Count a write to the memory of each tensor that nobody else has counted."""
     for x in tensors:
-        count_write(<Tensor> x, "increment_version")
+        count_write(<Tensor?> x, "increment_version")
 
 
 def set_versions(tuple tensors, tuple versions):
     """Let the memory of each tensor count as written so often."""
     cdef VersionCounter counter
     for x, version in zip(tensors, versions):
-        counter = (<Tensor> x).version_counter()
+        counter = (<Tensor?> x).version_counter()
         counter.version = counter.whole = version
         counter.latest = None
 
