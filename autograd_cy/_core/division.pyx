@@ -7,6 +7,7 @@ cimport numpy as cnp
 
 from autograd_cy._core.dtypes cimport BOOL, FLOAT16, code_of, dtype_of, result_code
 from autograd_cy._core.node cimport Node
+from autograd_cy._core.op_hooks cimport go_on, pause
 from autograd_cy._core.operands cimport number_array, number_code, number_tensor, operand_array, operand_code, rank_of, tensor_of
 from autograd_cy._core.overrides cimport declined
 from autograd_cy._core.pointwise cimport binary, called, row_of, unary
@@ -129,7 +130,7 @@ def remainder(input, other):
     tensor([1., 3.])
     """
     if number_code(input) >= 0 and isinstance(other, Tensor):
-        return without_derivative("remainder", divided(OP_remainder, input, (<Tensor> other).detach()), None, other)
+        return without_derivative("remainder", unseen(OP_remainder, input, plain(other)), None, other)
     return divided(OP_remainder if number_code(other) < 0 else OP_remainder_by_number, input, other)
 
 
@@ -157,10 +158,16 @@ cdef object without_derivative(str name, Tensor y, Tensor a, Tensor b):
 
 cdef Tensor quotient(object input, object other, str mode):
     """The rounded quotient, not recorded."""
-    cdef object a = plain(input), b = plain(other)
-    if mode == "floor":
-        return divided(OP_floor_divide, a, b)
-    return divided(OP_trunc_divide, a, b)
+    return unseen(OP_floor_divide if mode == "floor" else OP_trunc_divide, plain(input), plain(other))
+
+
+cdef Tensor unseen(Pointwise *row, object input, object other):
+    """The values of an operation that is entered by its caller."""
+    cdef int paused = pause()
+    try:
+        return <Tensor?> divided(row, input, other)
+    finally:
+        go_on(paused)
 
 
 cdef object plain(object x):
