@@ -49,6 +49,7 @@ from ._generator import Generator
 from ._later import names_later as _names_later
 from ._missing import getattr_of as _getattr_of
 from ._names import *  # noqa: F403
+from ._once import is_warn_always_enabled, set_warn_always
 from ._size import Size, device
 from ._tensor_str import set_printoptions
 from ._threads import get_num_threads, set_num_threads
@@ -82,10 +83,10 @@ __all__ = [
     "Generator", "Size", "Tensor", "arange", "as_tensor", "asarray", "autograd", "cuda", "default_generator", "device",
     "dtype", "empty", "empty_like", "enable_grad", "eye", "from_numpy", "full", "full_like", "get_default_dtype",
     "get_num_threads", "get_rng_state", "inference_mode", "initial_seed", "install_as_torch", "is_anomaly_check_nan_enabled",
-    "is_anomaly_enabled", "is_grad_enabled", "is_inference", "is_inference_mode_enabled", "linspace", "manual_seed", "memory",
+    "is_anomaly_enabled", "is_grad_enabled", "is_inference", "is_inference_mode_enabled", "is_warn_always_enabled", "linspace", "manual_seed", "memory",
     "nn", "no_grad", "ones", "ones_like", "overrides", "rand", "rand_like", "randint", "randn", "randn_like", "random",
     "randperm", "return_types", "seed", "set_anomaly_enabled", "set_default_dtype", "set_grad_enabled", "set_num_threads",
-    "set_printoptions", "set_rng_state", "tensor", "utils", "zeros", "zeros_like",
+    "set_printoptions", "set_rng_state", "set_warn_always", "tensor", "utils", "zeros", "zeros_like",
 ]  # fmt: skip
 __all__ += _names.__all__
 _TYPED = [

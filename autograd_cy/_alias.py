@@ -5,8 +5,9 @@ import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType, TracebackType
+from typing import Any
 
-from ._missing import torch_names
+from ._missing import nearest_names, torch_names
 
 PACKAGE = __name__.partition(".")[0]
 
@@ -24,6 +25,32 @@ class _SameModule:
         module.__spec__ = self.own_spec  # the import system has put in that of the alias
 
 
+class TorchModule(ModuleType):
+    """The module `torch` of an alias: this package's names under PyTorch's version. What is assigned to one is to the other."""
+
+    def __init__(self, package: ModuleType):
+        from .torch_version import __version__
+
+        own = {name: value for name, value in vars(package).items() if name not in ("__getattr__", "__dir__", "__version__")}
+        vars(self).update(own, __package__=package.__name__, __version__=__version__)
+
+    def __getattr__(self, name: str) -> Any:  # what comes later, and what is missing
+        return getattr(sys.modules[PACKAGE], name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name != "__version__":
+            setattr(sys.modules[PACKAGE], name, value)
+
+    def __delattr__(self, name: str) -> None:
+        if name in vars(self):
+            super().__delattr__(name)
+        delattr(sys.modules[PACKAGE], name)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*dir(sys.modules[PACKAGE]), *vars(self)})
+
+
 class TorchAlias:
     """What install_as_torch() returns: in force until ``remove()``, or the end of the with block.
 
@@ -36,6 +63,9 @@ class TorchAlias:
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
         if name == "torch" or name.startswith("torch."):
+            if name == "torch":
+                module: ModuleType = TorchModule(sys.modules[PACKAGE])
+                return ModuleSpec(name, _SameModule(module), origin=module.__file__, is_package=True)  # type: ignore[arg-type]
             ours = PACKAGE + name[len("torch") :]
             try:
                 module = importlib.import_module(ours)
@@ -66,9 +96,9 @@ class TorchAlias:
 
 
 def install_as_torch() -> TorchAlias:
-    """``install_as_torch()`` makes `import torch` in this process import this package: `torch is autograd_cy`.
+    """``install_as_torch()`` makes `import torch` in this process import this package.
 
-    So do `import torch.nn.functional as F`, `from torch.autograd import Function` and the like. What this package has not
+    Its names are this package's, its version is that of the PyTorch that it stands for. So do `import torch.nn.functional as F`, `from torch.autograd import Function` and the like. What this package has not
     is a ModuleNotFoundError, or the AttributeError of its own modules. The result takes the name back by `remove()`, or
     at the end of a with block. ImportError if PyTorch is imported already. `python -m autograd_cy script.py` runs a whole
     script that way; a process that multiprocessing spawns has to install anew.
@@ -78,14 +108,14 @@ def install_as_torch() -> TorchAlias:
     ... import autograd_cy
     ... with autograd_cy.install_as_torch():
     ...     import torch
-    ... print(torch is autograd_cy)
+    ... print(torch.Tensor is autograd_cy.Tensor, torch.__version__)
     ... '''
     >>> subprocess.check_output([sys.executable, "-c", script], text=True).strip()
-    'True'
+    'True 2.13.0+autograd_cy'
     """
     package = sys.modules[PACKAGE]
     existing = sys.modules.get("torch")
-    if existing is not None and existing is not package:
+    if existing is not None and not isinstance(existing, TorchModule):
         where = getattr(existing, "__file__", None)
         raise ImportError(
             f"torch is imported already, from {where}: call install_as_torch() before anything imports it, or run the "
@@ -93,20 +123,21 @@ def install_as_torch() -> TorchAlias:
         )
     alias = TorchAlias()
     sys.meta_path.insert(0, alias)
-    sys.modules["torch"] = package
+    if existing is None:
+        sys.modules["torch"] = TorchModule(package)
     return alias
 
 
 def _missing_module(name: str) -> ModuleNotFoundError:
     """The error for a module or a name below torch that this package has not."""
-    import difflib  # not needed before a script is wrong
-    import pkgutil
+    import pkgutil  # not needed before a script is wrong
 
     parent, _, last = name.rpartition(".")
     ours = sys.modules.get(PACKAGE + parent[len("torch") :])
     offered = [n for n in dir(ours) if not n.startswith("_")]
     offered += [module.name for module in pkgutil.iter_modules(getattr(ours, "__path__", ()))]
-    verdict = "PyTorch has it, this package does not (yet)" if last in torch_names().get(parent, ()) else "it has no such name"
-    nearest = ", ".join(difflib.get_close_matches(last, sorted({n for n in offered if not n.startswith("_")})))
+    known = last in torch_names().get(parent, ()) or name in torch_names()["modules"]
+    verdict = "PyTorch has it, this package does not (yet)" if known else "it has no such name"
+    nearest = ", ".join(nearest_names(last, {n for n in offered if not n.startswith("_")}))
     text = f"No module named {name!r}: {PACKAGE} stands in for torch here; {verdict}."
     return ModuleNotFoundError(f"{text} Nearest: {nearest}." if nearest else text, name=name)

@@ -32,18 +32,24 @@ class MissingAttribute(AttributeError):
         self.name, self.obj = name, owner
 
     def __str__(self) -> str:
-        import difflib  # not needed before a script is wrong
-
         is_missing = functools.partial(_is_missing, self.obj if isinstance(self.obj, type) else type(self.obj))
         ours = [name for name in dir(self.obj) if not name.startswith("_") and not is_missing(name)]
-        nearest = ", ".join(difflib.get_close_matches(self.name or "", ours))
+        nearest = ", ".join(nearest_names(self.name or "", ours))
         text = f"{self.args[0]}: PyTorch has it, this package does not (yet)."
         return f"{text} Nearest: {nearest}." if nearest else text
 
 
+def nearest_names(name: str, ours: Iterable[str]) -> list[str]:
+    """Names of ours that may stand for one that is spelled like them; short words are alike by chance."""
+    import difflib  # not needed before a script is wrong
+
+    alike = difflib.get_close_matches(name, sorted(ours), cutoff=0.8)
+    return [found for found in alike if min(len(found), len(name)) > 5]
+
+
 @functools.cache
 def torch_names() -> dict[str, list[str]]:
-    """The public names of PyTorch for each of its namespaces."""
+    """The public names of PyTorch for each of its namespaces, and under "modules" the modules that it has."""
     with open(os.path.join(os.path.dirname(__file__), "_torch_names.txt"), encoding="utf-8") as file:
         text = file.read()
     sections = (section.partition("]") for section in text.split("[")[1:])
@@ -55,8 +61,9 @@ def getattr_of(module: str, namespace: str) -> Callable[[str], NoReturn]:
 
     def __getattr__(name: str) -> NoReturn:
         message = f"module {module!r} has no attribute {name!r}"
-        if name.startswith("_") or name not in torch_names()[namespace]:
-            raise AttributeError(message)
+        known = torch_names()
+        if name.startswith("_") or (name not in known.get(namespace, ()) and f"{namespace}.{name}" not in known["modules"]):
+            raise AttributeError(message, name=name, obj=sys.modules[module])
         raise MissingAttribute(message, name, sys.modules[module])
 
     return __getattr__

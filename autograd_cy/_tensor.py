@@ -15,10 +15,12 @@ from ._core.operations import OPS
 from ._core.overrides import extend_overridable
 from ._core.tensor import Tensor, array_of, data_of, extend, from_array
 from ._data import as_tensor
+from ._once import warn_once
 from ._missing import mark_missing_methods
 from ._size import Size
 from ._size import device as Device
 from ._tensor_str import tensor_repr
+from .autograd.variable import VOLATILE
 from .utils.hooks import warn_if_has_hooks
 
 
@@ -87,16 +89,23 @@ def register_post_accumulate_grad_hook(self, hook):
     return hooks.register_post_accumulate_hook(self, hook)
 
 
-@attribute
-def _backward_hooks(self):
-    """The hooks on the tensor by the id of their handle, or None."""
-    return hooks.hooks_of_kind(self, "tensor")
+def _hooks_attribute(name, kind, doc):
+    """The property for the hooks of one kind, a dict by the id of their handle, or None."""
+
+    def get(self):
+        return hooks.hooks_of_kind(self, kind)
+
+    def put(self, value):
+        hooks.set_hooks_of_kind(self, kind, value)
+
+    def delete(self):
+        raise RuntimeError(f"Deletion of {name} not allowed! Set it to None.")
+
+    extend(name, property(get, put, delete, doc))
 
 
-@attribute
-def _post_accumulate_grad_hooks(self):
-    """Those called after accumulation, or None."""
-    return hooks.hooks_of_kind(self, "post accumulate")
+_hooks_attribute("_backward_hooks", "tensor", "The hooks on the tensor by the id of their handle, or None.")
+_hooks_attribute("_post_accumulate_grad_hooks", "post accumulate", "Those called after accumulation, or None.")
 
 
 def warn_grad_of_non_leaf(tensor):
@@ -124,14 +133,24 @@ def _set_data(self, value):
     shape.replace_array(self, value)
 
 
-extend_overridable("data", property(_get_data, _set_data))
+def _keep_data(self):
+    raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
 
 
-@attribute
-def volatile(self):
+extend_overridable("data", property(_get_data, _set_data, _keep_data))
+
+
+def _get_volatile(self):
     """What PyTorch had before no_grad(): always False."""
     warnings.warn("volatile was removed (Variable.volatile is always False)", UserWarning, stacklevel=2)
     return False
+
+
+def _set_volatile(self, value):
+    warnings.warn(VOLATILE, UserWarning, stacklevel=2)
+
+
+extend("volatile", property(_get_volatile, _set_volatile))
 
 
 # sizes
@@ -290,6 +309,18 @@ def type_as(self, other):
 
 
 @method
+def cuda(self, device=None, non_blocking=False, memory_format=None):
+    """cuda() -> Tensor: an AssertionError, for this package is for the CPU only; code asks cuda.is_available() first."""
+    raise AssertionError("Torch not compiled with CUDA enabled: this package is for the CPU only")
+
+
+@attribute
+def is_cuda(self):
+    """Whether the tensor lives on a GPU: no."""
+    return False
+
+
+@method
 def cpu(self):
     """cpu() -> Tensor: itself."""
     return self
@@ -331,10 +362,9 @@ def _scalar(self, kind):
     if self.numel() != 1:
         raise RuntimeError(f"a Tensor with {self.numel()} elements cannot be converted to Scalar")
     if self.requires_grad:
-        warnings.warn(
+        warn_once(
             "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior. Consider using "
             "tensor.detach() first.",
-            UserWarning,
             stacklevel=3,
         )
     return kind(array_of(self).item())

@@ -176,8 +176,10 @@ def _array_str(array: np.ndarray, indent: int) -> str:
     if summarize and not edge and array.ndim:
         return "[...]"
     cut = [summarize and length > 2 * edge for length in array.shape]
-    ends = [np.r_[:edge, n - edge : n] if cut[axis] else np.arange(n) for axis, n in enumerate(array.shape)]
-    shown = array[np.ix_(*ends)] if array.ndim else array
+    shown = array
+    for axis, length in enumerate(array.shape):
+        if cut[axis]:  # one at a time: 64 indices at once are too many for NumPy
+            shown = shown.take(np.r_[:edge, length - edge : length], axis)
     text, width = _complex_format(shown) if shown.dtype.kind == "c" else _real_format(shown)
     texts = np.array([text(x) for x in shown.ravel().tolist()], dtype=object).reshape(shown.shape)
     return _brackets(texts, cut, indent, width + len(", "))

@@ -17,7 +17,7 @@ LAYERS = [
     line.split()
     for line in """
     _core
-    _core.thresholds _core.state _core.dtypes _core.registry _core.handle _core.edges _core.ready_queue
+    _core.thresholds _core.state _core.dtypes _core.registry _core.argument_errors _core.handle _core.edges _core.ready_queue
     _core.faults
     _core.modes
     _core.inference
@@ -70,7 +70,8 @@ LAYERS = [
     _core.function_node _core.function_call
     _core.engine _core.running _core.unchain
     _generator _size _arguments _threads
-    _later _missing
+    _later _missing _once torch_version
+    version
     _names _alias
     _data _creation _tensor_str utils.hooks
     _constructor

@@ -158,7 +158,7 @@ IMPORTS = """
     from torch.autograd.function import once_differentiable
     from torch.nn import functional
     import importlib, sys
-    assert torch is autograd_cy and torch.autograd is autograd_cy.autograd is importlib.import_module("torch.autograd")
+    assert torch.Tensor is autograd_cy.Tensor and torch.autograd is autograd_cy.autograd is importlib.import_module("torch.autograd")
     assert fwAD is autograd_cy.autograd.forward_ad and F is functional is nn.functional is autograd_cy.nn.functional
     assert Function is autograd_cy.autograd.Function and Tensor is type(torch.ones(1))
     assert torch.autograd.__spec__.name == "autograd_cy.autograd" and F.__name__ == "autograd_cy.nn.functional"
@@ -225,11 +225,11 @@ def test_the_name_is_taken_and_given_back():
         with autograd_cy.install_as_torch() as outer:
             inner = autograd_cy.install_as_torch()
             import torch.nn.functional
-            assert torch is autograd_cy
+            assert torch.Tensor is autograd_cy.Tensor
             inner.remove()
             inner.remove()
             import torch.autograd.graph
-            assert sys.modules["torch"] is autograd_cy
+            assert sys.modules["torch"].Tensor is autograd_cy.Tensor
         assert sys.meta_path == before and not [name for name in sys.modules if name.split(".")[0] == "torch"]
         assert autograd_cy.nn.functional.relu(autograd_cy.ones(1)).item() == 1.0
     """))

@@ -33,12 +33,26 @@ def test_a_variable_needs_a_tensor_that_can_have_a_gradient():
         Variable(torch.tensor([1]), requires_grad=True)
 
 
+def test_a_variable_without_data_is_empty():
+    assert Variable().shape == (0,) and Variable(requires_grad=True).requires_grad
+
+
+def test_what_variable_does_not_take():
+    with pytest.raises(TypeError, match="'creator' is an invalid keyword argument for this function"):
+        Variable(torch.ones(1), creator=None)
+    with pytest.raises(TypeError, match="'NoneType' object cannot be interpreted as an integer"):
+        Variable(torch.ones(1), requires_grad=None)
+
+
 def test_volatile_is_gone():
     t = torch.ones(2)
     with pytest.warns(UserWarning, match="volatile was removed and now has no effect"):
         v = Variable(t, volatile=True)
     with pytest.warns(UserWarning, match="volatile was removed"):
         assert v.volatile is False
+    with pytest.warns(UserWarning, match="volatile was removed and now has no effect"):
+        v.volatile = True
+    assert Variable(t, volatile=False).requires_grad is False
 
 
 # run_backward

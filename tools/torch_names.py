@@ -6,6 +6,7 @@ Names only, sorted, a section for each namespace. It takes an installed PyTorch,
 """
 
 import importlib
+import pkgutil
 import textwrap
 from pathlib import Path
 
@@ -32,6 +33,17 @@ def find(namespace):
         return getattr(importlib.import_module(module), name)
 
 
+def module_names(path=None, prefix="torch.", depth=2):
+    """The modules that users import, by their full names of up to three words; read off the folders, without an import."""
+    paths = importlib.import_module("torch").__path__ if path is None else [path]
+    for module in pkgutil.iter_modules(paths):
+        if not module.name.startswith("_"):
+            yield prefix + module.name
+            if module.ispkg and depth > 1:
+                below = Path(module.module_finder.path, module.name)
+                yield from module_names(str(below), f"{prefix}{module.name}.", depth - 1)
+
+
 def is_torch_s(value):
     """Whether a value comes from PyTorch: a module, function or class of it, or an instance of such a class."""
     for attribute in ("__module__", "__name__"):
@@ -48,6 +60,7 @@ def render():
     for namespace in NAMESPACES:
         names = textwrap.wrap(" ".join(public_names(namespace)), 118, break_on_hyphens=False)
         lines += ["", f"[{namespace}]", *names]
+    lines += ["", "[modules]", *textwrap.wrap(" ".join(sorted(module_names())), 118, break_on_hyphens=False)]
     return "\n".join(lines) + "\n"
 
 

@@ -3,23 +3,28 @@
 Their public home is `autograd.graph`, `autograd.grad_mode`.
 """
 
+import weakref
+
 from .._core.node import Node
 from .._core.overrides import disabled_torch_function
 from .._core.overrides import subclasses_as_tensors as DisableTorchFunctionSubclass
 from .._core.running import current_graph_task_id as _current_graph_task_id
 from .._core.running import current_node as _current_autograd_node
 from .._core.running import execution_order, is_captured_leaf, will_execute
-from .._core.tensor import TensorBase
+from .._core.tensor import Tensor, TensorBase
 from .._later import names_later
+from .._once import is_warn_always_enabled as _get_warnAlways
+from .._once import set_warn_always as _set_warnAlways
 from ..autograd.forward_ad import _is_fwd_grad_enabled
 from ..autograd.forward_ad import _set_fwd_grad_enabled as _SetForward
-from ..autograd.grad_mode import is_multithreading_enabled
+from ..autograd.grad_mode import is_grad_enabled, is_inference_mode_enabled, is_multithreading_enabled
 from ..autograd.variable import ImperativeEngine as _ImperativeEngine
 
 __all__ = [
     "DisableTorchFunction", "DisableTorchFunctionSubclass", "TensorBase", "_ImperativeEngine", "_current_autograd_node",
-    "_current_graph_task_execution_order", "_current_graph_task_id", "_disabled_torch_function_impl", "_is_fwd_grad_enabled",
-    "_set_fwd_grad_enabled", "_will_engine_execute_node",
+    "_WeakTensorRef", "_current_graph_task_execution_order", "_current_graph_task_id", "_disabled_torch_function_impl",
+    "_get_warnAlways", "_is_fwd_grad_enabled", "_set_fwd_grad_enabled", "_set_warnAlways", "_will_engine_execute_node",
+    "is_grad_enabled", "is_inference_mode_enabled",
 ]  # fmt: skip
 
 DisableTorchFunction = DisableTorchFunctionSubclass
@@ -50,6 +55,19 @@ def _will_engine_execute_node(node: Node) -> bool:
             "currently not supported. (autograd.graph.will_execute() answers True)"
         )
     return will_execute(node)
+
+
+class _WeakTensorRef:
+    """_WeakTensorRef(tensor): knows whether a tensor is still alive, and does not keep it so; TypeError for anything else."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"_WeakTensorRef(): argument 'tensor' must be Tensor, not {type(tensor).__name__}")
+        self._reference = weakref.ref(tensor)
+
+    def expired(self) -> bool:
+        """expired() -> bool: whether the tensor is gone."""
+        return self._reference() is None
 
 
 def _current_graph_task_execution_order() -> list[Node]:

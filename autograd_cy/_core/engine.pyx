@@ -17,7 +17,7 @@ from autograd_cy._core.graph_task cimport (
     SIGNAL_INTERVAL, GraphTask, count_running, current_task, finished, leads_anywhere, leads_on, new_task, notes_of)
 from autograd_cy._core.hooks cimport (
     keep_retained, retain_grad, run_post_accumulate_hooks, run_post_hooks, run_pre_hooks, run_tensor_hooks)
-from autograd_cy._core.input_buffer cimport accumulate, accumulate_at_once, add_at_once, add_gradient
+from autograd_cy._core.input_buffer cimport accumulate, accumulate_at_once, add_at_once, add_gradient, as_leaf_asks
 from autograd_cy._core.modes cimport Extent, current_mode, enter_modes, leave_modes, own_modes
 from autograd_cy._core.nans cimport check_gradient, check_gradients
 from autograd_cy._core.node cimport (
@@ -86,6 +86,8 @@ cdef int run_node(GraphTask task, Node node) except -1:
     if scratch.task == <void *> task:       # the claim ends: nothing more comes to this node
         scratch[0] = Scratch(NULL, 0, 0, False, False, NULL)
         task.n_claimed -= 1
+    if g is not None and type(node) is AccumulateGrad and leaf_of(node).extras is not None:
+        g = as_leaf_asks(leaf_of(node), g, task.recorded)
     cdef bint hooks = has_hooks(node) and existing_hooks(node) is not None
     if captured and needed:             # PyTorch keeps it before the hooks then, else after them
         capture(task, node, g)

@@ -49,6 +49,31 @@ def hooks_of_kind(Tensor tensor, str kind):
     return hooks.post_accumulate
 
 
+def set_hooks_of_kind(Tensor tensor, str kind, value):
+    """Put a dict of hooks in the place of those on the tensor; None takes them away."""
+    cdef NodeHooks hooks
+    if value is not None and not isinstance(value, dict):
+        raise TypeError(f"the hooks of a tensor are a dict of functions, or None, not {type(value).__name__}")
+    if value is not None and not all(map(callable, value.values())):
+        raise TypeError("a hook must be callable")
+    if not wants_grad(tensor):
+        if value:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        return
+    if value is None and existing_hooks(gradient_node(tensor)) is None:
+        return
+    hooks = hooks_of_tensor(tensor)
+    if kind != "tensor":
+        hooks.post_accumulate = None if value is None else OrderedDict(value)
+    elif value is None:
+        if hooks.tensor_hooks is not None:
+            hooks.tensor_hooks.pop(tensor.output_number, None)
+    else:
+        if hooks.tensor_hooks is None:
+            hooks.tensor_hooks = {}
+        hooks.tensor_hooks[tensor.output_number] = value if isinstance(value, OrderedDict) else OrderedDict(value)
+
+
 cpdef retain_grad(Tensor tensor):
     """Keep the `.grad` of a computed tensor; the node holds the tensor weakly."""
     make_current(tensor)

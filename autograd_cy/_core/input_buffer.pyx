@@ -36,14 +36,15 @@ import numpy as np
 cimport autograd_cy._core.node as node_module
 from autograd_cy._core.buffers cimport is_large, is_ours, is_owned
 from autograd_cy._core.copies cimport copied
-from autograd_cy._core.dtypes cimport code_of
+from autograd_cy._core.dtypes cimport code_of, dtype_of
 from autograd_cy._core.inference cimport check_write
 from autograd_cy._core.loops cimport add_into, adding_kernel, evaluate
 from autograd_cy._core.modes cimport current_mode
 from autograd_cy._core.node cimport Node, Scratch
+from autograd_cy._core.orders cimport copy_in_order
 from autograd_cy._core.region cimport repeats_places, spans_meet
 from autograd_cy._core.state cimport ANY_LAYOUT, NO_GRAD, thread_state
-from autograd_cy._core.tensor cimport Tensor, bump_version, new_tensor
+from autograd_cy._core.tensor cimport ANY_TYPE, Tensor, bump_version, new_tensor
 
 cnp.import_array()
 
@@ -141,6 +142,19 @@ cdef int accumulate(Tensor leaf, object g, bint recorded) except -1:
     return add_to_grad(leaf, array, ours)
 
 
+cdef object as_leaf_asks(Tensor leaf, object g, bint recorded):
+    """The gradient in the type of the leaf's `grad_dtype`, if that isn't its own; of what is there already, if any will do."""
+    cdef int own, code = leaf.extras.grad_code - 1
+    if code < 0:
+        return g
+    own = code_of((<Tensor> g).array if recorded else <cnp.ndarray> g)
+    if code == ANY_TYPE - 1:
+        code = own if leaf.gradient is None else code_of(leaf.gradient.array)
+    if code == own:
+        return g
+    return (<Tensor> g).to(dtype_of(code)) if recorded else copy_in_order(<cnp.ndarray> g, code)
+
+
 cdef inline bint is_closed(Tensor leaf) except -1:
     """Whether a leaf was frozen after it was used, and takes no gradient; one that was written since is no leaf."""
     if leaf.grad_fn is not None:
@@ -155,6 +169,8 @@ cdef int add_to_grad(Tensor leaf, cnp.ndarray array, bint ours) except -1:
     if not ours and spans_meet(leaf.gradient.array, array):
         array = copied(array)
     memory = leaf.gradient.array            # while NumPy copied, another thread may have been here
+    if code_of(memory) != code_of(array):   # the leaf got data of another type since
+        array = copy_in_order(array, code_of(memory))
     if takes_sums(memory):
         bump_version(leaf.gradient)
         add_into(memory, array)

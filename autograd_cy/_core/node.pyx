@@ -657,7 +657,19 @@ def refuse_place(Tensor self, value=None):
                          "without it")
 
 
+def drop_place(Tensor self, value):
+    """What setting `_grad_fn` does: None detaches the tensor in place."""
+    if value is not None:
+        raise RuntimeError("_grad_fn can be only set to None")
+    (<object> self).detach_()
+
+
+def keep_place(self):
+    raise RuntimeError("Deletion of _grad_fn not allowed. Detach tensor instead!")
+
+
 extend("grad_fn", property(place_of, refuse_place, refuse_place))
+extend("_grad_fn", property(place_of, drop_place, keep_place))
 
 cdef Node _probe = Node.__new__(Node)
 if owner_of(&_probe.link) != <PyObject *> _probe:

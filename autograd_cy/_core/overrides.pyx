@@ -22,6 +22,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
 from autograd_cy._core.keywords cimport called_otherwise, has_another_meaning
+from autograd_cy._core.state cimport DEBUG
 cimport autograd_cy._core.tensor as tensor_module
 from autograd_cy._core.tensor cimport (
     ADD, AND, DIV, EQ, GE, GT, ITEM, LE, LT, MATMUL, MUL, NE, OPERATORS, OR, POW, RDIV, RSUB, SUB, XOR,
@@ -173,9 +174,11 @@ cdef PyObject *call_failed(PyObject *function, PyObject **args, size_t n, PyObje
     cdef PyObject *value = NULL
     cdef PyObject *trace = NULL
     cdef list found
+    cdef bint is_about_arguments
     if not PyErr_ExceptionMatches(Exception):
         return NULL
     cdef bint misfits = names != NULL and PyErr_ExceptionMatches(TypeError)
+    is_about_arguments = PyErr_ExceptionMatches(TypeError)
     PyErr_Fetch(&error, &value, &trace)
     if misfits and has_another_meaning(<object> function, <tuple> names):
         Py_XDECREF(error)
@@ -187,12 +190,41 @@ cdef PyObject *call_failed(PyObject *function, PyObject **args, size_t n, PyObje
     except BaseException:
         found = []
     if not found:
+        if is_about_arguments:
+            explain_arguments(function, n, names, &value)
+        if trace != NULL and not DEBUG:
+            leave_one_frame(<object> trace)
         PyErr_Restore(error, value, trace)
         return NULL
     Py_XDECREF(error)
     Py_XDECREF(value)
     Py_XDECREF(trace)
     return handed_over(function, found, args, n, names)
+
+
+cdef int leave_one_frame(object trace) except -1:
+    """Let a traceback through compiled functions alone end at the operation that the user called."""
+    frame = trace
+    while frame is not None:
+        if not frame.tb_frame.f_code.co_filename.endswith((".pyx", ".pyx.in", ".pxd")):
+            return 0                    # the user's own code
+        frame = frame.tb_next
+    trace.tb_next = None
+    return 0
+
+
+cdef int explain_arguments(PyObject *function, size_t n, PyObject *names, PyObject **value) except -1:
+    """Put a better message in the place of an error's that the arguments themselves are the reason of."""
+    from autograd_cy._core.argument_errors import explained
+
+    if value[0] == NULL:
+        return 0
+    message = explained(<object> function, PyVectorcall_NARGS(n), () if names == NULL else <tuple> names, str(<object> value[0]))
+    if message is not None:
+        Py_XDECREF(value[0])
+        Py_INCREF(message)
+        value[0] = <PyObject *> message
+    return 0
 
 
 cdef PyObject *handed_over(PyObject *function, list found, PyObject **args, size_t n, PyObject *names) except NULL:

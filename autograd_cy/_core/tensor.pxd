@@ -42,7 +42,11 @@ cdef class TensorExtras:
     cdef long current               # of a view: the version at which `grad_fn` was made for it
     cdef long tangent_version       # the same of `tangent`
     cdef char creation              # how the view was made
+    cdef char grad_code             # of a leaf whose gradient may be of another type: that type's code + 1, or ANY_TYPE
 
+
+cdef enum:
+    ANY_TYPE = 127
 
 cdef enum:                          # how a view was made
     IN_GRAD_MODE

@@ -94,16 +94,16 @@ class Tensor(TensorBase):
     def __sub__(self, other: _Operand, /) -> Tensor: ...
     def __truediv__(self, other: _Operand, /) -> Tensor: ...
     def __xor__(self, other: Tensor | _int | _Array, /) -> Tensor: ...
-    @property
-    def _backward_hooks(self) -> dict[_int, Any] | None: ...
+    _backward_hooks: dict[_int, Any] | None
     @property
     def _base(self) -> Tensor | None: ...
+    _grad: Tensor | None
+    _grad_fn: Node | None
     def _is_view(self) -> _bool:
         """whether the tensor is a view of another, whose memory it shares, in the graph's eyes, too."""
     @staticmethod
     def _make_subclass(cls: _type[_S], data: Tensor, require_grad: _bool = False) -> _S: ...
-    @property
-    def _post_accumulate_grad_hooks(self) -> dict[_int, Any] | None: ...
+    _post_accumulate_grad_hooks: dict[_int, Any] | None
     @property
     def _version(self) -> _int: ...
     def abs(self) -> Tensor:
@@ -200,6 +200,10 @@ class Tensor(TensorBase):
         """cos() written into the tensor's own memory."""
     def cpu(self) -> Tensor:
         """itself."""
+    def cuda(
+        self, device: _device | str | None = None, non_blocking: _bool = False, memory_format: Any = None
+    ) -> Tensor:
+        """an AssertionError, for this package is for the CPU only; code asks cuda.is_available() first."""
     def cumsum(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
         """the sums of the elements up to each one along `dim`."""
     data: Tensor
@@ -276,6 +280,7 @@ class Tensor(TensorBase):
     def ge_(self, other: _Operand) -> Tensor:
         """ge() written into the tensor's own memory."""
     grad: Tensor | None
+    grad_dtype: _dtype | None
     @property
     def grad_fn(self) -> Node | None: ...
     def gt(self, other: _Operand) -> Tensor:
@@ -306,6 +311,8 @@ class Tensor(TensorBase):
         """whether the dtype is a complex type."""
     def is_contiguous(self, memory_format: Any = None) -> _bool:
         """whether the elements are dense and in order."""
+    @property
+    def is_cuda(self) -> _bool: ...
     def is_floating_point(self) -> _bool:
         """whether the dtype is a real floating point type."""
     def is_inference(self) -> _bool:
@@ -647,8 +654,7 @@ class Tensor(TensorBase):
     def view(self, *shape: _int) -> Tensor: ...
     def view_as(self, other: Tensor) -> Tensor:
         """view(other.shape)."""
-    @property
-    def volatile(self) -> _bool: ...
+    volatile: _bool
     def where(self, condition: Tensor, other: _Operand) -> Tensor:
         """input where condition is true, else other; all three are broadcast."""
     def zero_(self) -> Tensor:

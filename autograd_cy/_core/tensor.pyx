@@ -11,7 +11,7 @@ from cpython.ref cimport Py_INCREF
 
 cimport numpy as cnp
 
-from autograd_cy._core.dtypes cimport code_of, dtype_of, is_differentiable, long_word, type_word
+from autograd_cy._core.dtypes cimport code_of, dtype, dtype_of, is_differentiable, long_word, type_word
 from autograd_cy._core.buffers cimport keep_spare
 from autograd_cy._core.faults cimport serves_again
 from autograd_cy._core.inference cimport flag_error, in_inference_mode, version_error
@@ -172,6 +172,10 @@ cdef class Tensor(TensorBase):
                                f"{self.grad_fn.name()} and requires grad already.")
         set_requires_grad(self, value, "only Tensors of floating point and complex dtype can require gradients")
 
+    @requires_grad.deleter
+    def requires_grad(self):
+        raise RuntimeError("requires_grad must be a bool: it can be set to False, but not deleted")
+
     def requires_grad_(self, bint requires_grad=True):
         """requires_grad_(requires_grad=True) -> Tensor: set the flag in place and return the tensor."""
         set_requires_grad(self, requires_grad, "only Tensors of floating point dtype can require gradients")
@@ -194,6 +198,22 @@ cdef class Tensor(TensorBase):
     @grad.deleter
     def grad(self):
         self.gradient = None
+
+    @property
+    def grad_dtype(self):
+        """The dtype that the `.grad` of this leaf has to have: by default the leaf's own; None if any will do."""
+        if not self.is_leaf:
+            raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
+        cdef int code = 0 if self.extras is None else self.extras.grad_code
+        return None if code == ANY_TYPE else dtype_of(code - 1 if code else code_of(self.array))
+
+    @grad_dtype.setter
+    def grad_dtype(self, value):
+        set_grad_type(self, value)
+
+    @grad_dtype.deleter
+    def grad_dtype(self):
+        raise RuntimeError("grad_dtype can't be deleted; set it to the tensor's own dtype")
 
     # operators
 
@@ -554,6 +574,11 @@ cdef bint gained_grad(Tensor view) noexcept:
     return base is not None and base.needs_grad and view.counter.version != view.extras.current
 
 
+def gradient_of(Tensor self):
+    """`.grad` without the warning about tensors that keep none."""
+    return self.gradient
+
+
 cdef str type_name(Tensor tensor):
     """PyTorch's name of a tensor type in messages: `torch.FloatTensor`."""
     return f"torch.{type_word(code_of(tensor.array))}Tensor"
@@ -582,12 +607,31 @@ cdef int check_gradient(Tensor tensor, object value) except -1:
     if value is tensor:
         raise RuntimeError("can't assign Variable as its own grad")
     cdef Tensor g = <Tensor> value
-    if code_of(g.array) != code_of(tensor.array):
-        raise RuntimeError(f"attempting to assign a gradient with dtype '{long_word(code_of(g.array))}' to a tensor with "
-                           f"grad_dtype '{long_word(code_of(tensor.array))}'. The gradient must match the tensor's dtype")
+    cdef int own = code_of(g.array), code = code_of(tensor.array)
+    if tensor.extras is not None and tensor.extras.grad_code:
+        code = own if tensor.extras.grad_code == ANY_TYPE else tensor.extras.grad_code - 1
+    if own != code:
+        raise RuntimeError(f"attempting to assign a gradient with dtype '{long_word(own)}' to a tensor with grad_dtype "
+                           f"'{long_word(code)}'. The gradient must match the tensor's dtype")
     if not cnp.PyArray_SAMESHAPE(g.array, tensor.array):
         raise RuntimeError(f"assign a gradient of size {list(g.shape)} to a tensor of size {list(tensor.shape)}: "
                            "they must be equal")
+    return 0
+
+
+cdef int set_grad_type(Tensor tensor, object value) except -1:
+    """Let the `.grad` of a leaf be of a type of its own, or of any (None)."""
+    cdef int code
+    if value is not None and not isinstance(value, dtype):
+        raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {type(value).__name__}")
+    if not tensor.is_leaf:
+        raise RuntimeError("grad_dtype can only be set on leaf tensors.")
+    code = ANY_TYPE if value is None else (<dtype> value).code + 1
+    if value is not None and tensor.gradient is not None and tensor.gradient.dtype is not value:
+        raise RuntimeError(f"Cannot set grad_dtype to '{value}' because there is already a gradient with dtype "
+                           f"'{tensor.gradient.dtype}'. Please clear the gradient (.grad = None) before changing grad_dtype, or "
+                           "ensure the new grad_dtype matches the existing gradient's dtype.")
+    extras_of_tensor(tensor).grad_code = 0 if code == code_of(tensor.array) + 1 else code
     return 0
 
 
@@ -641,6 +685,7 @@ cdef void open_type():
     for name in own.keys() - vars(TensorBase):
         (<dict> (<TypeObject *> TensorBase).tp_dict)[name] = own[name]
     extend("__dict__", property(attributes_of))
+    extend("_grad", property(gradient_of, own["grad"].__set__, own["grad"].__delete__))
 
 
 def attributes_of(tensor):

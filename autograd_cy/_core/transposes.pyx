@@ -103,8 +103,10 @@ def reversed_dims(Tensor self):
 
 
 def matrix_transposed(Tensor self):
-    """The tensor with its last two dimensions exchanged, a view."""
-    return transpose(self, -2, -1)
+    """The tensor with its last two dimensions exchanged, a view; RuntimeError for one of one dimension."""
+    if cnp.PyArray_NDIM(self.array) == 1:
+        raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor.")
+    return self if cnp.PyArray_NDIM(self.array) == 0 else transpose(self, -2, -1)
 
 
 extend("T", property(reversed_dims))

@@ -8,12 +8,12 @@ from .._core.edges import GradientEdge
 from .._core.engine import run_task
 from .._core.overrides import handle_torch_function, has_torch_function
 from .._core.shape import stack
+from .._once import warn_once
 from .._core.tensor import Tensor
 from .._creation import full
 
 __all__ = ["backward", "grad"]
 
-_warned_of_cycle = False
 
 
 def _as_tuple(tensors):
@@ -139,15 +139,11 @@ def _seed_for(output, seed, position, batched):
 
 def _warn_of_cycle():
     """Say once that the gradient's graph keeps the leaf alive."""
-    global _warned_of_cycle
-    if not _warned_of_cycle:
-        _warned_of_cycle = True
-        warnings.warn(
-            "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient. "
-            "gc.collect() frees it; autograd.grad() does not create it, and setting .grad to None breaks it.",
-            UserWarning,
-            stacklevel=3,
-        )
+    warn_once(
+        "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient. "
+        "gc.collect() frees it; autograd.grad() does not create it, and setting .grad to None breaks it.",
+        stacklevel=3,
+    )
 
 
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):

@@ -1,11 +1,15 @@
 """Variable, the name that tensors with a gradient had before PyTorch 0.4, and the engine's handle (facade)."""
 
+import operator
 import warnings
 
 from .._core import engine, running
 from .._core.tensor import Tensor
 
 __all__ = ["Variable"]
+
+
+VOLATILE = "volatile was removed and now has no effect. Use `with torch.no_grad():` instead."
 
 
 class ImperativeEngine:
@@ -31,15 +35,16 @@ class Variable(metaclass=_VariableMeta):
 
     _execution_engine = ImperativeEngine()
 
-    def __new__(cls, data=None, requires_grad=False, volatile=None):
-        if volatile is not None:
-            warnings.warn(
-                "volatile was removed and now has no effect. Use `with torch.no_grad():` instead.",
-                UserWarning,
-                stacklevel=2,
-            )
+    def __new__(cls, data=None, requires_grad=False, volatile=None, **others):
+        for name in others:
+            raise TypeError(f"Variable(): '{name}' is an invalid keyword argument for this function")
+        if volatile:
+            warnings.warn(VOLATILE, UserWarning, stacklevel=2)
+        requires_grad = bool(operator.index(requires_grad))
+        if data is None:
+            return Tensor().requires_grad_(requires_grad)
         if not isinstance(data, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
         if requires_grad and not (data.dtype.is_floating_point or data.dtype.is_complex):
             raise RuntimeError(f"Only Tensors of floating point and complex dtype can require gradients, not {data.dtype}")
-        return data.detach().requires_grad_(bool(requires_grad))
+        return data.detach().requires_grad_(requires_grad)

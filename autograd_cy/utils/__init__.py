@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from .._later import names_later as _names_later
+from .._missing import getattr_of as _getattr_of
 from . import hooks
 
 if TYPE_CHECKING:
@@ -11,4 +12,4 @@ if TYPE_CHECKING:
 __all__ = ["checkpoint", "hooks"]
 
 if not TYPE_CHECKING:  # else any name would be right
-    __getattr__, __dir__ = _names_later(__name__, {"checkpoint": ()})
+    __getattr__, __dir__ = _names_later(__name__, {"checkpoint": ()}, _getattr_of(__name__, "torch.utils"))

@@ -7,6 +7,7 @@ import re
 import textwrap
 
 from autograd_cy._core.dtypes import dtype
+from autograd_cy._core.tensor import Tensor, TensorBase
 from autograd_cy._missing import MissingMethod
 from tools.stubs.signatures import MARK, SHADOWED, definition, marked, sentence, signatures
 from tools.stubs.tables import ALIASES, ATTRIBUTES, CORE, FIELDS, SPECIAL, UNTOLD, WRITABLE
@@ -84,9 +85,8 @@ def natural(name):
 def class_stub(cls):
     """The stub of a compiled class, with what is attached to it."""
     name = cls.__name__
-    members = {n: v for n, v in vars(cls).items() if not isinstance(v, MissingMethod) and n not in UNTOLD}
-    if name == "TensorBase":
-        members = {}  # those of Tensor, once more
+    members = {n: v for n, v in vars(TensorBase if cls is Tensor else cls).items() if n not in UNTOLD}
+    members = {n: v for n, v in members.items() if not isinstance(v, MissingMethod) and cls is not TensorBase}
     special = SPECIAL.get(name, {})
     lines = []
     for n in sorted(members):

@@ -170,6 +170,7 @@ PARAMETERS = {
     "mark_dirty.tensors": "Tensor",
     "mark_non_differentiable.tensors": "Tensor",
     "set_default.value": "Any",
+    "set_hooks_of_kind.value": "Any",
     "set_materialize_grads.value": "bool",
     "squeeze.dim": "_Dims",
     "scatter.reduce": "None",
@@ -266,13 +267,17 @@ ATTRIBUTES = {
         "_backward_hooks": "dict[int, Any] | None",
         "_post_accumulate_grad_hooks": "dict[int, Any] | None",
         "_base": "Tensor | None",
+        "_grad": "Tensor | None",
+        "_grad_fn": "Node | None",
         "_version": "int",
         "data": "Tensor",
         "device": "device",
         "dtype": "dtype",
         "grad": "Tensor | None",
+        "grad_dtype": "dtype | None",
         "grad_fn": "Node | None",
         "imag": "Tensor",
+        "is_cuda": "bool",
         "is_leaf": "bool",
         "itemsize": "int",
         "mT": "Tensor",
@@ -287,7 +292,10 @@ ATTRIBUTES = {
         "volatile": "bool",
     },
 }
-WRITABLE = {"_materialize_non_diff_grads", "data", "grad", "requires_grad"}
+WRITABLE = {
+    "_backward_hooks", "_grad", "_materialize_non_diff_grads", "_grad_fn", "_post_accumulate_grad_hooks", "data", "grad",
+    "grad_dtype", "requires_grad", "volatile",
+}  # fmt: skip
 
 _OPERATORS = {
     "(self, other: _Operand, /) -> Tensor": (
@@ -373,6 +381,7 @@ CORE = {
             "register_post_accumulate_hook": "RemovableHandle",
             "register_tensor_hook": "RemovableHandle",
             "retain_grad": "None",
+            "set_hooks_of_kind": "None",
         },
     ),
     "modes": (

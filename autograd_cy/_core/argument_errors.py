@@ -1,0 +1,29 @@
+"""Calls with too few arguments or with unknown ones: PyTorch's words for what Cython says of them (knows no operation)."""
+
+import inspect
+import re
+
+_COUNT = re.compile(r"(\w+)\(\) (?:takes|needs) .*argument")
+_KEYWORD = re.compile(r"(\w+)\(\) got an unexpected keyword argument '(\w+)'")
+
+
+def explained(function, given, names, message):
+    """A better message for a TypeError that a call of `function` ended with, or None if there is none.
+
+    `given` is the number of positional arguments, `names` are the keywords.
+    """
+    count, keyword = _COUNT.match(message), _KEYWORD.match(message)
+    found = count or keyword
+    if not found or found[1] != function.__name__:
+        return None
+    takes = inspect.signature(function)
+    parameters = list(takes.parameters.values())
+    if keyword:
+        return (
+            f"{found[1]}() received an invalid combination of arguments: got an unexpected keyword argument {keyword[2]!r}, "
+            f"but here it takes {takes}"
+        )
+    missing = [p.name for p in parameters[given:] if p.default is p.empty and p.name not in names and p.kind < p.VAR_POSITIONAL]
+    if missing:
+        return f"{found[1]}() missing {len(missing)} required positional arguments: " + ", ".join([f'"{n}"' for n in missing])
+    return f"{found[1]}() received an invalid combination of arguments: {given} positional ones, but here it takes {takes}"
