@@ -5,7 +5,7 @@
 # make sanitize    the tests under gcc's AddressSanitizer and UndefinedBehaviorSanitizer: half an hour
 # make fuzz        the tests that draw at random, at length (SEED=0 CALLS=400000 PROGRAMS=100000); stops at the first failure
 # make bench       time and memory against PyTorch, threads, docs/sizes.png (with ARGS=... times alone)
-# make lint        ruff, cython-lint, mypy
+# make lint        ruff, cython-lint, mypy, and what mypy and pyright say of a user's script
 # make stubs       write the type stubs and docs/operations.md anew from the op table
 # make clean       remove what was built, and the virtual environment
 #
@@ -61,7 +61,7 @@ bench: $(VENV)/.with-bench
 	$(if $(ARGS),,$(BIN)/python -m benchmarks.memory && $(BIN)/python -m benchmarks.threads && $(BIN)/python -m benchmarks.sizes)
 
 lint: $(VENV)/.with-dev
-	. $(BIN)/activate && ruff check && cython-lint autograd_cy && mypy
+	. $(BIN)/activate && ruff check && cython-lint autograd_cy && mypy && pytest -q tests/test_typing.py
 
 stubs: $(VENV)/.with-test
 	$(BIN)/python -m tools.stubs

@@ -15,8 +15,8 @@ from ._core.operations import OPS
 from ._core.overrides import extend_overridable
 from ._core.tensor import Tensor, array_of, data_of, extend, from_array
 from ._data import as_tensor
-from ._once import warn_once
 from ._missing import mark_missing_methods
+from ._once import warn_once
 from ._size import Size
 from ._size import device as Device
 from ._tensor_str import tensor_repr

@@ -9,12 +9,12 @@ import random
 from dataclasses import dataclass, fields
 
 import numpy as np
+from autograd_cy._core.thresholds import TABLE, set_threshold
 from op_calls import Call, samples_of
 from op_case import HALF, S, Sample, map_arrays
 from opinfo import DIFFERENTIABLE, ELEMENTWISE, REDUCTIONS
 
 import autograd_cy as ag
-from autograd_cy._core.thresholds import TABLE, set_threshold
 from autograd_cy._core.threads import set_kernel_threads
 
 NEAR = {"e": 1e-2, "f": 5e-5, "d": 1e-10, "F": 5e-5, "D": 1e-10}  # by the type's letter, of the largest element

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from autograd_cy._core.thresholds import get_thresholds, set_threshold
 from crossings import LEVELS, MOST, Checker, all_samples, drawn, drawn_thresholds, levels_of, shapes_of
 from op_calls import Call, run_backward, samples_of, to_numpy
 from op_case import S, map_arrays
 from opinfo import DIFFERENTIABLE, ELEMENTWISE, OPS, REDUCTIONS
 
 import autograd_cy as ag
-from autograd_cy._core.thresholds import get_thresholds, set_threshold
 
 CORE = Path(__file__).resolve().parents[1] / "autograd_cy" / "_core"
 WANTED = os.environ.get("AUTOGRAD_CY_CROSSINGS", "6")

@@ -4,6 +4,7 @@ import pytest
 from common import leaf
 
 import autograd_cy as torch
+
 FREEZE = {
     "requires_grad_(False)": lambda x: x.requires_grad_(False),
     "requires_grad = False": lambda x: setattr(x, "requires_grad", False),

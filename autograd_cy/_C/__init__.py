@@ -21,10 +21,22 @@ from ..autograd.grad_mode import is_grad_enabled, is_inference_mode_enabled, is_
 from ..autograd.variable import ImperativeEngine as _ImperativeEngine
 
 __all__ = [
-    "DisableTorchFunction", "DisableTorchFunctionSubclass", "TensorBase", "_ImperativeEngine", "_current_autograd_node",
-    "_WeakTensorRef", "_current_graph_task_execution_order", "_current_graph_task_id", "_disabled_torch_function_impl",
-    "_get_warnAlways", "_is_fwd_grad_enabled", "_set_fwd_grad_enabled", "_set_warnAlways", "_will_engine_execute_node",
-    "is_grad_enabled", "is_inference_mode_enabled",
+    "DisableTorchFunction",
+    "DisableTorchFunctionSubclass",
+    "TensorBase",
+    "_ImperativeEngine",
+    "_WeakTensorRef",
+    "_current_autograd_node",
+    "_current_graph_task_execution_order",
+    "_current_graph_task_id",
+    "_disabled_torch_function_impl",
+    "_get_warnAlways",
+    "_is_fwd_grad_enabled",
+    "_set_fwd_grad_enabled",
+    "_set_warnAlways",
+    "_will_engine_execute_node",
+    "is_grad_enabled",
+    "is_inference_mode_enabled",
 ]  # fmt: skip
 
 DisableTorchFunction = DisableTorchFunctionSubclass

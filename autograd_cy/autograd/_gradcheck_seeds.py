@@ -12,11 +12,12 @@ from . import gradients
 from ._gradcheck_jacobian import Array, Probe, push_forward
 from ._gradcheck_report import GradcheckError, agree
 
+
 def _zero_gradient(probe: Probe, outputs: list[Tensor]) -> bool:
     """Whether the gradients of all inputs are None or zero, for incoming gradients of zero."""
     zeros = [from_array(np.zeros(tuple(y.shape), array_of(y).dtype)) for y in outputs]
     grads = gradients.grad(outputs, probe.differentiable_inputs, zeros, retain_graph=True, allow_unused=True)
-    return not any(np.any(array_of(g)) for g in grads if g is not None)
+    return not any(np.any(array_of(g)) for g in grads if g is not None)  # type: ignore[redundant-expr]
 
 
 def check_zero_seeds(probe: Probe) -> None:
@@ -107,7 +108,7 @@ def _gradients(probe: Probe, output: Tensor, seed: Array, **options: Any) -> lis
     """The gradients of all inputs for one output; a zero for None."""
     inputs = probe.differentiable_inputs
     grads = gradients.grad(output, inputs, from_array(seed), retain_graph=True, allow_unused=True, **options)
-    return [np.zeros(()) if g is None else array_of(g) for g in grads]
+    return [np.zeros(()) if g is None else array_of(g) for g in grads]  # type: ignore[redundant-expr]
 
 
 def _random_like(tensor: Tensor, rng: "np.random.Generator") -> Array:

@@ -3,6 +3,10 @@
 import functools
 import inspect
 import warnings
+from collections.abc import Callable
+from typing import Any, Self, TypeVar, cast
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class ModeDecorator:
@@ -10,12 +14,15 @@ class ModeDecorator:
 
     __slots__ = ()
 
-    def __call__(self, function):
+    def __call__(self, function: F) -> F:
+        return cast(F, self._decorated(function))
+
+    def _decorated(self, function: Any) -> Any:
         if inspect.isclass(function):
             warnings.warn(
                 "Decorating classes is deprecated; it only decorates __init__. Decorate the methods instead.",
                 FutureWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
             function.__init__ = self(function.__init__)  # type: ignore[method-assign]
             return function
@@ -33,14 +40,14 @@ class ModeDecorator:
 
         return decorated
 
-    def _fresh(self):
+    def _fresh(self) -> Self:
         """A mode of its own for each call, so that decorated functions can recur and run in threads."""
         return type(self)()
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         raise NotImplementedError
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         raise NotImplementedError
 
 

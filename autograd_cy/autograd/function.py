@@ -3,11 +3,13 @@
 import functools
 import inspect
 import warnings
+from typing import Any, cast
 
 from .._core.basic_functions import DelayedError
 from .._core.function_call import apply_function
 from .._core.function_node import FunctionNode
 from .._core.tensor import Tensor
+from ._mode_decorator import F
 from .grad_mode import is_grad_enabled, no_grad
 
 __all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
@@ -53,7 +55,7 @@ class Function(metaclass=_FunctionMeta):
     clear_saved_tensors_on_access = False
     exact_needs_input_grad = True
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         warnings.warn(
             f"{type(self).__name__} should not be instantiated. Methods on autograd functions are all static, so call "
             f"{type(self).__name__}.apply(...).",
@@ -61,24 +63,24 @@ class Function(metaclass=_FunctionMeta):
             stacklevel=2,
         )
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(
             "Legacy autograd function with non-static forward method is deprecated. Use static methods and "
             f"{type(self).__name__}.apply(...)."
         )
 
     @staticmethod
-    def forward(*args, **kwargs):
+    def forward(*args: Any, **kwargs: Any) -> Any:
         """forward(ctx, *args): compute the output from the arguments; to be defined by the subclass."""
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
-    def setup_context(ctx, inputs, output):
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
         """setup_context(ctx, inputs, output): save what backward needs, for a forward that takes no ctx."""
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
-    def backward(ctx, *grad_outputs):
+    def backward(ctx: Any, *grad_outputs: Any, **_: Any) -> Any:
         """backward(ctx, *grad_outputs): a gradient or None for each argument of forward."""
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
@@ -88,7 +90,7 @@ class Function(metaclass=_FunctionMeta):
     vjp = backward
 
     @staticmethod
-    def jvp(ctx, *grad_inputs):
+    def jvp(ctx: Any, *grad_inputs: Any, **_: Any) -> Any:
         """jvp(ctx, *tangents): a tangent or None for each output, from those of the arguments."""
         raise NotImplementedError(
             "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
@@ -105,7 +107,7 @@ class Function(metaclass=_FunctionMeta):
         return cls.vjp if own_vjp else cls.backward
 
     @classmethod
-    def apply(cls, *args, **kwargs):
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """apply(*args, **kwargs): call forward, and record the call if any argument asks for it."""
         separate = cls.setup_context is not Function.setup_context
         if separate and (kwargs or len(args) < _parameter_count(cls.forward)):
@@ -141,7 +143,7 @@ def _is_differentiable(x):
     return isinstance(x, Tensor) and (x.dtype.is_floating_point or x.dtype.is_complex)
 
 
-def once_differentiable(backward):
+def once_differentiable(backward: F) -> F:
     """``@once_differentiable`` on a backward whose own operations are not to be recorded: differentiating it is an error.
 
     >>> import autograd_cy as ag
@@ -173,4 +175,4 @@ def once_differentiable(backward):
         delayed = DelayedError(_TWICE, len(several))
         return delayed(*[r.detach().requires_grad_() if _is_differentiable(r) else r for r in several])
 
-    return unrecorded
+    return cast(F, unrecorded)

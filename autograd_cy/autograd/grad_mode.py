@@ -5,10 +5,13 @@ generator shares its caller's context, so that one which is suspended inside `wi
 decorated with `@no_grad()` it doesn't. A new thread begins with all modes as they are by default, also in a copied context.
 """
 
+from collections.abc import Callable
+from typing import Any, Self, overload
+
 from .._core.inplace import set_versions
 from .._core.modes import are_on, is_grad_enabled, is_inference_mode_enabled, mode_bit, restore_modes, swap_modes
 from .._core.tensor import Tensor
-from ._mode_decorator import ModeDecorator
+from ._mode_decorator import F, ModeDecorator
 
 __all__ = [
     "enable_grad", "enforce_grad_layout_policy", "inference_mode", "is_grad_enabled", "is_inference",
@@ -27,14 +30,18 @@ class _FixedMode(ModeDecorator):
     __slots__ = ("_previous",)
     _previous: object
 
+    @overload
+    def __new__(cls, function: None = None) -> Self: ...
+    @overload
+    def __new__(cls, function: F) -> F: ...  # type: ignore[misc]
     def __new__(cls, function=None):
         mode = super().__new__(cls)
         return mode if function is None else mode(function)
 
-    def __init__(self, function=None):
+    def __init__(self, function: Callable[..., Any] | None = None) -> None:
         pass
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         restore_modes(self._previous)
         self._previous = None
 
@@ -52,7 +59,7 @@ class no_grad(_FixedMode):
 
     __slots__ = ()
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         self._previous = swap_modes(_NO_GRAD, 0)
 
 
@@ -67,7 +74,7 @@ class enable_grad(_FixedMode):
 
     __slots__ = ()
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         self._previous = swap_modes(0, _NO_GRAD)
 
 
@@ -87,20 +94,24 @@ class inference_mode(ModeDecorator):
     __slots__ = ("_previous", "mode")
     _previous: object
 
+    @overload
+    def __new__(cls, mode: bool = True) -> Self: ...
+    @overload
+    def __new__(cls, mode: F) -> F: ...  # type: ignore[misc]
     def __new__(cls, mode=True):
         return super().__new__(cls) if isinstance(mode, bool) else cls()(mode)
 
-    def __init__(self, mode=True):
+    def __init__(self, mode: Any = True) -> None:
         self.mode = mode
 
     def _fresh(self):
         return type(self)(self.mode)
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         bits = _INFERENCE | _NO_GRAD
         self._previous = swap_modes(bits, 0) if self.mode else swap_modes(0, bits)
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         restore_modes(self._previous)
         self._previous = None
 
@@ -113,7 +124,7 @@ class _Switch(ModeDecorator):
     _bit = 0
     _on = True  # the value of `mode` that sets the bit
 
-    def __init__(self, mode):
+    def __init__(self, mode: bool) -> None:
         if not isinstance(mode, bool):
             raise TypeError(
                 f"{type(self).__name__}(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
@@ -125,7 +136,7 @@ class _Switch(ModeDecorator):
     def _swap(self):
         return swap_modes(self._bit, 0) if self.mode is self._on else swap_modes(0, self._bit)
 
-    def __call__(self, function):
+    def __call__(self, function: F) -> F:
         restore_modes(self._previous)  # as a decorator it acts in the calls only
         self._previous = None
         return super().__call__(function)
@@ -135,12 +146,12 @@ class _Switch(ModeDecorator):
         mode.mode, mode._entered = self.mode, False
         return mode
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         if not self._entered:
             self._previous = self._swap()
         self._entered = False  # when it is entered again, it sets its mode again
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         restore_modes(self._previous)
         self._previous = None
 
@@ -204,7 +215,7 @@ class enforce_grad_layout_policy(_Switch):
     _bit = _ANY_LAYOUT
     _on = False
 
-    def __init__(self, enable=True):
+    def __init__(self, enable: bool = True) -> None:
         super().__init__(enable)
 
 
@@ -269,8 +280,8 @@ class _unsafe_preserve_version_counter(ModeDecorator):
     def _fresh(self):
         return type(self)(self.tensors)
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         pass
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         set_versions(self.tensors, self.prev_versions)

@@ -245,6 +245,6 @@ def _gradient_of(
         outputs = [y for y in as_tuple(func(*args[:n])) if _requires_grad(y)]
         sources = [a for a, w in zip(args[:n], wanted, strict=False) if w]
         grads = gradients.grad(outputs, sources, args[n:], create_graph=True, allow_unused=True)
-        return tuple(g for g in grads if g is not None)
+        return tuple(g for g in grads if g is not None)  # type: ignore[redundant-expr]
 
     return gradient

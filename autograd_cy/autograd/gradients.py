@@ -2,15 +2,16 @@
 
 import warnings
 from collections.abc import Mapping
+from typing import Any
 
 from .._core.backward_arguments import implicit_seed, is_like
 from .._core.edges import GradientEdge
 from .._core.engine import run_task
 from .._core.overrides import handle_torch_function, has_torch_function
 from .._core.shape import stack
-from .._once import warn_once
 from .._core.tensor import Tensor
 from .._creation import full
+from .._once import warn_once
 
 __all__ = ["backward", "grad"]
 
@@ -146,7 +147,14 @@ def _warn_of_cycle():
     )
 
 
-def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
+def backward(
+    tensors: Any,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Any = None,
+    inputs: Any = None,
+) -> None:
     """``backward(tensors)`` adds to the `.grad` of each leaf the gradient of the tensors' sum.
 
     grad_tensors: the gradient with respect to each tensor, of its shape; None is 1, for real scalars only.
@@ -184,16 +192,16 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
 
 
 def grad(
-    outputs,
-    inputs,
-    grad_outputs=None,
-    retain_graph=None,
-    create_graph=False,
-    only_inputs=True,
-    allow_unused=None,
-    is_grads_batched=False,
-    materialize_grads=False,
-):
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Tensor, ...]:
     """``grad(outputs, inputs)`` returns the gradients of the outputs' sum for each input, and leaves `.grad` alone.
 
     grad_outputs: the gradient with respect to each output, of its shape; None is 1, for real scalars only. With
@@ -233,10 +241,12 @@ def grad(
     seeds = _make_seeds(roots, grad_outputs, is_grads_batched)
     keep = create_graph if retain_graph is None else retain_graph
     run = _run_batched if is_grads_batched else run_task
-    results = run(roots, seeds, keep, create_graph, wanted, bool(allow_unused), False)
+    results: Any = run(roots, seeds, keep, create_graph, wanted, bool(allow_unused), False)
     if materialize_grads:
         results = tuple(_zeros_for(x, create_graph) if g is None else g for x, g in zip(wanted, results, strict=True))
-    return dict(zip(inputs, results, strict=True)) if isinstance(inputs, dict) else results
+    if isinstance(inputs, dict):
+        results = dict(zip(inputs, results, strict=True))
+    return results
 
 
 def _run_batched(roots, seeds, keep, create_graph, wanted, allow_unused, accumulate):

@@ -7,8 +7,8 @@ from .._core.inplace import count_writes
 from .._core.node import gradient_node
 from .._core.op_hooks import register_op_hook as _register_op_hook
 from .._core.running import current_graph_task_id, current_node, execution_order, task_notes, will_execute
-from .._core.unchain import unchain, unchain_backward
 from .._core.tensor import Tensor
+from .._core.unchain import unchain, unchain_backward
 from .._later import names_later as _names_later
 from ._multi_grad import register_multi_grad_hook
 from ._node import InputMetadata as _InputMetadata  # noqa: F401  (_C._autograd has it)

@@ -148,7 +148,7 @@ class Maker:
         return self.pick([
             lambda: None, lambda: None, lambda: Ellipsis, lambda: slice(None), lambda: slice(2**70, -(2**70), -1),
             lambda: slice("a", None), lambda: slice(0, None, 0), lambda: object(), lambda: int, lambda: ag.Tensor, lambda: np,
-            lambda: range(3), self.long_range, lambda: iter([1, 2]), lambda: {}, lambda: {"a": 1}, lambda: set(),
+            lambda: range(3), self.long_range, lambda: iter([1, 2]), dict, lambda: {"a": 1}, lambda: set(),
             lambda: ag.float32, lambda: ag.complex64, lambda: np.float32, lambda: np.dtype(">f4"), lambda: np.dtype("O"),
             lambda: ag.device("cpu"), lambda: ag.Size([2, 3]), lambda: ag.Generator(), lambda: memoryview(b"abc"),
             lambda: lambda *args: args, lambda: lambda *args: 5, lambda: _raise, lambda: print.__self__,
