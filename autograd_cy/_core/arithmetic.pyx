@@ -86,11 +86,6 @@ cdef Pointwise *scaled_row(Pointwise *row) noexcept:
     return OP_add_scaled if row == OP_add else OP_sub_scaled
 
 
-cdef bint is_one(object alpha) except -1:
-    """Whether there is no factor; True is one, and refused unless everything is bool."""
-    return type(alpha) is not bool and not isinstance(alpha, Tensor) and alpha == 1
-
-
 cdef cnp.ndarray factor_of(Pointwise *row, object alpha, int code):
     """alpha, or -alpha for sub, for operands of that type; None for truth values, to whom it says whether anything is added."""
     if isinstance(alpha, (Tensor, np.generic)):
@@ -128,10 +123,6 @@ cdef cnp.ndarray scaled_forward(Pointwise *row, PyObject **arrays, int code, cnp
 
 
 # differences
-
-cdef bint is_bool(object x) except -1:
-    return code_of((<Tensor> x).array) == BOOL if isinstance(x, Tensor) else type(x) is bool
-
 
 cdef inline int check_not_bool(object left, object right) except -1:
     if is_bool(left) or is_bool(right):
