@@ -16,7 +16,7 @@ import numpy as np
 
 from ._arguments import dtype_of_number, order_like, resolve, to_integers, wrap
 from ._core import dtypes
-from ._core.tensor import Tensor, array_of, from_array
+from ._core.tensor import Tensor, array_of, from_array, sharing
 
 _MAX_DIMENSIONS = 64
 
@@ -58,7 +58,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     wanted = resolve(dtype, device, False)
     if isinstance(data, Tensor):
         return data if dtype is None or data.dtype == wanted else data.to(dtypes.convert(dtype))
-    return from_array(array_from(data, None if dtype is None else wanted))
+    return sharing(array_from(data, None if dtype is None else wanted))
 
 
 def asarray(
@@ -107,7 +107,7 @@ def from_numpy(array: np.ndarray) -> Tensor:
     """
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
-    return from_array(np.asarray(array))
+    return sharing(np.asarray(array))
 
 
 # ------------------------------------------------------------------------------------------------------------

@@ -11,6 +11,8 @@ from ._constructor import construct
 from ._core import hooks, shape
 from ._core.conversions import fitting_array
 from ._core.dtypes import all_dtypes, convert
+from ._core.guard import view_of
+from ._core.modes import is_grad_enabled
 from ._core.operations import OPS
 from ._core.overrides import extend_overridable
 from ._core.tensor import Tensor, array_of, data_of, extend, from_array
@@ -328,10 +330,13 @@ def cpu(self):
 
 @method
 def numpy(self, *, force=False):
-    """numpy(force=False) -> ndarray: the tensor's own memory; RuntimeError if it requires grad, unless forced."""
-    if self.requires_grad and not force:
+    """numpy(force=False) -> ndarray: an array on the tensor's memory.
+
+    RuntimeError if the tensor requires grad, unless forced or in no_grad mode.
+    """
+    if self.requires_grad and not force and is_grad_enabled():
         raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
-    return array_of(self)
+    return view_of(array_of(self))
 
 
 @method

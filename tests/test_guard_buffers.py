@@ -92,6 +92,20 @@ def test_bases_are_locked_with_a_view():
     base[0] = view[0] = 7.0
 
 
+def test_arrays_that_numpy_gave_are_locked_too():
+    x = torch.ones(2, requires_grad=True)
+    before = x.detach().numpy()
+    with guard_buffers():
+        y = x * x
+    during = x.detach().numpy()
+    for array in (before, during):
+        with pytest.raises(ValueError, match=READ_ONLY):
+            array[0] = 7.0
+    del y
+    before[0] = during[0] = 7.0
+    assert x.tolist() == [7.0, 1.0]
+
+
 def test_a_base_is_writeable_when_its_last_view_is():
     base = np.arange(6.0)
     x, z = (torch.from_numpy(base[part]).requires_grad_() for part in (slice(3), slice(3, 6)))

@@ -45,6 +45,38 @@ def test_the_gradient_is_differentiated_by_the_same_index(case):
     np.testing.assert_array_equal(back.numpy(), expression.of(v))
 
 
+def spellings(items):
+    """An index as a tuple, and as a list where that is read as one."""
+    yield tuple(items)
+    if len(items) < 32 and any(not isinstance(item, (int, np.integer)) for item in items):
+        yield list(items)
+
+
+@pytest.mark.filterwarnings("ignore:Using a non-tuple sequence")
+@settings(deadline=None)
+@given(cases())
+def test_writes_go_where_reads_come_from(case):
+    """A list of lists was one index for plain writes, and a tuple for reads and recorded writes."""
+    shape, order, expression = case
+    places = np.arange(np.prod(shape, dtype=int)).reshape(shape)
+    taken = expression.of(places)
+    values = torch.from_numpy(np.asarray(1.0 + taken))
+    back = np.argsort(order).tolist()
+    for item in spellings(expression.items):
+        np.testing.assert_array_equal(torch.from_numpy(places)[item].numpy(), taken)
+        for recorded in (False, True):
+            x = torch.zeros([shape[k] for k in order], dtype=torch.float64, requires_grad=recorded)
+            y = (x * 1).permute(back)
+            y[item] = values
+            wanted = np.where(np.isin(places, taken), 1.0 + places, 0.0)
+            np.testing.assert_array_equal(y.detach().numpy(), wanted)
+            y[item] = 7
+            np.testing.assert_array_equal(y.detach().numpy(), np.where(wanted, 7.0, 0.0))
+            if recorded:
+                (g,) = torch.autograd.grad(y.sum(), x)
+                np.testing.assert_array_equal(g.permute(back).numpy(), np.where(wanted, 0.0, 1.0))
+
+
 MIXED = {
     "an int beside indices makes a view first": ((0, ALL, index(0, 1)), lambda a: a[0][:, [0, 1]]),
     "indices apart go to the front": ((index(0, 1), ALL, index(1, 1)), lambda a: a[[0, 1], :, [1, 1]]),

@@ -38,9 +38,9 @@ def cut(t, names):
     return functools.reduce(lambda t, name: VIEWS[name](t), names, t)
 
 
-def in_place(x, w, program, held):
+def in_place(x, w, program, held, copy=True):
     """Run the program on one base; the views of `held` are taken first and used last."""
-    base = x * 1
+    base = x * 1 if copy else x
     views = [cut(base, names) for names in held]
     for names, write, k in program:
         part = cut(base, names) if not held or k % 2 else views[k % len(views)]
@@ -93,6 +93,51 @@ def test_programs_of_writes_have_the_gradients_of_copies(program, held):
 
 def zeros(values):
     return 0.0 if values is None else values
+
+
+def tangents(program, held, copy, both):
+    """Those of the base and the views, forward; and of the primal. `both`: also the factors have one."""
+    forward_ad = torch.autograd.forward_ad
+    with forward_ad.dual_level():
+        x, w = (forward_ad.make_dual(t, direction(t)) if both or t.ndim > 1 else t for t in detached())
+        primal = forward_ad.unpack_dual(x).primal
+        base, views = in_place(x, w, program, held, copy)
+        assert copy or base is x
+        assert forward_ad.unpack_dual(primal).tangent is None
+        return [forward_ad.unpack_dual(t).tangent for t in (base, *views)]
+
+
+def detached():
+    return [t.detach() for t in leaves()]
+
+
+def direction(t):
+    return (t * 3).cos()
+
+
+def tangents_by_reverse(program, held, both):
+    """The same from backward alone: the gradient for the seed of the gradients along the direction."""
+    x, w = leaves()
+    base, views = on_copies(x, w, program, held)
+    found = []
+    for y in (base, *views):
+        seed = torch.ones_like(y).requires_grad_()
+        gradients = torch.autograd.grad(y, (x, w) if both else (x,), seed, create_graph=True, allow_unused=True)
+        total = sum((g * direction(t)).sum() for g, t in zip(gradients, detached(), strict=False) if g is not None)
+        found.append(torch.autograd.grad(total, seed, allow_unused=True, retain_graph=True)[0])
+    return found
+
+
+@settings(max_examples=100, deadline=None)
+@given(PROGRAM, st.lists(CUT, max_size=3), st.booleans(), st.booleans())
+def test_programs_of_writes_have_the_tangents_of_reverse_mode(program, held, copy, both):
+    """Writes through views of what make_dual() returned were lost, or went to the primal."""
+    for ours, expected in zip(tangents(program, held, copy, both), tangents_by_reverse(program, held, both), strict=True):
+        np.testing.assert_allclose(values(ours), values(expected), rtol=1e-9, atol=1e-12)
+
+
+def values(t):
+    return 0.0 if t is None else t.detach().numpy()
 
 
 @settings(max_examples=60, deadline=None)

@@ -71,7 +71,8 @@ cdef int check_ends(tuple tensors) except -1:
     cdef int i
     for i in range(len(tensors)):
         if isinstance(tensors[i], Tensor):
-            if not wants_grad(<Tensor> tensors[i]):
+            make_current(<Tensor> tensors[i])
+            if not (<Tensor> tensors[i]).needs_grad:        # a view that was made in no_grad mode may say so, and lead nowhere
                 raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
         elif isinstance(tensors[i], GradientEdge):
             check_edge(tensors[i])

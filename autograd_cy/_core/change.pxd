@@ -20,7 +20,8 @@ cdef class Change:
     cdef object key                 # as which output
     cdef bint with_tangents
     cdef Tensor tangent             # of the target
-    cdef Tensor whole               # of its base, or None: that keeps what it has
+    cdef Tensor base                # of a view: whose tangent becomes `whole` (None: keeps what it has)
+    cdef Tensor whole
 
 
 cdef Change change_of(Tensor target, Tensor result, str operation)

@@ -17,6 +17,8 @@ tangents of the tensor, its base and other views. Whatever goes wrong does so be
   7. `out=` is a copy_; a tensor without elements gets its new shape together with its elements.
 """
 
+import numpy as np
+
 cimport cython
 cimport numpy as cnp
 
@@ -28,9 +30,9 @@ from autograd_cy._core.node cimport Node
 from autograd_cy._core.record cimport dual_level, tangent_of
 from autograd_cy._core.region cimport Region, region_of
 from autograd_cy._core.state cimport FORWARD_AD, ThreadState, thread_state
-from autograd_cy._core.tensor cimport Tensor, extras_of_tensor, version_of
+from autograd_cy._core.tensor cimport Tensor, extras_of_tensor, new_tensor, version_of
 from autograd_cy._core.versions cimport count, part_of
-from autograd_cy._core.views cimport embed_part, is_view_of_another, replace_part
+from autograd_cy._core.views cimport embed_part, is_view_of_another, replace_part, tangent_base
 
 cnp.import_array()
 
@@ -75,19 +77,18 @@ cdef int give_place(Change change, Node node, int output, int position) except -
 
 
 cdef int give_tangent(Change change, Tensor t) except -1:
-    """Let `t` be the target's tangent, put into that of its base; None is a tangent of zeros."""
+    """Let `t` be the target's tangent, put into that of its base; None: zeros, if it had one."""
     cdef ThreadState *state = thread_state()
     cdef int mode = state.mode
-    cdef Tensor target = change.target, base, whole
+    cdef Tensor target = change.target, base = tangent_base(target), whole
     cdef Region region
+    if t is None and tangent_of(target) is not None:
+        t = new_tensor(np.zeros(np.shape(target.array), target.array.dtype))
     extras_of_tensor(target)
-    change.with_tangents, change.tangent = True, t
-    if not is_view_of_another(target):
+    change.with_tangents, change.tangent, change.base = True, t, base
+    if base is None or t is None:
         return 0
-    base = target.extras.base
     whole = tangent_of(base)
-    if whole is None and (t is None or tangent_of(target) is not None):     # make_dual() made it, of a base without a tangent
-        return 0
     region = region_of(base.array, target.array)
     state.mode &= ~FORWARD_AD
     try:
@@ -133,7 +134,7 @@ cdef void commit(Change change) noexcept:
         owner.grad_fn, owner.output_number, owner.needs_grad = change.node, change.output, True
     if change.with_tangents:
         if change.whole is not None:
-            put_tangent(target.extras.base, change.whole)
+            put_tangent(change.base, change.whole)
         put_tangent(target, change.tangent)
 
 

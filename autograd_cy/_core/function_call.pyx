@@ -18,7 +18,8 @@ from autograd_cy._core.op_hooks cimport observe_forward
 from autograd_cy._core.record cimport set_tangents
 from autograd_cy._core.saved_tensor cimport SavedTensor, save, seal
 from autograd_cy._core.state cimport ANOMALY, DETECT_NAN, FORWARD_AD, GUARDED, NO_GRAD, OP_HOOKS, SAVED_HOOKS, thread_state
-from autograd_cy._core.tensor cimport AMONG_SEVERAL, IN_FUNCTION, Tensor, link_view, new_tensor, wants_grad
+from autograd_cy._core.tensor cimport (
+    AMONG_SEVERAL, IN_FUNCTION, Tensor, link_view, new_tensor, share_version, wants_grad)
 from autograd_cy._core.views cimport is_view_of_another
 
 cnp.import_array()
@@ -160,6 +161,9 @@ cdef Tensor output_of(FunctionNode node, Tensor y, list inputs, bint recorded, b
             y.extras.creation = creation
         return y
     alias = new_tensor(y.array)
+    if wants_grad(y) and (not recorded or is_among(y, node.non_differentiable or ())):
+        share_version(y, alias)             # a view would require grad as its base does
+        return alias
     link_view(y, alias, creation)
     if is_view_of_another(alias):
         alias.extras.creation = creation

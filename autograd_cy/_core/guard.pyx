@@ -1,8 +1,8 @@
 """What is to be done before memory is written: saved arrays under guard refuse it, watchers look at it.
 
 NOTE [Guarded memory]
-  1. NumPy's flag WRITEABLE belongs to an array object, not to memory. So the flag is taken from the saved array and from
-     all arrays that it is a view of; a tensor's numpy() is that very object, so users who hold one get NumPy's error.
+  1. NumPy's flag WRITEABLE belongs to an array object, not to memory. So the flag is taken from the saved array, from all
+     arrays that it is a view of, and from those that numpy() gave and from_numpy() got: users who hold one get NumPy's error.
   2. Each object is counted: it is writeable again, if it was before, when the last save that locked it is released.
   3. Our own operations write without asking the flag, and arrays that were taken as views before the lock keep theirs. So
      operations in place ask `announce_write`, which finds the locks by the array that owns the memory, and refuses what
@@ -11,18 +11,21 @@ NOTE [Guarded memory]
 
 import zlib
 from contextvars import ContextVar
+from weakref import KeyedRef
 
 import numpy as np
 
 cimport cython
 cimport numpy as cnp
 
+from autograd_cy._core.buffers cimport strided_view
 from autograd_cy._core.levels cimport Level, pop_level, push_level, top_level
 from autograd_cy._core.state cimport GUARDED
 
 cnp.import_array()
 
 watched = 0
+cdef dict views = {}                # id of an array -> {id of one on its memory that a user has: weak reference}
 cdef dict locks = {}                # id of an array -> Lock
 cdef list watchers = []             # functions of the array that will be written
 
@@ -46,6 +49,7 @@ cdef class Lock:
     cdef cnp.ndarray array
     cdef object key                 # in `locks`: its id
     cdef bint was_writeable
+    cdef list views                 # those that users have of it, and that were made read-only, too
     cdef long count
     cdef dict guards                # those whose array this one owns: id of the Guard -> (array, owner)
 
@@ -118,6 +122,8 @@ cdef Guard guarded(cnp.ndarray array, str owner):
         if lock.count == 0:
             lock.was_writeable = cnp.PyArray_ISWRITEABLE(lock.array)
             cnp.PyArray_CLEARFLAGS(lock.array, cnp.NPY_ARRAY_WRITEABLE)
+            for view in lock.views:
+                cnp.PyArray_CLEARFLAGS(<cnp.ndarray> view, cnp.NPY_ARRAY_WRITEABLE)
         lock.count += 1
     watched += 1
     return guard
@@ -133,6 +139,7 @@ cdef tuple locks_of(cnp.ndarray array):
         if lock is None:
             lock = Lock.__new__(Lock)
             lock.array, lock.key, lock.guards = link, id(link), {}
+            lock.views = [view for view in given_of(link) if cnp.PyArray_ISWRITEABLE(<cnp.ndarray> view)]
         found.append(lock)
         link = base_of(link)
     return tuple(found)
@@ -156,9 +163,45 @@ cdef int unlock(Guard guard) except -1:
             del locks[lock.key]
             if lock.was_writeable:
                 cnp.PyArray_ENABLEFLAGS(lock.array, cnp.NPY_ARRAY_WRITEABLE)
+            for view in lock.views:
+                cnp.PyArray_ENABLEFLAGS(<cnp.ndarray> view, cnp.NPY_ARRAY_WRITEABLE)
     del lock.guards[guard.key]
     watched -= 1
     return 0
+
+
+# what users get
+
+def view_of(cnp.ndarray array):
+    """An array object of its own on the same memory: its shape may be changed, and guards know of it."""
+    cdef cnp.ndarray view = strided_view(array, cnp.PyArray_BYTES(array), cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array),
+                                         cnp.PyArray_STRIDES(array))
+    cdef Lock lock = locks.get(id(array)) if watched else None
+    note_view(array, view)
+    if lock is not None and lock.was_writeable:
+        lock.views.append(view)
+    return view
+
+
+cdef int note_view(cnp.ndarray array, cnp.ndarray view) except -1:
+    """Let guards of an array know of another one on the same memory, which a user has."""
+    views.setdefault(id(array), {})[id(view)] = KeyedRef(view, forget_view, (id(array), id(view)))
+    return 0
+
+
+def forget_view(reference):
+    array, view = reference.key
+    given = views.get(array)
+    if given is not None and given.get(view) is reference:
+        del given[view]
+        if not given:
+            del views[array]
+
+
+cdef list given_of(cnp.ndarray array):
+    """The arrays on an array's memory that users have, as far as they live."""
+    found = [reference() for reference in views.get(id(array), {}).values()]
+    return [view for view in found if view is not None and owner_of(view) is owner_of(array)]
 
 
 cdef int announce_write(cnp.ndarray target, str operation) except -1:

@@ -77,7 +77,7 @@ def set_hooks_of_kind(Tensor tensor, str kind, value):
 cpdef retain_grad(Tensor tensor):
     """Keep the `.grad` of a computed tensor; the node holds the tensor weakly."""
     make_current(tensor)
-    if not tensor.needs_grad:
+    if not wants_grad(tensor):
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
     if tensor.grad_fn is None or tensor.keeps_grad:
         return

@@ -2,4 +2,4 @@
 
 from autograd_cy._core.tensor cimport Tensor
 
-cdef tuple place_of_index(Tensor x, object index)
+cdef tuple place_of_index(Tensor x, object index, bint wanted)

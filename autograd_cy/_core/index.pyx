@@ -20,7 +20,7 @@ from autograd_cy._core.modes cimport Extent, enter_modes, leave_modes
 from autograd_cy._core.parts cimport alias, check_row, part, select, unpack_slice
 from autograd_cy._core.index_tensors cimport is_mask, pick
 from autograd_cy._core.overrides cimport check_depth
-from autograd_cy._core.record cimport as_tensor, is_wanted
+from autograd_cy._core.record cimport as_tensor, int64_of, is_wanted
 from autograd_cy._core.state cimport FORWARD_AD, NO_GRAD, OP_HOOKS, thread_state
 from autograd_cy._core.tensor cimport ITEM, Tensor, link_view, new_tensor
 
@@ -41,7 +41,7 @@ cdef class Reading:
 
     cdef int read(self, object item) except -1:
         if type(item) is int:
-            self.read_int(item)
+            self.read_int(int64_of(item))
         elif item is None:
             self.insert()
             self.dim += 1
@@ -55,7 +55,7 @@ cdef class Reading:
         elif isinstance(item, Tensor):
             self.read_tensor(<Tensor> item)
         else:
-            self.read_int(as_int(item))
+            self.read_int(int64_of(as_int(item)))
         return 0
 
     cdef int pass_by(self, int n) except -1:
@@ -130,8 +130,11 @@ cdef Reading reading_of(Tensor x, tuple items, bint wanted):
     return reading
 
 
-cdef tuple place_of_index(Tensor x, object index):
-    """Where x[index] = y writes: a view of `x` (or `x` itself), and the index tensors on it; nothing is recorded."""
+cdef tuple place_of_index(Tensor x, object index, bint wanted):
+    """Where x[index] = y writes: a view of `x` (or `x` itself), and the index tensors on it; nothing is recorded.
+
+    `wanted`: a node may keep the index tensors.
+    """
     cdef Extent extent
     cdef Reading reading
     cdef Tensor view = x
@@ -139,7 +142,7 @@ cdef tuple place_of_index(Tensor x, object index):
     extent = enter_modes(NO_GRAD, 0)
     thread_state().mode &= ~(FORWARD_AD | OP_HOOKS)
     try:
-        reading = reading_of(x, tuple(index) if is_tuple else (index,), True)
+        reading = reading_of(x, tuple(index) if is_tuple else (index,), wanted)
     finally:
         leave_modes(extent)
     if reading.view is not x:
@@ -215,15 +218,16 @@ cdef bint stands_for_tuple(object index):
 cdef object item_of(object self, object index):
     """self[index]"""
     cdef Tensor x = <Tensor> self
-    cdef Py_ssize_t start, end, step
+    cdef Py_ssize_t row, start, end, step
     if type(index) is tuple:
         return read(x, <tuple> index)
     if type(index) is int:
         if cnp.PyArray_NDIM(x.array) == 0:
             raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in "
                              "C++ to convert a 0-dim tensor to a number")
-        check_row(index, 0, cnp.PyArray_DIM(x.array, 0))
-        return select(x, 0, index)
+        row = int64_of(index)
+        check_row(row, 0, cnp.PyArray_DIM(x.array, 0))
+        return select(x, 0, row)
     if isinstance(index, slice):
         if cnp.PyArray_NDIM(x.array) == 0:
             raise IndexError("slice() cannot be applied to a 0-dim tensor.")

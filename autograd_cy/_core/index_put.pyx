@@ -5,10 +5,10 @@ import numpy as np
 cimport cython
 cimport numpy as cnp
 
-from autograd_cy._core.buffers cimport dense_copy, sizes_of
 from autograd_cy._core.dtypes cimport code_of, dtype
-from autograd_cy._core.index_tensors cimport Indexing, is_mask, pick
+from autograd_cy._core.index_tensors cimport Indexing, explained, pick, places_of, without_leading
 from autograd_cy._core.node cimport Node
+from autograd_cy._core.orders cimport copy_in_order
 from autograd_cy._core.overwriting cimport in_place
 from autograd_cy._core.record cimport as_tensor, as_type, is_wanted, new_node, record_all, shape_of
 from autograd_cy._core.rows cimport add_at
@@ -48,18 +48,17 @@ cdef Tensor zero_like(Tensor x):
 
 cdef Tensor put_at(Tensor x, tuple indices, Tensor values, bint accumulate):
     """A copy of `x` with the values written, or added, where pick() takes elements. None: a dimension taken whole."""
-    cdef cnp.ndarray array = dense_copy(x.array)
+    cdef cnp.ndarray array = copy_in_order(x.array, code_of(x.array))
     cdef Tensor y
     cdef Node node
-    places = tuple([slice(None) if i is None else mask_or_numbers(<Tensor> i) for i in indices])
+    cdef tuple places = places_of(array, indices)
     try:
         if accumulate:
             add_at(array, places, values.array)
         else:
-            array[places] = values.array
-    except ValueError:
-        raise RuntimeError(f"shape mismatch: value tensor of shape {list(sizes_of(values.array))} cannot be broadcast to "
-                           f"indexing result of shape {list(np.shape(x.array[places]))}") from None
+            array[places] = without_leading(values.array)
+    except (ValueError, TypeError, IndexError) as error:
+        raise explained(error, array, indices, values.array) from None
     y = new_tensor(array)
     if is_wanted(x) or is_wanted(values):
         node = new_node(IndexPutBackward0, (shape_of(x), accumulate, shape_of(values), values.dtype))
@@ -67,10 +66,6 @@ cdef Tensor put_at(Tensor x, tuple indices, Tensor values, bint accumulate):
         node.saved0 = tuple([save(i, node) for i in indices])
         record_all(node, y, (x, values))
     return y
-
-
-cdef cnp.ndarray mask_or_numbers(Tensor index):
-    return index.array.astype(bool) if is_mask(index) else index.array
 
 
 @op(methods=("index_put",))

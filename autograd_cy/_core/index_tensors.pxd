@@ -1,5 +1,7 @@
 """Elements picked by index tensors."""
 
+cimport numpy as cnp
+
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.tensor cimport Tensor
 
@@ -10,3 +12,6 @@ cdef class Indexing(Node):
 
 cdef bint is_mask(Tensor index) noexcept
 cdef Tensor pick(Tensor x, tuple indices)
+cdef tuple places_of(cnp.ndarray array, tuple indices)
+cdef cnp.ndarray without_leading(cnp.ndarray values)
+cdef object explained(object error, cnp.ndarray array, tuple indices, cnp.ndarray values)

@@ -12,7 +12,9 @@ cimport cython
 cimport numpy as cnp
 
 from autograd_cy._core.buffers cimport sizes_of
+from autograd_cy._core.dtypes cimport code_of
 from autograd_cy._core.node cimport Node
+from autograd_cy._core.orders cimport MAX_DIMS, find_order, new_array_in_order
 from autograd_cy._core.parts cimport check_row
 from autograd_cy._core.record cimport is_wanted, new_node, record, shape_of
 from autograd_cy._core.rows cimport add_rows, combined, take_rows
@@ -99,6 +101,12 @@ cdef Tensor put_back(Tensor g, tuple indices, tuple sizes):
 cdef cnp.ndarray picked(cnp.ndarray array, tuple indices):
     cdef list sizes, rows
     sizes, rows = rows_by_dim(indices, sizes_of(array))
+    cdef cnp.ndarray result = taken(array, sizes, rows)
+    return result if is_dense(array, rows) else in_their_order(result, array, indices, rows)
+
+
+cdef cnp.ndarray taken(cnp.ndarray array, list sizes, list rows):
+    """The elements in C order."""
     cdef list dims = indexed(rows)
     cdef int first = dims[0], n = len(dims)
     array = array if len(sizes) == cnp.PyArray_NDIM(array) else array.reshape(sizes)
@@ -112,6 +120,42 @@ cdef cnp.ndarray picked(cnp.ndarray array, tuple indices):
     except IndexError:
         check_rows(sizes, rows)
         raise
+
+
+cdef bint is_dense(cnp.ndarray array, list rows) noexcept:
+    """Whether array and rows are in C order: then so is what is picked."""
+    if not cnp.PyArray_IS_C_CONTIGUOUS(array):
+        return False
+    for numbers in rows:
+        if numbers is not None and not cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray> numbers):
+            return False
+    return True
+
+
+cdef cnp.ndarray in_their_order(cnp.ndarray result, cnp.ndarray array, tuple indices, list rows):
+    """What was picked with its dimensions in the order that array and rows have in memory: NOTE [Layouts of results]."""
+    cdef cnp.ndarray picks, strides
+    cdef list dims = indexed(rows), kept = []
+    cdef int[MAX_DIMS] order
+    cdef int dim = 0, k, axis, n, ndim = cnp.PyArray_NDIM(result), first = 0 if apart(dims) else dims[0]
+    for item in indices:
+        if item is None:
+            kept.append(cnp.PyArray_STRIDE(array, dim))
+        dim += cnp.PyArray_NDIM((<Tensor> item).array) if item is not None and is_mask(<Tensor> item) else 1
+    kept += [cnp.PyArray_STRIDE(array, axis) for axis in range(dim, cnp.PyArray_NDIM(array))]
+    n = ndim - len(kept)                        # the dimensions that the rows make
+    strides = np.zeros((len(dims) + 1, MAX_DIMS), np.intp)
+    strides[0, :ndim] = kept[:first] + [0] * n + kept[first:]
+    strides[0, :ndim] *= np.not_equal(sizes_of(result), 1)
+    for k, dim in enumerate(dims):
+        picks = <cnp.ndarray> rows[dim]
+        for axis in range(cnp.PyArray_NDIM(picks)):
+            if cnp.PyArray_DIM(picks, axis) > 1:
+                strides[k + 1, first + n - cnp.PyArray_NDIM(picks) + axis] = cnp.PyArray_STRIDE(picks, axis)
+    in_order = find_order(ndim, cnp.PyArray_DIMS(result), <cnp.npy_intp *> cnp.PyArray_DATA(strides), len(dims) + 1, order)
+    array = new_array_in_order(code_of(result), ndim, cnp.PyArray_DIMS(result), NULL if in_order else order)
+    cnp.PyArray_CopyInto(array, result)
+    return array
 
 
 cdef cnp.ndarray put(cnp.ndarray g, tuple indices, tuple sizes):
@@ -180,6 +224,43 @@ cdef int check_rows(list sizes, list rows) except -1:
         check_row(numbers.min(), dim, size)
         check_row(numbers.max(), dim, size)
     return 0
+
+
+cdef tuple places_of(cnp.ndarray array, tuple indices):
+    """NumPy's index for what pick() takes; IndexError for a mask of another shape."""
+    cdef list places = []
+    cdef tuple sizes = sizes_of(array)
+    cdef cnp.ndarray mask
+    cdef int dim = 0
+    for item in indices:
+        if item is not None and is_mask(<Tensor> item):
+            mask = (<Tensor> item).array
+            if sizes_of(mask) != sizes[dim:dim + mask.ndim]:
+                raise mask_error(mask, dim, sizes)
+            dim += mask.ndim
+            places.append(mask.astype(bool, copy=False))
+        else:
+            dim += 1
+            places.append(slice(None) if item is None else (<Tensor> item).array)
+    return tuple(places)
+
+
+cdef cnp.ndarray without_leading(cnp.ndarray values):
+    """The values without leading dimensions of size 1, which NumPy doesn't take for a mask."""
+    cdef int n = 0
+    while n + 1 < cnp.PyArray_NDIM(values) and cnp.PyArray_DIM(values, n) == 1:
+        n += 1
+    return values[(0,) * n] if n else values
+
+
+cdef object explained(object error, cnp.ndarray array, tuple indices, cnp.ndarray values):
+    """The error for values that NumPy refuses to write at the indices."""
+    if isinstance(error, IndexError):
+        sizes, rows = rows_by_dim(indices, sizes_of(array))
+        check_rows(sizes, rows)
+        return error
+    return RuntimeError(f"shape mismatch: value tensor of shape {list(sizes_of(values))} cannot be broadcast to indexing result "
+                        f"of shape {list(np.shape(array[places_of(array, indices)]))}")
 
 
 cdef object mask_error(cnp.ndarray mask, int dim, tuple sizes):

@@ -24,14 +24,15 @@ cimport numpy as cnp
 
 from autograd_cy._core.buffers cimport dense_copy
 from autograd_cy._core.change cimport Change, assign, change_of
-from autograd_cy._core.dtypes cimport check_cast, code_of, dtype_of, is_differentiable
+from autograd_cy._core.dtypes cimport check_cast, code_of, dtype, dtype_of, is_differentiable
 from autograd_cy._core.guard cimport prepare_write
 from autograd_cy._core.inference cimport check_write
 from autograd_cy._core.modes cimport current_mode
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.op_hooks cimport go_on, pause
+from autograd_cy._core.orders cimport copy_in_order
 from autograd_cy._core.overrides cimport check_depth
-from autograd_cy._core.record cimport set_tangent, tangent_of
+from autograd_cy._core.record cimport as_type, set_tangent, tangent_of
 from autograd_cy._core.region cimport lies_inside, overlaps_in_part, region_of, repeats_places, spans_meet
 from autograd_cy._core.state cimport FORWARD_AD, GUARDED, NO_GRAD, OP_HOOKS, SAVED_HOOKS, thread_state
 from autograd_cy._core.tensor cimport (
@@ -54,20 +55,24 @@ cdef bint is_recorded_write(Tensor target, object source, str operation) except 
     """Whether a write of `source` (a Tensor, a sequence of them, anything else) needs a node; refuses what can't have one."""
     if target.inference:
         check_write(True, operation)
-    if not touches_graph(target, source):
-        return thread_state().mode & OP_HOOKS != 0      # not recorded, but seen
-    if not current_mode() & NO_GRAD:
+    if touches_gradients(target, source):
         refuse_write(target, operation)
+    elif not touches_tangents(target, source):
+        return thread_state().mode & OP_HOOKS != 0      # not recorded, but seen
     return is_differentiable(code_of(target.array))
 
 
 cdef bint touches_graph(Tensor target, object source) except -1:
     """Whether a write concerns gradients or tangents."""
-    cdef int mode = current_mode()
-    if not mode & NO_GRAD and (wants_grad(target) or any_of(source, False, 0)
-                               or is_view_of_another(target) and target.extras.base.needs_grad):
-        return True
-    return mode & FORWARD_AD and (tangent_of(target) is not None or any_of(source, True, 0))
+    return touches_gradients(target, source) or touches_tangents(target, source)
+
+
+cdef bint touches_gradients(Tensor target, object source) except -1:
+    return not current_mode() & NO_GRAD and (wants_grad(target) or any_of(source, False, 0))
+
+
+cdef bint touches_tangents(Tensor target, object source) except -1:
+    return current_mode() & FORWARD_AD and (tangent_of(target) is not None or any_of(source, True, 0))
 
 
 cdef bint any_of(object source, bint tangents, int depth) except -1:
@@ -160,24 +165,37 @@ cdef Tensor written(Tensor target, Tensor previous, Tensor y, str operation):
         raise RuntimeError(f"output with shape {list(np.shape(target.array))} doesn't match the broadcast shape "
                            f"{list(np.shape(y.array))} ({operation}(): an in-place operation can't change the shape)")
     check_memory(target.array, None)
-    converted = y if code_of(y.array) == own else as_part(y, dtype_of(own))
+    converted = y if code_of(y.array) == own else as_written(y, own)
     if previous is not target and Py_REFCNT(<PyObject *> previous) > HELD:       # a node saved it
         keep_copy(previous)
     prepare_write(target.array, operation)
     change = change_of(target, converted, operation)
     assign(change, converted.array)
-    if node is not None and node is converted.grad_fn and node.saved2 is y.array:       # case 6
+    if node is not None and node.saved2 is y.array:     # case 6
         node.saved2 = target.array
         node.counter = target.counter
         node.version2 = target.counter.version
     return target
 
 
-cdef Tensor as_part(Tensor y, object dtype):
-    """What was computed, in the type that it is written in: no operation of its own."""
+cdef Tensor as_written(Tensor y, int code):
+    """The result in the target's type; its node computes its gradients in the wider one, and is the only one: case 3."""
+    cdef Tensor converted = new_tensor(copy_in_order(y.array, code)), t
+    if y.grad_fn is not None:
+        y.grad_fn.wide = code_of(y.array)
+        converted.grad_fn, converted.output_number, converted.needs_grad = y.grad_fn, y.output_number, True
+    if current_mode() & FORWARD_AD:
+        t = tangent_of(y)
+        if t is not None:
+            set_tangent(converted, as_part(t, dtype_of(code)))
+    return converted
+
+
+cdef Tensor as_part(Tensor t, dtype wanted):
+    """A tangent in another type: no operation of its own."""
     cdef int paused = pause()
     try:
-        return <Tensor> (<object> y).to(dtype)
+        return <Tensor> as_type(t, wanted)
     finally:
         go_on(paused)
 

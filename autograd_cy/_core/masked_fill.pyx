@@ -73,7 +73,7 @@ def masked_fill(input, mask, value):
     number = v.array if v is not None else fitting(value, code_of(x.array)) if number_code(value) >= 0 else value
     if np.iscomplexobj(number) and code_of(x.array) < COMPLEX64:
         raise RuntimeError(f"value cannot be converted to type {long_word(code_of(x.array))} without overflow")
-    array = np.array(np.broadcast_to(x.array, broadcast(x.array, m.array)))
+    array = np.array(np.broadcast_to(x.array, broadcast(x.array, m.array)), order="C")
     np.copyto(array, number, where=m.array, casting="unsafe")
     y = new_tensor(array)
     if is_wanted(x) or (v is not None and is_wanted(v)):

@@ -8,7 +8,7 @@ from autograd_cy._core.mm cimport product_of_matrices, sum_with_product
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.overrides cimport declined
 from autograd_cy._core.record cimport broadcast_sizes, enter_linear, is_wanted, shape_of, tensor_argument
-from autograd_cy._core.tensor cimport MATMUL, Tensor, from_array
+from autograd_cy._core.tensor cimport MATMUL, Tensor, sharing
 cimport autograd_cy._core.tensor as tensor_module
 
 from autograd_cy._core.registry import op
@@ -152,11 +152,11 @@ cdef object matmul_operator(object left, object right):
     if not isinstance(left, Tensor):
         if not isinstance(left, cnp.ndarray):
             return declined("matmul", left, right)
-        left = from_array(left)
+        left = sharing(left)
     if not isinstance(right, Tensor):
         if not isinstance(right, cnp.ndarray):
             return declined("matmul", left, right)
-        right = from_array(right)
+        right = sharing(right)
     return matmul_of(left, right)
 
 

@@ -45,6 +45,7 @@ cdef class Node:
     cdef char joint                 # all gradients come from one call (`rules`), as a user's Function gives them; or BOXED
     # an elementwise node: its row of the table, the types of its inputs
     cdef signed char code0, code1, code2
+    cdef signed char wide           # the type that it was computed in, if the output was then converted (else 0)
     cdef void *op
     cdef Scratch scratch            # the engine's notes on the running task
 

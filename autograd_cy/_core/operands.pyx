@@ -7,7 +7,7 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 cimport numpy as cnp
 
 from autograd_cy._core.conversions cimport converted
-from autograd_cy._core.tensor cimport Tensor, from_array, new_tensor
+from autograd_cy._core.tensor cimport Tensor, from_array, new_tensor, sharing
 
 cnp.import_array()
 
@@ -35,7 +35,7 @@ cdef cnp.ndarray keep_number(CachedNumber *place, object number, int code):
 cdef Tensor foreign_operand(object value):
     """An operand that is neither Tensor nor Python number: an ndarray, a NumPy scalar; None for anything else."""
     if isinstance(value, cnp.ndarray):
-        return from_array(value)
+        return sharing(value)
     if isinstance(value, np.generic):
         return from_array(np.asarray(value))
     return None

@@ -8,7 +8,9 @@ NOTE [Layouts of results]
   3. Of two dimensions the first of the operands decides that is not broadcast along one of them. Where they have equal
      strides the shorter one comes later, else they stay in order (PyTorch's TensorIterator).
   4. clone(), conversions and operands that are converted keep the order, contiguous() doesn't.
-  5. `.grad` has the layout of its leaf, whatever comes. What is no elementwise operation gives results in C order.
+  5. What index tensors pick is laid out as if it were elementwise of the tensor, with its picked dimensions expanded, and of
+     the indices. flip() and index_put() keep the order, cat(), stack() and masked_fill() don't.
+  6. `.grad` has the layout of its leaf, whatever comes. What else is no elementwise operation gives results in C order.
 """
 
 cimport numpy as cnp

@@ -7,6 +7,6 @@ from autograd_cy._core.tensor cimport Tensor
 cdef Tensor in_place(str operation, object function, Tensor target, tuple arguments)
 cdef Tensor overwrite(Tensor target, object value, object node_class, str operation)
 cdef int put(Tensor target, object value, str operation) except -1
-cdef int write(Tensor target, cnp.ndarray source, Tensor result, str operation, object index=*) except -1
+cdef int write(Tensor target, cnp.ndarray source, Tensor result, str operation) except -1
 cpdef copy_(Tensor self, src, non_blocking=*)
 cpdef fill_(Tensor self, value)

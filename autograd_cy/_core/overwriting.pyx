@@ -173,12 +173,12 @@ cdef int put(Tensor target, object value, str operation) except -1:
     return 0
 
 
-cdef int write(Tensor target, cnp.ndarray source, Tensor result, str operation, object index=None) except -1:
-    """target[index] = source, for an operation whose recorded result (or None) was given its node already."""
+cdef int write(Tensor target, cnp.ndarray source, Tensor result, str operation) except -1:
+    """Write the source, for an operation whose recorded result (or None) was given its node already."""
     prepare_write(target.array, operation)
     cdef Change change = change_of(target, result, operation)
     try:
-        assign(change, source, index)
+        assign(change, source)
     except ValueError as error:
         raise RuntimeError(f"{operation}(): {error}") from None
     return 0

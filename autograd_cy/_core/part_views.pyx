@@ -130,7 +130,7 @@ def split(tensor, split_size_or_sections, dim=0):
     >>> ag.split(ag.tensor([1.0, 2.0, 3.0]), 2)
     (tensor([1., 2.]), tensor([3.]))
     """
-    cdef Tensor x = as_tensor(tensor, "split"), part
+    cdef Tensor x = as_tensor(tensor, "split")
     cdef tuple sizes = shape_of(x)
     cdef int d = wrap_dim(dim, len(sizes))
     cdef Py_ssize_t total = sizes[d] if sizes else 0, start = 0, size
@@ -147,16 +147,22 @@ def split(tensor, split_size_or_sections, dim=0):
     parts, shapes = [], []
     for size in sections:
         array = x.array[(slice(None),) * d + (slice(start, start + size),)]
-        part = new_tensor(array)
-        link_view(x, part, AMONG_SEVERAL)
-        parts.append(part)
+        parts.append(new_tensor(array))
         shapes.append((np.shape(array), x.array.dtype))
         start += size
     outputs = tuple(parts)
     if is_wanted(x):
         node_class = SplitBackward0 if isinstance(split_size_or_sections, int) else SplitWithSizesBackward0
         record_all(new_node(node_class, (d, split_size_or_sections, sizes, shapes)), outputs, (x,))
+    link_views(x, outputs)
     return outputs
+
+
+cdef int link_views(Tensor x, tuple outputs) except -1:
+    cdef Tensor view
+    for view in outputs:
+        link_view(x, view, AMONG_SEVERAL)
+    return 0
 
 
 @op(methods=("unbind",))
@@ -167,7 +173,7 @@ def unbind(input, dim=0):
     >>> ag.unbind(ag.tensor([[1.0, 2.0], [3.0, 4.0]]))
     (tensor([1., 2.]), tensor([3., 4.]))
     """
-    cdef Tensor x = as_tensor(input, "unbind"), part
+    cdef Tensor x = as_tensor(input, "unbind")
     cdef tuple sizes = shape_of(x)
     if not sizes:
         raise RuntimeError("Dimension specified as 0 but tensor has no dimensions")
@@ -175,13 +181,12 @@ def unbind(input, dim=0):
     cdef Py_ssize_t k
     parts = []
     for k in range(sizes[d]):
-        part = new_tensor(x.array[(slice(None),) * d + (k, Ellipsis)])
-        link_view(x, part, AMONG_SEVERAL)
-        parts.append(part)
+        parts.append(new_tensor(x.array[(slice(None),) * d + (k, Ellipsis)]))
     outputs = tuple(parts)
     if parts and is_wanted(x):
         like = (sizes[:d] + sizes[d + 1:], x.array.dtype)
         record_all(new_node(UnbindBackward0, (d, like)), outputs, (x,))
+    link_views(x, outputs)
     return outputs
 
 

@@ -10,6 +10,7 @@ from autograd_cy._core.buffers cimport cast, is_large
 from autograd_cy._core.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, dtype_of
 from autograd_cy._core.loops cimport evaluate, is_flat
 from autograd_cy._core.node cimport Node
+from autograd_cy._core.record cimport as_type
 from autograd_cy._core.saved cimport empty_slot, is_held_alone, saved_array, unpack
 from autograd_cy._core.tensor cimport Tensor
 
@@ -34,7 +35,7 @@ cdef class PointwiseNode(Node):
         cdef int code = code_of(g)
         cdef Arrays read
         read.n = 1
-        if (row == NULL or row.derivative[i].identity or not has_kernel(self, i, code) or code_of(addend) != code
+        if (row == NULL or self.wide or row.derivative[i].identity or not has_kernel(self, i, code) or code_of(addend) != code
                 or not cnp.PyArray_SAMESHAPE(addend, g)):
             return None
         try:
@@ -45,6 +46,8 @@ cdef class PointwiseNode(Node):
 
     cdef object rule(self, object g, int i):
         cdef Pointwise *row = <Pointwise *> self.op
+        if self.wide:
+            g = as_type(g, dtype_of(self.wide))
         cdef bint turned = row.holomorphic and cnp.PyArray_ISCOMPLEX((<Tensor> g).array)
         cdef object result = self.derivative(g.conj() if turned else g, i)
         return fitted_tensor(self, result.conj() if turned else result, i)
@@ -71,13 +74,15 @@ cdef class PointwiseNode(Node):
                 else:
                     term = self.derivative(t, i)
                 total = term if total is None else total + term
-        return total
+        return as_type(total, dtype_of(self.code0)) if self.wide else total
 
 
 cdef object gradient_of(PointwiseNode node, cnp.ndarray g, int i, bint reuse, bint once):
     """The gradient for input `i`; `once`: nobody reads what was saved after this backward."""
     cdef Pointwise *row = <Pointwise *> node.op
     cdef int code = code_of(g)
+    if node.wide and node.wide != code:
+        return gradient_of(node, cast(g, node.wide), i, True, once)
     if row != NULL and row.derivative[i].identity:
         return fitted(node, g, i)
     if row != NULL and row.wide and code == FLOAT16:

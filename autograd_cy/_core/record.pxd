@@ -27,6 +27,7 @@ cdef Node new_node(object node_class, tuple constants)
 cdef Tensor enter_linear(object node_class, tuple constants, Tensor x, object array)
 cdef Tensor enter_view(object node_class, tuple constants, Tensor x, object array)
 cdef object as_type(object g, dtype wanted)
+cdef long long int64_of(object number) except? -1
 cdef int wrap_dim(object dim, int ndim) except -1
 cdef tuple shape_of(Tensor x)
 cdef tuple broadcast_sizes(tuple a, tuple b)

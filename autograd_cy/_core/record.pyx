@@ -10,7 +10,7 @@ cimport numpy as cnp
 
 from autograd_cy._core.anomaly cimport note_trace
 from autograd_cy._core.buffers cimport sizes_of
-from autograd_cy._core.dtypes cimport dtype
+from autograd_cy._core.dtypes cimport code_of, dtype, dtype_of
 from autograd_cy._core.modes cimport current_mode, own_modes
 from autograd_cy._core.nans cimport check_result, check_results
 from autograd_cy._core.node cimport Node, connect
@@ -26,6 +26,7 @@ from autograd_cy._core.tensor cimport (
 cnp.import_array()
 
 cdef extern from "Python.h":
+    long long PyLong_AsLongLongAndOverflow(object, int *) except? -1
     ctypedef struct TypeObject "PyTypeObject":
         object (*tp_new)(PyTypeObject *, object, void *)
 
@@ -82,13 +83,22 @@ cpdef set_tangent(Tensor x, Tensor t):
 
 
 def without_tangent(Tensor x):
-    """An alias of `x` at the same place in the graph, without its tangent."""
+    """A view of `x` at the same place in the graph, without its tangent."""
     cdef Tensor alias = new_tensor(x.array)
-    share_version(x, alias)
     make_current(x)
     if x.grad_fn is not None:
         alias.grad_fn, alias.output_number, alias.needs_grad = x.grad_fn, x.output_number, True
+    link_view(x, alias)
+    extras_of_tensor(alias).is_dual = True
     return alias
+
+
+def dual_of(Tensor x, Tensor t):
+    """A view of `x` that has `t` as its tangent, and is in forward mode a base of its own: case 6 of NOTE [Views]."""
+    cdef Tensor dual = <Tensor> (<object> x).view_as(x)
+    extras_of_tensor(dual).is_dual = True
+    set_tangent(dual, t)
+    return dual
 
 
 cdef Tensor tangent_of(Tensor x):
@@ -229,6 +239,8 @@ cdef int set_tangents(Node node, object outputs, object inputs) except -1:
         if t is not None:
             if not cnp.PyArray_SAMESHAPE((<Tensor> t).array, (<Tensor> y).array):
                 t = t.expand(shape_of(<Tensor> y))      # that of an input which was broadcast
+            if code_of((<Tensor> t).array) != code_of((<Tensor> y).array):
+                t = as_type(t, dtype_of(code_of((<Tensor> y).array)))       # of an input of a narrower type
             set_tangent(<Tensor> y, <Tensor> t)
     return 0
 
@@ -277,13 +289,22 @@ cdef object as_type(object g, dtype wanted):
     return g.to(wanted)
 
 
+cdef long long int64_of(object number) except? -1:
+    """An int; ValueError if it has more than 64 bits."""
+    cdef int overflow = 0
+    cdef long long value = PyLong_AsLongLongAndOverflow(number, &overflow)
+    if overflow:
+        raise ValueError(f"Overflow when unpacking long long: {number}")
+    return value
+
+
 cdef int wrap_dim(object dim, int ndim) except -1:
     """A dimension counted from the front; IndexError if there is none such (a 0-d tensor takes 0 and -1)."""
     cdef int n = max(ndim, 1)
-    cdef int d = dim
+    cdef long long d = int64_of(dim)
     if not -n <= d < n:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {d})")
-    return d + n if d < 0 else d
+    return <int> (d + n if d < 0 else d)
 
 
 cdef tuple shape_of(Tensor x):

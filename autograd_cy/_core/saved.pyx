@@ -24,7 +24,7 @@ from autograd_cy._core.modes cimport current_mode
 from autograd_cy._core.node cimport Node, NodeExtras, extras_of
 from autograd_cy._core.saved_tensor cimport SavedTensor
 from autograd_cy._core.state cimport ANOMALY, FORWARD_AD, NO_GRAD, OP_HOOKS, ThreadState, thread_state
-from autograd_cy._core.tensor cimport Tensor, TensorExtras, extras_of_tensor, new_tensor, type_name, version_of
+from autograd_cy._core.tensor cimport Seldom, Tensor, TensorExtras, extras_of_tensor, new_tensor, type_name, version_of
 from autograd_cy._core.versions cimport VersionCounter, was_touched
 
 cnp.import_array()
@@ -183,6 +183,20 @@ cdef cnp.ndarray saved_like(Node node, int slot, cnp.ndarray g):
 cdef int check(Node node, Tensor tensor, int slot) except -1:
     if version_of(tensor) != slot_version(node, slot) and was_touched(tensor.counter, tensor.array, slot_version(node, slot)):
         raise stale_error(node, tensor, slot_version(node, slot))
+    if tensor.extras is not None and tensor.extras.seldom is not None and tensor.extras.seldom.former is not None:
+        check_place(node, tensor.extras.seldom)
+    return 0
+
+
+cdef int check_place(Node node, Seldom seldom) except -1:
+    """Refuse in backward a tensor that was detached in place after the node had saved it: it no longer leads where it did."""
+    cdef Node former = <Node> seldom.former()
+    cdef int i
+    for i in range(node.n_edges if former is not None and thread_state().node != NULL else 0):
+        if node.next_node(i) is former and node.next_number(i) == seldom.former_output:
+            raise RuntimeError(
+                "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_(). This is not supported, "
+                f"please use out-of-place `.detach()` instead. ({saver(node)}, computed by {former.name()})")
     return 0
 
 

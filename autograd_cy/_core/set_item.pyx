@@ -4,34 +4,45 @@ import numpy as np
 
 cimport numpy as cnp
 
+from autograd_cy._core.change cimport Change, assign, change_of
 from autograd_cy._core.conversions cimport assigned
 from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, code_of, dtype_of
+from autograd_cy._core.guard cimport prepare_write
 from autograd_cy._core.index cimport place_of_index
 from autograd_cy._core.index_put cimport index_put_
+from autograd_cy._core.index_tensors cimport explained, places_of, without_leading
 from autograd_cy._core.inference cimport check_write
 from autograd_cy._core.inplace cimport check_memory, may_overlap, touches_graph
 from autograd_cy._core.op_hooks cimport go_on, pause
 from autograd_cy._core.operands cimport number_code
-from autograd_cy._core.overrides cimport check_depth
-from autograd_cy._core.overwriting cimport copy_, fill_, put, write
+from autograd_cy._core.overwriting cimport copy_, fill_, put
 from autograd_cy._core.state cimport OP_HOOKS, thread_state
-from autograd_cy._core.tensor cimport Tensor, extend, link_view, new_tensor
+from autograd_cy._core.tensor cimport Tensor, extend, new_tensor
 
 cnp.import_array()
 
 
 def set_item(Tensor self, index, value):
     """self[index] = value: indices as in __getitem__; the value is broadcast and converted."""
-    if touches_graph(self, value) or thread_state().mode & OP_HOOKS:
-        set_recorded(self, index, value)
-    else:
-        set_unrecorded(self, index, value)
-
-
-cdef int set_recorded(Tensor self, object index, object value) except -1:
-    cdef Tensor place, source
+    cdef bint recorded
+    cdef Tensor place
     cdef tuple indices
-    place, indices = place_of_index(self, index)
+    if index is False:                      # nowhere; PyTorch does not look at the value, either
+        return
+    recorded = touches_graph(self, value) or thread_state().mode & OP_HOOKS != 0
+    if not recorded:
+        check_write(self.inference, "__setitem__")
+    place, indices = place_of_index(self, index, recorded)
+    if recorded:
+        set_recorded(place, indices, value)
+    elif indices:
+        put_at(place, indices, value)
+    else:
+        put(place, value if isinstance(value, Tensor) else array_of(value, code_of(place.array)), "__setitem__")
+
+
+cdef int set_recorded(Tensor place, tuple indices, object value) except -1:
+    cdef Tensor source
     if not isinstance(value, (Tensor, cnp.ndarray, list)) and not indices:
         check_real(place, value)
         fill_(place, new_tensor(array_of(value, code_of(place.array))))
@@ -65,21 +76,6 @@ cdef Tensor without_leading_ones(Tensor source, int ndim):
     return source
 
 
-cdef int set_unrecorded(Tensor self, object index, object value) except -1:
-    cdef tuple taken, rest
-    cdef Tensor part = self
-    check_write(self.inference, "__setitem__")
-    taken, rest = split_index(index_arrays(index, 0))
-    if taken:
-        part = new_tensor(self.array[taken if any([i is Ellipsis for i in taken]) else taken + (Ellipsis,)])
-        link_view(self, part)
-    if rest:
-        put_at(part, rest, value)
-    else:
-        put(part, value if isinstance(value, Tensor) else array_of(value, code_of(part.array)), "__setitem__")
-    return 0
-
-
 cdef int check_real(Tensor target, object value) except -1:
     if np.iscomplexobj(value) and code_of(target.array) < COMPLEX64:
         raise RuntimeError(f"value cannot be converted to type {dtype_of(code_of(target.array))} without overflow")
@@ -93,9 +89,11 @@ cdef cnp.ndarray array_of(object value, int code):
     return np.asarray(value) if number_code(value) < 0 else assigned(value, code)
 
 
-cdef int put_at(Tensor target, tuple index, object value) except -1:
-    """target[index] = value, for arrays of numbers or masks."""
+cdef int put_at(Tensor target, tuple indices, object value) except -1:
+    """target[indices] = value, unrecorded, for index tensors."""
     cdef cnp.ndarray source = (<Tensor> value).array if isinstance(value, Tensor) else array_of(value, code_of(target.array))
+    cdef tuple places = places_of(target.array, indices)
+    cdef Change change
     if code_of(source) >= COMPLEX64 and code_of(target.array) < COMPLEX64:
         if not isinstance(value, Tensor):
             check_real(target, value)
@@ -103,50 +101,14 @@ cdef int put_at(Tensor target, tuple index, object value) except -1:
     check_memory(target.array, source)
     if may_overlap(target.array, source):
         source = source.copy()
-    write(target, source, None, "__setitem__", index)
+    source = without_leading(source)
+    prepare_write(target.array, "__setitem__")
+    change = change_of(target, None, "__setitem__")
+    try:
+        assign(change, source, places)
+    except (ValueError, TypeError, IndexError) as error:
+        raise explained(error, target.array, indices, source) from None
     return 0
-
-
-cdef tuple split_index(object index):
-    """An index as two: first what is taken by numbers and slices, then the arrays on what is left.
-
-    NumPy counts numbers among the arrays, and puts the arrays' dimensions first if a slice stands between; here, as in
-    PyTorch, numbers select on their own.
-    """
-    cdef list taken = [], rest = []
-    for item in index if isinstance(index, tuple) else (index,):
-        if isinstance(item, list):
-            item = np.asarray(item) if item else np.empty(0, np.int64)
-        if isinstance(item, np.ndarray) and item.dtype == np.uint8:
-            item = item.astype(bool)
-        if isinstance(item, bool):
-            item = np.asarray(item)
-        if isinstance(item, np.ndarray) and item.ndim == 0 and item.dtype != bool:
-            item = int(item)
-        if isinstance(item, np.ndarray):
-            taken += [slice(None)] * (item.ndim if item.dtype == bool else 1)
-            rest.append(item)
-            continue
-        if isinstance(item, slice) and item.step is not None and int(item.step) < 1:
-            raise ValueError("step must be greater than zero")
-        taken.append(item)
-        if item is Ellipsis:
-            rest.append(Ellipsis)
-        elif item is None or isinstance(item, slice):
-            rest.append(slice(None))
-    return tuple(taken), tuple(rest)
-
-
-cdef object index_arrays(object index, int depth):
-    """An index with its Tensors replaced by their arrays."""
-    if isinstance(index, Tensor):
-        return (<Tensor> index).array
-    check_depth(depth)
-    if isinstance(index, tuple):
-        return tuple([index_arrays(i, depth + 1) for i in index])
-    if isinstance(index, list):
-        return [index_arrays(i, depth + 1) for i in index]
-    return index
 
 
 extend("__setitem__", set_item)

@@ -4,20 +4,27 @@ All of it is linear: the rule of a node is the transposed operation, its jvp the
 constants.
 """
 
+import weakref
+from math import prod
+
 import numpy as np
 
 cimport cython
 from cpython.number cimport PyIndex_Check, PyNumber_Index
 cimport numpy as cnp
 
-from autograd_cy._core.buffers cimport dense_copy
+from autograd_cy._core.buffers cimport strided_view
 from autograd_cy._core.copies cimport copied
 from autograd_cy._core.dtypes cimport code_of, dtype, dtype_of, promote
+from autograd_cy._core.guard cimport owner_of
+from autograd_cy._core.inference cimport check_write
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.orders cimport copy_in_order
 from autograd_cy._core.record cimport (
     any_wanted, as_tensor, as_type, enter_linear, is_wanted, new_node, record, record_all, shape_of, wrap_dim)
-from autograd_cy._core.tensor cimport Tensor, count_write, extend, new_tensor, share_version, wants_grad
+from autograd_cy._core.region cimport measure
+from autograd_cy._core.tensor cimport (
+    Seldom, Tensor, count_write, extend, extras_of_tensor, new_tensor, seldom_of, share_version, wants_grad)
 
 from autograd_cy._core.registry import op
 
@@ -31,7 +38,12 @@ def sizes_of(arguments):
     """
     if len(arguments) == 1 and isinstance(arguments[0], (tuple, list)):
         arguments = arguments[0]
-    return tuple([whole_number(size) for size in arguments])
+    sizes = tuple([whole_number(size) for size in arguments])
+    for position, size in enumerate(sizes):
+        if not -2**63 <= size < 2**63:
+            raise TypeError(f"argument 'size' failed to unpack the object at pos {position + 1} with error \"Overflow when "
+                            f"unpacking long long\": {size}")
+    return sizes
 
 
 cdef object whole_number(object size):
@@ -96,6 +108,16 @@ cdef object common_type(list tensors):
     return (<dtype> dtype_of(code)).numpy_dtype
 
 
+cdef cnp.ndarray joined(object function, list tensors, int dim, object type, tuple sizes):
+    """What a function of NumPy's joins, in C order, whatever the order of the dimensions in memory is."""
+    cdef Tensor x
+    cdef list arrays = [x.array for x in tensors]
+    for x in tensors:
+        if not cnp.PyArray_IS_C_CONTIGUOUS(x.array):
+            return <cnp.ndarray> function(arrays, dim, out=np.empty(sizes, type), casting="unsafe")
+    return <cnp.ndarray> function(arrays, dim, dtype=type)
+
+
 @op(methods=())
 def cat(tensors, dim=0):
     """cat(tensors, dim=0) -> Tensor: the tensors one after the other along `dim`; elsewhere their sizes agree.
@@ -120,7 +142,8 @@ def cat(tensors, dim=0):
             raise RuntimeError(f"Sizes of tensors must match except in dimension {d}. Expected sizes {list(first)} but got "
                                f"{list(sizes)}")
     kind = common_type(found)
-    cdef Tensor y = new_tensor(np.concatenate([x.array for x in shaped], d, dtype=kind))
+    total = sum([shape_of(x)[d] for x in shaped])
+    cdef Tensor y = new_tensor(joined(np.concatenate, shaped, d, kind, (*first[:d], total, *first[d + 1:])))
     if any_wanted(found):
         bounds = [0]
         for x in found:
@@ -147,7 +170,8 @@ def stack(tensors, dim=0):
             raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
                                f"{list(shape_of(x))} at entry {position}")
     cdef int d = wrap_dim(dim, len(first) + 1)
-    cdef Tensor y = new_tensor(np.stack([x.array for x in found], d, dtype=common_type(found)))
+    sizes = (*first[:d], len(found), *first[d:])
+    cdef Tensor y = new_tensor(joined(np.stack, found, d, common_type(found), sizes))
     if any_wanted(found):
         types = [(dtype_of(code_of(x.array)), first) for x in found]
         record_all(new_node(StackBackward0, (d, types)), y, found)
@@ -175,11 +199,11 @@ def flip(input, *dims):
     tensor([3., 2., 1.])
     """
     cdef Tensor x = as_tensor(input, "flip")
-    cdef int d, ndim = cnp.PyArray_NDIM(x.array)
+    cdef int ndim = cnp.PyArray_NDIM(x.array)
     cdef tuple axes = tuple([wrap_dim(d, ndim) for d in sizes_of(dims)])
     if len(set(axes)) != len(axes):
         raise RuntimeError(f"dim {axes} appears multiple times in the list of dims")
-    return enter_linear(FlipBackward0, (axes,), x, dense_copy(np.flip(x.array, axes) if ndim else x.array))
+    return enter_linear(FlipBackward0, (axes,), x, copy_in_order(np.flip(x.array, axes) if ndim else x.array, code_of(x.array)))
 
 
 # copies and conversions
@@ -249,27 +273,54 @@ def detach_(Tensor self):
     """
     if self.extras is not None and self.extras.base is not None:
         raise RuntimeError("Can't detach views in-place. Use detach() instead.")
+    if self.grad_fn is not None and not self.inference:
+        note_former(self)
     self.grad_fn, self.output_number = None, 0
     self.needs_grad = self.keeps_grad = False
     return self
 
 
+cdef int note_former(Tensor tensor) except -1:
+    """Let nodes that saved the tensor find out that it has left its place in the graph: `check_place` in saved.pyx."""
+    cdef Seldom seldom = seldom_of(extras_of_tensor(tensor))
+    tensor.version_counter()
+    seldom.former, seldom.former_output = weakref.ref(tensor.grad_fn), tensor.output_number
+    return 0
+
+
 def resize_(Tensor self, *sizes):
     """resize_(sizes) -> Tensor: give the tensor other sizes, in place; new elements are zeros.
 
-    The memory stays where it is as long as it suffices. RuntimeError for a tensor that requires grad.
+    The memory stays where it is as long as it suffices: what the tensor is a view of shows there, too. RuntimeError for a
+    tensor that requires grad, for negative sizes, and for an inference tensor outside of inference mode.
     """
     cdef tuple wanted = sizes_of(sizes)
+    cdef cnp.ndarray flat
+    cdef cnp.npy_intp kept, step = cnp.PyArray_ITEMSIZE(self.array)
     if wants_grad(self):
         raise RuntimeError("cannot resize variables that require grad. (resize_(): take a reshape(), or a detach() of it)")
-    flat = self.array.reshape(-1)
-    n = int(np.prod(wanted, dtype=np.int64))
-    if n > flat.size:
-        flat = np.concatenate([flat, np.zeros(n - flat.size, flat.dtype)])
-    flat = flat[:n].reshape(wanted)
+    n = prod(wanted)
+    if min(wanted, default=0) < 0 or n * step >= 2**63:
+        raise RuntimeError(f"numel: integer multiplication overflow. (resize_(): there is no tensor of size {list(wanted)})")
+    if wanted == shape_of(self):
+        return self
+    check_write(self.inference, "resize_")
+    kept = min(n, room_of(self.array) // step)
+    flat = strided_view(self.array, cnp.PyArray_BYTES(self.array), 1, &kept, &step)
+    if kept < n:
+        flat = np.concatenate([flat, np.zeros(n - kept, flat.dtype)])
+    flat = flat.reshape(wanted)
     count_write(self, "resize_")
     self.array = flat
     return self
+
+
+cdef Py_ssize_t room_of(cnp.ndarray array) except -1:
+    """How many bytes there are from an array's first element to the end of its memory."""
+    cdef cnp.ndarray owner = <cnp.ndarray> owner_of(array)
+    cdef Py_ssize_t below, above
+    measure(owner, &below, &above)
+    return cnp.PyArray_BYTES(owner) + above - cnp.PyArray_BYTES(array)
 
 
 def replace_array(Tensor self, Tensor other):

@@ -24,9 +24,15 @@ cnp.import_array()
 cdef tuple inferred(tuple sizes, Py_ssize_t numel):
     """The sizes with one -1 worked out; RuntimeError if they don't make `numel` elements."""
     cdef Py_ssize_t known = 1, size
+    cdef double elements = 1
     for size in sizes:
+        if size < -1:
+            raise RuntimeError(f"invalid shape dimension {size} at index {sizes.index(size)} of shape {list(sizes)}")
         if size != -1:
-            known *= size
+            elements *= size
+            known = known * size if elements < 9e18 else numel + 1
+    if elements >= 9e18:
+        raise RuntimeError(f"shape '{list(sizes)}' is invalid for input of size {numel}")
     if sizes.count(-1) > 1:
         raise RuntimeError("only one dimension can be inferred")
     if -1 in sizes and (known == 0 or numel % known):
@@ -170,7 +176,7 @@ def squeeze(input, dim=None):
     """
     cdef Tensor x = as_tensor(input, "squeeze")
     cdef tuple sizes = shape_of(x), kept
-    cdef int d, ndim = cnp.PyArray_NDIM(x.array)
+    cdef int ndim = cnp.PyArray_NDIM(x.array)
     if dim is None:
         kept = tuple([size for size in sizes if size != 1])
         return enter_view(SqueezeBackward0, (sizes, kept), x, x.array.reshape(kept))

@@ -43,6 +43,16 @@ cdef class TensorExtras:
     cdef long tangent_version       # the same of `tangent`
     cdef char creation              # how the view was made
     cdef char grad_code             # of a leaf whose gradient may be of another type: that type's code + 1, or ANY_TYPE
+    cdef char is_dual               # make_dual() made the view: its tangent is its own, see case 6 of NOTE [Views]
+    cdef Seldom seldom
+
+
+cdef class Seldom:
+    """What hardly any tensor has."""
+    cdef Tensor dual                # of a view of a dual tensor: that one, from which it has its tangent
+    cdef tuple replay               # of a view whose nodes are to be made anew after a write: their types and constants
+    cdef object former              # of a tensor that was detached in place: a weak reference to the node it had
+    cdef int former_output
 
 
 cdef enum:
@@ -91,7 +101,9 @@ cdef Renew renew                    # views.pyx fills it in
 cdef Tensor new_tensor(cnp.ndarray array)
 cdef Tensor moved_into(object cls, Tensor tensor)
 cdef TensorExtras extras_of_tensor(Tensor tensor)
+cdef Seldom seldom_of(TensorExtras extras)
 cpdef Tensor from_array(cnp.ndarray array)
+cpdef Tensor sharing(cnp.ndarray array)
 cpdef cnp.ndarray array_of(Tensor tensor)
 cdef long version_of(Tensor tensor) noexcept
 cdef void bump_version(Tensor tensor)

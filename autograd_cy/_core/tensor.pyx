@@ -12,13 +12,14 @@ from cpython.ref cimport Py_INCREF
 cimport numpy as cnp
 
 from autograd_cy._core.dtypes cimport code_of, dtype, dtype_of, is_differentiable, long_word, type_word
-from autograd_cy._core.buffers cimport keep_spare
+from autograd_cy._core.buffers cimport keep_spare, strided_view
 from autograd_cy._core.faults cimport serves_again
+from autograd_cy._core.guard cimport note_view
 from autograd_cy._core.inference cimport flag_error, in_inference_mode, version_error
 from autograd_cy._core.lifetime cimport MAX_SPARES, TENSOR, Link, Spares, hide, owner_of, release, unwatch, watch
 cimport autograd_cy._core.modes as modes
-from autograd_cy._core.modes cimport current_mode
-from autograd_cy._core.state cimport INFERENCE, NO_GRAD
+from autograd_cy._core.modes cimport ask
+from autograd_cy._core.state cimport INFERENCE, NO_GRAD, REPLAY_VIEWS, ThreadState, thread_state
 from autograd_cy._core.versions cimport VersionCounter, count_named, count_unnamed
 
 cnp.import_array()
@@ -66,6 +67,11 @@ cdef dict facade = {}      # what the Python layer handed down: special methods,
 @cython.final
 @cython.freelist(256)
 cdef class TensorExtras:
+    pass
+
+
+@cython.final
+cdef class Seldom:
     pass
 
 
@@ -498,6 +504,12 @@ cdef TensorExtras extras_of_tensor(Tensor tensor):
     return tensor.extras
 
 
+cdef Seldom seldom_of(TensorExtras extras):
+    if extras.seldom is None:
+        extras.seldom = Seldom.__new__(Seldom)
+    return extras.seldom
+
+
 cpdef Tensor from_array(cnp.ndarray array):
     """from_array(array) -> Tensor: share the memory of an ndarray; TypeError for a dtype that Tensors don't have."""
     if not cnp.PyArray_ISNOTSWAPPED(array):
@@ -505,6 +517,16 @@ cpdef Tensor from_array(cnp.ndarray array):
                          "Conversion between byte orders is currently not supported.")
     code_of(array)
     return new_tensor(array)
+
+
+cpdef Tensor sharing(cnp.ndarray array):
+    """sharing(array) -> Tensor: the same for a user's array, of which the tensor takes a view: its shape may be changed."""
+    cdef Tensor tensor = from_array(array)
+    tensor.array = strided_view(array, cnp.PyArray_BYTES(array), cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array),
+                                cnp.PyArray_STRIDES(array))
+    if cnp.get_array_base(array) is not None:       # the base of the view is then the owner of the memory
+        note_view(tensor.array, array)
+    return tensor
 
 
 cpdef cnp.ndarray array_of(Tensor tensor):
@@ -547,16 +569,23 @@ cdef void share_version(Tensor source, Tensor alias):
 cdef int link_view(Tensor source, Tensor view, int creation=IN_GRAD_MODE) except -1:
     """Make `view`, whose memory is a part of that of `source`, a view of it, or of what that is a view of."""
     cdef TensorExtras extras = TensorExtras.__new__(TensorExtras), own = source.extras
+    cdef ThreadState *state = thread_state()
     cdef int mode
     share_version(source, view)
     if source.inference:                        # it counts no writes, and nothing is recorded on it
+        view.grad_fn, view.needs_grad = None, False
         return 0
-    mode = current_mode()
-    if mode & (NO_GRAD | INFERENCE):
-        creation = IN_INFERENCE if mode & INFERENCE else IN_NO_GRAD
+    if state.mode:
+        mode = ask(state)
+        if mode & (NO_GRAD | INFERENCE):
+            creation = IN_INFERENCE if mode & INFERENCE else IN_NO_GRAD
     if own is not None and own.base is not None:
         extras.base = own.base
         extras.creation = creation if creation != IN_GRAD_MODE else own.creation
+        if own.is_dual:
+            seldom_of(extras).dual = source
+        elif own.seldom is not None and own.seldom.dual is not None:
+            seldom_of(extras).dual = own.seldom.dual
     else:
         extras.base = source
         extras.creation = creation
@@ -565,13 +594,26 @@ cdef int link_view(Tensor source, Tensor view, int creation=IN_GRAD_MODE) except
     if view.extras is not None:                 # it has a tangent already
         extras.tangent, extras.tangent_level = view.extras.tangent, view.extras.tangent_level
     view.extras = extras
+    if state.mode & REPLAY_VIEWS:
+        note_replay(source, view)
+    return 0
+
+
+cdef int note_replay(Tensor source, Tensor view) except -1:
+    """Let the view keep the nodes that lead to it from its base, under _force_original_view_tracking()."""
+    cdef tuple before = ()
+    if view.extras.base is not source:
+        if source.extras.seldom is None or source.extras.seldom.replay is None:
+            return 0
+        before = source.extras.seldom.replay
+    if view.grad_fn is not None and view.extras.creation == IN_GRAD_MODE:
+        seldom_of(view.extras).replay = (*before, (type(view.grad_fn), view.grad_fn.constants))
     return 0
 
 
 cdef bint gained_grad(Tensor view) noexcept:
-    """Whether the base of a view requires grad since a write that the view does not know of yet."""
-    cdef Tensor base = view.extras.base
-    return base is not None and base.needs_grad and view.counter.version != view.extras.current
+    """Whether the base of a view requires grad: then the view says so too, also one that was made in no_grad mode."""
+    return view.extras.base is not None and view.extras.base.needs_grad
 
 
 def gradient_of(Tensor self):

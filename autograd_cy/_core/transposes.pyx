@@ -86,7 +86,7 @@ def permute(input, *dims):
     torch.Size([4, 2, 3])
     """
     cdef Tensor x = as_tensor(input, "permute")
-    cdef int d, ndim = cnp.PyArray_NDIM(x.array)
+    cdef int ndim = cnp.PyArray_NDIM(x.array)
     cdef tuple order = tuple([wrap_dim(d, ndim) for d in sizes_of(dims)])
     if len(order) != ndim:
         raise RuntimeError("permute(sparse_coo): number of dimensions in the tensor input does not match the length of the "

@@ -13,6 +13,7 @@ cdef class AsStridedBackward0(Node):
 
 cdef tuple geometry(Region region)
 cdef bint is_view_of_another(Tensor x) noexcept
+cdef Tensor tangent_base(Tensor x)
 cdef object refusal(Tensor view, bint indirect)
 cdef Tensor take(Tensor whole, Region region)
 cdef Tensor embed_part(Tensor part, Region region)

@@ -13,7 +13,9 @@ NOTE [Views]
      Function. Both the write through such a view and its use after another write are refused, in grad mode.
   5. detach() and `.data` make no views: they share memory (detach() the versions, too), and have no base.
   6. A tangent moves in the same way: a write through a view puts the view's tangent into that of the base, and other
-     views take theirs anew from it.
+     views take theirs anew from it (`renew_tangent`). What make_dual() returns is a view of its argument, but has a tangent
+     of its own: for its views it is the base in this (`tangent_base`).
+  7. Under _force_original_view_tracking() a view keeps what its nodes were, and gets the like after a write (case 2).
 """
 
 cimport cython
@@ -27,7 +29,7 @@ from autograd_cy._core.record cimport is_wanted, new_node, record_all, set_tange
 from autograd_cy._core.region cimport Region, region_of
 from autograd_cy._core.state cimport FORWARD_AD, ThreadState, thread_state
 from autograd_cy._core.tensor cimport (
-    AMONG_SEVERAL, IN_FUNCTION, IN_GRAD_MODE, IN_INFERENCE, Tensor, TensorExtras, new_tensor)
+    AMONG_SEVERAL, IN_FUNCTION, IN_GRAD_MODE, IN_INFERENCE, IN_NO_GRAD, Seldom, Tensor, TensorExtras, new_tensor)
 
 cnp.import_array()
 
@@ -111,8 +113,7 @@ cdef int renew(Tensor view) except -1:
         return 0
     if extras.creation != IN_GRAD_MODE:
         raise refusal(view, True)
-    node = new_node(AsStridedBackward0, geometry(region_of(base.array, view.array)))
-    connect(node, base)
+    node = leading_from(base, view)
     if view.keeps_grad and view.grad_fn is not None:
         retain_at(node, 0, view)
         before = retained_at(view)
@@ -123,12 +124,39 @@ cdef int renew(Tensor view) except -1:
     return 0
 
 
+cdef Node leading_from(Tensor base, Tensor view):
+    """A node for the view with an edge to the base's, by way of others if the view's nodes are to stay what they were."""
+    cdef Seldom seldom = view.extras.seldom
+    cdef Node node, before
+    if seldom is None or seldom.replay is None:
+        node = new_node(AsStridedBackward0, geometry(region_of(base.array, view.array)))
+        connect(node, base)
+        return node
+    region_of(base.array, view.array)           # checks that the memory is still the base's
+    node = None
+    for node_class, constants in seldom.replay:
+        before, node = node, new_node(node_class, constants)
+        if before is None:
+            connect(node, base)
+        else:
+            node.add_edge(before, 0)
+    return node
+
+
+cdef Tensor tangent_base(Tensor x):
+    """The tensor in whose tangent that of a view lies; None for what is no view, or is a dual tensor itself."""
+    cdef TensorExtras extras = x.extras
+    if extras is None or extras.is_dual:
+        return None
+    return extras.base if extras.seldom is None or extras.seldom.dual is None else extras.seldom.dual
+
+
 cdef int renew_tangent(Tensor view) except -1:
-    """The same for the tangent."""
+    """Take the view's tangent anew from that of its base."""
     cdef ThreadState *state = thread_state()
     cdef int mode = state.mode
-    cdef Tensor base = view.extras.base
-    cdef Tensor t = tangent_of(base)
+    cdef Tensor base = tangent_base(view)
+    cdef Tensor t = None if base is None else tangent_of(base)
     view.extras.tangent_version = view.counter.version
     if t is None:
         return 0
@@ -144,24 +172,28 @@ cdef object refusal(Tensor view, bint indirect):
     """The error for a view that can't follow a write: through it, or (indirect) elsewhere in the memory."""
     cdef int creation = view.extras.creation
     happened = "its base or another view of its base has been" if indirect else "is being"
-    if view.grad_fn is None or creation not in (AMONG_SEVERAL, IN_FUNCTION):
-        mode = "inference mode" if creation == IN_INFERENCE else "no_grad mode"
-        text = f"A view was created in {mode} and {happened} modified inplace with grad mode enabled."
+    what = "A view was"
+    if view.grad_fn is not None:
+        what = f"Output {view.output_number} of {view.grad_fn.name().partition('Backward')[0]} is a view"
+    if view.grad_fn is not None and creation in (AMONG_SEVERAL, IN_FUNCTION):
+        text = f"{what} and {happened} modified inplace."
     else:
-        name = view.grad_fn.name().partition("Backward")[0]
-        text = f"Output {view.output_number} of {name} is a view and {happened} modified inplace."
+        what += "" if view.grad_fn is None else " of a view which was"
+        text = f"{what} created in " + (
+            f"inference mode and {happened} modified inplace in normal mode." if creation == IN_INFERENCE else
+            f"no_grad mode and {happened} modified inplace with grad mode enabled.")
     if creation == AMONG_SEVERAL:
         text += (" This view is the output of a function that returns multiple views. Such functions do not allow the output "
-                 "views to be modified inplace. Use the operation that returns a new tensor, or write to an item of the base: "
-                 "x[i].mul_(2), x[i] = y.")
+                 "views to be modified inplace. You should replace the inplace operation by an out-of-place one, or write to "
+                 "an item of the base: x[i].mul_(2), x[i] = y.")
     elif creation == IN_FUNCTION:
         text += (" This view was created inside a custom Function (or because an input was returned as-is), whose backward "
                  "the write would take the place of. Return a clone() from its forward.")
-    elif creation == IN_INFERENCE:
-        text += " Take the view outside of inference mode, or clone() it."
     else:
-        text += (" Given that this use case is ambiguous and error-prone, it is forbidden. Take the view and write to it "
-                 "either both inside the no_grad block, so that nothing is recorded, or both outside.")
+        text += (" Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving "
+                 "both the view and the inplace either both inside the "
+                 f"{'no_grad' if creation == IN_NO_GRAD else 'inference_mode'} block (if you don't want the inplace to be "
+                 "tracked) or both outside (if you want the inplace to be tracked).")
     if view.grad_fn is not None and view.grad_fn.location:
         text += f" The view was made at {view.grad_fn.location}."
     return RuntimeError(text)

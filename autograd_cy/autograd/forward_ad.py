@@ -108,9 +108,7 @@ def make_dual(tensor, tangent, *, level=None):
         raise RuntimeError(
             "Trying to set a forward gradient on a Tensor that already has a forward gradient at the same level 0"
         )
-    dual = tensor.view_as(tensor)
-    record.set_tangent(dual, tangent)
-    return dual
+    return record.dual_of(tensor, tangent)
 
 
 def unpack_dual(tensor, *, level=None):
