@@ -258,3 +258,38 @@ def test_an_operand_that_is_saved_is_stale_after_the_write():
         write(d)
         with pytest.raises(RuntimeError, match="modified by an inplace operation"):
             d.sum().backward()
+
+
+# what stands beside a write
+
+
+def test_the_gradient_that_an_output_of_split_retained_can_be_read_after_a_write():
+    x = torch.tensor([1.0, 2.0, 3.0, 4.0], requires_grad=True) * 1
+    a, _ = x.split(2)
+    a.retain_grad()
+    a.sum().backward(retain_graph=True)
+    x.mul_(2)
+    assert a.grad.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("name", ["eq_", "ne_", "lt_", "le_", "gt_", "ge_"])
+@pytest.mark.parametrize("sizes, dtype", [((1,), torch.float32), ((2,), torch.float64), ((), torch.float32)])
+def test_what_is_compared_with_in_place_gets_zeros_of_its_own_shape(name, sizes, dtype):
+    """They had the shape and type of the target."""
+    x = torch.ones(2, 2, requires_grad=True)
+    w = torch.ones(sizes, dtype=dtype, requires_grad=True)
+    y = x * 1
+    getattr(y[0], name)(w)
+    y.sum().backward()
+    assert x.grad.tolist() == [[0.0, 0.0], [1.0, 1.0]]
+    assert w.grad.shape == w.shape and w.grad.dtype == dtype and not w.grad.any()
+
+
+@pytest.mark.parametrize("name", ["scatter", "scatter_add"])
+def test_an_empty_index_scatters_nothing(name):
+    """The gradient of the source had the index's shape."""
+    x, s = torch.ones(3, 2, requires_grad=True), torch.ones(1, requires_grad=True)
+    y = getattr(x, name)(0, torch.zeros(0, dtype=torch.int64), s)
+    assert y.tolist() == x.tolist()
+    g, h = torch.autograd.grad(y.sum(), (x, s))
+    assert g.tolist() == [[1.0, 1.0]] * 3 and h.tolist() == [0.0]

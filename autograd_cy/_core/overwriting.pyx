@@ -83,38 +83,45 @@ cdef class CopyBackwards(Overwriting):
 
 # comparisons: the result does not change with the values nearby
 
+cdef class Comparison(Overwriting):
+    """Its constants: the sizes and type of each other tensor, which gets zeros, too."""
+
+    cdef object rule(self, object g, int i):
+        return zeros_like(<Tensor> g) if i == 0 else new_tensor(np.zeros(*self.constants[i - 1]))
+
+
 @cython.final
-cdef class EqBackward0(Overwriting):
+cdef class EqBackward0(Comparison):
     pass
 
 
 @cython.final
-cdef class NeBackward0(Overwriting):
+cdef class NeBackward0(Comparison):
     pass
 
 
 @cython.final
-cdef class LtBackward0(Overwriting):
+cdef class LtBackward0(Comparison):
     pass
 
 
 @cython.final
-cdef class LeBackward0(Overwriting):
+cdef class LeBackward0(Comparison):
     pass
 
 
 @cython.final
-cdef class GtBackward0(Overwriting):
+cdef class GtBackward0(Comparison):
     pass
 
 
 @cython.final
-cdef class GeBackward0(Overwriting):
+cdef class GeBackward0(Comparison):
     pass
 
 
 @cython.final
-cdef class LogicalBackward0(Overwriting):
+cdef class LogicalBackward0(Comparison):
     """Of logical_not_ and its kin."""
 
 
@@ -136,7 +143,9 @@ cdef Tensor in_place(str operation, object function, Tensor target, tuple argume
         y = <Tensor?> function(previous, *arguments).to(target.dtype)
     finally:
         go_on(paused)
-    record_all(new_node(COMPARISONS[operation], ()), y, (previous, *[x for x in arguments if isinstance(x, Tensor)]))
+    others = [x for x in arguments if isinstance(x, Tensor)]
+    likes = tuple([(shape_of(x), (<Tensor> x).array.dtype) for x in others])
+    record_all(new_node(COMPARISONS[operation], likes), y, (previous, *others))
     return written(target, previous, y, operation)
 
 

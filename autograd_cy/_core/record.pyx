@@ -239,7 +239,7 @@ cdef int set_tangents(Node node, object outputs, object inputs) except -1:
         if t is not None:
             if not cnp.PyArray_SAMESHAPE((<Tensor> t).array, (<Tensor> y).array):
                 t = t.expand(shape_of(<Tensor> y))      # that of an input which was broadcast
-            if code_of((<Tensor> t).array) != code_of((<Tensor> y).array):
+            if not node.joint and code_of((<Tensor> t).array) != code_of((<Tensor> y).array):
                 t = as_type(t, dtype_of(code_of((<Tensor> y).array)))       # of an input of a narrower type
             set_tangent(<Tensor> y, <Tensor> t)
     return 0

@@ -87,10 +87,17 @@ def index_add(input, dim, index, source, *, alpha=1):
 
 # single elements
 
+cdef object gathered(object g, tuple constants, Tensor index):
+    """The gradient for a source: what the index names, or zeros if it is empty and the source has any size."""
+    if cnp.PyArray_SIZE(index.array) == 0:
+        return new_tensor(np.zeros(constants[1], (<Tensor> g).array.dtype))
+    return g.gather(constants[0], index)
+
+
 @cython.final
 cdef class ScatterAddBackward0(ByIndex):
     cdef object rule(self, object g, int i):
-        return g if i == 0 else g.gather(self.constants[0], unpack(self, 0))
+        return g if i == 0 else gathered(g, <tuple> self.constants, unpack(self, 0))
 
     cdef object jvp(self, tuple tangents):
         t, s = tangents
@@ -101,7 +108,7 @@ cdef class ScatterAddBackward0(ByIndex):
 cdef class ScatterBackward0(ByIndex):
     cdef object rule(self, object g, int i):
         dim, index = self.constants[0], unpack(self, 0)
-        return scatter(g, dim, index, 0) if i == 0 else g.gather(dim, index)
+        return scatter(g, dim, index, 0) if i == 0 else gathered(g, <tuple> self.constants, index)
 
     cdef object jvp(self, tuple tangents):
         t, s = tangents
@@ -144,7 +151,7 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None):
     s = <Tensor> given
     check_types("scatter", "self and src", x, s)
     scattered(array, d, i.array, s.array, False)
-    return entered(ScatterBackward0, (d,), x, i, s, array)
+    return entered(ScatterBackward0, (d, shape_of(s)), x, i, s, array)
 
 
 @op(methods=("scatter_add",))
@@ -161,7 +168,7 @@ def scatter_add(input, dim, index, src):
     check_types("scatter_add", "self and src", x, s)
     array = dense_copy(x.array)
     scattered(array, d, i.array, s.array, True)
-    return entered(ScatterAddBackward0, (d,), x, i, s, array)
+    return entered(ScatterAddBackward0, (d, shape_of(s)), x, i, s, array)
 
 
 cdef int scattered(cnp.ndarray array, int dim, cnp.ndarray index, cnp.ndarray source, bint added) except -1:

@@ -474,7 +474,7 @@ class Tensor(TensorBase):
     def numel(self) -> _int:
         """the number of elements."""
     def numpy(self, *, force: _bool = False) -> _Array:
-        """the tensor's own memory; RuntimeError if it requires grad, unless forced."""
+        """an array on the tensor's memory."""
     @property
     def output_nr(self) -> _int: ...
     @overload
