@@ -4,7 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-_FORM = re.compile(r"v?(?P<release>\d+(?:\.\d+)*)(?P<pre>[-_.]?(?:a|b|c|rc|alpha|beta|pre|preview|dev)[-_.]?\d*)?", re.IGNORECASE)
+_PRE = r"[-_.]?(?:a|b|c|rc|alpha|beta|pre|preview|dev)[-_.]?\d*"
+_FORM = re.compile(rf"v?(?P<release>\d+(?:\.\d+)*)(?P<pre>{_PRE})?", re.IGNORECASE)
 
 
 class TorchVersion(str):

@@ -21,7 +21,8 @@ FIXED = (AttributeError, "not writable|no setter|no deleter|can't set|can't dele
 
 # What setting to each of VALUES, and deleting, gives: an error, or what is read afterwards. A callable says it by tensor.
 EXPECTED = {
-    "data": {"None": (TypeError, "Variable data has to be a tensor, but got NoneType"), "5": (TypeError, "Variable data has to"),
+    "data": {"None": (TypeError, "Variable data has to be a tensor, but got NoneType"),
+             "5": (TypeError, "Variable data has to"),
              "True": (TypeError, "Variable data has to"), "a tensor": [1.0, 1.0],
              "del": (RuntimeError, "Deleting tensor data is not allowed. Delete tensor instead!")},
     "requires_grad": {"None": BOOL, "5": BOOL, "a tensor": BOOL, "del": BOOL, "True": lambda kind: {
@@ -161,7 +162,7 @@ def test_a_grad_dtype_that_the_gradient_has_not():
     assert x.grad_dtype is torch.float32
     x.grad = None
     x.grad_dtype = torch.float64
-    with pytest.raises(RuntimeError, match="to a tensor with grad_dtype 'double'|grad_dtype 'Double'"):
+    with pytest.raises(RuntimeError, match=r"to a tensor with grad_dtype '[dD]ouble'"):
         x.grad = torch.ones(2)
 
 
@@ -220,7 +221,7 @@ def test_a_tensor_of_64_dimensions_has_a_text():
 
 
 def test_a_view_of_the_last_dimensions_of_a_vector_is_refused():
-    with pytest.raises(RuntimeError, match=r"tensor\.mT is only supported on matrices or batches of matrices\. Got 1-D tensor"):
+    with pytest.raises(RuntimeError, match=r"tensor\.mT is only supported on matrices or batches of matrices\."):
         torch.ones(3).mT  # noqa: B018
 
 

@@ -158,7 +158,8 @@ IMPORTS = """
     from torch.autograd.function import once_differentiable
     from torch.nn import functional
     import importlib, sys
-    assert torch.Tensor is autograd_cy.Tensor and torch.autograd is autograd_cy.autograd is importlib.import_module("torch.autograd")
+    assert torch.Tensor is autograd_cy.Tensor
+    assert torch.autograd is autograd_cy.autograd is importlib.import_module("torch.autograd")
     assert fwAD is autograd_cy.autograd.forward_ad and F is functional is nn.functional is autograd_cy.nn.functional
     assert Function is autograd_cy.autograd.Function and Tensor is type(torch.ones(1))
     assert torch.autograd.__spec__.name == "autograd_cy.autograd" and F.__name__ == "autograd_cy.nn.functional"

@@ -1,5 +1,6 @@
 """A plain training loop as users type it: for mypy --strict and pyright (tests/test_typing.py), and run once."""
 
+import itertools
 from typing import Any
 
 import autograd_cy as torch
@@ -26,7 +27,7 @@ class Named(torch.Tensor):
 
 class Net:
     def __init__(self, sizes: list[int]) -> None:
-        self.weights = [torch.randn(n, m, requires_grad=True) for n, m in zip(sizes, sizes[1:])]
+        self.weights = [torch.randn(n, m, requires_grad=True) for n, m in itertools.pairwise(sizes)]
 
     def __call__(self, x: Tensor) -> Tensor:
         for w in self.weights[:-1]:

@@ -23,7 +23,8 @@ def explained(function, given, names, message):
             f"{found[1]}() received an invalid combination of arguments: got an unexpected keyword argument {keyword[2]!r}, "
             f"but here it takes {takes}"
         )
-    missing = [p.name for p in parameters[given:] if p.default is p.empty and p.name not in names and p.kind < p.VAR_POSITIONAL]
+    wanted = [p.name for p in parameters[given:] if p.default is p.empty and p.kind < p.VAR_POSITIONAL]
+    missing = [name for name in wanted if name not in names]
     if missing:
         return f"{found[1]}() missing {len(missing)} required positional arguments: " + ", ".join([f'"{n}"' for n in missing])
     return f"{found[1]}() received an invalid combination of arguments: {given} positional ones, but here it takes {takes}"
