@@ -99,9 +99,10 @@ def install_as_torch() -> TorchAlias:
     """``install_as_torch()`` makes `import torch` in this process import this package.
 
     Its names are this package's, its version is that of the PyTorch that it stands for. So do
-    `import torch.nn.functional as F`, `from torch.autograd import Function` and the like. What this package has not is a ModuleNotFoundError, or the AttributeError of its own modules. The result takes the name back by `remove()`, or
-    at the end of a with block. ImportError if PyTorch is imported already. `python -m autograd_cy script.py` runs a whole
-    script that way; a process that multiprocessing spawns has to install anew.
+    `import torch.nn.functional as F`, `from torch.autograd import Function` and the like. What this package has not is a
+    ModuleNotFoundError, or the AttributeError of its own modules. The result takes the name back by `remove()`, or at the end
+    of a with block. ImportError if PyTorch is imported already. `python -m autograd_cy script.py` runs a whole script that
+    way; a process that multiprocessing spawns has to install anew.
 
     >>> import subprocess, sys
     >>> script = '''
