@@ -212,3 +212,21 @@ def test_inference_mode_switches_it_off():
         with torch.inference_mode():
             assert fwd.unpack_dual(x).tangent is None
         assert fwd.unpack_dual(x * 2).tangent.tolist() == [2.0, 2.0]
+
+
+def test_the_primal_is_a_view_of_its_own():
+    """Of a tensor without tangent it was the tensor itself."""
+    x = leaf([1.0, 2.0])
+    with fwd.dual_level():
+        for tensor in (x, fwd.make_dual(x, f64(1.0, 1.0))):
+            primal = fwd.unpack_dual(tensor).primal
+            assert primal is not tensor and not primal.is_leaf and fwd.unpack_dual(primal).tangent is None
+        (primal * 3).sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0] and fwd.unpack_dual(x).primal is x
+
+
+def test_a_tangent_has_no_tangent():
+    with fwd.dual_level():
+        dual = fwd.make_dual(f64(1.0), f64(1.0))
+        with pytest.raises(RuntimeError, match="Setting a forward grad that itself has a forward gradient at the same level"):
+            fwd.make_dual(f64(1.0), dual * 2)

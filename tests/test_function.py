@@ -274,3 +274,34 @@ def test_jvp_and_backward_of_one_function_agree():
     x = leaf([0.5, -1.0])
     (gradient,) = torch.autograd.grad(F.apply(x).sum(), x)
     assert tangent(F.apply, ones, x.detach()).tolist() == pytest.approx(gradient.tolist(), rel=1e-15)
+
+
+class Triple(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.mark_dirty(x)
+        return x.mul_(3)
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 3
+
+
+def test_an_unrecorded_function_returns_what_it_wrote_outside_of_the_graph():
+    x = torch.ones(2, requires_grad=True)
+    y = x * 2
+    with torch.no_grad():
+        z = Triple.apply(y)
+    assert not z.requires_grad and z is not y and z.tolist() == y.tolist() == [6.0, 6.0] and y.requires_grad
+    y.mul_(2)
+    assert z.tolist() == [12.0, 12.0]
+
+
+def test_what_a_function_wrote_has_no_grad_of_before():
+    y = torch.ones(2, requires_grad=True) * 2
+    y.retain_grad()
+    y.sum().backward(retain_graph=True)
+    Triple.apply(y)
+    assert y.grad is None
+    (y * 5).sum().backward()
+    assert y.grad.tolist() == [5.0, 5.0]

@@ -136,6 +136,41 @@ def test_copy_takes_numbers():
     assert x.grad.tolist() == [0.0, 2.0]
 
 
+LEAF_VIEWS = {"slice": lambda t: t[:, 0], "view": lambda t: t.view(-1), "unbind": lambda t: t.unbind(-1)[0]}
+PART_WRITES = {
+    "item": lambda x: x.__setitem__(slice(1, None), 0.0),
+    "items": lambda x: x.__setitem__([0, 1], 0.0),
+    "through a view": lambda x: x[:2].mul_(2.0),
+    "itself": lambda x: x.mul_(2.0),
+}
+
+
+@pytest.mark.parametrize("write", PART_WRITES)
+@pytest.mark.parametrize("view", LEAF_VIEWS)
+def test_a_leaf_that_is_a_view_is_not_written(view, write):
+    """`x[1:] = 0` was written, as its place is a view of a base that requires no grad; `x[:2].mul_(2)` made x no leaf."""
+    base = torch.ones(3, 1)
+    x = LEAF_VIEWS[view](base).requires_grad_()
+    with pytest.raises(RuntimeError, match="is being (used in an in-place operation|modified inplace)"):
+        PART_WRITES[write](x)
+    assert base.flatten().tolist() == [1.0, 1.0, 1.0] and x.is_leaf
+    (x * x).sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0, 2.0]
+
+
+def test_a_view_of_what_was_detached_in_place():
+    """Its history is over when the memory is written; a write through it is refused, as the base is a leaf now."""
+    x = torch.ones(2, requires_grad=True)
+    y = x * 2
+    v = y.view(-1)
+    y.detach_()
+    with pytest.raises(RuntimeError, match="a view of a leaf Variable"):
+        v.mul_(3)
+    y.mul_(3)
+    v.sum().backward()
+    assert v.tolist() == [6.0, 6.0] and x.grad is None
+
+
 OVERLAPPING = {
     "shifted": lambda t: t[0, 1:].add_(t[0, :-1]),
     "transposed": lambda t: t.mul_(t.t()),

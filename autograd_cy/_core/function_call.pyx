@@ -95,6 +95,8 @@ cdef object enter_outputs(FunctionNode node, object result, list inputs, bint re
     note_outputs(node, tuple(outputs), inputs, recorded, changes)
     for change in changes:
         commit(<Change> change)
+        if recorded:
+            (<Change> change).target.gradient = None        # that was of what it held before
     if recorded and current_mode() & DETECT_NAN:
         check_results(node, tuple(outputs), inputs)
     if thread_state().mode & OP_HOOKS:
@@ -154,6 +156,10 @@ cdef Tensor output_of(FunctionNode node, Tensor y, list inputs, bint recorded, b
     """The Tensor that stands for what forward returned: an input that comes back unchanged is a view of itself."""
     cdef Tensor alias
     cdef int creation = AMONG_SEVERAL if several else IN_FUNCTION
+    if is_among(y, tuple(inputs)) and wants_grad(y) and (not recorded or is_among(y, node.non_differentiable or ())):
+        alias = new_tensor(y.array)         # no view: that would require grad as its base does
+        share_version(y, alias)
+        return alias
     if is_among(y, node.dirty or ()):
         return y
     if not is_among(y, tuple(inputs)) and (not recorded or y.grad_fn is None and not y.needs_grad):
@@ -161,9 +167,6 @@ cdef Tensor output_of(FunctionNode node, Tensor y, list inputs, bint recorded, b
             y.extras.creation = creation
         return y
     alias = new_tensor(y.array)
-    if wants_grad(y) and (not recorded or is_among(y, node.non_differentiable or ())):
-        share_version(y, alias)             # a view would require grad as its base does
-        return alias
     link_view(y, alias, creation)
     if is_view_of_another(alias):
         alias.extras.creation = creation

@@ -56,7 +56,8 @@ cdef bint is_recorded_write(Tensor target, object source, str operation) except 
     if target.inference:
         check_write(True, operation)
     if touches_gradients(target, source):
-        refuse_write(target, operation)
+        if is_differentiable(code_of(target.array)):
+            refuse_write(target, operation)
     elif not touches_tangents(target, source):
         return thread_state().mode & OP_HOOKS != 0      # not recorded, but seen
     return is_differentiable(code_of(target.array))
@@ -94,7 +95,7 @@ cdef int refuse_write(Tensor target, str operation) except -1:
         base = target.extras.base
         if target.extras.creation != IN_GRAD_MODE:
             raise refusal(target, False)
-        if base.needs_grad and base.grad_fn is None:
+        if base.grad_fn is None and (base.needs_grad or target.needs_grad):     # a leaf on its own; the base was frozen
             raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation. "
                                f"({operation}(): write under no_grad(), or to a clone() of the leaf)")
         if not lies_inside(base.array, target.array):

@@ -83,14 +83,16 @@ cpdef set_tangent(Tensor x, Tensor t):
 
 
 def without_tangent(Tensor x):
-    """A view of `x` at the same place in the graph, without its tangent."""
-    cdef Tensor alias = new_tensor(x.array)
-    make_current(x)
-    if x.grad_fn is not None:
-        alias.grad_fn, alias.output_number, alias.needs_grad = x.grad_fn, x.output_number, True
-    link_view(x, alias)
-    extras_of_tensor(alias).is_dual = True
-    return alias
+    """A view of `x` that has no tangent, and gets none with it."""
+    cdef ThreadState *state = thread_state()
+    cdef Tensor primal
+    state.mode &= ~FORWARD_AD
+    try:
+        primal = <Tensor> (<object> x).view_as(x)
+    finally:
+        state.mode |= FORWARD_AD
+    extras_of_tensor(primal).is_dual = True
+    return primal
 
 
 def dual_of(Tensor x, Tensor t):

@@ -12,12 +12,13 @@ from autograd_cy._core.index cimport place_of_index
 from autograd_cy._core.index_put cimport index_put_
 from autograd_cy._core.index_tensors cimport explained, places_of, without_leading
 from autograd_cy._core.inference cimport check_write
-from autograd_cy._core.inplace cimport check_memory, may_overlap, touches_graph
+from autograd_cy._core.inplace cimport check_memory, may_overlap, refuse_write, touches_graph
+from autograd_cy._core.modes cimport current_mode
 from autograd_cy._core.op_hooks cimport go_on, pause
 from autograd_cy._core.operands cimport number_code
 from autograd_cy._core.overwriting cimport copy_, fill_, put
-from autograd_cy._core.state cimport OP_HOOKS, thread_state
-from autograd_cy._core.tensor cimport Tensor, extend, new_tensor
+from autograd_cy._core.state cimport NO_GRAD, OP_HOOKS, thread_state
+from autograd_cy._core.tensor cimport Tensor, extend, new_tensor, wants_grad
 
 cnp.import_array()
 
@@ -32,6 +33,8 @@ def set_item(Tensor self, index, value):
     recorded = touches_graph(self, value) or thread_state().mode & OP_HOOKS != 0
     if not recorded:
         check_write(self.inference, "__setitem__")
+    elif not current_mode() & NO_GRAD and wants_grad(self):
+        refuse_write(self, "__setitem__")           # of itself: the place is a view of its base, and knows nothing of it
     place, indices = place_of_index(self, index, recorded)
     if recorded:
         set_recorded(place, indices, value)

@@ -109,7 +109,7 @@ cdef int renew(Tensor view) except -1:
     cdef Node node
     cdef NodeHooks before = None
     cdef object output = view.output_number
-    if not base.needs_grad:
+    if not base.needs_grad and view.grad_fn is None:
         return 0
     if extras.creation != IN_GRAD_MODE:
         raise refusal(view, True)

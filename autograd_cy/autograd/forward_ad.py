@@ -108,6 +108,8 @@ def make_dual(tensor, tangent, *, level=None):
         raise RuntimeError(
             "Trying to set a forward gradient on a Tensor that already has a forward gradient at the same level 0"
         )
+    if record.get_tangent(tangent) is not None:
+        raise RuntimeError("Setting a forward grad that itself has a forward gradient at the same level 0 is not supported.")
     return record.dual_of(tensor, tangent)
 
 
@@ -124,8 +126,7 @@ def unpack_dual(tensor, *, level=None):
     if not record.is_dual_level_open() or not _is_fwd_grad_enabled():
         return UnpackedDualTensor(tensor, None)
     _check_level("unpack_dual", level)
-    tangent = record.get_tangent(tensor)
-    return UnpackedDualTensor(record.without_tangent(tensor) if tangent is not None else tensor, tangent)
+    return UnpackedDualTensor(record.without_tangent(tensor), record.get_tangent(tensor))
 
 
 class _set_fwd_grad_enabled(_Switch):
