@@ -1,0 +1,147 @@
+"""What two modules make of a script: where they differ."""
+
+import cmath
+import re
+
+from random_scripts.differences import IN_PART, ON_PURPOSE, PRECISION, UNSEEN
+from random_scripts.session import Session
+
+
+class Difference(Exception):
+    """Where two runs part: `kind` says at what, for finding the same again."""
+
+    def __init__(self, kind, text):
+        super().__init__(f"{kind}: {text}")
+        self.kind = kind
+
+
+class Abandoned(Exception):
+    """From here on the two go different ways on purpose."""
+
+
+class Pair:
+    """The same script on two modules, the second of which is right."""
+
+    def __init__(self, ours, theirs):
+        self.ours, self.theirs = Session(ours), Session(theirs)
+        self.lines = []
+        self.tolerance = 1e-8
+        self.unseen = set()  # fields that are not compared
+
+    def run(self, line):
+        self.lines.append(line)
+        for name, bound in PRECISION.items():
+            if name in line:
+                self.tolerance = max(self.tolerance, bound)
+        for word, fields in UNSEEN.items():
+            if re.search(word, line):
+                self.unseen |= fields
+        ours, theirs = self.ours.run(line), self.theirs.run(line)
+        compare_errors(ours, theirs)
+        if "InPlace" in line and theirs is not None:
+            raise Abandoned(theirs[1])  # refused before it has written, or after
+        if "create_graph" in line and "materialize" not in line and self.ours.flags() != self.theirs.flags():
+            raise Abandoned("whether a derivative that is a constant requires grad depends on the formula")
+        self.same("log", self.ours.log, self.theirs.log)
+        if len(self.ours.log) > 200:
+            self.ours.log.clear(), self.theirs.log.clear()
+
+    def look(self):
+        ours, theirs = self.ours.look(), self.theirs.look()
+        if ours.keys() != theirs.keys():
+            raise Difference("names", f"{sorted(ours)} and {sorted(theirs)}")
+        for name in theirs:
+            for field, value in theirs[name].items():
+                self.same(field, ours[name][field], value, name)
+
+    def same(self, field, found, expected, name=""):
+        if field in self.unseen or (field == "base" and expected == "?"):  # PyTorch's gradients are views now and then
+            return
+        if field == "requires_grad" and expected and self.theirs.is_integer(name):
+            raise Abandoned
+        if field == "dtype" and expected == "torch.complex32":
+            raise Abandoned
+        if field in ("grad", "tangent") and expected == "RuntimeError":
+            return
+        if field == "node" and expected is not None and expected[0].startswith("ViewAs"):
+            return  # what of a view is AsStridedBackward0 here
+        if found != expected and not near(found, expected, self.tolerance):
+            raise Difference(field, f"{name} {found}, PyTorch {expected}")
+
+    def close(self):
+        self.ours.close()
+        self.theirs.close()
+
+
+def compare_errors(found, expected):
+    if found is None and expected is None:
+        return
+    alike = found is not None and expected is not None and are_akin(found, expected)
+    if alike and is_like(found, IN_PART):
+        raise Abandoned(found[1])
+    if not alike and any(is_like(found, ours) and is_like(expected, theirs) for ours, theirs in ON_PURPOSE):
+        raise Abandoned(f"{found}, PyTorch {expected}")
+    if found is None or expected is None:
+        raise Difference("error", f"{found}, PyTorch {expected}")
+    if not alike:
+        raise Difference("error text", f"{found}, PyTorch {expected}")
+
+
+def are_akin(found, expected):
+    """Whether two errors are of one kind, and their messages have four words in a row in common, or all if there are less."""
+    if not issubclass(found[0], expected[0]) and found[0].__name__ != expected[0].__name__:
+        return False
+    if expected[0] is NotImplementedError:
+        return True
+    found, expected = words(found[1]), words(expected[1])
+    return any(" ".join(expected[k : k + 4]) in " ".join(found) for k in range(max(len(expected) - 3, 1)))
+
+
+def is_like(error, pattern):
+    return error is None if pattern is None else error is not None and re.search(pattern, error[1]) is not None
+
+
+def words(text):
+    return re.findall(r"[a-z_]+", text.replace("torch.", "").lower())
+
+
+def near(found, expected, tolerance):
+    """Whether two nests of sequences are the same, numbers nearly: in relation to the largest beside them."""
+    if isinstance(expected, (list, tuple)):
+        if type(found) is not type(expected) or len(found) != len(expected):
+            return False
+        if expected and all(isinstance(x, (float, complex)) for x in expected):
+            scale = max([abs(x) for x in expected if cmath.isfinite(x)], default=0)
+            return all(close(x, y, tolerance, scale) for x, y in zip(found, expected, strict=True))
+        return all(near(x, y, tolerance) for x, y in zip(found, expected, strict=True))
+    if isinstance(expected, (float, complex)):
+        return close(found, expected, tolerance, abs(expected))
+    return type(found) is type(expected) and found == expected
+
+
+def close(x, y, tolerance, scale):
+    if type(x) is not type(y):
+        return False
+    if cmath.isnan(y):
+        return True  # which way NaNs go depends on the formula
+    if cmath.isinf(y):
+        return not cmath.isfinite(x)
+    if isinstance(y, complex):
+        return close(x.real, y.real, tolerance, scale) and close(x.imag, y.imag, tolerance, scale)
+    return x == y or abs(x - y) <= tolerance * max(scale, 0.1)
+
+
+def difference(lines, modules):
+    """Run a script on two modules: where they differ, None if they don't."""
+    pair = Pair(*modules)
+    try:
+        for line in lines:
+            pair.run(line)
+        pair.look()
+    except Difference as found:
+        return found
+    except Abandoned:
+        return None
+    finally:
+        pair.close()
+    return None

@@ -1,0 +1,81 @@
+"""Where the two modules may differ: by rounding, on purpose, and where PyTorch promises nothing."""
+
+# What this package says, and what PyTorch does, where they differ on purpose: a script ends there.
+ON_PURPOSE = [
+    # what is refused here alone
+    ("expected out= of shape", ""),
+    ("expected out= of shape", None),
+    ("more than one element of the written-to tensor", None),
+    ("Such functions do not allow the output views", None),  # requires_grad_() of one that is cut off
+    ("You must implement the jvp function", None),  # a checkpoint in forward mode
+    ("modified by an inplace operation", None),  # what PyTorch has packed it doesn't check
+    ("Inplace update to inference tensor", None),  # what is detached from one, here is one
+    ("more than one element of the written-to tensor", ""),
+    ("is not implemented for tensors of type", ""),
+    ("is not implemented for tensors of type", None),
+    # what is refused there alone: more than has to be, or by mistake
+    (None, "Index put requires the source and destination dtypes match"),  # converted here
+    (None, "modified by an inplace operation"),
+    (None, "its base or another view of its base has been modified inplace"),
+    (None, "backward through the graph a second time"),
+    (None, "some elements of the input tensor and the written-to tensor"),
+    (None, "A leaf node was passed to _will_engine_execute_node"),
+    (None, "ZeroTensors are immutable|unallocated storage"),
+    (None, "a leaf Variable that requires grad is being used in an in-place operation"),  # what of a view that isn't fresh
+    (None, "data set to a tensor that requires gradients must be floating point"),  # integers that do
+    (None, "not implemented for 'ComplexHalf'"),
+    (None, "INTERNAL ASSERT FAILED|Could this error message be improved"),
+    (None, "'NoneType' object has no attribute 'next_functions'"),
+    (None, "Trying to use forward AD with aten::.*_backward"),
+    (None, "must have a storage_offset divisible by|must have a last dimension with stride 1"),
+    (None, "Expected gradient function to be set"),
+    (None, "more than one element of the written-to tensor"),  # the primal of a dual
+    (None, "A view was created in no_grad mode and is being modified"),  # of integers
+    (None, "Trying to resize storage that is not resizable"),
+    (None, "Autograd not support dtype"),
+    # which of two mistakes is seen first
+    ("", "INTERNAL ASSERT FAILED|Expected gradient function to be set|Inference tensors cannot be saved|ComplexHalf"),
+    ("", "detached in-place"),
+    ("Such functions do not allow the output views", ""),
+    ("", "some elements of the input tensor and the written-to tensor"),
+    ("some elements of the input tensor and the written-to tensor", ""),
+    ("", "A view was created in no_grad mode"),
+    ("can't be cast", ""),
+    ("", "can't be cast"),
+    ("Subtraction, the `-` operator", ""),
+    ("", "A leaf node was passed to _will_engine_execute_node"),
+    ("", "Such functions do not allow the output views"),
+    ("A view was created in", ""),
+    ("mat1 and mat2 shapes cannot be multiplied|size mismatch", ""),
+    ("", "mat1 and mat2 shapes cannot be multiplied"),
+    ("modified by an inplace operation", ""),
+    ("", "modified by an inplace operation"),
+    ("a second time", ""),
+    # a text of NumPy's
+    ("broadcast|must match the size", "^expand\\(|^The expanded size of the tensor"),
+]
+
+# Errors after which PyTorch has done a part of what it refuses, another one than is done here.
+IN_PART = "Inplace update to inference tensor|modified by an inplace operation|backward through the graph a second time"
+
+# What is not compared any more after a line with a word: how a gradient came about, and what PyTorch does twice.
+UNSEEN = {
+    r"\.grad\b": {"_version"},
+    r"tensor\(\[\]": {"_version"},
+    r"InPlace": {"_version"},
+    r"\[\.\.\.\] = ": {"node"},  # of one number it is a FillBackward
+    r"fw\.": {"base"},
+    r"unpack_dual": {"node", "is_leaf"},  # what it gives has a node of its own in PyTorch
+    r"clamp_?\(min=": {"tangent"},  # of equal ones: in PyTorch not what backward makes of them
+    r"inference_mode\(\)": {"_version"},
+    r"= -?[\w.]+ \*\* ": {"stride"},  # a number to the power of a tensor is contiguous in PyTorch
+    r"detach_": {"retains_grad", "requires_grad", "is_leaf", "node"},  # of views of it
+    r" @ |mm\(": {"_version"},
+    r"\.data = ": {"is_inference"},
+    r"multi_grad_hook.*\"\)\)": {"log"},  # PyTorch doesn't count roots
+}
+
+# The relative error that a line with a word lets pass from then on; else it is that of float64.
+PRECISION = {
+    "float16": 2e-2, "half": 2e-2, "float32": 2e-4, "complex64": 2e-4, "float()": 2e-4, "int": 2e-4, "bool": 2e-4, " > ": 2e-4,
+}  # fmt: skip
