@@ -6,6 +6,8 @@ ON_PURPOSE = [
     ("expected out= of shape", ""),
     ("expected out= of shape", None),
     ("more than one element of the written-to tensor", None),
+    ("A view was created in", None),  # its flags, or its tangent, when it is cut off
+    ("cannot resize variables", None),
     ("Such functions do not allow the output views", None),  # requires_grad_() of one that is cut off
     ("You must implement the jvp function", None),  # a checkpoint in forward mode
     ("modified by an inplace operation", None),  # what PyTorch has packed it doesn't check
@@ -35,7 +37,7 @@ ON_PURPOSE = [
     (None, "Autograd not support dtype"),
     # which of two mistakes is seen first
     ("", "INTERNAL ASSERT FAILED|Expected gradient function to be set|Inference tensors cannot be saved|ComplexHalf"),
-    ("", "detached in-place"),
+    ("", "detached in-place|has no attribute 'next_functions'"),
     ("Such functions do not allow the output views", ""),
     ("", "some elements of the input tensor and the written-to tensor"),
     ("some elements of the input tensor and the written-to tensor", ""),
