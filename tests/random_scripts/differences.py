@@ -8,6 +8,8 @@ ON_PURPOSE = [
     ("more than one element of the written-to tensor", None),
     ("A view was created in", None),  # its flags, or its tangent, when it is cut off
     ("cannot resize variables", None),
+    (None, "cannot resize variables"),
+    ("a view has other memory than its base", None),
     ("Such functions do not allow the output views", None),  # requires_grad_() of one that is cut off
     ("You must implement the jvp function", None),  # a checkpoint in forward mode
     ("modified by an inplace operation", None),  # what PyTorch has packed it doesn't check

@@ -282,7 +282,7 @@ FORWARD = """
 LAST = """
 {g}.backward(torch.ones_like({g}), retain_graph=True)
 {g}.backward(torch.ones_like({g}), retain_graph=True)
-{g}.abs().sum().backward(create_graph=True)
+{g}.square().sum().backward(create_graph=True)
 """.strip().splitlines()
 
 # What a line may stand in.
