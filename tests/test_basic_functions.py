@@ -25,7 +25,7 @@ def test_delayed_error():
     x = leaf([1.0, 2.0])
     y = functions.DelayedError("mine", 1)(x * 2)
     assert y.grad_fn.name() == "torch::autograd::Error" and type(y.grad_fn).__name__ == "Error" and y.tolist() == [2.0, 4.0]
-    with pytest.raises(RuntimeError, match="^mine"):
+    with pytest.raises(RuntimeError, match=r"^mine"):
         y.sum().backward()
     with torch.no_grad():
         assert functions.DelayedError("mine", 1)(x).requires_grad
@@ -139,7 +139,7 @@ def test_input_metadata():
     (of_leaf,) = torch.autograd.graph.get_gradient_edge(x).node._input_metadata
     assert list(of_leaf.shape) == [2, 3]
     parts = x.unbind(0)
-    assert [list(m.shape) for m in [p.grad_fn for p in parts][0]._input_metadata] == [[3], [3]]
+    assert [list(m.shape) for m in parts[0].grad_fn._input_metadata] == [[3], [3]]
     own = define(lambda ctx, x: (x.sum(), x.to(torch.int64)), lambda ctx, g, h: g).apply(x)[0]
     assert list(own.grad_fn._input_metadata[0].shape) == []
     with pytest.raises(AttributeError):

@@ -13,12 +13,12 @@ import pytest
 
 pytest.importorskip("resource", reason="a process with limits of its own: POSIX")
 
-from garbage.__main__ import describe, run, stack_of  # noqa: E402
-from garbage.calls import changed, complaint, make_call, state_of  # noqa: E402
-from garbage.surface import KINDS, functions, methods  # noqa: E402
-from garbage.values import Evil, Maker  # noqa: E402
+from garbage.__main__ import describe, run, stack_of
+from garbage.calls import changed, complaint, make_call, state_of
+from garbage.surface import KINDS, functions, methods
+from garbage.values import Evil, Maker
 
-import autograd_cy as ag  # noqa: E402
+import autograd_cy as ag
 
 CALLS = int(os.environ.get("AUTOGRAD_CY_CALLS", "2000"))
 

@@ -48,13 +48,13 @@ def test_jacobians_for_a_complex_input():
 
 def test_what_jacobians_refuse():
     x, z = tensor([1.0, 2.0]), tensor([1j], torch.complex128)
-    with pytest.raises(ValueError, match="Expected grad_out to be 1.0. get_numerical_jacobian no longer"):
+    with pytest.raises(ValueError, match=r"Expected grad_out to be 1.0. get_numerical_jacobian no longer"):
         get_numerical_jacobian(lambda inputs: inputs[0], (x,), grad_out=2.0)
-    with pytest.raises(ValueError, match="Expected grad_out to be 1.0. get_analytical_jacobian no longer"):
+    with pytest.raises(ValueError, match=r"Expected grad_out to be 1.0. get_analytical_jacobian no longer"):
         get_analytical_jacobian((x,), x * 2, grad_out=2.0)
-    with pytest.raises(ValueError, match="Expected output to be non-complex. get_numerical_jacobian no longer"):
+    with pytest.raises(ValueError, match=r"Expected output to be non-complex. get_numerical_jacobian no longer"):
         get_numerical_jacobian(lambda inputs: inputs[0] * 2, (z,))
-    with pytest.raises(ValueError, match="Expected output to be non-complex. get_analytical_jacobian no"):
+    with pytest.raises(ValueError, match=r"Expected output to be non-complex. get_analytical_jacobian no"):
         get_analytical_jacobian((z,), z * 2)
 
 

@@ -127,7 +127,7 @@ def test_refused_writes_change_nothing(case):
 def test_copy_takes_numbers():
     t = torch.tensor([1.0, 2.0])
     assert t.copy_(3).tolist() == [3.0, 3.0] and t.copy_(True).tolist() == [1.0, 1.0]
-    with pytest.raises(TypeError, match="argument 'other' .*must be Tensor, not list"):
+    with pytest.raises(TypeError, match=r"argument 'other' .*must be Tensor, not list"):
         t.copy_([1.0, 2.0])
     x = torch.ones(2, requires_grad=True)
     y = x * 2
@@ -151,7 +151,7 @@ def test_a_leaf_that_is_a_view_is_not_written(view, write):
     """`x[1:] = 0` was written, as its place is a view of a base that requires no grad; `x[:2].mul_(2)` made x no leaf."""
     base = torch.ones(3, 1)
     x = LEAF_VIEWS[view](base).requires_grad_()
-    with pytest.raises(RuntimeError, match="is being (used in an in-place operation|modified inplace)"):
+    with pytest.raises(RuntimeError, match=r"is being (used in an in-place operation|modified inplace)"):
         PART_WRITES[write](x)
     assert base.flatten().tolist() == [1.0, 1.0, 1.0] and x.is_leaf
     (x * x).sum().backward()

@@ -35,7 +35,10 @@ CHOOSING = {
         lambda y, w: y.masked_fill_(chosen(y), w.reshape(-1)[0]),
         lambda y, w: torch.where(chosen(y), w.reshape(-1)[0], y),
     ),
-    "mask": (lambda y, w: y.__setitem__(chosen(y), w.reshape(-1)[0]), lambda y, w: torch.where(chosen(y), w.reshape(-1)[0], y)),
+    "mask": (
+        lambda y, w: y.__setitem__(chosen(y), w.reshape(-1)[0]),
+        lambda y, w: torch.where(chosen(y), w.reshape(-1)[0], y),
+    ),
     "index": (
         lambda y, w: y.__setitem__(torch.tensor([0, -1]), w.reshape(-1)[0]),
         lambda y, w: torch.where(ends(y), w.reshape(-1)[0], y),

@@ -1,4 +1,4 @@
-"""x[index] read, written plainly and written on record: where each goes, and what is refused, is the same, and as in PyTorch."""
+"""x[index] read, written plainly and on record: where each goes, and what is refused, is the same, and as in PyTorch."""
 
 import warnings
 

@@ -15,8 +15,8 @@ torch = pytest.importorskip("torch")
 inf, nan = float("inf"), float("nan")
 NUMBERS = [
     True, False, 0, 1, 2, 3, -1, -2, 127, 128, 200, 255, 256, 300, -129, 2**15, 2**16, 2**31, 2**53 + 1, 2**63 - 1, -(2**63),
-    2**63, 2**64, -(2**63) - 1, 0.0, -0.0, 0.1, 1 / 3, 1.5, -1.5, 255.0, 256.0, 1e5, 1e-5, 65504.0, 65520.0, 65536.0, 1e38, 1e39,
-    inf, -inf, nan, 1j, 1 + 2j,
+    2**63, 2**64, -(2**63) - 1, 0.0, -0.0, 0.1, 1 / 3, 1.5, -1.5, 255.0, 256.0, 1e5, 1e-5, 65504.0, 65520.0, 65536.0, 1e38,
+    1e39, inf, -inf, nan, 1j, 1 + 2j,
 ]  # fmt: skip
 HALF = [0.25, 0.0, -0.0, 1.0, -1.0, 1e-5, 6e4, inf, -inf, nan, 0.3333, -7.5]
 VALUES = {
@@ -107,7 +107,7 @@ def is_left_out(call, dtype, n):
         return dtype.startswith("complex")
     if "clamp" in call:
         return isinstance(n, complex)
-    return "addmm" in call and dtype == "float16" and abs(n) > 65504 or n == nan
+    return ("addmm" in call and dtype == "float16" and abs(n) > 65504) or n == nan
 
 
 def outcome(call, module, dtype, n):

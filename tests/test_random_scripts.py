@@ -180,10 +180,10 @@ def test_derivatives_of_smooth_scripts_agree():
         for line in SmoothWriter(seed, session).lines(LENGTH):
             lines.append(line)
             session.run(line)
-        kind, found = disagreement(Smooth(ag, lines), seed)
+        kind, _ = disagreement(Smooth(ag, lines), seed)
         refused += kind == "refused"
         if kind not in ("none", "refused"):
-            lines = shrunk(lines, lambda fewer, kind=kind: disagreement(Smooth(ag, fewer), seed)[0] == kind)
+            lines = shrunk(lines, lambda fewer, kind=kind, seed=seed: disagreement(Smooth(ag, fewer), seed)[0] == kind)
             pytest.fail(f"script {seed}\n" + "\n".join(lines) + f"\n{disagreement(Smooth(ag, lines), seed)}", pytrace=False)
     assert refused <= 0.6 * (COUNT // 3)
 

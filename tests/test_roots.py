@@ -131,7 +131,7 @@ def test_grad_variables_is_the_old_name_of_grad_tensors():
 def test_roots_that_are_no_tensors(root):
     x = leaf(1.0)
     for call in (lambda: torch.autograd.backward(root), lambda: torch.autograd.grad(root, x)):
-        with pytest.raises(AssertionError, match="Expected output to be a torch.Tensor"):
+        with pytest.raises(AssertionError, match=r"Expected output to be a torch.Tensor"):
             call()
 
 

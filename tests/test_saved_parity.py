@@ -44,7 +44,7 @@ def assert_same(name, ours, theirs):
         for a, b in zip(ours, theirs, strict=True):
             assert_same(name, a, b)
     elif type(theirs) is int and theirs >= 2**63:
-        assert ours >= 0 or ours == theirs - 2**64, name  # PyTorch shows -1 without its sign; here it is counted from the front
+        assert ours >= 0 or ours == theirs - 2**64, name  # PyTorch shows -1 without its sign; here: from the front
     else:
         assert (type(ours), ours) == (type(theirs), theirs), name
 
@@ -56,7 +56,8 @@ def test_numbers_are_shown_as_they_were_given():
         assert repr((x**2.5).grad_fn._saved_exponent) == "2.5" and repr((x**3).grad_fn._saved_exponent) == "3"
         for y, dtype in (((1 / x), "int64"), (x * 2, "int64"), (x / 2.5, "float64"), (3.0 * x, "float64")):
             assert str(y.grad_fn._saved_other.dtype) == f"torch.{dtype}"
-        assert [len(y.grad_fn.next_functions) for y in (x * 2, 2 * x, 1 - x, x**2, 2**x, x.clamp(0, 1), x % 2)] == [2, 2, *[1] * 5]
+        with_numbers = (x * 2, 2 * x, 1 - x, x**2, 2**x, x.clamp(0, 1), x % 2)
+        assert [len(y.grad_fn.next_functions) for y in with_numbers] == [2, 2, *[1] * 5]
         assert [y.grad_fn.next_functions[1][0] for y in (2 * x, 2 + x)] == [None, None]
 
 

@@ -6,7 +6,7 @@ from cpython.object cimport PyObject
 cimport numpy as cnp
 
 from autograd_cy._core.conversions cimport fitting
-from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, FLOAT16, code_of, result_code
+from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, FLOAT16, result_code
 from autograd_cy._core.operands cimport number_code, operand_array, operand_code, rank_of, tensor_of
 from autograd_cy._core.pointwise cimport binary, called, forward, record_row, row_of, unary
 from autograd_cy._core.pointwise_node cimport Pointwise
@@ -87,7 +87,7 @@ cdef Pointwise *scaled_row(Pointwise *row) noexcept:
 
 
 cdef cnp.ndarray factor_of(Pointwise *row, object alpha, int code):
-    """alpha, or -alpha for sub, for operands of that type; None for truth values, to whom it says whether anything is added."""
+    """alpha, or -alpha for sub, for operands of that type; None for truth values: it says whether they are added."""
     if isinstance(alpha, (Tensor, np.generic)):
         alpha = alpha.item()
     if number_code(alpha) < 0:

@@ -85,7 +85,7 @@ cdef bint is_worth_fusing(cnp.ndarray g) noexcept:
 
 
 cdef cnp.ndarray evaluate_sum(Kernel *kernel, PyObject **arrays, int n, int ndim, const npy_intp *dims):
-    """What `sum_to` gives for a kernel's results on `n` broadcast arrays of float32 or float64, of which the first is whole."""
+    """What `sum_to` gives for a kernel's results on `n` broadcast arrays of float32 or float64; the first is whole."""
     cdef Walk walk
     cdef Fused fused = Fused(kernel, n, NULL, 0, sum_planes_f64)
     cdef int code = code_of(<cnp.ndarray> arrays[0]), kept = FLOAT64

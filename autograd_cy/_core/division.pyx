@@ -8,7 +8,8 @@ cimport numpy as cnp
 from autograd_cy._core.dtypes cimport BOOL, FLOAT16, code_of, dtype_of, result_code
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.op_hooks cimport go_on, pause
-from autograd_cy._core.operands cimport number_array, number_code, number_tensor, operand_array, operand_code, rank_of, tensor_of
+from autograd_cy._core.operands cimport (
+    number_array, number_code, number_tensor, operand_array, operand_code, rank_of, tensor_of)
 from autograd_cy._core.overrides cimport declined
 from autograd_cy._core.pointwise cimport binary, called, row_of, unary
 from autograd_cy._core.pointwise_node cimport Pointwise, PointwiseNode, fitted_tensor, note_shapes

@@ -127,8 +127,8 @@ cdef Tensor extreme_along(object input, object dim, bint keepdim, bint largest):
     cdef Tensor y = new_tensor(reduced(&LARGEST if largest else &SMALLEST, x.array, dims, keepdim))
     if not is_wanted(x):
         return y
-    return enter_reduction(AmaxBackward0 if largest else AminBackward0, (dim_tuple(dims) if dim or dim == 0 else (), keepdim), x,
-                           y, SAVES_INPUT | SAVES_OUTPUT)
+    cdef tuple constants = (dim_tuple(dims) if dim or dim == 0 else (), keepdim)
+    return enter_reduction(AmaxBackward0 if largest else AminBackward0, constants, x, y, SAVES_INPUT | SAVES_OUTPUT)
 
 
 @op(methods=("amax",))

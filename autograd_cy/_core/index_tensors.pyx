@@ -259,8 +259,8 @@ cdef object explained(object error, cnp.ndarray array, tuple indices, cnp.ndarra
         sizes, rows = rows_by_dim(indices, sizes_of(array))
         check_rows(sizes, rows)
         return error
-    return RuntimeError(f"shape mismatch: value tensor of shape {list(sizes_of(values))} cannot be broadcast to indexing result "
-                        f"of shape {list(np.shape(array[places_of(array, indices)]))}")
+    return RuntimeError(f"shape mismatch: value tensor of shape {list(sizes_of(values))} cannot be broadcast to indexing "
+                        f"result of shape {list(np.shape(array[places_of(array, indices)]))}")
 
 
 cdef object mask_error(cnp.ndarray mask, int dim, tuple sizes):

@@ -14,7 +14,9 @@ cdef CallInPlace call_in_place = NULL
 cdef bint has_another_meaning(object function, tuple names) except -1:
     """Whether a call with these keywords, which the function does not take as they are, means something else."""
     for name in names:
-        if name == "out" or name == "inplace" and function.__name__ in TAKE_INPLACE or parameter_for(function, name) is not None:
+        if name == "out" or parameter_for(function, name) is not None:
+            return True
+        if name == "inplace" and function.__name__ in TAKE_INPLACE:
             return True
     return False
 

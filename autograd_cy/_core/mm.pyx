@@ -4,8 +4,6 @@ They are bilinear: a gradient is a product with one operand transposed and conju
 which it reads transposed without copying them; `multiplied` computes it by recorded operations.
 """
 
-import numpy as np
-
 cimport cython
 from cpython.object cimport PyTypeObject
 cimport numpy as cnp
@@ -13,7 +11,7 @@ from numpy cimport npy_intp
 
 from autograd_cy._core.broadcast_sums cimport sum_to
 from autograd_cy._core.conversions cimport fitting
-from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, FLOAT16, FLOAT32, code_of, long_word, type_word
+from autograd_cy._core.dtypes cimport BOOL, FLOAT16, FLOAT32, code_of, long_word, type_word
 from autograd_cy._core.gemm cimport add_row, conjugated, product
 from autograd_cy._core.loops cimport add_into
 from autograd_cy._core.modes cimport current_mode

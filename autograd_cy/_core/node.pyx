@@ -332,7 +332,7 @@ cdef object metadata_of_output(Node node, int i):
 
 
 cdef object saved_number(cnp.ndarray array, bint as_tensor):
-    """A number as users see it: itself, or (in the place of an input that may be a tensor) a 0-d tensor of Python's precision."""
+    """A number as users see it: itself, or (where a tensor might stand) a 0-d tensor of Python's precision."""
     cdef object number = number_behind(array), wide = np.asarray(number)
     if not as_tensor:
         return number

@@ -219,7 +219,8 @@ cdef int explain_arguments(PyObject *function, size_t n, PyObject *names, PyObje
 
     if value[0] == NULL:
         return 0
-    message = explained(<object> function, PyVectorcall_NARGS(n), () if names == NULL else <tuple> names, str(<object> value[0]))
+    keywords = () if names == NULL else <tuple> names
+    message = explained(<object> function, PyVectorcall_NARGS(n), keywords, str(<object> value[0]))
     if message is not None:
         Py_XDECREF(value[0])
         Py_INCREF(message)

@@ -191,7 +191,8 @@ def entry_of(row):
     """The statements that fill the row's entry of the table."""
     out = [f'OP_{row.name}.name = b"{row.name}"', f"OP_{row.name}.arity = {len(row.inputs)}",
            f"OP_{row.name}.result = {row.result}", f"OP_{row.name}.inexact = {row.inexact}",
-           f"OP_{row.name}.holomorphic = {row.holomorphic}", f"OP_{row.name}.wide = {row.wide}", f"OP_{row.name}.opmath = {row.opmath}",
+           f"OP_{row.name}.holomorphic = {row.holomorphic}", f"OP_{row.name}.wide = {row.wide}",
+            f"OP_{row.name}.opmath = {row.opmath}",
            f"OP_{row.name}.edges = {len(row.inputs) - row.numbers}"]
     if row.same_as:
         out.append(f"OP_{row.name}.forward = OP_{row.same_as}.forward")

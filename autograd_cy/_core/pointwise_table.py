@@ -118,9 +118,11 @@ op("clamp_tensors", "input, min, max", "where(a != a, a, where(b != b, b, where(
     "c": "where(a > c, g, where(b > c, g, 0))"},
    node="ClampBackward0", saved=("self", "min", "max"), kinds="r", forward_kinds="ir", public=False)
 op("clamp_from", "input, min, max", "where(a < b, b, where(b != b, b, a))", {"a": "where(a >= b, g, 0)",
-   "b": "where(a < b, g, 0)"}, node="ClampBackward0", saved=("self", "min", "max"), kinds="r", forward_kinds="ir", public=False)
+   "b": "where(a < b, g, 0)"}, node="ClampBackward0", saved=("self", "min", "max"), kinds="r", forward_kinds="ir",
+   public=False)
 op("clamp_to", "input, min, max", "where(a > c, c, where(c != c, c, a))", {"a": "where(a <= c, g, 0)",
-   "c": "where(a > c, g, 0)"}, node="ClampBackward0", saved=("self", "min", "max"), kinds="r", forward_kinds="ir", public=False)
+   "c": "where(a > c, g, 0)"}, node="ClampBackward0", saved=("self", "min", "max"), kinds="r", forward_kinds="ir",
+   public=False)
 
 # exponential, trigonometric, error function
 op("exp", "input", "exp", real_forward="e", derivatives={"a": "g * y"}, let="e = exp(a)", node="ExpBackward0", inexact=True,

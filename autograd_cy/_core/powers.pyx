@@ -6,7 +6,8 @@ cimport numpy as cnp
 
 from autograd_cy._core.conversions cimport fitting
 from autograd_cy._core.dtypes cimport BOOL, FLOAT16, INT64, result_code
-from autograd_cy._core.operands cimport number_array, number_code, number_tensor, operand_array, operand_code, rank_of, tensor_of
+from autograd_cy._core.operands cimport (
+    number_array, number_tensor, operand_array, operand_code, rank_of, tensor_of)
 from autograd_cy._core.overrides cimport declined
 from autograd_cy._core.pointwise cimport binary, not_implemented_for, row_of
 from autograd_cy._core.pointwise_node cimport Pointwise

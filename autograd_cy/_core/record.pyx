@@ -21,7 +21,7 @@ from autograd_cy._core.state cimport (
     ANOMALY, DETECT_NAN, FORWARD_AD, GUARDED, INFERENCE, NO_FORWARD, NO_GRAD, OP_HOOKS, SAVED_HOOKS, ThreadState,
     thread_state)
 from autograd_cy._core.tensor cimport (
-    Tensor, TensorExtras, extras_of_tensor, link_view, new_tensor, share_version, version_of, wants_grad)
+    Tensor, TensorExtras, extras_of_tensor, link_view, new_tensor, version_of, wants_grad)
 
 cnp.import_array()
 

@@ -160,7 +160,7 @@ cdef bint spans_meet(cnp.ndarray a, cnp.ndarray b) noexcept:
 
 
 cdef bint overlaps_in_part(cnp.ndarray a, cnp.ndarray b) noexcept:
-    """Whether two dense arrays share memory, but not element for element. Of arrays with gaps nothing is said, as in PyTorch."""
+    """Whether two dense arrays share memory, but not element for element; False of arrays with gaps, as in PyTorch."""
     cdef int axis
     if not spans_meet(a, b) or not (is_dense(a) and is_dense(b)):
         return False

@@ -203,7 +203,8 @@ def flip(input, *dims):
     cdef tuple axes = tuple([wrap_dim(d, ndim) for d in sizes_of(dims)])
     if len(set(axes)) != len(axes):
         raise RuntimeError(f"dim {axes} appears multiple times in the list of dims")
-    return enter_linear(FlipBackward0, (axes,), x, copy_in_order(np.flip(x.array, axes) if ndim else x.array, code_of(x.array)))
+    flipped = np.flip(x.array, axes) if ndim else x.array
+    return enter_linear(FlipBackward0, (axes,), x, copy_in_order(flipped, code_of(x.array)))
 
 
 # copies and conversions

@@ -672,8 +672,8 @@ cdef int set_grad_type(Tensor tensor, object value) except -1:
     code = ANY_TYPE if value is None else (<dtype> value).code + 1
     if value is not None and tensor.gradient is not None and tensor.gradient.dtype is not value:
         raise RuntimeError(f"Cannot set grad_dtype to '{value}' because there is already a gradient with dtype "
-                           f"'{tensor.gradient.dtype}'. Please clear the gradient (.grad = None) before changing grad_dtype, or "
-                           "ensure the new grad_dtype matches the existing gradient's dtype.")
+                           f"'{tensor.gradient.dtype}'. Please clear the gradient (.grad = None) before changing grad_dtype, "
+                           "or ensure the new grad_dtype matches the existing gradient's dtype.")
     extras_of_tensor(tensor).grad_code = 0 if code == code_of(tensor.array) + 1 else code
     return 0
 

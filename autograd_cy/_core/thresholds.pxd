@@ -3,7 +3,7 @@
 from numpy cimport npy_intp
 
 cdef struct Thresholds:
-    npy_intp large_bytes            # of an array, from which on its memory comes from the pool, and what saves one is worth care
+    npy_intp large_bytes            # of an array, from which on its memory comes from the pool, and saving one is worth care
     npy_intp spare_bytes            # of an array, up to which it serves again
     npy_intp few                    # elements, up to which the gradient of a sum is made dense
     npy_intp flat_run               # elements of contiguous operands, from which on a loop may be cut

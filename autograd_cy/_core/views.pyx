@@ -190,8 +190,8 @@ cdef object refusal(Tensor view, bint indirect):
         text += (" This view was created inside a custom Function (or because an input was returned as-is), whose backward "
                  "the write would take the place of. Return a clone() from its forward.")
     else:
-        text += (" Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving "
-                 "both the view and the inplace either both inside the "
+        text += (" Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
+                 "moving both the view and the inplace either both inside the "
                  f"{'no_grad' if creation == IN_NO_GRAD else 'inference_mode'} block (if you don't want the inplace to be "
                  "tracked) or both outside (if you want the inplace to be tracked).")
     if view.grad_fn is not None and view.grad_fn.location:

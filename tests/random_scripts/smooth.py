@@ -119,7 +119,7 @@ def disagreement(script, seed):
 
 
 def compared(script, numbers, direction):
-    gradient, weights = script.gradient(numbers), sum(direction, [])
+    gradient, weights = script.gradient(numbers), [weight for weights in direction for weight in weights]
     along, scale = sum(map(mul, gradient, weights)), 1e-3 + sum(abs(g * w) for g, w in zip(gradient, weights, strict=True))
     if not math.isfinite(script.value(numbers)) or not scale < 1e6:
         return "refused", None

@@ -4,6 +4,7 @@ import math
 import random
 
 import numpy as np
+
 from random_scripts.phrases import KINDS, LAST, MODES
 
 SHAPES = [(), (), (1,), (2,), (3,), (2, 2), (2, 3), (3, 1), (2, 1, 2), (0,)]

@@ -25,6 +25,9 @@ PARAMETERS = {
     "versions": "tuple[int, ...]",
     "unpack_hook": "Callable[[Any], Tensor]",
     "a": "dtype",
+    "fitting_array.number": "int | float | complex",
+    "register_op_hook.forward": "Callable[..., Any] | None",
+    "register_op_hook.backward": "Callable[..., Any] | None",
     "share_memory.a": "_Array",
     "share_memory.b": "_Array",
     "accumulates": "bool",
@@ -418,6 +421,7 @@ CORE = {
         [],
         {
             "close_dual_level": "None",
+            "dual_of": "Tensor",
             "get_tangent": "Tensor | None",
             "is_dual_level_open": "bool",
             "open_dual_level": "int",
@@ -434,6 +438,7 @@ CORE = {
             "push_guard": "None",
             "remove_watcher": "None",
             "share_memory": "bool",
+            "view_of": "_Array",
         },
     ),
     "packing": (
@@ -475,6 +480,7 @@ CORE = {
             "drop_spares": "None",
             "extend": "None",
             "from_array": "Tensor",
+            "sharing": "Tensor",
         },
     ),
 }
