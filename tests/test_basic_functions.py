@@ -139,7 +139,8 @@ def test_input_metadata():
     (of_leaf,) = torch.autograd.graph.get_gradient_edge(x).node._input_metadata
     assert list(of_leaf.shape) == [2, 3]
     parts = x.unbind(0)
-    assert [list(m.shape) for m in parts[0].grad_fn._input_metadata] == [[3], [3]]
+    nodes = [part.grad_fn for part in parts]
+    assert [list(m.shape) for m in nodes[0]._input_metadata] == [[3], [3]]
     own = define(lambda ctx, x: (x.sum(), x.to(torch.int64)), lambda ctx, g, h: g).apply(x)[0]
     assert list(own.grad_fn._input_metadata[0].shape) == []
     with pytest.raises(AttributeError):

@@ -34,7 +34,8 @@ def test_numpy_dtypes_are_dtypes():
 def test_any_strides():
     numbers = np.arange(6.0).reshape(2, 3)[::-1, ::-1]
     assert torch.from_numpy(numbers).tolist() == [[5, 4, 3], [2, 1, 0]]
-    assert torch.from_numpy(numbers).numpy() is numbers
+    back = torch.from_numpy(numbers).numpy()
+    assert back.strides == numbers.strides and back.ctypes.data == numbers.ctypes.data
 
 
 def test_read_only_arrays_stay_read_only():

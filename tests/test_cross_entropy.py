@@ -7,6 +7,7 @@ import pytest
 from common import differs, leaf, tangent
 
 import autograd_cy as torch
+from autograd_cy._core.tensor import array_of
 
 F = torch.nn.functional
 REDUCTIONS = ["none", "mean", "sum"]
@@ -220,9 +221,9 @@ def test_a_second_backward_needs_the_graph():
 ])  # fmt: skip
 def test_memory_that_was_resized(loss, changed):
     arrays = {"x": np.zeros((4, 3)), "target": np.array([0, 1, 2, 0]), "weight": np.ones(3)}
-    tensors = {name: torch.from_numpy(a) for name, a in arrays.items()}
+    tensors = {name: torch.tensor(a) for name, a in arrays.items()}
     y = loss(tensors["x"].requires_grad_(), tensors["target"], weight=tensors["weight"], reduction="sum")
-    arrays[changed].resize((1, 3) if changed == "x" else (1,), refcheck=False)
+    array_of(tensors[changed]).resize((1, 3) if changed == "x" else (1,), refcheck=False)
     with pytest.raises(RuntimeError, match=r"the memory of a saved .* was resized"):
         torch.autograd.grad(y, tensors["x"])
 

@@ -108,6 +108,7 @@ NO_SIZES = {
     "region": "EFFORT MAX_DIMS",
     "rows": "MAX_DIMS",
     "saved": "HANDLES",
+    "tensor": "ANY_TYPE",
     "threads": "UNIT LARGEST_CHUNK CHUNKS",
     "versions": "REMEMBERED",
 }
