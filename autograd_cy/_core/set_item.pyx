@@ -19,6 +19,7 @@ from autograd_cy._core.operands cimport number_code
 from autograd_cy._core.overwriting cimport copy_, fill_, put
 from autograd_cy._core.state cimport NO_GRAD, OP_HOOKS, thread_state
 from autograd_cy._core.tensor cimport Tensor, extend, new_tensor, wants_grad
+from autograd_cy._core.views cimport is_view_of_another
 
 cnp.import_array()
 
@@ -33,7 +34,7 @@ def set_item(Tensor self, index, value):
     recorded = touches_graph(self, value) or thread_state().mode & OP_HOOKS != 0
     if not recorded:
         check_write(self.inference, "__setitem__")
-    elif not current_mode() & NO_GRAD and wants_grad(self):
+    elif is_view_of_another(self) and wants_grad(self) and not current_mode() & NO_GRAD:
         refuse_write(self, "__setitem__")           # of itself: the place is a view of its base, and knows nothing of it
     place, indices = place_of_index(self, index, recorded)
     if recorded:
