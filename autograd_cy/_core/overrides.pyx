@@ -481,7 +481,7 @@ def overridable(function):
     """A function of Python's that is entered by way of a step."""
     @functools.wraps(function)
     def stepped(*args, **kwargs):
-        cdef list found = overriding((*args, *kwargs.values()), True)
+        cdef list found = overriding(args + tuple(kwargs.values()) if kwargs else args, True)
         cdef object cls = class_of_results(found)
         if found and cls is None:
             return hand_over(stepped, found, args, kwargs)
