@@ -17,8 +17,8 @@ def empty_cache() -> None:
     >>> ag.memory.memory_stats()["kept_bytes"]
     0
     """
-    give_all_back()
     node.drop_spares()
     tensor.drop_spares()
     drop_shelves()
+    give_all_back()  # now, for what died just now may be the pool's
     trim()

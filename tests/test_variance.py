@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import autograd_cy as torch
+from autograd_cy._core.tensor import array_of
 from autograd_cy.memory import memory_stats
 
 LAYOUTS = {
@@ -204,9 +205,9 @@ def test_gradient_is_added_in_one_pass(name):
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_memory_that_was_resized_is_not_read_beyond(name):
-    array = np.ones((4, 4))
-    y = FUNCTIONS[name](torch.from_numpy(array).requires_grad_(), 0)
-    array.resize((2, 2), refcheck=False)
+    x = torch.ones(4, 4, dtype=torch.float64, requires_grad=True)
+    y = FUNCTIONS[name](x, 0)
+    array_of(x).resize((2, 2), refcheck=False)
     with pytest.raises(RuntimeError):
         y.backward(torch.ones(4, dtype=torch.float64))
 

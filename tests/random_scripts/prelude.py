@@ -1,7 +1,6 @@
 """What the lines of a script call. Its text stands before them: `torch` is the module that is tried."""
 
 import torch
-import torch.utils.checkpoint
 
 fw = torch.autograd.forward_ad
 log = []  # what hooks saw, in order
