@@ -6,7 +6,7 @@ import numpy as np
 
 cimport numpy as cnp
 
-from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, FLOAT16, dtype, dtype_of
+from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, TYPE_NUM, dtype, dtype_of
 
 cnp.import_array()
 
@@ -17,13 +17,35 @@ C_NAMES = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "i
 TOO_LARGE, TOO_SMALL = "int too big to convert", "can't convert negative int to unsigned"
 
 
+cdef bint is_plain(object number, int code) except -1:
+    """Whether nothing can happen to a number in a type: a float in its range, an integer that float32 holds."""
+    if type(number) is float:
+        return code == FLOAT64 or (code == FLOAT32 and -1e38 < <double> number < 1e38)
+    return type(number) is int and FLOAT32 <= code <= FLOAT64 and -(1 << 24) <= number <= 1 << 24
+
+
+cdef cnp.ndarray plain_array(object number, int code):
+    """What `converted` gives, where `is_plain`."""
+    cdef cnp.ndarray array = cnp.PyArray_ZEROS(0, NULL, TYPE_NUM[code], 0)
+    if code == FLOAT64:
+        (<double *> cnp.PyArray_DATA(array))[0] = number
+    else:
+        (<float *> cnp.PyArray_DATA(array))[0] = number
+    cnp.set_array_base(array, number)
+    cnp.PyArray_CLEARFLAGS(array, cnp.NPY_ARRAY_WRITEABLE)
+    return array
+
+
 cdef cnp.ndarray converted(object number, int code):
     """A number in a type: an integer wraps, a large one becomes infinite, a complex one loses its imaginary part.
 
     OverflowError for an integer that neither int64 nor uint64 holds.
     """
-    cdef object source = np.asarray(in_64_bits(number))
+    cdef object source
     cdef cnp.ndarray array
+    if is_plain(number, code):
+        return plain_array(number, code)
+    source = np.asarray(in_64_bits(number))
     with np.errstate(all="ignore"):
         if code == BOOL:
             source = source != 0
@@ -39,6 +61,8 @@ cdef cnp.ndarray converted(object number, int code):
 
 cdef cnp.ndarray fitting(object number, int code):
     """The same of a number that the type can hold; RuntimeError if it can't (unsigned types hold -1, by wrapping)."""
+    if is_plain(number, code):
+        return plain_array(number, code)
     in_64_bits(number)
     if not holds(dtype_of(code), number):
         raise RuntimeError(f"value cannot be converted to type {C_NAMES[dtype_of(code).name]} without overflow: {number}")

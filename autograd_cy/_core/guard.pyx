@@ -11,7 +11,8 @@ NOTE [Guarded memory]
 
 import zlib
 from contextvars import ContextVar
-from weakref import KeyedRef
+from functools import partial
+from weakref import ref
 
 import numpy as np
 
@@ -185,12 +186,11 @@ def view_of(cnp.ndarray array):
 
 cdef int note_view(cnp.ndarray array, cnp.ndarray view) except -1:
     """Let guards of an array know of another one on the same memory, which a user has."""
-    views.setdefault(id(array), {})[id(view)] = KeyedRef(view, forget_view, (id(array), id(view)))
+    views.setdefault(id(array), {})[id(view)] = ref(view, partial(forget_view, id(array), id(view)))
     return 0
 
 
-def forget_view(reference):
-    array, view = reference.key
+def forget_view(array, view, reference):
     given = views.get(array)
     if given is not None and given.get(view) is reference:
         del given[view]
