@@ -79,6 +79,7 @@ def test_a_crash_is_reported_with_the_call(tmp_path):
     """The child notes what it calls, before it does."""
     script = """
 import os, signal, sys
+sys.path.insert(0, os.getcwd())
 import garbage.calls
 from garbage.__main__ import main
 from garbage.values import Maker

@@ -127,7 +127,8 @@ def set_versions(tuple tensors, tuple versions):
 cdef Tensor previous_of(Tensor target):
     """The tensor as it is before a write: the same memory and version counter, at its place in the graph. No view."""
     cdef Tensor previous = result_of(target), t
-    make_current(target)
+    if not current_mode() & NO_GRAD:                    # else nobody asks for its place
+        make_current(target)
     if target.grad_fn is not None:
         previous.grad_fn, previous.output_number, previous.needs_grad = target.grad_fn, target.output_number, True
     if current_mode() & (SAVED_HOOKS | GUARDED):       # what is saved goes to hooks, or is locked

@@ -13,7 +13,8 @@ NOTE [Threads]
      no POSIX threads, there is one, and asking for more is an error that says so.
   5. A forked child works, with new workers of its own.
   6. A loop of `unlocked_work` elements or more lets other Python threads run meanwhile. So its caller holds a reference to
-     each array that it reads or writes; a gradient that another thread may add to, too, is added with the GIL held (`add_into`).
+     each array that it reads or writes; a gradient that another thread may add to, too, is added with the GIL held
+     (`add_into`).
   7. What workers bring depends on what the loop can't know: whether the other core is free, is a sibling in the same core
      (no gain, and a worker that looks out slows the caller down), or far away (each handover costs 2 us). So one loop of
      SAMPLED is timed: its first chunk taken alone, the rest shared. Where loops of about that size gain less than a tenth

@@ -46,6 +46,11 @@ def _zeros_for(x, create_graph):
     return x.detach().new_zeros(x.shape, requires_grad=create_graph)
 
 
+def _materialized(inputs, results, create_graph):
+    """The gradients, with zeros for those that are missing. A closure in grad() would cost each call a cell."""
+    return tuple(_zeros_for(x, create_graph) if g is None else g for x, g in zip(inputs, results, strict=True))
+
+
 def _ones_for_edge(edge, position):
     """The same for a GradientEdge, which knows what it belongs to only if it was made of a tensor."""
     if edge.metadata is None or edge.metadata[0].numel() != 1:
@@ -243,7 +248,7 @@ def grad(
     run = _run_batched if is_grads_batched else run_task
     results: Any = run(roots, seeds, keep, create_graph, wanted, bool(allow_unused), False)
     if materialize_grads:
-        results = tuple(_zeros_for(x, create_graph) if g is None else g for x, g in zip(wanted, results, strict=True))
+        results = _materialized(wanted, results, create_graph)
     if isinstance(inputs, dict):
         results = dict(zip(inputs, results, strict=True))
     return results
