@@ -22,7 +22,7 @@ from ._once import warn_once
 from ._size import Size
 from ._size import device as Device
 from ._tensor_str import tensor_repr
-from .autograd.variable import VOLATILE
+from .autograd.variable import _VOLATILE
 from .utils.hooks import warn_if_has_hooks
 
 
@@ -149,7 +149,7 @@ def _get_volatile(self):
 
 
 def _set_volatile(self, value):
-    warnings.warn(VOLATILE, UserWarning, stacklevel=2)
+    warnings.warn(_VOLATILE, UserWarning, stacklevel=2)
 
 
 extend("volatile", property(_get_volatile, _set_volatile))

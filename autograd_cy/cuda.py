@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, NoReturn
 
+__all__ = ["device_count", "is_available", "manual_seed", "manual_seed_all"]
+
 
 def is_available() -> bool:
     """``is_available()`` is False.

@@ -1,8 +1,11 @@
 """The memory of large results: statistics, and what is kept for the next ones."""
 
-from ._core import node, tensor
-from ._core.buffers import drop_shelves
-from ._core.pool import give_all_back, memory_stats, set_cache_limit, trim
+from ._core import node as _node
+from ._core import tensor as _tensor
+from ._core.buffers import drop_shelves as _drop_shelves
+from ._core.pool import give_all_back as _give_all_back
+from ._core.pool import memory_stats, set_cache_limit
+from ._core.pool import trim as _trim
 
 __all__ = ["empty_cache", "memory_stats", "set_cache_limit"]
 
@@ -17,8 +20,8 @@ def empty_cache() -> None:
     >>> ag.memory.memory_stats()["kept_bytes"]
     0
     """
-    node.drop_spares()
-    tensor.drop_spares()
-    drop_shelves()
-    give_all_back()  # now, for what died just now may be the pool's
-    trim()
+    _node.drop_spares()
+    _tensor.drop_spares()
+    _drop_shelves()
+    _give_all_back()  # now, for what died just now may be the pool's
+    _trim()

@@ -7,7 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from ._arguments import array_argument, dtype_of_number, integer, resolve, sizes, wrap
+from ._arguments import (
+    array_argument as _array_argument,
+)
+from ._arguments import (
+    dtype_of_number as _dtype_of_number,
+)
+from ._arguments import (
+    integer as _integer,
+)
+from ._arguments import (
+    resolve as _resolve,
+)
+from ._arguments import (
+    sizes as _sizes,
+)
+from ._arguments import (
+    wrap as _wrap,
+)
 from ._core.overrides import handle_torch_function, has_torch_function
 from ._core.tensor import Tensor
 from ._generator import Generator
@@ -89,8 +106,8 @@ def rand(
     >>> ag.rand(2, 3).shape
     torch.Size([2, 3])
     """
-    dtype = resolve(dtype, device, requires_grad)
-    return wrap(_uniform("rand", generator, sizes("rand", shape, size), dtype), requires_grad)
+    dtype = _resolve(dtype, device, requires_grad)
+    return _wrap(_uniform("rand", generator, _sizes("rand", shape, size), dtype), requires_grad)
 
 
 def randn(
@@ -107,8 +124,8 @@ def randn(
     >>> ag.randn(2, 3, dtype=ag.float64).dtype
     torch.float64
     """
-    dtype = resolve(dtype, device, requires_grad)
-    return wrap(_normal("randn", generator, sizes("randn", shape, size), dtype), requires_grad)
+    dtype = _resolve(dtype, device, requires_grad)
+    return _wrap(_normal("randn", generator, _sizes("randn", shape, size), dtype), requires_grad)
 
 
 def rand_like(
@@ -128,9 +145,9 @@ def rand_like(
     if type(input) is not Tensor and has_torch_function((input,)):
         options = {"generator": generator, "dtype": dtype, "device": device, "requires_grad": requires_grad}
         return handle_torch_function(rand_like, (input,), input, **options)
-    shape = array_argument("rand_like", input).shape
-    dtype = resolve(dtype, device, requires_grad, default=input.dtype)
-    return wrap(_uniform("rand_like", generator, shape, dtype), requires_grad)
+    shape = _array_argument("rand_like", input).shape
+    dtype = _resolve(dtype, device, requires_grad, default=input.dtype)
+    return _wrap(_uniform("rand_like", generator, shape, dtype), requires_grad)
 
 
 def randn_like(
@@ -150,9 +167,9 @@ def randn_like(
     if type(input) is not Tensor and has_torch_function((input,)):
         options = {"generator": generator, "dtype": dtype, "device": device, "requires_grad": requires_grad}
         return handle_torch_function(randn_like, (input,), input, **options)
-    shape = array_argument("randn_like", input).shape
-    dtype = resolve(dtype, device, requires_grad, default=input.dtype)
-    return wrap(_normal("randn_like", generator, shape, dtype), requires_grad)
+    shape = _array_argument("randn_like", input).shape
+    dtype = _resolve(dtype, device, requires_grad, default=input.dtype)
+    return _wrap(_normal("randn_like", generator, shape, dtype), requires_grad)
 
 
 def randint(
@@ -178,16 +195,16 @@ def randint(
         high, size = None, high
     if high is None:
         low, high = 0, low
-    low, high = integer("randint", "low", low), integer("randint", "high", high)
-    shape = sizes("randint", (), size)
-    dtype = resolve(dtype, device, requires_grad, default=dtype_of_number(int))
+    low, high = _integer("randint", "low", low), _integer("randint", "high", high)
+    shape = _sizes("randint", (), size)
+    dtype = _resolve(dtype, device, requires_grad, default=_dtype_of_number(int))
     if low >= high:
         raise RuntimeError(f"randint: expects 'from' to be less than 'to', but got from={low} >= to={high}")
     for name, value in (("from", low), ("to - 1", high - 1)):
         if not _can_hold(dtype, value):
             raise RuntimeError(f"randint: {name} is out of bounds for {dtype}: {value}")
     drawn = _source("randint", generator).integers(low, high, shape)
-    return wrap(np.asarray(drawn).astype(dtype), requires_grad)
+    return _wrap(np.asarray(drawn).astype(dtype), requires_grad)
 
 
 def randperm(
@@ -204,13 +221,13 @@ def randperm(
     >>> sorted(ag.randperm(4).tolist())
     [0, 1, 2, 3]
     """
-    (n,) = sizes("randperm", (integer("randperm", "n", n),))
-    dtype = resolve(dtype, device, requires_grad, default=dtype_of_number(int))
+    (n,) = _sizes("randperm", (_integer("randperm", "n", n),))
+    dtype = _resolve(dtype, device, requires_grad, default=_dtype_of_number(int))
     if dtype.kind in "bc":
         raise NotImplementedError(f"randperm is not implemented for {dtype}")
     if n and not _can_hold(dtype, n - 1):
         raise RuntimeError(f"randperm: value cannot be converted to type {dtype} without overflow: {n - 1}")
-    return wrap(_source("randperm", generator).permutation(n).astype(dtype), requires_grad)
+    return _wrap(_source("randperm", generator).permutation(n).astype(dtype), requires_grad)
 
 
 # ------------------------------------------------------------------------------------------------------------

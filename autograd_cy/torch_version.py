@@ -4,6 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+__all__ = ["TorchVersion"]
+
 _PRE = r"[-_.]?(?:a|b|c|rc|alpha|beta|pre|preview|dev)[-_.]?\d*"
 _FORM = re.compile(rf"v?(?P<release>\d+(?:\.\d+)*)(?P<pre>{_PRE})?", re.IGNORECASE)
 

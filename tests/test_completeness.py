@@ -4,8 +4,10 @@ import ast
 import collections
 import importlib
 import inspect
+import pkgutil
 import re
 import types
+import typing
 from operator import attrgetter
 from pathlib import Path
 
@@ -95,6 +97,25 @@ def test_what_modules_offer_is_what_type_checkers_see():
     ours = {name for name in vars(ag) if not name.startswith("_")} - {"TYPE_CHECKING"} - later
     assert set(ag.__all__) == ours
     assert len(ag.__all__) == len(ours)
+
+
+def shown_by_mistake(module, public):
+    """The names that a public module shows though they are nobody's: not listed by it, nor public elsewhere, but ours."""
+    for name, value in vars(module).items():
+        if name.startswith("_") or name in module.__all__ or public.get(name) is value or name in vars(typing):
+            continue
+        home = value.__name__ if inspect.ismodule(value) else getattr(value, "__module__", None) or module.__name__
+        if home.startswith("autograd_cy") and home != f"{module.__name__}.{name}":
+            yield name
+
+
+def test_public_modules_show_no_helpers():
+    """autograd.grad_mode.mode_bit(None) was a bare KeyError: what a module imports for itself alone has an underscore."""
+    found = [m.name for m in pkgutil.walk_packages(ag.__path__, "autograd_cy.") if "._" not in m.name]
+    modules = [ag, *map(importlib.import_module, found)]
+    assert [m.__name__ for m in modules if not hasattr(m, "__all__")] == []
+    public = {name: getattr(m, name) for m in modules for name in m.__all__}
+    assert {m.__name__: names for m in modules if (names := list(shown_by_mistake(m, public)))} == {}
 
 
 # documentation

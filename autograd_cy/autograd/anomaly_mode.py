@@ -5,17 +5,20 @@ Like all modes it belongs to the context in which it was set, and to its thread.
 
 import warnings
 
-from .._core.modes import are_on, mode_bit, restore_modes, swap_modes
-from ._mode_decorator import ModeDecorator
+from .._core.modes import are_on as _are_on
+from .._core.modes import mode_bit as _mode_bit
+from .._core.modes import restore_modes as _restore_modes
+from .._core.modes import swap_modes as _swap_modes
+from ._mode_decorator import ModeDecorator as _ModeDecorator
 
 __all__ = [
     "detect_anomaly", "detect_nan", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled",
     "set_detect_anomaly",
 ]  # fmt: skip
 
-_ANOMALY = mode_bit("ANOMALY")
-_KEEP_NAN = mode_bit("KEEP_NAN")
-_DETECT_NAN = mode_bit("DETECT_NAN")
+_ANOMALY = _mode_bit("ANOMALY")
+_KEEP_NAN = _mode_bit("KEEP_NAN")
+_DETECT_NAN = _mode_bit("DETECT_NAN")
 
 
 def is_anomaly_enabled() -> bool:
@@ -25,7 +28,7 @@ def is_anomaly_enabled() -> bool:
     >>> ag.is_anomaly_enabled()
     False
     """
-    return are_on(_ANOMALY)
+    return _are_on(_ANOMALY)
 
 
 def is_anomaly_check_nan_enabled() -> bool:
@@ -35,7 +38,7 @@ def is_anomaly_check_nan_enabled() -> bool:
     >>> ag.is_anomaly_check_nan_enabled()
     True
     """
-    return not are_on(_KEEP_NAN)
+    return not _are_on(_KEEP_NAN)
 
 
 def set_anomaly_enabled(enabled, check_nan=True):
@@ -55,7 +58,7 @@ def _swap(enabled, check_nan):
                 f"set_anomaly_enabled(): argument '{name}' (position {position}) must be bool, not {type(value).__name__}"
             )
     on = (_ANOMALY if enabled else 0) | (0 if check_nan else _KEEP_NAN)
-    return swap_modes(on, (_ANOMALY | _KEEP_NAN) & ~on)
+    return _swap_modes(on, (_ANOMALY | _KEEP_NAN) & ~on)
 
 
 class detect_anomaly:
@@ -91,7 +94,7 @@ class detect_anomaly:
         self._previous = _swap(True, self.check_nan)
 
     def __exit__(self, *exception):
-        restore_modes(self._previous)
+        _restore_modes(self._previous)
         self._previous = None
 
 
@@ -113,11 +116,11 @@ class set_detect_anomaly:
         pass
 
     def __exit__(self, *exception):
-        restore_modes(self._previous)
+        _restore_modes(self._previous)
         self._previous = None
 
 
-class detect_nan(ModeDecorator):
+class detect_nan(_ModeDecorator):
     """``with detect_nan():`` the first recorded operation whose result is NaN raises RuntimeError; so does a gradient.
 
     The message names the operation, which output and where in it, and what kind of numbers the inputs were (zeros, inf). It
@@ -136,8 +139,8 @@ class detect_nan(ModeDecorator):
     __slots__ = ("_previous",)
 
     def __enter__(self):
-        self._previous = swap_modes(_DETECT_NAN, 0)
+        self._previous = _swap_modes(_DETECT_NAN, 0)
 
     def __exit__(self, *exception):
-        restore_modes(self._previous)
+        _restore_modes(self._previous)
         self._previous = None

@@ -2,9 +2,9 @@
 
 from collections import namedtuple
 
-from .._core import record
+from .._core import record as _record
 from .._core.modes import is_forward_enabled as _is_fwd_grad_enabled
-from .._core.modes import mode_bit
+from .._core.modes import mode_bit as _mode_bit
 from .._core.tensor import Tensor
 from .grad_mode import _Switch
 
@@ -29,7 +29,7 @@ def enter_dual_level():
     >>> forward_ad.exit_dual_level(level=level)
     """
     global _current_level
-    record.open_dual_level()
+    _record.open_dual_level()
     _current_level = 0
     return 0
 
@@ -42,10 +42,10 @@ def exit_dual_level(*, level=None):
     0
     >>> forward_ad.exit_dual_level()
     """
-    if level not in (None, 0) and record.is_dual_level_open():
+    if level not in (None, 0) and _record.is_dual_level_open():
         raise RuntimeError(f"Trying to exit a forward AD level that was not the last one that was created: {level}")
     global _current_level
-    record.close_dual_level()
+    _record.close_dual_level()
     _current_level = -1
 
 
@@ -68,7 +68,7 @@ class dual_level:
 
 
 def _check_level(function, level):
-    if not record.is_dual_level_open():
+    if not _record.is_dual_level_open():
         raise RuntimeError(
             f"Trying to use {function} outside of a dual level: no level exists. "
             "Make sure to have a `with forward_ad.dual_level():` around it."
@@ -104,13 +104,13 @@ def make_dual(tensor, tangent, *, level=None):
         )
     if tensor.dtype != tangent.dtype:
         raise RuntimeError(f"Expected the tangent to have the primal's dtype {tensor.dtype}, but got {tangent.dtype}")
-    if record.get_tangent(tensor) is not None:
+    if _record.get_tangent(tensor) is not None:
         raise RuntimeError(
             "Trying to set a forward gradient on a Tensor that already has a forward gradient at the same level 0"
         )
-    if record.get_tangent(tangent) is not None:
+    if _record.get_tangent(tangent) is not None:
         raise RuntimeError("Setting a forward grad that itself has a forward gradient at the same level 0 is not supported.")
-    return record.dual_of(tensor, tangent)
+    return _record.dual_of(tensor, tangent)
 
 
 def unpack_dual(tensor, *, level=None):
@@ -123,10 +123,10 @@ def unpack_dual(tensor, *, level=None):
     >>> tangent
     tensor(1.)
     """
-    if not record.is_dual_level_open() or not _is_fwd_grad_enabled():
+    if not _record.is_dual_level_open() or not _is_fwd_grad_enabled():
         return UnpackedDualTensor(tensor, None)
     _check_level("unpack_dual", level)
-    return UnpackedDualTensor(record.without_tangent(tensor), record.get_tangent(tensor))
+    return UnpackedDualTensor(_record.without_tangent(tensor), _record.get_tangent(tensor))
 
 
 class _set_fwd_grad_enabled(_Switch):
@@ -143,5 +143,5 @@ class _set_fwd_grad_enabled(_Switch):
     """
 
     __slots__ = ()
-    _bit = mode_bit("NO_FORWARD")
+    _bit = _mode_bit("NO_FORWARD")
     _on = False

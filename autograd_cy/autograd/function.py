@@ -5,23 +5,23 @@ import inspect
 import warnings
 from typing import Any, cast
 
-from .._core.basic_functions import DelayedError
-from .._core.function_call import apply_function
-from .._core.function_node import FunctionNode
+from .._core.basic_functions import DelayedError as _DelayedError
+from .._core.function_call import apply_function as _apply_function
+from .._core.function_node import FunctionNode as _FunctionNode
 from .._core.tensor import Tensor
-from ._mode_decorator import F
+from ._mode_decorator import F as _F
 from .grad_mode import is_grad_enabled, no_grad
 
 __all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
 
-FunctionCtx = FunctionNode  # the ctx is the node
+FunctionCtx = _FunctionNode  # the ctx is the node
 
 
 class _FunctionMeta(type):
     """Gives each Function a node class of its own: MyOp's outputs have the grad_fn <MyOpBackward>."""
 
     def __init__(cls, name, bases, namespace):
-        cls._backward_cls = type(f"{name}Backward", (FunctionNode,), {"_forward_cls": cls})
+        cls._backward_cls = type(f"{name}Backward", (_FunctionNode,), {"_forward_cls": cls})
         super().__init__(name, bases, namespace)
 
 
@@ -114,7 +114,7 @@ class Function(metaclass=_FunctionMeta):
             bound = inspect.signature(cls.forward).bind(*args, **kwargs)
             bound.apply_defaults()  # setup_context sees them as inputs
             args, kwargs = bound.args, bound.kwargs
-        return apply_function(cls, cls._backward_cls, separate, args, kwargs)
+        return _apply_function(cls, cls._backward_cls, separate, args, kwargs)
 
 
 def _parameter_count(function):
@@ -143,7 +143,7 @@ def _is_differentiable(x):
     return isinstance(x, Tensor) and (x.dtype.is_floating_point or x.dtype.is_complex)
 
 
-def once_differentiable(backward: F) -> F:
+def once_differentiable(backward: _F) -> _F:
     """``@once_differentiable`` on a backward whose own operations are not to be recorded: differentiating it is an error.
 
     >>> import autograd_cy as ag
@@ -172,7 +172,7 @@ def once_differentiable(backward: F) -> F:
         several = results if isinstance(results, tuple) else (results,)
         if not all(r is None or isinstance(r, Tensor) for r in several):
             return results  # which is refused
-        delayed = DelayedError(_TWICE, len(several))
+        delayed = _DelayedError(_TWICE, len(several))
         return delayed(*[r.detach().requires_grad_() if _is_differentiable(r) else r for r in several])
 
-    return cast(F, unrecorded)
+    return cast(_F, unrecorded)

@@ -8,10 +8,26 @@ decorated with `@no_grad()` it doesn't. A new thread begins with all modes as th
 from collections.abc import Callable
 from typing import Any, Self, overload
 
-from .._core.inplace import set_versions
-from .._core.modes import are_on, is_grad_enabled, is_inference_mode_enabled, mode_bit, restore_modes, swap_modes
+from .._core.inplace import set_versions as _set_versions
+from .._core.modes import (
+    are_on as _are_on,
+)
+from .._core.modes import (
+    is_grad_enabled,
+    is_inference_mode_enabled,
+)
+from .._core.modes import (
+    mode_bit as _mode_bit,
+)
+from .._core.modes import (
+    restore_modes as _restore_modes,
+)
+from .._core.modes import (
+    swap_modes as _swap_modes,
+)
 from .._core.tensor import Tensor
-from ._mode_decorator import F, ModeDecorator
+from ._mode_decorator import F as _F
+from ._mode_decorator import ModeDecorator as _ModeDecorator
 
 __all__ = [
     "enable_grad", "enforce_grad_layout_policy", "inference_mode", "is_grad_enabled", "is_inference",
@@ -19,21 +35,21 @@ __all__ = [
     "set_multithreading_enabled",
 ]  # fmt: skip
 
-_NO_GRAD = mode_bit("NO_GRAD")
-_INFERENCE = mode_bit("INFERENCE")
-_ONE_THREAD = mode_bit("ONE_THREAD")
-_REPLAY_VIEWS = mode_bit("REPLAY_VIEWS")
-_ANY_LAYOUT = mode_bit("ANY_LAYOUT")
+_NO_GRAD = _mode_bit("NO_GRAD")
+_INFERENCE = _mode_bit("INFERENCE")
+_ONE_THREAD = _mode_bit("ONE_THREAD")
+_REPLAY_VIEWS = _mode_bit("REPLAY_VIEWS")
+_ANY_LAYOUT = _mode_bit("ANY_LAYOUT")
 
 
-class _FixedMode(ModeDecorator):
+class _FixedMode(_ModeDecorator):
     __slots__ = ("_previous",)
     _previous: object
 
     @overload
     def __new__(cls, function: None = None) -> Self: ...
     @overload
-    def __new__(cls, function: F) -> F: ...  # type: ignore[misc]
+    def __new__(cls, function: _F) -> _F: ...  # type: ignore[misc]
     def __new__(cls, function=None):
         mode = super().__new__(cls)
         return mode if function is None else mode(function)
@@ -42,7 +58,7 @@ class _FixedMode(ModeDecorator):
         pass
 
     def __exit__(self, *exception: object) -> None:
-        restore_modes(self._previous)
+        _restore_modes(self._previous)
         self._previous = None
 
 
@@ -60,7 +76,7 @@ class no_grad(_FixedMode):
     __slots__ = ()
 
     def __enter__(self) -> None:
-        self._previous = swap_modes(_NO_GRAD, 0)
+        self._previous = _swap_modes(_NO_GRAD, 0)
 
 
 class enable_grad(_FixedMode):
@@ -75,10 +91,10 @@ class enable_grad(_FixedMode):
     __slots__ = ()
 
     def __enter__(self) -> None:
-        self._previous = swap_modes(0, _NO_GRAD)
+        self._previous = _swap_modes(0, _NO_GRAD)
 
 
-class inference_mode(ModeDecorator):
+class inference_mode(_ModeDecorator):
     """``with inference_mode():`` nothing is recorded, now or later: results are inference tensors.
 
     Those can't be saved for backward, nor be written in place or made to require grad outside of the mode; they count no
@@ -97,7 +113,7 @@ class inference_mode(ModeDecorator):
     @overload
     def __new__(cls, mode: bool = True) -> Self: ...
     @overload
-    def __new__(cls, mode: F) -> F: ...  # type: ignore[misc]
+    def __new__(cls, mode: _F) -> _F: ...  # type: ignore[misc]
     def __new__(cls, mode=True):
         return super().__new__(cls) if isinstance(mode, bool) else cls()(mode)
 
@@ -109,14 +125,14 @@ class inference_mode(ModeDecorator):
 
     def __enter__(self) -> None:
         bits = _INFERENCE | _NO_GRAD
-        self._previous = swap_modes(bits, 0) if self.mode else swap_modes(0, bits)
+        self._previous = _swap_modes(bits, 0) if self.mode else _swap_modes(0, bits)
 
     def __exit__(self, *exception: object) -> None:
-        restore_modes(self._previous)
+        _restore_modes(self._previous)
         self._previous = None
 
 
-class _Switch(ModeDecorator):
+class _Switch(_ModeDecorator):
     """A mode that is set at once when the object is made; as a context manager, until its end."""
 
     __slots__ = ("_entered", "_previous", "mode")
@@ -134,10 +150,10 @@ class _Switch(ModeDecorator):
         self._previous = self._swap()
 
     def _swap(self):
-        return swap_modes(self._bit, 0) if self.mode is self._on else swap_modes(0, self._bit)
+        return _swap_modes(self._bit, 0) if self.mode is self._on else _swap_modes(0, self._bit)
 
-    def __call__(self, function: F) -> F:
-        restore_modes(self._previous)  # as a decorator it acts in the calls only
+    def __call__(self, function: _F) -> _F:
+        _restore_modes(self._previous)  # as a decorator it acts in the calls only
         self._previous = None
         return super().__call__(function)
 
@@ -152,7 +168,7 @@ class _Switch(ModeDecorator):
         self._entered = False  # when it is entered again, it sets its mode again
 
     def __exit__(self, *exception: object) -> None:
-        restore_modes(self._previous)
+        _restore_modes(self._previous)
         self._previous = None
 
 
@@ -226,7 +242,7 @@ def is_multithreading_enabled() -> bool:
     >>> autograd.is_multithreading_enabled()
     True
     """
-    return not are_on(_ONE_THREAD)
+    return not _are_on(_ONE_THREAD)
 
 
 def is_view_replay_enabled() -> bool:
@@ -236,11 +252,11 @@ def is_view_replay_enabled() -> bool:
     >>> autograd.is_view_replay_enabled()
     False
     """
-    return are_on(_REPLAY_VIEWS)
+    return _are_on(_REPLAY_VIEWS)
 
 
 def _is_grad_layout_enforcement_enabled() -> bool:
-    return not are_on(_ANY_LAYOUT)
+    return not _are_on(_ANY_LAYOUT)
 
 
 def is_inference(input: Tensor) -> bool:
@@ -255,7 +271,7 @@ def is_inference(input: Tensor) -> bool:
     return input.is_inference()
 
 
-class _unsafe_preserve_version_counter(ModeDecorator):
+class _unsafe_preserve_version_counter(_ModeDecorator):
     """``with _unsafe_preserve_version_counter(tensors):`` writes to a tensor, or a tuple of them, don't count.
 
     For who takes the memory of a saved tensor away and puts the same values back. Anything else gives wrong gradients.
@@ -284,4 +300,4 @@ class _unsafe_preserve_version_counter(ModeDecorator):
         pass
 
     def __exit__(self, *exception: object) -> None:
-        set_versions(self.tensors, self.prev_versions)
+        _set_versions(self.tensors, self.prev_versions)

@@ -10,17 +10,28 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.tensor import Tensor, array_of, from_array
-from . import gradients
-from ._gradcheck_compare import Tolerances, check_constant, compare_modes
-from ._gradcheck_jacobian import Probe, as_tuple
+from .._core.tensor import Tensor
+from .._core.tensor import array_of as _array_of
+from .._core.tensor import from_array as _from_array
+from . import gradients as _gradients
+from ._gradcheck_compare import Tolerances as _Tolerances
+from ._gradcheck_compare import check_constant as _check_constant
+from ._gradcheck_compare import compare_modes as _compare_modes
+from ._gradcheck_jacobian import Probe as _Probe
+from ._gradcheck_jacobian import as_tuple as _as_tuple
 from ._gradcheck_legacy import get_analytical_jacobian, get_numerical_jacobian
 from ._gradcheck_report import GradcheckError
 from ._gradcheck_seeds import (
-    check_batched_gradients,
-    check_undefined_gradients,
-    check_undefined_tangents,
-    check_zero_seeds,
+    check_batched_gradients as _check_batched_gradients,
+)
+from ._gradcheck_seeds import (
+    check_undefined_gradients as _check_undefined_gradients,
+)
+from ._gradcheck_seeds import (
+    check_undefined_tangents as _check_undefined_tangents,
+)
+from ._gradcheck_seeds import (
+    check_zero_seeds as _check_zero_seeds,
 )
 
 __all__ = ["GradcheckError", "get_analytical_jacobian", "get_numerical_jacobian", "gradcheck", "gradgradcheck"]
@@ -81,12 +92,12 @@ def gradcheck(
     _require_also(check_batched_forward_grad=check_batched_forward_grad, check_forward_ad=check_forward_ad)
     if check_batched_forward_grad:
         raise NotImplementedError("check_batched_forward_grad=True needs vmap, which is not available")
-    inputs = as_tuple(inputs)
+    inputs = _as_tuple(inputs)
     _check_inputs(inputs)
-    tolerances = Tolerances(eps, atol, rtol, nondet_tol, check_grad_dtypes)
+    tolerances = _Tolerances(eps, atol, rtol, nondet_tol, check_grad_dtypes)
     modes = _Modes(check_backward_ad, check_forward_ad, check_undefined_grad, check_batched_grad)
     try:
-        _check(Probe(func, inputs, fast_mode), tolerances, modes)
+        _check(_Probe(func, inputs, fast_mode), tolerances, modes)
     except GradcheckError:
         if raise_exception:
             raise
@@ -128,10 +139,10 @@ def gradgradcheck(
     _require_one(check_fwd_over_rev=check_fwd_over_rev, check_rev_over_rev=check_rev_over_rev)
     _require_also(check_undefined_grad=check_undefined_grad, check_rev_over_rev=check_rev_over_rev)
     _require_also(check_batched_grad=check_batched_grad, check_rev_over_rev=check_rev_over_rev)
-    inputs = as_tuple(inputs)
+    inputs = _as_tuple(inputs)
     if grad_outputs is None:
         grad_outputs = _random_seeds(func, inputs, gen_non_contig_grad_outputs)
-    seeds = as_tuple(grad_outputs)
+    seeds = _as_tuple(grad_outputs)
     return gradcheck(
         _gradient_of(func, inputs, seeds),
         inputs + seeds,
@@ -150,20 +161,20 @@ def gradgradcheck(
     )
 
 
-def _check(probe: Probe, tolerances: Tolerances, modes: _Modes) -> None:
+def _check(probe: _Probe, tolerances: _Tolerances, modes: _Modes) -> None:
     """All that gradcheck checks at a point; GradcheckError at the first fault."""
     if not probe.targets:
-        check_constant(probe, tolerances.eps)
+        _check_constant(probe, tolerances.eps)
         return
-    compare_modes(probe, tolerances, backward=modes.backward, forward=modes.forward)
+    _compare_modes(probe, tolerances, backward=modes.backward, forward=modes.forward)
     if modes.batched:
-        check_batched_gradients(probe)
+        _check_batched_gradients(probe)
     if modes.backward:
-        check_zero_seeds(probe)
+        _check_zero_seeds(probe)
         if modes.undefined:
-            check_undefined_gradients(probe)
+            _check_undefined_gradients(probe)
     if modes.forward and modes.undefined:
-        check_undefined_tangents(probe)
+        _check_undefined_tangents(probe)
 
 
 # -- what may be checked -------------------------------------------------------------------------------------
@@ -189,7 +200,7 @@ def _check_inputs(inputs: tuple[Any, ...]) -> None:
     for i, x in enumerate(inputs):
         if not _requires_grad(x):
             continue
-        if array_of(x).dtype.char not in "dD":
+        if _array_of(x).dtype.char not in "dD":
             warnings.warn(
                 f"Input #{i} requires gradient and is not a double precision floating point or complex. "
                 f"Finite differences in {x.dtype} are too rough for the default tolerances.",
@@ -217,16 +228,16 @@ def _random_seeds(func: Callable[..., Any], inputs: tuple[Any, ...], strided: bo
     """
     rng = np.random.default_rng(0)
     seeds = []
-    for output in as_tuple(func(*inputs)):
+    for output in _as_tuple(func(*inputs)):
         if not _requires_grad(output):
             continue
-        shape, dtype = tuple(output.shape), array_of(output).dtype
+        shape, dtype = tuple(output.shape), _array_of(output).dtype
         step = 2 if strided and shape else 1
         if shape:
             shape = (*shape[:-1], shape[-1] * step)
         values = rng.uniform(-1, 1, shape) + (1j * rng.uniform(-1, 1, shape) if dtype.kind == "c" else 0)
         array = np.asarray(values).astype(dtype)
-        seeds.append(from_array(array[..., ::step] if step > 1 else array).requires_grad_())
+        seeds.append(_from_array(array[..., ::step] if step > 1 else array).requires_grad_())
     if not seeds:
         raise ValueError("gradgradcheck expects at least one output that requires gradient")
     return tuple(seeds)
@@ -242,9 +253,9 @@ def _gradient_of(
     def gradient(*args: Any) -> tuple[Tensor, ...]:
         # forward mode hands over detached tensors
         args = tuple(a.requires_grad_() if w else a for a, w in zip(args, wanted, strict=True))
-        outputs = [y for y in as_tuple(func(*args[:n])) if _requires_grad(y)]
+        outputs = [y for y in _as_tuple(func(*args[:n])) if _requires_grad(y)]
         sources = [a for a, w in zip(args[:n], wanted, strict=False) if w]
-        grads = gradients.grad(outputs, sources, args[n:], create_graph=True, allow_unused=True)
+        grads = _gradients.grad(outputs, sources, args[n:], create_graph=True, allow_unused=True)
         return tuple(g for g in grads if g is not None)  # type: ignore[redundant-expr]
 
     return gradient

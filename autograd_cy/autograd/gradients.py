@@ -4,14 +4,15 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from .._core.backward_arguments import implicit_seed, is_like
+from .._core.backward_arguments import implicit_seed as _implicit_seed
+from .._core.backward_arguments import is_like as _is_like
 from .._core.edges import GradientEdge
-from .._core.engine import run_task
+from .._core.engine import run_task as _run_task
 from .._core.overrides import handle_torch_function, has_torch_function
 from .._core.shape import stack
 from .._core.tensor import Tensor
 from .._creation import full
-from .._once import warn_once
+from .._once import warn_once as _warn_once
 
 __all__ = ["backward", "grad"]
 
@@ -81,7 +82,7 @@ def _ones_for(output, position):
         raise RuntimeError(
             f"grad can be implicitly created only for real scalar outputs but got {output.dtype}: pass a gradient"
         )
-    return implicit_seed(output)
+    return _implicit_seed(output)
 
 
 def _check_seed(output, seed, position, batched):
@@ -136,7 +137,7 @@ def _seeds_for(outputs, seeds, batched):
 
 
 def _seed_for(output, seed, position, batched):
-    if is_like(output, seed) and not batched:
+    if _is_like(output, seed) and not batched:
         return seed
     if not isinstance(output, (Tensor, GradientEdge)):
         raise AssertionError(f"Expected output to be a torch.Tensor, but output {position} is {type(output).__name__}")
@@ -145,7 +146,7 @@ def _seed_for(output, seed, position, batched):
 
 def _warn_of_cycle():
     """Say once that the gradient's graph keeps the leaf alive."""
-    warn_once(
+    _warn_once(
         "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient. "
         "gc.collect() frees it; autograd.grad() does not create it, and setting .grad to None breaks it.",
         stacklevel=3,
@@ -193,7 +194,7 @@ def backward(
     if create_graph:
         _warn_of_cycle()
     keep = create_graph if retain_graph is None else retain_graph
-    run_task(roots, seeds, keep, create_graph, wanted, True, True)
+    _run_task(roots, seeds, keep, create_graph, wanted, True, True)
 
 
 def grad(
@@ -245,7 +246,7 @@ def grad(
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     seeds = _make_seeds(roots, grad_outputs, is_grads_batched)
     keep = create_graph if retain_graph is None else retain_graph
-    run = _run_batched if is_grads_batched else run_task
+    run = _run_batched if is_grads_batched else _run_task
     results: Any = run(roots, seeds, keep, create_graph, wanted, bool(allow_unused), False)
     if materialize_grads:
         results = _materialized(wanted, results, create_graph)
@@ -261,7 +262,7 @@ def _run_batched(roots, seeds, keep, create_graph, wanted, allow_unused, accumul
         raise RuntimeError(f"is_grads_batched=True takes grad_outputs of one batch size, not of {sorted(sizes)}")
     (size,) = sizes
     runs = [
-        run_task(
+        _run_task(
             roots,
             tuple(None if seed is None else seed[k] for seed in seeds),
             keep or k < size - 1,

@@ -3,16 +3,20 @@
 from typing import TYPE_CHECKING
 
 from .._core.edges import GradientEdge
-from .._core.inplace import count_writes
-from .._core.node import gradient_node
+from .._core.inplace import count_writes as _count_writes
+from .._core.node import gradient_node as _gradient_node
 from .._core.op_hooks import register_op_hook as _register_op_hook
 from .._core.running import current_graph_task_id, current_node, execution_order, task_notes, will_execute
 from .._core.tensor import Tensor
 from .._core.unchain import unchain, unchain_backward
 from .._later import names_later as _names_later
 from ._multi_grad import register_multi_grad_hook
-from ._node import InputMetadata as _InputMetadata  # noqa: F401  (_C._autograd has it)
-from ._node import Node
+from ._node import (
+    InputMetadata as _InputMetadata,  # noqa: F401  (_C._autograd has it)
+)
+from ._node import (
+    Node,
+)
 from ._saved_guard import allow_mutation_on_saved_tensors, guard_buffers
 from ._saved_hooks import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
 
@@ -48,7 +52,7 @@ def get_gradient_edge(tensor):
             "It is not possible to get the gradient edge for a Tensor that does not require gradients: "
             f"this one has shape {list(tensor.shape)} and requires_grad=False"
         )
-    edge = GradientEdge(tensor.grad_fn or gradient_node(tensor), tensor.output_nr)
+    edge = GradientEdge(tensor.grad_fn or _gradient_node(tensor), tensor.output_nr)
     edge.metadata = (tensor.shape, tensor.dtype)
     return edge
 
@@ -76,7 +80,7 @@ def increment_version(tensor):
             raise RuntimeError(
                 f"increment_version expects each element of the iterable to be a tensor, but got {type(x).__name__}"
             )
-    count_writes(tensors)
+    _count_writes(tensors)
 
 
 def register_op_hook(forward=None, backward=None):

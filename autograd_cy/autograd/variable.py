@@ -3,21 +3,22 @@
 import operator
 import warnings
 
-from .._core import engine, running
+from .._core import engine as _engine
+from .._core import running as _running
 from .._core.tensor import Tensor
 
-__all__ = ["Variable"]
+__all__ = ["ImperativeEngine", "Variable"]
 
 
-VOLATILE = "volatile was removed and now has no effect. Use `with torch.no_grad():` instead."
+_VOLATILE = "volatile was removed and now has no effect. Use `with torch.no_grad():` instead."
 
 
 class ImperativeEngine:
     """The engine behind backward(): ``Variable._execution_engine``."""
 
-    run_backward = staticmethod(engine.run_backward)
-    queue_callback = staticmethod(running.queue_callback)
-    is_checkpoint_valid = staticmethod(running.is_checkpoint_valid)
+    run_backward = staticmethod(_engine.run_backward)
+    queue_callback = staticmethod(_running.queue_callback)
+    is_checkpoint_valid = staticmethod(_running.is_checkpoint_valid)
 
 
 class _VariableMeta(type):
@@ -39,7 +40,7 @@ class Variable(metaclass=_VariableMeta):
         for name in others:
             raise TypeError(f"Variable(): '{name}' is an invalid keyword argument for this function")
         if volatile:
-            warnings.warn(VOLATILE, UserWarning, stacklevel=2)
+            warnings.warn(_VOLATILE, UserWarning, stacklevel=2)
         requires_grad = bool(operator.index(requires_grad))
         if data is None:
             return Tensor().requires_grad_(requires_grad)

@@ -1,10 +1,10 @@
 """Functions of neural networks: the operations of this namespace, and those that PyTorch has here, too (facade)."""
 
-from .._core.operations import OPS
-from .._missing import getattr_of
+from .._core.operations import OPS as _OPS
+from .._missing import getattr_of as _getattr_of
 
-_names = {op.name: op.function for op in OPS.values() if op.namespace == "nn.functional"}
-_names |= {name: OPS[name].function for name in ("relu", "sigmoid", "tanh")}
+_names = {op.name: op.function for op in _OPS.values() if op.namespace == "nn.functional"}
+_names |= {name: _OPS[name].function for name in ("relu", "sigmoid", "tanh")}
 globals().update(_names)
 __all__ = list(_names)
-__getattr__ = getattr_of(__name__, "torch.nn.functional")
+__getattr__ = _getattr_of(__name__, "torch.nn.functional")

@@ -6,15 +6,22 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from .._core.running import is_checkpoint_valid
+from .._core.running import is_checkpoint_valid as _is_checkpoint_valid
 from .._core.tensor import Tensor
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
 from ..autograd.gradients import backward
 from ..random import get_rng_state, set_rng_state
 from ._checkpoint_errors import CheckpointError
-from ._checkpoint_frame import Frame
-from ._checkpoint_policy import CheckpointPolicy, SelectiveCheckpointContext, create_selective_checkpoint_contexts, set_while
+from ._checkpoint_frame import Frame as _Frame
+from ._checkpoint_policy import (
+    CheckpointPolicy,
+    SelectiveCheckpointContext,
+    create_selective_checkpoint_contexts,
+)
+from ._checkpoint_policy import (
+    set_while as _set_while,
+)
 
 __all__ = [
     "CheckpointError", "CheckpointFunction", "CheckpointPolicy", "SelectiveCheckpointContext", "check_backward_validity",
@@ -49,7 +56,7 @@ def set_checkpoint_debug_enabled(enabled: bool | None) -> contextlib.AbstractCon
     >>> with ag.utils.checkpoint.set_checkpoint_debug_enabled(True):
     ...     pass
     """
-    return set_while(_debug_enabled, enabled)
+    return _set_while(_debug_enabled, enabled)
 
 
 def set_checkpoint_early_stop(enable: bool) -> contextlib.AbstractContextManager[None]:
@@ -59,7 +66,7 @@ def set_checkpoint_early_stop(enable: bool) -> contextlib.AbstractContextManager
     >>> with ag.utils.checkpoint.set_checkpoint_early_stop(False):
     ...     pass
     """
-    return set_while(_early_stop_enabled, enable)
+    return _set_while(_early_stop_enabled, enable)
 
 
 def checkpoint(
@@ -128,7 +135,7 @@ def _recomputed(
     if not is_grad_enabled():
         return function(*args, **kwargs)
     override = _early_stop_enabled.get()
-    frame = Frame(run_again, args, early_stop if override is None else override, determinism_check == "default", debug)
+    frame = _Frame(run_again, args, early_stop if override is None else override, determinism_check == "default", debug)
     with frame.first_run(), first_context:
         return function(*args, **kwargs)
     raise RuntimeError(
@@ -198,7 +205,7 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
-        if not is_checkpoint_valid():
+        if not _is_checkpoint_valid():
             raise RuntimeError(
                 "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` "
                 "parameter to .backward(). Set use_reentrant=False, or call .backward() without `inputs`."

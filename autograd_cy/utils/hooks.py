@@ -3,7 +3,7 @@
 import warnings
 
 from .._core.handle import RemovableHandle
-from .._core.hooks import hooks_of_kind
+from .._core.hooks import hooks_of_kind as _hooks_of_kind
 
 __all__ = ["RemovableHandle", "unserializable_hook", "warn_if_has_hooks"]
 
@@ -31,7 +31,7 @@ def warn_if_has_hooks(tensor):
     >>> import autograd_cy as ag
     >>> ag.utils.hooks.warn_if_has_hooks(ag.ones(1))
     """
-    for hook in (hooks_of_kind(tensor, "tensor") or {}).values():
+    for hook in (_hooks_of_kind(tensor, "tensor") or {}).values():
         if not hasattr(hook, "__torch_unserializable__"):
             warnings.warn(
                 f"backward hook {hook!r} on tensor will not be serialized. If this is expected, you can decorate the "
