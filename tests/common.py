@@ -47,7 +47,7 @@ class Double(torch.autograd.Function):
 
 
 class Fail(torch.autograd.Function):
-    """The identity, whose backward raises ArithmeticError while `Fail.armed`."""
+    """The identity, whose backward raises ArithmeticError while `Fail.armed`, which each test finds True."""
 
     armed = True
 
