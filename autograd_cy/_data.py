@@ -107,7 +107,7 @@ def from_numpy(array: np.ndarray) -> Tensor:
     """
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
-    return sharing(np.asarray(array))
+    return sharing(array if type(array) is np.ndarray else np.asarray(array))
 
 
 # ------------------------------------------------------------------------------------------------------------

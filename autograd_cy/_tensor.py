@@ -1,7 +1,6 @@
 """The methods of Tensor that are no operations (facade). `method` attaches each to the compiled type."""
 
 import warnings
-from copy import deepcopy
 
 import numpy as np
 
@@ -11,17 +10,14 @@ from ._constructor import construct
 from ._core import hooks, shape
 from ._core.conversions import fitting_array
 from ._core.dtypes import all_dtypes, convert
-from ._core.guard import view_of
-from ._core.modes import is_grad_enabled
 from ._core.operations import OPS
 from ._core.overrides import extend_overridable
-from ._core.tensor import Tensor, array_of, data_of, extend, from_array
+from ._core.tensor import Tensor, array_of, data_of, extend, from_array, numpy
 from ._data import as_tensor
 from ._missing import mark_missing_methods
 from ._once import warn_once
 from ._size import Size
 from ._size import device as Device
-from ._tensor_str import tensor_repr
 from .autograd.variable import _VOLATILE
 from .utils.hooks import warn_if_has_hooks
 
@@ -328,15 +324,7 @@ def cpu(self):
     return self
 
 
-@method
-def numpy(self, *, force=False):
-    """numpy(force=False) -> ndarray: an array on the tensor's memory.
-
-    RuntimeError if the tensor requires grad, unless forced or in no_grad mode.
-    """
-    if self.requires_grad and not force and is_grad_enabled():
-        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
-    return view_of(array_of(self))
+extend_overridable("numpy", numpy)
 
 
 @method
@@ -434,6 +422,8 @@ def __format__(self, spec):
 
 @method
 def __repr__(self):
+    from ._tensor_str import tensor_repr  # for those who print
+
     return tensor_repr(self)
 
 
@@ -467,6 +457,8 @@ def __copy__(self):
 
 @method
 def __deepcopy__(self, memo):
+    from copy import deepcopy  # who calls this has imported it
+
     if id(self) in memo:
         return memo[id(self)]
     if not self.is_leaf:

@@ -3,6 +3,7 @@
 from ._core import node as _node
 from ._core import tensor as _tensor
 from ._core.buffers import drop_shelves as _drop_shelves
+from ._core.guard import tidy_notes as _tidy_notes
 from ._core.pool import give_all_back as _give_all_back
 from ._core.pool import memory_stats, set_cache_limit
 from ._core.pool import trim as _trim
@@ -23,5 +24,6 @@ def empty_cache() -> None:
     _node.drop_spares()
     _tensor.drop_spares()
     _drop_shelves()
+    _tidy_notes()
     _give_all_back()  # now, for what died just now may be the pool's
     _trim()

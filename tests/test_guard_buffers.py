@@ -1,5 +1,7 @@
 """guard_buffers(): what is saved is read-only as long as it is needed."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from common import IS_TORCH, SaveBoth, in_threads, leaf
@@ -268,3 +270,87 @@ def test_an_exception_in_backward_leaves_the_guard_until_the_graph_is_gone():
     handle.remove()
     z.backward()
     assert a.flags.writeable
+
+
+class TestWhatUsersHave:
+    """Arrays that numpy() gave and from_numpy() got are found when something is guarded, and cost next to nothing else."""
+
+    def test_a_million_arrays_leave_no_memory_behind(self):
+        x = torch.ones(3)
+        base = np.ones(6)
+
+        def take(times):
+            for _ in range(times):
+                x.numpy()
+                torch.from_numpy(base[1:])
+
+        take(1000)
+        tracemalloc.start()
+        try:
+            before = tracemalloc.get_traced_memory()[0]
+            take(500_000)
+            assert tracemalloc.get_traced_memory()[0] - before < 50_000
+        finally:
+            tracemalloc.stop()
+
+    def test_one_array_given_again_and_again_is_noted_but_once(self):
+        part = np.ones(6)[1:]
+        tracemalloc.start()
+        try:
+            torch.from_numpy(part)
+            before = tracemalloc.get_traced_memory()[0]
+            for _ in range(100_000):
+                torch.from_numpy(part)
+            assert tracemalloc.get_traced_memory()[0] - before < 50_000
+        finally:
+            tracemalloc.stop()
+
+    def test_memory_for_many_is_given_back(self):
+        x = torch.ones(3)
+        tracemalloc.start()
+        try:
+            before = tracemalloc.get_traced_memory()[0]
+            kept = [x.numpy() for _ in range(20_000)]
+            del kept
+            torch.memory.empty_cache()
+            assert tracemalloc.get_traced_memory()[0] - before < 50_000
+        finally:
+            tracemalloc.stop()
+
+    def test_all_that_live_are_found(self):
+        x = torch.ones(3, requires_grad=True)
+        others = torch.ones(3)
+        kept = [x.detach().numpy() for _ in range(500)]
+        free = [others.numpy() for _ in range(500)]
+        del kept[::2], free[::3]
+        with guard_buffers():
+            y = x * x
+        assert not any(array.flags.writeable for array in kept)
+        assert all(array.flags.writeable for array in free)
+        kept += [x.detach().numpy() for _ in range(500)]
+        assert not any(array.flags.writeable for array in kept)
+        del y
+        assert all(array.flags.writeable for array in kept + free)
+
+    def test_a_note_of_an_array_that_is_gone_is_not_taken_for_another(self):
+        base = np.ones(400)
+        gone = [torch.from_numpy(base[i : i + 1]).numpy() for i in range(200)]
+        parts = [torch.from_numpy(base[i : i + 1]).requires_grad_() for i in range(200, 400)]
+        with guard_buffers():
+            kept = [x * x for x in parts]
+        assert all(array.flags.writeable for array in gone)
+        del kept
+
+    @pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 3), (2, 0, 3)])
+    @pytest.mark.parametrize("transposed", [False, True])
+    def test_flags_are_those_of_the_tensors_own_array(self, shape, transposed):
+        array = np.ones(shape).T if transposed else np.ones(shape)
+        for given in (array, array[..., ::2] if shape else array):
+            x = torch.from_numpy(given)
+            view = x.numpy()
+            assert view is not given
+            for flag in ("C_CONTIGUOUS", "F_CONTIGUOUS", "ALIGNED", "WRITEABLE"):
+                assert view.flags[flag] == given.flags[flag], flag
+            assert not view.flags.owndata
+            assert view.strides == given.strides
+            assert np.shares_memory(view, given) == (given.size > 0)

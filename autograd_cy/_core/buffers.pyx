@@ -223,7 +223,8 @@ cdef cnp.ndarray typed_view(cnp.ndarray base, char *data, cnp.dtype descr, int n
     view = <cnp.ndarray> PyArray_NewFromDescr(ndarray_type, descr, ndim, dims, <void *> strides, data, flags, NULL)
     Py_INCREF(base)
     PyArray_SetBaseObject(view, base)
-    PyArray_UpdateFlags(view, cnp.NPY_ARRAY_UPDATE_ALL)
+    if ndim == 0:       # else NumPy has done that already
+        PyArray_UpdateFlags(view, cnp.NPY_ARRAY_UPDATE_ALL)
     return view
 
 

@@ -7,6 +7,7 @@ cdef int watched                    # how many arrays are locked and how many wa
 cdef int announce_write(cnp.ndarray target, str operation) except -1
 cdef bint is_guarding() except -1
 cdef object owner_of(cnp.ndarray array)
+cdef cnp.ndarray view_of(cnp.ndarray array)
 cdef int note_view(cnp.ndarray array, cnp.ndarray view) except -1
 
 cdef inline int prepare_write(cnp.ndarray target, str operation) except -1:

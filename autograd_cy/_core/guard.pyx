@@ -7,16 +7,21 @@ NOTE [Guarded memory]
   3. Our own operations write without asking the flag, and arrays that were taken as views before the lock keep theirs. So
      operations in place ask `announce_write`, which finds the locks by the array that owns the memory, and refuses what
      overlaps. Views that users took of an array before the lock are found by the checksum alone, on request.
+  4. What numpy() gave and from_numpy() got is noted with a weak reference each, for next to nothing: neither by name nor
+     with a callback. The notes of the dead are dropped when there is no more room, which then grows to twice what lives.
 """
 
-import zlib
 from contextvars import ContextVar
-from functools import partial
-from weakref import ref
 
 import numpy as np
 
 cimport cython
+from cpython.mem cimport PyMem_Realloc
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF
+from cpython.weakref cimport PyWeakref_NewRef
+from libc.stdlib cimport qsort
+
 cimport numpy as cnp
 
 from autograd_cy._core.buffers cimport strided_view
@@ -25,8 +30,16 @@ from autograd_cy._core.state cimport GUARDED
 
 cnp.import_array()
 
+cdef enum:
+    FEW_NOTES = 64                  # there is always room for so many
+
+cdef struct Note:
+    PyObject *array                 # of a tensor: its address alone, it may be gone
+    PyObject *view                  # weak reference to an array on the same memory that a user has
+
 watched = 0
-cdef dict views = {}                # id of an array -> {id of one on its memory that a user has: weak reference}
+cdef Note *notes = NULL
+cdef Py_ssize_t n_notes = 0, n_sorted = 0, room = 0
 cdef dict locks = {}                # id of an array -> Lock
 cdef list watchers = []             # functions of the array that will be written
 
@@ -72,6 +85,7 @@ cdef class Guard:
 
 
 cdef object checksum_of(cnp.ndarray array):
+    import zlib                             # a library of its own, which few need
     return zlib.crc32(array.tobytes())
 
 
@@ -173,7 +187,7 @@ cdef int unlock(Guard guard) except -1:
 
 # what users get
 
-def view_of(cnp.ndarray array):
+cdef cnp.ndarray view_of(cnp.ndarray array):
     """An array object of its own on the same memory: its shape may be changed, and guards know of it."""
     cdef cnp.ndarray view = strided_view(array, cnp.PyArray_BYTES(array), cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array),
                                          cnp.PyArray_STRIDES(array))
@@ -185,23 +199,83 @@ def view_of(cnp.ndarray array):
 
 
 cdef int note_view(cnp.ndarray array, cnp.ndarray view) except -1:
-    """Let guards of an array know of another one on the same memory, which a user has."""
-    views.setdefault(id(array), {})[id(view)] = ref(view, partial(forget_view, id(array), id(view)))
+    """Let guards of an array know of another one on the same memory, which a user has: case 4 of NOTE [Guarded memory]."""
+    global n_notes
+    cdef object reference = PyWeakref_NewRef(view, None)
+    if n_notes == room:
+        make_room()
+    Py_INCREF(reference)
+    notes[n_notes].array, notes[n_notes].view = <PyObject *> array, <PyObject *> reference
+    n_notes += 1
     return 0
 
 
-def forget_view(array, view, reference):
-    given = views.get(array)
-    if given is not None and given.get(view) is reference:
-        del given[view]
-        if not given:
-            del views[array]
+cdef int make_room() except -1:
+    """Room for as many notes again as there are of the living."""
+    tidy_notes()
+    if (2 * n_notes > room or room == 0) and not resize_notes():
+        raise MemoryError()
+    return 0
+
+
+cdef bint resize_notes() noexcept:
+    global notes, room
+    cdef Note *moved = <Note *> PyMem_Realloc(notes, (2 * n_notes + FEW_NOTES) * sizeof(Note))
+    if moved != NULL:
+        notes, room = moved, 2 * n_notes + FEW_NOTES
+    return moved != NULL
+
+
+def tidy_notes():
+    """tidy_notes(): forget the arrays that users had and that are gone, and sort the others. Takes no memory."""
+    global n_notes, n_sorted
+    cdef Py_ssize_t k, n = 0
+    for k in range(n_notes):
+        if (<object> notes[k].view)() is not None:
+            notes[n] = notes[k]
+            n += 1
+        else:
+            Py_DECREF(<object> notes[k].view)
+    n_notes, n = n, 0
+    qsort(notes, n_notes, sizeof(Note), compare_notes)
+    for k in range(n_notes):
+        if n > 0 and compare_notes(&notes[k], &notes[n - 1]) == 0:      # the same array was given to a tensor again
+            Py_DECREF(<object> notes[k].view)
+        else:
+            notes[n] = notes[k]
+            n += 1
+    n_notes = n_sorted = n
+    if room > 4 * (n_notes + FEW_NOTES):
+        resize_notes()
+
+
+cdef int compare_notes(const void *a, const void *b) noexcept nogil:
+    cdef const Note *x = <const Note *> a
+    cdef const Note *y = <const Note *> b
+    if x.array != y.array:
+        return 1 if <size_t> x.array > <size_t> y.array else -1
+    return (<size_t> x.view > <size_t> y.view) - (<size_t> x.view < <size_t> y.view)
 
 
 cdef list given_of(cnp.ndarray array):
     """The arrays on an array's memory that users have, as far as they live."""
-    found = [reference() for reference in views.get(id(array), {}).values()]
-    return [view for view in found if view is not None and owner_of(view) is owner_of(array)]
+    cdef Py_ssize_t low = 0, high, middle
+    cdef list found = []
+    if n_sorted < n_notes:
+        tidy_notes()
+    high = n_notes
+    while low < high:
+        middle = (low + high) // 2
+        if <size_t> notes[middle].array < <size_t> <PyObject *> array:
+            low = middle + 1
+        else:
+            high = middle
+    while low < n_notes and notes[low].array == <PyObject *> array:
+        view = (<object> notes[low].view)()
+        if view is not None and overlap(array, view):       # else noted for an array that was here before
+            found.append(view)
+        low += 1
+    return found
 
 
 cdef int announce_write(cnp.ndarray target, str operation) except -1:

@@ -14,11 +14,11 @@ cimport numpy as cnp
 from autograd_cy._core.dtypes cimport code_of, dtype, dtype_of, is_differentiable, long_word, type_word
 from autograd_cy._core.buffers cimport keep_spare, strided_view
 from autograd_cy._core.faults cimport serves_again
-from autograd_cy._core.guard cimport note_view
+from autograd_cy._core.guard cimport note_view, view_of
 from autograd_cy._core.inference cimport flag_error, in_inference_mode, version_error
 from autograd_cy._core.lifetime cimport MAX_SPARES, TENSOR, Link, Spares, hide, owner_of, release, unwatch, watch
 cimport autograd_cy._core.modes as modes
-from autograd_cy._core.modes cimport ask
+from autograd_cy._core.modes cimport ask, own_modes
 from autograd_cy._core.state cimport INFERENCE, NO_GRAD, REPLAY_VIEWS, ThreadState, thread_state
 from autograd_cy._core.versions cimport VersionCounter, count_named, count_unnamed
 
@@ -513,21 +513,37 @@ cdef Seldom seldom_of(TensorExtras extras):
 
 cpdef Tensor from_array(cnp.ndarray array):
     """from_array(array) -> Tensor: share the memory of an ndarray; TypeError for a dtype that Tensors don't have."""
+    check_elements(array)
+    return new_tensor(array)
+
+
+cdef int check_elements(cnp.ndarray array) except -1:
     if not cnp.PyArray_ISNOTSWAPPED(array):
         raise ValueError("given numpy array has byte order different from the native byte order. "
                          "Conversion between byte orders is currently not supported.")
     code_of(array)
-    return new_tensor(array)
+    return 0
 
 
 cpdef Tensor sharing(cnp.ndarray array):
     """sharing(array) -> Tensor: the same for a user's array, of which the tensor takes a view: its shape may be changed."""
-    cdef Tensor tensor = from_array(array)
-    tensor.array = strided_view(array, cnp.PyArray_BYTES(array), cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array),
-                                cnp.PyArray_STRIDES(array))
+    cdef cnp.ndarray view
+    check_elements(array)
+    view = strided_view(array, cnp.PyArray_BYTES(array), cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array),
+                        cnp.PyArray_STRIDES(array))
     if cnp.get_array_base(array) is not None:       # the base of the view is then the owner of the memory
-        note_view(tensor.array, array)
-    return tensor
+        note_view(view, array)
+    return new_tensor(view)
+
+
+def numpy(Tensor self, *, force=False):
+    """numpy(force=False) -> ndarray: an array on the tensor's memory.
+
+    RuntimeError if the tensor requires grad, unless forced or in no_grad mode.
+    """
+    if wants_grad(self) and not force and not own_modes() & NO_GRAD:
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+    return view_of(self.array)
 
 
 cpdef cnp.ndarray array_of(Tensor tensor):

@@ -438,7 +438,7 @@ CORE = {
             "push_guard": "None",
             "remove_watcher": "None",
             "share_memory": "bool",
-            "view_of": "_Array",
+            "tidy_notes": "None",
         },
     ),
     "packing": (
@@ -480,6 +480,7 @@ CORE = {
             "drop_spares": "None",
             "extend": "None",
             "from_array": "Tensor",
+            "numpy": "_Array",
             "sharing": "Tensor",
         },
     ),
