@@ -34,7 +34,7 @@ from autograd_cy._core.orders cimport copy_in_order
 from autograd_cy._core.overrides cimport check_depth
 from autograd_cy._core.record cimport as_type, set_tangent, tangent_of
 from autograd_cy._core.region cimport lies_inside, overlaps_in_part, region_of, repeats_places, spans_meet
-from autograd_cy._core.state cimport FORWARD_AD, GUARDED, NO_GRAD, OP_HOOKS, SAVED_HOOKS, thread_state
+from autograd_cy._core.state cimport FORWARD_AD, GUARDED, NO_GRAD, OP_HOOKS, SAVED_HOOKS
 from autograd_cy._core.tensor cimport (
     IN_GRAD_MODE, Tensor, count_write, make_current, new_tensor, share_version, version_of, wants_grad)
 from autograd_cy._core.versions cimport VersionCounter
@@ -53,27 +53,29 @@ cdef enum:
 
 cdef bint is_recorded_write(Tensor target, object source, str operation) except -1:
     """Whether a write of `source` (a Tensor, a sequence of them, anything else) needs a node; refuses what can't have one."""
+    cdef int mode = current_mode()
     if target.inference:
         check_write(True, operation)
-    if touches_gradients(target, source):
+    if touches_gradients(mode, target, source):
         if is_differentiable(code_of(target.array)):
             refuse_write(target, operation)
-    elif not touches_tangents(target, source):
-        return thread_state().mode & OP_HOOKS != 0      # not recorded, but seen
+    elif not touches_tangents(mode, target, source):
+        return mode & OP_HOOKS != 0                     # not recorded, but seen
     return is_differentiable(code_of(target.array))
 
 
 cdef bint touches_graph(Tensor target, object source) except -1:
     """Whether a write concerns gradients or tangents."""
-    return touches_gradients(target, source) or touches_tangents(target, source)
+    cdef int mode = current_mode()
+    return touches_gradients(mode, target, source) or touches_tangents(mode, target, source)
 
 
-cdef bint touches_gradients(Tensor target, object source) except -1:
-    return not current_mode() & NO_GRAD and (wants_grad(target) or any_of(source, False, 0))
+cdef inline bint touches_gradients(int mode, Tensor target, object source) except -1:
+    return not mode & NO_GRAD and (wants_grad(target) or (source is not None and any_of(source, False, 0)))
 
 
-cdef bint touches_tangents(Tensor target, object source) except -1:
-    return current_mode() & FORWARD_AD and (tangent_of(target) is not None or any_of(source, True, 0))
+cdef inline bint touches_tangents(int mode, Tensor target, object source) except -1:
+    return mode & FORWARD_AD and (tangent_of(target) is not None or any_of(source, True, 0))
 
 
 cdef bint any_of(object source, bint tangents, int depth) except -1:

@@ -87,7 +87,12 @@ cdef void reduce_parts(void *data, Py_ssize_t first, Py_ssize_t end) noexcept no
 cdef void fill(cnp.ndarray array, const char *item, int itemsize) noexcept:
     """Set each element of a dense array."""
     cdef char *data = cnp.PyArray_BYTES(array)
-    cdef npy_intp total = cnp.PyArray_NBYTES(array), done = min(<npy_intp> itemsize, total)
+    cdef npy_intp total, done
+    if cnp.PyArray_NDIM(array) == 0:
+        memcpy(data, item, itemsize)
+        return
+    total = cnp.PyArray_NBYTES(array)
+    done = min(<npy_intp> itemsize, total)
     memcpy(data, item, done)
     while done < total:
         memcpy(data + done, data, min(done, total - done))

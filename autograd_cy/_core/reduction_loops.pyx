@@ -83,7 +83,7 @@ cdef cnp.ndarray reduced(Reducer *reducer, cnp.ndarray array, Dims dims, bint ke
     if not cnp.PyArray_ISALIGNED(array):
         array = dense_copy(array)
     walk.ndim = cnp.PyArray_NDIM(array)
-    if reducer.wide != NULL and cnp.PyArray_SIZE(array) >= thresholds.deep_sum:
+    if code == FLOAT32 and reducer.wide != NULL and is_as_large(array, thresholds.deep_sum):
         kept = kept_code(code, walk.ndim, cnp.PyArray_DIMS(array), dims, cnp.PyArray_IS_C_CONTIGUOUS(array))
     result = new_array(kept, reduced_shape(array, dims, keepdim, sizes), sizes)
     fill(result, reducer.identity[kept], ITEMSIZE[kept])
@@ -99,6 +99,15 @@ cdef cnp.ndarray reduced(Reducer *reducer, cnp.ndarray array, Dims dims, bint ke
         sort_by_stride(&walk)
     walk_along(&walk, reducer, code, kept)
     return result if kept == code else narrowed(result, code)
+
+
+cdef inline bint is_as_large(cnp.ndarray array, npy_intp size) noexcept:
+    """Whether an array has so many elements."""
+    cdef npy_intp count = 1
+    cdef int axis
+    for axis in range(cnp.PyArray_NDIM(array)):
+        count *= cnp.PyArray_DIM(array, axis)
+    return count >= size
 
 
 cdef int walk_along(Walk *walk, Reducer *reducer, int code, int kept) except -1:
