@@ -59,12 +59,15 @@ MSVC_FLAGS = ["/fp:precise", "/Od" if DEBUG else "/O2"]
 
 
 # What Cython's own C does wrong where there is no memory, and what is right: a list comprehension gives a new item up twice
-# if the list can't grow, and who finds an error without an exception, as NumPy's iterators leave it behind, crashes.
+# if the list can't grow, and who finds an error without an exception, as NumPy's iterators leave it behind, crashes. And how
+# modules look each other up: imports.h.
 RAISE = "    if (unlikely(!PyErr_Occurred())) PyErr_NoMemory();\n"
 HANDLER = "    PyObject *local_type = NULL, *local_value, *local_tb = NULL;\n"
 TRACEBACK = "    PyThreadState *tstate = __Pyx_PyThreadState_Current;\n    PyObject *ptype, *pvalue, *ptraceback;\n"
+INCLUDED, GUARD = '#include "Python.h"\n', "#ifndef Py_PYTHON_H\n"
 APPEND = "    int result = PyList_Append(list, x);\n"
 MENDS = {
+    INCLUDED + GUARD: INCLUDED + '#include "imports.h"\n' + GUARD,
     APPEND + "    Py_DECREF(x);\n": APPEND + "    if (result == 0) Py_DECREF(x);\n",
     HANDLER + "#if": HANDLER + RAISE + "#if",
     TRACEBACK + "    if": TRACEBACK + RAISE + "    if",
@@ -169,12 +172,17 @@ class BuildCore(build_ext):
 
         print(f"autograd_cy: translating {len(self.extensions)} modules to C, where they changed", flush=True)
         generate_c(self.extensions)
-        flags = MSVC_FLAGS if self.compiler.compiler_type == "msvc" else UNIX_FLAGS
+        is_msvc = self.compiler.compiler_type == "msvc"
+        flags = MSVC_FLAGS if is_msvc else UNIX_FLAGS
+        link_flags = [] if is_msvc else ["-pthread", *SANITIZERS]
+        if sys.platform == "linux" and not (DEBUG or SANITIZE):
+            # Two mapped parts of a file instead of four; names of static functions stay in a tree that is worked on.
+            link_flags += ["-Wl,-z,noseparate-code", *([] if self.inplace or self.editable_mode else ["-Wl,-s"])]
         for extension in self.extensions:
             extension.depends = ["setup.py", *map(str, CORE.glob("*.h"))]
             extension.include_dirs = [str(CORE), numpy.get_include()]
             extension.extra_compile_args = flags
-            extension.extra_link_args = [] if self.compiler.compiler_type == "msvc" else ["-pthread", *SANITIZERS]
+            extension.extra_link_args = link_flags
         self.built = itertools.count(1)
         super().build_extensions()
 

@@ -51,7 +51,6 @@ from ._missing import getattr_of as _getattr_of
 from ._names import *  # noqa: F403
 from ._once import is_warn_always_enabled, set_warn_always
 from ._size import Size, device
-from ._tensor_str import set_printoptions
 from ._threads import get_num_threads, set_num_threads
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
 from .autograd.grad_mode import (
@@ -100,6 +99,9 @@ _lifetime.refuse_new(dtype)
 _lifetime.refuse_new(_saved_tensor.SavedTensor)
 
 if TYPE_CHECKING:
+    from ._tensor_str import set_printoptions
     from ._typed import *  # noqa: F403
 else:  # where any name would be right
-    __getattr__, __dir__ = _names_later(__name__, {"_typed": _TYPED}, _getattr_of(__name__, "torch"))
+    __getattr__, __dir__ = _names_later(
+        __name__, {"_tensor_str": ["set_printoptions"], "_typed": _TYPED}, _getattr_of(__name__, "torch")
+    )

@@ -5,13 +5,13 @@ stays as long as a Level of the thread lives, also in the copy of a context that
 the context, and without it nobody does.
 """
 
-import threading
+from _thread import _local as ThreadLocal         # `threading` is imported by those who start threads
 
 cimport cython
 
 from autograd_cy._core.state cimport SAVED_HOOKS, thread_state
 
-cdef object local = threading.local()
+cdef object local = ThreadLocal()
 
 
 @cython.final

@@ -6,7 +6,6 @@ some levels the engine goes on in a fresh thread, which is in the state of the f
 
 import contextvars
 import ctypes
-import threading
 
 from autograd_cy._core.modes cimport own_modes
 from autograd_cy._core.state cimport IN_CONTEXT, ThreadState, thread_state
@@ -34,6 +33,7 @@ cdef int in_fresh_thread(object function, tuple arguments) except -1:
     """Call the function in another thread that has this one's modes, numbers and context; what it raises is raised here."""
     cdef ThreadState *state = thread_state()
     cdef Call call = Call.__new__(Call)
+    import threading                      # not needed by most programs
     own_modes()
     call.state = state[0]
     call.state.base = state.own           # the context's Settings are those of this thread

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from .._core.saved_tensor import SavedTensor
+from .._later import names_later as _names_later
 from .._missing import getattr_of as _getattr_of
 from . import anomaly_mode, forward_ad, function, grad_mode, graph, variable
 from .anomaly_mode import detect_anomaly, detect_nan, set_detect_anomaly
@@ -21,9 +22,12 @@ from .grad_mode import (
     set_grad_enabled,
     set_multithreading_enabled,
 )  # fmt: skip
-from .gradcheck import GradcheckError, gradcheck, gradgradcheck
+from .gradcheck import gradcheck, gradgradcheck
 from .gradients import backward, grad
 from .variable import Variable
+
+if TYPE_CHECKING:
+    from .gradcheck import GradcheckError
 
 __all__ = [
     "Function", "GradcheckError", "SavedTensor", "Variable", "_force_original_view_tracking",
@@ -35,4 +39,6 @@ __all__ = [
 ]  # fmt: skip
 
 if not TYPE_CHECKING:  # else any name would be right
-    __getattr__ = _getattr_of(__name__, "torch.autograd")
+    __getattr__, __dir__ = _names_later(
+        __name__, {"_gradcheck_report": ["GradcheckError"]}, _getattr_of(__name__, "torch.autograd")
+    )

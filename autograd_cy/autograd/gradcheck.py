@@ -1,38 +1,27 @@
 """gradcheck and gradgradcheck: gradients against finite differences.
 
 _gradcheck_jacobian computes the Jacobians, _gradcheck_compare decides whether they agree, _gradcheck_seeds
-tries unusual incoming gradients (zero, undefined, batched), and _gradcheck_report writes what is wrong.
+tries unusual incoming gradients (zero, undefined, batched), and _gradcheck_report writes what is wrong. They are
+imported by the first check: most programs make none.
 """
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .._core.tensor import Tensor
 from .._core.tensor import array_of as _array_of
 from .._core.tensor import from_array as _from_array
+from .._later import names_later as _names_later
 from . import gradients as _gradients
-from ._gradcheck_compare import Tolerances as _Tolerances
-from ._gradcheck_compare import check_constant as _check_constant
-from ._gradcheck_compare import compare_modes as _compare_modes
-from ._gradcheck_jacobian import Probe as _Probe
-from ._gradcheck_jacobian import as_tuple as _as_tuple
-from ._gradcheck_legacy import get_analytical_jacobian, get_numerical_jacobian
-from ._gradcheck_report import GradcheckError
-from ._gradcheck_seeds import (
-    check_batched_gradients as _check_batched_gradients,
-)
-from ._gradcheck_seeds import (
-    check_undefined_gradients as _check_undefined_gradients,
-)
-from ._gradcheck_seeds import (
-    check_undefined_tangents as _check_undefined_tangents,
-)
-from ._gradcheck_seeds import (
-    check_zero_seeds as _check_zero_seeds,
-)
+
+if TYPE_CHECKING:
+    from ._gradcheck_compare import Tolerances as _Tolerances
+    from ._gradcheck_jacobian import Probe as _Probe
+    from ._gradcheck_legacy import get_analytical_jacobian, get_numerical_jacobian
+    from ._gradcheck_report import GradcheckError
 
 __all__ = ["GradcheckError", "get_analytical_jacobian", "get_numerical_jacobian", "gradcheck", "gradgradcheck"]
 
@@ -87,17 +76,21 @@ def gradcheck(
     >>> torch.autograd.gradcheck(lambda x: (x * x).sum(), (x,))
     True
     """
+    from ._gradcheck_compare import Tolerances
+    from ._gradcheck_jacobian import Probe, as_tuple
+    from ._gradcheck_report import GradcheckError
+
     _require_one(check_forward_ad=check_forward_ad, check_backward_ad=check_backward_ad)
     _require_also(check_batched_grad=check_batched_grad, check_backward_ad=check_backward_ad)
     _require_also(check_batched_forward_grad=check_batched_forward_grad, check_forward_ad=check_forward_ad)
     if check_batched_forward_grad:
         raise NotImplementedError("check_batched_forward_grad=True needs vmap, which is not available")
-    inputs = _as_tuple(inputs)
+    inputs = as_tuple(inputs)
     _check_inputs(inputs)
-    tolerances = _Tolerances(eps, atol, rtol, nondet_tol, check_grad_dtypes)
+    tolerances = Tolerances(eps, atol, rtol, nondet_tol, check_grad_dtypes)
     modes = _Modes(check_backward_ad, check_forward_ad, check_undefined_grad, check_batched_grad)
     try:
-        _check(_Probe(func, inputs, fast_mode), tolerances, modes)
+        _check(Probe(func, inputs, fast_mode), tolerances, modes)
     except GradcheckError:
         if raise_exception:
             raise
@@ -136,13 +129,15 @@ def gradgradcheck(
     >>> torch.autograd.gradgradcheck(lambda x: x * x * x, (x,))
     True
     """
+    from ._gradcheck_jacobian import as_tuple
+
     _require_one(check_fwd_over_rev=check_fwd_over_rev, check_rev_over_rev=check_rev_over_rev)
     _require_also(check_undefined_grad=check_undefined_grad, check_rev_over_rev=check_rev_over_rev)
     _require_also(check_batched_grad=check_batched_grad, check_rev_over_rev=check_rev_over_rev)
-    inputs = _as_tuple(inputs)
+    inputs = as_tuple(inputs)
     if grad_outputs is None:
         grad_outputs = _random_seeds(func, inputs, gen_non_contig_grad_outputs)
-    seeds = _as_tuple(grad_outputs)
+    seeds = as_tuple(grad_outputs)
     return gradcheck(
         _gradient_of(func, inputs, seeds),
         inputs + seeds,
@@ -161,20 +156,28 @@ def gradgradcheck(
     )
 
 
-def _check(probe: _Probe, tolerances: _Tolerances, modes: _Modes) -> None:
+def _check(probe: "_Probe", tolerances: "_Tolerances", modes: _Modes) -> None:
     """All that gradcheck checks at a point; GradcheckError at the first fault."""
+    from ._gradcheck_compare import check_constant, compare_modes
+    from ._gradcheck_seeds import (
+        check_batched_gradients,
+        check_undefined_gradients,
+        check_undefined_tangents,
+        check_zero_seeds,
+    )
+
     if not probe.targets:
-        _check_constant(probe, tolerances.eps)
+        check_constant(probe, tolerances.eps)
         return
-    _compare_modes(probe, tolerances, backward=modes.backward, forward=modes.forward)
+    compare_modes(probe, tolerances, backward=modes.backward, forward=modes.forward)
     if modes.batched:
-        _check_batched_gradients(probe)
+        check_batched_gradients(probe)
     if modes.backward:
-        _check_zero_seeds(probe)
+        check_zero_seeds(probe)
         if modes.undefined:
-            _check_undefined_gradients(probe)
+            check_undefined_gradients(probe)
     if modes.forward and modes.undefined:
-        _check_undefined_tangents(probe)
+        check_undefined_tangents(probe)
 
 
 # -- what may be checked -------------------------------------------------------------------------------------
@@ -226,9 +229,11 @@ def _random_seeds(func: Callable[..., Any], inputs: tuple[Any, ...], strided: bo
 
     The user's random generator is left alone.
     """
+    from ._gradcheck_jacobian import as_tuple
+
     rng = np.random.default_rng(0)
     seeds = []
-    for output in _as_tuple(func(*inputs)):
+    for output in as_tuple(func(*inputs)):
         if not _requires_grad(output):
             continue
         shape, dtype = tuple(output.shape), _array_of(output).dtype
@@ -247,15 +252,27 @@ def _gradient_of(
     func: Callable[..., Any], inputs: tuple[Any, ...], seeds: tuple[Any, ...]
 ) -> Callable[..., tuple[Tensor, ...]]:
     """The function from inputs and incoming gradients to the inputs' gradients, those that there are."""
+    from ._gradcheck_jacobian import as_tuple
+
     wanted = [_requires_grad(value) for value in inputs + seeds]
     n = len(inputs)
 
     def gradient(*args: Any) -> tuple[Tensor, ...]:
         # forward mode hands over detached tensors
         args = tuple(a.requires_grad_() if w else a for a, w in zip(args, wanted, strict=True))
-        outputs = [y for y in _as_tuple(func(*args[:n])) if _requires_grad(y)]
+        outputs = [y for y in as_tuple(func(*args[:n])) if _requires_grad(y)]
         sources = [a for a, w in zip(args[:n], wanted, strict=False) if w]
         grads = _gradients.grad(outputs, sources, args[n:], create_graph=True, allow_unused=True)
         return tuple(g for g in grads if g is not None)  # type: ignore[redundant-expr]
 
     return gradient
+
+
+if not TYPE_CHECKING:  # else any name would be right
+    __getattr__, __dir__ = _names_later(
+        __name__,
+        {
+            "_gradcheck_legacy": ["get_analytical_jacobian", "get_numerical_jacobian"],
+            "_gradcheck_report": ["GradcheckError"],
+        },
+    )

@@ -11,19 +11,15 @@ from .._core.tensor import Tensor
 from .._core.unchain import unchain, unchain_backward
 from .._later import names_later as _names_later
 from ._multi_grad import register_multi_grad_hook
-from ._node import (
-    InputMetadata as _InputMetadata,  # noqa: F401  (_C._autograd has it)
-)
-from ._node import (
-    Node,
-)
-from ._saved_guard import allow_mutation_on_saved_tensors, guard_buffers
+from ._node import InputMetadata as _InputMetadata  # noqa: F401  (_C._autograd has it)
+from ._node import Node
 from ._saved_hooks import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
 
 if TYPE_CHECKING:
     from ._cycles import Cycle, find_cycles
     from ._explain import HookCall, HookPlan, explain_hooks
     from ._packers import save_as_half, save_on_disk
+    from ._saved_guard import allow_mutation_on_saved_tensors, guard_buffers
 
 __all__ = [
     "Cycle", "GradientEdge", "HookCall", "HookPlan", "Node", "allow_mutation_on_saved_tensors",
@@ -121,5 +117,6 @@ if not TYPE_CHECKING:  # else any name would be right
             "_cycles": ["Cycle", "find_cycles"],
             "_explain": ["HookCall", "HookPlan", "explain_hooks"],
             "_packers": ["save_as_half", "save_on_disk"],
+            "_saved_guard": ["allow_mutation_on_saved_tensors", "guard_buffers"],
         },
     )
