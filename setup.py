@@ -160,6 +160,7 @@ class BuildCore(build_ext):
     def finalize_options(self):
         super().finalize_options()
         self.parallel = self.parallel or JOBS
+        self.keeps_names = self.inplace or self.editable_mode       # `inplace` is off while setuptools builds
         if self.inplace and (DEBUG or SANITIZE):
             raise OptionError("only a release build is put in place: see make debug-test and make sanitize")
         if self.editable_mode:
@@ -177,7 +178,7 @@ class BuildCore(build_ext):
         link_flags = [] if is_msvc else ["-pthread", *SANITIZERS]
         if sys.platform == "linux" and not (DEBUG or SANITIZE):
             # Two mapped parts of a file instead of four; names of static functions stay in a tree that is worked on.
-            link_flags += ["-Wl,-z,noseparate-code", *([] if self.inplace or self.editable_mode else ["-Wl,-s"])]
+            link_flags += ["-Wl,-z,noseparate-code", *([] if self.keeps_names else ["-Wl,-s"])]
         for extension in self.extensions:
             extension.depends = ["setup.py", *map(str, CORE.glob("*.h"))]
             extension.include_dirs = [str(CORE), numpy.get_include()]
