@@ -77,12 +77,12 @@ cdef class PointwiseNode(Node):
         return as_type(total, dtype_of(self.code0)) if self.wide else total
 
 
-cdef object gradient_of(PointwiseNode node, cnp.ndarray g, int i, bint reuse, bint once):
+cdef inline object gradient_of(PointwiseNode node, cnp.ndarray g, int i, bint reuse, bint once):
     """The gradient for input `i`; `once`: nobody reads what was saved after this backward."""
     cdef Pointwise *row = <Pointwise *> node.op
     cdef int code = code_of(g)
     if node.wide and node.wide != code:
-        return gradient_of(node, cast(g, node.wide), i, True, once)
+        g, code, reuse = cast(g, node.wide), node.wide, True
     if row != NULL and row.derivative[i].identity:
         return fitted(node, g, i)
     if row != NULL and row.wide and code == FLOAT16:
