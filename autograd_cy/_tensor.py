@@ -111,10 +111,18 @@ def warn_grad_of_non_leaf(tensor):
     warnings.warn(
         "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated "
         "during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use "
-        f".retain_grad() on it. It was computed by {tensor.grad_fn!r}.",
+        f".retain_grad() on it.{computed_by(tensor)}",
         UserWarning,
         stacklevel=2,
     )
+
+
+def computed_by(tensor):
+    """Who computed a tensor, as the end of a message; nothing of a view that has lost its place in the graph."""
+    try:
+        return f" It was computed by {tensor.grad_fn!r}."
+    except RuntimeError:
+        return ""
 
 
 def _get_data(self):

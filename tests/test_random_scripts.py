@@ -90,9 +90,18 @@ def report(seed, lines, kind):
     pytest.fail(f"script {seed}\n" + "\n".join(lines) + f"\n{difference(lines, (ag, torch))}", pytrace=False)
 
 
+def import_what_pytorch_imports_late():
+    """So that not every process that is forked does it anew."""
+    x = torch.ones(1, requires_grad=True)
+    x.backward(torch.ones(1))
+    with torch.autograd.forward_ad.dual_level():
+        torch.autograd.forward_ad.make_dual(x, x) * 2
+
+
 @needs_torch
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that can be forked")
 def test_scripts_do_what_they_do_in_pytorch():
+    import_what_pytorch_imports_late()
     abandoned = 0
     for first in range(FIRST, FIRST + COUNT, BATCH):
         seeds = range(first, min(first + BATCH, FIRST + COUNT))

@@ -14,7 +14,7 @@ from autograd_cy._core.backward_arguments cimport check_inputs, check_roots, nam
 from autograd_cy._core.buffers cimport is_ours, keep_spare
 from autograd_cy._core.freed cimport history_of, note_backward
 from autograd_cy._core.graph_task cimport (
-    SIGNAL_INTERVAL, GraphTask, count_running, current_task, finished, leads_anywhere, leads_on, new_task, notes_of)
+    SIGNAL_INTERVAL, GraphTask, count_running, current_task, finished, leads_on, new_task, notes_of)
 from autograd_cy._core.hooks cimport (
     keep_retained, retain_grad, run_post_accumulate_hooks, run_post_hooks, run_pre_hooks, run_tensor_hooks)
 from autograd_cy._core.input_buffer cimport accumulate, accumulate_at_once, add_at_once, add_gradient, as_leaf_asks
@@ -190,7 +190,7 @@ cdef int propagate_joint(GraphTask task, Node node, object g) except -1:
         box = list(gradients)
         if not task.observed and (hooks is None or not hooks.post_hooks):
             gradients = None            # from here on the list alone holds them, and it is the user's
-        results = node.rules(box) if leads_anywhere(node) else (None,) * node.n_edges
+        results = node.rules(box)
     else:
         results = results_of(task, node, gradients)
     if hooks is not None and hooks.post_hooks:
@@ -218,7 +218,7 @@ cdef tuple results_of(GraphTask task, Node node, tuple gradients):
     cdef int i
     cdef object g = gradients[0] if node.n_outputs == 1 else list(gradients)
     if node.joint:
-        return node.rules(g) if leads_anywhere(node) else tuple(results)
+        return node.rules(g)
     if gradients.count(None) == len(gradients):
         return tuple(results)
     if not task.recorded:                   # that the rule calls operations is nobody's business then

@@ -18,7 +18,7 @@ from autograd_cy._core.node cimport Node
 from autograd_cy._core.record cimport as_tensor, is_wanted, new_node, record, shape_of, show
 from autograd_cy._core.reduction_loops cimport LARGEST, SMALLEST, Dims, reduced, reduced_sizes
 from autograd_cy._core.reduction_node cimport (
-    SAVES_INPUT, SAVES_OUTPUT, Reduction, WeightedReduction, dim_tuple, dims_of, enter_reduction, one_dim)
+    SAVES_INPUT, SAVES_OUTPUT, Reduction, WeightedReduction, dim_tuple, dims_of, enter_reduction, in_type, one_dim)
 from autograd_cy._core.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.tensor cimport Tensor, new_tensor
 
@@ -48,6 +48,11 @@ cdef class Extreme(WeightedReduction):
         count = np.sum(equal, dim_tuple(dims) if cnp.PyArray_NDIM(x) else None, keepdims=True)
         with np.errstate(invalid="ignore"):
             return new_tensor(np.asarray(np.divide(equal, count, dtype=x.dtype)))
+
+    cdef object rule(self, object g, int i):
+        """The other elements get zeros, also from an infinite gradient."""
+        weights = self.weights()
+        return in_type(self.spread(g) * weights, self.code0).masked_fill(~(weights > 0), 0)
 
     cdef object is_result(self, cnp.ndarray x, cnp.ndarray y):
         return np.equal(x, y)
@@ -298,7 +303,7 @@ cdef cnp.ndarray placed_array(cnp.ndarray g, cnp.ndarray index, int dim, tuple s
     for k in range(cnp.PyArray_SIZE(index)):
         place = places[k]
         if not 0 <= place < n:
-            raise IndexError(f"index {place} is out of bounds for dimension {dim} with size {n}")
+            raise RuntimeError(f"index {place} is out of bounds for dimension {dim} with size {n}")
         place = (k // inner * n + place) * inner + k % inner
         memcpy(target + place * itemsize, source + k * itemsize, itemsize)
     return result

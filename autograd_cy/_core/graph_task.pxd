@@ -50,7 +50,6 @@ cdef GraphTask current_task()
 cdef GraphTask new_task(GraphTask outer)
 cdef int count_running(int change) except -1
 cdef int keep_for_running(tuple objects) except -1
-cdef bint leads_anywhere(Node node) except -1
 cdef tuple finished(GraphTask task, bint allow_unreachable)
 
 cdef inline Scratch *notes_of(GraphTask task, Node node) except NULL:

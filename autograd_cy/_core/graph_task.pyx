@@ -218,15 +218,6 @@ cdef int keep_for_running(tuple objects) except -1:
     return 0
 
 
-cdef bint leads_anywhere(Node node) except -1:
-    """Whether a node has an edge to another one, as all have but those that were cut off (see unchain.pyx)."""
-    cdef int i
-    for i in range(node.n_edges):
-        if target_of(node, i) is not None:
-            return True
-    return False
-
-
 cdef tuple finished(GraphTask task, bint allow_unreachable):
     """The captured gradients as Tensors."""
     cdef int position

@@ -156,6 +156,8 @@ cdef class ProdBackward(WeightedReduction):
         """For each element the product of the others (its conjugate: the derivative is holomorphic)."""
         cdef object x = in_type(unpack(self, 0), self.code1)
         cdef cnp.ndarray array = (<Tensor> x).array
+        if cnp.PyArray_NDIM(array) == 0:
+            return new_tensor(np.ones_like(array))
         if array.all():
             return (self.spread(unpack(self, 2)) / x).conj()
         if self.constants[0] is None:

@@ -190,10 +190,8 @@ cdef class Tensor(TensorBase):
     @property
     def grad(self):
         """The gradient that backward() accumulated: a Tensor like this one, or None."""
-        if self.gradient is None:
-            make_current(self)
-            if self.grad_fn is not None and not self.keeps_grad:
-                facade["warn_grad_of_non_leaf"](self)
+        if self.gradient is None and self.grad_fn is not None and not self.keeps_grad:
+            facade["warn_grad_of_non_leaf"](self)
         return self.gradient
 
     @grad.setter

@@ -6,6 +6,9 @@ import re
 from random_scripts.differences import IN_PART, ON_PURPOSE, PRECISION, UNSEEN
 from random_scripts.session import Session
 
+NODE_HOOK = r"grad_fn.*register_"
+HALF = 1e-2  # a tolerance from which on the type is float16
+
 
 class Difference(Exception):
     """Where two runs part: `kind` says at what, for finding the same again."""
@@ -37,10 +40,15 @@ class Pair:
             if re.search(word, line):
                 self.unseen |= fields
         ours, theirs = self.ours.run(line), self.theirs.run(line)
-        compare_errors(ours, theirs)
+        try:
+            compare_errors(ours, theirs)
+        except Difference as found:
+            if any(self.theirs.is_integer(name) and t.requires_grad for name, t in self.theirs.tensors.items()):
+                raise Abandoned("an integer that requires grad") from found
+            raise
         if "InPlace" in line and theirs is not None:
             raise Abandoned(theirs[1])  # refused before it has written, or after
-        if "create_graph" in line and "materialize" not in line and self.ours.flags() != self.theirs.flags():
+        if "create_graph" in line and self.ours.flags() != self.theirs.flags():
             raise Abandoned("whether a derivative that is a constant requires grad depends on the formula")
         self.same("log", self.ours.log, self.theirs.log)
         if len(self.ours.log) > 200:
@@ -57,8 +65,6 @@ class Pair:
     def same(self, field, found, expected, name=""):
         if field in self.unseen or (field == "base" and expected == "?"):  # PyTorch's gradients are views now and then
             return
-        if field == "requires_grad" and expected and self.theirs.is_integer(name):
-            raise Abandoned
         if field == "dtype" and expected == "torch.complex32":
             raise Abandoned
         if field in ("grad", "tangent") and expected == "RuntimeError":
@@ -66,7 +72,22 @@ class Pair:
         if field == "node" and expected is not None and expected[0].startswith("ViewAs"):
             return  # what of a view is AsStridedBackward0 here
         if found != expected and not near(found, expected, self.tolerance):
+            if self.depends_on_formula(field, found, expected, name):
+                raise Abandoned(f"{field} of {name}")
             raise Difference(field, f"{name} {found}, PyTorch {expected}")
+
+    def depends_on_formula(self, field, found, expected, name):
+        """Whether what differs is how a derivative was written down, not what it is."""
+        recorded = any("create_graph" in line for line in self.lines)
+        if field == "requires_grad" and expected and self.theirs.is_integer(name):
+            return True
+        if field in ("requires_grad", "is_leaf", "node"):  # a tangent of a derivative, which may be a constant
+            return recorded and "level" in self.theirs.names
+        if field == "tangent" or (field == "grad" and recorded):  # none, or zeros
+            return is_nothing(found) and is_nothing(expected)
+        if field == "log":  # what is joined or assigned: an input of the node, in its own shape, or one of a view of it
+            return has(self.lines, NODE_HOOK) and has(self.lines, r"\] = |copy_|cat\(|stack\(")
+        return False
 
     def close(self):
         self.ours.close()
@@ -95,6 +116,19 @@ def are_akin(found, expected):
         return True
     found, expected = words(found[1]), words(expected[1])
     return any(" ".join(expected[k : k + 4]) in " ".join(found) for k in range(max(len(expected) - 3, 1)))
+
+
+def is_nothing(gradient):
+    """Whether a gradient (dtype, shape, values) is None or zero everywhere."""
+    return gradient is None or (isinstance(gradient, tuple) and not any(numbers_in(gradient[2])))
+
+
+def numbers_in(values):
+    return [x for row in values for x in numbers_in(row)] if isinstance(values, list) else [values]
+
+
+def has(lines, pattern):
+    return any(re.search(pattern, line) for line in lines)
 
 
 def is_like(error, pattern):
@@ -128,7 +162,7 @@ def close(x, y, tolerance, scale):
         return not cmath.isfinite(x)
     if isinstance(y, complex):
         return close(x.real, y.real, tolerance, scale) and close(x.imag, y.imag, tolerance, scale)
-    return x == y or abs(x - y) <= tolerance * max(scale, 0.1)
+    return x == y or abs(x - y) <= tolerance * max(scale, 1.0 if tolerance > HALF else 0.1)
 
 
 def difference(lines, modules):

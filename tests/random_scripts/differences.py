@@ -1,8 +1,18 @@
 """Where the two modules may differ: by rounding, on purpose, and where PyTorch promises nothing."""
 
+# What says that a tensor must not be written, or not be used after it was.
+FORBIDDEN = (
+    "Inplace update to inference tensor|leaf Variable that requires grad|A view was created in|modified inplace|"
+    "modified by an inplace operation|Such functions do not allow the output views|a view has other memory than its base|"
+    "some elements of the input tensor and the written-to tensor|detached in-place"
+)
+
 # What this package says, and what PyTorch does, where they differ on purpose: a script ends there.
 ON_PURPOSE = [
     # what is refused here alone
+    ("Can't detach views in-place", None),  # in inference mode
+    ("detached in-place", None),  # what PyTorch has packed it doesn't check
+    ("Boolean alpha only supported", None),  # of zeros that PyTorch doesn't keep
     ("expected out= of shape", ""),
     ("expected out= of shape", None),
     ("more than one element of the written-to tensor", None),
@@ -30,37 +40,40 @@ ON_PURPOSE = [
     (None, "not implemented for 'ComplexHalf'"),
     (None, "INTERNAL ASSERT FAILED|Could this error message be improved"),
     (None, "'NoneType' object has no attribute 'next_functions'"),
-    (None, "Trying to use forward AD with aten::.*_backward"),
+    (None, "Trying to use forward AD with aten::.*_backward|because it is an out= function"),
     (None, "must have a storage_offset divisible by|must have a last dimension with stride 1"),
     (None, "Expected gradient function to be set"),
     (None, "more than one element of the written-to tensor"),  # the primal of a dual
     (None, "A view was created in no_grad mode and is being modified"),  # of integers
     (None, "Trying to resize storage that is not resizable"),
     (None, "Autograd not support dtype"),
-    # which of two mistakes is seen first
+    (None, "detached in-place"),  # what was saved of it is as good as before
+    (None, "moved into the graph interior"),
+    (None, "Inference tensors do not track version counter"),  # whose `.data` was replaced
+    (None, "Subtraction, the `-` operator"),  # of the bool to whose power something was raised, in backward
+    # which of two mistakes is seen first: here, before anything else, whether the tensor may be written
+    (FORBIDDEN, ""),
+    ("", FORBIDDEN),
     ("", "INTERNAL ASSERT FAILED|Expected gradient function to be set|Inference tensors cannot be saved|ComplexHalf"),
-    ("", "detached in-place|has no attribute 'next_functions'"),
-    ("Such functions do not allow the output views", ""),
-    ("", "some elements of the input tensor and the written-to tensor"),
-    ("some elements of the input tensor and the written-to tensor", ""),
-    ("", "A view was created in no_grad mode"),
+    ("", "has no attribute 'next_functions'|unallocated storage|Could this error message be improved"),
     ("can't be cast", ""),
     ("", "can't be cast"),
     ("Subtraction, the `-` operator", ""),
     ("", "A leaf node was passed to _will_engine_execute_node"),
-    ("", "Such functions do not allow the output views"),
-    ("A view was created in", ""),
     ("mat1 and mat2 shapes cannot be multiplied|size mismatch", ""),
     ("", "mat1 and mat2 shapes cannot be multiplied"),
-    ("modified by an inplace operation", ""),
-    ("", "modified by an inplace operation"),
     ("a second time", ""),
+    ("You must implement the jvp function", ""),
+    ("Boolean alpha only supported", ""),
+    # the same mistake, told of another operation on the way
+    ("expected scalar type", "to have the same dtype"),
+    ("AccumulateGrad got a gradient of shape", "invalid gradient at index"),  # of what out= made another shape
     # a text of NumPy's
     ("broadcast|must match the size", "^expand\\(|^The expanded size of the tensor"),
 ]
 
 # Errors after which PyTorch has done a part of what it refuses, another one than is done here.
-IN_PART = "Inplace update to inference tensor|modified by an inplace operation|backward through the graph a second time"
+IN_PART = "Subtraction, the `-` operator|Inplace update to inference tensor|modified by an inplace operation|backward through the graph a second time"
 
 # What is not compared any more after a line with a word: how a gradient came about, and what PyTorch does twice.
 UNSEEN = {
