@@ -221,3 +221,15 @@ def test_deepcopy_of_a_leaf_copies_its_grad_too():
     twin = copy.deepcopy(x)
     assert twin.requires_grad and twin.is_leaf and twin.grad.tolist() == [3.0, 3.0]
     assert twin.data_ptr() != x.data_ptr() and twin.grad is not x.grad
+
+
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")
+def test_grad_of_a_view_that_lost_its_place_in_the_graph_is_none():
+    y = torch.ones(3, requires_grad=True) * 1
+    with torch.no_grad():
+        v = y.view(3)
+    w = v[1:]
+    v.detach().mul_(2)
+    with pytest.raises(RuntimeError, match="modified inplace"):
+        w.grad_fn  # noqa: B018
+    assert w.grad is None

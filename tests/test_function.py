@@ -305,3 +305,15 @@ def test_what_a_function_wrote_has_no_grad_of_before():
     assert y.grad is None
     (y * 5).sum().backward()
     assert y.grad.tolist() == [5.0, 5.0]
+
+
+def test_a_function_of_a_view_without_a_place_in_the_graph_runs_backward():
+    seen = []
+    Seen = define(lambda ctx, x: x * 2, lambda ctx, g: seen.append(g.tolist()))
+    x = torch.ones(3, requires_grad=True)
+    with torch.no_grad():
+        v = x[:2]
+    y = Seen.apply(v)
+    assert y.grad_fn.next_functions == ((None, 0),)
+    y.sum().backward()
+    assert seen == [[1.0, 1.0]] and x.grad is None

@@ -77,6 +77,9 @@ SELECTIONS = {
     "clamp": (lambda x: ag.clamp(x, -1, 1), [[-2, 2]], [[0, 0]]),
     "where": (lambda x, y: ag.where(ag.tensor([True, False]), x, y), [[1, 2], [3, 4]], [[inf, 0], [0, nan]]),
     "maximum": (ag.maximum, [[1, 2], [2, 1]], [[0, nan], [inf, 0]]),
+    "max": (lambda x: ag.stack([x.max(), x.max()]) * ag.tensor([1.0, 0.0]), [[1, 3, 2]], [[0, nan, 0]]),
+    "min, infinite": (lambda x: x[:, None].expand(3, 2).min(0).values, [[2, 1, 3]], [[0, nan, 0]]),
+    "amax": (lambda x: x.reshape(2, 2).amax(1), [[1, 2, 4, 3]], [[0, inf, nan, 0]]),
 }
 
 
@@ -88,3 +91,30 @@ def test_what_is_not_selected_gets_zero_whatever_comes_in(name):
     function(*leaves).backward(ag.tensor([inf, nan], dtype=ag.float64))
     for leaf, want in zip(leaves, expected, strict=True):
         np.testing.assert_array_equal(leaf.grad.numpy(), np.array(want, float))
+
+
+def test_the_product_of_a_number_is_the_number_whatever_was_saved():
+    x = ag.tensor(3.0, requires_grad=True)
+    y = x.prod()
+    y.data.mul_(0)
+    y.backward()
+    assert x.grad.item() == 1.0
+
+
+def test_the_extremes_of_what_was_overwritten_have_no_nan():
+    """No element equals the maximum any more: nothing is shared among none."""
+    x = ag.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 1
+    z = y.max()
+    y.data.zero_()
+    z.backward()
+    assert x.grad.tolist() == [0.0, 0.0]
+
+
+def test_an_index_that_was_spoiled_is_refused_in_backward():
+    x = ag.tensor([1.0, 2.0], requires_grad=True)
+    values, indices = x.max(0)
+    indices.data.fill_(5)
+    with pytest.raises(RuntimeError, match="index 5 is out of bounds for dimension 0 with size 2"):
+        values.backward()
+    assert x.grad is None

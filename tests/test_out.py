@@ -76,3 +76,25 @@ def test_other_type_errors_stay_what_they_are() -> None:
         torch.exp("x", out=torch.zeros(1))  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="unexpected keyword argument 'into'"):
         torch.exp(torch.ones(1), into=torch.zeros(1))  # type: ignore[call-arg]
+
+
+def test_a_dual_that_is_resized_loses_its_tangent() -> None:
+    forward = torch.autograd.forward_ad
+    with forward.dual_level():
+        d = forward.make_dual(torch.ones(0), torch.ones(0))
+        torch.mul(torch.ones(2), 3.0, out=d)
+        assert d.tolist() == [3.0, 3.0] and forward.unpack_dual(d).tangent is None
+        e = forward.make_dual(torch.ones(0), torch.ones(0))
+        torch.mul(forward.make_dual(torch.ones(2), torch.ones(2)), 3.0, out=e)
+        assert forward.unpack_dual(e).tangent.tolist() == [3.0, 3.0]
+
+
+def test_hooks_of_what_is_resized_stay() -> None:
+    forward = torch.autograd.forward_ad
+    x = torch.ones(0, requires_grad=True)
+    seen = []
+    x.register_hook(seen.append)
+    with torch.no_grad(), forward.dual_level():
+        torch.mul(forward.make_dual(torch.ones(2), torch.ones(2)), 3.0, out=x)
+    x.sum().backward()
+    assert [g.tolist() for g in seen] == [[1.0, 1.0]]

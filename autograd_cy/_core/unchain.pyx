@@ -9,6 +9,7 @@ cdef int cut(Node node) except -1:
     """Let a node's gradients go nowhere. A backward that is walking over it finds its edges, but to no node."""
     cdef NodeExtras extras = <NodeExtras> node.extras if node.extras is not None else None
     keep_for_running((node.next0, node.next1, node.next2))
+    node.joint = False                  # so that no Function is called for nothing
     node.leaf_edges = 0
     node.next0 = node.next1 = node.next2 = None
     if extras is not None and extras.edges is not None:
