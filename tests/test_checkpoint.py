@@ -654,3 +654,13 @@ def test_checkpoints_are_collected():
     del y, f
     gc.collect()
     assert ref() is None
+
+
+def test_a_view_from_no_grad_mode_requires_grad_again_when_hooks_packed_it():
+    x = torch.tensor([[0.5, -1.5], [0.75, 0.25]], requires_grad=True)
+    with torch.no_grad():
+        v = x[-1]
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t.detach().clone(), lambda t: t):
+        y = checkpoint(lambda a, b: a * b.exp(), x, v, use_reentrant=False)
+    y.backward(torch.ones_like(y))
+    assert x.grad.tolist() == [v.exp().tolist()] * 2

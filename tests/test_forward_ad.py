@@ -230,3 +230,12 @@ def test_a_tangent_has_no_tangent():
         dual = fwd.make_dual(f64(1.0), f64(1.0))
         with pytest.raises(RuntimeError, match="Setting a forward grad that itself has a forward gradient at the same level"):
             fwd.make_dual(f64(1.0), dual * 2)
+
+
+def test_detached_in_place_it_has_no_tangent():
+    forward = torch.autograd.forward_ad
+    with forward.dual_level():
+        d = forward.make_dual(torch.ones(2), torch.ones(2)) * 2
+        assert forward.unpack_dual(d).tangent.tolist() == [2.0, 2.0]
+        d.detach_()
+        assert forward.unpack_dual(d).tangent is None

@@ -118,3 +118,12 @@ def test_an_index_that_was_spoiled_is_refused_in_backward():
     with pytest.raises(RuntimeError, match="index 5 is out of bounds for dimension 0 with size 2"):
         values.backward()
     assert x.grad is None
+
+
+@pytest.mark.parametrize("create_graph", [False, True], ids=["once", "recorded"])
+@pytest.mark.parametrize("value", [inf, nan])
+@pytest.mark.parametrize("name", ["std", "norm"])
+def test_a_root_at_zero_has_no_gradient_whatever_comes_in(name, value, create_graph):
+    x = ag.zeros(3, requires_grad=True)
+    (g,) = ag.autograd.grad(getattr(x, name)(), x, ag.tensor(value), create_graph=create_graph)
+    assert g.tolist() == [0.0, 0.0, 0.0]

@@ -90,3 +90,13 @@ def test_the_layout_of_grad(create_graph):
         x = x.detach().requires_grad_()
         (x * x).sum().backward(create_graph=create_graph)
         assert x.grad.stride() == strides and x.grad.tolist() == (2 * x).tolist()
+
+
+def test_a_view_that_is_written_with_what_was_computed_of_it_retains_nothing_of_before():
+    x = torch.ones(3, requires_grad=True)
+    y = x * 1
+    v = y[::2]
+    v.retain_grad()
+    v.copy_(v.flip(0))
+    y.square().sum().backward()
+    assert v.retains_grad and v.grad is None

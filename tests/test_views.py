@@ -274,3 +274,21 @@ def test_a_diagonal_outside_of_the_matrix_is_empty(offset):
     assert y.shape == (0,)
     y.sum().backward()
     assert x.grad.sum() == 0
+
+
+def test_a_written_view_whose_base_was_detached_in_place_is_refused():
+    """It can't be told any more where its gradient goes; before that it can."""
+    x = torch.ones(2, requires_grad=True)
+    y = x * 1
+    v = y.view(2, 1)
+    v.mul_(3)
+    y.detach_()
+    with pytest.raises(RuntimeError, match="base of this view was detached in place"):
+        v.sum()
+    y = x * 1
+    v = y.view(2, 1)
+    v.mul_(3)
+    total = v.sum()
+    y.detach_()
+    total.backward()
+    assert x.grad.tolist() == [3.0, 3.0]

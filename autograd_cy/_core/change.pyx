@@ -30,7 +30,7 @@ from autograd_cy._core.node cimport Node
 from autograd_cy._core.record cimport dual_level, tangent_of
 from autograd_cy._core.region cimport Region, region_of
 from autograd_cy._core.state cimport FORWARD_AD, ThreadState, thread_state
-from autograd_cy._core.tensor cimport Tensor, extras_of_tensor, new_tensor, version_of
+from autograd_cy._core.tensor cimport Tensor, extras_of_tensor, make_current, new_tensor, version_of
 from autograd_cy._core.versions cimport count, part_of
 from autograd_cy._core.views cimport embed_part, is_view_of_another, replace_part, tangent_base
 
@@ -123,6 +123,14 @@ cdef int assign(Change change, cnp.ndarray source, object index=None) except -1:
     return 0
 
 
+cdef void move_retained(Tensor view) noexcept:
+    """Let a view that retains its gradient do so at its new place at once; without memory, when it is asked for that."""
+    try:
+        make_current(view)
+    except Exception:
+        pass
+
+
 cdef void commit(Change change) noexcept:
     """Count the write, and give the target, or its base, the new place and tangent: cases 3 and 4."""
     cdef Tensor target = change.target, owner = change.owner
@@ -132,6 +140,8 @@ cdef void commit(Change change) noexcept:
         if change.retaining is not None:
             drop_retained(change.retaining, change.key)
         owner.grad_fn, owner.output_number, owner.needs_grad = change.node, change.output, True
+        if owner is not target and target.keeps_grad:
+            move_retained(target)
     if change.with_tangents:
         if change.whole is not None:
             put_tangent(change.base, change.whole)

@@ -56,7 +56,11 @@ cdef class LinalgVectorNormBackward0(FusedReduction):
 
     cdef object rule(self, object g, int i):
         # the number of elements that are not zero: constant, so PyTorch gives it no gradient at all
-        return None if self.constants[2] == 0 else WeightedReduction.rule(self, g, i)
+        if self.constants[2] == 0:
+            return None
+        if self.constants[2] != 1:      # of order 1 it is sgn(x) g
+            g = g.where(unpack(self, 2) != 0, 0)
+        return WeightedReduction.rule(self, g, i)
 
     cdef object jvp(self, tuple tangents):
         if self.constants[2] == 0:

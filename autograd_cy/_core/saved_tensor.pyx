@@ -17,7 +17,8 @@ from autograd_cy._core.packing cimport HookPair, active_pairs, packed_by, unpack
 from autograd_cy._core.saved cimport (
     HANDLES, freed_error, give_place, give_tangent, set_slot_value, slot_value, slot_version, stale_error)
 from autograd_cy._core.state cimport FORWARD_AD, GUARDED, NO_GRAD, OP_HOOKS, SAVED_HOOKS, thread_state
-from autograd_cy._core.tensor cimport Tensor, TensorExtras, extras_of_tensor, new_tensor, share_version, version_of
+from autograd_cy._core.tensor cimport (
+    Tensor, TensorExtras, extras_of_tensor, new_tensor, share_version, version_of, wants_grad)
 from autograd_cy._core.versions cimport was_touched
 
 cnp.import_array()
@@ -167,7 +168,7 @@ cdef Tensor place_of(Tensor tensor):
     cdef Tensor place
     cdef TensorExtras own
     cdef bint has_tangent = tensor.extras is not None and tensor.extras.tangent is not None
-    if not tensor.needs_grad and not has_tangent:
+    if not wants_grad(tensor) and not has_tangent:
         return None
     place = new_tensor(NOTHING)
     take_place(place, tensor)
@@ -179,7 +180,11 @@ cdef Tensor place_of(Tensor tensor):
 
 cdef int take_place(Tensor alias, Tensor tensor) except -1:
     """Let an alias stand where a tensor stands: what reaches the alias goes on to where the tensor's gradient goes."""
+    cdef TensorExtras own
     if not tensor.needs_grad:
+        if wants_grad(tensor):      # a view from no_grad mode: its base requires grad, it has no place itself
+            own = extras_of_tensor(alias)
+            own.base, own.creation, own.current = tensor.extras.base, tensor.extras.creation, version_of(alias)
         return 0
     alias.needs_grad = True
     if tensor.grad_fn is not None:

@@ -278,6 +278,8 @@ def detach_(Tensor self):
         note_former(self)
     self.grad_fn, self.output_number = None, 0
     self.needs_grad = self.keeps_grad = False
+    if self.extras is not None:
+        self.extras.tangent = None
     return self
 
 

@@ -72,6 +72,9 @@ cdef class StdBackward0(VarianceReduction):
     cdef tuple saved_names(self):
         return ("self", None, "result")
 
+    cdef object rule(self, object g, int i):
+        return VarianceReduction.rule(self, g.where(unpack(self, 2) != 0, 0), i)
+
     cdef cnp.ndarray scales(self, cnp.ndarray g):
         cdef cnp.ndarray y = saved_like(self, 2, g)
         return divided(g, y if code_of(y) == code_of(g) else cast(y, code_of(g)), self.constants[3])

@@ -113,6 +113,9 @@ cdef int renew(Tensor view) except -1:
         return 0
     if extras.creation != IN_GRAD_MODE:
         raise refusal(view, True)
+    if not base.needs_grad and base.extras is not None and base.extras.seldom is not None and base.extras.seldom.former:
+        raise RuntimeError("the base of this view was detached in place (detach_()) after its memory had been written, so "
+                           "the view has lost its place in the graph. Use the view before detach_(), or detach() instead.")
     node = leading_from(base, view)
     if view.keeps_grad and view.grad_fn is not None:
         retain_at(node, 0, view)

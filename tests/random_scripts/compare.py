@@ -3,8 +3,9 @@
 import cmath
 import re
 
-from random_scripts.differences import IN_PART, ON_PURPOSE, PRECISION, UNSEEN
+from random_scripts.differences import IN_PART, ON_PURPOSE, OTHERWISE, PRECISION, UNSEEN
 from random_scripts.session import Session
+from random_scripts.writer import overlap
 
 NODE_HOOK = r"grad_fn.*register_"
 HALF = 1e-2  # a tolerance from which on the type is float16
@@ -39,12 +40,18 @@ class Pair:
         for word, fields in UNSEEN.items():
             if re.search(word, line):
                 self.unseen |= fields
+        if any(re.search(pattern, line) for pattern in OTHERWISE) or self.has_unsafe_out(line):
+            raise Abandoned(line)
         ours, theirs = self.ours.run(line), self.theirs.run(line)
         try:
             compare_errors(ours, theirs)
         except Difference as found:
             if any(self.theirs.is_integer(name) and t.requires_grad for name, t in self.theirs.tensors.items()):
                 raise Abandoned("an integer that requires grad") from found
+            if "CheckpointError" in str(found) and has(self.lines, r"detach_\(|requires_grad_?(\(| = )False"):
+                raise Abandoned("an argument of a checkpoint that required grad") from found
+            if "a second time" in str(found) and has(self.lines, "create_graph"):
+                raise Abandoned("the graph of a derivative depends on the formula") from found
             raise
         if "InPlace" in line and theirs is not None:
             raise Abandoned(theirs[1])  # refused before it has written, or after
@@ -53,6 +60,16 @@ class Pair:
         self.same("log", self.ours.log, self.theirs.log)
         if len(self.ours.log) > 200:
             self.ours.log.clear(), self.theirs.log.clear()
+
+    def has_unsafe_out(self, line):
+        """Whether an out= has no elements and a base, of which PyTorch lets it have those that come next, or shares memory
+        with another operand, which PyTorch reads when it is written."""
+        found = re.search(r"\((.*), out=(\w+)", line)
+        out = self.ours.tensors.get(found[2]) if found else None
+        if out is None:
+            return False
+        operands = [t for name, t in self.ours.tensors.items() if re.search(rf"\b{re.escape(name)}\b", found[1])]
+        return (out.numel() == 0 and out._base is not None) or any(t is not out and overlap(t, out) for t in operands)
 
     def look(self):
         ours, theirs = self.ours.look(), self.theirs.look()
@@ -78,14 +95,24 @@ class Pair:
 
     def depends_on_formula(self, field, found, expected, name):
         """Whether what differs is how a derivative was written down, not what it is."""
-        recorded = any("create_graph" in line for line in self.lines)
+        recorded = has(self.lines, "create_graph")
+        if has(self.lines, rf"\b{name}\b[^=]*= .*unpack_dual") and name:
+            return True  # a tangent, which PyTorch writes in place
+        if found == "RuntimeError" and has(self.lines, r"\.data = "):
+            return True  # a view with other memory than its base
+        if field == "stride":  # PyTorch looks at strides of dimensions of one element
+            return 1 in self.theirs.tensors[name].shape and sorted(found) == sorted(expected)
         if field == "requires_grad" and expected and self.theirs.is_integer(name):
             return True
         if field in ("requires_grad", "is_leaf", "node"):  # a tangent of a derivative, which may be a constant
             return recorded and "level" in self.theirs.names
         if field == "tangent" or (field == "grad" and recorded):  # none, or zeros
-            return is_nothing(found) and is_nothing(expected)
-        if field == "log":  # what is joined or assigned: an input of the node, in its own shape, or one of a view of it
+            return is_nothing(found) and is_nothing(expected) or (
+                field == "tangent" and None not in (found, expected) and "complex" in found[0] and found[1:] == expected[1:])
+        if field == "log":  # a constant derivative has no node that is called with zeros
+            if recorded and without_zeros(found) == without_zeros(expected):
+                return True
+            # what is joined or assigned: an input of the node, in its own shape, or one of a view of it
             return has(self.lines, NODE_HOOK) and has(self.lines, r"\] = |copy_|cat\(|stack\(")
         return False
 
@@ -121,6 +148,19 @@ def are_akin(found, expected):
 def is_nothing(gradient):
     """Whether a gradient (dtype, shape, values) is None or zero everywhere."""
     return gradient is None or (isinstance(gradient, tuple) and not any(numbers_in(gradient[2])))
+
+
+def without_zeros(log):
+    return [entry for entry in log if not all(is_nothing(g) for g in gradients_in(entry[1:]))]
+
+
+def gradients_in(entry):
+    """The gradients (dtype, shape, values) in what a hook saw, which may be a tuple of some."""
+    for item in entry:
+        if isinstance(item, tuple) and not (item and str(item[0]).startswith("torch.")):
+            yield from gradients_in(item)
+        else:
+            yield None if item == "NoneType" else item
 
 
 def numbers_in(values):

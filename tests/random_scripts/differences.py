@@ -12,6 +12,8 @@ ON_PURPOSE = [
     # what is refused here alone
     ("Can't detach views in-place", None),  # in inference mode
     ("detached in-place", None),  # what PyTorch has packed it doesn't check
+    ("the base of this view was detached in place", None),
+    ("you can only change requires_grad flags", None),  # of what came into the graph by a write to its base
     ("Boolean alpha only supported", None),  # of zeros that PyTorch doesn't keep
     ("expected out= of shape", ""),
     ("expected out= of shape", None),
@@ -37,14 +39,16 @@ ON_PURPOSE = [
     (None, "ZeroTensors are immutable|unallocated storage"),
     (None, "a leaf Variable that requires grad is being used in an in-place operation"),  # what of a view that isn't fresh
     (None, "data set to a tensor that requires gradients must be floating point"),  # integers that do
-    (None, "not implemented for 'ComplexHalf'"),
+    (None, "ComplexHalf"),
+    (None, "Inference tensors cannot be saved"),  # what is saved is a copy in another type
+    (None, "doesn't match the broadcast shape"),  # of an out= that is an operand, too
     (None, "INTERNAL ASSERT FAILED|Could this error message be improved"),
     (None, "'NoneType' object has no attribute 'next_functions'"),
     (None, "Trying to use forward AD with aten::.*_backward|because it is an out= function"),
     (None, "must have a storage_offset divisible by|must have a last dimension with stride 1"),
     (None, "Expected gradient function to be set"),
     (None, "more than one element of the written-to tensor"),  # the primal of a dual
-    (None, "A view was created in no_grad mode and is being modified"),  # of integers
+    (None, "A view was created in (no_grad|inference) mode and is being modified"),  # of integers
     (None, "Trying to resize storage that is not resizable"),
     (None, "Autograd not support dtype"),
     (None, "detached in-place"),  # what was saved of it is as good as before
@@ -55,7 +59,7 @@ ON_PURPOSE = [
     (FORBIDDEN, ""),
     ("", FORBIDDEN),
     ("", "INTERNAL ASSERT FAILED|Expected gradient function to be set|Inference tensors cannot be saved|ComplexHalf"),
-    ("", "has no attribute 'next_functions'|unallocated storage|Could this error message be improved"),
+    ("", "has no attribute 'next_functions'|unallocated storage|ZeroTensors are immutable|Could this error message be improved"),
     ("can't be cast", ""),
     ("", "can't be cast"),
     ("Subtraction, the `-` operator", ""),
@@ -66,10 +70,16 @@ ON_PURPOSE = [
     ("You must implement the jvp function", ""),
     ("Boolean alpha only supported", ""),
     # the same mistake, told of another operation on the way
-    ("expected scalar type", "to have the same dtype"),
-    ("AccumulateGrad got a gradient of shape", "invalid gradient at index"),  # of what out= made another shape
+    ("expected scalar type", "to have the same dtype|not implemented for 'Bool'"),
+    ("to have the same dtype", "expected scalar type"),
+    ("AccumulateGrad got a gradient of shape|must match the size|could not broadcast", "invalid gradient at index"),  # of what out= made another shape
     # a text of NumPy's
     ("broadcast|must match the size", "^expand\\(|^The expanded size of the tensor"),
+]
+
+# Lines after which a script goes on otherwise there.
+OTHERWISE = [
+    r"inference_mode\(\): .*detach_\(",  # does nothing
 ]
 
 # Errors after which PyTorch has done a part of what it refuses, another one than is done here.
