@@ -12,11 +12,11 @@ HALF = 1e-2  # a tolerance from which on the type is float16
 
 
 class Difference(Exception):
-    """Where two runs part: `kind` says at what, for finding the same again."""
+    """Where two runs part: `kind` says at what, for finding the same again, `name` at which tensor."""
 
-    def __init__(self, kind, text):
+    def __init__(self, kind, text, name=""):
         super().__init__(f"{kind}: {text}")
-        self.kind = kind
+        self.kind, self.name = kind, name
 
 
 class Abandoned(Exception):
@@ -91,7 +91,7 @@ class Pair:
         if found != expected and not near(found, expected, self.tolerance):
             if self.depends_on_formula(field, found, expected, name):
                 raise Abandoned(f"{field} of {name}")
-            raise Difference(field, f"{name} {found}, PyTorch {expected}")
+            raise Difference(field, f"{name} {found}, PyTorch {expected}", name)
 
     def depends_on_formula(self, field, found, expected, name):
         """Whether what differs is how a derivative was written down, not what it is."""
@@ -107,8 +107,9 @@ class Pair:
         if field in ("requires_grad", "is_leaf", "node"):  # a tangent of a derivative, which may be a constant
             return recorded and "level" in self.theirs.names
         if field == "tangent" or (field == "grad" and recorded):  # none, or zeros
-            return is_nothing(found) and is_nothing(expected) or (
-                field == "tangent" and None not in (found, expected) and "complex" in found[0] and found[1:] == expected[1:])
+            if is_nothing(found) and is_nothing(expected):
+                return True
+            return field == "tangent" and None not in (found, expected) and "complex" in found[0] and found[1:] == expected[1:]
         if field == "log":  # a constant derivative has no node that is called with zeros
             if recorded and without_zeros(found) == without_zeros(expected):
                 return True

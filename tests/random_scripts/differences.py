@@ -59,7 +59,8 @@ ON_PURPOSE = [
     (FORBIDDEN, ""),
     ("", FORBIDDEN),
     ("", "INTERNAL ASSERT FAILED|Expected gradient function to be set|Inference tensors cannot be saved|ComplexHalf"),
-    ("", "has no attribute 'next_functions'|unallocated storage|ZeroTensors are immutable|Could this error message be improved"),
+    ("", "has no attribute 'next_functions'|Could this error message be improved|must have a stride divisible by"),
+    ("", "unallocated storage|ZeroTensors are immutable"),
     ("can't be cast", ""),
     ("", "can't be cast"),
     ("Subtraction, the `-` operator", ""),
@@ -72,7 +73,8 @@ ON_PURPOSE = [
     # the same mistake, told of another operation on the way
     ("expected scalar type", "to have the same dtype|not implemented for 'Bool'"),
     ("to have the same dtype", "expected scalar type"),
-    ("AccumulateGrad got a gradient of shape|must match the size|could not broadcast", "invalid gradient at index"),  # of what out= made another shape
+    # what out= made another shape
+    ("AccumulateGrad got a gradient of shape|must match the size|could not broadcast", "invalid gradient at index"),
     # a text of NumPy's
     ("broadcast|must match the size", "^expand\\(|^The expanded size of the tensor"),
 ]
@@ -83,7 +85,10 @@ OTHERWISE = [
 ]
 
 # Errors after which PyTorch has done a part of what it refuses, another one than is done here.
-IN_PART = "Subtraction, the `-` operator|Inplace update to inference tensor|modified by an inplace operation|backward through the graph a second time"
+IN_PART = (
+    "Subtraction, the `-` operator|Inplace update to inference tensor|modified by an inplace operation|"
+    "backward through the graph a second time"
+)
 
 # What is not compared any more after a line with a word: how a gradient came about, and what PyTorch does twice.
 UNSEEN = {
