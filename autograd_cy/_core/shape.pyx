@@ -286,7 +286,7 @@ def detach_(Tensor self):
 cdef int note_former(Tensor tensor) except -1:
     """Let nodes that saved the tensor find out that it has left its place in the graph: `check_place` in saved.pyx."""
     cdef Seldom seldom = seldom_of(extras_of_tensor(tensor))
-    tensor.version_counter()
+    tensor.extras.current = tensor.version_counter().version
     seldom.former, seldom.former_output = weakref.ref(tensor.grad_fn), tensor.output_number
     return 0
 

@@ -113,7 +113,7 @@ cdef int renew(Tensor view) except -1:
         return 0
     if extras.creation != IN_GRAD_MODE:
         raise refusal(view, True)
-    if not base.needs_grad and base.extras is not None and base.extras.seldom is not None and base.extras.seldom.former:
+    if not base.needs_grad and was_detached_since(base, extras.current):
         raise RuntimeError("the base of this view was detached in place (detach_()) after its memory had been written, so "
                            "the view has lost its place in the graph. Use the view before detach_(), or detach() instead.")
     node = leading_from(base, view)
@@ -125,6 +125,12 @@ cdef int renew(Tensor view) except -1:
     if before is not None:
         drop_retained(before, output)
     return 0
+
+
+cdef bint was_detached_since(Tensor base, long version) noexcept:
+    """Whether a base was written after a version, and then detached in place."""
+    cdef TensorExtras extras = base.extras
+    return extras is not None and extras.seldom is not None and extras.seldom.former is not None and extras.current > version
 
 
 cdef Node leading_from(Tensor base, Tensor view):
