@@ -257,3 +257,11 @@ def test_spares_forget_that_they_were_inference_tensors():
         many = [torch.ones(2) * 2 for _ in range(100)]
     del many
     assert not any((torch.ones(2) * 2).is_inference() for _ in range(100))
+
+
+def test_out_is_no_inference_tensor_outside_of_inference_mode():
+    with torch.inference_mode():
+        y = torch.ones(0)
+    with pytest.raises(RuntimeError, match="Inplace update to inference tensor outside InferenceMode"):
+        torch.sin(torch.ones(2), out=y)
+    assert y.shape == (0,)

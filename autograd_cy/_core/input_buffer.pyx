@@ -126,6 +126,9 @@ cdef int accumulate(Tensor leaf, object g, bint recorded) except -1:
     if not cnp.PyArray_SAMESHAPE(array, leaf.array):
         raise RuntimeError(f"AccumulateGrad got a gradient of shape {list(new_tensor(array).shape)} for a leaf of shape "
                            f"{list(leaf.shape)}")
+    if leaf.gradient is not None and not cnp.PyArray_SAMESHAPE(leaf.gradient.array, array):
+        raise RuntimeError(f"the leaf's .grad was given another shape: output with shape {list(leaf.gradient.shape)} doesn't "
+                           f"match the broadcast shape {list(leaf.shape)} of the gradient that is to be added")
     if recorded:
         accumulate_recorded(leaf, <Tensor> g)
         return 0

@@ -7,6 +7,7 @@ cimport numpy as cnp
 
 from autograd_cy._core.buffers cimport new_array
 from autograd_cy._core.dtypes cimport check_cast, code_of
+from autograd_cy._core.inference cimport check_write
 from autograd_cy._core.modes cimport Extent, current_mode, enter_modes, leave_modes
 from autograd_cy._core.record cimport set_tangent, tangent_of
 from autograd_cy._core.state cimport NO_GRAD, OP_HOOKS, thread_state
@@ -27,6 +28,8 @@ cdef object call_into(object function, tuple args, dict kwargs):
     if not current_mode() & NO_GRAD and any_wanted((out, args, tuple(kwargs.values()))):
         raise RuntimeError(f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of "
                            "the arguments requires grad. Call it without out=, or under no_grad().")
+    if (<Tensor> out).inference:
+        check_write(True, name)
     extent = enter_modes(NO_GRAD, 0)
     try:
         result = function(*args, **kwargs)

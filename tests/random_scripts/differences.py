@@ -4,7 +4,8 @@
 FORBIDDEN = (
     "Inplace update to inference tensor|leaf Variable that requires grad|A view was created in|modified inplace|"
     "modified by an inplace operation|Such functions do not allow the output views|a view has other memory than its base|"
-    "some elements of the input tensor and the written-to tensor|detached in-place"
+    "some elements of the input tensor and the written-to tensor|more than one element of the written-to tensor|"
+    "detached in-place|was detached in place"
 )
 
 # What this package says, and what PyTorch does, where they differ on purpose: a script ends there.
@@ -18,7 +19,7 @@ ON_PURPOSE = [
     ("expected out= of shape", ""),
     ("expected out= of shape", None),
     ("more than one element of the written-to tensor", None),
-    ("A view was created in", None),  # its flags, or its tangent, when it is cut off
+    ("created in (no_grad|inference) mode", None),  # its flags, or its tangent, when it is cut off
     ("cannot resize variables", None),
     (None, "cannot resize variables"),
     ("a view has other memory than its base", None),
@@ -51,6 +52,7 @@ ON_PURPOSE = [
     (None, "A view was created in (no_grad|inference) mode and is being modified"),  # of integers
     (None, "Trying to resize storage that is not resizable"),
     (None, "Autograd not support dtype"),
+    (None, "^no hooks$"),  # of a checkpoint that need not be computed again
     (None, "detached in-place"),  # what was saved of it is as good as before
     (None, "moved into the graph interior"),
     (None, "Inference tensors do not track version counter"),  # whose `.data` was replaced
@@ -71,8 +73,8 @@ ON_PURPOSE = [
     ("You must implement the jvp function", ""),
     ("Boolean alpha only supported", ""),
     # the same mistake, told of another operation on the way
-    ("expected scalar type", "to have the same dtype|not implemented for 'Bool'"),
-    ("to have the same dtype", "expected scalar type"),
+    ("expected scalar type", "have the same dtype|not implemented for 'Bool'"),
+    ("have the same dtype", "expected scalar type"),
     # what out= made another shape
     ("AccumulateGrad got a gradient of shape|must match the size|could not broadcast", "invalid gradient at index"),
     # a text of NumPy's
@@ -82,6 +84,7 @@ ON_PURPOSE = [
 # Lines after which a script goes on otherwise there.
 OTHERWISE = [
     r"inference_mode\(\): .*detach_\(",  # does nothing
+    r"save_on_cpu\(\): .*checkpoint\(",  # gives wrong gradients, of views from no_grad mode at least
 ]
 
 # Errors after which PyTorch has done a part of what it refuses, another one than is done here.
@@ -109,5 +112,6 @@ UNSEEN = {
 
 # The relative error that a line with a word lets pass from then on; else it is that of float64.
 PRECISION = {
+    "Parts": 2e-4,  # whose third result is float32
     "float16": 2e-2, "half": 2e-2, "float32": 2e-4, "complex64": 2e-4, "float()": 2e-4, "int": 2e-4, "bool": 2e-4, " > ": 2e-4,
 }  # fmt: skip
