@@ -20,6 +20,8 @@ from autograd_cy._core.state cimport FORWARD_AD, GUARDED, NO_GRAD, OP_HOOKS, SAV
 from autograd_cy._core.tensor cimport Tensor, TensorExtras, extras_of_tensor, new_tensor, share_version, version_of
 from autograd_cy._core.versions cimport was_touched
 
+from autograd_cy._core.argument_errors import wrong_self
+
 cnp.import_array()
 
 cdef cnp.ndarray NOTHING = np.empty(0)
@@ -56,6 +58,8 @@ cdef class SavedTensor:
 
         RuntimeError if it has hooks already, or was given up.
         """
+        if not isinstance(self, SavedTensor):
+            raise wrong_self(self, SavedTensor)
         cdef Tensor tensor, given
         if len(hooks) != 2:
             raise TypeError("register_hooks(): incompatible function arguments: expected a pack_hook and an unpack_hook, got "
@@ -82,6 +86,8 @@ cdef class SavedTensor:
 
     def unpack(self):
         """unpack() -> Tensor: the tensor, as the node gets it."""
+        if not isinstance(self, SavedTensor):
+            raise wrong_self(self, SavedTensor)
         return self.restored(self.owner())
 
     @property
