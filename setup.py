@@ -32,6 +32,7 @@ DIRECTIVES = {
     "language_level": 3,
     "binding": True,
     "cdivision": True,
+    "allow_none_for_extension_args": False,  # f(Tensor x) refuses None, which has none of the fields of a Tensor
     "initializedcheck": DEBUG,
     "nonecheck": DEBUG,
 }

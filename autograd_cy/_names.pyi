@@ -290,7 +290,7 @@ def scatter_add(
 ) -> Tensor:
     """a copy with y[index[i][j]][j] += src[i][j] for dim 0, and so on."""
 def sgn(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """input / abs(input), and 0 at 0: the sign of a real number."""
+    """input / abs(input), and 0 at 0: the sign of a real number, that of NaN is 0."""
 short: dtype
 def sigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The logistic function 1 / (1 + exp(-input))."""

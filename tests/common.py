@@ -10,6 +10,7 @@ import sys
 import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -21,9 +22,24 @@ IS_TORCH = torch.__name__ == "torch"
 measures_memory = pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer takes memory, too")
 
 
-def differs(reason):
-    """Mark a test of something that this package does otherwise than PyTorch, and on purpose."""
+def said():
+    """What README.md says of differences: what the table lists, and what is not there yet."""
+    text = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding="utf-8")
+    absent, _, table = text.partition("## What it does not do yet")[2].partition("## Where it differs")
+    rows = table.partition("\n## ")[0].splitlines()
+    return [absent, *(row.split(" | ")[0] for row in rows if row.startswith("| "))]
+
+
+def differs(phrase, reason):
+    """Mark a test of something that this package does otherwise than PyTorch, and on purpose: README.md has that phrase."""
+    if not any(phrase in what for what in said()):
+        raise LookupError(f"no difference of README.md has {phrase!r} in its first column")
     return pytest.mark.skipif(IS_TORCH, reason=f"PyTorch: {reason}")
+
+
+def ours(reason):
+    """Mark a test of what only this package has: by its own names, or within."""
+    return pytest.mark.skipif(IS_TORCH, reason=f"not PyTorch's: {reason}")
 
 
 def leaf(data, dtype=torch.float64):

@@ -37,6 +37,11 @@ def extremum(value, index, pairwise):
 # Elementwise
 
 
+def sgn(x):
+    """NumPy's sign, but that of a real NaN is 0."""
+    return np.sign(x) if x.dtype.kind == "c" else np.sign(np.nan_to_num(x, nan=0.0))
+
+
 def add(x, y, alpha=1):
     return x + alpha * y if alpha != 1 else np.add(x, y)
 

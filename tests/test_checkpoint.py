@@ -225,7 +225,7 @@ class TestNotReentrant:
             new(f, leaf([0.5]), early_stop=False).backward()
         assert f.finished == 5
 
-    @differs("an Exception, which the function would catch")
+    @differs("checkpoints: the exception", "an Exception, which the function would catch")
     def test_the_function_does_not_catch_the_stop(self):
         caught = []
 
@@ -295,7 +295,7 @@ class TestNotReentrant:
         assert f.calls == 2
         y.backward()
 
-    @differs("an error: already unpacked once")
+    @differs("values asked for twice", "an error: already unpacked once")
     def test_saved_values_may_be_looked_at_twice_in_backward(self):
         F = define(
             lambda ctx, x: (ctx.save_for_backward(x), x.exp())[1],
@@ -351,7 +351,7 @@ class TestNotReentrant:
         with pytest.raises(RuntimeError, match="context_fn suppressed an exception raised during the checkpointed forward"):
             new(lambda x: 1 / 0, leaf([0.5]), context_fn=lambda: (Swallowing(), Swallowing()))
 
-    @differs("nothing is dropped before it was asked for")
+    @differs("a retained graph", "nothing is dropped before it was asked for")
     def test_a_retained_graph_holds_no_values(self, no_collector):
         refs = []
 
@@ -366,7 +366,7 @@ class TestNotReentrant:
         torch.autograd.grad(y, x)
         assert [r() for r in refs] == [None, None, None]
 
-    @differs("nodes have no weak references")
+    @differs("weak references to nodes", "nodes have no weak references")
     def test_the_graph_is_freed(self, no_collector):
         x = leaf([0.5])
         y = new(Counted(), x * 1)
@@ -431,7 +431,7 @@ class TestMismatch:
         new(F.apply, x, c).sum().backward()
         assert seen[0] is not x and seen[1] is c
 
-    @differs("pytest's log handler fails on its log")
+    @differs("what errors tell", "pytest's log handler fails on its log")
     @pytest.mark.parametrize("by_context", [False, True])
     def test_debug_shows_both_runs(self, by_context):
         options = {} if by_context else {"debug": True}
@@ -449,7 +449,7 @@ class TestMismatch:
         assert os.path.basename(__file__) in text
         assert "agree up to position 1" in text
 
-    @differs("another layout of the message")
+    @differs("what errors tell", "another layout of the message")
     def test_debug_names_the_first_difference(self):
         y = self.differing(lambda x: x.exp().sin().exp(), lambda x: x.exp().cos()[:1].exp(), debug=True)
         with pytest.raises(CheckpointError, match="differ first at position 1"):
@@ -542,7 +542,7 @@ def selective(policy, **options):
     return functools.partial(create_selective_checkpoint_contexts, policy, **options)
 
 
-@differs("other names of operations; policies apply to operations, not to what is saved")
+@differs("the policy of a selective", "other names of operations; policies apply to operations, not to what is saved")
 class TestSelective:
     def run(self, policy, f=None, **options):
         f = f or Counted()
@@ -644,7 +644,7 @@ class TestSelective:
             create_selective_checkpoint_contexts(["exp"])
 
 
-@differs("a cycle, never freed")
+@differs("reference cycles", "a cycle, never freed")
 def test_checkpoints_are_collected():
     x = leaf([0.5])
     f = Counted()

@@ -95,7 +95,7 @@ def test_special_scores(name, length, reduction):
     np.testing.assert_allclose(across[1][0].T, grad, rtol=1e-14, atol=1e-16)
 
 
-@differs("0 times what the scores give: NaN")
+@differs("scores that `cross_entropy` ignores", "0 times what the scores give: NaN")
 @pytest.mark.parametrize("create_graph", [False, True])
 @pytest.mark.parametrize("length", [3, 100], ids=["short", "long"])
 @pytest.mark.parametrize("name", SPECIAL)
@@ -151,7 +151,7 @@ def test_refusals_are_those_of_log_softmax_and_nll_loss():
 # the graph
 
 
-@differs("a LogSoftmaxBackward0 between them, and a ViewBackward0 for some shapes")
+@differs("the graph of `cross_entropy`", "a LogSoftmaxBackward0 between them, and a ViewBackward0 for some shapes")
 @pytest.mark.parametrize(
     "shape, name", [((3,), ""), ((2, 3), ""), ((2, 3, 4), "2D"), ((2, 3, 4, 5), "2D"), ((1, 3, 2, 2, 2), "2D")]
 )
@@ -164,7 +164,7 @@ def test_one_node_leads_to_the_scores(shape, name, reduction):
     assert [(type(n).__name__, n.variable is x) for n, _ in node.next_functions] == [("AccumulateGrad", True)]
 
 
-@differs("the logarithms of the probabilities")
+@differs("the graph of `cross_entropy`", "the logarithms of the probabilities")
 def test_what_the_node_shows():
     x, target, weight = leaf([[1.0, 2.0], [3.0, 5.0]]), torch.tensor([0, 1]), torch.tensor([2.0, 3.0], dtype=torch.float64)
     node = F.cross_entropy(x, target, weight=weight, ignore_index=7).grad_fn
@@ -173,7 +173,7 @@ def test_what_the_node_shows():
     assert (node._saved_total_weight.item(), node._saved_ignore_index, node._saved_reduction) == (5, 7, 1)
 
 
-@differs("two nodes: three tensors and the weight of all")
+@differs("the graph of `cross_entropy`", "two nodes: three tensors and the weight of all")
 def test_hooks_see_what_is_saved():
     """Scores that were packed away, and come back in other memory."""
     x, target, packed = leaf([[1.0, 2.0], [3.0, 5.0]]), torch.tensor([0, 1]), []
@@ -193,7 +193,7 @@ def test_hooks_see_what_is_saved():
     np.testing.assert_array_equal(x.grad.numpy(), expected)
 
 
-@differs("keeps the logarithms of the probabilities, so this is no error")
+@differs("the graph of `cross_entropy`", "keeps the logarithms of the probabilities, so this is no error")
 def test_scores_written_to_before_backward_are_noticed():
     x = leaf([[1.0, 2.0]]) * 1.0
     y = F.cross_entropy(x, torch.tensor([0]))
@@ -214,7 +214,7 @@ def test_a_second_backward_needs_the_graph():
         y.backward()
 
 
-@differs("reads or writes out of bounds")
+@differs("targets and indices changed", "reads or writes out of bounds")
 @pytest.mark.parametrize("loss, changed", [
     (F.cross_entropy, "x"), (F.cross_entropy, "target"), (F.cross_entropy, "weight"),
     (F.nll_loss, "target"), (F.nll_loss, "weight"),
@@ -235,7 +235,7 @@ def test_a_node_called_with_a_gradient_of_another_size(loss):
         node(torch.ones(1, dtype=torch.float64))
 
 
-@differs("writes out of bounds")
+@differs("targets and indices changed", "writes out of bounds")
 @pytest.mark.parametrize("shape", [(2, 3), (1, 3, 2)])
 def test_targets_changed_through_an_array_count_for_nothing(shape):
     target = np.array([0, 1])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from common import differs
+from common import ours
 
 import autograd_cy as torch
 
@@ -37,14 +37,14 @@ def new_arrays(run):
     return after["hits"] + after["misses"] - before["hits"] - before["misses"]
 
 
-@differs("no such figures")
+@ours("no such figures")
 @large
 def test_forward_makes_no_array_of_the_size_of_the_scores(layout):
     x, target = large_leaf(layout)
     assert new_arrays(lambda: F.cross_entropy(x, target)) == 0
 
 
-@differs("no such figures")
+@ours("no such figures")
 @large
 def test_gradient_is_written_over_scores_that_nobody_else_has(layout):
     x, target = large_leaf(layout)
@@ -52,7 +52,7 @@ def test_gradient_is_written_over_scores_that_nobody_else_has(layout):
     assert x.grad.numpy().tobytes() == gradient(layout).tobytes()
 
 
-@differs("no such figures")
+@ours("no such figures")
 @pytest.mark.parametrize("holder", ["tensor", "array", "another node", "its own node", "retained", "nan"])
 def test_scores_that_somebody_may_see_are_not_written_over(holder):
     x, target = large_leaf("rows")
@@ -75,7 +75,7 @@ def test_scores_that_somebody_may_see_are_not_written_over(holder):
         np.testing.assert_array_equal(y.grad_fn._saved_self.detach().numpy(), before)
 
 
-@differs("no such figures")
+@ours("no such figures")
 @large
 def test_gradient_is_added_at_once_to_what_waits(layout):
     x, target = large_leaf(layout)
@@ -87,7 +87,7 @@ def test_gradient_is_added_at_once_to_what_waits(layout):
     assert x.grad.numpy().tobytes() == (c.numpy() + gradient(layout)).tobytes()
 
 
-@differs("no such figures")
+@ours("no such figures")
 @large
 def test_gradient_is_added_at_once_to_grad(layout):
     x, target = large_leaf(layout)

@@ -101,7 +101,7 @@ def grad_with_a_graph_back_to_its_leaf():
     return x, x.grad
 
 
-leaks = differs("keeps such a cycle for ever")
+leaks = differs("reference cycles", "keeps such a cycle for ever")
 
 CYCLES = [
     hook_of_a_leaf_that_holds_the_leaf,

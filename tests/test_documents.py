@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from common import differs, said
 from test_layering import LAYERS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -45,3 +46,11 @@ def test_architecture_names_all_modules_of_the_core():
     rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
     named = {name.removesuffix(".py") for row in rows for name in re.findall(r"`([\w.]+)`", row)}
     assert named == {name.removeprefix("_core.") for line in LAYERS for name in line if name.startswith("_core.")}
+
+
+def test_deliberate_differences_stand_in_the_readme():
+    """A test of one names what README.md says of it: else it can't be collected."""
+    assert len(said()) > 20 and "sparse tensors" in said()[0]
+    assert all(differs(phrase, "?").args for phrase in ("sparse tensors", "pickle of a leaf"))
+    with pytest.raises(LookupError, match=r"no difference of README\.md has 'no such thing' in its first column"):
+        differs("no such thing", "?")

@@ -101,7 +101,7 @@ def test_random_equations(call):
         assert np.sum(gradient.numpy() * step) == pytest.approx(np.sum(moved * seed), abs=1e-11)
 
 
-@differs("multiplies from left to right unless opt_einsum is installed")
+@differs("`einsum` of three", "multiplies from left to right unless opt_einsum is installed")
 def test_the_cheapest_product_comes_first():
     """Left to right, 'ij,jk,k' would make a matrix."""
     a, b, v = (torch.ones(*sizes, requires_grad=True) for sizes in [(50, 2), (2, 50), (50,)])

@@ -210,7 +210,7 @@ def test_only_gradients_that_need_it_refuse_to_be_differentiated(backward, diffe
     assert not any(g is not None and g.requires_grad for g in plain)
 
 
-@differs("'int' object has no attribute 'detach'")
+@differs("what errors tell", "'int' object has no attribute 'detach'")
 def test_what_a_once_differentiable_backward_returns_is_checked_as_ever():
     x, seed = leaf([1.0, 2.0]), leaf([5.0, 6.0])
     with pytest.raises(RuntimeError, match=r"expected Variable or None \(got int\)"):
@@ -268,7 +268,7 @@ def test_a_retained_graph_has_no_saved_tensors_left():
         y.sum().backward(retain_graph=True)
 
 
-@differs("the same text as with a retained graph")
+@differs("what errors tell", "the same text as with a retained graph")
 def test_a_freed_graph_says_so_first():
     y = Clearing.apply(leaf(1.0), leaf(2.0))
     y.backward()
@@ -321,7 +321,6 @@ def test_a_boxed_backward_can_free_its_gradients(outputs, create_graph):
     assert seen == [True] * outputs
 
 
-@differs("keeps no array of its own")
 def test_the_memory_of_a_boxed_gradient_is_freed_too():
     def backward(ctx, gradients):
         ref = weakref.ref(gradients[0].numpy())
@@ -351,7 +350,7 @@ def test_a_boxed_backward_may_be_a_vjp_or_differentiable_once():
     assert x.grad.tolist() == [4.0, 4.0]
 
 
-@differs("finds no gradient in the list that requires grad, and returns one without history")
+@differs("`once_differentiable` with", "finds no gradient in the list that requires grad, and returns one without history")
 def test_a_boxed_backward_marked_once_differentiable_refuses_a_second_time():
     x, seed = leaf([1.0, 2.0]), leaf([3.0, 4.0])
     F = boxed(lambda ctx, x: x * 2, once_differentiable(lambda ctx, gradients: gradients[0] * 2))
@@ -400,7 +399,7 @@ ASKED = {
 }
 
 
-@differs("shows what was recorded")
+@differs("`ctx.needs_input_grad`", "shows what was recorded")
 @pytest.mark.parametrize("ask", ASKED)
 def test_needs_input_grad_tells_what_this_backward_needs(ask):
     assert needs(ASKED[ask][0]) == [ASKED[ask][1]]
@@ -411,7 +410,7 @@ def test_needs_input_grad_can_be_as_recorded(ask):
     assert needs(ASKED[ask][0], exact_needs_input_grad=False) == [BOTH]
 
 
-@differs("shows what was recorded")
+@differs("`ctx.needs_input_grad`", "shows what was recorded")
 def test_needs_input_grad_of_a_backward_inside_a_backward_is_its_own():
     seen = []
 
@@ -429,7 +428,7 @@ def test_needs_input_grad_of_a_backward_inside_a_backward_is_its_own():
     assert seen == [(True, False), (False, True), (True, False)]
 
 
-@differs("shows what was recorded")
+@differs("`ctx.needs_input_grad`", "shows what was recorded")
 def test_a_gradient_that_is_not_needed_need_not_be_computed():
     def backward(ctx, g):
         computed.append(ctx.needs_input_grad)

@@ -232,7 +232,7 @@ def test_refused(case):
         call()
 
 
-@differs("has sparse gradients")
+@differs("sparse tensors", "has sparse gradients")
 def test_sparse_gradients_are_refused():
     with pytest.raises(NotImplementedError, match="sparse_grad=True is not supported"):
         x.gather(0, index([[0]]), sparse_grad=True)

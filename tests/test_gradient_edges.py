@@ -169,7 +169,7 @@ BY_HAND = {
 }
 
 
-@differs("AttributeErrors, and a crash for a negative output")
+@differs("a GradientEdge made by hand", "AttributeErrors, and a crash for a negative output")
 @pytest.mark.parametrize("wrong", BY_HAND)
 def test_an_edge_built_by_hand_is_checked(wrong):
     make, error, message = BY_HAND[wrong]
@@ -184,7 +184,7 @@ def test_an_edge_built_by_hand_is_checked(wrong):
         y.sum().backward(inputs=[edge])
 
 
-@differs("checks the shape")
+@differs("a GradientEdge made by hand", "checks the shape")
 def test_an_edge_built_by_hand_needs_a_seed():
     with pytest.raises(RuntimeError, match="implicitly created only for scalar outputs: output 0 is a GradientEdge"):
         backward(GradientEdge((leaf(1.0) * 2).grad_fn, 0))

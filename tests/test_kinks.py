@@ -22,6 +22,11 @@ KINKS = {
     "relu at 0": (ag.relu, [[0, -0.0]], [[0, 0]]),
     "abs at 0": (ag.abs, [[0, -0.0]], [[0, 0]]),
     "abs at complex 0": (ag.abs, [[0j]], [[0j]]),
+    "abs at nan": (ag.abs, [[nan, -inf]], [[0, -1]]),
+    "sgn at nan": (ag.sgn, [[nan, -inf]], [[0, 0]]),
+    "the gradient of abs at nan, recorded": (
+        lambda x: ag.autograd.grad(x.abs(), x, ag.ones(2, dtype=x.dtype), create_graph=True)[0] * x, [[nan, 2]], [[0, 1]],
+    ),
     "clamp at its edges": (lambda x: ag.clamp(x, -1, 1), [[-1, 1]], [[1, 1]]),
     "clamp outside and at nan": (lambda x: ag.clamp(x, -1, 1), [[2, -2, nan]], [[0, 0, 0]]),
     "clamp with tensors": (
@@ -42,6 +47,10 @@ KINKS = {
     "x ** 1 at 0": (lambda x: x**1, [[0]], [[1]]),
     "x ** 0.5 at 0": (lambda x: x**0.5, [[0]], [[inf]]),
     "0 ** x": (lambda x: 0**x, [[0, 1, -1]], [[0, 0, -inf]]),
+    "0 ** x at nan": (lambda x: 0**x, [[nan]], [[nan]]),
+    "pow at nan": (ag.pow, [[nan, 0, nan], [0, nan, 2]], [[0, nan, nan], [nan, nan, nan]]),
+    "x ** 0, ** 1, ** 2 at nan": (lambda x: x**0 + x**1 + x**2, [[nan]], [[nan]]),
+    "x ** 0 at nan": (lambda x: x**0, [[nan]], [[0]]),
     "pow": (ag.pow, [[0, 0, 0, 2], [0, 2, -1, 0]], [[0, 0, -inf, 0], [0, 0, -inf, log(2)]]),
     "prod of zeros": (ag.prod, [[0, 0, 2]], [[0, 0, 0]]),
     "sigmoid far out": (ag.sigmoid, [[1000, -1000, inf, -inf]], [[0, 0, 0, 0]]),
@@ -127,3 +136,15 @@ def test_a_root_at_zero_has_no_gradient_whatever_comes_in(name, value, create_gr
     x = ag.zeros(3, requires_grad=True)
     (g,) = ag.autograd.grad(getattr(x, name)(), x, ag.tensor(value), create_graph=create_graph)
     assert g.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_sgn_of_nan_is_0():
+    """And what nothing depends on has no graph: the second derivative of x ** 0 was nan at 0."""
+    for dtype in (ag.float16, ag.float32, ag.float64):
+        assert ag.tensor([nan, -inf, inf, -0.0], dtype=dtype).sgn().tolist() == [0, -1, 1, 0]
+    x = ag.tensor([0.0, nan], requires_grad=True)
+    y = x**0
+    assert y.tolist() == [1, 1] and (y.grad_fn.name(), y.grad_fn._saved_exponent) == ("PowBackward0", 0)
+    assert np.array_equal(y.grad_fn._saved_self.detach().numpy(), [0, nan], equal_nan=True)
+    (g,) = ag.autograd.grad(y.sum(), x, create_graph=True)
+    assert g.tolist() == [0, 0] and not g.requires_grad

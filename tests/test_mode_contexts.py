@@ -46,7 +46,7 @@ MODES = {
 # Tasks
 
 
-@differs("a mode leaks into other coroutines")
+@differs("in tasks of asyncio", "a mode leaks into other coroutines")
 @pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
 def test_a_mode_stays_in_its_task(mode):
     async def unrecorded():
@@ -62,7 +62,7 @@ def test_a_mode_stays_in_its_task(mode):
     assert others == [True] * 5 and recorded()
 
 
-@differs("a mode leaks into other coroutines")
+@differs("in tasks of asyncio", "a mode leaks into other coroutines")
 def test_a_statement_stays_in_its_task():
     async def switch():
         torch.set_grad_enabled(False)
@@ -73,7 +73,7 @@ def test_a_statement_stays_in_its_task():
     assert ours is False and others == [True] * 3 and recorded()
 
 
-@differs("a mode leaks into other coroutines")
+@differs("in tasks of asyncio", "a mode leaks into other coroutines")
 def test_opposite_modes_at_once():
     async def task(number):
         with torch.set_grad_enabled(bool(number % 2)):
@@ -89,7 +89,7 @@ def test_opposite_modes_at_once():
     assert recorded()
 
 
-@differs("a task looks at the thread's mode")
+@differs("in tasks of asyncio", "a task looks at the thread's mode")
 def test_a_task_inherits_the_mode_in_which_it_was_made():
     async def main():
         with torch.no_grad():
@@ -101,7 +101,7 @@ def test_a_task_inherits_the_mode_in_which_it_was_made():
     assert recorded()
 
 
-@differs("a mode leaks into other coroutines")
+@differs("in tasks of asyncio", "a mode leaks into other coroutines")
 def test_an_exception_in_a_task_ends_its_mode_only():
     async def fail():
         with torch.no_grad():
@@ -121,7 +121,7 @@ def test_an_exception_in_a_task_ends_its_mode_only():
     assert recorded()
 
 
-@differs("a mode leaks into other coroutines")
+@differs("in tasks of asyncio", "a mode leaks into other coroutines")
 def test_a_cancelled_task_ends_its_mode_only():
     async def sleeper():
         with torch.inference_mode():
@@ -139,7 +139,7 @@ def test_a_cancelled_task_ends_its_mode_only():
     assert asyncio.run(main()) == (True, True)
 
 
-@differs("the mode is on while the coroutine is made, off while it runs")
+@differs("in tasks of asyncio", "the mode is on while the coroutine is made, off while it runs")
 def test_a_decorated_coroutine_function_runs_in_its_mode():
     @torch.no_grad()
     async def unrecorded():
@@ -150,7 +150,7 @@ def test_a_decorated_coroutine_function_runs_in_its_mode():
     assert run(unrecorded(), looks(3, [])) == [[False] * 3, [True] * 3]
 
 
-@differs("the mode is on while the generator is made, off while it runs")
+@differs("in tasks of asyncio", "the mode is on while the generator is made, off while it runs")
 def test_a_decorated_async_generator_function_runs_in_its_mode():
     log = []
 
@@ -179,7 +179,7 @@ def test_a_decorated_async_generator_function_runs_in_its_mode():
     assert log == ["sent", False, False]
 
 
-@differs("a mode leaks into other coroutines")
+@differs("in tasks of asyncio", "a mode leaks into other coroutines")
 def test_backward_and_functions_in_tasks_keep_their_modes():
     modes = []
 
@@ -349,7 +349,7 @@ def test_a_decorated_generator_does_not():
     assert recorded()
 
 
-@differs("contexts don't matter")
+@differs("copied contexts", "contexts don't matter")
 def test_a_context_keeps_what_was_set_in_it():
     context = contextvars.copy_context()
     context.run(torch.set_grad_enabled, False)

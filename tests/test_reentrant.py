@@ -199,7 +199,7 @@ def test_an_exception_comes_out_as_it_is(error, levels, innermost):
     through_functions(levels)
 
 
-@differs("adds no notes")
+@differs("what errors tell", "adds no notes")
 def test_the_notes_of_an_exception_name_the_nodes(innermost):
     def fail():
         raise ValueError("mine")

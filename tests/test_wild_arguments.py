@@ -104,3 +104,33 @@ def test_who_counts_writes_takes_tensors_only(garbage):
     with pytest.raises(TypeError):
         inplace.set_versions((x,), ("a",))
     assert x._version == 0
+
+
+NODE = type(leaf(1.0).exp().grad_fn)
+METHODS = sorted(n for n, f in vars(torch.Tensor).items() if callable(f) and not n.startswith("__") and not IS_TORCH)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_of_tensors_refuses_what_is_none(name):
+    """`Tensor.zero_(None)` and `Tensor.requires_grad_([])` read the fields of a Tensor where there are none."""
+    for wrong in (None, [], 3):
+        for arguments in ((), (None,), (2,), (None, None), (0, None, None)):
+            try:
+                getattr(torch.Tensor, name)(wrong, *arguments)
+            except (TypeError, AttributeError, RuntimeError, ValueError, NotImplementedError, IndexError, AssertionError) as e:
+                assert str(e)
+
+
+@pytest.mark.parametrize("call", [
+    lambda wrong: torch.utils.hooks.warn_if_has_hooks(wrong), lambda wrong: torch.autograd.graph.unchain(wrong),
+    lambda wrong: torch.autograd.graph.unchain_backward(wrong), lambda wrong: NODE.register_hook(wrong, print),
+    lambda wrong: torch.autograd.function.FunctionCtx.save_for_backward(wrong, torch.ones(1)),
+    lambda wrong: torch.autograd.function.FunctionCtx.mark_dirty(wrong, torch.ones(1)),
+    lambda wrong: torch.autograd.SavedTensor.unpack(wrong),
+    lambda wrong: torch.autograd.SavedTensor.register_hooks(wrong, id, id),
+    lambda wrong: torch.dtype.to_complex(wrong),
+])  # fmt: skip
+@pytest.mark.parametrize("wrong", [None, [], 3])
+def test_functions_and_methods_refuse_what_is_none(call, wrong):
+    with pytest.raises(TypeError):
+        call(wrong)

@@ -7,6 +7,11 @@ _COUNT = re.compile(r"(\w+)\(\) (?:takes|needs) .*argument")
 _KEYWORD = re.compile(r"(\w+)\(\) got an unexpected keyword argument '(\w+)'")
 
 
+def wrong_self(given, kind):
+    """The TypeError for `kind.method(given)`. Cython's functions look at the type of all arguments but the first."""
+    return TypeError(f"a method of '{kind.__name__}' objects doesn't apply to a '{type(given).__name__}' object")
+
+
 def explained(function, given, names, message):
     """A better message for a TypeError that a call of `function` ended with, or None if there is none.
 

@@ -13,6 +13,8 @@ import numpy as np
 
 cimport numpy as cnp
 
+from autograd_cy._core.argument_errors import wrong_self
+
 cnp.import_array()
 
 cdef int[NCODES] CATEGORY              # 0 bool, 1 integer, 2 float, 3 complex
@@ -38,6 +40,8 @@ cdef class dtype:
         return f"torch.{self.name}"
 
     def __reduce__(self):
+        if not isinstance(self, dtype):
+            raise wrong_self(self, dtype)
         return dtype_named, (self.name,)
 
     def __hash__(self):
@@ -52,10 +56,14 @@ cdef class dtype:
 
     def to_real(self):
         """The type of the real part: float32 for complex64; itself for a real type."""
+        if not isinstance(self, dtype):
+            raise wrong_self(self, dtype)
         return ALL[to_real(self.code)]
 
     def to_complex(self):
         """The complex type with parts of this type: complex64 for float32."""
+        if not isinstance(self, dtype):
+            raise wrong_self(self, dtype)
         return ALL[to_complex(self.code)]
 
 

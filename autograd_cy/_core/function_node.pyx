@@ -13,6 +13,8 @@ from autograd_cy._core.saved cimport freed_error
 from autograd_cy._core.saved_tensor cimport SavedTensor, handles
 from autograd_cy._core.tensor cimport Tensor, new_tensor
 
+from autograd_cy._core.argument_errors import wrong_self
+
 cnp.import_array()
 
 
@@ -51,6 +53,8 @@ cdef class FunctionNode(Node):
 
     def save_for_backward(self, *tensors):
         """save_for_backward(*tensors): keep tensors (or None) for backward; to be called in forward, once."""
+        if not isinstance(self, FunctionNode):
+            raise wrong_self(self, FunctionNode)
         for i, tensor in enumerate(tensors):
             if tensor is not None and not isinstance(tensor, Tensor):
                 raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type "
@@ -59,6 +63,8 @@ cdef class FunctionNode(Node):
 
     def save_for_forward(self, *tensors):
         """save_for_forward(*tensors): keep tensors (or None) for jvp."""
+        if not isinstance(self, FunctionNode):
+            raise wrong_self(self, FunctionNode)
         for i, tensor in enumerate(tensors):
             if tensor is not None and not isinstance(tensor, Tensor):
                 raise TypeError(f"save_for_forward can only save variables, but argument {i} is of type "
@@ -109,6 +115,8 @@ cdef class FunctionNode(Node):
 
     def mark_dirty(self, *tensors):
         """mark_dirty(*tensors): forward writes to these inputs in place, and returns each of them."""
+        if not isinstance(self, FunctionNode):
+            raise wrong_self(self, FunctionNode)
         for i, tensor in enumerate(tensors):
             if not isinstance(tensor, Tensor):
                 raise RuntimeError(f"mark_dirty can only accept variables, but argument {i} is of type "
@@ -117,6 +125,8 @@ cdef class FunctionNode(Node):
 
     def mark_non_differentiable(self, *tensors):
         """mark_non_differentiable(*tensors): these outputs of forward get no gradient."""
+        if not isinstance(self, FunctionNode):
+            raise wrong_self(self, FunctionNode)
         for tensor in tensors:
             if not isinstance(tensor, Tensor):
                 raise RuntimeError(f"mark_non_differentiable only accepts variable arguments, but got "
@@ -130,6 +140,8 @@ cdef class FunctionNode(Node):
 
     def set_materialize_grads(self, value):
         """set_materialize_grads(value): whether backward sees zeros (the default) or None for an unused output."""
+        if not isinstance(self, FunctionNode):
+            raise wrong_self(self, FunctionNode)
         if type(value) is not bool:
             raise TypeError(f"set_materialize_grads received an invalid combination of arguments: expected a bool, got "
                             f"{type(value).__name__}")
@@ -164,6 +176,8 @@ cdef class FunctionNode(Node):
 
     def apply(self, *gradients):
         """apply(*gradients) -> Any: what the Function's backward returns for these gradients, unchecked."""
+        if not isinstance(self, FunctionNode):
+            raise wrong_self(self, FunctionNode)
         return self.call_backward(list(gradients))
 
     def apply_boxed(self, gradients):

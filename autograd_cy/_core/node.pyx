@@ -31,6 +31,7 @@ from autograd_cy._core.saved_tensor cimport handle_of, release_handles
 from autograd_cy._core.state cimport ThreadState, thread_state
 from autograd_cy._core.tensor cimport Tensor, TensorExtras, extend, extras_of_tensor, make_current, new_tensor
 
+from autograd_cy._core.argument_errors import wrong_self
 from autograd_cy._core.handle import register
 from autograd_cy._core.lifetime import refuse_new
 
@@ -150,6 +151,8 @@ cdef class Node:
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __dir__(self):
+        if not isinstance(self, Node):
+            raise wrong_self(self, Node)
         names = ["_saved_" + name for name in (*self.saved_names(), *self.constant_names()) if name]
         names += ["_raw_saved_" + name for name in self.saved_names() if name]
         return sorted({*object.__dir__(self), *names})
@@ -254,6 +257,8 @@ cdef class Node:
 
         A tuple that it returns takes the place of grad_inputs.
         """
+        if not isinstance(self, Node):
+            raise wrong_self(self, Node)
         cdef NodeHooks hooks = hooks_of(self)
         if hooks.post_hooks is None:
             hooks.post_hooks = OrderedDict()
@@ -264,15 +269,21 @@ cdef class Node:
 
         A tuple that it returns takes the place of grad_outputs.
         """
+        if not isinstance(self, Node):
+            raise wrong_self(self, Node)
         cdef NodeHooks hooks = hooks_of(self)
         if hooks.pre_hooks is None:
             hooks.pre_hooks = OrderedDict()
         return register(hooks.pre_hooks, hook)
 
     def _sequence_nr(self):
+        if not isinstance(self, Node):
+            raise wrong_self(self, Node)
         return self.sequence_number
 
     def _set_sequence_nr(self, unsigned long long number):
+        if not isinstance(self, Node):
+            raise wrong_self(self, Node)
         self.sequence_number = number
 
     def __repr__(self):

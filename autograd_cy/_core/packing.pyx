@@ -49,7 +49,7 @@ def refused_by():
     return refusal.get()
 
 
-def disable_hooks(str message):
+def disable_hooks(str message or None):
     """Refuse hooks from now on with that text (None: allow them again); returns the text that counted before."""
     previous = refusal.get()
     if message is not None and top_level(innermost) is not None:

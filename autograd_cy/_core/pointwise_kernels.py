@@ -27,7 +27,7 @@ def reads(formula, lets, names="abcy"):
 def typed(formula, suffix, ctype):
     """A formula in C: literals of the operands' type (else float32 is computed in double) and typed functions."""
     formula = re.sub(r"(?<![\w.])(\d+(?:\.\d+)?)(?![\w.])", rf"(<{ctype.removesuffix(' complex')}> \1)", formula)
-    return re.sub(r"\b(where|conj|sgn|threshold|zeros)\(", rf"\1_{suffix}(", formula)
+    return re.sub(r"\b(where|conj|sgn|threshold|zeros|isnan)\(", rf"\1_{suffix}(", formula)
 
 
 def is_inline(v, lets, ctype):

@@ -18,7 +18,7 @@ A row: op(name, arguments, forward, {input: derivative}, ...)
   wide         derivatives of float16 are computed in float32
   example      for the docstring: a call, and what it returns
   holomorphic  the gradient is conj(F(conj(g))); False: F(g) itself
-Vocabulary: + - * /, where(condition, x, y), conj, sgn, real and the functions of `let`.
+Vocabulary: + - * /, where(condition, x, y), conj, sgn, real, in a forward isnan, and the functions of `let`.
 """
 
 import re
@@ -74,14 +74,16 @@ op("fmod", "input, other", "fmod", {"a": "g", "b": "-g * t"}, let="t = trunc(a /
    public=False)
 op("fmod_by_number", "input, other", same_as="fmod", derivatives={"a": "g"}, node="FmodBackward0", numbers=1, public=False)
 op("power", "input, exponent", "power", without=INTEGERS, derivatives=
-   {"a": "where(b == 0, 0, g * b * p)",
-    "b": ("where(a == 0, where(b < 0, g * y * l, 0), g * y * l)", "where(a == 0, 0, g * y * l)")},
+   {"a": "where(b == 0, 0, g * (b * p))",
+    "b": ("g * where(a == 0, where(b >= 0, 0, y * l), y * l)", "where(a == 0, 0, g * (y * l))")},
    let="p = pow(a, b - 1); l = log(a)", node="PowBackward1", saved=("self", "exponent", "result"), public=False)
 op("power_of_number", "exponent, input", "p", let="p = pow(b, a); l = log(b)", derivatives=
-   {"a": ("where(b == 0, where(a < 0, g * y * l, 0), g * y * l)", "where(b == 0, 0, g * y * l)")},
+   {"a": ("where(b == 0, where(a >= 0, 0, g * (y * l)), g * (y * l))", "where(b == 0, 0, g * (y * l))")},
    node="PowBackward2", saved=("exponent", "self", "result"), numbers=1, public=False)
-op("power_to_number", "input, exponent", same_as="power", derivatives={"a": "where(b == 0, 0, g * b * p)"},
+op("power_to_number", "input, exponent", same_as="power", derivatives={"a": "where(b == 0, 0, g * (b * p))"},
    let="p = pow(a, b - 1)", node="PowBackward0", saved=("self", "exponent"), numbers=1, public=False)
+op("power_to_zero", "input, exponent", same_as="power", derivatives={"a": "where(a == 0, 0, zeros(g))"},
+   node="PowBackward0", saved=("self", "exponent"), kinds="r", numbers=1, public=False)
 op("squared", "input, exponent", "a * a", {"a": "g * (2 * a)"}, node="PowBackward0", saved=("self", "exponent"),
    forward_kinds="irc", numbers=1, public=False)
 op("cubed", "input, exponent", "a * a * a", {"a": "g * (3 * (a * a))"}, node="PowBackward0", saved=("self", "exponent"),
@@ -95,8 +97,9 @@ op("abs", "input", "absolute", {"a": "g * sgn(a)"}, node="AbsBackward0", kinds="
    result="REAL_PART", methods=("abs", "absolute"), without=("BOOL", "UINT8"),
    doc="The absolute value; its gradient at 0 is 0.",
    example=("ag.abs(ag.tensor([-1.0, 2.0]))", "tensor([1., 2.])"))
-op("sgn", "input", "sign", {"a": ("zeros(g)", "where(a == 0, 0, (g - y * real(conj(y) * g)) / abs(a))")}, node="SgnBackward0",
-   kinds="", holomorphic=False, doc="input / abs(input), and 0 at 0: the sign of a real number.",
+op("sgn", "input", "sgn(a)", {"a": ("zeros(g)", "where(a == 0, 0, (g - y * real(conj(y) * g)) / abs(a))")},
+   node="SgnBackward0", kinds="", forward_kinds="irc", holomorphic=False,
+   doc="input / abs(input), and 0 at 0: the sign of a real number, that of NaN is 0.",
    example=("ag.sgn(ag.tensor([-3.0, 0.0, 2.0]))", "tensor([-1.,  0.,  1.])"))
 op("conj", "input", "conjugate", {"a": "conj(g)"}, node="ConjBackward0", holomorphic=False, public=False)
 op("maximum", "input, other", "maximum", {"a": "where(a == b, g / 2, where(a < b, 0, g))",
@@ -112,15 +115,15 @@ op("minimum", "input, other", "minimum", {"a": "where(a == b, g / 2, where(a > b
 op("clamp_numbers", "input, min, max", "where(a > c, c, where(a < b, where(b > c, c, b), a))",
    {"a": "where(a >= b, where(a <= c, g, 0), 0)"}, node="ClampBackward1", saved=("self", None, None), kinds="r",
    forward_kinds="ir", numbers=2, public=False)
-op("clamp_tensors", "input, min, max", "where(a != a, a, where(b != b, b, where(c != c, c, " \
+op("clamp_tensors", "input, min, max", "where(isnan(a), a, where(isnan(b), b, where(isnan(c), c, " \
                                        "where(a > c, c, where(a < b, where(b > c, c, b), a)))))",
    {"a": "where(a >= b, where(a <= c, g, 0), 0)", "b": "where(a < b, where(b < c, g, 0), 0)",
     "c": "where(a > c, g, where(b > c, g, 0))"},
    node="ClampBackward0", saved=("self", "min", "max"), kinds="r", forward_kinds="ir", public=False)
-op("clamp_from", "input, min, max", "where(a < b, b, where(b != b, b, a))", {"a": "where(a >= b, g, 0)",
+op("clamp_from", "input, min, max", "where(a < b, b, where(isnan(b), b, a))", {"a": "where(a >= b, g, 0)",
    "b": "where(a < b, g, 0)"}, node="ClampBackward0", saved=("self", "min", "max"), kinds="r", forward_kinds="ir",
    public=False)
-op("clamp_to", "input, min, max", "where(a > c, c, where(c != c, c, a))", {"a": "where(a <= c, g, 0)",
+op("clamp_to", "input, min, max", "where(a > c, c, where(isnan(c), c, a))", {"a": "where(a <= c, g, 0)",
    "c": "where(a > c, g, 0)"}, node="ClampBackward0", saved=("self", "min", "max"), kinds="r", forward_kinds="ir",
    public=False)
 

@@ -23,6 +23,7 @@ cdef Pointwise *OP_squared = row_of("squared")
 cdef Pointwise *OP_cubed = row_of("cubed")
 cdef Pointwise *OP_power = row_of("power")
 cdef Pointwise *OP_power_to_number = row_of("power_to_number")
+cdef Pointwise *OP_power_to_zero = row_of("power_to_zero")
 cdef Pointwise *OP_power_of_number = row_of("power_of_number")
 
 
@@ -62,9 +63,9 @@ cdef object pow_operator(object input, object exponent):
 cdef object power_to_number(Tensor x, object exponent, int code):
     if code == FLOAT16:
         fitting(exponent, code)
-    if exponent != 2 and exponent != 3:
+    if exponent != 2 and exponent != 3 and exponent != 0:
         return binary(OP_power_to_number, x, exponent)
-    y = binary(OP_squared if exponent == 2 else OP_cubed, x, exponent)
+    y = binary(OP_squared if exponent == 2 else OP_cubed if exponent == 3 else OP_power_to_zero, x, exponent)
     if (<Tensor> y).grad_fn is not None:
         (<Tensor> y).grad_fn.saved1 = number_tensor(number_array(exponent, code))
     return y

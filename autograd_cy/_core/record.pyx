@@ -23,6 +23,8 @@ from autograd_cy._core.state cimport (
 from autograd_cy._core.tensor cimport (
     Tensor, TensorExtras, extras_of_tensor, link_view, new_tensor, version_of, wants_grad)
 
+from autograd_cy._core.argument_errors import wrong_self
+
 cnp.import_array()
 
 cdef extern from "Python.h":
@@ -196,6 +198,8 @@ cdef class NotDifferentiable(Node):
     """Stands for an operation without a derivative before hooks that see all operations. Never part of a graph."""
 
     def name(self):
+        if not isinstance(self, NotDifferentiable):
+            raise wrong_self(self, NotDifferentiable)
         return self.constants[0]
 
 

@@ -21,6 +21,8 @@ from autograd_cy._core.tensor cimport (
     Tensor, TensorExtras, extras_of_tensor, new_tensor, share_version, version_of, wants_grad)
 from autograd_cy._core.versions cimport was_touched
 
+from autograd_cy._core.argument_errors import wrong_self
+
 cnp.import_array()
 
 cdef cnp.ndarray NOTHING = np.empty(0)
@@ -57,6 +59,8 @@ cdef class SavedTensor:
 
         RuntimeError if it has hooks already, or was given up.
         """
+        if not isinstance(self, SavedTensor):
+            raise wrong_self(self, SavedTensor)
         cdef Tensor tensor, given
         if len(hooks) != 2:
             raise TypeError("register_hooks(): incompatible function arguments: expected a pack_hook and an unpack_hook, got "
@@ -83,6 +87,8 @@ cdef class SavedTensor:
 
     def unpack(self):
         """unpack() -> Tensor: the tensor, as the node gets it."""
+        if not isinstance(self, SavedTensor):
+            raise wrong_self(self, SavedTensor)
         return self.restored(self.owner())
 
     @property

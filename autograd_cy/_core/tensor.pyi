@@ -546,7 +546,7 @@ class Tensor(TensorBase):
     def scatter_add_(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
         """scatter_add() written into the tensor's own memory."""
     def sgn(self) -> Tensor:
-        """input / abs(input), and 0 at 0: the sign of a real number."""
+        """input / abs(input), and 0 at 0: the sign of a real number, that of NaN is 0."""
     def sgn_(self) -> Tensor:
         """sgn() written into the tensor's own memory."""
     @property

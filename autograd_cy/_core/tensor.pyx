@@ -22,6 +22,8 @@ from autograd_cy._core.modes cimport ask, own_modes
 from autograd_cy._core.state cimport INFERENCE, NO_GRAD, REPLAY_VIEWS, ThreadState, thread_state
 from autograd_cy._core.versions cimport VersionCounter, count_named, count_unnamed
 
+from autograd_cy._core.argument_errors import wrong_self
+
 cnp.import_array()
 
 cdef extern from *:
@@ -152,6 +154,8 @@ cdef class Tensor(TensorBase):
         ...     ag.ones(2).is_inference()
         True
         """
+        if not isinstance(self, Tensor):
+            raise wrong_self(self, Tensor)
         return self.inference != 0
 
     @property
@@ -161,6 +165,8 @@ cdef class Tensor(TensorBase):
 
     def _is_view(self):
         """_is_view() -> bool: whether the tensor is a view of another, whose memory it shares, in the graph's eyes, too."""
+        if not isinstance(self, Tensor):
+            raise wrong_self(self, Tensor)
         return self.extras is not None and self.extras.base is not None
 
     @property
@@ -184,6 +190,8 @@ cdef class Tensor(TensorBase):
 
     def requires_grad_(self, bint requires_grad=True):
         """requires_grad_(requires_grad=True) -> Tensor: set the flag in place and return the tensor."""
+        if not isinstance(self, Tensor):
+            raise wrong_self(self, Tensor)
         set_requires_grad(self, requires_grad, "only Tensors of floating point dtype can require gradients")
         return self
 

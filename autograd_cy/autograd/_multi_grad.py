@@ -31,7 +31,7 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
 
     'all': fn(gradients) when all the tensors to which this backward leads have their gradient; the list has None for
     the others. 'any': fn(gradient) with the first one. fn does not change the gradients, what it returns is ignored.
-    ValueError for another mode, RuntimeError for a tensor that requires no gradient (under 'any' it is left out).
+    ValueError for another mode, AssertionError for a tensor that requires no gradient (under 'any' it is left out).
 
     >>> import autograd_cy as ag
     >>> a, b = ag.ones(1, requires_grad=True), ag.ones(1, requires_grad=True)
@@ -49,7 +49,7 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
         return MultiHandle([tensor.register_hook(hook) for tensor in tensors if tensor.requires_grad])
     for position, tensor in enumerate(tensors):
         if not tensor.requires_grad:
-            raise RuntimeError(f"cannot register a hook on a tensor that doesn't require gradient: tensor {position}")
+            raise AssertionError(f"Expected gradient function to be set: tensor {position} doesn't require gradient")
     gathering = _Gathering(tensors, fn)
     return MultiHandle([tensor.register_hook(gathering.hook_of(i)) for i, tensor in enumerate(tensors)])
 
