@@ -93,6 +93,7 @@ NO_SIZES = {
     "freed": "KEPT LARGEST",
     "gemm": "TO_AN_ELEMENT",
     "graph_task": "SIGNAL_INTERVAL",
+    "guard": "FEW_NOTES",
     "inplace": "HELD",
     "lifetime": "MAX_SPARES TENSOR NODE",
     "location": "REMEMBERED",

@@ -9,9 +9,8 @@ from autograd_cy._core.buffers cimport new_array
 from autograd_cy._core.dtypes cimport check_cast, code_of
 from autograd_cy._core.inference cimport check_write
 from autograd_cy._core.modes cimport Extent, current_mode, enter_modes, leave_modes
-from autograd_cy._core.record cimport set_tangent, tangent_of
 from autograd_cy._core.state cimport NO_GRAD, OP_HOOKS, thread_state
-from autograd_cy._core.tensor cimport Tensor, count_write, extras_of_tensor, new_tensor, wants_grad
+from autograd_cy._core.tensor cimport Tensor, TensorExtras, count_write, extras_of_tensor, new_tensor, version_of, wants_grad
 
 cnp.import_array()
 
@@ -52,13 +51,15 @@ cdef Tensor take_over(Tensor out, Tensor result, str name):
     cdef Tensor fresh = new_tensor(new_array(code_of(out.array), cnp.PyArray_NDIM(result.array),
                                              cnp.PyArray_DIMS(result.array)))
     (<object> fresh).copy_(result)
-    cdef Tensor tangent = tangent_of(fresh)
-    if tangent is not None:
+    cdef TensorExtras made = fresh.extras
+    if made is not None:
         extras_of_tensor(out)
     count_write(out, name)
     out.array = fresh.array
     if out.extras is not None:
-        set_tangent(out, tangent)
+        out.extras.tangent = None if made is None else made.tangent
+        out.extras.tangent_level = 0 if made is None else made.tangent_level
+        out.extras.tangent_version = version_of(out)
     return out
 
 
