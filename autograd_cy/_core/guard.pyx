@@ -237,7 +237,8 @@ def tidy_notes():
         else:
             Py_DECREF(<object> notes[k].view)
     n_notes, n = n, 0
-    qsort(notes, n_notes, sizeof(Note), compare_notes)
+    if n_notes > 1:
+        qsort(notes, n_notes, sizeof(Note), compare_notes)
     for k in range(n_notes):
         if n > 0 and compare_notes(&notes[k], &notes[n - 1]) == 0:      # the same array was given to a tensor again
             Py_DECREF(<object> notes[k].view)
