@@ -84,12 +84,12 @@ import garbage.calls
 from garbage.__main__ import main
 from garbage.values import Maker
 sys.argv[1:] = ["--calls", "1", "--last-call", sys.argv[1]]
-garbage.calls.a_call = lambda *args: ("f", os.kill, [os.getpid(), signal.SIGSEGV], {}, Maker(0))
+garbage.calls.a_call = lambda *args: ("f", os.kill, [os.getpid(), signal.SIGABRT], {}, Maker(0))
 main()
 """
     note = tmp_path / "last"
     folder = os.path.dirname(__file__)
     command = [sys.executable, "-c", script, str(note)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
-    assert done.returncode == -signal.SIGSEGV and note.read_text().startswith("0 f(")
-    assert describe(done.returncode) == "SIGSEGV" and "Segmentation fault" in stack_of(done.stderr)
+    assert done.returncode == -signal.SIGABRT and note.read_text().startswith("0 f(")
+    assert describe(done.returncode) == "SIGABRT" and "Segmentation fault" in stack_of(done.stderr)
