@@ -53,3 +53,7 @@ def test_an_element_has_the_same_bits_alone_and_in_a_vector(kind: type) -> None:
     whole = ag.nn.functional.silu(ag.tensor(x)).numpy()
     alone = [ag.nn.functional.silu(ag.tensor(x[i : i + 1])).numpy() for i in range(100)]
     assert whole.tobytes() == np.concatenate(alone).tobytes()
+
+
+def test_the_imaginary_part_of_nothing_can_be_resized():
+    assert ag.zeros(0, dtype=ag.complex128).imag.resize_((0, 1)).shape == (0, 1)

@@ -126,9 +126,6 @@ cdef int accumulate(Tensor leaf, object g, bint recorded) except -1:
     if not cnp.PyArray_SAMESHAPE(array, leaf.array):
         raise RuntimeError(f"AccumulateGrad got a gradient of shape {list(new_tensor(array).shape)} for a leaf of shape "
                            f"{list(leaf.shape)}")
-    if leaf.gradient is not None and not cnp.PyArray_SAMESHAPE(leaf.gradient.array, array):
-        raise RuntimeError(f"the leaf's .grad was given another shape: output with shape {list(leaf.gradient.shape)} doesn't "
-                           f"match the broadcast shape {list(leaf.shape)} of the gradient that is to be added")
     if recorded:
         accumulate_recorded(leaf, <Tensor> g)
         return 0
@@ -169,6 +166,9 @@ cdef inline bint is_closed(Tensor leaf) except -1:
 cdef int add_to_grad(Tensor leaf, cnp.ndarray array, bint ours) except -1:
     """Case 7: the user may have set a `.grad` with any memory, also that of the gradient."""
     cdef cnp.ndarray memory
+    if not cnp.PyArray_SAMESHAPE(leaf.gradient.array, array):
+        raise RuntimeError(f"the leaf's .grad was given another shape: output with shape {list(leaf.gradient.shape)} doesn't "
+                           f"match the broadcast shape {list(leaf.shape)} of the gradient that is to be added")
     if not ours and spans_meet(leaf.gradient.array, array):
         array = copied(array)
     memory = leaf.gradient.array            # while NumPy copied, another thread may have been here

@@ -323,7 +323,7 @@ cdef Py_ssize_t room_of(cnp.ndarray array) except -1:
     cdef cnp.ndarray owner = <cnp.ndarray> owner_of(array)
     cdef Py_ssize_t below, above
     measure(owner, &below, &above)
-    return cnp.PyArray_BYTES(owner) + above - cnp.PyArray_BYTES(array)
+    return max(cnp.PyArray_BYTES(owner) + above - cnp.PyArray_BYTES(array), 0)      # below 0: of nothing, the imaginary part
 
 
 def replace_array(Tensor self, Tensor other):

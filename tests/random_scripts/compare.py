@@ -8,6 +8,8 @@ from random_scripts.session import Session
 from random_scripts.writer import overlap
 
 NODE_HOOK = r"grad_fn.*register_"
+# How an error starts or ends where a derivative is a constant, which is no part of the graph for the one or the other.
+CONSTANT = "a second time|does not require grad and does not|appears to not have been used"
 HALF = 1e-2  # a tolerance from which on the type is float16
 
 
@@ -50,7 +52,7 @@ class Pair:
                 raise Abandoned("an integer that requires grad") from found
             if "CheckpointError" in str(found) and has(self.lines, r"detach_\(|requires_grad(_\(| = )"):
                 raise Abandoned("an argument of a checkpoint with another flag") from found
-            if has(self.lines, "create_graph") and re.search("a second time|does not require grad and does not", str(found)):
+            if has(self.lines, "create_graph") and re.search(CONSTANT, str(found)):
                 raise Abandoned("the graph of a derivative depends on the formula") from found
             if "stride" in self.unseen and "view size is not compatible" in str(found):
                 raise Abandoned(line) from found
@@ -104,7 +106,7 @@ class Pair:
             return True  # a view with other memory than its base, or whose base was detached after a write
         if field == "grad" and has(self.lines, r"Parts\.") and has(self.lines, r"retain_grad\(|inputs="):
             return True  # PyTorch takes that of another result where one is written
-        if field == "grad" and recorded and has(self.lines, r"sgn\(") and is_nan(found):
+        if field in ("grad", "values") and recorded and has(self.lines, r"sgn\(") and is_nan(found):
             return True  # PyTorch has zeros that make a zero of infinity
         if field == "stride":  # PyTorch looks at strides of dimensions of one element
             return 1 in self.theirs.tensors[name].shape and sorted(found) == sorted(expected)
@@ -159,7 +161,8 @@ def is_nothing(gradient):
 
 
 def is_nan(gradient):
-    return isinstance(gradient, tuple) and any(x != x for x in numbers_in(gradient[2]))
+    values = gradient[2] if isinstance(gradient, tuple) else gradient
+    return any(x != x for x in numbers_in(values))
 
 
 def without_zeros(log):
