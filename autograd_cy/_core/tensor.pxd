@@ -39,8 +39,7 @@ cdef class TensorExtras:
     cdef long long tangent_level    # the dual level (a running number) that the tangent belongs to
     cdef Node leaf_node             # of an alias that stands for a leaf: the leaf's AccumulateGrad
     cdef Tensor base                # of a view: the tensor whose memory it is in, which is no view itself
-    cdef long current               # of a view: the version at which `grad_fn` was made for it; of what was detached in
-                                    # place: the version then
+    cdef long current               # of a view: the version that `grad_fn` was made for; of what detach_() left: its last
     cdef long tangent_version       # the same of `tangent`
     cdef char creation              # how the view was made
     cdef char grad_code             # of a leaf whose gradient may be of another type: that type's code + 1, or ANY_TYPE
