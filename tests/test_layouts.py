@@ -214,6 +214,7 @@ def test_memory_resized_under_a_node_is_an_error(name, sizes):
     z.backward()
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape on a NumPy array:DeprecationWarning")
 def test_the_shape_of_a_shared_array_may_be_changed():
     """The tensor had the array object itself, and its shape changed as well."""
     array = np.arange(6.0)
@@ -229,6 +230,7 @@ def test_the_shape_of_a_shared_array_may_be_changed():
         array.resize(100)
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape on a NumPy array:DeprecationWarning")
 def test_an_operand_keeps_the_shape_that_it_had():
     array = np.arange(6.0)
     x = ag.ones(6, dtype=ag.float64, requires_grad=True)
