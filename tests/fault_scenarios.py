@@ -338,23 +338,3 @@ def checkpointing():
         checkpoint(lambda x: (x * x).exp().sin(), a, use_reentrant=False, preserve_rng_state=False).sum().backward()
 
     return [a], step
-
-
-@scenario
-def arrays_that_users_have():
-    """They are noted for guards, and the notes need more room."""
-    a, part, kept = leaf(3, 4), np.ones((4, 4), np.float32)[1:], []
-
-    def step():
-        kept.clear()
-        for _ in range(100):
-            kept.append(a.detach().numpy())
-        b = ag.from_numpy(part)
-        with ag.autograd.graph.guard_buffers():
-            y = (a * a * b).sum()
-        assert not kept[0].flags.writeable
-        y.backward()
-        assert kept[-1].flags.writeable
-        return [b]
-
-    return [a], step
