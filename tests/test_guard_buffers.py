@@ -4,7 +4,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from common import IS_TORCH, SaveBoth, in_threads, leaf
+from common import IS_TORCH, SaveBoth, in_threads, leaf, measures_memory
 
 import autograd_cy as torch
 
@@ -293,6 +293,7 @@ class TestWhatUsersHave:
         finally:
             tracemalloc.stop()
 
+    @measures_memory
     def test_one_array_given_again_and_again_is_noted_but_once(self):
         part = np.ones(6)[1:]
         tracemalloc.start()
@@ -305,6 +306,7 @@ class TestWhatUsersHave:
         finally:
             tracemalloc.stop()
 
+    @measures_memory
     def test_memory_for_many_is_given_back(self):
         x = torch.ones(3)
         tracemalloc.start()

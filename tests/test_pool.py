@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from common import measures_memory
 
 import autograd_cy as ag
 from autograd_cy._core.tensor import array_of
@@ -147,6 +148,7 @@ print(before - resident())
 """
 
 
+@measures_memory
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="malloc_trim is glibc's")
 def test_empty_cache_gives_back_what_malloc_keeps() -> None:
     """In a process of its own, that other tests' memory doesn't count."""

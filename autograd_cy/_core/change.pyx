@@ -124,7 +124,10 @@ cdef int assign(Change change, cnp.ndarray source, object index=None) except -1:
 
 
 cdef void move_retained(Tensor view) noexcept:
-    """Let a view that retains its gradient do so at its new place at once; without memory, when it is asked for that."""
+    """Let a view that was written retain its gradient at its new place, not at the one that the new value was computed from.
+
+    Where there is no memory for the new node, the view gets it when somebody asks (`make_current`), as other views do.
+    """
     try:
         make_current(view)
     except Exception:

@@ -10,7 +10,8 @@ NOTE [Views]
      `needs_grad` of a tensor calls `make_current` or `wants_grad` first.
   4. Some views can't be given a new node, for it would take the place of the one that has the right gradient, or there is
      no telling what was meant: one of several that a call returned, one made in no_grad mode, one that came from a
-     Function. Both the write through such a view and its use after another write are refused, in grad mode.
+     Function. Both the write through such a view and its use after another write are refused, in grad mode. So is the use
+     of a view that was written, or saw a write, before its base was detached in place: nobody knows that write's node then.
   5. detach() and `.data` make no views: they share memory (detach() the versions, too), and have no base.
   6. A tangent moves in the same way: a write through a view puts the view's tangent into that of the base, and other
      views take theirs anew from it (`renew_tangent`). What make_dual() returns is a view of its argument, but has a tangent

@@ -8,8 +8,8 @@ from random_scripts.session import Session
 from random_scripts.writer import overlap
 
 NODE_HOOK = r"grad_fn.*register_"
-# How an error starts or ends where a derivative is a constant, which is no part of the graph for the one or the other.
-CONSTANT = "a second time|does not require grad and does not|appears to not have been used"
+# What is said of a derivative that is a constant, which for one of the two is no part of the graph.
+IS_CONSTANT = "a second time|does not require grad and does not|appears to not have been used"
 HALF = 1e-2  # a tolerance from which on the type is float16
 
 
@@ -52,7 +52,7 @@ class Pair:
                 raise Abandoned("an integer that requires grad") from found
             if "CheckpointError" in str(found) and has(self.lines, r"detach_\(|requires_grad(_\(| = )"):
                 raise Abandoned("an argument of a checkpoint with another flag") from found
-            if has(self.lines, "create_graph") and re.search(CONSTANT, str(found)):
+            if has(self.lines, "create_graph") and re.search(IS_CONSTANT, str(found)):
                 raise Abandoned("the graph of a derivative depends on the formula") from found
             if "stride" in self.unseen and "view size is not compatible" in str(found):
                 raise Abandoned(line) from found
@@ -98,7 +98,7 @@ class Pair:
             raise Difference(field, f"{name} {found}, PyTorch {expected}", name)
 
     def depends_on_formula(self, field, found, expected, name):
-        """Whether what differs is how a derivative was written down, not what it is."""
+        """Whether what differs is how a derivative was written down, or what PyTorch alone does on the way, not what it is."""
         recorded = has(self.lines, "create_graph")
         if has(self.lines, rf"\b{name}\b[^=]*= .*unpack_dual") and name:
             return True  # a tangent, which PyTorch writes in place
