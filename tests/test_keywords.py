@@ -28,6 +28,32 @@ def test_another_name(name):
     assert found.tolist() == expected.tolist() and found.shape == expected.shape
 
 
+IN_PLACE = {
+    "other": lambda name, y: getattr(x.clone(), name)(other=y),
+    "x2": lambda name, y: getattr(x.clone(), name)(x2=y),
+    "x1, x2": lambda name, y: getattr(torch.Tensor, name)(x.clone(), x2=y),
+}
+IN_PLACE_METHODS = "add_ sub_ mul_ div_ true_divide_ floor_divide_ remainder_ fmod_ eq_ lt_ logical_and_ copy_".split()
+
+
+@pytest.mark.parametrize("spelling", IN_PLACE)
+@pytest.mark.parametrize("name", IN_PLACE_METHODS)
+def test_another_name_in_place(name, spelling):
+    """`copy_(other=y)` was refused."""
+    y = torch.tensor([[2.0, 3.0], [-1.0, 0.5]])
+    expected = getattr(x.clone(), name)(y)
+    found = IN_PLACE[spelling](name, y)
+    assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("name", ["scatter_", "scatter_add_", "index_add_"])
+def test_another_name_of_a_dimension_in_place(name):
+    index = torch.tensor([1, 0]) if name == "index_add_" else torch.tensor([[1, 0], [0, 1]])
+    source = {"source" if name == "index_add_" else "src": torch.ones(2, 2)}
+    expected = getattr(x.clone(), name)(dim=1, index=index, **source)
+    assert getattr(x.clone(), name)(axis=1, index=index, **source).tolist() == expected.tolist()
+
+
 def test_gradients_are_those_of_the_usual_call():
     w = torch.ones(2, 2, requires_grad=True)
     torch.prod(w * x, axis=1, keepdims=True).sum().backward()
@@ -60,6 +86,8 @@ def test_a_leaf_is_not_written_in_place():
         lambda: torch.exp(x, inplace=True),
         lambda: torch.sum(x, axis="a"),
         lambda: torch.sum(x, axes=0),
+        lambda: x.clone().add_(1, axis=0),
+        lambda: x.clone().copy_(src=x),
     ],
 )
 def test_what_fits_in_no_way(call):

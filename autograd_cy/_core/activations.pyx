@@ -39,7 +39,10 @@ def clamp(input, min=None, max=None):
         if value is not None:
             code, rank = with_bound(code, rank, value)
     if code == BOOL or code >= COMPLEX64:
-        raise NotImplementedError(f"clamp() is not implemented for tensors of type {dtype_of(code)}")
+        text = "\"clamp_scalar_cpu\" not implemented for 'Bool'"
+        if code != BOOL:
+            text = "clamp is not supported for complex types"
+        raise NotImplementedError(f"{text} (clamp() is not implemented for tensors of type {dtype_of(code)})")
     if isinstance(min, Tensor) or isinstance(max, Tensor):
         row = OP_clamp_to if min is None else OP_clamp_from if max is None else OP_clamp_tensors
         return ternary(row, x, 0 if min is None else min, 0 if max is None else max)

@@ -5,13 +5,13 @@ import numpy as np
 cimport cython
 cimport numpy as cnp
 
-from autograd_cy._core.dtypes cimport BOOL, FLOAT16, code_of, dtype_of, result_code
+from autograd_cy._core.dtypes cimport BOOL, FLOAT16, code_of, result_code
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.op_hooks cimport go_on, pause
 from autograd_cy._core.operands cimport (
     number_array, number_code, number_tensor, operand_array, operand_code, rank_of, tensor_of)
 from autograd_cy._core.overrides cimport declined
-from autograd_cy._core.pointwise cimport binary, called, row_of, unary
+from autograd_cy._core.pointwise cimport binary, called, not_implemented_for, row_of, unary
 from autograd_cy._core.pointwise_node cimport Pointwise, PointwiseNode, fitted_tensor, note_shapes
 from autograd_cy._core.record cimport is_wanted, new_node, record_all
 from autograd_cy._core.saved cimport save_input
@@ -187,7 +187,7 @@ cdef object divided(Pointwise *row, object input, object other):
     if code >= FLOAT16:
         return called(row, input, other)
     if code == BOOL:
-        raise NotImplementedError(f"{row.name.decode()}() is not implemented for tensors of type {dtype_of(code)}")
+        raise not_implemented_for(row, BOOL)
     y = operand_array(b, other, b_code, code)
     if cnp.PyArray_SIZE(y) and not y.all():
         raise RuntimeError(f"ZeroDivisionError ({row.name.decode()}(): an integer was divided by 0)")

@@ -83,6 +83,10 @@ static inline double autograd_cy_exp_f64(double x) {
 
 static inline float autograd_cy_sqrt_f32(float x) { return sqrtf(x); }
 static inline double autograd_cy_sqrt_f64(double x) { return sqrt(x); }
+static inline float autograd_cy_root_f32(float x) { return sqrtf(x); }
+static inline double autograd_cy_root_f64(double x) { return sqrt(x); }
+static inline float autograd_cy_inverse_root_f32(float x) { return 1 / sqrtf(x); }
+static inline double autograd_cy_inverse_root_f64(double x) { return 1 / sqrt(x); }
 
 /* exp(-x) is added to 1: below 2**-120 it need not be right, which saves one of the two factors. */
 static inline float autograd_cy_sigmoid_f32(float x) {

@@ -10,7 +10,7 @@ cimport numpy as cnp
 
 from autograd_cy._core.conversions cimport fitting
 from autograd_cy._core.change cimport Change, assign, change_of
-from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, code_of, dtype, dtype_of
+from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, check_cast, code_of, dtype, dtype_of, result_code
 from autograd_cy._core.guard cimport prepare_write
 from autograd_cy._core.inplace cimport (
     LOOKED_AT, check_fits, check_memory, is_recorded_write, may_overlap, previous_of, result_of, written)
@@ -18,7 +18,7 @@ cimport autograd_cy._core.keywords as keywords
 from autograd_cy._core.modes cimport Extent, current_mode, enter_modes, leave_modes
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.op_hooks cimport go_on, pause
-from autograd_cy._core.operands cimport number_code
+from autograd_cy._core.operands cimport number_code, operand_code, rank_of, tensor_of
 from autograd_cy._core.record cimport as_type, new_node, record_all, shape_of
 from autograd_cy._core.state cimport NO_GRAD, OP_HOOKS, thread_state
 from autograd_cy._core.tensor cimport Tensor, extend, new_tensor
@@ -137,7 +137,13 @@ cdef Tensor in_place(str operation, object function, Tensor target, tuple argume
     cdef Tensor y
     cdef int paused
     if not recorded or operation not in COMPARISONS:
-        return written(target, previous, <Tensor?> function(previous, *arguments), operation)
+        try:
+            y = <Tensor?> function(previous, *arguments)
+        except NotImplementedError:
+            if operation not in COMPARISONS:
+                check_result_type(target, arguments)
+            raise
+        return written(target, previous, y, operation)
     paused = pause()
     try:
         y = <Tensor?> function(previous, *arguments).to(target.dtype)
@@ -147,6 +153,18 @@ cdef Tensor in_place(str operation, object function, Tensor target, tuple argume
     likes = tuple([(shape_of(x), (<Tensor> x).array.dtype) for x in others])
     record_all(new_node(COMPARISONS[operation], likes), y, (previous, *others))
     return written(target, previous, y, operation)
+
+
+cdef int check_result_type(Tensor target, tuple operands) except -1:
+    """Refuse operands whose result the target can't hold: that is said before what the operation is not there for."""
+    cdef int code = code_of(target.array), rank = rank_of(target), own
+    cdef Tensor x
+    for value in operands:
+        x = tensor_of(value)
+        own = operand_code(x, value)
+        if own >= 0:
+            code, rank = result_code(code, rank, own, rank_of(x)), max(rank, rank_of(x))
+    return check_cast(code, code_of(target.array))
 
 
 cdef object call_in_place(object function, tuple args, dict kwargs):
@@ -232,14 +250,14 @@ cdef Tensor filled_like(Tensor target, cnp.ndarray source):
     return new_tensor(array)
 
 
-cpdef copy_(Tensor self, src, non_blocking=False):
-    """copy_(src) -> Tensor: write the elements of `src` (broadcast, converted; or a number) into this tensor."""
-    if isinstance(src, (int, float, complex)):
-        src = new_tensor(np.asarray(src))
-    if not isinstance(src, Tensor):
-        raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
-    check_fits(self.array, (<Tensor> src).array)
-    return overwrite(self, src, CopyBackwards, "copy_")
+cpdef copy_(Tensor self, other, non_blocking=False):
+    """copy_(other) -> Tensor: write the elements of `other` (broadcast, converted; or a number) into this tensor."""
+    if isinstance(other, (int, float, complex)):
+        other = new_tensor(np.asarray(other))
+    if not isinstance(other, Tensor):
+        raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}")
+    check_fits(self.array, (<Tensor> other).array)
+    return overwrite(self, other, CopyBackwards, "copy_")
 
 
 cpdef fill_(Tensor self, value):

@@ -8,10 +8,11 @@ INTEGERS = [("u8", "unsigned char", "i", "UINT8"), ("i8", "signed char", "i", "I
             ("i32", "int", "i", "INT32"), ("i64", "long long", "i", "INT64")]
 CLONED = []     # the names in C of what is to be compiled for several machines, as it is rendered
 BORROWED = {"exp": "exp", "log": "log", "sqrt": "sqrt", "sin": "sin", "cos": "cos", "tanh": "tanh", "pow": "power",
+            "pow_number": "power",
             "fmod": "fmod", "floor_quotient": "floor_divide", "trunc": "trunc"}
 DOUBLES = ["sin", "cos"]        # of these, the loops for double are those of sines.pyx
 # functions of elementary.h, for real numbers: they become part of the loop
-INLINE = ["exp", "erf", "sigmoid", "sqrt", "normal_cdf", "normal_pdf"]
+INLINE = ["exp", "erf", "sigmoid", "sqrt", "root", "inverse_root", "normal_cdf", "normal_pdf"]
 
 
 def names_in(formula, names):

@@ -26,7 +26,7 @@ from types import SimpleNamespace
 
 table = []
 INTEGERS, COMPLEX = ("BOOL", "FLOAT16"), ("COMPLEX64", "NCODES")
-OF_TWO = ("pow", "fmod", "floor_quotient")      # functions of `let` with two arguments
+OF_TWO = ("pow", "pow_number", "fmod", "floor_quotient")      # functions of `let` with two arguments
 
 
 def op(name, args, forward=None, derivatives=None, let="", node=None, saved=("self", "other", "result"), kinds="rc",
@@ -73,16 +73,26 @@ op("remainder_by_number", "input, other", same_as="remainder", derivatives={"a":
 op("fmod", "input, other", "fmod", {"a": "g", "b": "-g * t"}, let="t = trunc(a / b)", kinds="r", node="FmodBackward1",
    public=False)
 op("fmod_by_number", "input, other", same_as="fmod", derivatives={"a": "g"}, node="FmodBackward0", numbers=1, public=False)
-op("power", "input, exponent", "power", without=INTEGERS, derivatives=
-   {"a": "where(b == 0, 0, g * (b * p))",
-    "b": ("g * where(a == 0, where(b >= 0, 0, y * l), y * l)", "where(a == 0, 0, g * (y * l))")},
-   let="p = pow(a, b - 1); l = log(a)", node="PowBackward1", saved=("self", "exponent", "result"), public=False)
+# a number as exponent: at 0.5 NumPy's loop takes the square root, as PyTorch does, so -inf becomes nan. A tensor: never
+op("power_to_number", "input, exponent", "power", {"a": "where(b == 0, 0, g * (b * p))"}, let="p = pow_number(a, b - 1)",
+   without=INTEGERS, node="PowBackward0", saved=("self", "exponent"), numbers=1, public=False)
+op("power", "input, exponent", "f", {
+    "a": "where(b == 0, 0, g * (b * p))",
+    "b": ("g * where(where(a == 0, b, -1) >= 0, 0, y * l)", "where(a == 0, 0, g * (y * l))")},
+   let="f = pow(a, b); p = pow(a, b - 1); l = log(a)", node="PowBackward1", saved=("self", "exponent", "result"),
+   public=False)
 op("power_of_number", "exponent, input", "p", let="p = pow(b, a); l = log(b)", derivatives=
-   {"a": ("where(b == 0, where(a >= 0, 0, g * (y * l)), g * (y * l))", "where(b == 0, 0, g * (y * l))")},
+   {"a": ("g * where(where(b == 0, a, -1) >= 0, 0, y * l)", "where(b == 0, 0, g * (y * l))")},
    node="PowBackward2", saved=("exponent", "self", "result"), numbers=1, public=False)
-op("power_to_number", "input, exponent", same_as="power", derivatives={"a": "where(b == 0, 0, g * (b * p))"},
-   let="p = pow(a, b - 1)", node="PowBackward0", saved=("self", "exponent"), numbers=1, public=False)
-op("power_to_zero", "input, exponent", same_as="power", derivatives={"a": "where(a == 0, 0, zeros(g))"},
+op("power_of_half", "input, exponent", same_as="power", derivatives={"a": "where(b == 0, 0, g * (b * p))"},
+   let="p = pow_number(a, b - 1)", node="PowBackward0", saved=("self", "exponent"), kinds="", numbers=1, public=False)
+op("power_root", "input, exponent", same_as="power_to_number", derivatives={"a": "g * (b * r)"}, let="r = inverse_root(a)",
+   node="PowBackward0", saved=("self", "exponent"), kinds="r", numbers=1, public=False)
+op("power_inverse_root", "input, exponent", "r", {"a": "g * (b * p)"}, let="r = inverse_root(a); p = pow_number(a, b - 1)",
+   node="PowBackward0", saved=("self", "exponent"), kinds="r", numbers=1, public=False)
+op("power_cubed_root", "input, exponent", same_as="power_to_number", derivatives={"a": "g * (b * r)"}, let="r = root(a)",
+   node="PowBackward0", saved=("self", "exponent"), kinds="r", numbers=1, public=False)
+op("power_to_zero", "input, exponent", same_as="power_to_number", derivatives={"a": "where(a == 0, 0, zeros(g))"},
    node="PowBackward0", saved=("self", "exponent"), kinds="r", numbers=1, public=False)
 op("squared", "input, exponent", "a * a", {"a": "g * (2 * a)"}, node="PowBackward0", saved=("self", "exponent"),
    forward_kinds="irc", numbers=1, public=False)

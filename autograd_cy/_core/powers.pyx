@@ -5,7 +5,7 @@ import numpy as np
 cimport numpy as cnp
 
 from autograd_cy._core.conversions cimport fitting
-from autograd_cy._core.dtypes cimport BOOL, FLOAT16, INT64, result_code
+from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, FLOAT16, INT64, result_code
 from autograd_cy._core.operands cimport (
     number_array, number_tensor, operand_array, operand_code, rank_of, tensor_of)
 from autograd_cy._core.overrides cimport declined
@@ -25,6 +25,10 @@ cdef Pointwise *OP_power = row_of("power")
 cdef Pointwise *OP_power_to_number = row_of("power_to_number")
 cdef Pointwise *OP_power_to_zero = row_of("power_to_zero")
 cdef Pointwise *OP_power_of_number = row_of("power_of_number")
+cdef Pointwise *OP_power_of_half = row_of("power_of_half")
+cdef Pointwise *OP_power_root = row_of("power_root")
+cdef Pointwise *OP_power_inverse_root = row_of("power_inverse_root")
+cdef Pointwise *OP_power_cubed_root = row_of("power_cubed_root")
 
 
 @op(methods=("pow",), kind="elementwise")
@@ -64,11 +68,25 @@ cdef object power_to_number(Tensor x, object exponent, int code):
     if code == FLOAT16:
         fitting(exponent, code)
     if exponent != 2 and exponent != 3 and exponent != 0:
-        return binary(OP_power_to_number, x, exponent)
+        return binary(row_to_number(exponent, code), x, exponent)
     y = binary(OP_squared if exponent == 2 else OP_cubed if exponent == 3 else OP_power_to_zero, x, exponent)
     if (<Tensor> y).grad_fn is not None:
         (<Tensor> y).grad_fn.saved1 = number_tensor(number_array(exponent, code))
     return y
+
+
+cdef Pointwise *row_to_number(object exponent, int code) noexcept:
+    """The row for a number that is not 0, 2 or 3. Roots differ from powers at -inf and -0.0, as in PyTorch; not in float16."""
+    if type(exponent) is not float or code >= COMPLEX64:
+        return OP_power_to_number
+    cdef double e = exponent
+    if code == FLOAT16:
+        return OP_power_of_half if e == 0.5 else OP_power_to_number
+    if e == 0.5:
+        return OP_power_root
+    if e == -0.5:
+        return OP_power_inverse_root
+    return OP_power_cubed_root if e == 1.5 else OP_power_to_number
 
 
 cdef object integer_power(Tensor a, object input, int a_code, Tensor b, object exponent, int b_code, int code):

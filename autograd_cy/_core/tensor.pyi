@@ -192,8 +192,8 @@ class Tensor(TensorBase):
         """the complex conjugate; a real tensor itself."""
     def contiguous(self, memory_format: Any = None) -> Tensor:
         """itself if its elements are dense and in order, else a copy that is."""
-    def copy_(self, src: Tensor, non_blocking: _bool = False) -> Tensor:
-        """write the elements of `src` (broadcast, converted; or a number) into this tensor."""
+    def copy_(self, other: _Operand, non_blocking: _bool = False) -> Tensor:
+        """write the elements of `other` (broadcast, converted; or a number) into this tensor."""
     def cos(self) -> Tensor:
         """The cosine of an angle in radians."""
     def cos_(self) -> Tensor:
