@@ -30,6 +30,7 @@ SHARED = "autograd_cy._core._cyutility"
 # The only place for directives. Lists are indexed with checks, from either end; a kernel relaxes that for itself.
 DIRECTIVES = {
     "language_level": 3,
+    "auto_pickle": False,       # a graph has no meaning elsewhere, and what Cython writes looks at no type before it reads
     "binding": True,
     "cdivision": True,
     "allow_none_for_extension_args": False,  # f(Tensor x) refuses None, which has none of the fields of a Tensor
@@ -61,14 +62,14 @@ MSVC_FLAGS = ["/fp:precise", "/Od" if DEBUG else "/O2"]
 
 # What Cython's own C does wrong where there is no memory, and what is right: a list comprehension gives a new item up twice
 # if the list can't grow, and who finds an error without an exception, as NumPy's iterators leave it behind, crashes. And how
-# modules look each other up: imports.h.
+# modules look each other up, and what an error shows of them: imports.h, tracebacks.h.
 RAISE = "    if (unlikely(!PyErr_Occurred())) PyErr_NoMemory();\n"
 HANDLER = "    PyObject *local_type = NULL, *local_value, *local_tb = NULL;\n"
 TRACEBACK = "    PyThreadState *tstate = __Pyx_PyThreadState_Current;\n    PyObject *ptype, *pvalue, *ptraceback;\n"
 INCLUDED, GUARD = '#include "Python.h"\n', "#ifndef Py_PYTHON_H\n"
 APPEND = "    int result = PyList_Append(list, x);\n"
 MENDS = {
-    INCLUDED + GUARD: INCLUDED + '#include "imports.h"\n' + GUARD,
+    INCLUDED + GUARD: INCLUDED + '#include "imports.h"\n#include "tracebacks.h"\n' + GUARD,
     APPEND + "    Py_DECREF(x);\n": APPEND + "    if (result == 0) Py_DECREF(x);\n",
     HANDLER + "#if": HANDLER + RAISE + "#if",
     TRACEBACK + "    if": TRACEBACK + RAISE + "    if",
@@ -148,7 +149,8 @@ def mend(c_file):
     """Apply MENDS to a generated file, whose time stays as it was."""
     text = mended = c_file.read_text(encoding="utf-8")
     for wrong, right in MENDS.items():
-        mended = mended.replace(wrong, right)
+        if right not in mended:     # not twice
+            mended = mended.replace(wrong, right)
     if mended != text:
         stat = c_file.stat()
         c_file.write_text(mended, encoding="utf-8")

@@ -175,6 +175,21 @@ def test_mse_loss_of_other_sizes_and_types():
         F.mse_loss(classes(2), classes(2))
 
 
+def test_mse_loss_of_two_types_is_one_node():
+    """Conversions are no nodes of their own: `.grad` of each operand comes in the order of the operands."""
+    x, y, order = leaf([1.0, 2.0], dtype=torch.float16), leaf([3.0, 5.0]), []
+    x.register_hook(lambda g: order.append((g.dtype, g.tolist())))
+    y.register_hook(lambda g: order.append((g.dtype, g.tolist())))
+    loss = F.mse_loss(x, y)
+    assert [type(f).__name__ for f, _ in loss.grad_fn.next_functions] == ["AccumulateGrad"] * 2
+    assert loss.grad_fn._saved_self is x and loss.grad_fn._saved_target is y
+    loss.backward(retain_graph=True)
+    assert order == [(torch.float16, [-2, -3]), (torch.float64, [2, 3])]
+    recorded = torch.autograd.grad(loss, (x, y), create_graph=True)
+    assert [(g.dtype, g.tolist()) for g in recorded] == order[:2]
+    assert F.mse_loss(x, torch.tensor([3, 5])).dtype == torch.float16
+
+
 def test_mse_loss_with_weights():
     x, y, w = torch.tensor([1.0, 2.0, 3.0]), torch.tensor([0.0, 0.0, 0.0]), torch.tensor([3.0, 2.0, 1.0])
     assert F.mse_loss(x, y, weight=w).item() == pytest.approx(20 / 6)

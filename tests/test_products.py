@@ -214,3 +214,29 @@ def test_large_matrices(dtype):
     (x @ y).backward(torch.from_numpy(g))
     np.testing.assert_allclose(x.grad.numpy(), g @ b.conj().T, rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(y.grad.numpy(), a.conj().T @ g, rtol=1e-4, atol=1e-4)
+
+
+def lines_of(y):
+    """The names of the nodes from a result to its first input."""
+    names, node = [], y.grad_fn
+    while node is not None:
+        names.append(node.name().removeprefix("torch::autograd::"))
+        node = next((f for f, _ in node.next_functions if f is not None), None)
+    return names[:-1]
+
+
+@pytest.mark.parametrize("wanted", ["a", "b", "ab"])
+def test_a_batch_of_one_that_requires_grad_is_one_matrix(wanted):
+    """Else its gradient would be as large as the other batch, until it is summed up."""
+    rng = np.random.default_rng(0)
+    a, b = (torch.tensor(rng.standard_normal(s), requires_grad=n in wanted) for n, s in (("a", (1, 2, 3)), ("b", (4, 3, 5))))
+    left, right = a @ b, b.transpose(1, 2) @ a.transpose(1, 2)
+    expected = a.detach().numpy() @ b.detach().numpy()
+    np.testing.assert_allclose(left.detach().numpy(), expected)
+    np.testing.assert_allclose(right.detach().numpy(), expected.transpose(0, 2, 1))
+    assert ("CloneBackward0" in lines_of(left), "MmBackward0" in lines_of(right)) == ("a" in wanted,) * 2
+    assert all(torch.autograd.gradcheck(torch.matmul, pair) for pair in ((a, b), (b.transpose(1, 2), a.transpose(1, 2))))
+    (left + right.transpose(1, 2)).sum().backward()
+    for x, summed in ((a, b.sum((0, 2)).expand(2, 3)[None]), (b, a.sum((0, 1))[:, None].expand(4, 3, 5))):
+        if x.requires_grad:
+            np.testing.assert_allclose(x.grad.numpy(), 2 * summed.detach().numpy())

@@ -8,7 +8,7 @@ cimport numpy as cnp
 from numpy cimport npy_intp
 
 from autograd_cy._core.buffers cimport cast, dense_copy, new_array
-from autograd_cy._core.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, dtype_of, promote, type_word
+from autograd_cy._core.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, promote, type_word
 from autograd_cy._core.loops cimport is_flat
 from autograd_cy._core.node cimport Node
 from autograd_cy._core.record cimport broadcast_sizes, is_wanted, record2, shape_of, tensor_argument
@@ -43,8 +43,12 @@ cdef object reduced(object losses, int reduction):
 
 cdef int check_real(Tensor x, str kernel) except -1:
     """Losses are for real floating point numbers."""
-    if not FLOAT16 <= code_of(x.array) < COMPLEX64:
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{type_word(code_of(x.array))}'")
+    return check_real_type(code_of(x.array), kernel)
+
+
+cdef int check_real_type(int code, str kernel) except -1:
+    if not FLOAT16 <= code < COMPLEX64:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{type_word(code)}'")
     return 0
 
 
@@ -115,9 +119,9 @@ cdef double sum_of_squares(const floating *x, const floating *y, npy_intp n) noe
     return total
 
 
-cdef cnp.ndarray squared_differences(cnp.ndarray a, cnp.ndarray b, int reduction):
-    """The squared differences of two arrays of one shape and type, their mean or their sum."""
-    cdef int code = kernel_code(a)
+cdef cnp.ndarray squared_differences(cnp.ndarray a, cnp.ndarray b, int type_code, int reduction):
+    """The squared differences of two arrays of one shape, their mean or their sum, in that type."""
+    cdef int code = max(type_code, <int> FLOAT32)
     cdef cnp.ndarray x = flat(a, code), y = flat(b, code), out
     cdef void *p = cnp.PyArray_DATA(x)
     cdef void *q = cnp.PyArray_DATA(y)
@@ -135,7 +139,7 @@ cdef cnp.ndarray squared_differences(cnp.ndarray a, cnp.ndarray b, int reduction
         else:
             total = sum_of_squares(<double *> p, <double *> q, n)
         out = number(total / n if reduction == MEAN else total, code)
-    return in_type(out, code_of(a))
+    return in_type(out, type_code)
 
 
 @cython.final
@@ -151,7 +155,8 @@ cdef class MseLossBackward0(Node):
     cdef object vjp(self, object gradient, int i, bint reuse):
         cdef int code = kernel_code(<cnp.ndarray> gradient)
         cdef cnp.ndarray g = flat(<cnp.ndarray> gradient, code)
-        cdef cnp.ndarray x = flat(saved_array(self, i), code), y = flat(saved_array(self, 1 - i), code)
+        cdef cnp.ndarray operand = saved_array(self, i)
+        cdef cnp.ndarray x = flat(operand, code), y = flat(saved_array(self, 1 - i), code)
         cdef cnp.ndarray out = new_array(code, cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x))
         cdef bint each = self.constants[0] == NONE
         cdef double factor = 2 / <double> self.constants[1]
@@ -163,10 +168,11 @@ cdef class MseLossBackward0(Node):
             scaled_differences(<double *> cnp.PyArray_DATA(x), <double *> cnp.PyArray_DATA(y),
                                <double *> cnp.PyArray_DATA(g), each, factor, cnp.PyArray_SIZE(x),
                                <double *> cnp.PyArray_DATA(out))
-        return in_type(out, code_of(<cnp.ndarray> gradient))
+        return in_type(out, code_of(operand))
 
     cdef object rule(self, object g, int i):
-        return (unpack(self, i) - unpack(self, 1 - i)) * (g * (2 / <double> self.constants[1]))
+        operand = unpack(self, i)
+        return ((operand - unpack(self, 1 - i)) * (g * (2 / <double> self.constants[1]))).to(operand.dtype)
 
     cdef object jvp(self, tuple tangents):
         a, b = tangents
@@ -175,9 +181,12 @@ cdef class MseLossBackward0(Node):
 
 
 cdef Tensor mse(Tensor x, Tensor y, int reduction):
-    """mse_loss of two tensors of one shape and type."""
-    check_real(x, "mse_cpu")
-    cdef Tensor loss = new_tensor(squared_differences(x.array, y.array, reduction))
+    """mse_loss of two tensors of one shape."""
+    cdef int code = code_of(x.array)
+    if code != code_of(y.array):
+        code = promote(code, code_of(y.array))
+    check_real_type(code, "mse_cpu")
+    cdef Tensor loss = new_tensor(squared_differences(x.array, y.array, code, reduction))
     cdef Node node
     if is_wanted(x) or is_wanted(y):
         node = MseLossBackward0.__new__(MseLossBackward0)
@@ -188,17 +197,14 @@ cdef Tensor mse(Tensor x, Tensor y, int reduction):
     return loss
 
 
-cdef tuple alike(Tensor x, Tensor y):
-    """Two tensors brought to one shape and type."""
-    cdef int code = promote(code_of(x.array), code_of(y.array))
+cdef tuple of_one_shape(Tensor x, Tensor y):
+    """Two tensors broadcast to one shape, with a warning."""
+    warnings.warn(f"Using a target size ({y.shape}) that is different to the input size ({x.shape}). This will likely "
+                  "lead to incorrect results due to broadcasting. Please ensure they have the same size.",
+                  UserWarning, stacklevel=2)
+    cdef tuple sizes = broadcast_sizes(shape_of(x), shape_of(y))
     cdef object a = x, b = y
-    if not cnp.PyArray_SAMESHAPE(x.array, y.array):
-        warnings.warn(f"Using a target size ({y.shape}) that is different to the input size ({x.shape}). This will likely "
-                      "lead to incorrect results due to broadcasting. Please ensure they have the same size.",
-                      UserWarning, stacklevel=2)
-        sizes = broadcast_sizes(shape_of(x), shape_of(y))
-        a, b = [z if shape_of(<Tensor> z) == sizes else z.expand(sizes) for z in (a, b)]
-    return a.to(dtype_of(code)), b.to(dtype_of(code))
+    return tuple([z if shape_of(<Tensor> z) == sizes else z.expand(sizes) for z in (a, b)])
 
 
 @op(namespace="nn.functional")
@@ -216,8 +222,8 @@ def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", we
     cdef int how = reduction_of(reduction, size_average, reduce)
     if weight is not None and shape_of(tensor_argument(weight, "mse_loss", "weight", 6)) != shape_of(x):
         raise ValueError("Weights and input must have the same size.")
-    if not cnp.PyArray_SAMESHAPE(x.array, y.array) or code_of(x.array) != code_of(y.array):
-        x, y = alike(x, y)
+    if not cnp.PyArray_SAMESHAPE(x.array, y.array):
+        x, y = of_one_shape(x, y)
     if weight is None:
         return mse(x, y, how)
     losses = (x - y) ** 2 * weight

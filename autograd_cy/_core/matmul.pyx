@@ -56,6 +56,11 @@ cdef Tensor matmul_of(Tensor a, Tensor b):
         return folded(a, b)
     if m == 1:
         return folded(b.transpose(-2, -1), a)
+    if m == 3 and n == 3 and cnp.PyArray_DIM(a.array, 0) != cnp.PyArray_DIM(b.array, 0):
+        if cnp.PyArray_DIM(a.array, 0) == 1 and is_wanted(a):
+            return matmul_of(a.squeeze(0), b)
+        if cnp.PyArray_DIM(b.array, 0) == 1 and is_wanted(b):
+            return matmul_of(a, b.squeeze(0))
     if m == 2 and is_wanted(a):     # else its gradient would be as large as the batch
         return folded(b.transpose(-2, -1), a.t()).transpose(-2, -1).contiguous()
     return batched(a, b)

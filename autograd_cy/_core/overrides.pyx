@@ -192,25 +192,12 @@ cdef PyObject *call_failed(PyObject *function, PyObject **args, size_t n, PyObje
     if not found:
         if is_about_arguments:
             explain_arguments(function, n, names, &value)
-        if trace != NULL and not DEBUG:
-            leave_one_frame(<object> trace)
         PyErr_Restore(error, value, trace)
         return NULL
     Py_XDECREF(error)
     Py_XDECREF(value)
     Py_XDECREF(trace)
     return handed_over(function, found, args, n, names)
-
-
-cdef int leave_one_frame(object trace) except -1:
-    """Let a traceback through compiled functions alone end at the operation that the user called."""
-    frame = trace
-    while frame is not None:
-        if not frame.tb_frame.f_code.co_filename.endswith((".pyx", ".pyx.in", ".pxd")):
-            return 0                    # the user's own code
-        frame = frame.tb_next
-    trace.tb_next = None
-    return 0
 
 
 cdef int explain_arguments(PyObject *function, size_t n, PyObject *names, PyObject **value) except -1:
