@@ -4,13 +4,10 @@ import cmath
 import re
 
 from random_scripts.differences import IN_PART, ON_PURPOSE, OTHERWISE, PRECISION, UNSEEN
+from random_scripts.excuses import excuse_for_error, excuse_for_field, excuse_for_line
 from random_scripts.session import Session
 from random_scripts.writer import overlap
 
-NODE_HOOK = r"grad_fn.*register_"
-# What is said of a derivative that is a constant, which for one of the two is no part of the graph.
-IS_CONSTANT = "a second time|does not require grad and does not|appears to not have been used"
-WRITE = r"\w_\(|\] .?.?= |\w [-+*/]= "
 HALF = 1e-2  # a tolerance from which on the type is float16
 
 
@@ -49,19 +46,9 @@ class Pair:
         try:
             compare_errors(ours, theirs)
         except Difference as found:
-            if any(self.theirs.is_integer(name) and t.requires_grad for name, t in self.theirs.tensors.items()):
-                raise Abandoned("an integer that requires grad") from found
-            if "CheckpointError" in str(found) and has(self.lines, r"detach_\(|requires_grad(_\(| = )"):
-                raise Abandoned("an argument of a checkpoint with another flag") from found
-            if has(self.lines, "create_graph") and re.search(IS_CONSTANT, str(found)):
-                raise Abandoned("the graph of a derivative depends on the formula") from found
-            if "stride" in self.unseen and "view size is not compatible" in str(found):
-                raise Abandoned(line) from found
+            give_up_if(excuse_for_error(self, str(found)), found)
             raise
-        if "InPlace" in line and theirs is not None:
-            raise Abandoned(theirs[1])  # refused before it has written, or after
-        if "create_graph" in line and self.ours.flags() != self.theirs.flags():
-            raise Abandoned("whether a derivative that is a constant requires grad depends on the formula")
+        give_up_if(excuse_for_line(self, line, theirs))
         self.same("log", self.ours.log, self.theirs.log)
         if len(self.ours.log) > 200:
             self.ours.log.clear(), self.theirs.log.clear()
@@ -94,46 +81,17 @@ class Pair:
         if field == "node" and expected is not None and expected[0].startswith("ViewAs"):
             return  # what of a view is AsStridedBackward0 here
         if found != expected and not near(found, expected, self.tolerance):
-            if self.depends_on_formula(field, found, expected, name):
-                raise Abandoned(f"{field} of {name}")
+            give_up_if(excuse_for_field(self, field, found, expected, name))
             raise Difference(field, f"{name} {found}, PyTorch {expected}", name)
-
-    def depends_on_formula(self, field, found, expected, name):
-        """Whether what differs is how a derivative was written down, or what PyTorch alone does on the way, not what it is."""
-        recorded = has(self.lines, "create_graph")
-        if has(self.lines, rf"\b{name}\b[^=]*= .*unpack_dual") and name:
-            return True  # a tangent, which PyTorch writes in place
-        if field == "tangent" and has(self.lines, r"unpack_dual") and has(self.lines, WRITE):
-            return True  # the same from the other side
-        if found == "RuntimeError" and has(self.lines, r"\.data = |detach_\("):
-            return True  # a view with other memory than its base, or whose base was detached after a write
-        if field == "grad" and has(self.lines, r"Parts\.") and has(self.lines, r"retain_grad\(|inputs="):
-            return True  # PyTorch takes that of another result where one is written
-        if field in ("grad", "values") and recorded and has(self.lines, r"sgn\(") and is_nan(found):
-            return True  # PyTorch has zeros that make a zero of infinity
-        if field == "stride":  # PyTorch looks at strides of dimensions of one element
-            return 1 in self.theirs.tensors[name].shape and sorted(found) == sorted(expected)
-        if field == "requires_grad" and expected and self.theirs.is_integer(name):
-            return True
-        if field in ("requires_grad", "is_leaf", "node"):  # a tangent of a derivative, which may be a constant
-            return recorded and "level" in self.theirs.names
-        if field == "tangent" or (field == "grad" and recorded):  # none, or zeros
-            if is_nothing(found) and is_nothing(expected):
-                return True
-            if field == "tangent" and None not in (found, expected) and found[1:] == expected[1:]:
-                return "complex" in found[0] or has(self.lines, "alpha=")  # of another type in PyTorch
-            return False
-        if field == "log":  # a constant derivative has no node that is called with zeros
-            if recorded and (without_zeros(found) == without_zeros(expected) or has(self.lines, "post_accumulate")):
-                return True
-            # what is joined or assigned: an input of the node, in its own shape, or one of a view of it
-            joins = r"\] .?.?= |copy_|cat\(|stack\(|\.real|\.imag|view_as_"
-            return has(self.lines, NODE_HOOK) and has(self.lines, joins)
-        return False
 
     def close(self):
         self.ours.close()
         self.theirs.close()
+
+
+def give_up_if(reason, found=None):
+    if reason is not None:
+        raise Abandoned(reason) from found
 
 
 def compare_errors(found, expected):
@@ -158,37 +116,6 @@ def are_akin(found, expected):
         return True
     found, expected = words(found[1]), words(expected[1])
     return any(" ".join(expected[k : k + 4]) in " ".join(found) for k in range(max(len(expected) - 3, 1)))
-
-
-def is_nothing(gradient):
-    """Whether a gradient (dtype, shape, values) is None or zero everywhere."""
-    return gradient is None or (isinstance(gradient, tuple) and not any(numbers_in(gradient[2])))
-
-
-def is_nan(gradient):
-    values = gradient[2] if isinstance(gradient, tuple) else gradient
-    return any(x != x for x in numbers_in(values))
-
-
-def without_zeros(log):
-    return [entry for entry in log if not all(is_nothing(g) for g in gradients_in(entry[1:]))]
-
-
-def gradients_in(entry):
-    """The gradients (dtype, shape, values) in what a hook saw, which may be a tuple of some."""
-    for item in entry:
-        if isinstance(item, tuple) and not (item and str(item[0]).startswith("torch.")):
-            yield from gradients_in(item)
-        else:
-            yield None if item == "NoneType" else item
-
-
-def numbers_in(values):
-    return [x for row in values for x in numbers_in(row)] if isinstance(values, list) else [values]
-
-
-def has(lines, pattern):
-    return any(re.search(pattern, line) for line in lines)
 
 
 def is_like(error, pattern):
