@@ -7,11 +7,13 @@
 """
 
 import operator
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from ._core import dtypes
+from ._core.orders import axes_in_memory
 from ._core.tensor import Tensor, array_of, from_array
 from ._size import device as Device
 
@@ -96,9 +98,12 @@ def array_argument(function: str, value: Any) -> np.ndarray:
     return array_of(value)
 
 
-def order_like(array: np.ndarray) -> Literal["C", "K"]:
-    """NumPy's ``order`` for an array like this one: its order of axes, but plain rows if it is expanded."""
-    return "C" if 0 in array.strides else "K"
+def laid_out_like(array: np.ndarray, make: Callable[..., np.ndarray], *options: Any) -> np.ndarray:
+    """``make(shape, *options)`` with the shape of ``array``, its dimensions in memory as a copy would have them."""
+    if array.flags.c_contiguous:
+        return make(array.shape, *options)
+    order = axes_in_memory(array)
+    return make(tuple(array.shape[axis] for axis in order), *options).transpose(np.argsort(order))
 
 
 def dtype_of_number(kind: type) -> Any:

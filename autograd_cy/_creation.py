@@ -12,8 +12,8 @@ from ._arguments import (
     array_argument,
     dtype_of_number,
     integer,
+    laid_out_like,
     number,
-    order_like,
     resolve,
     sizes,
     to_integers,
@@ -193,7 +193,7 @@ def zeros_like(
         return handle_torch_function(zeros_like, (input,), input, **options)
     array = array_argument("zeros_like", input)
     dtype = resolve(dtype, device, requires_grad, default=input.dtype)
-    return wrap(np.zeros_like(array, dtype, order_like(array)), requires_grad)
+    return wrap(laid_out_like(array, np.zeros, dtype), requires_grad)
 
 
 def ones_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
@@ -208,7 +208,7 @@ def ones_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_
         return handle_torch_function(ones_like, (input,), input, **options)
     array = array_argument("ones_like", input)
     dtype = resolve(dtype, device, requires_grad, default=input.dtype)
-    return wrap(np.ones_like(array, dtype, order_like(array)), requires_grad)
+    return wrap(laid_out_like(array, np.ones, dtype), requires_grad)
 
 
 def empty_like(
@@ -225,7 +225,7 @@ def empty_like(
         return handle_torch_function(empty_like, (input,), input, **options)
     array = array_argument("empty_like", input)
     dtype = resolve(dtype, device, requires_grad, default=input.dtype)
-    return wrap(np.empty_like(array, dtype, order_like(array)), requires_grad)
+    return wrap(laid_out_like(array, np.empty, dtype), requires_grad)
 
 
 def full_like(
@@ -243,7 +243,8 @@ def full_like(
     array = array_argument("full_like", input)
     fill_value = number("full_like", "fill_value", fill_value)
     dtype = resolve(dtype, device, requires_grad, default=input.dtype)
-    return wrap(np.full_like(array, _fitted(fill_value, dtype), dtype, order_like(array)), requires_grad)
+    fitted = _fitted(fill_value, dtype)
+    return wrap(laid_out_like(array, np.full, fitted, dtype), requires_grad)
 
 
 # ------------------------------------------------------------------------------------------------------------

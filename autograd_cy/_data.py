@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arguments import dtype_of_number, order_like, resolve, to_integers, wrap
+from ._arguments import dtype_of_number, laid_out_like, resolve, to_integers, wrap
 from ._core import dtypes
 from ._core.tensor import Tensor, array_of, from_array, sharing
 
@@ -126,7 +126,11 @@ def array_from(data: Any, dtype: np.dtype | None = None, copy: bool = False) -> 
         return _array_of_leaves(*_flatten(data), dtype)
     from_array(data)  # refuses foreign dtypes and byte orders
     with np.errstate(over="ignore", invalid="ignore"):
-        return data.astype(dtype or data.dtype, order_like(data) if copy else "K", copy=copy, subok=False)
+        if copy and 0 in data.strides:
+            made = laid_out_like(data, np.empty, dtype or data.dtype)
+            made[...] = data
+            return made
+        return data.astype(dtype or data.dtype, copy=copy, subok=False)
 
 
 def _flatten(data: Any) -> tuple[list[Any], tuple[int, ...]]:

@@ -1,5 +1,6 @@
 """The methods of Tensor that are no operations (facade). `method` attaches each to the compiled type."""
 
+import math
 import warnings
 
 import numpy as np
@@ -189,7 +190,11 @@ def element_size(self):
 @method
 def stride(self, dim=None):
     """stride(dim=None) -> tuple or int: the distance of neighbours along each dimension, in elements."""
-    strides = tuple(step // self.dtype.itemsize for step in array_of(self).strides)
+    array = array_of(self)
+    if array.size:
+        strides = tuple(step // array.itemsize for step in array.strides)
+    else:  # NumPy has none
+        strides = tuple(math.prod(size or 1 for size in array.shape[axis + 1 :]) for axis in range(array.ndim))
     return strides if dim is None else strides[dim]
 
 

@@ -17,6 +17,9 @@ from ._arguments import (
     integer as _integer,
 )
 from ._arguments import (
+    laid_out_like as _laid_out_like,
+)
+from ._arguments import (
     resolve as _resolve,
 )
 from ._arguments import (
@@ -107,7 +110,7 @@ def rand(
     torch.Size([2, 3])
     """
     dtype = _resolve(dtype, device, requires_grad)
-    return _wrap(_uniform("rand", generator, _sizes("rand", shape, size), dtype), requires_grad)
+    return _wrap(_uniform(_sizes("rand", shape, size), "rand", generator, dtype), requires_grad)
 
 
 def randn(
@@ -125,7 +128,7 @@ def randn(
     torch.float64
     """
     dtype = _resolve(dtype, device, requires_grad)
-    return _wrap(_normal("randn", generator, _sizes("randn", shape, size), dtype), requires_grad)
+    return _wrap(_normal(_sizes("randn", shape, size), "randn", generator, dtype), requires_grad)
 
 
 def rand_like(
@@ -145,9 +148,10 @@ def rand_like(
     if type(input) is not Tensor and has_torch_function((input,)):
         options = {"generator": generator, "dtype": dtype, "device": device, "requires_grad": requires_grad}
         return handle_torch_function(rand_like, (input,), input, **options)
-    shape = _array_argument("rand_like", input).shape
+    array = _array_argument("rand_like", input)
     dtype = _resolve(dtype, device, requires_grad, default=input.dtype)
-    return _wrap(_uniform("rand_like", generator, shape, dtype), requires_grad)
+    numbers = _laid_out_like(array, _uniform, "rand_like", generator, dtype)
+    return _wrap(numbers, requires_grad)
 
 
 def randn_like(
@@ -167,9 +171,10 @@ def randn_like(
     if type(input) is not Tensor and has_torch_function((input,)):
         options = {"generator": generator, "dtype": dtype, "device": device, "requires_grad": requires_grad}
         return handle_torch_function(randn_like, (input,), input, **options)
-    shape = _array_argument("randn_like", input).shape
+    array = _array_argument("randn_like", input)
     dtype = _resolve(dtype, device, requires_grad, default=input.dtype)
-    return _wrap(_normal("randn_like", generator, shape, dtype), requires_grad)
+    numbers = _laid_out_like(array, _normal, "randn_like", generator, dtype)
+    return _wrap(numbers, requires_grad)
 
 
 def randint(
@@ -243,11 +248,11 @@ def _source(function: str, generator: Any) -> "np.random.Generator":
 
 
 def _uniform(
-    function: str, generator: Generator | None, shape: tuple[int, ...], dtype: np.dtype
+    shape: tuple[int, ...], function: str, generator: Generator | None, dtype: np.dtype
 ) -> np.ndarray:
     source = _source(function, generator)
     if dtype.kind == "c":
-        parts = _uniform(function, generator, (*shape, 2), np.finfo(dtype).dtype)
+        parts = _uniform((*shape, 2), function, generator, np.finfo(dtype).dtype)
         return parts.view(dtype).reshape(shape)
     if dtype.kind != "f":
         raise NotImplementedError(f"{function} is not implemented for {dtype}")
@@ -257,16 +262,16 @@ def _uniform(
 
 
 def _normal(
-    function: str, generator: Generator | None, shape: tuple[int, ...], dtype: np.dtype
+    shape: tuple[int, ...], function: str, generator: Generator | None, dtype: np.dtype
 ) -> np.ndarray:
     source = _source(function, generator)
     if dtype.kind == "c":
-        parts = _normal(function, generator, (*shape, 2), np.finfo(dtype).dtype)
+        parts = _normal((*shape, 2), function, generator, np.finfo(dtype).dtype)
         return (parts * parts.dtype.type(0.5**0.5)).view(dtype).reshape(shape)
     if dtype.kind != "f":
         raise NotImplementedError(f"{function} is not implemented for {dtype}")
     if dtype == np.float16:
-        return _normal(function, generator, shape, np.dtype(np.float32)).astype(dtype)
+        return _normal(shape, function, generator, np.dtype(np.float32)).astype(dtype)
     return np.asarray(source.standard_normal(shape, dtype))
 
 

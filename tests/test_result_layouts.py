@@ -163,3 +163,127 @@ def test_the_order_changes_no_bit():
         results.append((y.detach().numpy(), w.grad.numpy()))
     for a, b in zip(*results, strict=True):
         assert np.array_equal(a, b)
+
+
+# chance
+
+
+def step(x, chance):
+    """A view of x."""
+    at = int(chance.integers(max(x.ndim, 1)))
+    size = x.shape[at] if x.ndim else 0
+    kind = str(chance.choice(["permute", "slice", "every other", "expand", "expand more", "unsqueeze", "squeeze", "select"]))
+    if kind == "unsqueeze":
+        return x.unsqueeze(at)
+    if kind == "expand more":
+        return x.expand(int(chance.integers(1, 3)), *x.shape)
+    if kind == "permute":
+        return x.permute(chance.permutation(x.ndim).tolist())
+    if x.ndim == 0:
+        return x
+    if kind == "expand":
+        return x.expand(*x.shape[:at], 3, *x.shape[at + 1 :]) if size == 1 else x
+    if kind == "squeeze":
+        return x.squeeze(at)
+    begin = int(chance.integers(size))
+    return x[(slice(None),) * at + ({"slice": slice(begin, begin + 2), "every other": slice(None, None, 2)}.get(kind, begin),)]
+
+
+def of_chance(module, seed):
+    """A tensor whose dimensions are permuted, sliced, expanded, ..."""
+    chance = np.random.default_rng(seed)
+    sizes = [int(n) for n in chance.choice([1, 1, 2, 3, 4], int(chance.integers(5)))]
+    x = module.arange(float(np.prod(sizes, dtype=int))).reshape(sizes)
+    for _ in range(int(chance.integers(5))):
+        x = step(x, chance) if x.ndim < 6 else x
+    return x
+
+
+def relevant(x):
+    """The strides, but for those along dimensions of one element (README: differences)."""
+    return [stride for stride, size in zip(x.stride(), x.shape, strict=True) if size != 1]
+
+
+def gradient(x):
+    x = x.detach().requires_grad_()
+    (x * x).sum().backward()
+    return x.grad
+
+
+OF_ONE = {
+    "zeros_like": lambda m, x: m.zeros_like(x),
+    "ones_like": lambda m, x: m.ones_like(x, dtype=m.float64),
+    "empty_like": lambda m, x: m.empty_like(x),
+    "full_like": lambda m, x: m.full_like(x, 2),
+    "rand_like": lambda m, x: m.rand_like(x),
+    "randn_like": lambda m, x: m.randn_like(x, dtype=m.complex64),
+    "tensor": lambda m, x: m.tensor(x.numpy()),
+    "clone": lambda m, x: x.clone(),
+    "double": lambda m, x: x.double(),
+    "half": lambda m, x: x.half(),
+    "exp": lambda m, x: x.exp(),
+    "with a number": lambda m, x: 2 - x,
+    "square": lambda m, x: x**2,
+    "of a number": lambda m, x: 2**x,
+    "comparison": lambda m, x: x > 2,
+    "where": lambda m, x: m.where(x > 1, x, 0.0),
+    "softmax": lambda m, x: x.softmax(-1),
+    ".grad": lambda m, x: gradient(x),
+    "the view": lambda m, x: x,
+}
+OF_TWO = {
+    "add": lambda m, x, y: x + y,
+    "mul": lambda m, x, y: x * y,
+    "pow": lambda m, x, y: x**y,
+    "where": lambda m, x, y: m.where(x > y, x, y),
+    "alpha": lambda m, x, y: m.add(x, y, alpha=2),
+    "clamp": lambda m, x, y: x.clamp(min=y),
+}
+
+
+@pytest.mark.parametrize("first", range(0, 400, 100))
+def test_of_random_layouts(first):
+    """`zeros_like` of expanded tensors was in C order, and so was `rand_like` of any; `.grad` of an expanded leaf was not."""
+    theirs = pytest.importorskip("torch")
+    for seed in range(first, first + 100):
+        ours, other = (of_chance(module, seed) for module in (ag, theirs))
+        for name, call in OF_ONE.items():
+            found = call(ag, ours)
+            assert relevant(found) == relevant(call(theirs, other)), (name, seed, ours.shape, ours.stride())
+            assert found.shape == ours.shape
+
+
+def test_of_pairs_of_random_layouts():
+    theirs = pytest.importorskip("torch")
+    for seed in range(300):
+        order = np.random.default_rng(seed)
+        pair = []
+        for module in (ag, theirs):
+            x = of_chance(module, seed)
+            axes = np.random.default_rng(seed).permutation(x.ndim)
+            y = x.permute(axes.tolist()).contiguous().permute(np.argsort(axes).tolist())
+            pair.append((x, y[:, :1] if x.ndim > 1 and order.random() < 0.5 else y))
+        if pair[0][0].numel() == 0 or pair[0][1].shape != pair[1][1].shape:
+            continue
+        for name, call in OF_TWO.items():
+            found = [relevant(call(module, *operands)) for module, operands in zip((ag, theirs), pair, strict=True)]
+            assert found[0] == found[1], (name, seed, pair[0][0].stride(), pair[0][1].stride())
+
+
+# PyTorch 2.13's
+OF_VIEWS = [
+    (lambda m: m.zeros(4, 2).expand(1, 4, 2), (8, 2, 1)),
+    (lambda m: m.zeros(4, 2).t().expand(1, 2, 4), (2, 1, 2)),
+    (lambda m: m.zeros(1, 4).expand(3, 4)[:1].unsqueeze(0), (0, 0, 1)),
+    (lambda m: m.zeros(2, 1, 4).transpose(0, 1).expand(3, 2, 4), (0, 4, 1)),
+    (lambda m: m.zeros_like(m.zeros(2, 1, 4).transpose(0, 1).expand(3, 2, 4)), (8, 4, 1)),
+    (lambda m: m.zeros_like(m.zeros(4, 2).t()[None].expand(3, 2, 4)), (8, 1, 2)),
+    (lambda m: m.zeros(0, 2), (2, 1)),
+    (lambda m: m.zeros(2, 0, 3), (3, 3, 1)),
+]
+
+
+@pytest.mark.parametrize("call, expected", OF_VIEWS, ids=[str(k) for k in range(len(OF_VIEWS))])
+def test_of_views(call, expected):
+    """A new dimension of size 1 had the stride 0, that beside an expanded one another; without elements all were 0."""
+    assert tuple(call(ag).stride()) == expected

@@ -208,9 +208,19 @@ cdef bint takes_any_layout(Tensor leaf) noexcept:
 
 cdef cnp.ndarray rearranged(cnp.ndarray array, cnp.ndarray leaf):
     """A copy with strides like those of the leaf."""
-    copy = np.empty_like(leaf)
+    copy = empty_like(leaf)
     copy[...] = array
     return copy
+
+
+cdef cnp.ndarray empty_like(cnp.ndarray leaf):
+    """Memory with the strides of the leaf; in C order if the leaf's elements don't fill theirs."""
+    cdef cnp.ndarray memory = np.empty_like(leaf)
+    cdef int axis
+    for axis in range(cnp.PyArray_NDIM(leaf)):
+        if cnp.PyArray_DIM(leaf, axis) > 1 and cnp.PyArray_STRIDE(memory, axis) != cnp.PyArray_STRIDE(leaf, axis):
+            return np.empty_like(leaf, order="C")
+    return memory
 
 
 cdef int accumulate_recorded(Tensor leaf, Tensor g) except -1:
@@ -229,7 +239,8 @@ cdef int accumulate_recorded(Tensor leaf, Tensor g) except -1:
 
 cdef Tensor first_recorded(Tensor leaf, Tensor g):
     """A recorded copy of the gradient, in the leaf's order of elements if that has an order, else in C order."""
-    cdef cnp.ndarray memory = np.empty_like(leaf.array, order="C" if thread_state().mode & ANY_LAYOUT else "K")
+    cdef cnp.ndarray memory = (
+        np.empty_like(leaf.array, order="C") if thread_state().mode & ANY_LAYOUT else empty_like(leaf.array))
     cdef Tensor copy
     if not cnp.PyArray_IS_C_CONTIGUOUS(memory) or cnp.PyArray_IS_C_CONTIGUOUS(leaf.array):
         copy = new_tensor(memory)

@@ -10,7 +10,9 @@ NOTE [Layouts of results]
   4. clone(), conversions and operands that are converted keep the order, contiguous() doesn't.
   5. What index tensors pick is laid out as if it were elementwise of the tensor, with its picked dimensions expanded, and of
      the indices. flip() and index_put() keep the order, cat(), stack() and masked_fill() don't.
-  6. `.grad` has the layout of its leaf, whatever comes. What else is no elementwise operation gives results in C order.
+  6. `.grad` has the layout of its leaf, whatever comes; C order if the leaf's elements don't fill their memory. What else is
+     no elementwise operation gives results in C order, and so does a number to the power of a tensor.
+  7. Strides along dimensions of one element are those of a dense tensor: nothing depends on them.
 """
 
 cimport numpy as cnp
@@ -86,3 +88,14 @@ cdef cnp.ndarray copy_in_order(cnp.ndarray array, int code):
     else:
         cnp.PyArray_CopyInto(copy, array)
     return copy
+
+
+def axes_in_memory(cnp.ndarray array):
+    """axes_in_memory(array) -> list: its dimensions in the order that a copy of it has them in memory, the outermost first."""
+    cdef npy_intp[MAX_DIMS] strides
+    cdef int[MAX_DIMS] order
+    cdef int axis, ndim = cnp.PyArray_NDIM(array)
+    for axis in range(ndim):
+        strides[axis] = cnp.PyArray_STRIDE(array, axis)
+    find_order(ndim, cnp.PyArray_DIMS(array), strides, 1, order)
+    return [order[axis] for axis in range(ndim)]

@@ -4,6 +4,7 @@ import numpy as np
 
 cimport numpy as cnp
 
+from autograd_cy._core.buffers cimport dense_copy
 from autograd_cy._core.conversions cimport fitting
 from autograd_cy._core.dtypes cimport BOOL, COMPLEX64, FLOAT16, INT64, result_code
 from autograd_cy._core.operands cimport (
@@ -60,7 +61,7 @@ cdef object pow_operator(object input, object exponent):
     if b is None:
         return power_to_number(a, exponent, code)
     if a is None:
-        return binary(OP_power_of_number, b, input)
+        return in_c_order(binary(OP_power_of_number, b, input))
     return binary(OP_power, a, b)
 
 
@@ -72,6 +73,16 @@ cdef object power_to_number(Tensor x, object exponent, int code):
     y = binary(OP_squared if exponent == 2 else OP_cubed if exponent == 3 else OP_power_to_zero, x, exponent)
     if (<Tensor> y).grad_fn is not None:
         (<Tensor> y).grad_fn.saved1 = number_tensor(number_array(exponent, code))
+    return y
+
+
+cdef Tensor in_c_order(Tensor y):
+    """A result that nobody has seen, its elements in C order: powers of numbers alone don't keep it, as in PyTorch."""
+    cdef cnp.ndarray array = y.array
+    if not cnp.PyArray_IS_C_CONTIGUOUS(array):
+        y.array = dense_copy(array)
+        if y.grad_fn is not None and y.grad_fn.saved2 is array:
+            y.grad_fn.saved2 = y.array
     return y
 
 

@@ -179,12 +179,30 @@ def squeeze(input, dim=None):
     cdef int ndim = cnp.PyArray_NDIM(x.array)
     if dim is None:
         kept = tuple([size for size in sizes if size != 1])
-        return enter_view(SqueezeBackward0, (sizes, kept), x, x.array.reshape(kept))
+        return enter_view(SqueezeBackward0, (sizes, kept), x, with_axes(x.array, [d for d in range(ndim) if sizes[d] != 1]))
     dims = [wrap_dim(d, ndim) for d in (dim if isinstance(dim, (tuple, list)) else (dim,))]
-    kept = tuple([sizes[d] for d in range(ndim) if d not in dims or sizes[d] != 1])
+    axes = [d for d in range(ndim) if d not in dims or sizes[d] != 1]
+    kept = tuple([sizes[d] for d in axes])
     if isinstance(dim, (tuple, list)):
-        return enter_view(SqueezeBackward2, (tuple(dims), sizes, kept), x, x.array.reshape(kept))
-    return enter_view(SqueezeBackward1, (dims[0], sizes, kept), x, x.array.reshape(kept))
+        return enter_view(SqueezeBackward2, (tuple(dims), sizes, kept), x, with_axes(x.array, axes))
+    return enter_view(SqueezeBackward1, (dims[0], sizes, kept), x, with_axes(x.array, axes))
+
+
+cdef cnp.ndarray with_axes(cnp.ndarray array, list axes):
+    """A view with these of an array's dimensions, their strides as they are; -1: a new one of size 1, inserted there."""
+    cdef cnp.npy_intp dims[64]
+    cdef cnp.npy_intp strides[64]
+    cdef int k, axis, n = len(axes)
+    for k in range(n):
+        axis = axes[k]
+        if axis >= 0:
+            dims[k], strides[k] = cnp.PyArray_DIM(array, axis), cnp.PyArray_STRIDE(array, axis)
+        else:
+            dims[k] = 1
+            strides[k] = cnp.PyArray_ITEMSIZE(array)
+            if k < n - 1:
+                strides[k] = cnp.PyArray_DIM(array, k) * cnp.PyArray_STRIDE(array, k)
+    return strided_view(array, cnp.PyArray_BYTES(array), n, dims, strides)
 
 
 @op(methods=("unsqueeze",))
@@ -198,9 +216,11 @@ def unsqueeze(input, dim):
     """
     cdef Tensor x = as_tensor(input, "unsqueeze")
     cdef tuple sizes = shape_of(x)
-    cdef int d = wrap_dim(dim, cnp.PyArray_NDIM(x.array) + 1)
-    cdef tuple wider = sizes[:d] + (1,) + sizes[d:]
-    return enter_view(UnsqueezeBackward0, (d, sizes, wider), x, x.array.reshape(wider))
+    cdef int ndim = cnp.PyArray_NDIM(x.array), d = wrap_dim(dim, ndim + 1)
+    if ndim == 64:
+        raise RuntimeError("unsqueeze(): a tensor has at most 64 dimensions")
+    return enter_view(UnsqueezeBackward0, (d, sizes, sizes[:d] + (1,) + sizes[d:]), x,
+                      with_axes(x.array, [*range(d), -1, *range(d, ndim)]))
 
 
 # expand
@@ -234,7 +254,7 @@ def expand(input, *sizes):
     if n < ndim or n > 64:
         raise RuntimeError(f"expand(): the number of sizes provided ({n}) must be greater or equal to the number of "
                            f"dimensions in the tensor ({ndim})")
-    for axis in range(n):
+    for axis in range(n - 1, -1, -1):
         own = axis - (n - ndim)
         dims[axis] = wanted[axis]
         strides[axis] = 0
@@ -242,6 +262,8 @@ def expand(input, *sizes):
             if dims[axis] < 0:
                 raise RuntimeError(f"The expanded size of the tensor ({dims[axis]}) isn't allowed in a leading, "
                                    f"non-existing dimension {axis}")
+            if dims[axis] == 1 and ndim:
+                strides[axis] = dims[axis + 1] * strides[axis + 1]
             continue
         if dims[axis] == -1:
             dims[axis] = cnp.PyArray_DIM(x.array, own)
