@@ -263,3 +263,42 @@ def test_an_exception_in_a_hook_comes_out_as_it_is(where):
     with pytest.raises(ValueError, match=r"^mine"):
         y.backward()
     assert x.grad is None
+
+
+def test_hooks_stay_with_a_tensor_that_is_detached_in_place():
+    """They are called when it requires grad again, and can be removed meanwhile."""
+    y, seen = leaf([1.0, 2.0]) * 2, []
+    first = y.register_hook(lambda g: seen.append("first"))
+    y.register_hook(lambda g: g * 5)
+    y.detach_()
+    assert len(y._backward_hooks) == 2
+    with pytest.raises(RuntimeError, match="doesn't require grad"):
+        y.register_hook(print)
+    y.requires_grad_()
+    y.register_hook(lambda g: seen.append(g.tolist()))
+    (y * 3).sum().backward()
+    assert seen == ["first", [15, 15]] and y.grad.tolist() == [15, 15]
+    y.detach_()
+    first.remove()
+    y.requires_grad_()
+    assert torch.autograd.grad(y.sum(), y)[0].tolist() == [5, 5] and seen[2:] == [[5, 5]]
+
+
+def test_hooks_are_gone_when_a_detached_tensor_is_written_with_one_that_requires_grad():
+    y, w = leaf([1.0, 2.0]) * 2, leaf([3.0, 4.0])
+    y.register_hook(lambda g: g * 5)
+    y.detach_()
+    y.mul_(w)
+    assert y._backward_hooks is None
+    y.sum().backward()
+    assert w.grad.tolist() == [2, 4]
+
+
+def test_multi_grad_hooks_of_any_stay_with_a_tensor_that_is_detached_in_place():
+    x = leaf([1.0, 2.0])
+    y, z, seen = x * 2, x * 3, []
+    torch.autograd.graph.register_multi_grad_hook((y, z), lambda g: seen.append(g.tolist()), mode="any")
+    y.detach_()
+    y.requires_grad_()
+    y.sum().backward()
+    assert seen == [[1, 1]]

@@ -41,7 +41,11 @@ def register_post_accumulate_hook(Tensor leaf, hook):
 
 def hooks_of_kind(Tensor tensor, str kind):
     """The hooks on a tensor as a dict, or None if there never was one; `kind` is 'tensor' or 'post accumulate'."""
-    cdef NodeHooks hooks = existing_hooks(gradient_node(tensor)) if wants_grad(tensor) else None
+    cdef NodeHooks hooks
+    if wants_grad(tensor):
+        hooks = existing_hooks(gradient_node(tensor))
+    else:               # those of a leaf wait until it requires grad again
+        hooks = None if tensor.extras is None else <NodeHooks> tensor.extras.hooks
     if hooks is None:
         return None
     if kind == "tensor":

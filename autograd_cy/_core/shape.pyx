@@ -18,7 +18,7 @@ from autograd_cy._core.copies cimport copied
 from autograd_cy._core.dtypes cimport code_of, dtype, dtype_of, promote
 from autograd_cy._core.guard cimport owner_of
 from autograd_cy._core.inference cimport check_write
-from autograd_cy._core.node cimport Node
+from autograd_cy._core.node cimport Node, NodeHooks, existing_hooks
 from autograd_cy._core.orders cimport copy_in_order
 from autograd_cy._core.record cimport (
     any_wanted, as_tensor, as_type, enter_linear, is_wanted, new_node, record, record_all, shape_of, wrap_dim)
@@ -270,17 +270,30 @@ def detach(Tensor self):
 def detach_(Tensor self):
     """detach_() -> Tensor: take the tensor out of the graph, in place: it becomes a leaf that requires no grad.
 
-    RuntimeError for a view.
+    Its hooks stay, for when it requires grad again. RuntimeError for a view.
     """
     if self.extras is not None and self.extras.base is not None:
         raise RuntimeError("Can't detach views in-place. Use detach() instead.")
-    if self.grad_fn is not None and not self.inference:
-        note_former(self)
+    if self.grad_fn is not None:
+        take_hooks(self)
+        if not self.inference:
+            note_former(self)
     self.grad_fn, self.output_number = None, 0
     self.needs_grad = self.keeps_grad = False
     if self.extras is not None:
         self.extras.tangent = None
     return self
+
+
+cdef int take_hooks(Tensor tensor) except -1:
+    """Let the hooks of a tensor that leaves its node be those of the leaf that it becomes."""
+    cdef NodeHooks hooks = existing_hooks(tensor.grad_fn)
+    functions = None if hooks is None or hooks.tensor_hooks is None else hooks.tensor_hooks.get(tensor.output_number)
+    if functions is not None:
+        hooks = NodeHooks.__new__(NodeHooks)
+        hooks.tensor_hooks = {0: functions}
+        extras_of_tensor(tensor).hooks = hooks
+    return 0
 
 
 cdef int note_former(Tensor tensor) except -1:

@@ -34,15 +34,14 @@ class Pair:
 
     def run(self, line):
         self.lines.append(line)
-        for name, bound in PRECISION.items():
-            if name in line:
-                self.tolerance = max(self.tolerance, bound)
+        self.tolerate(line)
         for word, fields in UNSEEN.items():
             if re.search(word, line):
                 self.unseen |= fields
         if any(re.search(pattern, line) for pattern in OTHERWISE) or self.has_unsafe_out(line):
             raise Abandoned(line)
         ours, theirs = self.ours.run(line), self.theirs.run(line)
+        self.tolerate({str(t.dtype).removeprefix("torch.") for t in self.theirs.tensors.values()})
         try:
             compare_errors(ours, theirs)
         except Difference as found:
@@ -52,6 +51,10 @@ class Pair:
         self.same("log", self.ours.log, self.theirs.log)
         if len(self.ours.log) > 200:
             self.ours.log.clear(), self.theirs.log.clear()
+
+    def tolerate(self, words):
+        """Be as exact from here on as a line, or the types of the tensors, let expect."""
+        self.tolerance = max([self.tolerance, *(bound for word, bound in PRECISION.items() if word in words)])
 
     def has_unsafe_out(self, line):
         """Whether an out= has no elements and a base, of which PyTorch lets it have those that come next, or shares memory

@@ -58,6 +58,7 @@ ON_PURPOSE = [
     (None, "moved into the graph interior"),
     (None, "Setting a forward grad that itself has a forward gradient"),  # a tangent that was written with a dual
     (None, "Inference tensors do not track version counter"),  # whose `.data` was replaced
+    ("Inference tensors cannot be saved", "Inference tensors do not track version counter"),
     (None, "Subtraction, the `-` operator"),  # of the bool to whose power something was raised, in backward
     # which of two mistakes is seen first: here, before anything else, whether the tensor may be written
     (FORBIDDEN, ""),
@@ -112,7 +113,7 @@ UNSEEN = {
     r"multi_grad_hook.*\"\)\)": {"log"},  # PyTorch doesn't count roots
 }
 
-# The relative error that a line with a word lets pass from then on; else it is that of float64.
+# The relative error that passes from the first tensor of a type on, or a line with a word; before it is that of float64.
 PRECISION = {
     "Parts": 2e-4,  # whose third result is float32
     "float16": 2e-2, "half": 2e-2, "float32": 2e-4, "complex64": 2e-4, "float()": 2e-4, "int": 2e-4, "bool": 2e-4, " > ": 2e-4,

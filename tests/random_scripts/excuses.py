@@ -4,7 +4,7 @@ import re
 
 NODE_HOOK = r"grad_fn.*register_"
 # What is said of a derivative that is a constant, which for one of the two is no part of the graph.
-IS_CONSTANT = "a second time|does not require grad and does not|appears to not have been used"
+IS_CONSTANT = "a second time|does not require grad and does not|appears to not have been used|has changed the size of value"
 WRITE = r"\w_\(|\] .?.?= |\w [-+*/]= "
 
 
@@ -16,6 +16,10 @@ def excuse_for_error(pair, text):
         return "an argument of a checkpoint with another flag"
     if has(pair.lines, "create_graph") and re.search(IS_CONSTANT, text):
         return "the graph of a derivative depends on the formula"
+    if has(pair.lines, "create_graph") and has(pair.lines, r"inference_mode\(\): .*backward\(") and "inference tensor" in text:
+        return "a .grad from inference mode, to which a derivative that is a constant adds nothing"
+    if "AccumulateGrad got a gradient of shape" in text and has(pair.lines, "out="):
+        return "what out= made another shape, PyTorch sums up to the one that it had"
     if "stride" in pair.unseen and "view size is not compatible" in text:
         return "other strides"
     return None
@@ -40,6 +44,8 @@ def excuse_for_field(pair, field, found, expected, name):
         return "a tangent, which PyTorch writes in place"
     if found == "RuntimeError" and has(lines, r"\.data = |detach_\("):
         return "a view with other memory than its base, or whose base was detached after a write"
+    if field == "grad" and has(lines, r"\.data = ") and has(lines, WRITE):
+        return "a view with other memory than its base that was written: here it counts where it lies"
     if field == "grad" and has(lines, r"Parts\.") and has(lines, r"retain_grad\(|inputs="):
         return "PyTorch takes the gradient of another result where one is written"
     if field in ("grad", "values") and recorded and has(lines, r"sgn\(") and is_nan(found):
@@ -58,6 +64,8 @@ def excuse_for_field(pair, field, found, expected, name):
             return "a tangent has another type in PyTorch"
     if field == "log" and recorded and (without_zeros(found) == without_zeros(expected) or has(lines, "post_accumulate")):
         return "a constant derivative has no node that is called with zeros"
+    if field == "log" and has(lines, r"next_functions.*register_") and has(lines, r"flatten|reshape| @ |matmul"):
+        return "a copy and its view are one node"
     if field == "log" and has(lines, NODE_HOOK) and has(lines, r"\] .?.?= |copy_|cat\(|stack\(|\.real|\.imag|view_as_"):
         return "what is joined or assigned: an input of the node, in its own shape, or one of a view of it"
     return None
