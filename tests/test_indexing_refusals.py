@@ -95,3 +95,14 @@ def test_what_pytorch_deprecates_warns():
         assert x[index(1, 0, dtype=torch.uint8)].tolist() == [[0.0, 1.0, 2.0]]
     with pytest.warns(UserWarning, match="Using a non-tuple sequence for multidimensional indexing is deprecated"):
         assert x[[[0, 1], [2, 0]]].tolist() == [2.0, 3.0]
+
+
+@pytest.mark.parametrize("index", [0, [0, 1], ..., slice(1)], ids=str)
+def test_half_precision_takes_no_complex_number(index):
+    """`x[0] = 1j` wrote 0 into float16: numbers that it can't hold are rounded there, and so were these."""
+    x = torch.ones(2, dtype=torch.float16)
+    with pytest.raises(RuntimeError, match="value cannot be converted to type .* without overflow"):
+        x[index] = 1j
+    assert x.tolist() == [1.0, 1.0]
+    x[0] = 1e6
+    assert x[0].item() == float("inf")

@@ -206,3 +206,29 @@ def test_saved_values_are_gone_once_the_graph_is_freed():
     y.backward()
     with pytest.raises(RuntimeError, match=r"second time \(or directly access saved tensors"):
         y.grad_fn._saved_result  # noqa: B018
+
+
+def test_the_number_of_samples_is_saved_as_an_integer():
+    """`_saved_other` of the mean over probabilities was a float."""
+    x = torch.zeros(3, 4, requires_grad=True)
+    loss = torch.nn.functional.cross_entropy(x, torch.full((3, 4), 0.25))
+    assert loss.grad_fn.name() == "DivBackward1"
+    assert loss.grad_fn._saved_other == 3 and type(loss.grad_fn._saved_other) is int
+
+
+def test_a_dict_of_hooks():
+    """`_register_hook_dict` was missing: the hooks in a tensor's `_backward_hooks` run before the node."""
+    seen = []
+    holder, x = torch.ones(2), torch.ones(2, requires_grad=True)
+    holder.requires_grad_().register_hook(lambda g: seen.append(g.tolist()) or g * 10)
+    y = x * 3
+    assert y.grad_fn._register_hook_dict(holder) is None
+    y.sum().backward()
+    assert seen == [[1.0, 1.0]] and x.grad.tolist() == [30.0, 30.0]
+
+
+@pytest.mark.parametrize("value", [None, [1], 3, {}])
+def test_a_dict_of_hooks_comes_with_a_tensor(value):
+    y = torch.ones(2, requires_grad=True) * 3
+    with pytest.raises(TypeError, match="_register_hook_dict expected a variable"):
+        y.grad_fn._register_hook_dict(value)

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from common import IS_TORCH
+from common import IS_TORCH, said
 
 import autograd_cy as ag
 from autograd_cy._core.tensor import array_of
@@ -287,3 +287,41 @@ OF_VIEWS = [
 def test_of_views(call, expected):
     """A new dimension of size 1 had the stride 0, that beside an expanded one another; without elements all were 0."""
     assert tuple(call(ag).stride()) == expected
+
+
+def channels_last(module, *sizes):
+    """(n, c, *others) whose channels are neighbours in memory."""
+    n, c, *others = sizes
+    return module.zeros(n, *others, c).permute(0, len(sizes) - 1, *range(1, len(sizes) - 1))
+
+
+# PyTorch 2.13's
+TOGETHER = [
+    ("along the channels", lambda m, a: m.cat([a, channels_last(m, 2, 1, 4, 5)], 1), (80, 1, 20, 4)),
+    ("along the batch", lambda m, a: m.cat([a, a], 0), (60, 1, 15, 3)),
+    ("along a row", lambda m, a: m.cat([a, a], 3), (120, 1, 30, 3)),
+    ("C order second", lambda m, a: m.cat([a, m.zeros(2, 3, 4, 5)], 1), (120, 20, 5, 1)),
+    ("C order first", lambda m, a: m.cat([m.zeros(2, 3, 4, 5), a], 1), (120, 20, 5, 1)),
+    ("stacked", lambda m, a: m.stack([a, a]), (120, 60, 1, 15, 3)),
+    ("stacked at 1", lambda m, a: m.stack([a, a], 1), (120, 3, 1, 30, 6)),
+    ("stacked at 2", lambda m, a: m.stack([a, a], 2), (120, 1, 60, 15, 3)),
+    ("stacked at the end", lambda m, a: m.stack([a, a], -1), (120, 40, 10, 2, 1)),
+    ("transposed", lambda m, a: m.cat([m.zeros(2, 3).t()] * 2), (2, 1)),
+    ("transposed, stacked", lambda m, a: m.stack([m.zeros(2, 3).t()] * 2), (6, 2, 1)),
+    ("volumes", lambda m, a: m.cat([channels_last(m, 1, 5, 2, 3, 4)] * 2, 1), (240, 1, 120, 40, 10)),
+    ("one", lambda m, a: m.cat([a]), (60, 1, 15, 3)),
+    ("sliced", lambda m, a: m.cat([a[:, :, ::2]] * 2, 1), (60, 1, 30, 6)),
+]
+
+
+C_ORDER = "cat` and `stack` of tensors in channels-last order"  # README: differences
+DIFFERENT = {"along the channels", "along the batch", "along a row", "stacked", "stacked at 1", "stacked at 2", "volumes",
+             "one", "sliced"}  # fmt: skip
+
+
+@pytest.mark.parametrize("name, call, expected", TOGETHER, ids=[case[0] for case in TOGETHER])
+def test_of_cat_and_stack(name, call, expected):
+    assert any(C_ORDER in row for row in said())
+    found = call(ag, channels_last(ag, 2, 3, 4, 5))
+    assert (tuple(found.stride()) == expected) == (name not in DIFFERENT)
+    assert found.is_contiguous()

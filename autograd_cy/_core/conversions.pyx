@@ -70,8 +70,10 @@ cdef cnp.ndarray fitting(object number, int code):
 
 
 cdef cnp.ndarray assigned(object number, int code):
-    """The same of a number that is assigned: float16 takes any."""
-    return converted(number, code) if code == FLOAT16 else fitting(number, code)
+    """The same of a number that is assigned: float16 takes any real one."""
+    if code != FLOAT16 or isinstance(number, complex):
+        return fitting(number, code)
+    return converted(number, code)
 
 
 cdef object in_64_bits(object number):

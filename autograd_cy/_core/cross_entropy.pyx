@@ -150,7 +150,7 @@ cdef class DivBackward1(Node):
         return divided(tangents[0], self.constants[0])
 
 
-cdef Tensor divided(Tensor x, double number):
+cdef Tensor divided(Tensor x, object number):
     return enter_linear(DivBackward1, (number,), x, (<Tensor> (new_tensor(x.array) / number)).array)
 
 
@@ -177,8 +177,10 @@ cdef object of_probabilities(Tensor x, Tensor target, Tensor weight, int reducti
     if reduction == NONE:
         return -losses.sum(dim)
     total = -losses.sum()
-    # a quotient of C's integers would not be one of floats, and crash for no classes
-    return divided(total, <double> x.array.size / cnp.PyArray_DIM(x.array, dim)) if reduction == MEAN else total
+    if reduction != MEAN:
+        return total
+    classes = cnp.PyArray_DIM(x.array, dim)
+    return divided(total, x.array.size // classes if classes else np.nan)
 
 
 cdef object smoothed(Tensor x, Tensor target, Tensor weight, int reduction, long long ignore_index, double smoothing,

@@ -12,6 +12,7 @@ until somebody (the engine, next_functions) asks for the node.
 """
 
 from collections import OrderedDict
+from functools import partial
 
 import numpy as np
 
@@ -276,6 +277,16 @@ cdef class Node:
             hooks.pre_hooks = OrderedDict()
         return register(hooks.pre_hooks, hook)
 
+    def _register_hook_dict(self, tensor):
+        """_register_hook_dict(tensor): the hooks in tensor._backward_hooks run before the node."""
+        if not isinstance(self, Node):
+            raise wrong_self(self, Node)
+        if not isinstance(tensor, Tensor):
+            raise TypeError("_register_hook_dict expected a variable")
+        hooks = tensor._backward_hooks
+        if hooks is not None:
+            self.register_prehook(partial(run_hooks, hooks, (<Tensor> tensor).output_number))
+
     def _sequence_nr(self):
         if not isinstance(self, Node):
             raise wrong_self(self, Node)
@@ -316,6 +327,16 @@ cdef int note_output(Node node, Tensor y) except -1:
 
 
 cdef object metadata_class = None       # of shape and dtype; the facade hands it down
+
+
+def run_hooks(hooks, int output, tuple gradients):
+    """The gradients after a dict of hooks on one of them."""
+    g = gradients[output]
+    for hook in list(hooks.values()):
+        result = hook(g)
+        if result is not None:
+            g = result
+    return gradients[:output] + (g,) + gradients[output + 1:]
 
 
 def set_metadata_class(cls):
