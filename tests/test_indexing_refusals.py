@@ -101,7 +101,7 @@ def test_what_pytorch_deprecates_warns():
 def test_half_precision_takes_no_complex_number(index):
     """`x[0] = 1j` wrote 0 into float16: numbers that it can't hold are rounded there, and so were these."""
     x = torch.ones(2, dtype=torch.float16)
-    with pytest.raises(RuntimeError, match="value cannot be converted to type .* without overflow"):
+    with pytest.raises(RuntimeError, match=r"value cannot be converted to type .* without overflow"):
         x[index] = 1j
     assert x.tolist() == [1.0, 1.0]
     x[0] = 1e6
