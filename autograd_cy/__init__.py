@@ -99,9 +99,10 @@ _lifetime.refuse_new(dtype)
 _lifetime.refuse_new(_saved_tensor.SavedTensor)
 
 if TYPE_CHECKING:
+    from . import version
     from ._tensor_str import set_printoptions
     from ._typed import *  # noqa: F403
 else:  # where any name would be right
     __getattr__, __dir__ = _names_later(
-        __name__, {"_tensor_str": ["set_printoptions"], "_typed": _TYPED}, _getattr_of(__name__, "torch")
+        __name__, {"version": [], "_tensor_str": ["set_printoptions"], "_typed": _TYPED}, _getattr_of(__name__, "torch")
     )

@@ -127,10 +127,10 @@ def erf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def exp(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """e to the power of input."""
 @overload
-def expand(input: Tensor, sizes: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
-    """a view broadcast to `sizes`; -1 keeps a dimension's size."""
+def expand(input: Tensor, size: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
+    """a view broadcast to `size`; -1 keeps a dimension's size."""
 @overload
-def expand(input: Tensor, *sizes: _int, out: Tensor | None = None) -> Tensor: ...
+def expand(input: Tensor, *size: _int, out: Tensor | None = None) -> Tensor: ...
 def flatten(
     input: Tensor, start_dim: _int = 0, end_dim: _int = -1, *, out: Tensor | None = None
 ) -> Tensor:
@@ -349,10 +349,10 @@ def var(
 ) -> Tensor:
     """the variance of all elements, or along `dim`."""
 @overload
-def view(input: Tensor, shape: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
+def view(input: Tensor, size: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
     """a view in another shape; RuntimeError where only a copy has that shape."""
 @overload
-def view(input: Tensor, *shape: _int, out: Tensor | None = None) -> Tensor: ...
+def view(input: Tensor, *size: _int, out: Tensor | None = None) -> Tensor: ...
 def view_as_complex(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """a real tensor, whose last dimension is (real, imaginary), as a complex one; a view."""
 def view_as_real(input: Tensor, *, out: Tensor | None = None) -> Tensor:

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 
 from . import autograd
-from ._arguments import number
+from ._arguments import number, sizes
 from ._constructor import construct
 from ._core import hooks, shape
 from ._core.conversions import fitting_array
@@ -373,7 +373,12 @@ def _scalar(self, kind):
             "tensor.detach() first.",
             stacklevel=3,
         )
-    return kind(array_of(self).item())
+    number = array_of(self).item()
+    if self.is_complex() and kind is not complex:
+        if number.imag:
+            raise RuntimeError(f"value cannot be converted to type {kind.__name__} without overflow: it is {number}")
+        number = number.real
+    return kind(number)
 
 
 @method
@@ -517,10 +522,9 @@ def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
 
 
 def _new(name, fill):
-    def new(self, *size, dtype=None, device=None, requires_grad=False):
-        sizes = size[0] if len(size) == 1 and not isinstance(size[0], int) else size
+    def new(self, *shape, size=None, dtype=None, device=None, requires_grad=False):
         wanted = self.dtype if dtype is None else convert(dtype)
-        return from_array(fill(tuple(sizes), wanted.numpy_dtype)).requires_grad_(requires_grad)
+        return from_array(fill(sizes(name, shape, size), wanted.numpy_dtype)).requires_grad_(requires_grad)
 
     new.__name__ = name
     new.__doc__ = f"{name}(size) -> Tensor: {name[4:]} of that size, by default with this tensor's dtype."

@@ -23,17 +23,17 @@ measures_memory = pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", "
 
 
 def said():
-    """What README.md says of differences: what the table lists, and what is not there yet."""
-    text = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding="utf-8")
-    absent, _, table = text.partition("## What it does not do yet")[2].partition("## Where it differs")
-    rows = table.partition("\n## ")[0].splitlines()
+    """What the documents say of differences: what is not there yet (README.md), and the table of docs/differences.md."""
+    root = Path(__file__).resolve().parents[1]
+    absent = (root / "README.md").read_text(encoding="utf-8").partition("## What it does not do yet")[2].partition("\n## ")[0]
+    rows = (root / "docs" / "differences.md").read_text(encoding="utf-8").splitlines()
     return [absent, *(row.split(" | ")[0] for row in rows if row.startswith("| "))]
 
 
 def differs(phrase, reason):
-    """Mark a test of something that this package does otherwise than PyTorch, and on purpose: README.md has that phrase."""
+    """Mark a test of something that this package does otherwise than PyTorch, and on purpose: said() has that phrase."""
     if not any(phrase in what for what in said()):
-        raise LookupError(f"no difference of README.md has {phrase!r} in its first column")
+        raise LookupError(f"neither README.md nor docs/differences.md says of {phrase!r} that it differs")
     return pytest.mark.skipif(IS_TORCH, reason=f"PyTorch: {reason}")
 
 

@@ -32,13 +32,10 @@ def test_notes_that_are_referred_to_exist():
     assert named - titles == set()
 
 
-@pytest.mark.parametrize(
-    "document", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/architecture.md", "docs/benchmarks.md"]
-)
+@pytest.mark.parametrize("document", [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")], ids=lambda path: path.name)
 def test_links_lead_somewhere(document):
-    text = (ROOT / document).read_text(encoding="utf-8")
-    targets = [t for t in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in t]
-    assert [t for t in targets if not (ROOT / document).parent.joinpath(t).exists()] == []
+    targets = [t for t in re.findall(r"\]\(([^)#]+)\)", document.read_text(encoding="utf-8")) if "://" not in t]
+    assert [t for t in targets if not document.parent.joinpath(t).exists()] == []
 
 
 def test_architecture_names_all_modules_of_the_core():
@@ -48,9 +45,9 @@ def test_architecture_names_all_modules_of_the_core():
     assert named == {name.removeprefix("_core.") for line in LAYERS for name in line if name.startswith("_core.")}
 
 
-def test_deliberate_differences_stand_in_the_readme():
-    """A test of one names what README.md says of it: else it can't be collected."""
+def test_deliberate_differences_stand_in_the_documents():
+    """A test of one names what is said of it: else it can't be collected."""
     assert len(said()) > 20 and "sparse tensors" in said()[0]
     assert all(differs(phrase, "?").args for phrase in ("sparse tensors", "pickle of a leaf"))
-    with pytest.raises(LookupError, match=r"no difference of README\.md has 'no such thing' in its first column"):
+    with pytest.raises(LookupError, match="says of 'no such thing' that it differs"):
         differs("no such thing", "?")

@@ -87,3 +87,9 @@ def test_output_that_changes_dtype():
     x = torch.tensor([1.0], dtype=torch.float64, requires_grad=True)
     with pytest.raises(AssertionError, match="return outputs with the same dtype"):
         gradcheck(unsteady, (x,))
+
+
+@pytest.mark.parametrize("returned, named", [(5, "int"), ((1.0, None), "float, NoneType"), ((), "nothing")])
+def test_a_function_without_a_tensor_as_its_result_is_refused(returned, named):
+    with pytest.raises(ValueError, match=f"returns a Tensor, or several, but got: {named}"):
+        gradcheck(lambda x: returned, torch.tensor([1.0], dtype=torch.float64, requires_grad=True))

@@ -106,3 +106,9 @@ def test_half_precision_takes_no_complex_number(index):
     assert x.tolist() == [1.0, 1.0]
     x[0] = 1e6
     assert x[0].item() == float("inf")
+
+
+def test_a_condition_of_bytes_is_deprecated():
+    with pytest.warns(UserWarning, match="where received a uint8 condition tensor"):
+        y = torch.where(index(1, 0, dtype=torch.uint8), torch.tensor([1.0, 2.0]), 3.0)
+    assert y.tolist() == [1.0, 3.0]

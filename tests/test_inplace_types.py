@@ -229,7 +229,7 @@ def test_the_node_is_that_of_the_operation(name, node):
     [
         (name, own, other)
         for name, own, other in CASES
-        if not name.startswith("logical_")  # README: a wrong gradient there
+        if not name.startswith("logical_")  # a wrong gradient there
         if own == other or name not in ("index", *(() if own[0] == other[0] else ("fill_", "mask", "masked_fill_")))
     ],  # the others are refused there
 )

@@ -17,6 +17,18 @@ CALLS = {
     "a": (lambda: torch.sum(a=x), lambda: torch.sum(x)),
     "x1, x2": (lambda: torch.add(x1=x, x2=2, alpha=3), lambda: torch.add(x, 2, alpha=3)),
     "cat": (lambda: torch.cat([x, x], axis=1), lambda: torch.cat([x, x], dim=1)),
+    "shape": (lambda: torch.reshape(x, shape=(4,)), lambda: x.reshape(4)),
+    "shape of a method": (lambda: x.reshape(shape=(4,)), lambda: x.reshape(4)),
+    "size of a view": (lambda: x.view(size=(4, 1)), lambda: x.view(4, 1)),
+    "size of an expanded tensor": (lambda: x.expand(size=(2, 2, 2)), lambda: x.expand(2, 2, 2)),
+    "size to sum to": (lambda: x.sum_to_size(size=(1, 2)), lambda: x.sum_to_size(1, 2)),
+    "size of another tensor": (lambda: x.new_ones(size=(2, 3)), lambda: x.new_ones(2, 3)),
+    "size, in place": (lambda: x.clone().resize_(size=(1, 2)), lambda: x.clone().resize_(1, 2)),
+    "dims": (lambda: torch.permute(x, dims=(1, 0)), lambda: x.permute(1, 0)),
+    "dims of a method": (lambda: x.flip(dims=(0,)), lambda: x.flip(0)),
+    "split_size": (lambda: x.split(split_size=1)[1], lambda: x.split(1)[1]),
+    "axes": (lambda: x[None].swapaxes(axis0=0, axis1=2), lambda: x[None].swapaxes(0, 2)),
+    "self": (lambda: torch.pow(self=2, exponent=x), lambda: 2**x),
     "not in place": (lambda: F.relu(x, inplace=False), lambda: F.relu(x)),
     "out": (lambda: torch.sum(x, axis=0, out=torch.empty(2)), lambda: torch.sum(x, dim=0)),
 }
@@ -52,6 +64,12 @@ def test_another_name_of_a_dimension_in_place(name):
     source = {"source" if name == "index_add_" else "src": torch.ones(2, 2)}
     expected = getattr(x.clone(), name)(dim=1, index=index, **source)
     assert getattr(x.clone(), name)(axis=1, index=index, **source).tolist() == expected.tolist()
+
+
+def test_a_size_is_given_once_and_by_its_name():
+    for call in (lambda: x.reshape(4, shape=(4,)), lambda: x.view(size=(4,), foo=1), lambda: x.permute(size=(1, 0))):
+        with pytest.raises(TypeError):
+            call()
 
 
 def test_gradients_are_those_of_the_usual_call():

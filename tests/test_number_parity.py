@@ -105,7 +105,7 @@ LEFT_OUT = {
 
 
 def is_left_out(call, dtype, n):
-    """What differs on purpose: a row of README's table each."""
+    """What differs on purpose: a row of docs/differences.md each."""
     return any(differs(call, dtype, n) for differs in LEFT_OUT.values())
 
 

@@ -162,3 +162,40 @@ def test_operators_decline_what_they_do_not_know():
     for call in (lambda x: x % "a", lambda x: x // None, lambda x: x << [], lambda x: None // x, lambda x: [] >> x):
         with pytest.raises(TypeError):
             call(torch.tensor([1]))
+
+
+SCALARS = {
+    "a float beside integers": (lambda: torch.arange(3) * np.sqrt(2), torch.float32),
+    "float64 beside a float32 without dimensions": (lambda: torch.tensor(1.0) * np.float64(2), torch.float32),
+    "float64 beside float16": (lambda: torch.ones(2, dtype=torch.float16) * np.float64(2), torch.float16),
+    "an int beside truth values": (lambda: torch.tensor([True]) * np.int64(2), torch.int64),
+    "an int beside int8": (lambda: torch.arange(3, dtype=torch.int8) + np.int64(1), torch.int8),
+    "complex beside floats": (lambda: torch.ones(2) * np.complex128(1j), torch.complex64),
+    "a function": (lambda: torch.add(torch.arange(3), np.float64(2)), torch.float32),
+    "a choice": (lambda: torch.where(torch.tensor([True]), np.float64(1), torch.arange(1)), torch.float32),
+    "a quotient": (lambda: torch.arange(3) / np.int64(2), torch.float32),
+    "a power": (lambda: torch.arange(3) ** np.int64(2), torch.int64),
+    "to a power": (lambda: torch.pow(np.float64(2), torch.arange(3)), torch.float32),
+    "an array is none": (lambda: torch.arange(3) * np.array([2.0]), torch.float64),
+}
+
+
+@pytest.mark.parametrize("name", SCALARS)
+def test_a_scalar_of_numpy_counts_as_a_python_number(name):
+    """np.sqrt(2) made float64 of what was float32."""
+    call, dtype = SCALARS[name]
+    assert call().dtype is dtype
+
+
+def test_a_scalar_of_numpy_is_saved_as_a_python_number():
+    y = leaf([1.0, 2.0]) ** np.float64(3)
+    assert type(y.grad_fn).__name__ == "PowBackward0" and y.grad_fn._saved_exponent == 3
+    assert (leaf([1.0]) * np.float32(2)).grad_fn._saved_other == 2
+    with pytest.raises(RuntimeError, match="Integers to negative integer powers"):
+        torch.tensor([2, 3]) ** np.int64(-1)
+
+
+def test_complex_numbers_that_are_real():
+    assert (int(torch.tensor(2 + 0j)), float(torch.tensor(2.5 + 0j)), complex(torch.tensor(1j))) == (2, 2.5, 1j)
+    with pytest.raises(RuntimeError, match="without overflow"):
+        float(torch.tensor(1j))

@@ -93,5 +93,5 @@ def test_refusals_are_those_of_pytorch(name):
     for left in TYPES:
         for right in [*TYPES, True, 2, 2.5, 1j]:
             if left == "float16" and right == 1j:
-                continue  # complex64 here: "float16 beside complex numbers" in the README
+                continue  # complex64 here: "float16 beside complex numbers" in docs/differences.md
             assert outcome(torch, name, left, right) == outcome(theirs, name, left, right), (left, right)

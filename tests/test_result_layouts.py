@@ -200,7 +200,7 @@ def of_chance(module, seed):
 
 
 def relevant(x):
-    """The strides, but for those along dimensions of one element (README: differences)."""
+    """The strides, but for those along dimensions of one element (docs/differences.md)."""
     return [stride for stride, size in zip(x.stride(), x.shape, strict=True) if size != 1]
 
 
@@ -314,7 +314,7 @@ TOGETHER = [
 ]
 
 
-C_ORDER = "cat` and `stack` of tensors in channels-last order"  # README: differences
+C_ORDER = "cat` and `stack` of tensors in channels-last order"  # docs/differences.md
 DIFFERENT = {"along the channels", "along the batch", "along a row", "stacked", "stacked at 1", "stacked at 2", "volumes",
              "one", "sliced"}  # fmt: skip
 

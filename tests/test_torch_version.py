@@ -73,3 +73,7 @@ def test_arguments(message):
     with pytest.raises(TypeError) as caught:
         ARGUMENTS[message](autograd_cy.ones(2, 3))
     assert message in str(caught.value)
+
+
+def test_the_module_of_versions_need_not_be_imported():
+    assert autograd_cy.version.cuda is None and "version" in dir(autograd_cy)

@@ -75,14 +75,14 @@ def test_gradient_of_an_expanded_tensor():
     ],
 )
 def test_what_does_not_fit(call):
-    """A README difference: PyTorch raises RuntimeError for want of memory."""
+    """A row of docs/differences.md: PyTorch raises RuntimeError for want of memory."""
     with pytest.raises(RuntimeError if IS_TORCH else MemoryError):
         call()
 
 
 @pytest.mark.parametrize("call", [lambda: torch.zeros(2**40, 2**40), lambda: torch.zeros(2**62, 2**10, 0)])
 def test_what_cannot_be_counted(call):
-    """A README difference: an address space that is too small is NumPy's ValueError."""
+    """A row of docs/differences.md: an address space that is too small is NumPy's ValueError."""
     with pytest.raises(RuntimeError if IS_TORCH else ValueError):
         call()
 

@@ -46,13 +46,14 @@ cdef class Extreme(WeightedReduction):
         y = y.reshape(reduced_sizes(x, dims, True))
         equal = self.is_result(x, y)
         count = np.sum(equal, dim_tuple(dims) if cnp.PyArray_NDIM(x) else None, keepdims=True)
+        count = np.maximum(count, ~np.isnan(y))         # of what was overwritten nothing is the result
         with np.errstate(invalid="ignore"):
             return new_tensor(np.asarray(np.divide(equal, count, dtype=x.dtype)))
 
     cdef object rule(self, object g, int i):
         """The other elements get zeros, also from an infinite gradient."""
         weights = self.weights()
-        return in_type(self.spread(g) * weights, self.code0).masked_fill(~(weights > 0), 0)
+        return in_type(self.spread(g) * weights, self.code0).masked_fill(weights == 0, 0)
 
     cdef object is_result(self, cnp.ndarray x, cnp.ndarray y):
         return np.equal(x, y)

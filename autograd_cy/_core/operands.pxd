@@ -59,7 +59,7 @@ cdef inline int operand_code(Tensor x, object value) except -2:
 
 cdef inline int rank_of(Tensor x) noexcept:
     """The rank of an operand in promotion: numbers, then 0-d, then dimensions."""
-    return 0 if x is None else 2 if cnp.PyArray_NDIM(x.array) else 1
+    return 0 if x is None or x.is_number else 2 if cnp.PyArray_NDIM(x.array) else 1
 
 
 cdef inline cnp.ndarray operand_array(Tensor x, object value, int own, int code):

@@ -33,12 +33,15 @@ cdef cnp.ndarray keep_number(CachedNumber *place, object number, int code):
 
 
 cdef Tensor foreign_operand(object value):
-    """An operand that is neither Tensor nor Python number: an ndarray, a NumPy scalar; None for anything else."""
+    """An operand that is neither Tensor nor Python number: an ndarray, a NumPy scalar, which counts as the Python number of
+    its kind; None for anything else."""
     if isinstance(value, cnp.ndarray):
         return sharing(value)
-    if isinstance(value, np.generic):
-        return from_array(np.asarray(value))
-    return None
+    if not isinstance(value, np.generic):
+        return None
+    number = value.item()
+    cdef int code = number_code(number)
+    return from_array(np.asarray(value)) if code < 0 else number_tensor(number_array(number, code))
 
 
 cdef Tensor number_tensor(cnp.ndarray array):

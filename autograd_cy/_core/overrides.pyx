@@ -22,7 +22,6 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
 from autograd_cy._core.keywords cimport called_otherwise, has_another_meaning
-from autograd_cy._core.state cimport DEBUG
 cimport autograd_cy._core.tensor as tensor_module
 from autograd_cy._core.tensor cimport (
     ADD, AND, DIV, EQ, GE, GT, ITEM, LE, LT, MATMUL, MUL, NE, OPERATORS, OR, POW, RDIV, RSUB, SUB, XOR,

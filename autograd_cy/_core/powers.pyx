@@ -52,6 +52,10 @@ def pow(input, exponent):
 
 cdef object pow_operator(object input, object exponent):
     cdef Tensor a = tensor_of(input), b = tensor_of(exponent)
+    if a is not None and a.is_number:               # a NumPy scalar
+        a, input = None, a.array.item()
+    if b is not None and b.is_number:
+        b, exponent = None, b.array.item()
     cdef int a_code = operand_code(a, input), b_code = operand_code(b, exponent), code
     if a_code < 0 or b_code < 0 or a is None and b is None:
         return declined("pow", input, exponent)

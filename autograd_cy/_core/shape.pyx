@@ -304,13 +304,13 @@ cdef int note_former(Tensor tensor) except -1:
     return 0
 
 
-def resize_(Tensor self, *sizes):
-    """resize_(sizes) -> Tensor: give the tensor other sizes, in place; new elements are zeros.
+def resize_(Tensor self, *size):
+    """resize_(size) -> Tensor: give the tensor other sizes, in place; new elements are zeros.
 
     The memory stays where it is as long as it suffices: what the tensor is a view of shows there, too. RuntimeError for a
     tensor that requires grad, for negative sizes, and for an inference tensor outside of inference mode.
     """
-    cdef tuple wanted = sizes_of(sizes)
+    cdef tuple wanted = sizes_of(size)
     cdef cnp.ndarray flat
     cdef cnp.npy_intp kept, step = cnp.PyArray_ITEMSIZE(self.array)
     if wants_grad(self):

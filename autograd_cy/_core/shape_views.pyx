@@ -126,8 +126,8 @@ def reshape(input, *shape):
 
 
 @op(methods=("view",))
-def view(input, *shape):
-    """view(input, shape) -> Tensor: a view in another shape; RuntimeError where only a copy has that shape.
+def view(input, *size):
+    """view(input, size) -> Tensor: a view in another shape; RuntimeError where only a copy has that shape.
 
     >>> import autograd_cy as ag
     >>> ag.tensor([1.0, 2.0, 3.0, 4.0]).view(2, 2)
@@ -135,9 +135,9 @@ def view(input, *shape):
             [3., 4.]])
     """
     cdef Tensor x = as_tensor(input, "view")
-    if len(shape) == 1 and (isinstance(shape[0], dtype) or isinstance(shape[0], np.dtype)):
+    if len(size) == 1 and (isinstance(size[0], dtype) or isinstance(size[0], np.dtype)):
         raise NotImplementedError("view(dtype) is not supported; use to(dtype)")
-    cdef tuple sizes = inferred(sizes_of(shape), cnp.PyArray_SIZE(x.array))
+    cdef tuple sizes = inferred(sizes_of(size), cnp.PyArray_SIZE(x.array))
     array = x.array.reshape(sizes)
     if not is_view(array, x.array):
         raise RuntimeError("view size is not compatible with input tensor's size and stride (at least one dimension spans "
@@ -238,8 +238,8 @@ cdef class ExpandBackward0(Node):
 
 
 @op(methods=("expand",))
-def expand(input, *sizes):
-    """expand(input, sizes) -> Tensor: a view broadcast to `sizes`; -1 keeps a dimension's size.
+def expand(input, *size):
+    """expand(input, size) -> Tensor: a view broadcast to `size`; -1 keeps a dimension's size.
 
     >>> import autograd_cy as ag
     >>> ag.tensor([[1.0], [2.0]]).expand(2, 3)
@@ -249,7 +249,7 @@ def expand(input, *sizes):
     cdef Tensor x = as_tensor(input, "expand")
     cdef cnp.npy_intp dims[64]
     cdef cnp.npy_intp strides[64]
-    cdef tuple wanted = sizes_of(sizes), final
+    cdef tuple wanted = sizes_of(size), final
     cdef int ndim = cnp.PyArray_NDIM(x.array), n = len(wanted), axis, own
     if n < ndim or n > 64:
         raise RuntimeError(f"expand(): the number of sizes provided ({n}) must be greater or equal to the number of "

@@ -161,6 +161,8 @@ cdef class ProdBackward(WeightedReduction):
         if array.all():
             return (self.spread(unpack(self, 2)) / x).conj()
         if self.constants[0] is None:
+            if np.isnan(unpack(self, 2).item()) and np.count_nonzero(array) < array.size - 1:
+                return new_tensor(np.zeros_like(array))     # two zeros make all products zero, as PyTorch sees it
             return others(x.reshape(-1)).reshape(shape_of(x)).conj()
         return others(x.transpose(self.constants[0], -1)).transpose(self.constants[0], -1).conj()
 

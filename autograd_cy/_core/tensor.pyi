@@ -248,10 +248,10 @@ class Tensor(TensorBase):
     def exp_(self) -> Tensor:
         """exp() written into the tensor's own memory."""
     @overload
-    def expand(self, sizes: Sequence[_int], /) -> Tensor:
-        """a view broadcast to `sizes`; -1 keeps a dimension's size."""
+    def expand(self, size: Sequence[_int], /) -> Tensor:
+        """a view broadcast to `size`; -1 keeps a dimension's size."""
     @overload
-    def expand(self, *sizes: _int) -> Tensor: ...
+    def expand(self, *size: _int) -> Tensor: ...
     def expand_as(self, other: Tensor) -> Tensor:
         """expand(other.shape)."""
     def fill_(self, value: _Number | Tensor) -> Tensor:
@@ -425,14 +425,14 @@ class Tensor(TensorBase):
         """what Tensor(...) makes of the same arguments, with this tensor's dtype."""
     @overload
     def new_empty(
-        self, size: Sequence[_int], /, *, dtype: _DType | None = None, device: _device | str | None = None,
-        requires_grad: _bool = False
+        self, shape: Sequence[_int], /, *, size: _int | None = None, dtype: _DType | None = None,
+        device: _device | str | None = None, requires_grad: _bool = False
     ) -> Tensor:
         """empty of that size, by default with this tensor's dtype."""
     @overload
     def new_empty(
-        self, *size: _int, dtype: _DType | None = None, device: _device | str | None = None,
-        requires_grad: _bool = False
+        self, *shape: _int, size: _int | None = None, dtype: _DType | None = None,
+        device: _device | str | None = None, requires_grad: _bool = False
     ) -> Tensor: ...
     def new_full(
         self, size: Sequence[_int], fill_value: _Number, *, dtype: _DType | None = None,
@@ -441,14 +441,14 @@ class Tensor(TensorBase):
         """filled with one value, by default with this tensor's dtype."""
     @overload
     def new_ones(
-        self, size: Sequence[_int], /, *, dtype: _DType | None = None, device: _device | str | None = None,
-        requires_grad: _bool = False
+        self, shape: Sequence[_int], /, *, size: _int | None = None, dtype: _DType | None = None,
+        device: _device | str | None = None, requires_grad: _bool = False
     ) -> Tensor:
         """ones of that size, by default with this tensor's dtype."""
     @overload
     def new_ones(
-        self, *size: _int, dtype: _DType | None = None, device: _device | str | None = None,
-        requires_grad: _bool = False
+        self, *shape: _int, size: _int | None = None, dtype: _DType | None = None,
+        device: _device | str | None = None, requires_grad: _bool = False
     ) -> Tensor: ...
     def new_tensor(
         self, data: Any, *, dtype: _DType | None = None, device: _device | str | None = None,
@@ -457,14 +457,14 @@ class Tensor(TensorBase):
         """a copy of data with this tensor's dtype."""
     @overload
     def new_zeros(
-        self, size: Sequence[_int], /, *, dtype: _DType | None = None, device: _device | str | None = None,
-        requires_grad: _bool = False
+        self, shape: Sequence[_int], /, *, size: _int | None = None, dtype: _DType | None = None,
+        device: _device | str | None = None, requires_grad: _bool = False
     ) -> Tensor:
         """zeros of that size, by default with this tensor's dtype."""
     @overload
     def new_zeros(
-        self, *size: _int, dtype: _DType | None = None, device: _device | str | None = None,
-        requires_grad: _bool = False
+        self, *shape: _int, size: _int | None = None, dtype: _DType | None = None,
+        device: _device | str | None = None, requires_grad: _bool = False
     ) -> Tensor: ...
     def norm(
         self, p: _float | str = "fro", dim: _Dims | None = None, keepdim: _bool = False, out: None = None,
@@ -519,10 +519,10 @@ class Tensor(TensorBase):
     def reshape_as(self, other: Tensor) -> Tensor:
         """reshape(other.shape)."""
     @overload
-    def resize_(self, sizes: Sequence[_int], /) -> Tensor:
+    def resize_(self, size: Sequence[_int], /) -> Tensor:
         """give the tensor other sizes, in place; new elements are zeros."""
     @overload
-    def resize_(self, *sizes: _int) -> Tensor: ...
+    def resize_(self, *size: _int) -> Tensor: ...
     def retain_grad(self) -> None:
         """keep the `.grad` of this computed tensor in the backward passes to come."""
     @property
@@ -648,10 +648,10 @@ class Tensor(TensorBase):
     ) -> Tensor:
         """the variance of all elements, or along `dim`."""
     @overload
-    def view(self, shape: Sequence[_int], /) -> Tensor:
+    def view(self, size: Sequence[_int], /) -> Tensor:
         """a view in another shape; RuntimeError where only a copy has that shape."""
     @overload
-    def view(self, *shape: _int) -> Tensor: ...
+    def view(self, *size: _int) -> Tensor: ...
     def view_as(self, other: Tensor) -> Tensor:
         """view(other.shape)."""
     volatile: _bool

@@ -24,11 +24,9 @@ cdef extern from *:
     """
 
 cdef inline real weighed(real x, real c, real s, bint sign) noexcept nogil:
-    cdef real y
     if not sign:
         return (x - c) * s
-    y = s if x > 0 else x * s               # of 0 and of nan, too
-    return -s if x < 0 else y
+    return (<real> (x > 0) - <real> (x < 0)) * s        # sgn(nan) is 0
 
 
 cdef inline void weigh(char **args, npy_intp n, const npy_intp *strides, real kind, bint sign) noexcept nogil:

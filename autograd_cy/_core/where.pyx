@@ -1,5 +1,7 @@
 """where: a choice between two tensors. Formulas of the elementwise table use it, so it stands below them."""
 
+import warnings
+
 import numpy as np
 
 cimport cython
@@ -7,7 +9,7 @@ cimport numpy as cnp
 
 from autograd_cy._core.choice_loops cimport chosen
 from autograd_cy._core.conversions cimport assigned
-from autograd_cy._core.dtypes cimport BOOL, code_of, result_code
+from autograd_cy._core.dtypes cimport BOOL, UINT8, code_of, dtype_of, result_code
 from autograd_cy._core.operands cimport operand_array, operand_code, rank_of, tensor_of
 from autograd_cy._core.pointwise_node cimport PointwiseNode, fitted_tensor, note_shapes
 from autograd_cy._core.record cimport as_tensor, is_wanted, record_all
@@ -50,7 +52,11 @@ def where(condition, input=None, other=None):
             isinstance(condition, Tensor) and code_of((<Tensor> condition).array) == BOOL):
         condition, input = input, condition
     cdef Tensor c = as_tensor(condition, "where")
-    if code_of(c.array) != BOOL:
+    if code_of(c.array) == UINT8:
+        warnings.warn("where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
+                      "version of PyTorch. Use a boolean condition instead.", UserWarning, stacklevel=2)
+        c = c.to(dtype_of(BOOL))
+    elif code_of(c.array) != BOOL:
         raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {c.dtype}")
     cdef Tensor a = tensor_of(input), b = tensor_of(other)
     cdef int a_code = operand_code(a, input), b_code = operand_code(b, other)
@@ -76,4 +82,4 @@ def where(condition, input=None, other=None):
 
 cdef tuple places(cnp.ndarray condition):
     """The indices of what isn't 0, a tensor for each dimension."""
-    return tuple([new_tensor(numbers) for numbers in np.nonzero(np.atleast_1d(condition))])
+    return tuple([new_tensor(np.ascontiguousarray(numbers)) for numbers in np.nonzero(np.atleast_1d(condition))])

@@ -166,6 +166,9 @@ def _check(probe: "_Probe", tolerances: "_Tolerances", modes: _Modes) -> None:
         check_zero_seeds,
     )
 
+    if not any(isinstance(output, Tensor) for output in probe.outputs):
+        returned = ", ".join(type(output).__name__ for output in probe.outputs) or "nothing"
+        raise ValueError(f"gradcheck expects a function that returns a Tensor, or several, but got: {returned}")
     if not probe.targets:
         check_constant(probe, tolerances.eps)
         return

@@ -11,7 +11,7 @@ from .._core.engine import run_task as _run_task
 from .._core.overrides import handle_torch_function, has_torch_function
 from .._core.shape import stack
 from .._core.tensor import Tensor
-from .._creation import full
+from .._creation import full, zeros_like
 from .._once import warn_once as _warn_once
 
 __all__ = ["backward", "grad"]
@@ -44,7 +44,7 @@ def _zeros_for(x, create_graph):
     """What grad() returns with materialize_grads for an input that was not used."""
     if isinstance(x, GradientEdge):
         raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
-    return x.detach().new_zeros(x.shape, requires_grad=create_graph)
+    return zeros_like(x.detach(), requires_grad=create_graph)
 
 
 def _materialized(inputs, results, create_graph):
