@@ -98,3 +98,9 @@ def test_hooks_of_what_is_resized_stay() -> None:
         torch.mul(forward.make_dual(torch.ones(2), torch.ones(2)), 3.0, out=x)
     x.sum().backward()
     assert [g.tolist() for g in seen] == [[1.0, 1.0]]
+
+
+def test_what_is_resized_has_the_order_of_the_result():
+    x = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]).t()
+    out = torch.empty(0, dtype=torch.float64)
+    assert torch.sin(x, out=out) is out and out.stride() == (1, 3) and out.tolist() == x.sin().double().tolist()

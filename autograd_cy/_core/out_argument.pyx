@@ -5,10 +5,10 @@ Operations don't have the parameter; the step of NOTE [Overrides] comes here whe
 
 cimport numpy as cnp
 
-from autograd_cy._core.buffers cimport new_array
 from autograd_cy._core.dtypes cimport check_cast, code_of
 from autograd_cy._core.inference cimport check_write
 from autograd_cy._core.modes cimport Extent, current_mode, enter_modes, leave_modes
+from autograd_cy._core.orders cimport copy_in_order
 from autograd_cy._core.state cimport NO_GRAD, OP_HOOKS, thread_state
 from autograd_cy._core.tensor cimport Tensor, TensorExtras, count_write, extras_of_tensor, new_tensor, version_of, wants_grad
 
@@ -48,8 +48,7 @@ cdef object call_into(object function, tuple args, dict kwargs):
 
 cdef Tensor take_over(Tensor out, Tensor result, str name):
     """Give a tensor without elements those of the result, and its tangent: case 7 of NOTE [All or nothing]."""
-    cdef Tensor fresh = new_tensor(new_array(code_of(out.array), cnp.PyArray_NDIM(result.array),
-                                             cnp.PyArray_DIMS(result.array)))
+    cdef Tensor fresh = new_tensor(copy_in_order(result.array, code_of(out.array)))
     (<object> fresh).copy_(result)
     cdef TensorExtras made = fresh.extras
     if made is not None:

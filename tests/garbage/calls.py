@@ -53,6 +53,8 @@ def _in_context(seed, number, note):
     wrong = []
     if error is not None and not (isinstance(error, MemoryError) and maker.huge):  # there is none for what was asked
         wrong.append(complaint(error))
+    if isinstance(error, MemoryError):
+        error.__traceback__ = None  # whose frames hold what took it
     if error is not None or is_pure(name, kwargs):
         wrong += [changed(x, state, name) for x, state in before]
     wrong += [f"an exception was lost: {lost!r}" for lost in unraisable]

@@ -56,6 +56,7 @@ ON_PURPOSE = [
     (None, "^no hooks$"),  # of a checkpoint that need not be computed again
     (None, "detached in-place"),  # what was saved of it is as good as before
     (None, "moved into the graph interior"),
+    ("", "moved into the graph interior"),
     (None, "Setting a forward grad that itself has a forward gradient"),  # a tangent that was written with a dual
     (None, "Inference tensors do not track version counter"),  # whose `.data` was replaced
     ("Inference tensors cannot be saved", "Inference tensors do not track version counter"),

@@ -12,7 +12,7 @@ def excuse_for_error(pair, text):
     """Of a line that raises here or there alone, or another error."""
     if any(pair.theirs.is_integer(name) and t.requires_grad for name, t in pair.theirs.tensors.items()):
         return "an integer that requires grad"
-    if "CheckpointError" in text and has(pair.lines, r"detach_\(|requires_grad(_\(| = )"):
+    if "CheckpointError" in text and has(pair.lines, r"detach_\(|requires_grad(_\(| = )|\.data = "):
         return "an argument of a checkpoint with another flag"
     if has(pair.lines, "create_graph") and re.search(IS_CONSTANT, text):
         return "the graph of a derivative depends on the formula"
@@ -29,6 +29,12 @@ def excuse_for_line(pair, line, error):
     """Of all that comes after a line, which did the same on both, or raised the same error."""
     if "InPlace" in line and error is not None:
         return "refused before it has written, or after"
+    tensors, found = pair.theirs.tensors, re.search(r"(\w+)\.data = (\w+)", line)
+    if found and any(name in tensors and tensors[name].is_inference() for name in found.groups()):
+        return "data of an inference tensor: of two kinds at once in PyTorch"
+    found = re.search(r"stack\(\[(\w+)", line)
+    if found and found[1] in tensors and tensors[found[1]].is_inference():
+        return "stack of inference tensors: a view in PyTorch"
     if "create_graph" in line and pair.ours.flags() != pair.theirs.flags():
         return "whether a derivative that is a constant requires grad depends on the formula"
     return None
@@ -46,6 +52,8 @@ def excuse_for_field(pair, field, found, expected, name):
         return "a view with other memory than its base, or whose base was detached after a write"
     if field == "grad" and has(lines, r"\.data = ") and has(lines, WRITE):
         return "a view with other memory than its base that was written: here it counts where it lies"
+    if field == "grad" and shares_gradient(pair.theirs.tensors[name]):
+        return "PyTorch adds to two gradients in one memory, to each of them twice"
     if field == "grad" and has(lines, r"Parts\.") and has(lines, r"retain_grad\(|inputs="):
         return "PyTorch takes the gradient of another result where one is written"
     if field in ("grad", "values") and recorded and has(lines, r"sgn\(") and is_nan(found):
@@ -59,6 +67,8 @@ def excuse_for_field(pair, field, found, expected, name):
     if field == "tangent" or (field == "grad" and recorded):
         if is_nothing(found) and is_nothing(expected):
             return "none, or zeros"
+    if field == "tangent" and has(lines, r"maximum|minimum") and is_nan(pair.theirs.tensors[name].tolist()):
+        return "at NaN, the other operand's in PyTorch, not what backward makes of it"
     if field == "tangent" and None not in (found, expected) and found[1:] == expected[1:]:
         if "complex" in found[0] or has(lines, "alpha="):
             return "a tangent has another type in PyTorch"
@@ -69,6 +79,13 @@ def excuse_for_field(pair, field, found, expected, name):
     if field == "log" and has(lines, NODE_HOOK) and has(lines, r"\] .?.?= |copy_|cat\(|stack\(|\.real|\.imag|view_as_"):
         return "what is joined or assigned: an input of the node, in its own shape, or one of a view of it"
     return None
+
+
+def shares_gradient(t):
+    """Whether a gradient is a part of PyTorch's memory for another one, as the real part of a complex one is."""
+    g = t.grad
+    storage = getattr(g, "untyped_storage", None)
+    return storage is not None and storage().nbytes() > g.numel() * g.element_size()
 
 
 def has(lines, pattern):

@@ -100,7 +100,7 @@ def tried(function, *args):
     try:
         return function(*args)
     except (RuntimeError, AttributeError) as error:
-        return f"{type(error).__name__}"
+        return "?" if "INTERNAL ASSERT" in str(error) else type(error).__name__
 
 
 def base_name(t, names):
