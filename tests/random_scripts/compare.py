@@ -4,7 +4,7 @@ import cmath
 import re
 
 from random_scripts.differences import IN_PART, ON_PURPOSE, OTHERWISE, PRECISION, UNSEEN
-from random_scripts.excuses import excuse_for_error, excuse_for_field, excuse_for_line
+from random_scripts.excuses import excuse_for_error, excuse_for_field, excuse_for_line, shares_gradient
 from random_scripts.session import Session
 from random_scripts.writer import overlap
 
@@ -31,6 +31,7 @@ class Pair:
         self.lines = []
         self.tolerance = 1e-8
         self.unseen = set()  # fields that are not compared
+        self.shares_gradients = False  # whether one of PyTorch's was a part of another one
 
     def run(self, line):
         self.lines.append(line)
@@ -48,6 +49,7 @@ class Pair:
             give_up_if(excuse_for_error(self, str(found)), found)
             raise
         give_up_if(excuse_for_line(self, line, theirs))
+        self.shares_gradients |= "backward" in line and any(map(shares_gradient, self.theirs.tensors.values()))
         self.same("log", self.ours.log, self.theirs.log)
         if len(self.ours.log) > 200:
             self.ours.log.clear(), self.theirs.log.clear()

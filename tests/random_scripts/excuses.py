@@ -52,7 +52,7 @@ def excuse_for_field(pair, field, found, expected, name):
         return "a view with other memory than its base, or whose base was detached after a write"
     if field == "grad" and has(lines, r"\.data = ") and has(lines, WRITE):
         return "a view with other memory than its base that was written: here it counts where it lies"
-    if field == "grad" and shares_gradient(pair.theirs.tensors[name]):
+    if field == "grad" and pair.shares_gradients:
         return "PyTorch adds to two gradients in one memory, to each of them twice"
     if field == "grad" and has(lines, r"Parts\.") and has(lines, r"retain_grad\(|inputs="):
         return "PyTorch takes the gradient of another result where one is written"
@@ -83,7 +83,7 @@ def excuse_for_field(pair, field, found, expected, name):
 
 def shares_gradient(t):
     """Whether a gradient is a part of PyTorch's memory for another one, as the real part of a complex one is."""
-    g = t.grad
+    g = t.grad if t.is_leaf else None
     storage = getattr(g, "untyped_storage", None)
     return storage is not None and storage().nbytes() > g.numel() * g.element_size()
 
