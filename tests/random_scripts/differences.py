@@ -66,6 +66,7 @@ ON_PURPOSE = [
     ("", FORBIDDEN),
     ("", "INTERNAL ASSERT FAILED|Expected gradient function to be set|Inference tensors cannot be saved|ComplexHalf"),
     ("", "has no attribute 'next_functions'|Could this error message be improved|must have a stride divisible by"),
+    ("", "must have a last dimension with stride 1"),
     ("", "unallocated storage|ZeroTensors are immutable"),
     ("can't be cast", ""),
     ("", "can't be cast"),

@@ -81,9 +81,9 @@ def excuse_for_field(pair, field, found, expected, name):
     return None
 
 
-def shares_gradient(t):
-    """Whether a gradient is a part of PyTorch's memory for another one, as the real part of a complex one is."""
-    g = t.grad if t.is_leaf else None
+def shares_gradient(leaf):
+    """Whether its gradient is a part of PyTorch's memory for another one, as the real part of a complex one is."""
+    g = leaf.grad
     storage = getattr(g, "untyped_storage", None)
     return storage is not None and storage().nbytes() > g.numel() * g.element_size()
 
