@@ -122,3 +122,19 @@ def test_mark_shared_storage_is_deprecated():
 
     with pytest.warns(FutureWarning, match="`mark_shared_storage` is deprecated"):
         define(forward, returning(ones)).apply(leaf([1.0, 2.0]))
+
+
+def test_a_complex_gradient_for_a_real_input_is_an_error():
+    """Its imaginary part was lost."""
+
+    class Complex(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 1j
+
+    with pytest.raises(RuntimeError, match=r"(?i)complex"):
+        Complex.apply(leaf([1.0, 2.0])).sum().backward()

@@ -135,3 +135,11 @@ def test_what_the_core_makes_is_not_made_by_new():
     for made in (torch.float32, (x * x).grad_fn._raw_saved_self):
         with pytest.raises(TypeError, match=r"cannot create '.*' instances"):
             type(made).__new__(type(made))
+
+
+def test_a_hook_on_the_node_of_clamp_sees_one_gradient():
+    x, seen = leaf([-1.0, 0.5, 2.0]), []
+    y = x.clamp(0, 1)
+    y.grad_fn.register_hook(lambda inputs, outputs: seen.append((len(inputs), len(outputs))))
+    y.sum().backward()
+    assert seen == [(1, 1)] and len(y.grad_fn.next_functions) == 1

@@ -137,3 +137,20 @@ def test_a_long_graph_is_searched_without_recursion():
         y = y + 1
     text = message(y.backward)
     assert "output 0 of MulBackward0" in text and "used by AddBackward0" in text
+
+
+def test_two_backwards_over_a_sum_with_a_factor():
+    """`add(alpha=2)` keeps no tensor, so its graph can be walked twice, retained or not."""
+    x, y = leaf([1.0, 2.0]), leaf([3.0, 4.0])
+    total = torch.add(x, y, alpha=2).sum()
+    total.backward()
+    total.backward()
+    assert x.grad.tolist() == [2, 2] and y.grad.tolist() == [4, 4]
+
+
+@pytest.mark.parametrize("name", ["relu", "nll_loss"])
+def test_what_is_linear_differentiated_twice_is_zero(name):
+    x = leaf([1.0, -2.0])
+    loss = x.relu().sum() if name == "relu" else torch.nn.functional.nll_loss(x[None], torch.tensor([0]))
+    (g,) = torch.autograd.grad(loss, x, create_graph=True)
+    assert torch.autograd.grad(g.sum(), x, allow_unused=True, materialize_grads=True)[0].tolist() == [0, 0]

@@ -54,6 +54,11 @@ def penalty(w: Tensor) -> Tensor:
     return (g * g).sum()
 
 
+def find_nan(loss: Tensor) -> None:
+    with torch.autograd.detect_anomaly(), torch.autograd.set_detect_anomaly(True, check_nan=True):
+        loss.backward()
+
+
 def train(steps: int = 3) -> tuple[float, float]:
     torch.manual_seed(0)
     x, target = torch.randn(16, 4), torch.randint(0, 3, (16,))
@@ -65,6 +70,8 @@ def train(steps: int = 3) -> tuple[float, float]:
         update(net.weights, 0.1)
         if loss.item() < best:
             best = float(loss.item())
+    handle = net.weights[0].register_hook(lambda g: g * 2)
+    handle.remove()
     with torch.no_grad(), torch.set_grad_enabled(False):
         named: Named = x.as_subclass(Named)
         assert named.shape[0] == len(x)

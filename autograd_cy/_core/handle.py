@@ -1,6 +1,8 @@
 """RemovableHandle: what registering a hook returns (knows no node)."""
 
 import weakref
+from collections.abc import Callable
+from typing import Any
 
 
 class RemovableHandle:
@@ -19,27 +21,27 @@ class RemovableHandle:
 
     next_id = 0
 
-    def __init__(self, hooks_dict, *, extra_dict=None):
+    def __init__(self, hooks_dict: Any, *, extra_dict: Any = None) -> None:
         extra = [] if extra_dict is None else extra_dict if isinstance(extra_dict, list) else [extra_dict]
         self._dicts = tuple(weakref.ref(hooks) for hooks in (hooks_dict, *extra))
         self.id = RemovableHandle.next_id
         RemovableHandle.next_id += 1
 
-    def remove(self):
+    def remove(self) -> None:
         """Take the hook away."""
         for reference in self._dicts:
             hooks = reference()
             if hooks is not None:
                 hooks.pop(self.id, None)
 
-    def __enter__(self):
+    def __enter__(self) -> "RemovableHandle":
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         self.remove()
 
 
-def register(hooks, hook):
+def register(hooks: Any, hook: Callable[..., Any]) -> RemovableHandle:
     """Enter a hook in a dict of hooks and return its handle."""
     if not callable(hook):
         raise TypeError(f"a hook must be callable, not {type(hook).__name__}")

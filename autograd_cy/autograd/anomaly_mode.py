@@ -4,6 +4,7 @@ Like all modes it belongs to the context in which it was set, and to its thread.
 """
 
 import warnings
+from typing import Any
 
 from .._core.modes import are_on as _are_on
 from .._core.modes import mode_bit as _mode_bit
@@ -41,7 +42,7 @@ def is_anomaly_check_nan_enabled() -> bool:
     return not _are_on(_KEEP_NAN)
 
 
-def set_anomaly_enabled(enabled, check_nan=True):
+def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
     """set_anomaly_enabled(enabled, check_nan=True): switch anomaly mode on or off; TypeError for what is not a bool.
 
     >>> import autograd_cy as ag
@@ -50,7 +51,7 @@ def set_anomaly_enabled(enabled, check_nan=True):
     _swap(enabled, check_nan)
 
 
-def _swap(enabled, check_nan):
+def _swap(enabled: bool, check_nan: bool) -> Any:
     """Set the mode, and return what restores the one before."""
     for position, (name, value) in enumerate((("enabled", enabled), ("check_nan", check_nan)), 1):
         if not isinstance(value, bool):
@@ -82,7 +83,7 @@ class detect_anomaly:
 
     __slots__ = ("_previous", "check_nan")
 
-    def __init__(self, check_nan=True):
+    def __init__(self, check_nan: bool = True) -> None:
         self.check_nan = check_nan
         warnings.warn(
             "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
@@ -90,10 +91,10 @@ class detect_anomaly:
             stacklevel=2,
         )
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         self._previous = _swap(True, self.check_nan)
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         _restore_modes(self._previous)
         self._previous = None
 
@@ -109,13 +110,13 @@ class set_detect_anomaly:
 
     __slots__ = ("_previous",)
 
-    def __init__(self, mode, check_nan=True):
+    def __init__(self, mode: bool, check_nan: bool = True) -> None:
         self._previous = _swap(mode, check_nan)
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         pass
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         _restore_modes(self._previous)
         self._previous = None
 
@@ -138,9 +139,9 @@ class detect_nan(_ModeDecorator):
 
     __slots__ = ("_previous",)
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         self._previous = _swap_modes(_DETECT_NAN, 0)
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         _restore_modes(self._previous)
         self._previous = None
