@@ -102,6 +102,8 @@ def laid_out_like(array: np.ndarray, make: Callable[..., np.ndarray], *options: 
     """``make(shape, *options)`` with the shape of ``array``, its dimensions in memory as a copy would have them."""
     if array.flags.c_contiguous:
         return make(array.shape, *options)
+    if array.flags.f_contiguous:  # a transposed one, without the search
+        return make(array.shape[::-1], *options).T
     order = axes_in_memory(array)
     return make(tuple(array.shape[axis] for axis in order), *options).transpose(np.argsort(order))
 

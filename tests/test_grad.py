@@ -243,7 +243,3 @@ def test_only_inputs_is_deprecated():
 def test_materialized_zeros_have_the_layout_of_the_leaf():
     x, unused = leaf([1.0]), torch.ones(3, 2).t().requires_grad_()
     assert grad((x * x).sum(), [x, unused], materialize_grads=True)[1].stride() == (1, 2)
-
-
-def test_places_of_a_condition_are_dense():
-    assert [t.stride() for t in torch.where(torch.tensor([[1, 0], [1, 1]]))] == [(1,), (1,)]

@@ -325,3 +325,7 @@ def test_of_cat_and_stack(name, call, expected):
     found = call(ag, channels_last(ag, 2, 3, 4, 5))
     assert (tuple(found.stride()) == expected) == (name not in DIFFERENT)
     assert found.is_contiguous()
+
+
+def test_places_of_a_condition_are_dense():
+    assert [t.stride() for t in ag.where(ag.tensor([[1, 0], [1, 1]]))] == [(1,), (1,)]
