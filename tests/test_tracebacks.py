@@ -85,3 +85,10 @@ def test_an_error_that_is_raised_again_keeps_its_frames():
     x.register_hook(hook)
     names = frames_of(lambda: (x * 2).sum().backward())
     assert names[-2:] == ["hook", "tensor.Tensor.__getitem__"] and len(caught) == 1
+
+
+@pytest.mark.parametrize("start", [lambda x: x.backward(), lambda x: torch.autograd.backward(x, torch.ones(7))])
+def test_a_backward_that_cannot_start(start):
+    """The method, the function, what checks the arguments; and a fourth once a subclass has taken over methods."""
+    names = [name for name in frames_of(start, leaf([1.0, 2.0]) * 2)[1:] if name != "overrides.overridable.stepped"]
+    assert names[-1] == "backward_arguments.make_seeds" and set(names[:-1]) == {"backward"} and len(names) <= 3

@@ -3,6 +3,8 @@
 A root or input is a Tensor or a GradientEdge.
 """
 
+import numpy as np
+
 cimport numpy as cnp
 
 from autograd_cy._core.buffers cimport new_array
@@ -109,15 +111,91 @@ cdef int check_edge(object edge) except -1:
     return 0
 
 
-def implicit_seed(Tensor output):
-    """The gradient that a scalar has if none is given: 1, of its shape and type."""
-    cdef cnp.ndarray array = new_array(code_of(output.array), cnp.PyArray_NDIM(output.array), cnp.PyArray_DIMS(output.array))
-    array.fill(1)
-    return new_tensor(array)
+def make_seeds(tuple outputs, object seeds, bint batched):
+    """One gradient for each output, checked: of its shape (`batched`: one dimension more) and type; 1 where none is given."""
+    cdef tuple given
+    if seeds is None:
+        given = (None,) * len(outputs)
+    else:
+        given = tuple(seeds) if isinstance(seeds, (tuple, list)) else (seeds,)
+    if len(given) != len(outputs):
+        raise RuntimeError(
+            f"got {len(outputs)} tensors and {len(given)} gradients: give one gradient (or None) for each tensor")
+    if len(outputs) == 1:
+        return (seed_for(outputs[0], given[0], 0, batched),)
+    return tuple([seed_for(outputs[i], given[i], i, batched) for i in range(len(outputs))])
 
 
-def is_like(object root, object seed):
+cdef object seed_for(object output, object seed, int position, bint batched):
+    if not batched and is_like(output, seed):
+        return seed
+    if not isinstance(output, (Tensor, GradientEdge)):
+        raise AssertionError(f"Expected output to be a torch.Tensor, but output {position} is {type(output).__name__}")
+    if seed is not None:
+        return checked_seed(output, seed, position, batched)
+    if isinstance(output, GradientEdge):
+        return ones_for_edge(output, position)
+    return ones_for(output, position) if output.requires_grad else None
+
+
+cdef bint is_like(object root, object seed) except -1:
     """Whether both are Tensors of one shape and type: then the one is a gradient for the other."""
     return (isinstance(root, Tensor) and isinstance(seed, Tensor)
             and cnp.PyArray_SAMESHAPE((<Tensor> root).array, (<Tensor> seed).array)
             and code_of((<Tensor> root).array) == code_of((<Tensor> seed).array))
+
+
+cdef Tensor ones_for(Tensor output, int position):
+    """The gradient that a real scalar has if none is given: 1, of its shape and type."""
+    cdef cnp.ndarray array
+    if cnp.PyArray_SIZE(output.array) != 1:
+        raise RuntimeError(f"grad can be implicitly created only for scalar outputs: output {position} has the shape "
+                           f"{list(output.shape)}; reduce it (sum(), mean()) or pass a gradient of that shape")
+    check_is_real(output.dtype)
+    array = new_array(code_of(output.array), cnp.PyArray_NDIM(output.array), cnp.PyArray_DIMS(output.array))
+    array.fill(1)
+    return new_tensor(array)
+
+
+cdef Tensor ones_for_edge(object edge, int position):
+    """The same of a GradientEdge, which knows what it belongs to only if it was made of a tensor."""
+    if edge.metadata is None or edge.metadata[0].numel() != 1:
+        shape = "a shape that is not known" if edge.metadata is None else f"the shape {list(edge.metadata[0])}"
+        raise RuntimeError(f"grad can be implicitly created only for scalar outputs: output {position} is a GradientEdge of "
+                           f"{shape}; pass a gradient of the tensor's shape")
+    check_is_real(edge.metadata[1])
+    return new_tensor(np.ones(edge.metadata[0], edge.metadata[1].numpy_dtype))
+
+
+cdef int check_is_real(object dtype) except -1:
+    if not dtype.is_floating_point:
+        raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {dtype}: pass a gradient")
+    return 0
+
+
+cdef object checked_seed(object output, object seed, int position, bint batched):
+    """The seed in the output's type, if it is a gradient for it."""
+    if not isinstance(seed, Tensor):
+        raise TypeError(f"gradients can be either Tensors or None, but got {type(seed).__name__}")
+    if isinstance(output, Tensor):
+        output_shape, output_dtype = output.shape, output.dtype
+    elif output.metadata is None:
+        return seed
+    else:
+        output_shape, output_dtype = output.metadata
+    if batched and seed.ndim != len(output_shape) + 1:
+        raise RuntimeError(
+            "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. The "
+            "sizes of the remaining dimensions are expected to match the shape of corresponding output, but a mismatch was "
+            f"detected: grad_output[{position}] has a shape of {seed.shape} and output[{position}] has a shape of "
+            f"{output_shape}.")
+    shape = seed.shape[1:] if batched else seed.shape
+    if shape != output_shape:
+        prefix = "If `is_grads_batched=True`, we interpret the first dimension as the batch. " if batched else ""
+        raise RuntimeError(f"{prefix}Mismatch in shape: grad_output[{position}] has a shape of {seed.shape} and "
+                           f"output[{position}] has a shape of {output_shape}.")
+    if seed.dtype.is_complex != output_dtype.is_complex:
+        raise RuntimeError("For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in "
+                           f"dtype: grad_output[{position}] has a dtype of {seed.dtype} and output[{position}] has a dtype of "
+                           f"{output_dtype}.")
+    return seed if seed.dtype == output_dtype else seed.to(output_dtype)

@@ -76,11 +76,12 @@ op("fmod_by_number", "input, other", same_as="fmod", derivatives={"a": "g"}, nod
 # a number as exponent: at 0.5 NumPy's loop takes the square root, as PyTorch does, so -inf becomes nan. A tensor: never
 op("power_to_number", "input, exponent", "power", {"a": "where(b == 0, 0, g * (b * p))"}, let="p = pow_number(a, b - 1)",
    without=INTEGERS, node="PowBackward0", saved=("self", "exponent"), numbers=1, public=False)
-op("power", "input, exponent", "f", {
-    "a": "where(b == 0, 0, g * (b * p))",
-    "b": ("g * where(where(a == 0, b, -1) >= 0, 0, y * l)", "where(a == 0, 0, g * (y * l))")},
-   let="f = pow(a, b); p = pow(a, b - 1); l = log(a)", node="PowBackward1", saved=("self", "exponent", "result"),
-   public=False)
+POWER = {"a": "where(b == 0, 0, g * (b * p))",
+         "b": ("g * where(where(a == 0, b, -1) >= 0, 0, y * l)", "where(a == 0, 0, g * (y * l))")}
+op("power", "input, exponent", "f", POWER, let="f = pow(a, b); p = pow(a, b - 1); l = log(a)",
+   node="PowBackward1", saved=("self", "exponent", "result"), public=False)
+op("power_to_element", "input, exponent", same_as="power_to_number", derivatives=POWER, let="p = pow(a, b - 1); l = log(a)",
+   node="PowBackward1", saved=("self", "exponent", "result"), public=False)
 op("power_of_number", "exponent, input", "p", let="p = pow(b, a); l = log(b)", derivatives=
    {"a": ("g * where(where(b == 0, a, -1) >= 0, 0, y * l)", "where(b == 0, 0, g * (y * l))")},
    node="PowBackward2", saved=("exponent", "self", "result"), numbers=1, public=False)

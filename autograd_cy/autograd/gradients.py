@@ -4,14 +4,13 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from .._core.backward_arguments import implicit_seed as _implicit_seed
-from .._core.backward_arguments import is_like as _is_like
+from .._core.backward_arguments import make_seeds as _make_seeds
 from .._core.edges import GradientEdge
 from .._core.engine import run_task as _run_task
 from .._core.overrides import handle_torch_function, has_torch_function
 from .._core.shape import stack
 from .._core.tensor import Tensor
-from .._creation import full, zeros_like
+from .._creation import zeros_like
 from .._once import warn_once as _warn_once
 
 __all__ = ["backward", "grad"]
@@ -50,98 +49,6 @@ def _zeros_for(x, create_graph):
 def _materialized(inputs, results, create_graph):
     """The gradients, with zeros for those that are missing. A closure in grad() would cost each call a cell."""
     return tuple(_zeros_for(x, create_graph) if g is None else g for x, g in zip(inputs, results, strict=True))
-
-
-def _ones_for_edge(edge, position):
-    """The same for a GradientEdge, which knows what it belongs to only if it was made of a tensor."""
-    if edge.metadata is None or edge.metadata[0].numel() != 1:
-        shape = "a shape that is not known" if edge.metadata is None else f"the shape {list(edge.metadata[0])}"
-        raise RuntimeError(
-            f"grad can be implicitly created only for scalar outputs: output {position} is a GradientEdge of {shape}; pass "
-            "a gradient of the tensor's shape"
-        )
-    if not edge.metadata[1].is_floating_point:
-        raise RuntimeError(
-            f"grad can be implicitly created only for real scalar outputs but got {edge.metadata[1]}: pass a gradient"
-        )
-    return full(edge.metadata[0], 1.0, dtype=edge.metadata[1])
-
-
-def _ones_for(output, position):
-    """The seed of an output that none was given for: 1 for a real scalar, an error for anything else."""
-    if isinstance(output, GradientEdge):
-        return _ones_for_edge(output, position)
-    if not output.requires_grad:
-        return None
-    if output.numel() != 1:
-        raise RuntimeError(
-            f"grad can be implicitly created only for scalar outputs: output {position} has the shape "
-            f"{list(output.shape)}; reduce it (sum(), mean()) or pass a gradient of that shape"
-        )
-    if not output.dtype.is_floating_point:
-        raise RuntimeError(
-            f"grad can be implicitly created only for real scalar outputs but got {output.dtype}: pass a gradient"
-        )
-    return _implicit_seed(output)
-
-
-def _check_seed(output, seed, position, batched):
-    """Refuse a seed that is not a gradient for the output."""
-    if not isinstance(seed, Tensor):
-        raise TypeError(f"gradients can be either Tensors or None, but got {type(seed).__name__}")
-    if isinstance(output, GradientEdge):
-        if output.metadata is None:
-            return seed
-        output_shape, output_dtype = output.metadata
-    else:
-        output_shape, output_dtype = output.shape, output.dtype
-    if batched and (seed.ndim != len(output_shape) + 1):
-        raise RuntimeError(
-            "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "
-            f"The sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "
-            f"mismatch was detected: grad_output[{position}] has a shape of {seed.shape} and output[{position}] has "
-            f"a shape of {output_shape}."
-        )
-    shape = seed.shape[1:] if batched else seed.shape
-    if shape != output_shape:
-        prefix = "If `is_grads_batched=True`, we interpret the first dimension as the batch. " if batched else ""
-        raise RuntimeError(
-            f"{prefix}Mismatch in shape: grad_output[{position}] has a shape of {seed.shape} and output[{position}] "
-            f"has a shape of {output_shape}."
-        )
-    if seed.dtype.is_complex != output_dtype.is_complex:
-        raise RuntimeError(
-            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
-            f"grad_output[{position}] has a dtype of {seed.dtype} and output[{position}] has a dtype of {output_dtype}."
-        )
-    return seed if seed.dtype == output_dtype else seed.to(output_dtype)
-
-
-def _make_seeds(outputs, seeds, batched=False):
-    """One seed for each output, checked: surplus ones are an error, missing ones are 1 for scalars."""
-    if seeds is None:
-        seeds = (None,) * len(outputs)
-    elif isinstance(seeds, Tensor) or not isinstance(seeds, (tuple, list)):
-        seeds = (seeds,)
-    if len(seeds) != len(outputs):
-        raise RuntimeError(
-            f"got {len(outputs)} tensors and {len(seeds)} gradients: give one gradient (or None) for each tensor"
-        )
-    if len(outputs) == 1:
-        return (_seed_for(outputs[0], seeds[0], 0, batched),)
-    return _seeds_for(outputs, seeds, batched)
-
-
-def _seeds_for(outputs, seeds, batched):
-    return tuple([_seed_for(outputs[i], seeds[i], i, batched) for i in range(len(outputs))])
-
-
-def _seed_for(output, seed, position, batched):
-    if _is_like(output, seed) and not batched:
-        return seed
-    if not isinstance(output, (Tensor, GradientEdge)):
-        raise AssertionError(f"Expected output to be a torch.Tensor, but output {position} is {type(output).__name__}")
-    return _ones_for(output, position) if seed is None else _check_seed(output, seed, position, batched)
 
 
 def _warn_of_cycle():
@@ -190,7 +97,7 @@ def backward(
     wanted = () if inputs is None else _values_of(inputs, "backward")
     if inputs is not None and not wanted:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-    seeds = _make_seeds(roots, grad_tensors)
+    seeds = _make_seeds(roots, grad_tensors, False)
     if create_graph:
         _warn_of_cycle()
     keep = create_graph if retain_graph is None else retain_graph
