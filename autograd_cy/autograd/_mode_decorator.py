@@ -45,10 +45,10 @@ class ModeDecorator:
         return type(self)()
 
     def __enter__(self) -> None:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no __enter__() of its own")
 
     def __exit__(self, *exception: object) -> None:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no __exit__() of its own")
 
 
 def _decorated_generator(mode, function):
