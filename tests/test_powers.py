@@ -155,3 +155,8 @@ def test_special_values_are_those_of_pytorch(spelling, dtype):
                     results.append([t.detach().tolist() for t in derivatives(module, y, x)])
             for found, expected in zip(*results, strict=True):
                 assert_same(found, expected, tolerance)
+
+
+def test_an_exponent_that_rounds_to_a_half_takes_no_root():
+    base, exponent = torch.tensor([-inf]), torch.tensor(0.5 + 1e-12, dtype=torch.float64)
+    assert (base**exponent).item() == inf
