@@ -22,7 +22,7 @@ endif
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-CORE := $(wildcard $(addprefix autograd_cy/_core/*.,pyx pyx.in pxd py h))
+CORE := $(shell find autograd_cy/_core codegen -name '*.py*' -not -name '*.pyc' -o -name '*.h')
 DEBUG_SITE := $(CURDIR)/build/debug/site
 
 SEED := 0
@@ -61,7 +61,7 @@ bench: $(VENV)/.with-bench
 	$(if $(ARGS),,$(BIN)/python -m benchmarks.memory && $(BIN)/python -m benchmarks.threads && $(BIN)/python -m benchmarks.sizes)
 
 lint: $(VENV)/.with-dev
-	. $(BIN)/activate && ruff check && cython-lint autograd_cy && mypy && pytest -q tests/test_typing.py
+	. $(BIN)/activate && ruff check && cython-lint autograd_cy && mypy && pytest -q tests/project/test_typing.py
 
 stubs: $(VENV)/.with-test
 	$(BIN)/python -m tools.stubs

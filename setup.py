@@ -1,4 +1,4 @@
-"""Build the compiled core: each .pyx and template .pyx.in of autograd_cy/_core becomes an extension module.
+"""Build the compiled core: each .pyx and template .pyx.in below autograd_cy/_core becomes an extension module.
 
 Metadata stands in pyproject.toml. All that is generated goes below build/release, build/debug with AUTOGRAD_CY_DEBUG=1, or
 build/sanitize with AUTOGRAD_CY_SANITIZE=1, so the builds never touch each other's files; only an in-place build puts
@@ -22,6 +22,7 @@ def is_on(switch):
 DEBUG, SANITIZE = is_on("DEBUG"), is_on("SANITIZE")
 BUILD = Path("build", "debug" if DEBUG else "sanitize" if SANITIZE else "release")
 CORE = Path("autograd_cy", "_core")
+HEADERS = [CORE / "runtime", CORE / "kernels"]
 JOBS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 # Helpers that Cython would otherwise paste into every module (typed memoryviews: 175 kB each).
@@ -81,26 +82,32 @@ def rendered(template):
     return BUILD / "templates" / template.with_suffix("")
 
 
+def module_name(source):
+    """That of a .pyx or .pyx.in below the working directory: its path with dots."""
+    return ".".join([*source.parent.parts, source.name.partition(".")[0]])
+
+
 def core_extensions():
     """One extension for each module of the core, and one for the helpers that they share."""
-    sources = [*CORE.glob("*.pyx"), *map(rendered, CORE.glob("*.pyx.in"))]
-    named = {f"autograd_cy._core.{source.stem}": source for source in sources}
+    named = {module_name(source): source for source in CORE.rglob("*.pyx")}
+    named |= {module_name(template): rendered(template) for template in CORE.rglob("*.pyx.in")}
     named[SHARED] = CORE / "_cyutility.c"
     return [Extension(name, [str(named[name])], define_macros=MACROS) for name in sorted(named)]
 
 
 def render_templates():
-    """Render each template that changed. It can import what lies beside it; `debug` says to keep checks.
+    """Render each template that changed. It can import `codegen`, and what lies beside it; `debug` says to keep checks.
 
     Cython looks for a module's .pxd files beside it, in vain here: so a change of any of them counts, too.
     """
     from Cython.Tempita import Template
 
-    sys.path.append(str(CORE))
-    declarations = [Path("setup.py"), *CORE.glob("*.pxd"), *CORE.glob("*.py")]
-    for template in CORE.glob("*.pyx.in"):
-        target = rendered(template)
-        if not target.exists() or is_newer([template, *declarations], target):
+    sys.path.append(os.curdir)
+    declarations = [Path("setup.py"), *CORE.rglob("*.pxd"), *Path("codegen").glob("*.py")]
+    for template in CORE.rglob("*.pyx.in"):
+        target, tables = rendered(template), [*template.parent.glob("*.py")]
+        sys.path.append(str(template.parent))
+        if not target.exists() or is_newer([template, *tables, *declarations], target):
             target.parent.mkdir(parents=True, exist_ok=True)
             text = Template.from_filename(str(template), encoding="utf-8").substitute(debug=DEBUG)
             target.write_text(text, encoding="utf-8")
@@ -183,8 +190,8 @@ class BuildCore(build_ext):
             # Two mapped parts of a file instead of four; names of static functions stay in a tree that is worked on.
             link_flags += ["-Wl,-z,noseparate-code", *([] if self.keeps_names else ["-Wl,-s"])]
         for extension in self.extensions:
-            extension.depends = ["setup.py", *map(str, CORE.glob("*.h"))]
-            extension.include_dirs = [str(CORE), numpy.get_include()]
+            extension.depends = ["setup.py", *map(str, CORE.rglob("*.h"))]
+            extension.include_dirs = [*map(str, HEADERS), numpy.get_include()]
             extension.extra_compile_args = flags
             extension.extra_link_args = link_flags
         self.built = itertools.count(1)

@@ -24,11 +24,11 @@ from . import (
     utils,
 )
 from ._alias import install_as_torch
-from ._core import lifetime as _lifetime
-from ._core import node as _node
-from ._core import saved_tensor as _saved_tensor
-from ._core.dtypes import dtype
-from ._core.tensor import Tensor
+from ._core.arrays.dtypes import dtype
+from ._core.graph import node as _node
+from ._core.graph import saved_tensor as _saved_tensor
+from ._core.graph.tensor import Tensor
+from ._core.runtime import lifetime as _lifetime
 from ._creation import (
     arange,
     empty,

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ._core import dtypes
-from ._core.orders import axes_in_memory
-from ._core.tensor import Tensor, array_of, from_array
+from ._core.arrays import dtypes
+from ._core.arrays.orders import axes_in_memory
+from ._core.graph.tensor import Tensor, array_of, from_array
 from ._size import device as Device
 
 

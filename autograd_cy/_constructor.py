@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ._core import dtypes
-from ._core.tensor import Tensor, from_array
+from ._core.arrays import dtypes
+from ._core.graph.tensor import Tensor, from_array
 from ._data import array_from
 from ._size import Size, device
 

@@ -19,10 +19,10 @@ from ._arguments import (
     to_integers,
     wrap,
 )
-from ._core import dtypes
-from ._core.conversions import fitting_array
-from ._core.overrides import handle_torch_function, has_torch_function
-from ._core.tensor import Tensor
+from ._core.arrays import dtypes
+from ._core.arrays.conversions import fitting_array
+from ._core.graph.tensor import Tensor
+from ._core.ops.overrides import handle_torch_function, has_torch_function
 
 
 def set_default_dtype(d: Any) -> None:

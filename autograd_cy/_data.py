@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from ._arguments import dtype_of_number, laid_out_like, resolve, to_integers, wrap
-from ._core import dtypes
-from ._core.tensor import Tensor, array_of, from_array, sharing
+from ._core.arrays import dtypes
+from ._core.graph.tensor import Tensor, array_of, from_array, sharing
 
 _MAX_DIMENSIONS = 64
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ._core.tensor import Tensor, array_of, from_array
+from ._core.graph.tensor import Tensor, array_of, from_array
 from ._size import device as Device
 
 _WORD = 1 << 64

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
-from ._core.tensor import Tensor, extend
+from ._core.graph.tensor import Tensor, extend
 
 
 class MissingAttribute(AttributeError):

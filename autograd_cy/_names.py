@@ -1,7 +1,7 @@
 """The names that tables declare: functions of operations (without a namespace of their own) and dtypes (facade)."""
 
-from ._core.dtypes import all_dtypes
-from ._core.operations import OPS
+from ._core.arrays.dtypes import all_dtypes
+from ._core.ops.operations import OPS
 
 _ALIASES = {
     "half": "float16", "float": "float32", "double": "float64", "cfloat": "complex64", "cdouble": "complex128",

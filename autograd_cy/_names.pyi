@@ -6,9 +6,9 @@ from builtins import int as _int
 from collections.abc import Sequence
 from typing import Any, overload
 
-from autograd_cy._core import return_types
-from autograd_cy._core.dtypes import dtype
-from autograd_cy._core.tensor import Tensor, _Dims, _DType, _Number, _Operand
+from autograd_cy._core.arrays.dtypes import dtype
+from autograd_cy._core.graph.tensor import Tensor, _Dims, _DType, _Number, _Operand
+from autograd_cy._core.ops import return_types
 
 __all__ = [
     "abs", "absolute", "add", "addmm", "all", "amax", "amin", "any", "argmax", "argmin", "bitwise_and",

@@ -8,12 +8,13 @@ import numpy as np
 from . import autograd
 from ._arguments import number, sizes
 from ._constructor import construct
-from ._core import hooks, shape
-from ._core.conversions import fitting_array
-from ._core.dtypes import all_dtypes, convert
-from ._core.operations import OPS
-from ._core.overrides import extend_overridable
-from ._core.tensor import Tensor, array_of, data_of, extend, from_array, numpy
+from ._core.arrays.conversions import fitting_array
+from ._core.arrays.dtypes import all_dtypes, convert
+from ._core.graph import hooks
+from ._core.graph.tensor import Tensor, array_of, data_of, extend, from_array, numpy
+from ._core.ops.operations import OPS
+from ._core.ops.overrides import extend_overridable
+from ._core.ops.shapes import shape
 from ._data import as_tensor
 from ._missing import mark_missing_methods
 from ._once import warn_once

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._core import dtypes
-from ._core.record import get_tangent
-from ._core.tensor import Tensor, array_of
+from ._core.arrays import dtypes
+from ._core.graph.record import get_tangent
+from ._core.graph.tensor import Tensor, array_of
 
 Text = Callable[[Any], str]
 

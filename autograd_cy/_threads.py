@@ -2,7 +2,7 @@
 
 import warnings
 
-from ._core.threads import get_num_threads, set_kernel_threads
+from ._core.runtime.threads import get_num_threads, set_kernel_threads
 
 __all__ = ["get_num_threads", "set_num_threads"]
 

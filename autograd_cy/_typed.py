@@ -3,8 +3,8 @@
 from typing import Any
 
 from ._constructor import construct
-from ._core.dtypes import all_dtypes
-from ._core.tensor import Tensor
+from ._core.arrays.dtypes import all_dtypes
+from ._core.graph.tensor import Tensor
 
 __all__ = [
     "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor", "LongTensor",

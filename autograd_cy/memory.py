@@ -1,12 +1,12 @@
 """The memory of large results: statistics, and what is kept for the next ones."""
 
-from ._core import node as _node
-from ._core import tensor as _tensor
-from ._core.buffers import drop_shelves as _drop_shelves
-from ._core.guard import tidy_notes as _tidy_notes
-from ._core.pool import give_all_back as _give_all_back
-from ._core.pool import memory_stats, set_cache_limit
-from ._core.pool import trim as _trim
+from ._core.arrays.buffers import drop_shelves as _drop_shelves
+from ._core.arrays.pool import give_all_back as _give_all_back
+from ._core.arrays.pool import memory_stats, set_cache_limit
+from ._core.arrays.pool import trim as _trim
+from ._core.graph import node as _node
+from ._core.graph import tensor as _tensor
+from ._core.graph.guard import tidy_notes as _tidy_notes
 
 __all__ = ["empty_cache", "memory_stats", "set_cache_limit"]
 

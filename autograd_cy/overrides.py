@@ -1,7 +1,7 @@
 """The override protocol for those who write functions of their own, under the names of torch.overrides (facade)."""
 
-from ._core.overrides import handle_torch_function, has_torch_function
-from ._core.tensor import Tensor
+from ._core.graph.tensor import Tensor
+from ._core.ops.overrides import handle_torch_function, has_torch_function
 
 __all__ = ["handle_torch_function", "has_torch_function", "is_tensor_like"]
 

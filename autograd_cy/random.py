@@ -28,8 +28,8 @@ from ._arguments import (
 from ._arguments import (
     wrap as _wrap,
 )
-from ._core.overrides import handle_torch_function, has_torch_function
-from ._core.tensor import Tensor
+from ._core.graph.tensor import Tensor
+from ._core.ops.overrides import handle_torch_function, has_torch_function
 from ._generator import Generator
 
 __all__ = [

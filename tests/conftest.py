@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import autograd_cy
-from autograd_cy._core import lifetime, state
+from autograd_cy._core.runtime import lifetime, state
 
 # Last, so that `benchmarks` is found, but never this tree's autograd_cy in place of the one under test.
 sys.path.append(str(Path(__file__).resolve().parents[1]))

@@ -5,13 +5,13 @@ Their public home is `autograd.graph`, `autograd.grad_mode`.
 
 import weakref
 
-from .._core.node import Node
-from .._core.overrides import disabled_torch_function
-from .._core.overrides import subclasses_as_tensors as DisableTorchFunctionSubclass
-from .._core.running import current_graph_task_id as _current_graph_task_id
-from .._core.running import current_node as _current_autograd_node
-from .._core.running import execution_order, is_captured_leaf, will_execute
-from .._core.tensor import Tensor, TensorBase
+from .._core.engine.task_queries import current_graph_task_id as _current_graph_task_id
+from .._core.engine.task_queries import current_node as _current_autograd_node
+from .._core.engine.task_queries import execution_order, is_captured_leaf, will_execute
+from .._core.graph.node import Node
+from .._core.graph.tensor import Tensor, TensorBase
+from .._core.ops.overrides import disabled_torch_function
+from .._core.ops.overrides import subclasses_as_tensors as DisableTorchFunctionSubclass
 from .._later import names_later
 from .._once import is_warn_always_enabled as _get_warnAlways
 from .._once import set_warn_always as _set_warnAlways

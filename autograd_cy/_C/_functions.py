@@ -1,6 +1,6 @@
 """What PyTorch code takes from `torch._C._functions`: node classes, and Functions made of them (facade)."""
 
-from .._core.basic_functions import DelayedError, Error, UndefinedGrad, UndefinedGradBackward
-from .._core.node import AccumulateGrad
+from .._core.engine.basic_functions import DelayedError, Error, UndefinedGrad, UndefinedGradBackward
+from .._core.graph.node import AccumulateGrad
 
 __all__ = ["AccumulateGrad", "DelayedError", "Error", "UndefinedGrad", "UndefinedGradBackward"]

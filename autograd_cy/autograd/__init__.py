@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from .._core.saved_tensor import SavedTensor
+from .._core.graph.saved_tensor import SavedTensor
 from .._later import names_later as _names_later
 from .._missing import getattr_of as _getattr_of
 from . import anomaly_mode, forward_ad, function, grad_mode, graph, variable

@@ -5,8 +5,8 @@ import types
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .._core.node import Node
-from .._core.tensor import Tensor
+from .._core.graph.node import Node
+from .._core.graph.tensor import Tensor
 
 # Modules, classes and code are not part of a graph; what they hold (all globals) would be found from everywhere.
 OUTSIDE = (types.ModuleType, type, types.CodeType, types.BuiltinFunctionType)

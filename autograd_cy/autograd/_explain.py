@@ -3,9 +3,9 @@
 import inspect
 from typing import Any, NamedTuple
 
-from .._core.hooks import hooks_in_order
-from .._core.op_hooks import op_hooks
-from .._core.running import planned_order
+from .._core.engine.task_queries import planned_order
+from .._core.graph.hooks import hooks_in_order
+from .._core.graph.op_hooks import op_hooks
 from .gradients import _as_tuple, _values_of
 
 _ARROWS = {"accumulate": "adds to .grad", "run": "runs"}

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._core.tensor import Tensor, array_of
+from .._core.graph.tensor import Tensor, array_of
 from ._gradcheck_jacobian import (
     Array,
     Part,

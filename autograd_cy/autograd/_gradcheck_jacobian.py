@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.tensor import Tensor, array_of, from_array
+from .._core.graph.tensor import Tensor, array_of, from_array
 from . import forward_ad, gradients
 
 Array = np.ndarray[Any, Any]

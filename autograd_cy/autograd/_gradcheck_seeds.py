@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._core.basic_functions import UndefinedGrad
-from .._core.tensor import Tensor, array_of, from_array
+from .._core.engine.basic_functions import UndefinedGrad
+from .._core.graph.tensor import Tensor, array_of, from_array
 from . import gradients
 from ._gradcheck_jacobian import Array, Probe, push_forward
 from ._gradcheck_report import GradcheckError, agree

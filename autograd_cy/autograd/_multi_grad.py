@@ -2,8 +2,8 @@
 
 import functools
 
-from .._core.node import gradient_node
-from .._core.running import task_notes, will_execute
+from .._core.engine.task_queries import task_notes, will_execute
+from .._core.graph.node import gradient_node
 
 MODES = ("all", "any")
 

@@ -4,7 +4,7 @@ import abc
 from collections.abc import Callable
 from typing import Any
 
-from .._core import node
+from .._core.graph import node
 from .._size import device
 
 

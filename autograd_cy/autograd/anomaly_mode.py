@@ -6,10 +6,10 @@ Like all modes it belongs to the context in which it was set, and to its thread.
 import warnings
 from typing import Any
 
-from .._core.modes import are_on as _are_on
-from .._core.modes import mode_bit as _mode_bit
-from .._core.modes import restore_modes as _restore_modes
-from .._core.modes import swap_modes as _swap_modes
+from .._core.runtime.modes import are_on as _are_on
+from .._core.runtime.modes import mode_bit as _mode_bit
+from .._core.runtime.modes import restore_modes as _restore_modes
+from .._core.runtime.modes import swap_modes as _swap_modes
 from ._mode_decorator import ModeDecorator as _ModeDecorator
 
 __all__ = [

@@ -2,10 +2,10 @@
 
 from collections import namedtuple
 
-from .._core import record as _record
-from .._core.modes import is_forward_enabled as _is_fwd_grad_enabled
-from .._core.modes import mode_bit as _mode_bit
-from .._core.tensor import Tensor
+from .._core.graph import record as _record
+from .._core.graph.tensor import Tensor
+from .._core.runtime.modes import is_forward_enabled as _is_fwd_grad_enabled
+from .._core.runtime.modes import mode_bit as _mode_bit
 from .grad_mode import _Switch
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]

@@ -5,10 +5,10 @@ import inspect
 import warnings
 from typing import Any, cast
 
-from .._core.basic_functions import DelayedError as _DelayedError
-from .._core.function_call import apply_function as _apply_function
-from .._core.function_node import FunctionNode as _FunctionNode
-from .._core.tensor import Tensor
+from .._core.engine.basic_functions import DelayedError as _DelayedError
+from .._core.engine.function_call import apply_function as _apply_function
+from .._core.engine.function_node import FunctionNode as _FunctionNode
+from .._core.graph.tensor import Tensor
 from ._mode_decorator import F as _F
 from .grad_mode import is_grad_enabled, no_grad
 

@@ -8,24 +8,24 @@ decorated with `@no_grad()` it doesn't. A new thread begins with all modes as th
 from collections.abc import Callable
 from typing import Any, Self, overload
 
-from .._core.inplace import set_versions as _set_versions
-from .._core.modes import (
+from .._core.graph.tensor import Tensor
+from .._core.runtime.modes import (
     are_on as _are_on,
 )
-from .._core.modes import (
+from .._core.runtime.modes import (
     is_grad_enabled,
     is_inference_mode_enabled,
 )
-from .._core.modes import (
+from .._core.runtime.modes import (
     mode_bit as _mode_bit,
 )
-from .._core.modes import (
+from .._core.runtime.modes import (
     restore_modes as _restore_modes,
 )
-from .._core.modes import (
+from .._core.runtime.modes import (
     swap_modes as _swap_modes,
 )
-from .._core.tensor import Tensor
+from .._core.writes.inplace import set_versions as _set_versions
 from ._mode_decorator import F as _F
 from ._mode_decorator import ModeDecorator as _ModeDecorator
 

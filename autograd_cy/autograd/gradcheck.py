@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._core.tensor import Tensor
-from .._core.tensor import array_of as _array_of
-from .._core.tensor import from_array as _from_array
+from .._core.graph.tensor import Tensor
+from .._core.graph.tensor import array_of as _array_of
+from .._core.graph.tensor import from_array as _from_array
 from .._later import names_later as _names_later
 from . import gradients as _gradients
 

@@ -4,12 +4,12 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from .._core.backward_arguments import make_seeds as _make_seeds
-from .._core.edges import GradientEdge
-from .._core.engine import run_task as _run_task
-from .._core.overrides import handle_torch_function, has_torch_function
-from .._core.shape import stack
-from .._core.tensor import Tensor
+from .._core.engine.backward_arguments import make_seeds as _make_seeds
+from .._core.engine.engine import run_task as _run_task
+from .._core.graph.edges import GradientEdge
+from .._core.graph.tensor import Tensor
+from .._core.ops.overrides import handle_torch_function, has_torch_function
+from .._core.ops.shapes.shape import stack
 from .._creation import zeros_like
 from .._once import warn_once as _warn_once
 

@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from .._core.edges import GradientEdge
-from .._core.inplace import count_writes as _count_writes
-from .._core.node import gradient_node as _gradient_node
-from .._core.op_hooks import register_op_hook as _register_op_hook
-from .._core.running import current_graph_task_id, current_node, execution_order, task_notes, will_execute
-from .._core.tensor import Tensor
-from .._core.unchain import unchain, unchain_backward
+from .._core.engine.task_queries import current_graph_task_id, current_node, execution_order, task_notes, will_execute
+from .._core.engine.unchain import unchain, unchain_backward
+from .._core.graph.edges import GradientEdge
+from .._core.graph.node import gradient_node as _gradient_node
+from .._core.graph.op_hooks import register_op_hook as _register_op_hook
+from .._core.graph.tensor import Tensor
+from .._core.writes.inplace import count_writes as _count_writes
 from .._later import names_later as _names_later
 from ._multi_grad import register_multi_grad_hook
 from ._node import InputMetadata as _InputMetadata  # noqa: F401  (_C._autograd has it)

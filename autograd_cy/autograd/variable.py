@@ -3,9 +3,9 @@
 import operator
 import warnings
 
-from .._core import engine as _engine
-from .._core import running as _running
-from .._core.tensor import Tensor
+from .._core.engine import engine as _engine
+from .._core.engine import task_queries as _task_queries
+from .._core.graph.tensor import Tensor
 
 __all__ = ["ImperativeEngine", "Variable"]
 
@@ -17,8 +17,8 @@ class ImperativeEngine:
     """The engine behind backward(): ``Variable._execution_engine``."""
 
     run_backward = staticmethod(_engine.run_backward)
-    queue_callback = staticmethod(_running.queue_callback)
-    is_checkpoint_valid = staticmethod(_running.is_checkpoint_valid)
+    queue_callback = staticmethod(_task_queries.queue_callback)
+    is_checkpoint_valid = staticmethod(_task_queries.is_checkpoint_valid)
 
 
 class _VariableMeta(type):

@@ -1,6 +1,6 @@
 """Functions of neural networks: the operations of this namespace, and those that PyTorch has here, too (facade)."""
 
-from .._core.operations import OPS as _OPS
+from .._core.ops.operations import OPS as _OPS
 from .._missing import getattr_of as _getattr_of
 
 _names = {op.name: op.function for op in _OPS.values() if op.namespace == "nn.functional"}

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from autograd_cy._core.tensor import Tensor, _DType
+from autograd_cy._core.graph.tensor import Tensor, _DType
 
 __all__ = [
     "cross_entropy", "gelu", "layer_norm", "linear", "log_softmax", "mse_loss", "nll_loss", "relu", "sigmoid",

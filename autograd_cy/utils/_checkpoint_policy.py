@@ -8,9 +8,9 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from .._core.op_hooks import register_op_hook
-from .._core.registry import OPS
-from .._core.tensor import Tensor
+from .._core.graph.op_hooks import register_op_hook
+from .._core.graph.tensor import Tensor
+from .._core.ops.registry import OPS
 
 
 class CheckpointPolicy(enum.Enum):

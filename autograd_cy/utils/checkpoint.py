@@ -6,8 +6,8 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from .._core.running import is_checkpoint_valid as _is_checkpoint_valid
-from .._core.tensor import Tensor
+from .._core.engine.task_queries import is_checkpoint_valid as _is_checkpoint_valid
+from .._core.graph.tensor import Tensor
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
 from ..autograd.gradients import backward

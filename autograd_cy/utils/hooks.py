@@ -2,8 +2,8 @@
 
 import warnings
 
-from .._core.handle import RemovableHandle
-from .._core.hooks import hooks_of_kind as _hooks_of_kind
+from .._core.graph.hooks import hooks_of_kind as _hooks_of_kind
+from .._core.runtime.handle import RemovableHandle
 
 __all__ = ["RemovableHandle", "unserializable_hook", "warn_if_has_hooks"]
 

@@ -6,8 +6,8 @@ import inspect
 import re
 import textwrap
 
-from autograd_cy._core.dtypes import dtype
-from autograd_cy._core.tensor import Tensor, TensorBase
+from autograd_cy._core.arrays.dtypes import dtype
+from autograd_cy._core.graph.tensor import Tensor, TensorBase
 from autograd_cy._missing import MissingMethod
 from tools.stubs.signatures import MARK, SHADOWED, definition, marked, sentence, signatures
 from tools.stubs.tables import ALIASES, ATTRIBUTES, CORE, FIELDS, SPECIAL, UNTOLD, WRITABLE
@@ -21,21 +21,21 @@ HOMES = {
     "types": ["EllipsisType"],
     "typing": ["Any", "NamedTuple", "Self", "SupportsIndex", "TypeAlias", "TypeVar", "overload"],
     "numpy": ["np"],
-    "autograd_cy._core": ["return_types"],
-    "autograd_cy._core.dtypes": ["dtype"],
-    "autograd_cy._core.handle": ["RemovableHandle"],
-    "autograd_cy._core.node": ["Node"],
-    "autograd_cy._core.packing": ["HookPair"],
-    "autograd_cy._core.saved_tensor": ["SavedTensor"],
-    "autograd_cy._core.tensor": ["Tensor", "_Array", "_Dims", "_DType", "_Index", "_Number", "_Operand"],
+    "autograd_cy._core.arrays.dtypes": ["dtype"],
+    "autograd_cy._core.graph.node": ["Node"],
+    "autograd_cy._core.graph.saved_hooks": ["HookPair"],
+    "autograd_cy._core.graph.saved_tensor": ["SavedTensor"],
+    "autograd_cy._core.graph.tensor": ["Tensor", "_Array", "_Dims", "_DType", "_Index", "_Number", "_Operand"],
+    "autograd_cy._core.ops": ["return_types"],
+    "autograd_cy._core.runtime.handle": ["RemovableHandle"],
     "autograd_cy._size": ["Size", "device"],
 }
 
 
 def stubs():
     """All stubs: {path: text}."""
-    files = {f"autograd_cy/_core/{name}.pyi": core_stub(name) for name in CORE}
-    files["autograd_cy/_core/return_types.pyi"] = tuples_stub("autograd_cy._core.return_types")
+    files = {f"autograd_cy/_core/{name.replace('.', '/')}.pyi": core_stub(name) for name in CORE}
+    files["autograd_cy/_core/ops/return_types.pyi"] = tuples_stub("autograd_cy._core.ops.return_types")
     for module in ("_names", "nn.functional"):
         files[f"autograd_cy/{module.replace('.', '/')}.pyi"] = namespace_stub(f"autograd_cy.{module}")
     return files
@@ -45,7 +45,7 @@ def core_stub(name):
     """The stub of a compiled module: the types and functions that the facade takes from it."""
     module = importlib.import_module(f"autograd_cy._core.{name}")
     classes, functions = CORE[name]
-    body = marked(ALIASES).splitlines() if name == "tensor" else []
+    body = marked(ALIASES).splitlines() if name == "graph.tensor" else []
     for class_name in classes:
         body += ["", *class_stub(getattr(module, class_name))]
     for function, result in functions.items():

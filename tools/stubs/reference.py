@@ -1,12 +1,13 @@
-"""docs/operations.md: a table of all operations, a section for each module that declares some."""
+"""docs/operations.md: a table of all operations, a section for each family."""
 
 import doctest
 import re
+import sys
 
 import numpy as np
 
 import autograd_cy as ag
-from autograd_cy._core.registry import OPS
+from autograd_cy._core.ops.registry import OPS
 from tools.stubs.signatures import doc_of
 
 HEAD = """\
@@ -19,28 +20,21 @@ Each operation is a function of `autograd_cy` (or `autograd_cy.nn.functional`, a
 its docstring; without one, the operation has no gradient.
 """
 
-# The modules that declare operations, by what these have in common.
-SECTIONS = {
-    "Elementwise": ["pointwise", "arithmetic", "division", "powers", "activations", "where"],
-    "Reductions and normalization": ["sums", "cumsum", "extremes", "norms", "variance", "normalize", "layer_norm"],
-    "Shape": ["shape", "shape_views", "transposes", "part_views"],
-    "Indexing": ["index", "gather", "masked_fill", "index_put", "scatter"],
-    "Products": ["mm", "linalg", "matmul", "einsum"],
-    "Losses": ["losses", "nll_loss", "cross_entropy"],
-}
 COLUMNS = ["operation", "methods", "node", "what it computes", "gradient"]
 
 
 def reference():
     """The text of docs/operations.md."""
-    home = {f"autograd_cy._core.{module}": title for title, modules in SECTIONS.items() for module in modules}
-    rows: dict[str, list[list[str]]] = {title: [] for title in SECTIONS}
+    sections: dict[str, list[list[str]]] = {}
     for key in sorted(OPS):
-        module = OPS[key].function.__module__
-        if module not in home:
-            raise LookupError(f"to which section does {module} belong? Enter it in tools/stubs/reference.py")
-        rows[home[module]].append(row(key))
-    return "\n".join([HEAD, *(f"## {title}\n\n{table(rows[title])}\n" for title in rows)])
+        sections.setdefault(family(OPS[key].function), []).append(row(key))
+    return "\n".join([HEAD, *(f"## {title}\n\n{table(sections[title])}\n" for title in sorted(sections))])
+
+
+def family(function):
+    """What the family of an operation is called: how the docstring of its folder begins."""
+    folder = sys.modules[function.__module__.rpartition(".")[0]]
+    return folder.__doc__.partition(":")[0]
 
 
 def row(key):

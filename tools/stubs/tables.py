@@ -4,7 +4,7 @@ A name means the same thing everywhere; where it doesn't, the entry "function.pa
 the one that counts. A default of None adds `| None`. Names with an underscore are the ALIASES.
 """
 
-# Type aliases, at the top of _core/tensor.pyi.
+# Type aliases, at the top of _core/graph/tensor.pyi.
 ALIASES = """\
 _Number: TypeAlias = int | float | complex
 _Array: TypeAlias = np.ndarray[Any, Any]
@@ -359,7 +359,7 @@ UNTOLD = {
 
 # What the facade takes from the other modules of the core: {module: (classes, {function: result})}.
 CORE = {
-    "dtypes": (
+    "arrays.dtypes": (
         ["dtype"],
         {
             "all_dtypes": "list[dtype]",
@@ -369,14 +369,14 @@ CORE = {
             "set_default": "None",
         },
     ),
-    "conversions": ([], {"fitting_array": "np.ndarray"}),
-    "backward_arguments": ([], {"make_seeds": "tuple[Tensor, ...]"}),
-    "basic_functions": (["Error", "UndefinedGradBackward", "DelayedError", "UndefinedGrad"], {}),
-    "inplace": ([], {"count_writes": "None", "set_versions": "None"}),
-    "engine": ([], {"run_backward": "Any", "run_task": "Any"}),
-    "function_call": ([], {"apply_function": "Any"}),
-    "function_node": (["FunctionNode"], {}),
-    "hooks": (
+    "arrays.conversions": ([], {"fitting_array": "np.ndarray"}),
+    "engine.backward_arguments": ([], {"make_seeds": "tuple[Tensor, ...]"}),
+    "engine.basic_functions": (["Error", "UndefinedGradBackward", "DelayedError", "UndefinedGrad"], {}),
+    "writes.inplace": ([], {"count_writes": "None", "set_versions": "None"}),
+    "engine.engine": ([], {"run_backward": "Any", "run_task": "Any"}),
+    "engine.function_call": ([], {"apply_function": "Any"}),
+    "engine.function_node": (["FunctionNode"], {}),
+    "graph.hooks": (
         [],
         {
             "hooks_in_order": "list[tuple[str, int | None, Tensor | None, Any]]",
@@ -388,7 +388,7 @@ CORE = {
             "set_hooks_of_kind": "None",
         },
     ),
-    "modes": (
+    "runtime.modes": (
         [],
         {
             "are_on": "bool",
@@ -400,14 +400,14 @@ CORE = {
             "swap_modes": "Any",
         },
     ),
-    "node": (
+    "graph.node": (
         ["Node", "AccumulateGrad"],
         {"drop_spares": "None", "finish_class": "None", "gradient_node": "Node", "set_metadata_class": "None"},
     ),
-    "pool": ([], {"give_all_back": "None", "memory_stats": "dict[str, int]", "set_cache_limit": "int", "trim": "bool"}),
-    "buffers": ([], {"drop_shelves": "None"}),
-    "op_hooks": ([], {"op_hooks": "list[Callable[..., Any]]", "register_op_hook": "RemovableHandle"}),
-    "overrides": (
+    "arrays.pool": ([], {"give_all_back": "None", "memory_stats": "dict[str, int]", "set_cache_limit": "int", "trim": "bool"}),
+    "arrays.buffers": ([], {"drop_shelves": "None"}),
+    "graph.op_hooks": ([], {"op_hooks": "list[Callable[..., Any]]", "register_op_hook": "RemovableHandle"}),
+    "ops.overrides": (
         [],
         {
             "disabled_torch_function": "Any",
@@ -418,7 +418,7 @@ CORE = {
             "subclasses_as_tensors": "Any",
         },
     ),
-    "record": (
+    "graph.record": (
         [],
         {
             "close_dual_level": "None",
@@ -430,7 +430,7 @@ CORE = {
             "without_tangent": "Tensor",
         },
     ),
-    "guard": (
+    "graph.guard": (
         [],
         {
             "add_watcher": "None",
@@ -442,7 +442,7 @@ CORE = {
             "tidy_notes": "None",
         },
     ),
-    "packing": (
+    "graph.saved_hooks": (
         ["HookPair"],
         {
             "disable_hooks": "str | None",
@@ -452,11 +452,14 @@ CORE = {
             "top_hooks": "tuple[Any, Any] | None",
         },
     ),
-    "saved_tensor": (["SavedTensor"], {}),
-    "shape": ([], {"convert": "Tensor", "detach": "Tensor", "replace_array": "None", "stack": "Tensor"}),
-    "state": ([], {"is_debug_build": "bool"}),
-    "threads": ([], {"get_num_threads": "int", "has_threads": "bool", "set_kernel_threads": "None", "usual_threads": "int"}),
-    "running": (
+    "graph.saved_tensor": (["SavedTensor"], {}),
+    "ops.shapes.shape": ([], {"convert": "Tensor", "detach": "Tensor", "replace_array": "None", "stack": "Tensor"}),
+    "runtime.state": ([], {"is_debug_build": "bool"}),
+    "runtime.threads": (
+        [],
+        {"get_num_threads": "int", "has_threads": "bool", "set_kernel_threads": "None", "usual_threads": "int"},
+    ),
+    "engine.task_queries": (
         [],
         {
             "current_graph_task_id": "int",
@@ -471,8 +474,8 @@ CORE = {
             "will_execute": "bool",
         },
     ),
-    "unchain": ([], {"unchain": "Tensor", "unchain_backward": "Tensor"}),
-    "tensor": (
+    "engine.unchain": ([], {"unchain": "Tensor", "unchain_backward": "Tensor"}),
+    "graph.tensor": (
         ["TensorBase", "Tensor"],
         {
             "array_of": "_Array",

@@ -1,0 +1,278 @@
+"""Allocation of the arrays that hold results (knows no Tensor).
+
+All of them come from here: small ones from the spares, large ones from the pool.
+
+NOTE [Spare arrays]
+For a few bytes, making and freeing the ndarray costs more than computing its elements. So small result arrays that die
+with their Tensor, or as gradients that were used up, are put on shelves, by type and shape, and serve again as results
+of that type and shape. Only an array that nobody else can have seen or kept in any way goes there: its last reference is
+being given up, it owns its memory, is writable and without weak references.
+"""
+
+import numpy as np
+
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF
+from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
+
+cimport numpy as cnp
+
+from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, ITEMSIZE, NCODES, code_of, dtype, dtype_of
+from autograd_cy._core.arrays.pool cimport is_on, memory_handler, put_back, take
+from autograd_cy._core.runtime.faults cimport serves_again
+from autograd_cy._core.runtime.thresholds cimport thresholds
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject *op)
+    void *Py_TYPE(PyObject *op)
+    int PyTraceMalloc_Track(unsigned int domain, size_t address, size_t size)
+
+cdef extern from "numpy/arrayobject.h":
+    object PyArray_NewFromDescr(void *, cnp.dtype, int, const cnp.npy_intp *, void *, void *, int, void *)
+    object PyArray_Zeros(int, const cnp.npy_intp *, cnp.dtype, int)
+    object PyArray_CastToType(cnp.ndarray, cnp.dtype, int)
+    int PyArray_SetBaseObject(cnp.ndarray, object) except -1
+    void PyArray_UpdateFlags(cnp.ndarray, int)
+    object PyArray_NewCopy(cnp.ndarray, int)
+    void *ndarray_type "(&PyArray_Type)"
+
+    ctypedef struct ArrayFields "PyArrayObject_fields":
+        int nd
+        cnp.npy_intp *dimensions
+        PyObject *base
+        void *descr
+        int flags
+        PyObject *weakreflist
+        PyObject *mem_handler
+
+cdef extern from *:
+    """
+    #define array_fields(array) ((PyArrayObject_fields *) (array))
+    """
+    ArrayFields *array_fields(PyObject *array) noexcept nogil
+
+cdef enum:
+    SHELVES = 64
+    SHELF_SIZE = 32
+    SPARE_DIMS = 2
+    DENSE_FLAGS = cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED | cnp.NPY_ARRAY_WRITEABLE
+    OWNED_FLAGS = DENSE_FLAGS | cnp.NPY_ARRAY_OWNDATA
+    EITHER_ORDER = cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_F_CONTIGUOUS
+
+cdef unsigned int NUMPY_DOMAIN = np.lib.tracemalloc_domain
+
+cdef struct Shelf:
+    PyObject *arrays[SHELF_SIZE]
+    int n
+
+cdef Shelf[SHELVES] shelves
+
+cdef PyObject *DESCR[NCODES]
+cdef list descriptors = []
+for _code in range(NCODES):
+    descriptors.append((<dtype> dtype_of(_code)).numpy_dtype)
+    DESCR[_code] = <PyObject *> descriptors[_code]
+
+
+cdef cnp.ndarray new_array(int code, int ndim, const cnp.npy_intp *dims):
+    """A new C-contiguous array, not initialized."""
+    cdef Shelf *shelf
+    cdef PyObject *spare
+    if ndim <= SPARE_DIMS:
+        shelf = shelf_for(DESCR[code], ndim, dims)
+        if shelf.n > 0 and serves_again():
+            spare = shelf.arrays[shelf.n - 1]
+            if is_alike(spare, DESCR[code], ndim, dims):
+                shelf.n -= 1
+                array = <cnp.ndarray> spare
+                Py_DECREF(array)
+                return array
+    if bytes_of(code, ndim, dims) >= thresholds.large_bytes and is_on():
+        return new_large_array(DESCR[code], ndim, dims, bytes_of(code, ndim, dims))
+    Py_INCREF(<object> DESCR[code])      # NumPy takes this reference over
+    return <cnp.ndarray> PyArray_NewFromDescr(ndarray_type, <cnp.dtype> DESCR[code], ndim, dims, NULL, NULL, 0, NULL)
+
+
+cdef int lay_out(cnp.ndarray array, const int *order) except -1:
+    """Let the dimensions of a dense array that nobody has seen stand in that order in memory; NULL: in their own."""
+    cdef cnp.npy_intp step = cnp.PyArray_ITEMSIZE(array)
+    cdef int k, axis
+    for k in range(cnp.PyArray_NDIM(array) - 1, -1, -1):
+        axis = k if order == NULL else order[k]
+        cnp.PyArray_STRIDES(array)[axis] = step
+        step *= cnp.PyArray_DIM(array, axis)
+    PyArray_UpdateFlags(array, cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_F_CONTIGUOUS)
+    return 0
+
+
+cdef inline cnp.npy_intp bytes_of(int code, int ndim, const cnp.npy_intp *dims) noexcept:
+    cdef cnp.npy_intp size = ITEMSIZE[code]
+    cdef int axis
+    for axis in range(ndim):
+        size *= dims[axis]
+    return size
+
+
+cdef cnp.ndarray new_large_array(PyObject *descr, int ndim, const cnp.npy_intp *dims, size_t size):
+    """The same with memory from the pool, to which NumPy hands it back."""
+    cdef cnp.ndarray array
+    cdef void *memory = take(NULL, size)
+    if memory == NULL:
+        raise MemoryError(f"Unable to allocate {size} bytes for an array of type {<object> descr}")
+    Py_INCREF(<object> descr)
+    try:
+        array = <cnp.ndarray> PyArray_NewFromDescr(ndarray_type, <cnp.dtype> descr, ndim, dims, NULL, memory,
+                                                   cnp.NPY_ARRAY_CARRAY, NULL)
+    except BaseException:
+        put_back(NULL, memory, size)
+        raise
+    array_fields(<PyObject *> array).flags |= cnp.NPY_ARRAY_OWNDATA
+    array_fields(<PyObject *> array).mem_handler = memory_handler()
+    Py_INCREF(<object> memory_handler())
+    PyTraceMalloc_Track(NUMPY_DOMAIN, <size_t> memory, size)        # NumPy does the opposite when it frees
+    return array
+
+
+cdef inline Shelf *shelf_for(PyObject *descr, int ndim, const cnp.npy_intp *dims) noexcept:
+    cdef size_t key = (<size_t> descr >> 5) + ndim
+    if ndim > 0:
+        key = key * 31 + <size_t> dims[0]
+    if ndim > 1:
+        key = key * 31 + <size_t> dims[1]
+    return &shelves[(key ^ key >> 6) % SHELVES]
+
+
+cdef inline bint is_alike(PyObject *array, PyObject *descr, int ndim, const cnp.npy_intp *dims) noexcept:
+    return (<PyObject *> array_fields(array).descr == descr and array_fields(array).nd == ndim
+            and (ndim < 1 or array_fields(array).dimensions[0] == dims[0])
+            and (ndim < 2 or array_fields(array).dimensions[1] == dims[1]))
+
+
+cdef void keep_spare(PyObject *array) noexcept:
+    """Called by a holder of an array (or of anything else) that is about to give it up: NOTE [Spare arrays]."""
+    cdef Shelf *shelf
+    if (Py_REFCNT(array) > 1 or Py_TYPE(array) != ndarray_type or array_fields(array).nd > SPARE_DIMS
+            or not array_fields(array).flags & EITHER_ORDER
+            or (array_fields(array).flags | EITHER_ORDER) != (OWNED_FLAGS | EITHER_ORDER)
+            or array_fields(array).weakreflist != NULL or array_fields(array).base != NULL
+            or cnp.PyArray_NBYTES(<cnp.ndarray> array) > thresholds.spare_bytes):
+        return
+    shelf = shelf_for(<PyObject *> array_fields(array).descr, array_fields(array).nd, array_fields(array).dimensions)
+    if shelf.n < SHELF_SIZE:
+        if not array_fields(array).flags & cnp.NPY_ARRAY_C_CONTIGUOUS:
+            lay_out(<cnp.ndarray> array, NULL)
+        Py_INCREF(<object> array)
+        shelf.arrays[shelf.n] = array
+        shelf.n += 1
+
+
+def drop_shelves():
+    """drop_shelves(): free the small arrays that wait to serve again."""
+    cdef Shelf *shelf
+    cdef PyObject *array
+    cdef int k
+    for k in range(SHELVES):
+        shelf = &shelves[k]
+        while shelf.n > 0:
+            shelf.n -= 1
+            array = shelf.arrays[shelf.n]
+            Py_DECREF(<object> array)
+
+
+cdef cnp.ndarray new_zeros(int code, int ndim, const cnp.npy_intp *dims):
+    Py_INCREF(<object> DESCR[code])
+    return <cnp.ndarray> PyArray_Zeros(ndim, dims, <cnp.dtype> DESCR[code], 0)
+
+
+cdef cnp.ndarray cast(cnp.ndarray array, int code):
+    """A new array with the same values as another type; of a complex number in a real type, the real part (in bool: != 0)."""
+    if cnp.PyArray_ISCOMPLEX(array) and code != BOOL and not (<dtype> dtype_of(code)).is_complex:
+        array = array.real
+    Py_INCREF(<object> DESCR[code])
+    if code != FLOAT16:
+        return <cnp.ndarray> PyArray_CastToType(array, <cnp.dtype> DESCR[code], 0)
+    with np.errstate(over="ignore", under="ignore"):        # what float16 can't hold is infinite, or 0
+        return <cnp.ndarray> PyArray_CastToType(array, <cnp.dtype> DESCR[code], 0)
+
+
+cdef cnp.ndarray dense_copy(cnp.ndarray array):
+    """A C-contiguous, aligned copy."""
+    cdef cnp.ndarray copy
+    if cnp.PyArray_NBYTES(array) < thresholds.large_bytes or not is_on():
+        return <cnp.ndarray> PyArray_NewCopy(array, cnp.NPY_CORDER)
+    copy = new_large_array(<PyObject *> array_fields(<PyObject *> array).descr, cnp.PyArray_NDIM(array),
+                           cnp.PyArray_DIMS(array), cnp.PyArray_NBYTES(array))
+    cnp.PyArray_CopyInto(copy, array)
+    return copy
+
+
+cdef bint is_flat(cnp.ndarray array) noexcept:
+    """Whether a loop can run through an array from its first byte to its last: in C order, aligned."""
+    return cnp.PyArray_CHKFLAGS(array, cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED)
+
+
+cdef cnp.ndarray flat(cnp.ndarray array, int code):
+    """The array as a kernel takes it: dense, of type `code`."""
+    array = in_type(array, code)
+    return array if is_flat(array) else dense_copy(array)
+
+
+cdef cnp.ndarray in_type(cnp.ndarray array, int code):
+    return array if code_of(array) == code else cast(array, code)
+
+
+cdef cnp.ndarray strided_view(cnp.ndarray base, char *data, int ndim, const cnp.npy_intp *dims,
+                              const cnp.npy_intp *strides):
+    """A view of an array's memory with sizes and strides of its own, as writable as the array."""
+    return typed_view(base, data, base.descr, ndim, dims, strides)
+
+
+cdef cnp.ndarray typed_view(cnp.ndarray base, char *data, cnp.dtype descr, int ndim, const cnp.npy_intp *dims,
+                            const cnp.npy_intp *strides):
+    """The same with elements of another type."""
+    cdef int flags = cnp.NPY_ARRAY_WRITEABLE if cnp.PyArray_ISWRITEABLE(base) else 0
+    cdef cnp.ndarray view
+    Py_INCREF(descr)
+    view = <cnp.ndarray> PyArray_NewFromDescr(ndarray_type, descr, ndim, dims, <void *> strides, data, flags, NULL)
+    Py_INCREF(base)
+    PyArray_SetBaseObject(view, base)
+    if ndim == 0:       # else NumPy has done that already
+        PyArray_UpdateFlags(view, cnp.NPY_ARRAY_UPDATE_ALL)
+    return view
+
+
+cdef tuple sizes_of(cnp.ndarray array):
+    """The shape as a tuple."""
+    cdef int axis, ndim = cnp.PyArray_NDIM(array)
+    cdef tuple sizes = PyTuple_New(ndim)
+    cdef object size
+    for axis in range(ndim):
+        size = cnp.PyArray_DIM(array, axis)
+        Py_INCREF(size)                 # the tuple takes this reference over
+        PyTuple_SET_ITEM(sizes, axis, size)
+    return sizes
+
+
+cdef bint is_owned(PyObject *array, Py_ssize_t held=1) noexcept:
+    """Whether the references that the caller holds are all there are to this memory; see NOTE [Gradient ownership].
+
+    A pointer, because Cython holds a reference of its own to an object that is cast or read from a field to be passed.
+    """
+    return (Py_REFCNT(array) == held and Py_TYPE(array) == ndarray_type and array_fields(array).base == NULL
+            and array_fields(array).weakreflist == NULL
+            and array_fields(array).flags & OWNED_FLAGS == OWNED_FLAGS)
+
+
+cdef bint is_ours(PyObject *array, Py_ssize_t held=1) noexcept:
+    """The same where the array is not handed to users: it may be a dense view, all there is to see of an owned array."""
+    return is_owned(array, held) or (
+        Py_REFCNT(array) == held and Py_TYPE(array) == ndarray_type and array_fields(array).base != NULL
+        and array_fields(array).weakreflist == NULL and array_fields(array).flags & DENSE_FLAGS == DENSE_FLAGS
+        and is_owned(array_fields(array).base))
+
+
+cdef bint is_large(cnp.ndarray array) noexcept:
+    """Whether memory for such an array comes from the pool: what saves an array is worth some care then."""
+    return cnp.PyArray_NBYTES(array) >= thresholds.large_bytes

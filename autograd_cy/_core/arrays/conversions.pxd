@@ -1,0 +1,9 @@
+"""Python numbers as arrays of one type."""
+
+cimport numpy as cnp
+
+cdef cnp.ndarray converted(object number, int code)
+cdef cnp.ndarray fitting(object number, int code)
+cdef cnp.ndarray assigned(object number, int code)
+cdef int check_depth(int depth) except -1
+cdef object number_behind(cnp.ndarray array)

@@ -1,0 +1,113 @@
+"""Python numbers as arrays of one type: converted as C does it, or refused where the type can't hold them."""
+
+import math
+
+import numpy as np
+
+cimport numpy as cnp
+
+from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, TYPE_NUM, dtype, dtype_of
+
+cnp.import_array()
+
+C_NAMES = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t",
+           "float16": "c10::Half", "float32": "float", "float64": "double",
+           "complex64": "c10::complex<float>", "complex128": "c10::complex<double>"}
+
+TOO_LARGE, TOO_SMALL = "int too big to convert", "can't convert negative int to unsigned"
+
+
+cdef bint is_plain(object number, int code) except -1:
+    """Whether nothing can happen to a number in a type: a float in its range, an integer that float32 holds."""
+    if type(number) is float:
+        return code == FLOAT64 or (code == FLOAT32 and -1e38 < <double> number < 1e38)
+    return type(number) is int and FLOAT32 <= code <= FLOAT64 and -(1 << 24) <= number <= 1 << 24
+
+
+cdef cnp.ndarray plain_array(object number, int code):
+    """What `converted` gives, where `is_plain`."""
+    cdef cnp.ndarray array = cnp.PyArray_ZEROS(0, NULL, TYPE_NUM[code], 0)
+    if code == FLOAT64:
+        (<double *> cnp.PyArray_DATA(array))[0] = number
+    else:
+        (<float *> cnp.PyArray_DATA(array))[0] = number
+    cnp.set_array_base(array, number)
+    cnp.PyArray_CLEARFLAGS(array, cnp.NPY_ARRAY_WRITEABLE)
+    return array
+
+
+cdef cnp.ndarray converted(object number, int code):
+    """A number in a type: an integer wraps, a large one becomes infinite, a complex one loses its imaginary part.
+
+    OverflowError for an integer that neither int64 nor uint64 holds.
+    """
+    cdef object source
+    cdef cnp.ndarray array
+    if is_plain(number, code):
+        return plain_array(number, code)
+    source = np.asarray(in_64_bits(number))
+    with np.errstate(all="ignore"):
+        if code == BOOL:
+            source = source != 0
+        elif code < COMPLEX64:
+            source = source.real
+        if BOOL < code < FLOAT16 and source.dtype.kind == "f":
+            source = source.astype(np.int64)            # -1.0 becomes 255 in uint8 on any machine
+        array = np.array(source, dtype_of(code).numpy_dtype)
+    cnp.set_array_base(array, number)                   # so that `number_behind` finds it
+    array.flags.writeable = False
+    return array
+
+
+cdef cnp.ndarray fitting(object number, int code):
+    """The same of a number that the type can hold; RuntimeError if it can't (unsigned types hold -1, by wrapping)."""
+    if is_plain(number, code):
+        return plain_array(number, code)
+    in_64_bits(number)
+    if not holds(dtype_of(code), number):
+        raise RuntimeError(f"value cannot be converted to type {C_NAMES[dtype_of(code).name]} without overflow: {number}")
+    return converted(number, code)
+
+
+cdef cnp.ndarray assigned(object number, int code):
+    """The same of a number that is assigned: float16 takes any real one."""
+    if code != FLOAT16 or isinstance(number, complex):
+        return fitting(number, code)
+    return converted(number, code)
+
+
+cdef object in_64_bits(object number):
+    if isinstance(number, int) and not -2 ** 63 <= number < 2 ** 64:
+        raise OverflowError(f"{TOO_LARGE if number > 0 else TOO_SMALL}: {number}")
+    return number
+
+
+cdef bint holds(dtype wanted, object number) except -1:
+    if wanted.code == BOOL:
+        return True
+    if isinstance(number, complex):
+        if not wanted.is_complex:
+            return number.imag == 0 and holds(wanted, number.real)
+        return holds(wanted.to_real(), number.real) and holds(wanted.to_real(), number.imag)
+    if wanted.code >= FLOAT16:
+        return not math.isfinite(number) or abs(number) <= float(np.finfo(wanted.numpy_dtype).max)
+    limits = np.iinfo(wanted.numpy_dtype)
+    low = limits.min if limits.min or isinstance(number, float) else -limits.max
+    return math.isfinite(number) and int(low) <= number <= int(limits.max)
+
+
+cdef int check_depth(int depth) except -1:
+    """Refuse sequences nested deeper than arrays can be: one that contains itself would overflow the stack."""
+    if depth > 64:
+        raise ValueError(f"too many dimensions: sequences are nested more than {depth - 1} deep, or contain themselves")
+    return 0
+
+
+cdef object number_behind(cnp.ndarray array):
+    """The number that an array was made of by `converted`."""
+    return cnp.get_array_base(array)
+
+
+def fitting_array(number, dtype wanted):
+    """fitting_array(number, dtype) -> ndarray: a Python number in a type that can hold it; RuntimeError if it can't."""
+    return fitting(number, wanted.code)

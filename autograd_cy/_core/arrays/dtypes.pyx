@@ -1,0 +1,236 @@
+"""The dtype objects, one for each NumPy dtype, and PyTorch's promotion.
+
+NOTE [Promotion]
+The type of a result is decided here, before a loop runs, because PyTorch's rules differ from NumPy's:
+  1. operands have a rank: tensors with dimensions over 0-d tensors over Python numbers. A lower rank changes the
+     type of a higher one only if it is of a higher category (bool < integer < float < complex);
+  2. an integer with a float is that float (int64 + float32 is float32);
+  3. a Python float or complex counts as the default dtype;
+  4. functions that leave the integers (exp, division, mean) take integers to the default dtype.
+"""
+
+import numpy as np
+
+cimport numpy as cnp
+
+from autograd_cy._core.runtime.argument_errors import wrong_self
+
+cnp.import_array()
+
+cdef int[NCODES] CATEGORY              # 0 bool, 1 integer, 2 float, 3 complex
+cdef int[NCODES][NCODES] PROMOTED
+cdef list ALL = []
+cdef dict BY_NUMPY = {}
+cdef int default = FLOAT32
+
+
+cdef class dtype:
+    """The type of a tensor's elements; equal to the NumPy dtype of the same name.
+
+    >>> from autograd_cy import float32
+    >>> import numpy as np
+    >>> float32, float32 == np.dtype("float32"), float32.itemsize
+    (torch.float32, True, 4)
+    """
+
+    def __init__(self):
+        raise TypeError("dtype objects are not made by users; take autograd_cy.float32 and its like")
+
+    def __repr__(self):
+        return f"torch.{self.name}"
+
+    def __reduce__(self):
+        if not isinstance(self, dtype):
+            raise wrong_self(self, dtype)
+        return dtype_named, (self.name,)
+
+    def __hash__(self):
+        return hash(self.numpy_dtype)
+
+    def __eq__(self, other):
+        if isinstance(other, dtype):
+            return self is other
+        if isinstance(other, type) or isinstance(other, np.dtype):
+            return BY_NUMPY.get(other, None) is self or (isinstance(other, np.dtype) and other == self.numpy_dtype)
+        return NotImplemented
+
+    def to_real(self):
+        """The type of the real part: float32 for complex64; itself for a real type."""
+        if not isinstance(self, dtype):
+            raise wrong_self(self, dtype)
+        return ALL[to_real(self.code)]
+
+    def to_complex(self):
+        """The complex type with parts of this type: complex64 for float32."""
+        if not isinstance(self, dtype):
+            raise wrong_self(self, dtype)
+        return ALL[to_complex(self.code)]
+
+
+def dtype_named(str name):
+    """The dtype object of that name (what pickle calls)."""
+    return BY_NUMPY[np.dtype(name)]
+
+
+cdef int unknown_type(cnp.ndarray array) except -1:
+    raise TypeError(f"can't convert np.ndarray of type {array.dtype}. The only supported types are: "
+                    + ", ".join([(<dtype> d).name for d in ALL]))
+
+
+cdef dtype dtype_of(int code):
+    return <dtype> ALL[code]
+
+
+cdef dtype as_dtype(object value):
+    """The dtype object for one, a NumPy dtype or scalar type, or Python's bool, int, float, complex."""
+    if isinstance(value, dtype):
+        return <dtype> value
+    found = BY_NUMPY.get(value) if isinstance(value, type) or isinstance(value, np.dtype) else None
+    if found is None:
+        raise TypeError(f"dtype must be an autograd_cy dtype, not {value!r}")
+    return <dtype> found
+
+
+cdef int default_code() noexcept:
+    return default
+
+
+cdef int default_complex_code() noexcept:
+    return COMPLEX128 if default == FLOAT64 else COMPLEX64
+
+
+def get_default():
+    """The dtype that Python floats get."""
+    return ALL[default]
+
+
+def set_default(value):
+    """Make `value`, a floating point dtype, the one that Python floats get."""
+    global default
+    cdef dtype d = as_dtype(value)
+    if not d.is_floating_point:
+        raise TypeError(f"only floating-point types are supported as the default type, not {d}")
+    default = d.code
+
+
+def all_dtypes():
+    """All dtype objects, from bool to complex128."""
+    return list(ALL)
+
+
+def convert(value):
+    """The dtype object that `value` (a dtype, np.dtype, NumPy scalar type or Python type) stands for."""
+    return as_dtype(value)
+
+
+def promote_types(dtype a, dtype b):
+    """The dtype of an operation on two tensors with dimensions, of types a and b."""
+    return ALL[PROMOTED[a.code][b.code]]
+
+
+cdef int promote(int a, int b) noexcept:
+    return PROMOTED[a][b]
+
+
+cdef int result_code(int a, int a_rank, int b, int b_rank) noexcept:
+    """The common type of two operands; ranks: 2 a tensor with dimensions, 1 a 0-d tensor, 0 a Python number."""
+    if a == b:
+        return a
+    if a_rank == b_rank:
+        return PROMOTED[a][b]
+    if a_rank < b_rank:
+        a, b = b, a
+    # `a` is of the higher rank and keeps its type unless `b` is of a higher category
+    if CATEGORY[b] <= CATEGORY[a] and CATEGORY[a] > 0:
+        return a
+    if CATEGORY[a] == 2 and CATEGORY[b] == 3:
+        return to_complex(a)
+    return PROMOTED[a][b]
+
+
+cdef int to_inexact(int code) noexcept:
+    return default if code < FLOAT16 else code
+
+
+cdef int to_real(int code) noexcept:
+    return FLOAT32 if code == COMPLEX64 else FLOAT64 if code == COMPLEX128 else code
+
+
+cdef int to_complex(int code) noexcept:
+    return COMPLEX64 if code in (FLOAT16, FLOAT32) else COMPLEX128 if code == FLOAT64 else code
+
+
+cdef bint is_differentiable(int code) noexcept:
+    return code >= FLOAT16
+
+
+cdef str type_word(int code):
+    """The name that PyTorch's messages have for a type: `Long`."""
+    return words[(<dtype> ALL[code]).name]
+
+
+words = {"bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long",
+         "float16": "Half", "float32": "Float", "float64": "Double",
+         "complex64": "ComplexFloat", "complex128": "ComplexDouble"}
+
+
+cdef str long_word(int code):
+    """The name in C++ that some messages have: 'float' and 'double' for the common two."""
+    name = (<dtype> ALL[code]).name
+    return {"float32": "float", "float64": "double", "float16": "c10::Half", "complex64": "c10::complex<float>",
+            "complex128": "c10::complex<double>", "int64": "long int", "int32": "int"}.get(name, name)
+
+
+cdef int check_cast(int code, int target) except -1:
+    """Refuse to write results of type `code` into memory of type `target`, if they are of a higher category."""
+    if CATEGORY[code] > CATEGORY[target]:
+        raise RuntimeError(f"result type {type_word(code)} can't be cast to the desired output type {type_word(target)}")
+    return 0
+
+
+cdef int torch_promotion(int a, int b):
+    """Two operands of one rank: NumPy's answer, but an integer never widens a float."""
+    if CATEGORY[a] < 2 <= CATEGORY[b]:
+        return b
+    if CATEGORY[b] < 2 <= CATEGORY[a]:
+        return a
+    cdef object common = np.promote_types(ALL[a].numpy_dtype, ALL[b].numpy_dtype)
+    return (<dtype> BY_NUMPY[common]).code
+
+
+cdef void build_tables():
+    cdef dtype d
+    cdef int code, other
+    names = ["bool", "uint8", "int8", "int16", "int32", "int64",
+             "float16", "float32", "float64", "complex64", "complex128"]
+    for code in range(64):
+        CODE_OF[code] = -1
+    for code, name in enumerate(names):
+        d = dtype.__new__(dtype)
+        d.name = name
+        d.code = code
+        d.numpy_dtype = np.dtype(name)
+        d.type_num = d.numpy_dtype.num
+        d.itemsize = d.numpy_dtype.itemsize
+        d.is_floating_point = FLOAT16 <= code <= FLOAT64
+        d.is_complex = code >= COMPLEX64
+        d.is_signed = code > UINT8
+        ALL.append(d)
+        BY_NUMPY[d.numpy_dtype] = d
+        BY_NUMPY[d.numpy_dtype.type] = d
+        TYPE_NUM[code] = d.type_num
+        ITEMSIZE[code] = d.itemsize
+        CATEGORY[code] = 0 if code == BOOL else 1 if code < FLOAT16 else 2 if code < COMPLEX64 else 3
+        CODE_OF[d.type_num] = code
+    for character in "hilq":           # C's integer types: two of them are one type, with two numbers, on each platform
+        CODE_OF[np.dtype(character).num] = (<dtype> BY_NUMPY[np.dtype(f"int{8 * np.dtype(character).itemsize}")]).code
+    BY_NUMPY[bool] = ALL[BOOL]
+    BY_NUMPY[int] = ALL[INT64]
+    BY_NUMPY[float] = ALL[FLOAT64]
+    BY_NUMPY[complex] = ALL[COMPLEX128]
+    for code in range(NCODES):
+        for other in range(NCODES):
+            PROMOTED[code][other] = torch_promotion(code, other)
+
+
+build_tables()

@@ -1,0 +1,236 @@
+"""The pool that large result arrays get their memory from: blocks of dead arrays, kept for the next of their size.
+
+NOTE [Pool]
+Fresh pages cost as much as the arithmetic on them, and the C library gives large blocks back to the system at once.
+  1. The pool is a memory handler of NumPy's: arrays own their memory and look to everybody like any other ndarray; when
+     one dies, NumPy hands its block back. It is never made NumPy's current handler: that is the context's, and to change
+     it back can fail.
+  2. A block serves a request that it is not larger than by an eighth. On a miss, kept blocks worth the request are given
+     back to the system first, the longest unused one before the others: so blocks kept and blocks in use together never
+     need more memory than the blocks in use once did.
+  3. No more than `limit` bytes are kept. A limit of 0 switches the pool off; blocks in use come back to it and are freed.
+  4. NumPy calls the handler with the GIL held, which is the pool's lock. A forked child has its own copy of everything. At
+     exit nothing is torn down: arrays may outlive the module.
+"""
+
+from cpython.object cimport PyObject
+from cpython.pycapsule cimport PyCapsule_New
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset, strcpy
+
+from autograd_cy._core.runtime.faults cimport Allocator, Handler, is_denied
+
+cdef extern from *:
+    """
+    #include <stdlib.h>
+    #ifdef __GLIBC__
+    #include <malloc.h>
+    #define autograd_cy_trim() malloc_trim(0)
+    #else
+    #define autograd_cy_trim() 0
+    #endif
+    """
+    int trim_heap "autograd_cy_trim"() nogil
+
+cdef enum:
+    ALIGNMENT = 64
+
+cdef struct Block:              # stands in the ALIGNMENT bytes before the memory that it describes
+    size_t size                 # of that memory
+    void *address               # what malloc gave
+    Block *older                # among those kept
+    Block *newer
+
+cdef Block *oldest = NULL
+cdef Block *newest = NULL
+cdef size_t limit = <size_t> 1 << 30
+cdef size_t kept_bytes = 0
+cdef size_t used_bytes = 0
+cdef size_t peak_bytes = 0      # of those in use
+cdef size_t hits = 0
+cdef size_t misses = 0
+
+
+cdef void *memory_of(Block *block) noexcept:
+    return <char *> block + ALIGNMENT
+
+
+cdef Block *block_of(void *memory) noexcept:
+    return <Block *> (<char *> memory - ALIGNMENT)
+
+
+cdef void take_out(Block *block) noexcept:
+    """Take a block off the list of those kept."""
+    global oldest, newest, kept_bytes
+    if block.older != NULL:
+        block.older.newer = block.newer
+    else:
+        oldest = block.newer
+    if block.newer != NULL:
+        block.newer.older = block.older
+    else:
+        newest = block.older
+    kept_bytes -= block.size
+
+
+cdef void give_back(size_t size) noexcept:
+    """Give kept blocks of that many bytes, or all, back to the system."""
+    cdef size_t given = 0
+    cdef Block *block
+    while given < size and oldest != NULL:
+        block = oldest
+        take_out(block)
+        given += block.size
+        free(block.address)
+
+
+cdef Block *kept_block(size_t size) noexcept:
+    """The block used last that fits, off the list, or NULL."""
+    cdef Block *block = newest
+    while block != NULL:
+        if size <= block.size <= size + size // 8:
+            take_out(block)
+            return block
+        block = block.older
+    return NULL
+
+
+cdef Block *new_block(size_t size) noexcept:
+    cdef Block *block
+    cdef void *address
+    if size > <size_t> -1 - 2 * ALIGNMENT or is_denied():
+        return NULL
+    address = malloc(size + 2 * ALIGNMENT)
+    if address == NULL and oldest != NULL:
+        give_back(kept_bytes)
+        address = malloc(size + 2 * ALIGNMENT)
+    if address == NULL:
+        return NULL
+    # the memory is aligned, and there is room for the Block between it and what malloc gave
+    block = block_of(<void *> ((<size_t> address + 2 * ALIGNMENT - 1) & ~<size_t> (ALIGNMENT - 1)))
+    block.size = size
+    block.address = address
+    return block
+
+
+cdef void *take(void *context, size_t size) noexcept:
+    """The handler's malloc."""
+    global used_bytes, peak_bytes, hits, misses
+    cdef Block *block = kept_block(size)
+    if block != NULL:
+        hits += 1
+    else:
+        misses += 1
+        give_back(size)
+        block = new_block(size)
+        if block == NULL:
+            return NULL
+    used_bytes += block.size
+    peak_bytes = max(peak_bytes, used_bytes)
+    return memory_of(block)
+
+
+cdef void *take_zeros(void *context, size_t n, size_t itemsize) noexcept:
+    """The handler's calloc."""
+    cdef void *memory
+    if itemsize != 0 and n > <size_t> -1 // itemsize:
+        return NULL
+    memory = take(context, n * itemsize)
+    if memory != NULL:
+        memset(memory, 0, n * itemsize)
+    return memory
+
+
+cdef void put_back(void *context, void *memory, size_t size) noexcept:
+    """The handler's free."""
+    global oldest, newest, kept_bytes, used_bytes
+    cdef Block *block
+    if memory == NULL:
+        return
+    block = block_of(memory)
+    used_bytes -= block.size
+    if block.size > limit:
+        free(block.address)
+        return
+    if kept_bytes + block.size > limit:
+        give_back(kept_bytes + block.size - limit)
+    block.older = newest
+    block.newer = NULL
+    if newest != NULL:
+        newest.newer = block
+    else:
+        oldest = block
+    newest = block
+    kept_bytes += block.size
+
+
+cdef void *resize(void *context, void *memory, size_t size) noexcept:
+    """The handler's realloc."""
+    cdef void *moved = take(context, size)
+    if moved != NULL and memory != NULL:
+        memcpy(moved, memory, min(size, block_of(memory).size))
+        put_back(context, memory, 0)
+    return moved
+
+
+cdef Handler handler
+strcpy(handler.name, b"autograd_cy pool")
+handler.version = 1
+handler.allocator = Allocator(NULL, take, take_zeros, resize, put_back)
+cdef object capsule = PyCapsule_New(&handler, b"mem_handler", NULL)
+
+
+cdef bint is_on() noexcept:
+    return limit > 0
+
+
+cdef PyObject *memory_handler() noexcept:
+    """The handler as NumPy knows it. Borrowed."""
+    return <PyObject *> capsule
+
+
+def memory_stats():
+    """memory_stats() -> dict: the pool of large results, in bytes and requests.
+
+    `used_bytes` in living arrays, `peak_bytes` the most there were of those, `kept_bytes` waiting to be used again,
+    `hits` and `misses` requests that were and were not served by a kept block.
+
+    >>> import autograd_cy as ag
+    >>> sorted(ag.memory.memory_stats())
+    ['hits', 'kept_bytes', 'limit', 'misses', 'peak_bytes', 'used_bytes']
+    """
+    return {"hits": hits, "kept_bytes": kept_bytes, "limit": limit, "misses": misses, "peak_bytes": peak_bytes,
+            "used_bytes": used_bytes}
+
+
+def give_all_back():
+    """give_all_back(): free the memory of dead arrays that is kept."""
+    give_back(kept_bytes)
+
+
+def trim():
+    """trim() -> bool: let the C library give the pages that it keeps back to the system; whether it had any (and can)."""
+    cdef int trimmed
+    with nogil:
+        trimmed = trim_heap()
+    return trimmed != 0
+
+
+def set_cache_limit(long long nbytes):
+    """set_cache_limit(nbytes) -> int: keep at most that many bytes of dead arrays, and return what the limit was.
+
+    0 switches the pool off: new results get their memory as any ndarray does. ValueError for a negative number.
+
+    >>> import autograd_cy as ag
+    >>> before = ag.memory.set_cache_limit(0)
+    >>> ag.memory.set_cache_limit(before)
+    0
+    """
+    global limit
+    cdef size_t before = limit
+    if nbytes < 0:
+        raise ValueError(f"set_cache_limit(): expected a number of bytes >= 0, got {nbytes}")
+    limit = nbytes
+    if kept_bytes > limit:
+        give_back(kept_bytes - limit)
+    return before

@@ -1,0 +1,199 @@
+"""Where a view lies in the memory of its base, and gradients taken from and put into that place (knows no Tensor).
+
+Only the arrays tell: their addresses, sizes and strides. So a view needs to remember nothing of how it was made, a view of
+a view is one step away from the base, and a real view of complex numbers is a region like any other.
+"""
+
+import numpy as np
+
+cimport cython
+cimport numpy as cnp
+
+from autograd_cy._core.arrays.buffers cimport dense_copy, sizes_of, typed_view
+
+cnp.import_array()
+
+cdef enum:
+    EFFORT = 10_000         # steps of the exact test for overlap; past these, memory counts as overlapping
+    MAX_DIMS = 64
+
+
+@cython.final
+cdef class Region:
+    """The place of a view in its base. Gradients come in the base's sizes, with any strides."""
+
+    cdef cnp.ndarray taken(self, cnp.ndarray whole):
+        """The part of a tensor like the base, as a dense array."""
+        cdef cnp.ndarray memory = whole
+        if not (self.dense and cnp.PyArray_IS_C_CONTIGUOUS(whole)):
+            memory = self.copied(whole)[0]
+        return dense_copy(self.part_of(memory))
+
+    cdef cnp.ndarray embedded(self, cnp.ndarray part):
+        """Zeros like the base, with the part in its place: transposed to `taken`. Where elements share a place, their sum."""
+        cdef cnp.ndarray memory, whole, place
+        cdef int axis
+        memory, whole = self.copied(None)
+        place = self.part_of(memory)
+        cdef tuple repeated = tuple([axis for axis in range(len(self.sizes))
+                                     if self.strides[axis] == 0 and self.sizes[axis] > 1])
+        if repeated:                    # what expand() makes; all other views have a place for each element
+            part = np.asarray(part).sum(repeated, keepdims=True, dtype=part.dtype)
+            place = place[tuple([slice(0, 1) if axis in repeated else slice(None) for axis in range(len(self.sizes))])]
+        place[...] = part
+        return whole
+
+    cdef cnp.ndarray replaced(self, cnp.ndarray whole, cnp.ndarray part):
+        """A copy of `whole`, which is like the base, with another part in the place."""
+        cdef cnp.ndarray memory, copy
+        memory, copy = self.copied(whole)
+        self.part_of(memory)[...] = part
+        return copy
+
+    cdef tuple copied(self, cnp.ndarray whole):
+        """New memory that is laid out as the base's, and the array on it that is a copy of `whole` (None: zeros)."""
+        cdef cnp.ndarray memory, array
+        if self.dense:
+            memory = array = np.zeros(self.base_sizes, self.base_type)
+        else:
+            memory = np.zeros(self.extent, np.uint8)
+            array = laid_out(memory, self.base_offset, self.base_type, self.base_sizes, self.base_strides)
+        if whole is not None:
+            array[...] = whole
+        return memory, array
+
+    cdef cnp.ndarray part_of(self, cnp.ndarray memory):
+        if 0 in self.sizes:
+            return np.empty(self.sizes, self.type)
+        return laid_out(memory, self.offset, self.type, self.sizes, self.strides)
+
+
+cdef cnp.ndarray laid_out(cnp.ndarray memory, Py_ssize_t offset, cnp.dtype type, tuple sizes, tuple strides):
+    """An array in the memory of another one, which the caller knows to have room for it."""
+    cdef cnp.npy_intp[MAX_DIMS] dims, steps
+    cdef int axis
+    for axis in range(len(sizes)):
+        dims[axis], steps[axis] = sizes[axis], strides[axis]
+    return typed_view(memory, cnp.PyArray_BYTES(memory) + offset, type, len(sizes), dims, steps)
+
+
+cdef Region region_of(cnp.ndarray base, cnp.ndarray view):
+    """The place of a view in its base; RuntimeError if the view's memory is not the base's."""
+    cdef Region region = Region.__new__(Region)
+    cdef Py_ssize_t below, above
+    if not lies_inside(base, view):
+        raise RuntimeError("a view has other memory than its base: `.data` of one of them was assigned, or it was resized. "
+                           "Take the view anew, or clone() it first.")
+    measure(base, &below, &above)
+    region.base_sizes, region.base_strides = sizes_of(base), strides_of(base)
+    region.base_offset, region.extent = below, below + above
+    region.base_type, region.type = base.dtype, view.dtype
+    region.dense = cnp.PyArray_IS_C_CONTIGUOUS(base)
+    region.sizes, region.strides = sizes_of(view), strides_of(view)
+    region.offset = cnp.PyArray_BYTES(view) - cnp.PyArray_BYTES(base) + below
+    return region
+
+
+cdef tuple strides_of(cnp.ndarray array):
+    cdef int axis
+    return tuple([cnp.PyArray_STRIDE(array, axis) for axis in range(cnp.PyArray_NDIM(array))])
+
+
+cdef int measure(cnp.ndarray array, Py_ssize_t *below, Py_ssize_t *above) noexcept:
+    """How many bytes of an array lie below its first element, and how many from there on."""
+    cdef Py_ssize_t reach
+    cdef int axis
+    below[0], above[0] = 0, 0
+    if cnp.PyArray_SIZE(array) == 0:
+        return 0
+    above[0] = cnp.PyArray_ITEMSIZE(array)
+    for axis in range(cnp.PyArray_NDIM(array)):
+        reach = cnp.PyArray_STRIDE(array, axis) * (cnp.PyArray_DIM(array, axis) - 1)
+        if reach < 0:
+            below[0] -= reach
+        else:
+            above[0] += reach
+    return 0
+
+
+cdef bint lies_inside(cnp.ndarray base, cnp.ndarray view) noexcept:
+    """Whether all elements of the view are in the memory from the base's first byte to its last."""
+    cdef Py_ssize_t below, above, view_below, view_above
+    cdef Py_ssize_t distance = cnp.PyArray_BYTES(view) - cnp.PyArray_BYTES(base)
+    if cnp.PyArray_SIZE(view) == 0:
+        return True
+    measure(base, &below, &above)
+    measure(view, &view_below, &view_above)
+    return distance - view_below >= -below and distance + view_above <= above
+
+
+cdef bint repeats_places(cnp.ndarray array) noexcept:
+    """Whether two elements of an array may lie in one place. Exact, but for dimensions that are interleaved in each other."""
+    cdef Py_ssize_t[MAX_DIMS] strides, reaches
+    cdef Py_ssize_t stride, reach = cnp.PyArray_ITEMSIZE(array)
+    cdef int axis, k, n = 0
+    if cnp.PyArray_IS_C_CONTIGUOUS(array) or cnp.PyArray_SIZE(array) == 0:
+        return False
+    for axis in range(cnp.PyArray_NDIM(array)):     # by their strides, the smallest first
+        if cnp.PyArray_DIM(array, axis) > 1:
+            stride = abs(cnp.PyArray_STRIDE(array, axis))
+            k = n
+            while k > 0 and strides[k - 1] > stride:
+                strides[k], reaches[k] = strides[k - 1], reaches[k - 1]
+                k -= 1
+            strides[k], reaches[k] = stride, stride * (cnp.PyArray_DIM(array, axis) - 1)
+            n += 1
+    for k in range(n):
+        if strides[k] < reach:
+            return True
+        reach += reaches[k]
+    return False
+
+
+cdef bint spans_meet(cnp.ndarray a, cnp.ndarray b) noexcept:
+    """Whether the memory from one array's first byte to its last meets the other's."""
+    cdef Py_ssize_t below, above, other_below, other_above
+    cdef Py_ssize_t distance = cnp.PyArray_BYTES(b) - cnp.PyArray_BYTES(a)
+    measure(a, &below, &above)
+    measure(b, &other_below, &other_above)
+    return distance - other_below < above and distance + other_above > -below
+
+
+cdef bint overlaps_in_part(cnp.ndarray a, cnp.ndarray b) noexcept:
+    """Whether two dense arrays share memory, but not element for element; False of arrays with gaps, as in PyTorch."""
+    cdef int axis
+    if not spans_meet(a, b) or not (is_dense(a) and is_dense(b)):
+        return False
+    if (cnp.PyArray_BYTES(a) != cnp.PyArray_BYTES(b) or cnp.PyArray_SIZE(a) != cnp.PyArray_SIZE(b)
+            or cnp.PyArray_NDIM(a) != cnp.PyArray_NDIM(b)):
+        return True
+    for axis in range(cnp.PyArray_NDIM(a)):
+        if cnp.PyArray_DIM(a, axis) > 1 and cnp.PyArray_STRIDE(a, axis) != cnp.PyArray_STRIDE(b, axis):
+            return True
+    return False
+
+
+cdef bint is_dense(cnp.ndarray array) noexcept:
+    """Whether the elements fill the memory from the first to the last, in any order of dimensions, forwards."""
+    cdef Py_ssize_t below, above
+    if cnp.PyArray_IS_C_CONTIGUOUS(array):
+        return True
+    measure(array, &below, &above)
+    return below == 0 and above == cnp.PyArray_NBYTES(array) and not repeats_places(array)
+
+
+cdef bint may_meet(cnp.ndarray array, size_t address, tuple sizes, tuple strides, object type):
+    """Whether an array has a byte in common with elements that lay there. No memory is read."""
+    interface = {"shape": sizes, "strides": strides, "typestr": type.str, "data": (address, True), "version": 3}
+    try:
+        return np.shares_memory(array, np.asarray(Described(interface)), max_work=EFFORT)
+    except np.exceptions.TooHardError:
+        return True
+
+
+cdef class Described:
+    """What NumPy takes for an array: an address, sizes and strides."""
+    cdef readonly dict __array_interface__
+
+    def __init__(self, interface):
+        self.__array_interface__ = interface

@@ -1,8 +1,0 @@
-"""Python numbers as arrays of one type."""
-
-cimport numpy as cnp
-
-cdef cnp.ndarray converted(object number, int code)
-cdef cnp.ndarray fitting(object number, int code)
-cdef cnp.ndarray assigned(object number, int code)
-cdef object number_behind(cnp.ndarray array)

@@ -1,0 +1,390 @@
+"""The engine: it walks the graph backwards (knows nodes, edges and gradients; no operation, no dtype).
+
+A task counts the edges into each node that the roots lead to, then runs the nodes to which all gradients have come,
+the latest recorded first, and adds what they return to the buffers of the nodes they lead to. Nothing recurs.
+"""
+
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF
+cimport numpy as cnp
+
+from autograd_cy._core.arrays.buffers cimport is_ours, keep_spare
+from autograd_cy._core.engine.backward_arguments cimport check_inputs, check_roots, named, target_node, target_number
+from autograd_cy._core.engine.freed cimport history_of, note_backward
+from autograd_cy._core.engine.graph_task cimport (
+    SIGNAL_INTERVAL, GraphTask, count_running, current_task, finished, leads_on, new_task, notes_of)
+from autograd_cy._core.engine.input_buffer cimport accumulate, accumulate_at_once, add_at_once, add_gradient, as_leaf_asks
+from autograd_cy._core.engine.ready_queue cimport pop, push
+from autograd_cy._core.graph.anomaly cimport check_roots_for_nan, report
+from autograd_cy._core.graph.hooks cimport (
+    keep_retained, retain_grad, run_post_accumulate_hooks, run_post_hooks, run_pre_hooks, run_tensor_hooks)
+from autograd_cy._core.graph.nans cimport check_gradient, check_gradients
+from autograd_cy._core.graph.node cimport (
+    BOXED, AccumulateGrad, Node, NodeHooks, Scratch, existing_hooks, has_hooks, leaf_of, target_of)
+from autograd_cy._core.graph.op_hooks cimport is_logged, observe_end, observe_start
+cimport autograd_cy._core.graph.saved as saved_module
+from autograd_cy._core.graph.saved_hooks cimport put_hooks_back
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes, own_modes
+from autograd_cy._core.runtime.reentry cimport in_fresh_thread
+from autograd_cy._core.runtime.state cimport (
+    ANOMALY, DETECT_NAN, FORWARD_AD, KEEP_NAN, NO_GRAD, OP_HOOKS, ThreadState, thread_state)
+
+cnp.import_array()
+
+cdef enum:
+    NESTED_IN_ONE_THREAD = 20       # backward inside backward: so deep in one thread, then on in a fresh one
+
+
+cdef int deliver(GraphTask task, Node node, int output, object g) except -1:
+    """Hand a gradient (None: there is none) to a node, which is ready when it was the last one."""
+    cdef Scratch *scratch = notes_of(task, node)
+    if g is not None:
+        add_gradient(scratch, node, output, g, task.recorded)
+    scratch.dependencies -= 1
+    if scratch.dependencies == 0:
+        push(&task.ready, node.sequence_number, <PyObject *> node)
+    return 0
+
+
+cdef int run(GraphTask task) except -1:
+    cdef Py_ssize_t n = 0
+    cdef ThreadState *state = thread_state()
+    cdef void *changed
+    while task.ready.size:
+        n += 1
+        if n % SIGNAL_INTERVAL == 0:
+            PyErr_CheckSignals()
+        task.node = <Node> pop(&task.ready)
+        state.node = <void *> task.node
+        run_node(task, task.node)
+        if state.hooks_before != NULL:
+            changed, state.hooks_before = state.hooks_before, NULL
+            put_hooks_back(changed)
+    task.node = None
+    state.node = NULL
+    return 0
+
+
+cdef int run_callbacks(GraphTask task) except -1:
+    """Call what was queued for the end; a callback may queue further ones."""
+    while task.callbacks:
+        task.callbacks.pop(0)()
+    return 0
+
+
+cdef int run_node(GraphTask task, Node node) except -1:
+    cdef Scratch *scratch = notes_of(task, node)
+    cdef object g = None
+    cdef PyObject *incoming
+    cdef bint captured = scratch.captured, needed = scratch.needed or not task.selective
+    if scratch.buffer != NULL:
+        g = <object> scratch.buffer
+        Py_DECREF(g)
+        scratch.buffer = NULL
+    if scratch.task == <void *> task:       # the claim ends: nothing more comes to this node
+        scratch[0] = Scratch(NULL, 0, 0, False, False, NULL)
+        task.n_claimed -= 1
+    if g is not None and type(node) is AccumulateGrad and leaf_of(node).extras is not None:
+        g = as_leaf_asks(leaf_of(node), g, task.recorded)
+    cdef bint hooks = has_hooks(node) and existing_hooks(node) is not None
+    if captured and needed:             # PyTorch keeps it before the hooks then, else after them
+        capture(task, node, g)
+    if hooks:
+        g = hooked(task, node, g)
+    if captured and not needed:
+        capture(task, node, g)
+    if not needed:
+        return 0
+    if type(node) is AccumulateGrad:
+        if task.observed or (hooks and has_node_hooks(existing_hooks(node))):
+            accumulate_in(task, node, g)
+        elif g is not None:
+            accumulate(leaf_of(node), g, task.recorded)
+        return 0
+    if node.joint or task.observed or (hooks and has_node_hooks(existing_hooks(node))):
+        if node.joint == BOXED and type(g) is not list:
+            g = [g] * node.n_outputs
+        propagate_joint(task, node, g)
+    else:
+        Py_INCREF(g)
+        incoming = <PyObject *> g
+        g = None
+        propagate(task, node, incoming)
+    if not task.keep_graph:
+        node.release_saved()
+        node.version0 = task.number
+    return 0
+
+
+cdef int propagate(GraphTask task, Node node, PyObject *incoming) except -1:
+    """Compute the gradients of a node's inputs one by one and hand each on. Takes over a reference to the incoming one."""
+    cdef int i, last = -1
+    cdef Node target
+    cdef object result, g = <object> incoming
+    Py_DECREF(g)
+    for i in range(node.n_edges):
+        target = target_of(node, i)
+        if target is not None and leads_on(task, target):
+            last = i
+    for i in range(last + 1):
+        target = target_of(node, i)
+        if target is None or not leads_on(task, target):
+            continue
+        result = None if g is None else gradient_for(task, node, i, g, i == last, target)
+        if task.detects_nan and result is not None:
+            check_gradient(node, result, i)
+        if i == last:
+            keep_spare(<PyObject *> g)
+            g = None            # from here on the result is held once, also if it is `g` itself
+        deliver(task, target, node.next_number(i), result)
+        keep_spare(<PyObject *> result)
+        result = None
+    return 0
+
+
+cdef object gradient_for(GraphTask task, Node node, int i, object g, bint last, Node target):
+    """The gradient for input `i`; None if there is none, or if it was added already to what waits for it at the target.
+
+    The caller holds `g` once. What can fail for a node has not failed by the time that its last gradient is computed: only
+    that one may go into a `.grad` at once.
+    """
+    cdef Scratch *scratch
+    cdef bint reuse
+    if task.recorded:
+        return node.rule(g, i)
+    reuse = last and is_ours(<PyObject *> g)
+    if not task.detects_nan:
+        scratch = notes_of(task, target)
+        if scratch.buffer != NULL:
+            if add_at_once(scratch, node, i, g, reuse):
+                return None
+        elif (last and type(target) is AccumulateGrad and scratch.dependencies == 1 and not scratch.captured
+                and existing_hooks(target) is None and accumulate_at_once(leaf_of(target), node, i, g)):
+            return None
+    if task.keep_graph or task.detects_nan:         # who tells where a NaN comes from reads what was saved
+        return node.vjp(g, i, reuse)
+    return node.vjp_once(g, i, reuse)
+
+
+cdef int propagate_joint(GraphTask task, Node node, object g) except -1:
+    """The same for a node that computes all gradients in one call, or that somebody watches: on Tensors."""
+    cdef NodeHooks hooks = existing_hooks(node)
+    cdef tuple gradients, results
+    cdef list box
+    cdef Node target
+    cdef int i
+    if node.n_outputs > 1 or node.joint == BOXED:
+        gradients = tuple([as_seen(item) for item in ([None] * node.n_outputs if g is None else g)])
+    else:
+        gradients = (as_seen(g),)
+    if node.joint == BOXED:
+        (<list> g).clear()
+    g = None
+    if hooks is not None and hooks.pre_hooks:
+        gradients = run_pre_hooks(hooks, gradients)
+    if task.observed:
+        observe_start(node, gradients)
+    if node.joint == BOXED:
+        box = list(gradients)
+        if not task.observed and (hooks is None or not hooks.post_hooks):
+            gradients = None            # from here on the list alone holds them, and it is the user's
+        results = node.rules(box)
+    else:
+        results = results_of(task, node, gradients)
+    if hooks is not None and hooks.post_hooks:
+        results = run_post_hooks(hooks, results, gradients)
+    if task.detects_nan:
+        check_gradients(node, results)
+    if task.observed:
+        observe_end(node, results, gradients)
+    for i in range(node.n_edges):
+        target = target_of(node, i)
+        if target is not None and leads_on(task, target):
+            result = results[i]
+            if result is not None and not task.recorded:
+                result = (<Tensor> result).array
+            deliver(task, target, node.next_number(i), result)
+    return 0
+
+
+cdef tuple results_of(GraphTask task, Node node, tuple gradients):
+    """The gradients of a node's inputs, None for those that nobody wants."""
+    cdef ThreadState *state = thread_state()
+    cdef int observed = state.mode & OP_HOOKS
+    cdef list results = [None] * node.n_edges
+    cdef Node target
+    cdef int i
+    cdef object g = gradients[0] if node.n_outputs == 1 else list(gradients)
+    if node.joint:
+        return node.rules(g)
+    if gradients.count(None) == len(gradients):
+        return tuple(results)
+    if not task.recorded:                   # that the rule calls operations is nobody's business then
+        state.mode &= ~OP_HOOKS
+    try:
+        for i in range(node.n_edges):
+            target = target_of(node, i)
+            if target is not None and leads_on(task, target):
+                results[i] = node.rule(g, i)
+    finally:
+        state.mode |= observed
+    return tuple(results)
+
+
+cdef int accumulate_in(GraphTask task, Node node, object g) except -1:
+    """Add to the leaf's `.grad`, with all hooks around it."""
+    cdef NodeHooks hooks = existing_hooks(node)
+    cdef tuple gradients = (as_seen(g),)
+    g = None
+    if hooks is not None and hooks.pre_hooks:
+        gradients = run_pre_hooks(hooks, gradients)
+    if task.observed:
+        observe_start(node, gradients)
+    g = gradients[0]
+    if g is not None:
+        if not task.recorded:
+            g = (<Tensor> g).array          # held by its Tensor, too, which the hooks saw: so `.grad` gets a copy
+        accumulate(leaf_of(node), g, task.recorded)
+    if hooks is not None and hooks.post_accumulate:
+        run_post_accumulate_hooks(hooks, leaf_of(node))
+    if hooks is not None and hooks.post_hooks:
+        run_post_hooks(hooks, (), gradients)
+    if task.observed:
+        observe_end(node, (), gradients)
+    return 0
+
+
+cdef object hooked(GraphTask task, Node node, object g):
+    """The incoming gradient after the hooks of the tensors it belongs to; retained gradients are kept."""
+    cdef NodeHooks hooks = existing_hooks(node)
+    cdef Tensor value
+    if hooks.tensor_hooks is None and hooks.retained is None:
+        return g
+    if node.n_outputs > 1:
+        return hooked_outputs(task, hooks, [None] * node.n_outputs if g is None else [as_seen(part) for part in g])
+    value = <Tensor> run_tensor_hooks(hooks, 0, as_seen(g))
+    return None if value is None else kept(task, hooks, 0, value)
+
+
+cdef list hooked_outputs(GraphTask task, NodeHooks hooks, list gradients):
+    """Those of several outputs: first the hooks, in the order in which the outputs got their first one."""
+    cdef Py_ssize_t i
+    for output in list(hooks.tensor_hooks or ()):
+        gradients[output] = run_tensor_hooks(hooks, output, gradients[output])
+    for i in range(len(gradients)):
+        if gradients[i] is not None:
+            gradients[i] = kept(task, hooks, i, <Tensor> gradients[i])
+    return gradients
+
+
+cdef object kept(GraphTask task, NodeHooks hooks, int output, Tensor value):
+    keep_retained(hooks, output, value, task.recorded)
+    return value if task.recorded else value.array
+
+
+cdef int capture(GraphTask task, Node node, object g) except -1:
+    """Keep the gradients that were asked for."""
+    for output, position in task.captures[node]:
+        value = g[output] if type(g) is list else g
+        task.results[position] = value
+    return 0
+
+
+cdef inline object as_seen(object g):
+    """A gradient as hooks and Functions see it: a Tensor."""
+    return new_tensor(<cnp.ndarray> g) if isinstance(g, cnp.ndarray) else g
+
+
+cdef inline bint has_node_hooks(NodeHooks hooks):
+    return bool(hooks.pre_hooks) or bool(hooks.post_hooks) or bool(hooks.post_accumulate)
+
+
+def run_backward(*args, **kwargs):
+    """run_backward(tensors, grad_tensors, keep_graph, create_graph, inputs=(), allow_unreachable, accumulate_grad)
+
+    Walk the graph from the tensors, seeded with the gradients. With `accumulate_grad` the leaves get their `.grad` (of
+    `inputs`, if there are any), and the result is None; else it is the tuple of the gradients of `inputs`.
+    """
+    cdef dict given = named(args, kwargs)
+    return run_task(given["tensors"], given["grad_tensors"], given["keep_graph"], given["create_graph"], given["inputs"],
+                    given["allow_unreachable"], given["accumulate_grad"])
+
+
+cpdef object run_task(object tensors, object grad_tensors, bint keep_graph, bint create_graph, object inputs,
+                      bint allow_unreachable, bint accumulate_grad):
+    """run_backward() with all arguments in their place."""
+    cdef int mode = current_mode()
+    cdef GraphTask task, outer = current_task()
+    check_roots(tensors, grad_tensors)
+    check_inputs(inputs, accumulate_grad)
+    task = new_task(outer)
+    task.detects_nan = mode & DETECT_NAN or (mode & ANOMALY and not own_modes() & KEEP_NAN)
+    if task.detects_nan:
+        check_roots_for_nan(tensors, grad_tensors, mode)
+    if accumulate_grad and inputs:
+        for x in inputs:
+            if isinstance(x, Tensor):
+                retain_grad(<Tensor> x)
+    if not keep_graph:
+        task.number = note_backward()
+    task.keep_graph = keep_graph
+    task.recorded = create_graph or mode & FORWARD_AD
+    task.accumulates = accumulate_grad
+    task.whole = (outer is None or outer.whole) and not inputs and accumulate_grad
+    if task.depth and task.depth % NESTED_IN_ONE_THREAD == 0:
+        in_fresh_thread(run_from, (task, tensors, grad_tensors, create_graph, inputs))
+    else:
+        run_from(task, tensors, grad_tensors, create_graph, inputs)
+    return None if accumulate_grad else finished(task, allow_unreachable)
+
+
+cpdef object run_from(GraphTask task, tuple tensors, tuple grad_tensors, bint create_graph, tuple inputs):
+    """Walk the graph with this thread in the state that the task needs, which is restored afterwards."""
+    cdef ThreadState *state = thread_state()
+    cdef int mode = current_mode()
+    cdef void *outer = state.graph_task
+    cdef void *outer_node = state.node
+    cdef void *outer_hooks = state.hooks_before
+    cdef void *changed
+    cdef Extent extent
+    _held = [target_node(x) for x in inputs]        # a leaf's node lives only as long as somebody holds it
+    task.observed = mode & OP_HOOKS or is_logged()      # which may raise: nothing is changed yet
+    count_running(1)
+    state.graph_task = <void *> task
+    state.hooks_before = NULL
+    extent = enter_modes(0, NO_GRAD | DETECT_NAN) if create_graph else enter_modes(NO_GRAD, DETECT_NAN)
+    try:
+        task.start(tensors, inputs)
+        for tensor, g in zip(tensors, grad_tensors):
+            if len(tensors) == 1 or leads_on(task, target_node(tensor)):        # as in PyTorch, an only root always runs
+                deliver(task, target_node(tensor), target_number(tensor), g if task.recorded else (<Tensor> g).array)
+        run(task)
+        if task.callbacks:
+            run_callbacks(task)
+    except BaseException as error:
+        if task.node is not None:
+            error.add_note(f"This happened in the backward of {task.node!r}, sequence number {task.node._sequence_nr()}.")
+            if mode & ANOMALY:
+                report(error, task.node)
+        raise
+    finally:
+        leave_modes(extent)
+        changed = state.hooks_before
+        state.hooks_before = outer_hooks
+        state.graph_task = outer
+        state.node = outer_node
+        task.clear()
+        count_running(-1)
+        if changed != NULL:
+            put_hooks_back(changed)
+
+
+cdef str history(Node node):
+    """What the message on a freed node says about it, and about the running task's way to it."""
+    cdef GraphTask task = current_task()
+    return history_of(node, None if task is None else task.roots)
+
+
+saved_module.tell_history = history

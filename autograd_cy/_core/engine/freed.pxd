@@ -1,0 +1,6 @@
+"""Which backward freed a graph, and what ties that graph to a new one."""
+
+from autograd_cy._core.graph.node cimport Node
+
+cdef int note_backward() except -1
+cdef str history_of(Node node, list roots)

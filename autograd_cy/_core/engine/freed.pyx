@@ -1,0 +1,93 @@
+"""Which backward freed a graph, and what ties that graph to a new one.
+
+Each backward that frees its graph gets a number, which stands in the nodes that it frees; the last ones' places in the
+user's code are kept. All the rest is found out when somebody runs into a freed node.
+"""
+
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF, Py_XDECREF
+
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.runtime.location cimport described, here
+from autograd_cy._core.runtime.state cimport thread_state
+
+cdef enum:
+    KEPT = 1024                     # backwards that are remembered
+    LARGEST = 0x40000000
+
+cdef struct Backward:
+    int number
+    int instruction
+    PyObject *code                  # owned: what called it, or NULL
+    unsigned long long sequence_number      # the one that the next node got
+
+cdef Backward[KEPT] backwards
+cdef int latest = 0
+
+
+cdef int note_backward() except -1:
+    """Remember a backward that frees its graph. Returns its number."""
+    global latest
+    cdef Backward *entry
+    cdef PyObject *old
+    cdef int instruction = 0
+    cdef object code = here(&instruction)
+    latest = latest % LARGEST + 1
+    entry = &backwards[latest % KEPT]
+    old = entry.code
+    entry.number = latest
+    entry.instruction = instruction
+    entry.sequence_number = thread_state().sequence_nr
+    Py_INCREF(code)
+    entry.code = <PyObject *> code
+    Py_XDECREF(old)
+    return entry.number
+
+
+cdef str history_of(Node node, list roots):
+    """Where a freed node was recorded and freed, and how the walk from `roots` (None: there is none) came to it."""
+    cdef Backward *entry = &backwards[node.version0 % KEPT]
+    cdef str text = f"It was {node.name()}{at(node)} whose saved values are freed"
+    if node.version0 <= 0 or entry.number != node.version0:
+        return text + "."
+    place = described(<object> entry.code, entry.instruction)
+    text += f", by the backward at {place}." if place else "."
+    if roots is None:
+        return text
+    link = link_to(node, roots, entry.sequence_number)
+    if link is None:
+        return text + " This backward starts from the same graph: give the first one retain_graph=True, or compute anew."
+    user, maker, output = link
+    return (f"{text} A tensor ties that graph to the new one: output {output} of {maker.name()}{at(maker)}, used by "
+            f"{user.name()}{at(user)}. If gradients are not to flow on into the old graph, detach() it before it is used "
+            "there.")
+
+
+cdef str at(Node node):
+    cdef str place = described(node.code, node.instruction)
+    return f" (recorded at {place})" if place else ""
+
+
+cdef tuple link_to(Node freed, list roots, unsigned long long boundary):
+    """The first edge from what was recorded after the boundary to what was recorded before, on a way to the freed node.
+
+    (node, the node that its edge leads to, the output number), or None if a root is in the old graph itself.
+    """
+    cdef list stack = [(root, None) for root in roots]
+    cdef set seen = set(roots)
+    cdef Node node, target
+    cdef int i
+    while stack:
+        node, link = stack.pop()
+        if node is freed:
+            return link
+        for i in range(node.n_edges):
+            target = node.next_node(i)
+            if target is None or target in seen:
+                continue
+            seen.add(target)
+            if link is None and node.sequence_number >= boundary and target.sequence_number < boundary:
+                stack.append((target, (node, target, node.next_number(i))))
+            else:
+                stack.append((target, link))
+    return None

@@ -1,0 +1,245 @@
+"""Calling a user's Function: its forward runs unrecorded, then what it returned is entered in the graph."""
+
+import warnings
+
+from cpython.object cimport PyTypeObject
+cimport numpy as cnp
+
+from autograd_cy._core.arrays.dtypes cimport code_of, is_differentiable
+from autograd_cy._core.engine.function_node cimport FunctionNode, metadata_of
+from autograd_cy._core.graph.anomaly cimport note_trace
+from autograd_cy._core.graph.nans cimport check_results
+from autograd_cy._core.graph.node cimport BOXED, connect
+from autograd_cy._core.graph.op_hooks cimport observe_forward
+from autograd_cy._core.graph.record cimport set_tangents
+from autograd_cy._core.graph.saved_tensor cimport SavedTensor, save, seal
+from autograd_cy._core.graph.tensor cimport (
+    AMONG_SEVERAL, IN_FUNCTION, Tensor, link_view, new_tensor, share_version, wants_grad)
+from autograd_cy._core.runtime.inference cimport save_error
+from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes, own_modes
+from autograd_cy._core.runtime.state cimport (
+    ANOMALY, DETECT_NAN, FORWARD_AD, GUARDED, NO_GRAD, OP_HOOKS, SAVED_HOOKS, thread_state)
+from autograd_cy._core.writes.change cimport Change, change_of, commit, give_place, hold_tangent
+from autograd_cy._core.writes.inplace cimport refuse_write, result_of
+from autograd_cy._core.writes.views cimport is_view_of_another
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    ctypedef struct TypeObject "PyTypeObject":
+        object (*tp_new)(PyTypeObject *, object, void *)
+    bint PyType_IsSubtype(PyTypeObject *, PyTypeObject *)
+
+
+def apply_function(cls, node_class, bint separate_context, tuple args, dict kwargs):
+    """Call a Function: run forward unrecorded, then enter what it returned. Keyword arguments count after the others.
+
+    `separate_context`: forward does not take ctx, setup_context(ctx, inputs, output) is called after it.
+    """
+    cdef int mode = current_mode()
+    cdef Extent extent
+    cdef FunctionNode node = new_function_node(node_class)
+    cdef list inputs = [], arguments = [], needed = []
+    for x in args + tuple(kwargs.values()) if kwargs else args:
+        arguments.append(metadata_of(<Tensor> x) if isinstance(x, Tensor) else None)
+        if isinstance(x, Tensor):
+            inputs.append(x)
+        needed.append(isinstance(x, Tensor) and wants_grad(<Tensor> x))
+    if cls.boxed_grads_call:
+        node.joint = BOXED
+    node.arguments = tuple(arguments)
+    node.wanted = tuple(needed)
+    extent = enter_modes(NO_GRAD, 0)
+    thread_state().mode &= ~FORWARD_AD
+    try:
+        if separate_context:
+            result = cls.forward(*args, **kwargs)
+            cls.setup_context(node, args + tuple(kwargs.values()), result)
+        else:
+            result = cls.forward(node, *args, **kwargs)
+    finally:
+        leave_modes(extent)
+    return enter_outputs(node, result, inputs, not mode & NO_GRAD and True in node.wanted)
+
+
+cdef FunctionNode new_function_node(object node_class):
+    """A node of the Function's own class, whose `__new__` is closed to its users."""
+    if not isinstance(node_class, type) or not PyType_IsSubtype(<PyTypeObject *> node_class, <PyTypeObject *> FunctionNode):
+        raise TypeError(f"Function._backward_cls must be a subclass of FunctionCtx, not {node_class!r}")
+    return <FunctionNode> (<TypeObject *> FunctionNode).tp_new(<PyTypeObject *> node_class, (), NULL)
+
+
+cdef object enter_outputs(FunctionNode node, object result, list inputs, bint recorded):
+    """Make the tensors that forward returned outputs of the node, and save what is to be saved."""
+    cdef bint single = not isinstance(result, tuple)
+    cdef list returned = [result] if single else list(result), outputs = [], changes
+    cdef int i, several
+    several = len([y for y in returned if isinstance(y, Tensor) and is_differentiable(code_of((<Tensor> y).array))
+                   and not is_among(y, node.non_differentiable or ())]) > 1
+    check_dirty(node, returned, inputs, recorded)
+    changes = [change_of(<Tensor> x, None, node.name()) for x in node.dirty or ()]
+    for y in returned:
+        outputs.append(output_of(node, y, inputs, recorded, several) if isinstance(y, Tensor) else y)
+    node.outputs = tuple([metadata_of(<Tensor> y) if isinstance(y, Tensor) else None for y in outputs])
+    node.n_outputs = len(outputs)
+    if node.non_differentiable is not None:
+        node.marks = tuple([is_among(y, node.non_differentiable) for y in returned])
+        node.non_differentiable = None
+    if recorded:
+        for x in inputs:
+            connect(node, <Tensor> x)
+        for i in range(len(outputs)):
+            if isinstance(outputs[i], Tensor) and (node.marks is None or not node.marks[i]):
+                enter_output(node, <Tensor> outputs[i], i, inputs, changes)
+    if recorded or current_mode() & FORWARD_AD:
+        keep_saved(node, returned, outputs, changes)
+    note_outputs(node, tuple(outputs), inputs, recorded, changes)
+    for change in changes:
+        commit(<Change> change)
+        if recorded:
+            (<Change> change).target.gradient = None        # that was of what it held before
+    if recorded and current_mode() & DETECT_NAN:
+        check_results(node, tuple(outputs), inputs)
+    if thread_state().mode & OP_HOOKS:
+        observe_forward(node, outputs[0] if single else tuple(outputs), inputs)
+    node.dirty = None                   # they hold the node
+    return outputs[0] if single else tuple(outputs)
+
+
+cdef int note_outputs(FunctionNode node, tuple outputs, list inputs, bint recorded, list changes) except -1:
+    """What anomaly mode notes, and the outputs' tangents."""
+    cdef Change change
+    if recorded and current_mode() & ANOMALY:
+        note_trace(node, outputs, inputs, own_modes())
+    if current_mode() & FORWARD_AD:
+        tensors = [y for y in outputs if isinstance(y, Tensor)]
+        set_tangents(node, tuple(tensors) if len(tensors) != 1 else tensors[0], inputs)
+        for change in changes:
+            hold_tangent(change)
+    return 0
+
+
+cdef int check_dirty(FunctionNode node, list returned, list inputs, bint recorded) except -1:
+    """Refuse inputs marked as dirty that can't be outputs of the node."""
+    cdef Tensor x
+    for x in node.dirty or ():
+        if not is_among(x, tuple(returned)):
+            raise RuntimeError("Some elements marked as dirty during the forward method were not returned as output. The "
+                               "inputs that are modified inplace must all be outputs of the Function. "
+                               f"({node.name()}: return them from forward)")
+        if not is_among(x, tuple(inputs)):
+            warnings.warn("ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been "
+                          "mutated should be passed to ctx.mark_dirty().", stacklevel=2)
+            continue
+        if not recorded:
+            continue
+        if x.needs_grad and x.grad_fn is None:
+            raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation. "
+                               f"({node.name()}: give it a clone() of the leaf)")
+        if is_view_of_another(x) and len([y for y in returned if isinstance(y, Tensor)]) > 1:
+            raise RuntimeError(
+                "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return "
+                f"more than one Tensor. ({node.name()}: give it a clone() of the view, or make two Functions of it, one "
+                "that writes and returns this Tensor, and one for the rest)")
+        refuse_write(x, node.name())
+    node.dirty = None if node.dirty is None else tuple([x for x in node.dirty if is_among(x, tuple(inputs))])
+    return 0
+
+
+cdef bint is_among(object x, tuple items):
+    for item in items:
+        if item is x:
+            return True
+    return False
+
+
+cdef Tensor output_of(FunctionNode node, Tensor y, list inputs, bint recorded, bint several):
+    """The Tensor that stands for what forward returned: an input that comes back unchanged is a view of itself."""
+    cdef Tensor alias
+    cdef int creation = AMONG_SEVERAL if several else IN_FUNCTION
+    if is_among(y, tuple(inputs)) and wants_grad(y) and (not recorded or is_among(y, node.non_differentiable or ())):
+        alias = new_tensor(y.array)         # no view: that would require grad as its base does
+        share_version(y, alias)
+        return alias
+    if is_among(y, node.dirty or ()):
+        return y
+    if not is_among(y, tuple(inputs)) and (not recorded or y.grad_fn is None and not y.needs_grad):
+        if is_view_of_another(y):           # the write would go past the Function's backward
+            y.extras.creation = creation
+        return y
+    alias = new_tensor(y.array)
+    link_view(y, alias, creation)
+    if is_view_of_another(alias):
+        alias.extras.creation = creation
+    return alias
+
+
+cdef int enter_output(FunctionNode node, Tensor y, int i, list inputs, list changes) except -1:
+    """Make a tensor output `i` of the node; one that is marked as dirty when its change is committed."""
+    cdef Change change = change_to(y, changes)
+    if not is_differentiable(code_of(y.array)):
+        return 0
+    if change is not None:
+        give_place(change, node, i, [x is y for x in inputs].index(True))
+        return 0
+    y.grad_fn = node
+    y.output_number = i
+    y.needs_grad = True
+    if is_view_of_another(y):
+        y.extras.current = y.counter.version
+    return 0
+
+
+cdef Change change_to(Tensor y, list changes):
+    """The change to an output that is marked as dirty, or None."""
+    cdef Change change
+    for change in changes:
+        if change.target is y:
+            return change
+    return None
+
+
+cdef Tensor as_saved(FunctionNode node, Tensor y, int i, list changes):
+    """An output as it is saved: of what was written what the node computed, which is not in its place yet."""
+    cdef Change change = change_to(y, changes)
+    cdef Tensor own
+    if change is None or change.owner is None:
+        return y
+    own = result_of(y)
+    own.grad_fn, own.output_number, own.needs_grad = node, i, True
+    return own
+
+
+cdef int writes_to(Tensor tensor, list changes) except -1:
+    """How many of the changes are going to be counted as writes to a tensor's memory."""
+    cdef Change change
+    cdef int n = 0
+    for change in changes:
+        n += tensor.counter is not None and change.target.counter is tensor.counter
+    return n
+
+
+cdef int keep_saved(FunctionNode node, list returned, list outputs, list changes) except -1:
+    """Turn the tensors that forward asked to save into SavedTensors; an output by its new Tensor."""
+    cdef SavedTensor kept
+    cdef int i
+    if node.to_save is None:
+        return 0
+    node.kept = []
+    node.saves = True
+    for tensor in node.to_save:
+        for i in range(len(returned)):
+            if returned[i] is tensor and tensor is not None:
+                tensor = as_saved(node, <Tensor> outputs[i], i, changes)
+                break
+        kept = save(tensor, node)
+        if tensor is not None:
+            if node.n_edges and (<Tensor> tensor).inference:
+                raise save_error(node)
+            kept.version += writes_to(<Tensor> tensor, changes)
+        node.kept.append(kept)
+    node.to_save = None
+    if thread_state().mode & (SAVED_HOOKS | GUARDED) and node.n_edges:
+        for i, saved in enumerate(node.kept):
+            seal(<SavedTensor> saved, node, f"saved_tensors[{i}]")
+    return 0

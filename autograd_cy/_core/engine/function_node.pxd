@@ -1,0 +1,38 @@
+"""The node of a user's Function, which is its ctx."""
+
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.tensor cimport Tensor
+
+
+cdef class Metadata:
+    """Shape and type of a tensor."""
+    cdef tuple shape
+    cdef int code
+
+
+cdef class FunctionNode(Node):
+    cdef tuple arguments            # for each argument of forward: Metadata of a tensor, or None
+    cdef tuple outputs              # Metadata of each output of forward, None for a non-tensor
+    cdef tuple wanted               # for each argument of forward: whether it is a tensor that requires grad
+    cdef object given_needs         # needs_input_grad as the user set it, or None
+    cdef readonly tuple to_save
+    cdef readonly tuple saved_for_forward
+    cdef readonly tuple non_differentiable  # until forward has returned; from then on:
+    cdef tuple marks                # for each output whether it was marked so; None: none was
+    cdef tuple dirty                # inputs that forward wrote to
+    cdef list kept                  # SavedTensors
+    cdef bint materializes
+    cdef bint keeps_undefined       # but for outputs that have no gradient
+    cdef bint in_jvp
+    cdef bint cleared               # saved_tensors was read, and may be once only
+
+    cdef bint is_set(self, str flag) except -1
+    cdef object call_backward(self, list gradients)
+    cdef bint is_constant(self, int i) except -1
+    cdef tuple fitted(self, tuple results)
+    cdef object fitted_one(self, object g, int i, Metadata expected)
+    cdef object checked_tangents(self, tuple results)
+    cdef int check_tangent(self, object tangent, int i, Metadata output) except -1
+
+
+cdef Metadata metadata_of(Tensor tensor)

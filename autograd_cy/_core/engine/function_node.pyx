@@ -1,0 +1,338 @@
+"""The node of a user's Function, which is the ctx that its methods see."""
+
+import warnings
+
+cimport cython
+cimport numpy as cnp
+
+from autograd_cy._core.arrays.buffers cimport new_zeros
+from autograd_cy._core.arrays.dtypes cimport code_of, dtype_of, is_differentiable
+from autograd_cy._core.engine.graph_task cimport GraphTask, current_task, leads_on
+from autograd_cy._core.graph.node cimport BOXED, Node, metadata_like, target_of
+from autograd_cy._core.graph.saved cimport freed_error
+from autograd_cy._core.graph.saved_tensor cimport SavedTensor, handles
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+
+from autograd_cy._core.runtime.argument_errors import wrong_self
+
+cnp.import_array()
+
+
+@cython.final
+cdef class Metadata:
+    pass
+
+
+cdef Metadata metadata_of(Tensor tensor):
+    cdef Metadata metadata = Metadata.__new__(Metadata)
+    cdef int axis
+    metadata.shape = tuple([cnp.PyArray_DIM(tensor.array, axis) for axis in range(cnp.PyArray_NDIM(tensor.array))])
+    metadata.code = code_of(tensor.array)
+    return metadata
+
+
+cdef class FunctionNode(Node):
+    """The node of a call of a Function, and the `ctx` that its methods see. Each Function has a subclass of its own.
+
+    >>> import autograd_cy as ag
+    >>> class Identity(ag.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x, factor):
+    ...         print(ctx.needs_input_grad)
+    ...         return x.clone()
+    >>> Identity.apply(ag.ones(1, requires_grad=True), 2).grad_fn
+    (True, False)
+    <IdentityBackward>
+    """
+
+    def __cinit__(self):
+        self.joint = True
+        self.materializes = True
+
+    # the ctx
+
+    def save_for_backward(self, *tensors):
+        """save_for_backward(*tensors): keep tensors (or None) for backward; to be called in forward, once."""
+        if not isinstance(self, FunctionNode):
+            raise wrong_self(self, FunctionNode)
+        for i, tensor in enumerate(tensors):
+            if tensor is not None and not isinstance(tensor, Tensor):
+                raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type "
+                                f"{type(tensor).__name__}")
+        self.to_save = tensors
+
+    def save_for_forward(self, *tensors):
+        """save_for_forward(*tensors): keep tensors (or None) for jvp."""
+        if not isinstance(self, FunctionNode):
+            raise wrong_self(self, FunctionNode)
+        for i, tensor in enumerate(tensors):
+            if tensor is not None and not isinstance(tensor, Tensor):
+                raise TypeError(f"save_for_forward can only save variables, but argument {i} is of type "
+                                f"{type(tensor).__name__}")
+        self.saved_for_forward = tensors
+
+    @property
+    def saved_tensors(self):
+        """The tensors that save_for_backward kept (in jvp: save_for_forward), checked for writes since."""
+        cdef SavedTensor item
+        if self.in_jvp:
+            return self.saved_for_forward or ()
+        if self.released:
+            raise freed_error(self)
+        if self.cleared:
+            raise RuntimeError("saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the "
+                               f"autograd.Function. {self.name()} read them before: keep what it returned, or unset the flag.")
+        cdef tuple tensors = tuple([item.restored(self) for item in self.kept or ()])
+        if self.is_set("clear_saved_tensors_on_access"):
+            self.cleared = True
+            self.kept = None
+        return tensors
+
+    cdef bint is_set(self, str flag) except -1:
+        """A flag of the Function."""
+        value = getattr(type(self)._forward_cls, flag)
+        if type(value) is not bool:
+            raise RuntimeError(f"{flag} must be a bool, got {type(value).__name__}")
+        return value
+
+    @property
+    def saved_variables(self):
+        """Deprecated name of saved_tensors."""
+        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+        return self.saved_tensors
+
+    @property
+    def _raw_saved_tensors(self):
+        """The handles of the saved tensors."""
+        if self.released:
+            raise freed_error(self)
+        return handles(self, tuple(self.kept or ()))
+
+    @property
+    def dirty_tensors(self):
+        """The tensors that were marked as dirty, or None."""
+        return self.dirty
+
+    def mark_dirty(self, *tensors):
+        """mark_dirty(*tensors): forward writes to these inputs in place, and returns each of them."""
+        if not isinstance(self, FunctionNode):
+            raise wrong_self(self, FunctionNode)
+        for i, tensor in enumerate(tensors):
+            if not isinstance(tensor, Tensor):
+                raise RuntimeError(f"mark_dirty can only accept variables, but argument {i} is of type "
+                                   f"{type(tensor).__name__}")
+        self.dirty = tensors
+
+    def mark_non_differentiable(self, *tensors):
+        """mark_non_differentiable(*tensors): these outputs of forward get no gradient."""
+        if not isinstance(self, FunctionNode):
+            raise wrong_self(self, FunctionNode)
+        for tensor in tensors:
+            if not isinstance(tensor, Tensor):
+                raise RuntimeError(f"mark_non_differentiable only accepts variable arguments, but got "
+                                   f"{type(tensor).__name__}")
+        self.non_differentiable = tensors
+
+    def mark_shared_storage(self, *pairs):
+        """Deprecated; without effect."""
+        warnings.warn("`mark_shared_storage` is deprecated. Tensors with shared storages are automatically tracked.",
+                      FutureWarning, stacklevel=2)
+
+    def set_materialize_grads(self, value):
+        """set_materialize_grads(value): whether backward sees zeros (the default) or None for an unused output."""
+        if not isinstance(self, FunctionNode):
+            raise wrong_self(self, FunctionNode)
+        if type(value) is not bool:
+            raise TypeError(f"set_materialize_grads received an invalid combination of arguments: expected a bool, got "
+                            f"{type(value).__name__}")
+        self.materializes = value
+
+    @property
+    def needs_input_grad(self):
+        """For each argument of forward whether its gradient is of use: in backward, of use to the backward that runs.
+
+        A Function with ``exact_needs_input_grad = False`` sees in backward what it saw in forward, as in PyTorch.
+        """
+        cdef GraphTask task = current_task()
+        if self.given_needs is not None:
+            return self.given_needs
+        if task is None or task.node is not self or not task.selective or not self.is_set("exact_needs_input_grad"):
+            return self.wanted
+        cdef list needed = []
+        cdef int edge = 0
+        cdef Node target
+        for argument in self.arguments:
+            if argument is None:
+                needed.append(False)
+                continue
+            target = target_of(self, edge)
+            needed.append(target is not None and leads_on(task, target))
+            edge += 1
+        return tuple(needed)
+
+    @needs_input_grad.setter
+    def needs_input_grad(self, value):
+        self.given_needs = value
+
+    def apply(self, *gradients):
+        """apply(*gradients) -> Any: what the Function's backward returns for these gradients, unchecked."""
+        if not isinstance(self, FunctionNode):
+            raise wrong_self(self, FunctionNode)
+        return self.call_backward(list(gradients))
+
+    def apply_boxed(self, gradients):
+        """apply_boxed(gradients) -> Any: calls the Function's backward with the list as its only argument."""
+        return type(self)._forward_cls._backward_function()(self, gradients)
+
+    def apply_jvp(self, *tangents):
+        """apply_jvp(*tangents) -> Any: what the Function's jvp returns for these tangents, unchecked."""
+        return type(self)._forward_cls.jvp(self, *tangents)
+
+    cdef object call_backward(self, list gradients):
+        """The user's backward: with one list, if it asks for that, else with an argument for each output."""
+        backward = type(self)._forward_cls._backward_function()
+        return backward(self, gradients) if self.joint == BOXED else backward(self, *gradients)
+
+    @property
+    def _materialize_non_diff_grads(self):
+        """Whether backward sees zeros, not None, also for outputs that have no gradient."""
+        return not self.keeps_undefined
+
+    @_materialize_non_diff_grads.setter
+    def _materialize_non_diff_grads(self, value):
+        if type(value) is not bool:
+            raise TypeError("set_materialize_non_diff_grads received an invalid combination of arguments: expected a bool, "
+                            f"got {type(value).__name__}")
+        self.keeps_undefined = not value
+
+    @property
+    def _input_metadata(self):
+        return tuple([None if y is None else metadata_like((<Metadata> y).shape, dtype_of((<Metadata> y).code))
+                      for y in self.outputs])
+
+    def name(self):
+        return type(self).__name__
+
+    # the node
+
+    cdef int release_saved(self) except -1:
+        cdef SavedTensor saved
+        if self.kept or self.cleared:
+            self.released = True
+            for saved in self.kept or ():
+                saved.release()
+            self.kept = None
+        return 0
+
+    cdef tuple rules(self, object g):
+        cdef list gradients = g if type(g) is list else [g]
+        cdef int i
+        if self.materializes:
+            for i in range(len(gradients)):
+                if gradients[i] is None and self.outputs[i] is not None and not (self.keeps_undefined and self.is_constant(i)):
+                    gradients[i] = zeros(<Metadata> self.outputs[i])
+        g = None
+        results = self.call_backward(gradients)
+        return self.fitted(results if isinstance(results, tuple) else (results,))
+
+    cdef bint is_constant(self, int i) except -1:
+        """Whether an output that is a tensor has no gradient."""
+        return self.marks is not None and self.marks[i] or not is_differentiable((<Metadata> self.outputs[i]).code)
+
+    cdef tuple fitted(self, tuple results):
+        """What backward returned, checked: one gradient for each tensor argument, of its shape and type."""
+        cdef int i, expected = len(self.arguments)
+        cdef list kept = []
+        if len(results) > expected and results[expected:].count(None) == len(results) - expected:
+            results = results[:expected]
+        if len(results) != expected:
+            raise RuntimeError(f"function {self.name()} returned an incorrect number of gradients (expected {expected}, "
+                               f"got {len(results)})")
+        for i in range(expected):
+            if self.arguments[i] is not None:
+                kept.append(None if results[i] is None else self.fitted_one(results[i], i, <Metadata> self.arguments[i]))
+            elif results[i] is not None:
+                raise RuntimeError(f"function {self.name()} returned a gradient different than None at position {i + 1}, "
+                                   "but the corresponding forward input was not a Variable")
+        return tuple(kept)
+
+    cdef object fitted_one(self, object g, int i, Metadata expected):
+        if not isinstance(g, Tensor):
+            raise RuntimeError(f"function {self.name()} returned at index {i}: expected Variable or None "
+                               f"(got {type(g).__name__})")
+        cdef Metadata got = metadata_of(<Tensor> g)
+        if got.shape != expected.shape:
+            if not is_reducible(got.shape, expected.shape):
+                raise RuntimeError(f"Function {self.name()} returned an invalid gradient at index {i} - got "
+                                   f"{list(got.shape)} but expected shape compatible with {list(expected.shape)}")
+            g = g.sum_to_size(expected.shape)
+        if got.code != expected.code:
+            if dtype_of(got.code).is_complex and not dtype_of(expected.code).is_complex:
+                raise RuntimeError(
+                    "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but "
+                    f"got false. Function {self.name()} returned a gradient of {dtype_of(got.code)} at index {i} for an "
+                    f"input of {dtype_of(expected.code)}: return its real part")
+            g = g.to(dtype_of(expected.code))
+        return g
+
+    cdef object jvp(self, tuple tangents):
+        cdef list given = []
+        cdef int i, k = 0
+        for i in range(len(self.arguments)):
+            if self.arguments[i] is None:
+                given.append(None)
+                continue
+            t = tangents[k]
+            k += 1
+            given.append(zeros(<Metadata> self.arguments[i]) if t is None and self.materializes else t)
+        self.in_jvp = True
+        try:
+            results = type(self)._forward_cls.jvp(self, *given)
+        finally:
+            self.in_jvp = False
+        return self.checked_tangents(results if isinstance(results, tuple) else (results,))
+
+    cdef object checked_tangents(self, tuple results):
+        """What jvp returned, checked: a tangent or None for each output; of those that are tensors, the tangents."""
+        cdef int i
+        cdef list tangents = []
+        if len(results) != len(self.outputs):
+            raise RuntimeError(f"{self.name()}'s jvp returned an invalid number of forward gradients (expected "
+                               f"{len(self.outputs)} but got {len(results)})")
+        for i in range(len(results)):
+            if self.outputs[i] is not None:
+                if results[i] is not None:
+                    self.check_tangent(results[i], i, <Metadata> self.outputs[i])
+                tangents.append(results[i])
+        return tuple(tangents) if len(tangents) != 1 else tangents[0]
+
+    cdef int check_tangent(self, object tangent, int i, Metadata output) except -1:
+        if not isinstance(tangent, Tensor):
+            raise RuntimeError(f"{self.name()}'s jvp: expected Variable or None (got {type(tangent).__name__}) for "
+                               f"grad output {i}")
+        if not is_differentiable(output.code) or (self.marks is not None and self.marks[i]):
+            raise RuntimeError(f"{self.name()}'s jvp returned a gradient at position {i}, but the corresponding forward "
+                               "output is not a differentiable Tensor. You should return None at that position instead.")
+        if metadata_of(<Tensor> tangent).shape != output.shape:
+            raise RuntimeError(f"{self.name()}'s jvp returned a forward gradient that has a different size than "
+                               f"output {i}: {list(tangent.shape)}, {list(output.shape)}")
+        return 0
+
+
+cdef Tensor zeros(Metadata metadata):
+    cdef cnp.npy_intp dims[64]
+    cdef int axis
+    for axis in range(len(metadata.shape)):
+        dims[axis] = metadata.shape[axis]
+    return new_tensor(new_zeros(metadata.code, len(metadata.shape), dims))
+
+
+cdef bint is_reducible(tuple shape, tuple target):
+    """Whether `target` broadcasts to `shape`."""
+    cdef int offset = len(shape) - len(target), axis
+    if offset < 0:
+        return False
+    for axis in range(len(target)):
+        if target[axis] != 1 and target[axis] != shape[axis + offset]:
+            return False
+    return True

@@ -1,0 +1,231 @@
+"""GraphTask: one call of backward() or grad(), and what it has to know of the graph before the first node runs.
+
+NOTE [Scratch]
+What a task notes on a node (dependencies, buffer) stands in the node itself, so that it needs no table. The notes
+belong to the task that claimed the node first. Any other task that runs at the same time on the same graph (of another
+thread, or of a hook or Function that calls backward) keeps its notes in a table of its own, `side`. A task gives its
+claims up when it ends, also by an exception.
+"""
+
+cimport cython
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.mem cimport PyMem_Free, PyMem_Realloc
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_XDECREF
+cimport numpy as cnp
+
+from autograd_cy._core.engine.backward_arguments cimport target_node, target_number
+from autograd_cy._core.engine.ready_queue cimport free_queue
+from autograd_cy._core.graph.node cimport Node, Scratch, target_of
+from autograd_cy._core.graph.tensor cimport new_tensor
+from autograd_cy._core.runtime.state cimport thread_state
+
+cnp.import_array()
+
+cdef long long tasks = 0            # that ever were
+cdef int n_running = 0              # tasks that run now, in all threads
+cdef list kept = []                 # what they may still point to, though it was cut from the graph
+
+
+@cython.final
+cdef class SideScratch:
+    def __dealloc__(self):
+        Py_XDECREF(self.scratch.buffer)
+
+
+@cython.final
+cdef class GraphTask:
+    """One call of backward() or grad()."""
+
+    def __cinit__(self):
+        self.roots = []
+        self.captures = {}
+        self.results = []
+        self.side = {}
+
+    def __dealloc__(self):
+        PyMem_Free(self.visited)
+        free_queue(&self.ready)
+
+    # notes on nodes, see NOTE [Scratch]
+
+    cdef Scratch *claim(self, Node node) except NULL:
+        """The notes on a node; one that is new to the task is claimed and put on the list of those visited."""
+        cdef SideScratch side
+        if node.scratch.task == <void *> self:
+            return &node.scratch
+        if node.scratch.task == NULL:
+            self.visit(node)
+            node.scratch.task = <void *> self
+            self.n_claimed += 1
+            return &node.scratch
+        side = <SideScratch> self.side.get(node)
+        if side is None:
+            side = SideScratch.__new__(SideScratch)
+            self.visit(node)
+            self.side[node] = side
+        return &side.scratch
+
+    cdef bint reaches(self, Node node) except -1:
+        """Whether the roots lead to the node and it has not run yet."""
+        return node.scratch.task == <void *> self or node in self.side
+
+    cdef int visit(self, Node node) except -1:
+        cdef PyObject **grown
+        if self.n_visited == self.visited_size:
+            self.visited_size = 2 * self.visited_size + 64
+            grown = <PyObject **> PyMem_Realloc(self.visited, self.visited_size * sizeof(PyObject *))
+            if grown == NULL:
+                self.visited_size = self.n_visited
+                raise MemoryError("no memory to walk the graph")
+            self.visited = grown
+        self.visited[self.n_visited] = <PyObject *> node
+        self.n_visited += 1
+        return 0
+
+    cdef int clear(self) except -1:
+        """Give up the claims on nodes that did not run."""
+        cdef Scratch *scratch
+        while self.n_claimed > 0:
+            self.n_visited -= 1
+            scratch = &(<Node> self.visited[self.n_visited]).scratch
+            if scratch.task == <void *> self:
+                self.n_claimed -= 1
+                Py_XDECREF(scratch.buffer)
+                scratch[0] = Scratch(NULL, 0, 0, False, False, NULL)
+        self.n_visited = 0
+        self.side.clear()
+        return 0
+
+    # before the run
+
+    cdef int start(self, tuple roots, tuple inputs) except -1:
+        """Everything that has to be known before the first node runs."""
+        cdef Node node
+        for x in roots:
+            node = target_node(x)
+            self.roots.append(node)
+            self.claim(node).dependencies += 1
+        self.count_dependencies()
+        if inputs:
+            self.ask_for(inputs)
+            self.find_needed()
+        elif not self.accumulates:
+            self.selective = True
+        return 0
+
+    cdef int count_dependencies(self) except -1:
+        """Visit all that the roots lead to, and count the edges into each node."""
+        cdef Py_ssize_t k = 0
+        cdef Node node, target
+        cdef int i
+        while k < self.n_visited:
+            node = <Node> self.visited[k]
+            k += 1
+            if k % SIGNAL_INTERVAL == 0:
+                PyErr_CheckSignals()
+            for i in range(node.n_edges):
+                target = target_of(node, i)
+                if target is not None:
+                    self.claim(target).dependencies += 1
+        return 0
+
+    cdef int ask_for(self, tuple inputs) except -1:
+        """Mark the inputs whose gradients were asked for."""
+        cdef Node node
+        cdef Scratch *scratch
+        cdef int position
+        self.selective = True
+        self.results = [None] * len(inputs)
+        for position in range(len(inputs)):
+            node = target_node(inputs[position])
+            if not self.reaches(node):
+                continue
+            scratch = notes_of(self, node)
+            if self.accumulates:
+                scratch.needed = True
+            else:
+                scratch.captured = True
+                self.captures.setdefault(node, []).append((target_number(inputs[position]), position))
+        return 0
+
+    cdef int find_needed(self) except -1:
+        """Mark the nodes that lead to what was asked for: children before parents, in reversed topological order."""
+        cdef Py_ssize_t k, n = 0
+        cdef list order = []
+        cdef Node node, target
+        cdef Scratch *scratch
+        cdef int i
+        for k in range(self.n_visited):
+            node = <Node> self.visited[k]
+            scratch = notes_of(self, node)
+            scratch.waiting = scratch.dependencies
+        for node in self.roots:
+            scratch = notes_of(self, node)
+            scratch.waiting -= 1            # the edge that the seed comes over
+            if scratch.waiting == 0:
+                order.append(node)
+        while n < len(order):
+            node = <Node> order[n]
+            n += 1
+            for i in range(node.n_edges):
+                target = target_of(node, i)
+                if target is not None:
+                    scratch = notes_of(self, target)
+                    scratch.waiting -= 1
+                    if scratch.waiting == 0:
+                        order.append(target)
+        for node in reversed(order):
+            scratch = notes_of(self, node)
+            for i in range(node.n_edges):
+                if scratch.needed:
+                    break
+                target = target_of(node, i)
+                if target is not None and leads_on(self, target):
+                    scratch.needed = True
+        return 0
+
+
+cdef GraphTask current_task():
+    """The task that runs in this thread, the innermost, or None."""
+    cdef void *task = thread_state().graph_task
+    return None if task == NULL else <GraphTask> task
+
+
+cdef GraphTask new_task(GraphTask outer):
+    """A task inside another one, or inside none."""
+    global tasks
+    cdef GraphTask task = GraphTask.__new__(GraphTask)
+    task.id = tasks
+    tasks += 1
+    task.depth = 0 if outer is None else outer.depth + 1
+    return task
+
+
+cdef int count_running(int change) except -1:
+    """A task begins (1) or ends (-1) to walk."""
+    global n_running
+    n_running += change
+    if n_running == 0 and kept:
+        kept.clear()
+    return 0
+
+
+cdef int keep_for_running(tuple objects) except -1:
+    """Keep nodes alive that are cut from a graph until no task runs that may have visited them."""
+    if n_running:
+        kept.append(objects)
+    return 0
+
+
+cdef tuple finished(GraphTask task, bint allow_unreachable):
+    """The captured gradients as Tensors."""
+    cdef int position
+    for position in range(len(task.results)):
+        g = task.results[position]
+        if g is None and not allow_unreachable:
+            raise RuntimeError(f"The differentiated Tensor at index {position} appears to not have been used in the graph. "
+                               "Set allow_unused=True if this is the desired behavior.")
+        if isinstance(g, cnp.ndarray):
+            task.results[position] = new_tensor(<cnp.ndarray> g)
+    return tuple(task.results)

@@ -1,0 +1,251 @@
+"""The gradients that arrive at a node, summed, and their end in a leaf's `.grad`.
+
+NOTE [Gradient ownership]
+Memory may be written in place when nobody else can see it. A gradient travels as a bare array (under create_graph as a
+Tensor), and the one who handles it holds exactly one reference; so it is ours alone if that is the array's only
+reference, and if it is dense, writable and not a view (`is_owned`), or (but for case 6) a dense view that is all there is
+to see of such an array (`is_ours`). A saved tensor, a user's seed, a hooked, retained or captured gradient, two inputs
+that got the same array: each of them is another reference. Therefore:
+  1. the first gradient to arrive is kept as it is;
+  2. a second one is added in place to the first if that is owned, else into the second if that is owned,
+     else the sum is a new array;
+  3. if the first is large, the node is asked to add the second one itself, block by block while it is in the cache
+     (`vjp_added`): to the first if that is owned, else over its own incoming gradient by case 4, if that has the same
+     shape (that of a reduction has not), else in a new array. The bits are those of two steps (but that a part which is
+     added in its place leaves a -0.0 elsewhere as it is);
+  4. an elementwise backward may write over its incoming gradient, if that is owned, for the last of its inputs;
+  5. or, unless the graph is retained, over a large array that it saved, if nobody else has that and no later input's
+     gradient reads it. The node lets go of it first, so that nobody finds what was written there (`given_up`). So does
+     cross_entropy over its scores;
+  6. a leaf without `.grad` takes an owned array over and copies any other;
+  7. a leaf's `.grad` is added to in place: the same Tensor, its version counted up; not if its memory is read-only,
+     unaligned or has elements in one place. The GIL is held meanwhile: another thread may want to add to it, too;
+  8. as in case 3, a node adds a gradient to a large `.grad` itself, if that is the leaf's only one in this backward and
+     the last one that the node computes (nothing of it can fail any more), if no hook and no capture wants to see it
+     alone, and if `.grad` shares no memory with what the node reads, but element by element;
+  9. under create_graph nothing is written in place: the sums are operations themselves. Where NaNs are searched, cases 3, 5
+     and 8 don't apply: each gradient is looked at alone, and who tells where a NaN comes from reads what was saved.
+"""
+
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF
+cimport numpy as cnp
+
+import numpy as np
+
+from autograd_cy._core.arrays.buffers cimport is_large, is_ours, is_owned
+from autograd_cy._core.arrays.dtypes cimport code_of, dtype_of
+from autograd_cy._core.arrays.orders cimport copy_in_order
+from autograd_cy._core.arrays.region cimport repeats_places, spans_meet
+cimport autograd_cy._core.graph.node as node_module
+from autograd_cy._core.graph.node cimport Node, Scratch
+from autograd_cy._core.graph.tensor cimport ANY_TYPE, Tensor, bump_version, new_tensor
+from autograd_cy._core.kernels.copies cimport copied
+from autograd_cy._core.kernels.loops cimport add_into, adding_kernel, evaluate
+from autograd_cy._core.runtime.inference cimport check_write
+from autograd_cy._core.runtime.modes cimport current_mode
+from autograd_cy._core.runtime.state cimport ANY_LAYOUT, NO_GRAD, thread_state
+
+cnp.import_array()
+
+
+cdef int add_gradient(Scratch *scratch, Node node, int output, object g, bint recorded) except -1:
+    """Add a gradient for one output of a node to what has arrived for it."""
+    cdef list several
+    if node.n_outputs > 1:
+        if scratch.buffer == NULL:
+            several = [None] * node.n_outputs
+            Py_INCREF(several)
+            scratch.buffer = <PyObject *> several
+        several = <list> scratch.buffer
+        if several[output] is None:
+            several[output] = g
+        else:
+            several[output] = several[output] + g if recorded else sum_of(several[output], g)
+        return 0
+    if scratch.buffer == NULL:
+        Py_INCREF(g)
+        scratch.buffer = <PyObject *> g
+        return 0
+    return add_second(scratch, g, recorded)
+
+
+cdef int add_second(Scratch *scratch, object g, bint recorded) except -1:
+    """Cases 2 and 9 of NOTE [Gradient ownership]; `g` is held by the caller once."""
+    cdef object total
+    if recorded:
+        total = <object> scratch.buffer + g
+    elif is_ours(scratch.buffer):
+        add_into(<cnp.ndarray> scratch.buffer, <cnp.ndarray> g)
+        return 0
+    elif is_ours(<PyObject *> g):
+        add_into(<cnp.ndarray> g, <cnp.ndarray> scratch.buffer)
+        total = g
+    else:
+        total = sum_of(<cnp.ndarray> scratch.buffer, <cnp.ndarray> g)
+    return replace_buffer(scratch, total)
+
+
+cdef int replace_buffer(Scratch *scratch, object total) except -1:
+    cdef PyObject *before = scratch.buffer
+    Py_INCREF(total)
+    scratch.buffer = <PyObject *> total
+    Py_DECREF(<object> before)
+    return 0
+
+
+cdef bint add_at_once(Scratch *scratch, Node node, int i, object g, bint reuse) except -1:
+    """Let the node add its gradient for input `i` to the buffer (case 3). Returns whether it did."""
+    cdef object total = <object> scratch.buffer, added
+    cdef bint ours
+    if type(total) is not cnp.ndarray or not is_large(<cnp.ndarray> total):
+        return False
+    ours = is_ours(<PyObject *> total, 2)          # held by the buffer and here
+    added = node.vjp_added(g, i, <cnp.ndarray> total, ours, reuse)
+    if added is None:
+        return False
+    if added is not total:
+        replace_buffer(scratch, added)
+    return True
+
+
+cdef cnp.ndarray sum_of(cnp.ndarray a, cnp.ndarray b, bint keep_gil=False):
+    cdef PyObject *operands[2]
+    operands[0] = <PyObject *> a
+    operands[1] = <PyObject *> b
+    return evaluate(adding_kernel(code_of(a)), operands, 2, code_of(a), None, keep_gil)
+
+
+cdef int accumulate(Tensor leaf, object g, bint recorded) except -1:
+    """Add the gradient, which the caller holds once, to the leaf's `.grad`: cases 6, 7 and 9 of NOTE [Gradient ownership]."""
+    cdef cnp.ndarray array = (<Tensor> g).array if recorded else <cnp.ndarray> g
+    cdef Tensor first
+    if is_closed(leaf):
+        return 0
+    cdef bint ours = not recorded and is_owned(<PyObject *> array, 2)     # held by the caller and by `array`
+    if not cnp.PyArray_SAMESHAPE(array, leaf.array):
+        raise RuntimeError(f"AccumulateGrad got a gradient of shape {list(new_tensor(array).shape)} for a leaf of shape "
+                           f"{list(leaf.shape)}")
+    if recorded:
+        accumulate_recorded(leaf, <Tensor> g)
+        return 0
+    if leaf.gradient is not None:
+        check_write(leaf.gradient.inference, "AccumulateGrad")
+    else:
+        if takes_any_layout(leaf):
+            first = new_tensor(array if ours else copied(array))
+        else:
+            first = new_tensor(rearranged(array, leaf.array))
+        if leaf.gradient is None:           # while NumPy copies, another thread may have been here
+            leaf.gradient = first
+            return 0
+    return add_to_grad(leaf, array, ours)
+
+
+cdef object as_leaf_asks(Tensor leaf, object g, bint recorded):
+    """The gradient in the type of the leaf's `grad_dtype`, if that isn't its own; of what is there already, if any will do."""
+    cdef int own, code = leaf.extras.grad_code - 1
+    if code < 0:
+        return g
+    own = code_of((<Tensor> g).array if recorded else <cnp.ndarray> g)
+    if code == ANY_TYPE - 1:
+        code = own if leaf.gradient is None else code_of(leaf.gradient.array)
+    if code == own:
+        return g
+    return (<Tensor> g).to(dtype_of(code)) if recorded else copy_in_order(<cnp.ndarray> g, code)
+
+
+cdef inline bint is_closed(Tensor leaf) except -1:
+    """Whether a leaf was frozen after it was used, and takes no gradient; one that was written since is no leaf."""
+    if leaf.grad_fn is not None:
+        raise RuntimeError("leaf variable has been moved into the graph interior: it was used while it required grad, then "
+                           f"frozen, and written to by {leaf.grad_fn.name()}. Write to a clone() of it.")
+    return not leaf.needs_grad
+
+
+cdef int add_to_grad(Tensor leaf, cnp.ndarray array, bint ours) except -1:
+    """Case 7: the user may have set a `.grad` with any memory, also that of the gradient."""
+    cdef cnp.ndarray memory
+    if not cnp.PyArray_SAMESHAPE(leaf.gradient.array, array):
+        raise RuntimeError(f"the leaf's .grad was given another shape: output with shape {list(leaf.gradient.shape)} doesn't "
+                           f"match the broadcast shape {list(leaf.shape)} of the gradient that is to be added")
+    if not ours and spans_meet(leaf.gradient.array, array):
+        array = copied(array)
+    memory = leaf.gradient.array            # while NumPy copied, another thread may have been here
+    if code_of(memory) != code_of(array):   # the leaf got data of another type since
+        array = copy_in_order(array, code_of(memory))
+    if takes_sums(memory):
+        bump_version(leaf.gradient)
+        add_into(memory, array)
+    else:
+        leaf.gradient = new_tensor(sum_of(memory, array, True))
+    return 0
+
+
+cdef bint takes_sums(cnp.ndarray memory) noexcept:
+    """Whether a `.grad` can be added to in place."""
+    return cnp.PyArray_ISBEHAVED(memory) and not repeats_places(memory)
+
+
+cdef bint accumulate_at_once(Tensor leaf, Node node, int i, object g) except -1:
+    """Let the node add its gradient for input `i` to the leaf's `.grad` (case 8). Returns whether it did."""
+    cdef Tensor total = leaf.gradient
+    if (total is None or not is_large(total.array) or is_closed(leaf) or total.inference
+            or not cnp.PyArray_ISCARRAY(total.array)
+            or code_of(total.array) != code_of(leaf.array) or not cnp.PyArray_SAMESHAPE(total.array, leaf.array)):
+        return False
+    total.version_counter()             # before memory is written
+    if node.vjp_added(g, i, total.array, True, False) is None:
+        return False
+    bump_version(total)
+    return True
+
+
+cdef bint takes_any_layout(Tensor leaf) noexcept:
+    """Whether a new `.grad` may have its elements in C order: the leaf has, too, or enforce_grad_layout_policy(False)."""
+    return cnp.PyArray_IS_C_CONTIGUOUS(leaf.array) or thread_state().mode & ANY_LAYOUT
+
+
+cdef cnp.ndarray rearranged(cnp.ndarray array, cnp.ndarray leaf):
+    """A copy with strides like those of the leaf."""
+    copy = empty_like(leaf)
+    copy[...] = array
+    return copy
+
+
+cdef cnp.ndarray empty_like(cnp.ndarray leaf):
+    """Memory with the strides of the leaf; in C order if the leaf's elements don't fill theirs."""
+    cdef cnp.ndarray memory = np.empty_like(leaf)
+    cdef int axis
+    for axis in range(cnp.PyArray_NDIM(leaf)):
+        if cnp.PyArray_DIM(leaf, axis) > 1 and cnp.PyArray_STRIDE(memory, axis) != cnp.PyArray_STRIDE(leaf, axis):
+            return np.empty_like(leaf, order="C")
+    return memory
+
+
+cdef int accumulate_recorded(Tensor leaf, Tensor g) except -1:
+    """Case 9: again if another thread changed the leaf's `.grad` meanwhile. In a dual level alone it is case 7."""
+    cdef Tensor before, after
+    while True:
+        before = leaf.gradient
+        if before is not None and current_mode() & NO_GRAD and takes_sums(before.array):
+            (<object> before).add_(g)
+            return 0
+        after = first_recorded(leaf, g) if before is None else before + g
+        if leaf.gradient is before:
+            leaf.gradient = after
+            return 0
+
+
+cdef Tensor first_recorded(Tensor leaf, Tensor g):
+    """A recorded copy of the gradient, in the leaf's order of elements if that has an order, else in C order."""
+    cdef cnp.ndarray memory = (
+        np.empty_like(leaf.array, order="C") if thread_state().mode & ANY_LAYOUT else empty_like(leaf.array))
+    cdef Tensor copy
+    if not cnp.PyArray_IS_C_CONTIGUOUS(memory) or cnp.PyArray_IS_C_CONTIGUOUS(leaf.array):
+        copy = new_tensor(memory)
+        return (<object> copy).copy_(g)
+    return g.clone() if cnp.PyArray_IS_C_CONTIGUOUS(g.array) else (<object> g).contiguous()
+
+
+node_module.accumulate = accumulate

@@ -1,0 +1,185 @@
+"""What hooks and Functions may ask the backward that is running, and what it would do if it ran."""
+
+from cpython.mem cimport PyMem_Malloc
+from cpython.object cimport PyObject
+from libc.string cimport memcpy
+
+from autograd_cy._core.engine.backward_arguments cimport check_ends, check_inputs, target_node
+from autograd_cy._core.engine.graph_task cimport GraphTask, count_running, current_task, leads_on, new_task, notes_of
+from autograd_cy._core.engine.ready_queue cimport Ready, ReadyQueue, free_queue, pop, push
+from autograd_cy._core.graph.node cimport AccumulateGrad, Node, target_of
+
+
+cdef GraphTask needed_task(str caller):
+    cdef GraphTask task = current_task()
+    if task is None:
+        raise RuntimeError(f"{caller} should only be called during the backward pass")
+    return task
+
+
+def current_node():
+    """current_node() -> Node or None: the node that the engine runs in this thread; None outside of backward.
+
+    >>> import autograd_cy as ag
+    >>> x = ag.ones(1, requires_grad=True)
+    >>> handle = x.register_hook(lambda g: print(ag.autograd.graph.current_node()))
+    >>> (x * 2).backward()
+    <AccumulateGrad>
+    """
+    cdef GraphTask task = current_task()
+    return None if task is None else task.node
+
+
+def current_graph_task_id():
+    """current_graph_task_id() -> int: the number of the backward that runs in this thread; -1 outside of backward.
+
+    >>> import autograd_cy as ag
+    >>> ag.autograd.graph.current_graph_task_id()
+    -1
+    """
+    cdef GraphTask task = current_task()
+    return -1 if task is None else task.id
+
+
+def task_notes():
+    """task_notes() -> dict: what hooks want to remember for as long as the running backward lasts.
+
+    RuntimeError outside of backward.
+
+    >>> import autograd_cy as ag
+    >>> x, w = ag.ones(1, requires_grad=True), ag.ones(1, requires_grad=True)
+    >>> def count(g):
+    ...     notes = ag.autograd.graph.task_notes()
+    ...     notes["hooks"] = notes.get("hooks", 0) + 1
+    ...     print(notes)
+    >>> handles = [t.register_hook(count) for t in (x, w)]
+    >>> (x * w).backward()
+    {'hooks': 1}
+    {'hooks': 2}
+    """
+    cdef GraphTask task = needed_task("task_notes()")
+    if task.notes is None:
+        task.notes = {}
+    return task.notes
+
+
+def is_checkpoint_valid():
+    """Whether no running backward was given inputs: then a checkpoint may run its part of the graph by itself."""
+    cdef GraphTask task = current_task()
+    return task is None or task.whole
+
+
+def queue_callback(callback):
+    """Call `callback()` when the last node of the running backward has run; not if it fails before that."""
+    cdef GraphTask task = current_task()
+    if task is None:
+        raise RuntimeError("Final callbacks can only be installed during backward pass.")
+    if not callable(callback):
+        raise TypeError(f"queue_callback(): a callback must be callable, not {type(callback).__name__}")
+    if task.callbacks is None:
+        task.callbacks = []
+    task.callbacks.append(callback)
+
+
+def will_execute(Node node not None):
+    """will_execute(node) -> bool: whether the running backward has a gradient for this node, or had.
+
+    RuntimeError outside of backward.
+
+    >>> import autograd_cy as ag
+    >>> x = ag.ones(1, requires_grad=True)
+    >>> y, z = x * 2, x * 3
+    >>> handle = x.register_hook(lambda g: print([ag.autograd.graph.will_execute(t.grad_fn) for t in (y, z)]))
+    >>> y.backward()
+    [True, False]
+    """
+    cdef GraphTask task = needed_task("will_execute()")
+    cdef Py_ssize_t k
+    if task.reaches(node):
+        return leads_on(task, node)
+    for k in range(task.n_visited):
+        if task.visited[k] == <PyObject *> node:
+            return True                     # it ran already
+    return False
+
+
+def is_captured_leaf(Node node not None):
+    """Whether the running grad() was asked for the gradient of this leaf, of which it only takes what arrives."""
+    cdef GraphTask task = needed_task("is_captured_leaf()")
+    return type(node) is AccumulateGrad and task.reaches(node) and notes_of(task, node).captured != 0
+
+
+def keeps_graph():
+    """Whether the running backward retains the graph; True outside of backward."""
+    cdef GraphTask task = current_task()
+    return True if task is None else task.keep_graph
+
+
+def execution_order():
+    """execution_order() -> list: the nodes that the running backward has still to run, in order, the current one first.
+
+    RuntimeError outside of backward.
+
+    >>> import autograd_cy as ag
+    >>> y = ag.ones(1, requires_grad=True) * 2
+    >>> handle = y.register_hook(lambda g: print(ag.autograd.graph.execution_order()))
+    >>> y.exp().backward()
+    [<MulBackward0>, <AccumulateGrad>]
+    """
+    return order_of(needed_task("execution_order()"))
+
+
+def planned_order(tuple roots, tuple inputs, bint accumulates):
+    """[(node, whether it runs itself), ...] in the order in which backward would come to them, without running it."""
+    cdef GraphTask task = new_task(None)
+    cdef Node node
+    check_ends(roots)
+    check_inputs(inputs)
+    _held = [target_node(x) for x in inputs]
+    task.accumulates = accumulates
+    count_running(1)
+    try:
+        task.start(roots, inputs)
+        for node in task.roots:
+            notes_of(task, node).dependencies -= 1
+            if notes_of(task, node).dependencies == 0:
+                push(&task.ready, node.sequence_number, <PyObject *> node)
+        order = order_of(task)
+        return [(node, not task.selective or bool(notes_of(task, node).needed)) for node in order]
+    finally:
+        task.clear()
+        count_running(-1)
+
+
+cdef list order_of(GraphTask task):
+    """What the engine would do from here on, with the edges that are left to count in a dict."""
+    cdef ReadyQueue queue = copied(&task.ready)
+    cdef Node node = task.node, target
+    cdef list order = []
+    cdef dict left = {}
+    cdef int i
+    try:
+        while node is not None or queue.size:
+            if node is None:
+                node = <Node> pop(&queue)
+            order.append(node)
+            for i in range(node.n_edges):
+                target = target_of(node, i)
+                if target is not None and leads_on(task, target):
+                    left[target] = left.get(target, notes_of(task, target).dependencies) - 1
+                    if left[target] == 0:
+                        push(&queue, target.sequence_number, <PyObject *> target)
+            node = None
+    finally:
+        free_queue(&queue)
+    return order
+
+
+cdef ReadyQueue copied(ReadyQueue *queue) except *:
+    cdef ReadyQueue copy = ReadyQueue(NULL, queue.size, queue.size + 1)
+    copy.items = <Ready *> PyMem_Malloc(copy.room * sizeof(Ready))
+    if copy.items == NULL:
+        raise MemoryError("no memory for the ready queue")
+    if queue.size:
+        memcpy(copy.items, queue.items, queue.size * sizeof(Ready))
+    return copy

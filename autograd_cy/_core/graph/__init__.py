@@ -1,0 +1,6 @@
+"""What is recorded: Tensor and Node, the edges between them, saved tensors, hooks, versions, anomalies.
+
+It knows no operation and runs no backward. Imports: runtime, arrays.
+"""
+
+from autograd_cy._core.graph import node  # noqa: F401  (of the circle of tensor, node and saved, the one to start with)

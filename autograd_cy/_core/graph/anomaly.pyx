@@ -1,0 +1,174 @@
+"""Anomaly mode: what nodes note of their making, and the report on the one that failed.
+
+A node keeps the calls that led to it as code objects and line numbers; the text is made when somebody reads it. Both stand in
+`metadata`, under PyTorch's names: `traceback_`, and `parent_`, the node whose backward made this one.
+"""
+
+cimport cython
+
+import linecache
+import sys
+import warnings
+
+from autograd_cy._core.graph.nans cimport check_root, first_nan, place_of
+from autograd_cy._core.graph.node cimport Node, NodeExtras, extras_of
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.runtime.location cimport PACKAGE, described, here
+from autograd_cy._core.runtime.state cimport ANOMALY, KEEP_NAN, thread_state
+
+cdef extern from "Python.h":
+    ctypedef struct PyCodeObject:
+        pass
+    int PyCode_Addr2Line(PyCodeObject *code, int instruction)
+    int raise_pending "-!!PyErr_Occurred"() except -1
+
+
+@cython.final
+cdef class Trace:
+    """The calls that led to a node, outermost first: a sequence of texts like those of traceback.format_list()."""
+    cdef list calls             # (code object, line), innermost first
+    cdef str nan                # where the result has a NaN that its inputs had not, or None
+
+    def __len__(self):
+        return len(self.calls)
+
+    def __getitem__(self, index):
+        return self.texts()[index]
+
+    def __iter__(self):
+        return iter(self.texts())
+
+    def __repr__(self):
+        return repr(self.texts())
+
+    cdef list texts(self):
+        cdef list texts = []
+        for code, line in reversed(self.calls):
+            text = f'  File "{code.co_filename}", line {line}, in {code.co_name}\n'
+            source = linecache.getline(code.co_filename, line).strip()
+            texts.append(f"{text}    {source}\n" if source else text)
+        return texts
+
+
+cdef int note_trace(Node node, object outputs, object inputs, int mode) except -1:
+    """Note on a new node the calls that led to it, the node that runs, and whether NaN begins here."""
+    cdef NodeExtras extras = extras_of(node)
+    cdef Trace trace = Trace.__new__(Trace)
+    trace.calls = []
+    frame = sys._getframe()
+    while frame is not None:
+        if not frame.f_code.co_filename.startswith(PACKAGE):
+            trace.calls.append((frame.f_code, frame.f_lineno))
+        frame = frame.f_back
+        raise_pending()         # without memory, f_back is None and the error is left behind
+    if not mode & KEEP_NAN:
+        trace.nan = new_nan(outputs, inputs)
+    if extras.metadata is None:
+        extras.metadata = {}
+    extras.metadata["traceback_"] = trace
+    if thread_state().node != NULL:
+        extras.metadata["parent_"] = <Node> thread_state().node
+    return 0
+
+
+cdef str new_nan(object outputs, object inputs):
+    """Where the outputs have a NaN, if the inputs have none; else None."""
+    cdef Py_ssize_t position
+    for y in outputs if type(outputs) is tuple else (outputs,):
+        if not isinstance(y, Tensor):
+            continue
+        position = first_nan((<Tensor> y).array)
+        if position >= 0:
+            for x in inputs:
+                if isinstance(x, Tensor) and first_nan((<Tensor> x).array) >= 0:
+                    return None
+            return place_of((<Tensor> y).array, position)
+    return None
+
+
+cdef Trace trace_of(Node node):
+    """What was noted when the node was made, or None."""
+    if node.extras is None or (<NodeExtras> node.extras).metadata is None:
+        return None
+    found = (<NodeExtras> node.extras).metadata.get("traceback_")
+    return found if isinstance(found, Trace) else None
+
+
+# the report
+
+
+cdef int report(object error, Node node) except -1:
+    """Say where the node that failed was recorded: in notes on the exception, and as warnings, which PyTorch gives."""
+    cdef str text = f"Error detected in {node.name()}. "
+    cdef set seen = set()
+    if trace_of(node) is None:
+        text += "No forward pass information available. Enable detect anomaly during forward pass for more information."
+        place = described(node.code, node.instruction)
+        tell(error, f"{text} It was recorded at {place}." if place else text)
+        return 0
+    tell(error, f"{text}Traceback of forward call that caused the error:\n{''.join(trace_of(node))}")
+    while node not in seen:
+        seen.add(node)
+        parent = (<NodeExtras> node.extras).metadata.get("parent_")
+        if not isinstance(parent, Node) or trace_of(parent) is None:
+            break
+        node = <Node> parent
+        tell(error, f"Previous calculation was induced by {node.name()}. Traceback of forward call that induced the "
+                    f"previous calculation:\n{''.join(trace_of(node))}")
+    return 0
+
+
+cdef int tell(object error, str text) except -1:
+    """A note, and a warning at the line that called backward. A filter that raises must not hide the error itself."""
+    cdef int instruction = 0
+    cdef object code = here(&instruction)
+    error.add_note(text)
+    try:
+        if code is None:
+            warnings.warn(text, UserWarning)
+        else:
+            line = PyCode_Addr2Line(<PyCodeObject *> code, instruction)
+            warnings.warn_explicit(text, UserWarning, code.co_filename, line)
+    except UserWarning:
+        pass
+    return 0
+
+
+# NaN before backward
+
+
+cdef int check_roots_for_nan(tuple roots, tuple seeds, int mode) except -1:
+    """Refuse a root or a seed that is NaN, and say where the forward pass made the first NaN, if nodes have noted it."""
+    cdef Py_ssize_t i
+    cdef Node origin
+    for i in range(len(roots)):
+        try:
+            check_root(roots[i], seeds[i], i)
+        except RuntimeError as error:
+            if mode & ANOMALY and isinstance(roots[i], Tensor) and (<Tensor> roots[i]).grad_fn is not None:
+                origin = first_with_nan((<Tensor> roots[i]).grad_fn)
+                if origin is not None:
+                    error.add_note(f"The forward pass made its first NaN in {origin.name().partition('Backward')[0]}, "
+                                   f"{trace_of(origin).nan}.")
+                report(error, (<Tensor> roots[i]).grad_fn if origin is None else origin)
+            raise
+    return 0
+
+
+cdef Node first_with_nan(Node root):
+    """The node recorded first, of those that `root` leads to, at which NaN begins; None if there is none."""
+    cdef list stack = [root]
+    cdef set seen = {root}
+    cdef Node node, target, first = None
+    cdef int i
+    while stack:
+        node = <Node> stack.pop()
+        if trace_of(node) is not None and trace_of(node).nan is not None:
+            if first is None or node.sequence_number < first.sequence_number:
+                first = node
+        for i in range(node.n_edges):
+            target = node.next_node(i)
+            if target is not None and target not in seen:
+                seen.add(target)
+                stack.append(target)
+    return first

@@ -1,0 +1,224 @@
+"""Registering and running the hooks of nodes and tensors, with their results checked.
+
+A hook that is removed by another one in the same run still fires in it: each run goes through a copy of the list.
+"""
+
+import weakref
+from collections import OrderedDict
+
+from cpython.object cimport PyObject
+cimport numpy as cnp
+
+from autograd_cy._core.arrays.buffers cimport dense_copy
+from autograd_cy._core.arrays.dtypes cimport code_of
+from autograd_cy._core.graph.node cimport Node, NodeHooks, existing_hooks, gradient_node, hooks_of, hooks_of_tensor
+from autograd_cy._core.graph.tensor cimport Tensor, make_current, new_tensor, type_name, wants_grad
+
+from autograd_cy._core.runtime.handle import register
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    int PyDict_DelItem(PyObject *dict, PyObject *key)
+    void PyErr_Clear()
+
+
+def register_tensor_hook(Tensor tensor, hook):
+    """Let `hook` see, and replace, the tensor's gradient; returns the handle."""
+    cdef NodeHooks hooks = hooks_of_tensor(tensor)
+    if hooks.tensor_hooks is None:
+        hooks.tensor_hooks = {}
+    return register(hooks.tensor_hooks.setdefault(tensor.output_number, OrderedDict()), hook)
+
+
+def register_post_accumulate_hook(Tensor leaf, hook):
+    """Let `hook` be called with the leaf each time its `.grad` was added to; returns the handle."""
+    cdef NodeHooks hooks = hooks_of_tensor(leaf)
+    if hooks.post_accumulate is None:
+        hooks.post_accumulate = OrderedDict()
+    return register(hooks.post_accumulate, hook)
+
+
+def hooks_of_kind(Tensor tensor, str kind):
+    """The hooks on a tensor as a dict, or None if there never was one; `kind` is 'tensor' or 'post accumulate'."""
+    cdef NodeHooks hooks
+    if wants_grad(tensor):
+        hooks = existing_hooks(gradient_node(tensor))
+    else:               # those of a leaf wait until it requires grad again
+        hooks = None if tensor.extras is None else <NodeHooks> tensor.extras.hooks
+    if hooks is None:
+        return None
+    if kind == "tensor":
+        return None if hooks.tensor_hooks is None else hooks.tensor_hooks.get(tensor.output_number)
+    return hooks.post_accumulate
+
+
+def set_hooks_of_kind(Tensor tensor, str kind, value):
+    """Put a dict of hooks in the place of those on the tensor; None takes them away."""
+    cdef NodeHooks hooks
+    if value is not None and not isinstance(value, dict):
+        raise TypeError(f"the hooks of a tensor are a dict of functions, or None, not {type(value).__name__}")
+    if value is not None and not all(map(callable, value.values())):
+        raise TypeError("a hook must be callable")
+    if not wants_grad(tensor):
+        if value:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        return
+    if value is None and existing_hooks(gradient_node(tensor)) is None:
+        return
+    hooks = hooks_of_tensor(tensor)
+    if kind != "tensor":
+        hooks.post_accumulate = None if value is None else OrderedDict(value)
+    elif value is None:
+        if hooks.tensor_hooks is not None:
+            hooks.tensor_hooks.pop(tensor.output_number, None)
+    else:
+        if hooks.tensor_hooks is None:
+            hooks.tensor_hooks = {}
+        hooks.tensor_hooks[tensor.output_number] = value if isinstance(value, OrderedDict) else OrderedDict(value)
+
+
+cpdef retain_grad(Tensor tensor):
+    """Keep the `.grad` of a computed tensor; the node holds the tensor weakly."""
+    make_current(tensor)
+    if not wants_grad(tensor):
+        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    if tensor.grad_fn is None or tensor.keeps_grad:
+        return
+    retain_at(tensor.grad_fn, tensor.output_number, tensor)
+    tensor.keeps_grad = True
+
+
+cdef int retain_at(Node node, int output, Tensor tensor) except -1:
+    """Let a node keep the gradient of a tensor that is, or is going to be, what it computes."""
+    cdef NodeHooks hooks = hooks_of(node)
+    if hooks.retained is None:
+        hooks.retained = {}
+    hooks.retained[output] = weakref.ref(tensor)
+    return 0
+
+
+cdef NodeHooks retained_at(Tensor tensor):
+    """The hooks of the tensor's node, if that retains the tensor's gradient, which is then to be dropped; else None."""
+    cdef NodeHooks hooks = existing_hooks(tensor.grad_fn)
+    reference = None if hooks is None or hooks.retained is None else hooks.retained.get(tensor.output_number)
+    return hooks if reference is not None and reference() is tensor else None
+
+
+cdef void drop_retained(NodeHooks hooks, object output) noexcept:
+    """Let a node retain one of its gradients no longer; takes no memory."""
+    if PyDict_DelItem(<PyObject *> hooks.retained, <PyObject *> output) < 0:
+        PyErr_Clear()
+
+
+def legacy_type_name(Tensor tensor):
+    """PyTorch's name of the tensor's type: 'torch.FloatTensor'."""
+    return type_name(tensor)
+
+
+cdef object run_tensor_hooks(NodeHooks hooks, int output, Tensor g):
+    """Call the hooks of one output with its gradient, None if there is none; each may replace the gradient."""
+    functions = None if hooks.tensor_hooks is None else hooks.tensor_hooks.get(output)
+    cdef Tensor value = g
+    if not functions:
+        return g
+    for hook in list(functions.values()):
+        result = hook(value)
+        if result is not None:
+            value = checked(hook, value, result)
+    return value
+
+
+cdef int keep_retained(NodeHooks hooks, int output, Tensor g, bint recorded) except -1:
+    """Add the gradient to the `.grad` of the tensor that retains it."""
+    cdef Tensor tensor
+    reference = None if hooks.retained is None else hooks.retained.get(output)
+    tensor = None if reference is None else reference()
+    if tensor is None:
+        return 0
+    if tensor.gradient is not None:
+        tensor.gradient = tensor.gradient + g
+    elif not recorded:
+        tensor.gradient = new_tensor(dense_copy(g.array))
+    else:
+        tensor.gradient = g.clone() if cnp.PyArray_IS_C_CONTIGUOUS(g.array) else (<object> g).contiguous()
+    return 0
+
+
+cdef Tensor checked(object hook, Tensor before, object result):
+    """A hook's result if it can stand for the value, else an error that names the hook."""
+    cdef Tensor after
+    if before is None:
+        raise RuntimeError(f"can't replace a None gradient with a non-None value (hook {hook_name(hook)})")
+    if not isinstance(result, Tensor):
+        raise TypeError(f"expected Variable, but hook returned '{type(result).__name__}' (hook {hook_name(hook)})")
+    after = <Tensor> result
+    if code_of(after.array) != code_of(before.array):
+        raise RuntimeError(f"hook '{hook_name(hook)}' has changed the type of value (was {type_name(before)} got "
+                           f"{type_name(after)})")
+    if not cnp.PyArray_SAMESHAPE(after.array, before.array):
+        raise RuntimeError(f"hook '{hook_name(hook)}' has changed the size of value (was {list(before.shape)} got "
+                           f"{list(after.shape)})")
+    return after
+
+
+cdef str hook_name(object hook):
+    return getattr(hook, "__name__", None) or repr(hook)
+
+
+cdef tuple replaced(object hook, tuple values, object results):
+    """The values with those that a node hook returned in their place."""
+    cdef int i
+    if not isinstance(results, tuple):
+        raise TypeError(f"expected tuple, but hook returned '{type(results).__name__}' (hook {hook_name(hook)})")
+    if len(results) != len(values):
+        raise RuntimeError(f"hook '{hook_name(hook)}' has returned an incorrect number of values (got {len(results)}, but "
+                           f"expected {len(values)})")
+    return tuple([None if results[i] is None else checked(hook, <Tensor> values[i], results[i])
+                  for i in range(len(values))])
+
+
+cdef tuple run_pre_hooks(NodeHooks hooks, tuple gradients):
+    """Call a node's pre-hooks with the gradients of its outputs; each may replace them."""
+    for hook in list(hooks.pre_hooks.values()):
+        results = hook(gradients)
+        if results is not None:
+            gradients = replaced(hook, gradients, results)
+    return gradients
+
+
+cdef tuple run_post_hooks(NodeHooks hooks, tuple results, tuple gradients):
+    """Call a node's hooks with the gradients of its inputs and of its outputs; each may replace the former."""
+    for hook in list(hooks.post_hooks.values()):
+        changed = hook(results, gradients)
+        if changed is not None:
+            results = replaced(hook, results, changed)
+    return results
+
+
+cdef int run_post_accumulate_hooks(NodeHooks hooks, Tensor leaf) except -1:
+    """Call a leaf's hooks after its `.grad` was added to."""
+    for hook in list(hooks.post_accumulate.values()):
+        if hook(leaf) is not None:
+            raise RuntimeError(f"Tensor post accumulate grad hooks should return None. (hook {hook_name(hook)})")
+    return 0
+
+
+def hooks_in_order(Node node, bint runs):
+    """What fires at a node, in order: (kind, output, tensor or None, hook or None); `runs`: not the tensors' alone."""
+    cdef NodeHooks hooks = existing_hooks(node)
+    cdef list found = []
+    cdef int i
+    if hooks is None:
+        return found
+    for i in range(node.n_outputs):
+        if hooks.tensor_hooks is not None:
+            found += [("tensor", i, None, hook) for hook in hooks.tensor_hooks.get(i, {}).values()]
+        reference = None if hooks.retained is None else hooks.retained.get(i)
+        if reference is not None and reference() is not None:
+            found.append(("retain_grad", i, reference(), None))
+    if runs:
+        found += [("node pre", None, None, hook) for hook in (hooks.pre_hooks or {}).values()]
+        found += [("post accumulate", None, None, hook) for hook in (hooks.post_accumulate or {}).values()]
+        found += [("node post", None, None, hook) for hook in (hooks.post_hooks or {}).values()]
+    return found

@@ -1,0 +1,15 @@
+"""Where a NaN comes from."""
+
+cimport numpy as cnp
+
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.tensor cimport Tensor
+
+cdef Py_ssize_t first_nan(cnp.ndarray array) except -2
+cdef int check_result(Node node, Tensor y, Tensor a, Tensor b, Tensor c) except -1
+cdef int check_results(Node node, object outputs, object inputs) except -1
+cdef int check_gradient(Node node, object g, int i) except -1
+cdef int check_gradients(Node node, object gradients) except -1
+cdef int check_root(object root, object seed, int position) except -1
+cdef str place_of(cnp.ndarray array, Py_ssize_t position)
+cdef str describe(object value)

@@ -1,0 +1,181 @@
+"""Where a NaN comes from: arrays are searched, and the operation that made it is named.
+
+A search is one loop over the memory, without NumPy's calls around it, so that it can run after each operation.
+"""
+
+cimport numpy as cnp
+from libc.stdint cimport uint16_t
+
+import numpy as np
+
+from autograd_cy._core.arrays.buffers cimport dense_copy
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, FLOAT64, code_of, dtype_of
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.saved_tensor cimport SavedTensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.runtime.location cimport described
+
+cnp.import_array()
+
+cdef enum:
+    BLOCK = 4096                    # elements between two looks at what was found
+
+
+cdef fused Float:
+    float
+    double
+
+
+cdef Py_ssize_t search(const Float *x, Py_ssize_t n) noexcept nogil:
+    """The position of the first NaN, or -1. A block is searched without branches, which the compiler vectorizes."""
+    cdef Py_ssize_t start = 0, end, k
+    cdef int found
+    while start < n:
+        end = min(start + BLOCK, n)
+        found = 0
+        for k in range(start, end):
+            found |= x[k] != x[k]
+        if found:
+            for k in range(start, end):
+                if x[k] != x[k]:
+                    return k
+        start = end
+    return -1
+
+
+cdef Py_ssize_t search_half(const uint16_t *x, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t k
+    for k in range(n):
+        if (x[k] & 0x7fff) > 0x7c00:
+            return k
+    return -1
+
+
+cdef Py_ssize_t first_nan(cnp.ndarray array) except -2:
+    """The number, in C order, of the first element that is NaN; -1 if there is none."""
+    cdef int code = code_of(array)
+    cdef Py_ssize_t n = cnp.PyArray_SIZE(array), k
+    if code < FLOAT16:
+        return -1
+    if not cnp.PyArray_CHKFLAGS(array, cnp.NPY_ARRAY_CARRAY_RO):
+        array = dense_copy(array)
+    if code == FLOAT32:
+        return search[float](<float *> cnp.PyArray_DATA(array), n)
+    if code == FLOAT64:
+        return search[double](<double *> cnp.PyArray_DATA(array), n)
+    if code == FLOAT16:
+        return search_half(<uint16_t *> cnp.PyArray_DATA(array), n)
+    if code == COMPLEX64:
+        k = search[float](<float *> cnp.PyArray_DATA(array), 2 * n)
+    else:
+        k = search[double](<double *> cnp.PyArray_DATA(array), 2 * n)
+    return k // 2 if k >= 0 else -1
+
+
+# what is searched
+
+
+cdef int check_result(Node node, Tensor y, Tensor a, Tensor b, Tensor c) except -1:
+    """Refuse a NaN in the result of an operation on `a`, `b` and `c` (None: not a tensor, or not there)."""
+    if first_nan(y.array) >= 0:
+        raise forward_error(node, y, 0, (a, b, c))
+    return 0
+
+
+cdef int check_results(Node node, object outputs, object inputs) except -1:
+    """The same for a tuple of results, of any number of inputs."""
+    cdef int i
+    if type(outputs) is not tuple:
+        outputs = (outputs,)
+    for i in range(len(outputs)):
+        if isinstance(outputs[i], Tensor) and first_nan((<Tensor> outputs[i]).array) >= 0:
+            raise forward_error(node, <Tensor> outputs[i], i, inputs)
+    return 0
+
+
+cdef int check_gradient(Node node, object g, int i) except -1:
+    """Refuse a NaN in the gradient (an array or Tensor) that a node gave for its input `i`."""
+    cdef cnp.ndarray array = (<Tensor> g).array if isinstance(g, Tensor) else <cnp.ndarray> g
+    cdef Py_ssize_t position = first_nan(array)
+    if position >= 0:
+        raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output: the gradient for its input "
+                           f"{i} is NaN {place_of(array, position)}. {origin_of(node)}")
+    return 0
+
+
+cdef int check_gradients(Node node, object gradients) except -1:
+    cdef int i
+    for i in range(len(gradients)):
+        if gradients[i] is not None:
+            check_gradient(node, gradients[i], i)
+    return 0
+
+
+cdef int check_root(object root, object seed, int position) except -1:
+    """Refuse a NaN that is there before backward begins: in what it starts from, or in the gradient given for that."""
+    cdef Py_ssize_t found = first_nan((<Tensor> root).array) if isinstance(root, Tensor) else -1     # else an edge
+    cdef str maker
+    if found >= 0:
+        maker = "it is a leaf" if root.grad_fn is None else f"the output of {root.grad_fn.name()}"
+        raise RuntimeError(f"element {position} of tensors is NaN {place_of((<Tensor> root).array, found)} before backward "
+                           f"has begun: {maker}. The forward pass made it, not the backward")
+    found = first_nan((<Tensor> seed).array)
+    if found >= 0:
+        raise RuntimeError(f"element {position} of gradients tuple is NaN {place_of((<Tensor> seed).array, found)}: the "
+                           "gradient that backward was given")
+    return 0
+
+
+# what is said
+
+
+cdef str origin_of(Node node):
+    """Where a node was recorded, and what it has saved: `Recorded at file.py:12, in loss; saved self: ...`."""
+    cdef str place = described(node.code, node.instruction)
+    cdef list parts = [f"recorded at {place}"] if place else []
+    cdef object value
+    for name, value in zip(node.saved_names(), (node.saved0, node.saved1, node.saved2)):
+        if type(value) is SavedTensor:
+            value = (<SavedTensor> value).value
+        if name and isinstance(value, (Tensor, cnp.ndarray)):
+            parts.append(f"saved {name}: {describe(value)}")
+    return f"It is the backward of an operation {'; '.join(parts)}." if parts else ""
+
+
+cdef object forward_error(Node node, Tensor y, int i, object inputs):
+    cdef str name = node.name().partition("Backward")[0]
+    cdef list states = [f"input {k}: {describe(x)}" for k, x in enumerate(inputs) if x is not None]
+    cdef bint had = any([first_nan((<Tensor> x).array) >= 0 for x in inputs if x is not None])
+    cdef str origin = ("an input had NaN before: it comes from data, from a leaf or from an operation that was not recorded"
+                       if had else "the inputs had none")
+    return RuntimeError(f"{name} (recorded as {node.name()}) returned nan values in its {i}th output, "
+                        f"{place_of(y.array, first_nan(y.array))}; {origin}. " + "; ".join(states))
+
+
+cdef str place_of(cnp.ndarray array, Py_ssize_t position):
+    """Where an element stands and how many there are: `at [1, 0], one of 3 in torch.float32 [2, 2]`."""
+    cdef list index = [int(k) for k in np.unravel_index(position, np.shape(array))]
+    cdef Py_ssize_t n = np.count_nonzero(np.isnan(array))
+    cdef str number = "" if n < 2 else f", the first of {n},"
+    return f"at {index}{number} in {dtype_of(code_of(array))} {list(np.shape(array))}"
+
+
+cdef str describe(object value):
+    """What kind of numbers a tensor holds, as far as they explain a NaN: `torch.float32 [3], from -1 to 4, zeros`."""
+    cdef cnp.ndarray array = (<Tensor> value).array if isinstance(value, Tensor) else value
+    cdef str text = f"{dtype_of(code_of(array))} {list(np.shape(array))}"
+    cdef object finite
+    if array.size == 0:
+        return text
+    if code_of(array) >= FLOAT16:
+        finite = array[np.isfinite(array)]
+        for what, count in (("NaN", np.count_nonzero(np.isnan(array))), ("inf", np.count_nonzero(np.isinf(array)))):
+            if count:
+                text += f", {count} {what}"
+    else:
+        finite = array
+    if code_of(array) < COMPLEX64 and finite.size:
+        text += f", from {finite.min():.6g} to {finite.max():.6g}"
+    if np.count_nonzero(array) < array.size:
+        text += f", {array.size - np.count_nonzero(array)} zeros"
+    return text

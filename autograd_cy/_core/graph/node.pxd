@@ -1,0 +1,119 @@
+"""Node: one recorded operation, and the edges to what it was computed from."""
+
+from cpython.object cimport PyObject, PyTypeObject
+cimport numpy as cnp
+
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.versions cimport VersionCounter
+from autograd_cy._core.runtime.lifetime cimport Link
+
+
+cdef struct Scratch:
+    void *task              # the GraphTask that these notes belong to, or NULL; see NOTE [Scratch] in graph_task.pyx
+    int dependencies        # edges over which a gradient (or the news that there is none) is still to come
+    int waiting             # the same, counted down while the needed nodes are searched
+    char needed             # a gradient asked for depends on this node
+    char captured           # the gradient that arrives here was asked for
+    PyObject *buffer        # owned: the gradient so far (a list of them for several outputs), or NULL
+
+
+cdef enum:
+    BOXED = 2               # of `joint`: `rules` gets a list that alone holds the gradients
+
+
+cdef class Node:
+    cdef Link link
+    cdef object __weakref__
+    cdef object next0, next1, next2         # three edges, the rest in `extras`; see NOTE [Edges to leaves]
+    # what was saved: Tensors; of an output only its array (in slot 2), see NOTE [Saved tensors] in saved.pyx
+    cdef object saved0, saved1, saved2      # of an AccumulateGrad, saved0 is its leaf
+    cdef VersionCounter counter     # of the saved output
+    cdef object shapes              # of an elementwise node: the shapes of the inputs that were broadcast
+    cdef object constants           # what else the rule needs (dims, shapes), a tuple named by `constant_names`
+    cdef object extras              # NodeExtras, or None: edges from the fourth on, hooks, metadata
+    cdef object code                # the user's code that recorded the operation, and where in it (see location.pyx)
+    # plain data from here on, all zero in a new node but for the first and `n_outputs`
+    cdef unsigned long long sequence_number
+    cdef int leaf_edges             # bit i: edge i holds the leaf itself, not yet its AccumulateGrad
+    cdef int number0, number1, number2
+    cdef int n_edges
+    cdef int n_outputs
+    cdef int version0, version1, version2
+    cdef int instruction
+    cdef char saves                 # something was saved (HANDLES: by a SavedTensor) ...
+    cdef char released              # ... and given up after a backward
+    cdef char joint                 # all gradients come from one call (`rules`), as a user's Function gives them; or BOXED
+    # an elementwise node: its row of the table, the types of its inputs
+    cdef signed char code0, code1, code2
+    cdef signed char wide           # the type that it was computed in, if the output was then converted (else 0)
+    cdef void *op
+    cdef Scratch scratch            # the engine's notes on the running task
+
+    cdef object vjp(self, object g, int i, bint reuse)
+    cdef object vjp_once(self, object g, int i, bint reuse)
+    cdef object vjp_added(self, object g, int i, cnp.ndarray addend, bint ours, bint reuse)
+    cdef object rule(self, object g, int i)
+    cdef tuple rules(self, object g)
+    cdef object jvp(self, tuple tangents)
+    cdef tuple saved_names(self)
+    cdef tuple constant_names(self)
+    cdef int release_saved(self) except -1
+    cdef Node next_node(self, int i)
+    cdef Node leaf_node(self, int i)
+    cdef int next_number(self, int i) noexcept
+    cdef int add_edge(self, object target, int number) except -1
+
+
+cdef class NodeExtras:
+    cdef list edges                 # [(node, input number), ...] from the fourth on
+    cdef object metadata
+    cdef dict outputs               # output number -> (shape, dtype), of outputs that a user had in hand
+    cdef object outer               # of a node inside of a CopySlices: a weak reference to that
+    cdef tuple tangents             # of the inputs, if an output is saved and forward mode was on
+    cdef long long tangent_level
+    cdef NodeHooks hooks
+
+
+cdef class NodeHooks:
+    """The hooks of a node: callables by the id of their handle, in the order of registration (OrderedDicts, or None)."""
+    cdef dict tensor_hooks          # output number -> {id: function}
+    cdef dict retained              # output number -> weak reference to the tensor that retains its gradient
+    cdef object pre_hooks
+    cdef object post_hooks
+    cdef object post_accumulate     # of a leaf
+
+
+cdef class AccumulateGrad(Node):
+    pass                            # the leaf is in `saved0`: of Node's size, the freelist serves it
+
+
+cdef inline Tensor leaf_of(Node node):
+    return <Tensor> node.saved0
+
+
+ctypedef int (*Accumulate)(Tensor leaf, object g, bint recorded) except -1
+cdef Accumulate accumulate      # input_buffer.pyx fills it in
+
+cdef AccumulateGrad accumulator_of(Tensor leaf)
+cdef object metadata_like(object shape, object dtype)
+cdef int connect(Node node, Tensor source) except -1
+cpdef Node gradient_node(Tensor tensor)
+cdef NodeExtras extras_of(Node node)
+cdef NodeHooks hooks_of(Node node)
+cdef NodeHooks existing_hooks(Node node)
+cdef NodeHooks hooks_of_tensor(Tensor tensor)
+cdef Node make_node(PyTypeObject *node_class, void *table)
+cdef void *method_table(Node node) noexcept
+
+cdef inline Node target_of(Node node, int i):
+    """The node that edge `i` leads to, or None."""
+    if node.leaf_edges == 0:
+        if i == 0:
+            return <Node> node.next0
+        if i == 1:
+            return <Node> node.next1
+    return node.next_node(i)
+
+cdef inline bint has_hooks(Node node) noexcept:
+    """Whether the node may have hooks (then `existing_hooks` tells)."""
+    return node.extras is not None or type(node) is AccumulateGrad

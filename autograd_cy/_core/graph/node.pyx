@@ -1,0 +1,711 @@
+"""Node: one recorded operation, and the edges to what it was computed from.
+
+A subclass gives `rule(g, i)`, the gradient for its i-th input as Tensors, and `jvp(tangents)`; where an array kernel is
+faster it gives `vjp(g, i, reuse)` as well, and `vjp_added` where that can add what it computes to an array. All see the
+incoming gradient `g`: of a node with one output a value, of one with several outputs a list with None for the outputs
+that no gradient reached.
+
+NOTE [Edges to leaves]
+The edge to a leaf leads to its AccumulateGrad, of which there is one as long as anybody holds it. To make it for an
+operation that is recorded and dropped, or never looked at, is work for nothing; so an inline edge holds the leaf itself
+until somebody (the engine, next_functions) asks for the node.
+"""
+
+from collections import OrderedDict
+from functools import partial
+
+import numpy as np
+
+cimport cython
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF
+
+cimport numpy as cnp
+
+from autograd_cy._core.arrays.buffers cimport dense_copy
+from autograd_cy._core.arrays.conversions cimport number_behind
+from autograd_cy._core.graph.saved cimport HANDLES, freed_error, unpack
+from autograd_cy._core.graph.saved_tensor cimport handle_of, release_handles
+from autograd_cy._core.graph.tensor cimport Tensor, TensorExtras, extend, extras_of_tensor, make_current, new_tensor
+from autograd_cy._core.runtime.faults cimport serves_again
+from autograd_cy._core.runtime.lifetime cimport MAX_SPARES, NODE, Link, Spares, hide, owner_of, release, unwatch, watch
+from autograd_cy._core.runtime.location cimport described, here
+from autograd_cy._core.runtime.state cimport ThreadState, thread_state
+
+from autograd_cy._core.runtime.argument_errors import wrong_self
+from autograd_cy._core.runtime.handle import register
+from autograd_cy._core.runtime.lifetime import refuse_new
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject *op)
+    void PyErr_Fetch(PyObject **type, PyObject **value, PyObject **traceback)
+    void PyErr_Restore(PyObject *type, PyObject *value, PyObject *traceback)
+
+cdef unsigned long long LEAF_SEQUENCE = <unsigned long long> -1
+
+
+cdef class Node:
+    """One recorded operation. Made by operations only; `tensor.grad_fn` leads to it.
+
+    >>> import autograd_cy as ag
+    >>> (ag.ones(1, requires_grad=True) * 2).grad_fn
+    <MulBackward0>
+    """
+
+    def __cinit__(self):
+        hide(&self.link)
+        enter_life(self)
+
+    def __init__(self):
+        raise TypeError(f"cannot create '{type(self).__name__}' instances: operations make them")
+
+    # what a subclass defines
+
+    cdef object rule(self, object g, int i):
+        """The gradient for input `i`, a Tensor or None, computed by operations (recorded under create_graph)."""
+        raise NotImplementedError(f"the derivative for '{self.name()}' is not implemented")
+
+    cdef object jvp(self, tuple tangents):
+        """The tangent of the output (a tuple of them for several) from those of the inputs, None where there is none."""
+        raise NotImplementedError(f"Trying to use forward AD with {self.name()} that does not support it because it "
+                                  "has not been implemented yet.")
+
+    cdef object vjp(self, object g, int i, bint reuse):
+        """The gradient for input `i` as an array; `reuse`: the memory of `g` may be written over.
+
+        Unless a subclass knows better, the rule computes it. Called by the engine, which has switched recording off.
+        """
+        cdef object result
+        if type(g) is list:
+            result = self.rule([None if item is None else new_tensor(item) for item in g], i)
+        else:
+            result = self.rule(new_tensor(g), i)
+        return None if result is None else (<Tensor> result).array
+
+    cdef object vjp_once(self, object g, int i, bint reuse):
+        """The same in a backward that gives up what was saved: what no other input's gradient reads may be written over."""
+        return self.vjp(g, i, reuse)
+
+    cdef object vjp_added(self, object g, int i, cnp.ndarray addend, bint ours, bint reuse):
+        """The gradient for input `i` plus the addend, of the same shape and type, in one pass.
+
+        Written to the addend if that is `ours`; else over `g`, if it may be (`reuse`) and has the addend's shape and type,
+        which only the node knows; else to a new array. None: the node has no such kernel, and nothing was written.
+        """
+        return None
+
+    cdef tuple rules(self, object g):
+        """The gradients for all inputs; a `joint` node gives them in one call."""
+        cdef int i
+        return tuple([None if self.next_node(i) is None else self.rule(g, i) for i in range(self.n_edges)])
+
+    def __call__(self, *gradients):
+        """node(*gradients) -> Tensor or tuple: the gradients for the inputs, from one (or None) for each output."""
+        cdef tuple results
+        check_gradients(self, gradients)
+        if not self.joint and gradients.count(None) == len(gradients):
+            results = (None,) * self.n_edges
+        else:
+            results = self.rules(gradients[0] if self.n_outputs == 1 else list(gradients))
+        return results[0] if len(results) == 1 else results
+
+    cdef tuple saved_names(self):
+        """The names (`self`, `other`, `result`) of the saved slots 0, 1, 2."""
+        return ()
+
+    cdef tuple constant_names(self):
+        return ()
+
+    # saved tensors
+
+    cdef int release_saved(self) except -1:
+        """Give up what was saved, as a backward does that does not retain the graph."""
+        if self.saves:
+            if self.saves & HANDLES:
+                release_handles(self)
+            self.released = True
+            self.saved0 = None
+            self.saved1 = None
+            self.saved2 = None
+            self.counter = None
+            if self.extras is not None:
+                (<NodeExtras> self.extras).tangents = None
+        return 0
+
+    def __getattr__(self, str name):
+        if name.startswith("_saved_"):
+            name = name[7:]
+            if name in self.saved_names():
+                value = unpack(self, self.saved_names().index(name))
+                if value is not None and (<Tensor> value).is_number:
+                    return saved_number((<Tensor> value).array, self.saved_names().index(name) < self.n_edges)
+                return value
+            if name in self.constant_names():
+                if self.released:
+                    raise freed_error(self)
+                return self.constants[self.constant_names().index(name)]
+            name = "_saved_" + name
+        elif name.startswith("_raw_saved_") and name[11:] in self.saved_names():
+            return handle_of(self, self.saved_names().index(name[11:]))
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __dir__(self):
+        if not isinstance(self, Node):
+            raise wrong_self(self, Node)
+        names = ["_saved_" + name for name in (*self.saved_names(), *self.constant_names()) if name]
+        names += ["_raw_saved_" + name for name in self.saved_names() if name]
+        return sorted({*object.__dir__(self), *names})
+
+    # edges
+
+    cdef Node next_node(self, int i):
+        """The node that edge `i` leads to, or None."""
+        if self.leaf_edges and i < 3 and self.leaf_edges & (1 << i):
+            return self.leaf_node(i)
+        if i == 0:
+            return <Node> self.next0
+        if i == 1:
+            return <Node> self.next1
+        if i == 2:
+            return <Node> self.next2
+        return <Node> (<tuple> (<NodeExtras> self.extras).edges[i - 3])[0]
+
+    cdef Node leaf_node(self, int i):
+        """Put the leaf's AccumulateGrad in the place of the leaf."""
+        cdef Tensor leaf = <Tensor> (self.next0 if i == 0 else self.next1 if i == 1 else self.next2)
+        cdef AccumulateGrad node = accumulator_of(leaf)
+        self.leaf_edges &= ~(1 << i)
+        if i == 0:
+            self.next0 = node
+        elif i == 1:
+            self.next1 = node
+        else:
+            self.next2 = node
+        return node
+
+    cdef int next_number(self, int i) noexcept:
+        if i == 0:
+            return self.number0
+        if i == 1:
+            return self.number1
+        if i == 2:
+            return self.number2
+        return (<tuple> (<NodeExtras> self.extras).edges[i - 3])[1]
+
+    cdef int add_edge(self, object target, int number) except -1:
+        """Append the edge to output `number` of a node (None: to an input that needs no gradient)."""
+        cdef int i = self.n_edges
+        cdef NodeExtras extras
+        if i == 0:
+            self.next0 = target
+            self.number0 = number
+        elif i == 1:
+            self.next1 = target
+            self.number1 = number
+        elif i == 2:
+            self.next2 = target
+            self.number2 = number
+        else:
+            extras = extras_of(self)
+            if extras.edges is None:
+                extras.edges = []
+            extras.edges.append((target, number))
+        self.n_edges = i + 1
+        return 0
+
+    @property
+    def next_functions(self):
+        """The nodes that this one's gradients go to: ((Node or None, input number), ...).
+
+        >>> import autograd_cy as ag
+        >>> x = ag.tensor(1.0, requires_grad=True)
+        >>> (x * 2.0).grad_fn.next_functions
+        ((<AccumulateGrad>, 0), (None, 0))
+        """
+        cdef int i
+        return tuple([(self.next_node(i), self.next_number(i)) for i in range(self.n_edges)])
+
+    def name(self):
+        """The name of the operation: `MulBackward0`."""
+        return type(self).__name__
+
+    @property
+    def location(self):
+        """Where the operation was called: 'file.py:12, in train'; an empty string if that is not known."""
+        return described(self.code, self.instruction)
+
+    @property
+    def metadata(self):
+        """A dict for notes of the user's own."""
+        cdef NodeExtras extras = extras_of(self)
+        if extras.metadata is None:
+            extras.metadata = {}
+        return extras.metadata
+
+    @property
+    def _input_metadata(self):
+        """For each output of the operation the shape, dtype and device that its gradient has.
+
+        NotImplementedError for one that nobody had in hand: it is noted when a tensor is asked for its `grad_fn`.
+        """
+        cdef int i
+        return tuple([metadata_of_output(self, i) for i in range(self.n_outputs)])
+
+    def register_hook(self, hook):
+        """register_hook(hook) -> RemovableHandle: hook(grad_inputs, grad_outputs) is called after the node ran.
+
+        A tuple that it returns takes the place of grad_inputs.
+        """
+        if not isinstance(self, Node):
+            raise wrong_self(self, Node)
+        cdef NodeHooks hooks = hooks_of(self)
+        if hooks.post_hooks is None:
+            hooks.post_hooks = OrderedDict()
+        return register(hooks.post_hooks, hook)
+
+    def register_prehook(self, hook):
+        """register_prehook(hook) -> RemovableHandle: hook(grad_outputs) is called before the node runs.
+
+        A tuple that it returns takes the place of grad_outputs.
+        """
+        if not isinstance(self, Node):
+            raise wrong_self(self, Node)
+        cdef NodeHooks hooks = hooks_of(self)
+        if hooks.pre_hooks is None:
+            hooks.pre_hooks = OrderedDict()
+        return register(hooks.pre_hooks, hook)
+
+    def _register_hook_dict(self, tensor):
+        """_register_hook_dict(tensor): the hooks in tensor._backward_hooks run before the node."""
+        if not isinstance(self, Node):
+            raise wrong_self(self, Node)
+        if not isinstance(tensor, Tensor):
+            raise TypeError("_register_hook_dict expected a variable")
+        hooks = tensor._backward_hooks
+        if hooks is not None:
+            self.register_prehook(partial(run_hooks, hooks, (<Tensor> tensor).output_number))
+
+    def _sequence_nr(self):
+        if not isinstance(self, Node):
+            raise wrong_self(self, Node)
+        return self.sequence_number
+
+    def _set_sequence_nr(self, unsigned long long number):
+        if not isinstance(self, Node):
+            raise wrong_self(self, Node)
+        self.sequence_number = number
+
+    def __repr__(self):
+        return f"<{self.name()}>"
+
+    def __reduce__(self):
+        raise TypeError(f"cannot pickle '{self.name()}' object: a recorded graph is not serializable")
+
+
+cdef int check_gradients(Node node, tuple gradients) except -1:
+    """Refuse what no rule can read: rules take what they get for Tensors, or for a list with one for each output."""
+    cdef int i
+    if len(gradients) != node.n_outputs:
+        raise TypeError(f"expected {node.n_outputs} arguments, got {len(gradients)} instead: {node.name()} takes a gradient "
+                        "for each output")
+    for i in range(node.n_outputs):
+        if gradients[i] is not None and not isinstance(gradients[i], Tensor):
+            raise TypeError(f"argument {i} is not a Variable: {node.name()} takes Tensors or None, not "
+                            f"{type(gradients[i]).__name__}")
+    return 0
+
+
+cdef int note_output(Node node, Tensor y) except -1:
+    """Keep what an output is like for `_input_metadata`."""
+    cdef NodeExtras extras = extras_of(node)
+    if extras.outputs is None:
+        extras.outputs = {}
+    extras.outputs[y.output_number] = (y.shape, y.dtype)
+    return 0
+
+
+cdef object metadata_class = None       # of shape and dtype; the facade hands it down
+
+
+def run_hooks(hooks, int output, tuple gradients):
+    """The gradients after a dict of hooks on one of them."""
+    g = gradients[output]
+    for hook in list(hooks.values()):
+        result = hook(g)
+        if result is not None:
+            g = result
+    return gradients[:output] + (g,) + gradients[output + 1:]
+
+
+def set_metadata_class(cls):
+    global metadata_class
+    metadata_class = cls
+
+
+cdef object metadata_like(object shape, object dtype):
+    return metadata_class(shape, dtype)
+
+
+cdef object metadata_of_output(Node node, int i):
+    cdef object noted
+    if node.extras is not None and (<NodeExtras> node.extras).outputs is not None:
+        noted = (<NodeExtras> node.extras).outputs.get(i)
+        if noted is not None:
+            return metadata_like(noted[0], noted[1])
+    if type(node) is AccumulateGrad:
+        return metadata_like(leaf_of(node).shape, leaf_of(node).dtype)
+    if type(node.saved2) is cnp.ndarray:
+        saved = new_tensor(<cnp.ndarray> node.saved2)
+        return metadata_like(saved.shape, saved.dtype)
+    raise NotImplementedError(f"_input_metadata of output {i} of {node.name()} is known only if the tensor that it computed "
+                              "was asked for its grad_fn")
+
+
+cdef object saved_number(cnp.ndarray array, bint as_tensor):
+    """A number as users see it: itself, or (where a tensor might stand) a 0-d tensor of Python's precision."""
+    cdef object number = number_behind(array), wide = np.asarray(number)
+    if not as_tensor:
+        return number
+    return new_tensor(wide if wide.dtype.kind != "u" else dense_copy(array))
+
+
+ctypedef void (*Destructor)(PyObject *) noexcept
+cdef Destructor compiled_dealloc = NULL
+cdef Spares spares
+spares.n = 0
+
+cdef extern from *:
+    """
+    #define table_slot(node) ((void **) &(node)->__pyx_vtab)
+    #define weak_references(node) ((node)->__weakref__)
+    #define clear_plain_data(node) \
+        memset(&(node)->sequence_number, 0, (char *) ((node) + 1) - (char *) &(node)->sequence_number)
+    """
+    void **table_slot(Node node)
+    void *weak_references(Node node)
+    void clear_plain_data(Node node)
+
+cdef extern from "Python.h":
+    ctypedef struct TypeObject "PyTypeObject":
+        Destructor tp_dealloc
+        Py_ssize_t tp_basicsize
+        unsigned long tp_flags
+    TypeObject *Py_TYPE(PyObject *)
+    void Py_SET_REFCNT(PyObject *, Py_ssize_t)
+    void Py_SET_TYPE(PyObject *, PyTypeObject *)
+    void PyObject_ClearWeakRefs(PyObject *)
+    unsigned long Py_TPFLAGS_HEAPTYPE
+
+
+cdef void free_node(PyObject *self) noexcept:
+    """tp_dealloc of all nodes: hands the targets of its edges over, and keeps the rest as a spare.
+
+    See NOTE [Freeing without recursion] and NOTE [Spares] in lifetime.pyx. A node with fields of its own is freed as
+    Cython does it. A `__dealloc__` would do the same, but slower: Cython saves the current exception around it, and calls
+    it through the deallocation function of each base.
+    """
+    if weak_references(<Node> self) != NULL:
+        PyObject_ClearWeakRefs(self)
+    Py_SET_REFCNT(self, 1)          # what follows may take and give back references
+    unwatch(&(<Node> self).link, NODE)
+    hand_edges_over(<Node> self)
+    if not is_plain(Py_TYPE(self)):
+        Py_SET_REFCNT(self, 0)
+        compiled_dealloc(self)
+        return
+    hide(&(<Node> self).link)
+    empty(<Node> self)
+    if spares.n == MAX_SPARES:
+        Py_SET_REFCNT(self, 0)
+        compiled_dealloc(self)
+        return
+    spares.objects[spares.n] = self
+    spares.n += 1
+
+
+cdef bint is_plain(TypeObject *type) noexcept:
+    """Whether the objects of a node class differ from plain Nodes in nothing but their type."""
+    return (type.tp_basicsize == (<TypeObject *> Node).tp_basicsize and not type.tp_flags & Py_TPFLAGS_HEAPTYPE)
+
+
+cdef int empty(Node node) noexcept:
+    """Give up all that a node which dies holds; every field is None afterwards."""
+    if node.next0 is not None:
+        node.next0 = None
+    if node.next1 is not None:
+        node.next1 = None
+    if node.next2 is not None:
+        node.next2 = None
+    if node.saved0 is not None:
+        node.saved0 = None
+    if node.saved1 is not None:
+        node.saved1 = None
+    if node.saved2 is not None:
+        node.saved2 = None
+    if node.counter is not None:
+        node.counter = None
+    if node.shapes is not None:
+        node.shapes = None
+    if node.constants is not None:
+        node.constants = None
+    if node.extras is not None:
+        node.extras = None
+    if node.code is not None:
+        node.code = None
+    return 0
+
+
+cdef int hand_edges_over(Node node) noexcept:
+    cdef Link *link
+    if node.next0 is not None and not node.leaf_edges & 1 and Py_REFCNT(<PyObject *> node.next0) == 1:
+        link = &(<Node> node.next0).link
+        Py_INCREF(node.next0)
+        node.next0 = None
+        release(link)
+    if node.next1 is not None and not node.leaf_edges & 2 and Py_REFCNT(<PyObject *> node.next1) == 1:
+        link = &(<Node> node.next1).link
+        Py_INCREF(node.next1)
+        node.next1 = None
+        release(link)
+    if node.next2 is not None and not node.leaf_edges & 4 and Py_REFCNT(<PyObject *> node.next2) == 1:
+        link = &(<Node> node.next2).link
+        Py_INCREF(node.next2)
+        node.next2 = None
+        release(link)
+    if node.extras is not None and (<NodeExtras> node.extras).edges is not None:
+        release_edges((<NodeExtras> node.extras).edges)
+
+
+cdef Node make_node(PyTypeObject *node_class, void *table):
+    """A new node of a compiled class without fields of its own.
+
+    It is a spare or made as a plain Node, and becomes what it is to be: `table` is the class's table of cdef methods
+    (`method_table`). The class must be of Node's size: a compiled subclass that adds no attributes, such as the rows of
+    the elementwise table have.
+    """
+    cdef Node node
+    if spares.n > 0 and serves_again():
+        spares.n -= 1
+        Py_SET_REFCNT(spares.objects[spares.n], 0)
+        node = <Node> spares.objects[spares.n]
+        clear_plain_data(node)
+        enter_life(node)
+    else:
+        node = Node.__new__(Node)
+    Py_SET_TYPE(<PyObject *> node, node_class)
+    table_slot(node)[0] = table
+    return node
+
+
+def drop_spares():
+    """drop_spares(): free the dead nodes that are kept."""
+    while spares.n > 0:
+        spares.n -= 1
+        Py_SET_REFCNT(spares.objects[spares.n], 0)
+        compiled_dealloc(spares.objects[spares.n])
+
+
+cdef int enter_life(Node node) noexcept:
+    cdef ThreadState *state = thread_state()
+    watch(&node.link, NODE)
+    node.sequence_number = state.sequence_nr
+    state.sequence_nr += 1
+    node.n_outputs = 1
+    node.code = here(&node.instruction)
+    return 0
+
+
+cdef void *method_table(Node node) noexcept:
+    return table_slot(node)[0]
+
+
+def finish_class(node_class):
+    """Let the objects of a compiled node class and its subclasses be made by operations only.
+
+    And those without fields of their own be freed by `free_node` directly.
+    """
+    for subclass in node_class.__subclasses__():
+        finish_class(subclass)
+    if not (<TypeObject *> node_class).tp_flags & Py_TPFLAGS_HEAPTYPE:
+        refuse_new(node_class)
+    if is_plain(<TypeObject *> node_class):
+        (<TypeObject *> node_class).tp_dealloc = free_node if node_class is not AccumulateGrad else free_accumulator
+
+
+cdef void release_edges(list edges) noexcept:
+    """What hand_edges_over does for the inline edges, for the others.
+
+    An exception on its way out, which may be what the node dies of, is put aside: a list may not be emptied under one.
+    """
+    cdef Link *link
+    cdef PyObject *node
+    cdef PyObject *kind = NULL
+    cdef PyObject *value = NULL
+    cdef PyObject *traceback = NULL
+    cdef tuple edge
+    PyErr_Fetch(&kind, &value, &traceback)
+    while edges:
+        edge = <tuple> edges.pop()
+        node = <PyObject *> edge[0]
+        if edge[0] is None:
+            continue
+        link = &(<Node> node).link
+        Py_INCREF(<object> node)
+        edge = None
+        if Py_REFCNT(node) == 1:
+            release(link)
+        else:
+            Py_DECREF(<object> node)
+    PyErr_Restore(kind, value, traceback)
+
+
+@cython.final
+cdef class NodeExtras:
+    pass
+
+
+@cython.final
+cdef class NodeHooks:
+    pass
+
+
+cdef NodeExtras extras_of(Node node):
+    if node.extras is None:
+        node.extras = NodeExtras.__new__(NodeExtras)
+    return <NodeExtras> node.extras
+
+
+cdef NodeHooks hooks_of(Node node):
+    """The hooks of a node, made if there are none yet. A leaf's live with the leaf, which outlives its node."""
+    if type(node) is AccumulateGrad:
+        return hooks_of_tensor(leaf_of(node))
+    cdef NodeExtras extras = extras_of(node)
+    if extras.hooks is None:
+        extras.hooks = NodeHooks.__new__(NodeHooks)
+    return extras.hooks
+
+
+cdef NodeHooks hooks_of_tensor(Tensor tensor):
+    """The hooks object on which the tensor's own hooks are registered."""
+    make_current(tensor)
+    if tensor.grad_fn is not None:
+        return hooks_of(tensor.grad_fn)
+    cdef TensorExtras extras = extras_of_tensor(tensor)
+    if extras.hooks is None:
+        extras.hooks = NodeHooks.__new__(NodeHooks)
+    return <NodeHooks> extras.hooks
+
+
+cdef NodeHooks existing_hooks(Node node):
+    """The hooks of a node, or None."""
+    cdef Tensor leaf
+    if type(node) is AccumulateGrad:
+        leaf = leaf_of(node)
+        return None if leaf.extras is None else <NodeHooks> leaf.extras.hooks
+    return None if node.extras is None else (<NodeExtras> node.extras).hooks
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class AccumulateGrad(Node):
+    """Where the gradient of a leaf arrives. One for each leaf as long as anybody holds it."""
+
+    def __cinit__(self):
+        self.sequence_number = LEAF_SEQUENCE
+        self.code = None                        # nobody recorded it
+        thread_state().sequence_nr -= 1         # it takes no number of its own
+
+    def __call__(self, *gradients):
+        """node(gradient): add it to the leaf's `.grad`; the gradients for the inputs, of which there is none, are ()."""
+        check_gradients(self, gradients)
+        if gradients[0] is not None:
+            accumulate(leaf_of(self), gradients[0], True)
+        return ()
+
+    def name(self):
+        return "torch::autograd::AccumulateGrad"
+
+    def __repr__(self):
+        return "<AccumulateGrad>"
+
+    @property
+    def variable(self):
+        """The leaf."""
+        return self.saved0
+
+
+cdef void free_accumulator(PyObject *self) noexcept:
+    """tp_dealloc of AccumulateGrad: its leaf forgets it."""
+    Py_SET_REFCNT(self, 1)
+    if (<Node> self).saved0 is not None:
+        leaf_of(<Node> self).accumulator = NULL
+    Py_SET_REFCNT(self, 0)
+    free_node(self)
+
+
+cdef AccumulateGrad accumulator_of(Tensor leaf):
+    """The AccumulateGrad of a leaf: the one that is alive, or a new one."""
+    cdef AccumulateGrad node
+    if leaf.accumulator != NULL:
+        return <AccumulateGrad> leaf.accumulator
+    node = <AccumulateGrad> AccumulateGrad.__new__(AccumulateGrad)
+    node.saved0 = leaf
+    leaf.accumulator = <PyObject *> node
+    return node
+
+
+cpdef Node gradient_node(Tensor tensor):
+    """The node at which the gradient of a tensor arrives."""
+    make_current(tensor)
+    return <Node> tensor.grad_fn if tensor.grad_fn is not None else accumulator_of(tensor)
+
+
+cdef int connect(Node node, Tensor source) except -1:
+    """Append the edge to where the gradient of `source` goes; see NOTE [Edges to leaves]."""
+    if source.extras is not None:
+        make_current(source)
+    if source.grad_fn is not None:
+        return node.add_edge(source.grad_fn, source.output_number)
+    if not source.needs_grad:
+        return node.add_edge(None, 0)
+    if source.accumulator != NULL or node.n_edges > 2:
+        return node.add_edge(accumulator_of(source), 0)
+    node.leaf_edges |= 1 << node.n_edges
+    return node.add_edge(source, 0)
+
+
+def place_of(Tensor self):
+    """The node of the operation that computed the tensor, None for a leaf."""
+    make_current(self)
+    if self.grad_fn is not None:
+        note_output(self.grad_fn, self)
+    return self.grad_fn
+
+
+def refuse_place(Tensor self, value=None):
+    raise AttributeError("attribute 'grad_fn' of 'autograd_cy.Tensor' objects is not writable; detach() gives a tensor "
+                         "without it")
+
+
+def drop_place(Tensor self, value):
+    """What setting `_grad_fn` does: None detaches the tensor in place."""
+    if value is not None:
+        raise RuntimeError("_grad_fn can be only set to None")
+    (<object> self).detach_()
+
+
+def keep_place(self):
+    raise RuntimeError("Deletion of _grad_fn not allowed. Detach tensor instead!")
+
+
+extend("grad_fn", property(place_of, refuse_place, refuse_place))
+extend("_grad_fn", property(place_of, drop_place, keep_place))
+
+cdef Node _probe = Node.__new__(Node)
+if owner_of(&_probe.link) != <PyObject *> _probe:
+    raise ImportError("Node.link is not where lifetime.owner_of expects it")
+compiled_dealloc = (<TypeObject *> Node).tp_dealloc
+(<TypeObject *> Node).tp_dealloc = free_node
+(<TypeObject *> AccumulateGrad).tp_dealloc = free_accumulator

@@ -1,0 +1,115 @@
+"""Hooks on every operation, forward and backward; the log of what the engine runs.
+
+The hooks of a thread are found by way of its context, so a nested backward that goes on in another thread has them, too.
+As long as there are any the thread's mode has the bit OP_HOOKS: without it no operation looks for them.
+"""
+
+import sys
+from collections import OrderedDict
+from contextvars import ContextVar
+
+from autograd_cy._core.arrays.dtypes cimport code_of, dtype_of
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.runtime.state cimport OP_HOOKS, ThreadState, thread_state
+
+from autograd_cy._core.runtime.handle import RemovableHandle
+
+hooks_here = ContextVar("autograd_cy op hooks")     # id -> {"forward": function, ...}
+
+cdef object logger = None       # None until somebody has imported `logging`, which takes some milliseconds
+cdef object modules = sys.modules
+
+cdef enum:
+    DEBUG_LEVEL = 10            # logging.DEBUG
+
+SHORT = {"float16": "f16", "float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128", "bool": "b8",
+         "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8"}
+
+
+class OpHookHandle(RemovableHandle):
+    """Removes a hook on all operations: `remove()`, or at the end of a `with` block."""
+
+    def remove(self):
+        """Take the hook away; without any the thread is in its usual mode again."""
+        super().remove()
+        if not hooks_here.get(None):
+            thread_state().mode &= ~OP_HOOKS
+
+
+def register_op_hook(forward, backward):
+    """Register the pair in this thread; returns the handle."""
+    hooks = hooks_here.get(None)
+    if hooks is None:
+        hooks = OrderedDict()
+        hooks_here.set(hooks)
+    handle = OpHookHandle(hooks)
+    hooks[handle.id] = {"forward": forward, "backward": backward}
+    thread_state().mode |= OP_HOOKS
+    return handle
+
+
+def op_hooks(str direction):
+    """The functions registered in this thread for 'forward' or 'backward'."""
+    functions = [hook[direction] for hook in hooks_here.get({}).values()]
+    return [function for function in functions if function is not None]
+
+
+cdef int pause() noexcept:
+    """Let the operations that follow be nobody's business, as parts of another one; until `go_on` with the result."""
+    cdef ThreadState *state = thread_state()
+    cdef int paused = state.mode & OP_HOOKS
+    state.mode &= ~OP_HOOKS
+    return paused
+
+
+cdef void go_on(int paused) noexcept:
+    thread_state().mode |= paused
+
+
+cdef int observe(str direction, tuple arguments) except -1:
+    """Call the hooks; what they compute themselves is not observed."""
+    cdef ThreadState *state = thread_state()
+    state.mode &= ~OP_HOOKS
+    try:
+        for function in op_hooks(direction):
+            function(*arguments)
+    finally:
+        if hooks_here.get(None):
+            state.mode |= OP_HOOKS
+    return 0
+
+
+cdef int observe_forward(Node node, object outputs, object inputs) except -1:
+    """An operation was computed, or is about to be written; its node is not part of a graph if nothing is recorded."""
+    return observe("forward", (node, tuple(inputs), outputs))
+
+
+cdef bint is_logged() except -1:
+    global logger
+    if logger is None:
+        get_logger = getattr(modules.get("logging"), "getLogger", None)
+        if get_logger is None:
+            return False
+        logger = get_logger("autograd_cy.autograd.graph")
+    return logger.isEnabledFor(DEBUG_LEVEL)
+
+
+cdef int observe_start(Node node, tuple gradients) except -1:
+    """The engine runs a node."""
+    if is_logged():
+        # the node's name, not the node: who keeps the record would keep the graph
+        logger.debug("Executing: %s with grad_outputs: [%s]", repr(node), ",".join([in_short(g) for g in gradients]))
+    return 0
+
+
+cdef int observe_end(Node node, tuple results, tuple gradients) except -1:
+    """The node ran; nobody has the results yet."""
+    return observe("backward", (node, results, gradients)) if thread_state().mode & OP_HOOKS else 0
+
+
+cdef str in_short(object g):
+    """A gradient by its type and sizes: `f32[2, 3]`."""
+    if g is None:
+        return "None"
+    return f"{SHORT[dtype_of(code_of((<Tensor> g).array)).name]}[{', '.join(map(str, g.shape))}]"

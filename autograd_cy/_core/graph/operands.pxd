@@ -1,0 +1,69 @@
+"""Operands: what an elementwise operation takes, Tensors and what counts as one, or Python numbers."""
+
+from cpython.object cimport PyObject
+cimport numpy as cnp
+
+from autograd_cy._core.arrays.dtypes cimport BOOL, INT64, code_of, default_code, default_complex_code
+from autograd_cy._core.arrays.orders cimport copy_in_order
+from autograd_cy._core.graph.tensor cimport Tensor
+
+cdef enum:
+    CACHED_NUMBERS = 256
+
+cdef struct CachedNumber:
+    PyObject *number
+    int code
+    PyObject *array
+
+cdef CachedNumber *cached_numbers
+
+cdef cnp.ndarray keep_number(CachedNumber *place, object number, int code)
+cdef Tensor foreign_operand(object value)
+cdef Tensor number_tensor(cnp.ndarray array)
+
+
+cdef inline int number_code(object number):
+    """The type that a Python number counts as; -1 for what is none."""
+    kind = type(number)
+    if kind is float:
+        return default_code()
+    if kind is int:
+        return INT64
+    if kind is bool:
+        return BOOL
+    if kind is complex:
+        return default_complex_code()
+    return -1
+
+
+cdef inline cnp.ndarray number_array(object number, int code):
+    """A Python number as a 0-d array. Constants of a program are the same object each time, so the last few are kept."""
+    cdef CachedNumber *place = &cached_numbers[((<size_t> <PyObject *> number >> 4) + code) % CACHED_NUMBERS]
+    if place.number != <PyObject *> number or place.code != code:
+        return keep_number(place, number, code)
+    return <cnp.ndarray> place.array
+
+
+cdef inline Tensor tensor_of(object value):
+    """The Tensor of an operand: itself, a new one for what NumPy made; None for a number and for all else."""
+    if isinstance(value, Tensor):
+        return <Tensor> value
+    kind = type(value)
+    return None if kind is float or kind is int or kind is bool or kind is complex else foreign_operand(value)
+
+
+cdef inline int operand_code(Tensor x, object value) except -2:
+    """The type code of an operand and its Tensor `x`; -1 for what is no operand."""
+    return number_code(value) if x is None else code_of(x.array)
+
+
+cdef inline int rank_of(Tensor x) noexcept:
+    """The rank of an operand in promotion: numbers, then 0-d, then dimensions."""
+    return 0 if x is None or x.is_number else 2 if cnp.PyArray_NDIM(x.array) else 1
+
+
+cdef inline cnp.ndarray operand_array(Tensor x, object value, int own, int code):
+    """The array, in type `code`, of an operand whose own type is `own`."""
+    if x is None:
+        return number_array(value, code)
+    return x.array if own == code else copy_in_order(x.array, code)

@@ -1,0 +1,51 @@
+"""Operands of elementwise operations: the numbers among them as arrays, and what NumPy made as Tensors."""
+
+import numpy as np
+
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF
+cimport numpy as cnp
+
+from autograd_cy._core.arrays.conversions cimport converted
+from autograd_cy._core.graph.tensor cimport Tensor, from_array, new_tensor, sharing
+
+cnp.import_array()
+
+cdef CachedNumber[CACHED_NUMBERS] places
+cached_numbers = places
+
+
+cdef cnp.ndarray keep_number(CachedNumber *place, object number, int code):
+    """Put a number's array into the cache, in the place of another, and return it.
+
+    Making it may let other threads run, and so may giving up the other: neither happens between a look at the place and
+    the writing.
+    """
+    cdef cnp.ndarray array = converted(number, code)
+    cdef CachedNumber old = place[0]
+    Py_INCREF(number)
+    Py_INCREF(array)
+    place[0] = CachedNumber(<PyObject *> number, code, <PyObject *> array)
+    if old.number != NULL:
+        Py_DECREF(<object> old.number)
+        Py_DECREF(<object> old.array)
+    return array
+
+
+cdef Tensor foreign_operand(object value):
+    """An operand that is neither Tensor nor Python number: an ndarray, a NumPy scalar, which counts as the Python number of
+    its kind; None for anything else."""
+    if isinstance(value, cnp.ndarray):
+        return sharing(value)
+    if not isinstance(value, np.generic):
+        return None
+    number = value.item()
+    cdef int code = number_code(number)
+    return from_array(np.asarray(value)) if code < 0 else number_tensor(number_array(number, code))
+
+
+cdef Tensor number_tensor(cnp.ndarray array):
+    """A Tensor that stands for a Python number, as a node saves it."""
+    cdef Tensor number = new_tensor(array)
+    number.is_number = True
+    return number

@@ -1,0 +1,329 @@
+"""Whether and how an operation enters the graph: the one place that looks at grad mode and tangents.
+
+An operation computes its output, asks `is_wanted` for its inputs, and if any is, makes its node, saves what the rule
+needs and calls `record`.
+"""
+
+cimport cython
+from cpython.object cimport PyTypeObject
+cimport numpy as cnp
+
+from autograd_cy._core.arrays.buffers cimport sizes_of
+from autograd_cy._core.arrays.dtypes cimport code_of, dtype, dtype_of
+from autograd_cy._core.graph.anomaly cimport note_trace
+from autograd_cy._core.graph.nans cimport check_result, check_results
+from autograd_cy._core.graph.node cimport Node, connect
+from autograd_cy._core.graph.op_hooks cimport observe_forward
+from autograd_cy._core.graph.saved cimport keep_tangents
+from autograd_cy._core.graph.saved_tensor cimport refuse_inference, seal_slots
+from autograd_cy._core.graph.tensor cimport (
+    Tensor, TensorExtras, extras_of_tensor, link_view, new_tensor, version_of, wants_grad)
+from autograd_cy._core.runtime.modes cimport current_mode, own_modes
+from autograd_cy._core.runtime.state cimport (
+    ANOMALY, DETECT_NAN, FORWARD_AD, GUARDED, INFERENCE, NO_FORWARD, NO_GRAD, OP_HOOKS, SAVED_HOOKS, ThreadState, thread_state)
+
+from autograd_cy._core.runtime.argument_errors import wrong_self
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    long long PyLong_AsLongLongAndOverflow(object, int *) except? -1
+    ctypedef struct TypeObject "PyTypeObject":
+        object (*tp_new)(PyTypeObject *, object, void *)
+
+cdef tuple EMPTY = ()
+
+cdef long long level = 0            # the running number of the open dual level
+cdef long long levels_opened = 0
+
+
+cdef long long dual_level() noexcept:
+    return level
+
+
+def open_dual_level():
+    """Open a dual level: tangents made from now on are carried along. Returns its running number."""
+    global level, levels_opened
+    if level:
+        raise RuntimeError("Nested forward mode AD is not supported at the moment")
+    opened = levels_opened + 1              # an object, made while the level is not open
+    levels_opened += 1
+    level = levels_opened
+    if own_modes() & (INFERENCE | NO_FORWARD):
+        thread_state().hidden |= FORWARD_AD
+    else:
+        thread_state().mode |= FORWARD_AD
+    return opened
+
+
+def close_dual_level():
+    """Close the dual level; its tangents are forgotten."""
+    global level
+    if not level:
+        raise RuntimeError("Dual level must be a positive number: exit_dual_level() without enter_dual_level()")
+    level = 0
+    thread_state().mode &= ~FORWARD_AD
+    thread_state().hidden &= ~FORWARD_AD
+
+
+def is_dual_level_open():
+    return level != 0
+
+
+def get_tangent(Tensor x):
+    """The tangent of `x` at the open level, or None."""
+    return tangent_of(x)
+
+
+cpdef set_tangent(Tensor x, Tensor t):
+    """set_tangent(x, t): make `t` the tangent of `x` at the open level."""
+    cdef TensorExtras extras = extras_of_tensor(x)
+    extras.tangent = t
+    extras.tangent_level = level
+    extras.tangent_version = version_of(x)
+
+
+def without_tangent(Tensor x):
+    """A view of `x` that has no tangent, and gets none with it."""
+    cdef ThreadState *state = thread_state()
+    cdef Tensor primal
+    state.mode &= ~FORWARD_AD
+    try:
+        primal = <Tensor> (<object> x).view_as(x)
+    finally:
+        state.mode |= FORWARD_AD
+    extras_of_tensor(primal).is_dual = True
+    return primal
+
+
+def dual_of(Tensor x, Tensor t):
+    """A view of `x` that has `t` as its tangent, and is in forward mode a base of its own: case 6 of NOTE [Views]."""
+    cdef Tensor dual = <Tensor> (<object> x).view_as(x)
+    extras_of_tensor(dual).is_dual = True
+    set_tangent(dual, t)
+    return dual
+
+
+cdef Tensor tangent_of(Tensor x):
+    """The tangent at the open level, or None; see case 6 of NOTE [Views]."""
+    cdef TensorExtras extras = x.extras
+    if not level or extras is None:
+        return None
+    if extras.base is not None and extras.tangent_version != x.counter.version:
+        renew_tangent(x)
+    return extras.tangent if extras.tangent_level == level else None
+
+
+cdef bint is_wanted(Tensor x) noexcept:
+    """Whether an operation on `x` has to make a node."""
+    cdef int mode = current_mode()
+    if mode == 0:
+        return wants_grad(x)
+    if mode & OP_HOOKS or (not mode & NO_GRAD and wants_grad(x)):
+        return True
+    return mode & FORWARD_AD and tangent_of(x) is not None
+
+
+cdef bint any_wanted(object tensors):
+    for x in tensors:
+        if x is not None and is_wanted(<Tensor> x):
+            return True
+    return False
+
+
+cdef Tensor record(Node node, Tensor y, Tensor a):
+    """Enter `y` = operation(a); returns `y`."""
+    cdef int mode = current_mode()
+    if not mode & ~DETECT_NAN:
+        connect(node, a)
+        y.grad_fn = node
+        y.needs_grad = True
+        if mode:
+            check_result(node, y, a, None, None)
+        return y
+    return <Tensor> record_all(node, y, (a,))
+
+
+cdef Tensor record2(Node node, Tensor y, Tensor a, Tensor b):
+    """Enter `y` = operation(a, b); returns `y`."""
+    cdef int mode = current_mode()
+    if not mode & ~DETECT_NAN:
+        connect(node, a)
+        connect(node, b)
+        y.grad_fn = node
+        y.needs_grad = True
+        if mode:
+            check_result(node, y, a, b, None)
+        return y
+    return <Tensor> record_all(node, y, (a, b))
+
+
+cdef object record_all(Node node, object outputs, object inputs):
+    """Enter one output or a tuple of them, computed from any number of inputs (None: not a tensor); returns them."""
+    cdef int mode = current_mode()
+    cdef Tensor y
+    cdef int i
+    if not mode & NO_GRAD and needs_grad(inputs):
+        for x in inputs:
+            if x is None:
+                node.add_edge(None, 0)
+            else:
+                connect(node, <Tensor> x)
+        if mode & OP_HOOKS:
+            refuse_inference(node)
+        if mode & (SAVED_HOOKS | GUARDED):
+            seal_slots(node)
+        if type(outputs) is tuple:
+            node.n_outputs = len(<tuple> outputs)
+            for i in range(node.n_outputs):
+                y = <Tensor> (<tuple> outputs)[i]
+                y.output_number = i
+                enter(node, y)
+        else:
+            enter(node, <Tensor> outputs)
+        if mode & ANOMALY:
+            note_trace(node, outputs, inputs, own_modes())
+    if mode & FORWARD_AD:
+        set_tangents(node, outputs, inputs)
+    if mode & OP_HOOKS:
+        observe_forward(node, outputs, inputs)
+    if mode & DETECT_NAN:
+        check_results(node, outputs, inputs)
+    return outputs
+
+
+@cython.final
+cdef class NotDifferentiable(Node):
+    """Stands for an operation without a derivative before hooks that see all operations. Never part of a graph."""
+
+    def name(self):
+        if not isinstance(self, NotDifferentiable):
+            raise wrong_self(self, NotDifferentiable)
+        return self.constants[0]
+
+
+cdef int show(str name, object outputs, tuple inputs) except -1:
+    """Let hooks on all operations see one that is never recorded."""
+    if thread_state().mode & OP_HOOKS:
+        observe_forward(new_node(NotDifferentiable, (name,)), outputs, inputs)
+    return 0
+
+
+cdef bint needs_grad(object inputs):
+    for x in inputs:
+        if x is not None and wants_grad(<Tensor> x):
+            return True
+    return False
+
+
+cdef int enter(Node node, Tensor y) except -1:
+    y.grad_fn = node
+    y.needs_grad = True
+    return 0
+
+
+cdef int set_tangents(Node node, object outputs, object inputs) except -1:
+    """Compute the outputs' tangents from the inputs' by the node's jvp.
+
+    While it runs forward mode is off, which strips the primals of their tangents: else sin would call cos, and cos sin,
+    for ever.
+    """
+    cdef ThreadState *state = thread_state()
+    cdef tuple tangents = tuple([None if x is None else tangent_of(<Tensor> x) for x in inputs])
+    if tangents.count(None) == len(tangents):
+        return 0
+    state.mode &= ~FORWARD_AD
+    try:
+        result = node.jvp(tangents)
+    finally:
+        state.mode |= FORWARD_AD
+    keep_tangents(node, tangents, level)
+    if type(outputs) is not tuple:
+        outputs, result = (outputs,), (result,)
+    for y, t in zip(outputs, result):
+        if t is not None:
+            if not cnp.PyArray_SAMESHAPE((<Tensor> t).array, (<Tensor> y).array):
+                t = t.expand(shape_of(<Tensor> y))      # that of an input which was broadcast
+            if not node.joint and code_of((<Tensor> t).array) != code_of((<Tensor> y).array):
+                t = as_type(t, dtype_of(code_of((<Tensor> y).array)))       # of an input of a narrower type
+            set_tangent(<Tensor> y, <Tensor> t)
+    return 0
+
+
+cdef Tensor as_tensor(object value, str operation):
+    """The argument as a Tensor; TypeError naming the operation if it is none."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{operation}(): argument 'input' must be Tensor, not {type(value).__name__}")
+    return <Tensor> value
+
+
+cdef Tensor tensor_argument(object value, str operation, str name, int position):
+    """The same for any argument, which is named."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{operation}(): argument '{name}' (position {position}) must be Tensor, not "
+                        f"{type(value).__name__}")
+    return <Tensor> value
+
+
+cdef Node new_node(object node_class, tuple constants):
+    """A node of that class, with what its rule needs besides tensors."""
+    cdef Node node = <Node> (<TypeObject *> node_class).tp_new(<PyTypeObject *> node_class, EMPTY, NULL)
+    node.constants = constants
+    return node
+
+
+cdef Tensor enter_linear(object node_class, tuple constants, Tensor x, object array):
+    """Enter a linear operation of one tensor, whose rule needs constants only; `array` is the result."""
+    cdef Tensor y = new_tensor(<cnp.ndarray?> array)
+    return record(new_node(node_class, constants), y, x) if is_wanted(x) else y
+
+
+cdef Tensor enter_view(object node_class, tuple constants, Tensor x, object array):
+    """The same for an operation whose result is a view of `x`."""
+    cdef Tensor y = enter_linear(node_class, constants, x, array)
+    link_view(x, y)
+    return y
+
+
+cdef object as_type(object g, dtype wanted):
+    """A gradient or tangent in a type; of a complex one in a real type, the real part."""
+    if (<Tensor> g).dtype is wanted:
+        return g
+    if (<Tensor> g).dtype.is_complex and not wanted.is_complex:
+        g = g.real
+    return g.to(wanted)
+
+
+cdef long long int64_of(object number) except? -1:
+    """An int; ValueError if it has more than 64 bits."""
+    cdef int overflow = 0
+    cdef long long value = PyLong_AsLongLongAndOverflow(number, &overflow)
+    if overflow:
+        raise ValueError(f"Overflow when unpacking long long: {number}")
+    return value
+
+
+cdef int wrap_dim(object dim, int ndim) except -1:
+    """A dimension counted from the front; IndexError if there is none such (a 0-d tensor takes 0 and -1)."""
+    cdef int n = max(ndim, 1)
+    cdef long long d = int64_of(dim)
+    if not -n <= d < n:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {d})")
+    return <int> (d + n if d < 0 else d)
+
+
+cdef tuple shape_of(Tensor x):
+    """The sizes as a plain tuple."""
+    return sizes_of(x.array)
+
+
+cdef tuple broadcast_sizes(tuple a, tuple b):
+    """The sizes to which two tensors of those sizes are broadcast; RuntimeError where they don't fit."""
+    cdef int ndim = max(len(a), len(b)), axis
+    a = (1,) * (ndim - len(a)) + a
+    b = (1,) * (ndim - len(b)) + b
+    for axis in range(ndim):
+        if a[axis] != b[axis] and a[axis] != 1 and b[axis] != 1:
+            raise RuntimeError(f"The size of tensor a ({a[axis]}) must match the size of tensor b ({b[axis]}) at "
+                               f"non-singleton dimension {axis}")
+    return tuple([q if p == 1 else p for p, q in zip(a, b)])

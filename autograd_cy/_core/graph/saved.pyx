@@ -1,0 +1,245 @@
+"""What a node keeps of its inputs and outputs.
+
+NOTE [Saved tensors]
+  1. An input is kept by reference, with the version it had.
+  2. Of an output only the array is kept, with the version and the counter: holding the Tensor would close the cycle
+     Tensor -> grad_fn -> Tensor for each exp and tanh. Its Tensor is rebuilt when it is asked for.
+  3. Whoever takes a saved tensor out checks that it was not given up and not written to since.
+  4. What is special about one saved tensor (hooks, a guard, a handle that a user holds) stands in a SavedTensor in the slot.
+     Hooks and guards come when the node is recorded, all else having been said: `seal_slots`.
+  5. The tensor that a pack hook sees for an output stands for it, and leaves the graph when the hook has returned: a hook
+     that keeps it closes no cycle. Of an input that is packed, the place in the graph is kept, not its data.
+  6. A version that moved on is no harm if all writes since then went through views that share no element with what was
+     saved. The counter knows where the last few went (`count_write`).
+"""
+
+from cpython.object cimport PyObject
+cimport numpy as cnp
+
+from autograd_cy._core.arrays.buffers cimport is_owned, sizes_of
+from autograd_cy._core.graph.node cimport Node, NodeExtras, extras_of
+from autograd_cy._core.graph.saved_tensor cimport SavedTensor
+from autograd_cy._core.graph.tensor cimport Seldom, Tensor, TensorExtras, extras_of_tensor, new_tensor, type_name, version_of
+from autograd_cy._core.graph.versions cimport VersionCounter, was_touched
+from autograd_cy._core.runtime.inference cimport save_error
+from autograd_cy._core.runtime.location cimport described
+from autograd_cy._core.runtime.modes cimport current_mode
+from autograd_cy._core.runtime.state cimport ANOMALY, FORWARD_AD, NO_GRAD, OP_HOOKS, ThreadState, thread_state
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject *op)
+
+OUTPUT_SLOT = 2
+
+
+cdef int save_input(Node node, int slot, Tensor tensor) except -1:
+    cdef long version = version_of(tensor)
+    if tensor.inference and not current_mode() & (NO_GRAD | OP_HOOKS):
+        raise save_error(node)
+    node.saves = True
+    if slot == 0:
+        node.saved0, node.version0 = tensor, version
+    elif slot == 1:
+        node.saved1, node.version1 = tensor, version
+    else:
+        node.saved2, node.version2 = tensor, version
+    return 0
+
+
+cdef int save_output(Node node, Tensor tensor) except -1:
+    """Keep the output, which is always the last slot."""
+    node.saves = True
+    node.saved2 = tensor.array
+    node.counter = tensor.version_counter()
+    node.version2 = node.counter.version
+    return 0
+
+
+cdef object slot_value(Node node, int slot):
+    return node.saved0 if slot == 0 else node.saved1 if slot == 1 else node.saved2
+
+
+cdef int set_slot_value(Node node, int slot, object value) except -1:
+    if slot == 0:
+        node.saved0 = value
+    elif slot == 1:
+        node.saved1 = value
+    else:
+        node.saved2 = value
+    return 0
+
+
+cdef long slot_version(Node node, int slot) noexcept:
+    return node.version0 if slot == 0 else node.version1 if slot == 1 else node.version2
+
+
+cdef object unpack(Node node, int slot):
+    """The saved Tensor of a slot; that of an output is made anew, with its place in the graph."""
+    cdef object value = slot_value(node, slot)
+    cdef Tensor output
+    if type(value) is cnp.ndarray:
+        output = new_tensor(<cnp.ndarray> value)
+        output.counter = node.counter
+        give_place(node, output, 0)
+        check(node, output, slot)
+        give_tangent(node, output)
+        return output
+    if value is None and node.released:
+        raise freed_error(node)
+    if type(value) is SavedTensor:
+        return (<SavedTensor> value).restored(node)
+    if value is not None:
+        check(node, <Tensor> value, slot)
+    return value
+
+
+cdef int give_place(Node node, Tensor output, int number) except -1:
+    """Make a rebuilt output what `node` computed; if it was written into a part of a base, that part of the base."""
+    if not node.n_edges:                        # the node exists for its jvp only
+        return 0
+    if node.extras is not None and (<NodeExtras> node.extras).outer is not None:
+        return enter_through_base(output, (<NodeExtras> node.extras).outer())
+    output.grad_fn, output.output_number, output.needs_grad = node, number, True
+    return 0
+
+
+cdef int keep_tangents(Node node, tuple tangents, long long level) except -1:
+    """Let a node that saved its output keep the inputs' tangents: forward mode over its backward needs the output's.
+
+    That one is computed anew from them. To keep it itself would close a cycle, as keeping the output would.
+    """
+    cdef NodeExtras extras
+    if node.saves:
+        extras = extras_of(node)
+        extras.tangents = tangents
+        extras.tangent_level = level
+    return 0
+
+
+cdef int give_tangent(Node node, Tensor output) except -1:
+    """The tangent for an output that was rebuilt, while forward mode is on."""
+    cdef ThreadState *state = thread_state()
+    cdef NodeExtras extras
+    cdef TensorExtras own
+    if not current_mode() & FORWARD_AD or node.extras is None or (<NodeExtras> node.extras).tangents is None:
+        return 0
+    extras = <NodeExtras> node.extras
+    state.mode &= ~FORWARD_AD
+    try:
+        result = node.jvp(extras.tangents)
+    finally:
+        state.mode |= FORWARD_AD
+    own = extras_of_tensor(output)
+    own.tangent = result[output.output_number] if isinstance(result, tuple) else result
+    own.tangent_level = extras.tangent_level
+    return 0
+
+
+cdef cnp.ndarray saved_array(Node node, int slot):
+    """The array of a slot, with the same checks and without a Tensor."""
+    cdef object value = slot_value(node, slot)
+    if type(value) is cnp.ndarray:
+        if node.counter.version != node.version2:
+            unpack(node, slot)
+        return <cnp.ndarray> value
+    if value is None:
+        raise freed_error(node)
+    if type(value) is SavedTensor:
+        return (<Tensor> (<SavedTensor> value).restored(node)).array
+    if (<Tensor> value).counter is not None:
+        check(node, <Tensor> value, slot)
+    return (<Tensor> value).array
+
+
+cdef bint is_held_alone(Node node, int slot, PyObject *array):
+    """Whether the slot holds the only reference to this array and its memory, besides one of the caller's."""
+    cdef object value = slot_value(node, slot)      # a second reference
+    if type(value) is cnp.ndarray:
+        return <PyObject *> value == array and is_owned(array, 3)
+    return (type(value) is Tensor and Py_REFCNT(<PyObject *> value) == 2
+            and <PyObject *> (<Tensor> value).array == array and is_owned(array, 2))
+
+
+cdef int empty_slot(Node node, int slot) except -1:
+    """Give up what one slot holds, in a backward that gives up all."""
+    node.released = True
+    if slot == OUTPUT_SLOT:
+        node.counter = None
+    return set_slot_value(node, slot, None)
+
+
+cdef cnp.ndarray saved_like(Node node, int slot, cnp.ndarray g):
+    """The same, of what had the shape of `g`; RuntimeError if ndarray.resize(), which counts no write, changed it."""
+    cdef cnp.ndarray array = saved_array(node, slot)
+    if not cnp.PyArray_SAMESHAPE(array, g):
+        raise RuntimeError(f"{node.name()}: the memory of a saved tensor was resized, from {list(sizes_of(g))} to "
+                           f"{list(sizes_of(array))}")
+    return array
+
+
+cdef int check(Node node, Tensor tensor, int slot) except -1:
+    if version_of(tensor) != slot_version(node, slot) and was_touched(tensor.counter, tensor.array, slot_version(node, slot)):
+        raise stale_error(node, tensor, slot_version(node, slot))
+    if tensor.extras is not None and tensor.extras.seldom is not None and tensor.extras.seldom.former is not None:
+        check_place(node, tensor.extras.seldom)
+    return 0
+
+
+cdef int check_place(Node node, Seldom seldom) except -1:
+    """Refuse in backward a tensor that was detached in place after the node had saved it: it no longer leads where it did."""
+    cdef Node former = <Node> seldom.former()
+    cdef int i
+    for i in range(node.n_edges if former is not None and thread_state().node != NULL else 0):
+        if node.next_node(i) is former and node.next_number(i) == seldom.former_output:
+            raise RuntimeError(
+                "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_(). This is not supported, "
+                f"please use out-of-place `.detach()` instead. ({saver(node)}, computed by {former.name()})")
+    return 0
+
+
+cdef object stale_error(Node node, Tensor tensor, long expected):
+    origin = ""
+    if tensor.grad_fn is not None:
+        origin = f", which is output {tensor.output_number} of {operation_name(tensor.grad_fn)},"
+    return RuntimeError(
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"[{type_name(tensor)} {list(tensor.shape)}]{origin} is at version {version_of(tensor)}; expected version "
+        f"{expected} instead. {hint()} {written_by(tensor.counter)}{saver(node)}; write to a clone() of it, or after "
+        "backward().")
+
+
+cdef str hint():
+    if current_mode() & ANOMALY:
+        return "Hint: the backtrace further above shows the operation that failed to compute its gradient."
+    return ("Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
+            "torch.autograd.set_detect_anomaly(True).")
+
+
+cdef str written_by(VersionCounter counter):
+    """Who wrote last, and where: a sentence."""
+    if counter is None or counter.writer is None:
+        return ""
+    return f"It was last written by {counter.writer}(){at(described(counter.code, counter.instruction))}. "
+
+
+cdef str saver(Node node):
+    return "A node had saved it" if node is None else f"{node.name()} had saved it{at(node.location)}"
+
+
+cdef str at(str place):
+    return f" (at {place})" if place else ""
+
+
+cdef str operation_name(Node node):
+    """The node's name as PyTorch's stale-save message shows it: `Exp` for ExpBackward0."""
+    return node.name().partition("Backward")[0]
+
+
+cdef object freed_error(Node node):
+    return RuntimeError(
+        "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
+        "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
+        "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
+        f"saved tensors after calling backward.{'' if node is None else ' ' + tell_history(node)}")

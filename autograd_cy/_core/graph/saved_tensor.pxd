@@ -1,0 +1,32 @@
+"""One saved tensor and what is special about it."""
+
+from autograd_cy._core.graph.guard cimport Guard
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.versions cimport VersionCounter
+
+
+cdef class SavedTensor:
+    """One saved tensor and what is special about it: hooks, a guard; or that a user's Function saved it."""
+    cdef Guard guard                # keeps the array read-only, or None
+    cdef object value               # the Tensor; of an output its array; with hooks Packed
+    cdef VersionCounter counter     # of an output
+    cdef long version
+    cdef int output_number
+    cdef bint released              # the node gave it up
+    cdef object node                # a weak reference to the node, if a user may ask
+
+    cdef Node owner(self)
+    cdef Tensor tensor(self, Node node)
+    cdef object restored(self, Node node)
+    cdef int pack(self, tuple pairs, Node node, str slot, Tensor tensor, Tensor given) except -1
+    cdef int release(self) except -1
+
+
+cdef SavedTensor save(object tensor, Node node)
+cdef int seal(SavedTensor saved, Node node, str slot) except -1
+cdef int refuse_inference(Node node) except -1
+cdef int seal_slots(Node node) except -1
+cdef int release_handles(Node node) except -1
+cdef tuple handles(Node node, tuple saved)
+cdef SavedTensor handle_of(Node node, int slot)

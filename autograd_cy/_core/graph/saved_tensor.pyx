@@ -1,0 +1,354 @@
+"""SavedTensor: one saved tensor and what is special about it: hooks, a guard, a handle in a user's hands."""
+
+import weakref
+
+import numpy as np
+
+cimport cython
+from cpython.object cimport PyObject
+cimport numpy as cnp
+
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, code_of, dtype_of, is_differentiable
+from autograd_cy._core.graph.guard cimport guarded, is_guarding
+from autograd_cy._core.graph.node cimport Node, accumulator_of
+from autograd_cy._core.graph.saved cimport (
+    HANDLES, freed_error, give_place, give_tangent, set_slot_value, slot_value, slot_version, stale_error)
+from autograd_cy._core.graph.saved_hooks cimport HookPair, active_pairs, packed_by, unpacked_by
+from autograd_cy._core.graph.tensor cimport (
+    Tensor, TensorExtras, extras_of_tensor, new_tensor, share_version, version_of, wants_grad)
+from autograd_cy._core.graph.versions cimport was_touched
+from autograd_cy._core.runtime.inference cimport save_error
+from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes
+from autograd_cy._core.runtime.state cimport FORWARD_AD, GUARDED, NO_GRAD, OP_HOOKS, SAVED_HOOKS, thread_state
+
+from autograd_cy._core.runtime.argument_errors import wrong_self
+
+cnp.import_array()
+
+cdef cnp.ndarray NOTHING = np.empty(0)
+
+
+@cython.final
+cdef class Packed:
+    """What pack hooks made of a tensor, and what is needed to make a Tensor of what the unpack hooks return."""
+    cdef tuple pairs                # of hooks, in the order in which they packed
+    cdef object data
+    cdef str slot
+    cdef Tensor place               # of an input: a Tensor without data at its place in the graph, with its tangent
+    cdef tuple shape
+    cdef int code
+    cdef bint dense                 # the operation may rely on C order
+
+
+@cython.final
+cdef class SavedTensor:
+    """What a node keeps of one tensor, as `node._raw_saved_self` shows it; hooks may be registered on it.
+
+    >>> import autograd_cy as ag
+    >>> x = ag.tensor(3.0, requires_grad=True)
+    >>> y = x * x
+    >>> y.grad_fn._raw_saved_self.unpack() is x
+    True
+    """
+
+    def __init__(self):
+        raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
+
+    def register_hooks(self, *hooks):
+        """register_hooks(pack_hook, unpack_hook): keep pack_hook(tensor) instead, and use what unpack_hook makes of that.
+
+        RuntimeError if it has hooks already, or was given up.
+        """
+        if not isinstance(self, SavedTensor):
+            raise wrong_self(self, SavedTensor)
+        cdef Tensor tensor, given
+        if len(hooks) != 2:
+            raise TypeError("register_hooks(): incompatible function arguments: expected a pack_hook and an unpack_hook, got "
+                            f"{len(hooks)} arguments")
+        pack_hook, unpack_hook = hooks
+        if type(self.value) is Packed:
+            raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one "
+                               "pair of hooks is allowed at a time.")
+        if self.released:
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph are "
+                "freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "
+                "through the graph a second time or if you need to access saved variables after calling backward.")
+        if self.value is None:
+            raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
+        for name, hook in (("pack_hook", pack_hook), ("unpack_hook", unpack_hook)):
+            if not callable(hook):
+                raise TypeError(f"register_hooks(): incompatible function arguments: {name} must be callable, not "
+                                f"{type(hook).__name__}")
+        tensor = <Tensor> self.restored(self.owner())
+        given = new_tensor(tensor.array)
+        share_version(tensor, given)
+        self.pack((HookPair(pack_hook, unpack_hook),), self.owner(), "", tensor, given)
+
+    def unpack(self):
+        """unpack() -> Tensor: the tensor, as the node gets it."""
+        if not isinstance(self, SavedTensor):
+            raise wrong_self(self, SavedTensor)
+        return self.restored(self.owner())
+
+    @property
+    def data(self):
+        """What is kept: the result of the pack hook; without hooks the tensor."""
+        if type(self.value) is Packed:
+            return (<Packed> self.value).data
+        return self.restored(self.owner())
+
+    @property
+    def unpack_hook(self):
+        """The unpack hook, or None."""
+        return (<HookPair> (<Packed> self.value).pairs[0]).unpack if type(self.value) is Packed else None
+
+    cdef Node owner(self):
+        return None if self.node is None else <Node> self.node()
+
+    cdef Tensor tensor(self, Node node):
+        """The tensor, unchecked; an output is rebuilt with its place in the graph."""
+        cdef Tensor tensor
+        if type(self.value) is not cnp.ndarray:
+            return <Tensor> self.value
+        tensor = new_tensor(<cnp.ndarray> self.value)
+        tensor.counter = self.counter
+        if node is not None and node.n_edges:
+            give_place(node, tensor, self.output_number)
+            give_tangent(node, tensor)
+        return tensor
+
+    cdef object restored(self, Node node):
+        """The tensor, checked, or None if that was saved."""
+        cdef Tensor tensor
+        if self.released:
+            raise freed_error(node)
+        if self.value is None:
+            return None
+        if self.guard is not None:
+            self.guard.check()
+        if type(self.value) is Packed:
+            return unpacked(<Packed> self.value, self, node)
+        tensor = self.tensor(node)
+        if version_of(tensor) != self.version and was_touched(tensor.counter, tensor.array, self.version):
+            raise stale_error(node, tensor, self.version)
+        return tensor
+
+    cdef int pack(self, tuple pairs, Node node, str slot, Tensor tensor, Tensor given) except -1:
+        """Keep what the pairs make of `given`, which stands for the tensor that is saved."""
+        cdef int n = 0
+        cdef long version = version_of(given)
+        cdef Packed packed = Packed.__new__(Packed)
+        data = given
+        cdef Extent extent = enter_modes(NO_GRAD, 0)
+        thread_state().mode &= ~(FORWARD_AD | SAVED_HOOKS | GUARDED)
+        try:
+            while n < len(pairs) and isinstance(data, Tensor):
+                data = packed_by(<HookPair> pairs[n], data, node, slot)
+                n += 1
+        finally:
+            leave_modes(extent)
+        if version_of(given) != version:
+            raise RuntimeError("A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack "
+                               "hook can not be modified by in-place operations as this can lead to unexpected side-effects. "
+                               "Let it write to a clone().")
+        packed.pairs, packed.data, packed.slot = pairs[:n], data, slot
+        packed.shape, packed.code = np.shape(tensor.array), code_of(tensor.array)
+        packed.dense = cnp.PyArray_IS_C_CONTIGUOUS(tensor.array)
+        if type(self.value) is not cnp.ndarray:
+            packed.place = place_of(tensor)
+        self.value = packed
+        return 0
+
+    cdef int release(self) except -1:
+        self.guard = None
+        if self.value is not None:
+            self.released = True
+            self.value = None
+        self.counter = None
+        return 0
+
+
+cdef Tensor place_of(Tensor tensor):
+    """A Tensor without data, at the place in the graph of one that is packed; None if that has none."""
+    cdef Tensor place
+    cdef TensorExtras own
+    cdef bint has_tangent = tensor.extras is not None and tensor.extras.tangent is not None
+    if not wants_grad(tensor) and not has_tangent:
+        return None
+    place = new_tensor(NOTHING)
+    take_place(place, tensor)
+    if has_tangent:
+        own = extras_of_tensor(place)
+        own.tangent, own.tangent_level = tensor.extras.tangent, tensor.extras.tangent_level
+    return place
+
+
+cdef int take_place(Tensor alias, Tensor tensor) except -1:
+    """Let an alias stand where a tensor stands: what reaches the alias goes on to where the tensor's gradient goes."""
+    cdef TensorExtras own
+    if not tensor.needs_grad:
+        if wants_grad(tensor):      # a view from no_grad mode: its base requires grad, it has no place itself
+            own = extras_of_tensor(alias)
+            own.base, own.creation, own.current = tensor.extras.base, tensor.extras.creation, version_of(alias)
+        return 0
+    alias.needs_grad = True
+    if tensor.grad_fn is not None:
+        alias.grad_fn, alias.output_number = tensor.grad_fn, tensor.output_number
+    else:                           # of a leaf: borrow its AccumulateGrad, and hold it
+        node = accumulator_of(tensor)
+        extras_of_tensor(alias).leaf_node = node
+        alias.accumulator = <PyObject *> node
+    return 0
+
+
+cdef Tensor unpacked(Packed packed, SavedTensor saved, Node node):
+    """What the unpack hooks return, at the place in the graph of what was saved."""
+    cdef bint output = packed.place is None and saved.counter is not None and node is not None and node.n_edges
+    cdef Tensor tensor, alias
+    data = packed.data
+    for pair in reversed(packed.pairs):
+        data = unpacked_by(<HookPair> pair, data, node, packed.slot)
+        if not isinstance(data, Tensor):
+            raise TypeError("Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+                            f"{type(data).__name__}")
+    tensor = fitting(packed, <Tensor> data, node)
+    if not output and packed.place is None and not tensor.needs_grad:
+        return tensor
+    alias = new_tensor(tensor.array)
+    share_version(tensor, alias)
+    if output:
+        give_place(node, alias, saved.output_number)
+        give_tangent(node, alias)
+    elif packed.place is not None:
+        take_place(alias, packed.place)
+        if packed.place.extras is not None and packed.place.extras.tangent is not None:
+            extras_of_tensor(alias).tangent = packed.place.extras.tangent
+            alias.extras.tangent_level = packed.place.extras.tangent_level
+    return alias
+
+
+cdef Tensor fitting(Packed packed, Tensor data, Node node):
+    """A tensor from an unpack hook, of the shape, type and order that the operation counts on."""
+    cdef tuple shape = np.shape(data.array)
+    cdef int code = code_of(data.array)
+    if shape != packed.shape or (code != packed.code and not (is_differentiable(code) and is_differentiable(packed.code))):
+        raise RuntimeError(
+            f"Output of saved tensor unpack_hook expected to be a Tensor of shape {list(packed.shape)} and type "
+            f"{dtype_of(packed.code)}, as {'the node' if node is None else node.name()} saved it, but got shape {list(shape)} "
+            f"and type {dtype_of(code)}")
+    if code == packed.code and (not packed.dense or cnp.PyArray_IS_C_CONTIGUOUS(data.array)):
+        return data
+    array = data.array.real if code >= COMPLEX64 and packed.code < COMPLEX64 else data.array
+    return new_tensor(np.asarray(array, dtype_of(packed.code).numpy_dtype, "C" if packed.dense else "K"))
+
+
+cdef SavedTensor save(object value, Node node):
+    """Save a Tensor (or None) for a node; one that the node computed is kept without its Tensor."""
+    cdef SavedTensor saved = SavedTensor.__new__(SavedTensor)
+    cdef Tensor tensor
+    if value is None:
+        return saved
+    tensor = <Tensor> value
+    if tensor.inference and not current_mode() & (NO_GRAD | OP_HOOKS):
+        raise save_error(node)
+    saved.version = version_of(tensor)
+    if tensor.grad_fn is node:
+        saved.value = tensor.array
+        saved.counter = tensor.version_counter()
+        saved.output_number = tensor.output_number
+    else:
+        saved.value = tensor
+    return saved
+
+
+cdef int refuse_inference(Node node) except -1:
+    """Refuse to record a node that saved an inference tensor: while operations are observed, nodes are made for all."""
+    cdef int slot
+    for slot in range(3):
+        value = slot_value(node, slot)
+        for item in <tuple> value if type(value) is tuple else (value,):
+            if type(item) is SavedTensor:
+                item = (<SavedTensor> item).value
+            if isinstance(item, Tensor) and (<Tensor> item).inference:
+                raise save_error(node)
+    return 0
+
+
+cdef SavedTensor handle_of(Node node, int slot):
+    """The SavedTensor of a slot, put in the place of what the slot held; not kept if it held nothing."""
+    cdef SavedTensor saved
+    value = slot_value(node, slot)
+    if type(value) is SavedTensor:
+        return <SavedTensor> value
+    saved = SavedTensor.__new__(SavedTensor)
+    saved.node = weakref.ref(node)
+    saved.released = node.released and value is None
+    if value is None:
+        return saved
+    saved.value, saved.version = value, slot_version(node, slot)
+    if type(value) is cnp.ndarray:
+        saved.counter = node.counter
+    node.saves |= HANDLES
+    set_slot_value(node, slot, saved)
+    return saved
+
+
+cdef tuple handles(Node node, tuple saved):
+    """SavedTensors that a node keeps, for a user's hands."""
+    cdef SavedTensor item
+    for item in saved:
+        item.node = weakref.ref(node)
+    node.saves |= HANDLES
+    return saved
+
+
+cdef int release_handles(Node node) except -1:
+    """Tell the SavedTensors of a node that they are given up."""
+    cdef int slot
+    for slot in range(3):
+        value = slot_value(node, slot)
+        for saved in <tuple> value if type(value) is tuple else (value,):
+            if type(saved) is SavedTensor:
+                (<SavedTensor> saved).release()
+    return 0
+
+
+cdef int seal_slots(Node node) except -1:
+    """Case 4 of NOTE [Saved tensors]: pack and guard what a node saved, while hooks or guard_buffers() are on."""
+    cdef int slot, i
+    cdef tuple names
+    if not node.saves or not (active_pairs() or is_guarding()):     # the mode outlives what set it: see levels.pyx
+        return 0
+    names = node.saved_names()
+    for slot in range(3):
+        value = slot_value(node, slot)
+        if type(value) is tuple:                # a number of tensors, by their handles
+            for i, saved in enumerate(<tuple> value):
+                seal(<SavedTensor> saved, node, f"{names[slot]}[{i}]")
+        elif type(value) is cnp.ndarray or isinstance(value, Tensor) and not (<Tensor> value).is_number:
+            seal(handle_of(node, slot), node, names[slot])
+    return 0
+
+
+cdef int seal(SavedTensor saved, Node node, str slot) except -1:
+    """Pack or guard what was just saved, as the thread's mode asks for."""
+    cdef int mode = thread_state().mode
+    cdef Tensor tensor
+    if saved.value is None:
+        return 0
+    node.saves |= HANDLES
+    pairs = active_pairs() if mode & SAVED_HOOKS else ()
+    if pairs:
+        tensor = saved.tensor(node)
+        try:
+            saved.pack(pairs, node, slot, tensor, tensor)
+        finally:
+            if saved.counter is not None:           # an output
+                tensor.grad_fn, tensor.needs_grad = None, False         # who holds it shall not hold the node
+    if mode & GUARDED:
+        value = (<Packed> saved.value).data if type(saved.value) is Packed else saved.value
+        array = (<Tensor> value).array if isinstance(value, Tensor) else value
+        if isinstance(array, cnp.ndarray):
+            saved.guard = guarded(array, f"{node.name()} saved it as '{slot}'")
+    return 0

@@ -1,0 +1,764 @@
+"""Tensor: an array and its place in the graph.
+
+The type holds data and operators only; all other methods are attached to it at import, those of operations from the
+op table, those of the facade from `_tensor.py` (`extend`). Results of operations are of exactly this type, so that dead
+ones can serve again; where an operand is of a subclass, NOTE [Overrides] moves them into one of that.
+"""
+
+cimport cython
+from cpython.object cimport Py_EQ, Py_GT, Py_LE, Py_LT, Py_NE, PyObject, PyTypeObject
+from cpython.ref cimport Py_INCREF
+
+cimport numpy as cnp
+
+from autograd_cy._core.arrays.buffers cimport keep_spare, strided_view
+from autograd_cy._core.arrays.dtypes cimport code_of, dtype, dtype_of, is_differentiable, long_word, type_word
+from autograd_cy._core.graph.guard cimport note_view, view_of
+from autograd_cy._core.graph.versions cimport VersionCounter, count_named, count_unnamed
+from autograd_cy._core.runtime.faults cimport serves_again
+from autograd_cy._core.runtime.inference cimport flag_error, in_inference_mode, version_error
+from autograd_cy._core.runtime.lifetime cimport MAX_SPARES, TENSOR, Link, Spares, hide, owner_of, release, unwatch, watch
+cimport autograd_cy._core.runtime.modes as modes
+from autograd_cy._core.runtime.modes cimport ask, own_modes
+from autograd_cy._core.runtime.state cimport INFERENCE, NO_GRAD, REPLAY_VIEWS, ThreadState, thread_state
+
+from autograd_cy._core.runtime.argument_errors import wrong_self
+
+cnp.import_array()
+
+cdef extern from *:
+    """
+    #define attributes_slot(tensor) (&(tensor)->attributes)
+    #define weak_references(tensor) ((tensor)->__weakref__)
+    #define clear_plain_data(tensor) \
+        memset(&(tensor)->accumulator, 0, (char *) ((tensor) + 1) - (char *) &(tensor)->accumulator)
+    """
+    PyObject **attributes_slot(Tensor tensor)
+    void *weak_references(Tensor tensor)
+    void clear_plain_data(Tensor tensor)
+
+ctypedef void (*Destructor)(PyObject *) noexcept
+ctypedef object (*Constructor)(PyTypeObject *, PyObject *, PyObject *)
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject *op)
+    void Py_SET_REFCNT(PyObject *, Py_ssize_t)
+    void Py_CLEAR(PyObject *)
+    PyTypeObject *Py_TYPE(PyObject *)
+    void PyObject_ClearWeakRefs(PyObject *)
+    void PyType_Modified(PyTypeObject *type)
+    ctypedef struct TypeObject "PyTypeObject":
+        Py_ssize_t tp_dictoffset
+        const char *tp_name
+        PyObject *tp_dict
+        Destructor tp_dealloc
+        Constructor tp_new
+        void *tp_vectorcall
+        unsigned long tp_flags
+    unsigned long Py_TPFLAGS_IMMUTABLETYPE
+
+cdef Destructor compiled_dealloc = NULL
+cdef Constructor compiled_new = NULL
+cdef Spares spares
+spares.n = 0
+spares.inference = 0
+modes.inference_settings = &spares.inference
+cdef dict facade = {}      # what the Python layer handed down: special methods, the Size class
+
+
+@cython.final
+@cython.freelist(256)
+cdef class TensorExtras:
+    pass
+
+
+@cython.final
+cdef class Seldom:
+    pass
+
+
+cdef class TensorBase:
+    """What Tensor derives from: it has all that Tensor has by itself, so that `del Tensor.exp` undoes `Tensor.exp = f`."""
+
+
+cdef class Tensor(TensorBase):
+    """A NumPy array that knows how it was computed.
+
+    >>> import autograd_cy as ag
+    >>> x = ag.tensor([1.0, 2.0], requires_grad=True)
+    >>> (x * x).sum().backward()
+    >>> x.grad
+    tensor([2., 4.])
+    """
+
+    __array_ufunc__ = None       # an ndarray on the left leaves the operator to us
+
+    def __cinit__(self):
+        hide(&self.link)
+        watch(&self.link, TENSOR)
+        attributes_slot(self)[0] = NULL        # was None
+
+    cdef VersionCounter version_counter(self):
+        if self.counter is None:
+            self.counter = VersionCounter.__new__(VersionCounter)
+        return self.counter
+
+    # what it holds
+
+    @property
+    def shape(self):
+        """The sizes of the dimensions, a Size (which is a tuple)."""
+        cdef int axis
+        sizes = tuple([cnp.PyArray_DIM(self.array, axis) for axis in range(cnp.PyArray_NDIM(self.array))])
+        return tuple.__new__(facade["Size"], sizes)
+
+    @property
+    def ndim(self):
+        """How many dimensions the tensor has."""
+        return self.array.ndim
+
+    @property
+    def dtype(self):
+        """The type of the elements."""
+        return dtype_of(code_of(self.array))
+
+    @property
+    def is_leaf(self):
+        """Whether the tensor was not computed by a recorded operation."""
+        make_current(self)
+        return self.grad_fn is None
+
+    @property
+    def output_nr(self):
+        """Which output of `grad_fn` the tensor is."""
+        make_current(self)
+        return self.output_number
+
+    @property
+    def retains_grad(self):
+        """Whether `.grad` of this computed tensor is kept."""
+        return self.keeps_grad != 0 and self.grad_fn is not None
+
+    @property
+    def _version(self):
+        """How often the tensor's memory was written in place; RuntimeError for an inference tensor."""
+        if self.inference:
+            raise version_error()
+        return version_of(self)
+
+    def is_inference(self):
+        """is_inference() -> bool: whether the tensor was made in inference mode.
+
+        >>> import autograd_cy as ag
+        >>> with ag.inference_mode():
+        ...     ag.ones(2).is_inference()
+        True
+        """
+        if not isinstance(self, Tensor):
+            raise wrong_self(self, Tensor)
+        return self.inference != 0
+
+    @property
+    def _base(self):
+        """The tensor that this one is a view of (of a view of a view: the first), or None."""
+        return None if self.extras is None else self.extras.base
+
+    def _is_view(self):
+        """_is_view() -> bool: whether the tensor is a view of another, whose memory it shares, in the graph's eyes, too."""
+        if not isinstance(self, Tensor):
+            raise wrong_self(self, Tensor)
+        return self.extras is not None and self.extras.base is not None
+
+    @property
+    def requires_grad(self):
+        """Whether operations on the tensor are recorded; set it on leaves only."""
+        return wants_grad(self)
+
+    @requires_grad.setter
+    def requires_grad(self, value):
+        make_current(self)
+        if not isinstance(value, bool):
+            raise RuntimeError(f"requires_grad must be a bool, not {type(value).__name__}")
+        if self.grad_fn is not None and value:
+            raise RuntimeError("you can only change requires_grad flags of leaf variables. This one was computed by "
+                               f"{self.grad_fn.name()} and requires grad already.")
+        set_requires_grad(self, value, "only Tensors of floating point and complex dtype can require gradients")
+
+    @requires_grad.deleter
+    def requires_grad(self):
+        raise RuntimeError("requires_grad must be a bool: it can be set to False, but not deleted")
+
+    def requires_grad_(self, bint requires_grad=True):
+        """requires_grad_(requires_grad=True) -> Tensor: set the flag in place and return the tensor."""
+        if not isinstance(self, Tensor):
+            raise wrong_self(self, Tensor)
+        set_requires_grad(self, requires_grad, "only Tensors of floating point dtype can require gradients")
+        return self
+
+    @property
+    def grad(self):
+        """The gradient that backward() accumulated: a Tensor like this one, or None."""
+        if self.gradient is None and self.grad_fn is not None and not self.keeps_grad:
+            facade["warn_grad_of_non_leaf"](self)
+        return self.gradient
+
+    @grad.setter
+    def grad(self, value):
+        if value is not None:
+            check_gradient(self, value)
+        self.gradient = value
+
+    @grad.deleter
+    def grad(self):
+        self.gradient = None
+
+    @property
+    def grad_dtype(self):
+        """The dtype that the `.grad` of this leaf has to have: by default the leaf's own; None if any will do."""
+        if not self.is_leaf:
+            raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
+        cdef int code = 0 if self.extras is None else self.extras.grad_code
+        return None if code == ANY_TYPE else dtype_of(code - 1 if code else code_of(self.array))
+
+    @grad_dtype.setter
+    def grad_dtype(self, value):
+        set_grad_type(self, value)
+
+    @grad_dtype.deleter
+    def grad_dtype(self):
+        raise RuntimeError("grad_dtype can't be deleted; set it to the tensor's own dtype")
+
+    # operators
+
+    def __add__(self, other):
+        return operators[ADD](self, other)
+
+    def __radd__(self, other):
+        return operators[ADD](self, other)
+
+    def __sub__(self, other):
+        return operators[SUB](self, other)
+
+    def __rsub__(self, other):
+        return operators[RSUB](self, other)
+
+    def __mul__(self, other):
+        return operators[MUL](self, other)
+
+    def __rmul__(self, other):
+        return operators[MUL](self, other)
+
+    def __truediv__(self, other):
+        return operators[DIV](self, other)
+
+    def __rtruediv__(self, other):
+        return operators[RDIV](self, other)
+
+    def __pow__(self, exponent, modulo):
+        if modulo is not None:
+            raise NotImplementedError("pow() of a Tensor takes no modulus")
+        return operators[POW](self, exponent)
+
+    def __rpow__(self, base, modulo):
+        return operators[POW](base, self)
+
+    def __matmul__(self, other):
+        return operators[MATMUL](self, other)
+
+    def __rmatmul__(self, other):
+        return operators[MATMUL](other, self)
+
+    def __and__(self, other):
+        return operators[AND](self, other)
+
+    def __rand__(self, other):
+        return operators[AND](self, other)
+
+    def __or__(self, other):
+        return operators[OR](self, other)
+
+    def __ror__(self, other):
+        return operators[OR](self, other)
+
+    def __xor__(self, other):
+        return operators[XOR](self, other)
+
+    def __rxor__(self, other):
+        return operators[XOR](self, other)
+
+    def __neg__(self):
+        return negative(self)
+
+    def __invert__(self):
+        return invert(self)
+
+    def __richcmp__(self, other, int operation):
+        if operation == Py_EQ:
+            return operators[EQ](self, other)
+        if operation == Py_NE:
+            return operators[NE](self, other)
+        if operation == Py_LT:
+            return operators[LT](self, other)
+        if operation == Py_LE:
+            return operators[LE](self, other)
+        if operation == Py_GT:
+            return operators[GT](self, other)
+        return operators[GE](self, other)
+
+    def __hash__(self):
+        return <Py_hash_t> (<size_t> <PyObject *> self >> 4)
+
+    # special methods that the operations hand down, and the Python layer
+
+    def __pos__(self):
+        return facade["__pos__"](self)
+
+    def __abs__(self):
+        return facade["__abs__"](self)
+
+    def __iadd__(self, other):
+        return facade["__iadd__"](self, other)
+
+    def __isub__(self, other):
+        return facade["__isub__"](self, other)
+
+    def __imul__(self, other):
+        return facade["__imul__"](self, other)
+
+    def __itruediv__(self, other):
+        return facade["__itruediv__"](self, other)
+
+    def __ipow__(self, other):
+        return facade["__ipow__"](self, other)
+
+    def __iand__(self, other):
+        return facade["__iand__"](self, other)
+
+    def __ior__(self, other):
+        return facade["__ior__"](self, other)
+
+    def __ixor__(self, other):
+        return facade["__ixor__"](self, other)
+
+    def __mod__(self, other):
+        return facade["__mod__"](self, other)
+
+    def __rmod__(self, other):
+        return facade["__mod__"](other, self)
+
+    def __imod__(self, other):
+        return facade["__imod__"](self, other)
+
+    def __floordiv__(self, other):
+        return facade["__floordiv__"](self, other)
+
+    def __rfloordiv__(self, other):
+        return facade["__floordiv__"](other, self)
+
+    def __ifloordiv__(self, other):
+        return facade["__ifloordiv__"](self, other)
+
+    def __lshift__(self, other):
+        return facade["__lshift__"](self, other)
+
+    def __rlshift__(self, other):
+        return facade["__lshift__"](other, self)
+
+    def __ilshift__(self, other):
+        return facade["__ilshift__"](self, other)
+
+    def __rshift__(self, other):
+        return facade["__rshift__"](self, other)
+
+    def __rrshift__(self, other):
+        return facade["__rshift__"](other, self)
+
+    def __irshift__(self, other):
+        return facade["__irshift__"](self, other)
+
+    def __getitem__(self, index):
+        return operators[ITEM](self, index)
+
+    def __setitem__(self, index, value):
+        facade["__setitem__"](self, index, value)
+
+    def __contains__(self, element):
+        return facade["__contains__"](self, element)
+
+    def __len__(self):
+        if self.array.ndim == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return self.array.shape[0]
+
+    def __iter__(self):
+        return facade["__iter__"](self)
+
+    def __bool__(self):
+        return facade["__bool__"](self)
+
+    def __int__(self):
+        return facade["__int__"](self)
+
+    def __float__(self):
+        return facade["__float__"](self)
+
+    def __complex__(self):
+        return facade["__complex__"](self)
+
+    def __index__(self):
+        return facade["__index__"](self)
+
+    def __repr__(self):
+        return facade["__repr__"](self)
+
+
+cdef void free_tensor(PyObject *self) noexcept:
+    """tp_dealloc: hands `grad_fn` over, and keeps the rest as a spare, or frees it as Cython does; see free_node."""
+    if weak_references(<Tensor> self) != NULL:
+        PyObject_ClearWeakRefs(self)
+    Py_SET_REFCNT(self, 1)          # what follows may take and give back references
+    unwatch(&(<Tensor> self).link, TENSOR)
+    hand_grad_fn_over(<Tensor> self)
+    if Py_TYPE(self) != <PyTypeObject *> tensor_type:
+        Py_SET_REFCNT(self, 0)
+        compiled_dealloc(self)
+        return
+    hide(&(<Tensor> self).link)
+    empty(<Tensor> self)
+    if spares.n == MAX_SPARES:
+        Py_SET_REFCNT(self, 0)
+        compiled_dealloc(self)
+        return
+    spares.objects[spares.n] = self
+    spares.n += 1
+
+
+cdef int empty(Tensor tensor) noexcept:
+    """Give up all that a tensor which dies holds; every field is None afterwards."""
+    if tensor.array is not None:
+        keep_spare(<PyObject *> tensor.array)
+        tensor.array = None
+    if tensor.grad_fn is not None:
+        tensor.grad_fn = None
+    if tensor.gradient is not None:
+        tensor.gradient = None
+    if tensor.counter is not None:
+        tensor.counter = None
+    if tensor.extras is not None:
+        tensor.extras = None
+    if attributes_slot(tensor)[0] != NULL:
+        Py_CLEAR(attributes_slot(tensor)[0])
+    return 0
+
+
+cdef int hand_grad_fn_over(Tensor tensor) noexcept:
+    cdef Link *link
+    if tensor.grad_fn is not None and Py_REFCNT(<PyObject *> tensor.grad_fn) == 1:
+        link = &tensor.grad_fn.link
+        Py_INCREF(tensor.grad_fn)      # the reference that release() gives up
+        tensor.grad_fn = None
+        release(link)
+    return 0
+
+
+cdef Tensor new_tensor(cnp.ndarray array):
+    """A Tensor on an array whose type the caller knows to be right."""
+    cdef Tensor tensor
+    if spares.n > 0 and serves_again():
+        spares.n -= 1
+        Py_SET_REFCNT(spares.objects[spares.n], 0)
+        tensor = <Tensor> spares.objects[spares.n]
+        clear_plain_data(tensor)
+        watch(&tensor.link, TENSOR)
+    else:
+        tensor = Tensor.__new__(Tensor)
+    tensor.array = array
+    if spares.inference:
+        tensor.inference = in_inference_mode()
+    return tensor
+
+
+cdef object constructed(PyTypeObject *cls, PyObject *args, PyObject *kwargs):
+    """tp_new, what a call of Tensor or of a subclass comes to: the facade makes the tensor."""
+    made = facade["construct"](() if args == NULL else <object> args, {} if kwargs == NULL else <object> kwargs)
+    return moved_into(<object> cls, <Tensor> made)
+
+
+cdef Tensor moved_into(object cls, Tensor tensor):
+    """An instance of a subclass with all that `tensor`, which nobody else holds, has: no __new__ or __init__ is called."""
+    cdef Tensor instance
+    if <void *> cls == tensor_type:
+        return tensor
+    instance = compiled_new(<PyTypeObject *> cls, <PyObject *> (), NULL)
+    instance.array, instance.grad_fn, instance.output_number = tensor.array, tensor.grad_fn, tensor.output_number
+    instance.counter, instance.extras = tensor.counter, tensor.extras
+    instance.needs_grad, instance.is_number, instance.inference = tensor.needs_grad, tensor.is_number, tensor.inference
+    tensor.grad_fn = tensor.extras = None
+    return instance
+
+
+def drop_spares():
+    """drop_spares(): free the dead tensors that are kept."""
+    while spares.n > 0:
+        spares.n -= 1
+        Py_SET_REFCNT(spares.objects[spares.n], 0)
+        compiled_dealloc(spares.objects[spares.n])
+
+
+cdef TensorExtras extras_of_tensor(Tensor tensor):
+    if tensor.extras is None:
+        tensor.extras = TensorExtras.__new__(TensorExtras)
+    return tensor.extras
+
+
+cdef Seldom seldom_of(TensorExtras extras):
+    if extras.seldom is None:
+        extras.seldom = Seldom.__new__(Seldom)
+    return extras.seldom
+
+
+cpdef Tensor from_array(cnp.ndarray array):
+    """from_array(array) -> Tensor: share the memory of an ndarray; TypeError for a dtype that Tensors don't have."""
+    check_elements(array)
+    return new_tensor(array)
+
+
+cdef int check_elements(cnp.ndarray array) except -1:
+    if not cnp.PyArray_ISNOTSWAPPED(array):
+        raise ValueError("given numpy array has byte order different from the native byte order. "
+                         "Conversion between byte orders is currently not supported.")
+    code_of(array)
+    return 0
+
+
+cpdef Tensor sharing(cnp.ndarray array):
+    """sharing(array) -> Tensor: the same for a user's array, of which the tensor takes a view: its shape may be changed."""
+    cdef cnp.ndarray view
+    check_elements(array)
+    view = strided_view(array, cnp.PyArray_BYTES(array), cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array),
+                        cnp.PyArray_STRIDES(array))
+    if cnp.get_array_base(array) is not None:       # the base of the view is then the owner of the memory
+        note_view(view, array)
+    return new_tensor(view)
+
+
+def numpy(Tensor self, *, force=False):
+    """numpy(force=False) -> ndarray: an array on the tensor's memory.
+
+    RuntimeError if the tensor requires grad, unless forced or in no_grad mode.
+    """
+    if wants_grad(self) and not force and not own_modes() & NO_GRAD:
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+    return view_of(self.array)
+
+
+cpdef cnp.ndarray array_of(Tensor tensor):
+    """array_of(tensor) -> ndarray: the tensor's own array, without any check."""
+    return tensor.array
+
+
+cpdef Tensor data_of(Tensor tensor):
+    """data_of(tensor) -> Tensor: the same memory without history, with a version of its own."""
+    cdef Tensor alias = new_tensor(tensor.array)
+    alias.inference = tensor.inference
+    return alias
+
+
+cdef long version_of(Tensor tensor) noexcept:
+    return 0 if tensor.counter is None else tensor.counter.version
+
+
+cdef void bump_version(Tensor tensor):
+    """Count a write by nobody in particular."""
+    if not tensor.inference:
+        count_unnamed(tensor.version_counter())
+
+
+cdef int count_write(Tensor tensor, str operation) except -1:
+    """Count a write, and note who wrote and where to; a write through a view only if that may concern a part."""
+    if not tensor.inference:
+        count_named(tensor.version_counter(), tensor.array, tensor.extras is not None and tensor.extras.base is not None,
+                    operation)
+    return 0
+
+
+cdef void share_version(Tensor source, Tensor alias):
+    """Let a view or detached alias count its writes together with its source."""
+    alias.inference = source.inference
+    if not source.inference:
+        alias.counter = source.version_counter()
+
+
+cdef int link_view(Tensor source, Tensor view, int creation=IN_GRAD_MODE) except -1:
+    """Make `view`, whose memory is a part of that of `source`, a view of it, or of what that is a view of."""
+    cdef TensorExtras extras = TensorExtras.__new__(TensorExtras), own = source.extras
+    cdef ThreadState *state = thread_state()
+    cdef int mode
+    share_version(source, view)
+    if source.inference:                        # it counts no writes, and nothing is recorded on it
+        view.grad_fn, view.needs_grad = None, False
+        return 0
+    if state.mode:
+        mode = ask(state)
+        if mode & (NO_GRAD | INFERENCE):
+            creation = IN_INFERENCE if mode & INFERENCE else IN_NO_GRAD
+    if own is not None and own.base is not None:
+        extras.base = own.base
+        extras.creation = creation if creation != IN_GRAD_MODE else own.creation
+        if own.is_dual:
+            seldom_of(extras).dual = source
+        elif own.seldom is not None and own.seldom.dual is not None:
+            seldom_of(extras).dual = own.seldom.dual
+    else:
+        extras.base = source
+        extras.creation = creation
+    extras.current = view.counter.version
+    extras.tangent_version = view.counter.version
+    if view.extras is not None:                 # it has a tangent already
+        extras.tangent, extras.tangent_level = view.extras.tangent, view.extras.tangent_level
+    view.extras = extras
+    if state.mode & REPLAY_VIEWS:
+        note_replay(source, view)
+    return 0
+
+
+cdef int note_replay(Tensor source, Tensor view) except -1:
+    """Let the view keep the nodes that lead to it from its base, under _force_original_view_tracking()."""
+    cdef tuple before = ()
+    if view.extras.base is not source:
+        if source.extras.seldom is None or source.extras.seldom.replay is None:
+            return 0
+        before = source.extras.seldom.replay
+    if view.grad_fn is not None and view.extras.creation == IN_GRAD_MODE:
+        seldom_of(view.extras).replay = (*before, (type(view.grad_fn), view.grad_fn.constants))
+    return 0
+
+
+cdef bint gained_grad(Tensor view) noexcept:
+    """Whether the base of a view requires grad: then the view says so too, also one that was made in no_grad mode."""
+    return view.extras.base is not None and view.extras.base.needs_grad
+
+
+def gradient_of(Tensor self):
+    """`.grad` without the warning about tensors that keep none."""
+    return self.gradient
+
+
+cdef str type_name(Tensor tensor):
+    """PyTorch's name of a tensor type in messages: `torch.FloatTensor`."""
+    return f"torch.{type_word(code_of(tensor.array))}Tensor"
+
+
+cdef int set_requires_grad(Tensor tensor, bint value, str message) except -1:
+    make_current(tensor)
+    if tensor.grad_fn is not None:
+        if value:
+            return 0
+        raise RuntimeError("you can only change requires_grad flags of leaf variables. If you want to use a computed "
+                           "variable in a subgraph that doesn't require differentiation use "
+                           "var_no_grad = var.detach().")
+    if value and not is_differentiable(code_of(tensor.array)):
+        raise RuntimeError(f"{message}, not {dtype_of(code_of(tensor.array))}")
+    if value and tensor.inference and not in_inference_mode():
+        raise flag_error()
+    tensor.needs_grad = value
+    return 0
+
+
+cdef int check_gradient(Tensor tensor, object value) except -1:
+    """Refuse what can't be the `.grad` of `tensor`."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+    if value is tensor:
+        raise RuntimeError("can't assign Variable as its own grad")
+    cdef Tensor g = <Tensor> value
+    cdef int own = code_of(g.array), code = code_of(tensor.array)
+    if tensor.extras is not None and tensor.extras.grad_code:
+        code = own if tensor.extras.grad_code == ANY_TYPE else tensor.extras.grad_code - 1
+    if own != code:
+        raise RuntimeError(f"attempting to assign a gradient with dtype '{long_word(own)}' to a tensor with grad_dtype "
+                           f"'{long_word(code)}'. The gradient must match the tensor's dtype")
+    if not cnp.PyArray_SAMESHAPE(g.array, tensor.array):
+        raise RuntimeError(f"assign a gradient of size {list(g.shape)} to a tensor of size {list(tensor.shape)}: "
+                           "they must be equal")
+    return 0
+
+
+cdef int set_grad_type(Tensor tensor, object value) except -1:
+    """Let the `.grad` of a leaf be of a type of its own, or of any (None)."""
+    cdef int code
+    if value is not None and not isinstance(value, dtype):
+        raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {type(value).__name__}")
+    if not tensor.is_leaf:
+        raise RuntimeError("grad_dtype can only be set on leaf tensors.")
+    code = ANY_TYPE if value is None else (<dtype> value).code + 1
+    if value is not None and tensor.gradient is not None and tensor.gradient.dtype is not value:
+        raise RuntimeError(f"Cannot set grad_dtype to '{value}' because there is already a gradient with dtype "
+                           f"'{tensor.gradient.dtype}'. Please clear the gradient (.grad = None) before changing grad_dtype, "
+                           "or ensure the new grad_dtype matches the existing gradient's dtype.")
+    extras_of_tensor(tensor).grad_code = 0 if code == code_of(tensor.array) + 1 else code
+    return 0
+
+
+cpdef extend(str name, value):
+    """Attach `value` to Tensor under `name`: a special method that the type delegates, or a plain attribute."""
+    if name in delegated:
+        facade[name] = value
+        return
+    (<dict> (<TypeObject *> TensorBase).tp_dict)[name] = value
+    (<dict> (<TypeObject *> Tensor).tp_dict)[name] = value
+    PyType_Modified(<PyTypeObject *> TensorBase)
+
+
+def attached():
+    """attached() -> list: what `extend` put under names of Tensor, special methods included."""
+    return [*vars(Tensor).values(), *facade.values()]
+
+
+delegated = {
+    "Size", "construct", "warn_grad_of_non_leaf", "__pos__", "__abs__",
+    "__iadd__", "__isub__", "__imul__", "__itruediv__", "__ipow__", "__iand__", "__ior__", "__ixor__",
+    "__mod__", "__floordiv__", "__lshift__", "__rshift__", "__imod__", "__ifloordiv__", "__ilshift__", "__irshift__",
+    "__setitem__", "__contains__", "__iter__",
+    "__bool__", "__int__", "__float__", "__complex__", "__index__", "__repr__"}
+
+
+cdef object declined(object left, object right):
+    """What an operator does whose operation was not imported."""
+    return NotImplemented
+
+
+for _operator in range(OPERATORS):
+    operators[_operator] = declined
+
+
+cdef void open_type():
+    """Give the type its `__dict__` (made when first used), the name that users know it by, and its way to live and die."""
+    global compiled_dealloc, compiled_new, tensor_type
+    cdef Tensor probe = Tensor.__new__(Tensor)
+    cdef TypeObject *type = <TypeObject *> Tensor
+    if owner_of(&probe.link) != <PyObject *> probe:
+        raise ImportError("Tensor.link is not where lifetime.owner_of expects it")
+    type.tp_dictoffset = <char *> attributes_slot(probe) - <char *> <PyObject *> probe
+    type.tp_name = b"autograd_cy.Tensor"
+    tensor_type = <void *> Tensor
+    compiled_dealloc, compiled_new = type.tp_dealloc, type.tp_new
+    type.tp_dealloc, type.tp_new = free_tensor, constructed
+    type.tp_vectorcall = NULL                          # Cython's calls the tp_new that it has compiled
+    type.tp_flags &= ~Py_TPFLAGS_IMMUTABLETYPE         # users attach methods, as they do to PyTorch's
+    own = vars(Tensor)
+    for name in own.keys() - vars(TensorBase):
+        (<dict> (<TypeObject *> TensorBase).tp_dict)[name] = own[name]
+    extend("__dict__", property(attributes_of))
+    extend("_grad", property(gradient_of, own["grad"].__set__, own["grad"].__delete__))
+
+
+def attributes_of(tensor):
+    return PyObject_GenericGetDict(tensor, NULL)
+
+
+cdef extern from "Python.h":
+    object PyObject_GenericGetDict(object, void *)
+
+
+open_type()

@@ -1,0 +1,88 @@
+"""VersionCounter: how often memory was written, by whom, and where (knows no Tensor)."""
+
+cimport cython
+cimport numpy as cnp
+
+from autograd_cy._core.arrays.buffers cimport sizes_of
+from autograd_cy._core.arrays.region cimport may_meet
+from autograd_cy._core.runtime.location cimport here
+
+cnp.import_array()
+
+cdef enum:
+    REMEMBERED = 8          # writes to parts that a counter keeps
+
+
+@cython.final
+@cython.freelist(256)
+cdef class VersionCounter:
+    pass
+
+
+@cython.final
+cdef class Part:
+    pass
+
+
+cdef int count_unnamed(VersionCounter counter) except -1:
+    """Count a write to all of the memory that no operation of the user made."""
+    count(counter, None, None, None, 0)
+    return 0
+
+
+cdef int count_named(VersionCounter counter, cnp.ndarray target, bint in_part, str operation) except -1:
+    """Count an operation's write into `target`, and note where the user called it; `in_part`: no other memory."""
+    cdef int instruction = 0
+    cdef object code = here(&instruction)
+    count(counter, part_of(target) if in_part else None, operation, code, instruction)
+    return 0
+
+
+cdef void count(VersionCounter counter, Part part, str writer, object code, int instruction) noexcept:
+    """Count a write to a part of the memory, or to all of it (None), by whom is given: nothing in here can fail."""
+    counter.version += 1
+    counter.writer, counter.code, counter.instruction = writer, code, instruction
+    if part is None:
+        counter.latest = None
+        counter.whole = counter.version
+        return
+    part.version, part.earlier = counter.version, counter.latest
+    counter.latest = part
+    forget_earliest(counter)
+
+
+cdef void forget_earliest(VersionCounter counter) noexcept:
+    """Let the write that is too long ago count as one to all of the memory."""
+    cdef Part part = counter.latest
+    cdef int _k
+    for _k in range(REMEMBERED - 1):
+        part = part.earlier
+        if part is None:
+            return
+    if part.earlier is not None:
+        counter.whole = part.earlier.version
+        part.earlier = None
+
+
+cdef Part part_of(cnp.ndarray target):
+    """A write to the elements of an array, yet to be counted."""
+    cdef Part part = Part.__new__(Part)
+    part.address = <size_t> cnp.PyArray_BYTES(target)
+    part.sizes = sizes_of(target)
+    part.strides = tuple([cnp.PyArray_STRIDE(target, axis) for axis in range(cnp.PyArray_NDIM(target))])
+    part.dtype = target.descr
+    return part
+
+
+cdef bint was_touched(VersionCounter counter, cnp.ndarray array, long version) except -1:
+    """Whether a write since that version may have reached the array's memory: case 6 of NOTE [Saved tensors]."""
+    cdef Part part = counter.latest
+    cdef long seen = 0
+    if counter.whole > version:
+        return True
+    while part is not None and part.version > version:
+        seen += 1
+        if may_meet(array, part.address, part.sizes, part.strides, part.dtype):
+            return True
+        part = part.earlier
+    return seen < counter.version - version

@@ -1,5 +1,0 @@
-"""Indexing: what an index means."""
-
-from autograd_cy._core.tensor cimport Tensor
-
-cdef tuple place_of_index(Tensor x, object index, bint wanted)

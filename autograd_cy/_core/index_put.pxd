@@ -1,5 +1,0 @@
-"""Elements put where index tensors point."""
-
-from autograd_cy._core.tensor cimport Tensor
-
-cpdef index_put_(Tensor self, indices, values, accumulate=*)

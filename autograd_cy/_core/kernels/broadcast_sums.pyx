@@ -1,0 +1,258 @@
+"""Sums over the dimensions along which an operand was broadcast: of an array, or of what a kernel makes of several.
+
+The sum of a kernel's results needs no array for them: the kernel is called for BLOCK elements at a time, which are added
+up while they are in the cache. The total is seen as the last operand, with stride 0 where it is summed. In the same way
+a kernel's results are added to an array.
+"""
+
+from cpython.object cimport PyObject
+from libc.string cimport memcpy
+cimport numpy as cnp
+from numpy cimport npy_intp
+
+from autograd_cy._core.arrays.buffers cimport cast, dense_copy, is_flat, new_zeros
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, FLOAT64, code_of
+from autograd_cy._core.arrays.orders cimport MAX_DIMS
+from autograd_cy._core.arrays.region cimport spans_meet
+from autograd_cy._core.kernels.loops cimport (
+    MAX_OPERANDS, Kernel, Loop, Walk, adding_kernel, broadcast_shape, call_part, evaluate, set_operand, set_operands)
+from autograd_cy._core.kernels.plane_loops cimport real, row_total
+from autograd_cy._core.kernels.reduction_loops cimport (
+    SUM, Dims, kept_code, narrowed, numbers_of, pairs_of, set_reduction, sum_along, walk_along)
+from autograd_cy._core.runtime.thresholds cimport thresholds
+
+cnp.import_array()
+
+cdef enum:
+    BLOCK = 1024            # elements of a kernel's results (half as many complex numbers) that are summed while in the cache
+    ROWS = 64               # runs that are summed before they are added to their totals
+
+
+cdef cnp.ndarray sum_to(cnp.ndarray array, int ndim, const npy_intp *dims):
+    """The sum over those dimensions along which an array of shape `dims` was broadcast to the shape of `array`."""
+    cdef Walk walk
+    cdef cnp.ndarray total
+    cdef npy_intp[MAX_DIMS] sizes
+    cdef int code = code_of(array), kept = kept_for(array, ndim, dims)
+    if code == FLOAT16:
+        return cast(sum_to(cast(array, FLOAT32), ndim, dims), FLOAT16)
+    if code == COMPLEX64 and kept == FLOAT64 and 0 < ndim < MAX_DIMS and dims[ndim - 1] != 1:
+        memcpy(sizes, dims, ndim * sizeof(npy_intp))
+        sizes[ndim] = 2
+        return numbers_of(sum_to(pairs_of(array), ndim + 1, sizes))
+    if code != FLOAT32:
+        kept = code
+    total = new_zeros(kept, ndim, dims)
+    if not cnp.PyArray_ISALIGNED(array):
+        array = dense_copy(array)
+    set_reduction(&walk, total, array, total)
+    walk_along(&walk, &SUM, code, kept)
+    return narrowed(total, code)
+
+
+cdef int kept_for(cnp.ndarray array, int ndim, const npy_intp *dims) noexcept:
+    """The type that a sum from the shape of an array of float32, or pairs of that, to `dims` is kept in."""
+    cdef int axis, offset = cnp.PyArray_NDIM(array) - ndim
+    cdef Dims summed = 0
+    if cnp.PyArray_SIZE(array) < thresholds.deep_sum:
+        return FLOAT32
+    for axis in range(cnp.PyArray_NDIM(array)):
+        if axis < offset or (dims[axis - offset] == 1 and cnp.PyArray_DIM(array, axis) != 1):
+            summed |= (<Dims> 1) << axis
+    return kept_code(FLOAT32, cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array), summed, cnp.PyArray_IS_C_CONTIGUOUS(array))
+
+
+# sums of a kernel's results
+
+cdef struct Fused:
+    Kernel *kernel
+    int n                   # its operands, without the result
+    Kernel *adding          # of the type, and its size
+    npy_intp itemsize
+    Loop summing            # that for planes, whose data is a FusedRun
+
+cdef struct FusedRun:       # the last dimension of a walk
+    Fused *fused
+    npy_intp size
+    npy_intp[MAX_OPERANDS] strides
+
+
+cdef bint is_worth_fusing(cnp.ndarray g) noexcept:
+    """Whether `evaluate_sum` is the faster way for results of the shape and type of g."""
+    cdef int code = code_of(g), last = cnp.PyArray_NDIM(g) - 1
+    return (FLOAT32 <= code <= FLOAT64 and last >= 0 and cnp.PyArray_SIZE(g) >= thresholds.fused_work
+            and cnp.PyArray_DIM(g, last) >= thresholds.fused_run)
+
+
+cdef cnp.ndarray evaluate_sum(Kernel *kernel, PyObject **arrays, int n, int ndim, const npy_intp *dims):
+    """What `sum_to` gives for a kernel's results on `n` broadcast arrays of float32 or float64; the first is whole."""
+    cdef Walk walk
+    cdef Fused fused = Fused(kernel, n, NULL, 0, sum_planes_f64)
+    cdef int code = code_of(<cnp.ndarray> arrays[0]), kept = FLOAT64
+    cdef cnp.ndarray total
+    if code == FLOAT32:
+        kept = kept_for(<cnp.ndarray> arrays[0], ndim, dims)
+        fused.summing = sum_planes_f32 if kept == FLOAT32 else sum_planes_wide
+    total = new_zeros(kept, ndim, dims)
+    broadcast_shape(&walk, arrays, n)
+    _copies = set_operands(&walk, arrays, n)
+    set_operand(&walk, n, total)
+    sum_along(&walk, n + 1, call_fused, &fused, kept)
+    return narrowed(total, code)
+
+
+cdef void call_fused(Walk *walk, int n, void *fused) noexcept nogil:
+    """Call a loop for planes: what it sees as elements are the runs."""
+    cdef FusedRun run
+    cdef Kernel kernel = Kernel((<Fused *> fused).summing, &run)
+    cdef int k
+    run.fused, run.size = <Fused *> fused, 1
+    if walk.ndim > 0:
+        walk.ndim -= 1
+        run.size = walk.shape[walk.ndim]
+    for k in range(n):
+        run.strides[k] = walk.strides[k][walk.ndim] if run.size > 1 else 0
+    call_part(walk, n, &kernel)
+
+
+cdef inline void fill_block(Fused *fused, char **args, npy_intp start, npy_intp length, const npy_intp *strides, char *block,
+                            npy_intp itemsize) noexcept nogil:
+    """The kernel's results for `length` elements of a run, from `start` on."""
+    cdef char *own[MAX_OPERANDS]
+    cdef npy_intp[MAX_OPERANDS] steps
+    cdef int k, n = fused.n
+    for k in range(n):
+        own[k] = args[k] + start * strides[k]
+        steps[k] = strides[k]
+    own[n] = block
+    steps[n] = itemsize
+    fused.kernel.loop(own, &length, steps, fused.kernel.data)
+
+
+cdef inline void add_block(char *out, npy_intp stride, const real *block, npy_intp n, bint wide) noexcept nogil:
+    """Add a block to totals that lie apart; `wide`: they are double."""
+    cdef npy_intp i
+    if wide:
+        for i in range(n):
+            (<double *> (out + i * stride))[0] += block[i]
+    else:
+        for i in range(n):
+            (<real *> (out + i * stride))[0] += block[i]
+
+
+cdef inline void sum_row(char **args, FusedRun *run, real kind, bint wide) noexcept nogil:
+    """A run of one total."""
+    cdef real[BLOCK] block
+    cdef double total = 0
+    cdef npy_intp start = 0, length
+    cdef char *out = args[run.fused.n]
+    while start < run.size:
+        length = min(run.size - start, <npy_intp> BLOCK)
+        fill_block(run.fused, args, start, length, run.strides, <char *> &block[0], sizeof(real))
+        total += row_total(<const real *> &block[0], length)
+        start += length
+    if wide:
+        (<double *> out)[0] += total
+    else:
+        (<real *> out)[0] = <real> ((<real *> out)[0] + total)
+
+
+cdef inline void sum_rows(char **args, npy_intp rows, const npy_intp *strides, FusedRun *run, real kind,
+                          bint wide) noexcept nogil:
+    """Runs of the same totals, which lie apart: ROWS of them are summed before they are added to the totals."""
+    cdef real[BLOCK] block, sums
+    cdef char *own[MAX_OPERANDS]
+    cdef npy_intp start = 0, length, row, i
+    cdef int k, n = run.fused.n
+    while start < run.size:
+        length = min(run.size - start, <npy_intp> BLOCK)
+        for k in range(n + 1):
+            own[k] = args[k]
+        for row in range(rows):
+            if row % ROWS == 0:
+                fill_block(run.fused, own, start, length, run.strides, <char *> &sums[0], sizeof(real))
+            else:
+                fill_block(run.fused, own, start, length, run.strides, <char *> &block[0], sizeof(real))
+                for i in range(length):
+                    sums[i] = sums[i] + block[i]
+            if row % ROWS == ROWS - 1 or row == rows - 1:
+                add_block(args[n] + start * run.strides[n], run.strides[n], <const real *> &sums[0], length, wide)
+            for k in range(n):
+                own[k] += strides[k]
+        start += length
+
+
+cdef inline void sum_planes(char **args, npy_intp rows, const npy_intp *strides, FusedRun *run, real kind,
+                            bint wide) noexcept nogil:
+    cdef char *own[MAX_OPERANDS]
+    cdef npy_intp row
+    cdef int k, n = run.fused.n
+    if run.strides[n] != 0 and strides[n] == 0:
+        sum_rows(args, rows, strides, run, kind, wide)
+        return
+    for row in range(rows):
+        for k in range(n + 1):
+            own[k] = args[k] + row * strides[k]
+        if run.strides[n] == 0:
+            sum_row(own, run, kind, wide)
+        else:
+            sum_rows(own, 1, strides, run, kind, wide)
+
+
+cdef void sum_planes_f32(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
+    sum_planes(args, dims[0], strides, <FusedRun *> data, <float> 0, False)
+
+
+cdef void sum_planes_wide(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
+    sum_planes(args, dims[0], strides, <FusedRun *> data, <float> 0, True)
+
+
+cdef void sum_planes_f64(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
+    sum_planes(args, dims[0], strides, <FusedRun *> data, <double> 0, True)
+
+
+# a kernel's results, added to an array
+
+cdef cnp.ndarray evaluate_added(Kernel *kernel, PyObject **arrays, int n, int code, cnp.ndarray addend, cnp.ndarray out):
+    """The kernel's results on `n` arrays plus the addend, which has their shape and type.
+
+    Written to `out`, which may be the addend (a `.grad`, to which other threads may add, too: the GIL is kept) or one of the
+    arrays, or (None) to a new array. None if `out` shares memory with an array otherwise than element by element: what is
+    written would then be read again.
+    """
+    cdef Fused fused = Fused(kernel, n, adding_kernel(code), cnp.PyArray_ITEMSIZE(addend), NULL)
+    cdef Kernel adding = Kernel(add_blocks, &fused)
+    cdef PyObject *operands[MAX_OPERANDS]
+    cdef int k
+    for k in range(n):
+        operands[k] = arrays[k]
+        if out is not None and overlaps_shifted(<cnp.ndarray> arrays[k], out):
+            return None
+    operands[n] = <PyObject *> addend
+    return evaluate(&adding, operands, n + 1, code, out, out is addend)
+
+
+cdef bint overlaps_shifted(cnp.ndarray array, cnp.ndarray out) noexcept:
+    """Whether two arrays may share memory, and not each element with the one in the same place."""
+    if is_flat(array) and is_flat(out) and cnp.PyArray_BYTES(array) == cnp.PyArray_BYTES(out):
+        return not cnp.PyArray_SAMESHAPE(array, out)
+    return spans_meet(array, out)
+
+
+cdef void add_blocks(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
+    """A run of the kernel's operands, the addend and the sum."""
+    cdef Fused *fused = <Fused *> data
+    cdef double[BLOCK] block
+    cdef char *own[3]
+    cdef npy_intp[3] steps
+    cdef npy_intp start = 0, length
+    cdef int n = fused.n
+    own[1] = <char *> &block[0]
+    steps[0], steps[1], steps[2] = strides[n], fused.itemsize, strides[n + 1]
+    while start < dims[0]:
+        length = min(dims[0] - start, <npy_intp> sizeof(block) // fused.itemsize)
+        fill_block(fused, args, start, length, strides, own[1], fused.itemsize)
+        own[0] = args[n] + start * strides[n]
+        own[2] = args[n + 1] + start * strides[n + 1]
+        fused.adding.loop(own, &length, steps, fused.adding.data)
+        start += length

@@ -1,0 +1,52 @@
+"""Copies that several threads make together (knows no Tensor)."""
+
+from cpython.object cimport PyObject
+from libc.string cimport memcpy
+cimport numpy as cnp
+from numpy cimport npy_intp
+
+from autograd_cy._core.arrays.buffers cimport dense_copy, is_large, new_array
+from autograd_cy._core.arrays.dtypes cimport ITEMSIZE, NCODES, code_of
+from autograd_cy._core.kernels.loops cimport Kernel, copy_strided, evaluate
+from autograd_cy._core.runtime.thresholds cimport thresholds
+
+cnp.import_array()
+
+cdef Kernel[NCODES] COPYING
+
+
+cdef void copy_run(char **args, const npy_intp *dims, const npy_intp *strides, void *itemsize) noexcept nogil:
+    cdef npy_intp size = <npy_intp> itemsize
+    if strides[0] == size and strides[1] == size:
+        memcpy(args[1], args[0], dims[0] * size)
+    else:
+        copy_strided(args[1], strides[1], args[0], strides[0], dims[0], size)
+
+
+for _code in range(NCODES):
+    COPYING[_code] = Kernel(copy_run, <void *> <npy_intp> ITEMSIZE[_code])
+
+
+cdef npy_intp run_of(cnp.ndarray array) noexcept:
+    """How many elements at the end of the array lie at equal distances."""
+    cdef npy_intp size = 1, step = 0
+    cdef int axis
+    for axis in range(cnp.PyArray_NDIM(array) - 1, -1, -1):
+        if cnp.PyArray_DIM(array, axis) == 1:
+            continue
+        if size > 1 and cnp.PyArray_STRIDE(array, axis) != step * size:
+            break
+        if size == 1:
+            step = cnp.PyArray_STRIDE(array, axis)
+        size *= cnp.PyArray_DIM(array, axis)
+    return size
+
+
+cdef cnp.ndarray copied(cnp.ndarray array):
+    """A C-contiguous copy of an array that the caller holds."""
+    cdef PyObject *operands[1]
+    cdef int code = code_of(array)
+    if not is_large(array) or not cnp.PyArray_ISALIGNED(array) or run_of(array) < thresholds.copied_run:
+        return dense_copy(array)
+    operands[0] = <PyObject *> array
+    return evaluate(&COPYING[code], operands, 1, code, new_array(code, cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array)))

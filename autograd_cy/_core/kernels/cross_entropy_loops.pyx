@@ -1,0 +1,173 @@
+"""The loops of cross_entropy's forward over dense arrays, and what those of its backward share with them (knows no Tensor).
+
+An array is seen as (n, classes, inner), as in nll_loops: n * inner samples with a score for each class. Forward keeps two
+numbers of a sample, its largest score and the sum of exp(score - largest), from which backward computes softmax again: no
+array of the input's size is written but the gradient. Where inner is 1 a sample is a row; else it is a column, and WIDTH of
+them are worked on together. Threads share rows, or blocks of columns. The scores of a sample that is ignored have no effect.
+"""
+
+cimport numpy as cnp
+from numpy cimport npy_intp
+
+from autograd_cy._core.arrays.buffers cimport new_array
+from autograd_cy._core.arrays.dtypes cimport FLOAT32, code_of
+from autograd_cy._core.kernels.nll_loops cimport Layout, counts, layout_of
+from autograd_cy._core.kernels.plane_loops cimport real, row_total
+from autograd_cy._core.kernels.softmax_loops cimport WIDTH, blocks_of, exponential, largest, logarithm
+from autograd_cy._core.runtime.threads cimport Task, share_range
+from autograd_cy._core.runtime.thresholds cimport thresholds
+
+cnp.import_array()
+
+# The functions that Cython makes of those of `real` numbers: of float and of double.
+cdef extern from *:
+    """
+    #include "clones.h"
+    #define DECLARE_CLONED(real, fuse) \\
+        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_sum_rows(real const *, real *, real *, npy_intp, npy_intp); \\
+        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_sum_columns( \\
+            real const *, real *, real *, npy_intp, npy_intp, npy_intp);
+    DECLARE_CLONED(float, __pyx_fuse_0)
+    DECLARE_CLONED(double, __pyx_fuse_1)
+    """
+
+cdef enum:
+    LANES = 32
+
+
+# samples
+
+cdef npy_intp next_span(const Layout *p, npy_intp unit, npy_intp end, Span *span) noexcept nogil:
+    """The span from a unit on: a row, or a block of columns. Returns the unit that comes after it."""
+    cdef npy_intp blocks = blocks_of(p.inner), start
+    if p.inner == 1:
+        span[0] = Span(unit, min(end - unit, max(BLOCK // p.classes, 1)), unit * p.classes, p.classes, 1)
+        return unit + span.count
+    start = unit % blocks * WIDTH
+    span[0] = Span(unit // blocks * p.inner + start, min(p.inner - start, <npy_intp> WIDTH),
+                   unit // blocks * p.classes * p.inner + start, 1, p.inner)
+    return unit + 1
+
+
+cdef void share_samples(Task part, Samples *samples, bint keep_gil) noexcept nogil:
+    cdef const Layout *p = samples.layout
+    if p.n == 0 or p.classes == 0 or p.inner == 0:
+        return
+    if p.inner == 1:
+        share_range(part, samples, p.n, p.classes, 1, keep_gil)
+    else:
+        share_range(part, samples, p.n * blocks_of(p.inner), p.classes * WIDTH, 1, keep_gil)
+
+
+cdef Samples samples_of(const Layout *layout, cnp.ndarray x, cnp.ndarray kept) noexcept:
+    cdef char *tops = cnp.PyArray_BYTES(kept)
+    return Samples(layout, cnp.PyArray_DATA(x), tops, tops + cnp.PyArray_STRIDE(kept, 0), NULL, NULL, False, 1, NULL, NULL)
+
+
+# forward
+
+cdef void normalize_f32(void *samples, Py_ssize_t unit, Py_ssize_t end) noexcept nogil:
+    normalize_part(<const Samples *> samples, unit, end, <float> 0)
+
+
+cdef void normalize_f64(void *samples, Py_ssize_t unit, Py_ssize_t end) noexcept nogil:
+    normalize_part(<const Samples *> samples, unit, end, <double> 0)
+
+
+cdef void normalize_part(const Samples *p, npy_intp unit, npy_intp end, real kind) noexcept nogil:
+    cdef const Layout *layout = p.layout
+    cdef const real *x
+    cdef real *tops
+    cdef real *sums
+    cdef real *logs
+    cdef Span span
+    cdef npy_intp k
+    cdef long long t
+    while unit < end:
+        unit = next_span(layout, unit, end, &span)
+        x = <const real *> p.x + span.offset
+        tops, sums, logs = <real *> p.tops + span.first, <real *> p.sums + span.first, <real *> p.logs + span.first
+        if layout.inner == 1:
+            sum_rows(x, tops, sums, span.count, layout.classes)
+        else:
+            sum_columns(x, tops, sums, layout.classes, layout.inner, span.count)
+        for k in range(span.count):
+            t = layout.target[span.first + k]
+            if counts(layout, t):
+                logs[k] = x[k * span.step + t * span.stride] - tops[k] - logarithm(sums[k])
+
+
+cdef void sum_rows "autograd_cy_sum_rows"(const real *x, real *tops, real *sums, npy_intp rows, npy_intp n) noexcept nogil:
+    """A few rows of n contiguous elements, or a long one."""
+    cdef real[BLOCK] terms
+    cdef npy_intp row, j
+    for row in range(rows):
+        tops[row] = largest(x + row * n, n)
+        if n >= thresholds.long_row:
+            sums[row] = <real> sum_row(x + row * n, n, tops[row])
+        else:
+            for j in range(n):
+                terms[row * n + j] = x[row * n + j] - tops[row]
+    if n < thresholds.long_row:
+        for j in range(rows * n):
+            terms[j] = exponential(terms[j])
+        for row in range(rows):
+            sums[row] = <real> row_total(<const real *> &terms[row * n], n)
+
+
+cdef inline double sum_row(const real *x, npy_intp n, real top) noexcept nogil:
+    """The sum of exp(x - top): lane by lane, and from block to block in double."""
+    cdef real[LANES] lanes
+    cdef double total = 0
+    cdef npy_intp i, k, size
+    while n > 0:
+        size = min(n, <npy_intp> BLOCK)
+        i = 0
+        for k in range(LANES):
+            lanes[k] = 0
+        while i + LANES <= size:
+            for k in range(LANES):
+                lanes[k] = lanes[k] + exponential(x[i + k] - top)
+            i += LANES
+        for k in range(size - i):
+            lanes[k] = lanes[k] + exponential(x[i + k] - top)
+        total += row_total(<const real *> &lanes[0], LANES)
+        x += size
+        n -= size
+    return total
+
+
+cdef void sum_columns "autograd_cy_sum_columns"(
+        const real *x, real *tops, real *sums, npy_intp n, npy_intp stride, npy_intp width) noexcept nogil:
+    """A few columns of n elements each, `stride` elements apart."""
+    cdef real[WIDTH] top, total
+    cdef npy_intp i, j
+    for j in range(width):
+        top[j] = x[j]
+        total[j] = 0
+    for i in range(1, n):
+        for j in range(width):
+            top[j] = x[i * stride + j] if x[i * stride + j] > top[j] else top[j]
+    for i in range(n):
+        for j in range(width):
+            total[j] = total[j] + exponential(x[i * stride + j] - top[j])
+    for j in range(width):
+        tops[j] = top[j]
+        sums[j] = total[j]
+
+
+# arrays
+
+cdef cnp.ndarray log_probabilities(cnp.ndarray x, cnp.ndarray target, long long ignore_index, cnp.ndarray kept):
+    """The logarithm of each target's probability under softmax(x); where the target is ignored or no class, anything.
+
+    `kept`, (2, samples) of x's type, float32 or float64, is filled with what the gradient reads.
+    """
+    cdef int code = code_of(x)
+    cdef npy_intp count = cnp.PyArray_DIM(kept, 1)
+    cdef cnp.ndarray logs = new_array(code, 1, &count)
+    cdef Layout layout = layout_of(x, target, None, ignore_index)
+    cdef Samples samples = samples_of(&layout, x, kept)
+    samples.logs = cnp.PyArray_DATA(logs)
+    share_samples(normalize_f32 if code == FLOAT32 else normalize_f64, &samples, False)
+    return logs

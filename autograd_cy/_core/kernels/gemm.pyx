@@ -1,0 +1,182 @@
+"""Products of matrices and vectors, by NumPy's matmul loop (knows no Tensor).
+
+NOTE [Borrowed matmul]
+np.matmul takes 700 ns for two 4x4 matrices; its inner loop, which calls BLAS, takes 40. What calling it takes, besides
+NOTE [Borrowed loops] in loops.pyx:
+  1. dimensions are (batch, m, n, p); strides are those along the batch, then those of rows and columns. A transposed
+     operand is one with its strides exchanged, so gradients need no transposed copies;
+  2. the result is C-contiguous. Operands may have any strides, but for those that BLAS can't take (a gradient broadcast
+     from a sum, say) NumPy 2.0 multiplies element by element: large ones are copied first;
+  3. for n = 1, an outer product, the loop goes element by element, too: floats have a kernel here, ten times as fast;
+  4. newer versions copy what BLAS can't take: where memory runs out, the loop leaves a MemoryError behind.
+
+NOTE [Threads in products]
+BLAS shares a large product among its own threads, a small one it computes in the thread that calls it. So a batch of small
+ones is shared among ours: each is the same call whoever makes it, and the bits are the same. By then no operand is left
+that NumPy would copy: a worker can't raise.
+"""
+
+import numpy as np
+
+from cython cimport floating
+cimport numpy as cnp
+from numpy cimport npy_intp
+
+from autograd_cy._core.arrays.buffers cimport dense_copy, new_array
+from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, NCODES, code_of
+from autograd_cy._core.kernels.loops cimport Kernel, adding_kernel, borrow
+from autograd_cy._core.runtime.threads cimport share_range
+from autograd_cy._core.runtime.thresholds cimport thresholds
+
+cnp.import_array()
+
+cdef struct Matrix:
+    char *data
+    npy_intp batch, rows, columns
+    npy_intp batch_stride, row_stride, column_stride
+
+cdef struct Product:         # a @ b, written to dense memory
+    Matrix *a
+    Matrix *b
+    char *out
+    npy_intp itemsize
+    Kernel *kernel
+
+cdef enum:
+    TO_AN_ELEMENT = 8        # multiplications that take as long as an element of an elementwise loop
+
+cdef Kernel[NCODES] MATMUL
+
+borrow(MATMUL, np.matmul, lambda code: code)
+
+
+cdef cnp.ndarray product(cnp.ndarray left, bint turn_left, cnp.ndarray right, bint turn_right):
+    """left @ right, each first transposed if it is to be turned; a new array.
+
+    Both are of one type, and of sizes that fit. A vector is a column, turned a row: two of them make a number or an
+    outer product. Of 3-d arrays, both must be, the first dimension counts matrices.
+    """
+    cdef Matrix a = matrix_of(left, turn_left), b = matrix_of(right, turn_right)
+    cdef bint large = a.batch * a.rows * a.columns * b.columns >= min(thresholds.blas_work, thresholds.unlocked_product)
+    cdef int code = code_of(left), ndim = 0
+    cdef npy_intp[3] dims
+    if not cnp.PyArray_ISALIGNED(left) or (large and not suits_blas(&a, cnp.PyArray_ITEMSIZE(left))):
+        left = dense_copy(left)
+        a = matrix_of(left, turn_left)
+    if not cnp.PyArray_ISALIGNED(right) or (large and not suits_blas(&b, cnp.PyArray_ITEMSIZE(right))):
+        right = dense_copy(right)
+        b = matrix_of(right, turn_right)
+    if cnp.PyArray_NDIM(left) == 3:
+        dims[ndim] = a.batch
+        ndim += 1
+    if cnp.PyArray_NDIM(left) > 1 or not turn_left:
+        dims[ndim] = a.rows
+        ndim += 1
+    if cnp.PyArray_NDIM(right) > 1 or turn_right:
+        dims[ndim] = b.columns
+        ndim += 1
+    cdef cnp.ndarray out = new_array(code, ndim, dims)
+    multiply(code, &a, &b, cnp.PyArray_BYTES(out), cnp.PyArray_ITEMSIZE(out))
+    return out
+
+
+cdef cnp.ndarray conjugated(cnp.ndarray array):
+    """The complex conjugate; a real array itself."""
+    return array.conj() if cnp.PyArray_ISCOMPLEX(array) else array
+
+
+cdef Matrix matrix_of(cnp.ndarray array, bint turned) noexcept:
+    """The matrix, or the batch of matrices, that an array holds."""
+    cdef int ndim = cnp.PyArray_NDIM(array)
+    cdef Matrix m
+    m.data = cnp.PyArray_BYTES(array)
+    m.batch, m.batch_stride = 1, 0
+    if ndim == 3:
+        m.batch, m.batch_stride = cnp.PyArray_DIM(array, 0), cnp.PyArray_STRIDE(array, 0)
+    if ndim == 1:
+        m.rows, m.row_stride = cnp.PyArray_DIM(array, 0), cnp.PyArray_STRIDE(array, 0)
+        m.columns, m.column_stride = 1, cnp.PyArray_ITEMSIZE(array)
+    else:
+        m.rows, m.row_stride = cnp.PyArray_DIM(array, ndim - 2), cnp.PyArray_STRIDE(array, ndim - 2)
+        m.columns, m.column_stride = cnp.PyArray_DIM(array, ndim - 1), cnp.PyArray_STRIDE(array, ndim - 1)
+    if turned:
+        m.rows, m.columns = m.columns, m.rows
+        m.row_stride, m.column_stride = m.column_stride, m.row_stride
+    return m
+
+
+cdef bint suits_blas(Matrix *m, npy_intp itemsize) noexcept:
+    """Whether the rows, or the columns, are contiguous and don't overlap."""
+    return ((m.column_stride == itemsize and m.row_stride >= m.columns * itemsize and m.row_stride % itemsize == 0)
+            or (m.row_stride == itemsize and m.column_stride >= m.rows * itemsize and m.column_stride % itemsize == 0))
+
+
+cdef void multiply(int code, Matrix *a, Matrix *b, char *out, npy_intp itemsize) except *:
+    """Write a @ b to dense memory; see NOTE [Threads in products]."""
+    cdef Product made = Product(a, b, out, itemsize, &MATMUL[code])
+    cdef npy_intp each = a.rows * a.columns * b.columns
+    if a.columns == 1 and a.batch == 1 and (code == FLOAT32 or code == FLOAT64):
+        if code == FLOAT32:
+            outer(a, b, <float *> out)
+        else:
+            outer(a, b, <double *> out)
+    elif a.batch * each < thresholds.unlocked_product:
+        multiply_part(&made, 0, a.batch)
+    else:
+        with nogil:
+            if each <= thresholds.blas_alone:
+                share_range(multiply_part, &made, a.batch, max(each // TO_AN_ELEMENT, 1), 1, True)
+            else:
+                multiply_part(&made, 0, a.batch)
+
+
+cdef void multiply_part(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    """Some matrices of a batch."""
+    cdef Product *made = <Product *> data
+    cdef Matrix *a = made.a
+    cdef Matrix *b = made.b
+    cdef npy_intp itemsize = made.itemsize, size = a.rows * b.columns * itemsize
+    cdef npy_intp[4] dims
+    cdef npy_intp[9] strides
+    cdef char *args[3]
+    args[0], args[1] = a.data + first * a.batch_stride, b.data + first * b.batch_stride
+    args[2] = made.out + first * size
+    dims[0], dims[1], dims[2], dims[3] = end - first, a.rows, a.columns, b.columns
+    strides[0], strides[1], strides[2] = a.batch_stride, b.batch_stride, size
+    strides[3], strides[4] = a.row_stride, a.column_stride
+    strides[5], strides[6] = b.row_stride, b.column_stride
+    strides[7], strides[8] = b.columns * itemsize, itemsize
+    made.kernel.loop(args, dims, strides, made.kernel.data)
+
+
+cdef void outer(Matrix *a, Matrix *b, floating *out) noexcept:
+    """A column times a row."""
+    cdef npy_intp i, j
+    cdef floating x
+    cdef floating *row = <floating *> b.data
+    for i in range(a.rows):
+        x = (<floating *> (a.data + i * a.row_stride))[0]
+        if b.column_stride == sizeof(floating):
+            for j in range(b.columns):
+                out[j] = x * row[j]
+        else:
+            for j in range(b.columns):
+                out[j] = x * (<floating *> (b.data + j * b.column_stride))[0]
+        out += b.columns
+
+
+cdef int add_row(cnp.ndarray y, cnp.ndarray row) except -1:
+    """Add a vector to each row of a dense matrix."""
+    cdef Kernel *kernel = adding_kernel(code_of(y))
+    cdef npy_intp[3] strides
+    cdef char *args[3]
+    cdef npy_intp i, n = cnp.PyArray_DIM(y, 1)
+    if not cnp.PyArray_ISALIGNED(row):
+        row = dense_copy(row)
+    strides[0] = strides[2] = cnp.PyArray_ITEMSIZE(y)
+    strides[1] = cnp.PyArray_STRIDE(row, 0)
+    for i in range(cnp.PyArray_DIM(y, 0)):
+        args[0] = args[2] = cnp.PyArray_BYTES(y) + i * cnp.PyArray_STRIDE(y, 0)
+        args[1] = cnp.PyArray_BYTES(row)
+        kernel.loop(args, &n, strides, kernel.data)
+    return 0

@@ -1,0 +1,12 @@
+"""Loops of layer_norm over dense arrays, seen as rows of n elements."""
+
+from numpy cimport npy_intp
+
+from autograd_cy._core.kernels.plane_loops cimport real
+
+cdef void normalize_layers(const real *x, const real *weight, const real *bias, real *y, real *means, real *scales,
+                           npy_intp rows, npy_intp n, double eps) noexcept nogil
+cdef void layer_gradient(const real *g, const real *x, const real *weight, const real *means, const real *scales,
+                         real *out, npy_intp rows, npy_intp n) noexcept nogil
+cdef void layer_weight_gradient(const real *g, const real *x, const real *means, const real *scales, real *out,
+                                npy_intp rows, npy_intp n) noexcept nogil

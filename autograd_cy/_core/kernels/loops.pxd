@@ -1,0 +1,47 @@
+"""Elementwise loops over strided arrays, NumPy's and ours, and the walk that calls them."""
+
+from cpython.object cimport PyObject
+cimport numpy as cnp
+from numpy cimport npy_intp
+
+from autograd_cy._core.arrays.dtypes cimport NCODES
+from autograd_cy._core.arrays.orders cimport MAX_DIMS
+
+# NumPy's signature of an inner loop: `dims[0]` elements, one pointer and one stride (in bytes) an operand
+ctypedef void (*Loop)(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil
+
+cdef struct Kernel:
+    Loop loop
+    void *data
+
+ctypedef fused Bits:                # elements of 1, 2, 4 and 8 bytes, whatever they mean
+    signed char
+    short
+    int
+    long long
+
+cdef enum:
+    MAX_OPERANDS = 6
+
+cdef struct Walk:                   # the operands of a loop as they are walked through
+    int ndim
+    npy_intp[MAX_DIMS] shape
+    char *data[MAX_OPERANDS]
+    npy_intp[MAX_OPERANDS][MAX_DIMS] strides
+
+ctypedef void (*Part)(Walk *walk, int n, void *data) noexcept nogil
+
+cdef int borrow(Kernel *kernels, object ufunc, object result_code_of) except -1
+cdef cnp.ndarray evaluate(Kernel *kernel, PyObject **arrays, int n, int code, cnp.ndarray out, bint keep_gil=*)
+cdef void coalesce(Walk *walk, int n) noexcept nogil
+cdef void call_part(Walk *walk, int n, void *called) noexcept nogil
+cdef void share(Walk *walk, int n, Part part, void *data, bint keep_gil=*) noexcept nogil
+cdef int broadcast_shape(Walk *walk, PyObject **arrays, int n) except -1
+cdef list set_operands(Walk *walk, PyObject **arrays, int n)
+cdef void set_operand(Walk *walk, int k, cnp.ndarray array) noexcept
+cdef void call_flattened(Loop loop, char **args, npy_intp n, const npy_intp *strides, int operands,
+                         npy_intp itemsize) noexcept nogil
+cdef void copy_strided "autograd_cy_copy_strided"(char *to, npy_intp to_stride, const char *source, npy_intp stride,
+                                                  npy_intp n, npy_intp itemsize) noexcept nogil
+cdef int add_into(cnp.ndarray total, cnp.ndarray array) except -1
+cdef Kernel *adding_kernel(int code) noexcept

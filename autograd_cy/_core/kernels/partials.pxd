@@ -1,0 +1,16 @@
+"""Reductions shared among threads."""
+
+cimport numpy as cnp
+
+from autograd_cy._core.kernels.loops cimport Part, Walk
+
+cdef struct Reduction:      # what is done to a walk, and what to the partial results that are made of it
+    Part part
+    void *data
+    Part last
+    void *last_data
+    int code
+    const char *identity    # what partial results begin with
+
+cdef int share_reduction(Walk *walk, int n, Reduction *reduction) except -1
+cdef void fill(cnp.ndarray array, const char *item, int itemsize) noexcept

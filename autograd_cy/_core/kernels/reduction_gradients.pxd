@@ -1,0 +1,11 @@
+"""Kernels of the gradients of reductions: f(x, c, s)."""
+
+cimport numpy as cnp
+
+from autograd_cy._core.arrays.dtypes cimport NCODES
+from autograd_cy._core.kernels.loops cimport Kernel
+
+cdef Kernel[NCODES] DEVIATING       # (x - c) * s
+cdef Kernel[NCODES] SIGNED          # sgn(x) * s, of real numbers
+
+cdef cnp.ndarray divided(cnp.ndarray g, cnp.ndarray y, double divisor)

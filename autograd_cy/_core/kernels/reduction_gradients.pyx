@@ -1,0 +1,131 @@
+"""Kernels of the gradients of reductions, elementwise in the input x (knows no Tensor).
+
+What they read of the output and of the incoming gradient (the operands c and s: of x's type, but s, which of complex numbers
+is real) is broadcast: along a run it is one number, or as many as there are elements; in other layouts it is read as it lies.
+"""
+
+cimport numpy as cnp
+from numpy cimport npy_intp
+
+from autograd_cy._core.arrays.buffers cimport dense_copy, is_flat, new_array
+from autograd_cy._core.arrays.dtypes cimport COMPLEX128, COMPLEX64, FLOAT32, FLOAT64, code_of
+from autograd_cy._core.kernels.plane_loops cimport real
+
+cnp.import_array()
+
+cdef extern from *:
+    """
+    #include "clones.h"
+    AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_deviating_f32)
+    AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_deviating_f64)
+    AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_signed_f32)
+    AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_signed_f64)
+    """
+
+cdef inline real weighed(real x, real c, real s, bint sign) noexcept nogil:
+    if not sign:
+        return (x - c) * s
+    return (<real> (x > 0) - <real> (x < 0)) * s        # sgn(nan) is 0
+
+
+cdef inline void weigh(char **args, npy_intp n, const npy_intp *strides, real kind, bint sign) noexcept nogil:
+    """out = (x - c) * s, or sgn(x) * s."""
+    cdef const real *x = <const real *> args[0]
+    cdef const real *c = <const real *> args[1]
+    cdef const real *s = <const real *> args[2]
+    cdef real *out = <real *> args[3]
+    cdef real center = c[0], scale = s[0]
+    cdef npy_intp i
+    if strides[0] == sizeof(real) and strides[3] == sizeof(real):
+        if strides[1] == 0 and strides[2] == 0:
+            for i in range(n):
+                out[i] = weighed(x[i], center, scale, sign)
+            return
+        if strides[1] == 0 and strides[2] == sizeof(real):
+            for i in range(n):
+                out[i] = weighed(x[i], center, s[i], sign)
+            return
+        if strides[1] == sizeof(real) and strides[2] == sizeof(real):
+            for i in range(n):
+                out[i] = weighed(x[i], c[i], s[i], sign)
+            return
+    for i in range(n):
+        (<real *> (args[3] + i * strides[3]))[0] = weighed(
+            (<real *> (args[0] + i * strides[0]))[0], (<real *> (args[1] + i * strides[1]))[0],
+            (<real *> (args[2] + i * strides[2]))[0], sign)
+
+
+cdef inline void weigh_parts(char **args, npy_intp n, const npy_intp *strides, real kind) noexcept nogil:
+    """The deviations of both parts of complex numbers."""
+    cdef const real *x
+    cdef const real *c
+    cdef real *out
+    cdef real scale
+    cdef npy_intp i
+    for i in range(n):
+        x = <const real *> (args[0] + i * strides[0])
+        c = <const real *> (args[1] + i * strides[1])
+        scale = (<const real *> (args[2] + i * strides[2]))[0]
+        out = <real *> (args[3] + i * strides[3])
+        out[0], out[1] = (x[0] - c[0]) * scale, (x[1] - c[1]) * scale
+
+
+cdef void deviating_f32 "autograd_cy_deviating_f32"(char **args, const npy_intp *dims, const npy_intp *strides,
+                                                    void *data) noexcept nogil:
+    weigh(args, dims[0], strides, <float> 0, False)
+
+
+cdef void deviating_f64 "autograd_cy_deviating_f64"(char **args, const npy_intp *dims, const npy_intp *strides,
+                                                    void *data) noexcept nogil:
+    weigh(args, dims[0], strides, <double> 0, False)
+
+
+cdef void signed_f32 "autograd_cy_signed_f32"(char **args, const npy_intp *dims, const npy_intp *strides,
+                                              void *data) noexcept nogil:
+    weigh(args, dims[0], strides, <float> 0, True)
+
+
+cdef void signed_f64 "autograd_cy_signed_f64"(char **args, const npy_intp *dims, const npy_intp *strides,
+                                              void *data) noexcept nogil:
+    weigh(args, dims[0], strides, <double> 0, True)
+
+
+cdef void deviating_c64(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
+    weigh_parts(args, dims[0], strides, <float> 0)
+
+
+cdef void deviating_c128(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
+    weigh_parts(args, dims[0], strides, <double> 0)
+
+
+DEVIATING[FLOAT32].loop, DEVIATING[FLOAT64].loop = deviating_f32, deviating_f64
+DEVIATING[COMPLEX64].loop, DEVIATING[COMPLEX128].loop = deviating_c64, deviating_c128
+SIGNED[FLOAT32].loop, SIGNED[FLOAT64].loop = signed_f32, signed_f64
+
+
+# what one output contributes
+
+cdef inline void divide(const real *g, const real *y, real *out, npy_intp n, real divisor) noexcept nogil:
+    cdef npy_intp i
+    if y == NULL:
+        for i in range(n):
+            out[i] = g[i] / divisor
+    else:
+        for i in range(n):
+            out[i] = 0 if y[i] == 0 else g[i] / (y[i] * divisor)
+
+
+cdef cnp.ndarray divided(cnp.ndarray g, cnp.ndarray y, double divisor):
+    """g / (y * divisor), and 0 where y is 0; without y (None) g / divisor. For float32 and float64."""
+    cdef cnp.ndarray gradient = g if is_flat(g) else dense_copy(g)
+    cdef cnp.ndarray result = None if y is None or is_flat(y) else dense_copy(y)
+    cdef cnp.ndarray out = new_array(code_of(g), cnp.PyArray_NDIM(g), cnp.PyArray_DIMS(g))
+    cdef void *q = NULL
+    cdef void *p = cnp.PyArray_DATA(gradient)
+    if y is not None:
+        q = cnp.PyArray_DATA(y if result is None else result)
+    if code_of(g) == FLOAT32:
+        divide(<float *> p, <float *> q, <float *> cnp.PyArray_DATA(out), cnp.PyArray_SIZE(g), <float> divisor)
+    else:
+        divide(<double *> p, <double *> q, <double *> cnp.PyArray_DATA(out), cnp.PyArray_SIZE(g), divisor)
+    return out

@@ -1,0 +1,317 @@
+"""Arrays reduced along some of their dimensions (knows no Tensor).
+
+NOTE [Reducing]
+A reduction walks its input with a loop of two operands (add, maximum) that sees the result as first operand and as
+output, with stride 0 along the reduced dimensions. NumPy's loops know that case. Floats have loops of our own, over the
+last two dimensions at once (`plane_loops`), also for sums of what is computed of each element. Along a run they are as exact
+as a pairwise sum; where very many runs, or elements that lie apart, come to one result (`deep_sum`), that is kept in double
+until the end. Complex numbers of such sums are seen as pairs of floats.
+"""
+
+import numpy as np
+
+from libc.string cimport memcpy
+cimport numpy as cnp
+from numpy cimport npy_intp
+
+from autograd_cy._core.arrays.buffers cimport cast, dense_copy, new_array, strided_view, typed_view
+from autograd_cy._core.arrays.dtypes cimport (
+    COMPLEX128, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, ITEMSIZE, NCODES, code_of, dtype, dtype_of, to_complex, to_real)
+from autograd_cy._core.kernels.loops cimport MAX_DIMS, Kernel, Walk, borrow, call_part, set_operand
+from autograd_cy._core.kernels.partials cimport Reduction, fill, share_reduction
+from autograd_cy._core.kernels.plane_loops cimport (
+    ADD, ADD_SIZES, ADD_SQUARES, MULTIPLY, TAKE_LARGEST, TAKE_SMALLEST, How, Run, plane_loop, real, wide_loop)
+from autograd_cy._core.runtime.thresholds cimport thresholds
+
+cnp.import_array()
+
+cdef int make_reducer(Reducer *reducer, object ufunc, object identity) except -1:
+    """Borrow the ufunc's loops; `identity(dtype)` is what nothing reduces to."""
+    cdef int code
+    cdef bytes item
+    borrow(reducer.kernels, ufunc, lambda code: code)
+    for code in range(NCODES):
+        kind = (<dtype> dtype_of(code)).numpy_dtype
+        item = np.array(identity(kind), kind).tobytes()
+        memcpy(reducer.identity[code], <const char *> item, ITEMSIZE[code])
+    return 0
+
+
+def lowest(kind):
+    """The least value of a NumPy dtype."""
+    return np.iinfo(kind).min if kind.kind in "iu" else False if kind.kind == "b" else -np.inf
+
+
+def highest(kind):
+    """The greatest value of a NumPy dtype."""
+    return np.iinfo(kind).max if kind.kind in "iu" else True if kind.kind == "b" else np.inf
+
+
+cdef void set_planes(Reducer *reducer, How how, Reducer *merging) noexcept:
+    """Give the reducer our own loops."""
+    cdef int code
+    reducer.merging = merging
+    reducer.wide = wide_loop(how)
+    for code in range(NCODES):
+        reducer.planes[code] = plane_loop(how, code)
+
+
+make_reducer(&SUM, np.add, lambda kind: 0)
+make_reducer(&PRODUCT, np.multiply, lambda kind: 1)
+make_reducer(&LARGEST, np.maximum, lowest)
+make_reducer(&SMALLEST, np.minimum, highest)
+make_reducer(&ANY_TRUE, np.logical_or, lambda kind: 0)
+make_reducer(&ALL_TRUE, np.logical_and, lambda kind: 1)
+set_planes(&SUM, ADD, &SUM)
+set_planes(&PRODUCT, MULTIPLY, &PRODUCT)
+set_planes(&LARGEST, TAKE_LARGEST, &LARGEST)
+set_planes(&SMALLEST, TAKE_SMALLEST, &SMALLEST)
+set_planes(&SUM_OF_SIZES, ADD_SIZES, &SUM)
+set_planes(&SUM_OF_SQUARES, ADD_SQUARES, &SUM)
+ANY_TRUE.merging, ALL_TRUE.merging = &ANY_TRUE, &ALL_TRUE
+
+
+# arrays
+
+cdef cnp.ndarray reduced(Reducer *reducer, cnp.ndarray array, Dims dims, bint keepdim):
+    """The array reduced along `dims`, in its own type; see NOTE [Reducing]."""
+    cdef Walk walk
+    cdef npy_intp[MAX_DIMS] sizes
+    cdef cnp.ndarray result
+    cdef int axis, own = 0, code = code_of(array), kept = code
+    cdef bint along
+    if not cnp.PyArray_ISALIGNED(array):
+        array = dense_copy(array)
+    walk.ndim = cnp.PyArray_NDIM(array)
+    if code == FLOAT32 and reducer.wide != NULL and is_as_large(array, thresholds.deep_sum):
+        kept = kept_code(code, walk.ndim, cnp.PyArray_DIMS(array), dims, cnp.PyArray_IS_C_CONTIGUOUS(array))
+    result = new_array(kept, reduced_shape(array, dims, keepdim, sizes), sizes)
+    fill(result, reducer.identity[kept], ITEMSIZE[kept])
+    walk.data[0] = walk.data[2] = cnp.PyArray_BYTES(result)
+    walk.data[1] = cnp.PyArray_BYTES(array)
+    for axis in range(walk.ndim):
+        along = dims >> axis & 1
+        walk.shape[axis] = cnp.PyArray_DIM(array, axis)
+        walk.strides[1][axis] = cnp.PyArray_STRIDE(array, axis)
+        walk.strides[0][axis] = walk.strides[2][axis] = 0 if along else cnp.PyArray_STRIDE(result, own)
+        own += keepdim or not along
+    if not cnp.PyArray_IS_C_CONTIGUOUS(array):
+        sort_by_stride(&walk)
+    walk_along(&walk, reducer, code, kept)
+    return result if kept == code else narrowed(result, code)
+
+
+cdef inline bint is_as_large(cnp.ndarray array, npy_intp size) noexcept:
+    """Whether an array has so many elements."""
+    cdef npy_intp count = 1
+    cdef int axis
+    for axis in range(cnp.PyArray_NDIM(array)):
+        count *= cnp.PyArray_DIM(array, axis)
+    return count >= size
+
+
+cdef int walk_along(Walk *walk, Reducer *reducer, int code, int kept) except -1:
+    """Call the reducer's loop on each run, or its own loop for planes on each two dimensions; results are of type `kept`."""
+    cdef Reducer *merging = reducer.merging
+    cdef Planes planes = Planes(reducer.planes[code], &reducer.kernels[code])
+    cdef Planes last = Planes(merging.planes[kept], &merging.kernels[kept])
+    cdef Reduction reduction = Reduction(call_planes, &planes, call_planes, &last, kept, &merging.identity[kept][0])
+    if kept != code:
+        planes.loop = reducer.wide
+    if merging != reducer or kept != code:
+        planes.borrowed = NULL
+    return share_reduction(walk, 3, &reduction)
+
+
+cdef int sum_along(Walk *walk, int n, Part part, void *data, int kept) except -1:
+    """Call a part that adds to its last operand, of type `kept`."""
+    cdef Planes planes = Planes(SUM.planes[kept], &SUM.kernels[kept])
+    cdef Reduction reduction = Reduction(part, data, call_planes, &planes, kept, &SUM.identity[kept][0])
+    return share_reduction(walk, n, &reduction)
+
+
+cdef int kept_code(int code, int ndim, const npy_intp *sizes, Dims dims, bint in_order) noexcept:
+    """The type in which sums along `dims` are kept until they are complete: float64 for deep ones of float32.
+
+    `in_order`: the last dimensions, where all of them are summed, are one run.
+    """
+    cdef npy_intp depth = 1
+    cdef int axis
+    if code != FLOAT32:
+        return code
+    for axis in range(ndim - 1, -1, -1):
+        if not dims >> axis & 1:
+            in_order = False
+        elif not in_order:
+            depth *= sizes[axis]
+    return FLOAT64 if depth >= thresholds.deep_sum else code
+
+
+cdef cnp.ndarray narrowed(cnp.ndarray array, int code):
+    """What was kept in float64 in the type `code`, which is that or float32."""
+    cdef cnp.ndarray result
+    cdef const double *source
+    cdef float *data
+    cdef npy_intp i
+    if code_of(array) == code:
+        return array
+    result = new_array(code, cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array))
+    source, data = <const double *> cnp.PyArray_DATA(array), <float *> cnp.PyArray_DATA(result)
+    for i in range(cnp.PyArray_SIZE(array)):
+        data[i] = <float> source[i]
+    return result
+
+
+cdef cnp.ndarray pairs_of(cnp.ndarray array):
+    """Complex numbers seen as real ones, with a last dimension of two."""
+    cdef npy_intp[MAX_DIMS + 1] shape
+    cdef npy_intp[MAX_DIMS + 1] strides
+    cdef int axis, ndim = cnp.PyArray_NDIM(array)
+    for axis in range(ndim):
+        shape[axis], strides[axis] = cnp.PyArray_DIM(array, axis), cnp.PyArray_STRIDE(array, axis)
+    shape[ndim], strides[ndim] = 2, cnp.PyArray_ITEMSIZE(array) // 2
+    return typed_view(array, cnp.PyArray_BYTES(array), (<dtype> dtype_of(to_real(code_of(array)))).numpy_dtype, ndim + 1,
+                      shape, strides)
+
+
+cdef cnp.ndarray numbers_of(cnp.ndarray pairs):
+    """The opposite, of dense pairs: a new array."""
+    cdef cnp.ndarray numbers = new_array(to_complex(code_of(pairs)), cnp.PyArray_NDIM(pairs) - 1, cnp.PyArray_DIMS(pairs))
+    memcpy(cnp.PyArray_DATA(numbers), cnp.PyArray_DATA(pairs), cnp.PyArray_NBYTES(pairs))
+    return numbers
+
+
+cdef void call_planes(Walk *walk, int n, void *called) noexcept nogil:
+    """Call a loop for planes, if there is one: what it sees as elements are the runs."""
+    cdef Planes *planes = <Planes *> called
+    cdef Run run
+    cdef Kernel kernel = Kernel(planes.loop, &run)
+    cdef int operand
+    if planes.loop == NULL:
+        call_part(walk, 3, planes.borrowed)
+        return
+    run.size = 1
+    run.strides[0] = run.strides[1] = run.strides[2] = 0
+    run.borrowed = planes.borrowed
+    if walk.ndim > 0:
+        walk.ndim -= 1
+        run.size = walk.shape[walk.ndim]
+        for operand in range(3):
+            run.strides[operand] = walk.strides[operand][walk.ndim]
+    call_part(walk, 3, &kernel)
+
+
+cdef void set_reduction(Walk *walk, cnp.ndarray first, cnp.ndarray array, cnp.ndarray total) noexcept:
+    """Walk through an array, and through two that are broadcast to its shape."""
+    cdef int axis
+    walk.ndim = cnp.PyArray_NDIM(array)
+    for axis in range(walk.ndim):
+        walk.shape[axis] = cnp.PyArray_DIM(array, axis)
+    set_operand(walk, 0, first)
+    set_operand(walk, 1, array)
+    set_operand(walk, 2, total)
+    if not cnp.PyArray_IS_C_CONTIGUOUS(array):
+        sort_by_stride(walk)
+
+
+cdef void sort_by_stride(Walk *walk) noexcept:
+    """Put the dimensions in the order in which the input lies in memory, the closest elements last."""
+    cdef int k, axis, operand
+    for k in range(1, walk.ndim):
+        axis = k
+        while axis > 0 and abs(walk.strides[1][axis - 1]) < abs(walk.strides[1][axis]):
+            walk.shape[axis - 1], walk.shape[axis] = walk.shape[axis], walk.shape[axis - 1]
+            for operand in range(3):
+                walk.strides[operand][axis - 1], walk.strides[operand][axis] = (
+                    walk.strides[operand][axis], walk.strides[operand][axis - 1])
+            axis -= 1
+
+
+cdef cnp.ndarray total_of(cnp.ndarray array, int code, Dims dims, bint keepdim):
+    """The sum in the type `code`; float16 is summed in float32."""
+    if code == FLOAT16:
+        return cast(total_of(array, FLOAT32, dims, keepdim), FLOAT16)
+    if code_of(array) != code:
+        array = cast(array, code)
+    if code == COMPLEX64 and is_deep_in_pairs(array, dims):
+        return numbers_of(reduced(&SUM, pairs_of(array), dims, keepdim))
+    return reduced(&SUM, array, dims, keepdim)
+
+
+cdef bint is_deep_in_pairs(cnp.ndarray array, Dims dims) noexcept:
+    """Whether complex numbers are summed by many, but not along their last dimension, where NumPy sums in pairs itself."""
+    cdef int ndim = cnp.PyArray_NDIM(array)
+    return (0 < ndim < MAX_DIMS and not dims >> (ndim - 1) & 1
+            and kept_code(FLOAT32, ndim, cnp.PyArray_DIMS(array), dims, False) == FLOAT64)
+
+
+cdef cnp.ndarray expanded(cnp.ndarray g, tuple sizes, Dims dims):
+    """A reduced array seen in the sizes that it was reduced from: a view with stride 0 along `dims`."""
+    cdef npy_intp[MAX_DIMS] shape
+    cdef npy_intp[MAX_DIMS] strides
+    cdef int axis, own = 0, ndim = len(sizes)
+    cdef bint along, kept = cnp.PyArray_NDIM(g) == ndim
+    for axis in range(ndim):
+        along = dims >> axis & 1
+        shape[axis] = sizes[axis]
+        strides[axis] = 0 if along else cnp.PyArray_STRIDE(g, own)
+        own += kept or not along
+    return strided_view(g, cnp.PyArray_BYTES(g), ndim, shape, strides)
+
+
+cdef cnp.ndarray mean_of(cnp.ndarray array, int code, Dims dims, bint keepdim):
+    """The mean in the type `code`; float16 is computed in float32."""
+    cdef cnp.ndarray result
+    if code == FLOAT16:
+        return cast(mean_of(array, FLOAT32, dims, keepdim), FLOAT16)
+    result = total_of(array, code, dims, keepdim)
+    divide_by(result, count_along(array, dims))
+    return result
+
+
+cdef int reduced_shape(cnp.ndarray array, Dims dims, bint keepdim, npy_intp *sizes) noexcept:
+    """Writes the sizes of the array reduced along `dims`; returns how many there are."""
+    cdef int axis, n = 0
+    cdef bint along
+    for axis in range(cnp.PyArray_NDIM(array)):
+        along = dims >> axis & 1
+        if not along or keepdim:
+            sizes[n] = 1 if along else cnp.PyArray_DIM(array, axis)
+            n += 1
+    return n
+
+
+cdef tuple reduced_sizes(cnp.ndarray array, Dims dims, bint keepdim):
+    """The sizes of the array reduced along `dims`."""
+    cdef int axis
+    return tuple([1 if dims >> axis & 1 else cnp.PyArray_DIM(array, axis) for axis in range(cnp.PyArray_NDIM(array))
+                  if keepdim or not dims >> axis & 1])
+
+
+cdef Py_ssize_t count_along(cnp.ndarray array, Dims dims) noexcept:
+    """How many elements are reduced to one."""
+    cdef Py_ssize_t count = 1
+    cdef int axis
+    for axis in range(cnp.PyArray_NDIM(array)):
+        if dims >> axis & 1:
+            count *= cnp.PyArray_DIM(array, axis)
+    return count
+
+
+cdef void divide_all(real *data, npy_intp n, real divisor) noexcept nogil:
+    cdef npy_intp i
+    for i in range(n):
+        data[i] = data[i] / divisor
+
+
+cdef int divide_by(cnp.ndarray array, double divisor) except -1:
+    """array /= divisor, for a dense array of floats or complex numbers that is ours."""
+    cdef int code = code_of(array)
+    cdef npy_intp n = cnp.PyArray_SIZE(array) * (2 if code >= COMPLEX64 else 1)
+    if code == FLOAT32 or code == COMPLEX64:
+        divide_all(<float *> cnp.PyArray_DATA(array), n, <float> divisor)
+    elif code == FLOAT64 or code == COMPLEX128:
+        divide_all(<double *> cnp.PyArray_DATA(array), n, divisor)
+    else:
+        array[...] = cast(array, FLOAT32) / np.float32(divisor)
+    return 0

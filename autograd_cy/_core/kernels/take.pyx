@@ -1,0 +1,246 @@
+"""Rows of an array: views of some, taken by number, and added up where they were taken (knows no Tensor).
+
+A row is what one number along an axis picks: of an array seen as (outer, n, inner), with the sizes before and after the
+axis multiplied out, it is outer times inner elements.
+"""
+
+from math import prod
+
+import numpy as np
+
+cimport cython
+cimport numpy as cnp
+from numpy cimport npy_intp
+
+from autograd_cy._core.arrays.buffers cimport dense_copy, new_array, new_zeros, sizes_of, strided_view
+from autograd_cy._core.arrays.dtypes cimport COMPLEX128, COMPLEX64, FLOAT32, FLOAT64, INT64, code_of
+
+cnp.import_array()
+
+cdef extern from "numpy/arrayobject.h":
+    object PyArray_TakeFrom(cnp.ndarray, object, int, void *, int)
+
+cdef enum:
+    MAX_DIMS = 64
+
+ctypedef fused Number:
+    float
+    double
+    float complex
+    double complex
+
+
+# views
+
+cdef cnp.ndarray selected(cnp.ndarray array, int axis, Py_ssize_t i):
+    """The view of row i, without the axis."""
+    cdef npy_intp[MAX_DIMS] dims
+    cdef npy_intp[MAX_DIMS] strides
+    cdef int k, ndim = cnp.PyArray_NDIM(array) - 1
+    for k in range(ndim):
+        dims[k] = cnp.PyArray_DIM(array, k + (k >= axis))
+        strides[k] = cnp.PyArray_STRIDE(array, k + (k >= axis))
+    return strided_view(array, cnp.PyArray_BYTES(array) + i * cnp.PyArray_STRIDE(array, axis), ndim, dims, strides)
+
+
+cdef cnp.ndarray sliced(cnp.ndarray array, int axis, Py_ssize_t start, Py_ssize_t length, Py_ssize_t step):
+    """The view of the rows start, start + step, ..."""
+    cdef npy_intp[MAX_DIMS] dims
+    cdef npy_intp[MAX_DIMS] strides
+    cdef int k, ndim = cnp.PyArray_NDIM(array)
+    for k in range(ndim):
+        dims[k] = cnp.PyArray_DIM(array, k)
+        strides[k] = cnp.PyArray_STRIDE(array, k)
+    cdef char *first = cnp.PyArray_BYTES(array)
+    if length > 0:                      # where there are no rows, the first would lie outside
+        first += start * strides[axis]
+    if length < 2 and step > 1 << 31:   # the stride is of no use, and might not be a number any more
+        step = 1
+    dims[axis] = length
+    strides[axis] *= step
+    return strided_view(array, first, ndim, dims, strides)
+
+
+cdef cnp.ndarray zeros(tuple sizes, int code):
+    cdef npy_intp[MAX_DIMS] dims
+    cdef int axis, ndim = len(sizes)
+    for axis in range(ndim):
+        dims[axis] = sizes[axis]
+    return new_zeros(code, ndim, dims)
+
+
+# rows by their numbers
+
+cdef cnp.ndarray take_rows(cnp.ndarray array, int axis, cnp.ndarray rows):
+    """A dense array of the rows, the shape of `rows` in the axis's place. IndexError if there is no such row."""
+    if cnp.PyArray_IS_C_CONTIGUOUS(array):
+        return <cnp.ndarray> PyArray_TakeFrom(array, rows, axis, NULL, cnp.NPY_RAISE)
+    # `take` would make a dense copy of the whole array first
+    return np.ascontiguousarray(array[(slice(None),) * axis + (rows,)])
+
+
+cdef cnp.ndarray add_rows(cnp.ndarray values, tuple sizes, Py_ssize_t outer, Py_ssize_t n, cnp.ndarray rows):
+    """Zeros, seen as (outer, n, inner), with `values` added to the rows one after the other: the transposed take_rows.
+
+    A row below 0 counts from the end.
+    """
+    cdef int code = code_of(values)
+    cdef cnp.ndarray total = zeros(sizes, code)
+    cdef bint inside = True
+    if cnp.PyArray_SIZE(values) == 0:
+        return total
+    target = total.reshape(outer, n, -1)
+    flat = flattened(numbers_of(rows))
+    source = (values if cnp.PyArray_ISALIGNED(values) else dense_copy(values)).reshape(outer, len(flat), -1)
+    if code == FLOAT32:
+        inside = add_along[float](target, flat, source)
+    elif code == FLOAT64:
+        inside = add_along[double](target, flat, source)
+    elif code == COMPLEX64:
+        inside = add_along[cython.floatcomplex](target, flat, source)
+    elif code == COMPLEX128:
+        inside = add_along[cython.doublecomplex](target, flat, source)
+    else:
+        np.add.at(target, (slice(None), flat), source)
+    if not inside:
+        raise IndexError(f"an index was changed after its use: it is out of bounds for size {n}")
+    return total
+
+
+@cython.boundscheck(False)
+@cython.wraparound(False)
+cdef bint add_along(
+        Number[:, :, ::1] target, const cnp.int64_t[::1] rows, const Number[:, :, :] source) noexcept nogil:
+    """target[:, rows] += source, counting every duplicate; False, and no further, at a row that does not exist."""
+    cdef Py_ssize_t outer = target.shape[0], n = target.shape[1], inner = target.shape[2], o, i, k
+    cdef cnp.int64_t row
+    for o in range(outer):
+        for i in range(rows.shape[0]):
+            row = rows[i]
+            if row < 0:
+                row += n
+            if not 0 <= row < n:
+                return False
+            if inner == 1:
+                target[o, row, 0] += source[o, i, 0]
+            else:
+                for k in range(inner):
+                    target[o, row, k] += source[o, i, k]
+    return True
+
+
+cdef cnp.ndarray numbers_of(cnp.ndarray rows):
+    """The rows as a dense array of int64."""
+    if cnp.PyArray_TYPE(rows) == cnp.NPY_INT64 and cnp.PyArray_ISCARRAY_RO(rows):
+        return rows
+    return np.array(rows, np.int64, order="C")
+
+
+# numbers into numbers
+
+cdef cnp.ndarray combined(list rows, list sizes):
+    """Rows of several axes as those of one, into which these axes are multiplied out.
+
+    IndexError if there is no such row, or if the shapes don't broadcast.
+    """
+    cdef cnp.ndarray numbers, total
+    if len(rows) == 1:
+        return rows[0]
+    for numbers in rows:
+        if not cnp.PyArray_SAMESHAPE(numbers, <cnp.ndarray> rows[0]):
+            rows = broadcast(rows)
+            break
+    numbers = <cnp.ndarray> rows[0]
+    total = new_zeros(INT64, cnp.PyArray_NDIM(numbers), cnp.PyArray_DIMS(numbers))
+    cdef cnp.int64_t[::1] flat = flattened(total)
+    for numbers, size in zip(rows, sizes):
+        if not multiply_out(flat, flattened(numbers_of(numbers)), size):
+            raise IndexError(f"an index is out of bounds for size {size}")
+    return total
+
+
+cdef cnp.ndarray flattened(cnp.ndarray array):
+    return array if cnp.PyArray_NDIM(array) == 1 else array.reshape(-1)
+
+
+cdef list broadcast(list rows):
+    try:
+        return list(np.broadcast_arrays(*rows))
+    except ValueError as error:
+        raise IndexError(str(error)) from None
+
+
+@cython.boundscheck(False)
+@cython.wraparound(False)
+cdef bint multiply_out(cnp.int64_t[::1] total, const cnp.int64_t[::1] rows, Py_ssize_t size) noexcept nogil:
+    """total = total * size + rows, with a row below 0 counted from the end; False at a row that does not exist."""
+    cdef Py_ssize_t i
+    cdef cnp.int64_t row
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        if row < 0:
+            row += size
+        if not 0 <= row < size:
+            return False
+        total[i] = total[i] * size + row
+    return True
+
+
+cdef cnp.ndarray positions(cnp.ndarray rows, int axis, Py_ssize_t size):
+    """Where single elements lie in a dense array that has `size` rows along the axis, else the shape of `rows`.
+
+    None if a row is below 0 or too large.
+    """
+    cdef tuple shape = sizes_of(rows)
+    cdef cnp.ndarray numbers = numbers_of(rows), places
+    if prod(shape[:axis]) == 1 and prod(shape[axis + 1:]) == 1:
+        return numbers if all_inside(numbers, size) else None
+    places = new_array(INT64, cnp.PyArray_NDIM(rows), cnp.PyArray_DIMS(rows))
+    seen = (prod(shape[:axis]), shape[axis], prod(shape[axis + 1:]))
+    return places if place_along(places.reshape(seen), numbers.reshape(seen), size) else None
+
+
+@cython.boundscheck(False)
+@cython.wraparound(False)
+cdef bint place_along(
+        cnp.int64_t[:, :, ::1] places, const cnp.int64_t[:, :, ::1] rows, Py_ssize_t size) noexcept nogil:
+    cdef Py_ssize_t inner = rows.shape[2], o, i, k
+    cdef cnp.int64_t row
+    for o in range(rows.shape[0]):
+        for i in range(rows.shape[1]):
+            for k in range(inner):
+                row = rows[o, i, k]
+                if not 0 <= row < size:
+                    return False
+                places[o, i, k] = (o * size + row) * inner + k
+    return True
+
+
+cdef bint all_inside(cnp.ndarray rows, Py_ssize_t size):
+    """Whether all rows are in [0, size)."""
+    return cnp.PyArray_SIZE(rows) == 0 or none_outside(flattened(numbers_of(rows)), size)
+
+
+@cython.boundscheck(False)
+@cython.wraparound(False)
+cdef bint none_outside(const cnp.int64_t[::1] rows, Py_ssize_t size) noexcept nogil:
+    """The sign bit collects the rows that are out of range (no branch, so that several are done at a time)."""
+    cdef cnp.int64_t signs = 0
+    cdef Py_ssize_t i
+    for i in range(rows.shape[0]):
+        signs |= rows[i] | (size - 1 - rows[i])
+    return signs >= 0
+
+
+cdef int add_at(cnp.ndarray array, tuple places, object values) except -1:
+    """array[places] += values, as often as a place is named; the array is dense.
+
+    NumPy's ufunc.at() crashes where that has more than 32 dimensions, so that is done with one.
+    """
+    cdef int ndim = cnp.PyArray_NDIM(array) + sum([np.ndim(place) for place in places if isinstance(place, np.ndarray)])
+    if ndim > 32:
+        numbers = np.arange(array.size).reshape(sizes_of(array))[places]
+        values = np.broadcast_to(values, numbers.shape).reshape(-1)
+        array, places = array.reshape(-1), (numbers.reshape(-1),)
+    np.add.at(array, places, values)
+    return 0

@@ -1,0 +1,27 @@
+"""Loops of variances."""
+
+cimport numpy as cnp
+from numpy cimport npy_intp
+
+from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.kernels.reduction_loops cimport Dims
+
+cdef enum:
+    LANES = 32              # more than the compiler unrolls before it vectorizes
+
+
+cdef inline double folded(real *lanes) noexcept nogil:
+    """The sum of LANES numbers, which are written over."""
+    cdef npy_intp k
+    for k in range(16):
+        lanes[k] = lanes[k] + lanes[k + 16]
+    for k in range(8):
+        lanes[k] = lanes[k] + lanes[k + 8]
+    for k in range(4):
+        lanes[k] = lanes[k] + lanes[k + 4]
+    return (<double> lanes[0] + <double> lanes[2]) + (<double> lanes[1] + <double> lanes[3])
+
+
+cdef cnp.ndarray variance_of(cnp.ndarray array, Dims dims, bint keepdim, double freedom, bint root)
+cdef void sums_of_deviations "autograd_cy_sums_of_deviations"(
+    const real *x, npy_intp n, real center, double *sums) noexcept nogil

@@ -1,4 +1,0 @@
-"""Where in the user's code an operation was called."""
-
-cdef object here(int *instruction)
-cdef str described(object code, int instruction)

@@ -1,5 +1,0 @@
-"""softmax, log_softmax and logsumexp."""
-
-from autograd_cy._core.tensor cimport Tensor
-
-cdef int check_type(Tensor x, int dim, str operation) except -1

@@ -1,0 +1,1 @@
+"""Indexing: reading and writing by index, gather and scatter."""

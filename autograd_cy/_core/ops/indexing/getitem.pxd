@@ -1,0 +1,5 @@
+"""Indexing: what an index means."""
+
+from autograd_cy._core.graph.tensor cimport Tensor
+
+cdef tuple place_of_index(Tensor x, object index, bint wanted)

@@ -1,0 +1,100 @@
+"""Elements put where index tensors point."""
+
+import numpy as np
+
+cimport cython
+cimport numpy as cnp
+
+from autograd_cy._core.arrays.dtypes cimport code_of, dtype
+from autograd_cy._core.arrays.orders cimport copy_in_order
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.record cimport as_tensor, as_type, is_wanted, new_node, record_all, shape_of
+from autograd_cy._core.graph.saved_tensor cimport save
+from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
+from autograd_cy._core.kernels.take cimport add_at
+from autograd_cy._core.ops.indexing.index_tensors cimport Indexing, explained, pick, places_of, without_leading
+from autograd_cy._core.ops.overwriting cimport in_place
+
+from autograd_cy._core.ops.registry import op
+
+cnp.import_array()
+
+
+@cython.final
+cdef class IndexPutBackward0(Indexing):
+    """Its constants: the sizes of the input, `accumulate`, the sizes and the type of the values."""
+
+    cdef tuple constant_names(self):
+        return (None, "accumulate")
+
+    cdef object rule(self, object g, int i):
+        cdef tuple indices = self.indices()
+        if i == 0:
+            return g if self.constants[1] else put_at(g, indices, zero_like(<Tensor> g), False)
+        return as_type(pick(g, indices).sum_to_size(self.constants[2]), <dtype> self.constants[3])
+
+    cdef object jvp(self, tuple tangents):
+        t, v = tangents
+        if t is None:
+            t = new_tensor(np.zeros(self.constants[0], (<Tensor> v).array.dtype))
+        if v is None and self.constants[1]:
+            return t
+        return put_at(t, self.indices(), zero_like(<Tensor> t) if v is None else v, self.constants[1])
+
+
+cdef Tensor zero_like(Tensor x):
+    return new_tensor(np.zeros((), x.array.dtype))
+
+
+cdef Tensor put_at(Tensor x, tuple indices, Tensor values, bint accumulate):
+    """A copy of `x` with the values written, or added, where pick() takes elements. None: a dimension taken whole."""
+    cdef cnp.ndarray array = copy_in_order(x.array, code_of(x.array))
+    cdef Tensor y
+    cdef Node node
+    cdef tuple places = places_of(array, indices)
+    try:
+        if accumulate:
+            add_at(array, places, values.array)
+        else:
+            array[places] = without_leading(values.array)
+    except (ValueError, TypeError, IndexError) as error:
+        raise explained(error, array, indices, values.array) from None
+    y = new_tensor(array)
+    if is_wanted(x) or is_wanted(values):
+        node = new_node(IndexPutBackward0, (shape_of(x), accumulate, shape_of(values), values.dtype))
+        node.saves = True
+        node.saved0 = tuple([save(i, node) for i in indices])
+        record_all(node, y, (x, values))
+    return y
+
+
+@op(methods=("index_put",))
+def index_put(input, indices, values, accumulate=False):
+    """index_put(input, indices, values, accumulate=False) -> Tensor: a copy with x[indices] = values, or += if accumulate.
+
+    `indices` is a tuple of index tensors, integers or masks; values are broadcast, and have the input's dtype. Only with
+    accumulate is the gradient that of the sum where a place is named several times.
+
+    >>> import autograd_cy as ag
+    >>> ag.index_put(ag.zeros(3), (ag.tensor([0, 0]),), ag.tensor([1.0, 2.0]), accumulate=True)
+    tensor([3., 0., 0.])
+    """
+    cdef Tensor x = as_tensor(input, "index_put")
+    if not isinstance(indices, (tuple, list)) or not all([i is None or isinstance(i, Tensor) for i in indices]):
+        raise TypeError("index_put(): argument 'indices' (position 2) must be tuple of Tensors")
+    if not isinstance(values, Tensor):
+        raise TypeError(f"index_put(): argument 'values' (position 3) must be Tensor, not {type(values).__name__}")
+    if code_of((<Tensor> values).array) != code_of(x.array):
+        raise RuntimeError(f"Index put requires the source and destination dtypes match, got {x.dtype} for the destination "
+                           f"and {values.dtype} for the source.")
+    if len(indices) > cnp.PyArray_NDIM(x.array):
+        raise IndexError(f"too many indices for tensor of dimension {cnp.PyArray_NDIM(x.array)} (got {len(indices)})")
+    return put_at(x, tuple(indices), <Tensor> values, accumulate)
+
+
+cpdef index_put_(Tensor self, indices, values, accumulate=False):
+    """index_put_(indices, values, accumulate=False) -> Tensor: index_put() written into the tensor's own memory."""
+    return in_place("index_put_", index_put, self, (indices, values, accumulate))
+
+
+extend("index_put_", index_put_)

@@ -1,0 +1,266 @@
+"""Elements replaced or added to by numbers along one dimension; each operation also in place."""
+
+import numpy as np
+
+cimport cython
+cimport numpy as cnp
+
+from autograd_cy._core.arrays.buffers cimport dense_copy, sizes_of
+from autograd_cy._core.arrays.conversions cimport fitting
+from autograd_cy._core.arrays.dtypes cimport INT32, INT64, code_of
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.operands cimport number_code
+from autograd_cy._core.graph.record cimport as_tensor, is_wanted, new_node, record_all, shape_of, tensor_argument, wrap_dim
+from autograd_cy._core.graph.saved cimport save_input, unpack
+from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
+from autograd_cy._core.kernels.take cimport add_at
+from autograd_cy._core.ops.overwriting cimport in_place
+
+from autograd_cy._core.ops.registry import op
+
+cnp.import_array()
+
+
+# whole rows
+
+cdef class ByIndex(Node):
+    cdef tuple saved_names(self):
+        return ("index", None, None)
+
+    cdef tuple constant_names(self):
+        return ("dim",)
+
+
+@cython.final
+cdef class IndexAddBackward0(ByIndex):
+    cdef tuple saved_names(self):
+        return ("index", "source", None)
+
+    cdef tuple constant_names(self):
+        return ("dim", "alpha", None, "source_dim")
+
+    cdef object rule(self, object g, int i):
+        if i == 0:
+            return g
+        dim, alpha, sizes, _ = self.constants
+        g = g.index_select(dim, unpack(self, 0)).reshape(sizes)
+        return g if alpha == 1 else g * alpha
+
+    cdef object jvp(self, tuple tangents):
+        dim, alpha, _, _ = self.constants
+        t, s = tangents
+        if s is None:
+            return t
+        return index_add(blank(s, t, self.shapes), dim, unpack(self, 0), s, alpha=alpha)
+
+
+@op(methods=("index_add",))
+def index_add(input, dim, index, source, *, alpha=1):
+    """index_add(input, dim, index, source, *, alpha=1) -> Tensor: a copy with alpha * source[i] added to row index[i].
+
+    Rows are those along `dim`; each of several sources for one row is added.
+
+    >>> import autograd_cy as ag
+    >>> ag.index_add(ag.zeros(3), 0, ag.tensor([0, 2, 0]), ag.tensor([1.0, 2.0, 3.0]))
+    tensor([4., 0., 2.])
+    """
+    cdef Tensor x = as_tensor(input, "index_add"), i = number_tensor(index, "index_add", 3)
+    cdef Tensor s = tensor_argument(source, "index_add", "source", 4)
+    cdef int d = wrap_dim(dim, cnp.PyArray_NDIM(x.array))
+    check_types("index_add", "self and source", x, s)
+    if cnp.PyArray_NDIM(i.array) > 1:
+        raise IndexError("index_add_(): Index is supposed to be a vector, but got dim: "
+                         f"{cnp.PyArray_NDIM(i.array)} with type: Long and size: {list(sizes_of(i.array))}")
+    array = dense_copy(x.array)
+    rows, values = i.array.reshape(-1), s.array
+    target = array if array.ndim else array.reshape(1)
+    values = values if values.ndim else values.reshape(1)
+    wanted = target.shape[:d] + rows.shape + target.shape[d + 1:]
+    if np.shape(values) != wanted:
+        raise RuntimeError(f"index_add_(): Number of indices ({len(rows)}) and the source's shape {list(np.shape(s.array))} "
+                           f"must fit: expected {list(wanted)}")
+    check_numbers(rows, target.shape[d], "index out of range in self")
+    add_at(target, (slice(None),) * d + (rows,), values if alpha == 1 else values * np.asarray(alpha, values.dtype))
+    return entered(IndexAddBackward0, (d, alpha, shape_of(s), cnp.PyArray_NDIM(s.array)), x, i, s, array, True)
+
+
+# single elements
+
+cdef object gathered(object g, tuple constants, Tensor index):
+    """The gradient for a source: what the index names, or zeros if it is empty and the source has any size."""
+    if cnp.PyArray_SIZE(index.array) == 0:
+        return new_tensor(np.zeros(constants[1], (<Tensor> g).array.dtype))
+    return g.gather(constants[0], index)
+
+
+@cython.final
+cdef class ScatterAddBackward0(ByIndex):
+    cdef object rule(self, object g, int i):
+        return g if i == 0 else gathered(g, <tuple> self.constants, unpack(self, 0))
+
+    cdef object jvp(self, tuple tangents):
+        t, s = tangents
+        return t if s is None else scatter_add(blank(s, t, self.shapes), self.constants[0], unpack(self, 0), s)
+
+
+@cython.final
+cdef class ScatterBackward0(ByIndex):
+    cdef object rule(self, object g, int i):
+        dim, index = self.constants[0], unpack(self, 0)
+        return scatter(g, dim, index, 0) if i == 0 else gathered(g, <tuple> self.constants, index)
+
+    cdef object jvp(self, tuple tangents):
+        t, s = tangents
+        return scatter(blank(s, t, self.shapes), self.constants[0], unpack(self, 0), 0 if s is None else s)
+
+
+@cython.final
+cdef class ScatterBackward1(ByIndex):
+    """The source is a number."""
+
+    cdef object rule(self, object g, int i):
+        return scatter(g, self.constants[0], unpack(self, 0), 0)
+
+    cdef object jvp(self, tuple tangents):
+        return scatter(tangents[0], self.constants[0], unpack(self, 0), 0)
+
+
+@op(methods=("scatter",))
+def scatter(input, dim, index, src=None, *, value=None, reduce=None):
+    """scatter(input, dim, index, src) -> Tensor: a copy with y[index[i][j]][j] = src[i][j] for dim 0, and so on.
+
+    `src` is a tensor that is nowhere smaller than `index`, or a number. Where a place is written several times, the last
+    one counts; the gradient takes no notice of that.
+
+    >>> import autograd_cy as ag
+    >>> ag.scatter(ag.zeros(3), 0, ag.tensor([2, 0]), ag.tensor([1.0, 2.0]))
+    tensor([2., 0., 1.])
+    """
+    cdef Tensor x = as_tensor(input, "scatter"), i = number_tensor(index, "scatter", 3), s
+    cdef int d = wrap_dim(dim, cnp.PyArray_NDIM(x.array))
+    cdef object given = value if src is None else src
+    if reduce is not None:
+        raise NotImplementedError("scatter(): reduce is not supported; for sums use scatter_add()")
+    array = dense_copy(x.array)
+    if not isinstance(given, Tensor):
+        if given is None:
+            raise TypeError("scatter() missing 1 required positional argument: 'src'")
+        scattered(array, d, i.array, source_array(given, x), False)
+        return entered(ScatterBackward1, (d,), x, i, None, array)
+    s = <Tensor> given
+    check_types("scatter", "self and src", x, s)
+    scattered(array, d, i.array, s.array, False)
+    return entered(ScatterBackward0, (d, shape_of(s)), x, i, s, array)
+
+
+@op(methods=("scatter_add",))
+def scatter_add(input, dim, index, src):
+    """scatter_add(input, dim, index, src) -> Tensor: a copy with y[index[i][j]][j] += src[i][j] for dim 0, and so on.
+
+    >>> import autograd_cy as ag
+    >>> ag.scatter_add(ag.ones(3), 0, ag.tensor([0, 0, 2]), ag.tensor([1.0, 2.0, 3.0]))
+    tensor([4., 1., 4.])
+    """
+    cdef Tensor x = as_tensor(input, "scatter_add"), i = number_tensor(index, "scatter_add", 3)
+    cdef Tensor s = tensor_argument(src, "scatter_add", "src", 4)
+    cdef int d = wrap_dim(dim, cnp.PyArray_NDIM(x.array))
+    check_types("scatter_add", "self and src", x, s)
+    array = dense_copy(x.array)
+    scattered(array, d, i.array, s.array, True)
+    return entered(ScatterAddBackward0, (d, shape_of(s)), x, i, s, array)
+
+
+cdef int scattered(cnp.ndarray array, int dim, cnp.ndarray index, cnp.ndarray source, bint added) except -1:
+    """Write or add the source to the elements that the index names, in place."""
+    cdef int axis
+    if cnp.PyArray_SIZE(index) == 0:
+        return 0
+    target = array if array.ndim else array.reshape(1)
+    index = index if index.ndim else index.reshape(1)
+    source = source if source.ndim or not cnp.PyArray_NDIM(index) else np.broadcast_to(source, sizes_of(index))
+    if index.ndim != target.ndim or source.ndim != index.ndim:
+        raise RuntimeError("Index tensor must have the same number of dimensions as self tensor and src tensor")
+    for axis in range(index.ndim):
+        if (index.shape[axis] > source.shape[axis]) or (axis != dim and index.shape[axis] > target.shape[axis]):
+            raise RuntimeError(f"Expected index {list(sizes_of(index))} to be no larger than self {list(np.shape(target))} "
+                               f"apart from dimension {dim} and to be no larger size than src {list(sizes_of(source))}")
+    check_numbers(index, target.shape[dim], f"index is out of bounds for dimension {dim} with size {target.shape[dim]}")
+    places = list(np.ogrid[tuple([slice(n) for n in sizes_of(index)])])
+    places[dim] = index
+    values = source[tuple([slice(n) for n in sizes_of(index)])]
+    if added:
+        add_at(target, tuple(places), values)
+    else:
+        target[tuple(places)] = values
+    return 0
+
+
+# arguments and results
+
+cdef Tensor number_tensor(object index, str operation, int position):
+    cdef Tensor i = tensor_argument(index, operation, "index", position)
+    if code_of(i.array) not in (INT32, INT64):
+        raise RuntimeError(f"{operation}(): Expected dtype int32/int64 for index")
+    return i
+
+
+cdef cnp.ndarray source_array(object value, Tensor like):
+    """A source that is a number, in the input's type."""
+    if number_code(value) >= 0:
+        return fitting(value, code_of(like.array))
+    return np.asarray(value, like.array.dtype)
+
+
+cdef int check_types(str operation, str both, Tensor x, Tensor s) except -1:
+    if code_of(x.array) != code_of(s.array):
+        raise RuntimeError(f"{operation}(): Expected {both} to have the same dtype, but got {x.dtype} and {s.dtype}")
+    return 0
+
+
+cdef int check_numbers(cnp.ndarray numbers, Py_ssize_t size, str message) except -1:
+    if numbers.size and (numbers.min() < 0 or numbers.max() >= size):
+        wrong = numbers.min() if numbers.min() < 0 else numbers.max()
+        raise IndexError(f"{message} (index {wrong})") if "self" in message else RuntimeError(f"{message}: {wrong}")
+    return 0
+
+
+cdef object blank(object like, object t, tuple sizes):
+    """The tangent of the input: if there is none, zeros."""
+    return t if t is not None else new_tensor(np.zeros(sizes, (<Tensor> like).array.dtype))
+
+
+cdef Tensor entered(object node_class, tuple constants, Tensor x, Tensor index, Tensor source, cnp.ndarray array,
+                    bint shows_source=False):
+    cdef Tensor y = new_tensor(array)
+    cdef Node node
+    if is_wanted(x) or (source is not None and is_wanted(source)):
+        node = new_node(node_class, constants)
+        node.shapes = shape_of(x)
+        if not shows_source:
+            save_input(node, 0, index)
+        elif is_wanted(source):
+            save_input(node, 0, index)
+            save_input(node, 1, source)
+        record_all(node, y, (x,) if source is None else (x, source))
+    return y
+
+
+# in place
+
+def index_add_(Tensor self, dim, index, source, *, alpha=1):
+    """index_add_(dim, index, source, *, alpha=1) -> Tensor: index_add() written into the tensor's own memory."""
+    return in_place("index_add_", lambda x, *others: index_add(x, *others, alpha=alpha), self, (dim, index, source))
+
+
+def scatter_(Tensor self, dim, index, src=None, *, value=None, reduce=None):
+    """scatter_(dim, index, src) -> Tensor: scatter() written into the tensor's own memory."""
+    return in_place("scatter_", lambda x, *others: scatter(x, *others, value=value, reduce=reduce), self, (dim, index, src))
+
+
+def scatter_add_(Tensor self, dim, index, src):
+    """scatter_add_(dim, index, src) -> Tensor: scatter_add() written into the tensor's own memory."""
+    return in_place("scatter_add_", scatter_add, self, (dim, index, src))
+
+
+for _function in (index_add_, scatter_, scatter_add_):
+    extend(_function.__name__, _function)

@@ -1,0 +1,186 @@
+"""Views of a part of a tensor, and the transposed operations, which put a part back among zeros."""
+
+cimport cython
+cimport numpy as cnp
+
+from autograd_cy._core.arrays.buffers cimport sizes_of
+from autograd_cy._core.arrays.dtypes cimport code_of
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.record cimport enter_linear, enter_view, is_wanted, new_node, record, shape_of
+from autograd_cy._core.graph.tensor cimport Tensor, link_view, new_tensor
+from autograd_cy._core.kernels.broadcast_sums cimport overlaps_shifted
+from autograd_cy._core.kernels.loops cimport add_into
+from autograd_cy._core.kernels.take cimport selected, sliced, zeros
+cimport autograd_cy._core.ops.overrides as overrides
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    int PySlice_Unpack(object, Py_ssize_t *, Py_ssize_t *, Py_ssize_t *) except -1
+    Py_ssize_t PySlice_AdjustIndices(Py_ssize_t, Py_ssize_t *, Py_ssize_t *, Py_ssize_t)
+
+
+cdef object add_to_part(cnp.ndarray out, cnp.ndarray part, cnp.ndarray g):
+    """Add g to a part of `out` in place: the zeros around it are not added. None if that is not possible."""
+    if code_of(g) != code_of(out) or not cnp.PyArray_SAMESHAPE(g, part) or overlaps_shifted(g, part):
+        return None
+    add_into(part, g)
+    return out
+
+
+# one int
+
+@cython.final
+cdef class SelectBackward0(Node):
+    cdef tuple constant_names(self):
+        return ("dim", "index", "self_sym_sizes")
+
+    cdef object vjp(self, object g, int i, bint reuse):
+        return put_selected(<cnp.ndarray> g, <tuple> self.constants)
+
+    cdef object vjp_added(self, object g, int i, cnp.ndarray addend, bint ours, bint reuse):
+        dim, index, sizes = self.constants
+        if not ours or sizes_of(addend) != sizes:
+            return None
+        return add_to_part(addend, row_of(addend, dim, index), <cnp.ndarray> g)
+
+    cdef object rule(self, object g, int i):
+        return select_backward(g, <tuple> self.constants)
+
+    cdef object jvp(self, tuple tangents):
+        dim, row, _ = self.constants
+        return select(tangents[0], dim, row)
+
+
+@cython.final
+cdef class SelectBackwardBackward0(Node):
+    cdef tuple constant_names(self):
+        return ("dim", "index")
+
+    cdef object rule(self, object g, int i):
+        dim, row, _ = self.constants
+        return select(g, dim, row)
+
+    cdef object jvp(self, tuple tangents):
+        return select_backward(tangents[0], <tuple> self.constants)
+
+
+cdef Tensor select(Tensor x, int dim, Py_ssize_t index):
+    """The view x[:, ..., index] along `dim`; the index is in range."""
+    cdef Tensor y = new_tensor(row_of(x.array, dim, index))
+    if is_wanted(x):
+        record(new_node(SelectBackward0, (dim, index, shape_of(x))), y, x)
+    link_view(x, y)
+    return y
+
+
+cdef Tensor select_backward(Tensor g, tuple constants):
+    return enter_linear(SelectBackwardBackward0, constants, g, put_selected(g.array, constants))
+
+
+cdef cnp.ndarray row_of(cnp.ndarray array, int dim, Py_ssize_t index):
+    return selected(array, dim, index if index >= 0 else index + cnp.PyArray_DIM(array, dim))
+
+
+cdef cnp.ndarray put_selected(cnp.ndarray g, tuple constants):
+    dim, index, sizes = constants
+    cdef cnp.ndarray whole = zeros(sizes, code_of(g))
+    cnp.PyArray_CopyInto(row_of(whole, dim, index), g)
+    return whole
+
+
+cdef int check_row(Py_ssize_t index, int dim, Py_ssize_t size) except -1:
+    if not -size <= index < size:
+        raise IndexError(f"index {index} is out of bounds for dimension {dim} with size {size}")
+    return 0
+
+
+# one slice
+
+@cython.final
+cdef class SliceBackward0(Node):
+    cdef tuple constant_names(self):
+        return ("dim", "end", "self_sym_sizes", "start", "step")
+
+    cdef object vjp(self, object g, int i, bint reuse):
+        return put_part(<cnp.ndarray> g, <tuple> self.constants)
+
+    cdef object vjp_added(self, object g, int i, cnp.ndarray addend, bint ours, bint reuse):
+        dim, end, sizes, start, step = self.constants
+        if not ours or sizes_of(addend) != sizes:
+            return None
+        return add_to_part(addend, part_of(addend, dim, start, end, step), <cnp.ndarray> g)
+
+    cdef object rule(self, object g, int i):
+        return slice_backward(g, <tuple> self.constants)
+
+    cdef object jvp(self, tuple tangents):
+        dim, end, _, start, step = self.constants
+        return part(tangents[0], dim, start, end, step)
+
+
+@cython.final
+cdef class SliceBackwardBackward0(Node):
+    cdef tuple constant_names(self):
+        return ("dim", "end", None, "start", "step")
+
+    cdef object rule(self, object g, int i):
+        dim, end, _, start, step = self.constants
+        return part(g, dim, start, end, step)
+
+    cdef object jvp(self, tuple tangents):
+        return slice_backward(tangents[0], <tuple> self.constants)
+
+
+cdef Tensor part(Tensor x, int dim, Py_ssize_t start, Py_ssize_t end, Py_ssize_t step):
+    """The view x[:, ..., start:end:step] along `dim`, the ends as Python unpacks them."""
+    cdef Tensor y = new_tensor(part_of(x.array, dim, start, end, step))
+    if is_wanted(x):
+        record(new_node(SliceBackward0, (dim, end, shape_of(x), start, step)), y, x)
+    link_view(x, y)
+    return y
+
+
+cdef Tensor slice_backward(Tensor g, tuple constants):
+    return enter_linear(SliceBackwardBackward0, constants, g, put_part(g.array, constants))
+
+
+cdef cnp.ndarray part_of(cnp.ndarray array, int dim, Py_ssize_t start, Py_ssize_t end, Py_ssize_t step):
+    cdef Py_ssize_t length = PySlice_AdjustIndices(cnp.PyArray_DIM(array, dim), &start, &end, step)
+    return sliced(array, dim, start, length, step)
+
+
+cdef cnp.ndarray put_part(cnp.ndarray g, tuple constants):
+    dim, end, sizes, start, step = constants
+    cdef cnp.ndarray whole = zeros(sizes, code_of(g))
+    cnp.PyArray_CopyInto(part_of(whole, dim, start, end, step), g)
+    return whole
+
+
+cdef int unpack_slice(object index, Py_ssize_t *start, Py_ssize_t *end, Py_ssize_t *step) except -1:
+    PySlice_Unpack(index, start, end, step)
+    if step[0] < 0:
+        raise ValueError("step must be greater than zero")
+    return 0
+
+
+# no change at all
+
+@cython.final
+cdef class AliasBackward0(Node):
+    cdef object rule(self, object g, int i):
+        return g
+
+    cdef object jvp(self, tuple tangents):
+        return alias(tangents[0])
+
+
+cdef Tensor alias(Tensor x):
+    return enter_view(AliasBackward0, (), x, x.array)
+
+
+cdef object alias_of(object x):
+    return alias(<Tensor> x)
+
+
+overrides.aliased = alias_of

@@ -1,0 +1,58 @@
+"""Keywords that operations take besides those of their signatures: NumPy's names, `size=` and its like, `inplace=`, `out=`.
+
+The step of NOTE [Overrides] comes here when a call with one of them has failed.
+"""
+
+from autograd_cy._core.ops.out_argument cimport call_into
+
+OTHER_NAMES = {
+    "axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other",     # NumPy's
+    "axis0": "dim0", "axis1": "dim1", "self": "input", "split_size": "split_size_or_sections"}
+CO_VARARGS = 4                         # of a code's flags: a function with *args
+TAKE_INPLACE = {"relu", "silu"}        # functions of nn.functional
+
+cdef CallInPlace call_in_place = NULL
+
+
+cdef bint has_another_meaning(object function, tuple names) except -1:
+    """Whether a call with these keywords, which the function does not take as they are, means something else."""
+    for name in names:
+        if name == "out" or parameter_for(function, name) is not None or name == gathering_parameter(function):
+            return True
+        if name == "inplace" and function.__name__ in TAKE_INPLACE:
+            return True
+    return False
+
+
+cdef object parameter_for(object function, str name):
+    """The function's own name for another one; None if it has no such parameter."""
+    cdef object code = function.__code__
+    cdef tuple parameters = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
+    own = OTHER_NAMES.get(name)
+    return own if own in parameters and name not in parameters else None
+
+
+cdef object gathering_parameter(object function):
+    """The name of the parameter that takes the rest of the arguments, as the size in x.view(2, 3); None if there is none."""
+    cdef object code = function.__code__
+    return code.co_varnames[code.co_argcount + code.co_kwonlyargcount] if code.co_flags & CO_VARARGS else None
+
+
+cdef object called_otherwise(object function, tuple args, dict kwargs):
+    """The call with what those keywords mean; TypeError if that doesn't fit either."""
+    for name in list(kwargs):
+        own = parameter_for(function, name)
+        if own is not None:
+            if own in kwargs:
+                raise TypeError(f"{function.__name__}() got multiple values for argument '{own}'")
+            kwargs[own] = kwargs.pop(name)
+    gathering = gathering_parameter(function)
+    if gathering in kwargs:
+        if len(args) > function.__code__.co_argcount:
+            raise TypeError(f"{function.__name__}() got multiple values for argument '{gathering}'")
+        args += (kwargs.pop(gathering),)
+    if "out" in kwargs:
+        return call_into(function, args, kwargs)
+    if "inplace" in kwargs and function.__name__ in TAKE_INPLACE:
+        return call_in_place(function, args, kwargs)
+    return function(*args, **kwargs)

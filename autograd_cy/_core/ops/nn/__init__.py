@@ -1,0 +1,1 @@
+"""Networks: activations, softmax, normalization over layers, losses."""

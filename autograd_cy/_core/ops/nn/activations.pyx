@@ -1,0 +1,91 @@
+"""clamp and gelu: which row of the elementwise table they are depends on their arguments."""
+
+import numpy as np
+
+from autograd_cy._core.arrays.conversions cimport fitting
+from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, code_of, dtype_of, result_code
+from autograd_cy._core.graph.operands cimport operand_code, rank_of, tensor_of
+from autograd_cy._core.graph.record cimport as_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.ops.pointwise.pointwise cimport row_of, ternary, unary
+from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise, with_constants
+
+from autograd_cy._core.ops.registry import op
+
+cdef Pointwise *OP_clamp_numbers = row_of("clamp_numbers")
+cdef Pointwise *OP_clamp_tensors = row_of("clamp_tensors")
+cdef Pointwise *OP_clamp_from = row_of("clamp_from")
+cdef Pointwise *OP_clamp_to = row_of("clamp_to")
+cdef Pointwise *OP_gelu_erf = row_of("gelu_erf")
+cdef Pointwise *OP_gelu_tanh = row_of("gelu_tanh")
+
+
+@op(methods=("clamp", "clip"), kind="elementwise")
+def clamp(input, min=None, max=None):
+    """clamp(input, min=None, max=None) -> Tensor: input limited to [min, max], numbers or tensors.
+
+    The gradient passes through where min <= input <= max, the bounds included.
+
+    >>> import autograd_cy as ag
+    >>> ag.clamp(ag.tensor([-1.0, 0.5, 2.0]), 0, 1)
+    tensor([0.0000, 0.5000, 1.0000])
+    """
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    cdef Tensor x = as_tensor(input, "clamp"), y
+    cdef int code = code_of(x.array), rank = rank_of(x)
+    cdef Pointwise *row
+    for value in (min, max):
+        if value is not None:
+            code, rank = with_bound(code, rank, value)
+    if code == BOOL or code >= COMPLEX64:
+        text = "\"clamp_scalar_cpu\" not implemented for 'Bool'"
+        if code != BOOL:
+            text = "clamp is not supported for complex types"
+        raise NotImplementedError(f"{text} (clamp() is not implemented for tensors of type {dtype_of(code)})")
+    if isinstance(min, Tensor) or isinstance(max, Tensor):
+        row = OP_clamp_to if min is None else OP_clamp_from if max is None else OP_clamp_tensors
+        return ternary(row, x, 0 if min is None else min, 0 if max is None else max)
+    y = with_constants(ternary(OP_clamp_numbers, x, bound(min, code, -1), bound(max, code, 1)), (min, max))
+    if min != min or max != max:            # a bound that is nan, which the kernels of floats take no notice of
+        y.array.fill(np.nan)
+    return y
+
+
+cdef tuple with_bound(int code, int rank, object value):
+    """The type and rank of an input together with a bound."""
+    cdef Tensor x = tensor_of(value)
+    cdef int own = operand_code(x, value)
+    if own < 0:
+        raise TypeError(f"clamp(): bounds must be Tensors or numbers, not {type(value).__name__}")
+    return result_code(code, rank, own, rank_of(x)), max_of(rank, rank_of(x))
+
+
+cdef int max_of(int a, int b) noexcept:
+    return a if a > b else b
+
+
+cdef object bound(object value, int code, int side):
+    """A bound of clamp: the end of the type's range where none is given. RuntimeError for one that the type can't hold."""
+    if value is not None:
+        fitting(value, code)
+        return value
+    if code >= FLOAT16:
+        return side * np.inf
+    limits = np.iinfo(dtype_of(code).numpy_dtype)
+    return int(limits.max if side > 0 else limits.min)
+
+
+@op(name="gelu", namespace="nn.functional", kind="elementwise")
+def gelu(input, approximate="none"):
+    """gelu(input, approximate='none') -> Tensor: input times the normal distribution function of input.
+
+    approximate='tanh' takes the approximation by tanh. Source: Hendrycks, Gimpel, "Gaussian error linear units" (2016).
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.gelu(ag.tensor([0.0, 1.0]))
+    tensor([0.0000, 0.8413])
+    """
+    if approximate not in ("none", "tanh"):
+        raise RuntimeError(f"approximate argument must be either none or tanh, not {approximate!r}.")
+    return with_constants(unary(OP_gelu_erf if approximate == "none" else OP_gelu_tanh, input), (approximate,))

@@ -1,0 +1,285 @@
+"""layer_norm: normalization over the last dimensions, with a weight and a bias for each place in them."""
+
+cimport cython
+cimport numpy as cnp
+from numpy cimport npy_intp
+
+from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, dtype_of, kernel_code, type_word
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.record cimport is_wanted, new_node, record_all, shape_of, tensor_argument
+from autograd_cy._core.graph.saved cimport save_input, saved_array, saved_like, unpack
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.layer_norm_loops cimport layer_gradient, layer_weight_gradient, normalize_layers
+from autograd_cy._core.kernels.reduction_loops cimport total_of
+
+from autograd_cy._core.ops.registry import op
+
+cnp.import_array()
+
+
+# arrays
+
+cdef struct Layers:         # a dense array seen as rows of n elements
+    npy_intp rows, n
+
+
+cdef Layers layers_of(cnp.ndarray array, int ndim) noexcept:
+    """Of an array that is normalized over its last `ndim` dimensions."""
+    cdef Layers layers = Layers(1, 1)
+    cdef int axis, first = cnp.PyArray_NDIM(array) - ndim
+    for axis in range(first):
+        layers.rows *= cnp.PyArray_DIM(array, axis)
+    for axis in range(first, first + ndim):
+        layers.n *= cnp.PyArray_DIM(array, axis)
+    return layers
+
+
+cdef inline void *data_of(cnp.ndarray array) noexcept:
+    return NULL if array is None else cnp.PyArray_DATA(array)
+
+
+cdef cnp.ndarray moments(cnp.ndarray x, int code, int ndim):
+    """An array for a mean, or a scale, of each row."""
+    cdef npy_intp[64] dims
+    cdef int axis
+    for axis in range(cnp.PyArray_NDIM(x)):
+        dims[axis] = cnp.PyArray_DIM(x, axis) if axis < cnp.PyArray_NDIM(x) - ndim else 1
+    return new_array(code, cnp.PyArray_NDIM(x), dims)
+
+
+cdef tuple normalized(Tensor input, Tensor weight, Tensor bias, int ndim, double eps):
+    """The result, the means and the factors by which deviations from them were multiplied; the last two in float32 or 64."""
+    cdef int code = kernel_code(input.array)
+    cdef cnp.ndarray x = flat(input.array, code), y = new_array(code, cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x))
+    cdef cnp.ndarray w = None if weight is None else flat(weight.array, code)
+    cdef cnp.ndarray b = None if bias is None else flat(bias.array, code)
+    cdef cnp.ndarray means = moments(x, code, ndim), scales = moments(x, code, ndim)
+    cdef Layers of = layers_of(x, ndim)
+    if code == FLOAT32:
+        normalize_layers(<float *> data_of(x), <float *> data_of(w), <float *> data_of(b), <float *> data_of(y),
+                         <float *> data_of(means), <float *> data_of(scales), of.rows, of.n, eps)
+    else:
+        normalize_layers(<double *> data_of(x), <double *> data_of(w), <double *> data_of(b), <double *> data_of(y),
+                         <double *> data_of(means), <double *> data_of(scales), of.rows, of.n, eps)
+    return in_type(y, code_of(input.array)), means, scales
+
+
+# the node
+
+@cython.final
+cdef class NativeLayerNormBackward0(Node):
+    """The constants: the normalized sizes, eps, and what forward computed: the means and scales, until they are given up.
+
+    code0, code1: the types of input and parameters.
+    """
+
+    cdef tuple saved_names(self):
+        return ("input", "weight", "bias")
+
+    cdef tuple constant_names(self):
+        return ("normalized_shape",)
+
+    @property
+    def _saved_result1(self):
+        """The means."""
+        return self.kept(2)
+
+    @property
+    def _saved_result2(self):
+        """The reciprocal standard deviations."""
+        return self.kept(3)
+
+    cdef object kept(self, int k):
+        unpack(self, 0)                         # complains if it was given up
+        return new_tensor(in_type(<cnp.ndarray> self.constants[k], self.code1))
+
+    cdef int release_saved(self) except -1:
+        if len(<tuple> self.constants) > 2:
+            self.constants = (<tuple> self.constants)[:2]
+        return Node.release_saved(self)
+
+    cdef object vjp(self, object gradient, int i, bint reuse):
+        cdef cnp.ndarray g = <cnp.ndarray> gradient, out = None, x = saved_like(self, 0, g)
+        cdef cnp.ndarray w = None if self.saved1 is None else saved_array(self, 1)
+        cdef tuple constants = self.constants
+        cdef int code = kernel_code(x), ndim = len(<tuple> constants[0])
+        unpack(self, 2)                         # nothing reads the bias, but a changed one is an error in PyTorch, too
+        if reuse and code_of(g) == code:
+            out = g
+        g = flat(g, code)
+        if i == 0:
+            return in_type(input_gradient(g, flat(x, code), None if w is None else flat(w, code), constants, ndim, out),
+                           self.code0)
+        if i == 1:
+            return in_type(weight_gradient(g, flat(x, code), constants, ndim), self.code1)
+        return in_type(total_of(g.reshape((layers_of(g, ndim).rows,) + <tuple> constants[0]), code, 1, False), self.code1)
+
+    cdef object rule(self, object g, int i):
+        cdef int code = kernel_code((<Tensor> unpack(self, 0)).array)
+        g = g.to(dtype_of(code))
+        unpack(self, 2)
+        if i == 2:
+            return g.sum_to_size(self.constants[0]).to(dtype_of(self.code1))
+        z, scale = self.standardized(code)
+        if i == 1:
+            return (g * z).sum_to_size(self.constants[0]).to(dtype_of(self.code1))
+        if self.saved1 is not None:
+            g = g * unpack(self, 1).to(dtype_of(code))
+        return self.projected(g, z, scale).to(dtype_of(self.code0))
+
+    cdef object jvp(self, tuple tangents):
+        cdef int code = kernel_code((<Tensor> unpack(self, 0)).array)
+        cdef object total = None
+        x, w, b = [None if t is None else t.to(dtype_of(code)) for t in tangents]
+        z, scale = self.standardized(code)
+        if x is not None:
+            total = self.projected(x, z, scale)
+            if self.saved1 is not None:
+                total = total * unpack(self, 1).to(dtype_of(code))
+        if w is not None:
+            total = z * w if total is None else total + z * w
+        if b is not None:
+            total = b if total is None else total + b
+        return total.to(dtype_of(self.code0))
+
+    cdef object standardized(self, int code):
+        """(input - mean) * scale and the scale, as operations on the input in type `code`."""
+        cdef tuple dims = self.dims()
+        x = unpack(self, 0).to(dtype_of(code))
+        x = x - x.mean(dims, True)
+        scale = ((x * x).mean(dims, True) + <double> self.constants[1]).rsqrt()
+        return x * scale, scale
+
+    cdef object projected(self, object h, object z, object scale):
+        """The derivative of z by the input, which is symmetric, applied to h."""
+        cdef tuple dims = self.dims()
+        return (h - h.mean(dims, True) - z * (h * z).mean(dims, True)) * scale
+
+    cdef tuple dims(self):
+        return tuple(range(-len(<tuple> self.constants[0]), 0))
+
+
+cdef cnp.ndarray input_gradient(cnp.ndarray g, cnp.ndarray x, cnp.ndarray w, tuple constants, int ndim, cnp.ndarray out):
+    """In `out`, which may be g, or (None) in a new array."""
+    cdef int code = code_of(g)
+    cdef Layers of = layers_of(x, ndim)
+    cdef void *means = cnp.PyArray_DATA(<cnp.ndarray> constants[2])
+    cdef void *scales = cnp.PyArray_DATA(<cnp.ndarray> constants[3])
+    if out is None:
+        out = new_array(code, cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x))
+    if code == FLOAT32:
+        layer_gradient(<float *> data_of(g), <float *> data_of(x), <float *> data_of(w), <float *> means, <float *> scales,
+                       <float *> data_of(out), of.rows, of.n)
+    else:
+        layer_gradient(<double *> data_of(g), <double *> data_of(x), <double *> data_of(w), <double *> means,
+                       <double *> scales, <double *> data_of(out), of.rows, of.n)
+    return out
+
+
+cdef cnp.ndarray weight_gradient(cnp.ndarray g, cnp.ndarray x, tuple constants, int ndim):
+    cdef int code = code_of(g)
+    cdef Layers of = layers_of(x, ndim)
+    cdef cnp.ndarray out = new_array(code, ndim, cnp.PyArray_DIMS(x) + cnp.PyArray_NDIM(x) - ndim)
+    cdef void *means = cnp.PyArray_DATA(<cnp.ndarray> constants[2])
+    cdef void *scales = cnp.PyArray_DATA(<cnp.ndarray> constants[3])
+    if code == FLOAT32:
+        layer_weight_gradient(<float *> data_of(g), <float *> data_of(x), <float *> means, <float *> scales,
+                              <float *> data_of(out), of.rows, of.n)
+    else:
+        layer_weight_gradient(<double *> data_of(g), <double *> data_of(x), <double *> means, <double *> scales,
+                              <double *> data_of(out), of.rows, of.n)
+    return out
+
+
+# the checks
+
+cdef tuple sizes_argument(object value):
+    """normalized_shape as a tuple of ints."""
+    if not isinstance(value, (tuple, list)):
+        raise TypeError("layer_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, not "
+                        f"{type(value).__name__}")
+    for position, size in enumerate(value):
+        if isinstance(size, bool) or not hasattr(size, "__index__"):
+            raise TypeError("layer_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, but found element "
+                            f"of type {type(size).__name__} at pos {position}")
+    return tuple([size.__index__() for size in value])
+
+
+cdef int check_sizes(Tensor x, tuple sizes, Tensor weight, Tensor bias) except -1:
+    cdef tuple own = shape_of(x)
+    if not sizes:
+        raise RuntimeError("Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, "
+                           "but got normalized_shape = []")
+    for name, parameter in (("weight", weight), ("bias", bias)):
+        if parameter is not None and shape_of(<Tensor> parameter) != sizes:
+            raise RuntimeError(f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
+                               f"{list(shape_of(<Tensor> parameter))} and normalized_shape = {list(sizes)}")
+    if len(own) < len(sizes) or own[len(own) - len(sizes):] != sizes:
+        raise RuntimeError(f"Given normalized_shape={list(sizes)}, expected input with shape "
+                           f"[*, {', '.join(map(str, sizes))}], but got input of size{list(own)}")
+    return 0
+
+
+cdef int check_types(Tensor x, Tensor weight, Tensor bias) except -1:
+    """Parameters are of the input's type, or float32 for a float16 input."""
+    cdef int own = code_of(x.array)
+    cdef int w = -1 if weight is None else code_of(weight.array), b = -1 if bias is None else code_of(bias.array)
+    if not FLOAT16 <= own < COMPLEX64:
+        raise NotImplementedError(f"\"LayerNormKernelImpl\" not implemented for '{type_word(own)}'")
+    if w == own and b >= 0 and b != own:
+        raise RuntimeError(f"layer_norm(): expected scalar type {type_word(own)} but found {type_word(b)}")
+    if (w < 0 or w == own) and (b < 0 or b == own):
+        return 0
+    if (w >= 0 and w != FLOAT32) or (b >= 0 and b != FLOAT32):
+        raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float (layer_norm: the input is "
+                           f"{type_word(own)}; weight and bias must be of its type, or Float if that is Half)")
+    if own != FLOAT16:
+        raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype. (layer_norm: the input is "
+                           f"{type_word(own)}, weight or bias Float)")
+    return 0
+
+
+cdef double eps_argument(object value) except? -1:
+    if not isinstance(value, (int, float)):
+        raise TypeError(f"layer_norm(): argument 'eps' (position 5) must be float, not {type(value).__name__}")
+    return value
+
+
+# the operation
+
+@op(namespace="nn.functional")
+def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
+    """layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5) -> Tensor: mean 0 and variance 1.
+
+    (input - mean) / sqrt(variance + eps) * weight + bias, with mean and (biased) variance over the last dimensions, whose
+    sizes `normalized_shape` tells: those of weight and bias, too. RuntimeError if they don't fit. float16 is computed in
+    float32, and takes parameters of either type. Source: Ba, Kiros, Hinton, "Layer normalization" (2016).
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.layer_norm(ag.tensor([[1.0, 3.0], [0.0, 10.0]]), (2,))
+    tensor([[-1.0000,  1.0000],
+            [-1.0000,  1.0000]])
+    """
+    cdef Tensor x = tensor_argument(input, "layer_norm", "input", 1)
+    cdef tuple sizes = sizes_argument(normalized_shape)
+    cdef Tensor w = None if weight is None else tensor_argument(weight, "layer_norm", "weight", 3)
+    cdef Tensor b = None if bias is None else tensor_argument(bias, "layer_norm", "bias", 4)
+    cdef double number = eps_argument(eps)
+    cdef cnp.ndarray array, means, scales
+    cdef Node node
+    check_sizes(x, sizes, w, b)
+    check_types(x, w, b)
+    array, means, scales = normalized(x, w, b, len(sizes), number)
+    cdef Tensor y = new_tensor(array)
+    if not (is_wanted(x) or (w is not None and is_wanted(w)) or (b is not None and is_wanted(b))):
+        return y
+    node = new_node(NativeLayerNormBackward0, (sizes, number, means, scales))
+    node.code0 = code_of(x.array)
+    node.code1 = code_of(x.array) if w is None and b is None else code_of(b.array) if w is None else code_of(w.array)
+    save_input(node, 0, x)
+    if w is not None:
+        save_input(node, 1, w)
+    if b is not None:
+        save_input(node, 2, b)
+    return record_all(node, y, (x, w, b))

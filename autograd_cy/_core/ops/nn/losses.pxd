@@ -1,0 +1,15 @@
+"""What the loss functions share."""
+
+cimport numpy as cnp
+
+from autograd_cy._core.graph.tensor cimport Tensor
+
+cdef enum:
+    NONE = 0
+    MEAN = 1
+    SUM = 2
+
+cdef int reduction_of(object reduction, object size_average, object reduce) except -1
+cdef object reduced(object losses, int reduction)
+cdef int check_real(Tensor x, str kernel) except -1
+cdef cnp.ndarray number(double value, int code)

@@ -1,0 +1,27 @@
+"""nll_loss."""
+
+cimport numpy as cnp
+
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.kernels.nll_loops cimport Totals
+
+
+cdef class NllNode(Node):
+    """Of nll_loss, of its gradient, of cross_entropy. The constants: the sizes of the input. Slot 1: target, 2: weight."""
+    cdef long long ignore_index
+    cdef int reduction
+    cdef double total_weight
+
+    cdef cnp.ndarray gradient_array(self, cnp.ndarray g)
+    cdef cnp.ndarray weights(self)
+    cdef double divisor(self) noexcept
+    cdef Tensor gradient(self, Tensor g)
+    cdef Tensor loss(self, Tensor x)
+    cdef int note(self, Tensor target, Tensor weight, int reduction, long long ignore_index, double total_weight) except -1
+
+
+cdef int check_target(Tensor x, Tensor target) except -1
+cdef int check_weight(Tensor x, Tensor weight) except -1
+cdef cnp.ndarray total_loss(const Totals *totals, int reduction, int code)
+cdef object nll_loss_of(object input, object target, object weight, int reduction, long long ignore_index)

@@ -1,0 +1,213 @@
+"""nll_loss. It is linear in its input: the gradient of its gradient is the loss again."""
+
+import numpy as np
+
+cimport cython
+cimport numpy as cnp
+from numpy cimport npy_intp
+
+from autograd_cy._core.arrays.buffers cimport in_type
+from autograd_cy._core.arrays.dtypes cimport FLOAT32, INT64, UINT8, code_of, kernel_code, type_word
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.record cimport is_wanted, new_node, record, record2, shape_of, tangent_of, tensor_argument
+from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.nll_loops cimport Totals, picked, spread
+from autograd_cy._core.ops.nn.losses cimport MEAN, NONE, check_real, number, reduction_of
+from autograd_cy._core.runtime.modes cimport current_mode
+from autograd_cy._core.runtime.state cimport NO_GRAD
+
+from autograd_cy._core.ops.registry import op
+
+cnp.import_array()
+
+
+# the nodes
+
+cdef class NllNode(Node):
+    cdef cnp.ndarray gradient_array(self, cnp.ndarray g):
+        return spread(g, <tuple> self.constants, saved_array(self, 1), self.weights(), self.ignore_index,
+                      self.reduction == NONE, self.divisor())
+
+    cdef cnp.ndarray weights(self):
+        return None if self.saved2 is None else saved_array(self, 2)
+
+    cdef double divisor(self) noexcept:
+        """What the sum of the losses was divided by."""
+        return self.total_weight if self.reduction == MEAN else 1
+
+    cdef Tensor gradient(self, Tensor g):
+        """The gradient of the loss's input, recorded as one of `g` and (with gradient 0) of that input."""
+        cdef Tensor y, x = unpack(self, 0)
+        cdef NllNode node
+        unpack(self, 1)                        # complains if it was given up
+        y = new_tensor(self.gradient_array(g.array))
+        if not is_wanted(g) and (x is None or not is_wanted(x)):
+            return y
+        node = new_node(NllLoss2DBackwardBackward0 if len(self.constants) > 2 else NllLossBackwardBackward0,
+                        self.constants)
+        node.note(unpack(self, 1), unpack(self, 2), self.reduction, self.ignore_index, self.total_weight)
+        return record(node, y, g) if x is None else record2(node, y, g, x)
+
+    cdef Tensor loss(self, Tensor x):
+        return nll(x, unpack(self, 1), unpack(self, 2), self.reduction, self.ignore_index)
+
+    cdef int note(self, Tensor target, Tensor weight, int reduction, long long ignore_index, double total_weight) except -1:
+        save_input(self, 1, target)
+        if weight is not None:
+            save_input(self, 2, weight)
+        self.reduction, self.ignore_index, self.total_weight = reduction, ignore_index, total_weight
+        return 0
+
+    @property
+    def _saved_ignore_index(self):
+        return self.ignore_index
+
+    @property
+    def _saved_reduction(self):
+        """0 none, 1 mean, 2 sum"""
+        return self.reduction
+
+    @property
+    def _saved_total_weight(self):
+        cdef cnp.ndarray x = saved_array(self, 0)
+        return new_tensor(in_type(number(0 if self.reduction == NONE else self.total_weight, kernel_code(x)), code_of(x)))
+
+
+cdef class NllLoss(NllNode):
+    cdef tuple saved_names(self):
+        return ("self", "target", "weight")
+
+    cdef object vjp(self, object g, int i, bint reuse):
+        return self.gradient_array(g)
+
+    cdef object rule(self, object g, int i):
+        return self.gradient(g)
+
+    cdef object jvp(self, tuple tangents):
+        return self.loss(tangents[0])
+
+
+cdef class NllLossBackwardBackward(NllNode):
+    cdef tuple saved_names(self):
+        return (None, "target", "weight")
+
+    cdef object rule(self, object g, int i):
+        return self.loss(g) if i == 0 else new_tensor(np.zeros_like((<Tensor> g).array))
+
+    cdef object jvp(self, tuple tangents):
+        return None if tangents[0] is None else self.gradient(tangents[0])
+
+
+@cython.final
+cdef class NllLossBackward0(NllLoss):
+    pass
+
+
+@cython.final
+cdef class NllLoss2DBackward0(NllLoss):
+    pass
+
+
+@cython.final
+cdef class NllLossBackwardBackward0(NllLossBackwardBackward):
+    pass
+
+
+@cython.final
+cdef class NllLoss2DBackwardBackward0(NllLossBackwardBackward):
+    pass
+
+
+# the checks
+
+cdef int check_target(Tensor x, Tensor target) except -1:
+    """Refuse a target whose shape or type isn't that of one class number for each place in the input."""
+    cdef tuple sizes = shape_of(x), own = shape_of(target)
+    cdef int ndim = len(sizes), code = code_of(target.array)
+    if ndim == 0:
+        raise ValueError("Expected 1 or more dimensions (got 0)")
+    if ndim == 1 and own and own != (1,):
+        raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {own[0]}")
+    if ndim > 1 and own[:1] != sizes[:1]:
+        raise ValueError(f"Expected input batch_size ({sizes[0]}) to match target batch_size ({own[0] if own else 1}).")
+    if ndim <= 2 and len(own) > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if ndim > 2 and own[1:] != sizes[2:]:
+        raise RuntimeError(f"Expected target size {[sizes[0], *sizes[2:]]}, got {list(own)}; size mismatch (got input: "
+                           f"{list(sizes)} , target: {list(own)}")
+    if code != INT64 and (code != UINT8 or ndim > 2):
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {type_word(code)} "
+                           f"(expected scalar type Long but found {type_word(code)})")
+    return 0
+
+
+cdef int check_weight(Tensor x, Tensor weight) except -1:
+    """Refuse a weight that isn't one number of the input's type for each class, or whose gradient is wanted."""
+    cdef npy_intp classes = cnp.PyArray_DIM(x.array, 1 if cnp.PyArray_NDIM(x.array) > 1 else 0)
+    if shape_of(weight) != (classes,):
+        if cnp.PyArray_NDIM(x.array) > 2:
+            raise RuntimeError("weight tensor should be defined either for all or no classes")
+        raise RuntimeError(f"weight tensor should be defined either for all {classes} classes or no classes but got weight "
+                           f"tensor of shape: {list(shape_of(weight))}")
+    if code_of(weight.array) != code_of(x.array):
+        raise RuntimeError(f"expected scalar type {type_word(code_of(x.array))} but found "
+                           f"{type_word(code_of(weight.array))}")
+    if (weight.needs_grad and not current_mode() & NO_GRAD) or tangent_of(weight) is not None:
+        raise RuntimeError("The function 'nll_loss_forward' is not differentiable with respect to argument 'weight'. "
+                           "This input cannot have requires_grad True.")
+    return 0
+
+
+# the operation
+
+cdef cnp.ndarray total_loss(const Totals *totals, int reduction, int code):
+    """The mean or the sum of the losses, in the type `code`."""
+    cdef double loss = totals.loss / totals.weight if reduction == MEAN else totals.loss
+    return in_type(number(loss, max(code, <int> FLOAT32)), code)
+
+
+cdef Tensor nll(Tensor x, Tensor target, Tensor weight, int reduction, long long ignore_index):
+    """nll_loss after the checks."""
+    cdef Totals totals
+    cdef cnp.ndarray losses = picked(x.array, target.array, None if weight is None else weight.array, ignore_index,
+                                     reduction == NONE, &totals)
+    cdef Tensor y = new_tensor(losses if reduction == NONE else total_loss(&totals, reduction, code_of(x.array)))
+    cdef NllNode node
+    if not is_wanted(x):
+        return y
+    node = new_node(NllLoss2DBackward0 if cnp.PyArray_NDIM(x.array) > 2 else NllLossBackward0, shape_of(x))
+    save_input(node, 0, x)
+    node.note(target, weight, reduction, ignore_index, totals.weight)
+    return record(node, y, x)
+
+
+cdef object nll_loss_of(object input, object target, object weight, int reduction, long long ignore_index):
+    cdef Tensor x = tensor_argument(input, "nll_loss", "input", 1), t = tensor_argument(target, "nll_loss", "target", 2)
+    cdef Tensor w = None if weight is None else tensor_argument(weight, "nll_loss", "weight", 3)
+    cdef int ndim = cnp.PyArray_NDIM(x.array)
+    check_target(x, t)
+    check_real(x, "nll_loss_out_frame")
+    if w is not None:
+        check_weight(x, w)
+    if ndim < 3 or ndim == 4:
+        return nll(x, t, w, reduction, ignore_index)
+    sizes = shape_of(x)
+    inner = t.array.size // max(sizes[0], 1)
+    y = nll(x.reshape(sizes[0], sizes[1], 1, inner), t.reshape(sizes[0], 1, inner), w, reduction, ignore_index)
+    return y.reshape(shape_of(t)) if reduction == NONE else y
+
+
+@op(namespace="nn.functional")
+def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
+    """nll_loss(input, target, weight=None, ignore_index=-100, reduction='mean') -> Tensor: the negative log likelihood.
+
+    `input` holds log probabilities of C classes, (N, C) or (C,) or (N, C, d1, ...), `target` class numbers, of that shape
+    without C, `weight` a weight for each class. The loss of one is -weight[target] * input[target], or 0 where the target
+    is `ignore_index`; reduction 'none' gives them all, 'sum' their sum, 'mean' that divided by the sum of the weights.
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.nll_loss(ag.tensor([[-1.0, -3.0], [-2.0, -4.0]]), ag.tensor([0, 1]))
+    tensor(2.5000)
+    """
+    return nll_loss_of(input, target, weight, reduction_of(reduction, size_average, reduce), ignore_index)

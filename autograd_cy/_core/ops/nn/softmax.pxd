@@ -1,0 +1,5 @@
+"""softmax, log_softmax and logsumexp."""
+
+from autograd_cy._core.graph.tensor cimport Tensor
+
+cdef int check_type(Tensor x, int dim, str operation) except -1

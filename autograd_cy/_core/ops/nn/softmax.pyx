@@ -1,0 +1,264 @@
+"""softmax, log_softmax and logsumexp."""
+
+import warnings
+
+import numpy as np
+
+cimport cython
+cimport numpy as cnp
+from numpy cimport npy_intp
+
+from autograd_cy._core.arrays.buffers cimport cast, dense_copy, is_flat, new_array
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, as_dtype, code_of, to_inexact, type_word
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.record cimport as_tensor, is_wanted, new_node, record
+from autograd_cy._core.graph.saved cimport save_output, saved_like, unpack
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.reduction_loops cimport Dims, count_along, reduced_sizes
+from autograd_cy._core.kernels.softmax_loops cimport log_sum_exp, normalize, normalize_gradient
+from autograd_cy._core.ops.reductions.reduction_node cimport (
+    SAVES_INPUT, SAVES_OUTPUT, WeightedReduction, dim_tuple, dims_of, enter_reduction, one_dim)
+
+from autograd_cy._core.ops.registry import op
+
+cnp.import_array()
+
+# arrays
+
+cdef struct Layout:         # a dense array seen as (outer, n, inner)
+    npy_intp outer, n, inner
+
+
+cdef Layout layout_of(cnp.ndarray array, int dim) noexcept:
+    cdef Layout layout = Layout(1, 1, 1)
+    cdef int axis
+    for axis in range(cnp.PyArray_NDIM(array)):
+        if axis < dim:
+            layout.outer *= cnp.PyArray_DIM(array, axis)
+        elif axis == dim:
+            layout.n = cnp.PyArray_DIM(array, axis)
+        else:
+            layout.inner *= cnp.PyArray_DIM(array, axis)
+    return layout
+
+
+cdef inline cnp.ndarray dense(cnp.ndarray array):
+    return array if is_flat(array) else dense_copy(array)
+
+
+cdef cnp.ndarray normalized(cnp.ndarray array, int dim, bint logarithmic):
+    """softmax or log_softmax of floats; float16 is computed in float32."""
+    cdef int code = code_of(array)
+    if code == FLOAT16:
+        return cast(normalized(cast(array, FLOAT32), dim, logarithmic), FLOAT16)
+    cdef cnp.ndarray x = dense(array), y = new_array(code, cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x))
+    cdef Layout of = layout_of(x, dim)
+    cdef void *p = cnp.PyArray_DATA(x)
+    cdef void *q = cnp.PyArray_DATA(y)
+    if code == FLOAT32:
+        normalize(<float *> p, <float *> q, of.outer, of.n, of.inner, logarithmic)
+    else:
+        normalize(<double *> p, <double *> q, of.outer, of.n, of.inner, logarithmic)
+    return y
+
+
+cdef cnp.ndarray gradient_of(cnp.ndarray gradient, cnp.ndarray result, int dim, bint logarithmic, bint ours):
+    """The gradient for the input of softmax or log_softmax, written over the incoming one if that is ours alone.
+
+    float16 is computed in float32.
+    """
+    cdef int code = code_of(gradient)
+    if code == FLOAT16:
+        return cast(gradient_of(cast(gradient, FLOAT32), cast(result, FLOAT32), dim, logarithmic, False), FLOAT16)
+    cdef cnp.ndarray g = dense(gradient), y = dense(result)
+    cdef cnp.ndarray out = g if ours or g is not gradient else new_array(code, cnp.PyArray_NDIM(g), cnp.PyArray_DIMS(g))
+    cdef Layout of = layout_of(g, dim)
+    cdef void *p = cnp.PyArray_DATA(g)
+    cdef void *q = cnp.PyArray_DATA(y)
+    cdef void *r = cnp.PyArray_DATA(out)
+    if code == FLOAT32:
+        normalize_gradient(<float *> p, <float *> q, <float *> r, of.outer, of.n, of.inner, logarithmic)
+    else:
+        normalize_gradient(<double *> p, <double *> q, <double *> r, of.outer, of.n, of.inner, logarithmic)
+    return out
+
+
+# softmax and log_softmax
+
+cdef class Normalization(Node):
+    """The constants: dim."""
+
+    cdef tuple saved_names(self):
+        return (None, None, "result")
+
+    cdef tuple constant_names(self):
+        return ("dim",)
+
+
+@cython.final
+cdef class SoftmaxBackward0(Normalization):
+    cdef object vjp(self, object g, int i, bint reuse):
+        return gradient_of(<cnp.ndarray> g, saved_like(self, 2, <cnp.ndarray> g), self.constants[0], False, reuse)
+
+    cdef object rule(self, object g, int i):
+        y = unpack(self, 2)
+        return y * (g - (g * y).sum(self.constants[0], True))
+
+    cdef object jvp(self, tuple tangents):
+        return self.rule(tangents[0], 0)            # the Jacobian is symmetric
+
+
+@cython.final
+cdef class LogSoftmaxBackward0(Normalization):
+    cdef object vjp(self, object g, int i, bint reuse):
+        return gradient_of(<cnp.ndarray> g, saved_like(self, 2, <cnp.ndarray> g), self.constants[0], True, reuse)
+
+    cdef object rule(self, object g, int i):
+        return g - unpack(self, 2).exp() * g.sum(self.constants[0], True)
+
+    cdef object jvp(self, tuple tangents):
+        return tangents[0] - (unpack(self, 2).exp() * tangents[0]).sum(self.constants[0], True)
+
+
+cdef int check_type(Tensor x, int dim, str operation) except -1:
+    """Refuse what isn't of a real floating point type."""
+    if not FLOAT16 <= code_of(x.array) < COMPLEX64:
+        last = "lastdim_" if dim + 1 >= cnp.PyArray_NDIM(x.array) else ""
+        raise NotImplementedError(f"\"{operation}_{last}kernel_impl\" not implemented for '{type_word(code_of(x.array))}'")
+    return 0
+
+
+cdef Tensor normalization(object node_class, object input, object dim, object wanted, bint logarithmic):
+    cdef str operation = "log_softmax" if logarithmic else "softmax"
+    cdef Tensor x = as_tensor(input, operation)
+    cdef int ndim = cnp.PyArray_NDIM(x.array), d = one_dim(dim, ndim, operation)
+    if wanted is not None and as_dtype(wanted).code != code_of(x.array):
+        x = input.to(wanted)
+    check_type(x, d, operation)
+    cdef Tensor y = new_tensor(normalized(x.array, d, logarithmic))
+    cdef Node node
+    if not is_wanted(x):
+        return y
+    node = new_node(node_class, (d,))
+    save_output(node, y)
+    return record(node, y, x)
+
+
+@op(methods=("softmax",))
+def softmax(input, dim, dtype=None):
+    """softmax(input, dim, dtype=None) -> Tensor: exp(input) divided by its sum along `dim`.
+
+    For floating point types; with `dtype` the input is converted first.
+
+    >>> import autograd_cy as ag
+    >>> ag.softmax(ag.tensor([0.0, 0.0]), dim=0)
+    tensor([0.5000, 0.5000])
+    """
+    return normalization(SoftmaxBackward0, input, dim, dtype, False)
+
+
+@op(methods=("log_softmax",))
+def log_softmax(input, dim, dtype=None):
+    """log_softmax(input, dim, dtype=None) -> Tensor: the logarithm of softmax, exact where softmax is near 0 or 1.
+
+    For floating point types; with `dtype` the input is converted first.
+
+    >>> import autograd_cy as ag
+    >>> ag.log_softmax(ag.tensor([1000.0, 0.0]), dim=0)
+    tensor([    0., -1000.])
+    """
+    return normalization(LogSoftmaxBackward0, input, dim, dtype, True)
+
+
+# logsumexp
+
+@cython.final
+cdef class LogsumexpBackward0(WeightedReduction):
+    cdef tuple saved_names(self):
+        return ("self", None, "result")
+
+    cdef tuple constant_names(self):
+        return ("dim", "keepdim")
+
+    cdef object weights(self):
+        return (unpack(self, 0) - self.spread(unpack(self, 2))).exp().conj()
+
+
+cdef cnp.ndarray log_of_sum(cnp.ndarray array, Dims dims, bint keepdim):
+    """Of floats; float16 is computed in float32."""
+    cdef int code = code_of(array), ndim = cnp.PyArray_NDIM(array)
+    if code == FLOAT16:
+        return cast(log_of_sum(cast(array, FLOAT32), dims, keepdim), FLOAT16)
+    cdef list order = [d for d in range(ndim) if not dims >> d & 1] + [d for d in range(ndim) if dims >> d & 1]
+    cdef cnp.ndarray x = dense(array.transpose(order))
+    cdef tuple sizes = reduced_sizes(array, dims, keepdim)
+    cdef cnp.ndarray y = np.empty(sizes, array.dtype)
+    cdef npy_intp n = count_along(array, dims)
+    if code == FLOAT32:
+        log_sum_exp(<float *> cnp.PyArray_DATA(x), <float *> cnp.PyArray_DATA(y), cnp.PyArray_SIZE(y), n)
+    else:
+        log_sum_exp(<double *> cnp.PyArray_DATA(x), <double *> cnp.PyArray_DATA(y), cnp.PyArray_SIZE(y), n)
+    return y
+
+
+cdef cnp.ndarray complex_log_of_sum(cnp.ndarray array, Dims dims, bint keepdim):
+    """The same of complex numbers, shifted by the largest real part."""
+    cdef tuple axes = dim_tuple(dims) if cnp.PyArray_NDIM(array) else ()
+    top = np.asarray(array.real.max(axes, keepdims=True, initial=-np.inf))
+    top[~np.isfinite(top)] = 0
+    with np.errstate(all="ignore"):
+        result = np.log(np.exp(array - top).sum(axes, keepdims=True)) + top
+    return np.asarray(result).reshape(reduced_sizes(array, dims, keepdim))
+
+
+@op(methods=("logsumexp",))
+def logsumexp(input, dim, keepdim=False):
+    """logsumexp(input, dim, keepdim=False) -> Tensor: log(sum(exp(input))) along `dim`, one dimension or several.
+
+    Of nothing it is -inf. Integers become floats.
+
+    >>> import autograd_cy as ag
+    >>> ag.logsumexp(ag.tensor([1000.0, 0.0]), dim=0)
+    tensor(1000.)
+    """
+    cdef Tensor x = as_tensor(input, "logsumexp")
+    cdef Dims dims = dims_of(dim, cnp.PyArray_NDIM(x.array), "logsumexp")
+    cdef int own = code_of(x.array), code = to_inexact(own)
+    cdef cnp.ndarray array = x.array if own == code else cast(x.array, code)
+    cdef Tensor y = new_tensor((complex_log_of_sum if code >= COMPLEX64 else log_of_sum)(array, dims, keepdim))
+    if not is_wanted(x):
+        return y
+    return enter_reduction(LogsumexpBackward0, (dim_tuple(dims), keepdim), x, y, SAVES_INPUT | SAVES_OUTPUT)
+
+
+# as functions of neural networks
+
+cdef object implicit_dim(Tensor x, object dim, str operation):
+    """The dimension that PyTorch's nn.functional takes where none is given."""
+    if dim is not None:
+        return dim
+    warnings.warn(f"Implicit dimension choice for {operation} has been deprecated. Change the call to include dim=X as an "
+                  "argument.", UserWarning)
+    return 0 if cnp.PyArray_NDIM(x.array) in (0, 1, 3) else 1
+
+
+@op(name="softmax", namespace="nn.functional")
+def functional_softmax(input, dim=None, _stacklevel=3, dtype=None):
+    """softmax(input, dim, dtype=None) -> Tensor: exp(input) divided by its sum along `dim`.
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.softmax(ag.tensor([0.0, 0.0]), dim=0)
+    tensor([0.5000, 0.5000])
+    """
+    return softmax(input, implicit_dim(as_tensor(input, "softmax"), dim, "softmax"), dtype)
+
+
+@op(name="log_softmax", namespace="nn.functional")
+def functional_log_softmax(input, dim=None, _stacklevel=3, dtype=None):
+    """log_softmax(input, dim, dtype=None) -> Tensor: the logarithm of softmax, exact where softmax is near 0 or 1.
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.log_softmax(ag.tensor([1000.0, 0.0]), dim=0)
+    tensor([    0., -1000.])
+    """
+    return log_softmax(input, implicit_dim(as_tensor(input, "log_softmax"), dim, "log_softmax"), dtype)

@@ -1,0 +1,73 @@
+"""The argument `out=` of public operations: the result written into a tensor that is given (knows no operation).
+
+Operations don't have the parameter; the step of NOTE [Overrides] comes here when a call with it has failed.
+"""
+
+cimport numpy as cnp
+
+from autograd_cy._core.arrays.dtypes cimport check_cast, code_of
+from autograd_cy._core.arrays.orders cimport copy_in_order
+from autograd_cy._core.graph.tensor cimport (
+    Tensor, TensorExtras, count_write, extras_of_tensor, new_tensor, version_of, wants_grad)
+from autograd_cy._core.runtime.inference cimport check_write
+from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes
+from autograd_cy._core.runtime.state cimport NO_GRAD, OP_HOOKS, thread_state
+
+cnp.import_array()
+
+
+cdef object call_into(object function, tuple args, dict kwargs):
+    """function(*args, **kwargs) without `out`, copied into `out`, which is returned. Refused where it would be recorded."""
+    cdef str name = function.__name__
+    cdef object out = kwargs.pop("out"), result
+    cdef Extent extent
+    if out is None:
+        return function(*args, **kwargs)
+    if not isinstance(out, Tensor):
+        raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
+    if not current_mode() & NO_GRAD and any_wanted((out, args, tuple(kwargs.values()))):
+        raise RuntimeError(f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of "
+                           "the arguments requires grad. Call it without out=, or under no_grad().")
+    if (<Tensor> out).inference:
+        check_write(True, name)
+    extent = enter_modes(NO_GRAD, 0)
+    try:
+        result = function(*args, **kwargs)
+        if not isinstance(result, Tensor):
+            raise TypeError(f"{name}(): out= is for operations with one result, this one gives a {type(result).__name__}")
+        check_cast(code_of((<Tensor> result).array), code_of((<Tensor> out).array))
+        thread_state().mode &= ~OP_HOOKS        # the copy is no operation of its own
+        if out.shape != result.shape:
+            if out.numel():
+                raise RuntimeError(f"{name}(): expected out= of shape {list(result.shape)} (or without elements), got "
+                                   f"{list(out.shape)}")
+            return take_over(<Tensor> out, <Tensor> result, name)
+        return out.copy_(result)
+    finally:
+        leave_modes(extent)
+
+
+cdef Tensor take_over(Tensor out, Tensor result, str name):
+    """Give a tensor without elements those of the result, and its tangent: case 7 of NOTE [All or nothing]."""
+    cdef Tensor fresh = new_tensor(copy_in_order(result.array, code_of(out.array)))
+    (<object> fresh).copy_(result)
+    cdef TensorExtras made = fresh.extras
+    if made is not None:
+        extras_of_tensor(out)
+    count_write(out, name)
+    out.array = fresh.array
+    if out.extras is not None:
+        out.extras.tangent = None if made is None else made.tangent
+        out.extras.tangent_level = 0 if made is None else made.tangent_level
+        out.extras.tangent_version = version_of(out)
+    return out
+
+
+cdef bint any_wanted(object values):
+    for value in values:
+        if isinstance(value, Tensor):
+            if wants_grad(<Tensor> value):
+                return True
+        elif isinstance(value, (tuple, list)) and any_wanted(value):
+            return True
+    return False

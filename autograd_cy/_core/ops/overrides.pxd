@@ -1,0 +1,6 @@
+"""The override protocol: objects and subclasses of Tensor that define `__torch_function__`."""
+
+from autograd_cy._core.graph.tensor cimport UnaryFunction
+
+cdef UnaryFunction aliased              # ops/indexing/slicing.pyx fills it in
+cdef object declined(str name, object left, object right)

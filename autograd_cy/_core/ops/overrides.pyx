@@ -1,0 +1,497 @@
+"""The override protocol: objects that define `__torch_function__`, and subclasses of Tensor.
+
+NOTE [Overrides]
+An operation called with such an object hands the call over: x.__torch_function__(function, types, args, kwargs). Calls
+on Tensors must not pay for it, so nothing looks at the arguments of a call that works:
+  1. An object that is no Tensor makes the operation fail, before anything is changed. Each public operation is entered by
+     way of a step (put into the vectorcall slot of the function) which looks for such objects in the arguments when it
+     has failed, and if there are any, calls them instead.
+  2. A subclass of Tensor is taken for a Tensor. The first one that is defined arms the steps (`arm`): from then on they
+     look at the types of the arguments beforehand, and so do the operators; the facade's own methods get a step, too.
+  3. A class that has Tensor's own `__torch_function__` is not asked: the operation runs as it does on Tensors, and its
+     results are moved into the class (`in_class`). One that has `_disabled_torch_function_impl` is a Tensor.
+  4. The same step answers for keywords that no operation has a parameter for: `out=`, `axis=` and others (keywords.pyx).
+  5. An operator that declines an operand looks, too, before it leaves the other operand to try.
+"""
+
+import functools
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF, Py_XDECREF
+
+from autograd_cy._core.arrays.conversions cimport check_depth
+cimport autograd_cy._core.graph.tensor as tensor_module
+from autograd_cy._core.graph.tensor cimport (
+    ADD, AND, DIV, EQ, GE, GT, ITEM, LE, LT, MATMUL, MUL, NE, OPERATORS, OR, POW, RDIV, RSUB, SUB, XOR, BinaryFunction, Tensor,
+    TensorBase, UnaryFunction, extend, moved_into, new_tensor, share_version, tensor_type)
+from autograd_cy._core.ops.keywords cimport called_otherwise, has_another_meaning
+
+cdef extern from *:
+    """
+    typedef PyObject *(*autograd_cy_hand_over)(PyObject *, PyObject **, size_t, PyObject *, vectorcallfunc);
+    typedef PyObject *(*autograd_cy_failed)(PyObject *, PyObject **, size_t, PyObject *);
+    typedef PyObject *(*autograd_cy_binary)(PyObject *, PyObject *);
+    typedef PyObject *(*autograd_cy_unary)(PyObject *);
+    static vectorcallfunc originals[8];
+    static autograd_cy_hand_over with_subclasses = NULL;
+    static autograd_cy_failed failed = NULL;
+    static int armed = 0;
+    static PyTypeObject *plain_type = NULL;
+
+    static int is_subclass(PyObject *x) {
+        return Py_TYPE(x) != plain_type && PyType_IsSubtype(Py_TYPE(x), plain_type);
+    }
+
+    /* Whether a subclass of Tensor is among n arguments, or in a list or tuple among them. */
+    static int any_subclass(PyObject *const *args, Py_ssize_t n) {
+        Py_ssize_t i, k;
+        for (i = 0; i < n; i++) {
+            if (Py_TYPE(args[i]) == plain_type) continue;
+            if (PyList_CheckExact(args[i]) || PyTuple_CheckExact(args[i])) {
+                for (k = 0; k < PySequence_Fast_GET_SIZE(args[i]); k++)
+                    if (is_subclass(PySequence_Fast_GET_ITEM(args[i], k))) return 1;
+            }
+            else if (is_subclass(args[i])) return 1;
+        }
+        return 0;
+    }
+
+    #define STEP(k) static PyObject *step_##k(PyObject *function, PyObject *const *args, size_t n, PyObject *names) { \\
+        PyObject *result; \\
+        if (armed && any_subclass(args, PyVectorcall_NARGS(n) + (names == NULL ? 0 : PyTuple_GET_SIZE(names)))) \\
+            return with_subclasses(function, (PyObject **) args, n, names, originals[k]); \\
+        result = originals[k](function, args, n, names); \\
+        return result != NULL ? result : failed(function, (PyObject **) args, n, names); \\
+    }
+    STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7)
+    static vectorcallfunc steps[8] = {step_0, step_1, step_2, step_3, step_4, step_5, step_6, step_7};
+
+    static vectorcallfunc *vectorcall_slot(PyObject *function) {
+        Py_ssize_t offset = Py_TYPE(function)->tp_vectorcall_offset;
+        return offset > 0 ? (vectorcallfunc *) ((char *) function + offset) : NULL;
+    }
+
+    /* Functions of one calling convention share their original entry, and so a step. 0 if there is no step left. */
+    static int put_step(PyObject *function) {
+        vectorcallfunc *slot = vectorcall_slot(function);
+        int k;
+        if (slot == NULL || *slot == NULL) return 0;
+        for (k = 0; k < 8; k++) {
+            if (*slot == steps[k]) return 1;
+            if (originals[k] == NULL) originals[k] = *slot;
+            if (originals[k] == *slot) { *slot = steps[k]; return 1; }
+        }
+        return 0;
+    }
+
+    /* What takes the place of the operators that tensor.pxd declares. */
+    static autograd_cy_binary plain_operators[32];
+    static autograd_cy_unary plain_signs[2];
+    static PyObject *(*operated)(int, PyObject *, PyObject *) = NULL;
+    static PyObject *(*signed_)(int, PyObject *) = NULL;
+
+    #define OPERATOR(k) static PyObject *operator_##k(PyObject *a, PyObject *b) { \\
+        PyObject *both[2] = {a, b}; \\
+        return any_subclass(both, 2) ? operated(k, a, b) : plain_operators[k](a, b); \\
+    }
+    OPERATOR(0) OPERATOR(1) OPERATOR(2) OPERATOR(3) OPERATOR(4) OPERATOR(5) OPERATOR(6) OPERATOR(7)
+    OPERATOR(8) OPERATOR(9) OPERATOR(10) OPERATOR(11) OPERATOR(12) OPERATOR(13) OPERATOR(14) OPERATOR(15)
+    OPERATOR(16) OPERATOR(17) OPERATOR(18) OPERATOR(19) OPERATOR(20) OPERATOR(21) OPERATOR(22) OPERATOR(23)
+    OPERATOR(24) OPERATOR(25) OPERATOR(26) OPERATOR(27) OPERATOR(28) OPERATOR(29) OPERATOR(30) OPERATOR(31)
+    static autograd_cy_binary stepped_operators[32] = {
+        operator_0, operator_1, operator_2, operator_3, operator_4, operator_5, operator_6, operator_7,
+        operator_8, operator_9, operator_10, operator_11, operator_12, operator_13, operator_14, operator_15,
+        operator_16, operator_17, operator_18, operator_19, operator_20, operator_21, operator_22, operator_23,
+        operator_24, operator_25, operator_26, operator_27, operator_28, operator_29, operator_30, operator_31};
+
+    static PyObject *negative_step(PyObject *a) { return is_subclass(a) ? signed_(0, a) : plain_signs[0](a); }
+    static PyObject *invert_step(PyObject *a) { return is_subclass(a) ? signed_(1, a) : plain_signs[1](a); }
+    """
+    ctypedef PyObject *(*vectorcallfunc)(PyObject *, PyObject **, size_t, PyObject *)
+    ctypedef PyObject *(*WithSubclasses "autograd_cy_hand_over")(
+        PyObject *, PyObject **, size_t, PyObject *, vectorcallfunc) except NULL
+    ctypedef PyObject *(*Failed "autograd_cy_failed")(PyObject *, PyObject **, size_t, PyObject *) except NULL
+    WithSubclasses with_subclasses
+    Failed failed
+    int armed
+    void *plain_type
+    bint put_step(object function)
+    BinaryFunction *plain_operators
+    BinaryFunction *stepped_operators
+    UnaryFunction *plain_signs
+    object (*operated)(int, object, object)
+    object (*signed_)(int, object)
+    object negative_step(object)
+    object invert_step(object)
+
+cdef extern from "Python.h":
+    Py_ssize_t PyVectorcall_NARGS(size_t)
+    bint PyErr_ExceptionMatches(object)
+    void PyErr_Fetch(PyObject **, PyObject **, PyObject **)
+    void PyErr_Restore(PyObject *, PyObject *, PyObject *)
+
+switched_off = ContextVar("autograd_cy overrides of subclasses", default=False)
+
+cdef object default_override = None        # Tensor's own
+cdef dict functions = {}                   # name -> the public function of that name, for operators
+cdef dict facade_methods = {}              # name -> a method of Tensor that is no operation
+
+# The operations that stand for the operators; of the reflected ones, with the operands in their order.
+cdef dict operations = {
+    ADD: "add", SUB: "sub", MUL: "mul", DIV: "div", RSUB: "sub", RDIV: "div", POW: "pow", MATMUL: "matmul",
+    EQ: "eq", NE: "ne", LT: "lt", LE: "le", GT: "gt", GE: "ge",
+    AND: "bitwise_and", OR: "bitwise_or", XOR: "bitwise_xor", ITEM: "getitem"}
+
+
+# the steps
+
+cdef PyObject *call_with_subclasses(PyObject *function, PyObject **args, size_t n, PyObject *names,
+                                    vectorcallfunc original) except NULL:
+    """Cases 2 and 3 of NOTE [Overrides]: a call that has a subclass of Tensor among its arguments."""
+    cdef list found = overriding(arguments_of(args, n, names), True)
+    cdef object cls = class_of_results(found)
+    cdef PyObject *result
+    if found and cls is None:
+        return handed_over(function, found, args, n, names)
+    result = original(function, args, n, names)
+    if result == NULL:
+        result = call_failed(function, args, n, names)
+    if cls is None:
+        return result
+    value = <object> result
+    Py_XDECREF(result)
+    value = in_class(value, cls)
+    Py_INCREF(value)
+    return <PyObject *> value
+
+
+cdef PyObject *call_failed(PyObject *function, PyObject **args, size_t n, PyObject *names) except NULL:
+    """Cases 1 and 4: the result of a call that others take over; else NULL, the exception untouched."""
+    cdef PyObject *error = NULL
+    cdef PyObject *value = NULL
+    cdef PyObject *trace = NULL
+    cdef list found
+    cdef bint is_about_arguments
+    if not PyErr_ExceptionMatches(Exception):
+        return NULL
+    cdef bint misfits = names != NULL and PyErr_ExceptionMatches(TypeError)
+    is_about_arguments = PyErr_ExceptionMatches(TypeError)
+    PyErr_Fetch(&error, &value, &trace)
+    if misfits and has_another_meaning(<object> function, <tuple> names):
+        Py_XDECREF(error)
+        Py_XDECREF(value)
+        Py_XDECREF(trace)
+        return called_again(<object> function, arguments_of(args, n, names), <tuple> names)
+    try:
+        found = overriding(arguments_of(args, n, names), False)
+    except BaseException:
+        found = []
+    if not found:
+        if is_about_arguments:
+            explain_arguments(function, n, names, &value)
+        PyErr_Restore(error, value, trace)
+        return NULL
+    Py_XDECREF(error)
+    Py_XDECREF(value)
+    Py_XDECREF(trace)
+    return handed_over(function, found, args, n, names)
+
+
+cdef int explain_arguments(PyObject *function, size_t n, PyObject *names, PyObject **value) except -1:
+    """Put a better message in the place of an error's that the arguments themselves are the reason of."""
+    from autograd_cy._core.runtime.argument_errors import explained
+
+    if value[0] == NULL:
+        return 0
+    keywords = () if names == NULL else <tuple> names
+    message = explained(<object> function, PyVectorcall_NARGS(n), keywords, str(<object> value[0]))
+    if message is not None:
+        Py_XDECREF(value[0])
+        Py_INCREF(message)
+        value[0] = <PyObject *> message
+    return 0
+
+
+cdef PyObject *handed_over(PyObject *function, list found, PyObject **args, size_t n, PyObject *names) except NULL:
+    cdef list arguments = arguments_of(args, n, names)
+    cdef tuple keys = () if names == NULL else <tuple> names
+    cdef Py_ssize_t n_args = len(arguments) - len(keys)
+    result = hand_over(<object> function, found, tuple(arguments[:n_args]), dict(zip(keys, arguments[n_args:])))
+    Py_INCREF(result)
+    return <PyObject *> result
+
+
+cdef PyObject *called_again(object function, list arguments, tuple names) except NULL:
+    cdef Py_ssize_t n_args = len(arguments) - len(names)
+    result = called_otherwise(function, tuple(arguments[:n_args]), dict(zip(names, arguments[n_args:])))
+    Py_INCREF(result)
+    return <PyObject *> result
+
+
+cdef list arguments_of(PyObject **args, size_t n, PyObject *names):
+    cdef Py_ssize_t i, total = PyVectorcall_NARGS(n) + (0 if names == NULL else len(<tuple> names))
+    return [<object> args[i] for i in range(total)]
+
+
+# who takes over
+
+cdef list overriding(object arguments, bint tensors):
+    """The arguments that take over, and those in lists and tuples: one of each type, a subclass before its base."""
+    cdef list found = []
+    for x in arguments:
+        if type(x) is list or type(x) is tuple:
+            for item in x:
+                add_overriding(found, item, tensors)
+        else:
+            add_overriding(found, x, tensors)
+    return found
+
+
+cdef int add_overriding(list found, object x, bint tensors) except -1:
+    cdef int place
+    if type(x) is Tensor or isinstance(x, type) or (isinstance(x, Tensor) and not tensors):
+        return 0
+    override = getattr(type(x), "__torch_function__", None)
+    if override is None or override is disabled_torch_function:
+        return 0
+    if isinstance(x, Tensor) and switched_off.get():
+        return 0
+    for place in range(len(found)):
+        if type(found[place]) is type(x):
+            return 0
+        if isinstance(x, type(found[place])):
+            found.insert(place, x)
+            return 0
+    found.append(x)
+    return 0
+
+
+cdef object class_of_results(list found):
+    """The class of the results, if those that take over leave it at that: case 3; else None."""
+    if not found:
+        return None
+    cls = type(found[0])
+    override = getattr(cls, "__torch_function__")
+    if getattr(override, "__func__", override) is not default_override:
+        return None
+    return cls if all([issubclass(cls, type(x)) for x in found]) else None
+
+
+cdef object hand_over(object function, list found, tuple args, dict kwargs):
+    """Ask one after the other; TypeError if all return NotImplemented."""
+    result = answer_of(function, found, args, kwargs)
+    if result is not NotImplemented:
+        return result
+    name = getattr(function, "__name__", repr(function))
+    raise TypeError(f"Multiple dispatch failed for 'torch.{name}'; all __torch_function__ handlers returned NotImplemented: "
+                    + ", ".join([str(type(x)) for x in found]))
+
+
+cdef object answer_of(object function, list found, tuple args, dict kwargs):
+    types = tuple([type(x) for x in found])
+    for x in found:
+        result = x.__torch_function__(function, types, args, kwargs)
+        if result is not NotImplemented:
+            return result
+    return NotImplemented
+
+
+cdef object declined(str name, object left, object right):
+    """Case 5: what an operator returns that has no use for its operands."""
+    cdef list found = overriding((left, right), False)
+    name = "pow" if name.startswith(("power", "squared")) else name.rstrip("_")
+    return hand_over(functions[name], found, (left, right), {}) if found and name in functions else NotImplemented
+
+
+cdef object operator_of_subclass(int k, object left, object right):
+    """An operator with an operand of a subclass."""
+    cdef list found = overriding((left, right), True)
+    cdef object cls = class_of_results(found)
+    if cls is not None:
+        return in_class(plain_operators[k](left, right), cls)
+    if not found:
+        return plain_operators[k](left, right)
+    return answer_of(functions[operations[k]], found, (right, left) if k == RSUB or k == RDIV else (left, right), {})
+
+
+cdef object sign_of_subclass(int k, object operand):
+    cdef list found = overriding((operand,), True)
+    cdef object cls = class_of_results(found)
+    if cls is not None:
+        return in_class(plain_signs[k](operand), cls)
+    return plain_signs[k](operand) if not found else answer_of(functions["bitwise_not" if k else "neg"], found, (operand,), {})
+
+
+def has_torch_function(arguments):
+    """has_torch_function(arguments) -> bool: whether any argument defines `__torch_function__`.
+
+    >>> import autograd_cy as ag
+    >>> ag.overrides.has_torch_function((ag.ones(1), 2))
+    False
+    """
+    return bool(overriding(tuple(arguments), True))
+
+
+def handle_torch_function(function, relevant_args, *args, **kwargs):
+    """handle_torch_function(function, relevant_args, *args, **kwargs): hand a call over to those of relevant_args.
+
+    TypeError if all that define `__torch_function__` return NotImplemented.
+
+    >>> import autograd_cy as ag
+    >>> class Text:
+    ...     @classmethod
+    ...     def __torch_function__(cls, function, types, args=(), kwargs=None):
+    ...         return function.__name__
+    >>> ag.exp(Text()), ag.ones(1) + Text()
+    ('exp', 'add')
+    >>> def mine(x):
+    ...     if ag.overrides.has_torch_function((x,)):
+    ...         return ag.overrides.handle_torch_function(mine, (x,), x)
+    ...     return x * 2
+    >>> mine(ag.ones(1)), mine(Text())
+    (tensor([2.]), 'mine')
+    """
+    return hand_over(function, overriding(tuple(relevant_args), True), args, kwargs)
+
+
+@contextmanager
+def subclasses_as_tensors():
+    """Within it, a subclass's `__torch_function__` is not looked for."""
+    token = switched_off.set(True)
+    try:
+        yield
+    finally:
+        switched_off.reset(token)
+
+
+def default_torch_function(cls, function, types, args=(), kwargs=None):
+    """Tensor's `__torch_function__`: call the function as if they were Tensors; its results are of the class."""
+    if not all([issubclass(cls, t) for t in types]):
+        return NotImplemented
+    with subclasses_as_tensors():
+        return in_class(function(*args, **(kwargs or {})), cls)
+
+
+def disabled_torch_function(function, types, args=(), kwargs=None):
+    """_disabled_torch_function_impl(function, types, args, kwargs): as `__torch_function__` of a subclass, makes it a Tensor.
+
+    Results of operations on its instances are Tensors then, as on those of PyTorch's Parameter.
+    """
+    with subclasses_as_tensors():
+        return function(*args, **(kwargs or {}))
+
+
+cdef object in_class(object result, object cls, int depth=0):
+    """What an operation returned, with its Tensors as instances of the class."""
+    if isinstance(result, Tensor):
+        return result if isinstance(result, cls) else as_subclass(<Tensor> result, cls)
+    if isinstance(result, (tuple, list)):
+        check_depth(depth)
+        items = [in_class(item, cls, depth + 1) for item in result]
+        if any([item is not old for item, old in zip(items, result)]):
+            return result._make(items) if hasattr(result, "_make") else type(result)(items)
+    return result
+
+
+def as_subclass(Tensor tensor, cls):
+    """as_subclass(cls) -> Tensor: a view of the whole tensor that is an instance of the class; its __new__ isn't called.
+
+    TypeError unless cls is a subclass of Tensor.
+
+    >>> import autograd_cy as ag
+    >>> class Named(ag.Tensor):
+    ...     pass
+    >>> type(ag.ones(2).as_subclass(Named)).__name__
+    'Named'
+    """
+    check_class(cls)
+    return moved_into(cls, aliased(tensor))
+
+
+def make_subclass(cls, data, bint require_grad=False):
+    """_make_subclass(cls, data, require_grad=False) -> Tensor: an instance of the class on the memory of `data`, a leaf."""
+    check_class(cls)
+    if not isinstance(data, Tensor):
+        raise TypeError(f"_make_subclass(): argument 'data' (position 2) must be Tensor, not {type(data).__name__}")
+    cdef Tensor source = <Tensor> data, alias = new_tensor(source.array)
+    share_version(source, alias)
+    if require_grad:
+        alias.requires_grad = True
+    return moved_into(cls, alias)
+
+
+cdef int check_class(object cls) except -1:
+    if not (isinstance(cls, type) and issubclass(cls, Tensor)):
+        raise TypeError("Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. Make sure "
+                        f"your class inherits from Tensor: {cls!r} does not.")
+    return 0
+
+
+# arming
+
+def init_subclass(cls, **kwargs):
+    """Tensor's `__init_subclass__`: case 2."""
+    super(TensorBase, cls).__init_subclass__(**kwargs)
+    if getattr(cls, "__torch_function__", None) is not disabled_torch_function:
+        arm()
+
+
+cdef int arm() except -1:
+    global armed
+    cdef int k
+    if armed:
+        return 0
+    armed = 1
+    for k in range(OPERATORS):
+        plain_operators[k] = tensor_module.operators[k]
+        tensor_module.operators[k] = stepped_operators[k]
+    plain_signs[0], plain_signs[1] = tensor_module.negative, tensor_module.invert
+    tensor_module.negative, tensor_module.invert = negative_step, invert_step
+    for name, value in facade_methods.items():
+        if vars(Tensor).get(name) is value:             # else a user has put something else there
+            extend(name, property(overridable(value.fget), value.fset, value.fdel)
+                   if isinstance(value, property) else overridable(value))
+    return 0
+
+
+def overridable(function):
+    """A function of Python's that is entered by way of a step."""
+    @functools.wraps(function)
+    def stepped(*args, **kwargs):
+        cdef list found = overriding(args + tuple(kwargs.values()) if kwargs else args, True)
+        cdef object cls = class_of_results(found)
+        if found and cls is None:
+            return hand_over(stepped, found, args, kwargs)
+        result = function(*args, **kwargs)
+        return result if cls is None else in_class(result, cls)
+    return stepped
+
+
+def make_overridable(function, name=None):
+    """Enter an operation, public under that name, or a method of Tensor: its calls can be handed over."""
+    if name is not None:
+        functions[name] = function
+    if not put_step(function):
+        raise ImportError(f"{function.__name__}() has an entry of its own kind, which no step of NOTE [Overrides] stands for")
+
+
+def extend_overridable(name, value):
+    """Attach a method or property of Python's to Tensor whose calls can be handed over."""
+    facade_methods[name] = value
+    extend(name, value)
+
+
+if len(operations) != OPERATORS or OPERATORS > 32:
+    raise ImportError("each operator of tensor.pxd needs its operation in overrides.pyx, and a step")
+plain_type = tensor_type
+with_subclasses = call_with_subclasses
+failed = call_failed
+operated = operator_of_subclass
+signed_ = sign_of_subclass
+default_override = default_torch_function
+extend("__torch_function__", classmethod(default_torch_function))
+extend("__init_subclass__", classmethod(init_subclass))
+extend("as_subclass", as_subclass)
+extend("_make_subclass", staticmethod(make_subclass))

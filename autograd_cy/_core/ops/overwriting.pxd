@@ -1,0 +1,12 @@
+"""In-place operations made of others, and those that put other values in the place of a tensor's own."""
+
+cimport numpy as cnp
+
+from autograd_cy._core.graph.tensor cimport Tensor
+
+cdef Tensor in_place(str operation, object function, Tensor target, tuple arguments)
+cdef Tensor overwrite(Tensor target, object value, object node_class, str operation)
+cdef int put(Tensor target, object value, str operation) except -1
+cdef int write(Tensor target, cnp.ndarray source, Tensor result, str operation) except -1
+cpdef copy_(Tensor self, src, non_blocking=*)
+cpdef fill_(Tensor self, value)

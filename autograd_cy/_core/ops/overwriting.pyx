@@ -1,0 +1,278 @@
+"""In-place operations made of others; and those whose result doesn't depend on what they write over: copy_, fill_, zero_.
+
+The gradient of the latter for the tensor as it was is zero.
+"""
+
+import numpy as np
+
+cimport cython
+cimport numpy as cnp
+
+from autograd_cy._core.arrays.conversions cimport fitting
+from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, check_cast, code_of, dtype, dtype_of, result_code
+from autograd_cy._core.graph.guard cimport prepare_write
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.op_hooks cimport go_on, pause
+from autograd_cy._core.graph.operands cimport number_code, operand_code, rank_of, tensor_of
+from autograd_cy._core.graph.record cimport as_type, new_node, record_all, shape_of
+from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
+cimport autograd_cy._core.ops.keywords as keywords
+from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes
+from autograd_cy._core.runtime.state cimport NO_GRAD, OP_HOOKS, thread_state
+from autograd_cy._core.writes.change cimport Change, assign, change_of
+from autograd_cy._core.writes.inplace cimport (
+    LOOKED_AT, check_fits, check_memory, is_recorded_write, may_overlap, previous_of, result_of, written)
+
+cnp.import_array()
+
+
+cdef Tensor zeros_like(Tensor g):
+    return new_tensor(np.zeros(np.shape(g.array), g.array.dtype))
+
+
+cdef class Overwriting(Node):
+    """Input 0, if it is the tensor as it was, gets zeros."""
+
+    cdef object rule(self, object g, int i):
+        return zeros_like(<Tensor> g)
+
+    cdef object jvp(self, tuple tangents):
+        return None
+
+
+@cython.final
+cdef class ZeroBackward0(Overwriting):
+    pass
+
+
+@cython.final
+cdef class FillBackward2(Overwriting):
+    pass
+
+
+@cython.final
+cdef class FillBackward3(Overwriting):
+    """Of a 0-d tensor."""
+
+    cdef object rule(self, object g, int i):
+        return zeros_like(<Tensor> g) if i == 0 else as_type(g.sum(), <dtype> self.constants[0])
+
+    cdef object jvp(self, tuple tangents):
+        _, t = tangents
+        return None if t is None else as_type(t, <dtype> self.constants[1]).expand(self.constants[2])
+
+
+@cython.final
+cdef class CopyBackwards(Overwriting):
+
+    def name(self):
+        return "torch::autograd::CopyBackwards"
+
+    def __repr__(self):
+        return "<CopyBackwards>"
+
+    cdef object rule(self, object g, int i):
+        if i == 0:
+            return zeros_like(<Tensor> g)
+        return as_type(g.sum_to_size(self.constants[3]), <dtype> self.constants[0])
+
+    cdef object jvp(self, tuple tangents):
+        _, t = tangents
+        return None if t is None else as_type(t, <dtype> self.constants[1]).expand(self.constants[2])
+
+
+# comparisons: the result does not change with the values nearby
+
+cdef class Comparison(Overwriting):
+    """Its constants: the sizes and type of each other tensor, which gets zeros, too."""
+
+    cdef object rule(self, object g, int i):
+        return zeros_like(<Tensor> g) if i == 0 else new_tensor(np.zeros(*self.constants[i - 1]))
+
+
+@cython.final
+cdef class EqBackward0(Comparison):
+    pass
+
+
+@cython.final
+cdef class NeBackward0(Comparison):
+    pass
+
+
+@cython.final
+cdef class LtBackward0(Comparison):
+    pass
+
+
+@cython.final
+cdef class LeBackward0(Comparison):
+    pass
+
+
+@cython.final
+cdef class GtBackward0(Comparison):
+    pass
+
+
+@cython.final
+cdef class GeBackward0(Comparison):
+    pass
+
+
+@cython.final
+cdef class LogicalBackward0(Comparison):
+    """Of logical_not_ and its kin."""
+
+
+COMPARISONS = {"eq_": EqBackward0, "ne_": NeBackward0, "lt_": LtBackward0, "le_": LeBackward0, "gt_": GtBackward0,
+               "ge_": GeBackward0, "logical_not_": LogicalBackward0, "logical_and_": LogicalBackward0,
+               "logical_or_": LogicalBackward0, "logical_xor_": LogicalBackward0}
+
+
+cdef Tensor in_place(str operation, object function, Tensor target, tuple arguments):
+    """Write function(target, *arguments) into the target, recorded as that function is."""
+    cdef bint recorded = is_recorded_write(target, arguments, operation)
+    cdef Tensor previous = previous_of(target) if recorded else target
+    cdef Tensor y
+    cdef int paused
+    if not recorded or operation not in COMPARISONS:
+        try:
+            y = <Tensor?> function(previous, *arguments)
+        except NotImplementedError:
+            if operation not in COMPARISONS:
+                check_result_type(target, arguments)
+            raise
+        return written(target, previous, y, operation)
+    paused = pause()
+    try:
+        y = <Tensor?> function(previous, *arguments).to(target.dtype)
+    finally:
+        go_on(paused)
+    others = [x for x in arguments if isinstance(x, Tensor)]
+    likes = tuple([(shape_of(x), (<Tensor> x).array.dtype) for x in others])
+    record_all(new_node(COMPARISONS[operation], likes), y, (previous, *others))
+    return written(target, previous, y, operation)
+
+
+cdef int check_result_type(Tensor target, tuple operands) except -1:
+    """Refuse operands whose result the target can't hold: that is said before what the operation is not there for."""
+    cdef int code = code_of(target.array), rank = rank_of(target), own
+    cdef Tensor x
+    for value in operands:
+        x = tensor_of(value)
+        own = operand_code(x, value)
+        if own >= 0:
+            code, rank = result_code(code, rank, own, rank_of(x)), max(rank, rank_of(x))
+    return check_cast(code, code_of(target.array))
+
+
+cdef object call_in_place(object function, tuple args, dict kwargs):
+    """A call with `inplace=`: if that is true, written into the input."""
+    cdef bint inplace = kwargs.pop("inplace")
+    if not inplace:
+        return function(*args, **kwargs)
+    target = args[0] if args else kwargs.pop("input")
+    return in_place(f"{function.__name__}_", lambda x: function(x, *args[1:], **kwargs), target, ())
+
+
+keywords.call_in_place = call_in_place
+
+
+cdef cnp.ndarray source_of(Tensor target, object value):
+    """The array to be written for a value (a Tensor, what NumPy takes for an array), with all checks of memory and type."""
+    cdef cnp.ndarray source
+    if isinstance(value, Tensor):
+        source = (<Tensor> value).array
+    else:
+        source = np.asarray(value) if number_code(value) < 0 else fitting(value, code_of(target.array))
+        if code_of(source) >= COMPLEX64 and code_of(target.array) < COMPLEX64:
+            raise RuntimeError(f"value cannot be converted to type {dtype_of(code_of(target.array))} without overflow")
+    if code_of(source) >= COMPLEX64 and code_of(target.array) < COMPLEX64:
+        source = source.real if code_of(target.array) != BOOL else np.asarray(source != 0)
+    check_memory(target.array, source)
+    return source.copy() if may_overlap(target.array, source) else source
+
+
+cdef int put(Tensor target, object value, str operation) except -1:
+    """Write a value into all of the target, unrecorded."""
+    write(target, source_of(target, value), None, operation)
+    return 0
+
+
+cdef int write(Tensor target, cnp.ndarray source, Tensor result, str operation) except -1:
+    """Write the source, for an operation whose recorded result (or None) was given its node already."""
+    prepare_write(target.array, operation)
+    cdef Change change = change_of(target, result, operation)
+    try:
+        assign(change, source)
+    except ValueError as error:
+        raise RuntimeError(f"{operation}(): {error}") from None
+    return 0
+
+
+cdef Tensor overwrite(Tensor target, object value, object node_class, str operation):
+    """Write a value into all of the target, and record it as that node if it is to be recorded."""
+    cdef Tensor previous, result
+    cdef cnp.ndarray source
+    cdef bint beside
+    if not is_recorded_write(target, value, operation):
+        if thread_state().mode & OP_HOOKS:      # of a graph into integers
+            return overwrite_unrecorded(target, value, node_class, operation)
+        put(target, value, operation)
+        return target
+    source = source_of(target, value)
+    previous, beside = previous_of(target), current_mode() & LOOKED_AT
+    result = filled_like(target, source) if beside else result_of(target)
+    if isinstance(value, Tensor):
+        node = new_node(node_class, ((<Tensor> value).dtype, target.dtype, shape_of(target), shape_of(value)))
+        record_all(node, result, (previous, value))
+    else:
+        record_all(new_node(node_class, ()), result, (previous,))
+    if beside:
+        return written(target, previous, result, operation)
+    write(target, source, result, operation)
+    return target
+
+
+cdef Tensor overwrite_unrecorded(Tensor target, object value, object node_class, str operation):
+    cdef Extent extent = enter_modes(NO_GRAD, 0)
+    try:
+        return overwrite(target, value, node_class, operation)
+    finally:
+        leave_modes(extent)
+
+
+cdef Tensor filled_like(Tensor target, cnp.ndarray source):
+    """A new tensor of the target's shape and type, with what is to be written to it."""
+    cdef cnp.ndarray array = np.empty(np.shape(target.array), target.array.dtype)
+    cnp.PyArray_CopyInto(array, source)
+    return new_tensor(array)
+
+
+cpdef copy_(Tensor self, other, non_blocking=False):
+    """copy_(other) -> Tensor: write the elements of `other` (broadcast, converted; or a number) into this tensor."""
+    if isinstance(other, (int, float, complex)):
+        other = new_tensor(np.asarray(other))
+    if not isinstance(other, Tensor):
+        raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}")
+    check_fits(self.array, (<Tensor> other).array)
+    return overwrite(self, other, CopyBackwards, "copy_")
+
+
+cpdef fill_(Tensor self, value):
+    """fill_(value) -> Tensor: write one number (or 0-d tensor) into all elements."""
+    if isinstance(value, Tensor) and (<Tensor> value).array.ndim:
+        raise RuntimeError("fill_ only supports 0-dimension value tensor but got tensor with "
+                           f"{(<Tensor> value).array.ndim} dimensions.")
+    return overwrite(self, value, FillBackward3 if isinstance(value, Tensor) else FillBackward2, "fill_")
+
+
+def zero_(Tensor self):
+    """zero_() -> Tensor: write 0 into all elements."""
+    return overwrite(self, 0, ZeroBackward0, "zero_")
+
+
+extend("copy_", copy_)
+extend("fill_", fill_)
+extend("zero_", zero_)

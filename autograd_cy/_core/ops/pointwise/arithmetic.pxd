@@ -1,0 +1,23 @@
+"""Sums and differences, with a factor for the second operand."""
+
+from cpython.object cimport PyObject
+cimport numpy as cnp
+
+from autograd_cy._core.arrays.dtypes cimport BOOL, code_of
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise
+
+cdef cnp.ndarray factor_of(Pointwise *row, object alpha, int code)
+cdef cnp.ndarray scaled_forward(Pointwise *row, PyObject **arrays, int code, cnp.ndarray out)
+cdef object sum_of(Pointwise *row, object input, object other, object alpha)
+cdef int record_scaled(Pointwise *row, Tensor result, PyObject **arrays, Tensor a, Tensor b, object alpha) except -1
+cdef int refuse_bool(object left, object right) except -1
+
+
+cdef inline bint is_one(object alpha) except -1:
+    """Whether there is no factor; 1.0 is one, and True: not every type takes them."""
+    return type(alpha) is int and alpha == 1
+
+
+cdef inline bint is_bool(object x) except -1:
+    return code_of((<Tensor> x).array) == BOOL if isinstance(x, Tensor) else type(x) is bool

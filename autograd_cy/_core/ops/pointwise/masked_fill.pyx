@@ -1,0 +1,100 @@
+"""Elements replaced where a mask is true; also in place."""
+
+import numpy as np
+
+cimport cython
+cimport numpy as cnp
+
+from autograd_cy._core.arrays.buffers cimport sizes_of
+from autograd_cy._core.arrays.conversions cimport fitting
+from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, code_of, dtype, long_word
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.operands cimport number_code, operand_code, tensor_of
+from autograd_cy._core.graph.record cimport as_tensor, as_type, is_wanted, new_node, record_all, shape_of, tensor_argument
+from autograd_cy._core.graph.saved cimport save_input, unpack
+from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
+from autograd_cy._core.ops.overwriting cimport in_place
+
+from autograd_cy._core.ops.registry import op
+
+cnp.import_array()
+
+
+cdef class MaskedFill(Node):
+    """Its constants: the sizes of the input, of the mask, and the types of input and value."""
+
+    cdef tuple saved_names(self):
+        return ("mask", None, None)
+
+    cdef object rule(self, object g, int i):
+        mask = unpack(self, 0)
+        if i == 0:
+            return masked_fill(g, mask, 0).sum_to_size(self.constants[0])
+        return as_type(g.where(mask, 0).sum(), <dtype> self.constants[2])
+
+    cdef object jvp(self, tuple tangents):
+        mask, t = unpack(self, 0), tangents[0]
+        v = tangents[1] if len(tangents) > 1 else None
+        if t is None:
+            t = new_tensor(np.zeros(self.constants[3], (<dtype> self.constants[1]).numpy_dtype))
+        return masked_fill(t, mask, 0 if v is None else v)
+
+
+@cython.final
+cdef class MaskedFillBackward0(MaskedFill):
+    """The value is a number."""
+
+
+@cython.final
+cdef class MaskedFillBackward1(MaskedFill):
+    """The value is a tensor."""
+
+
+@op(methods=("masked_fill",))
+def masked_fill(input, mask, value):
+    """masked_fill(input, mask, value) -> Tensor: a copy of input with `value`, a number or 0-d tensor, where mask is true.
+
+    The mask, a bool tensor, and the input are broadcast to each other. Not differentiable for masked elements of the input.
+
+    >>> import autograd_cy as ag
+    >>> ag.masked_fill(ag.tensor([1.0, 2.0]), ag.tensor([True, False]), 9.0)
+    tensor([9., 2.])
+    """
+    cdef Tensor x = as_tensor(input, "masked_fill"), m = tensor_argument(mask, "masked_fill", "mask", 2), y
+    cdef Tensor v = value if isinstance(value, Tensor) else None, given = tensor_of(value)
+    cdef Node node
+    if code_of(m.array) != BOOL:
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {long_word(code_of(m.array))}")
+    if v is not None and cnp.PyArray_NDIM(v.array):
+        raise RuntimeError("masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+                           f"{cnp.PyArray_NDIM(v.array)} dimension(s).")
+    if v is None and (operand_code(given, value) < 0 or (given is not None and cnp.PyArray_NDIM(given.array))):
+        raise TypeError(f"masked_fill(): argument 'value' (position 2) must be Tensor or Number, not {type(value).__name__}")
+    number = v.array if v is not None else fitting(value, code_of(x.array)) if number_code(value) >= 0 else value
+    if np.iscomplexobj(number) and code_of(x.array) < COMPLEX64:
+        raise RuntimeError(f"value cannot be converted to type {long_word(code_of(x.array))} without overflow")
+    array = np.array(np.broadcast_to(x.array, broadcast(x.array, m.array)), order="C")
+    np.copyto(array, number, where=m.array, casting="unsafe")
+    y = new_tensor(array)
+    if is_wanted(x) or (v is not None and is_wanted(v)):
+        node = new_node(MaskedFillBackward0 if v is None else MaskedFillBackward1,
+                        (shape_of(x), x.dtype, None if v is None else v.dtype, shape_of(y)))
+        save_input(node, 0, m)
+        record_all(node, y, (x,) if v is None else (x, v))
+    return y
+
+
+cdef tuple broadcast(cnp.ndarray a, cnp.ndarray b):
+    try:
+        return np.broadcast_shapes(sizes_of(a), sizes_of(b))
+    except ValueError:
+        raise RuntimeError(f"masked_fill(): input of size {list(sizes_of(a))} and mask of size {list(sizes_of(b))} can't be "
+                           "broadcast to each other") from None
+
+
+def masked_fill_(Tensor self, mask, value):
+    """masked_fill_(mask, value) -> Tensor: masked_fill() written into the tensor's own memory."""
+    return in_place("masked_fill_", masked_fill, self, (mask, value))
+
+
+extend("masked_fill_", masked_fill_)

@@ -1,0 +1,62 @@
+"""The node of an elementwise operation, and the row of the table that it belongs to."""
+
+from cpython.object cimport PyTypeObject
+cimport numpy as cnp
+
+from autograd_cy._core.arrays.dtypes cimport NCODES
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.kernels.loops cimport Kernel
+
+ctypedef object (*Rule)(object g, object a, object b, object c, object y)
+
+cdef enum:          # what a formula reads
+    A = 1
+    B = 2
+    C = 4
+    Y = 8
+
+cdef enum:
+    SAME_TYPE
+    TRUTH
+    REAL_PART
+
+cdef struct Formula:        # the derivative for one input
+    Kernel[4] kernels       # float32, float64, complex64, complex128; NULL: the rule computes it
+    int operands
+    bint identity           # the gradient passes through unchanged
+    Rule rule
+    Rule complex_rule
+
+cdef struct Pointwise:      # one row of the table
+    const char *name
+    int arity
+    int result
+    bint inexact            # integers become floats
+    bint holomorphic        # the gradient is conj(F(conj(g))), else F(g)
+    int edges               # of the node: numbers that an operation is called with have none
+    bint opmath             # float16 takes a number that is the second operand as float32
+    bint wide               # derivatives of float16 are computed in float32
+    Kernel half             # of float16, where its place in `forward` is empty: for operands that are float16 all
+    Kernel[NCODES] forward
+    Formula[3] derivative
+    PyTypeObject *node_type  # NULL: not differentiable
+    void *methods           # of the node type
+
+cdef class PointwiseNode(Node):
+    cdef object derivative(self, object g, int i)
+
+
+cdef object fitted_tensor(PointwiseNode node, Tensor g, int i)
+cdef Tensor with_constants(Tensor result, tuple constants)
+cdef int keep_shapes(PointwiseNode node, Tensor y, Tensor a, Tensor b, Tensor c) except -1
+
+
+cdef inline int note_shapes(PointwiseNode node, Tensor y, int arity, Tensor a, Tensor b, Tensor c) except -1:
+    """Remember the shapes of the inputs that were broadcast."""
+    if arity == 1:
+        return 0
+    if ((a is None or cnp.PyArray_SAMESHAPE(a.array, y.array)) and (b is None or cnp.PyArray_SAMESHAPE(b.array, y.array))
+            and (c is None or cnp.PyArray_SAMESHAPE(c.array, y.array))):
+        return 0
+    return keep_shapes(node, y, a, b, c)

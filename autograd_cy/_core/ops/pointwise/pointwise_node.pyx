@@ -1,0 +1,240 @@
+"""The node of elementwise operations: evaluates the derivatives of its row, and fits gradients to the inputs."""
+
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF
+cimport numpy as cnp
+from numpy cimport npy_intp
+
+from autograd_cy._core.arrays.buffers cimport cast, is_flat, is_large
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, dtype_of
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.record cimport as_type
+from autograd_cy._core.graph.saved cimport empty_slot, is_held_alone, saved_array, unpack
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.kernels.broadcast_sums cimport evaluate_added, evaluate_sum, is_worth_fusing, sum_to
+from autograd_cy._core.kernels.loops cimport evaluate
+
+cnp.import_array()
+
+
+cdef class PointwiseNode(Node):
+    """A recorded elementwise operation: one class for all rows, with a subclass for each name.
+
+    The node of `where` has no row (`op`): its rule computes all.
+    """
+
+    cdef object vjp(self, object g, int i, bint reuse):
+        return gradient_of(self, <cnp.ndarray> g, i, reuse, False)
+
+    cdef object vjp_once(self, object g, int i, bint reuse):
+        return gradient_of(self, <cnp.ndarray> g, i, reuse, True)
+
+    cdef object vjp_added(self, object gradient, int i, cnp.ndarray addend, bint ours, bint reuse):
+        cdef Pointwise *row = <Pointwise *> self.op
+        cdef cnp.ndarray g = <cnp.ndarray> gradient, out = addend if ours else g if reuse else None
+        cdef int code = code_of(g)
+        cdef Arrays read
+        read.n = 1
+        if (row == NULL or self.wide or row.derivative[i].identity or not has_kernel(self, i, code) or code_of(addend) != code
+                or not cnp.PyArray_SAMESHAPE(addend, g)):
+            return None
+        try:
+            read_saved(self, &row.derivative[i], g, code, &read)
+            return evaluate_added(&row.derivative[i].kernels[code - FLOAT32], read.arrays, read.n, code, addend, out)
+        finally:
+            give_back(&read)
+
+    cdef object rule(self, object g, int i):
+        cdef Pointwise *row = <Pointwise *> self.op
+        if self.wide:
+            g = as_type(g, dtype_of(self.wide))
+        cdef bint turned = row.holomorphic and cnp.PyArray_ISCOMPLEX((<Tensor> g).array)
+        cdef object result = self.derivative(g.conj() if turned else g, i)
+        return fitted_tensor(self, result.conj() if turned else result, i)
+
+    cdef object derivative(self, object g, int i):
+        """The formula of input `i` on Tensors."""
+        cdef Formula *formula = &(<Pointwise *> self.op).derivative[i]
+        cdef Rule rule = formula.complex_rule if cnp.PyArray_ISCOMPLEX((<Tensor> g).array) else formula.rule
+        cdef object a = unpack(self, 0) if formula.operands & A else None
+        cdef object b = unpack(self, 1) if formula.operands & B else None
+        cdef object c = unpack(self, 2) if formula.operands & C else None
+        cdef object y = unpack(self, 2) if formula.operands & Y else None
+        if (<Pointwise *> self.op).wide and code_of((<Tensor> g).array) == FLOAT16:
+            return rule(g.float(), a if a is None else a.float(), b, c, y if y is None else y.float()).half()
+        return rule(g, a, b, c, y)
+
+    cdef object jvp(self, tuple tangents):
+        cdef Pointwise *row = <Pointwise *> self.op
+        cdef object total = None
+        for i, t in enumerate(tangents):
+            if t is not None:
+                if row.result == REAL_PART and cnp.PyArray_ISCOMPLEX((<Tensor> t).array):
+                    term = (unpack(self, 0).sgn().conj() * t).real
+                else:
+                    term = self.derivative(t, i)
+                total = term if total is None else total + term
+        return as_type(total, dtype_of(self.code0)) if self.wide else total
+
+
+cdef inline object gradient_of(PointwiseNode node, cnp.ndarray g, int i, bint reuse, bint once):
+    """The gradient for input `i`; `once`: nobody reads what was saved after this backward."""
+    cdef Pointwise *row = <Pointwise *> node.op
+    cdef int code = code_of(g)
+    if node.wide and node.wide != code:
+        g, code, reuse = cast(g, node.wide), node.wide, True
+    if row != NULL and row.derivative[i].identity:
+        return fitted(node, g, i)
+    if row != NULL and row.wide and code == FLOAT16:
+        g, code, reuse = cast(g, FLOAT32), FLOAT32, True
+    if row == NULL or not has_kernel(node, i, code):
+        return Node.vjp(node, g, i, reuse)
+    return fitted(node, evaluate_formula(node, &row.derivative[i], g, code, i, reuse, once), i)
+
+
+cdef inline bint has_kernel(PointwiseNode node, int i, int code) noexcept:
+    """Whether there is a kernel for gradients of that type; else the rule computes them."""
+    cdef Pointwise *row = <Pointwise *> node.op
+    return (code >= FLOAT32 and row.derivative[i].kernels[code - FLOAT32].loop != NULL
+            and not (row.result == REAL_PART and node.code0 >= COMPLEX64))
+
+
+cdef cnp.ndarray evaluate_formula(PointwiseNode node, Formula *formula, cnp.ndarray g, int code, int i, bint reuse,
+                                  bint once):
+    """The formula's kernel on the incoming gradient and on what it reads of the saved arrays.
+
+    If input `i` was broadcast and the arrays are large, the result is summed already.
+    """
+    cdef npy_intp[64] dims
+    cdef cnp.ndarray out = g if reuse else None
+    cdef int ndim = shape_before(node, i, dims)
+    cdef Arrays read
+    read.n = 1
+    try:
+        read_saved(node, formula, g, code, &read)
+        if ndim >= 0 and is_worth_fusing(g):
+            return evaluate_sum(&formula.kernels[code - FLOAT32], read.arrays, read.n, ndim, dims)
+        if once and out is None and is_large(g):
+            out = given_up(node, &read, g, i)
+        return evaluate(&formula.kernels[code - FLOAT32], read.arrays, read.n, code, out)
+    finally:
+        give_back(&read)
+
+
+# what a kernel reads
+
+cdef struct Arrays:
+    PyObject *arrays[5]     # the incoming gradient; then owned ones, in the order of the slots
+    int slots[5]
+    int n
+
+
+cdef int read_saved(PointwiseNode node, Formula *formula, cnp.ndarray g, int code, Arrays *read) except -1:
+    """The incoming gradient and the saved arrays that the formula reads, in its type. The caller gives them back."""
+    cdef cnp.ndarray saved
+    cdef int slot
+    read.arrays[0] = <PyObject *> g
+    for slot in range(4):
+        if formula.operands & (1 << slot):
+            saved = saved_array(node, slot if slot < 3 else 2)
+            if code_of(saved) != code:
+                saved = cast(saved, code)
+            Py_INCREF(saved)                # another thread may give up what the node saved
+            read.arrays[read.n] = <PyObject *> saved
+            read.slots[read.n] = slot if slot < 3 else 2
+            read.n += 1
+    return 0
+
+
+cdef void give_back(Arrays *read) noexcept:
+    cdef int k
+    for k in range(1, read.n):
+        Py_DECREF(<object> read.arrays[k])
+
+
+cdef cnp.ndarray given_up(PointwiseNode node, Arrays *read, cnp.ndarray g, int i):
+    """An array of g's shape that was read, that the gradients for later inputs don't read and that the node alone held.
+
+    The node holds it no longer: NOTE [Gradient ownership], case 5. None if there is no such array.
+    """
+    cdef int needed = 0, k, j
+    for j in range(i + 1, node.n_edges):
+        needed |= (<Pointwise *> node.op).derivative[j].operands
+    if needed & Y:
+        needed |= C                         # both are in slot 2
+    for k in range(1, read.n):
+        if not needed & (1 << read.slots[k]) and is_like(<cnp.ndarray> read.arrays[k], g):
+            if is_held_alone(node, read.slots[k], read.arrays[k]):
+                empty_slot(node, read.slots[k])
+                return <cnp.ndarray> read.arrays[k]
+    return None
+
+
+cdef bint is_like(cnp.ndarray array, cnp.ndarray g) noexcept:
+    return cnp.PyArray_SAMESHAPE(array, g) and is_flat(array)
+
+
+cdef inline int shape_before(PointwiseNode node, int i, npy_intp *dims) except -2:
+    """The shape of input `i` and its length, or -1 if that is the shape of the output."""
+    return -1 if node.shapes is None else noted_shape(<tuple> (<tuple> node.shapes)[i], dims)
+
+
+cdef int noted_shape(tuple shape, npy_intp *dims) except -2:
+    cdef int axis
+    if shape is None:
+        return -1
+    for axis in range(len(shape)):
+        dims[axis] = shape[axis]
+    return len(shape)
+
+
+cdef object fitted(PointwiseNode node, cnp.ndarray g, int i):
+    """A gradient of the output's shape and type in those of input `i`: summed along what was broadcast."""
+    cdef npy_intp[64] dims
+    cdef int ndim = shape_before(node, i, dims), code = node.code0 if i == 0 else node.code1 if i == 1 else node.code2
+    if ndim >= 0 and not has_shape(g, ndim, dims):
+        g = sum_to(g, ndim, dims)
+    return g if code_of(g) == code else cast(g, code)
+
+
+cdef bint has_shape(cnp.ndarray array, int ndim, const npy_intp *dims) noexcept:
+    cdef int axis
+    if cnp.PyArray_NDIM(array) != ndim:
+        return False
+    for axis in range(ndim):
+        if cnp.PyArray_DIM(array, axis) != dims[axis]:
+            return False
+    return True
+
+
+cdef object fitted_tensor(PointwiseNode node, Tensor g, int i):
+    """The same by recorded operations."""
+    cdef int code = node.code0 if i == 0 else node.code1 if i == 1 else node.code2
+    cdef object result = g
+    if node.shapes is not None and (<tuple> node.shapes)[i] is not None:
+        result = result.sum_to_size((<tuple> node.shapes)[i])
+    if code_of(g.array) == code:
+        return result
+    if cnp.PyArray_ISCOMPLEX(g.array) and code < COMPLEX64:
+        result = result.real
+    return result.to(dtype_of(code))
+
+
+cdef int keep_shapes(PointwiseNode node, Tensor y, Tensor a, Tensor b, Tensor c) except -1:
+    """The slow part of `note_shapes`."""
+    node.shapes = (broadcast_from(a, y), broadcast_from(b, y), broadcast_from(c, y))
+    return 0
+
+
+cdef object broadcast_from(Tensor x, Tensor y):
+    cdef int axis
+    if x is None or cnp.PyArray_SAMESHAPE(x.array, y.array):
+        return None
+    return tuple([cnp.PyArray_DIM(x.array, axis) for axis in range(cnp.PyArray_NDIM(x.array))])
+
+
+cdef Tensor with_constants(Tensor result, tuple constants):
+    """The result, whose node (if there is one) shows what it was called with."""
+    if result.grad_fn is not None:
+        result.grad_fn.constants = constants
+    return result

@@ -1,0 +1,85 @@
+"""where: a choice between two tensors. Formulas of the elementwise table use it, so it stands below them."""
+
+import warnings
+
+import numpy as np
+
+cimport cython
+cimport numpy as cnp
+
+from autograd_cy._core.arrays.conversions cimport assigned
+from autograd_cy._core.arrays.dtypes cimport BOOL, UINT8, code_of, dtype_of, result_code
+from autograd_cy._core.graph.operands cimport operand_array, operand_code, rank_of, tensor_of
+from autograd_cy._core.graph.record cimport as_tensor, is_wanted, record_all
+from autograd_cy._core.graph.saved cimport save_input, unpack
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.choice_loops cimport chosen
+from autograd_cy._core.ops.pointwise.pointwise_node cimport PointwiseNode, fitted_tensor, note_shapes
+
+from autograd_cy._core.ops.registry import op
+
+cnp.import_array()
+
+
+@cython.final
+cdef class WhereBackward0(PointwiseNode):
+    cdef tuple saved_names(self):
+        return ("condition", None, None)
+
+    cdef object rule(self, object g, int i):
+        condition = unpack(self, 0)
+        return fitted_tensor(self, where(condition, g, 0) if i == 0 else where(condition, 0, g), i)
+
+    cdef object jvp(self, tuple tangents):
+        a, b = tangents
+        return where(unpack(self, 0), 0 if a is None else a, 0 if b is None else b)
+
+
+@op(methods=("where",), kind="elementwise")
+def where(condition, input=None, other=None):
+    """where(condition, input, other) -> Tensor: input where condition is true, else other; all three are broadcast.
+
+    Called as a method, the tensor is `input`: x.where(condition, other). where(condition) alone is a tuple of the places
+    where it isn't 0: for each dimension, their indices.
+
+    >>> import autograd_cy as ag
+    >>> ag.where(ag.tensor([True, False]), ag.tensor([1.0, 2.0]), 0.0)
+    tensor([1., 0.])
+    """
+    if input is None and other is None:
+        return places(as_tensor(condition, "where").array)
+    if isinstance(input, Tensor) and code_of((<Tensor> input).array) == BOOL and not (
+            isinstance(condition, Tensor) and code_of((<Tensor> condition).array) == BOOL):
+        condition, input = input, condition
+    cdef Tensor c = as_tensor(condition, "where")
+    if code_of(c.array) == UINT8:
+        warnings.warn("where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
+                      "version of PyTorch. Use a boolean condition instead.", UserWarning, stacklevel=2)
+        c = c.to(dtype_of(BOOL))
+    elif code_of(c.array) != BOOL:
+        raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {c.dtype}")
+    cdef Tensor a = tensor_of(input), b = tensor_of(other)
+    cdef int a_code = operand_code(a, input), b_code = operand_code(b, other)
+    if a_code < 0 or b_code < 0:
+        raise TypeError(f"where(): expected Tensors or numbers, not {type(input).__name__} and {type(other).__name__}")
+    cdef int code = result_code(a_code, rank_of(a), b_code, rank_of(b))
+    if a is None and (type(input) is complex or not -128 <= input <= 127):
+        assigned(input, code)               # complains if the type can't hold it
+    if b is None and (type(other) is complex or not -128 <= other <= 127):
+        assigned(other, code)
+    cdef cnp.ndarray x = operand_array(a, input, a_code, code), y = operand_array(b, other, b_code, code)
+    cdef Tensor result = new_tensor(chosen(c.array, x, y, code))
+    cdef WhereBackward0 node
+    if (a is not None and is_wanted(a)) or (b is not None and is_wanted(b)):
+        node = WhereBackward0.__new__(WhereBackward0)
+        node.code0 = a_code
+        node.code1 = b_code
+        save_input(node, 0, c)
+        note_shapes(node, result, 2, a, b, None)
+        record_all(node, result, (a, b))
+    return result
+
+
+cdef tuple places(cnp.ndarray condition):
+    """The indices of what isn't 0, a tensor for each dimension."""
+    return tuple([new_tensor(np.ascontiguousarray(numbers)) for numbers in np.nonzero(np.atleast_1d(condition))])

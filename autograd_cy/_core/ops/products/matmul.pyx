@@ -1,0 +1,168 @@
+"""matmul and nn.functional.linear: products of tensors of any dimensions, by way of those of matrices and vectors."""
+
+cimport cython
+cimport numpy as cnp
+
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.record cimport broadcast_sizes, enter_linear, is_wanted, shape_of, tensor_argument
+cimport autograd_cy._core.graph.tensor as tensor_module
+from autograd_cy._core.graph.tensor cimport MATMUL, Tensor, sharing
+from autograd_cy._core.ops.overrides cimport declined
+from autograd_cy._core.ops.products.linalg cimport inner_product, matrix_times_vector, product_of_batches
+from autograd_cy._core.ops.products.mm cimport product_of_matrices, sum_with_product
+
+from autograd_cy._core.ops.registry import op
+from autograd_cy._core.ops.shapes.shape_views import UnsafeViewBackward0
+
+cnp.import_array()
+
+
+@cython.final
+cdef class SqueezeBackward4(Node):
+    """Of a row made by vector @ matrix, which becomes a vector."""
+
+    cdef tuple constant_names(self):
+        return ("dim", "self_sym_sizes")
+
+    cdef object rule(self, object g, int i):
+        return g.unsqueeze(0)
+
+    cdef object jvp(self, tuple tangents):
+        return tangents[0].squeeze(0)
+
+
+cdef Tensor squeezed(Tensor row):
+    return enter_linear(SqueezeBackward4, (0, shape_of(row)), row, row.array[0])
+
+
+cdef Tensor reshaped(Tensor x, tuple sizes):
+    """A result that nobody has seen yet in another shape."""
+    return enter_linear(UnsafeViewBackward0, (shape_of(x), sizes), x, x.array.reshape(sizes))
+
+
+cdef Tensor matmul_of(Tensor a, Tensor b):
+    cdef int m = cnp.PyArray_NDIM(a.array), n = cnp.PyArray_NDIM(b.array)
+    if m == 2 and n == 2:
+        return product_of_matrices(a, b, False)
+    if m == 0 or n == 0:
+        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {m}D and {n}D")
+    if m == 1 and n == 1:
+        return inner_product(a, b)
+    if m == 2 and n == 1:
+        return matrix_times_vector(a, b)
+    if m == 1 and n == 2:
+        return squeezed(product_of_matrices(a.unsqueeze(0), b, False))
+    if n <= 2:
+        return folded(a, b)
+    if m == 1:
+        return folded(b.transpose(-2, -1), a)
+    if m == 3 and n == 3 and cnp.PyArray_DIM(a.array, 0) != cnp.PyArray_DIM(b.array, 0):
+        if cnp.PyArray_DIM(a.array, 0) == 1 and is_wanted(a):
+            return matmul_of(a.squeeze(0), b)
+        if cnp.PyArray_DIM(b.array, 0) == 1 and is_wanted(b):
+            return matmul_of(a, b.squeeze(0))
+    if m == 2 and is_wanted(a):     # else its gradient would be as large as the batch
+        return folded(b.transpose(-2, -1), a.t()).transpose(-2, -1).contiguous()
+    return batched(a, b)
+
+
+cdef object folded(object a, object b):
+    """A batch of matrices times one matrix or vector: as one tall matrix."""
+    cdef tuple sizes = shape_of(a)
+    cdef int last = len(sizes) - 1
+    cdef Tensor tall = a.reshape(count(sizes[:last]), sizes[last])
+    if cnp.PyArray_NDIM((<Tensor> b).array) == 1:
+        return reshaped(matrix_times_vector(tall, b), sizes[:last])
+    return reshaped(product_of_matrices(tall, b, False), sizes[:last] + (cnp.PyArray_DIM((<Tensor> b).array, 1),))
+
+
+cdef Tensor batched(Tensor a, Tensor b):
+    """Two batches of matrices, broadcast to one batch."""
+    cdef tuple a_sizes = shape_of(a), b_sizes = shape_of(b)
+    cdef int m = len(a_sizes) - 2, n = len(b_sizes) - 2
+    cdef tuple batch = broadcast_sizes(a_sizes[:m], b_sizes[:n])
+    return reshaped(product_of_batches(as_batch(a, batch, a_sizes[m:]), as_batch(b, batch, b_sizes[n:])),
+                    batch + (a_sizes[m], b_sizes[n + 1]))
+
+
+cdef object as_batch(object x, tuple batch, tuple matrix):
+    """A tensor broadcast to a batch of matrices, in three dimensions."""
+    if shape_of(x) != batch + matrix:
+        x = x.expand(batch + matrix)
+    return x if len(batch) == 1 else x.reshape((count(batch),) + matrix)
+
+
+cdef Py_ssize_t count(tuple sizes) except -1:
+    cdef Py_ssize_t total = 1
+    for size in sizes:
+        total *= <Py_ssize_t> size
+    return total
+
+
+@op(methods=("matmul",))
+def matmul(input, other):
+    """matmul(input, other) -> Tensor: the product of matrices, vectors or batches of matrices; also input @ other.
+
+    1-d with 1-d is the inner product; a vector on the left counts as a row, one on the right as a column, and that
+    dimension is dropped from the result. With more than two dimensions the leading ones are batches, which are
+    broadcast. Both tensors are of one type.
+
+    >>> import autograd_cy as ag
+    >>> ag.ones(2, 1, 3).matmul(ag.tensor([1.0, 2.0, 3.0]))
+    tensor([[6.],
+            [6.]])
+    """
+    return matmul_of(tensor_argument(input, "matmul", "input", 1), tensor_argument(other, "matmul", "other", 2))
+
+
+@op(namespace="nn.functional")
+def linear(input, weight, bias=None):
+    """linear(input, weight, bias=None) -> Tensor: input @ weight.T + bias, for weight (out, in) and input (..., in).
+
+    A weight (in,) makes no new dimension.
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.linear(ag.tensor([[1.0, 2.0]]), ag.tensor([[3.0, 4.0]]), ag.tensor([5.0]))
+    tensor([[16.]])
+    """
+    cdef Tensor x = tensor_argument(input, "linear", "input", 1), w = tensor_argument(weight, "linear", "weight", 2)
+    cdef int ndim = cnp.PyArray_NDIM(x.array)
+    if ndim == 0:
+        raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are 0D and {w.array.ndim}D")
+    if cnp.PyArray_NDIM(w.array) > 2:
+        w.t()                       # which says why not
+    if ndim == 2 and bias is not None:
+        return sum_with_product(tensor_argument(bias, "linear", "bias", 3), x, w, 1, 1, True)
+    if ndim == 2 and cnp.PyArray_NDIM(w.array) == 2:
+        return product_of_matrices(x, w, True)
+    if bias is None:
+        return matmul_of(x, w.t())
+    if cnp.PyArray_NDIM(w.array) == 1:
+        return matmul_of(x, w) + bias
+    return folded_linear(x, w, tensor_argument(bias, "linear", "bias", 3))
+
+
+cdef object folded_linear(object x, object w, Tensor bias):
+    """linear for an input that is not a matrix: as one tall matrix."""
+    cdef tuple sizes = shape_of(x)
+    cdef int last = len(sizes) - 1
+    if cnp.PyArray_NDIM(bias.array) > 1 or not cnp.PyArray_IS_C_CONTIGUOUS((<Tensor> x).array):
+        return matmul_of(x, w.t()) + bias
+    y = sum_with_product(bias, x.reshape(count(sizes[:last]), sizes[last]), w, 1, 1, True)
+    return y.reshape(sizes[:last] + (w.shape[0],))
+
+
+cdef object matmul_operator(object left, object right):
+    """The operator: an ndarray may be one of the operands, a number may not."""
+    if not isinstance(left, Tensor):
+        if not isinstance(left, cnp.ndarray):
+            return declined("matmul", left, right)
+        left = sharing(left)
+    if not isinstance(right, Tensor):
+        if not isinstance(right, cnp.ndarray):
+            return declined("matmul", left, right)
+        right = sharing(right)
+    return matmul_of(left, right)
+
+
+tensor_module.operators[MATMUL] = matmul_operator

@@ -1,0 +1,325 @@
+"""Products of two matrices: mm, and addmm, which adds one to something.
+
+They are bilinear: a gradient is a product with one operand transposed and conjugated. `product` computes it on arrays,
+which it reads transposed without copying them; `multiplied` computes it by recorded operations.
+"""
+
+cimport cython
+from cpython.object cimport PyTypeObject
+cimport numpy as cnp
+from numpy cimport npy_intp
+
+from autograd_cy._core.arrays.conversions cimport fitting
+from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, FLOAT32, code_of, long_word, type_word
+from autograd_cy._core.graph.node cimport Node, connect, make_node, method_table
+from autograd_cy._core.graph.op_hooks cimport go_on, pause
+from autograd_cy._core.graph.record cimport is_wanted, record2, record_all, shape_of, tensor_argument
+from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.broadcast_sums cimport sum_to
+from autograd_cy._core.kernels.gemm cimport add_row, conjugated, product
+from autograd_cy._core.kernels.loops cimport add_into
+from autograd_cy._core.runtime.modes cimport current_mode
+
+from autograd_cy._core.ops.registry import op
+
+cnp.import_array()
+
+
+# the nodes
+
+@cython.no_gc
+@cython.final
+@cython.freelist(64)
+cdef class Operands:
+    """The constants of a product; sizes and strides become tuples when somebody asks for `constants[i]`."""
+    cdef npy_intp[4] sizes
+    cdef npy_intp[4] strides        # in elements
+    cdef bint turned                # the second matrix is used transposed
+    cdef object beta, alpha
+
+    def __getitem__(self, int i):
+        if i < 2:
+            return (self.sizes[2 * i], self.sizes[2 * i + 1])
+        if i < 4:
+            return (self.strides[2 * i - 4], self.strides[2 * i - 3])
+        return self.beta if i == 4 else self.alpha
+
+
+cdef Operands operands_of(cnp.ndarray a, cnp.ndarray b, bint turned):
+    cdef Operands made = Operands.__new__(Operands)
+    cdef int axis, other
+    for axis in range(2):
+        other = 1 - axis if turned else axis
+        made.sizes[axis] = cnp.PyArray_DIM(a, axis)
+        made.strides[axis] = cnp.PyArray_STRIDE(a, axis) // cnp.PyArray_ITEMSIZE(a)
+        made.sizes[axis + 2] = cnp.PyArray_DIM(b, other)
+        made.strides[axis + 2] = cnp.PyArray_STRIDE(b, other) // cnp.PyArray_ITEMSIZE(b)
+    made.turned = turned
+    return made
+
+
+cdef class MatrixProduct(Node):
+    """Of two matrices, or two batches of them, in the saved slots 0 and 1."""
+
+    cdef bint turned(self):
+        """Whether the second one was used transposed."""
+        return False
+
+    cdef object gradient_array(self, object g, int i):
+        if i == 0:
+            return product(g, False, conjugated(saved_array(self, 1)), not self.turned())
+        if self.turned():
+            return product(g, True, conjugated(saved_array(self, 0)), False)
+        return product(conjugated(saved_array(self, 0)), True, g, False)
+
+    cdef object gradient(self, object g, int i):
+        if i == 0:
+            return multiplied(g, False, unpack(self, 1).conj(), not self.turned())
+        if self.turned():
+            return multiplied(g, True, unpack(self, 0).conj(), False)
+        return multiplied(unpack(self, 0).conj(), True, g, False)
+
+    cdef object tangent(self, object a, object b):
+        return sum_of_terms(None if a is None else multiplied(a, False, unpack(self, 1), self.turned()),
+                            None if b is None else multiplied(unpack(self, 0), False, b, self.turned()))
+
+    cdef object vjp(self, object g, int i, bint reuse):
+        return self.gradient_array(g, i)
+
+    cdef object rule(self, object g, int i):
+        return self.gradient(g, i)
+
+    cdef object jvp(self, tuple tangents):
+        return self.tangent(tangents[0], tangents[1])
+
+
+cdef object multiplied(Tensor a, bint turn_a, Tensor b, bint turn_b):
+    """`product` by recorded operations."""
+    cdef object left = a.transpose(-2, -1) if turn_a else a, right = b.transpose(-2, -1) if turn_b else b
+    return left.mm(right) if cnp.PyArray_NDIM(a.array) == 2 else left.bmm(right)
+
+
+cdef object sum_of_terms(object a, object b):
+    """a + b, where None stands for zero."""
+    return a if b is None else b if a is None else a + b
+
+
+cdef class ProductWithOperands(MatrixProduct):
+    """The second matrix is saved as it was given; `_saved_mat2` shows it as it was used."""
+
+    cdef bint turned(self):
+        return (<Operands> self.constants).turned
+
+    @property
+    def _saved_mat2(self):
+        mat2 = unpack(self, 1)
+        return mat2.t() if mat2 is not None and self.turned() else mat2
+
+
+@cython.final
+cdef class MmBackward0(ProductWithOperands):
+    cdef tuple saved_names(self):
+        return ("self", None, None)
+
+    cdef tuple constant_names(self):
+        return ("self_sym_sizes", "mat2_sym_sizes", "self_sym_strides", "mat2_sym_strides")
+
+
+@cython.final
+cdef class AddmmBackward0(ProductWithOperands):
+    """Of beta * input + alpha * (mat1 @ mat2); `shapes` is that of the input, if it was broadcast."""
+
+    cdef tuple saved_names(self):
+        return ("mat1", None, None)
+
+    cdef tuple constant_names(self):
+        return ("mat1_sym_sizes", "mat2_sym_sizes", "mat1_sym_strides", "mat2_sym_strides", "beta", "alpha")
+
+    cdef object vjp(self, object g, int i, bint reuse):
+        cdef Operands o = <Operands> self.constants
+        if i > 0:
+            g = self.gradient_array(g, i - 1)
+            return g if o.alpha == 1 else scaled(g, o.alpha.conjugate())
+        if o.beta != 1:
+            return Node.vjp(self, g, i, reuse)
+        return g if self.shapes is None else sum_to_shape(g, <tuple> self.shapes)
+
+    cdef object rule(self, object g, int i):
+        cdef Operands o = <Operands> self.constants
+        if i > 0:
+            g = self.gradient(g, i - 1)
+            return g if o.alpha == 1 else g * o.alpha.conjugate()
+        g = g if o.beta == 1 else g * o.beta.conjugate()
+        return g if self.shapes is None else g.sum_to_size(self.shapes)
+
+    cdef object jvp(self, tuple tangents):
+        cdef Operands o = <Operands> self.constants
+        c, a, b = tangents
+        total = self.tangent(a, b)
+        return sum_of_terms(None if total is None else total * o.alpha,
+                            None if c is None else c * o.beta)
+
+
+cdef cnp.ndarray sum_to_shape(cnp.ndarray g, tuple shape):
+    cdef npy_intp[2] dims
+    cdef int axis, ndim = len(shape)
+    for axis in range(ndim):
+        dims[axis] = shape[axis]
+    return sum_to(g, ndim, dims)
+
+
+cdef void *MM_METHODS = method_table(MmBackward0.__new__(MmBackward0))
+cdef void *ADDMM_METHODS = method_table(AddmmBackward0.__new__(AddmmBackward0))
+
+
+# mm
+
+cdef Tensor product_of_matrices(Tensor a, Tensor b, bint turned):
+    """a @ b, or with `turned` a @ b.T."""
+    if cnp.PyArray_NDIM(a.array) != 2 or cnp.PyArray_NDIM(b.array) != 2:
+        raise RuntimeError(f"{'self' if cnp.PyArray_NDIM(a.array) != 2 else 'mat2'} must be a matrix")
+    check_matrices(a, b, turned)
+    cdef Tensor y = new_tensor(product(a.array, False, b.array, turned))
+    cdef bint wanted_a = is_wanted(a), wanted_b = is_wanted(b)
+    cdef Node node
+    if wanted_a or wanted_b:
+        node = make_node(<PyTypeObject *> MmBackward0, MM_METHODS)
+        node.constants = operands_of(a.array, b.array, turned)
+        save_operands(node, a, b, wanted_a, wanted_b)
+        record2(node, y, a, b)
+    return y
+
+
+cdef int save_operands(Node node, Tensor a, Tensor b, bint wanted_a, bint wanted_b) except -1:
+    """Each operand is saved for the gradient of the other."""
+    if wanted_b:
+        save_input(node, 0, a)
+    if wanted_a:
+        save_input(node, 1, b)
+    return 0
+
+
+cdef int check_matrices(Tensor a, Tensor b, bint turned) except -1:
+    """Refuse matrices that can't be multiplied."""
+    cdef npy_intp rows = cnp.PyArray_DIM(b.array, 1 if turned else 0)
+    if cnp.PyArray_DIM(a.array, 1) != rows:
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({cnp.PyArray_DIM(a.array, 0)}x"
+                           f"{cnp.PyArray_DIM(a.array, 1)} and {rows}x{cnp.PyArray_DIM(b.array, 0 if turned else 1)})")
+    if code_of(a.array) != code_of(b.array):
+        raise RuntimeError("expected m1 and m2 to have the same dtype, but got: "
+                           f"{long_word(code_of(a.array))} != {long_word(code_of(b.array))}")
+    return check_not_bool(a, "addmm_impl_cpu_")
+
+
+cdef int check_not_bool(Tensor x, str kernel) except -1:
+    if code_of(x.array) == BOOL:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'")
+    return 0
+
+
+@op(methods=("mm",))
+def mm(input, mat2):
+    """mm(input, mat2) -> Tensor: the product of an (m, n) and an (n, p) matrix of one type; doesn't broadcast.
+
+    >>> import autograd_cy as ag
+    >>> ag.mm(ag.tensor([[1.0, 2.0]]), ag.tensor([[3.0], [4.0]]))
+    tensor([[11.]])
+    """
+    return product_of_matrices(tensor_argument(input, "mm", "input", 1), tensor_argument(mat2, "mm", "mat2", 2), False)
+
+
+# addmm
+
+cdef Tensor sum_with_product(Tensor c, Tensor a, Tensor b, object beta, object alpha, bint turned):
+    """beta * c + alpha * (a @ b), or with `turned` b.T for b; c is broadcast."""
+    if cnp.PyArray_NDIM(a.array) != 2 or cnp.PyArray_NDIM(b.array) != 2:
+        name, ndim = ("mat1", a.array.ndim) if cnp.PyArray_NDIM(a.array) != 2 else ("mat2", b.array.ndim)
+        raise RuntimeError(f"{name} must be a matrix, got {ndim}-D tensor")
+    if code_of(c.array) != code_of(b.array):
+        raise RuntimeError(f"self and mat2 must have the same dtype, but got {type_word(code_of(c.array))} and "
+                           f"{type_word(code_of(b.array))}")
+    check_matrices(a, b, turned)
+    check_broadcast(c, cnp.PyArray_DIM(a.array, 0), cnp.PyArray_DIM(b.array, 0 if turned else 1))
+    cdef cnp.ndarray y = product(a.array, False, b.array, turned)
+    if alpha != 1:
+        y = scaled(y, alpha)
+    if beta == 1:
+        add_to(y, c.array)
+    elif beta != 0:
+        add_to(y, scaled(c.array, beta))
+    cdef Tensor result = new_tensor(y)
+    if is_wanted(a) or is_wanted(b) or is_wanted(c):
+        record_sum(result, c, a, b, beta, alpha, turned)
+    return result
+
+
+cdef int record_sum(Tensor y, Tensor c, Tensor a, Tensor b, object beta, object alpha, bint turned) except -1:
+    cdef Node node = make_node(<PyTypeObject *> AddmmBackward0, ADDMM_METHODS)
+    cdef Operands operands = operands_of(a.array, b.array, turned)
+    operands.beta, operands.alpha = beta, alpha
+    node.constants = operands
+    if not cnp.PyArray_SAMESHAPE(c.array, y.array):
+        node.shapes = shape_of(c)
+    save_operands(node, a, b, is_wanted(a), is_wanted(b))
+    if current_mode():
+        record_all(node, y, (c, a, b))
+        return 0
+    connect(node, c)
+    connect(node, a)
+    connect(node, b)
+    y.grad_fn = node
+    y.needs_grad = True
+    return 0
+
+
+cdef int check_broadcast(Tensor c, npy_intp rows, npy_intp columns) except -1:
+    """Whether c can be broadcast to (rows, columns); if it can't, expand() says why."""
+    cdef int ndim = cnp.PyArray_NDIM(c.array)
+    cdef npy_intp own_columns = cnp.PyArray_DIM(c.array, ndim - 1) if ndim > 0 else 1
+    cdef npy_intp own_rows = cnp.PyArray_DIM(c.array, 0) if ndim > 1 else 1
+    if ndim > 2 or (own_columns != columns and own_columns != 1) or (own_rows != rows and own_rows != 1):
+        c.expand(rows, columns)
+    return 0
+
+
+cdef cnp.ndarray scaled(cnp.ndarray array, object factor):
+    """The array times a number, by an operation: it never warns."""
+    cdef int paused = pause()
+    try:
+        return (<Tensor> (new_tensor(array) * factor)).array
+    finally:
+        go_on(paused)
+
+
+cdef int add_to(cnp.ndarray y, cnp.ndarray c) except -1:
+    """y += c, which is broadcast."""
+    if cnp.PyArray_NDIM(c) == 1 and cnp.PyArray_DIM(c, 0) == cnp.PyArray_DIM(y, 1):
+        return add_row(y, c)
+    return add_into(y, c)
+
+
+cdef object as_number(object value, Tensor like):
+    """A factor, which may be a tensor of one element; one for integers is made an integer."""
+    cdef int code = code_of(like.array)
+    if isinstance(value, Tensor):
+        value = (<Tensor> value).array.item()
+    if type(value) is int and value == 1:
+        return 1
+    cdef cnp.ndarray fitted = fitting(value, code if code != FLOAT16 else <int> FLOAT32)
+    return fitted.item() if code < FLOAT16 or type(value) is complex else value
+
+
+@op(methods=("addmm",))
+def addmm(input, mat1, mat2, *, beta=1, alpha=1):
+    """addmm(input, mat1, mat2, *, beta=1, alpha=1) -> Tensor: beta * input + alpha * (mat1 @ mat2).
+
+    `input` is broadcast to the product's shape; with beta=0 it is ignored, nan and all.
+
+    >>> import autograd_cy as ag
+    >>> ag.addmm(ag.tensor([1.0]), ag.tensor([[1.0, 2.0]]), ag.tensor([[3.0], [4.0]]), beta=2)
+    tensor([[13.]])
+    """
+    cdef Tensor b = tensor_argument(mat2, "addmm", "mat2", 3)
+    return sum_with_product(tensor_argument(input, "addmm", "input", 1), tensor_argument(mat1, "addmm", "mat1", 2), b,
+                            as_number(beta, b), as_number(alpha, b), False)

@@ -1,0 +1,1 @@
+"""Reductions: sums, means, norms, extremes, running sums."""

@@ -1,0 +1,369 @@
+"""The largest and the smallest elements: their values and their indices.
+
+Where several are equal, the index is that of the first. What takes the value alone shares its gradient equally among
+them, what gives an index (`max` along a dimension) leaves it all to that element.
+"""
+
+import numpy as np
+
+cimport cython
+from libc.string cimport memcpy
+cimport numpy as cnp
+from numpy cimport npy_intp
+
+from autograd_cy._core.arrays.buffers cimport dense_copy, is_flat, new_zeros, sizes_of
+from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, code_of, type_word
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.record cimport as_tensor, is_wanted, new_node, record, shape_of, show
+from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.loops cimport MAX_DIMS
+from autograd_cy._core.kernels.reduction_loops cimport LARGEST, SMALLEST, Dims, reduced, reduced_sizes
+from autograd_cy._core.ops.reductions.reduction_node cimport (
+    SAVES_INPUT, SAVES_OUTPUT, Reduction, WeightedReduction, dim_tuple, dims_of, enter_reduction, in_type, one_dim)
+
+from autograd_cy._core.ops import return_types
+from autograd_cy._core.ops.registry import op
+
+cnp.import_array()
+
+cdef extern from "numpy/arrayobject.h":
+    object PyArray_ArgMax(cnp.ndarray, int, void *)
+    object PyArray_ArgMin(cnp.ndarray, int, void *)
+
+
+# values
+
+cdef class Extreme(WeightedReduction):
+    """The gradient is shared among the elements that equal the result."""
+
+    cdef tuple saved_names(self):
+        return ("self", None, "result")
+
+    cdef object weights(self):
+        cdef cnp.ndarray x = saved_array(self, 0), y = saved_array(self, 2)
+        cdef Dims dims = dims_of(self.constants[0], cnp.PyArray_NDIM(x), "")
+        y = y.reshape(reduced_sizes(x, dims, True))
+        equal = self.is_result(x, y)
+        count = np.sum(equal, dim_tuple(dims) if cnp.PyArray_NDIM(x) else None, keepdims=True)
+        count = np.maximum(count, ~np.isnan(y))         # of what was overwritten nothing is the result
+        with np.errstate(invalid="ignore"):
+            return new_tensor(np.asarray(np.divide(equal, count, dtype=x.dtype)))
+
+    cdef object rule(self, object g, int i):
+        """The other elements get zeros, also from an infinite gradient."""
+        weights = self.weights()
+        return in_type(self.spread(g) * weights, self.code0).masked_fill(weights == 0, 0)
+
+    cdef object is_result(self, cnp.ndarray x, cnp.ndarray y):
+        return np.equal(x, y)
+
+
+cdef class ExtremeOfAll(Extreme):
+    cdef object is_result(self, cnp.ndarray x, cnp.ndarray y):
+        return np.equal(x, y) | (np.isnan(x) & np.isnan(y))
+
+
+cdef class ExtremeAlong(Extreme):
+    cdef tuple constant_names(self):
+        return ("dim", "keepdim")
+
+
+@cython.final
+cdef class MaxBackward1(ExtremeOfAll):
+    pass
+
+
+@cython.final
+cdef class MinBackward1(ExtremeOfAll):
+    pass
+
+
+@cython.final
+cdef class AmaxBackward0(ExtremeAlong):
+    pass
+
+
+@cython.final
+cdef class AminBackward0(ExtremeAlong):
+    pass
+
+
+cdef int check_not_empty(cnp.ndarray array, Dims dims, str operation) except -1:
+    cdef int axis
+    for axis in range(cnp.PyArray_NDIM(array)):
+        if dims >> axis & 1 and cnp.PyArray_DIM(array, axis) == 0:
+            raise IndexError(f"{operation}(): Expected reduction dim {axis} to have non-zero size.")
+    return 0
+
+
+cdef int check_some(cnp.ndarray array, str operation) except -1:
+    if cnp.PyArray_SIZE(array) == 0:
+        raise RuntimeError(f"{operation}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
+                           "reduction dim with the 'dim' argument.")
+    return 0
+
+
+cdef int check_ordered(cnp.ndarray array, str kernel) except -1:
+    cdef int code = code_of(array)
+    if code >= COMPLEX64:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{type_word(code)}'")
+    return 0
+
+
+cdef Tensor extreme_of_all(Tensor x, bint largest):
+    cdef str name = "max" if largest else "min"
+    check_some(x.array, name)
+    check_ordered(x.array, f"{name}_all")
+    cdef Dims dims = dims_of(None, cnp.PyArray_NDIM(x.array), name)
+    cdef Tensor y = new_tensor(reduced(&LARGEST if largest else &SMALLEST, x.array, dims, False))
+    if not is_wanted(x):
+        return y
+    return enter_reduction(MaxBackward1 if largest else MinBackward1, (None, False), x, y, SAVES_INPUT | SAVES_OUTPUT)
+
+
+cdef Tensor extreme_along(object input, object dim, bint keepdim, bint largest):
+    cdef str name = "amax" if largest else "amin"
+    cdef Tensor x = as_tensor(input, name)
+    cdef Dims dims = dims_of(dim, cnp.PyArray_NDIM(x.array), name)
+    if dim is None or dim == ():
+        check_some(x.array, name)
+    check_not_empty(x.array, dims, name)
+    check_ordered(x.array, f"{name[1:]}_values_cpu")
+    cdef Tensor y = new_tensor(reduced(&LARGEST if largest else &SMALLEST, x.array, dims, keepdim))
+    if not is_wanted(x):
+        return y
+    cdef tuple constants = (dim_tuple(dims) if dim or dim == 0 else (), keepdim)
+    return enter_reduction(AmaxBackward0 if largest else AminBackward0, constants, x, y, SAVES_INPUT | SAVES_OUTPUT)
+
+
+@op(methods=("amax",))
+def amax(input, dim=(), keepdim=False):
+    """amax(input, dim=(), keepdim=False) -> Tensor: the largest of all elements, or along `dim`, one or several.
+
+    Equal elements share the gradient. RuntimeError or IndexError where there is nothing to choose from.
+
+    >>> import autograd_cy as ag
+    >>> ag.amax(ag.tensor([[1.0, 4.0], [3.0, 2.0]]), dim=1)
+    tensor([4., 3.])
+    """
+    return extreme_along(input, dim, keepdim, True)
+
+
+@op(methods=("amin",))
+def amin(input, dim=(), keepdim=False):
+    """amin(input, dim=(), keepdim=False) -> Tensor: the smallest of all elements, or along `dim`, one or several.
+
+    Equal elements share the gradient. RuntimeError or IndexError where there is nothing to choose from.
+
+    >>> import autograd_cy as ag
+    >>> ag.amin(ag.tensor([[1.0, 4.0], [3.0, 2.0]]), dim=1)
+    tensor([1., 2.])
+    """
+    return extreme_along(input, dim, keepdim, False)
+
+
+# indices
+
+cdef cnp.ndarray indices_of(cnp.ndarray array, int dim, bint largest):
+    """The index of the extreme element along `dim`, which is gone from the result."""
+    if cnp.PyArray_NDIM(array) == 0:
+        array = array.reshape(1)
+    return <cnp.ndarray> (PyArray_ArgMax(array, dim, NULL) if largest else PyArray_ArgMin(array, dim, NULL))
+
+
+cdef Tensor index_of_extreme(object input, object dim, bint keepdim, bint largest):
+    cdef str name = "argmax" if largest else "argmin"
+    cdef Tensor x = as_tensor(input, name)
+    cdef int ndim = cnp.PyArray_NDIM(x.array), code = code_of(x.array)
+    cdef Dims dims = dims_of(None, ndim, name) if dim is None else (<Dims> 1) << one_dim(dim, ndim, name)
+    cdef cnp.ndarray array
+    if code == BOOL or code >= COMPLEX64:
+        raise RuntimeError(f"{name}(): does not support {'bool' if code == BOOL else 'complex'} input")
+    if dim is None and cnp.PyArray_SIZE(x.array) == 0:
+        raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
+    check_not_empty(x.array, dims, name)
+    if dim is None:
+        array = indices_of(x.array.reshape(-1), 0, largest)
+    else:
+        array = indices_of(x.array, one_dim(dim, ndim, name), largest)
+    cdef Tensor y = new_tensor(array.reshape(reduced_sizes(x.array, dims, True)) if keepdim else array)
+    show(name, y, (x,))
+    return y
+
+
+@op(methods=("argmax",))
+def argmax(input, dim=None, keepdim=False):
+    """argmax(input, dim=None, keepdim=False) -> Tensor: the index of the largest element along `dim`, int64.
+
+    Without `dim` it is the index among all elements in order.
+
+    >>> import autograd_cy as ag
+    >>> ag.argmax(ag.tensor([[1.0, 4.0], [3.0, 2.0]]), dim=1)
+    tensor([1, 0])
+    """
+    return index_of_extreme(input, dim, keepdim, True)
+
+
+@op(methods=("argmin",))
+def argmin(input, dim=None, keepdim=False):
+    """argmin(input, dim=None, keepdim=False) -> Tensor: the index of the smallest element along `dim`, int64.
+
+    Without `dim` it is the index among all elements in order.
+
+    >>> import autograd_cy as ag
+    >>> ag.argmin(ag.tensor([[1.0, 4.0], [3.0, 2.0]]), dim=1)
+    tensor([0, 1])
+    """
+    return index_of_extreme(input, dim, keepdim, False)
+
+
+# values with their indices
+
+cdef class ExtremeWithIndex(Reduction):
+    """It saves the indices; the third constant is the sizes of the input."""
+
+    cdef tuple saved_names(self):
+        return ("indices", None, None)
+
+    cdef tuple constant_names(self):
+        return ("dim", "keepdim", "self_sym_sizes")
+
+    cdef object kept(self, object values):
+        """Values of the output's shape with the reduced dimension in its place."""
+        return values if self.constants[1] or not self.constants[2] else values.unsqueeze(self.constants[0])
+
+    cdef object rule(self, object g, int i):
+        return placed(self.kept(g), self.kept(unpack(self, 0)), self.constants[0], self.constants[2])
+
+    cdef object jvp(self, tuple tangents):
+        indices = unpack(self, 0)
+        return tangents[0].gather(self.constants[0], self.kept(indices)).reshape(indices.shape)
+
+
+@cython.final
+cdef class MaxBackward0(ExtremeWithIndex):
+    pass
+
+
+@cython.final
+cdef class MinBackward0(ExtremeWithIndex):
+    pass
+
+
+@cython.final
+cdef class ScatterBackward0(Node):
+    """Of `placed`."""
+
+    cdef tuple saved_names(self):
+        return ("index", None, None)
+
+    cdef tuple constant_names(self):
+        return ("dim",)
+
+    cdef object rule(self, object g, int i):
+        return g.gather(self.constants[0], unpack(self, 0))
+
+    cdef object jvp(self, tuple tangents):
+        return placed(tangents[0], unpack(self, 0), self.constants[0], self.constants[1])
+
+
+cdef Tensor placed(Tensor g, Tensor index, int dim, tuple sizes):
+    """Zeros of those sizes, with the elements of `g` at the indices along `dim`."""
+    cdef Tensor y = new_tensor(placed_array(g.array, index.array, dim, sizes))
+    cdef Node node
+    if not is_wanted(g):
+        return y
+    node = new_node(ScatterBackward0, (dim, sizes))
+    save_input(node, 0, index)
+    return record(node, y, g)
+
+
+cdef cnp.ndarray placed_array(cnp.ndarray g, cnp.ndarray index, int dim, tuple sizes):
+    cdef npy_intp[MAX_DIMS] dims
+    cdef npy_intp n = 1, outer = 1, inner = 1, k, place, itemsize = cnp.PyArray_ITEMSIZE(g)
+    cdef int axis, ndim = len(sizes)
+    cdef cnp.ndarray result
+    for axis in range(ndim):
+        dims[axis] = sizes[axis]
+        if axis == dim:
+            n = dims[axis]
+        elif axis > dim:
+            inner *= dims[axis]
+        else:
+            outer *= dims[axis]
+    if not cnp.PyArray_SAMESHAPE(g, index) or cnp.PyArray_SIZE(index) != outer * inner:
+        raise RuntimeError(f"expected a gradient and indices with one element along dimension {dim} of {list(sizes)}, got "
+                           f"{list(sizes_of(g))} and {list(sizes_of(index))}")
+    result = new_zeros(code_of(g), ndim, dims)
+    g = g if is_flat(g) else dense_copy(g)
+    index = index if is_flat(index) else dense_copy(index)
+    cdef char *target = cnp.PyArray_BYTES(result)
+    cdef char *source = cnp.PyArray_BYTES(g)
+    cdef npy_intp *places = <npy_intp *> cnp.PyArray_DATA(index)
+    for k in range(cnp.PyArray_SIZE(index)):
+        place = places[k]
+        if not 0 <= place < n:
+            raise RuntimeError(f"index {place} is out of bounds for dimension {dim} with size {n}")
+        place = (k // inner * n + place) * inner + k % inner
+        memcpy(target + place * itemsize, source + k * itemsize, itemsize)
+    return result
+
+
+cdef object extreme_with_index(Tensor x, object dim, bint keepdim, bint largest):
+    cdef str name = "max" if largest else "min"
+    cdef int d = one_dim(dim, cnp.PyArray_NDIM(x.array), name)
+    cdef Dims dims = (<Dims> 1) << d
+    cdef Tensor values, indices
+    cdef Node node
+    check_not_empty(x.array, dims, name)
+    if code_of(x.array) >= COMPLEX64:
+        raise RuntimeError(f"{name}(): does not support complex input")
+    cdef cnp.ndarray array = reduced(&LARGEST if largest else &SMALLEST, x.array, dims, keepdim)
+    values = new_tensor(array)
+    indices = new_tensor(indices_of(x.array, d, largest).reshape(np.shape(array)))
+    if is_wanted(x):
+        node = new_node(MaxBackward0 if largest else MinBackward0, (d, keepdim, shape_of(x)))
+        save_input(node, 0, indices)
+        record(node, values, x)
+    return (return_types.max if largest else return_types.min)(values, indices)
+
+
+cdef object extreme(object input, object dim, bint keepdim, object other, bint largest):
+    """The three forms of max and min."""
+    cdef Tensor x = as_tensor(input, "max" if largest else "min")
+    if isinstance(dim, Tensor):
+        dim, other = None, dim
+    if other is not None:
+        return input.maximum(other) if largest else input.minimum(other)
+    return extreme_of_all(x, largest) if dim is None else extreme_with_index(x, dim, keepdim, largest)
+
+
+@op(methods=("max",))
+def max(input, dim=None, keepdim=False, *, other=None):
+    """max(input) -> Tensor: the largest element; equal ones share the gradient.
+
+    max(input, dim, keepdim=False) -> (values, indices): the largest elements along one dimension, and the first index of
+    each, to which the gradient goes. max(input, other) is maximum(input, other).
+
+    >>> import autograd_cy as ag
+    >>> x = ag.tensor([[1.0, 4.0], [3.0, 2.0]])
+    >>> ag.max(x), ag.max(x, dim=1).indices
+    (tensor(4.), tensor([1, 0]))
+    """
+    return extreme(input, dim, keepdim, other, True)
+
+
+@op(methods=("min",))
+def min(input, dim=None, keepdim=False, *, other=None):
+    """min(input) -> Tensor: the smallest element; equal ones share the gradient.
+
+    min(input, dim, keepdim=False) -> (values, indices): the smallest elements along one dimension, and the first index of
+    each, to which the gradient goes. min(input, other) is minimum(input, other).
+
+    >>> import autograd_cy as ag
+    >>> x = ag.tensor([[1.0, 4.0], [3.0, 2.0]])
+    >>> ag.min(x), ag.min(x, dim=1).indices
+    (tensor(1.), tensor([0, 1]))
+    """
+    return extreme(input, dim, keepdim, other, False)

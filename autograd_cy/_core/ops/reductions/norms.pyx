@@ -1,0 +1,215 @@
+"""The norms of vectors."""
+
+from math import inf, isinf
+
+import numpy as np
+
+cimport cython
+from cpython.object cimport PyObject
+cimport numpy as cnp
+
+from autograd_cy._core.arrays.buffers cimport cast, new_zeros
+from autograd_cy._core.arrays.dtypes cimport (
+    COMPLEX64, FLOAT16, FLOAT32, NCODES, as_dtype, code_of, promote, to_complex, to_real, type_word)
+from autograd_cy._core.graph.record cimport as_tensor, is_wanted
+from autograd_cy._core.graph.saved cimport saved_array, saved_like, unpack
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.loops cimport MAX_DIMS, Kernel, borrow, evaluate
+from autograd_cy._core.kernels.reduction_gradients cimport DEVIATING, SIGNED, divided
+from autograd_cy._core.kernels.reduction_loops cimport (
+    LARGEST, SMALLEST, SUM, SUM_OF_SIZES, SUM_OF_SQUARES, Dims, pairs_of, reduced, reduced_sizes)
+from autograd_cy._core.ops.reductions.reduction_node cimport (
+    SAVES_INPUT, SAVES_OUTPUT, FusedReduction, WeightedReduction, dim_tuple, dims_of, enter_reduction, in_type, inverse_of)
+
+from autograd_cy._core.ops.registry import op
+
+cnp.import_array()
+
+cdef Kernel[NCODES] SQRT, ABSOLUTE, POWER
+
+
+cdef cnp.ndarray call1(Kernel *kernels, cnp.ndarray a, int result, cnp.ndarray out):
+    """A borrowed loop of one argument, into `out` or (None) a new array of type `result`."""
+    cdef PyObject *operands[1]
+    operands[0] = <PyObject *> a
+    return evaluate(&kernels[code_of(a)], operands, 1, result, out)
+
+
+cdef cnp.ndarray call2(Kernel *kernels, cnp.ndarray a, cnp.ndarray b, cnp.ndarray out):
+    """The same of two arguments."""
+    cdef PyObject *operands[2]
+    operands[0] = <PyObject *> a
+    operands[1] = <PyObject *> b
+    return evaluate(&kernels[code_of(a)], operands, 2, code_of(a), out)
+
+
+@cython.final
+cdef class LinalgVectorNormBackward0(FusedReduction):
+    """The third constant is the order."""
+
+    cdef tuple saved_names(self):
+        return ("self", None, "result")
+
+    cdef tuple constant_names(self):
+        return ("dim", "keepdim", "ord")
+
+    cdef object rule(self, object g, int i):
+        # the number of elements that are not zero: constant, so PyTorch gives it no gradient at all
+        if self.constants[2] == 0:
+            return None
+        if self.constants[2] != 1:      # of order 1 it is sgn(x) g
+            g = g.where(unpack(self, 2) != 0, 0)
+        return WeightedReduction.rule(self, g, i)
+
+    cdef object jvp(self, tuple tangents):
+        if self.constants[2] == 0:
+            return new_tensor(np.zeros_like(saved_array(self, 2)))
+        return WeightedReduction.jvp(self, tangents)
+
+    cdef Kernel *kernel(self, int code) except? NULL:
+        if self.constants[2] == 2:
+            return &DEVIATING[code]
+        return &SIGNED[code] if self.constants[2] == 1 else NULL
+
+    cdef tuple operands(self, cnp.ndarray x, cnp.ndarray g, Dims dims):
+        cdef cnp.ndarray y = saved_like(self, 2, g)
+        if self.constants[2] == 1:
+            return g, g
+        if code_of(y) != code_of(g):
+            y = cast(y, code_of(g))
+        return new_zeros(code_of(x), 0, NULL), divided(g, y, 1)
+
+    cdef object weights(self):
+        """The derivative of the norm; where the norm is 0 it is 0."""
+        p = self.constants[2]
+        x = in_type(unpack(self, 0), to_complex(self.code1) if self.code0 >= COMPLEX64 else self.code1)
+        if p == 1:
+            return x.sgn()
+        if isinf(p):
+            return x.sgn() * self.shares()
+        if p == 2:
+            return x * self.spread(inverse_of(unpack(self, 2)))
+        y, size = unpack(self, 2), x.abs()
+        scaled = size.where(size != 0, 1) / self.spread(y.where(y != 0, 1))
+        return (x.sgn() * scaled ** (p - 1)).where(self.spread(y != 0), 0)
+
+    cdef object shares(self):
+        """Of the largest (smallest) elements: one over how many there are."""
+        cdef cnp.ndarray x = saved_array(self, 0)
+        y = (<Tensor> self.spread(unpack(self, 2))).array
+        equal = np.absolute(x) == y
+        count = np.maximum(np.sum(equal, self.constants[0] if cnp.PyArray_NDIM(x) else None, keepdims=True), 1)
+        return new_tensor(np.asarray(np.divide(equal, count, dtype=y.dtype)))
+
+
+cdef cnp.ndarray square_root(cnp.ndarray array):
+    """In place."""
+    return call1(SQRT, array, code_of(array), array)
+
+
+cdef cnp.ndarray norm_of(cnp.ndarray array, double p, Dims dims, bint keepdim):
+    """The norm of floats or complex numbers; float16 is computed in float32."""
+    cdef int code = code_of(array)
+    if code == FLOAT16:
+        return cast(norm_of(cast(array, FLOAT32), p, dims, keepdim), FLOAT16)
+    if p == 2:
+        return square_root(sum_of_squares(array, dims, keepdim))
+    if p == 1 and code < COMPLEX64:
+        return reduced(&SUM_OF_SIZES, array, dims, keepdim)
+    if code >= COMPLEX64 or p != 0:
+        array = call1(ABSOLUTE, array, to_real(code), None)
+    if p == inf or p == -inf:
+        return reduced(&LARGEST if p > 0 else &SMALLEST, array, dims, keepdim)
+    if p == 0:
+        return reduced(&SUM, np.asarray(np.not_equal(array, 0), array.dtype), dims, keepdim)
+    if p == 1:
+        return reduced(&SUM, array, dims, keepdim)
+    cdef cnp.ndarray total = reduced(&SUM, call2(POWER, array, np.array(p, array.dtype), None), dims, keepdim)
+    return call2(POWER, total, np.array(1 / p, array.dtype), total)
+
+
+cdef cnp.ndarray sum_of_squares(cnp.ndarray array, Dims dims, bint keepdim):
+    """Of |x|; complex numbers are seen as pairs of real ones."""
+    cdef int ndim = cnp.PyArray_NDIM(array), code = code_of(array)
+    if code < COMPLEX64:
+        return reduced(&SUM_OF_SQUARES, array, dims, keepdim)
+    if ndim == MAX_DIMS:
+        array = call1(ABSOLUTE, array, to_real(code), None)
+        return reduced(&SUM_OF_SQUARES, array, dims, keepdim)
+    cdef cnp.ndarray total = reduced(&SUM_OF_SQUARES, pairs_of(array), dims | (<Dims> 1) << ndim, keepdim)
+    return total.reshape(reduced_sizes(array, dims, True)) if keepdim else total
+
+
+cdef int norm_code(cnp.ndarray array, object wanted) except -1:
+    """The type to compute in: the input's, or the one asked for, which must be as wide and complex if that is."""
+    cdef int own = code_of(array), code
+    if own < FLOAT16:
+        raise RuntimeError(f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {type_word(own)}")
+    if wanted is None:
+        return own
+    code = as_dtype(wanted).code
+    if (code >= COMPLEX64) != (own >= COMPLEX64):
+        kind = "complex" if own >= COMPLEX64 else "real"
+        raise RuntimeError(f"linalg.vector_norm: dtype should be {kind} for {kind} inputs, but got {type_word(code)}")
+    if promote(own, code) != code:
+        raise RuntimeError(f"linalg.vector_norm: the dtype of the input ({type_word(own)}) should be convertible without "
+                           f"narrowing to the specified dtype ({type_word(code)})")
+    return code
+
+
+cdef object order_of(object p):
+    """The order as a number; 2 for 'fro' and None."""
+    if p is None or (isinstance(p, str) and p == "fro"):
+        return 2
+    if isinstance(p, str):
+        raise NotImplementedError(f"norm(): only norms of vectors are supported, not p={p!r}")
+    return p.item() if isinstance(p, Tensor) else p
+
+
+@op(methods=("norm",))
+def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
+    """norm(input, p='fro', dim=None, keepdim=False, dtype=None) -> Tensor: the p-norm of all elements, or along `dim`.
+
+    The p-th root of the sum of |x| ** p; p=inf and -inf: the largest and smallest |x|; p=0: how many are not 0; 'fro' is 2.
+    Its gradient is 0 where the norm is 0. RuntimeError for integers.
+
+    >>> import autograd_cy as ag
+    >>> ag.norm(ag.tensor([3.0, 4.0]))
+    tensor(5.)
+    """
+    cdef Tensor x = as_tensor(input, "norm")
+    if out is not None:
+        raise NotImplementedError("norm(): out= is not supported")
+    order = order_of(p)
+    cdef int code = norm_code(x.array, dtype)
+    cdef Dims dims = dims_of(dim, cnp.PyArray_NDIM(x.array), "norm")
+    check_identity(x.array, order, dims, dim is None)
+    cdef cnp.ndarray array = x.array if code == code_of(x.array) else cast(x.array, code)
+    cdef Tensor y = new_tensor(norm_of(array, order, dims, keepdim))
+    if not is_wanted(x):
+        return y
+    enter_reduction(LinalgVectorNormBackward0, (None if dim is None else dim_tuple(dims), keepdim, order), x, y,
+                    SAVES_INPUT | SAVES_OUTPUT)
+    return y
+
+
+cdef int check_identity(cnp.ndarray array, double p, Dims dims, bint all_of_them) except -1:
+    """Refuse norms of nothing that have no value."""
+    cdef int axis
+    if p >= 0 and p != inf:
+        return 0
+    for axis in range(cnp.PyArray_NDIM(array)):
+        if dims >> axis & 1 and cnp.PyArray_DIM(array, axis) == 0:
+            where = "an empty tensor because the operation" if all_of_them else (
+                f"the dimension {axis} because this dimension is empty and the operation")
+            raise RuntimeError(f"linalg.vector_norm cannot compute the {p:g} norm on {where} does not have an identity")
+    return 0
+
+
+def real_code(code):
+    return to_real(code)
+
+
+borrow(SQRT, np.sqrt, lambda code: code)
+borrow(POWER, np.power, lambda code: code)
+borrow(ABSOLUTE, np.absolute, real_code)

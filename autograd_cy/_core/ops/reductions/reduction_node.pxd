@@ -1,0 +1,43 @@
+"""What the reductions share: the sets of dimensions that arguments name, the families of nodes."""
+
+cimport numpy as cnp
+
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.kernels.loops cimport Kernel
+from autograd_cy._core.kernels.reduction_loops cimport Dims
+
+cdef enum:
+    SAVES_NOTHING = 0
+    SAVES_INPUT = 1
+    SAVES_OUTPUT = 2
+
+
+cdef class Reduction(Node):
+    """`constants` begin with the dimensions (a tuple or an int; None: all) and keepdim; code0 and code1 are the types of
+    input and output."""
+
+
+cdef class WeightedReduction(Reduction):
+    """Its gradient is the output's, times `weights` of the input's shape."""
+
+    cdef object weights(self)
+    cdef object group_sum(self, object values)
+    cdef object spread(self, object values)
+
+
+cdef class FusedReduction(WeightedReduction):
+    """Its gradient is a kernel's: f(x, c, s) of the input and of two arrays in the shape of the output."""
+
+    cdef Kernel *kernel(self, int code) except? NULL
+    cdef tuple operands(self, cnp.ndarray x, cnp.ndarray g, Dims dims)
+
+
+cdef Dims dims_of(object dim, int ndim, str operation) except? 0
+cdef int one_dim(object dim, int ndim, str operation) except -1
+cdef tuple dim_tuple(Dims dims)
+cdef object with_kept(object x, tuple sizes, Dims dims)
+cdef object in_type(object x, int code)
+cdef object inverse_of(object y)
+cdef int sum_code(cnp.ndarray array, object wanted) except -1
+cdef Tensor enter_reduction(object node_class, tuple constants, Tensor x, Tensor y, int saves)

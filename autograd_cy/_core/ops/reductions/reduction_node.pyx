@@ -1,0 +1,203 @@
+"""What the reductions share: the sets of dimensions that arguments name, and the families of nodes."""
+
+from cpython.object cimport PyObject
+cimport numpy as cnp
+from numpy cimport npy_intp
+
+from autograd_cy._core.arrays.buffers cimport cast, is_flat, is_large, sizes_of
+from autograd_cy._core.arrays.dtypes cimport (
+    COMPLEX64, FLOAT16, FLOAT32, INT64, as_dtype, code_of, dtype_of, is_differentiable, to_real, type_word)
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.record cimport new_node, record, shape_of, tangent_of, wrap_dim
+from autograd_cy._core.graph.saved cimport empty_slot, is_held_alone, save_input, save_output, saved_array, unpack
+from autograd_cy._core.graph.tensor cimport Tensor, wants_grad
+from autograd_cy._core.kernels.broadcast_sums cimport evaluate_added
+from autograd_cy._core.kernels.loops cimport MAX_DIMS, evaluate
+from autograd_cy._core.kernels.reduction_loops cimport expanded, reduced_shape
+from autograd_cy._core.runtime.modes cimport current_mode
+from autograd_cy._core.runtime.state cimport FORWARD_AD, NO_GRAD
+
+cnp.import_array()
+
+
+# dimensions
+
+cdef Dims dims_of(object dim, int ndim, str operation) except? 0:
+    """The dimensions that `dim` names: an int or a sequence of them; all for None and for an empty sequence."""
+    cdef Dims dims = 0, bit
+    if dim is None:
+        return all_dims(ndim)
+    if not isinstance(dim, (tuple, list)):
+        return (<Dims> 1) << one_dim(dim, ndim, operation)
+    for item in dim:
+        bit = (<Dims> 1) << one_dim(item, ndim, operation)
+        if dims & bit:
+            raise RuntimeError(f"dim {wrap_dim(item, ndim)} appears multiple times in the list of dims")
+        dims |= bit
+    return dims if dims else all_dims(ndim)
+
+
+cdef inline Dims all_dims(int ndim) noexcept:
+    return (<Dims> -1) >> (MAX_DIMS - ndim) if ndim else 0
+
+
+cdef int one_dim(object dim, int ndim, str operation) except -1:
+    """The one dimension that `dim` names, counted from the front."""
+    if type(dim) is not int and (isinstance(dim, bool) or not hasattr(dim, "__index__")):
+        raise TypeError(f"{operation}() received an invalid combination of arguments: argument 'dim' must be int, "
+                        f"not {type(dim).__name__}")
+    return wrap_dim(dim, ndim)
+
+
+cdef tuple dim_tuple(Dims dims):
+    cdef int d
+    return tuple([d for d in range(MAX_DIMS) if dims >> d & 1])
+
+
+cdef object with_kept(object x, tuple sizes, Dims dims):
+    """A reduced Tensor reshaped, so that it broadcasts to the sizes that it was reduced from."""
+    cdef int axis, ndim = cnp.PyArray_NDIM((<Tensor> x).array)
+    if ndim == 0 or ndim == len(sizes):
+        return x
+    return x.reshape(tuple([1 if dims >> axis & 1 else sizes[axis] for axis in range(len(sizes))]))
+
+
+# types
+
+cdef object in_type(object x, int code):
+    """A Tensor in the type `code`; of a complex one in a real type, the real part."""
+    cdef int own = code_of((<Tensor> x).array)
+    if own == code:
+        return x
+    return (x.real if own >= COMPLEX64 > code else x).to(dtype_of(code))
+
+
+cdef int sum_code(cnp.ndarray array, object wanted) except -1:
+    """The type of a sum or product: the one asked for, else the input's, int64 for integers and bools."""
+    if wanted is not None:
+        return as_dtype(wanted).code
+    cdef int code = code_of(array)
+    return INT64 if code < FLOAT16 else code
+
+
+cdef object inverse_of(object y):
+    """1 / y of a Tensor, and 0, constant, where y is 0."""
+    nonzero = y != 0
+    return (1 / y.where(nonzero, 1)).where(nonzero, 0)
+
+
+# nodes
+
+cdef class Reduction(Node):
+    pass
+
+
+cdef class WeightedReduction(Reduction):
+    """The node of a reduction that saved its input as `self`."""
+
+    cdef object weights(self):
+        raise NotImplementedError
+
+    cdef object rule(self, object g, int i):
+        return in_type(self.spread(g) * self.weights(), self.code0)
+
+    cdef object jvp(self, tuple tangents):
+        return in_type(self.group_sum(self.weights().conj() * tangents[0]), self.code1)
+
+    cdef object group_sum(self, object values):
+        """The sums of values of the input's shape."""
+        return values.sum(self.constants[0], self.constants[1])
+
+    cdef object spread(self, object values):
+        """Values of the output's shape in one that broadcasts to the input's."""
+        cdef tuple sizes = shape_of(<Tensor> unpack(self, 0))
+        return with_kept(values, sizes, dims_of(self.constants[0], len(sizes), self.name()))
+
+
+cdef class FusedReduction(WeightedReduction):
+
+    cdef Kernel *kernel(self, int code) except? NULL:
+        """That for inputs of a type; its loop is NULL, or this is, where there is none: then `weights` are multiplied."""
+        return NULL
+
+    cdef tuple operands(self, cnp.ndarray x, cnp.ndarray g, Dims dims):
+        """(c, s), of the output's shape (with or without the reduced dimensions), in the type of x or (s) g."""
+        raise NotImplementedError
+
+    cdef object vjp(self, object g, int i, bint reuse):
+        result = fused_gradient(self, <cnp.ndarray> g, None, None, False)
+        return Node.vjp(self, g, i, reuse) if result is None else result
+
+    cdef object vjp_once(self, object g, int i, bint reuse):
+        result = fused_gradient(self, <cnp.ndarray> g, None, None, True)
+        return Node.vjp(self, g, i, reuse) if result is None else result
+
+    cdef object vjp_added(self, object g, int i, cnp.ndarray addend, bint ours, bint reuse):
+        # not over g, which has another shape, or is read for each of several elements
+        return fused_gradient(self, <cnp.ndarray> g, addend, addend if ours else None, False)
+
+
+cdef cnp.ndarray fused_gradient(FusedReduction node, cnp.ndarray gradient, cnp.ndarray addend, cnp.ndarray out, bint once):
+    """The gradient by the node's kernel, plus an addend or (None) without; None if there is no such kernel.
+
+    `once`: it may be written over the input (NOTE [Gradient ownership], case 5). float16 is computed in float32.
+    """
+    cdef cnp.ndarray x = saved_array(node, 0), g = gradient, c, s
+    cdef Dims dims = dims_of(node.constants[0], cnp.PyArray_NDIM(x), "")
+    cdef int code = node.code0
+    cdef PyObject *operands[3]
+    if code == FLOAT16 and code_of(g) == FLOAT16 and addend is None:
+        x, g, code, once = cast(x, FLOAT32), cast(g, FLOAT32), FLOAT32, False
+    cdef Kernel *kernel = node.kernel(code)
+    if kernel == NULL or kernel.loop == NULL or to_real(code) != code_of(g) or not fits(g, x, dims, node.constants[1]):
+        return None
+    if addend is not None and (code_of(addend) != code or not cnp.PyArray_SAMESHAPE(addend, x)):
+        return None
+    c, s = node.operands(x, g, dims)
+    c, s = spread_over(c, x, dims), spread_over(s, x, dims)
+    operands[0], operands[1], operands[2] = <PyObject *> x, <PyObject *> c, <PyObject *> s
+    if addend is not None:
+        return evaluate_added(kernel, operands, 3, code, addend, out)
+    if once and is_large(x) and is_flat(x) and is_held_alone(node, 0, operands[0]):
+        empty_slot(node, 0)
+        out = x
+    out = evaluate(kernel, operands, 3, code, out)
+    return out if code == node.code0 else cast(out, node.code0)
+
+
+cdef bint fits(cnp.ndarray g, cnp.ndarray x, Dims dims, bint keepdim) noexcept:
+    """Whether `g` has the shape of x reduced: ndarray.resize(), which counts no write, may have changed that of x."""
+    cdef npy_intp[MAX_DIMS] sizes
+    cdef int axis, ndim = reduced_shape(x, dims, keepdim, sizes)
+    if cnp.PyArray_NDIM(g) != ndim:
+        return False
+    for axis in range(ndim):
+        if cnp.PyArray_DIM(g, axis) != sizes[axis]:
+            return False
+    return True
+
+
+cdef cnp.ndarray spread_over(cnp.ndarray values, cnp.ndarray x, Dims dims):
+    """Values of the output's shape, seen in the shape of x; a single one as it is."""
+    return values if cnp.PyArray_NDIM(values) == 0 else expanded(values, sizes_of(x), dims)
+
+
+cdef bint may_need_gradient(Tensor x) except -1:
+    """Whether what is computed from a tensor has to be differentiable; else it is entered for hooks that look."""
+    cdef int mode = current_mode()
+    return not mode & NO_GRAD and wants_grad(x) or mode & FORWARD_AD and tangent_of(x) is not None
+
+
+cdef Tensor enter_reduction(object node_class, tuple constants, Tensor x, Tensor y, int saves):
+    """Enter y, a reduction of x; the caller has made sure that this is wanted."""
+    cdef Node node
+    if not is_differentiable(code_of(y.array)) and may_need_gradient(x):
+        raise RuntimeError(f"Autograd not support dtype: {type_word(code_of(y.array))}")
+    node = new_node(node_class, constants)
+    node.code0 = code_of(x.array)
+    node.code1 = code_of(y.array)
+    if saves & SAVES_INPUT:
+        save_input(node, 0, x)
+    if saves & SAVES_OUTPUT:
+        save_output(node, y)
+    return record(node, y, x)

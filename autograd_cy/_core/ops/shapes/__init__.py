@@ -1,0 +1,1 @@
+"""Shapes and views: elements put into another form, none computed."""

@@ -1,0 +1,348 @@
+"""What puts tensors together, copies and converts them.
+
+All of it is linear: the rule of a node is the transposed operation, its jvp the operation itself, both with the node's
+constants.
+"""
+
+import weakref
+from math import prod
+
+import numpy as np
+
+cimport cython
+from cpython.number cimport PyIndex_Check, PyNumber_Index
+cimport numpy as cnp
+
+from autograd_cy._core.arrays.buffers cimport strided_view
+from autograd_cy._core.arrays.dtypes cimport code_of, dtype, dtype_of, promote
+from autograd_cy._core.arrays.orders cimport copy_in_order
+from autograd_cy._core.arrays.region cimport measure
+from autograd_cy._core.graph.guard cimport owner_of
+from autograd_cy._core.graph.node cimport Node, NodeHooks, existing_hooks
+from autograd_cy._core.graph.record cimport (
+    any_wanted, as_tensor, as_type, enter_linear, is_wanted, new_node, record, record_all, shape_of, wrap_dim)
+from autograd_cy._core.graph.tensor cimport (
+    Seldom, Tensor, count_write, extend, extras_of_tensor, new_tensor, seldom_of, share_version, wants_grad)
+from autograd_cy._core.kernels.copies cimport copied
+from autograd_cy._core.runtime.inference cimport check_write
+
+from autograd_cy._core.ops.registry import op
+
+cnp.import_array()
+
+
+def sizes_of(arguments):
+    """The sizes given as one sequence or one by one: reshape((2, 3)), reshape(2, 3). TypeError for what are no integers.
+
+    A sequence is a tuple or a list: others may have no end.
+    """
+    if len(arguments) == 1 and isinstance(arguments[0], (tuple, list)):
+        arguments = arguments[0]
+    sizes = tuple([whole_number(size) for size in arguments])
+    for position, size in enumerate(sizes):
+        if not -2**63 <= size < 2**63:
+            raise TypeError(f"argument 'size' failed to unpack the object at pos {position + 1} with error \"Overflow when "
+                            f"unpacking long long\": {size}")
+    return sizes
+
+
+cdef object whole_number(object size):
+    if not PyIndex_Check(size):
+        raise TypeError(f"sizes and dimensions must be tuple of ints, not {type(size).__name__}")
+    return PyNumber_Index(size)
+
+
+cdef object zeros_or(object g, object like):
+    """The gradient of one output, or zeros if there is none. `like`: (sizes, dtype)"""
+    return new_tensor(np.zeros(like[0], like[1])) if g is None else g
+
+
+# putting together
+
+@cython.final
+cdef class CatBackward0(Node):
+    cdef tuple constant_names(self):
+        return ("dim",)
+
+    cdef object rule(self, object g, int i):
+        dim, bounds, types = self.constants
+        return as_type(g[(slice(None),) * dim + (slice(bounds[i], bounds[i + 1]),)], types[i][0]).reshape(types[i][1])
+
+    cdef object jvp(self, tuple tangents):
+        dim, _bounds, types = self.constants
+        return cat([zeros_or(t, (kind[1], (<dtype> kind[0]).numpy_dtype)) for t, kind in zip(tangents, types)], dim)
+
+
+@cython.final
+cdef class StackBackward0(Node):
+    cdef tuple constant_names(self):
+        return ("dim",)
+
+    cdef object rule(self, object g, int i):
+        return as_type(g[(slice(None),) * self.constants[0] + (i,)], self.constants[1][i][0])
+
+    cdef object jvp(self, tuple tangents):
+        return stack([zeros_or(t, (kind[1], (<dtype> kind[0]).numpy_dtype))
+                      for t, kind in zip(tangents, self.constants[1])], self.constants[0])
+
+
+cdef list tensors_of(object tensors, str operation):
+    if not isinstance(tensors, (tuple, list)):
+        raise TypeError(f"{operation}(): argument 'tensors' (position 1) must be tuple of Tensors, not "
+                        f"{type(tensors).__name__}")
+    cdef list found = list(tensors)
+    if not found:
+        raise RuntimeError(f"{operation}(): expected a non-empty list of Tensors")
+    for position, item in enumerate(found):
+        if not isinstance(item, Tensor):
+            raise TypeError(f"{operation}(): expected Tensor as element {position} in argument 0, but got "
+                            f"{type(item).__name__}")
+    return found
+
+
+cdef object common_type(list tensors):
+    """The NumPy dtype that all tensors promote to."""
+    cdef int code = code_of((<Tensor> tensors[0]).array)
+    for x in tensors:
+        code = promote(code, code_of((<Tensor> x).array))
+    return (<dtype> dtype_of(code)).numpy_dtype
+
+
+cdef cnp.ndarray joined(object function, list tensors, int dim, object type, tuple sizes):
+    """What a function of NumPy's joins, in C order, whatever the order of the dimensions in memory is."""
+    cdef Tensor x
+    cdef list arrays = [x.array for x in tensors]
+    for x in tensors:
+        if not cnp.PyArray_IS_C_CONTIGUOUS(x.array):
+            return <cnp.ndarray> function(arrays, dim, out=np.empty(sizes, type), casting="unsafe")
+    return <cnp.ndarray> function(arrays, dim, dtype=type)
+
+
+@op(methods=())
+def cat(tensors, dim=0):
+    """cat(tensors, dim=0) -> Tensor: the tensors one after the other along `dim`; elsewhere their sizes agree.
+
+    >>> import autograd_cy as ag
+    >>> ag.cat([ag.tensor([1.0, 2.0]), ag.tensor([3.0])])
+    tensor([1., 2., 3.])
+    """
+    cdef list found = tensors_of(tensors, "cat")
+    cdef Tensor x
+    # an empty 1-d tensor joins any shape, as in PyTorch
+    cdef list shaped = [x for x in found if shape_of(x) != (0,)] or found
+    if cnp.PyArray_NDIM((<Tensor> shaped[0]).array) == 0:
+        raise RuntimeError("zero-dimensional tensor (at position 0) cannot be concatenated")
+    cdef int d = wrap_dim(dim, cnp.PyArray_NDIM((<Tensor> shaped[0]).array))
+    cdef tuple first = shape_of(<Tensor> shaped[0])
+    for x in shaped:
+        sizes = shape_of(x)
+        if len(sizes) != len(first):
+            raise RuntimeError(f"Tensors must have same number of dimensions: got {len(first)} and {len(sizes)}")
+        if sizes[:d] + sizes[d + 1:] != first[:d] + first[d + 1:]:
+            raise RuntimeError(f"Sizes of tensors must match except in dimension {d}. Expected sizes {list(first)} but got "
+                               f"{list(sizes)}")
+    kind = common_type(found)
+    total = sum([shape_of(x)[d] for x in shaped])
+    cdef Tensor y = new_tensor(joined(np.concatenate, shaped, d, kind, (*first[:d], total, *first[d + 1:])))
+    if any_wanted(found):
+        bounds = [0]
+        for x in found:
+            bounds.append(bounds[-1] + (0 if shape_of(x) == (0,) else shape_of(x)[d]))
+        types = [(dtype_of(code_of(x.array)), shape_of(x)) for x in found]
+        record_all(new_node(CatBackward0, (d, bounds, types)), y, found)
+    return y
+
+
+@op(methods=())
+def stack(tensors, dim=0):
+    """stack(tensors, dim=0) -> Tensor: tensors of one shape along a new dimension `dim`.
+
+    >>> import autograd_cy as ag
+    >>> ag.stack([ag.tensor([1.0, 2.0]), ag.tensor([3.0, 4.0])], dim=1)
+    tensor([[1., 3.],
+            [2., 4.]])
+    """
+    cdef list found = tensors_of(tensors, "stack")
+    cdef Tensor x
+    cdef tuple first = shape_of(<Tensor> found[0])
+    for position, x in enumerate(found):
+        if shape_of(x) != first:
+            raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
+                               f"{list(shape_of(x))} at entry {position}")
+    cdef int d = wrap_dim(dim, len(first) + 1)
+    sizes = (*first[:d], len(found), *first[d:])
+    cdef Tensor y = new_tensor(joined(np.stack, found, d, common_type(found), sizes))
+    if any_wanted(found):
+        types = [(dtype_of(code_of(x.array)), first) for x in found]
+        record_all(new_node(StackBackward0, (d, types)), y, found)
+    return y
+
+
+@cython.final
+cdef class FlipBackward0(Node):
+    cdef tuple constant_names(self):
+        return ("dims",)
+
+    cdef object rule(self, object g, int i):
+        return flip(g, self.constants[0])
+
+    cdef object jvp(self, tuple tangents):
+        return flip(tangents[0], self.constants[0])
+
+
+@op(methods=("flip",))
+def flip(input, *dims):
+    """flip(input, dims) -> Tensor: a copy with the order of the elements reversed along `dims`.
+
+    >>> import autograd_cy as ag
+    >>> ag.flip(ag.tensor([1.0, 2.0, 3.0]), [0])
+    tensor([3., 2., 1.])
+    """
+    cdef Tensor x = as_tensor(input, "flip")
+    cdef int ndim = cnp.PyArray_NDIM(x.array)
+    cdef tuple axes = tuple([wrap_dim(d, ndim) for d in sizes_of(dims)])
+    if len(set(axes)) != len(axes):
+        raise RuntimeError(f"dim {axes} appears multiple times in the list of dims")
+    flipped = np.flip(x.array, axes) if ndim else x.array
+    return enter_linear(FlipBackward0, (axes,), x, copy_in_order(flipped, code_of(x.array)))
+
+
+# copies and conversions
+
+@cython.final
+cdef class CloneBackward0(Node):
+    cdef object rule(self, object g, int i):
+        return g
+
+    cdef object jvp(self, tuple tangents):
+        return clone(tangents[0])
+
+
+@cython.final
+cdef class ToCopyBackward0(Node):
+    cdef object rule(self, object g, int i):
+        return as_type(g, self.constants[0])
+
+    cdef object jvp(self, tuple tangents):
+        return convert(tangents[0], self.constants[1])
+
+
+@op(methods=("clone",))
+def clone(input, *, memory_format=None):
+    """clone(input) -> Tensor: a copy, dense, with the dimensions as they are in memory, through which gradients pass.
+
+    >>> import autograd_cy as ag
+    >>> ag.clone(ag.tensor([1.0, 2.0]))
+    tensor([1., 2.])
+    """
+    cdef Tensor x = as_tensor(input, "clone")
+    if cnp.PyArray_IS_C_CONTIGUOUS(x.array):
+        return enter_linear(CloneBackward0, (), x, copied(x.array))
+    return enter_linear(CloneBackward0, (), x, copy_in_order(x.array, code_of(x.array)))
+
+
+cpdef Tensor convert(Tensor x, dtype wanted):
+    """The tensor in another type; itself if it has that type. Of a complex tensor in a real type, the real part."""
+    cdef int own = code_of(x.array)
+    if own == wanted.code:
+        return x
+    cdef Tensor y = new_tensor(copy_in_order(x.array, wanted.code))
+    # no gradient comes back from integers
+    if is_wanted(x) and (wanted.is_floating_point or wanted.is_complex):
+        record(new_node(ToCopyBackward0, (dtype_of(own), wanted)), y, x)
+    return y
+
+
+def contiguous(Tensor self, memory_format=None):
+    """contiguous() -> Tensor: itself if its elements are dense and in order, else a copy that is."""
+    if cnp.PyArray_IS_C_CONTIGUOUS(self.array):
+        return self
+    return enter_linear(CloneBackward0, (), self, copied(self.array))
+
+
+def detach(Tensor self):
+    """detach() -> Tensor: the same memory without the history; writes to either count for both."""
+    cdef Tensor y = new_tensor(self.array)
+    share_version(self, y)
+    return y
+
+
+def detach_(Tensor self):
+    """detach_() -> Tensor: take the tensor out of the graph, in place: it becomes a leaf that requires no grad.
+
+    Its hooks stay, for when it requires grad again. RuntimeError for a view.
+    """
+    if self.extras is not None and self.extras.base is not None:
+        raise RuntimeError("Can't detach views in-place. Use detach() instead.")
+    if self.grad_fn is not None:
+        take_hooks(self)
+        if not self.inference:
+            note_former(self)
+    self.grad_fn, self.output_number = None, 0
+    self.needs_grad = self.keeps_grad = False
+    if self.extras is not None:
+        self.extras.tangent = None
+    return self
+
+
+cdef int take_hooks(Tensor tensor) except -1:
+    """Let the hooks of a tensor that leaves its node be those of the leaf that it becomes."""
+    cdef NodeHooks hooks = existing_hooks(tensor.grad_fn)
+    functions = None if hooks is None or hooks.tensor_hooks is None else hooks.tensor_hooks.get(tensor.output_number)
+    if functions is not None:
+        hooks = NodeHooks.__new__(NodeHooks)
+        hooks.tensor_hooks = {0: functions}
+        extras_of_tensor(tensor).hooks = hooks
+    return 0
+
+
+cdef int note_former(Tensor tensor) except -1:
+    """Let nodes that saved the tensor find out that it has left its place in the graph: `check_place` in saved.pyx."""
+    cdef Seldom seldom = seldom_of(extras_of_tensor(tensor))
+    tensor.extras.current = tensor.version_counter().version
+    seldom.former, seldom.former_output = weakref.ref(tensor.grad_fn), tensor.output_number
+    return 0
+
+
+def resize_(Tensor self, *size):
+    """resize_(size) -> Tensor: give the tensor other sizes, in place; new elements are zeros.
+
+    The memory stays where it is as long as it suffices: what the tensor is a view of shows there, too. RuntimeError for a
+    tensor that requires grad, for negative sizes, and for an inference tensor outside of inference mode.
+    """
+    cdef tuple wanted = sizes_of(size)
+    cdef cnp.ndarray flat
+    cdef cnp.npy_intp kept, step = cnp.PyArray_ITEMSIZE(self.array)
+    if wants_grad(self):
+        raise RuntimeError("cannot resize variables that require grad. (resize_(): take a reshape(), or a detach() of it)")
+    n = prod(wanted)
+    if min(wanted, default=0) < 0 or n * step >= 2**63:
+        raise RuntimeError(f"numel: integer multiplication overflow. (resize_(): there is no tensor of size {list(wanted)})")
+    if wanted == shape_of(self):
+        return self
+    check_write(self.inference, "resize_")
+    kept = min(n, room_of(self.array) // step)
+    flat = strided_view(self.array, cnp.PyArray_BYTES(self.array), 1, &kept, &step)
+    if kept < n:
+        flat = np.concatenate([flat, np.zeros(n - kept, flat.dtype)])
+    flat = flat.reshape(wanted)
+    count_write(self, "resize_")
+    self.array = flat
+    return self
+
+
+cdef Py_ssize_t room_of(cnp.ndarray array) except -1:
+    """How many bytes there are from an array's first element to the end of its memory."""
+    cdef cnp.ndarray owner = <cnp.ndarray> owner_of(array)
+    cdef Py_ssize_t below, above
+    measure(owner, &below, &above)
+    return max(cnp.PyArray_BYTES(owner) + above - cnp.PyArray_BYTES(array), 0)      # below 0: of nothing, the imaginary part
+
+
+def replace_array(Tensor self, Tensor other):
+    """Let `self` hold the memory of `other`: what assigning to `.data` does."""
+    self.array = other.array
+
+
+for _function in (contiguous, detach, detach_, resize_):
+    extend(_function.__name__, _function)

@@ -1,0 +1,300 @@
+"""Shape operations whose result is a view.
+
+All of them are linear: the rule of a node is the transposed operation, its jvp the operation itself, both with the
+node's constants.
+"""
+
+import numpy as np
+
+cimport cython
+cimport numpy as cnp
+
+from autograd_cy._core.arrays.buffers cimport strided_view
+from autograd_cy._core.arrays.dtypes cimport dtype
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.record cimport as_tensor, enter_linear, enter_view, shape_of, wrap_dim
+from autograd_cy._core.graph.tensor cimport Tensor, extend
+
+from autograd_cy._core.ops.registry import op
+from autograd_cy._core.ops.shapes.shape import sizes_of
+
+cnp.import_array()
+
+
+cdef tuple inferred(tuple sizes, Py_ssize_t numel):
+    """The sizes with one -1 worked out; RuntimeError if they don't make `numel` elements."""
+    cdef Py_ssize_t known = 1, size
+    cdef double elements = 1
+    for size in sizes:
+        if size < -1:
+            raise RuntimeError(f"invalid shape dimension {size} at index {sizes.index(size)} of shape {list(sizes)}")
+        if size != -1:
+            elements *= size
+            known = known * size if elements < 9e18 else numel + 1
+    if elements >= 9e18:
+        raise RuntimeError(f"shape '{list(sizes)}' is invalid for input of size {numel}")
+    if sizes.count(-1) > 1:
+        raise RuntimeError("only one dimension can be inferred")
+    if -1 in sizes and (known == 0 or numel % known):
+        raise RuntimeError(f"shape '{list(sizes)}' is invalid for input of size {numel}")
+    sizes = tuple([numel // known if size == -1 else size for size in sizes])
+    known = 1
+    for size in sizes:
+        known *= size
+    if known != numel:
+        raise RuntimeError(f"shape '{list(sizes)}' is invalid for input of size {numel}")
+    return sizes
+
+
+cdef bint is_view(cnp.ndarray reshaped, cnp.ndarray array) noexcept:
+    """Whether NumPy's reshape of the array shares its memory: a copy begins elsewhere."""
+    return cnp.PyArray_BYTES(reshaped) == cnp.PyArray_BYTES(array) or cnp.PyArray_SIZE(array) == 0
+
+
+# reshape and its kin
+
+cdef class Reshape(Node):
+    """Its last constants are the sizes of the input and those of the output."""
+
+    cdef tuple constant_names(self):
+        return ("self_sym_sizes",)
+
+    cdef object rule(self, object g, int i):
+        return reshape(g, self.constants[-2])
+
+    cdef object jvp(self, tuple tangents):
+        return reshape(tangents[0], self.constants[-1])
+
+
+@cython.final
+cdef class ViewBackward0(Reshape):
+    pass
+
+
+@cython.final
+cdef class ReshapeAliasBackward0(Reshape):
+    pass
+
+
+@cython.final
+cdef class UnsafeViewBackward0(Reshape):
+    pass
+
+
+@cython.final
+cdef class UnsqueezeBackward0(Reshape):
+    cdef tuple constant_names(self):
+        return ("dim",)
+
+
+@cython.final
+cdef class SqueezeBackward0(Reshape):
+    pass
+
+
+@cython.final
+cdef class SqueezeBackward1(Reshape):
+    cdef tuple constant_names(self):
+        return ("dim", "self_sym_sizes")
+
+
+@cython.final
+cdef class SqueezeBackward2(Reshape):
+    cdef tuple constant_names(self):
+        return ("dim", "self_sym_sizes")
+
+
+@op(methods=("reshape",))
+def reshape(input, *shape):
+    """reshape(input, shape) -> Tensor: the elements in another shape; a view where the strides allow it, else a copy.
+
+    One size may be -1: it follows from the others. As a method the sizes may stand one by one: x.reshape(2, 3).
+
+    >>> import autograd_cy as ag
+    >>> ag.reshape(ag.tensor([1.0, 2.0, 3.0, 4.0]), (2, -1))
+    tensor([[1., 2.],
+            [3., 4.]])
+    """
+    cdef Tensor x = as_tensor(input, "reshape")
+    cdef tuple sizes = inferred(sizes_of(shape), cnp.PyArray_SIZE(x.array))
+    array = x.array.reshape(sizes)
+    cdef tuple constants = (shape_of(x), sizes)
+    if is_view(array, x.array):
+        dense = cnp.PyArray_IS_C_CONTIGUOUS(x.array)
+        return enter_view(ViewBackward0 if dense else ReshapeAliasBackward0, constants, x, array)
+    return enter_linear(UnsafeViewBackward0, constants, x, array)
+
+
+@op(methods=("view",))
+def view(input, *size):
+    """view(input, size) -> Tensor: a view in another shape; RuntimeError where only a copy has that shape.
+
+    >>> import autograd_cy as ag
+    >>> ag.tensor([1.0, 2.0, 3.0, 4.0]).view(2, 2)
+    tensor([[1., 2.],
+            [3., 4.]])
+    """
+    cdef Tensor x = as_tensor(input, "view")
+    if len(size) == 1 and (isinstance(size[0], dtype) or isinstance(size[0], np.dtype)):
+        raise NotImplementedError("view(dtype) is not supported; use to(dtype)")
+    cdef tuple sizes = inferred(sizes_of(size), cnp.PyArray_SIZE(x.array))
+    array = x.array.reshape(sizes)
+    if not is_view(array, x.array):
+        raise RuntimeError("view size is not compatible with input tensor's size and stride (at least one dimension spans "
+                           "across two contiguous subspaces). Use .reshape(...) instead.")
+    return enter_view(ViewBackward0, (shape_of(x), sizes), x, array)
+
+
+@op(methods=("flatten",))
+def flatten(input, start_dim=0, end_dim=-1):
+    """flatten(input, start_dim=0, end_dim=-1) -> Tensor: the dimensions from start_dim to end_dim made into one.
+
+    >>> import autograd_cy as ag
+    >>> ag.flatten(ag.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    tensor([1., 2., 3., 4.])
+    """
+    cdef Tensor x = as_tensor(input, "flatten")
+    cdef int ndim = cnp.PyArray_NDIM(x.array)
+    cdef int start = wrap_dim(start_dim, ndim), end = wrap_dim(end_dim, ndim)
+    if start > end:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if ndim == 0:
+        return reshape(x, 1)
+    if start == end:
+        return x
+    cdef tuple sizes = shape_of(x)
+    return reshape(x, sizes[:start] + (int(np.prod(sizes[start:end + 1], dtype=np.int64)),) + sizes[end + 1:])
+
+
+@op(methods=("squeeze",))
+def squeeze(input, dim=None):
+    """squeeze(input, dim=None) -> Tensor: without the dimensions of size 1, or only those among `dim` (an int or a tuple).
+
+    >>> import autograd_cy as ag
+    >>> ag.squeeze(ag.tensor([[1.0, 2.0]]))
+    tensor([1., 2.])
+    """
+    cdef Tensor x = as_tensor(input, "squeeze")
+    cdef tuple sizes = shape_of(x), kept
+    cdef int ndim = cnp.PyArray_NDIM(x.array)
+    if dim is None:
+        kept = tuple([size for size in sizes if size != 1])
+        return enter_view(SqueezeBackward0, (sizes, kept), x, with_axes(x.array, [d for d in range(ndim) if sizes[d] != 1]))
+    dims = [wrap_dim(d, ndim) for d in (dim if isinstance(dim, (tuple, list)) else (dim,))]
+    axes = [d for d in range(ndim) if d not in dims or sizes[d] != 1]
+    kept = tuple([sizes[d] for d in axes])
+    if isinstance(dim, (tuple, list)):
+        return enter_view(SqueezeBackward2, (tuple(dims), sizes, kept), x, with_axes(x.array, axes))
+    return enter_view(SqueezeBackward1, (dims[0], sizes, kept), x, with_axes(x.array, axes))
+
+
+cdef cnp.ndarray with_axes(cnp.ndarray array, list axes):
+    """A view with these of an array's dimensions, their strides as they are; -1: a new one of size 1, inserted there."""
+    cdef cnp.npy_intp dims[64]
+    cdef cnp.npy_intp strides[64]
+    cdef int k, axis, n = len(axes)
+    for k in range(n):
+        axis = axes[k]
+        if axis >= 0:
+            dims[k], strides[k] = cnp.PyArray_DIM(array, axis), cnp.PyArray_STRIDE(array, axis)
+        else:
+            dims[k] = 1
+            strides[k] = cnp.PyArray_ITEMSIZE(array)
+            if k < n - 1:
+                strides[k] = cnp.PyArray_DIM(array, k) * cnp.PyArray_STRIDE(array, k)
+    return strided_view(array, cnp.PyArray_BYTES(array), n, dims, strides)
+
+
+@op(methods=("unsqueeze",))
+def unsqueeze(input, dim):
+    """unsqueeze(input, dim) -> Tensor: with a dimension of size 1 inserted at `dim`.
+
+    >>> import autograd_cy as ag
+    >>> ag.unsqueeze(ag.tensor([1.0, 2.0]), 1)
+    tensor([[1.],
+            [2.]])
+    """
+    cdef Tensor x = as_tensor(input, "unsqueeze")
+    cdef tuple sizes = shape_of(x)
+    cdef int ndim = cnp.PyArray_NDIM(x.array), d = wrap_dim(dim, ndim + 1)
+    if ndim == 64:
+        raise RuntimeError("unsqueeze(): a tensor has at most 64 dimensions")
+    return enter_view(UnsqueezeBackward0, (d, sizes, sizes[:d] + (1,) + sizes[d:]), x,
+                      with_axes(x.array, [*range(d), -1, *range(d, ndim)]))
+
+
+# expand
+
+@cython.final
+cdef class ExpandBackward0(Node):
+    cdef tuple constant_names(self):
+        return ("self_sym_sizes",)
+
+    cdef object rule(self, object g, int i):
+        return sum_to_size(g, self.constants[0])
+
+    cdef object jvp(self, tuple tangents):
+        return expand(tangents[0], self.constants[1])
+
+
+@op(methods=("expand",))
+def expand(input, *size):
+    """expand(input, size) -> Tensor: a view broadcast to `size`; -1 keeps a dimension's size.
+
+    >>> import autograd_cy as ag
+    >>> ag.tensor([[1.0], [2.0]]).expand(2, 3)
+    tensor([[1., 1., 1.],
+            [2., 2., 2.]])
+    """
+    cdef Tensor x = as_tensor(input, "expand")
+    cdef cnp.npy_intp dims[64]
+    cdef cnp.npy_intp strides[64]
+    cdef tuple wanted = sizes_of(size), final
+    cdef int ndim = cnp.PyArray_NDIM(x.array), n = len(wanted), axis, own
+    if n < ndim or n > 64:
+        raise RuntimeError(f"expand(): the number of sizes provided ({n}) must be greater or equal to the number of "
+                           f"dimensions in the tensor ({ndim})")
+    for axis in range(n - 1, -1, -1):
+        own = axis - (n - ndim)
+        dims[axis] = wanted[axis]
+        strides[axis] = 0
+        if own < 0:
+            if dims[axis] < 0:
+                raise RuntimeError(f"The expanded size of the tensor ({dims[axis]}) isn't allowed in a leading, "
+                                   f"non-existing dimension {axis}")
+            if dims[axis] == 1 and ndim:
+                strides[axis] = dims[axis + 1] * strides[axis + 1]
+            continue
+        if dims[axis] == -1:
+            dims[axis] = cnp.PyArray_DIM(x.array, own)
+        if cnp.PyArray_DIM(x.array, own) == dims[axis]:
+            strides[axis] = cnp.PyArray_STRIDE(x.array, own)
+        elif cnp.PyArray_DIM(x.array, own) != 1:
+            raise RuntimeError(f"The expanded size of the tensor ({dims[axis]}) must match the existing size "
+                               f"({cnp.PyArray_DIM(x.array, own)}) at non-singleton dimension {axis}.  Target sizes: "
+                               f"{list(wanted)}.  Tensor sizes: {list(shape_of(x))}")
+    final = tuple([dims[axis] for axis in range(n)])
+    return enter_view(ExpandBackward0, (shape_of(x), final), x,
+                      strided_view(x.array, cnp.PyArray_BYTES(x.array), n, dims, strides))
+
+
+def expand_as(Tensor self, other):
+    """expand_as(other) -> Tensor: expand(other.shape)."""
+    return expand(self, shape_of(as_tensor(other, "expand_as")))
+
+
+def sum_to_size(Tensor self, *size):
+    """sum_to_size(size) -> Tensor: the sum over the dimensions along which a tensor of that size was broadcast to this one."""
+    cdef tuple sizes = sizes_of(size), own = shape_of(self)
+    cdef int lead = len(own) - len(sizes), axis
+    if own == sizes:
+        return self
+    if lead < 0 or any([s != 1 and s != o for s, o in zip(sizes, own[lead:])]):
+        raise RuntimeError(f"size {list(sizes)} is not expandable to size {list(own)}.")
+    dims = list(range(lead)) + [axis + lead for axis in range(len(sizes)) if sizes[axis] == 1 and own[axis + lead] != 1]
+    result = self.sum(dims, True) if dims else self
+    return reshape(result, sizes) if lead else result
+
+
+for _name, _function in {"expand_as": expand_as, "sum_to_size": sum_to_size}.items():
+    extend(_name, _function)

@@ -1,0 +1,274 @@
+"""Views of a part of a tensor (a diagonal, consecutive parts), and of a complex tensor as a real one and back."""
+
+from operator import methodcaller
+
+import numpy as np
+
+cimport cython
+cimport numpy as cnp
+
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT32, FLOAT64, code_of, dtype, dtype_of
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.record cimport (
+    as_tensor, enter_linear, enter_view, is_wanted, new_node, record_all, shape_of, wrap_dim)
+from autograd_cy._core.graph.tensor cimport AMONG_SEVERAL, Tensor, extend, link_view, new_tensor
+from autograd_cy._core.ops.shapes.shape cimport zeros_or
+
+from autograd_cy._core.ops.registry import op
+from autograd_cy._core.ops.shapes.shape import cat, stack
+
+cnp.import_array()
+
+
+# taking a part, and putting it back among zeros
+
+@cython.final
+cdef class EmbedBackward0(Node):
+    """Of `embed`: the transposed operation of taking a part is what takes the part."""
+
+    cdef object rule(self, object g, int i):
+        return self.constants[0](g)
+
+    cdef object jvp(self, tuple tangents):
+        return embed(tangents[0], self.constants[1], self.constants[0])
+
+
+cpdef Tensor embed(Tensor g, tuple sizes, object take):
+    """Zeros of those sizes, with `g` in the part that `take` takes.
+
+    `take` works on an array, of which it gives a view, and on a Tensor: itemgetter(index), methodcaller("diagonal").
+    """
+    cdef cnp.ndarray array = np.zeros(sizes, g.array.dtype)
+    part = take(array)
+    part.flags.writeable = True            # NumPy's diagonal() is read-only
+    part[...] = g.array
+    return enter_linear(EmbedBackward0, (take, sizes), g, array)
+
+
+cdef class Part(Node):
+    """The node of a view of a part; its last constants are the input's sizes and what takes the part."""
+
+    cdef object rule(self, object g, int i):
+        return embed(g, self.constants[-2], self.constants[-1])
+
+    cdef object jvp(self, tuple tangents):
+        return self.constants[-1](tangents[0])
+
+
+@cython.final
+cdef class DiagonalBackward0(Part):
+    cdef tuple constant_names(self):
+        return ("offset", "dim1", "dim2", "self_sym_sizes")
+
+
+@op(methods=("diagonal",))
+def diagonal(input, offset=0, dim1=0, dim2=1):
+    """diagonal(input, offset=0, dim1=0, dim2=1) -> Tensor: a view of the diagonals of the matrices in dim1 and dim2.
+
+    They become the last dimension; `offset` > 0 takes those above the main diagonal.
+
+    >>> import autograd_cy as ag
+    >>> ag.diagonal(ag.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    tensor([1., 4.])
+    """
+    cdef Tensor x = as_tensor(input, "diagonal")
+    cdef int ndim = cnp.PyArray_NDIM(x.array)
+    cdef int a = wrap_dim(dim1, ndim), b = wrap_dim(dim2, ndim)
+    if a == b:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    # NumPy takes an int of C, and negates it
+    take = methodcaller("diagonal", max(-cnp.PyArray_DIM(x.array, a), min(<Py_ssize_t> offset, cnp.PyArray_DIM(x.array, b))),
+                        a, b)
+    array = take(x.array)
+    array.flags.writeable = cnp.PyArray_ISWRITEABLE(x.array)
+    return enter_view(DiagonalBackward0, (offset, a, b, shape_of(x), take), x, array)
+
+
+cdef class Split(Node):
+    cdef tuple constant_names(self):
+        return ("dim", "split_size", "self_sym_sizes")
+
+    cdef object rule(self, object g, int i):
+        parts = zip(g if isinstance(g, list) else [g], self.constants[-1])
+        return cat([zeros_or(part, part_sizes) for part, part_sizes in parts], self.constants[0])
+
+    cdef object jvp(self, tuple tangents):
+        return split(tangents[0], self.constants[1], self.constants[0])
+
+
+@cython.final
+cdef class SplitBackward0(Split):
+    pass
+
+
+@cython.final
+cdef class SplitWithSizesBackward0(Split):
+    cdef tuple constant_names(self):
+        return ("dim", "split_sizes", "self_sym_sizes")
+
+
+@cython.final
+cdef class UnbindBackward0(Node):
+    cdef tuple constant_names(self):
+        return ("dim",)
+
+    cdef object rule(self, object g, int i):
+        parts = g if isinstance(g, list) else [g]
+        return stack([zeros_or(part, self.constants[1]) for part in parts], self.constants[0])
+
+    cdef object jvp(self, tuple tangents):
+        return unbind(tangents[0], self.constants[0])
+
+
+@op(methods=("split",))
+def split(tensor, split_size_or_sections, dim=0):
+    """split(tensor, split_size_or_sections, dim=0) -> tuple of Tensors: views of consecutive parts along `dim`.
+
+    An int is the size of each part (the last may be smaller), a list gives the sizes of all.
+
+    >>> import autograd_cy as ag
+    >>> ag.split(ag.tensor([1.0, 2.0, 3.0]), 2)
+    (tensor([1., 2.]), tensor([3.]))
+    """
+    cdef Tensor x = as_tensor(tensor, "split")
+    cdef tuple sizes = shape_of(x)
+    cdef int d = wrap_dim(dim, len(sizes))
+    cdef Py_ssize_t total = sizes[d] if sizes else 0, start = 0, size
+    if isinstance(split_size_or_sections, int):
+        size = split_size_or_sections
+        if size < 0 or (size == 0 and total):
+            raise RuntimeError(f"split expects split_size be non-negative, but got split_size={size}")
+        sections = [min(size, total - k) for k in range(0, total, size)] if total else [0]
+    else:
+        sections = [int(s) for s in split_size_or_sections]
+        if sum(sections) != total or min(sections, default=0) < 0:
+            raise RuntimeError("split_with_sizes expects split_sizes to sum exactly to "
+                               f"{total} (input tensor's size at dimension {d}), but got split_sizes={sections}")
+    parts, shapes = [], []
+    for size in sections:
+        array = x.array[(slice(None),) * d + (slice(start, start + size),)]
+        parts.append(new_tensor(array))
+        shapes.append((np.shape(array), x.array.dtype))
+        start += size
+    outputs = tuple(parts)
+    if is_wanted(x):
+        node_class = SplitBackward0 if isinstance(split_size_or_sections, int) else SplitWithSizesBackward0
+        record_all(new_node(node_class, (d, split_size_or_sections, sizes, shapes)), outputs, (x,))
+    link_views(x, outputs)
+    return outputs
+
+
+cdef int link_views(Tensor x, tuple outputs) except -1:
+    cdef Tensor view
+    for view in outputs:
+        link_view(x, view, AMONG_SEVERAL)
+    return 0
+
+
+@op(methods=("unbind",))
+def unbind(input, dim=0):
+    """unbind(input, dim=0) -> tuple of Tensors: the views along `dim`, without that dimension.
+
+    >>> import autograd_cy as ag
+    >>> ag.unbind(ag.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    (tensor([1., 2.]), tensor([3., 4.]))
+    """
+    cdef Tensor x = as_tensor(input, "unbind")
+    cdef tuple sizes = shape_of(x)
+    if not sizes:
+        raise RuntimeError("Dimension specified as 0 but tensor has no dimensions")
+    cdef int d = wrap_dim(dim, len(sizes))
+    cdef Py_ssize_t k
+    parts = []
+    for k in range(sizes[d]):
+        parts.append(new_tensor(x.array[(slice(None),) * d + (k, Ellipsis)]))
+    outputs = tuple(parts)
+    if parts and is_wanted(x):
+        like = (sizes[:d] + sizes[d + 1:], x.array.dtype)
+        record_all(new_node(UnbindBackward0, (d, like)), outputs, (x,))
+    link_views(x, outputs)
+    return outputs
+
+
+# complex numbers
+
+@cython.final
+cdef class ViewAsRealBackward0(Node):
+    cdef object rule(self, object g, int i):
+        return view_as_complex(g.contiguous())
+
+    cdef object jvp(self, tuple tangents):
+        return view_as_real(tangents[0])
+
+
+@cython.final
+cdef class ViewAsComplexBackward0(Node):
+    cdef object rule(self, object g, int i):
+        return view_as_real(g)
+
+    cdef object jvp(self, tuple tangents):
+        return view_as_complex(tangents[0].contiguous())
+
+
+@op(methods=())
+def view_as_real(input):
+    """view_as_real(input) -> Tensor: a complex tensor as a real one, with (real, imaginary) as a last dimension; a view.
+
+    >>> import autograd_cy as ag
+    >>> ag.view_as_real(ag.tensor([1 + 2j]))
+    tensor([[1., 2.]])
+    """
+    cdef Tensor x = as_tensor(input, "view_as_real")
+    if code_of(x.array) < COMPLEX64:
+        raise RuntimeError("view_as_real is only supported for complex tensors")
+    parts = (<dtype> dtype_of(code_of(x.array))).to_real().numpy_dtype
+    return enter_view(ViewAsRealBackward0, (), x, np.expand_dims(x.array, -1).view(parts))
+
+
+@op(methods=())
+def view_as_complex(input):
+    """view_as_complex(input) -> Tensor: a real tensor, whose last dimension is (real, imaginary), as a complex one; a view.
+
+    >>> import autograd_cy as ag
+    >>> ag.view_as_complex(ag.tensor([[1.0, 2.0]]))
+    tensor([1.+2.j])
+    """
+    cdef Tensor x = as_tensor(input, "view_as_complex")
+    cdef dtype d = dtype_of(code_of(x.array))
+    if code_of(x.array) not in (FLOAT32, FLOAT64) or cnp.PyArray_NDIM(x.array) == 0 or shape_of(x)[-1] != 2:
+        raise RuntimeError("view_as_complex needs a float32 or float64 tensor whose last dimension has size 2, not a "
+                           f"{d} tensor of shape {list(shape_of(x))}")
+    whole = d.to_complex().numpy_dtype
+    if cnp.PyArray_SIZE(x.array) == 0:                  # NumPy gives empty arrays any strides
+        return enter_linear(ViewAsComplexBackward0, (), x, np.empty(shape_of(x)[:-1], whole))
+    if cnp.PyArray_STRIDE(x.array, cnp.PyArray_NDIM(x.array) - 1) != d.itemsize:
+        raise RuntimeError("Tensor must have a last dimension with stride 1")
+    return enter_view(ViewAsComplexBackward0, (), x, x.array.view(whole)[..., 0])
+
+
+@op(methods=())
+def real(input):
+    """real(input) -> Tensor: the real part, a view; a real tensor itself. As a property: x.real.
+
+    >>> import autograd_cy as ag
+    >>> ag.real(ag.tensor([1 + 2j]))
+    tensor([1.])
+    """
+    return view_as_real(input)[..., 0] if code_of(as_tensor(input, "real").array) >= COMPLEX64 else input
+
+
+@op(methods=())
+def imag(input):
+    """imag(input) -> Tensor: the imaginary part of a complex tensor, a view. As a property: x.imag.
+
+    >>> import autograd_cy as ag
+    >>> ag.imag(ag.tensor([1 + 2j]))
+    tensor([2.])
+    """
+    if code_of(as_tensor(input, "imag").array) < COMPLEX64:
+        raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+    return view_as_real(input)[..., 1]
+
+
+extend("real", property(real))
+extend("imag", property(imag))

@@ -1,0 +1,113 @@
+"""Views with the dimensions in another order."""
+
+import numpy as np
+
+cimport cython
+cimport numpy as cnp
+
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.record cimport as_tensor, enter_view, wrap_dim
+from autograd_cy._core.graph.tensor cimport Tensor, extend
+
+from autograd_cy._core.ops.registry import op
+from autograd_cy._core.ops.shapes.shape import sizes_of
+
+cnp.import_array()
+
+
+@cython.final
+cdef class TransposeBackward0(Node):
+    cdef tuple constant_names(self):
+        return ("dim0", "dim1")
+
+    cdef object rule(self, object g, int i):
+        return transpose(g, *self.constants)
+
+    cdef object jvp(self, tuple tangents):
+        return transpose(tangents[0], *self.constants)
+
+
+@cython.final
+cdef class TBackward0(Node):
+    cdef object rule(self, object g, int i):
+        return t(g)
+
+    cdef object jvp(self, tuple tangents):
+        return t(tangents[0])
+
+
+@cython.final
+cdef class PermuteBackward0(Node):
+    cdef tuple constant_names(self):
+        return ("dims",)
+
+    cdef object rule(self, object g, int i):
+        return permute(g, tuple([int(d) for d in np.argsort(self.constants[0])]))
+
+    cdef object jvp(self, tuple tangents):
+        return permute(tangents[0], self.constants[0])
+
+
+@op(methods=("transpose", "swapaxes", "swapdims"))
+def transpose(input, dim0, dim1):
+    """transpose(input, dim0, dim1) -> Tensor: a view with two dimensions exchanged.
+
+    >>> import autograd_cy as ag
+    >>> ag.transpose(ag.ones(2, 3, 4), 0, 2).shape
+    torch.Size([4, 3, 2])
+    """
+    cdef Tensor x = as_tensor(input, "transpose")
+    cdef int ndim = cnp.PyArray_NDIM(x.array)
+    cdef int a = wrap_dim(dim0, ndim), b = wrap_dim(dim1, ndim)
+    return enter_view(TransposeBackward0, (a, b), x, x.array.swapaxes(a, b) if ndim else x.array[...])
+
+
+@op(methods=("t",))
+def t(input):
+    """t(input) -> Tensor: the transposed matrix, a view; a tensor of fewer than two dimensions as it is.
+
+    >>> import autograd_cy as ag
+    >>> ag.t(ag.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    tensor([[1., 3.],
+            [2., 4.]])
+    """
+    cdef Tensor x = as_tensor(input, "t")
+    if cnp.PyArray_NDIM(x.array) > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {cnp.PyArray_NDIM(x.array)}D")
+    return enter_view(TBackward0, (), x, cnp.PyArray_Transpose(x.array, NULL))
+
+
+@op(methods=("permute",))
+def permute(input, *dims):
+    """permute(input, dims) -> Tensor: a view with the dimensions in the order of `dims`.
+
+    >>> import autograd_cy as ag
+    >>> ag.permute(ag.ones(2, 3, 4), (2, 0, 1)).shape
+    torch.Size([4, 2, 3])
+    """
+    cdef Tensor x = as_tensor(input, "permute")
+    cdef int ndim = cnp.PyArray_NDIM(x.array)
+    cdef tuple order = tuple([wrap_dim(d, ndim) for d in sizes_of(dims)])
+    if len(order) != ndim:
+        raise RuntimeError("permute(sparse_coo): number of dimensions in the tensor input does not match the length of the "
+                           f"desired ordering of dimensions i.e. input.dim() = {ndim} is not equal to "
+                           f"len(dims) = {len(order)}".replace("permute(sparse_coo): ", "permute(): "))
+    if len(set(order)) != ndim:
+        raise RuntimeError("permute(): duplicate dims are not allowed.")
+    return enter_view(PermuteBackward0, (order,), x, x.array.transpose(order))
+
+
+def reversed_dims(Tensor self):
+    """The tensor with its dimensions in reversed order, a view."""
+    return permute(self, tuple(range(cnp.PyArray_NDIM(self.array) - 1, -1, -1)))
+
+
+def matrix_transposed(Tensor self):
+    """The tensor with its last two dimensions exchanged, a view; RuntimeError for one of one dimension."""
+    if cnp.PyArray_NDIM(self.array) == 1:
+        raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor.")
+    return self if cnp.PyArray_NDIM(self.array) == 0 else transpose(self, -2, -1)
+
+
+extend("T", property(reversed_dims))
+extend("mT", property(matrix_transposed))

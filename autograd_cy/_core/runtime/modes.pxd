@@ -1,0 +1,22 @@
+"""The modes of the current context, in the thread's `mode`."""
+
+from autograd_cy._core.runtime.state cimport ASIDE, ThreadState, thread_state
+
+cdef int ask(ThreadState *state) noexcept
+cdef int own_modes() noexcept
+cdef int *inference_settings        # how many settings with inference mode live: tensor.pyx says where to count
+
+
+cdef inline int current_mode() noexcept:
+    """The modes that an operation has to mind; 0 in the usual case. The one way to read them."""
+    cdef ThreadState *state = thread_state()
+    return 0 if state.mode == 0 else ask(state)
+
+
+cdef struct Extent:                 # what `leave_modes` restores
+    int mode, base
+    unsigned long long since
+
+
+cdef Extent enter_modes(int on, int off) noexcept
+cdef void leave_modes(Extent extent) noexcept

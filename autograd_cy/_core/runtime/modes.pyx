@@ -1,0 +1,283 @@
+"""The modes of the current context: a thread's `mode` is a cached copy of them.
+
+NOTE [Modes in contexts]
+A mode belongs to the context (`contextvars`) in which it was set: one asyncio task doesn't see what another one set. To ask
+a ContextVar for each operation would be too slow, so:
+  1. whoever sets a mode puts a Setting into the context, and what follows from it into the thread's `mode`;
+  2. as long as any Setting of the thread lives (in a context, or in a copy that a task holds), IN_CONTEXT stays in `mode`. So
+     `mode == 0` says that no mode is set in any context of this thread, and the usual path asks for nothing else;
+  3. with IN_CONTEXT, whoever asks (`current_mode`) first looks whether the thread has entered or left a context since, and
+     then reads the Setting of the one it is in;
+  4. a Setting that another thread made doesn't count: a new thread records, also one that runs in a copy of a context
+     (asyncio.to_thread), as in PyTorch;
+  5. the core switches modes for the time of a call (`enter_modes`, `leave_modes`): then the Settings made before don't count,
+     those made within do, until it ends. Nothing is put into the context for that;
+  6. a mode also ends if there is no memory for a new state of the context: then the Setting says what the one before said;
+  7. inference mode implies that nothing is recorded and that no tangents are carried. `own` keeps what was set, for
+     is_grad_enabled().
+"""
+
+cimport cython
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF
+
+from autograd_cy._core.runtime.state cimport (
+    ANOMALY, ANY_LAYOUT, CONTEXT_MODES, DETECT_NAN, FORWARD_AD, INFERENCE, IN_CONTEXT, KEEP_NAN, NO_FORWARD, NO_GRAD,
+    ONE_THREAD, REPLAY_VIEWS, ThreadState, thread_state)
+
+cdef extern from "Python.h":
+    object PyContextVar_New(const char *name, PyObject *default)
+    int PyContextVar_Get(PyObject *variable, PyObject *default, PyObject **value)
+    object PyContextVar_Set(object variable, object value)
+    PyObject *PyThreadState_GetDict()
+    void PyErr_Clear()
+
+cdef extern from *:
+    """
+    /* 3.11 to 3.13 count how often a thread changed its context; elsewhere the variable is asked each time. */
+    #define autograd_cy_thread() PyThreadState_GetID(PyThreadState_Get())
+    #if PY_VERSION_HEX < 0x030E0000
+    #define autograd_cy_is_current(state) (PyThreadState_Get()->context_ver == (state)->version && \
+                                           PyThreadState_Get()->id == (state)->thread)
+    #define autograd_cy_context_version() (PyThreadState_Get()->context_ver)
+    #else
+    #define autograd_cy_is_current(state) 0
+    #define autograd_cy_context_version() 0
+    #endif
+    """
+    unsigned long long this_thread "autograd_cy_thread" ()
+    bint is_current "autograd_cy_is_current" (ThreadState *state) noexcept
+    unsigned long long context_version "autograd_cy_context_version" ()
+
+cdef dict bits = {
+    "NO_GRAD": NO_GRAD, "INFERENCE": INFERENCE, "ANOMALY": ANOMALY, "KEEP_NAN": KEEP_NAN, "DETECT_NAN": DETECT_NAN,
+    "ONE_THREAD": ONE_THREAD, "REPLAY_VIEWS": REPLAY_VIEWS, "ANY_LAYOUT": ANY_LAYOUT, "NO_FORWARD": NO_FORWARD}
+
+
+cdef int _nowhere = 0
+inference_settings = &_nowhere
+
+cdef object variable = PyContextVar_New("autograd_cy.modes", NULL)
+cdef unsigned long long settings_made = 0
+
+
+@cython.final
+cdef class ThreadSettings:
+    """How many Settings of a thread live. Held by them and by the thread's dict."""
+    cdef Py_ssize_t alive
+
+
+@cython.final
+cdef class Setting:
+    """The modes of a context, its value of `variable`. Not to be changed: copies of the context share it. (But: case 6.)"""
+    cdef int modes
+    cdef unsigned long long number          # in the order of their making
+    cdef ThreadSettings thread
+    cdef object outer                       # the value from before the core's call within which this one was set
+
+    def __dealloc__(self):
+        if self.thread is not None:
+            self.thread.alive -= 1
+        if self.modes & INFERENCE:
+            inference_settings[0] -= 1
+
+
+cdef int ask(ThreadState *state) noexcept:
+    """`mode`, brought in line with the context if need be, without the bits that no operation minds."""
+    if state.mode & IN_CONTEXT and not is_current(state):
+        synchronize(state)
+    return state.mode & ~ASIDE
+
+
+cdef int own_modes() noexcept:
+    """The context's modes as they were set."""
+    current_mode()
+    return thread_state().own
+
+
+cdef void synchronize(ThreadState *state) noexcept:
+    """Read the modes from the context."""
+    cdef object setting = value_here()
+    if state.thread != this_thread():           # another thread of Python on this one of the system
+        state.thread = this_thread()
+        state.settings = <void *> settings_of_thread()
+    state.version = context_version()
+    if state.settings == NULL or (<ThreadSettings> state.settings).alive == 0:
+        state.mode &= ~IN_CONTEXT
+    else:
+        state.mode |= IN_CONTEXT
+    apply(state, (<Setting> setting).modes if counts(state, setting) else state.base)
+
+
+cdef bint counts(ThreadState *state, object setting) noexcept:
+    """Whether it was set in this thread, and within the core's call that is going on (if there is one)."""
+    return (type(setting) is Setting and <void *> (<Setting> setting).thread == state.settings
+            and (<Setting> setting).number > state.since)
+
+
+cdef object value_here():
+    """The value of the variable in this context, or None."""
+    cdef PyObject *found = NULL
+    if PyContextVar_Get(<PyObject *> variable, NULL, &found) < 0:
+        PyErr_Clear()
+        return None
+    if found == NULL:
+        return None
+    value = <object> found
+    Py_DECREF(value)
+    return value
+
+
+cdef PyObject *settings_of_thread() noexcept:
+    """The ThreadSettings of this thread, or NULL. Borrowed: the thread's dict holds it."""
+    cdef PyObject *entries = PyThreadState_GetDict()
+    if entries == NULL:
+        return NULL
+    found = (<dict> entries).get("autograd_cy.modes")
+    return <PyObject *> found if type(found) is ThreadSettings else NULL
+
+
+cdef void apply(ThreadState *state, int modes) noexcept:
+    """Make `modes` those of the thread, with what follows from them."""
+    cdef int mode = state.mode & ~CONTEXT_MODES
+    state.own = modes
+    if modes & INFERENCE:
+        modes |= NO_GRAD
+    if modes & (INFERENCE | NO_FORWARD):
+        state.hidden |= mode & FORWARD_AD
+        mode &= ~FORWARD_AD
+    else:
+        mode |= state.hidden
+        state.hidden = 0
+    state.mode = mode | modes
+
+
+def mode_bit(str name):
+    """The bit of a mode, for swap_modes and are_on."""
+    return bits[name]
+
+
+def swap_modes(int on, int off):
+    """Switch modes on and off in this context. Returns what `restore_modes` takes to undo it."""
+    global settings_made
+    cdef ThreadState *state = thread_state()
+    cdef int before = own_modes(), modes = before & ~off | on
+    cdef object previous = value_here()
+    cdef Setting setting = Setting.__new__(Setting)
+    setting.thread = counted_settings(state)
+    setting.thread.alive += 1
+    setting.modes = modes
+    setting.outer = (<Setting> previous).outer if counts(state, previous) else previous
+    if modes & INFERENCE:
+        inference_settings[0] += 1
+    settings_made += 1
+    setting.number = settings_made
+    try:
+        PyContextVar_Set(variable, setting)
+    except MemoryError:                     # it may be set all the same, for want of a token
+        become(setting, before)
+        setting = None
+        synchronize(state)
+        raise
+    setting = None
+    synchronize(state)
+    return previous
+
+
+cdef ThreadSettings counted_settings(ThreadState *state):
+    """The thread's ThreadSettings, made if there is none yet."""
+    cdef PyObject *found = settings_of_thread()
+    cdef ThreadSettings settings
+    if found == NULL:
+        settings = ThreadSettings.__new__(ThreadSettings)
+        (<dict> PyThreadState_GetDict())["autograd_cy.modes"] = settings
+        found = <PyObject *> settings
+    state.settings = <void *> found
+    state.thread = this_thread()
+    return <ThreadSettings> found
+
+
+def restore_modes(previous):
+    """Undo what `swap_modes` did; `previous` is what it returned."""
+    put_back(thread_state(), previous)
+    synchronize(thread_state())
+
+
+cdef void put_back(ThreadState *state, object previous) noexcept:
+    """Make `previous` the variable's value again: case 6 of NOTE [Modes in contexts]."""
+    try:
+        PyContextVar_Set(variable, previous)
+    except MemoryError:
+        setting = value_here()
+        if setting is not previous and counts(state, setting):
+            become(<Setting> setting, (<Setting> previous).modes if counts(state, previous) else state.base)
+
+
+cdef void become(Setting setting, int modes) noexcept:
+    if setting.modes & INFERENCE:
+        inference_settings[0] -= 1
+    setting.modes = modes
+    if setting.modes & INFERENCE:
+        inference_settings[0] += 1
+
+
+cdef Extent enter_modes(int on, int off) noexcept:
+    """Switch modes on and off for the time of a call, until `leave_modes`: case 5 of NOTE [Modes in contexts]."""
+    cdef ThreadState *state = thread_state()
+    cdef Extent extent
+    cdef int modes = own_modes() & ~off | on
+    extent.mode, extent.base, extent.since = state.mode, state.base, state.since
+    state.base, state.since = modes, settings_made
+    apply(state, modes)
+    return extent
+
+
+cdef void leave_modes(Extent extent) noexcept:
+    """Give the thread the modes that it had."""
+    cdef ThreadState *state = thread_state()
+    cdef bint in_context = (state.mode | extent.mode) & IN_CONTEXT
+    if in_context:
+        drop_unended(state)
+    state.base, state.since = extent.base, extent.since
+    state.mode = extent.mode
+    state.own = state.base
+    if in_context:
+        synchronize(state)
+
+
+cdef void drop_unended(ThreadState *state) noexcept:
+    """Take back what the code within the core's call has set and left so."""
+    cdef object setting = value_here()
+    if counts(state, setting):
+        put_back(state, (<Setting> setting).outer)
+
+
+def is_grad_enabled():
+    """is_grad_enabled() -> bool: whether operations are recorded in this thread and context.
+
+    >>> import autograd_cy as ag
+    >>> ag.is_grad_enabled()
+    True
+    """
+    return not own_modes() & NO_GRAD
+
+
+def is_inference_mode_enabled():
+    """is_inference_mode_enabled() -> bool: whether the results of operations are inference tensors.
+
+    >>> import autograd_cy as ag
+    >>> with ag.inference_mode():
+    ...     ag.is_inference_mode_enabled()
+    True
+    """
+    return own_modes() & INFERENCE != 0
+
+
+def is_forward_enabled():
+    """is_forward_enabled() -> bool: whether tangents would be carried along at an open dual level."""
+    return not own_modes() & (INFERENCE | NO_FORWARD)
+
+
+def are_on(int modes):
+    """Whether all these modes were set in this context."""
+    return own_modes() & modes == modes

@@ -1,0 +1,64 @@
+"""Deeply nested backward goes on in another thread.
+
+A hook or Function that calls backward nests the engine in itself, on one C stack and against one limit of recursion. After
+some levels the engine goes on in a fresh thread, which is in the state of the first, and waits for it.
+"""
+
+import contextvars
+import ctypes
+
+from autograd_cy._core.runtime.modes cimport own_modes
+from autograd_cy._core.runtime.state cimport IN_CONTEXT, ThreadState, thread_state
+
+POLL = 0.1          # seconds between two looks for an exception that another thread sent to a waiting one
+
+
+cdef class Call:
+    """A call that another thread makes."""
+    cdef ThreadState state
+    cdef object function
+    cdef tuple arguments
+    cdef object error
+
+    def __call__(self):
+        thread_state()[0] = self.state
+        try:
+            self.function(*self.arguments)
+        except BaseException as error:
+            self.error = error
+        self.state = thread_state()[0]
+
+
+cdef int in_fresh_thread(object function, tuple arguments) except -1:
+    """Call the function in another thread that has this one's modes, numbers and context; what it raises is raised here."""
+    cdef ThreadState *state = thread_state()
+    cdef Call call = Call.__new__(Call)
+    import threading                      # not needed by most programs
+    own_modes()
+    call.state = state[0]
+    call.state.base = state.own           # the context's Settings are those of this thread
+    call.state.settings = NULL
+    call.state.mode &= ~IN_CONTEXT
+    call.function = function
+    call.arguments = arguments
+    thread = threading.Thread(target=contextvars.copy_context().run, args=(call,), name="nested backward", daemon=True)
+    thread.start()
+    interrupt = waited_for(thread)
+    state.sequence_nr = max(state.sequence_nr, call.state.sequence_nr)
+    error = call.error or interrupt
+    call.error = None
+    if error is not None:
+        raise error
+    return 0
+
+
+cdef object waited_for(object thread):
+    """Wait until the thread has ended. An exception that comes meanwhile (Ctrl-C) is sent on to it, and returned."""
+    interrupt = None
+    while thread.is_alive():
+        try:
+            thread.join(POLL)
+        except BaseException as error:
+            interrupt = error
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(type(error)))
+    return interrupt

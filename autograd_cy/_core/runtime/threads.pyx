@@ -1,0 +1,111 @@
+"""Loops shared among threads, and run while other Python threads do their work.
+
+NOTE [Threads]
+  1. A loop is shared by cutting its range into chunks, along a dimension in which results lie apart: which thread computes
+     an element changes nothing about how it is computed. So results have the same bits for any number of threads. (What
+     is contiguous is cut at multiples of 64 elements: the odd ones at its end are odd ones in any case.)
+  2. A loop of fewer than `shared_work` elements (of float32; of wider types, fewer count as many) runs in the thread that
+     calls it, and so does one that is called while another thread's loop is being shared.
+  3. The caller starts at once and waits for nobody to arrive. Waking a worker costs him some 3 us, and takes 50 to 300
+     until it runs: so workers look out for the next loop for a while (giving way to any thread that wants the core, for
+     example one of BLAS) before they sleep, and are woken when loops took WORTH_WAKING without them.
+  4. By default there are as many threads as the process may use cores, or as OMP_NUM_THREADS says. Where the system has
+     no POSIX threads, there is one, and asking for more is an error that says so.
+  5. A forked child works, with new workers of its own.
+  6. A loop of `unlocked_work` elements or more lets other Python threads run meanwhile. So its caller holds a reference to
+     each array that it reads or writes; a gradient that another thread may add to, too, is added with the GIL held
+     (`add_into`).
+  7. What workers bring depends on what the loop can't know: whether the other core is free, is a sibling in the same core
+     (no gain, and a worker that looks out slows the caller down), or far away (each handover costs 2 us). So one loop of
+     SAMPLED is timed: its first chunk taken alone, the rest shared. Where loops of about that size gain less than a tenth
+     (PAYS), they run alone for some milliseconds (REST), in which workers fall asleep; then one is timed again.
+"""
+
+import os
+
+from numpy cimport npy_intp
+
+from autograd_cy._core.runtime.thresholds cimport thresholds
+
+cdef extern from "Python.h" nogil:
+    ctypedef struct PyThreadState:
+        pass
+    PyThreadState *PyEval_SaveThread()
+    void PyEval_RestoreThread(PyThreadState *)
+
+cdef extern from "threads.h" nogil:
+    const bint HAS_THREADS "AUTOGRAD_CY_THREADS"
+    void share "autograd_cy_share"(Task task, void *data, npy_intp size, npy_intp grain, int threads, npy_intp work)
+    void forget "autograd_cy_forget"()
+    void watch_forks "autograd_cy_watch_forks"()
+
+cdef enum:
+    LARGEST_CHUNK = 1 << 16     # elements of float32, and not less than thresholds.chunk ...
+    CHUNKS = 16                 # ... but about so many chunks for each thread
+
+cdef int number_of_threads = 1
+watch_forks()
+
+
+cdef void share_range(
+        Task task, void *data, npy_intp n, npy_intp weight, npy_intp grain=1, bint keep_gil=False) noexcept nogil:
+    """Call the task on 0..n, or on parts of it, cut at multiples of `grain`, at once; each weighs as `weight` float32."""
+    cdef npy_intp size = n * weight
+    cdef int threads = number_of_threads
+    cdef PyThreadState *state = NULL
+    if size >= thresholds.unlocked_work and not keep_gil:
+        state = PyEval_SaveThread()
+    if size < thresholds.shared_work or threads == 1:
+        task(data, 0, n)
+    else:
+        share(task, data, n, grain_of(n, weight, grain, threads), threads, size)
+    if state != NULL:
+        PyEval_RestoreThread(state)
+
+
+cdef inline npy_intp grain_of(npy_intp n, npy_intp weight, npy_intp grain, int threads) noexcept nogil:
+    """A multiple of `grain`."""
+    cdef npy_intp elements = min(max(n * weight // (threads * CHUNKS), thresholds.chunk), LARGEST_CHUNK)
+    return max(elements // (weight * grain), 1) * grain
+
+
+def get_num_threads():
+    """get_num_threads() -> int: the number of threads that a kernel may use.
+
+    >>> import autograd_cy as ag
+    >>> ag.get_num_threads() >= 1
+    True
+    """
+    return number_of_threads
+
+
+def set_kernel_threads(int n):
+    """Let kernels use that many threads; BLAS is not told."""
+    global number_of_threads
+    if n < 1:
+        raise RuntimeError(f"set_num_threads expects a positive integer, got {n}")
+    if n > 1 and not HAS_THREADS:
+        raise RuntimeError(f"set_num_threads({n}): this build has no threads of its own, its kernels use one")
+    if n != number_of_threads:
+        forget()
+    number_of_threads = n
+
+
+def has_threads():
+    """Whether kernels can use more than one thread."""
+    return HAS_THREADS != 0
+
+
+def usual_threads(text):
+    """Case 4 of NOTE [Threads]: how many threads kernels use where the environment's OMP_NUM_THREADS is that text."""
+    cdef object wanted = text.partition(",")[0].strip()
+    if not HAS_THREADS:
+        return 1
+    if wanted.isascii() and wanted.isdigit() and int(wanted) > 0:
+        return min(int(wanted), 256)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+set_kernel_threads(usual_threads(os.environ.get("OMP_NUM_THREADS", "")))

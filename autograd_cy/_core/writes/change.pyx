@@ -1,0 +1,155 @@
+"""Change: what a write into a tensor's memory changes besides, ready before it.
+
+NOTE [All or nothing]
+An operation that writes in place has ended, or it has changed nothing: memory, versions, the places in the graph and the
+tangents of the tensor, its base and other views. Whatever goes wrong does so before the first byte is written:
+  1. First come the checks (case 5 of NOTE [In place]), then the node with what it saves, copies and conversions of
+     operands, hooks that pack and those that are told of writes, and last a `Change`: whom the node goes to, of a view the
+     CopySlices, who retains a gradient, the new tangents, what the version counter notes (`change_of`).
+  2. Then memory is written. Our loops can't fail once they run; NumPy takes the memory it needs before it writes.
+  3. Then the change is committed. That takes no memory and calls nobody (`commit`).
+  4. NumPy may raise when it has written: a warning that is an error, a floating-point error under np.errstate. That write is
+     counted, so that who saved the tensor notices; it is not recorded (`assign`).
+  5. Modes that look at results (ANOMALY, DETECT_NAN, OP_HOOKS) see them while the memory still is as it was: the result is
+     computed beside, and written by `written`; so is one with a tangent that is computed from what is written over.
+  6. What a Function marks as dirty was written, and that counted, by the operations that its forward called. Where it comes
+     to be the Function's output, that is a change like the others, of all of its tensors together (`enter_outputs`).
+  7. `out=` is a copy_; a tensor without elements gets its new shape together with its elements.
+"""
+
+import numpy as np
+
+cimport cython
+cimport numpy as cnp
+
+from autograd_cy._core.arrays.region cimport Region, region_of
+from autograd_cy._core.graph.hooks cimport drop_retained, retain_at, retained_at
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.record cimport dual_level, tangent_of
+from autograd_cy._core.graph.tensor cimport Tensor, extras_of_tensor, make_current, new_tensor, version_of
+from autograd_cy._core.graph.versions cimport count, part_of
+from autograd_cy._core.runtime.location cimport here
+from autograd_cy._core.runtime.modes cimport current_mode
+from autograd_cy._core.runtime.state cimport FORWARD_AD, ThreadState, thread_state
+from autograd_cy._core.writes.copy_slices cimport copy_slices
+from autograd_cy._core.writes.views cimport embed_part, is_view_of_another, replace_part, tangent_base
+
+cnp.import_array()
+
+cdef tuple NOTHING_WRITTEN = (MemoryError, ValueError, TypeError, IndexError)     # what NumPy raises before it writes
+
+
+@cython.final
+@cython.freelist(16)
+@cython.no_gc
+cdef class Change:
+    """Held while an operation runs, by nobody but that."""
+
+
+cdef Change change_of(Tensor target, Tensor result, str operation):
+    """What a write of the target changes; `result`: the operation's result, whose place and tangent the target gets."""
+    cdef Change change = Change.__new__(Change)
+    change.target, change.operation = target, operation
+    if not target.inference:
+        target.version_counter()
+        change.code = here(&change.instruction)
+        if is_view_of_another(target):
+            change.part = part_of(target.array)
+    if result is not None:
+        if result.grad_fn is not None:
+            give_place(change, result.grad_fn, result.output_number, 0)
+        if current_mode() & FORWARD_AD:
+            give_tangent(change, tangent_of(result))
+    return change
+
+
+cdef int give_place(Change change, Node node, int output, int position) except -1:
+    """Let `node` be what computed the target; of a view, the base gets one. `position`: of the target among its inputs."""
+    cdef Tensor owner = change.target
+    if is_view_of_another(owner):
+        owner = owner.extras.base
+        node, output = copy_slices(owner, region_of(owner.array, change.target.array), node, position), 0
+    change.owner, change.node, change.output = owner, node, output
+    if owner.keeps_grad and owner.grad_fn is not None:      # hooks stay with the node that it had
+        retain_at(node, output, owner)
+        change.retaining, change.key = retained_at(owner), owner.output_number
+    return 0
+
+
+cdef int give_tangent(Change change, Tensor t) except -1:
+    """Let `t` be the target's tangent, put into that of its base; None: zeros, if it had one."""
+    cdef ThreadState *state = thread_state()
+    cdef int mode = state.mode
+    cdef Tensor target = change.target, base = tangent_base(target), whole
+    cdef Region region
+    if t is None and tangent_of(target) is not None:
+        t = new_tensor(np.zeros(np.shape(target.array), target.array.dtype))
+    extras_of_tensor(target)
+    change.with_tangents, change.tangent, change.base = True, t, base
+    if base is None or t is None:
+        return 0
+    whole = tangent_of(base)
+    region = region_of(base.array, target.array)
+    state.mode &= ~FORWARD_AD
+    try:
+        change.whole = embed_part(t, region) if whole is None else replace_part(whole, t, region)
+    finally:
+        state.mode = mode
+    extras_of_tensor(base)
+    return 0
+
+
+cdef int hold_tangent(Change change) except -1:
+    """Let the target keep the tangent that it was given before the write is counted."""
+    change.with_tangents, change.tangent = True, tangent_of(change.target)
+    extras_of_tensor(change.target)
+    return 0
+
+
+cdef int assign(Change change, cnp.ndarray source, object index=None) except -1:
+    """target[index] = source by NumPy, of the whole target where there is no index; commits the change."""
+    try:
+        if index is None:
+            cnp.PyArray_CopyInto(change.target.array, source)
+        else:
+            change.target.array[index] = source
+    except NOTHING_WRITTEN:
+        raise
+    except BaseException:
+        change.owner, change.with_tangents = None, False
+        commit(change)
+        raise
+    commit(change)
+    return 0
+
+
+cdef void move_retained(Tensor view) noexcept:
+    """Let a view that was written retain its gradient at its new place, not at the one that the new value was computed from.
+
+    Where there is no memory for the new node, the view gets it when somebody asks (`make_current`), as other views do.
+    """
+    try:
+        make_current(view)
+    except Exception:
+        pass
+
+
+cdef void commit(Change change) noexcept:
+    """Count the write, and give the target, or its base, the new place and tangent: cases 3 and 4."""
+    cdef Tensor target = change.target, owner = change.owner
+    if not target.inference:
+        count(target.counter, change.part, change.operation, change.code, change.instruction)
+    if owner is not None:
+        if change.retaining is not None:
+            drop_retained(change.retaining, change.key)
+        owner.grad_fn, owner.output_number, owner.needs_grad = change.node, change.output, True
+        if owner is not target and target.keeps_grad:
+            move_retained(target)
+    if change.with_tangents:
+        if change.whole is not None:
+            put_tangent(change.base, change.whole)
+        put_tangent(target, change.tangent)
+
+
+cdef void put_tangent(Tensor x, Tensor t) noexcept:
+    x.extras.tangent, x.extras.tangent_level, x.extras.tangent_version = t, dual_level(), version_of(x)

@@ -1,0 +1,15 @@
+"""The node of a base that was written to through a view."""
+
+from autograd_cy._core.arrays.region cimport Region
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.tensor cimport Tensor
+
+
+cdef class CopySlices(Node):
+    cdef Node function          # the operation's own node, as if its result were a tensor of its own
+    cdef Region region
+    cdef int position           # of the view among the inputs of `function`
+    cdef int check(self) except -1
+
+
+cdef CopySlices copy_slices(Tensor base, Region region, Node function, int position)

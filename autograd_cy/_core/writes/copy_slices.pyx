@@ -1,0 +1,97 @@
+"""CopySlices: the node of a base that was written to through a view.
+
+The write replaced a part of the base by function(view, others). So its inputs are the base as it was, whose gradient is the
+incoming one with the part replaced by what `function` gives for the view, and the others, whose gradients `function` gives.
+"""
+
+import weakref
+
+cimport cython
+cimport numpy as cnp
+
+from autograd_cy._core.arrays.region cimport Region
+from autograd_cy._core.graph.node cimport BOXED, Node, connect, extras_of
+from autograd_cy._core.graph.record cimport new_node
+cimport autograd_cy._core.graph.saved as saved_module
+from autograd_cy._core.graph.saved cimport freed_error
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.writes.views cimport AsStridedBackward0, geometry, replace_part, take
+
+cnp.import_array()
+
+
+@cython.final
+cdef class CopySlices(Node):
+
+    def name(self):
+        return "torch::autograd::CopySlices"
+
+    def __repr__(self):
+        return "<CopySlices>"
+
+    cdef int check(self) except -1:
+        """A second backward ends here, also where the function has saved nothing."""
+        if self.released:
+            raise freed_error(self)
+        return 0
+
+    cdef object vjp(self, object g, int i, bint reuse):
+        self.check()
+        cdef object part = self.region.taken(<cnp.ndarray> g)
+        cdef object result = self.function.vjp(part, i, False)
+        if i != self.position:
+            return result
+        return self.region.replaced(<cnp.ndarray> g, ZERO if result is None else <cnp.ndarray> result)
+
+    cdef object rule(self, object g, int i):
+        self.check()
+        result = self.function.rule(take(<Tensor> g, self.region), i)
+        return replace_part(<Tensor> g, <Tensor> result, self.region) if i == self.position else result
+
+    cdef tuple rules(self, object g):
+        cdef list results
+        self.check()
+        if g is None:
+            return (None,) * self.n_edges
+        if not self.joint:
+            return Node.rules(self, g)
+        part = take(<Tensor> g, self.region)
+        results = list(self.function.rules([part] if self.function.joint == BOXED else part))
+        results[self.position] = replace_part(<Tensor> g, <Tensor> results[self.position], self.region)
+        return tuple(results)
+
+    cdef int release_saved(self) except -1:
+        self.released = True
+        return self.function.release_saved()
+
+
+cdef int enter_through_base(Tensor output, Node outer) except -1:
+    """Give the rebuilt output of the inner node its place: it is a part of the base, computed by the CopySlices."""
+    cdef Node node
+    if outer is not None:
+        node = new_node(AsStridedBackward0, geometry((<CopySlices> outer).region))
+        node.add_edge(outer, 0)
+        output.grad_fn, output.output_number, output.needs_grad = node, 0, True
+    return 0
+
+
+cdef cnp.ndarray ZERO = cnp.PyArray_ZEROS(0, NULL, cnp.NPY_BOOL, 0)
+
+
+cdef CopySlices copy_slices(Tensor base, Region region, Node function, int position):
+    """The node of `base` after `function` took the place of the region; the base's own place is still the old one."""
+    cdef CopySlices node = <CopySlices> new_node(CopySlices, ())
+    cdef int i
+    node.function, node.region, node.position = function, region, position
+    node.joint = function.joint != 0
+    if function.saves:
+        extras_of(function).outer = weakref.ref(node)
+    for i in range(function.n_edges):
+        if i == position:
+            connect(node, base)
+        else:
+            node.add_edge(function.next_node(i), function.next_number(i))
+    return node
+
+
+saved_module.enter_through_base = enter_through_base

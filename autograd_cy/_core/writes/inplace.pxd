@@ -1,0 +1,21 @@
+"""Writing into a tensor's memory: what may be written, the checks before it, and how it enters the graph."""
+
+cimport numpy as cnp
+
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.runtime.state cimport ANOMALY, DETECT_NAN, FORWARD_AD, OP_HOOKS
+
+cdef enum:
+    LOOKED_AT = ANOMALY | DETECT_NAN | OP_HOOKS         # modes that look at an operation's result: case 5 of [All or nothing]
+    BESIDE = LOOKED_AT | FORWARD_AD                     # modes in which a result is computed beside the memory it goes to
+
+cdef bint is_recorded_write(Tensor target, object source, str operation) except -1
+cdef bint touches_graph(Tensor target, object source) except -1
+cdef int refuse_write(Tensor target, str operation) except -1
+cdef Tensor previous_of(Tensor target)
+cdef Tensor result_of(Tensor target)
+cdef int keep_copy(Tensor previous) except -1
+cdef Tensor written(Tensor target, Tensor previous, Tensor y, str operation)
+cdef int check_fits(cnp.ndarray target, cnp.ndarray source) except -1
+cdef bint may_overlap(cnp.ndarray target, cnp.ndarray source) noexcept
+cdef int check_memory(cnp.ndarray target, cnp.ndarray source) except -1

@@ -1,0 +1,249 @@
+"""Writing into a tensor's memory.
+
+NOTE [In place]
+  1. What is written counts in the version of the tensor and of all that share its memory; a node that saved it finds
+     out when it unpacks, see NOTE [Saved tensors].
+  2. A write that has to be recorded is an operation whose first input is the tensor as it was (`previous_of`: the same
+     memory at the old place in the graph). Its node becomes the tensor's (`Change`).
+  3. If the tensor is a view, the node becomes part of a CopySlices, which becomes the node of the base. Views find their
+     new nodes themselves: NOTE [Views].
+  4. A leaf that requires grad, or a view of one, has nowhere to put a node: its gradient is asked for at the place where it
+     is. The write is refused in grad mode.
+  5. Types, shapes and overlaps are checked first: a refused or failed write leaves memory, version and graph as they were,
+     see NOTE [All or nothing].
+  6. The result that a rule reads is the tensor itself, after the write: a later write makes it stale.
+  7. If a gradient needs the tensor as it was, the operation saves a copy, made before the write (`keep_copy`).
+  8. Hooks stay with the node that the tensor had when they were registered. A gradient that is retained is the one of the
+     tensor's latest node.
+"""
+
+import numpy as np
+
+from cpython.object cimport PyObject
+cimport numpy as cnp
+
+from autograd_cy._core.arrays.buffers cimport dense_copy
+from autograd_cy._core.arrays.conversions cimport check_depth
+from autograd_cy._core.arrays.dtypes cimport check_cast, code_of, dtype, dtype_of, is_differentiable
+from autograd_cy._core.arrays.orders cimport copy_in_order
+from autograd_cy._core.arrays.region cimport lies_inside, overlaps_in_part, region_of, repeats_places, spans_meet
+from autograd_cy._core.graph.guard cimport prepare_write
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.op_hooks cimport go_on, pause
+from autograd_cy._core.graph.record cimport as_type, set_tangent, tangent_of
+from autograd_cy._core.graph.tensor cimport (
+    IN_GRAD_MODE, Tensor, count_write, make_current, new_tensor, share_version, version_of, wants_grad)
+from autograd_cy._core.graph.versions cimport VersionCounter
+from autograd_cy._core.runtime.inference cimport check_write
+from autograd_cy._core.runtime.modes cimport current_mode
+from autograd_cy._core.runtime.state cimport FORWARD_AD, GUARDED, NO_GRAD, OP_HOOKS, SAVED_HOOKS
+from autograd_cy._core.writes.change cimport Change, assign, change_of
+from autograd_cy._core.writes.views cimport is_view_of_another, refusal
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject *op)
+
+cdef enum:
+    HELD = 1        # references that the caller of `written` has to the tensor as it was
+
+
+# what may be written
+
+cdef bint is_recorded_write(Tensor target, object source, str operation) except -1:
+    """Whether a write of `source` (a Tensor, a sequence of them, anything else) needs a node; refuses what can't have one."""
+    cdef int mode = current_mode()
+    if target.inference:
+        check_write(True, operation)
+    if touches_gradients(mode, target, source):
+        if is_differentiable(code_of(target.array)):
+            refuse_write(target, operation)
+    elif not touches_tangents(mode, target, source):
+        return mode & OP_HOOKS != 0                     # not recorded, but seen
+    return is_differentiable(code_of(target.array))
+
+
+cdef bint touches_graph(Tensor target, object source) except -1:
+    """Whether a write concerns gradients or tangents."""
+    cdef int mode = current_mode()
+    return touches_gradients(mode, target, source) or touches_tangents(mode, target, source)
+
+
+cdef inline bint touches_gradients(int mode, Tensor target, object source) except -1:
+    return not mode & NO_GRAD and (wants_grad(target) or (source is not None and any_of(source, False, 0)))
+
+
+cdef inline bint touches_tangents(int mode, Tensor target, object source) except -1:
+    return mode & FORWARD_AD and (tangent_of(target) is not None or any_of(source, True, 0))
+
+
+cdef bint any_of(object source, bint tangents, int depth) except -1:
+    """Whether a source requires grad, or has a tangent."""
+    if isinstance(source, Tensor):
+        return tangent_of(<Tensor> source) is not None if tangents else wants_grad(<Tensor> source)
+    if isinstance(source, (list, tuple)):
+        check_depth(depth)
+        for item in source:
+            if any_of(item, tangents, depth + 1):
+                return True
+    return False
+
+
+cdef int refuse_write(Tensor target, str operation) except -1:
+    """Raise for a tensor that can't get a new place in the graph: case 4, and case 4 of NOTE [Views]."""
+    cdef Tensor base
+    if is_view_of_another(target):
+        base = target.extras.base
+        if target.extras.creation != IN_GRAD_MODE:
+            raise refusal(target, False)
+        if base.grad_fn is None and (base.needs_grad or target.needs_grad):     # a leaf on its own; the base was frozen
+            raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation. "
+                               f"({operation}(): write under no_grad(), or to a clone() of the leaf)")
+        if not lies_inside(base.array, target.array):
+            region_of(base.array, target.array)
+        make_current(target)
+    if target.needs_grad and target.grad_fn is None:
+        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation. "
+                           f"({operation}(): write under no_grad(), or to a clone() of it)")
+    return 0
+
+
+def count_writes(tuple tensors):
+    """Count a write to the memory of each tensor that nobody else has counted."""
+    for x in tensors:
+        count_write(<Tensor?> x, "increment_version")
+
+
+def set_versions(tuple tensors, tuple versions):
+    """Let the memory of each tensor count as written so often."""
+    cdef VersionCounter counter
+    for x, version in zip(tensors, versions):
+        counter = (<Tensor?> x).version_counter()
+        counter.version = counter.whole = version
+        counter.latest = None
+
+
+# how it enters the graph
+
+cdef Tensor previous_of(Tensor target):
+    """The tensor as it is before a write: the same memory and version counter, at its place in the graph. No view."""
+    cdef Tensor previous = result_of(target), t
+    if not current_mode() & NO_GRAD:                    # else nobody asks for its place
+        make_current(target)
+    if target.grad_fn is not None:
+        previous.grad_fn, previous.output_number, previous.needs_grad = target.grad_fn, target.output_number, True
+    if current_mode() & (SAVED_HOOKS | GUARDED):       # what is saved goes to hooks, or is locked
+        keep_copy(previous)
+    if current_mode() & FORWARD_AD:
+        t = tangent_of(target)
+        if t is not None:
+            set_tangent(previous, t)
+    return previous
+
+
+cdef int keep_copy(Tensor previous) except -1:
+    """Let what `previous_of` made have memory of its own: case 7."""
+    cdef long version = version_of(previous)
+    previous.array = dense_copy(previous.array)
+    previous.counter = None
+    previous.version_counter().version = version
+    return 0
+
+
+cdef Tensor result_of(Tensor target):
+    """A tensor on the same memory that stands for the result of the write until that is done."""
+    cdef Tensor result = new_tensor(target.array)
+    share_version(target, result)
+    return result
+
+
+cdef Tensor written(Tensor target, Tensor previous, Tensor y, str operation):
+    """Write `y`, the recorded result of an operation on `previous_of(target)`, into the target, which takes its place."""
+    cdef Tensor converted
+    cdef Node node = y.grad_fn
+    cdef Change change
+    cdef int own = code_of(target.array)
+    check_cast(code_of(y.array), own)
+    if not cnp.PyArray_SAMESHAPE(y.array, target.array):
+        raise RuntimeError(f"output with shape {list(np.shape(target.array))} doesn't match the broadcast shape "
+                           f"{list(np.shape(y.array))} ({operation}(): an in-place operation can't change the shape)")
+    check_memory(target.array, None)
+    converted = y if code_of(y.array) == own else as_written(y, own)
+    if previous is not target and Py_REFCNT(<PyObject *> previous) > HELD:       # a node saved it
+        keep_copy(previous)
+    prepare_write(target.array, operation)
+    change = change_of(target, converted, operation)
+    assign(change, converted.array)
+    if node is not None and node.saved2 is y.array:     # case 6
+        node.saved2 = target.array
+        node.counter = target.counter
+        node.version2 = target.counter.version
+    return target
+
+
+cdef Tensor as_written(Tensor y, int code):
+    """The result in the target's type; its node computes its gradients in the wider one, and is the only one: case 3."""
+    cdef Tensor converted = new_tensor(copy_in_order(y.array, code)), t
+    if y.grad_fn is not None:
+        y.grad_fn.wide = code_of(y.array)
+        converted.grad_fn, converted.output_number, converted.needs_grad = y.grad_fn, y.output_number, True
+    if current_mode() & FORWARD_AD:
+        t = tangent_of(y)
+        if t is not None:
+            set_tangent(converted, as_part(t, dtype_of(code)))
+    return converted
+
+
+cdef Tensor as_part(Tensor t, dtype wanted):
+    """A tangent in another type: no operation of its own."""
+    cdef int paused = pause()
+    try:
+        return <Tensor> as_type(t, wanted)
+    finally:
+        go_on(paused)
+
+
+# checks
+
+cdef bint is_crowded(cnp.ndarray array) except -1:
+    """Whether two elements lie in one place, or in part."""
+    cdef object places = np.zeros((), np.intp)
+    cdef int axis
+    for axis in range(cnp.PyArray_NDIM(array)):
+        places = np.add.outer(places, np.arange(cnp.PyArray_DIM(array, axis)) * cnp.PyArray_STRIDE(array, axis))
+    places = np.sort(places, axis=None)
+    return bool((places[1:] - places[:-1] < cnp.PyArray_ITEMSIZE(array)).any())
+
+
+cdef int check_memory(cnp.ndarray target, cnp.ndarray source) except -1:
+    """Refuse a target with elements in one place, and a source that overlaps the target in part."""
+    if cnp.PyArray_SIZE(target) == 0:
+        return 0
+    if repeats_places(target) and is_crowded(target):
+        raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single "
+                           "memory location. Please clone() the tensor before performing the operation.")
+    if source is not None and overlaps_in_part(target, source):
+        raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
+                           "single memory location. Please clone() the tensor before performing the operation.")
+    return 0
+
+
+cdef int check_fits(cnp.ndarray target, cnp.ndarray source) except -1:
+    """The source broadcasts to exactly the target's shape."""
+    cdef tuple shape, other
+    if cnp.PyArray_NDIM(source) == 0 or cnp.PyArray_SAMESHAPE(target, source):
+        return 0
+    shape, other = np.shape(target), np.shape(source)
+    try:
+        common = np.broadcast_shapes(shape, other)
+    except ValueError:
+        raise RuntimeError(f"The size of tensor a {shape} must match the size of tensor b {other}") from None
+    if common != shape:
+        raise RuntimeError(f"output with shape {list(shape)} doesn't match the broadcast shape {list(common)}")
+    return 0
+
+
+cdef bint may_overlap(cnp.ndarray target, cnp.ndarray source) noexcept:
+    """Whether writing the target could change what is yet to be read from the source."""
+    return (cnp.PyArray_NDIM(source) > 0 or cnp.PyArray_NDIM(target) > 0) and spans_meet(target, source)

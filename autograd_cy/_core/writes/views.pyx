@@ -1,0 +1,213 @@
+"""Views in the graph: what a view does when the memory that it shares was written.
+
+NOTE [Views]
+  1. The result of a view operation knows its base (`_base`), also when nothing requires grad: a later write may change that.
+     The base of a view of a view is the base of the first. How the view lies in its base is read off the arrays (`Region`).
+  2. A recorded write through a view is an operation on the base: see NOTE [In place]. All other views, and the one that was
+     written, find a version that they don't know, and make a new node when somebody asks: AsStridedBackward0, which leads
+     from the base's new node (`renew`). They keep their array, which sees the write anyway.
+  3. Until then nothing is done for them: a view that nobody uses again costs nothing. So whoever reads `grad_fn` or
+     `needs_grad` of a tensor calls `make_current` or `wants_grad` first.
+  4. Some views can't be given a new node, for it would take the place of the one that has the right gradient, or there is
+     no telling what was meant: one of several that a call returned, one made in no_grad mode, one that came from a
+     Function. Both the write through such a view and its use after another write are refused, in grad mode. So is the use
+     of a view that was written, or saw a write, before its base was detached in place: nobody knows that write's node then.
+  5. detach() and `.data` make no views: they share memory (detach() the versions, too), and have no base.
+  6. A tangent moves in the same way: a write through a view puts the view's tangent into that of the base, and other
+     views take theirs anew from it (`renew_tangent`). What make_dual() returns is a view of its argument, but has a tangent
+     of its own: for its views it is the base in this (`tangent_base`).
+  7. Under _force_original_view_tracking() a view keeps what its nodes were, and gets the like after a write (case 2).
+"""
+
+cimport cython
+cimport numpy as cnp
+
+from autograd_cy._core.arrays.region cimport Region, region_of
+from autograd_cy._core.graph.hooks cimport drop_retained, retain_at, retained_at
+from autograd_cy._core.graph.node cimport Node, NodeHooks, connect
+cimport autograd_cy._core.graph.record as record_module
+from autograd_cy._core.graph.record cimport is_wanted, new_node, record_all, set_tangent, tangent_of
+cimport autograd_cy._core.graph.tensor as tensor_module
+from autograd_cy._core.graph.tensor cimport (
+    AMONG_SEVERAL, IN_FUNCTION, IN_GRAD_MODE, IN_INFERENCE, IN_NO_GRAD, Seldom, Tensor, TensorExtras, new_tensor)
+from autograd_cy._core.runtime.state cimport FORWARD_AD, ThreadState, thread_state
+
+cnp.import_array()
+
+
+cdef bint is_view_of_another(Tensor x) noexcept:
+    return x.extras is not None and x.extras.base is not None
+
+
+# a part of a tensor, by its place in memory
+
+@cython.final
+cdef class AsStridedBackward0(Node):
+    cdef tuple constant_names(self):
+        return ("size", "stride", "storage_offset")
+
+    cdef object vjp(self, object g, int i, bint reuse):
+        return (<Region> self.constants[3]).embedded(<cnp.ndarray> g)
+
+    cdef object rule(self, object g, int i):
+        return embed_part(<Tensor> g, <Region> self.constants[3])
+
+    cdef object jvp(self, tuple tangents):
+        return take(<Tensor> tangents[0], <Region> self.constants[3])
+
+
+@cython.final
+cdef class AsStridedScatterBackward0(Node):
+    """Of replace_part (of a tensor and the part) and of embed_part (of the part alone)."""
+
+    cdef object rule(self, object g, int i):
+        cdef Region region = <Region> self.constants[0]
+        return take(<Tensor> g, region) if i == 1 else replace_part(<Tensor> g, None, region)
+
+    cdef object jvp(self, tuple tangents):
+        whole, part = tangents
+        cdef Region region = <Region> self.constants[0]
+        return embed_part(<Tensor> part, region) if whole is None else replace_part(<Tensor> whole, part, region)
+
+
+cdef tuple geometry(Region region):
+    """The constants of AsStridedBackward0; users see strides and offset in elements."""
+    size = region.type.itemsize
+    return region.sizes, tuple([s // size for s in region.strides]), region.offset // size, region
+
+
+cdef Tensor take(Tensor whole, Region region):
+    """The part of a tensor that is like the region's base."""
+    cdef Tensor y = new_tensor(region.taken(whole.array))
+    if is_wanted(whole):
+        record_all(new_node(AsStridedBackward0, geometry(region)), y, (whole,))
+    return y
+
+
+cdef Tensor embed_part(Tensor part, Region region):
+    """Zeros with the part in its place."""
+    cdef Tensor y = new_tensor(region.embedded(part.array))
+    if is_wanted(part):
+        record_all(new_node(AsStridedScatterBackward0, (region,)), y, (None, part))
+    return y
+
+
+cdef Tensor replace_part(Tensor whole, Tensor part, Region region):
+    """`whole` with another part (None: zeros) in the region."""
+    cdef Tensor given = new_tensor(cnp.PyArray_ZEROS(0, NULL, cnp.NPY_BOOL, 0)) if part is None else part
+    cdef Tensor y = new_tensor(region.replaced(whole.array, given.array))
+    if is_wanted(whole) or (part is not None and is_wanted(part)):
+        record_all(new_node(AsStridedScatterBackward0, (region,)), y, (whole, part))
+    return y
+
+
+# after a write
+
+cdef int renew(Tensor view) except -1:
+    """Give a view the node that leads from its base's; called if the version is not the one that the view knows."""
+    cdef TensorExtras extras = view.extras
+    cdef Tensor base = extras.base
+    cdef Node node
+    cdef NodeHooks before = None
+    cdef object output = view.output_number
+    if not base.needs_grad and view.grad_fn is None:
+        return 0
+    if extras.creation != IN_GRAD_MODE:
+        raise refusal(view, True)
+    if not base.needs_grad and was_detached_since(base, extras.current):
+        raise RuntimeError("the base of this view was detached in place (detach_()) after its memory had been written, so "
+                           "the view has lost its place in the graph. Use the view before detach_(), or detach() instead.")
+    node = leading_from(base, view)
+    if view.keeps_grad and view.grad_fn is not None:
+        retain_at(node, 0, view)
+        before = retained_at(view)
+    view.grad_fn, view.output_number, view.needs_grad = node, 0, True
+    extras.current = view.counter.version
+    if before is not None:
+        drop_retained(before, output)
+    return 0
+
+
+cdef bint was_detached_since(Tensor base, long version) noexcept:
+    """Whether a base was written after a version, and then detached in place."""
+    cdef TensorExtras extras = base.extras
+    return extras is not None and extras.seldom is not None and extras.seldom.former is not None and extras.current > version
+
+
+cdef Node leading_from(Tensor base, Tensor view):
+    """A node for the view with an edge to the base's, by way of others if the view's nodes are to stay what they were."""
+    cdef Seldom seldom = view.extras.seldom
+    cdef Node node, before
+    if seldom is None or seldom.replay is None:
+        node = new_node(AsStridedBackward0, geometry(region_of(base.array, view.array)))
+        connect(node, base)
+        return node
+    region_of(base.array, view.array)           # checks that the memory is still the base's
+    node = None
+    for node_class, constants in seldom.replay:
+        before, node = node, new_node(node_class, constants)
+        if before is None:
+            connect(node, base)
+        else:
+            node.add_edge(before, 0)
+    return node
+
+
+cdef Tensor tangent_base(Tensor x):
+    """The tensor in whose tangent that of a view lies; None for what is no view, or is a dual tensor itself."""
+    cdef TensorExtras extras = x.extras
+    if extras is None or extras.is_dual:
+        return None
+    return extras.base if extras.seldom is None or extras.seldom.dual is None else extras.seldom.dual
+
+
+cdef int renew_tangent(Tensor view) except -1:
+    """Take the view's tangent anew from that of its base."""
+    cdef ThreadState *state = thread_state()
+    cdef int mode = state.mode
+    cdef Tensor base = tangent_base(view)
+    cdef Tensor t = None if base is None else tangent_of(base)
+    view.extras.tangent_version = view.counter.version
+    if t is None:
+        return 0
+    state.mode &= ~FORWARD_AD
+    try:
+        set_tangent(view, take(t, region_of(base.array, view.array)))
+    finally:
+        state.mode = mode
+    return 0
+
+
+cdef object refusal(Tensor view, bint indirect):
+    """The error for a view that can't follow a write: through it, or (indirect) elsewhere in the memory."""
+    cdef int creation = view.extras.creation
+    happened = "its base or another view of its base has been" if indirect else "is being"
+    what = "A view was"
+    if view.grad_fn is not None:
+        what = f"Output {view.output_number} of {view.grad_fn.name().partition('Backward')[0]} is a view"
+    if view.grad_fn is not None and creation in (AMONG_SEVERAL, IN_FUNCTION):
+        text = f"{what} and {happened} modified inplace."
+    else:
+        what += "" if view.grad_fn is None else " of a view which was"
+        text = f"{what} created in " + (
+            f"inference mode and {happened} modified inplace in normal mode." if creation == IN_INFERENCE else
+            f"no_grad mode and {happened} modified inplace with grad mode enabled.")
+    if creation == AMONG_SEVERAL:
+        text += (" This view is the output of a function that returns multiple views. Such functions do not allow the output "
+                 "views to be modified inplace. You should replace the inplace operation by an out-of-place one, or write to "
+                 "an item of the base: x[i].mul_(2), x[i] = y.")
+    elif creation == IN_FUNCTION:
+        text += (" This view was created inside a custom Function (or because an input was returned as-is), whose backward "
+                 "the write would take the place of. Return a clone() from its forward.")
+    else:
+        text += (" Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
+                 "moving both the view and the inplace either both inside the "
+                 f"{'no_grad' if creation == IN_NO_GRAD else 'inference_mode'} block (if you don't want the inplace to be "
+                 "tracked) or both outside (if you want the inplace to be tracked).")
+    if view.grad_fn is not None and view.grad_fn.location:
+        text += f" The view was made at {view.grad_fn.location}."
+    return RuntimeError(text)
+
+
+tensor_module.renew = renew
+record_module.renew_tangent = renew_tangent

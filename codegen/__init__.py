@@ -1,0 +1,1 @@
+"""What renders the elementwise table at build time."""

@@ -1,0 +1,258 @@
+"""Every operation's gradients on both sides of every threshold: small arrays take the ways of large ones, see crossings.py.
+
+AUTOGRAD_CY_CROSSINGS=full runs, for each sample of each operation and type, all pairs of layouts with all consumers; a
+number runs so many combinations of each, drawn at random. `make fuzz` does the former.
+"""
+
+import itertools
+import os
+import random
+import re
+
+import numpy as np
+import pytest
+from autograd_cy._core.runtime.thresholds import get_thresholds, set_threshold
+from common import ROOT
+from crossings import LEVELS, MOST, Checker, all_samples, drawn, drawn_thresholds, levels_of, shapes_of
+from op_calls import Call, run_backward, samples_of, to_numpy
+from op_case import S, map_arrays
+from opinfo import DIFFERENTIABLE, ELEMENTWISE, OPS, REDUCTIONS
+
+import autograd_cy as ag
+
+CORE = ROOT / "autograd_cy" / "_core"
+WANTED = os.environ.get("AUTOGRAD_CY_CROSSINGS", "6")
+
+SAMPLES = {}
+for _row, *_rest in all_samples():
+    SAMPLES.setdefault(_row.name, []).append((_row, *_rest))
+
+
+def combinations(rng):
+    if WANTED != "full":
+        return [drawn(rng) for _ in range(int(WANTED))]
+    fixed = ("inputs", "incoming_layout", "consumer")
+    return [
+        drawn(rng, **dict(zip(fixed, levels, strict=True))) for levels in itertools.product(*[LEVELS[f] for f in fixed])
+    ]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", SAMPLES)
+def test_gradients_are_the_same_by_any_way(name, record_property):
+    """Whatever the sizes, layouts, types and consumers: what small arrays in C order give."""
+    count, wrong = 0, []
+    for row, dtype, i, sample in SAMPLES[name]:
+        rng, checker = random.Random(f"{name}-{dtype}-{i}"), Checker(row, sample)
+        for combination in combinations(rng):
+            values = drawn_thresholds(rng, checker.elements, checker.itemsize)
+            count += 1
+            try:
+                with np.errstate(all="ignore"):
+                    checker.check(combination, values)
+            except AssertionError as error:
+                wrong.append(f"{name}-{dtype}-{i}: {combination}, {values}: {error}")
+    record_property("combinations", count)
+    assert not wrong, f"{len(wrong)} of {count}, the first: {wrong[0]}"
+
+
+# what is compiled in: sizes on both sides of it
+
+# Lengths of arrays on the stack, and of pieces that a loop works on at a time, in elements.
+BLOCKS = {
+    "broadcast_sums.BLOCK": 1024,
+    "broadcast_sums.ROWS": 64,
+    "cross_entropy_loops.BLOCK": 1024,
+    "cross_entropy_loops.LANES": 32,
+    "cumsum.COLUMNS": 256,
+    "layer_norm_loops.BLOCK": 512,
+    "layer_norm_loops.COLUMNS": 256,
+    "layer_norm_loops.ROWS": 64,
+    "loops.FLAT_BYTES": 2048,
+    "nans.BLOCK": 4096,
+    "partials.PARTS": 16,
+    "plane_loops.BLOCK": 1024,
+    "plane_loops.COLUMNS": 2048,
+    "plane_loops.LANES": 32,
+    "plane_loops.ROWS": 64,
+    "pointwise.BLOCK": 512,
+    "pointwise.LONG": 64,
+    "sines.BLOCK": 1024,
+    "softmax_loops.BLOCK": 1024,
+    "softmax_loops.WIDTH": 128,
+    "variance_loops.BLOCK": 512,
+    "variance_loops.COLUMNS": 256,
+    "variance_loops.COPIED": 4,
+    "variance_loops.LANES": 32,
+    "variance_loops.ROWS": 64,
+}
+# How finely work is shared, and what counts no elements: flags, dimensions, objects, lines of code.
+NO_SIZES = {
+    "buffers": "SHELVES SHELF_SIZE SPARE_DIMS",
+    "engine": "NESTED_IN_ONE_THREAD",
+    "freed": "KEPT LARGEST",
+    "gemm": "TO_AN_ELEMENT",
+    "graph_task": "SIGNAL_INTERVAL",
+    "guard": "FEW_NOTES",
+    "inplace": "HELD",
+    "lifetime": "MAX_SPARES TENSOR NODE",
+    "location": "REMEMBERED",
+    "loops": "MAX_OPERANDS",
+    "losses": "NONE MEAN SUM",
+    "node": "BOXED",
+    "op_hooks": "DEBUG_LEVEL",
+    "operands": "CACHED_NUMBERS",
+    "orders": "MAX_DIMS",
+    "pointwise_node": "A B C Y",
+    "pool": "ALIGNMENT",
+    "reduction_node": "SAVES_NOTHING SAVES_INPUT SAVES_OUTPUT",
+    "region": "EFFORT MAX_DIMS",
+    "saved": "HANDLES",
+    "take": "MAX_DIMS",
+    "tensor": "ANY_TYPE",
+    "threads": "UNIT LARGEST_CHUNK CHUNKS",
+    "versions": "REMEMBERED",
+}
+SIZES = sorted({size + d for size in BLOCKS.values() if size < 4096 for d in (-1, 0, 1)})
+LINE = re.compile(r"^    (\w+)(?: = ([^#\n]+))?", re.MULTILINE)
+
+
+def constants() -> dict[str, int | None]:
+    """Each number in an enum of the core, but for those of modes and types."""
+    found = {}
+    for path in sorted(CORE.rglob("*.p*")):
+        module = path.name.partition(".")[0]
+        if path.suffix not in (".pyx", ".pxd", ".in") or module in ("state", "dtypes"):
+            continue
+        for block in re.findall(r"^cdef enum:.*\n((?:    .*\n)+)", path.read_text(encoding="utf-8"), re.MULTILINE):
+            for name, value in LINE.findall(block):
+                if value and re.fullmatch(r"[\d_x<+\- A-F]+", value.strip()):
+                    found[f"{module}.{name}"] = eval(value)
+    return found
+
+
+def test_every_threshold_is_crossed():
+    """A new one is set by the test above, or is a block with sizes on both sides below."""
+    assert set(get_thresholds()) == set(MOST)
+    for name in MOST:
+        low, *_, high = levels_of(name, 100, 8)
+        assert low == 1 and high is None
+    named = {f"{module}.{name}" for module, names in NO_SIZES.items() for name in names.split()}
+    unknown = {name for name in constants() if name not in BLOCKS and name not in named}
+    assert not unknown, "is it a threshold (thresholds.pyx), a block (BLOCKS), or no size at all (NO_SIZES)?"
+    assert {name: constants().get(name) for name in BLOCKS} == BLOCKS
+
+
+def test_a_threshold_out_of_range_is_refused():
+    before = get_thresholds()
+    for name, value in (("few", 0), ("strided_run", 65), ("chunk", -1)):
+        with pytest.raises(ValueError, match=f"expected {name} from 1 to"):
+            set_threshold(name, value)
+    assert get_thresholds() == before
+
+
+def as_dtype(sample, dtype):
+    return type(sample)(map_arrays(lambda a: a.astype(dtype) if a.dtype.kind == "f" else a, sample.args), sample.kwargs)
+
+
+def derivative(row, sample, seed, step=1e-6):
+    """Of the reference, along a direction for each argument, and the directions."""
+    rng, ways = np.random.default_rng(5), []
+    map_arrays(lambda a: ways.append(rng.uniform(-1, 1, a.shape)) if a.dtype.kind == "f" else None, sample.args)
+
+    def moved(by):
+        way = iter(ways)
+        args = map_arrays(lambda a: a + by * next(way) if a.dtype.kind == "f" else a, sample.args)
+        return row.expected(type(sample)(args, sample.kwargs))[0]
+
+    change = (moved(step) - moved(-step)) / (2 * step)
+    return float((change * seed).sum()), ways
+
+
+def check_blocks(row, sample, layouts):
+    """Values are those of the reference; gradients have its derivative along a direction, in float64 and in float32."""
+    (want, *_), gradients = row.expected(sample), None
+    for layout in layouts:
+        for dtype, near in ((np.float64, 1e-6), (np.float32, 1e-4)):
+            _, (y, *_), (seed, *_), found = run_backward(Call(row, as_dtype(sample, dtype), wrap=layout), layout)
+            np.testing.assert_allclose(to_numpy(y), want, rtol=near, atol=near)
+            change, ways = derivative(row, sample, to_numpy(seed).astype(np.float64))
+            along = sum(float((to_numpy(g).astype(np.float64) * way).sum()) for g, way in zip(found, ways, strict=True))
+            size = sum(float(np.abs(to_numpy(g) * way).sum()) for g, way in zip(found, ways, strict=True))
+            assert abs(along - change) <= near * max(size, 1), f"{layout.__name__} {dtype.__name__}: {along}, not {change}"
+            if gradients is None:
+                gradients = [to_numpy(g) for g in found]
+            for g, other in zip(found, gradients, strict=True):
+                np.testing.assert_allclose(to_numpy(g), other, rtol=near, atol=near * max(1, np.abs(other).max(initial=0)))
+
+
+def near_one(*shape):
+    return np.random.default_rng(3).permutation(np.linspace(0.9, 1.1, int(np.prod(shape)))).reshape(shape)
+
+
+SOME = (np.copy, *[layout for layout in LEVELS["inputs"] if layout.__name__ in ("transposed", "sliced")])
+
+
+@pytest.mark.parametrize("row", [row for row in REDUCTIONS if row.differentiable], ids=lambda row: row.name)
+def test_reductions_at_the_ends_of_blocks(row):
+    for k, n in enumerate(SIZES):
+        shape, dim = [((n,), 0), ((3, n), 1), ((n, 3), 0), ((2, n, 2), 1)][k % 4]
+        check_blocks(row, S(near_one(*shape), dim=dim), SOME)
+        if row.name in ("sum", "mean", "var", "std", "norm", "amax"):
+            check_blocks(row, S(near_one(3, n), dim=0), SOME[k % 3 : k % 3 + 1])
+
+
+@pytest.mark.parametrize("row", [row for row in ELEMENTWISE if row.differentiable], ids=lambda row: row.name)
+def test_elementwise_at_the_ends_of_blocks(row):
+    """Element i of n is what it is of 6."""
+    for dtype in row.dtypes:
+        few = next(s for s in samples_of(row, dtype) if set(shapes_of(s)) == {(2, 3)})
+        _, (y,), (seed,), gradients = run_backward(Call(row, few))
+        for n in SIZES:
+            many = type(few)(map_arrays(lambda a, n=n: np.resize(a, n), few.args), few.kwargs)
+            for layout in (np.copy, SOME[2]):
+                seeds = [np.resize(to_numpy(seed), n)]
+                _, (z,), _, found = run_backward(Call(row, many, wrap=layout), layout, seeds)
+                near = 1e-12 if np.dtype(dtype).char in "dD" else 1e-5
+                for g, want in zip([z, *found], [y, *gradients], strict=True):
+                    np.testing.assert_allclose(to_numpy(g), np.resize(to_numpy(want), n), rtol=near, atol=near)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_fused_sums_at_the_ends_of_blocks(dtype):
+    """The gradient of an operand that was broadcast along rows, columns, or both."""
+    rng = np.random.default_rng(4)
+    for rows, n in itertools.product((1, 63, 64, 65, 128, 129, 300), (127, 128, 129, 1023, 1024, 1025, 2049)):
+        x, g = [rng.uniform(-1, 1, (2, rows, n)).astype(dtype) for _ in "xg"]
+        for shape, axes in (((n,), (0, 1)), ((rows, 1), (0, 2)), ((2, 1, n), (1,)), ((1, rows, n), (0,)), ((), (0, 1, 2))):
+            b = ag.ones(shape, dtype=getattr(ag, dtype), requires_grad=True)
+            (ag.from_numpy(x) * b).backward(ag.from_numpy(g))
+            want = (x.astype(np.float64) * g).sum(axes).reshape(shape)
+            near = 1e-4 if dtype == "float32" else 1e-11
+            np.testing.assert_allclose(b.grad.numpy(), want, rtol=near, atol=near, err_msg=f"{rows}, {n}, {shape}")
+
+
+ROW = {row.name: row for row in OPS}
+
+
+@pytest.mark.parametrize("n", [n for n in SIZES if n < 2000])
+def test_layers_and_losses_at_the_ends_of_blocks(n):
+    rng = np.random.default_rng(2)
+    layer, loss = ROW["nn.functional.layer_norm"], ROW["nn.functional.cross_entropy"]
+    check_blocks(layer, S(near_one(3, n), (n,), near_one(n), near_one(n)), SOME)
+    check_blocks(layer, S(near_one(n, 5), (5,), near_one(5), near_one(5)), SOME[:1])
+    check_blocks(loss, S(near_one(3, n), rng.integers(0, n, 3)), SOME)
+    check_blocks(loss, S(near_one(n, 5), rng.integers(0, 5, n)), SOME[:1])
+    check_blocks(loss, S(near_one(2, 5, n), rng.integers(0, 5, (2, n))), SOME)
+
+
+@pytest.mark.parametrize("where", [4095, 4096, 4097])
+def test_nan_at_the_end_of_a_block(where):
+    x = ag.zeros(8192)
+    x[where] = float("nan")
+    with pytest.raises(RuntimeError, match=f"at \\[{where}\\]"), ag.autograd.detect_nan():
+        x.requires_grad_() * 2.0
+
+
+def test_every_differentiable_operation_is_run():
+    assert set(SAMPLES) == {row.name for row in DIFFERENTIABLE}

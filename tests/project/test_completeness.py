@@ -1,0 +1,172 @@
+"""Nothing is forgotten: ops = rows of the op table = names in the stubs = documented names; docstrings have examples."""
+
+import ast
+import collections
+import importlib
+import inspect
+import pkgutil
+import re
+import types
+import typing
+from operator import attrgetter
+
+import pytest
+from common import ROOT
+from op_calls import OURS
+from opinfo import OPS
+
+import autograd_cy as ag
+
+pytestmark = pytest.mark.skipif(not OURS, reason="about this package")
+
+PUBLIC = [
+    "autograd_cy",
+    "autograd_cy.autograd",
+    "autograd_cy.autograd.forward_ad",
+    "autograd_cy.autograd.function",
+    "autograd_cy.autograd.grad_mode",
+    "autograd_cy.autograd.graph",
+    "autograd_cy.cuda",
+    "autograd_cy.nn.functional",
+    "autograd_cy.overrides",
+    "autograd_cy.random",
+    "autograd_cy.utils.hooks",
+]
+
+
+@pytest.fixture(scope="module")
+def registry():
+    return importlib.import_module("autograd_cy._core.ops.operations").OPS
+
+
+def key_of(row):
+    """The key of a row's op in the registry."""
+    return row.path if row.path.startswith(("nn.", "Tensor.__")) else row.name
+
+
+def test_each_op_has_a_row_and_each_row_an_op(registry):
+    assert {key_of(row) for row in OPS} == set(registry)
+
+
+def test_each_op_has_one_row():
+    assert [name for name, n in collections.Counter(row.name for row in OPS).items() if n > 1] == []
+    assert [key for key, n in collections.Counter(map(key_of, OPS)).items() if n > 1] == []
+
+
+def test_what_a_row_calls_is_what_is_registered(registry):
+    rows = [row for row in OPS if not row.path.startswith("Tensor.")]
+    assert [row.name for row in rows if attrgetter(row.path)(ag) is not registry[key_of(row)].function] == []
+
+
+# stubs
+
+
+def defined_in(stub, cls=None):
+    """The names that a stub, or a class in it, defines."""
+    body = ast.parse((ROOT / "autograd_cy" / stub).read_text(encoding="utf-8")).body
+    if cls is not None:
+        body = next(node.body for node in body if isinstance(node, ast.ClassDef) and node.name == cls)
+    functions = {node.name for node in body if isinstance(node, ast.FunctionDef)}
+    return functions | {node.target.id for node in body if isinstance(node, ast.AnnAssign)}
+
+
+def test_each_op_is_in_the_stub_of_its_namespace(registry):
+    dtypes = {name for name, value in vars(ag).items() if isinstance(value, ag.dtype)}
+    names = {op.name for op in registry.values() if not op.namespace}
+    aliases = {name for op in registry.values() if op.kind == "elementwise" for name in op.methods}
+    assert defined_in("_names.pyi") - dtypes == names | aliases
+    functional = {op.name for op in registry.values() if op.namespace == "nn.functional"}
+    assert defined_in("nn/functional.pyi") == functional | {"relu", "sigmoid", "tanh"}
+
+
+def test_each_method_is_in_the_stub_of_tensor(registry):
+    methods = {name for op in registry.values() for name in op.methods}
+    assert methods - defined_in("_core/graph/tensor.pyi", "Tensor") == set()
+
+
+def test_the_stub_of_tensor_has_what_tensor_has():
+    tensor = ag.ones(2)
+    stub = {name for name in defined_in("_core/graph/tensor.pyi", "Tensor") if not name.startswith("_")}
+    assert stub == {name for name in dir(tensor) if not name.startswith("_")}
+
+
+def test_what_modules_offer_is_what_type_checkers_see():
+    # names that come into the module when somebody asks for them
+    later = {*ag._TYPED, "torch_version", "version"}
+    assert all(hasattr(ag, name) for name in ag.__all__)
+    ours = {name for name in vars(ag) if not name.startswith("_")} - {"TYPE_CHECKING"} - later
+    assert set(ag.__all__) == ours
+    assert len(ag.__all__) == len(ours)
+
+
+def shown_by_mistake(module, public):
+    """The names that a public module shows though they are nobody's: not listed by it, nor public elsewhere, but ours."""
+    for name, value in vars(module).items():
+        if name.startswith("_") or name in module.__all__ or public.get(name) is value or name in vars(typing):
+            continue
+        home = value.__name__ if inspect.ismodule(value) else getattr(value, "__module__", None) or module.__name__
+        if home.startswith("autograd_cy") and home != f"{module.__name__}.{name}":
+            yield name
+
+
+def test_public_modules_show_no_helpers():
+    """autograd.grad_mode.mode_bit(None) was a bare KeyError: what a module imports for itself alone has an underscore."""
+    found = [m.name for m in pkgutil.walk_packages(ag.__path__, "autograd_cy.") if "._" not in m.name]
+    modules = [ag, *map(importlib.import_module, found)]
+    assert [m.__name__ for m in modules if not hasattr(m, "__all__")] == []
+    public = {name: getattr(m, name) for m in modules for name in m.__all__}
+    public |= {name: getattr(ag, name) for name in ag._TYPED}  # which come into the module when somebody asks for them
+    assert {m.__name__: names for m in modules if (names := list(shown_by_mistake(m, public)))} == {}
+
+
+# documentation
+
+
+def documented():
+    """The rows of docs/operations.md: {operation: names of nodes}."""
+    text = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+    text = text.replace("`x[index]`", "`Tensor.__getitem__(input, index)`")
+    return dict(re.findall(r"^\| `([\w.]+)\(.*?\)` \| .*? ?\| (.*?) ?\|", text, re.MULTILINE))
+
+
+def test_each_op_is_documented(registry):
+    assert set(documented()) == set(registry)
+
+
+def test_an_op_is_documented_with_its_node_if_it_is_differentiable():
+    nodes = documented()
+    assert [row.name for row in OPS if row.differentiable != bool(nodes[key_of(row)])] == []
+
+
+def test_each_op_has_a_docstring_with_an_example(registry):
+    without = [name for name, op in registry.items() if ">>>" not in (inspect.getdoc(op.function) or "")]
+    assert without == []
+
+
+def test_each_docstring_begins_with_the_call(registry):
+    first = {op.name: (inspect.getdoc(op.function) or "").partition("\n")[0] for op in registry.values()}
+    assert [name for name, line in first.items() if not line.startswith(f"{name}(") and name != "__getitem__"] == []
+
+
+def public_objects():
+    """The functions and classes that the public modules offer."""
+    for module_name in PUBLIC:
+        module = importlib.import_module(module_name)
+        for name in getattr(module, "__all__", vars(module)):
+            value = getattr(module, name)
+            ours = str(getattr(value, "__module__", "")).startswith("autograd_cy")
+            if ours and not name.startswith("_") and (callable(value) or isinstance(value, type)):
+                yield f"{module_name}.{name}", value
+
+
+def test_each_public_function_and_class_has_a_docstring_with_an_example():
+    found = dict(public_objects())
+    assert len(found) > 100
+    assert [name for name, value in found.items() if ">>>" not in (inspect.getdoc(value) or "")] == []
+
+
+def test_each_public_method_of_a_tensor_has_a_docstring():
+    kinds = (types.FunctionType, type(ag.exp), property)
+    methods = {n: v for n, v in vars(ag.Tensor).items() if isinstance(v, kinds) and not n.startswith("_")}
+    assert len(methods) > 100
+    assert [name for name, value in methods.items() if not inspect.getdoc(value)] == []

@@ -1,0 +1,68 @@
+"""Every example in a docstring of the package runs as it stands, and gives what it says."""
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterator
+from types import ModuleType
+
+import pytest
+
+import autograd_cy
+
+PARSER = doctest.DocTestParser()
+
+
+def modules() -> Iterator[ModuleType]:
+    """All modules of the package, compiled ones too."""
+    yield autograd_cy
+    for found in pkgutil.walk_packages(autograd_cy.__path__, "autograd_cy."):
+        if not found.name.endswith("._cyutility"):  # Cython's own
+            yield importlib.import_module(found.name)
+
+
+def documented(module: ModuleType) -> Iterator[tuple[str, object]]:
+    """The module, its functions and classes, and what the classes define, compiled or not."""
+    yield module.__name__, module
+    for name, value in vars(module).items():
+        if getattr(value, "__module__", None) != module.__name__:
+            continue
+        yield f"{module.__name__}.{name}", value
+        if inspect.isclass(value):
+            yield from ((f"{module.__name__}.{name}.{n}", v) for n, v in vars(value).items() if n != "__doc__")
+
+
+def examples() -> dict[str, doctest.DocTest]:
+    """The examples by the first name that they are found under; what is attached to Tensor has two."""
+    found: dict[str, doctest.DocTest] = {}
+    texts = set()
+    for module in modules():
+        for name, value in documented(module):
+            text = inspect.cleandoc(getattr(value, "__doc__", None) or "")
+            if ">>>" in text and text not in texts:
+                texts.add(text)
+                found[name] = PARSER.get_doctest(text, {}, name, None, 0)
+    return found
+
+
+EXAMPLES = examples()
+
+
+def test_examples_are_found_in_all_kinds_of_docstrings():
+    assert {
+        "autograd_cy",  # a package
+        "autograd_cy._core.arrays.dtypes.dtype",  # a compiled class
+        "autograd_cy._core.graph.node.Node.next_functions",  # a compiled property
+        "autograd_cy.Tensor.exp",  # a compiled function, and a method
+        "autograd_cy.autograd.function.Function",  # a class
+        "autograd_cy._creation.zeros",  # a function
+    } <= set(EXAMPLES)
+
+
+@pytest.mark.parametrize("name", sorted(EXAMPLES))
+def test_example(name):
+    output: list[str] = []
+    result = doctest.DocTestRunner(verbose=False).run(EXAMPLES[name], out=output.append)
+    assert result.failed == 0, "".join(output)
+    assert result.attempted > 0

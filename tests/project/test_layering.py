@@ -1,0 +1,253 @@
+"""The layers: which folder of the core may import from which, and the order of the modules of the facade."""
+
+import ast
+import re
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+from common import ROOT
+
+SUFFIXES = (".py", ".pyx", ".pxd", ".pyx.in")
+
+# The folders of the core, lowest first: a module imports from its own folder and those below. Two that stand on one line
+# know nothing of each other.
+FOLDERS = [["modules"], ["runtime"], ["arrays"], ["kernels", "graph"], ["writes"], ["engine", "ops"]]
+
+# The families of operations, in the same way; what stands in `ops` itself is below all of them, `operations` above.
+FAMILIES = [["pointwise", "shapes"], ["reductions"], ["indexing", "products", "nn"], ["operations"]]
+
+# Function pointers that a folder calls and one above it fills in: an arrow upwards that no import shows.
+POINTERS = {
+    "graph.node.accumulate": "engine.input_buffer",
+    "graph.record.renew_tangent": "writes.views",
+    "graph.saved.enter_through_base": "writes.copy_slices",
+    "graph.saved.tell_history": "engine.engine",
+    "graph.tensor.invert": "ops.pointwise.pointwise",
+    "graph.tensor.negative": "ops.pointwise.pointwise",
+    "graph.tensor.operators": "ops",
+    "graph.tensor.renew": "writes.views",
+    "ops.keywords.call_in_place": "ops.overwriting",
+    "ops.overrides.aliased": "ops.indexing.slicing",
+    "runtime.modes.inference_settings": "graph.tensor",
+}
+
+# The facade's modules, lowest first: a module imports from its own line and those above it, and from the core.
+FACADE = [
+    line.split()
+    for line in """
+    _generator _size _arguments _threads
+    _later _missing _once torch_version
+    version
+    _names _alias
+    _data _creation _tensor_str utils.hooks
+    _constructor
+    return_types overrides
+    _typed
+    random cuda memory
+    autograd._mode_decorator autograd._node
+    autograd._saved_hooks
+    autograd._packers autograd._saved_guard
+    autograd._cycles
+    autograd.grad_mode autograd.anomaly_mode autograd.variable autograd.forward_ad
+    autograd.function
+    autograd.gradients autograd._multi_grad
+    utils._checkpoint_errors utils._checkpoint_policy
+    utils._checkpoint_frame
+    utils.checkpoint
+    utils
+    autograd._explain
+    autograd.graph
+    autograd._gradcheck_jacobian autograd._gradcheck_compare autograd._gradcheck_report autograd._gradcheck_seeds
+    autograd._gradcheck_legacy
+    autograd.gradcheck
+    autograd
+    _C._autograd _C._functions
+    _C
+    _tensor nn.functional
+    nn
+    autograd_cy
+    __main__
+    """.strip().splitlines()
+]
+FACADE_RANK = {module: rank for rank, line in enumerate(FACADE) for module in line}
+
+# The only circle: a tensor knows the node that made it, a node the tensors that it saved.
+PAIR = {f"_core.graph.{module}" for module in ("tensor", "node", "saved", "saved_tensor")}
+
+FROM = re.compile(r"^[ \t]*from[ \t]+(\.*)([\w.]*)[ \t]+c?import[ \t]+(\([^)]*\)|[^\n;]+)", re.MULTILINE)
+PLAIN = re.compile(r"^[ \t]*c?import[ \t]+([^\n;]+)", re.MULTILINE)
+ALIAS = re.compile(r"^cimport autograd_cy\._core\.([\w.]+) as (\w+)", re.MULTILINE)
+FILLED_IN = re.compile(r"^(\w+)\.(\w+)(?:\[\w+\])? = ", re.MULTILINE)
+NOT_CODE = re.compile(r"\"\"\".*?\"\"\"|'''.*?'''|#[^\n]*|\\\n", re.DOTALL)
+
+Import = tuple[int, str, list[str]]  # dots in front, module, the names taken from it; none for a plain import
+
+
+def python_imports(text: str) -> Iterator[Import]:
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom):
+            yield node.level, node.module or "", [alias.name for alias in node.names]
+        elif isinstance(node, ast.Import):
+            yield from ((0, alias.name, []) for alias in node.names)
+
+
+def cython_imports(text: str) -> Iterator[Import]:
+    code = NOT_CODE.sub(" ", text)
+    for dots, module, names in FROM.findall(code):
+        yield len(dots), module, [name.split()[0] for name in names.strip("() \n").split(",") if name.strip()]
+    for modules in PLAIN.findall(code):
+        yield from ((0, module.split()[0], []) for module in modules.split(","))
+
+
+def module_of(path: Path) -> str:
+    """The name of a file's module inside the package; a package's name for its __init__."""
+    stem = path.name.split(".")[0]
+    parts = path.parent.parts if stem == "__init__" else (*path.parent.parts, stem)
+    return ".".join(parts[1:] or parts)
+
+
+def targets(package: list[str], found: Import, modules: set[str]) -> Iterator[str]:
+    """The modules of ours that an import in `package` reaches; a name taken may be a module itself."""
+    dots, module, names = found
+    base = package[: len(package) - dots + 1] if dots else []
+    full = ".".join([*base, module]).strip(".")
+    if full.split(".")[0] != "autograd_cy":
+        return
+    inside = full.removeprefix("autograd_cy.")
+    for name in names or [""]:
+        deeper = f"{inside}.{name}".removeprefix("autograd_cy.").strip(".")
+        yield deeper if deeper in modules else inside
+
+
+def import_graph(root: Path) -> dict[str, set[str]]:
+    """Every module of the package below `root`, with those of the package that it imports or cimports."""
+    paths = [path.relative_to(root) for s in SUFFIXES for path in (root / "autograd_cy").rglob(f"*{s}")]
+    graph: dict[str, set[str]] = {module_of(path): set() for path in paths}
+    for path in paths:
+        text = (root / path).read_text(encoding="utf-8")
+        read = python_imports if path.suffix == ".py" else cython_imports
+        for found in read(text):
+            graph[module_of(path)].update(targets(list(path.parent.parts), found, set(graph)))
+    return {module: imported - {module} for module, imported in graph.items()}
+
+
+def rank(module: str) -> tuple[int, str, int, str]:
+    """The place of a module: that of its folder, for an operation that of its family, for the facade its own."""
+    if module == "_core":
+        return -1, "", -1, ""
+    if not module.startswith("_core."):
+        return len(FOLDERS), "", FACADE_RANK[module], ""
+    folder, _, rest = module.removeprefix("_core.").partition(".")
+    level = next(k for k, line in enumerate(FOLDERS) if folder in line)
+    family = rest.partition(".")[0] if folder == "ops" else ""
+    return level, folder, next((k for k, line in enumerate(FAMILIES) if family in line), -1), family
+
+
+def may_import(module: str, other: str) -> bool:
+    """Whether `other` stands below a module, or in its folder."""
+    a, b = rank(module), rank(other)
+    if a[:2] != b[:2]:
+        return b[0] < a[0]
+    if a[0] == len(FOLDERS):
+        return b[2] <= a[2]
+    return a[2:] == b[2:] or b[2] < a[2] or (a[2] == b[2] == -1)
+
+
+def pointing_up(graph: dict[str, set[str]]) -> list[str]:
+    return [f"{m} -> {other}" for m, imported in graph.items() for other in imported if not may_import(m, other)]
+
+
+def circle(graph: dict[str, set[str]]) -> list[str]:
+    """The modules of one circle of imports, with the pair taken for one module; empty where there is none."""
+    merged: dict[str, set[str]] = {}
+    for module, imported in graph.items():
+        renamed = {"PAIR" if t in PAIR else t for t in imported}
+        merged.setdefault("PAIR" if module in PAIR else module, set()).update(renamed)
+    merged.get("PAIR", set()).discard("PAIR")
+    try:
+        TopologicalSorter(merged).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def pointers(root: Path) -> dict[str, set[str]]:
+    """The function pointers of other modules that each module of the core fills in: {pointer: modules}."""
+    found: dict[str, set[str]] = {}
+    for path in [path for s in (".pyx", ".pyx.in") for path in (root / "autograd_cy").rglob(f"*{s}")]:
+        text = path.read_text(encoding="utf-8")
+        aliases = {alias: module for module, alias in ALIAS.findall(text)}
+        for alias, name in FILLED_IN.findall(text):
+            if alias in aliases:
+                module = module_of(path.relative_to(root)).removeprefix("_core.")
+                found.setdefault(f"{aliases[alias]}.{name}", set()).add(module)
+    return found
+
+
+GRAPH = import_graph(ROOT)
+
+
+def test_every_module_has_its_place():
+    reached = set(GRAPH).union(*GRAPH.values())
+    assert len(reached) > 100
+    for module in reached:
+        rank(module)
+
+
+def test_no_import_points_up():
+    assert pointing_up(GRAPH) == []
+
+
+def test_no_circle_but_the_pair():
+    assert circle(GRAPH) == []
+
+
+def test_pointers_that_are_filled_in_from_above_are_known():
+    found = pointers(ROOT)
+    assert set(found) == set(POINTERS)
+    for pointer, modules in found.items():
+        assert all(module.startswith(POINTERS[pointer]) for module in modules), pointer
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "expected"),
+    [
+        ("_core/runtime/state.pyx", "from autograd_cy._core.engine.engine cimport run", "_core.engine.engine"),
+        ("_core/runtime/state.pxd", "from ..engine.engine cimport (\n    run,\n    stop,\n)", "_core.engine.engine"),
+        ("_core/runtime/state.pyx", "from ..engine cimport engine", "_core.engine.engine"),
+        ("_core/runtime/state.pyx.in", "def f():\n    from ..engine import engine as e", "_core.engine.engine"),
+        ("_core/runtime/state.pyx", "cimport numpy as np, autograd_cy._core.engine.engine as e", "_core.engine.engine"),
+        ("_core/runtime/state.py", "def f():\n    from ... import _tensor", "_tensor"),
+        ("_core/runtime/state.py", "import autograd_cy._tensor as t", "_tensor"),
+        ("_core/runtime/state.pyx", "from ...autograd.graph import Node", "autograd.graph"),
+        ("_core/runtime/state.pyx", "import autograd_cy", "autograd_cy"),
+        ("_core/runtime/state.py", "from autograd_cy import Tensor", "autograd_cy"),
+        ("_core/engine/engine.pyx", "from autograd_cy._core.ops.nn.losses cimport f", "_core.ops.nn.losses"),
+        ("_core/ops/pointwise/where.pyx", "from autograd_cy._core.ops.nn.losses cimport f", "_core.ops.nn.losses"),
+        ("_core/ops/products/mm.pyx", "from autograd_cy._core.ops.nn.losses cimport f", "_core.ops.nn.losses"),
+        ("_core/ops/registry.py", "from autograd_cy._core.ops.nn.losses import f", "_core.ops.nn.losses"),
+        ("autograd/graph.py", "from .. import _tensor", "_tensor"),
+    ],
+)
+def test_the_reader_sees(tmp_path, file, text, expected):
+    others = ["__init__.py", "_tensor.py", "_core/engine/engine.pyx", "_core/ops/nn/losses.pyx", "autograd/graph.py"]
+    for name in [*others, file]:
+        path = tmp_path / "autograd_cy" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text if name == file else "", encoding="utf-8")
+    graph = import_graph(tmp_path)
+    module = module_of(Path("autograd_cy", file))
+    assert graph[module] == {expected}
+    assert pointing_up(graph) == [f"{module} -> {expected}"]
+
+
+def test_the_reader_leaves_out_what_is_not_code():
+    text = '"""Docs:\n\nfrom .engine import x\n"""\n# import autograd_cy\ncdef extern from "engine.h": pass\n'
+    assert list(cython_imports(text)) == []
+
+
+def test_circles_are_found():
+    assert circle({"_core.graph.tensor": {"_core.graph.node"}, "_core.graph.node": {"_core.graph.tensor"}}) == []
+    assert "a.shape" in circle({"a.shape": {"a.linalg"}, "a.linalg": {"a.shape"}})
