@@ -1,5 +1,5 @@
 # make demo        train a network on handwritten digits, from nothing
-# make test        install in place and run the tests            (ARGS="-k name" goes to pytest)
+# make test        install in place and run the tests, on all cores (ARGS="-k name" goes to pytest)
 # make debug-test  the tests on the debug build: checks on, live objects counted
 # make sdist-test  the tests on the installed sdist, away from this tree
 # make sanitize    the tests under gcc's AddressSanitizer and UndefinedBehaviorSanitizer: half an hour
@@ -37,12 +37,12 @@ demo: $(VENV)/.with-examples
 	$(BIN)/python examples/train_digits.py --picture build/digits.png
 
 test: $(VENV)/.with-test
-	$(BIN)/pytest $(ARGS)
+	$(BIN)/pytest -n auto $(ARGS)
 
 # PYTHONSAFEPATH keeps the tree, with its release build, off sys.path.
 debug-test: $(VENV)/.with-test
 	AUTOGRAD_CY_DEBUG=1 $(PIP) install --quiet --no-build-isolation --no-deps --upgrade --target "$(DEBUG_SITE)" .
-	AUTOGRAD_CY_DEBUG=1 PYTHONSAFEPATH=1 PYTHONPATH="$(DEBUG_SITE)" $(BIN)/pytest $(ARGS)
+	AUTOGRAD_CY_DEBUG=1 PYTHONSAFEPATH=1 PYTHONPATH="$(DEBUG_SITE)" $(BIN)/pytest -n auto $(ARGS)
 
 sdist-test: $(VENV)/.with-dev
 	tools/test_sdist $(BIN)/python

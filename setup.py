@@ -8,6 +8,7 @@ extension modules beside the sources.
 import itertools
 import os
 import sys
+from collections import namedtuple
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -52,7 +53,7 @@ if is_on("ONE_THREAD"):
 # Contraction into fused multiply-adds is off, so that results don't depend on the instruction set. Nobody reads errno or
 # the flags of floating point exceptions: without them the compiler vectorizes choices and square roots.
 UNIX_FLAGS = ["-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wno-unused-function"]
-UNIX_FLAGS += ["-O1", "-g", "-UNDEBUG"] if DEBUG else ["-O1", "-g1"] if SANITIZE else ["-O3", "-g0"]
+UNIX_FLAGS += ["-O1", "-g1", "-UNDEBUG"] if DEBUG else ["-O1", "-g1"] if SANITIZE else ["-O3", "-g0"]
 SANITIZERS = ["-fsanitize=address,undefined"] if SANITIZE else []
 if SANITIZE:  # Python's own flags define signed overflow, which then is not looked for
     UNIX_FLAGS += [*SANITIZERS, "-fno-wrapv", "-fno-omit-frame-pointer"]
@@ -64,17 +65,20 @@ MSVC_FLAGS = ["/fp:precise", "/Od" if DEBUG else "/O2"]
 # What Cython's own C does wrong where there is no memory, and what is right: a list comprehension gives a new item up twice
 # if the list can't grow, and who finds an error without an exception, as NumPy's iterators leave it behind, crashes. And how
 # modules look each other up, and what an error shows of them: imports.h, tracebacks.h.
+Mend = namedtuple("Mend", "function wrong right")       # each file that defines the function has the one text or the other
 RAISE = "    if (unlikely(!PyErr_Occurred())) PyErr_NoMemory();\n"
 HANDLER = "    PyObject *local_type = NULL, *local_value, *local_tb = NULL;\n"
 TRACEBACK = "    PyThreadState *tstate = __Pyx_PyThreadState_Current;\n    PyObject *ptype, *pvalue, *ptraceback;\n"
 INCLUDED, GUARD = '#include "Python.h"\n', "#ifndef Py_PYTHON_H\n"
 APPEND = "    int result = PyList_Append(list, x);\n"
-MENDS = {
-    INCLUDED + GUARD: INCLUDED + '#include "imports.h"\n#include "tracebacks.h"\n' + GUARD,
-    APPEND + "    Py_DECREF(x);\n": APPEND + "    if (result == 0) Py_DECREF(x);\n",
-    HANDLER + "#if": HANDLER + RAISE + "#if",
-    TRACEBACK + "    if": TRACEBACK + RAISE + "    if",
-}
+MENDS = [
+    Mend(INCLUDED, INCLUDED + GUARD, INCLUDED + '#include "imports.h"\n#include "tracebacks.h"\n' + GUARD),
+    Mend("int __Pyx_ListComp_AppendAndDecref(PyObject* list, PyObject* x) {",
+         APPEND + "    Py_DECREF(x);\n", APPEND + "    if (result == 0) Py_DECREF(x);\n"),
+    Mend("int __Pyx_GetException(PyObject **type, PyObject **value, PyObject **tb)\n",
+         HANDLER + "#if", HANDLER + RAISE + "#if"),
+    Mend("int py_line, const char *filename) {", TRACEBACK + "    if", TRACEBACK + RAISE + "    if"),
+]
 
 
 def rendered(template):
@@ -149,19 +153,30 @@ def generate_c(extensions):
     c_files = {extension.name: extension.sources for extension in generated}
     for extension in extensions:
         extension.sources = c_files[extension.name]
-        mend(Path(extension.sources[0]))
+    mend([Path(extension.sources[0]) for extension in extensions])
 
 
-def mend(c_file):
-    """Apply MENDS to a generated file, whose time stays as it was."""
-    text = mended = c_file.read_text(encoding="utf-8")
-    for wrong, right in MENDS.items():
-        if right not in mended:     # not twice
-            mended = mended.replace(wrong, right)
-    if mended != text:
-        stat = c_file.stat()
-        c_file.write_text(mended, encoding="utf-8")
-        os.utime(c_file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+def mend(c_files):
+    """Apply MENDS to the generated files, whose times stay as they were.
+
+    RuntimeError if one of them doesn't fit what this Cython writes: the build then needs another version, or another mend.
+    """
+    used = set()
+    for c_file in c_files:
+        text = mended = c_file.read_text(encoding="utf-8")
+        for change in MENDS:
+            if change.function in text:
+                if change.right not in mended:      # not twice
+                    mended = mended.replace(change.wrong, change.right)
+                if change.right not in mended:
+                    raise RuntimeError(f"setup.py: {change.function!r} in {c_file} is not as MENDS expects it")
+                used.add(change)
+        if mended != text:
+            stat = c_file.stat()
+            c_file.write_text(mended, encoding="utf-8")
+            os.utime(c_file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    if used != set(MENDS):
+        raise RuntimeError(f"setup.py: no file has {[change.function for change in MENDS if change not in used]}, as MENDS expects")
 
 
 class BuildCore(build_ext):
@@ -183,6 +198,8 @@ class BuildCore(build_ext):
 
         print(f"autograd_cy: translating {len(self.extensions)} modules to C, where they changed", flush=True)
         generate_c(self.extensions)
+        # The longest first: no core waits for one that was begun last.
+        self.extensions.sort(key=lambda extension: -Path(extension.sources[0]).stat().st_size)
         is_msvc = self.compiler.compiler_type == "msvc"
         flags = MSVC_FLAGS if is_msvc else UNIX_FLAGS
         link_flags = [] if is_msvc else ["-pthread", *SANITIZERS]
