@@ -243,8 +243,8 @@ def full_like(
     array = array_argument("full_like", input)
     fill_value = number("full_like", "fill_value", fill_value)
     dtype = resolve(dtype, device, requires_grad, default=input.dtype)
-    fitted = _fitted(fill_value, dtype)
-    return wrap(laid_out_like(array, np.full, fitted, dtype), requires_grad)
+    unbroadcast = _fitted(fill_value, dtype)
+    return wrap(laid_out_like(array, np.full, unbroadcast, dtype), requires_grad)
 
 
 # ------------------------------------------------------------------------------------------------------------

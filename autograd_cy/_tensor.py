@@ -128,7 +128,7 @@ def computed_by(tensor):
 
 
 def _get_data(self):
-    """The same memory without history, as a tensor with a version of its own."""
+    """The tensor's memory without history, as a tensor with a version of its own."""
     return data_of(self)
 
 
@@ -541,8 +541,8 @@ _new("new_empty", np.empty)
 def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=False):
     """new_full(size, fill_value) -> Tensor: filled with one value, by default with this tensor's dtype."""
     wanted = self.dtype if dtype is None else convert(dtype)
-    fitted = fitting_array(number("new_full", "fill_value", fill_value), wanted)
-    return from_array(np.full(tuple(size), fitted)).requires_grad_(requires_grad)
+    unbroadcast = fitting_array(number("new_full", "fill_value", fill_value), wanted)
+    return from_array(np.full(tuple(size), unbroadcast)).requires_grad_(requires_grad)
 
 
 # operations

@@ -88,7 +88,7 @@ def _decorated_coroutine(mode, function):
 
 
 def _decorated_async_generator(mode, function):
-    """The same as for a generator; the mode is on while the generator awaits, too."""
+    """Run an asynchronous generator in the mode, which is on while the generator awaits, too."""
 
     @functools.wraps(function)
     async def decorated(*args, **kwargs):

@@ -116,7 +116,7 @@ cdef inline cnp.npy_intp bytes_of(int code, int ndim, const cnp.npy_intp *dims) 
 
 
 cdef cnp.ndarray new_large_array(PyObject *descr, int ndim, const cnp.npy_intp *dims, size_t size):
-    """The same with memory from the pool, to which NumPy hands it back."""
+    """A new array with memory from the pool, to which NumPy hands it back."""
     cdef cnp.ndarray array
     cdef void *memory = take(NULL, size)
     if memory == NULL:
@@ -231,7 +231,7 @@ cdef cnp.ndarray strided_view(cnp.ndarray base, char *data, int ndim, const cnp.
 
 cdef cnp.ndarray typed_view(cnp.ndarray base, char *data, cnp.dtype descr, int ndim, const cnp.npy_intp *dims,
                             const cnp.npy_intp *strides):
-    """The same with elements of another type."""
+    """A view of an array's memory as elements of another type, as writable as the array."""
     cdef int flags = cnp.NPY_ARRAY_WRITEABLE if cnp.PyArray_ISWRITEABLE(base) else 0
     cdef cnp.ndarray view
     Py_INCREF(descr)
@@ -266,7 +266,7 @@ cdef bint is_owned(PyObject *array, Py_ssize_t held=1) noexcept:
 
 
 cdef bint is_ours(PyObject *array, Py_ssize_t held=1) noexcept:
-    """The same where the array is not handed to users: it may be a dense view, all there is to see of an owned array."""
+    """Whether nobody else sees an array that no user has: owned, or a dense view, all there is to see of an owned one."""
     return is_owned(array, held) or (
         Py_REFCNT(array) == held and Py_TYPE(array) == ndarray_type and array_fields(array).base != NULL
         and array_fields(array).weakreflist == NULL and array_fields(array).flags & DENSE_FLAGS == DENSE_FLAGS

@@ -60,7 +60,7 @@ cdef cnp.ndarray converted(object number, int code):
 
 
 cdef cnp.ndarray fitting(object number, int code):
-    """The same of a number that the type can hold; RuntimeError if it can't (unsigned types hold -1, by wrapping)."""
+    """A number in a type that can hold it; RuntimeError if it can't (unsigned types hold -1, by wrapping)."""
     if is_plain(number, code):
         return plain_array(number, code)
     in_64_bits(number)
@@ -70,7 +70,7 @@ cdef cnp.ndarray fitting(object number, int code):
 
 
 cdef cnp.ndarray assigned(object number, int code):
-    """The same of a number that is assigned: float16 takes any real one."""
+    """A number in the type that it is assigned to: float16 takes any real one."""
     if code != FLOAT16 or isinstance(number, complex):
         return fitting(number, code)
     return converted(number, code)

@@ -18,7 +18,7 @@ cdef class Error(Node):
     def __repr__(self):
         return "<Error>"
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         raise RuntimeError(self.constants[0])
 
 
@@ -31,7 +31,7 @@ cdef class UndefinedGradBackward(Node):
     def __repr__(self):
         return "<UndefinedGradBackward>"
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return None
 
 

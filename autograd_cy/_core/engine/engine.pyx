@@ -14,14 +14,14 @@ from autograd_cy._core.engine.backward_arguments cimport check_inputs, check_roo
 from autograd_cy._core.engine.freed cimport history_of, note_backward
 from autograd_cy._core.engine.graph_task cimport (
     SIGNAL_INTERVAL, GraphTask, count_running, current_task, finished, leads_on, new_task, notes_of)
-from autograd_cy._core.engine.input_buffer cimport accumulate, accumulate_at_once, add_at_once, add_gradient, as_leaf_asks
+from autograd_cy._core.engine.input_buffer cimport accumulate, add_gradient, as_leaf_asks, vjp_into_buffer, vjp_into_grad
 from autograd_cy._core.engine.ready_queue cimport pop, push
 from autograd_cy._core.graph.anomaly cimport check_roots_for_nan, report
 from autograd_cy._core.graph.hooks cimport (
     keep_retained, retain_grad, run_post_accumulate_hooks, run_post_hooks, run_pre_hooks, run_tensor_hooks)
 from autograd_cy._core.graph.nans cimport check_gradient, check_gradients
 from autograd_cy._core.graph.node cimport (
-    BOXED, AccumulateGrad, Node, NodeHooks, Scratch, existing_hooks, has_hooks, leaf_of, target_of)
+    BOXED, AccumulateGrad, Node, NodeHooks, Request, Scratch, existing_hooks, has_hooks, leaf_of, target_of)
 from autograd_cy._core.graph.op_hooks cimport is_logged, observe_end, observe_start
 cimport autograd_cy._core.graph.saved as saved_module
 from autograd_cy._core.graph.saved_hooks cimport put_hooks_back
@@ -97,16 +97,17 @@ cdef int run_node(GraphTask task, Node node) except -1:
         capture(task, node, g)
     if not needed:
         return 0
+    cdef bint watched = task.observed or (hooks and has_node_hooks(existing_hooks(node)))
     if type(node) is AccumulateGrad:
-        if task.observed or (hooks and has_node_hooks(existing_hooks(node))):
+        if watched:
             accumulate_in(task, node, g)
         elif g is not None:
             accumulate(leaf_of(node), g, task.recorded)
         return 0
-    if node.joint or task.observed or (hooks and has_node_hooks(existing_hooks(node))):
-        if node.joint == BOXED and type(g) is not list:
-            g = [g] * node.n_outputs
-        propagate_joint(task, node, g)
+    if node.joint == BOXED and type(g) is not list:
+        g = [g] * node.n_outputs
+    if node.joint or watched:
+        propagate_together(task, node, g)
     else:
         Py_INCREF(g)
         incoming = <PyObject *> g
@@ -114,66 +115,72 @@ cdef int run_node(GraphTask task, Node node) except -1:
         propagate(task, node, incoming)
     if not task.keep_graph:
         node.release_saved()
-        node.version0 = task.number
+        node.freed_by = task.number
     return 0
+
+
+cdef inline int next_wanted(GraphTask task, Node node, int i) except -2:
+    """The first edge of a node, from the i-th on, that leads to a node whose gradient is needed; -1: there is none."""
+    cdef Node target
+    for i in range(i, node.n_edges):
+        target = target_of(node, i)
+        if target is not None and leads_on(task, target):
+            return i
+    return -1
 
 
 cdef int propagate(GraphTask task, Node node, PyObject *incoming) except -1:
     """Compute the gradients of a node's inputs one by one and hand each on. Takes over a reference to the incoming one."""
-    cdef int i, last = -1
-    cdef Node target
+    cdef int i = next_wanted(task, node, 0), following
     cdef object result, g = <object> incoming
     Py_DECREF(g)
-    for i in range(node.n_edges):
-        target = target_of(node, i)
-        if target is not None and leads_on(task, target):
-            last = i
-    for i in range(last + 1):
-        target = target_of(node, i)
-        if target is None or not leads_on(task, target):
-            continue
-        result = None if g is None else gradient_for(task, node, i, g, i == last, target)
+    while i >= 0:
+        following = next_wanted(task, node, i + 1)
+        result = None if g is None else gradient_for(task, node, i, g, following < 0)
         if task.detects_nan and result is not None:
             check_gradient(node, result, i)
-        if i == last:
+        if following < 0:
             keep_spare(<PyObject *> g)
             g = None            # from here on the result is held once, also if it is `g` itself
-        deliver(task, target, node.next_number(i), result)
+        deliver(task, target_of(node, i), node.next_number(i), result)
         keep_spare(<PyObject *> result)
         result = None
+        i = following
     return 0
 
 
-cdef object gradient_for(GraphTask task, Node node, int i, object g, bint last, Node target):
+cdef object gradient_for(GraphTask task, Node node, int i, object g, bint last):
     """The gradient for input `i`; None if there is none, or if it was added already to what waits for it at the target.
 
     The caller holds `g` once. What can fail for a node has not failed by the time that its last gradient is computed: only
     that one may go into a `.grad` at once.
     """
+    cdef Request request
     cdef Scratch *scratch
-    cdef bint reuse
+    cdef Node target
     if task.recorded:
-        return node.rule(g, i)
-    reuse = last and is_ours(<PyObject *> g)
+        return node.vjp(g, i)
+    # who tells where a NaN comes from reads what was saved, and looks at each gradient alone
+    request = Request(last and is_ours(<PyObject *> g), not (task.keep_graph or task.detects_nan), NULL, False, False)
     if not task.detects_nan:
+        target = target_of(node, i)
         scratch = notes_of(task, target)
         if scratch.buffer != NULL:
-            if add_at_once(scratch, node, i, g, reuse):
-                return None
-        elif (last and type(target) is AccumulateGrad and scratch.dependencies == 1 and not scratch.captured
-                and existing_hooks(target) is None and accumulate_at_once(leaf_of(target), node, i, g)):
-            return None
-    if task.keep_graph or task.detects_nan:         # who tells where a NaN comes from reads what was saved
-        return node.vjp(g, i, reuse)
-    return node.vjp_once(g, i, reuse)
+            return vjp_into_buffer(scratch, node, i, g, &request)
+        if (last and type(target) is AccumulateGrad and scratch.dependencies == 1 and not scratch.captured
+                and existing_hooks(target) is None):
+            return vjp_into_grad(leaf_of(target), node, i, g, &request)
+    return node.vjp_array(g, i, &request)
 
 
-cdef int propagate_joint(GraphTask task, Node node, object g) except -1:
-    """The same for a node that computes all gradients in one call, or that somebody watches: on Tensors."""
+cdef int propagate_together(GraphTask task, Node node, object g) except -1:
+    """Compute all gradients of a node, then hand them on: it gives them in one call, or somebody watches it.
+
+    Who watches sees Tensors. The gradients are those that `propagate` computes, to the last bit.
+    """
     cdef NodeHooks hooks = existing_hooks(node)
     cdef tuple gradients, results
     cdef list box
-    cdef Node target
     cdef int i
     if node.n_outputs > 1 or node.joint == BOXED:
         gradients = tuple([as_seen(item) for item in ([None] * node.n_outputs if g is None else g)])
@@ -190,47 +197,53 @@ cdef int propagate_joint(GraphTask task, Node node, object g) except -1:
         box = list(gradients)
         if not task.observed and (hooks is None or not hooks.post_hooks):
             gradients = None            # from here on the list alone holds them, and it is the user's
-        results = node.rules(box)
+        results = node.vjps(box)
+    elif node.joint:
+        results = node.vjps(gradients[0] if node.n_outputs == 1 else list(gradients))
     else:
-        results = results_of(task, node, gradients)
+        results = each_gradient(task, node, gradients)
     if hooks is not None and hooks.post_hooks:
         results = run_post_hooks(hooks, results, gradients)
     if task.detects_nan:
         check_gradients(node, results)
     if task.observed:
         observe_end(node, results, gradients)
-    for i in range(node.n_edges):
-        target = target_of(node, i)
-        if target is not None and leads_on(task, target):
-            result = results[i]
-            if result is not None and not task.recorded:
-                result = (<Tensor> result).array
-            deliver(task, target, node.next_number(i), result)
+    i = next_wanted(task, node, 0)
+    while i >= 0:
+        result = results[i]
+        if result is not None and not task.recorded:
+            result = (<Tensor> result).array
+        deliver(task, target_of(node, i), node.next_number(i), result)
+        i = next_wanted(task, node, i + 1)
     return 0
 
 
-cdef tuple results_of(GraphTask task, Node node, tuple gradients):
-    """The gradients of a node's inputs, None for those that nobody wants."""
+cdef tuple each_gradient(GraphTask task, Node node, tuple gradients):
+    """The gradients of a node's inputs as Tensors, None for those that nobody wants."""
     cdef ThreadState *state = thread_state()
     cdef int observed = state.mode & OP_HOOKS
     cdef list results = [None] * node.n_edges
-    cdef Node target
-    cdef int i
-    cdef object g = gradients[0] if node.n_outputs == 1 else list(gradients)
-    if node.joint:
-        return node.rules(g)
+    cdef object g
+    cdef int i = next_wanted(task, node, 0)
     if gradients.count(None) == len(gradients):
         return tuple(results)
-    if not task.recorded:                   # that the rule calls operations is nobody's business then
-        state.mode &= ~OP_HOOKS
+    g = list(gradients) if node.n_outputs > 1 else gradients[0]
+    if not task.recorded:
+        g = [None if item is None else (<Tensor> item).array for item in g] if node.n_outputs > 1 else (<Tensor> g).array
+        state.mode &= ~OP_HOOKS             # which operations a node calls is nobody's business then
     try:
-        for i in range(node.n_edges):
-            target = target_of(node, i)
-            if target is not None and leads_on(task, target):
-                results[i] = node.rule(g, i)
+        while i >= 0:
+            results[i] = node.vjp(g, i) if task.recorded else watched_gradient(node, g, i)
+            i = next_wanted(task, node, i + 1)
     finally:
         state.mode |= observed
     return tuple(results)
+
+
+cdef object watched_gradient(Node node, object g, int i):
+    """The gradient for input `i` as a Tensor, of one who is watched: what others see is not written over."""
+    cdef Request request = Request(False, False, NULL, False, False)
+    return as_seen(node.vjp_array(g, i, &request))
 
 
 cdef int accumulate_in(GraphTask task, Node node, object g) except -1:

@@ -46,9 +46,9 @@ cdef int note_backward() except -1:
 
 cdef str history_of(Node node, list roots):
     """Where a freed node was recorded and freed, and how the walk from `roots` (None: there is none) came to it."""
-    cdef Backward *entry = &backwards[node.version0 % KEPT]
+    cdef Backward *entry = &backwards[node.freed_by % KEPT]
     cdef str text = f"It was {node.name()}{at(node)} whose saved values are freed"
-    if node.version0 <= 0 or entry.number != node.version0:
+    if node.freed_by <= 0 or entry.number != node.freed_by:
         return text + "."
     place = described(<object> entry.code, entry.instruction)
     text += f", by the backward at {place}." if place else "."

@@ -59,7 +59,7 @@ def apply_function(cls, node_class, bint separate_context, tuple args, dict kwar
             result = cls.forward(node, *args, **kwargs)
     finally:
         leave_modes(extent)
-    return enter_outputs(node, result, inputs, not mode & NO_GRAD and True in node.wanted)
+    return record_outputs(node, result, inputs, not mode & NO_GRAD and True in node.wanted)
 
 
 cdef FunctionNode new_function_node(object node_class):
@@ -69,7 +69,7 @@ cdef FunctionNode new_function_node(object node_class):
     return <FunctionNode> (<TypeObject *> FunctionNode).tp_new(<PyTypeObject *> node_class, (), NULL)
 
 
-cdef object enter_outputs(FunctionNode node, object result, list inputs, bint recorded):
+cdef object record_outputs(FunctionNode node, object result, list inputs, bint recorded):
     """Make the tensors that forward returned outputs of the node, and save what is to be saved."""
     cdef bint single = not isinstance(result, tuple)
     cdef list returned = [result] if single else list(result), outputs = [], changes
@@ -90,7 +90,7 @@ cdef object enter_outputs(FunctionNode node, object result, list inputs, bint re
             connect(node, <Tensor> x)
         for i in range(len(outputs)):
             if isinstance(outputs[i], Tensor) and (node.marks is None or not node.marks[i]):
-                enter_output(node, <Tensor> outputs[i], i, inputs, changes)
+                record_output(node, <Tensor> outputs[i], i, inputs, changes)
     if recorded or current_mode() & FORWARD_AD:
         keep_saved(node, returned, outputs, changes)
     note_outputs(node, tuple(outputs), inputs, recorded, changes)
@@ -174,7 +174,7 @@ cdef Tensor output_of(FunctionNode node, Tensor y, list inputs, bint recorded, b
     return alias
 
 
-cdef int enter_output(FunctionNode node, Tensor y, int i, list inputs, list changes) except -1:
+cdef int record_output(FunctionNode node, Tensor y, int i, list inputs, list changes) except -1:
     """Make a tensor output `i` of the node; one that is marked as dirty when its change is committed."""
     cdef Change change = change_to(y, changes)
     if not is_differentiable(code_of(y.array)):

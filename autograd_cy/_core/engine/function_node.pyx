@@ -224,7 +224,7 @@ cdef class FunctionNode(Node):
             self.kept = None
         return 0
 
-    cdef tuple rules(self, object g):
+    cdef tuple vjps(self, object g):
         cdef list gradients = g if type(g) is list else [g]
         cdef int i
         if self.materializes:
@@ -233,13 +233,13 @@ cdef class FunctionNode(Node):
                     gradients[i] = zeros(<Metadata> self.outputs[i])
         g = None
         results = self.call_backward(gradients)
-        return self.fitted(results if isinstance(results, tuple) else (results,))
+        return self.unbroadcast(results if isinstance(results, tuple) else (results,))
 
     cdef bint is_constant(self, int i) except -1:
         """Whether an output that is a tensor has no gradient."""
         return self.marks is not None and self.marks[i] or not is_differentiable((<Metadata> self.outputs[i]).code)
 
-    cdef tuple fitted(self, tuple results):
+    cdef tuple unbroadcast(self, tuple results):
         """What backward returned, checked: one gradient for each tensor argument, of its shape and type."""
         cdef int i, expected = len(self.arguments)
         cdef list kept = []

@@ -9,10 +9,10 @@ that got the same array: each of them is another reference. Therefore:
   1. the first gradient to arrive is kept as it is;
   2. a second one is added in place to the first if that is owned, else into the second if that is owned,
      else the sum is a new array;
-  3. if the first is large, the node is asked to add the second one itself, block by block while it is in the cache
-     (`vjp_added`): to the first if that is owned, else over its own incoming gradient by case 4, if that has the same
-     shape (that of a reduction has not), else in a new array. The bits are those of two steps (but that a part which is
-     added in its place leaves a -0.0 elsewhere as it is);
+  3. if the first is large, the node is asked to add the second one itself, block by block while it is in the cache (a
+     `Request` with an addend): to the first if that is owned, else over its own incoming gradient by case 4, if that has
+     the same shape (that of a reduction has not), else in a new array. The bits are those of two steps (but that a part
+     which is added in its place leaves a -0.0 elsewhere as it is);
   4. an elementwise backward may write over its incoming gradient, if that is owned, for the last of its inputs;
   5. or, unless the graph is retained, over a large array that it saved, if nobody else has that and no later input's
      gradient reads it. The node lets go of it first, so that nobody finds what was written there (`given_up`). So does
@@ -38,7 +38,7 @@ from autograd_cy._core.arrays.dtypes cimport code_of, dtype_of
 from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.arrays.region cimport repeats_places, spans_meet
 cimport autograd_cy._core.graph.node as node_module
-from autograd_cy._core.graph.node cimport Node, Scratch
+from autograd_cy._core.graph.node cimport Node, Request, Scratch
 from autograd_cy._core.graph.tensor cimport ANY_TYPE, Tensor, bump_version, new_tensor
 from autograd_cy._core.kernels.copies cimport copied
 from autograd_cy._core.kernels.loops cimport add_into, adding_kernel, evaluate
@@ -94,19 +94,18 @@ cdef int replace_buffer(Scratch *scratch, object total) except -1:
     return 0
 
 
-cdef bint add_at_once(Scratch *scratch, Node node, int i, object g, bint reuse) except -1:
-    """Let the node add its gradient for input `i` to the buffer (case 3). Returns whether it did."""
-    cdef object total = <object> scratch.buffer, added
-    cdef bint ours
-    if type(total) is not cnp.ndarray or not is_large(<cnp.ndarray> total):
-        return False
-    ours = is_ours(<PyObject *> total, 2)          # held by the buffer and here
-    added = node.vjp_added(g, i, <cnp.ndarray> total, ours, reuse)
-    if added is None:
-        return False
-    if added is not total:
-        replace_buffer(scratch, added)
-    return True
+cdef object vjp_into_buffer(Scratch *scratch, Node node, int i, object g, Request *request):
+    """The gradient for input `i`; None if there is none, or if the node has added it to the buffer (case 3)."""
+    cdef object total = <object> scratch.buffer, result
+    if type(total) is cnp.ndarray and is_large(<cnp.ndarray> total):
+        request.addend = <PyObject *> total
+        request.is_ours = is_ours(request.addend, 2)        # held by the buffer and here
+    result = node.vjp_array(g, i, request)
+    if not request.added:
+        return result
+    if result is not total:
+        replace_buffer(scratch, result)
+    return None
 
 
 cdef cnp.ndarray sum_of(cnp.ndarray a, cnp.ndarray b, bint keep_gil=False):
@@ -187,18 +186,21 @@ cdef bint takes_sums(cnp.ndarray memory) noexcept:
     return cnp.PyArray_ISBEHAVED(memory) and not repeats_places(memory)
 
 
-cdef bint accumulate_at_once(Tensor leaf, Node node, int i, object g) except -1:
-    """Let the node add its gradient for input `i` to the leaf's `.grad` (case 8). Returns whether it did."""
+cdef object vjp_into_grad(Tensor leaf, Node node, int i, object g, Request *request):
+    """The gradient for input `i`; None if there is none, or if the node has added it to the leaf's `.grad` (case 8)."""
     cdef Tensor total = leaf.gradient
-    if (total is None or not is_large(total.array) or is_closed(leaf) or total.inference
-            or not cnp.PyArray_ISCARRAY(total.array)
-            or code_of(total.array) != code_of(leaf.array) or not cnp.PyArray_SAMESHAPE(total.array, leaf.array)):
-        return False
-    total.version_counter()             # before memory is written
-    if node.vjp_added(g, i, total.array, True, False) is None:
-        return False
+    cdef object result
+    if (total is not None and is_large(total.array) and not is_closed(leaf) and not total.inference
+            and cnp.PyArray_ISCARRAY(total.array)
+            and code_of(total.array) == code_of(leaf.array) and cnp.PyArray_SAMESHAPE(total.array, leaf.array)):
+        total.version_counter()             # before memory is written
+        request.addend = <PyObject *> total.array
+        request.is_ours = True
+    result = node.vjp_array(g, i, request)
+    if not request.added:
+        return result
     bump_version(total)
-    return True
+    return None
 
 
 cdef bint takes_any_layout(Tensor leaf) noexcept:

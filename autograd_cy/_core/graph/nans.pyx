@@ -83,7 +83,7 @@ cdef int check_result(Node node, Tensor y, Tensor a, Tensor b, Tensor c) except 
 
 
 cdef int check_results(Node node, object outputs, object inputs) except -1:
-    """The same for a tuple of results, of any number of inputs."""
+    """Refuse a NaN in one of several results, computed from any number of inputs."""
     cdef int i
     if type(outputs) is not tuple:
         outputs = (outputs,)

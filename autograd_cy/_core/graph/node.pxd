@@ -17,8 +17,16 @@ cdef struct Scratch:
     PyObject *buffer        # owned: the gradient so far (a list of them for several outputs), or NULL
 
 
+cdef struct Request:        # what the engine allows a node that computes a gradient on arrays, and asks of it
+    bint may_overwrite      # the memory of the incoming gradient: nobody else sees it
+    bint may_consume        # what the node saved: nobody reads it after this backward
+    PyObject *addend        # an array to add the gradient to, if the node can do that in one pass; or NULL
+    bint is_ours            # the addend's memory may be written
+    bint added              # the answer: the result is the sum
+
+
 cdef enum:
-    BOXED = 2               # of `joint`: `rules` gets a list that alone holds the gradients
+    BOXED = 2               # of `joint`: `vjps` gets a list that alone holds the gradients
 
 
 cdef class Node:
@@ -29,7 +37,7 @@ cdef class Node:
     cdef object saved0, saved1, saved2      # of an AccumulateGrad, saved0 is its leaf
     cdef VersionCounter counter     # of the saved output
     cdef object shapes              # of an elementwise node: the shapes of the inputs that were broadcast
-    cdef object constants           # what else the rule needs (dims, shapes), a tuple named by `constant_names`
+    cdef object constants           # what else the gradient needs (dims, shapes), a tuple named by `constant_names`
     cdef object extras              # NodeExtras, or None: edges from the fourth on, hooks, metadata
     cdef object code                # the user's code that recorded the operation, and where in it (see location.pyx)
     # plain data from here on, all zero in a new node but for the first and `n_outputs`
@@ -39,21 +47,20 @@ cdef class Node:
     cdef int n_edges
     cdef int n_outputs
     cdef int version0, version1, version2
+    cdef int freed_by               # the number of the backward that gave up what was saved
     cdef int instruction
     cdef char saves                 # something was saved (HANDLES: by a SavedTensor) ...
     cdef char released              # ... and given up after a backward
-    cdef char joint                 # all gradients come from one call (`rules`), as a user's Function gives them; or BOXED
+    cdef char joint                 # all gradients come from one call (`vjps`), as a user's Function gives them; or BOXED
     # an elementwise node: its row of the table, the types of its inputs
     cdef signed char code0, code1, code2
     cdef signed char wide           # the type that it was computed in, if the output was then converted (else 0)
     cdef void *op
     cdef Scratch scratch            # the engine's notes on the running task
 
-    cdef object vjp(self, object g, int i, bint reuse)
-    cdef object vjp_once(self, object g, int i, bint reuse)
-    cdef object vjp_added(self, object g, int i, cnp.ndarray addend, bint ours, bint reuse)
-    cdef object rule(self, object g, int i)
-    cdef tuple rules(self, object g)
+    cdef object vjp_array(self, object g, int i, Request *request)
+    cdef object vjp(self, object g, int i)
+    cdef tuple vjps(self, object g)
     cdef object jvp(self, tuple tangents)
     cdef tuple saved_names(self)
     cdef tuple constant_names(self)

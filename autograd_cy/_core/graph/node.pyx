@@ -1,7 +1,7 @@
 """Node: one recorded operation, and the edges to what it was computed from.
 
-A subclass gives `rule(g, i)`, the gradient for its i-th input as Tensors, and `jvp(tangents)`; where an array kernel is
-faster it gives `vjp(g, i, reuse)` as well, and `vjp_added` where that can add what it computes to an array. All see the
+A subclass gives `vjp(g, i)`, the gradient for its i-th input as Tensors, and `jvp(tangents)`; where an array kernel is
+faster it gives `vjp_array(g, i, request)` as well, which may add what it computes to an array at once. All see the
 incoming gradient `g`: of a node with one output a value, of one with several outputs a list with None for the outputs
 that no gradient reached.
 
@@ -63,7 +63,7 @@ cdef class Node:
 
     # what a subclass defines
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         """The gradient for input `i`, a Tensor or None, computed by operations (recorded under create_graph)."""
         raise NotImplementedError(f"the derivative for '{self.name()}' is not implemented")
 
@@ -72,34 +72,24 @@ cdef class Node:
         raise NotImplementedError(f"Trying to use forward AD with {self.name()} that does not support it because it "
                                   "has not been implemented yet.")
 
-    cdef object vjp(self, object g, int i, bint reuse):
-        """The gradient for input `i` as an array; `reuse`: the memory of `g` may be written over.
+    cdef object vjp_array(self, object g, int i, Request *request):
+        """The gradient for input `i` as an array, with recording off; `g` is an array, or a list of them for several outputs.
 
-        Unless a subclass knows better, the rule computes it. Called by the engine, which has switched recording off.
+        Unless a subclass has a kernel for it, `vjp` computes it. One that can add it to the addend in the same pass does,
+        says so (`added`), and writes the sum to the addend if that `is_ours`, else over `g` if it may and `g` has the
+        addend's shape and type, else to a new array.
         """
         cdef object result
         if type(g) is list:
-            result = self.rule([None if item is None else new_tensor(item) for item in g], i)
+            result = self.vjp([None if item is None else new_tensor(item) for item in g], i)
         else:
-            result = self.rule(new_tensor(g), i)
+            result = self.vjp(new_tensor(g), i)
         return None if result is None else (<Tensor> result).array
 
-    cdef object vjp_once(self, object g, int i, bint reuse):
-        """The same in a backward that gives up what was saved: what no other input's gradient reads may be written over."""
-        return self.vjp(g, i, reuse)
-
-    cdef object vjp_added(self, object g, int i, cnp.ndarray addend, bint ours, bint reuse):
-        """The gradient for input `i` plus the addend, of the same shape and type, in one pass.
-
-        Written to the addend if that is `ours`; else over `g`, if it may be (`reuse`) and has the addend's shape and type,
-        which only the node knows; else to a new array. None: the node has no such kernel, and nothing was written.
-        """
-        return None
-
-    cdef tuple rules(self, object g):
+    cdef tuple vjps(self, object g):
         """The gradients for all inputs; a `joint` node gives them in one call."""
         cdef int i
-        return tuple([None if self.next_node(i) is None else self.rule(g, i) for i in range(self.n_edges)])
+        return tuple([None if self.next_node(i) is None else self.vjp(g, i) for i in range(self.n_edges)])
 
     def __call__(self, *gradients):
         """node(*gradients) -> Tensor or tuple: the gradients for the inputs, from one (or None) for each output."""
@@ -108,7 +98,7 @@ cdef class Node:
         if not self.joint and gradients.count(None) == len(gradients):
             results = (None,) * self.n_edges
         else:
-            results = self.rules(gradients[0] if self.n_outputs == 1 else list(gradients))
+            results = self.vjps(gradients[0] if self.n_outputs == 1 else list(gradients))
         return results[0] if len(results) == 1 else results
 
     cdef tuple saved_names(self):

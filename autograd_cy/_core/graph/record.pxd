@@ -8,7 +8,7 @@ from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.runtime.modes cimport current_mode
 from autograd_cy._core.runtime.state cimport FORWARD_AD, NO_GRAD, ThreadState, thread_state
 
-cdef bint is_wanted(Tensor x) noexcept
+cdef bint needs_node(Tensor x) noexcept
 cdef bint any_wanted(object tensors)
 cdef Tensor record(Node node, Tensor y, Tensor a)
 cdef Tensor record2(Node node, Tensor y, Tensor a, Tensor b)
@@ -24,8 +24,8 @@ cdef Tensor tensor_argument(object value, str operation, str name, int position)
 cdef long long dual_level() noexcept
 cdef int enter(Node node, Tensor y) except -1
 cdef Node new_node(object node_class, tuple constants)
-cdef Tensor enter_linear(object node_class, tuple constants, Tensor x, object array)
-cdef Tensor enter_view(object node_class, tuple constants, Tensor x, object array)
+cdef Tensor record_linear(object node_class, tuple constants, Tensor x, object array)
+cdef Tensor record_view(object node_class, tuple constants, Tensor x, object array)
 cdef object as_type(object g, dtype wanted)
 cdef long long int64_of(object number) except? -1
 cdef int wrap_dim(object dim, int ndim) except -1

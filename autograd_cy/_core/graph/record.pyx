@@ -1,6 +1,6 @@
 """Whether and how an operation enters the graph: the one place that looks at grad mode and tangents.
 
-An operation computes its output, asks `is_wanted` for its inputs, and if any is, makes its node, saves what the rule
+An operation computes its output, asks `needs_node` for its inputs, and if any is, makes its node, saves what the rule
 needs and calls `record`.
 """
 
@@ -114,7 +114,7 @@ cdef Tensor tangent_of(Tensor x):
     return extras.tangent if extras.tangent_level == level else None
 
 
-cdef bint is_wanted(Tensor x) noexcept:
+cdef bint needs_node(Tensor x) noexcept:
     """Whether an operation on `x` has to make a node."""
     cdef int mode = current_mode()
     if mode == 0:
@@ -126,7 +126,7 @@ cdef bint is_wanted(Tensor x) noexcept:
 
 cdef bint any_wanted(object tensors):
     for x in tensors:
-        if x is not None and is_wanted(<Tensor> x):
+        if x is not None and needs_node(<Tensor> x):
             return True
     return False
 
@@ -258,7 +258,7 @@ cdef Tensor as_tensor(object value, str operation):
 
 
 cdef Tensor tensor_argument(object value, str operation, str name, int position):
-    """The same for any argument, which is named."""
+    """The argument of that name as a Tensor; TypeError if it is none."""
     if not isinstance(value, Tensor):
         raise TypeError(f"{operation}(): argument '{name}' (position {position}) must be Tensor, not "
                         f"{type(value).__name__}")
@@ -272,15 +272,15 @@ cdef Node new_node(object node_class, tuple constants):
     return node
 
 
-cdef Tensor enter_linear(object node_class, tuple constants, Tensor x, object array):
-    """Enter a linear operation of one tensor, whose rule needs constants only; `array` is the result."""
+cdef Tensor record_linear(object node_class, tuple constants, Tensor x, object array):
+    """Record a linear operation of one tensor, whose gradient needs constants only; `array` is the result."""
     cdef Tensor y = new_tensor(<cnp.ndarray?> array)
-    return record(new_node(node_class, constants), y, x) if is_wanted(x) else y
+    return record(new_node(node_class, constants), y, x) if needs_node(x) else y
 
 
-cdef Tensor enter_view(object node_class, tuple constants, Tensor x, object array):
-    """The same for an operation whose result is a view of `x`."""
-    cdef Tensor y = enter_linear(node_class, constants, x, array)
+cdef Tensor record_view(object node_class, tuple constants, Tensor x, object array):
+    """Record a linear operation whose result is a view of `x`."""
+    cdef Tensor y = record_linear(node_class, constants, x, array)
     link_view(x, y)
     return y
 

@@ -171,7 +171,7 @@ cdef int empty_slot(Node node, int slot) except -1:
 
 
 cdef cnp.ndarray saved_like(Node node, int slot, cnp.ndarray g):
-    """The same, of what had the shape of `g`; RuntimeError if ndarray.resize(), which counts no write, changed it."""
+    """A saved array that had the shape of `g`; RuntimeError if ndarray.resize(), which counts no write, changed it."""
     cdef cnp.ndarray array = saved_array(node, slot)
     if not cnp.PyArray_SAMESHAPE(array, g):
         raise RuntimeError(f"{node.name()}: the memory of a saved tensor was resized, from {list(sizes_of(g))} to "

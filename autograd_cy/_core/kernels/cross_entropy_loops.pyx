@@ -14,7 +14,7 @@ from autograd_cy._core.arrays.dtypes cimport FLOAT32, code_of
 from autograd_cy._core.kernels.nll_loops cimport Layout, counts, layout_of
 from autograd_cy._core.kernels.plane_loops cimport real, row_total
 from autograd_cy._core.kernels.softmax_loops cimport WIDTH, blocks_of, exponential, largest, logarithm
-from autograd_cy._core.runtime.threads cimport Task, share_range
+from autograd_cy._core.runtime.threads cimport Task, parallel_for
 from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cnp.import_array()
@@ -54,9 +54,9 @@ cdef void share_samples(Task part, Samples *samples, bint keep_gil) noexcept nog
     if p.n == 0 or p.classes == 0 or p.inner == 0:
         return
     if p.inner == 1:
-        share_range(part, samples, p.n, p.classes, 1, keep_gil)
+        parallel_for(part, samples, p.n, p.classes, 1, keep_gil)
     else:
-        share_range(part, samples, p.n * blocks_of(p.inner), p.classes * WIDTH, 1, keep_gil)
+        parallel_for(part, samples, p.n * blocks_of(p.inner), p.classes * WIDTH, 1, keep_gil)
 
 
 cdef Samples samples_of(const Layout *layout, cnp.ndarray x, cnp.ndarray kept) noexcept:

@@ -7,7 +7,7 @@
    sin: the parts of pi / 2 and the coefficients of both series are those of Sun's fdlibm, e_rem_pio2.c, k_sin.c, k_cos.c.
    erf: x + x * P(x * x) below 0.875, 1 - exp(Q(x)) above.
    normal_cdf: exp(-x * x / 2) * P(x) / Q(x) of -|x|, and 1 less that of |x|.
-   These P and Q were fitted for this file: least squares at Chebyshev's nodes, reweighted until the error is level, with 50
+   These P and Q were unbroadcast for this file: least squares at Chebyshev's nodes, reweighted until the error is level, with 50
    digits. Theirs is below 0.22 * 2**-24 and 0.22 * 2**-53 in erf, 0.1 * 2**-24 and 0.5 * 2**-53 of normal_cdf itself.
    Polynomials are summed in pairs (Estrin): half the latency of Horner's order. */
 #ifndef AUTOGRAD_CY_ELEMENTARY_H

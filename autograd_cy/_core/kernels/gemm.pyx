@@ -25,7 +25,7 @@ from numpy cimport npy_intp
 from autograd_cy._core.arrays.buffers cimport dense_copy, new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, NCODES, code_of
 from autograd_cy._core.kernels.loops cimport Kernel, adding_kernel, borrow
-from autograd_cy._core.runtime.threads cimport share_range
+from autograd_cy._core.runtime.threads cimport parallel_for
 from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cnp.import_array()
@@ -51,9 +51,9 @@ borrow(MATMUL, np.matmul, lambda code: code)
 
 
 cdef cnp.ndarray product(cnp.ndarray left, bint turn_left, cnp.ndarray right, bint turn_right):
-    """left @ right, each first transposed if it is to be turned; a new array.
+    """left @ right, each first transposed if it is to be transposed; a new array.
 
-    Both are of one type, and of sizes that fit. A vector is a column, turned a row: two of them make a number or an
+    Both are of one type, and of sizes that fit. A vector is a column, transposed a row: two of them make a number or an
     outer product. Of 3-d arrays, both must be, the first dimension counts matrices.
     """
     cdef Matrix a = matrix_of(left, turn_left), b = matrix_of(right, turn_right)
@@ -85,7 +85,7 @@ cdef cnp.ndarray conjugated(cnp.ndarray array):
     return array.conj() if cnp.PyArray_ISCOMPLEX(array) else array
 
 
-cdef Matrix matrix_of(cnp.ndarray array, bint turned) noexcept:
+cdef Matrix matrix_of(cnp.ndarray array, bint transposed) noexcept:
     """The matrix, or the batch of matrices, that an array holds."""
     cdef int ndim = cnp.PyArray_NDIM(array)
     cdef Matrix m
@@ -99,7 +99,7 @@ cdef Matrix matrix_of(cnp.ndarray array, bint turned) noexcept:
     else:
         m.rows, m.row_stride = cnp.PyArray_DIM(array, ndim - 2), cnp.PyArray_STRIDE(array, ndim - 2)
         m.columns, m.column_stride = cnp.PyArray_DIM(array, ndim - 1), cnp.PyArray_STRIDE(array, ndim - 1)
-    if turned:
+    if transposed:
         m.rows, m.columns = m.columns, m.rows
         m.row_stride, m.column_stride = m.column_stride, m.row_stride
     return m
@@ -125,7 +125,7 @@ cdef void multiply(int code, Matrix *a, Matrix *b, char *out, npy_intp itemsize)
     else:
         with nogil:
             if each <= thresholds.blas_alone:
-                share_range(multiply_part, &made, a.batch, max(each // TO_AN_ELEMENT, 1), 1, True)
+                parallel_for(multiply_part, &made, a.batch, max(each // TO_AN_ELEMENT, 1), 1, True)
             else:
                 multiply_part(&made, 0, a.batch)
 

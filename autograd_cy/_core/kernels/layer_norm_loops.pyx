@@ -10,7 +10,7 @@ from numpy cimport npy_intp
 
 from autograd_cy._core.kernels.plane_loops cimport real, row_total
 from autograd_cy._core.kernels.variance_loops cimport LANES, folded, sums_of_deviations
-from autograd_cy._core.runtime.threads cimport share_range
+from autograd_cy._core.runtime.threads cimport parallel_for
 
 # The functions that Cython makes of those of `real` numbers: of float and of double.
 cdef extern from *:
@@ -79,7 +79,7 @@ cdef void normalize_layers(const real *x, const real *weight, const real *bias, 
                            npy_intp rows, npy_intp n, double eps) noexcept nogil:
     """y = (x - mean) / sqrt(variance + eps) * weight + bias; the factors are kept in `scales`. Weight, bias: or NULL."""
     cdef Layers layers = Layers(NULL, x, weight, bias, means, scales, y, rows, n, eps)
-    share_range(normalize_f32 if real is float else normalize_f64, &layers, rows, n)
+    parallel_for(normalize_f32 if real is float else normalize_f64, &layers, rows, n)
 
 
 cdef void normalize_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
@@ -136,7 +136,7 @@ cdef void layer_gradient(const real *g, const real *x, const real *weight, const
     `out` may be `g`.
     """
     cdef Layers layers = Layers(g, x, weight, NULL, <void *> means, <void *> scales, out, rows, n, 0)
-    share_range(gradient_f32 if real is float else gradient_f64, &layers, rows, n)
+    parallel_for(gradient_f32 if real is float else gradient_f64, &layers, rows, n)
 
 
 cdef void gradient_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
@@ -179,7 +179,7 @@ cdef void layer_weight_gradient(const real *g, const real *x, const real *means,
                                 npy_intp rows, npy_intp n) noexcept nogil:
     """The gradient of the weight: over all rows, the sum of g * (x - mean) * scale."""
     cdef Layers layers = Layers(g, x, NULL, NULL, <void *> means, <void *> scales, out, rows, n, 0)
-    share_range(weight_f32 if real is float else weight_f64, &layers, n, rows, max(n // 4 // LANES, 1) * LANES)
+    parallel_for(weight_f32 if real is float else weight_f64, &layers, n, rows, max(n // 4 // LANES, 1) * LANES)
 
 
 cdef void weight_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:

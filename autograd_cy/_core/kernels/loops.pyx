@@ -20,7 +20,7 @@ from autograd_cy._core.arrays.buffers cimport dense_copy, is_flat, new_array
 from autograd_cy._core.arrays.dtypes cimport NCODES, TYPE_NUM, code_of
 from autograd_cy._core.arrays.orders cimport find_order, new_array_in_order
 from autograd_cy._core.runtime.state cimport DEBUG
-from autograd_cy._core.runtime.threads cimport UNIT, share_range
+from autograd_cy._core.runtime.threads cimport UNIT, parallel_for
 from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cnp.import_array()
@@ -120,7 +120,7 @@ cdef void give_up(PyObject **arrays, int n) noexcept:
 
 
 cdef cnp.ndarray evaluate_strided(Kernel *kernel, PyObject **arrays, int n, int code, cnp.ndarray out, bint keep_gil):
-    """The same for any shapes and strides; NOTE [Layouts of results]."""
+    """Call a kernel on arrays of any shapes and strides; NOTE [Layouts of results]."""
     cdef Walk walk
     cdef int[MAX_DIMS] order
     cdef bint in_order
@@ -267,13 +267,13 @@ cdef void share(Walk *walk, int n, Part part, void *data, bint keep_gil=False) n
         return
     cut.axis = axis_to_cut(walk, n)
     if cut.axis < 0:
-        share_range(call_whole, &cut, 1, size, 1, keep_gil)
+        parallel_for(call_whole, &cut, 1, size, 1, keep_gil)
         return
     if cut.axis == walk.ndim - 1:
         grain = thresholds.shared_run
         if walk.ndim > 1:
             grain *= max(walk.shape[cut.axis] // 4 // grain, 1)
-    share_range(call_cut, &cut, walk.shape[cut.axis], size // walk.shape[cut.axis], grain, keep_gil)
+    parallel_for(call_cut, &cut, walk.shape[cut.axis], size // walk.shape[cut.axis], grain, keep_gil)
 
 
 cdef int axis_to_cut(Walk *walk, int n) noexcept nogil:
@@ -351,7 +351,7 @@ cdef void call_flat(Kernel *kernel, char **data, npy_intp size, npy_intp *stride
     cdef int k
     for k in range(n):
         itemsize = max(itemsize, strides[k])
-    share_range(call_flat_part, &flat, size, itemsize // UNIT, thresholds.shared_run, keep_gil)
+    parallel_for(call_flat_part, &flat, size, itemsize // UNIT, thresholds.shared_run, keep_gil)
 
 
 cdef void call_flat_part(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:

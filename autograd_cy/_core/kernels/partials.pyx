@@ -12,7 +12,7 @@ from numpy cimport npy_intp
 from autograd_cy._core.arrays.buffers cimport new_array
 from autograd_cy._core.arrays.dtypes cimport ITEMSIZE
 from autograd_cy._core.kernels.loops cimport Walk, coalesce, share
-from autograd_cy._core.runtime.threads cimport share_range
+from autograd_cy._core.runtime.threads cimport parallel_for
 from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cnp.import_array()
@@ -47,7 +47,7 @@ cdef int share_reduction(Walk *walk, int n, Reduction *reduction) except -1:
     results = new_array(reduction.code, 2, dims)
     parts.results = cnp.PyArray_BYTES(results)
     fill(results, reduction.identity, ITEMSIZE[reduction.code])
-    share_range(reduce_parts, &parts, parts.count, walk.shape[0] * (walk.shape[1] if walk.ndim == 2 else 1) // parts.count)
+    parallel_for(reduce_parts, &parts, parts.count, walk.shape[0] * (walk.shape[1] if walk.ndim == 2 else 1) // parts.count)
     last.ndim, last.shape[0], last.shape[1] = 2, parts.count, dims[1]
     last.data[0] = last.data[2] = walk.data[n - 1]
     last.data[1] = parts.results

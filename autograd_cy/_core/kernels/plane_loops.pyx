@@ -73,7 +73,7 @@ cdef inline real joined(real a, real b, int how) noexcept nogil:
 
 
 cdef inline real combined(real a, real b, int how) noexcept nogil:
-    """The same; a nan stays."""
+    """`joined`, but that a nan stays."""
     cdef real c = joined(a, b, how)         # one choice after the other, or there would be branches
     return a if is_choice(how) and a != a else c
 
@@ -147,7 +147,7 @@ cdef inline real reduce_block "autograd_cy_reduce_block"(const real *x, npy_intp
 
 
 cdef inline double reduce_row "autograd_cy_reduce_row"(const real *x, npy_intp n, int how) noexcept nogil:
-    """The same for many elements: block by block, so that errors don't grow with n."""
+    """Reduce many contiguous elements: block by block, so that errors don't grow with n."""
     cdef double result
     cdef npy_intp size
     result = identity(how, <double> 0)
@@ -160,7 +160,7 @@ cdef inline double reduce_row "autograd_cy_reduce_row"(const real *x, npy_intp n
 
 
 cdef inline double reduce_strided(const char *x, npy_intp n, npy_intp stride, int how, real kind) noexcept nogil:
-    """The same of elements that lie apart, which are made contiguous block by block."""
+    """Reduce elements that lie apart, which are made contiguous block by block."""
     cdef real[BLOCK] block
     cdef double result = identity(how, <double> 0)
     cdef npy_intp size
@@ -247,7 +247,7 @@ cdef inline void add_eight "autograd_cy_add_eight"(
 
 cdef inline void sum_columns "autograd_cy_sum_columns"(
         double *out, const char *x, npy_intp rows, npy_intp stride, npy_intp n, int how, real kind) noexcept nogil:
-    """The same for sums, added to totals in double after each ROWS rows."""
+    """Add up columns, added to totals in double after each ROWS rows."""
     cdef real[COLUMNS] block
     cdef npy_intp row, count, k
     while rows > 0:

@@ -66,7 +66,7 @@ cdef inline void in_blocks(char **args, npy_intp n, const npy_intp *strides, int
         start += size
 
 
-cdef inline void turned(char **args, npy_intp n, const npy_intp *strides, int quarters, Loop itself) noexcept nogil:
+cdef inline void quarter_turned(char **args, npy_intp n, const npy_intp *strides, int quarters, Loop itself) noexcept nogil:
     """A loop over any elements; a long run of strided ones comes back to it block by block."""
     if strides[0] == sizeof(double) and strides[1] == sizeof(double):
         in_blocks(args, n, strides, quarters)
@@ -77,8 +77,8 @@ cdef inline void turned(char **args, npy_intp n, const npy_intp *strides, int qu
 
 
 cdef void sin_f64(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
-    turned(args, dims[0], strides, 0, sin_f64)
+    quarter_turned(args, dims[0], strides, 0, sin_f64)
 
 
 cdef void cos_f64(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
-    turned(args, dims[0], strides, 1, cos_f64)
+    quarter_turned(args, dims[0], strides, 1, cos_f64)

@@ -14,7 +14,7 @@ from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64
 from autograd_cy._core.kernels.loops cimport Kernel
 from autograd_cy._core.kernels.plane_loops cimport real, row_dot, row_total
 from autograd_cy._core.kernels.reduction_loops cimport LARGEST
-from autograd_cy._core.runtime.threads cimport share_range
+from autograd_cy._core.runtime.threads cimport parallel_for
 from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cnp.import_array()
@@ -82,8 +82,8 @@ cdef inline npy_intp block_at(npy_intp number, npy_intp n, npy_intp inner, npy_i
 cdef void normalize(const real *x, real *y, npy_intp outer, npy_intp n, npy_intp inner, bint logarithmic) noexcept nogil:
     """y = exp(x) / sum(exp(x)) along n, or its logarithm."""
     cdef Arrays arrays = Arrays(x, NULL, y, n, inner, logarithmic)
-    share_range(normalize_f32 if real is float else normalize_f64, &arrays, outer * blocks_of(inner),
-                n * min(inner, <npy_intp> WIDTH))
+    parallel_for(normalize_f32 if real is float else normalize_f64, &arrays, outer * blocks_of(inner),
+                 n * min(inner, <npy_intp> WIDTH))
 
 
 cdef void normalize_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
@@ -172,8 +172,8 @@ cdef void normalize_columns "autograd_cy_softmax_columns"(
 cdef void normalize_gradient(const real *g, const real *y, real *out, npy_intp outer, npy_intp n, npy_intp inner,
                              bint logarithmic) noexcept nogil:
     cdef Arrays arrays = Arrays(g, y, out, n, inner, logarithmic)
-    share_range(gradient_f32 if real is float else gradient_f64, &arrays, outer * blocks_of(inner),
-                n * min(inner, <npy_intp> WIDTH))
+    parallel_for(gradient_f32 if real is float else gradient_f64, &arrays, outer * blocks_of(inner),
+                 n * min(inner, <npy_intp> WIDTH))
 
 
 cdef void gradient_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:

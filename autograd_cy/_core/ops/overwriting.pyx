@@ -33,7 +33,7 @@ cdef Tensor zeros_like(Tensor g):
 cdef class Overwriting(Node):
     """Input 0, if it is the tensor as it was, gets zeros."""
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return zeros_like(<Tensor> g)
 
     cdef object jvp(self, tuple tangents):
@@ -54,7 +54,7 @@ cdef class FillBackward2(Overwriting):
 cdef class FillBackward3(Overwriting):
     """Of a 0-d tensor."""
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return zeros_like(<Tensor> g) if i == 0 else as_type(g.sum(), <dtype> self.constants[0])
 
     cdef object jvp(self, tuple tangents):
@@ -71,7 +71,7 @@ cdef class CopyBackwards(Overwriting):
     def __repr__(self):
         return "<CopyBackwards>"
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         if i == 0:
             return zeros_like(<Tensor> g)
         return as_type(g.sum_to_size(self.constants[3]), <dtype> self.constants[0])
@@ -86,7 +86,7 @@ cdef class CopyBackwards(Overwriting):
 cdef class Comparison(Overwriting):
     """Its constants: the sizes and type of each other tensor, which gets zeros, too."""
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return zeros_like(<Tensor> g) if i == 0 else new_tensor(np.zeros(*self.constants[i - 1]))
 
 

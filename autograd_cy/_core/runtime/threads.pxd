@@ -7,4 +7,4 @@ cdef enum:
 
 ctypedef void (*Task)(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil
 
-cdef void share_range(Task task, void *data, npy_intp n, npy_intp weight, npy_intp grain=*, bint keep_gil=*) noexcept nogil
+cdef void parallel_for(Task task, void *data, npy_intp n, npy_intp weight, npy_intp grain=*, bint keep_gil=*) noexcept nogil

@@ -47,7 +47,7 @@ cdef int number_of_threads = 1
 watch_forks()
 
 
-cdef void share_range(
+cdef void parallel_for(
         Task task, void *data, npy_intp n, npy_intp weight, npy_intp grain=1, bint keep_gil=False) noexcept nogil:
     """Call the task on 0..n, or on parts of it, cut at multiples of `grain`, at once; each weighs as `weight` float32."""
     cdef npy_intp size = n * weight

@@ -13,7 +13,7 @@ tangents of the tensor, its base and other views. Whatever goes wrong does so be
   5. Modes that look at results (ANOMALY, DETECT_NAN, OP_HOOKS) see them while the memory still is as it was: the result is
      computed beside, and written by `written`; so is one with a tangent that is computed from what is written over.
   6. What a Function marks as dirty was written, and that counted, by the operations that its forward called. Where it comes
-     to be the Function's output, that is a change like the others, of all of its tensors together (`enter_outputs`).
+     to be the Function's output, that is a change like the others, of all of its tensors together (`record_outputs`).
   7. `out=` is a copy_; a tensor without elements gets its new shape together with its elements.
 """
 

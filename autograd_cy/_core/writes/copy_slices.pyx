@@ -10,7 +10,7 @@ cimport cython
 cimport numpy as cnp
 
 from autograd_cy._core.arrays.region cimport Region
-from autograd_cy._core.graph.node cimport BOXED, Node, connect, extras_of
+from autograd_cy._core.graph.node cimport BOXED, Node, Request, connect, extras_of
 from autograd_cy._core.graph.record cimport new_node
 cimport autograd_cy._core.graph.saved as saved_module
 from autograd_cy._core.graph.saved cimport freed_error
@@ -35,28 +35,29 @@ cdef class CopySlices(Node):
             raise freed_error(self)
         return 0
 
-    cdef object vjp(self, object g, int i, bint reuse):
+    cdef object vjp_array(self, object g, int i, Request *request):
         self.check()
         cdef object part = self.region.taken(<cnp.ndarray> g)
-        cdef object result = self.function.vjp(part, i, False)
+        cdef Request asked = Request(False, False, NULL, False, False)      # others see the memory of g
+        cdef object result = self.function.vjp_array(part, i, &asked)
         if i != self.position:
             return result
         return self.region.replaced(<cnp.ndarray> g, ZERO if result is None else <cnp.ndarray> result)
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         self.check()
-        result = self.function.rule(take(<Tensor> g, self.region), i)
+        result = self.function.vjp(take(<Tensor> g, self.region), i)
         return replace_part(<Tensor> g, <Tensor> result, self.region) if i == self.position else result
 
-    cdef tuple rules(self, object g):
+    cdef tuple vjps(self, object g):
         cdef list results
         self.check()
         if g is None:
             return (None,) * self.n_edges
         if not self.joint:
-            return Node.rules(self, g)
+            return Node.vjps(self, g)
         part = take(<Tensor> g, self.region)
-        results = list(self.function.rules([part] if self.function.joint == BOXED else part))
+        results = list(self.function.vjps([part] if self.function.joint == BOXED else part))
         results[self.position] = replace_part(<Tensor> g, <Tensor> results[self.position], self.region)
         return tuple(results)
 

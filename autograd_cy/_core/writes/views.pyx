@@ -24,9 +24,9 @@ cimport numpy as cnp
 
 from autograd_cy._core.arrays.region cimport Region, region_of
 from autograd_cy._core.graph.hooks cimport drop_retained, retain_at, retained_at
-from autograd_cy._core.graph.node cimport Node, NodeHooks, connect
+from autograd_cy._core.graph.node cimport Node, NodeHooks, Request, connect
 cimport autograd_cy._core.graph.record as record_module
-from autograd_cy._core.graph.record cimport is_wanted, new_node, record_all, set_tangent, tangent_of
+from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, set_tangent, tangent_of
 cimport autograd_cy._core.graph.tensor as tensor_module
 from autograd_cy._core.graph.tensor cimport (
     AMONG_SEVERAL, IN_FUNCTION, IN_GRAD_MODE, IN_INFERENCE, IN_NO_GRAD, Seldom, Tensor, TensorExtras, new_tensor)
@@ -46,10 +46,10 @@ cdef class AsStridedBackward0(Node):
     cdef tuple constant_names(self):
         return ("size", "stride", "storage_offset")
 
-    cdef object vjp(self, object g, int i, bint reuse):
+    cdef object vjp_array(self, object g, int i, Request *request):
         return (<Region> self.constants[3]).embedded(<cnp.ndarray> g)
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return embed_part(<Tensor> g, <Region> self.constants[3])
 
     cdef object jvp(self, tuple tangents):
@@ -60,7 +60,7 @@ cdef class AsStridedBackward0(Node):
 cdef class AsStridedScatterBackward0(Node):
     """Of replace_part (of a tensor and the part) and of embed_part (of the part alone)."""
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         cdef Region region = <Region> self.constants[0]
         return take(<Tensor> g, region) if i == 1 else replace_part(<Tensor> g, None, region)
 
@@ -79,7 +79,7 @@ cdef tuple geometry(Region region):
 cdef Tensor take(Tensor whole, Region region):
     """The part of a tensor that is like the region's base."""
     cdef Tensor y = new_tensor(region.taken(whole.array))
-    if is_wanted(whole):
+    if needs_node(whole):
         record_all(new_node(AsStridedBackward0, geometry(region)), y, (whole,))
     return y
 
@@ -87,7 +87,7 @@ cdef Tensor take(Tensor whole, Region region):
 cdef Tensor embed_part(Tensor part, Region region):
     """Zeros with the part in its place."""
     cdef Tensor y = new_tensor(region.embedded(part.array))
-    if is_wanted(part):
+    if needs_node(part):
         record_all(new_node(AsStridedScatterBackward0, (region,)), y, (None, part))
     return y
 
@@ -96,7 +96,7 @@ cdef Tensor replace_part(Tensor whole, Tensor part, Region region):
     """`whole` with another part (None: zeros) in the region."""
     cdef Tensor given = new_tensor(cnp.PyArray_ZEROS(0, NULL, cnp.NPY_BOOL, 0)) if part is None else part
     cdef Tensor y = new_tensor(region.replaced(whole.array, given.array))
-    if is_wanted(whole) or (part is not None and is_wanted(part)):
+    if needs_node(whole) or (part is not None and needs_node(part)):
         record_all(new_node(AsStridedScatterBackward0, (region,)), y, (whole, part))
     return y
 

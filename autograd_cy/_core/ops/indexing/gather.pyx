@@ -7,8 +7,8 @@ cimport numpy as cnp
 
 from autograd_cy._core.arrays.buffers cimport sizes_of
 from autograd_cy._core.arrays.dtypes cimport INT32, INT64, code_of
-from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport as_tensor, is_wanted, new_node, record, shape_of, wrap_dim
+from autograd_cy._core.graph.node cimport Node, Request
+from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record, shape_of, wrap_dim
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.take cimport add_rows, all_inside, positions, take_rows, zeros
@@ -42,10 +42,10 @@ cdef class Selecting(Node):
 
 @cython.final
 cdef class IndexSelectBackward0(Selecting):
-    cdef object vjp(self, object g, int i, bint reuse):
+    cdef object vjp_array(self, object g, int i, Request *request):
         return add_selected(<cnp.ndarray> g, self.constants[0], saved_array(self, 0), self.constants[1])
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return index_add(g, self.constants[0], unpack(self, 0), self.constants[1])
 
     cdef object jvp(self, tuple tangents):
@@ -54,7 +54,7 @@ cdef class IndexSelectBackward0(Selecting):
 
 @cython.final
 cdef class IndexAddBackward0(Selecting):
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return index_select(g, self.constants[0], unpack(self, 0))
 
     cdef object jvp(self, tuple tangents):
@@ -99,7 +99,7 @@ cdef cnp.ndarray add_selected(cnp.ndarray g, int dim, cnp.ndarray index, tuple s
 cdef Tensor enter(object node_class, int dim, Tensor index, tuple sizes, Tensor x, cnp.ndarray array):
     cdef Tensor y = new_tensor(array)
     cdef Node node
-    if is_wanted(x):
+    if needs_node(x):
         node = new_node(node_class, (dim, sizes))
         save_input(node, 0, index)
         record(node, y, x)
@@ -116,10 +116,10 @@ cdef class GatherBackward0(Node):
     cdef tuple constant_names(self):
         return ("dim", "sparse_grad")
 
-    cdef object vjp(self, object g, int i, bint reuse):
+    cdef object vjp_array(self, object g, int i, Request *request):
         return add_gathered(<cnp.ndarray> g, self.constants[0], saved_array(self, 1), self.constants[2])
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return scatter_add(g, self.constants[0], unpack(self, 1), self.constants[2])
 
     cdef object jvp(self, tuple tangents):
@@ -131,7 +131,7 @@ cdef class ScatterAddBackward0(Selecting):
     cdef tuple constant_names(self):
         return ("dim",)
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return gather(g, self.constants[0], unpack(self, 0))
 
     cdef object jvp(self, tuple tangents):
@@ -159,7 +159,7 @@ def gather(input, dim, index, *, sparse_grad=False):
         raise NotImplementedError("gather(): sparse_grad=True is not supported: there are no sparse tensors")
     check_sizes(i.array, d, sizes)
     y = new_tensor(gathered(x.array.reshape(at_least_1d(sizes)), d, i.array))
-    if is_wanted(x):
+    if needs_node(x):
         node = new_node(GatherBackward0, (d, False, sizes))
         save_input(node, 0, x)
         save_input(node, 1, i)

@@ -16,7 +16,7 @@ cimport numpy as cnp
 
 from autograd_cy._core.arrays.conversions cimport check_depth
 from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, INT32, INT64, UINT8, code_of
-from autograd_cy._core.graph.record cimport as_tensor, int64_of, is_wanted
+from autograd_cy._core.graph.record cimport as_tensor, int64_of, needs_node
 cimport autograd_cy._core.graph.tensor as tensor_module
 from autograd_cy._core.graph.tensor cimport ITEM, Tensor, link_view, new_tensor
 from autograd_cy._core.ops.indexing.index_tensors cimport is_mask, pick
@@ -104,7 +104,7 @@ cdef class Reading:
 
 
 cdef Tensor read(Tensor x, tuple items):
-    cdef Reading reading = reading_of(x, items, is_wanted(x))
+    cdef Reading reading = reading_of(x, items, needs_node(x))
     if reading.indices:
         return pick(reading.view, tuple(reading.indices))
     return alias(x) if reading.view is x else reading.view

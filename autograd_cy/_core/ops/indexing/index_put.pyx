@@ -8,7 +8,7 @@ cimport numpy as cnp
 from autograd_cy._core.arrays.dtypes cimport code_of, dtype
 from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport as_tensor, as_type, is_wanted, new_node, record_all, shape_of
+from autograd_cy._core.graph.record cimport as_tensor, as_type, needs_node, new_node, record_all, shape_of
 from autograd_cy._core.graph.saved_tensor cimport save
 from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
 from autograd_cy._core.kernels.take cimport add_at
@@ -27,7 +27,7 @@ cdef class IndexPutBackward0(Indexing):
     cdef tuple constant_names(self):
         return (None, "accumulate")
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         cdef tuple indices = self.indices()
         if i == 0:
             return g if self.constants[1] else put_at(g, indices, zero_like(<Tensor> g), False)
@@ -60,7 +60,7 @@ cdef Tensor put_at(Tensor x, tuple indices, Tensor values, bint accumulate):
     except (ValueError, TypeError, IndexError) as error:
         raise explained(error, array, indices, values.array) from None
     y = new_tensor(array)
-    if is_wanted(x) or is_wanted(values):
+    if needs_node(x) or needs_node(values):
         node = new_node(IndexPutBackward0, (shape_of(x), accumulate, shape_of(values), values.dtype))
         node.saves = True
         node.saved0 = tuple([save(i, node) for i in indices])

@@ -14,8 +14,8 @@ cimport numpy as cnp
 from autograd_cy._core.arrays.buffers cimport sizes_of
 from autograd_cy._core.arrays.dtypes cimport code_of
 from autograd_cy._core.arrays.orders cimport MAX_DIMS, find_order, new_array_in_order
-from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport is_wanted, new_node, record, shape_of
+from autograd_cy._core.graph.node cimport Node, Request
+from autograd_cy._core.graph.record cimport needs_node, new_node, record, shape_of
 from autograd_cy._core.graph.saved cimport freed_error
 from autograd_cy._core.graph.saved_tensor cimport SavedTensor, handles, save
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
@@ -58,10 +58,10 @@ cdef class Indexing(Node):
 
 @cython.final
 cdef class IndexBackward0(Indexing):
-    cdef object vjp(self, object g, int i, bint reuse):
+    cdef object vjp_array(self, object g, int i, Request *request):
         return put(<cnp.ndarray> g, self.indices(), self.constants[0])
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return put_back(g, self.indices(), self.constants[0])
 
     cdef object jvp(self, tuple tangents):
@@ -70,17 +70,17 @@ cdef class IndexBackward0(Indexing):
 
 @cython.final
 cdef class IndexPutImplBackward0(Indexing):
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return pick(g, self.indices())
 
     cdef object jvp(self, tuple tangents):
         return put_back(tangents[0], self.indices(), self.constants[0])
 
 
-cdef Tensor enter_indexing(object node_class, tuple sizes, tuple indices, Tensor x, cnp.ndarray array):
+cdef Tensor record_indexing(object node_class, tuple sizes, tuple indices, Tensor x, cnp.ndarray array):
     cdef Tensor y = new_tensor(array)
     cdef Node node
-    if is_wanted(x):
+    if needs_node(x):
         node = new_node(node_class, (sizes,))
         node.saves = True
         node.saved0 = tuple([save(i, node) for i in indices])
@@ -90,12 +90,12 @@ cdef Tensor enter_indexing(object node_class, tuple sizes, tuple indices, Tensor
 
 cdef Tensor pick(Tensor x, tuple indices):
     """The elements of `x` at the indices."""
-    return enter_indexing(IndexBackward0, shape_of(x), indices, x, picked(x.array, indices))
+    return record_indexing(IndexBackward0, shape_of(x), indices, x, picked(x.array, indices))
 
 
 cdef Tensor put_back(Tensor g, tuple indices, tuple sizes):
     """Zeros, with the elements of `g` added where pick() took them: transposed to it."""
-    return enter_indexing(IndexPutImplBackward0, sizes, indices, g, put(g.array, indices, sizes))
+    return record_indexing(IndexPutImplBackward0, sizes, indices, g, put(g.array, indices, sizes))
 
 
 cdef cnp.ndarray picked(cnp.ndarray array, tuple indices):

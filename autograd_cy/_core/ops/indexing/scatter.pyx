@@ -10,7 +10,7 @@ from autograd_cy._core.arrays.conversions cimport fitting
 from autograd_cy._core.arrays.dtypes cimport INT32, INT64, code_of
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.operands cimport number_code
-from autograd_cy._core.graph.record cimport as_tensor, is_wanted, new_node, record_all, shape_of, tensor_argument, wrap_dim
+from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record_all, shape_of, tensor_argument, wrap_dim
 from autograd_cy._core.graph.saved cimport save_input, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
 from autograd_cy._core.kernels.take cimport add_at
@@ -39,7 +39,7 @@ cdef class IndexAddBackward0(ByIndex):
     cdef tuple constant_names(self):
         return ("dim", "alpha", None, "source_dim")
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         if i == 0:
             return g
         dim, alpha, sizes, _ = self.constants
@@ -95,7 +95,7 @@ cdef object gathered(object g, tuple constants, Tensor index):
 
 @cython.final
 cdef class ScatterAddBackward0(ByIndex):
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return g if i == 0 else gathered(g, <tuple> self.constants, unpack(self, 0))
 
     cdef object jvp(self, tuple tangents):
@@ -105,7 +105,7 @@ cdef class ScatterAddBackward0(ByIndex):
 
 @cython.final
 cdef class ScatterBackward0(ByIndex):
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         dim, index = self.constants[0], unpack(self, 0)
         return scatter(g, dim, index, 0) if i == 0 else gathered(g, <tuple> self.constants, index)
 
@@ -118,7 +118,7 @@ cdef class ScatterBackward0(ByIndex):
 cdef class ScatterBackward1(ByIndex):
     """The source is a number."""
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return scatter(g, self.constants[0], unpack(self, 0), 0)
 
     cdef object jvp(self, tuple tangents):
@@ -233,12 +233,12 @@ cdef Tensor entered(object node_class, tuple constants, Tensor x, Tensor index, 
                     bint shows_source=False):
     cdef Tensor y = new_tensor(array)
     cdef Node node
-    if is_wanted(x) or (source is not None and is_wanted(source)):
+    if needs_node(x) or (source is not None and needs_node(source)):
         node = new_node(node_class, constants)
         node.shapes = shape_of(x)
         if not shows_source:
             save_input(node, 0, index)
-        elif is_wanted(source):
+        elif needs_node(source):
             save_input(node, 0, index)
             save_input(node, 1, source)
         record_all(node, y, (x,) if source is None else (x, source))

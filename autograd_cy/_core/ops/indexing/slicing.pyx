@@ -5,8 +5,8 @@ cimport numpy as cnp
 
 from autograd_cy._core.arrays.buffers cimport sizes_of
 from autograd_cy._core.arrays.dtypes cimport code_of
-from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport enter_linear, enter_view, is_wanted, new_node, record, shape_of
+from autograd_cy._core.graph.node cimport Node, Request
+from autograd_cy._core.graph.record cimport needs_node, new_node, record, record_linear, record_view, shape_of
 from autograd_cy._core.graph.tensor cimport Tensor, link_view, new_tensor
 from autograd_cy._core.kernels.broadcast_sums cimport overlaps_shifted
 from autograd_cy._core.kernels.loops cimport add_into
@@ -20,12 +20,17 @@ cdef extern from "Python.h":
     Py_ssize_t PySlice_AdjustIndices(Py_ssize_t, Py_ssize_t *, Py_ssize_t *, Py_ssize_t)
 
 
-cdef object add_to_part(cnp.ndarray out, cnp.ndarray part, cnp.ndarray g):
-    """Add g to a part of `out` in place: the zeros around it are not added. None if that is not possible."""
-    if code_of(g) != code_of(out) or not cnp.PyArray_SAMESHAPE(g, part) or overlaps_shifted(g, part):
-        return None
+cdef bint is_base(const Request *request, tuple sizes) except -1:
+    """Whether there is an addend of the input's shape, to whose part the gradient of that part may be added."""
+    return request.addend != NULL and request.is_ours and sizes_of(<cnp.ndarray> request.addend) == sizes
+
+
+cdef bint add_to_part(cnp.ndarray part, cnp.ndarray g) except -1:
+    """Add g to a part of an array in place: the zeros around it are not added. False if that is not possible."""
+    if code_of(g) != code_of(part) or not cnp.PyArray_SAMESHAPE(g, part) or overlaps_shifted(g, part):
+        return False
     add_into(part, g)
-    return out
+    return True
 
 
 # one int
@@ -35,16 +40,16 @@ cdef class SelectBackward0(Node):
     cdef tuple constant_names(self):
         return ("dim", "index", "self_sym_sizes")
 
-    cdef object vjp(self, object g, int i, bint reuse):
+    cdef object vjp_array(self, object g, int i, Request *request):
+        dim, index, sizes = self.constants
+        if is_base(request, sizes):
+            addend = <cnp.ndarray> request.addend
+            request.added = add_to_part(row_of(addend, dim, index), <cnp.ndarray> g)
+            if request.added:
+                return addend
         return put_selected(<cnp.ndarray> g, <tuple> self.constants)
 
-    cdef object vjp_added(self, object g, int i, cnp.ndarray addend, bint ours, bint reuse):
-        dim, index, sizes = self.constants
-        if not ours or sizes_of(addend) != sizes:
-            return None
-        return add_to_part(addend, row_of(addend, dim, index), <cnp.ndarray> g)
-
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return select_backward(g, <tuple> self.constants)
 
     cdef object jvp(self, tuple tangents):
@@ -57,7 +62,7 @@ cdef class SelectBackwardBackward0(Node):
     cdef tuple constant_names(self):
         return ("dim", "index")
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         dim, row, _ = self.constants
         return select(g, dim, row)
 
@@ -68,14 +73,14 @@ cdef class SelectBackwardBackward0(Node):
 cdef Tensor select(Tensor x, int dim, Py_ssize_t index):
     """The view x[:, ..., index] along `dim`; the index is in range."""
     cdef Tensor y = new_tensor(row_of(x.array, dim, index))
-    if is_wanted(x):
+    if needs_node(x):
         record(new_node(SelectBackward0, (dim, index, shape_of(x))), y, x)
     link_view(x, y)
     return y
 
 
 cdef Tensor select_backward(Tensor g, tuple constants):
-    return enter_linear(SelectBackwardBackward0, constants, g, put_selected(g.array, constants))
+    return record_linear(SelectBackwardBackward0, constants, g, put_selected(g.array, constants))
 
 
 cdef cnp.ndarray row_of(cnp.ndarray array, int dim, Py_ssize_t index):
@@ -102,16 +107,16 @@ cdef class SliceBackward0(Node):
     cdef tuple constant_names(self):
         return ("dim", "end", "self_sym_sizes", "start", "step")
 
-    cdef object vjp(self, object g, int i, bint reuse):
+    cdef object vjp_array(self, object g, int i, Request *request):
+        dim, end, sizes, start, step = self.constants
+        if is_base(request, sizes):
+            addend = <cnp.ndarray> request.addend
+            request.added = add_to_part(part_of(addend, dim, start, end, step), <cnp.ndarray> g)
+            if request.added:
+                return addend
         return put_part(<cnp.ndarray> g, <tuple> self.constants)
 
-    cdef object vjp_added(self, object g, int i, cnp.ndarray addend, bint ours, bint reuse):
-        dim, end, sizes, start, step = self.constants
-        if not ours or sizes_of(addend) != sizes:
-            return None
-        return add_to_part(addend, part_of(addend, dim, start, end, step), <cnp.ndarray> g)
-
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return slice_backward(g, <tuple> self.constants)
 
     cdef object jvp(self, tuple tangents):
@@ -124,7 +129,7 @@ cdef class SliceBackwardBackward0(Node):
     cdef tuple constant_names(self):
         return ("dim", "end", None, "start", "step")
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         dim, end, _, start, step = self.constants
         return part(g, dim, start, end, step)
 
@@ -135,14 +140,14 @@ cdef class SliceBackwardBackward0(Node):
 cdef Tensor part(Tensor x, int dim, Py_ssize_t start, Py_ssize_t end, Py_ssize_t step):
     """The view x[:, ..., start:end:step] along `dim`, the ends as Python unpacks them."""
     cdef Tensor y = new_tensor(part_of(x.array, dim, start, end, step))
-    if is_wanted(x):
+    if needs_node(x):
         record(new_node(SliceBackward0, (dim, end, shape_of(x), start, step)), y, x)
     link_view(x, y)
     return y
 
 
 cdef Tensor slice_backward(Tensor g, tuple constants):
-    return enter_linear(SliceBackwardBackward0, constants, g, put_part(g.array, constants))
+    return record_linear(SliceBackwardBackward0, constants, g, put_part(g.array, constants))
 
 
 cdef cnp.ndarray part_of(cnp.ndarray array, int dim, Py_ssize_t start, Py_ssize_t end, Py_ssize_t step):
@@ -168,7 +173,7 @@ cdef int unpack_slice(object index, Py_ssize_t *start, Py_ssize_t *end, Py_ssize
 
 @cython.final
 cdef class AliasBackward0(Node):
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return g
 
     cdef object jvp(self, tuple tangents):
@@ -176,7 +181,7 @@ cdef class AliasBackward0(Node):
 
 
 cdef Tensor alias(Tensor x):
-    return enter_view(AliasBackward0, (), x, x.array)
+    return record_view(AliasBackward0, (), x, x.array)
 
 
 cdef object alias_of(object x):

@@ -9,8 +9,8 @@ from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.buffers cimport flat, in_type, is_flat, is_large, new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, INT64, code_of, kernel_code, type_word
-from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport enter_linear, is_wanted, new_node, record, shape_of, tensor_argument, wrap_dim
+from autograd_cy._core.graph.node cimport Node, Request
+from autograd_cy._core.graph.record cimport needs_node, new_node, record, record_linear, shape_of, tensor_argument, wrap_dim
 from autograd_cy._core.graph.saved cimport empty_slot, is_held_alone, save_input, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.broadcast_sums cimport overlaps_shifted
@@ -39,23 +39,24 @@ cdef class CrossEntropy(NllNode):
         self.kept = None
         return Node.release_saved(self)
 
-    cdef object vjp(self, object g, int i, bint reuse):
-        return self.scores_gradient(<cnp.ndarray> g, None, None, False)
+    cdef object vjp_array(self, object g, int i, Request *request):
+        cdef cnp.ndarray addend
+        if request.addend != NULL and self.can_add(<cnp.ndarray> g, <cnp.ndarray> request.addend, request.is_ours):
+            request.added = True
+            addend = <cnp.ndarray> request.addend
+            return self.scores_gradient(<cnp.ndarray> g, addend, addend if request.is_ours else None, False)
+        return self.scores_gradient(<cnp.ndarray> g, None, None, request.may_consume)
 
-    cdef object vjp_once(self, object g, int i, bint reuse):
-        return self.scores_gradient(<cnp.ndarray> g, None, None, True)
-
-    cdef object vjp_added(self, object g, int i, cnp.ndarray addend, bint ours, bint reuse):
+    cdef bint can_add(self, cnp.ndarray g, cnp.ndarray addend, bint in_place) except -1:
+        """Whether the gradient can be added to an array in one pass; in place if no element is read after it is written."""
         cdef cnp.ndarray x = saved_array(self, 0)
         if (code_of(x) == FLOAT16 or code_of(x) != code_of(addend) or not cnp.PyArray_SAMESHAPE(x, addend)
                 or not is_flat(addend)):
-            return None
-        if not ours:
-            return self.scores_gradient(<cnp.ndarray> g, addend, None, False)
-        for read in (x, g, saved_array(self, 1), self.weights()):
+            return False
+        for read in (x, g, saved_array(self, 1), self.weights()) if in_place else ():
             if read is not None and overlaps_shifted(<cnp.ndarray> read, addend):
-                return None
-        return self.scores_gradient(<cnp.ndarray> g, addend, addend, False)
+                return False
+        return True
 
     cdef cnp.ndarray scores_gradient(self, cnp.ndarray g, cnp.ndarray addend, cnp.ndarray out, bint once):
         """In `out`, or (None) in a copy that had to be made, in the scores if they are given up, or in a new array."""
@@ -77,7 +78,7 @@ cdef class CrossEntropy(NllNode):
         put_gradient(g, x, target, weight, self.ignore_index, kept, self.reduction == NONE, self.divisor(), addend, out)
         return in_type(out, own)
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         cdef int dim = self.dim()
         h = self.gradient(<Tensor> g)           # for the logarithms of the probabilities
         return h - self.probabilities() * h.sum(dim, True)
@@ -124,7 +125,7 @@ cdef object of_classes(Tensor x, Tensor target, Tensor weight, int reduction, lo
                     log_probabilities(scores, classes, ignore_index, kept))
     cdef Tensor y = new_tensor(in_type(losses, own) if reduction == NONE else total_loss(&totals, reduction, own))
     cdef CrossEntropy node
-    if not is_wanted(x):
+    if not needs_node(x):
         return y
     node = new_node(NllLoss2DBackward0 if ndim > 2 else NllLossBackward0, shape_of(x))
     save_input(node, 0, x)
@@ -142,7 +143,7 @@ cdef class DivBackward1(Node):
     cdef tuple constant_names(self):
         return ("other",)
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return divided(g, self.constants[0])
 
     cdef object jvp(self, tuple tangents):
@@ -150,7 +151,7 @@ cdef class DivBackward1(Node):
 
 
 cdef Tensor divided(Tensor x, object number):
-    return enter_linear(DivBackward1, (number,), x, (<Tensor> (new_tensor(x.array) / number)).array)
+    return record_linear(DivBackward1, (number,), x, (<Tensor> (new_tensor(x.array) / number)).array)
 
 
 cdef object by_class(object x, Tensor weight, int dim):

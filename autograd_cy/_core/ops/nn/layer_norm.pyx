@@ -6,8 +6,8 @@ from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, dtype_of, kernel_code, type_word
-from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport is_wanted, new_node, record_all, shape_of, tensor_argument
+from autograd_cy._core.graph.node cimport Node, Request
+from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, saved_array, saved_like, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.layer_norm_loops cimport layer_gradient, layer_weight_gradient, normalize_layers
@@ -99,13 +99,13 @@ cdef class NativeLayerNormBackward0(Node):
             self.constants = (<tuple> self.constants)[:2]
         return Node.release_saved(self)
 
-    cdef object vjp(self, object gradient, int i, bint reuse):
+    cdef object vjp_array(self, object gradient, int i, Request *request):
         cdef cnp.ndarray g = <cnp.ndarray> gradient, out = None, x = saved_like(self, 0, g)
         cdef cnp.ndarray w = None if self.saved1 is None else saved_array(self, 1)
         cdef tuple constants = self.constants
         cdef int code = kernel_code(x), ndim = len(<tuple> constants[0])
         unpack(self, 2)                         # nothing reads the bias, but a changed one is an error in PyTorch, too
-        if reuse and code_of(g) == code:
+        if request.may_overwrite and code_of(g) == code:
             out = g
         g = flat(g, code)
         if i == 0:
@@ -115,7 +115,7 @@ cdef class NativeLayerNormBackward0(Node):
             return in_type(weight_gradient(g, flat(x, code), constants, ndim), self.code1)
         return in_type(total_of(g.reshape((layers_of(g, ndim).rows,) + <tuple> constants[0]), code, 1, False), self.code1)
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         cdef int code = kernel_code((<Tensor> unpack(self, 0)).array)
         g = g.to(dtype_of(code))
         unpack(self, 2)
@@ -272,7 +272,7 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     check_types(x, w, b)
     array, means, scales = normalized(x, w, b, len(sizes), number)
     cdef Tensor y = new_tensor(array)
-    if not (is_wanted(x) or (w is not None and is_wanted(w)) or (b is not None and is_wanted(b))):
+    if not (needs_node(x) or (w is not None and needs_node(w)) or (b is not None and needs_node(b))):
         return y
     node = new_node(NativeLayerNormBackward0, (sizes, number, means, scales))
     node.code0 = code_of(x.array)

@@ -9,8 +9,8 @@ from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, kernel_code, promote, type_word
-from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport broadcast_sizes, is_wanted, record2, shape_of, tensor_argument
+from autograd_cy._core.graph.node cimport Node, Request
+from autograd_cy._core.graph.record cimport broadcast_sizes, needs_node, record2, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 
@@ -136,7 +136,7 @@ cdef class MseLossBackward0(Node):
     cdef tuple constant_names(self):
         return ("reduction",)
 
-    cdef object vjp(self, object gradient, int i, bint reuse):
+    cdef object vjp_array(self, object gradient, int i, Request *request):
         cdef int code = kernel_code(<cnp.ndarray> gradient)
         cdef cnp.ndarray g = flat(<cnp.ndarray> gradient, code)
         cdef cnp.ndarray operand = saved_array(self, i)
@@ -154,7 +154,7 @@ cdef class MseLossBackward0(Node):
                                <double *> cnp.PyArray_DATA(out))
         return in_type(out, code_of(operand))
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         operand = unpack(self, i)
         return ((operand - unpack(self, 1 - i)) * (g * (2 / <double> self.constants[1]))).to(operand.dtype)
 
@@ -172,7 +172,7 @@ cdef Tensor mse(Tensor x, Tensor y, int reduction):
     check_real_type(code, "mse_cpu")
     cdef Tensor loss = new_tensor(squared_differences(x.array, y.array, code, reduction))
     cdef Node node
-    if is_wanted(x) or is_wanted(y):
+    if needs_node(x) or needs_node(y):
         node = MseLossBackward0.__new__(MseLossBackward0)
         node.constants = (reduction, max(cnp.PyArray_SIZE(x.array), 1) if reduction == MEAN else 1)
         save_input(node, 0, x)

@@ -8,8 +8,8 @@ from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.buffers cimport in_type
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, INT64, UINT8, code_of, kernel_code, type_word
-from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport is_wanted, new_node, record, record2, shape_of, tangent_of, tensor_argument
+from autograd_cy._core.graph.node cimport Node, Request
+from autograd_cy._core.graph.record cimport needs_node, new_node, record, record2, shape_of, tangent_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.nll_loops cimport Totals, picked, spread
@@ -42,7 +42,7 @@ cdef class NllNode(Node):
         cdef NllNode node
         unpack(self, 1)                        # complains if it was given up
         y = new_tensor(self.gradient_array(g.array))
-        if not is_wanted(g) and (x is None or not is_wanted(x)):
+        if not needs_node(g) and (x is None or not needs_node(x)):
             return y
         node = new_node(NllLoss2DBackwardBackward0 if len(self.constants) > 2 else NllLossBackwardBackward0,
                         self.constants)
@@ -78,10 +78,10 @@ cdef class NllLoss(NllNode):
     cdef tuple saved_names(self):
         return ("self", "target", "weight")
 
-    cdef object vjp(self, object g, int i, bint reuse):
+    cdef object vjp_array(self, object g, int i, Request *request):
         return self.gradient_array(g)
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return self.gradient(g)
 
     cdef object jvp(self, tuple tangents):
@@ -92,7 +92,7 @@ cdef class NllLossBackwardBackward(NllNode):
     cdef tuple saved_names(self):
         return (None, "target", "weight")
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return self.loss(g) if i == 0 else new_tensor(np.zeros_like((<Tensor> g).array))
 
     cdef object jvp(self, tuple tangents):
@@ -174,7 +174,7 @@ cdef Tensor nll(Tensor x, Tensor target, Tensor weight, int reduction, long long
                                      reduction == NONE, &totals)
     cdef Tensor y = new_tensor(losses if reduction == NONE else total_loss(&totals, reduction, code_of(x.array)))
     cdef NllNode node
-    if not is_wanted(x):
+    if not needs_node(x):
         return y
     node = new_node(NllLoss2DBackward0 if cnp.PyArray_NDIM(x.array) > 2 else NllLossBackward0, shape_of(x))
     save_input(node, 0, x)

@@ -10,14 +10,14 @@ from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy, is_flat, new_array
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, as_dtype, code_of, to_inexact, type_word
-from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport as_tensor, is_wanted, new_node, record
+from autograd_cy._core.graph.node cimport Node, Request
+from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record
 from autograd_cy._core.graph.saved cimport save_output, saved_like, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.reduction_loops cimport Dims, count_along, reduced_sizes
 from autograd_cy._core.kernels.softmax_loops cimport log_sum_exp, normalize, normalize_gradient
 from autograd_cy._core.ops.reductions.reduction_node cimport (
-    SAVES_INPUT, SAVES_OUTPUT, WeightedReduction, dim_tuple, dims_of, enter_reduction, one_dim)
+    SAVES_INPUT, SAVES_OUTPUT, WeightedReduction, dim_tuple, dims_of, one_dim, record_reduction)
 
 from autograd_cy._core.ops.registry import op
 
@@ -97,23 +97,25 @@ cdef class Normalization(Node):
 
 @cython.final
 cdef class SoftmaxBackward0(Normalization):
-    cdef object vjp(self, object g, int i, bint reuse):
-        return gradient_of(<cnp.ndarray> g, saved_like(self, 2, <cnp.ndarray> g), self.constants[0], False, reuse)
+    cdef object vjp_array(self, object g, int i, Request *request):
+        y = saved_like(self, 2, <cnp.ndarray> g)
+        return gradient_of(<cnp.ndarray> g, y, self.constants[0], False, request.may_overwrite)
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         y = unpack(self, 2)
         return y * (g - (g * y).sum(self.constants[0], True))
 
     cdef object jvp(self, tuple tangents):
-        return self.rule(tangents[0], 0)            # the Jacobian is symmetric
+        return self.vjp(tangents[0], 0)            # the Jacobian is symmetric
 
 
 @cython.final
 cdef class LogSoftmaxBackward0(Normalization):
-    cdef object vjp(self, object g, int i, bint reuse):
-        return gradient_of(<cnp.ndarray> g, saved_like(self, 2, <cnp.ndarray> g), self.constants[0], True, reuse)
+    cdef object vjp_array(self, object g, int i, Request *request):
+        y = saved_like(self, 2, <cnp.ndarray> g)
+        return gradient_of(<cnp.ndarray> g, y, self.constants[0], True, request.may_overwrite)
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return g - unpack(self, 2).exp() * g.sum(self.constants[0], True)
 
     cdef object jvp(self, tuple tangents):
@@ -137,7 +139,7 @@ cdef Tensor normalization(object node_class, object input, object dim, object wa
     check_type(x, d, operation)
     cdef Tensor y = new_tensor(normalized(x.array, d, logarithmic))
     cdef Node node
-    if not is_wanted(x):
+    if not needs_node(x):
         return y
     node = new_node(node_class, (d,))
     save_output(node, y)
@@ -202,7 +204,7 @@ cdef cnp.ndarray log_of_sum(cnp.ndarray array, Dims dims, bint keepdim):
 
 
 cdef cnp.ndarray complex_log_of_sum(cnp.ndarray array, Dims dims, bint keepdim):
-    """The same of complex numbers, shifted by the largest real part."""
+    """The logarithm of the sum of exponentials of complex numbers, shifted by the largest real part."""
     cdef tuple axes = dim_tuple(dims) if cnp.PyArray_NDIM(array) else ()
     top = np.asarray(array.real.max(axes, keepdims=True, initial=-np.inf))
     top[~np.isfinite(top)] = 0
@@ -226,9 +228,9 @@ def logsumexp(input, dim, keepdim=False):
     cdef int own = code_of(x.array), code = to_inexact(own)
     cdef cnp.ndarray array = x.array if own == code else cast(x.array, code)
     cdef Tensor y = new_tensor((complex_log_of_sum if code >= COMPLEX64 else log_of_sum)(array, dims, keepdim))
-    if not is_wanted(x):
+    if not needs_node(x):
         return y
-    return enter_reduction(LogsumexpBackward0, (dim_tuple(dims), keepdim), x, y, SAVES_INPUT | SAVES_OUTPUT)
+    return record_reduction(LogsumexpBackward0, (dim_tuple(dims), keepdim), x, y, SAVES_INPUT | SAVES_OUTPUT)
 
 
 # as functions of neural networks

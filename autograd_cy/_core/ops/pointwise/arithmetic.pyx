@@ -8,7 +8,7 @@ cimport numpy as cnp
 from autograd_cy._core.arrays.conversions cimport fitting
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, result_code
 from autograd_cy._core.graph.operands cimport number_code, operand_array, operand_code, rank_of, tensor_of
-from autograd_cy._core.graph.record cimport as_tensor, is_wanted
+from autograd_cy._core.graph.record cimport as_tensor, needs_node
 cimport autograd_cy._core.graph.tensor as tensor_module
 from autograd_cy._core.graph.tensor cimport RSUB, SUB, Tensor, new_tensor
 from autograd_cy._core.ops.pointwise.pointwise cimport binary, called, forward, record_row, row_of, unary
@@ -67,7 +67,7 @@ cdef object sum_of(Pointwise *row, object input, object other, object alpha):
     x, y = operand_array(a, input, a_code, code), operand_array(b, other, b_code, code)
     arrays[0], arrays[1], arrays[2] = <PyObject *> x, <PyObject *> y, <PyObject *> factor
     result = new_tensor(scaled_forward(row, arrays, code, None))
-    if (a is not None and is_wanted(a)) or (b is not None and is_wanted(b)):
+    if (a is not None and needs_node(a)) or (b is not None and needs_node(b)):
         record_scaled(row, result, arrays, a, b, alpha)
     return result
 

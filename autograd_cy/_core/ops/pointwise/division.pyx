@@ -10,13 +10,13 @@ from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.op_hooks cimport go_on, pause
 from autograd_cy._core.graph.operands cimport (
     number_array, number_code, number_tensor, operand_array, operand_code, rank_of, tensor_of)
-from autograd_cy._core.graph.record cimport is_wanted, new_node, record_all
+from autograd_cy._core.graph.record cimport needs_node, new_node, record_all
 from autograd_cy._core.graph.saved cimport save_input
 cimport autograd_cy._core.graph.tensor as tensor_module
 from autograd_cy._core.graph.tensor cimport RDIV, Tensor, extend, from_array, new_tensor
 from autograd_cy._core.ops.overrides cimport declined
 from autograd_cy._core.ops.pointwise.pointwise cimport binary, called, not_implemented_for, row_of, unary
-from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise, PointwiseNode, fitted_tensor, note_shapes
+from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise, PointwiseNode, note_shapes, unbroadcast_tensor
 
 from autograd_cy._core.ops.registry import OPS, op
 
@@ -45,8 +45,8 @@ cdef class DivBackward2(PointwiseNode):
     cdef tuple constant_names(self):
         return ("rounding_mode",)
 
-    cdef object rule(self, object g, int i):
-        return fitted_tensor(self, new_tensor(np.zeros_like((<Tensor> g).array)), i)
+    cdef object vjp(self, object g, int i):
+        return unbroadcast_tensor(self, new_tensor(np.zeros_like((<Tensor> g).array)), i)
 
     cdef object jvp(self, tuple tangents):
         return None
@@ -62,7 +62,7 @@ cdef class NotImplementedBackward(Node):
     def __repr__(self):
         return "<NotImplemented>"
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         raise RuntimeError(f"derivative for aten::{self.constants[0]} is not implemented")
 
     cdef object jvp(self, tuple tangents):
@@ -92,15 +92,15 @@ def div(input, other, *, rounding_mode=None):
                            f"{rounding_mode!r}")
     cdef Tensor y = quotient(input, other, rounding_mode), a = tensor_of(input), b = tensor_of(other)
     cdef DivBackward2 node
-    if (a is not None and is_wanted(a)) or (b is not None and is_wanted(b)):
+    if (a is not None and needs_node(a)) or (b is not None and needs_node(b)):
         node = new_node(DivBackward2, (rounding_mode,))
         if a is not None:
             node.code0 = code_of(a.array)
         if b is not None:
             node.code1 = code_of(b.array)
-            if is_wanted(b):
+            if needs_node(b):
                 save_input(node, 0, a if a is not None else number_tensor(number_array(input, code_of(y.array))))
-        if a is not None and is_wanted(a):
+        if a is not None and needs_node(a):
             save_input(node, 1, b if b is not None else number_tensor(number_array(other, code_of(y.array))))
         note_shapes(node, y, 2, a, b, None)
         record_all(node, y, (a, b))
@@ -152,7 +152,7 @@ def fmod(input, other):
 
 cdef object without_derivative(str name, Tensor y, Tensor a, Tensor b):
     """The result of an operation whose backward raises."""
-    if (a is not None and is_wanted(a)) or (b is not None and is_wanted(b)):
+    if (a is not None and needs_node(a)) or (b is not None and needs_node(b)):
         record_all(new_node(NotImplementedBackward, (name,)), y, tuple([x for x in (a, b) if x is not None]))
     return y
 

@@ -10,7 +10,7 @@ from autograd_cy._core.arrays.conversions cimport fitting
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, code_of, dtype, long_word
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.operands cimport number_code, operand_code, tensor_of
-from autograd_cy._core.graph.record cimport as_tensor, as_type, is_wanted, new_node, record_all, shape_of, tensor_argument
+from autograd_cy._core.graph.record cimport as_tensor, as_type, needs_node, new_node, record_all, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
 from autograd_cy._core.ops.overwriting cimport in_place
@@ -26,7 +26,7 @@ cdef class MaskedFill(Node):
     cdef tuple saved_names(self):
         return ("mask", None, None)
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         mask = unpack(self, 0)
         if i == 0:
             return masked_fill(g, mask, 0).sum_to_size(self.constants[0])
@@ -76,7 +76,7 @@ def masked_fill(input, mask, value):
     array = np.array(np.broadcast_to(x.array, broadcast(x.array, m.array)), order="C")
     np.copyto(array, number, where=m.array, casting="unsafe")
     y = new_tensor(array)
-    if is_wanted(x) or (v is not None and is_wanted(v)):
+    if needs_node(x) or (v is not None and needs_node(v)):
         node = new_node(MaskedFillBackward0 if v is None else MaskedFillBackward1,
                         (shape_of(x), x.dtype, None if v is None else v.dtype, shape_of(y)))
         save_input(node, 0, m)

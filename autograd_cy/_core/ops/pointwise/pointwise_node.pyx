@@ -7,7 +7,7 @@ from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.buffers cimport cast, is_flat, is_large
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, dtype_of
-from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport as_type
 from autograd_cy._core.graph.saved cimport empty_slot, is_held_alone, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor
@@ -20,37 +20,25 @@ cnp.import_array()
 cdef class PointwiseNode(Node):
     """A recorded elementwise operation: one class for all rows, with a subclass for each name.
 
-    The node of `where` has no row (`op`): its rule computes all.
+    The node of `where` has no row (`op`): its formulas on Tensors compute all.
     """
 
-    cdef object vjp(self, object g, int i, bint reuse):
-        return gradient_of(self, <cnp.ndarray> g, i, reuse, False)
+    cdef object vjp_array(self, object g, int i, Request *request):
+        cdef object total
+        if request.addend != NULL and can_add(self, i, <cnp.ndarray> g, <cnp.ndarray> request.addend):
+            total = gradient_added(self, <cnp.ndarray> g, i, <cnp.ndarray> request.addend, request)
+            request.added = total is not None
+            if request.added:
+                return total
+        return gradient_of(self, <cnp.ndarray> g, i, request)
 
-    cdef object vjp_once(self, object g, int i, bint reuse):
-        return gradient_of(self, <cnp.ndarray> g, i, reuse, True)
-
-    cdef object vjp_added(self, object gradient, int i, cnp.ndarray addend, bint ours, bint reuse):
-        cdef Pointwise *row = <Pointwise *> self.op
-        cdef cnp.ndarray g = <cnp.ndarray> gradient, out = addend if ours else g if reuse else None
-        cdef int code = code_of(g)
-        cdef Arrays read
-        read.n = 1
-        if (row == NULL or self.wide or row.derivative[i].identity or not has_kernel(self, i, code) or code_of(addend) != code
-                or not cnp.PyArray_SAMESHAPE(addend, g)):
-            return None
-        try:
-            read_saved(self, &row.derivative[i], g, code, &read)
-            return evaluate_added(&row.derivative[i].kernels[code - FLOAT32], read.arrays, read.n, code, addend, out)
-        finally:
-            give_back(&read)
-
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         cdef Pointwise *row = <Pointwise *> self.op
         if self.wide:
             g = as_type(g, dtype_of(self.wide))
-        cdef bint turned = row.holomorphic and cnp.PyArray_ISCOMPLEX((<Tensor> g).array)
-        cdef object result = self.derivative(g.conj() if turned else g, i)
-        return fitted_tensor(self, result.conj() if turned else result, i)
+        cdef bint conjugates = row.holomorphic and cnp.PyArray_ISCOMPLEX((<Tensor> g).array)
+        cdef object result = self.derivative(g.conj() if conjugates else g, i)
+        return unbroadcast_tensor(self, result.conj() if conjugates else result, i)
 
     cdef object derivative(self, object g, int i):
         """The formula of input `i` on Tensors."""
@@ -77,36 +65,58 @@ cdef class PointwiseNode(Node):
         return as_type(total, dtype_of(self.code0)) if self.wide else total
 
 
-cdef inline object gradient_of(PointwiseNode node, cnp.ndarray g, int i, bint reuse, bint once):
-    """The gradient for input `i`; `once`: nobody reads what was saved after this backward."""
+cdef bint can_add(PointwiseNode node, int i, cnp.ndarray g, cnp.ndarray addend) except -1:
+    """Whether the gradient for input `i` can be added to an array in one pass."""
+    cdef Pointwise *row = <Pointwise *> node.op
+    cdef int code = code_of(g)
+    return (row != NULL and not node.wide and not row.derivative[i].identity and has_kernel(node, i, code)
+            and code_of(addend) == code and cnp.PyArray_SAMESHAPE(addend, g))
+
+
+cdef object gradient_added(PointwiseNode node, cnp.ndarray g, int i, cnp.ndarray addend, const Request *request):
+    """The sum of the addend and the gradient for input `i`; None where it can't be written block by block."""
+    cdef Formula *formula = &(<Pointwise *> node.op).derivative[i]
+    cdef cnp.ndarray out = addend if request.is_ours else g if request.may_overwrite else None
+    cdef int code = code_of(g)
+    cdef Arrays read
+    read.n = 1
+    try:
+        read_saved(node, formula, g, code, &read)
+        return evaluate_added(&formula.kernels[code - FLOAT32], read.arrays, read.n, code, addend, out)
+    finally:
+        give_back(&read)
+
+
+cdef inline object gradient_of(PointwiseNode node, cnp.ndarray g, int i, Request *request):
+    """The gradient for input `i`."""
     cdef Pointwise *row = <Pointwise *> node.op
     cdef int code = code_of(g)
     if node.wide and node.wide != code:
-        g, code, reuse = cast(g, node.wide), node.wide, True
+        g, code, request.may_overwrite = cast(g, node.wide), node.wide, True
     if row != NULL and row.derivative[i].identity:
-        return fitted(node, g, i)
+        return unbroadcast(node, g, i)
     if row != NULL and row.wide and code == FLOAT16:
-        g, code, reuse = cast(g, FLOAT32), FLOAT32, True
+        g, code, request.may_overwrite = cast(g, FLOAT32), FLOAT32, True
     if row == NULL or not has_kernel(node, i, code):
-        return Node.vjp(node, g, i, reuse)
-    return fitted(node, evaluate_formula(node, &row.derivative[i], g, code, i, reuse, once), i)
+        return Node.vjp_array(node, g, i, request)
+    return unbroadcast(node, evaluate_formula(node, &row.derivative[i], g, code, i, request), i)
 
 
 cdef inline bint has_kernel(PointwiseNode node, int i, int code) noexcept:
-    """Whether there is a kernel for gradients of that type; else the rule computes them."""
+    """Whether there is a kernel for gradients of that type; else the formula on Tensors computes them."""
     cdef Pointwise *row = <Pointwise *> node.op
     return (code >= FLOAT32 and row.derivative[i].kernels[code - FLOAT32].loop != NULL
             and not (row.result == REAL_PART and node.code0 >= COMPLEX64))
 
 
-cdef cnp.ndarray evaluate_formula(PointwiseNode node, Formula *formula, cnp.ndarray g, int code, int i, bint reuse,
-                                  bint once):
+cdef cnp.ndarray evaluate_formula(PointwiseNode node, Formula *formula, cnp.ndarray g, int code, int i,
+                                  const Request *request):
     """The formula's kernel on the incoming gradient and on what it reads of the saved arrays.
 
     If input `i` was broadcast and the arrays are large, the result is summed already.
     """
     cdef npy_intp[64] dims
-    cdef cnp.ndarray out = g if reuse else None
+    cdef cnp.ndarray out = g if request.may_overwrite else None
     cdef int ndim = shape_before(node, i, dims)
     cdef Arrays read
     read.n = 1
@@ -114,7 +124,7 @@ cdef cnp.ndarray evaluate_formula(PointwiseNode node, Formula *formula, cnp.ndar
         read_saved(node, formula, g, code, &read)
         if ndim >= 0 and is_worth_fusing(g):
             return evaluate_sum(&formula.kernels[code - FLOAT32], read.arrays, read.n, ndim, dims)
-        if once and out is None and is_large(g):
+        if request.may_consume and out is None and is_large(g):
             out = given_up(node, &read, g, i)
         return evaluate(&formula.kernels[code - FLOAT32], read.arrays, read.n, code, out)
     finally:
@@ -188,7 +198,7 @@ cdef int noted_shape(tuple shape, npy_intp *dims) except -2:
     return len(shape)
 
 
-cdef object fitted(PointwiseNode node, cnp.ndarray g, int i):
+cdef object unbroadcast(PointwiseNode node, cnp.ndarray g, int i):
     """A gradient of the output's shape and type in those of input `i`: summed along what was broadcast."""
     cdef npy_intp[64] dims
     cdef int ndim = shape_before(node, i, dims), code = node.code0 if i == 0 else node.code1 if i == 1 else node.code2
@@ -207,8 +217,8 @@ cdef bint has_shape(cnp.ndarray array, int ndim, const npy_intp *dims) noexcept:
     return True
 
 
-cdef object fitted_tensor(PointwiseNode node, Tensor g, int i):
-    """The same by recorded operations."""
+cdef object unbroadcast_tensor(PointwiseNode node, Tensor g, int i):
+    """`unbroadcast` by recorded operations."""
     cdef int code = node.code0 if i == 0 else node.code1 if i == 1 else node.code2
     cdef object result = g
     if node.shapes is not None and (<tuple> node.shapes)[i] is not None:

@@ -10,11 +10,11 @@ cimport numpy as cnp
 from autograd_cy._core.arrays.conversions cimport assigned
 from autograd_cy._core.arrays.dtypes cimport BOOL, UINT8, code_of, dtype_of, result_code
 from autograd_cy._core.graph.operands cimport operand_array, operand_code, rank_of, tensor_of
-from autograd_cy._core.graph.record cimport as_tensor, is_wanted, record_all
+from autograd_cy._core.graph.record cimport as_tensor, needs_node, record_all
 from autograd_cy._core.graph.saved cimport save_input, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.choice_loops cimport chosen
-from autograd_cy._core.ops.pointwise.pointwise_node cimport PointwiseNode, fitted_tensor, note_shapes
+from autograd_cy._core.ops.pointwise.pointwise_node cimport PointwiseNode, note_shapes, unbroadcast_tensor
 
 from autograd_cy._core.ops.registry import op
 
@@ -26,9 +26,9 @@ cdef class WhereBackward0(PointwiseNode):
     cdef tuple saved_names(self):
         return ("condition", None, None)
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         condition = unpack(self, 0)
-        return fitted_tensor(self, where(condition, g, 0) if i == 0 else where(condition, 0, g), i)
+        return unbroadcast_tensor(self, where(condition, g, 0) if i == 0 else where(condition, 0, g), i)
 
     cdef object jvp(self, tuple tangents):
         a, b = tangents
@@ -70,7 +70,7 @@ def where(condition, input=None, other=None):
     cdef cnp.ndarray x = operand_array(a, input, a_code, code), y = operand_array(b, other, b_code, code)
     cdef Tensor result = new_tensor(chosen(c.array, x, y, code))
     cdef WhereBackward0 node
-    if (a is not None and is_wanted(a)) or (b is not None and is_wanted(b)):
+    if (a is not None and needs_node(a)) or (b is not None and needs_node(b)):
         node = WhereBackward0.__new__(WhereBackward0)
         node.code0 = a_code
         node.code1 = b_code

@@ -5,8 +5,8 @@ cimport numpy as cnp
 from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.dtypes cimport code_of, type_word
-from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport is_wanted, new_node, record2, shape_of, tensor_argument
+from autograd_cy._core.graph.node cimport Node, Request
+from autograd_cy._core.graph.record cimport needs_node, new_node, record2, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.gemm cimport conjugated, product
@@ -20,7 +20,7 @@ cnp.import_array()
 cdef Tensor bilinear(object node_class, cnp.ndarray array, Tensor a, Tensor b):
     """The result of a bilinear operation, recorded if it is wanted."""
     cdef Tensor y = new_tensor(array)
-    cdef bint wanted_a = is_wanted(a), wanted_b = is_wanted(b)
+    cdef bint wanted_a = needs_node(a), wanted_b = needs_node(b)
     cdef Node node
     if wanted_a or wanted_b:
         node = new_node(node_class, ())
@@ -69,12 +69,12 @@ cdef class MvBackward0(Node):
     cdef tuple saved_names(self):
         return ("self", "vec", None)
 
-    cdef object vjp(self, object g, int i, bint reuse):
+    cdef object vjp_array(self, object g, int i, Request *request):
         if i == 0:
             return product(g, False, conjugated(saved_array(self, 1)), True)
         return product(conjugated(saved_array(self, 0)), True, g, False)
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         if i == 0:
             return g.unsqueeze(1) * unpack(self, 1).conj()
         return mv(unpack(self, 0).conj().t(), g)
@@ -116,7 +116,7 @@ cdef class DotBackward0(Node):
     cdef tuple saved_names(self):
         return ("self", "tensor", None)
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return g * unpack(self, 1 - i).conj()
 
     cdef object jvp(self, tuple tangents):

@@ -4,7 +4,7 @@ cimport cython
 cimport numpy as cnp
 
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport broadcast_sizes, enter_linear, is_wanted, shape_of, tensor_argument
+from autograd_cy._core.graph.record cimport broadcast_sizes, needs_node, record_linear, shape_of, tensor_argument
 cimport autograd_cy._core.graph.tensor as tensor_module
 from autograd_cy._core.graph.tensor cimport MATMUL, Tensor, sharing
 from autograd_cy._core.ops.overrides cimport declined
@@ -24,7 +24,7 @@ cdef class SqueezeBackward4(Node):
     cdef tuple constant_names(self):
         return ("dim", "self_sym_sizes")
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return g.unsqueeze(0)
 
     cdef object jvp(self, tuple tangents):
@@ -32,12 +32,12 @@ cdef class SqueezeBackward4(Node):
 
 
 cdef Tensor squeezed(Tensor row):
-    return enter_linear(SqueezeBackward4, (0, shape_of(row)), row, row.array[0])
+    return record_linear(SqueezeBackward4, (0, shape_of(row)), row, row.array[0])
 
 
 cdef Tensor reshaped(Tensor x, tuple sizes):
     """A result that nobody has seen yet in another shape."""
-    return enter_linear(UnsafeViewBackward0, (shape_of(x), sizes), x, x.array.reshape(sizes))
+    return record_linear(UnsafeViewBackward0, (shape_of(x), sizes), x, x.array.reshape(sizes))
 
 
 cdef Tensor matmul_of(Tensor a, Tensor b):
@@ -57,11 +57,11 @@ cdef Tensor matmul_of(Tensor a, Tensor b):
     if m == 1:
         return folded(b.transpose(-2, -1), a)
     if m == 3 and n == 3 and cnp.PyArray_DIM(a.array, 0) != cnp.PyArray_DIM(b.array, 0):
-        if cnp.PyArray_DIM(a.array, 0) == 1 and is_wanted(a):
+        if cnp.PyArray_DIM(a.array, 0) == 1 and needs_node(a):
             return matmul_of(a.squeeze(0), b)
-        if cnp.PyArray_DIM(b.array, 0) == 1 and is_wanted(b):
+        if cnp.PyArray_DIM(b.array, 0) == 1 and needs_node(b):
             return matmul_of(a, b.squeeze(0))
-    if m == 2 and is_wanted(a):     # else its gradient would be as large as the batch
+    if m == 2 and needs_node(a):     # else its gradient would be as large as the batch
         return folded(b.transpose(-2, -1), a.t()).transpose(-2, -1).contiguous()
     return batched(a, b)
 

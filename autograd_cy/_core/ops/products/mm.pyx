@@ -11,9 +11,9 @@ from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.conversions cimport fitting
 from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, FLOAT32, code_of, long_word, type_word
-from autograd_cy._core.graph.node cimport Node, connect, make_node, method_table
+from autograd_cy._core.graph.node cimport Node, Request, connect, make_node, method_table
 from autograd_cy._core.graph.op_hooks cimport go_on, pause
-from autograd_cy._core.graph.record cimport is_wanted, record2, record_all, shape_of, tensor_argument
+from autograd_cy._core.graph.record cimport needs_node, record2, record_all, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.broadcast_sums cimport sum_to
@@ -35,7 +35,7 @@ cdef class Operands:
     """The constants of a product; sizes and strides become tuples when somebody asks for `constants[i]`."""
     cdef npy_intp[4] sizes
     cdef npy_intp[4] strides        # in elements
-    cdef bint turned                # the second matrix is used transposed
+    cdef bint transposed                # the second matrix is used transposed
     cdef object beta, alpha
 
     def __getitem__(self, int i):
@@ -46,57 +46,57 @@ cdef class Operands:
         return self.beta if i == 4 else self.alpha
 
 
-cdef Operands operands_of(cnp.ndarray a, cnp.ndarray b, bint turned):
+cdef Operands operands_of(cnp.ndarray a, cnp.ndarray b, bint transposed):
     cdef Operands made = Operands.__new__(Operands)
     cdef int axis, other
     for axis in range(2):
-        other = 1 - axis if turned else axis
+        other = 1 - axis if transposed else axis
         made.sizes[axis] = cnp.PyArray_DIM(a, axis)
         made.strides[axis] = cnp.PyArray_STRIDE(a, axis) // cnp.PyArray_ITEMSIZE(a)
         made.sizes[axis + 2] = cnp.PyArray_DIM(b, other)
         made.strides[axis + 2] = cnp.PyArray_STRIDE(b, other) // cnp.PyArray_ITEMSIZE(b)
-    made.turned = turned
+    made.transposed = transposed
     return made
 
 
 cdef class MatrixProduct(Node):
     """Of two matrices, or two batches of them, in the saved slots 0 and 1."""
 
-    cdef bint turned(self):
+    cdef bint transposed(self):
         """Whether the second one was used transposed."""
         return False
 
     cdef object gradient_array(self, object g, int i):
         if i == 0:
-            return product(g, False, conjugated(saved_array(self, 1)), not self.turned())
-        if self.turned():
+            return product(g, False, conjugated(saved_array(self, 1)), not self.transposed())
+        if self.transposed():
             return product(g, True, conjugated(saved_array(self, 0)), False)
         return product(conjugated(saved_array(self, 0)), True, g, False)
 
     cdef object gradient(self, object g, int i):
         if i == 0:
-            return multiplied(g, False, unpack(self, 1).conj(), not self.turned())
-        if self.turned():
+            return multiplied(g, False, unpack(self, 1).conj(), not self.transposed())
+        if self.transposed():
             return multiplied(g, True, unpack(self, 0).conj(), False)
         return multiplied(unpack(self, 0).conj(), True, g, False)
 
     cdef object tangent(self, object a, object b):
-        return sum_of_terms(None if a is None else multiplied(a, False, unpack(self, 1), self.turned()),
-                            None if b is None else multiplied(unpack(self, 0), False, b, self.turned()))
+        return sum_of_terms(None if a is None else multiplied(a, False, unpack(self, 1), self.transposed()),
+                            None if b is None else multiplied(unpack(self, 0), False, b, self.transposed()))
 
-    cdef object vjp(self, object g, int i, bint reuse):
+    cdef object vjp_array(self, object g, int i, Request *request):
         return self.gradient_array(g, i)
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return self.gradient(g, i)
 
     cdef object jvp(self, tuple tangents):
         return self.tangent(tangents[0], tangents[1])
 
 
-cdef object multiplied(Tensor a, bint turn_a, Tensor b, bint turn_b):
+cdef object multiplied(Tensor a, bint transpose_a, Tensor b, bint transpose_b):
     """`product` by recorded operations."""
-    cdef object left = a.transpose(-2, -1) if turn_a else a, right = b.transpose(-2, -1) if turn_b else b
+    cdef object left = a.transpose(-2, -1) if transpose_a else a, right = b.transpose(-2, -1) if transpose_b else b
     return left.mm(right) if cnp.PyArray_NDIM(a.array) == 2 else left.bmm(right)
 
 
@@ -108,13 +108,13 @@ cdef object sum_of_terms(object a, object b):
 cdef class ProductWithOperands(MatrixProduct):
     """The second matrix is saved as it was given; `_saved_mat2` shows it as it was used."""
 
-    cdef bint turned(self):
-        return (<Operands> self.constants).turned
+    cdef bint transposed(self):
+        return (<Operands> self.constants).transposed
 
     @property
     def _saved_mat2(self):
         mat2 = unpack(self, 1)
-        return mat2.t() if mat2 is not None and self.turned() else mat2
+        return mat2.t() if mat2 is not None and self.transposed() else mat2
 
 
 @cython.final
@@ -136,16 +136,16 @@ cdef class AddmmBackward0(ProductWithOperands):
     cdef tuple constant_names(self):
         return ("mat1_sym_sizes", "mat2_sym_sizes", "mat1_sym_strides", "mat2_sym_strides", "beta", "alpha")
 
-    cdef object vjp(self, object g, int i, bint reuse):
+    cdef object vjp_array(self, object g, int i, Request *request):
         cdef Operands o = <Operands> self.constants
         if i > 0:
             g = self.gradient_array(g, i - 1)
             return g if o.alpha == 1 else scaled(g, o.alpha.conjugate())
         if o.beta != 1:
-            return Node.vjp(self, g, i, reuse)
+            return Node.vjp_array(self, g, i, request)
         return g if self.shapes is None else sum_to_shape(g, <tuple> self.shapes)
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         cdef Operands o = <Operands> self.constants
         if i > 0:
             g = self.gradient(g, i - 1)
@@ -175,17 +175,17 @@ cdef void *ADDMM_METHODS = method_table(AddmmBackward0.__new__(AddmmBackward0))
 
 # mm
 
-cdef Tensor product_of_matrices(Tensor a, Tensor b, bint turned):
-    """a @ b, or with `turned` a @ b.T."""
+cdef Tensor product_of_matrices(Tensor a, Tensor b, bint transposed):
+    """a @ b, or with `transposed` a @ b.T."""
     if cnp.PyArray_NDIM(a.array) != 2 or cnp.PyArray_NDIM(b.array) != 2:
         raise RuntimeError(f"{'self' if cnp.PyArray_NDIM(a.array) != 2 else 'mat2'} must be a matrix")
-    check_matrices(a, b, turned)
-    cdef Tensor y = new_tensor(product(a.array, False, b.array, turned))
-    cdef bint wanted_a = is_wanted(a), wanted_b = is_wanted(b)
+    check_matrices(a, b, transposed)
+    cdef Tensor y = new_tensor(product(a.array, False, b.array, transposed))
+    cdef bint wanted_a = needs_node(a), wanted_b = needs_node(b)
     cdef Node node
     if wanted_a or wanted_b:
         node = make_node(<PyTypeObject *> MmBackward0, MM_METHODS)
-        node.constants = operands_of(a.array, b.array, turned)
+        node.constants = operands_of(a.array, b.array, transposed)
         save_operands(node, a, b, wanted_a, wanted_b)
         record2(node, y, a, b)
     return y
@@ -200,12 +200,12 @@ cdef int save_operands(Node node, Tensor a, Tensor b, bint wanted_a, bint wanted
     return 0
 
 
-cdef int check_matrices(Tensor a, Tensor b, bint turned) except -1:
+cdef int check_matrices(Tensor a, Tensor b, bint transposed) except -1:
     """Refuse matrices that can't be multiplied."""
-    cdef npy_intp rows = cnp.PyArray_DIM(b.array, 1 if turned else 0)
+    cdef npy_intp rows = cnp.PyArray_DIM(b.array, 1 if transposed else 0)
     if cnp.PyArray_DIM(a.array, 1) != rows:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({cnp.PyArray_DIM(a.array, 0)}x"
-                           f"{cnp.PyArray_DIM(a.array, 1)} and {rows}x{cnp.PyArray_DIM(b.array, 0 if turned else 1)})")
+                           f"{cnp.PyArray_DIM(a.array, 1)} and {rows}x{cnp.PyArray_DIM(b.array, 0 if transposed else 1)})")
     if code_of(a.array) != code_of(b.array):
         raise RuntimeError("expected m1 and m2 to have the same dtype, but got: "
                            f"{long_word(code_of(a.array))} != {long_word(code_of(b.array))}")
@@ -231,17 +231,17 @@ def mm(input, mat2):
 
 # addmm
 
-cdef Tensor sum_with_product(Tensor c, Tensor a, Tensor b, object beta, object alpha, bint turned):
-    """beta * c + alpha * (a @ b), or with `turned` b.T for b; c is broadcast."""
+cdef Tensor sum_with_product(Tensor c, Tensor a, Tensor b, object beta, object alpha, bint transposed):
+    """beta * c + alpha * (a @ b), or with `transposed` b.T for b; c is broadcast."""
     if cnp.PyArray_NDIM(a.array) != 2 or cnp.PyArray_NDIM(b.array) != 2:
         name, ndim = ("mat1", a.array.ndim) if cnp.PyArray_NDIM(a.array) != 2 else ("mat2", b.array.ndim)
         raise RuntimeError(f"{name} must be a matrix, got {ndim}-D tensor")
     if code_of(c.array) != code_of(b.array):
         raise RuntimeError(f"self and mat2 must have the same dtype, but got {type_word(code_of(c.array))} and "
                            f"{type_word(code_of(b.array))}")
-    check_matrices(a, b, turned)
-    check_broadcast(c, cnp.PyArray_DIM(a.array, 0), cnp.PyArray_DIM(b.array, 0 if turned else 1))
-    cdef cnp.ndarray y = product(a.array, False, b.array, turned)
+    check_matrices(a, b, transposed)
+    check_broadcast(c, cnp.PyArray_DIM(a.array, 0), cnp.PyArray_DIM(b.array, 0 if transposed else 1))
+    cdef cnp.ndarray y = product(a.array, False, b.array, transposed)
     if alpha != 1:
         y = scaled(y, alpha)
     if beta == 1:
@@ -249,19 +249,19 @@ cdef Tensor sum_with_product(Tensor c, Tensor a, Tensor b, object beta, object a
     elif beta != 0:
         add_to(y, scaled(c.array, beta))
     cdef Tensor result = new_tensor(y)
-    if is_wanted(a) or is_wanted(b) or is_wanted(c):
-        record_sum(result, c, a, b, beta, alpha, turned)
+    if needs_node(a) or needs_node(b) or needs_node(c):
+        record_sum(result, c, a, b, beta, alpha, transposed)
     return result
 
 
-cdef int record_sum(Tensor y, Tensor c, Tensor a, Tensor b, object beta, object alpha, bint turned) except -1:
+cdef int record_sum(Tensor y, Tensor c, Tensor a, Tensor b, object beta, object alpha, bint transposed) except -1:
     cdef Node node = make_node(<PyTypeObject *> AddmmBackward0, ADDMM_METHODS)
-    cdef Operands operands = operands_of(a.array, b.array, turned)
+    cdef Operands operands = operands_of(a.array, b.array, transposed)
     operands.beta, operands.alpha = beta, alpha
     node.constants = operands
     if not cnp.PyArray_SAMESHAPE(c.array, y.array):
         node.shapes = shape_of(c)
-    save_operands(node, a, b, is_wanted(a), is_wanted(b))
+    save_operands(node, a, b, needs_node(a), needs_node(b))
     if current_mode():
         record_all(node, y, (c, a, b))
         return 0
@@ -306,8 +306,8 @@ cdef object as_number(object value, Tensor like):
         value = (<Tensor> value).array.item()
     if type(value) is int and value == 1:
         return 1
-    cdef cnp.ndarray fitted = fitting(value, code if code != FLOAT16 else <int> FLOAT32)
-    return fitted.item() if code < FLOAT16 or type(value) is complex else value
+    cdef cnp.ndarray unbroadcast = fitting(value, code if code != FLOAT16 else <int> FLOAT32)
+    return unbroadcast.item() if code < FLOAT16 or type(value) is complex else value
 
 
 @op(methods=("addmm",))

@@ -6,11 +6,11 @@ from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.buffers cimport cast
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT32, FLOAT64, dtype_of
-from autograd_cy._core.graph.record cimport as_tensor, is_wanted
+from autograd_cy._core.graph.record cimport as_tensor, needs_node
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.ops.reductions.reduction_node cimport (
-    SAVES_NOTHING, Reduction, enter_reduction, in_type, one_dim, sum_code)
+    SAVES_NOTHING, Reduction, in_type, one_dim, record_reduction, sum_code)
 
 from autograd_cy._core.ops.registry import op
 
@@ -25,7 +25,7 @@ cdef class CumsumBackward0(Reduction):
     cdef tuple constant_names(self):
         return ("dim",)
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         cdef object flipped = in_type(g, self.code0).flip(self.constants[0])
         return cumsum(flipped, self.constants[0]).flip(self.constants[0])
 
@@ -46,7 +46,7 @@ def cumsum(input, dim, *, dtype=None):
     cdef Tensor x = as_tensor(input, "cumsum")
     cdef int d = one_dim(dim, cnp.PyArray_NDIM(x.array), "cumsum"), code = sum_code(x.array, dtype)
     cdef Tensor y = new_tensor(running_total(x.array, code, d))
-    return enter_reduction(CumsumBackward0, (d,), x, y, SAVES_NOTHING) if is_wanted(x) else y
+    return record_reduction(CumsumBackward0, (d,), x, y, SAVES_NOTHING) if needs_node(x) else y
 
 
 cdef cnp.ndarray running_total(cnp.ndarray array, int code, int dim):
@@ -91,7 +91,7 @@ cdef void accumulate(real *data, npy_intp outer, npy_intp n, npy_intp inner) noe
 
 
 cdef void accumulate_columns(real *data, npy_intp n, npy_intp stride, npy_intp width) noexcept nogil:
-    """The same for a few columns, whose elements are `stride` elements apart."""
+    """Make running sums of a few columns, whose elements are `stride` elements apart."""
     cdef double[COLUMNS] totals
     cdef npy_intp j
     for j in range(width):

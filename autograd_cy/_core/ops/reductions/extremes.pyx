@@ -14,13 +14,13 @@ from numpy cimport npy_intp
 from autograd_cy._core.arrays.buffers cimport dense_copy, is_flat, new_zeros, sizes_of
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, code_of, type_word
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport as_tensor, is_wanted, new_node, record, shape_of, show
+from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record, shape_of, show
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.loops cimport MAX_DIMS
 from autograd_cy._core.kernels.reduction_loops cimport LARGEST, SMALLEST, Dims, reduced, reduced_sizes
 from autograd_cy._core.ops.reductions.reduction_node cimport (
-    SAVES_INPUT, SAVES_OUTPUT, Reduction, WeightedReduction, dim_tuple, dims_of, enter_reduction, in_type, one_dim)
+    SAVES_INPUT, SAVES_OUTPUT, Reduction, WeightedReduction, dim_tuple, dims_of, in_type, one_dim, record_reduction)
 
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.registry import op
@@ -50,7 +50,7 @@ cdef class Extreme(WeightedReduction):
         with np.errstate(invalid="ignore"):
             return new_tensor(np.asarray(np.divide(equal, count, dtype=x.dtype)))
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         """The other elements get zeros, also from an infinite gradient."""
         weights = self.weights()
         return in_type(self.spread(g) * weights, self.code0).masked_fill(weights == 0, 0)
@@ -117,9 +117,9 @@ cdef Tensor extreme_of_all(Tensor x, bint largest):
     check_ordered(x.array, f"{name}_all")
     cdef Dims dims = dims_of(None, cnp.PyArray_NDIM(x.array), name)
     cdef Tensor y = new_tensor(reduced(&LARGEST if largest else &SMALLEST, x.array, dims, False))
-    if not is_wanted(x):
+    if not needs_node(x):
         return y
-    return enter_reduction(MaxBackward1 if largest else MinBackward1, (None, False), x, y, SAVES_INPUT | SAVES_OUTPUT)
+    return record_reduction(MaxBackward1 if largest else MinBackward1, (None, False), x, y, SAVES_INPUT | SAVES_OUTPUT)
 
 
 cdef Tensor extreme_along(object input, object dim, bint keepdim, bint largest):
@@ -131,10 +131,10 @@ cdef Tensor extreme_along(object input, object dim, bint keepdim, bint largest):
     check_not_empty(x.array, dims, name)
     check_ordered(x.array, f"{name[1:]}_values_cpu")
     cdef Tensor y = new_tensor(reduced(&LARGEST if largest else &SMALLEST, x.array, dims, keepdim))
-    if not is_wanted(x):
+    if not needs_node(x):
         return y
     cdef tuple constants = (dim_tuple(dims) if dim or dim == 0 else (), keepdim)
-    return enter_reduction(AmaxBackward0 if largest else AminBackward0, constants, x, y, SAVES_INPUT | SAVES_OUTPUT)
+    return record_reduction(AmaxBackward0 if largest else AminBackward0, constants, x, y, SAVES_INPUT | SAVES_OUTPUT)
 
 
 @op(methods=("amax",))
@@ -233,7 +233,7 @@ cdef class ExtremeWithIndex(Reduction):
         """Values of the output's shape with the reduced dimension in its place."""
         return values if self.constants[1] or not self.constants[2] else values.unsqueeze(self.constants[0])
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return placed(self.kept(g), self.kept(unpack(self, 0)), self.constants[0], self.constants[2])
 
     cdef object jvp(self, tuple tangents):
@@ -261,7 +261,7 @@ cdef class ScatterBackward0(Node):
     cdef tuple constant_names(self):
         return ("dim",)
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return g.gather(self.constants[0], unpack(self, 0))
 
     cdef object jvp(self, tuple tangents):
@@ -272,7 +272,7 @@ cdef Tensor placed(Tensor g, Tensor index, int dim, tuple sizes):
     """Zeros of those sizes, with the elements of `g` at the indices along `dim`."""
     cdef Tensor y = new_tensor(placed_array(g.array, index.array, dim, sizes))
     cdef Node node
-    if not is_wanted(g):
+    if not needs_node(g):
         return y
     node = new_node(ScatterBackward0, (dim, sizes))
     save_input(node, 0, index)
@@ -322,7 +322,7 @@ cdef object extreme_with_index(Tensor x, object dim, bint keepdim, bint largest)
     cdef cnp.ndarray array = reduced(&LARGEST if largest else &SMALLEST, x.array, dims, keepdim)
     values = new_tensor(array)
     indices = new_tensor(indices_of(x.array, d, largest).reshape(np.shape(array)))
-    if is_wanted(x):
+    if needs_node(x):
         node = new_node(MaxBackward0 if largest else MinBackward0, (d, keepdim, shape_of(x)))
         save_input(node, 0, indices)
         record(node, values, x)

@@ -11,7 +11,7 @@ cimport numpy as cnp
 from autograd_cy._core.arrays.buffers cimport cast, new_zeros
 from autograd_cy._core.arrays.dtypes cimport (
     COMPLEX64, FLOAT16, FLOAT32, NCODES, as_dtype, code_of, promote, to_complex, to_real, type_word)
-from autograd_cy._core.graph.record cimport as_tensor, is_wanted
+from autograd_cy._core.graph.record cimport as_tensor, needs_node
 from autograd_cy._core.graph.saved cimport saved_array, saved_like, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.loops cimport MAX_DIMS, Kernel, borrow, evaluate
@@ -19,7 +19,7 @@ from autograd_cy._core.kernels.reduction_gradients cimport DEVIATING, SIGNED, di
 from autograd_cy._core.kernels.reduction_loops cimport (
     LARGEST, SMALLEST, SUM, SUM_OF_SIZES, SUM_OF_SQUARES, Dims, pairs_of, reduced, reduced_sizes)
 from autograd_cy._core.ops.reductions.reduction_node cimport (
-    SAVES_INPUT, SAVES_OUTPUT, FusedReduction, WeightedReduction, dim_tuple, dims_of, enter_reduction, in_type, inverse_of)
+    SAVES_INPUT, SAVES_OUTPUT, FusedReduction, WeightedReduction, dim_tuple, dims_of, in_type, inverse_of, record_reduction)
 
 from autograd_cy._core.ops.registry import op
 
@@ -36,7 +36,7 @@ cdef cnp.ndarray call1(Kernel *kernels, cnp.ndarray a, int result, cnp.ndarray o
 
 
 cdef cnp.ndarray call2(Kernel *kernels, cnp.ndarray a, cnp.ndarray b, cnp.ndarray out):
-    """The same of two arguments."""
+    """Call NumPy's loop of two arguments."""
     cdef PyObject *operands[2]
     operands[0] = <PyObject *> a
     operands[1] = <PyObject *> b
@@ -53,13 +53,13 @@ cdef class LinalgVectorNormBackward0(FusedReduction):
     cdef tuple constant_names(self):
         return ("dim", "keepdim", "ord")
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         # the number of elements that are not zero: constant, so PyTorch gives it no gradient at all
         if self.constants[2] == 0:
             return None
         if self.constants[2] != 1:      # of order 1 it is sgn(x) g
             g = g.where(unpack(self, 2) != 0, 0)
-        return WeightedReduction.rule(self, g, i)
+        return WeightedReduction.vjp(self, g, i)
 
     cdef object jvp(self, tuple tangents):
         if self.constants[2] == 0:
@@ -186,10 +186,10 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     check_identity(x.array, order, dims, dim is None)
     cdef cnp.ndarray array = x.array if code == code_of(x.array) else cast(x.array, code)
     cdef Tensor y = new_tensor(norm_of(array, order, dims, keepdim))
-    if not is_wanted(x):
+    if not needs_node(x):
         return y
-    enter_reduction(LinalgVectorNormBackward0, (None if dim is None else dim_tuple(dims), keepdim, order), x, y,
-                    SAVES_INPUT | SAVES_OUTPUT)
+    record_reduction(LinalgVectorNormBackward0, (None if dim is None else dim_tuple(dims), keepdim, order), x, y,
+                     SAVES_INPUT | SAVES_OUTPUT)
     return y
 
 

@@ -40,4 +40,4 @@ cdef object with_kept(object x, tuple sizes, Dims dims)
 cdef object in_type(object x, int code)
 cdef object inverse_of(object y)
 cdef int sum_code(cnp.ndarray array, object wanted) except -1
-cdef Tensor enter_reduction(object node_class, tuple constants, Tensor x, Tensor y, int saves)
+cdef Tensor record_reduction(object node_class, tuple constants, Tensor x, Tensor y, int saves)

@@ -7,7 +7,7 @@ from numpy cimport npy_intp
 from autograd_cy._core.arrays.buffers cimport cast, is_flat, is_large, sizes_of
 from autograd_cy._core.arrays.dtypes cimport (
     COMPLEX64, FLOAT16, FLOAT32, INT64, as_dtype, code_of, dtype_of, is_differentiable, to_real, type_word)
-from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport new_node, record, shape_of, tangent_of, wrap_dim
 from autograd_cy._core.graph.saved cimport empty_slot, is_held_alone, save_input, save_output, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, wants_grad
@@ -98,7 +98,7 @@ cdef class WeightedReduction(Reduction):
     cdef object weights(self):
         raise NotImplementedError
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return in_type(self.spread(g) * self.weights(), self.code0)
 
     cdef object jvp(self, tuple tangents):
@@ -124,17 +124,18 @@ cdef class FusedReduction(WeightedReduction):
         """(c, s), of the output's shape (with or without the reduced dimensions), in the type of x or (s) g."""
         raise NotImplementedError
 
-    cdef object vjp(self, object g, int i, bint reuse):
-        result = fused_gradient(self, <cnp.ndarray> g, None, None, False)
-        return Node.vjp(self, g, i, reuse) if result is None else result
-
-    cdef object vjp_once(self, object g, int i, bint reuse):
-        result = fused_gradient(self, <cnp.ndarray> g, None, None, True)
-        return Node.vjp(self, g, i, reuse) if result is None else result
-
-    cdef object vjp_added(self, object g, int i, cnp.ndarray addend, bint ours, bint reuse):
-        # not over g, which has another shape, or is read for each of several elements
-        return fused_gradient(self, <cnp.ndarray> g, addend, addend if ours else None, False)
+    cdef object vjp_array(self, object g, int i, Request *request):
+        cdef cnp.ndarray addend
+        cdef object result
+        if request.addend != NULL:
+            # not over g, which has another shape, or is read for each of several elements
+            addend = <cnp.ndarray> request.addend
+            result = fused_gradient(self, <cnp.ndarray> g, addend, addend if request.is_ours else None, False)
+            if result is not None:
+                request.added = True
+                return result
+        result = fused_gradient(self, <cnp.ndarray> g, None, None, request.may_consume)
+        return Node.vjp_array(self, g, i, request) if result is None else result
 
 
 cdef cnp.ndarray fused_gradient(FusedReduction node, cnp.ndarray gradient, cnp.ndarray addend, cnp.ndarray out, bint once):
@@ -188,7 +189,7 @@ cdef bint may_need_gradient(Tensor x) except -1:
     return not mode & NO_GRAD and wants_grad(x) or mode & FORWARD_AD and tangent_of(x) is not None
 
 
-cdef Tensor enter_reduction(object node_class, tuple constants, Tensor x, Tensor y, int saves):
+cdef Tensor record_reduction(object node_class, tuple constants, Tensor x, Tensor y, int saves):
     """Enter y, a reduction of x; the caller has made sure that this is wanted."""
     cdef Node node
     if not is_differentiable(code_of(y.array)) and may_need_gradient(x):

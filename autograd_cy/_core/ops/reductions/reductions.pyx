@@ -11,14 +11,15 @@ cimport numpy as cnp
 
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy
 from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, UINT8, as_dtype, code_of, dtype_of, type_word
-from autograd_cy._core.graph.record cimport as_tensor, is_wanted, shape_of, show
+from autograd_cy._core.graph.node cimport Request
+from autograd_cy._core.graph.record cimport as_tensor, needs_node, shape_of, show
 from autograd_cy._core.graph.saved cimport unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.reduction_loops cimport (
     ALL_TRUE, ANY_TRUE, PRODUCT, Dims, Reducer, count_along, divide_by, expanded, mean_of, reduced, total_of)
 from autograd_cy._core.ops.reductions.reduction_node cimport (
-    SAVES_INPUT, SAVES_NOTHING, SAVES_OUTPUT, Reduction, WeightedReduction, dim_tuple, dims_of, enter_reduction, in_type,
-    one_dim, sum_code, with_kept)
+    SAVES_INPUT, SAVES_NOTHING, SAVES_OUTPUT, Reduction, WeightedReduction, dim_tuple, dims_of, in_type, one_dim,
+    record_reduction, sum_code, with_kept)
 from autograd_cy._core.runtime.thresholds cimport thresholds
 
 from autograd_cy._core.ops.registry import op
@@ -31,7 +32,7 @@ cnp.import_array()
 cdef class LinearReduction(Reduction):
     """Of sum and mean; the third constant is the sizes of the input."""
 
-    cdef object vjp(self, object gradient, int i, bint reuse):
+    cdef object vjp_array(self, object gradient, int i, Request *request):
         cdef cnp.ndarray g = <cnp.ndarray> gradient
         cdef tuple sizes = <tuple> self.constants[2]
         if code_of(g) != self.code0:
@@ -40,7 +41,7 @@ cdef class LinearReduction(Reduction):
         # a few elements: dense, so that all that follows takes the fast path
         return dense_copy(g) if cnp.PyArray_SIZE(g) <= thresholds.few else g
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         cdef tuple sizes = <tuple> self.constants[2]
         g = with_kept(in_type(g, self.code0), sizes, dims_of(self.constants[0], len(sizes), ""))
         return self.scaled_tensor(g).expand(sizes)
@@ -109,11 +110,11 @@ def sum(input, dim=None, keepdim=False, *, dtype=None):
     cdef Tensor x = as_tensor(input, "sum")
     cdef Dims dims = dims_of(dim, cnp.PyArray_NDIM(x.array), "sum")
     cdef Tensor y = new_tensor(total_of(x.array, sum_code(x.array, dtype), dims, keepdim))
-    if not is_wanted(x):
+    if not needs_node(x):
         return y
     if dim is None:
-        return enter_reduction(SumBackward0, (None, False, shape_of(x)), x, y, SAVES_NOTHING)
-    return enter_reduction(SumBackward1, (dim_tuple(dims), keepdim, shape_of(x)), x, y, SAVES_NOTHING)
+        return record_reduction(SumBackward0, (None, False, shape_of(x)), x, y, SAVES_NOTHING)
+    return record_reduction(SumBackward1, (dim_tuple(dims), keepdim, shape_of(x)), x, y, SAVES_NOTHING)
 
 
 @op(methods=("mean",))
@@ -130,12 +131,12 @@ def mean(input, dim=None, keepdim=False, *, dtype=None):
     cdef Dims dims = dims_of(dim, cnp.PyArray_NDIM(x.array), "mean")
     cdef Py_ssize_t count = count_along(x.array, dims)
     cdef Tensor y = new_tensor(mean_of(x.array, mean_code(x.array, dtype), dims, keepdim))
-    if not is_wanted(x):
+    if not needs_node(x):
         return y
     if dim is None:
-        return enter_reduction(MeanBackward0, (None, False, shape_of(x), count, count), x, y, SAVES_NOTHING)
-    return enter_reduction(MeanBackward1, (dim_tuple(dims), keepdim, shape_of(x), cnp.PyArray_SIZE(x.array), count), x, y,
-                           SAVES_NOTHING)
+        return record_reduction(MeanBackward0, (None, False, shape_of(x), count, count), x, y, SAVES_NOTHING)
+    return record_reduction(MeanBackward1, (dim_tuple(dims), keepdim, shape_of(x), cnp.PyArray_SIZE(x.array), count), x, y,
+                            SAVES_NOTHING)
 
 
 cdef int mean_code(cnp.ndarray array, object wanted) except -1:
@@ -211,11 +212,11 @@ def prod(input, dim=None, keepdim=False, *, dtype=None):
     cdef Dims dims = dims_of(None, ndim, "prod") if dim is None else (<Dims> 1) << one_dim(dim, ndim, "prod")
     cdef cnp.ndarray array = x.array if code_of(x.array) == code else cast(x.array, code)
     cdef Tensor y = new_tensor(reduced(&PRODUCT, array, dims, keepdim))
-    if not is_wanted(x):
+    if not needs_node(x):
         return y
     if dim is None:
-        return enter_reduction(ProdBackward0, (None, False), x, y, SAVES_INPUT | SAVES_OUTPUT)
-    return enter_reduction(ProdBackward1, (one_dim(dim, ndim, "prod"), keepdim), x, y, SAVES_INPUT | SAVES_OUTPUT)
+        return record_reduction(ProdBackward0, (None, False), x, y, SAVES_INPUT | SAVES_OUTPUT)
+    return record_reduction(ProdBackward1, (one_dim(dim, ndim, "prod"), keepdim), x, y, SAVES_INPUT | SAVES_OUTPUT)
 
 
 # any and all

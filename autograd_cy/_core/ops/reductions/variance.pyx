@@ -10,7 +10,7 @@ cimport numpy as cnp
 
 from autograd_cy._core.arrays.buffers cimport cast
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, code_of
-from autograd_cy._core.graph.record cimport as_tensor, is_wanted
+from autograd_cy._core.graph.record cimport as_tensor, needs_node
 from autograd_cy._core.graph.saved cimport saved_like, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.loops cimport Kernel
@@ -18,7 +18,7 @@ from autograd_cy._core.kernels.reduction_gradients cimport DEVIATING, divided
 from autograd_cy._core.kernels.reduction_loops cimport Dims, count_along, mean_of
 from autograd_cy._core.kernels.variance_loops cimport variance_of
 from autograd_cy._core.ops.reductions.reduction_node cimport (
-    SAVES_INPUT, SAVES_OUTPUT, FusedReduction, dim_tuple, dims_of, enter_reduction, inverse_of)
+    SAVES_INPUT, SAVES_OUTPUT, FusedReduction, dim_tuple, dims_of, inverse_of, record_reduction)
 
 from autograd_cy._core.ops.registry import op
 
@@ -72,8 +72,8 @@ cdef class StdBackward0(VarianceReduction):
     cdef tuple saved_names(self):
         return ("self", None, "result")
 
-    cdef object rule(self, object g, int i):
-        return VarianceReduction.rule(self, g.where(unpack(self, 2) != 0, 0), i)
+    cdef object vjp(self, object g, int i):
+        return VarianceReduction.vjp(self, g.where(unpack(self, 2) != 0, 0), i)
 
     cdef cnp.ndarray scales(self, cnp.ndarray g):
         cdef cnp.ndarray y = saved_like(self, 2, g)
@@ -101,13 +101,13 @@ cdef object variance(object input, object dim, object unbiased, bint keepdim, ob
         warnings.warn(f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
                       "(input numel divided by output numel).", UserWarning)
     cdef Tensor y = new_tensor(variance_of(x.array, dims, keepdim, max(freedom, 0.0), root))
-    if not is_wanted(x):
+    if not needs_node(x):
         return y
     shown = 1 if correction is None and (dim is not None or keepdim) else correction        # as PyTorch shows it
     constants = (None if dim is None else dim_tuple(dims), keepdim, shown, freedom)
     if root:
-        return enter_reduction(StdBackward0, constants, x, y, SAVES_INPUT | SAVES_OUTPUT)
-    return enter_reduction(VarBackward0, constants, x, y, SAVES_INPUT)
+        return record_reduction(StdBackward0, constants, x, y, SAVES_INPUT | SAVES_OUTPUT)
+    return record_reduction(VarBackward0, constants, x, y, SAVES_INPUT)
 
 
 @op(methods=("var",))

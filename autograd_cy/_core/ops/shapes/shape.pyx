@@ -20,7 +20,7 @@ from autograd_cy._core.arrays.region cimport measure
 from autograd_cy._core.graph.guard cimport owner_of
 from autograd_cy._core.graph.node cimport Node, NodeHooks, existing_hooks
 from autograd_cy._core.graph.record cimport (
-    any_wanted, as_tensor, as_type, enter_linear, is_wanted, new_node, record, record_all, shape_of, wrap_dim)
+    any_wanted, as_tensor, as_type, needs_node, new_node, record, record_all, record_linear, shape_of, wrap_dim)
 from autograd_cy._core.graph.tensor cimport (
     Seldom, Tensor, count_write, extend, extras_of_tensor, new_tensor, seldom_of, share_version, wants_grad)
 from autograd_cy._core.kernels.copies cimport copied
@@ -64,7 +64,7 @@ cdef class CatBackward0(Node):
     cdef tuple constant_names(self):
         return ("dim",)
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         dim, bounds, types = self.constants
         return as_type(g[(slice(None),) * dim + (slice(bounds[i], bounds[i + 1]),)], types[i][0]).reshape(types[i][1])
 
@@ -78,7 +78,7 @@ cdef class StackBackward0(Node):
     cdef tuple constant_names(self):
         return ("dim",)
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return as_type(g[(slice(None),) * self.constants[0] + (i,)], self.constants[1][i][0])
 
     cdef object jvp(self, tuple tangents):
@@ -183,7 +183,7 @@ cdef class FlipBackward0(Node):
     cdef tuple constant_names(self):
         return ("dims",)
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return flip(g, self.constants[0])
 
     cdef object jvp(self, tuple tangents):
@@ -204,14 +204,14 @@ def flip(input, *dims):
     if len(set(axes)) != len(axes):
         raise RuntimeError(f"dim {axes} appears multiple times in the list of dims")
     flipped = np.flip(x.array, axes) if ndim else x.array
-    return enter_linear(FlipBackward0, (axes,), x, copy_in_order(flipped, code_of(x.array)))
+    return record_linear(FlipBackward0, (axes,), x, copy_in_order(flipped, code_of(x.array)))
 
 
 # copies and conversions
 
 @cython.final
 cdef class CloneBackward0(Node):
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return g
 
     cdef object jvp(self, tuple tangents):
@@ -220,7 +220,7 @@ cdef class CloneBackward0(Node):
 
 @cython.final
 cdef class ToCopyBackward0(Node):
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return as_type(g, self.constants[0])
 
     cdef object jvp(self, tuple tangents):
@@ -237,8 +237,8 @@ def clone(input, *, memory_format=None):
     """
     cdef Tensor x = as_tensor(input, "clone")
     if cnp.PyArray_IS_C_CONTIGUOUS(x.array):
-        return enter_linear(CloneBackward0, (), x, copied(x.array))
-    return enter_linear(CloneBackward0, (), x, copy_in_order(x.array, code_of(x.array)))
+        return record_linear(CloneBackward0, (), x, copied(x.array))
+    return record_linear(CloneBackward0, (), x, copy_in_order(x.array, code_of(x.array)))
 
 
 cpdef Tensor convert(Tensor x, dtype wanted):
@@ -248,7 +248,7 @@ cpdef Tensor convert(Tensor x, dtype wanted):
         return x
     cdef Tensor y = new_tensor(copy_in_order(x.array, wanted.code))
     # no gradient comes back from integers
-    if is_wanted(x) and (wanted.is_floating_point or wanted.is_complex):
+    if needs_node(x) and (wanted.is_floating_point or wanted.is_complex):
         record(new_node(ToCopyBackward0, (dtype_of(own), wanted)), y, x)
     return y
 
@@ -257,7 +257,7 @@ def contiguous(Tensor self, memory_format=None):
     """contiguous() -> Tensor: itself if its elements are dense and in order, else a copy that is."""
     if cnp.PyArray_IS_C_CONTIGUOUS(self.array):
         return self
-    return enter_linear(CloneBackward0, (), self, copied(self.array))
+    return record_linear(CloneBackward0, (), self, copied(self.array))
 
 
 def detach(Tensor self):

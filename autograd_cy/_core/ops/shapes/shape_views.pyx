@@ -12,7 +12,7 @@ cimport numpy as cnp
 from autograd_cy._core.arrays.buffers cimport strided_view
 from autograd_cy._core.arrays.dtypes cimport dtype
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport as_tensor, enter_linear, enter_view, shape_of, wrap_dim
+from autograd_cy._core.graph.record cimport as_tensor, record_linear, record_view, shape_of, wrap_dim
 from autograd_cy._core.graph.tensor cimport Tensor, extend
 
 from autograd_cy._core.ops.registry import op
@@ -59,7 +59,7 @@ cdef class Reshape(Node):
     cdef tuple constant_names(self):
         return ("self_sym_sizes",)
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return reshape(g, self.constants[-2])
 
     cdef object jvp(self, tuple tangents):
@@ -121,8 +121,8 @@ def reshape(input, *shape):
     cdef tuple constants = (shape_of(x), sizes)
     if is_view(array, x.array):
         dense = cnp.PyArray_IS_C_CONTIGUOUS(x.array)
-        return enter_view(ViewBackward0 if dense else ReshapeAliasBackward0, constants, x, array)
-    return enter_linear(UnsafeViewBackward0, constants, x, array)
+        return record_view(ViewBackward0 if dense else ReshapeAliasBackward0, constants, x, array)
+    return record_linear(UnsafeViewBackward0, constants, x, array)
 
 
 @op(methods=("view",))
@@ -142,7 +142,7 @@ def view(input, *size):
     if not is_view(array, x.array):
         raise RuntimeError("view size is not compatible with input tensor's size and stride (at least one dimension spans "
                            "across two contiguous subspaces). Use .reshape(...) instead.")
-    return enter_view(ViewBackward0, (shape_of(x), sizes), x, array)
+    return record_view(ViewBackward0, (shape_of(x), sizes), x, array)
 
 
 @op(methods=("flatten",))
@@ -179,13 +179,13 @@ def squeeze(input, dim=None):
     cdef int ndim = cnp.PyArray_NDIM(x.array)
     if dim is None:
         kept = tuple([size for size in sizes if size != 1])
-        return enter_view(SqueezeBackward0, (sizes, kept), x, with_axes(x.array, [d for d in range(ndim) if sizes[d] != 1]))
+        return record_view(SqueezeBackward0, (sizes, kept), x, with_axes(x.array, [d for d in range(ndim) if sizes[d] != 1]))
     dims = [wrap_dim(d, ndim) for d in (dim if isinstance(dim, (tuple, list)) else (dim,))]
     axes = [d for d in range(ndim) if d not in dims or sizes[d] != 1]
     kept = tuple([sizes[d] for d in axes])
     if isinstance(dim, (tuple, list)):
-        return enter_view(SqueezeBackward2, (tuple(dims), sizes, kept), x, with_axes(x.array, axes))
-    return enter_view(SqueezeBackward1, (dims[0], sizes, kept), x, with_axes(x.array, axes))
+        return record_view(SqueezeBackward2, (tuple(dims), sizes, kept), x, with_axes(x.array, axes))
+    return record_view(SqueezeBackward1, (dims[0], sizes, kept), x, with_axes(x.array, axes))
 
 
 cdef cnp.ndarray with_axes(cnp.ndarray array, list axes):
@@ -219,8 +219,8 @@ def unsqueeze(input, dim):
     cdef int ndim = cnp.PyArray_NDIM(x.array), d = wrap_dim(dim, ndim + 1)
     if ndim == 64:
         raise RuntimeError("unsqueeze(): a tensor has at most 64 dimensions")
-    return enter_view(UnsqueezeBackward0, (d, sizes, sizes[:d] + (1,) + sizes[d:]), x,
-                      with_axes(x.array, [*range(d), -1, *range(d, ndim)]))
+    return record_view(UnsqueezeBackward0, (d, sizes, sizes[:d] + (1,) + sizes[d:]), x,
+                       with_axes(x.array, [*range(d), -1, *range(d, ndim)]))
 
 
 # expand
@@ -230,7 +230,7 @@ cdef class ExpandBackward0(Node):
     cdef tuple constant_names(self):
         return ("self_sym_sizes",)
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return sum_to_size(g, self.constants[0])
 
     cdef object jvp(self, tuple tangents):
@@ -274,8 +274,8 @@ def expand(input, *size):
                                f"({cnp.PyArray_DIM(x.array, own)}) at non-singleton dimension {axis}.  Target sizes: "
                                f"{list(wanted)}.  Tensor sizes: {list(shape_of(x))}")
     final = tuple([dims[axis] for axis in range(n)])
-    return enter_view(ExpandBackward0, (shape_of(x), final), x,
-                      strided_view(x.array, cnp.PyArray_BYTES(x.array), n, dims, strides))
+    return record_view(ExpandBackward0, (shape_of(x), final), x,
+                       strided_view(x.array, cnp.PyArray_BYTES(x.array), n, dims, strides))
 
 
 def expand_as(Tensor self, other):

@@ -10,7 +10,7 @@ cimport numpy as cnp
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT32, FLOAT64, code_of, dtype, dtype_of
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport (
-    as_tensor, enter_linear, enter_view, is_wanted, new_node, record_all, shape_of, wrap_dim)
+    as_tensor, needs_node, new_node, record_all, record_linear, record_view, shape_of, wrap_dim)
 from autograd_cy._core.graph.tensor cimport AMONG_SEVERAL, Tensor, extend, link_view, new_tensor
 from autograd_cy._core.ops.shapes.shape cimport zeros_or
 
@@ -26,7 +26,7 @@ cnp.import_array()
 cdef class EmbedBackward0(Node):
     """Of `embed`: the transposed operation of taking a part is what takes the part."""
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return self.constants[0](g)
 
     cdef object jvp(self, tuple tangents):
@@ -42,13 +42,13 @@ cpdef Tensor embed(Tensor g, tuple sizes, object take):
     part = take(array)
     part.flags.writeable = True            # NumPy's diagonal() is read-only
     part[...] = g.array
-    return enter_linear(EmbedBackward0, (take, sizes), g, array)
+    return record_linear(EmbedBackward0, (take, sizes), g, array)
 
 
 cdef class Part(Node):
     """The node of a view of a part; its last constants are the input's sizes and what takes the part."""
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return embed(g, self.constants[-2], self.constants[-1])
 
     cdef object jvp(self, tuple tangents):
@@ -81,14 +81,14 @@ def diagonal(input, offset=0, dim1=0, dim2=1):
                         a, b)
     array = take(x.array)
     array.flags.writeable = cnp.PyArray_ISWRITEABLE(x.array)
-    return enter_view(DiagonalBackward0, (offset, a, b, shape_of(x), take), x, array)
+    return record_view(DiagonalBackward0, (offset, a, b, shape_of(x), take), x, array)
 
 
 cdef class Split(Node):
     cdef tuple constant_names(self):
         return ("dim", "split_size", "self_sym_sizes")
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         parts = zip(g if isinstance(g, list) else [g], self.constants[-1])
         return cat([zeros_or(part, part_sizes) for part, part_sizes in parts], self.constants[0])
 
@@ -112,7 +112,7 @@ cdef class UnbindBackward0(Node):
     cdef tuple constant_names(self):
         return ("dim",)
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         parts = g if isinstance(g, list) else [g]
         return stack([zeros_or(part, self.constants[1]) for part in parts], self.constants[0])
 
@@ -151,7 +151,7 @@ def split(tensor, split_size_or_sections, dim=0):
         shapes.append((np.shape(array), x.array.dtype))
         start += size
     outputs = tuple(parts)
-    if is_wanted(x):
+    if needs_node(x):
         node_class = SplitBackward0 if isinstance(split_size_or_sections, int) else SplitWithSizesBackward0
         record_all(new_node(node_class, (d, split_size_or_sections, sizes, shapes)), outputs, (x,))
     link_views(x, outputs)
@@ -183,7 +183,7 @@ def unbind(input, dim=0):
     for k in range(sizes[d]):
         parts.append(new_tensor(x.array[(slice(None),) * d + (k, Ellipsis)]))
     outputs = tuple(parts)
-    if parts and is_wanted(x):
+    if parts and needs_node(x):
         like = (sizes[:d] + sizes[d + 1:], x.array.dtype)
         record_all(new_node(UnbindBackward0, (d, like)), outputs, (x,))
     link_views(x, outputs)
@@ -194,7 +194,7 @@ def unbind(input, dim=0):
 
 @cython.final
 cdef class ViewAsRealBackward0(Node):
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return view_as_complex(g.contiguous())
 
     cdef object jvp(self, tuple tangents):
@@ -203,7 +203,7 @@ cdef class ViewAsRealBackward0(Node):
 
 @cython.final
 cdef class ViewAsComplexBackward0(Node):
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return view_as_real(g)
 
     cdef object jvp(self, tuple tangents):
@@ -222,7 +222,7 @@ def view_as_real(input):
     if code_of(x.array) < COMPLEX64:
         raise RuntimeError("view_as_real is only supported for complex tensors")
     parts = (<dtype> dtype_of(code_of(x.array))).to_real().numpy_dtype
-    return enter_view(ViewAsRealBackward0, (), x, np.expand_dims(x.array, -1).view(parts))
+    return record_view(ViewAsRealBackward0, (), x, np.expand_dims(x.array, -1).view(parts))
 
 
 @op(methods=())
@@ -240,10 +240,10 @@ def view_as_complex(input):
                            f"{d} tensor of shape {list(shape_of(x))}")
     whole = d.to_complex().numpy_dtype
     if cnp.PyArray_SIZE(x.array) == 0:                  # NumPy gives empty arrays any strides
-        return enter_linear(ViewAsComplexBackward0, (), x, np.empty(shape_of(x)[:-1], whole))
+        return record_linear(ViewAsComplexBackward0, (), x, np.empty(shape_of(x)[:-1], whole))
     if cnp.PyArray_STRIDE(x.array, cnp.PyArray_NDIM(x.array) - 1) != d.itemsize:
         raise RuntimeError("Tensor must have a last dimension with stride 1")
-    return enter_view(ViewAsComplexBackward0, (), x, x.array.view(whole)[..., 0])
+    return record_view(ViewAsComplexBackward0, (), x, x.array.view(whole)[..., 0])
 
 
 @op(methods=())

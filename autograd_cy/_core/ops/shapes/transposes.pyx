@@ -6,7 +6,7 @@ cimport cython
 cimport numpy as cnp
 
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport as_tensor, enter_view, wrap_dim
+from autograd_cy._core.graph.record cimport as_tensor, record_view, wrap_dim
 from autograd_cy._core.graph.tensor cimport Tensor, extend
 
 from autograd_cy._core.ops.registry import op
@@ -20,7 +20,7 @@ cdef class TransposeBackward0(Node):
     cdef tuple constant_names(self):
         return ("dim0", "dim1")
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return transpose(g, *self.constants)
 
     cdef object jvp(self, tuple tangents):
@@ -29,7 +29,7 @@ cdef class TransposeBackward0(Node):
 
 @cython.final
 cdef class TBackward0(Node):
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return t(g)
 
     cdef object jvp(self, tuple tangents):
@@ -41,7 +41,7 @@ cdef class PermuteBackward0(Node):
     cdef tuple constant_names(self):
         return ("dims",)
 
-    cdef object rule(self, object g, int i):
+    cdef object vjp(self, object g, int i):
         return permute(g, tuple([int(d) for d in np.argsort(self.constants[0])]))
 
     cdef object jvp(self, tuple tangents):
@@ -59,7 +59,7 @@ def transpose(input, dim0, dim1):
     cdef Tensor x = as_tensor(input, "transpose")
     cdef int ndim = cnp.PyArray_NDIM(x.array)
     cdef int a = wrap_dim(dim0, ndim), b = wrap_dim(dim1, ndim)
-    return enter_view(TransposeBackward0, (a, b), x, x.array.swapaxes(a, b) if ndim else x.array[...])
+    return record_view(TransposeBackward0, (a, b), x, x.array.swapaxes(a, b) if ndim else x.array[...])
 
 
 @op(methods=("t",))
@@ -74,7 +74,7 @@ def t(input):
     cdef Tensor x = as_tensor(input, "t")
     if cnp.PyArray_NDIM(x.array) > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {cnp.PyArray_NDIM(x.array)}D")
-    return enter_view(TBackward0, (), x, cnp.PyArray_Transpose(x.array, NULL))
+    return record_view(TBackward0, (), x, cnp.PyArray_Transpose(x.array, NULL))
 
 
 @op(methods=("permute",))
@@ -94,7 +94,7 @@ def permute(input, *dims):
                            f"len(dims) = {len(order)}".replace("permute(sparse_coo): ", "permute(): "))
     if len(set(order)) != ndim:
         raise RuntimeError("permute(): duplicate dims are not allowed.")
-    return enter_view(PermuteBackward0, (order,), x, x.array.transpose(order))
+    return record_view(PermuteBackward0, (order,), x, x.array.transpose(order))
 
 
 def reversed_dims(Tensor self):
