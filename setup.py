@@ -9,6 +9,7 @@ build/sanitize with AUTOGRAD_CY_SANITIZE=1, so the builds never touch each other
 extension modules beside the sources.
 """
 
+import ast
 import itertools
 import os
 import sys
@@ -185,7 +186,8 @@ def mend(c_files):
             c_file.write_text(mended, encoding="utf-8")
             os.utime(c_file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
     if used != set(MENDS):
-        raise RuntimeError(f"setup.py: no file has {[change.function for change in MENDS if change not in used]}, as MENDS expects")
+        missing = [change.function for change in MENDS if change not in used]
+        raise RuntimeError(f"setup.py: no file has {missing}, as MENDS expects")
 
 
 class BuildCore(build_ext):
@@ -242,7 +244,8 @@ class BuildCore(build_ext):
     def compile_object(self, extension):
         """Compile a module for the library, if it or what it depends on changed."""
         files = [Path(name) for name in (*extension.sources, *extension.depends)]
-        if self.force or not all(os.path.exists(name) and not is_newer(files, Path(name)) for name in self.objects_of(extension)):
+        objects = [Path(name) for name in self.objects_of(extension)]
+        if self.force or not all(path.exists() and not is_newer(files, path) for path in objects):
             self.compiler.compile(
                 extension.sources,
                 output_dir=self.build_temp,
@@ -257,7 +260,7 @@ class BuildCore(build_ext):
         names = sorted(extension.name for extension in self.extensions)
         last = Counter(name.rpartition(".")[2] for name in names)
         if twice := [name for name in names if last[name.rpartition(".")[2]] > 1]:
-            raise RuntimeError(f"setup.py: modules of one library need different last names, for the sake of PyInit_*: {twice}")
+            raise RuntimeError(f"setup.py: modules of one library need different last names, for their PyInit_*: {twice}")
         library, contents = map(Path, self.get_outputs())
         # What was installed before there was a library.
         remove_files(Path(self.build_lib, CORE), [f"**/*{''.join(library.suffixes)}"], but=library)
@@ -270,8 +273,10 @@ class BuildCore(build_ext):
             build_temp=self.build_temp,
             debug=self.debug,
         )
-        listed = "".join(f'    "{name}",\n' for name in names)
-        contents.write_text(f'"""The modules in the library, as setup.py wrote them."""\n\nMODULES = (\n{listed})\n', encoding="utf-8")
+        text = '"""The modules in the library beside this file, and the packages without code; written by setup.py."""\n'
+        for title, listed in (("MODULES", names), ("FOLDERS", filter(is_empty, package_names()))):
+            text += f"\n{title} = (\n" + "".join(f'    "{name}",\n' for name in listed) + ")\n"
+        contents.write_text(text, encoding="utf-8")
         print(f"autograd_cy: linked into one library, {library.name}", flush=True)
 
     def get_outputs(self):
@@ -279,6 +284,17 @@ class BuildCore(build_ext):
         if self.keeps_names:
             return super().get_outputs()
         return [self.get_ext_fullpath(LIBRARY), str(Path(self.build_lib, CONTENTS))]
+
+
+def package_names():
+    """Those of the packages below that of the core."""
+    return sorted(".".join(path.parent.parts) for path in CORE.glob("*/**/__init__.py"))
+
+
+def is_empty(package):
+    """Whether the __init__.py of a package has nothing but a docstring."""
+    body = ast.parse(Path(*package.split("."), "__init__.py").read_text(encoding="utf-8")).body
+    return all(isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant) for statement in body)
 
 
 def remove_files(folder, patterns, but=None):

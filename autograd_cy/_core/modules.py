@@ -8,23 +8,32 @@ import sys
 from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, ModuleSpec
 
 try:
-    from autograd_cy._core._library_contents import MODULES
+    from autograd_cy._core._library_contents import FOLDERS, MODULES
 except ModuleNotFoundError:
-    MODULES = ()
+    FOLDERS, MODULES = (), ()
 
 
 class LibraryFinder:
-    """Finds the modules that one library holds: each by its own PyInit function."""
+    """Finds the modules that one library holds, each by its own PyInit function, and folders: packages without code.
 
-    def __init__(self, path, modules):
+    The __init__.py of a folder is not read, which would take as long as ten modules of the library.
+    """
+
+    def __init__(self, path, modules, folders=()):
         self.path, self.modules = path, frozenset(modules)
+        # the library stands in autograd_cy/_core
+        self.folders = {name: os.path.join(os.path.dirname(path), *name.split(".")[2:]) for name in folders}
 
     def find_spec(self, name, path=None, target=None):
-        if name not in self.modules:
-            return None
-        spec = ModuleSpec(name, ExtensionFileLoader(name, self.path), origin=self.path)
-        spec.has_location = True
-        return spec
+        if name in self.modules:
+            spec = ModuleSpec(name, ExtensionFileLoader(name, self.path), origin=self.path)
+            spec.has_location = True
+            return spec
+        if name in self.folders:
+            spec = ModuleSpec(name, None, is_package=True)
+            spec.submodule_search_locations.append(self.folders[name])
+            return spec
+        return None
 
 
 def find_in_library(folder):
@@ -36,7 +45,7 @@ def find_in_library(folder):
     if path is None:
         version = ".".join(map(str, sys.version_info[:2]))
         raise ImportError(f"autograd_cy is not compiled for this Python, {version}: there is no {paths[0]}. Install it anew.")
-    sys.meta_path.insert(0, LibraryFinder(path, MODULES))
+    sys.meta_path.insert(0, LibraryFinder(path, MODULES, FOLDERS))
 
 
 def compiled_below(package, path):

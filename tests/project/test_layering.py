@@ -13,7 +13,10 @@ SUFFIXES = (".py", ".pyx", ".pxd", ".pyx.in")
 
 # The folders of the core, lowest first: a module imports from its own folder and those below. Two that stand on one line
 # know nothing of each other. `_library_contents` is written by an installation, `__init__` is the core itself.
-FOLDERS = [["_library_contents"], ["modules"], ["__init__"], ["runtime"], ["arrays"], ["kernels", "graph"], ["writes"], ["engine", "ops"]]
+FOLDERS = [
+    ["_library_contents"], ["modules"], ["__init__"],
+    ["runtime"], ["arrays"], ["kernels", "graph"], ["writes"], ["engine", "ops"],
+]  # fmt: skip
 
 # The families of operations, in the same way; what stands in `ops` itself is below all of them, `operations` above.
 FAMILIES = [["pointwise", "shapes"], ["reductions"], ["indexing", "products", "nn"], ["operations"]]

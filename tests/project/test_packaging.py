@@ -1,5 +1,6 @@
 """What is installed: one version, the files that a package must carry, no dependency but NumPy."""
 
+import ast
 import importlib.metadata
 import importlib.resources
 import importlib.util
@@ -13,7 +14,7 @@ from common import ROOT
 
 import autograd_cy
 from autograd_cy._core import modules
-from autograd_cy._core.modules import MODULES, LibraryFinder, compiled_below, find_in_library
+from autograd_cy._core.modules import FOLDERS, MODULES, LibraryFinder, compiled_below, find_in_library
 from autograd_cy._core.runtime import state
 
 # Names that compiled Cython modules put into sys.modules.
@@ -74,13 +75,25 @@ def sources() -> set[str]:
 
 def test_the_finder_finds_the_modules_of_its_list_and_no_other():
     listed = ["autograd_cy._core.graph.node", "autograd_cy._core.graph.tensor"]
-    finder = LibraryFinder("library.so", listed)
+    finder = LibraryFinder(os.path.join("core", "library.so"), listed, ["autograd_cy._core.ops.nn"])
     for name in listed:
         spec = finder.find_spec(name)
-        assert (spec.name, spec.origin, spec.loader.name, spec.loader.path) == (name, "library.so", name, "library.so")
+        assert (spec.name, spec.origin, spec.loader.name, spec.loader.path) == (name, finder.path, name, finder.path)
         assert spec.has_location and not spec.submodule_search_locations
+    spec = finder.find_spec("autograd_cy._core.ops.nn")
+    assert spec.loader is None and spec.submodule_search_locations == [os.path.join("core", "ops", "nn")]
     others = ["autograd_cy._core.graph", "autograd_cy._core.graph.tensor.x", "autograd_cy._core.graph.saved", "node", "numpy"]
     assert [name for name in others if finder.find_spec(name) is not None] == []
+
+
+@pytest.mark.skipif(not MODULES, reason="in place, each module is a file")
+def test_the_folders_that_are_not_read_have_no_code():
+    for name in FOLDERS:
+        text = ROOT.joinpath(*name.split("."), "__init__.py").read_text(encoding="utf-8")
+        assert [type(node) for node in ast.parse(text).body] == [ast.Expr], name
+        (place,) = importlib.import_module(name).__path__
+        assert os.path.isfile(os.path.join(place, "__init__.py"))
+    assert "autograd_cy._core.graph" not in FOLDERS  # the circle of tensor and node begins there
 
 
 @pytest.mark.skipif(not MODULES, reason="in place, each module is a file")
@@ -99,11 +112,11 @@ def test_in_place_each_module_is_a_file_and_no_library_stands_before_it():
 
 
 def test_a_module_that_is_missing_is_an_import_error_that_names_it():
-    with pytest.raises(ModuleNotFoundError, match="No module named 'autograd_cy._core.graph.nothing'"):
+    with pytest.raises(ModuleNotFoundError, match=r"No module named .autograd_cy\._core\.graph\.nothing."):
         importlib.import_module("autograd_cy._core.graph.nothing")
     name = "autograd_cy._core.graph.nothing"
     spec = LibraryFinder(state.__file__, [name]).find_spec(name)
-    with pytest.raises(ImportError, match="does not define module export function .PyInit_nothing"):
+    with pytest.raises(ImportError, match=r"does not define module export function .PyInit_nothing"):
         importlib.util.module_from_spec(spec)
 
 
