@@ -14,6 +14,7 @@ import itertools
 import os
 import sys
 from collections import Counter, namedtuple
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -199,10 +200,11 @@ class BuildCore(build_ext):
         self.keeps_names = self.inplace or self.editable_mode       # `inplace` is off while setuptools builds
         if self.inplace and (DEBUG or SANITIZE):
             raise OptionError("only a release build is put in place: see make debug-test and make sanitize")
+        # The same objects for both. An editable build would have them in a temporary folder, compiled anew every time.
+        platform = self.plat_name + EXTENSION_SUFFIXES[0].rpartition(".")[0]
+        self.build_temp = str(BUILD / f"temp.{platform}")
         if self.keeps_names:
-            # Not among what is installed. And setuptools would compile an editable build in a temporary folder, every time.
-            folder = BUILD / f"editable.{self.plat_name}-{sys.implementation.cache_tag}"
-            self.build_lib = self.build_temp = str(folder)
+            self.build_lib = str(BUILD / f"editable.{platform}")        # not among what is installed
 
     def build_extensions(self):
         import numpy
@@ -227,13 +229,12 @@ class BuildCore(build_ext):
         if self.keeps_names:
             remove_files(CORE, [CONTENTS.name, f"{LIBRARY.rpartition('.')[2]}.*"])      # of a wheel that was unpacked here
         else:
-            self.link_library(link_flags)
+            self.link_library()
 
     def build_extension(self, ext):
+        self.compile_object(ext)
         if self.keeps_names:
-            super().build_extension(ext)
-        else:
-            self.compile_object(ext)
+            self.link([ext], self.get_ext_fullpath(ext.name))
         built, total = next(self.built), len(self.extensions)
         if built % 10 == 0 or built == total:
             print(f"autograd_cy: {built} of {total} modules compiled", flush=True)
@@ -242,7 +243,7 @@ class BuildCore(build_ext):
         return self.compiler.object_filenames(extension.sources, output_dir=self.build_temp)
 
     def compile_object(self, extension):
-        """Compile a module for the library, if it or what it depends on changed."""
+        """Compile a module, if it or what it depends on changed."""
         files = [Path(name) for name in (*extension.sources, *extension.depends)]
         objects = [Path(name) for name in self.objects_of(extension)]
         if self.force or not all(path.exists() and not is_newer(files, path) for path in objects):
@@ -255,8 +256,20 @@ class BuildCore(build_ext):
                 debug=self.debug,
             )
 
-    def link_library(self, flags):
-        """Link the objects of all modules, and write the list of the modules beside the library."""
+    def link(self, extensions, path):
+        """Link modules into one file, if an object is newer."""
+        self.compiler.link_shared_object(
+            [name for extension in extensions for name in self.objects_of(extension)],
+            path,
+            libraries=self.get_libraries(extensions[0]),
+            extra_postargs=extensions[0].extra_link_args,
+            export_symbols=[name for extension in extensions for name in self.get_export_symbols(extension)],
+            build_temp=self.build_temp,
+            debug=self.debug,
+        )
+
+    def link_library(self):
+        """Link all modules into one library, and write the list of the modules beside the library."""
         names = sorted(extension.name for extension in self.extensions)
         last = Counter(name.rpartition(".")[2] for name in names)
         if twice := [name for name in names if last[name.rpartition(".")[2]] > 1]:
@@ -264,15 +277,7 @@ class BuildCore(build_ext):
         library, contents = map(Path, self.get_outputs())
         # What was installed before there was a library.
         remove_files(Path(self.build_lib, CORE), [f"**/*{''.join(library.suffixes)}"], but=library)
-        self.compiler.link_shared_object(
-            [name for extension in self.extensions for name in self.objects_of(extension)],
-            str(library),
-            libraries=self.get_libraries(self.extensions[0]),
-            extra_postargs=flags,
-            export_symbols=[f"PyInit_{name}" for name in last],
-            build_temp=self.build_temp,
-            debug=self.debug,
-        )
+        self.link(self.extensions, str(library))
         text = '"""The modules in the library beside this file, and the packages without code; written by setup.py."""\n'
         for title, listed in (("MODULES", names), ("FOLDERS", filter(is_empty, package_names()))):
             text += f"\n{title} = (\n" + "".join(f'    "{name}",\n' for name in listed) + ")\n"

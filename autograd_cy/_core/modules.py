@@ -31,7 +31,7 @@ class LibraryFinder:
             return spec
         if name in self.folders:
             spec = ModuleSpec(name, None, is_package=True)
-            spec.submodule_search_locations.append(self.folders[name])
+            spec.submodule_search_locations = [self.folders[name]]
             return spec
         return None
 

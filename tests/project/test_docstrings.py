@@ -20,7 +20,7 @@ def modules() -> Iterator[ModuleType]:
     yield autograd_cy
     names = {found.name for found in pkgutil.walk_packages(autograd_cy.__path__, "autograd_cy.")}
     for name in sorted(names.union(MODULES)):  # the walk sees files, not what a library holds
-        if not name.endswith("._cyutility"):  # Cython's own
+        if not name.endswith(("._cyutility", "._library")):  # Cython's own, and what is no module
             yield importlib.import_module(name)
 
 
