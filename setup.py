@@ -1,8 +1,7 @@
 """Build the compiled core: each .pyx and template .pyx.in below autograd_cy/_core becomes an extension module.
 
-What is installed is one library that holds them all, LIBRARY, and a list of them: it is mapped and linked once, which is a
-third of the time that separate files take to import. In place and editable, each module is a file, so that one change compiles
-and links one.
+What is installed is one library that holds them all, LIBRARY, and a list of them: it is found, mapped and linked once, not a
+hundred times. In place and editable, each module is a file, so that one change compiles and links one.
 
 Metadata stands in pyproject.toml. All that is generated goes below build/release, build/debug with AUTOGRAD_CY_DEBUG=1, or
 build/sanitize with AUTOGRAD_CY_SANITIZE=1, so the builds never touch each other's files; only an in-place build puts
