@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from . import _core, _names, _tensor, autograd, random
 from ._core.arrays.dtypes import dtype
+from ._core.engine import basic_functions as _basic_functions  # all classes of nodes are there when they are finished, below
+from ._core.engine import function_node as _function_node
 from ._core.graph import node as _node
 from ._core.graph import saved_tensor as _saved_tensor
 from ._core.graph.tensor import Tensor

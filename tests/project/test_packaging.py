@@ -28,6 +28,22 @@ import autograd_cy
 print(*sorted({name.partition(".")[0] for name in set(sys.modules) - before}))
 """
 
+LATER_CLASSES = """
+import importlib, pkgutil
+import autograd_cy
+from autograd_cy._core.graph.node import Node
+
+def compiled(cls=Node):
+    found = set() if cls.__flags__ & 1 << 9 else {cls}
+    return found.union(*map(compiled, cls.__subclasses__()))
+
+before = compiled()
+for found in pkgutil.walk_packages(autograd_cy.__path__, "autograd_cy."):
+    if not found.name.endswith(("__main__", "._library")):
+        importlib.import_module(found.name)
+print(len(before) > 50, compiled() - before)
+"""
+
 
 def run_python(*arguments: str) -> str:
     """The output of a new interpreter in which every warning is an error."""
@@ -50,6 +66,11 @@ def test_import_brings_in_numpy_and_the_standard_library_only():
     assert "autograd_cy" in new
     foreign = new - set(sys.stdlib_module_names) - {"autograd_cy", "numpy"}
     assert sorted(name for name in foreign if not CYTHON.match(name)) == []
+
+
+def test_all_compiled_classes_of_nodes_are_there_when_they_are_finished():
+    """FunctionNode, imported when somebody asked for Function, could be made by `__new__`: a crash."""
+    assert run_python("-c", LATER_CLASSES).split() == ["True", "set()"]
 
 
 def test_the_only_requirement_is_numpy():
