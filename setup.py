@@ -186,8 +186,8 @@ def mend(c_files):
             c_file.write_text(mended, encoding="utf-8")
             os.utime(c_file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
     if used != set(MENDS):
-        missing = [change.function for change in MENDS if change not in used]
-        raise RuntimeError(f"setup.py: no file has {missing}, as MENDS expects")
+        unused = [change.function for change in MENDS if change not in used]
+        raise RuntimeError(f"setup.py: no generated file has {unused}, as MENDS expects")
 
 
 class BuildCore(build_ext):
