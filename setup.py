@@ -1,14 +1,19 @@
 """Build the compiled core: each .pyx and template .pyx.in below autograd_cy/_core becomes an extension module.
 
+What is installed is one library that holds them all, LIBRARY, and a list of them: it is found, mapped and linked once, not a
+hundred times. In place and editable, each module is a file, so that one change compiles and links one.
+
 Metadata stands in pyproject.toml. All that is generated goes below build/release, build/debug with AUTOGRAD_CY_DEBUG=1, or
 build/sanitize with AUTOGRAD_CY_SANITIZE=1, so the builds never touch each other's files; only an in-place build puts
 extension modules beside the sources.
 """
 
+import ast
 import itertools
 import os
 import sys
-from collections import namedtuple
+from collections import Counter, namedtuple
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -28,6 +33,10 @@ JOBS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.
 
 # Helpers that Cython would otherwise paste into every module (typed memoryviews: 175 kB each).
 SHARED = "autograd_cy._core._cyutility"
+
+# All modules of an installed core, and what lists them for its finder: modules.py.
+LIBRARY = "autograd_cy._core._library"
+CONTENTS = CORE / "_library_contents.py"
 
 # The only place for directives. Lists are indexed with checks, from either end; a kernel relaxes that for itself.
 DIRECTIVES = {
@@ -53,6 +62,7 @@ if is_on("ONE_THREAD"):
 # Contraction into fused multiply-adds is off, so that results don't depend on the instruction set. Nobody reads errno or
 # the flags of floating point exceptions: without them the compiler vectorizes choices and square roots.
 UNIX_FLAGS = ["-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wno-unused-function"]
+UNIX_FLAGS += ["-fvisibility=hidden"]       # but for PyInit_*: modules in one library see nothing of each other
 UNIX_FLAGS += ["-O1", "-g1", "-UNDEBUG"] if DEBUG else ["-O1", "-g1"] if SANITIZE else ["-O3", "-g0"]
 SANITIZERS = ["-fsanitize=address,undefined"] if SANITIZE else []
 if SANITIZE:  # Python's own flags define signed overflow, which then is not looked for
@@ -189,10 +199,11 @@ class BuildCore(build_ext):
         self.keeps_names = self.inplace or self.editable_mode       # `inplace` is off while setuptools builds
         if self.inplace and (DEBUG or SANITIZE):
             raise OptionError("only a release build is put in place: see make debug-test and make sanitize")
-        if self.editable_mode:
-            # setuptools would compile all of it anew in a temporary folder, every time.
-            folder = BUILD / f"editable.{self.plat_name}-{sys.implementation.cache_tag}"
-            self.build_lib = self.build_temp = str(folder)
+        # The same objects for both. An editable build would have them in a temporary folder, compiled anew every time.
+        platform = self.plat_name + EXTENSION_SUFFIXES[0].rpartition(".")[0]
+        self.build_temp = str(BUILD / f"temp.{platform}")
+        if self.keeps_names:
+            self.build_lib = str(BUILD / f"editable.{platform}")        # not among what is installed
 
     def build_extensions(self):
         import numpy
@@ -214,12 +225,87 @@ class BuildCore(build_ext):
             extension.extra_link_args = link_flags
         self.built = itertools.count(1)
         super().build_extensions()
+        if self.keeps_names:
+            remove_files(CORE, [CONTENTS.name, f"{LIBRARY.rpartition('.')[2]}.*"])      # of a wheel that was unpacked here
+        else:
+            self.link_library()
 
     def build_extension(self, ext):
-        super().build_extension(ext)
+        self.compile_object(ext)
+        if self.keeps_names:
+            self.link([ext], self.get_ext_fullpath(ext.name))
         built, total = next(self.built), len(self.extensions)
         if built % 10 == 0 or built == total:
             print(f"autograd_cy: {built} of {total} modules compiled", flush=True)
+
+    def objects_of(self, extension):
+        return self.compiler.object_filenames(extension.sources, output_dir=self.build_temp)
+
+    def compile_object(self, extension):
+        """Compile a module, if it or what it depends on changed."""
+        files = [Path(name) for name in (*extension.sources, *extension.depends)]
+        objects = [Path(name) for name in self.objects_of(extension)]
+        if self.force or not all(path.exists() and not is_newer(files, path) for path in objects):
+            self.compiler.compile(
+                extension.sources,
+                output_dir=self.build_temp,
+                macros=list(extension.define_macros),
+                include_dirs=extension.include_dirs,
+                extra_postargs=extension.extra_compile_args,
+                debug=self.debug,
+            )
+
+    def link(self, extensions, path):
+        """Link modules into one file, if an object is newer."""
+        self.compiler.link_shared_object(
+            [name for extension in extensions for name in self.objects_of(extension)],
+            path,
+            libraries=self.get_libraries(extensions[0]),
+            extra_postargs=extensions[0].extra_link_args,
+            export_symbols=[name for extension in extensions for name in self.get_export_symbols(extension)],
+            build_temp=self.build_temp,
+            debug=self.debug,
+        )
+
+    def link_library(self):
+        """Link all modules into one library, and write the list of the modules beside the library."""
+        names = sorted(extension.name for extension in self.extensions)
+        last = Counter(name.rpartition(".")[2] for name in names)
+        if twice := [name for name in names if last[name.rpartition(".")[2]] > 1]:
+            raise RuntimeError(f"setup.py: modules of one library need different last names, for their PyInit_*: {twice}")
+        library, contents = map(Path, self.get_outputs())
+        # What was installed before there was a library.
+        remove_files(Path(self.build_lib, CORE), [f"**/*{''.join(library.suffixes)}"], but=library)
+        self.link(self.extensions, str(library))
+        text = '"""The modules in the library beside this file, and the packages without code; written by setup.py."""\n'
+        for title, listed in (("MODULES", names), ("FOLDERS", filter(is_empty, package_names()))):
+            text += f"\n{title} = (\n" + "".join(f'    "{name}",\n' for name in listed) + ")\n"
+        contents.write_text(text, encoding="utf-8")
+        print(f"autograd_cy: linked into one library, {library.name}", flush=True)
+
+    def get_outputs(self):
+        """What is built, for setuptools, too."""
+        if self.keeps_names:
+            return super().get_outputs()
+        return [self.get_ext_fullpath(LIBRARY), str(Path(self.build_lib, CONTENTS))]
+
+
+def package_names():
+    """Those of the packages below that of the core."""
+    return sorted(".".join(path.parent.parts) for path in CORE.glob("*/**/__init__.py"))
+
+
+def is_empty(package):
+    """Whether the __init__.py of a package has nothing but a docstring."""
+    body = ast.parse(Path(*package.split("."), "__init__.py").read_text(encoding="utf-8")).body
+    return all(isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant) for statement in body)
+
+
+def remove_files(folder, patterns, but=None):
+    for pattern in patterns:
+        for path in folder.glob(pattern):
+            if path != but:
+                path.unlink()
 
 
 # Cython's worker processes import this file again where processes are not forked.

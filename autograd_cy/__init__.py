@@ -9,22 +9,10 @@ tensor([2., 4.])
 
 from typing import TYPE_CHECKING
 
-from . import (
-    _C,
-    _core,
-    _names,
-    _tensor,
-    autograd,
-    cuda,
-    memory,
-    nn,
-    overrides,
-    random,
-    return_types,
-    utils,
-)
-from ._alias import install_as_torch
+from . import _core, _names, _tensor, autograd, random
 from ._core.arrays.dtypes import dtype
+from ._core.engine import basic_functions as _basic_functions  # all classes of nodes are there when they are finished, below
+from ._core.engine import function_node as _function_node
 from ._core.graph import node as _node
 from ._core.graph import saved_tensor as _saved_tensor
 from ._core.graph.tensor import Tensor
@@ -51,8 +39,6 @@ from ._missing import getattr_of as _getattr_of
 from ._names import *  # noqa: F403
 from ._once import is_warn_always_enabled, set_warn_always
 from ._size import Size, device
-from ._threads import get_num_threads, set_num_threads
-from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
 from .autograd.grad_mode import (
     enable_grad,
     inference_mode,
@@ -99,10 +85,22 @@ _lifetime.refuse_new(dtype)
 _lifetime.refuse_new(_saved_tensor.SavedTensor)
 
 if TYPE_CHECKING:
-    from . import version
+    from . import _C, cuda, memory, nn, overrides, return_types, utils, version
+    from ._alias import install_as_torch
     from ._tensor_str import set_printoptions
+    from ._threads import get_num_threads, set_num_threads
     from ._typed import *  # noqa: F403
+    from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
 else:  # where any name would be right
     __getattr__, __dir__ = _names_later(
-        __name__, {"version": [], "_tensor_str": ["set_printoptions"], "_typed": _TYPED}, _getattr_of(__name__, "torch")
-    )
+        __name__,
+        {
+            "_C": [], "cuda": [], "memory": [], "nn": [], "overrides": [], "return_types": [], "utils": [], "version": [],
+            "_alias": ["install_as_torch"],
+            "_tensor_str": ["set_printoptions"],
+            "_threads": ["get_num_threads", "set_num_threads"],
+            "_typed": _TYPED,
+            "autograd.anomaly_mode": ["is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled"],
+        },
+        _getattr_of(__name__, "torch"),
+    )  # fmt: skip

@@ -75,8 +75,9 @@ class TorchAlias:
                 raise _missing_module(name) from None
             loader = _SameModule(module)
             return ModuleSpec(name, loader, origin=module.__file__, is_package=hasattr(module, "__path__"))  # type: ignore[arg-type]
-        # `from torch import x` looks for a module autograd_cy.x where there is no attribute x
-        if name.startswith(f"{PACKAGE}.") and PathFinder.find_spec(name, path) is None:
+        # `from torch import x` looks for a module autograd_cy.x where there is no attribute x. The core has its own finder.
+        is_facade = name.startswith(f"{PACKAGE}.") and not name.startswith(f"{PACKAGE}._core.")
+        if is_facade and PathFinder.find_spec(name, path) is None:
             raise _missing_module("torch" + name[len(PACKAGE) :])
         return None
 

@@ -11,7 +11,8 @@ def names_later(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """The `__getattr__` and `__dir__` of a module that takes names from others, by the submodule that has them.
 
-    A submodule without names is itself what is asked for. `otherwise` answers for all other names.
+    A submodule without names is itself what is asked for; else its name can be one of them. `otherwise` answers for all
+    other names.
     """
     home_of = {name: home for home, names in homes.items() for name in names or [home]}
 
@@ -20,7 +21,7 @@ def names_later(
         if home is not None:
             package = module if hasattr(sys.modules[module], "__path__") else module.rpartition(".")[0]
             submodule = importlib.import_module(f"{package}.{home}")
-            value = getattr(submodule, name) if homes[home] else submodule
+            value = submodule if name == home else getattr(submodule, name)
             setattr(sys.modules[module], name, value)
             return value
         if otherwise is not None:

@@ -50,10 +50,13 @@ def nearest_names(name: str, ours: Iterable[str]) -> list[str]:
 @functools.cache
 def torch_names() -> dict[str, list[str]]:
     """The public names of PyTorch for each of its namespaces, and under "modules" the modules that it has."""
-    with open(os.path.join(os.path.dirname(__file__), "_torch_names.txt"), encoding="utf-8") as file:
-        text = file.read()
-    sections = (section.partition("]") for section in text.split("[")[1:])
+    sections = (section.partition("]") for section in _text_of_names().split("[")[1:])
     return {namespace: names.split() for namespace, _, names in sections}
+
+
+def _text_of_names() -> str:
+    with open(os.path.join(os.path.dirname(__file__), "_torch_names.txt"), encoding="utf-8") as file:
+        return file.read()
 
 
 def getattr_of(module: str, namespace: str) -> Callable[[str], NoReturn]:
@@ -97,7 +100,8 @@ def dir_of_tensor(tensor: Tensor) -> Iterable[str]:
 def mark_missing_methods() -> None:
     """Put a descriptor under each public name that torch.Tensor has and Tensor has not."""
     ours = vars(Tensor)
-    for name in torch_names()["torch.Tensor"]:
+    section = _text_of_names().partition("[torch.Tensor]")[2].partition("[")[0]  # without the others, at each import
+    for name in section.split():
         if name not in ours:
             extend(name, MissingMethod(name))
     extend("__dir__", dir_of_tensor)

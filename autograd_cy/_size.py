@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, SupportsIndex
 
-_CPU = re.compile(r"cpu(?::(0|[1-9]\d*))?")
+_CPU = r"cpu(?::(0|[1-9]\d*))?"
 
 
 class Size(tuple[int, ...]):
@@ -106,7 +106,9 @@ class device:
 
 def _cpu_index(text: str, index: int | None) -> int | None:
     """The index in ``cpu`` or ``cpu:0``, or the one given beside it; RuntimeError for any other device."""
-    found = _CPU.fullmatch(text)
+    if text == "cpu" and index is None:
+        return None
+    found = re.fullmatch(_CPU, text)
     if found is None:
         if text.partition(":")[0] == "cpu":
             raise RuntimeError(f"Invalid device string: {text!r}")

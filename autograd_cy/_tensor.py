@@ -10,7 +10,7 @@ from ._arguments import number, sizes
 from ._constructor import construct
 from ._core.arrays.conversions import fitting_array
 from ._core.arrays.dtypes import all_dtypes, convert
-from ._core.graph import hooks
+from ._core.graph import hooks, node
 from ._core.graph.tensor import Tensor, array_of, data_of, extend, from_array, numpy
 from ._core.ops.operations import OPS
 from ._core.ops.overrides import extend_overridable
@@ -20,8 +20,6 @@ from ._missing import mark_missing_methods
 from ._once import warn_once
 from ._size import Size
 from ._size import device as Device
-from .autograd.variable import _VOLATILE
-from .utils.hooks import warn_if_has_hooks
 
 
 def method(function):
@@ -155,6 +153,8 @@ def _get_volatile(self):
 
 
 def _set_volatile(self, value):
+    from .autograd.variable import _VOLATILE  # few need it
+
     warnings.warn(_VOLATILE, UserWarning, stacklevel=2)
 
 
@@ -462,6 +462,8 @@ def _rebuild(array, requires_grad, grad, attributes=None, kind=Tensor):
 
 @method
 def __reduce_ex__(self, protocol):
+    from .utils.hooks import warn_if_has_hooks  # for those who pickle
+
     warn_if_has_hooks(self)
     grad = self.grad if self.is_leaf else None
     if grad is not None and grad.requires_grad:
@@ -551,6 +553,16 @@ def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=F
 for _op in OPS.values():
     for _method in _op.methods:
         extend(_method, _op.function)
+
+
+def _metadata(shape, dtype):
+    """What an entry of a node's `_input_metadata` is."""
+    from .autograd._node import InputMetadata  # few ask
+
+    return InputMetadata(shape, dtype)
+
+
+node.set_metadata_function(_metadata)
 extend("Size", Size)
 extend("construct", construct)
 extend("warn_grad_of_non_leaf", warn_grad_of_non_leaf)

@@ -1,11 +1,57 @@
-"""Which compiled modules there are."""
+"""Which compiled modules there are, and where: installed, all in one library; in a tree that is worked on, a file for each.
+
+The finder of the library stands first among all: no folder is searched, and a file of an earlier version is never taken.
+"""
 
 import os
-from importlib.machinery import EXTENSION_SUFFIXES
+import sys
+from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, ModuleSpec
+
+try:
+    from autograd_cy._core._library_contents import FOLDERS, MODULES
+except ModuleNotFoundError:
+    FOLDERS, MODULES = (), ()
+
+
+class LibraryFinder:
+    """Finds the modules that one library holds, each by its own PyInit function, and folders: packages without code.
+
+    The __init__.py of a folder is not read, which would take as long as ten modules of the library.
+    """
+
+    def __init__(self, path, modules, folders=()):
+        self.path, self.modules = path, frozenset(modules)
+        # the library stands in autograd_cy/_core
+        self.folders = {name: os.path.join(os.path.dirname(path), *name.split(".")[2:]) for name in folders}
+
+    def find_spec(self, name, path=None, target=None):
+        if name in self.modules:
+            spec = ModuleSpec(name, ExtensionFileLoader(name, self.path), origin=self.path)
+            spec.has_location = True
+            return spec
+        if name in self.folders:
+            spec = ModuleSpec(name, None, is_package=True)
+            spec.submodule_search_locations = [self.folders[name]]
+            return spec
+        return None
+
+
+def find_in_library(folder):
+    """Have the modules of the library in `folder` found there, if they are installed that way."""
+    if not MODULES:
+        return
+    paths = [os.path.join(folder, "_library" + suffix) for suffix in EXTENSION_SUFFIXES]
+    path = next(filter(os.path.exists, paths), None)
+    if path is None:
+        version = ".".join(map(str, sys.version_info[:2]))
+        raise ImportError(f"autograd_cy is not compiled for this Python, {version}: there is no {paths[0]}. Install it anew.")
+    sys.meta_path.insert(0, LibraryFinder(path, MODULES, FOLDERS))
 
 
 def compiled_below(package, path):
     """The names of the compiled modules in the folders right below a package, whose folder is `path`; sorted."""
+    if MODULES:
+        return sorted(name for name in MODULES if name.startswith(f"{package}.") and name.count(".") == package.count(".") + 2)
     found = set()
     for folder in os.scandir(path):
         if folder.is_dir():

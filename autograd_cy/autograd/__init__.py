@@ -5,9 +5,7 @@ from typing import TYPE_CHECKING
 from .._core.graph.saved_tensor import SavedTensor
 from .._later import names_later as _names_later
 from .._missing import getattr_of as _getattr_of
-from . import anomaly_mode, forward_ad, function, grad_mode, graph, variable
-from .anomaly_mode import detect_anomaly, detect_nan, set_detect_anomaly
-from .function import Function
+from . import grad_mode
 from .grad_mode import (
     _force_original_view_tracking,
     _unsafe_preserve_version_counter,
@@ -24,10 +22,13 @@ from .grad_mode import (
 )  # fmt: skip
 from .gradcheck import gradcheck, gradgradcheck
 from .gradients import backward, grad
-from .variable import Variable
 
 if TYPE_CHECKING:
+    from . import anomaly_mode, forward_ad, function, graph, variable
+    from .anomaly_mode import detect_anomaly, detect_nan, set_detect_anomaly
+    from .function import Function
     from .gradcheck import GradcheckError
+    from .variable import Variable
 
 __all__ = [
     "Function", "GradcheckError", "SavedTensor", "Variable", "_force_original_view_tracking",
@@ -40,5 +41,14 @@ __all__ = [
 
 if not TYPE_CHECKING:  # else any name would be right
     __getattr__, __dir__ = _names_later(
-        __name__, {"_gradcheck_report": ["GradcheckError"]}, _getattr_of(__name__, "torch.autograd")
+        __name__,
+        {
+            "_gradcheck_report": ["GradcheckError"],
+            "anomaly_mode": ["anomaly_mode", "detect_anomaly", "detect_nan", "set_detect_anomaly"],
+            "forward_ad": [],
+            "function": ["Function", "function"],
+            "graph": [],
+            "variable": ["Variable", "variable"],
+        },
+        _getattr_of(__name__, "torch.autograd"),
     )

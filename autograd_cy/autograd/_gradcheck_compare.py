@@ -20,6 +20,15 @@ from ._gradcheck_report import GradcheckError, Site, agree, fast_mismatch, slow_
 Numerical = list[list[Array]]  # [part of the input][target]
 
 
+class Modes(NamedTuple):
+    """What gradcheck is to look at."""
+
+    backward: bool
+    forward: bool
+    undefined: bool
+    batched: bool
+
+
 class Tolerances(NamedTuple):
     """gradcheck's arguments of the same names."""
 

@@ -18,9 +18,6 @@ class InputMetadata:
         self.shape, self.dtype = list(shape), dtype
 
 
-node.set_metadata_class(InputMetadata)
-
-
 class Node(abc.ABC):
     """One recorded operation, as ``tensor.grad_fn`` leads to it: the abstract base of all nodes.
 

@@ -7,7 +7,7 @@ imported by the first check: most programs make none.
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,19 +18,13 @@ from .._later import names_later as _names_later
 from . import gradients as _gradients
 
 if TYPE_CHECKING:
+    from ._gradcheck_compare import Modes as _Modes
     from ._gradcheck_compare import Tolerances as _Tolerances
     from ._gradcheck_jacobian import Probe as _Probe
     from ._gradcheck_legacy import get_analytical_jacobian, get_numerical_jacobian
     from ._gradcheck_report import GradcheckError
 
 __all__ = ["GradcheckError", "get_analytical_jacobian", "get_numerical_jacobian", "gradcheck", "gradgradcheck"]
-
-
-class _Modes(NamedTuple):
-    backward: bool
-    forward: bool
-    undefined: bool
-    batched: bool
 
 
 def gradcheck(
@@ -76,7 +70,7 @@ def gradcheck(
     >>> torch.autograd.gradcheck(lambda x: (x * x).sum(), (x,))
     True
     """
-    from ._gradcheck_compare import Tolerances
+    from ._gradcheck_compare import Modes, Tolerances
     from ._gradcheck_jacobian import Probe, as_tuple
     from ._gradcheck_report import GradcheckError
 
@@ -88,7 +82,7 @@ def gradcheck(
     inputs = as_tuple(inputs)
     _check_inputs(inputs)
     tolerances = Tolerances(eps, atol, rtol, nondet_tol, check_grad_dtypes)
-    modes = _Modes(check_backward_ad, check_forward_ad, check_undefined_grad, check_batched_grad)
+    modes = Modes(check_backward_ad, check_forward_ad, check_undefined_grad, check_batched_grad)
     try:
         _check(Probe(func, inputs, fast_mode), tolerances, modes)
     except GradcheckError:
@@ -156,7 +150,7 @@ def gradgradcheck(
     )
 
 
-def _check(probe: "_Probe", tolerances: "_Tolerances", modes: _Modes) -> None:
+def _check(probe: "_Probe", tolerances: "_Tolerances", modes: "_Modes") -> None:
     """All that gradcheck checks at a point; GradcheckError at the first fault."""
     from ._gradcheck_compare import check_constant, compare_modes
     from ._gradcheck_seeds import (

@@ -10,6 +10,7 @@ from types import ModuleType
 import pytest
 
 import autograd_cy
+from autograd_cy._core.modules import MODULES
 
 PARSER = doctest.DocTestParser()
 
@@ -17,9 +18,10 @@ PARSER = doctest.DocTestParser()
 def modules() -> Iterator[ModuleType]:
     """All modules of the package, compiled ones too."""
     yield autograd_cy
-    for found in pkgutil.walk_packages(autograd_cy.__path__, "autograd_cy."):
-        if not found.name.endswith("._cyutility"):  # Cython's own
-            yield importlib.import_module(found.name)
+    names = {found.name for found in pkgutil.walk_packages(autograd_cy.__path__, "autograd_cy.")}
+    for name in sorted(names.union(MODULES)):  # the walk sees files, not what a library holds
+        if not name.endswith(("._cyutility", "._library")):  # Cython's own, and what is no module
+            yield importlib.import_module(name)
 
 
 def documented(module: ModuleType) -> Iterator[tuple[str, object]]:

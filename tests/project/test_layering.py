@@ -12,8 +12,11 @@ from common import ROOT
 SUFFIXES = (".py", ".pyx", ".pxd", ".pyx.in")
 
 # The folders of the core, lowest first: a module imports from its own folder and those below. Two that stand on one line
-# know nothing of each other.
-FOLDERS = [["modules"], ["runtime"], ["arrays"], ["kernels", "graph"], ["writes"], ["engine", "ops"]]
+# know nothing of each other. `_library_contents` is written by an installation, `__init__` is the core itself.
+FOLDERS = [
+    ["_library_contents"], ["modules"], ["__init__"],
+    ["runtime"], ["arrays"], ["kernels", "graph"], ["writes"], ["engine", "ops"],
+]  # fmt: skip
 
 # The families of operations, in the same way; what stands in `ops` itself is below all of them, `operations` above.
 FAMILIES = [["pointwise", "shapes"], ["reductions"], ["indexing", "products", "nn"], ["operations"]]
@@ -136,7 +139,7 @@ def import_graph(root: Path) -> dict[str, set[str]]:
 def rank(module: str) -> tuple[int, str, int, str]:
     """The place of a module: that of its folder, for an operation that of its family, for the facade its own."""
     if module == "_core":
-        return -1, "", -1, ""
+        module = "_core.__init__"
     if not module.startswith("_core."):
         return len(FOLDERS), "", FACADE_RANK[module], ""
     folder, _, rest = module.removeprefix("_core.").partition(".")

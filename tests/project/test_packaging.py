@@ -1,13 +1,20 @@
 """What is installed: one version, the files that a package must carry, no dependency but NumPy."""
 
+import ast
 import importlib.metadata
 import importlib.resources
+import importlib.util
 import os
 import re
 import subprocess
 import sys
 
+import pytest
+from common import ROOT
+
 import autograd_cy
+from autograd_cy._core import modules
+from autograd_cy._core.modules import FOLDERS, MODULES, LibraryFinder, compiled_below, find_in_library
 from autograd_cy._core.runtime import state
 
 # Names that compiled Cython modules put into sys.modules.
@@ -19,6 +26,22 @@ import numpy
 before = set(sys.modules)
 import autograd_cy
 print(*sorted({name.partition(".")[0] for name in set(sys.modules) - before}))
+"""
+
+LATER_CLASSES = """
+import importlib, pkgutil
+import autograd_cy
+from autograd_cy._core.graph.node import Node
+
+def compiled(cls=Node):
+    found = set() if cls.__flags__ & 1 << 9 else {cls}
+    return found.union(*map(compiled, cls.__subclasses__()))
+
+before = compiled()
+for found in pkgutil.walk_packages(autograd_cy.__path__, "autograd_cy."):
+    if not found.name.endswith(("__main__", "._library")):
+        importlib.import_module(found.name)
+print(len(before) > 50, compiled() - before)
 """
 
 
@@ -45,6 +68,11 @@ def test_import_brings_in_numpy_and_the_standard_library_only():
     assert sorted(name for name in foreign if not CYTHON.match(name)) == []
 
 
+def test_all_compiled_classes_of_nodes_are_there_when_they_are_finished():
+    """FunctionNode, imported when somebody asked for Function, could be made by `__new__`: a crash."""
+    assert run_python("-c", LATER_CLASSES).split() == ["True", "set()"]
+
+
 def test_the_only_requirement_is_numpy():
     required = importlib.metadata.requires("autograd_cy") or []
     assert [line for line in required if "extra ==" not in line] == ["numpy>=2"]
@@ -54,3 +82,77 @@ def test_types_and_declarations_are_installed():
     files = importlib.resources.files(autograd_cy)
     for name in ("py.typed", "_names.pyi", "_core/graph/tensor.pyi", "_core/graph/tensor.pxd", "_torch_names.txt"):
         assert files.joinpath(name).is_file(), name
+
+
+# the library of an installed core
+
+
+def sources() -> set[str]:
+    """The names of all compiled modules, by their sources."""
+    core = ROOT / "autograd_cy" / "_core"
+    paths = [path.relative_to(ROOT) for suffix in (".pyx", ".pyx.in") for path in core.rglob(f"*{suffix}")]
+    return {".".join([*path.parent.parts, path.name.partition(".")[0]]) for path in paths}
+
+
+def test_the_finder_finds_the_modules_of_its_list_and_no_other():
+    listed = ["autograd_cy._core.graph.node", "autograd_cy._core.graph.tensor"]
+    finder = LibraryFinder(os.path.join("core", "library.so"), listed, ["autograd_cy._core.ops.nn"])
+    for name in listed:
+        spec = finder.find_spec(name)
+        assert (spec.name, spec.origin, spec.loader.name, spec.loader.path) == (name, finder.path, name, finder.path)
+        assert spec.has_location and not spec.submodule_search_locations
+    spec = finder.find_spec("autograd_cy._core.ops.nn")
+    assert spec.loader is None and spec.submodule_search_locations == [os.path.join("core", "ops", "nn")]
+    others = ["autograd_cy._core.graph", "autograd_cy._core.graph.tensor.x", "autograd_cy._core.graph.saved", "node", "numpy"]
+    assert [name for name in others if finder.find_spec(name) is not None] == []
+
+
+@pytest.mark.skipif(not MODULES, reason="in place, each module is a file")
+def test_the_folders_that_are_not_read_have_no_code():
+    for name in FOLDERS:
+        text = ROOT.joinpath(*name.split("."), "__init__.py").read_text(encoding="utf-8")
+        assert [type(node) for node in ast.parse(text).body] == [ast.Expr], name
+        (place,) = importlib.import_module(name).__path__
+        assert os.path.isfile(os.path.join(place, "__init__.py"))
+    assert "autograd_cy._core.graph" not in FOLDERS  # the circle of tensor and node begins there
+
+
+@pytest.mark.skipif(not MODULES, reason="in place, each module is a file")
+def test_all_that_is_compiled_is_in_the_library():
+    assert set(MODULES) == sources() | {"autograd_cy._core._cyutility"}
+    (library,) = {importlib.import_module(name).__file__ for name in MODULES}
+    assert library is not None and os.path.basename(library).startswith("_library.")
+    folder = importlib.resources.files(autograd_cy)
+    assert [str(path) for path in folder.rglob("*" + library.rpartition(".")[2])] == [library]
+
+
+@pytest.mark.skipif(bool(MODULES), reason="what is installed is one library")
+def test_in_place_each_module_is_a_file_and_no_library_stands_before_it():
+    assert not any(isinstance(finder, LibraryFinder) for finder in sys.meta_path)
+    assert len({importlib.import_module(name).__file__ for name in sources()}) == len(sources())
+
+
+def test_a_module_that_is_missing_is_an_import_error_that_names_it():
+    with pytest.raises(ModuleNotFoundError, match=r"No module named .autograd_cy\._core\.graph\.nothing."):
+        importlib.import_module("autograd_cy._core.graph.nothing")
+    name = "autograd_cy._core.graph.nothing"
+    spec = LibraryFinder(state.__file__, [name]).find_spec(name)
+    with pytest.raises(ImportError, match=r"does not define module export function .PyInit_nothing"):
+        importlib.util.module_from_spec(spec)
+
+
+def test_a_library_for_another_python_is_an_import_error_that_says_so(tmp_path, monkeypatch):
+    before = list(sys.meta_path)
+    monkeypatch.setattr(modules, "MODULES", ("autograd_cy._core.graph.tensor",))
+    tmp_path.joinpath("_library.cpython-30-nowhere.so").touch()
+    with pytest.raises(ImportError, match=r"not compiled for this Python, 3\.\d+: there is no .*_library.*Install it anew"):
+        find_in_library(tmp_path)
+    assert sys.meta_path == before
+
+
+def test_the_families_are_found_in_files_and_in_a_library(monkeypatch):
+    ops = importlib.import_module("autograd_cy._core.ops")
+    found = compiled_below(ops.__name__, ops.__path__[0])
+    assert found == sorted(name for name in sources() if name.startswith(f"{ops.__name__}.") and name.count(".") == 4)
+    monkeypatch.setattr(modules, "MODULES", (*sources(), "autograd_cy._core._cyutility"))
+    assert compiled_below(ops.__name__, "nowhere") == found

@@ -1,8 +1,10 @@
 """docs/operations.md: a table of all operations, a section for each family."""
 
+import ast
 import doctest
 import re
 import sys
+from pathlib import Path
 
 import numpy as np
 
@@ -34,7 +36,8 @@ def reference():
 def family(function):
     """What the family of an operation is called: how the docstring of its folder begins."""
     folder = sys.modules[function.__module__.rpartition(".")[0]]
-    return folder.__doc__.partition(":")[0]
+    text = Path(folder.__path__[0], "__init__.py").read_text(encoding="utf-8")  # which is not imported where it is installed
+    return (ast.get_docstring(ast.parse(text)) or "").partition(":")[0]
 
 
 def row(key):

@@ -316,7 +316,7 @@ cdef int note_output(Node node, Tensor y) except -1:
     return 0
 
 
-cdef object metadata_class = None       # of shape and dtype; the facade hands it down
+cdef object make_metadata = None        # of shape and dtype; the facade hands it down
 
 
 def run_hooks(hooks, int output, tuple gradients):
@@ -329,13 +329,13 @@ def run_hooks(hooks, int output, tuple gradients):
     return gradients[:output] + (g,) + gradients[output + 1:]
 
 
-def set_metadata_class(cls):
-    global metadata_class
-    metadata_class = cls
+def set_metadata_function(function):
+    global make_metadata
+    make_metadata = function
 
 
 cdef object metadata_like(object shape, object dtype):
-    return metadata_class(shape, dtype)
+    return make_metadata(shape, dtype)
 
 
 cdef object metadata_of_output(Node node, int i):

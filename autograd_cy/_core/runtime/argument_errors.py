@@ -3,8 +3,8 @@
 import inspect
 import re
 
-_COUNT = re.compile(r"(\w+)\(\) (?:takes|needs) .*argument")
-_KEYWORD = re.compile(r"(\w+)\(\) got an unexpected keyword argument '(\w+)'")
+_COUNT = r"(\w+)\(\) (?:takes|needs) .*argument"
+_KEYWORD = r"(\w+)\(\) got an unexpected keyword argument '(\w+)'"
 
 
 def wrong_self(given, kind):
@@ -17,7 +17,7 @@ def explained(function, given, names, message):
 
     `given` is the number of positional arguments, `names` are the keywords.
     """
-    count, keyword = _COUNT.match(message), _KEYWORD.match(message)
+    count, keyword = re.match(_COUNT, message), re.match(_KEYWORD, message)
     found = count or keyword
     if not found or found[1] != function.__name__:
         return None
