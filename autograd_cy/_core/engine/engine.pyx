@@ -122,34 +122,37 @@ cdef int run_node(GraphTask task, Node node) except -1:
 cdef inline int next_wanted(GraphTask task, Node node, int i) except -2:
     """The first edge of a node, from the i-th on, that leads to a node whose gradient is needed; -1: there is none."""
     cdef Node target
-    for i in range(i, node.n_edges):
+    while i < node.n_edges:
         target = target_of(node, i)
         if target is not None and leads_on(task, target):
             return i
+        i += 1
     return -1
 
 
 cdef int propagate(GraphTask task, Node node, PyObject *incoming) except -1:
     """Compute the gradients of a node's inputs one by one and hand each on. Takes over a reference to the incoming one."""
     cdef int i = next_wanted(task, node, 0), following
+    cdef Node target
     cdef object result, g = <object> incoming
     Py_DECREF(g)
     while i >= 0:
         following = next_wanted(task, node, i + 1)
-        result = None if g is None else gradient_for(task, node, i, g, following < 0)
+        target = target_of(node, i)
+        result = None if g is None else gradient_for(task, node, i, g, following < 0, target)
         if task.detects_nan and result is not None:
             check_gradient(node, result, i)
         if following < 0:
             keep_spare(<PyObject *> g)
             g = None            # from here on the result is held once, also if it is `g` itself
-        deliver(task, target_of(node, i), node.next_number(i), result)
+        deliver(task, target, node.next_number(i), result)
         keep_spare(<PyObject *> result)
         result = None
         i = following
     return 0
 
 
-cdef object gradient_for(GraphTask task, Node node, int i, object g, bint last):
+cdef object gradient_for(GraphTask task, Node node, int i, object g, bint last, Node target):
     """The gradient for input `i`; None if there is none, or if it was added already to what waits for it at the target.
 
     The caller holds `g` once. What can fail for a node has not failed by the time that its last gradient is computed: only
@@ -157,13 +160,11 @@ cdef object gradient_for(GraphTask task, Node node, int i, object g, bint last):
     """
     cdef Request request
     cdef Scratch *scratch
-    cdef Node target
     if task.recorded:
         return node.vjp(g, i)
     # who tells where a NaN comes from reads what was saved, and looks at each gradient alone
     request = Request(last and is_ours(<PyObject *> g), not (task.keep_graph or task.detects_nan), NULL, False, False)
     if not task.detects_nan:
-        target = target_of(node, i)
         scratch = notes_of(task, target)
         if scratch.buffer != NULL:
             return vjp_into_buffer(scratch, node, i, g, &request)
