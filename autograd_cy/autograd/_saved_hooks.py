@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from .._core.graph.saved_hooks import HookPair, disable_hooks, pop_hooks, push_hooks
+from .._core.graph.saved_hooks import HookPair, disable_hooks, leave_hooks, push_hooks
 
 __all__ = ["disable_saved_tensors_hooks", "save_on_cpu", "saved_tensors_hooks"]
 
@@ -52,8 +52,7 @@ class saved_tensors_hooks:
                 )
         push_hooks(HookPair(self.pack_hook, self.unpack_hook, self._with_node, self._compose))
 
-    def __exit__(self, *exception: object) -> None:
-        pop_hooks()
+    __exit__ = leave_hooks
 
 
 class save_on_cpu(saved_tensors_hooks):

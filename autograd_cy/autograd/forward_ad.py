@@ -2,6 +2,7 @@
 
 from collections import namedtuple
 
+from .._core.engine import double_vjp as _double_vjp  # noqa: F401  (the core calls it through a pointer)
 from .._core.graph import record as _record
 from .._core.graph.tensor import Tensor
 from .._core.runtime.modes import is_forward_enabled as _is_fwd_grad_enabled
@@ -9,8 +10,6 @@ from .._core.runtime.modes import mode_bit as _mode_bit
 from .grad_mode import _Switch
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
-
-_current_level = -1  # the number of the open level
 
 UnpackedDualTensor = namedtuple("UnpackedDualTensor", "primal tangent")
 UnpackedDualTensor.__doc__ = """The primal and the tangent (or None) of a dual tensor.
@@ -28,9 +27,7 @@ def enter_dual_level():
     >>> level = forward_ad.enter_dual_level()
     >>> forward_ad.exit_dual_level(level=level)
     """
-    global _current_level
     _record.open_dual_level()
-    _current_level = 0
     return 0
 
 
@@ -44,9 +41,13 @@ def exit_dual_level(*, level=None):
     """
     if level not in (None, 0) and _record.is_dual_level_open():
         raise RuntimeError(f"Trying to exit a forward AD level that was not the last one that was created: {level}")
-    global _current_level
     _record.close_dual_level()
-    _current_level = -1
+
+
+def __getattr__(name):
+    if name == "_current_level":  # the number of the open level; PyTorch's code asks for it
+        return 0 if _record.is_dual_level_open() else -1
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class dual_level:
@@ -60,11 +61,8 @@ class dual_level:
     tensor(6.)
     """
 
-    def __enter__(self):
-        return enter_dual_level()
-
-    def __exit__(self, *exception):
-        exit_dual_level()
+    __enter__ = _record.enter_level
+    __exit__ = _record.leave_level
 
 
 def _check_level(function, level):

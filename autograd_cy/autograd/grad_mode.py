@@ -17,6 +17,9 @@ from .._core.runtime.modes import (
     is_inference_mode_enabled,
 )
 from .._core.runtime.modes import (
+    leave_mode as _leave_mode,
+)
+from .._core.runtime.modes import (
     mode_bit as _mode_bit,
 )
 from .._core.runtime.modes import (
@@ -57,9 +60,7 @@ class _FixedMode(_ModeDecorator):
     def __init__(self, function: Callable[..., Any] | None = None) -> None:
         pass
 
-    def __exit__(self, *exception: object) -> None:
-        _restore_modes(self._previous)
-        self._previous = None
+    __exit__ = _leave_mode
 
 
 class no_grad(_FixedMode):
@@ -127,9 +128,7 @@ class inference_mode(_ModeDecorator):
         bits = _INFERENCE | _NO_GRAD
         self._previous = _swap_modes(bits, 0) if self.mode else _swap_modes(0, bits)
 
-    def __exit__(self, *exception: object) -> None:
-        _restore_modes(self._previous)
-        self._previous = None
+    __exit__ = _leave_mode
 
 
 class _Switch(_ModeDecorator):
@@ -167,9 +166,7 @@ class _Switch(_ModeDecorator):
             self._previous = self._swap()
         self._entered = False  # when it is entered again, it sets its mode again
 
-    def __exit__(self, *exception: object) -> None:
-        _restore_modes(self._previous)
-        self._previous = None
+    __exit__ = _leave_mode
 
 
 class set_grad_enabled(_Switch):

@@ -38,6 +38,11 @@ def pop_hooks():
     pop_level(innermost)
 
 
+def leave_hooks(_manager, error_type, error, traceback):
+    """`__exit__` of saved_tensors_hooks: see leave_mode."""
+    pop_hooks()
+
+
 def top_hooks():
     """The pair of functions that was pushed last, or None."""
     cdef Level level = top_level(innermost)

@@ -203,6 +203,13 @@ def restore_modes(previous):
     synchronize(thread_state())
 
 
+def leave_mode(manager, error_type, error, traceback):
+    """`__exit__` of a mode. Compiled: no frame of Python's is needed, for which there may be no memory."""
+    put_back(thread_state(), manager._previous)
+    synchronize(thread_state())
+    manager._previous = None
+
+
 cdef void put_back(ThreadState *state, object previous) noexcept:
     """Make `previous` the variable's value again: case 6 of NOTE [Modes in contexts]."""
     try:
