@@ -41,6 +41,7 @@ CONTENTS = CORE / "_library_contents.py"
 # The only place for directives. Lists are indexed with checks, from either end; a kernel relaxes that for itself.
 DIRECTIVES = {
     "language_level": 3,
+    "annotation_typing": False,  # annotations are for the type stubs
     "auto_pickle": False,       # a graph has no meaning elsewhere, and what Cython writes looks at no type before it reads
     "binding": True,
     "cdivision": True,

@@ -19,10 +19,10 @@ __all__ = [
     "index_select", "int", "int8", "int16", "int32", "int64", "isfinite", "isinf", "isnan", "le", "log",
     "log_softmax", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "long", "lt",
     "masked_fill", "matmul", "max", "maximum", "mean", "min", "minimum", "mm", "mul", "multiply", "mv", "ne", "neg",
-    "negative", "norm", "permute", "pow", "prod", "real", "reciprocal", "relu", "remainder", "reshape", "rsqrt",
-    "scatter", "scatter_add", "sgn", "short", "sigmoid", "sin", "softmax", "split", "sqrt", "square", "squeeze",
-    "stack", "std", "sub", "subtract", "sum", "t", "tanh", "transpose", "true_divide", "uint8", "unbind",
-    "unsqueeze", "var", "view", "view_as_complex", "view_as_real", "where",
+    "negative", "norm", "permute", "pow", "prod", "real", "reciprocal", "relu", "remainder", "reshape", "roll",
+    "rsqrt", "scatter", "scatter_add", "sgn", "short", "sigmoid", "sin", "softmax", "split", "sqrt", "square",
+    "squeeze", "stack", "std", "sub", "subtract", "sum", "t", "tanh", "topk", "transpose", "true_divide", "uint8",
+    "unbind", "unsqueeze", "var", "view", "view_as_complex", "view_as_real", "where",
 ]
 
 def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -278,6 +278,8 @@ def reshape(input: Tensor, shape: Sequence[_int], /, *, out: Tensor | None = Non
     """the elements in another shape; a view where the strides allow it, else a copy."""
 @overload
 def reshape(input: Tensor, *shape: _int, out: Tensor | None = None) -> Tensor: ...
+def roll(input: Tensor, shifts: _Dims, dims: _Dims = ..., *, out: Tensor | None = None) -> Tensor:
+    """a copy, the elements moved on by `shifts` along `dims`, the last to the front."""
 def rsqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """1 / sqrt(input)."""
 def scatter(
@@ -332,6 +334,10 @@ def t(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the transposed matrix, a view; a tensor of fewer than two dimensions as it is."""
 def tanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The hyperbolic tangent."""
+def topk(
+    input: Tensor, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True
+) -> return_types.topk:
+    """the k largest elements along `dim`, in order."""
 def transpose(input: Tensor, dim0: _int, dim1: _int, *, out: Tensor | None = None) -> Tensor:
     """a view with two dimensions exchanged."""
 def true_divide(

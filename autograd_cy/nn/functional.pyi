@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from autograd_cy._core.graph.tensor import Tensor, _DType
 
 __all__ = [
-    "cross_entropy", "gelu", "layer_norm", "linear", "log_softmax", "mse_loss", "nll_loss", "relu", "sigmoid",
-    "silu", "softmax", "tanh",
+    "cross_entropy", "gelu", "l1_loss", "layer_norm", "leaky_relu", "linear", "log_softmax", "mse_loss", "nll_loss",
+    "relu", "sigmoid", "silu", "softmax", "tanh",
 ]
 
 def cross_entropy(
@@ -17,11 +17,18 @@ def cross_entropy(
     """The negative log likelihood of the target under softmax(input)."""
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """input times the normal distribution function of input."""
+def l1_loss(
+    input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+    reduction: str = "mean", weight: Tensor | None = None
+) -> Tensor:
+    """the mean of abs(input - target)."""
 def layer_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None,
     bias: Tensor | None = None, eps: float = 1e-05
 ) -> Tensor:
     """mean 0 and variance 1."""
+def leaky_relu(input: Tensor, negative_slope: float = 0.01) -> Tensor:
+    """input where it is positive, else negative_slope * input."""
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """input @ weight.T + bias, for weight (out, in) and input (..., in)."""
 def log_softmax(

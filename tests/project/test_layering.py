@@ -19,13 +19,14 @@ FOLDERS = [
 ]  # fmt: skip
 
 # The families of operations, in the same way; what stands in `ops` itself is below all of them, `operations` above.
-FAMILIES = [["pointwise", "shapes"], ["reductions"], ["indexing", "products", "nn"], ["operations"]]
+FAMILIES = [["pointwise", "shapes"], ["reductions"], ["indexing", "products", "nn", "spectral"], ["operations"]]
 
 # Function pointers that a folder calls and one above it fills in: an arrow upwards that no import shows.
 POINTERS = {
     "graph.node.accumulate": "engine.input_buffer",
     "graph.record.renew_tangent": "writes.views",
     "graph.saved.enter_through_base": "writes.copy_slices",
+    "graph.saved.tangents_by_vjp": "engine.double_vjp",
     "graph.saved.tell_history": "engine.engine",
     "graph.tensor.invert": "ops.pointwise.pointwise",
     "graph.tensor.negative": "ops.pointwise.pointwise",
@@ -68,7 +69,7 @@ FACADE = [
     autograd
     _C._autograd _C._functions
     _C
-    _tensor nn.functional
+    _tensor nn.functional fft
     nn
     autograd_cy
     __main__

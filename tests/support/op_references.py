@@ -256,6 +256,13 @@ def reduce_loss(losses, reduction, weights=None):
     return np.sum(losses) / (count if reduction == "mean" else 1)
 
 
+def topk(x, k, dim=-1, largest=True):
+    if x.ndim == 0:
+        return x, np.zeros((), np.int64)
+    places = np.argsort(-x.astype(np.float64) if largest else x, dim, kind="stable").take(range(k), dim)
+    return np.take_along_axis(x, places, dim), places
+
+
 def mse_loss(x, y, reduction="mean"):
     return reduce_loss((x - y) ** 2, reduction)
 

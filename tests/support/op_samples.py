@@ -11,6 +11,16 @@ from op_case import S
 # Elementwise
 
 
+def calls(*cases):
+    """The samples of a row that needs no more than shapes: each case is the arguments, a list among them a tensor's shape."""
+
+    def generate(make):
+        for case in cases:
+            yield S(*[make(*a) if isinstance(a, list) else a for a in case])
+
+    return generate
+
+
 def unary(make):
     yield S(make(2, 3))
     yield S(make())

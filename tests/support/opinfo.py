@@ -12,6 +12,7 @@ import op_samples as samples
 import op_samples_structural as structural
 from op_case import ALL, BOOL, COMPLEX, FLOATS, HALF, INTS, NONZERO, POSITIVE, OpInfo
 from op_promotion import promote
+from op_samples import calls
 
 NO_BOOL = INTS + HALF
 REALS = tuple(d for d in ALL if d not in COMPLEX)
@@ -91,6 +92,8 @@ ELEMENTWISE = [
     _unary("erf", ref.erf, dtypes=FLOATS),
     _unary("relu", ref.relu, domain=NONZERO, dtypes=FLOATS, forward=NO_BOOL, result="first"),
     _unary("nn.functional.silu", ref.silu, dtypes=FLOATS, forward=HALF + COMPLEX),
+    OpInfo("nn.functional.leaky_relu", lambda x, slope=0.01: np.where(x > 0, x, x * slope), domain=NONZERO,
+            samples=calls(([2, 3],), ([4], 0.2), ([], -1.5)), result="first", **REAL_FLOATS),
     OpInfo("nn.functional.gelu", ref.gelu, samples.gelu, **REAL_FLOATS, extremes=samples.finite_extremes),
     OpInfo("clamp", ref.clamp, samples.clamp, dtypes=FLOATS, forward=NO_BOOL),
     OpInfo("where", np.where, samples.where, method=False),
@@ -165,6 +168,10 @@ SHAPES = [
     _shape("split", ref.split, structural.splits),
     _shape("unbind", ref.unbind, structural.unbinds),
     _shape("flip", np.flip, structural.flips),
+    OpInfo("topk", ref.topk, calls(([5], 2), ([4, 2], 3, 0, False), ([2, 3], 0), ([], 1), ([2, 3, 2], 3, 1)),
+           dtypes=FLOATS, forward=INTS + HALF, result=("first", "int64")),
+    _shape("roll", lambda x, shifts, dims=None: np.roll(x, shifts, dims),
+           calls(([5], 2), ([2, 3], -1), ([2, 3], (1, -4), (0, 1)), ([2, 3], 1, -1), ([], 1), ([0, 2], 1, 0))),
     _shape("diagonal", ref.diagonal, structural.diagonals),
     _shape("view_as_real", ref.view_as_real, structural.nonempty, dtypes=COMPLEX, forward=(), result="real", method=False),
     _shape("view_as_complex", ref.view_as_complex, structural.pairs, dtypes=FLOATS, forward=(), strided=False,
@@ -195,12 +202,19 @@ LOSSES = [
     _loss("cross_entropy", ref.cross_entropy, structural.cross_entropies, extremes=structural.loss_extremes),
     _loss("nll_loss", ref.nll_loss, structural.nll_losses),
     _loss("mse_loss", ref.mse_loss, structural.mse_losses),
+    OpInfo("nn.functional.l1_loss", lambda x, y, reduction="mean": ref.reduce_loss(abs(x - y), reduction), structural.mse_losses,
+           forward=HALF, result="real"),
 ]
+
+SPECTRAL = [
+    OpInfo("fft.fft", np.fft.fft, calls(([4],), ([2, 3], 5, 0), ([2, 3], 2, -1, "ortho"), ([3, 2], None, 0, "forward")),
+            forward=BOOL + INTS, result=lambda args: np.result_type(promote(args[0], 1.0), np.complex64), method=False),
+]  # fmt: skip
 
 LAYERS = [
     OpInfo("nn.functional.layer_norm", ref.layer_norm, samples.layer_norms, **REAL_FLOATS, result="first",
             extremes=samples.layer_norm_extremes),
 ]  # fmt: skip
 
-OPS = ELEMENTWISE + LOGICAL + REDUCTIONS + LAYERS + SHAPES + LINALG + LOSSES
+OPS = ELEMENTWISE + LOGICAL + REDUCTIONS + LAYERS + SHAPES + LINALG + LOSSES + SPECTRAL
 DIFFERENTIABLE = [row for row in OPS if row.differentiable]

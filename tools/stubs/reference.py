@@ -48,7 +48,7 @@ def row(key):
     gradient = [clause for clause in clauses[1:] if "gradient" in clause.lower()]
     what = [clause for clause in clauses if clause not in gradient]
     cells = [" ".join(texts).rstrip(";. ") for texts in (what, gradient)]
-    prefix = f"{op.namespace}." if op.namespace.startswith("nn.") else ""
+    prefix = f"{op.namespace}." if op.namespace not in ("", "Tensor") else ""
     return [f"`{prefix}{doc.call}`", code(op.methods), code(nodes(op)), *cells]
 
 

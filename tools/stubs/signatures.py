@@ -6,6 +6,7 @@ import re
 import textwrap
 from typing import NamedTuple
 
+from autograd_cy._core.ops import return_types
 from tools.stubs.tables import METHOD_RESULTS, OVERLOADS, PARAMETERS, RESULTS
 
 # "call(arguments) -> result: what it does"
@@ -46,7 +47,9 @@ def sentence(function):
 
 
 def parameter_type(owner, name, parameter):
-    """The type of a parameter, as the tables have it. A function of a class has the class's name as `owner`."""
+    """The type of a parameter: its annotation, or as the tables have it, where a class's name is the `owner` of its functions."""
+    if isinstance(parameter.annotation, str):
+        return parameter.annotation
     keys = (f"{owner}.{name}.{parameter.name}", f"{name}.{parameter.name}", parameter.name)
     found = next((PARAMETERS[key] for key in keys if key in PARAMETERS), None)
     if found is None:
@@ -85,6 +88,8 @@ def result_type(owner, name, function):
     if known is not None:
         return known
     doc = doc_of(function)
+    if doc.result and hasattr(return_types, doc.result):
+        return f"return_types.{doc.result}"
     if not doc.call or doc.result not in RESULTS:
         raise LookupError(f"what does {name}() return? Its docstring says: {doc.result or doc.text!r}")
     return RESULTS[doc.result]

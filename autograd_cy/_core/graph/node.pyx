@@ -68,9 +68,11 @@ cdef class Node:
         raise NotImplementedError(f"the derivative for '{self.name()}' is not implemented")
 
     cdef object jvp(self, tuple tangents):
-        """The tangent of the output (a tuple of them for several) from those of the inputs, None where there is none."""
-        raise NotImplementedError(f"Trying to use forward AD with {self.name()} that does not support it because it "
-                                  "has not been implemented yet.")
+        """The tangent of the output (a tuple of them for several) from those of the inputs, None where there is none.
+
+        NotImplemented: it is derived from `vjp` (double_vjp.pyx).
+        """
+        return NotImplemented
 
     cdef object vjp_array(self, object g, int i, Request *request):
         """The gradient for input `i` as an array, with recording off; `g` is an array, or a list of them for several outputs.

@@ -14,7 +14,7 @@ from autograd_cy._core.graph.anomaly cimport note_trace
 from autograd_cy._core.graph.nans cimport check_result, check_results
 from autograd_cy._core.graph.node cimport Node, connect
 from autograd_cy._core.graph.op_hooks cimport observe_forward
-from autograd_cy._core.graph.saved cimport keep_tangents
+from autograd_cy._core.graph.saved cimport keep_tangents, tangents_of
 from autograd_cy._core.graph.saved_tensor cimport refuse_inference, seal_slots
 from autograd_cy._core.graph.tensor cimport (
     Tensor, TensorExtras, extras_of_tensor, link_view, new_tensor, version_of, wants_grad)
@@ -64,6 +64,17 @@ def close_dual_level():
     level = 0
     thread_state().mode &= ~FORWARD_AD
     thread_state().hidden &= ~FORWARD_AD
+
+
+def enter_level(_manager):
+    """`__enter__` of dual_level. Compiled: no frame of Python's is needed, for which there may be no memory."""
+    open_dual_level()
+    return 0
+
+
+def leave_level(_manager, error_type, error, traceback):
+    """`__exit__` of dual_level."""
+    close_dual_level()
 
 
 def is_dual_level_open():
@@ -233,13 +244,12 @@ cdef int set_tangents(Node node, object outputs, object inputs) except -1:
     if tangents.count(None) == len(tangents):
         return 0
     state.mode &= ~FORWARD_AD
+    outputs = outputs if type(outputs) is tuple else (outputs,)
     try:
-        result = node.jvp(tangents)
+        result = tangents_of(node, tangents, list(outputs))
     finally:
         state.mode |= FORWARD_AD
     keep_tangents(node, tangents, level)
-    if type(outputs) is not tuple:
-        outputs, result = (outputs,), (result,)
     for y, t in zip(outputs, result):
         if t is not None:
             if not cnp.PyArray_SAMESHAPE((<Tensor> t).array, (<Tensor> y).array):

@@ -118,6 +118,14 @@ cdef int keep_tangents(Node node, tuple tangents, long long level) except -1:
     return 0
 
 
+cdef tuple tangents_of(Node node, tuple tangents, list outputs):
+    """The tangents of a node's outputs (of those that are not None) from the inputs'."""
+    result = node.jvp(tangents)
+    if result is NotImplemented:
+        return tangents_by_vjp(node, tangents, outputs)
+    return result if isinstance(result, tuple) else (result,)
+
+
 cdef int give_tangent(Node node, Tensor output) except -1:
     """The tangent for an output that was rebuilt, while forward mode is on."""
     cdef ThreadState *state = thread_state()
@@ -128,11 +136,12 @@ cdef int give_tangent(Node node, Tensor output) except -1:
     extras = <NodeExtras> node.extras
     state.mode &= ~FORWARD_AD
     try:
-        result = node.jvp(extras.tangents)
+        result = tangents_of(node, extras.tangents, [output if i == output.output_number else None
+                                                     for i in range(node.n_outputs)])
     finally:
         state.mode |= FORWARD_AD
     own = extras_of_tensor(output)
-    own.tangent = result[output.output_number] if isinstance(result, tuple) else result
+    own.tangent = result[output.output_number]
     own.tangent_level = extras.tangent_level
     return 0
 

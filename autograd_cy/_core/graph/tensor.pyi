@@ -527,6 +527,8 @@ class Tensor(TensorBase):
         """keep the `.grad` of this computed tensor in the backward passes to come."""
     @property
     def retains_grad(self) -> _bool: ...
+    def roll(self, shifts: _Dims, dims: _Dims = ...) -> Tensor:
+        """a copy, the elements moved on by `shifts` along `dims`, the last to the front."""
     def rsqrt(self) -> Tensor:
         """1 / sqrt(input)."""
     def rsqrt_(self) -> Tensor:
@@ -625,6 +627,10 @@ class Tensor(TensorBase):
         """in another dtype; itself if nothing changes and copy is False."""
     def tolist(self) -> Any:
         """the elements as nested lists of numbers; of a 0-d tensor, its number."""
+    def topk(
+        self, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True
+    ) -> return_types.topk:
+        """the k largest elements along `dim`, in order."""
     def transpose(self, dim0: _int, dim1: _int) -> Tensor:
         """a view with two dimensions exchanged."""
     def true_divide(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:

@@ -5,11 +5,12 @@ The step of NOTE [Overrides] comes here when a call with one of them has failed.
 
 from autograd_cy._core.ops.out_argument cimport call_into
 
+from autograd_cy._core.ops.registry import INPLACE
+
 OTHER_NAMES = {
     "axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other",     # NumPy's
     "axis0": "dim0", "axis1": "dim1", "self": "input", "split_size": "split_size_or_sections"}
 CO_VARARGS = 4                         # of a code's flags: a function with *args
-TAKE_INPLACE = {"relu", "silu"}        # functions of nn.functional
 
 cdef CallInPlace call_in_place = NULL
 
@@ -19,7 +20,7 @@ cdef bint has_another_meaning(object function, tuple names) except -1:
     for name in names:
         if name == "out" or parameter_for(function, name) is not None or name == gathering_parameter(function):
             return True
-        if name == "inplace" and function.__name__ in TAKE_INPLACE:
+        if name == "inplace" and function.__name__ in INPLACE:
             return True
     return False
 
@@ -53,6 +54,6 @@ cdef object called_otherwise(object function, tuple args, dict kwargs):
         args += (kwargs.pop(gathering),)
     if "out" in kwargs:
         return call_into(function, args, kwargs)
-    if "inplace" in kwargs and function.__name__ in TAKE_INPLACE:
+    if "inplace" in kwargs and function.__name__ in INPLACE:
         return call_in_place(function, args, kwargs)
     return function(*args, **kwargs)

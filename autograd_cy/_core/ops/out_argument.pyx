@@ -23,28 +23,39 @@ cdef object call_into(object function, tuple args, dict kwargs):
     cdef Extent extent
     if out is None:
         return function(*args, **kwargs)
-    if not isinstance(out, Tensor):
-        raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
+    several = isinstance(out, (tuple, list))
+    for x in out if several else (out,):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__} (several results: a tuple of "
+                            "Tensors)")
     if not current_mode() & NO_GRAD and any_wanted((out, args, tuple(kwargs.values()))):
         raise RuntimeError(f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of "
                            "the arguments requires grad. Call it without out=, or under no_grad().")
-    if (<Tensor> out).inference:
-        check_write(True, name)
+    for x in out if several else (out,):
+        if (<Tensor> x).inference:
+            check_write(True, name)
     extent = enter_modes(NO_GRAD, 0)
     try:
         result = function(*args, **kwargs)
-        if not isinstance(result, Tensor):
-            raise TypeError(f"{name}(): out= is for operations with one result, this one gives a {type(result).__name__}")
-        check_cast(code_of((<Tensor> result).array), code_of((<Tensor> out).array))
-        thread_state().mode &= ~OP_HOOKS        # the copy is no operation of its own
-        if out.shape != result.shape:
-            if out.numel():
-                raise RuntimeError(f"{name}(): expected out= of shape {list(result.shape)} (or without elements), got "
-                                   f"{list(out.shape)}")
-            return take_over(<Tensor> out, <Tensor> result, name)
-        return out.copy_(result)
+        if isinstance(result, Tensor) and not several:
+            return written_out(<Tensor> out, <Tensor> result, name)
+        if not several or not isinstance(result, tuple) or len(out) != len(result):
+            raise TypeError(f"{name}(): out= must have a tensor for each result, this one gives a {type(result).__name__}")
+        return type(result)(*[written_out(<Tensor> x, <Tensor> y, name) for x, y in zip(out, result)])
     finally:
         leave_modes(extent)
+
+
+cdef Tensor written_out(Tensor out, Tensor result, str name):
+    """The result written into `out`, which is returned."""
+    check_cast(code_of(result.array), code_of(out.array))
+    thread_state().mode &= ~OP_HOOKS            # the copy is no operation of its own
+    if cnp.PyArray_SAMESHAPE(out.array, result.array):
+        return <Tensor> (<object> out).copy_(result)
+    if cnp.PyArray_SIZE(out.array):
+        raise RuntimeError(f"{name}(): expected out= of shape {list((<object> result).shape)} (or without elements), got "
+                           f"{list((<object> out).shape)}")
+    return take_over(out, result, name)
 
 
 cdef Tensor take_over(Tensor out, Tensor result, str name):

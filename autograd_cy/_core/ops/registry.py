@@ -2,25 +2,33 @@
 
 from collections import namedtuple
 
-Op = namedtuple("Op", "name function methods kind namespace")
-Op.__doc__ = """One public operation: its function, the Tensor methods and the namespace it is in:
-'', 'nn.functional', or 'Tensor' for what is a method only."""
+Op = namedtuple("Op", "name function methods kind namespace inplace")
+Op.__doc__ = """One public operation: its function, the Tensor methods and the namespace it is in ('', 'nn.functional', 'fft', or
+'Tensor' for what is a method only); whether it takes `inplace=`."""
 
 OPS: dict[str, Op] = {}
+INPLACE: set[str] = set()  # the names of those that take `inplace=`
 
 
-def op(name=None, methods=(), kind="structural", namespace=""):
+def namespace_of(name):
+    """The public functions of a namespace, by name: what the module of that name takes over."""
+    return {op.name: op.function for op in OPS.values() if op.namespace == name}
+
+
+def op(name=None, methods=(), kind="structural", namespace="", inplace=False):
     """Declare the function below as a public operation; returns the function unchanged.
 
     `methods` are the names that it has on Tensor; they may differ from its own (`T`, `__getitem__`).
     """
 
     def declare(function):
-        entry = Op(name or function.__name__, function, tuple(methods), kind, namespace)
+        entry = Op(name or function.__name__, function, tuple(methods), kind, namespace, inplace)
         key = f"{namespace}.{entry.name}" if namespace else entry.name
         if key in OPS:
             raise ValueError(f"operation {key} is declared twice")
         OPS[key] = entry
+        if inplace:
+            INPLACE.add(entry.name)
         return function
 
     return declare

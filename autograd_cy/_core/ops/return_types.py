@@ -15,3 +15,4 @@ def _result(name, fields):
 
 max = _result("max", "values indices")
 min = _result("min", "values indices")
+topk = _result("topk", "values indices")

@@ -11,3 +11,7 @@ class max(NamedTuple):
 class min(NamedTuple):
     values: Tensor
     indices: Tensor
+
+class topk(NamedTuple):
+    values: Tensor
+    indices: Tensor

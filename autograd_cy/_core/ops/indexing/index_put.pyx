@@ -33,14 +33,6 @@ cdef class IndexPutBackward0(Indexing):
             return g if self.constants[1] else put_at(g, indices, zero_like(<Tensor> g), False)
         return as_type(pick(g, indices).sum_to_size(self.constants[2]), <dtype> self.constants[3])
 
-    cdef object jvp(self, tuple tangents):
-        t, v = tangents
-        if t is None:
-            t = new_tensor(np.zeros(self.constants[0], (<Tensor> v).array.dtype))
-        if v is None and self.constants[1]:
-            return t
-        return put_at(t, self.indices(), zero_like(<Tensor> t) if v is None else v, self.constants[1])
-
 
 cdef Tensor zero_like(Tensor x):
     return new_tensor(np.zeros((), x.array.dtype))

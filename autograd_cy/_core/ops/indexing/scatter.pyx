@@ -46,13 +46,6 @@ cdef class IndexAddBackward0(ByIndex):
         g = g.index_select(dim, unpack(self, 0)).reshape(sizes)
         return g if alpha == 1 else g * alpha
 
-    cdef object jvp(self, tuple tangents):
-        dim, alpha, _, _ = self.constants
-        t, s = tangents
-        if s is None:
-            return t
-        return index_add(blank(s, t, self.shapes), dim, unpack(self, 0), s, alpha=alpha)
-
 
 @op(methods=("index_add",))
 def index_add(input, dim, index, source, *, alpha=1):
@@ -98,20 +91,12 @@ cdef class ScatterAddBackward0(ByIndex):
     cdef object vjp(self, object g, int i):
         return g if i == 0 else gathered(g, <tuple> self.constants, unpack(self, 0))
 
-    cdef object jvp(self, tuple tangents):
-        t, s = tangents
-        return t if s is None else scatter_add(blank(s, t, self.shapes), self.constants[0], unpack(self, 0), s)
-
 
 @cython.final
 cdef class ScatterBackward0(ByIndex):
     cdef object vjp(self, object g, int i):
         dim, index = self.constants[0], unpack(self, 0)
         return scatter(g, dim, index, 0) if i == 0 else gathered(g, <tuple> self.constants, index)
-
-    cdef object jvp(self, tuple tangents):
-        t, s = tangents
-        return scatter(blank(s, t, self.shapes), self.constants[0], unpack(self, 0), 0 if s is None else s)
 
 
 @cython.final
@@ -120,9 +105,6 @@ cdef class ScatterBackward1(ByIndex):
 
     cdef object vjp(self, object g, int i):
         return scatter(g, self.constants[0], unpack(self, 0), 0)
-
-    cdef object jvp(self, tuple tangents):
-        return scatter(tangents[0], self.constants[0], unpack(self, 0), 0)
 
 
 @op(methods=("scatter",))
@@ -224,18 +206,12 @@ cdef int check_numbers(cnp.ndarray numbers, Py_ssize_t size, str message) except
     return 0
 
 
-cdef object blank(object like, object t, tuple sizes):
-    """The tangent of the input: if there is none, zeros."""
-    return t if t is not None else new_tensor(np.zeros(sizes, (<Tensor> like).array.dtype))
-
-
 cdef Tensor entered(object node_class, tuple constants, Tensor x, Tensor index, Tensor source, cnp.ndarray array,
                     bint shows_source=False):
     cdef Tensor y = new_tensor(array)
     cdef Node node
     if needs_node(x) or (source is not None and needs_node(source)):
         node = new_node(node_class, constants)
-        node.shapes = shape_of(x)
         if not shows_source:
             save_input(node, 0, index)
         elif needs_node(source):

@@ -83,10 +83,6 @@ cdef class CrossEntropy(NllNode):
         h = self.gradient(<Tensor> g)           # for the logarithms of the probabilities
         return h - self.probabilities() * h.sum(dim, True)
 
-    cdef object jvp(self, tuple tangents):
-        t = tangents[0]
-        return self.loss(t - (self.probabilities() * t).sum(self.dim(), True))
-
     cdef int dim(self) noexcept:
         """That of the classes."""
         return 1 if len(<tuple> self.constants) > 1 else 0

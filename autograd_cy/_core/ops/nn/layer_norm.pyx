@@ -128,21 +128,6 @@ cdef class NativeLayerNormBackward0(Node):
             g = g * unpack(self, 1).to(dtype_of(code))
         return self.projected(g, z, scale).to(dtype_of(self.code0))
 
-    cdef object jvp(self, tuple tangents):
-        cdef int code = kernel_code((<Tensor> unpack(self, 0)).array)
-        cdef object total = None
-        x, w, b = [None if t is None else t.to(dtype_of(code)) for t in tangents]
-        z, scale = self.standardized(code)
-        if x is not None:
-            total = self.projected(x, z, scale)
-            if self.saved1 is not None:
-                total = total * unpack(self, 1).to(dtype_of(code))
-        if w is not None:
-            total = z * w if total is None else total + z * w
-        if b is not None:
-            total = b if total is None else total + b
-        return total.to(dtype_of(self.code0))
-
     cdef object standardized(self, int code):
         """(input - mean) * scale and the scale, as operations on the input in type `code`."""
         cdef tuple dims = self.dims()

@@ -1,4 +1,4 @@
-"""What the loss functions share, and mse_loss."""
+"""What the loss functions share, mse_loss and l1_loss."""
 
 import warnings
 
@@ -158,11 +158,6 @@ cdef class MseLossBackward0(Node):
         operand = unpack(self, i)
         return ((operand - unpack(self, 1 - i)) * (g * (2 / <double> self.constants[1]))).to(operand.dtype)
 
-    cdef object jvp(self, tuple tangents):
-        a, b = tangents
-        change = -b if a is None else a if b is None else a - b
-        return reduced((unpack(self, 0) - unpack(self, 1)) * change * 2, self.constants[0])
-
 
 cdef Tensor mse(Tensor x, Tensor y, int reduction):
     """mse_loss of two tensors of one shape."""
@@ -202,13 +197,37 @@ def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", we
     >>> ag.nn.functional.mse_loss(ag.tensor([1.0, 2.0]), ag.tensor([1.0, 5.0]))
     tensor(4.5000)
     """
-    cdef Tensor x = tensor_argument(input, "mse_loss", "input", 1), y = tensor_argument(target, "mse_loss", "target", 2)
     cdef int how = reduction_of(reduction, size_average, reduce)
-    if weight is not None and shape_of(tensor_argument(weight, "mse_loss", "weight", 6)) != shape_of(x):
+    x, y = elementwise_arguments("mse_loss", input, target, weight)
+    return mse(x, y, how) if weight is None else weighted((x - y) ** 2, weight, how)
+
+
+@op(namespace="nn.functional")
+def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
+    """l1_loss(input, target, reduction='mean', weight=None) -> Tensor: the mean of abs(input - target).
+
+    Other reductions: 'sum', 'none'. With a `weight` for each element the mean is the weighted one. A target of another
+    size is broadcast, with a warning. The gradient where they are equal is 0.
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.l1_loss(ag.tensor([1.0, 2.0]), ag.tensor([1.0, 5.0]))
+    tensor(1.5000)
+    """
+    cdef int how = reduction_of(reduction, size_average, reduce)
+    x, y = elementwise_arguments("l1_loss", input, target, weight)
+    errors = (x - y).abs()
+    return reduced(errors, how) if weight is None else weighted(errors, weight, how)
+
+
+cdef tuple elementwise_arguments(str name, object input, object target, object weight):
+    """The input and the target of a loss of single elements, in one shape; the weight, if there is one, has the input's."""
+    cdef Tensor x = tensor_argument(input, name, "input", 1), y = tensor_argument(target, name, "target", 2)
+    if weight is not None and shape_of(tensor_argument(weight, name, "weight", 6)) != shape_of(x):
         raise ValueError("Weights and input must have the same size.")
-    if not cnp.PyArray_SAMESHAPE(x.array, y.array):
-        x, y = of_one_shape(x, y)
-    if weight is None:
-        return mse(x, y, how)
-    losses = (x - y) ** 2 * weight
+    return (x, y) if cnp.PyArray_SAMESHAPE(x.array, y.array) else of_one_shape(x, y)
+
+
+cdef object weighted(object losses, object weight, int how):
+    """The losses, their sum or their mean, each with its weight."""
+    losses = losses * weight
     return losses.sum() / weight.sum() if how == MEAN else reduced(losses, how)

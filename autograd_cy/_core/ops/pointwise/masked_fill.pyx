@@ -21,7 +21,7 @@ cnp.import_array()
 
 
 cdef class MaskedFill(Node):
-    """Its constants: the sizes of the input, of the mask, and the types of input and value."""
+    """Its constants: the sizes of the input, and the type of the value."""
 
     cdef tuple saved_names(self):
         return ("mask", None, None)
@@ -30,14 +30,7 @@ cdef class MaskedFill(Node):
         mask = unpack(self, 0)
         if i == 0:
             return masked_fill(g, mask, 0).sum_to_size(self.constants[0])
-        return as_type(g.where(mask, 0).sum(), <dtype> self.constants[2])
-
-    cdef object jvp(self, tuple tangents):
-        mask, t = unpack(self, 0), tangents[0]
-        v = tangents[1] if len(tangents) > 1 else None
-        if t is None:
-            t = new_tensor(np.zeros(self.constants[3], (<dtype> self.constants[1]).numpy_dtype))
-        return masked_fill(t, mask, 0 if v is None else v)
+        return as_type(g.where(mask, 0).sum(), <dtype> self.constants[1])
 
 
 @cython.final
@@ -78,7 +71,7 @@ def masked_fill(input, mask, value):
     y = new_tensor(array)
     if needs_node(x) or (v is not None and needs_node(v)):
         node = new_node(MaskedFillBackward0 if v is None else MaskedFillBackward1,
-                        (shape_of(x), x.dtype, None if v is None else v.dtype, shape_of(y)))
+                        (shape_of(x), None if v is None else v.dtype))
         save_input(node, 0, m)
         record_all(node, y, (x,) if v is None else (x, v))
     return y

@@ -12,7 +12,9 @@ A row: op(name, arguments, forward, {input: derivative}, ...)
   real_forward a formula in place of `forward` for float and double: where the compiler makes a faster loop of it
   without      types that NumPy has a loop for, but the operation doesn't take: (first code, end)
   in_place     whether a public operation has a variant that writes into its first operand: exp_()
-  numbers      how many of the last inputs are numbers always: no edge leads to them, and users see them as numbers
+  numbers      how many of the last inputs are numbers always: no edge leads to them, and users see them as numbers; of a public
+               row they are parameters, perhaps with a default, which don't take part in promotion
+  inplace      whether the function, one of nn.functional, takes inplace=
   same_as      the row whose forward this one has, too
   opmath       what is float16 together with a second operand that is a number is computed in float32, the number as it is
   wide         derivatives of float16 are computed in float32
@@ -32,7 +34,7 @@ OF_TWO = ("pow", "pow_number", "fmod", "floor_quotient")      # functions of `le
 def op(name, args, forward=None, derivatives=None, let="", node=None, saved=("self", "other", "result"), kinds="rc",
        forward_kinds=None, inexact=False, holomorphic=True, result="SAME_TYPE", methods=None, doc="", example=None,
        public=True, namespace="", without=None, real_forward=None, in_place=True, numbers=0, same_as=None, opmath=False,
-       wide=False):
+       wide=False, inplace=False):
     lets = {}
     for line in filter(None, (part.strip() for part in let.split(";"))):
         variable, function, arguments = re.fullmatch(r"(\w+) = (\w+)\((.*)\)", line).groups()
@@ -44,7 +46,8 @@ def op(name, args, forward=None, derivatives=None, let="", node=None, saved=("se
         saved=saved, kinds=kinds, forward_kinds=forward_kinds or kinds, inexact=inexact, holomorphic=holomorphic,
         result=result, methods=(name,) if methods is None else methods, doc=doc, example=example, public=public,
         namespace=namespace, without=without, real_forward=real_forward, in_place=in_place and public and not namespace,
-        numbers=numbers, same_as=same_as, opmath=opmath, wide=wide))
+        numbers=numbers, same_as=same_as, opmath=opmath, wide=wide, inplace=inplace,
+        parameters=[re.match(r"\w+", a)[0] for a in args.split(", ")]))
 
 
 # arithmetic
@@ -170,13 +173,17 @@ op("erf", "input", "r", {"a": "1.1283791670955126 * g * e"}, let="r = erf(a); e 
 # activations
 op("threshold_backward", "grad, result", "threshold(b, a)", {"a": "threshold(b, g)", "b": "zeros(g)"}, kinds="r",
    node="ThresholdBackwardBackward0", saved=(None, "self", None), public=False)
-op("relu", "input", "where(a < 0, 0, a)", {"a": "threshold(y, g)"}, node="ReluBackward0", kinds="r",
+op("relu", "input", "where(a < 0, 0, a)", {"a": "threshold(y, g)"}, node="ReluBackward0", kinds="r", inplace=True,
    forward_kinds="ir", doc="max(input, 0); its gradient at 0 is 0.",
    example=("ag.relu(ag.tensor([-1.0, 2.0]))", "tensor([0., 2.])"))
 op("silu", "input", "a * s", {"a": "g * s * (1 + a * (1 - s))"}, let="s = sigmoid(a)", node="SiluBackward0",
-   wide=True, methods=(), namespace="nn.functional",
+   wide=True, methods=(), namespace="nn.functional", inplace=True,
    doc="input * sigmoid(input).\n\n    Source: Elfwing, Uchibe, Doya, \"Sigmoid-weighted linear units\" (2018).",
    example=("ag.nn.functional.silu(ag.tensor([0.0, 1.0]))", "tensor([0.0000, 0.7311])"))
+op("leaky_relu", "input, negative_slope: float = 0.01", "where(a > 0, a, a * b)", {"a": "where(a > 0, g, g * b)"}, numbers=1, kinds="r",
+   node="LeakyReluBackward0", saved=("self", None, None), methods=(), namespace="nn.functional", inplace=True,
+   doc="input where it is positive, else negative_slope * input.",
+   example=("ag.nn.functional.leaky_relu(ag.tensor([-1.0, 2.0]))", "tensor([-0.0100,  2.0000])"))
 op("gelu_erf", "input", "a * p", {"a": "g * (p + a * d)"}, let="p = normal_cdf(a); d = normal_pdf(a)", node="GeluBackward0",
    kinds="r", wide=True, public=False)
 op("gelu_tanh", "input", "0.5 * a * (1 + t)",

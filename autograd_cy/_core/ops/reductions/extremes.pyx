@@ -7,20 +7,16 @@ them, what gives an index (`max` along a dimension) leaves it all to that elemen
 import numpy as np
 
 cimport cython
-from libc.string cimport memcpy
 cimport numpy as cnp
-from numpy cimport npy_intp
 
-from autograd_cy._core.arrays.buffers cimport dense_copy, is_flat, new_zeros, sizes_of
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, code_of, type_word
-from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record, shape_of, show
-from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
+from autograd_cy._core.graph.record cimport as_tensor, needs_node, shape_of, show
+from autograd_cy._core.graph.saved cimport saved_array
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
-from autograd_cy._core.kernels.loops cimport MAX_DIMS
 from autograd_cy._core.kernels.reduction_loops cimport LARGEST, SMALLEST, Dims, reduced, reduced_sizes
 from autograd_cy._core.ops.reductions.reduction_node cimport (
-    SAVES_INPUT, SAVES_OUTPUT, Reduction, WeightedReduction, dim_tuple, dims_of, in_type, one_dim, record_reduction)
+    SAVES_INPUT, SAVES_OUTPUT, WeightedReduction, dim_tuple, dims_of, in_type, one_dim, record_reduction)
+from autograd_cy._core.ops.reductions.selecting cimport Selecting, record_selecting
 
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.registry import op
@@ -220,25 +216,12 @@ def argmin(input, dim=None, keepdim=False):
 
 # values with their indices
 
-cdef class ExtremeWithIndex(Reduction):
-    """It saves the indices; the third constant is the sizes of the input."""
-
-    cdef tuple saved_names(self):
-        return ("indices", None, None)
-
+cdef class ExtremeWithIndex(Selecting):
     cdef tuple constant_names(self):
         return ("dim", "keepdim", "self_sym_sizes")
 
     cdef object kept(self, object values):
-        """Values of the output's shape with the reduced dimension in its place."""
         return values if self.constants[1] or not self.constants[2] else values.unsqueeze(self.constants[0])
-
-    cdef object vjp(self, object g, int i):
-        return placed(self.kept(g), self.kept(unpack(self, 0)), self.constants[0], self.constants[2])
-
-    cdef object jvp(self, tuple tangents):
-        indices = unpack(self, 0)
-        return tangents[0].gather(self.constants[0], self.kept(indices)).reshape(indices.shape)
 
 
 @cython.final
@@ -251,81 +234,18 @@ cdef class MinBackward0(ExtremeWithIndex):
     pass
 
 
-@cython.final
-cdef class ScatterBackward0(Node):
-    """Of `placed`."""
-
-    cdef tuple saved_names(self):
-        return ("index", None, None)
-
-    cdef tuple constant_names(self):
-        return ("dim",)
-
-    cdef object vjp(self, object g, int i):
-        return g.gather(self.constants[0], unpack(self, 0))
-
-    cdef object jvp(self, tuple tangents):
-        return placed(tangents[0], unpack(self, 0), self.constants[0], self.constants[1])
-
-
-cdef Tensor placed(Tensor g, Tensor index, int dim, tuple sizes):
-    """Zeros of those sizes, with the elements of `g` at the indices along `dim`."""
-    cdef Tensor y = new_tensor(placed_array(g.array, index.array, dim, sizes))
-    cdef Node node
-    if not needs_node(g):
-        return y
-    node = new_node(ScatterBackward0, (dim, sizes))
-    save_input(node, 0, index)
-    return record(node, y, g)
-
-
-cdef cnp.ndarray placed_array(cnp.ndarray g, cnp.ndarray index, int dim, tuple sizes):
-    cdef npy_intp[MAX_DIMS] dims
-    cdef npy_intp n = 1, outer = 1, inner = 1, k, place, itemsize = cnp.PyArray_ITEMSIZE(g)
-    cdef int axis, ndim = len(sizes)
-    cdef cnp.ndarray result
-    for axis in range(ndim):
-        dims[axis] = sizes[axis]
-        if axis == dim:
-            n = dims[axis]
-        elif axis > dim:
-            inner *= dims[axis]
-        else:
-            outer *= dims[axis]
-    if not cnp.PyArray_SAMESHAPE(g, index) or cnp.PyArray_SIZE(index) != outer * inner:
-        raise RuntimeError(f"expected a gradient and indices with one element along dimension {dim} of {list(sizes)}, got "
-                           f"{list(sizes_of(g))} and {list(sizes_of(index))}")
-    result = new_zeros(code_of(g), ndim, dims)
-    g = g if is_flat(g) else dense_copy(g)
-    index = index if is_flat(index) else dense_copy(index)
-    cdef char *target = cnp.PyArray_BYTES(result)
-    cdef char *source = cnp.PyArray_BYTES(g)
-    cdef npy_intp *places = <npy_intp *> cnp.PyArray_DATA(index)
-    for k in range(cnp.PyArray_SIZE(index)):
-        place = places[k]
-        if not 0 <= place < n:
-            raise RuntimeError(f"index {place} is out of bounds for dimension {dim} with size {n}")
-        place = (k // inner * n + place) * inner + k % inner
-        memcpy(target + place * itemsize, source + k * itemsize, itemsize)
-    return result
-
-
 cdef object extreme_with_index(Tensor x, object dim, bint keepdim, bint largest):
     cdef str name = "max" if largest else "min"
     cdef int d = one_dim(dim, cnp.PyArray_NDIM(x.array), name)
     cdef Dims dims = (<Dims> 1) << d
     cdef Tensor values, indices
-    cdef Node node
     check_not_empty(x.array, dims, name)
     if code_of(x.array) >= COMPLEX64:
         raise RuntimeError(f"{name}(): does not support complex input")
     cdef cnp.ndarray array = reduced(&LARGEST if largest else &SMALLEST, x.array, dims, keepdim)
     values = new_tensor(array)
     indices = new_tensor(indices_of(x.array, d, largest).reshape(np.shape(array)))
-    if needs_node(x):
-        node = new_node(MaxBackward0 if largest else MinBackward0, (d, keepdim, shape_of(x)))
-        save_input(node, 0, indices)
-        record(node, values, x)
+    record_selecting(MaxBackward0 if largest else MinBackward0, (d, keepdim, shape_of(x)), x, values, indices)
     return (return_types.max if largest else return_types.min)(values, indices)
 
 

@@ -207,6 +207,49 @@ def flip(input, *dims):
     return record_linear(FlipBackward0, (axes,), x, copy_in_order(flipped, code_of(x.array)))
 
 
+@cython.final
+cdef class RollBackward0(Node):
+    cdef tuple constant_names(self):
+        return ("shifts", "dims")
+
+    cdef object vjp(self, object g, int i):
+        shifts, dims = self.constants
+        return roll(g, [-shift for shift in shifts], dims)
+
+    cdef object jvp(self, tuple tangents):
+        return roll(tangents[0], *self.constants)
+
+
+@op(methods=("roll",))
+def roll(input, shifts: _Dims, dims: _Dims = ()):
+    """roll(input, shifts, dims=()) -> Tensor: a copy, the elements moved on by `shifts` along `dims`, the last to the front.
+
+    Without `dims` it is the elements in order that move, whatever the shape.
+
+    >>> import autograd_cy as ag
+    >>> ag.roll(ag.tensor([1.0, 2.0, 3.0]), 1)
+    tensor([3., 1., 2.])
+    """
+    cdef Tensor x = as_tensor(input, "roll")
+    cdef tuple moved = integers(shifts), axes = integers(dims)
+    if not moved:
+        raise RuntimeError("`shifts` required")
+    if not axes and len(moved) == 1:
+        rolled = np.roll(x.array, moved[0])
+    elif len(axes) != len(moved):
+        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(moved)}, dims:{len(axes)}")
+    elif cnp.PyArray_NDIM(x.array) == 0:
+        raise IndexError(f"Dimension specified as {axes[0]} but tensor has no dimensions")
+    else:
+        rolled = np.roll(x.array, moved, tuple([wrap_dim(d, cnp.PyArray_NDIM(x.array)) for d in axes]))
+    return record_linear(RollBackward0, (moved, axes), x, rolled)
+
+
+cdef tuple integers(object given):
+    """One integer, or a list or tuple of them."""
+    return sizes_of(given if isinstance(given, (tuple, list)) else (given,))
+
+
 # copies and conversions
 
 @cython.final

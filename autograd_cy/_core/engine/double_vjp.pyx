@@ -1,0 +1,55 @@
+"""Tangents of nodes that have no jvp of their own, derived from vjp.
+
+vjp(v) is linear in v, so its gradient by v, seeded with the inputs' tangents t, is the adjoint of the adjoint: the tangent of
+the output, whatever v is. Source: Townsend, "A new trick for calculating Jacobian vector products" (2017).
+"""
+
+import numpy as np
+
+cimport numpy as cnp
+
+from autograd_cy._core.graph.node cimport Node
+cimport autograd_cy._core.graph.saved as saved_module
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, wants_grad
+from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes
+from autograd_cy._core.runtime.state cimport NO_GRAD, OP_HOOKS
+
+from autograd_cy._core.engine.engine import run_task
+
+cnp.import_array()
+
+
+cdef tuple tangents_by_vjp(Node node, tuple tangents, list outputs):
+    """The tangent of each output (None: not asked for), from those of the inputs; recorded where grad mode is on."""
+    cdef bint recorded = not current_mode() & NO_GRAD
+    cdef list seeds = [None if y is None else seed_like(<Tensor> y) for y in outputs]
+    cdef list asked = [v for v in seeds if v is not None], gradients = [], directions = []
+    cdef Extent extent = enter_modes(0, NO_GRAD | OP_HOOKS)
+    cdef int i
+    try:
+        for i in range(len(tangents)):
+            if tangents[i] is not None:
+                gradient = node.vjp(seeds if len(seeds) > 1 else seeds[0], i)
+                if gradient is not None and wants_grad(<Tensor> gradient):
+                    gradients.append(gradient)
+                    directions.append(tangents[i])
+        found = (None,) * len(asked)
+        if gradients:
+            found = run_task(tuple(gradients), tuple(directions), False, recorded, tuple(asked), True, False)
+    finally:
+        leave_modes(extent)
+    results = iter(found)
+    return tuple([None if v is None else next(results) for v in seeds])
+
+
+cdef Tensor seed_like(Tensor y):
+    """A leaf of y's shape and type; None for a type that has no gradient."""
+    cdef Tensor v
+    if not cnp.PyArray_ISFLOAT(y.array) and not cnp.PyArray_ISCOMPLEX(y.array):
+        return None
+    v = new_tensor(np.zeros_like(y.array))
+    v.needs_grad = True
+    return v
+
+
+saved_module.tangents_by_vjp = tangents_by_vjp

@@ -1,0 +1,11 @@
+"""Nodes of operations that give some elements of their input along one dimension."""
+
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.tensor cimport Tensor
+
+
+cdef class Selecting(Node):
+    cdef object kept(self, object values)
+
+
+cdef Tensor record_selecting(object node_class, tuple constants, Tensor x, Tensor values, Tensor indices)

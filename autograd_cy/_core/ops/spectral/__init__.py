@@ -1,0 +1,1 @@
+"""Spectral: discrete Fourier transforms."""

@@ -1,0 +1,10 @@
+"""Discrete Fourier transforms, under the names of torch.fft (facade)."""
+
+from ._core.ops import operations as _operations  # noqa: F401  (they declare themselves)
+from ._core.ops.registry import namespace_of as _namespace_of
+from ._missing import getattr_of as _getattr_of
+
+_names = _namespace_of("fft")
+globals().update(_names)
+__all__ = list(_names)
+__getattr__ = _getattr_of(__name__, "torch.fft")
