@@ -95,7 +95,8 @@ else:  # where any name would be right
     __getattr__, __dir__ = _names_later(
         __name__,
         {
-            "_C": [], "cuda": [], "fft": [], "memory": [], "nn": [], "overrides": [], "return_types": [], "utils": [], "version": [],
+            "_C": [], "cuda": [], "fft": [], "memory": [], "nn": [], "overrides": [], "return_types": [], "utils": [],
+            "version": [],
             "_alias": ["install_as_torch"],
             "_tensor_str": ["set_printoptions"],
             "_threads": ["get_num_threads", "set_num_threads"],

@@ -47,7 +47,7 @@ class ModeDecorator:
     def __enter__(self) -> None:
         raise NotImplementedError(f"{type(self).__name__} has no __enter__() of its own")
 
-    def __exit__(self, *exception: object) -> None:
+    def __exit__(self, error_type: type[BaseException] | None, error: BaseException | None, traceback: Any) -> None:
         raise NotImplementedError(f"{type(self).__name__} has no __exit__() of its own")
 
 

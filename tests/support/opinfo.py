@@ -202,8 +202,8 @@ LOSSES = [
     _loss("cross_entropy", ref.cross_entropy, structural.cross_entropies, extremes=structural.loss_extremes),
     _loss("nll_loss", ref.nll_loss, structural.nll_losses),
     _loss("mse_loss", ref.mse_loss, structural.mse_losses),
-    OpInfo("nn.functional.l1_loss", lambda x, y, reduction="mean": ref.reduce_loss(abs(x - y), reduction), structural.mse_losses,
-           forward=HALF, result="real"),
+    OpInfo("nn.functional.l1_loss", lambda x, y, reduction="mean": ref.reduce_loss(abs(x - y), reduction),
+           structural.mse_losses, forward=HALF, result="real"),
 ]
 
 SPECTRAL = [

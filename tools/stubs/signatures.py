@@ -47,7 +47,7 @@ def sentence(function):
 
 
 def parameter_type(owner, name, parameter):
-    """The type of a parameter: its annotation, or as the tables have it, where a class's name is the `owner` of its functions."""
+    """The type of a parameter: its annotation, or as the tables have it. The `owner` of a class's functions is its name."""
     if isinstance(parameter.annotation, str):
         return parameter.annotation
     keys = (f"{owner}.{name}.{parameter.name}", f"{name}.{parameter.name}", parameter.name)

@@ -45,6 +45,7 @@ PARAMETERS = {
     "bias": "Tensor",
     "callback": "Callable[[], Any]",
     "cls": "type[Any]",
+    "compiled_class": "type[Any]",
     "condition": "Tensor",
     "copy": "bool",
     "correction": "float",
@@ -378,6 +379,7 @@ CORE = {
     "engine.backward_arguments": ([], {"make_seeds": "tuple[Tensor, ...]"}),
     "engine.basic_functions": (["Error", "UndefinedGradBackward", "DelayedError", "UndefinedGrad"], {}),
     "writes.inplace": ([], {"count_writes": "None", "set_versions": "None"}),
+    "engine.double_vjp": ([], {}),
     "engine.engine": ([], {"run_backward": "Any", "run_task": "Any"}),
     "engine.function_call": ([], {"apply_function": "Any"}),
     "engine.function_node": (["FunctionNode"], {}),
@@ -463,6 +465,7 @@ CORE = {
     ),
     "graph.saved_tensor": (["SavedTensor"], {}),
     "ops.shapes.shape": ([], {"convert": "Tensor", "detach": "Tensor", "replace_array": "None", "stack": "Tensor"}),
+    "runtime.lifetime": ([], {"live_objects": "dict[str, int]", "refuse_new": "None"}),
     "runtime.state": ([], {"is_debug_build": "bool"}),
     "runtime.threads": (
         [],

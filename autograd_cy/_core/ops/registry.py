@@ -3,8 +3,8 @@
 from collections import namedtuple
 
 Op = namedtuple("Op", "name function methods kind namespace inplace")
-Op.__doc__ = """One public operation: its function, the Tensor methods and the namespace it is in ('', 'nn.functional', 'fft', or
-'Tensor' for what is a method only); whether it takes `inplace=`."""
+Op.__doc__ = """One public operation: its function, the Tensor methods and the namespace it is in ('', 'nn.functional', 'fft',
+or 'Tensor' for what is a method only); whether it takes `inplace=`."""
 
 OPS: dict[str, Op] = {}
 INPLACE: set[str] = set()  # the names of those that take `inplace=`

@@ -12,8 +12,8 @@ A row: op(name, arguments, forward, {input: derivative}, ...)
   real_forward a formula in place of `forward` for float and double: where the compiler makes a faster loop of it
   without      types that NumPy has a loop for, but the operation doesn't take: (first code, end)
   in_place     whether a public operation has a variant that writes into its first operand: exp_()
-  numbers      how many of the last inputs are numbers always: no edge leads to them, and users see them as numbers; of a public
-               row they are parameters, perhaps with a default, which don't take part in promotion
+  numbers      how many of the last inputs are numbers always: no edge leads to them, and users see them as numbers. Those
+               of a public row are parameters, perhaps with a default, which don't take part in promotion
   inplace      whether the function, one of nn.functional, takes inplace=
   same_as      the row whose forward this one has, too
   opmath       what is float16 together with a second operand that is a number is computed in float32, the number as it is
@@ -180,8 +180,8 @@ op("silu", "input", "a * s", {"a": "g * s * (1 + a * (1 - s))"}, let="s = sigmoi
    wide=True, methods=(), namespace="nn.functional", inplace=True,
    doc="input * sigmoid(input).\n\n    Source: Elfwing, Uchibe, Doya, \"Sigmoid-weighted linear units\" (2018).",
    example=("ag.nn.functional.silu(ag.tensor([0.0, 1.0]))", "tensor([0.0000, 0.7311])"))
-op("leaky_relu", "input, negative_slope: float = 0.01", "where(a > 0, a, a * b)", {"a": "where(a > 0, g, g * b)"}, numbers=1, kinds="r",
-   node="LeakyReluBackward0", saved=("self", None, None), methods=(), namespace="nn.functional", inplace=True,
+op("leaky_relu", "input, negative_slope: float = 0.01", "where(a > 0, a, a * b)", {"a": "where(a > 0, g, g * b)"}, numbers=1,
+   kinds="r", node="LeakyReluBackward0", saved=("self", None, None), methods=(), namespace="nn.functional", inplace=True,
    doc="input where it is positive, else negative_slope * input.",
    example=("ag.nn.functional.leaky_relu(ag.tensor([-1.0, 2.0]))", "tensor([-0.0100,  2.0000])"))
 op("gelu_erf", "input", "a * p", {"a": "g * (p + a * d)"}, let="p = normal_cdf(a); d = normal_pdf(a)", node="GeluBackward0",
