@@ -1,0 +1,70 @@
+"""A row of the table of elementwise operations: Row(name, arguments, y=formula, da=formula, ...)."""
+
+import re
+
+import numpy as np
+
+INTEGERS, COMPLEX = ("BOOL", "FLOAT16"), ("COMPLEX64", "NCODES")
+OF_TWO = ("pow", "pow_number", "fmod", "floor_quotient")  # functions of `let` with two arguments
+
+
+class Row:
+    """One elementwise operation.
+
+    arguments    of the public function; "input" or "input, other" if they are not given
+    y            NumPy's loop of that name, "tanh(a)", or a formula where NumPy has none
+    da, db, dc   formulas over g (the incoming gradient), the inputs a, b, c and the output y. They are linear in g, so with
+                 the tangent for g they serve forward mode, too. What they read is what gets saved. A pair: the formula for
+                 real types and the one for complex types
+    let          values that formulas share, "name = function(arguments)": a function of elementary.h, part of the loop (for
+                 real types), or one of NumPy's, whose loop is called block by block
+    node, saved  PyTorch's names of the node (if it isn't TanhBackward0 for tanh) and of what it saves: the inputs a, b and (c
+                 or the output)
+    kinds        derivative kernels for r(eal), c(omplex) types; other types go by the formula on Tensors
+    real         a formula in place of `y` for float and double: where the compiler makes a faster loop of it
+    without      types that NumPy has a loop for, but the operation doesn't take: (first code, end)
+    in_place     whether a public operation has a variant that writes into its first operand: exp_()
+    numbers      how many of the last inputs are numbers always: no edge leads to them, and users see them as numbers. Those
+                 of a public row are parameters, perhaps with a default, which don't take part in promotion
+    inplace      whether the function, one of nn.functional, takes inplace=
+    same_as      the row whose forward this one has, too
+    opmath       what is float16 together with a second operand that is a number is computed in float32, the number as it is
+    inexact      integers become the default float type
+    wide         derivatives of float16 are computed in float32
+    holomorphic  the gradient is conj(F(conj(g))); False: F(g) itself
+    result       SAME_TYPE, TRUTH (bool) or REAL_PART
+
+    Vocabulary of formulas: + - * /, where(condition, x, y), conj, sgn, real, in a forward isnan, and the functions of `let`.
+    """
+
+    def __init__(self, name, args=None, *, y=None, real=None, let="", da=None, db=None, dc=None, node=None,
+                 saved=("self", "other", "result"), kinds="rc", forward_kinds=None, inexact=False, holomorphic=True,
+                 result="SAME_TYPE", methods=None, public=True, namespace="", without=None, in_place=True, numbers=0,
+                 same_as=None, opmath=False, wide=False, inplace=False):
+        derivatives = {x: d for x, d in (("a", da), ("b", db), ("c", dc)) if d is not None}
+        if args is None:
+            args = "input, other" if "b" in derivatives or re.search(r"\bb\b", f"{y} {let}") or same_as else "input"
+        self.name, self.args, self.same_as, self.real_forward = name, args, same_as, real
+        self.parameters = [re.match(r"\w+", a)[0] for a in args.split(", ")]
+        self.inputs = ["a", "b", "c"][: len(self.parameters)]
+        self.lets = dict(self._let(text) for text in let.split(";") if text.strip())
+        self.forward = self._forward(y)
+        self.derivatives = {x: d if isinstance(d, tuple) else (d, d) for x, d in derivatives.items()}
+        self.node = node or ("".join(map(str.capitalize, name.split("_"))) + "Backward0" if derivatives else None)
+        self.saved, self.kinds, self.forward_kinds = saved, kinds, kinds if forward_kinds is None else forward_kinds
+        self.inexact, self.holomorphic, self.result, self.wide, self.opmath = inexact, holomorphic, result, wide, opmath
+        self.methods = methods if methods is not None else () if namespace else (name,)
+        self.public, self.namespace, self.without, self.numbers = public, namespace, without, numbers
+        self.in_place, self.inplace = in_place and public and not namespace, inplace
+
+    def _forward(self, y):
+        """The name of NumPy's loop, if it is called with the inputs as they are, else the formula."""
+        call = re.fullmatch(r"(\w+)\(([abc, ]+)\)", y or "")
+        if call and call[2] == ", ".join(self.inputs) and isinstance(getattr(np, call[1], None), np.ufunc):
+            return call[1]
+        return y
+
+    @staticmethod
+    def _let(text):
+        variable, function, arguments = re.fullmatch(r"(\w+) = (\w+)\((.*)\)", text.strip()).groups()
+        return variable, (function, [a.strip() for a in arguments.split(",")] if function in OF_TWO else [arguments])
