@@ -34,6 +34,7 @@ CRASHES_IN_CPYTHON = {"anomaly_mode", "backward_inside_backward", "checkpointing
 # NumPy's iterators say nothing of why they failed; Python makes these SystemErrors of it, where it calls NumPy.
 NUMPYS = (
     "returned NULL without setting an exception",
+    "returned a result with an exception set",
     "error return without exception set",
     "NULL object passed to Py_BuildValue",
 )

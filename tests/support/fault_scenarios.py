@@ -297,6 +297,9 @@ def backward_inside_backward():
 @scenario
 def forward_mode():
     a, t = leaf(4, 5), ag.ones(4, 5)
+    for _ in range(300):  # Python keeps small numbers at hand: that of the level is to be an object of its own
+        with forward_ad.dual_level():
+            pass
 
     def step():
         with forward_ad.dual_level():

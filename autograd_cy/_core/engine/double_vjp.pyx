@@ -19,7 +19,7 @@ from autograd_cy._core.engine.engine import run_task
 cnp.import_array()
 
 
-cdef tuple tangents_by_vjp(Node node, tuple tangents, list outputs):
+cdef tuple tangents_by_vjp(Node node, tuple tangents, tuple outputs):
     """The tangent of each output (None: not asked for), from those of the inputs; recorded where grad mode is on."""
     cdef bint recorded = not current_mode() & NO_GRAD
     cdef list seeds = [None if y is None else seed_like(<Tensor> y) for y in outputs]

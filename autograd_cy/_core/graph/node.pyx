@@ -27,8 +27,9 @@ from autograd_cy._core.arrays.conversions cimport number_behind
 from autograd_cy._core.graph.saved cimport HANDLES, freed_error, unpack
 from autograd_cy._core.graph.saved_tensor cimport handle_of, release_handles
 from autograd_cy._core.graph.tensor cimport Tensor, TensorExtras, extend, extras_of_tensor, make_current, new_tensor
-from autograd_cy._core.runtime.faults cimport serves_again
-from autograd_cy._core.runtime.lifetime cimport MAX_SPARES, NODE, Link, Spares, hide, owner_of, release, unwatch, watch
+from autograd_cy._core.runtime.lifetime cimport (
+    NODE, Destructor, Link, Py_SET_REFCNT, Spares, begin_death, drop_all, end_life, hide, lay_aside, owner_of, release,
+    revived, watch)
 from autograd_cy._core.runtime.location cimport described, here
 from autograd_cy._core.runtime.state cimport ThreadState, thread_state
 
@@ -363,7 +364,6 @@ cdef object saved_number(cnp.ndarray array, bint as_tensor):
     return new_tensor(wide if wide.dtype.kind != "u" else dense_copy(array))
 
 
-ctypedef void (*Destructor)(PyObject *) noexcept
 cdef Destructor compiled_dealloc = NULL
 cdef Spares spares
 spares.n = 0
@@ -385,9 +385,7 @@ cdef extern from "Python.h":
         Py_ssize_t tp_basicsize
         unsigned long tp_flags
     TypeObject *Py_TYPE(PyObject *)
-    void Py_SET_REFCNT(PyObject *, Py_ssize_t)
     void Py_SET_TYPE(PyObject *, PyTypeObject *)
-    void PyObject_ClearWeakRefs(PyObject *)
     unsigned long Py_TPFLAGS_HEAPTYPE
 
 
@@ -398,23 +396,14 @@ cdef void free_node(PyObject *self) noexcept:
     Cython does it. A `__dealloc__` would do the same, but slower: Cython saves the current exception around it, and calls
     it through the deallocation function of each base.
     """
-    if weak_references(<Node> self) != NULL:
-        PyObject_ClearWeakRefs(self)
-    Py_SET_REFCNT(self, 1)          # what follows may take and give back references
-    unwatch(&(<Node> self).link, NODE)
+    begin_death(self, &(<Node> self).link, NODE, weak_references(<Node> self))
     hand_edges_over(<Node> self)
     if not is_plain(Py_TYPE(self)):
-        Py_SET_REFCNT(self, 0)
-        compiled_dealloc(self)
+        end_life(self, compiled_dealloc)
         return
     hide(&(<Node> self).link)
     empty(<Node> self)
-    if spares.n == MAX_SPARES:
-        Py_SET_REFCNT(self, 0)
-        compiled_dealloc(self)
-        return
-    spares.objects[spares.n] = self
-    spares.n += 1
+    lay_aside(self, &spares, compiled_dealloc)
 
 
 cdef bint is_plain(TypeObject *type) noexcept:
@@ -478,10 +467,9 @@ cdef Node make_node(PyTypeObject *node_class, void *table):
     the elementwise table have.
     """
     cdef Node node
-    if spares.n > 0 and serves_again():
-        spares.n -= 1
-        Py_SET_REFCNT(spares.objects[spares.n], 0)
-        node = <Node> spares.objects[spares.n]
+    cdef PyObject *spare = revived(&spares)
+    if spare != NULL:
+        node = <Node> spare
         clear_plain_data(node)
         enter_life(node)
     else:
@@ -493,10 +481,7 @@ cdef Node make_node(PyTypeObject *node_class, void *table):
 
 def drop_spares():
     """drop_spares(): free the dead nodes that are kept."""
-    while spares.n > 0:
-        spares.n -= 1
-        Py_SET_REFCNT(spares.objects[spares.n], 0)
-        compiled_dealloc(spares.objects[spares.n])
+    drop_all(&spares, compiled_dealloc)
 
 
 cdef int enter_life(Node node) noexcept:

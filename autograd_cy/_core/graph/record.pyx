@@ -46,7 +46,7 @@ def open_dual_level():
     global level, levels_opened
     if level:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
-    opened = levels_opened + 1              # an object, made while the level is not open
+    cdef object opened = levels_opened + 1  # made while the level is not open
     levels_opened += 1
     level = levels_opened
     if own_modes() & (INFERENCE | NO_FORWARD):
@@ -246,7 +246,7 @@ cdef int set_tangents(Node node, object outputs, object inputs) except -1:
     state.mode &= ~FORWARD_AD
     outputs = outputs if type(outputs) is tuple else (outputs,)
     try:
-        result = tangents_of(node, tangents, list(outputs))
+        result = tangents_of(node, tangents, <tuple> outputs)
     finally:
         state.mode |= FORWARD_AD
     keep_tangents(node, tangents, level)

@@ -30,6 +30,6 @@ cdef History tell_history       # engine.pyx fills it in
 ctypedef int (*EnterThroughBase)(Tensor output, Node outer) except -1
 cdef EnterThroughBase enter_through_base        # copy_slices.pyx fills it in
 cdef int keep_tangents(Node node, tuple tangents, long long level) except -1
-cdef tuple tangents_of(Node node, tuple tangents, list outputs)
-ctypedef tuple (*TangentsByVjp)(Node node, tuple tangents, list outputs)
+cdef tuple tangents_of(Node node, tuple tangents, tuple outputs)
+ctypedef tuple (*TangentsByVjp)(Node node, tuple tangents, tuple outputs)
 cdef TangentsByVjp tangents_by_vjp      # engine/double_vjp.pyx fills it in

@@ -118,7 +118,7 @@ cdef int keep_tangents(Node node, tuple tangents, long long level) except -1:
     return 0
 
 
-cdef tuple tangents_of(Node node, tuple tangents, list outputs):
+cdef tuple tangents_of(Node node, tuple tangents, tuple outputs):
     """The tangents of a node's outputs (of those that are not None) from the inputs'."""
     result = node.jvp(tangents)
     if result is NotImplemented:
@@ -136,8 +136,8 @@ cdef int give_tangent(Node node, Tensor output) except -1:
     extras = <NodeExtras> node.extras
     state.mode &= ~FORWARD_AD
     try:
-        result = tangents_of(node, extras.tangents, [output if i == output.output_number else None
-                                                     for i in range(node.n_outputs)])
+        result = tangents_of(node, extras.tangents, tuple([output if i == output.output_number else None
+                                                           for i in range(node.n_outputs)]))
     finally:
         state.mode |= FORWARD_AD
     own = extras_of_tensor(output)

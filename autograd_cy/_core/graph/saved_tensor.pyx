@@ -34,7 +34,7 @@ cdef class Packed:
     cdef tuple pairs                # of hooks, in the order in which they packed
     cdef object data
     cdef str slot
-    cdef Tensor place               # of an input: a Tensor without data at its place in the graph, with its tangent
+    cdef Tensor history             # of an input: a Tensor without data at its place in the graph, with its tangent
     cdef tuple shape
     cdef int code
     cdef bint dense                 # the operation may rely on C order
@@ -156,7 +156,7 @@ cdef class SavedTensor:
         packed.shape, packed.code = np.shape(tensor.array), code_of(tensor.array)
         packed.dense = cnp.PyArray_IS_C_CONTIGUOUS(tensor.array)
         if type(self.value) is not cnp.ndarray:
-            packed.place = place_of(tensor)
+            packed.history = history_of(tensor)
         self.value = packed
         return 0
 
@@ -169,22 +169,22 @@ cdef class SavedTensor:
         return 0
 
 
-cdef Tensor place_of(Tensor tensor):
+cdef Tensor history_of(Tensor tensor):
     """A Tensor without data, at the place in the graph of one that is packed; None if that has none."""
-    cdef Tensor place
+    cdef Tensor history
     cdef TensorExtras own
     cdef bint has_tangent = tensor.extras is not None and tensor.extras.tangent is not None
     if not wants_grad(tensor) and not has_tangent:
         return None
-    place = new_tensor(NOTHING)
-    take_place(place, tensor)
+    history = new_tensor(NOTHING)
+    take_history(history, tensor)
     if has_tangent:
-        own = extras_of_tensor(place)
+        own = extras_of_tensor(history)
         own.tangent, own.tangent_level = tensor.extras.tangent, tensor.extras.tangent_level
-    return place
+    return history
 
 
-cdef int take_place(Tensor alias, Tensor tensor) except -1:
+cdef int take_history(Tensor alias, Tensor tensor) except -1:
     """Let an alias stand where a tensor stands: what reaches the alias goes on to where the tensor's gradient goes."""
     cdef TensorExtras own
     if not tensor.needs_grad:
@@ -204,7 +204,7 @@ cdef int take_place(Tensor alias, Tensor tensor) except -1:
 
 cdef Tensor unpacked(Packed packed, SavedTensor saved, Node node):
     """What the unpack hooks return, at the place in the graph of what was saved."""
-    cdef bint output = packed.place is None and saved.counter is not None and node is not None and node.n_edges
+    cdef bint output = packed.history is None and saved.counter is not None and node is not None and node.n_edges
     cdef Tensor tensor, alias
     data = packed.data
     for pair in reversed(packed.pairs):
@@ -213,18 +213,18 @@ cdef Tensor unpacked(Packed packed, SavedTensor saved, Node node):
             raise TypeError("Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
                             f"{type(data).__name__}")
     tensor = fitting(packed, <Tensor> data, node)
-    if not output and packed.place is None and not tensor.needs_grad:
+    if not output and packed.history is None and not tensor.needs_grad:
         return tensor
     alias = new_tensor(tensor.array)
     share_version(tensor, alias)
     if output:
         give_place(node, alias, saved.output_number)
         give_tangent(node, alias)
-    elif packed.place is not None:
-        take_place(alias, packed.place)
-        if packed.place.extras is not None and packed.place.extras.tangent is not None:
-            extras_of_tensor(alias).tangent = packed.place.extras.tangent
-            alias.extras.tangent_level = packed.place.extras.tangent_level
+    elif packed.history is not None:
+        take_history(alias, packed.history)
+        if packed.history.extras is not None and packed.history.extras.tangent is not None:
+            extras_of_tensor(alias).tangent = packed.history.extras.tangent
+            alias.extras.tangent_level = packed.history.extras.tangent_level
     return alias
 
 

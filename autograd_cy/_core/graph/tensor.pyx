@@ -15,9 +15,9 @@ from autograd_cy._core.arrays.buffers cimport keep_spare, strided_view
 from autograd_cy._core.arrays.dtypes cimport code_of, dtype, dtype_of, is_differentiable, long_word, type_word
 from autograd_cy._core.graph.guard cimport note_view, view_of
 from autograd_cy._core.graph.versions cimport VersionCounter, count_named, count_unnamed
-from autograd_cy._core.runtime.faults cimport serves_again
 from autograd_cy._core.runtime.inference cimport flag_error, in_inference_mode, version_error
-from autograd_cy._core.runtime.lifetime cimport MAX_SPARES, TENSOR, Link, Spares, hide, owner_of, release, unwatch, watch
+from autograd_cy._core.runtime.lifetime cimport (
+    TENSOR, Destructor, Link, Spares, begin_death, drop_all, end_life, hide, lay_aside, owner_of, release, revived, watch)
 cimport autograd_cy._core.runtime.modes as modes
 from autograd_cy._core.runtime.modes cimport ask, own_modes
 from autograd_cy._core.runtime.state cimport INFERENCE, NO_GRAD, REPLAY_VIEWS, ThreadState, thread_state
@@ -37,15 +37,12 @@ cdef extern from *:
     void *weak_references(Tensor tensor)
     void clear_plain_data(Tensor tensor)
 
-ctypedef void (*Destructor)(PyObject *) noexcept
 ctypedef object (*Constructor)(PyTypeObject *, PyObject *, PyObject *)
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject *op)
-    void Py_SET_REFCNT(PyObject *, Py_ssize_t)
     void Py_CLEAR(PyObject *)
     PyTypeObject *Py_TYPE(PyObject *)
-    void PyObject_ClearWeakRefs(PyObject *)
     void PyType_Modified(PyTypeObject *type)
     ctypedef struct TypeObject "PyTypeObject":
         Py_ssize_t tp_dictoffset
@@ -414,23 +411,14 @@ cdef class Tensor(TensorBase):
 
 cdef void free_tensor(PyObject *self) noexcept:
     """tp_dealloc: hands `grad_fn` over, and keeps the rest as a spare, or frees it as Cython does; see free_node."""
-    if weak_references(<Tensor> self) != NULL:
-        PyObject_ClearWeakRefs(self)
-    Py_SET_REFCNT(self, 1)          # what follows may take and give back references
-    unwatch(&(<Tensor> self).link, TENSOR)
+    begin_death(self, &(<Tensor> self).link, TENSOR, weak_references(<Tensor> self))
     hand_grad_fn_over(<Tensor> self)
     if Py_TYPE(self) != <PyTypeObject *> tensor_type:
-        Py_SET_REFCNT(self, 0)
-        compiled_dealloc(self)
+        end_life(self, compiled_dealloc)
         return
     hide(&(<Tensor> self).link)
     empty(<Tensor> self)
-    if spares.n == MAX_SPARES:
-        Py_SET_REFCNT(self, 0)
-        compiled_dealloc(self)
-        return
-    spares.objects[spares.n] = self
-    spares.n += 1
+    lay_aside(self, &spares, compiled_dealloc)
 
 
 cdef int empty(Tensor tensor) noexcept:
@@ -464,10 +452,9 @@ cdef int hand_grad_fn_over(Tensor tensor) noexcept:
 cdef Tensor new_tensor(cnp.ndarray array):
     """A Tensor on an array whose type the caller knows to be right."""
     cdef Tensor tensor
-    if spares.n > 0 and serves_again():
-        spares.n -= 1
-        Py_SET_REFCNT(spares.objects[spares.n], 0)
-        tensor = <Tensor> spares.objects[spares.n]
+    cdef PyObject *spare = revived(&spares)
+    if spare != NULL:
+        tensor = <Tensor> spare
         clear_plain_data(tensor)
         watch(&tensor.link, TENSOR)
     else:
@@ -499,10 +486,7 @@ cdef Tensor moved_into(object cls, Tensor tensor):
 
 def drop_spares():
     """drop_spares(): free the dead tensors that are kept."""
-    while spares.n > 0:
-        spares.n -= 1
-        Py_SET_REFCNT(spares.objects[spares.n], 0)
-        compiled_dealloc(spares.objects[spares.n])
+    drop_all(&spares, compiled_dealloc)
 
 
 cdef TensorExtras extras_of_tensor(Tensor tensor):

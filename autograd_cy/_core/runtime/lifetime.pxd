@@ -2,6 +2,12 @@
 
 from cpython.object cimport PyObject
 
+from autograd_cy._core.runtime.faults cimport serves_again
+
+cdef extern from "Python.h":
+    void Py_SET_REFCNT(PyObject *, Py_ssize_t)
+    void PyObject_ClearWeakRefs(PyObject *)
+
 cdef enum:
     TENSOR = 0
     NODE = 1
@@ -27,3 +33,46 @@ cdef void hide(Link *link) noexcept
 cdef void watch(Link *link, int kind) noexcept
 cdef void unwatch(Link *link, int kind) noexcept
 cdef void release(Link *link) noexcept
+
+# The life of an object: `begin_death` in its tp_dealloc, then it gives up what it holds, and is a spare or free. `revived` is
+# the birth of a spare.
+
+ctypedef void (*Destructor)(PyObject *) noexcept
+
+
+cdef inline void begin_death(PyObject *self, Link *link, int kind, void *weak_references) noexcept:
+    """The first thing that an object does which dies; what follows may take and give back references."""
+    if weak_references != NULL:
+        PyObject_ClearWeakRefs(self)
+    Py_SET_REFCNT(self, 1)
+    unwatch(link, kind)
+
+
+cdef inline void end_life(PyObject *self, Destructor compiled_dealloc) noexcept:
+    """Free an object, as Cython does it."""
+    Py_SET_REFCNT(self, 0)
+    compiled_dealloc(self)
+
+
+cdef inline void lay_aside(PyObject *self, Spares *spares, Destructor compiled_dealloc) noexcept:
+    """Keep a dead object as a spare, all of whose fields are None and which is hidden; free it if there are enough."""
+    if spares.n == MAX_SPARES:
+        end_life(self, compiled_dealloc)
+        return
+    spares.objects[spares.n] = self
+    spares.n += 1
+
+
+cdef inline PyObject *revived(Spares *spares) noexcept:
+    """A spare, which has no reference yet; NULL if there is none."""
+    if spares.n == 0 or not serves_again():
+        return NULL
+    spares.n -= 1
+    Py_SET_REFCNT(spares.objects[spares.n], 0)
+    return spares.objects[spares.n]
+
+
+cdef inline void drop_all(Spares *spares, Destructor compiled_dealloc) noexcept:
+    while spares.n > 0:
+        spares.n -= 1
+        end_life(spares.objects[spares.n], compiled_dealloc)

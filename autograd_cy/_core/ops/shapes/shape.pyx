@@ -235,14 +235,24 @@ def roll(input, shifts: _Dims, dims: _Dims = ()):
     if not moved:
         raise RuntimeError("`shifts` required")
     if not axes and len(moved) == 1:
-        rolled = np.roll(x.array, moved[0])
+        array = rolled(x.array.reshape(-1), moved[0], 0).reshape(shape_of(x))
     elif len(axes) != len(moved):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(moved)}, dims:{len(axes)}")
     elif cnp.PyArray_NDIM(x.array) == 0:
         raise IndexError(f"Dimension specified as {axes[0]} but tensor has no dimensions")
     else:
-        rolled = np.roll(x.array, moved, tuple([wrap_dim(d, cnp.PyArray_NDIM(x.array)) for d in axes]))
-    return record_linear(RollBackward0, (moved, axes), x, rolled)
+        array = x.array
+        for shift, d in zip(moved, [wrap_dim(d, cnp.PyArray_NDIM(x.array)) for d in axes]):
+            array = rolled(array, shift, d)
+    return record_linear(RollBackward0, (moved, axes), x, array)
+
+
+cdef object rolled(object array, object shift, int dim):
+    """The array with its elements moved on along one dimension. (np.roll crashes where there is no memory.)"""
+    cdef object n = array.shape[dim]
+    cdef tuple before = (slice(None),) * dim
+    k = shift % n if n else 0
+    return np.concatenate((array[(*before, slice(n - k, n))], array[(*before, slice(0, n - k))]), dim)
 
 
 cdef tuple integers(object given):
