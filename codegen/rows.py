@@ -45,7 +45,7 @@ class Row:
         if args is None:
             args = "input, other" if "b" in derivatives or re.search(r"\bb\b", f"{y} {let}") or same_as else "input"
         self.name, self.args, self.same_as, self.real_forward = name, args, same_as, real
-        self.parameters = [re.match(r"\w+", a)[0] for a in args.split(", ")]
+        self.parameters = [re.split(r"\W", a)[0] for a in args.split(", ")]
         self.inputs = ["a", "b", "c"][: len(self.parameters)]
         self.lets = dict(self._let(text) for text in let.split(";") if text.strip())
         self.forward = self._forward(y)
@@ -66,5 +66,6 @@ class Row:
 
     @staticmethod
     def _let(text):
-        variable, function, arguments = re.fullmatch(r"(\w+) = (\w+)\((.*)\)", text.strip()).groups()
+        variable, _, call = text.strip().partition(" = ")
+        function, _, arguments = call.removesuffix(")").partition("(")
         return variable, (function, [a.strip() for a in arguments.split(",")] if function in OF_TWO else [arguments])
