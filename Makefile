@@ -1,7 +1,7 @@
 # make demo        train a network on handwritten digits, from nothing
 # make test        install in place and run the tests, on all cores (ARGS="-k name" goes to pytest)
 # make debug-test  the tests on the debug build: checks on, live objects counted
-# make sdist-test  the tests on the installed sdist, away from this tree
+# make sdist-test  tests on the installed sdist, away from this tree
 # make sanitize    the tests under gcc's AddressSanitizer and UndefinedBehaviorSanitizer: half an hour
 # make fuzz        the tests that draw at random, at length (SEED=0 CALLS=400000 PROGRAMS=100000); stops at the first failure
 # make bench       time and memory against PyTorch, threads, docs/sizes.png (with ARGS=... times alone)

@@ -111,7 +111,7 @@ def core_extensions():
 
 
 def render_templates():
-    """Render each template that changed. It can import `codegen`, and what lies beside it; `debug` says to keep checks.
+    """Render each template that changed. It can import `codegen`; `debug` says to keep checks.
 
     Cython looks for a module's .pxd files beside it, in vain here: so a change of any of them counts, too.
     """
@@ -120,9 +120,8 @@ def render_templates():
     sys.path.append(os.curdir)
     declarations = [Path("setup.py"), *CORE.rglob("*.pxd"), *Path("codegen").glob("*.py")]
     for template in CORE.rglob("*.pyx.in"):
-        target, tables = rendered(template), [*template.parent.glob("*.py")]
-        sys.path.append(str(template.parent))
-        if not target.exists() or is_newer([template, *tables, *declarations], target):
+        target = rendered(template)
+        if not target.exists() or is_newer([template, *declarations], target):
             target.parent.mkdir(parents=True, exist_ok=True)
             text = Template.from_filename(str(template), encoding="utf-8").substitute(debug=DEBUG)
             target.write_text(text, encoding="utf-8")

@@ -49,6 +49,14 @@ def nothing_leaks() -> None:
 
 
 @pytest.fixture(autouse=True)
+def numpys_error_state() -> Iterator[None]:
+    """What NumPy says of errors: np.errstate is not left where there is no memory for it."""
+    before = np.geterr()
+    yield
+    np.seterr(**before)
+
+
+@pytest.fixture(autouse=True)
 def unraisable(monkeypatch) -> Iterator[list]:
     """Collects what Python would print as 'Exception ignored in'."""
     seen: list = []

@@ -1,1 +1,1 @@
-"""Elementwise: the rows of the table, what is rendered from them, and what takes numbers, modes and conditions besides."""
+"""Elementwise: what is rendered from the rows of codegen/pointwise_table.py; what takes numbers, modes, conditions besides."""
