@@ -158,7 +158,7 @@ cdef Tensor ones_for(Tensor output, int position):
 
 
 cdef Tensor ones_for_edge(object edge, int position):
-    """The 1 for a GradientEdge, which knows what it belongs to only if it was made of a tensor."""
+    """The gradient 1 at a GradientEdge, which knows what it belongs to only if it was made of a tensor."""
     if edge.metadata is None or edge.metadata[0].numel() != 1:
         shape = "a shape that is not known" if edge.metadata is None else f"the shape {list(edge.metadata[0])}"
         raise RuntimeError(f"grad can be implicitly created only for scalar outputs: output {position} is a GradientEdge of "

@@ -29,8 +29,8 @@ cdef class FunctionNode(Node):
     cdef bint is_set(self, str flag) except -1
     cdef object call_backward(self, list gradients)
     cdef bint is_constant(self, int i) except -1
-    cdef tuple unbroadcast(self, tuple results)
-    cdef object fitted_one(self, object g, int i, Metadata expected)
+    cdef tuple checked(self, tuple results)
+    cdef object checked_one(self, object g, int i, Metadata expected)
     cdef object checked_tangents(self, tuple results)
     cdef int check_tangent(self, object tangent, int i, Metadata output) except -1
 

@@ -233,13 +233,13 @@ cdef class FunctionNode(Node):
                     gradients[i] = zeros(<Metadata> self.outputs[i])
         g = None
         results = self.call_backward(gradients)
-        return self.unbroadcast(results if isinstance(results, tuple) else (results,))
+        return self.checked(results if isinstance(results, tuple) else (results,))
 
     cdef bint is_constant(self, int i) except -1:
         """Whether an output that is a tensor has no gradient."""
         return self.marks is not None and self.marks[i] or not is_differentiable((<Metadata> self.outputs[i]).code)
 
-    cdef tuple unbroadcast(self, tuple results):
+    cdef tuple checked(self, tuple results):
         """What backward returned, checked: one gradient for each tensor argument, of its shape and type."""
         cdef int i, expected = len(self.arguments)
         cdef list kept = []
@@ -250,13 +250,13 @@ cdef class FunctionNode(Node):
                                f"got {len(results)})")
         for i in range(expected):
             if self.arguments[i] is not None:
-                kept.append(None if results[i] is None else self.fitted_one(results[i], i, <Metadata> self.arguments[i]))
+                kept.append(None if results[i] is None else self.checked_one(results[i], i, <Metadata> self.arguments[i]))
             elif results[i] is not None:
                 raise RuntimeError(f"function {self.name()} returned a gradient different than None at position {i + 1}, "
                                    "but the corresponding forward input was not a Variable")
         return tuple(kept)
 
-    cdef object fitted_one(self, object g, int i, Metadata expected):
+    cdef object checked_one(self, object g, int i, Metadata expected):
         if not isinstance(g, Tensor):
             raise RuntimeError(f"function {self.name()} returned at index {i}: expected Variable or None "
                                f"(got {type(g).__name__})")
