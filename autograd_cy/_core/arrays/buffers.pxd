@@ -3,15 +3,15 @@
 from cpython.object cimport PyObject
 cimport numpy as cnp
 
-cdef cnp.ndarray new_array(int code, int ndim, const cnp.npy_intp *dims)
+cdef cnp.ndarray new_array(int dtype_code, int ndim, const cnp.npy_intp *dims)
 cdef int lay_out(cnp.ndarray array, const int *order) except -1
 cdef void keep_spare(PyObject *array) noexcept
-cdef cnp.ndarray new_zeros(int code, int ndim, const cnp.npy_intp *dims)
-cdef cnp.ndarray cast(cnp.ndarray array, int code)
+cdef cnp.ndarray new_zeros(int dtype_code, int ndim, const cnp.npy_intp *dims)
+cdef cnp.ndarray cast(cnp.ndarray array, int dtype_code)
 cdef cnp.ndarray dense_copy(cnp.ndarray array)
 cdef bint is_flat(cnp.ndarray array) noexcept
-cdef cnp.ndarray flat(cnp.ndarray array, int code)
-cdef cnp.ndarray in_type(cnp.ndarray array, int code)
+cdef cnp.ndarray flat(cnp.ndarray array, int dtype_code)
+cdef cnp.ndarray in_type(cnp.ndarray array, int dtype_code)
 cdef tuple sizes_of(cnp.ndarray array)
 cdef bint is_owned(PyObject *array, Py_ssize_t held=*) noexcept
 cdef bint is_ours(PyObject *array, Py_ssize_t held=*) noexcept

@@ -76,23 +76,23 @@ for _code in range(NCODES):
     DESCR[_code] = <PyObject *> descriptors[_code]
 
 
-cdef cnp.ndarray new_array(int code, int ndim, const cnp.npy_intp *dims):
+cdef cnp.ndarray new_array(int dtype_code, int ndim, const cnp.npy_intp *dims):
     """A new C-contiguous array, not initialized."""
     cdef Shelf *shelf
     cdef PyObject *spare
     if ndim <= SPARE_DIMS:
-        shelf = shelf_for(DESCR[code], ndim, dims)
+        shelf = shelf_for(DESCR[dtype_code], ndim, dims)
         if shelf.n > 0 and serves_again():
             spare = shelf.arrays[shelf.n - 1]
-            if is_alike(spare, DESCR[code], ndim, dims):
+            if is_alike(spare, DESCR[dtype_code], ndim, dims):
                 shelf.n -= 1
                 array = <cnp.ndarray> spare
                 Py_DECREF(array)
                 return array
-    if bytes_of(code, ndim, dims) >= thresholds.large_bytes and is_on():
-        return new_large_array(DESCR[code], ndim, dims, bytes_of(code, ndim, dims))
-    Py_INCREF(<object> DESCR[code])      # NumPy takes this reference over
-    return <cnp.ndarray> PyArray_NewFromDescr(ndarray_type, <cnp.dtype> DESCR[code], ndim, dims, NULL, NULL, 0, NULL)
+    if bytes_of(dtype_code, ndim, dims) >= thresholds.large_bytes and is_on():
+        return new_large_array(DESCR[dtype_code], ndim, dims, bytes_of(dtype_code, ndim, dims))
+    Py_INCREF(<object> DESCR[dtype_code])        # NumPy takes this reference over
+    return <cnp.ndarray> PyArray_NewFromDescr(ndarray_type, <cnp.dtype> DESCR[dtype_code], ndim, dims, NULL, NULL, 0, NULL)
 
 
 cdef int lay_out(cnp.ndarray array, const int *order) except -1:
@@ -107,8 +107,8 @@ cdef int lay_out(cnp.ndarray array, const int *order) except -1:
     return 0
 
 
-cdef inline cnp.npy_intp bytes_of(int code, int ndim, const cnp.npy_intp *dims) noexcept:
-    cdef cnp.npy_intp size = ITEMSIZE[code]
+cdef inline cnp.npy_intp bytes_of(int dtype_code, int ndim, const cnp.npy_intp *dims) noexcept:
+    cdef cnp.npy_intp size = ITEMSIZE[dtype_code]
     cdef int axis
     for axis in range(ndim):
         size *= dims[axis]
@@ -181,20 +181,20 @@ def drop_shelves():
             Py_DECREF(<object> array)
 
 
-cdef cnp.ndarray new_zeros(int code, int ndim, const cnp.npy_intp *dims):
-    Py_INCREF(<object> DESCR[code])
-    return <cnp.ndarray> PyArray_Zeros(ndim, dims, <cnp.dtype> DESCR[code], 0)
+cdef cnp.ndarray new_zeros(int dtype_code, int ndim, const cnp.npy_intp *dims):
+    Py_INCREF(<object> DESCR[dtype_code])
+    return <cnp.ndarray> PyArray_Zeros(ndim, dims, <cnp.dtype> DESCR[dtype_code], 0)
 
 
-cdef cnp.ndarray cast(cnp.ndarray array, int code):
+cdef cnp.ndarray cast(cnp.ndarray array, int dtype_code):
     """A new array with the same values as another type; of a complex number in a real type, the real part (in bool: != 0)."""
-    if cnp.PyArray_ISCOMPLEX(array) and code != BOOL and not (<dtype> dtype_of(code)).is_complex:
+    if cnp.PyArray_ISCOMPLEX(array) and dtype_code != BOOL and not (<dtype> dtype_of(dtype_code)).is_complex:
         array = array.real
-    Py_INCREF(<object> DESCR[code])
-    if code != FLOAT16:
-        return <cnp.ndarray> PyArray_CastToType(array, <cnp.dtype> DESCR[code], 0)
+    Py_INCREF(<object> DESCR[dtype_code])
+    if dtype_code != FLOAT16:
+        return <cnp.ndarray> PyArray_CastToType(array, <cnp.dtype> DESCR[dtype_code], 0)
     with np.errstate(over="ignore", under="ignore"):        # what float16 can't hold is infinite, or 0
-        return <cnp.ndarray> PyArray_CastToType(array, <cnp.dtype> DESCR[code], 0)
+        return <cnp.ndarray> PyArray_CastToType(array, <cnp.dtype> DESCR[dtype_code], 0)
 
 
 cdef cnp.ndarray dense_copy(cnp.ndarray array):
@@ -213,14 +213,14 @@ cdef bint is_flat(cnp.ndarray array) noexcept:
     return cnp.PyArray_CHKFLAGS(array, cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED)
 
 
-cdef cnp.ndarray flat(cnp.ndarray array, int code):
-    """The array as a kernel takes it: dense, of type `code`."""
-    array = in_type(array, code)
+cdef cnp.ndarray flat(cnp.ndarray array, int dtype_code):
+    """The array as a kernel takes it: dense, of type `dtype_code`."""
+    array = in_type(array, dtype_code)
     return array if is_flat(array) else dense_copy(array)
 
 
-cdef cnp.ndarray in_type(cnp.ndarray array, int code):
-    return array if code_of(array) == code else cast(array, code)
+cdef cnp.ndarray in_type(cnp.ndarray array, int dtype_code):
+    return array if code_of(array) == dtype_code else cast(array, dtype_code)
 
 
 cdef cnp.ndarray strided_view(cnp.ndarray base, char *data, int ndim, const cnp.npy_intp *dims,

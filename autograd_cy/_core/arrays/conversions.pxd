@@ -2,8 +2,8 @@
 
 cimport numpy as cnp
 
-cdef cnp.ndarray converted(object number, int code)
-cdef cnp.ndarray fitting(object number, int code)
-cdef cnp.ndarray assigned(object number, int code)
+cdef cnp.ndarray converted(object number, int dtype_code)
+cdef cnp.ndarray fitting(object number, int dtype_code)
+cdef cnp.ndarray assigned(object number, int dtype_code)
 cdef int check_depth(int depth) except -1
 cdef object number_behind(cnp.ndarray array)

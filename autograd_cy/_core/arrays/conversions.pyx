@@ -17,17 +17,17 @@ C_NAMES = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "i
 TOO_LARGE, TOO_SMALL = "int too big to convert", "can't convert negative int to unsigned"
 
 
-cdef bint is_plain(object number, int code) except -1:
+cdef bint is_plain(object number, int dtype_code) except -1:
     """Whether nothing can happen to a number in a type: a float in its range, an integer that float32 holds."""
     if type(number) is float:
-        return code == FLOAT64 or (code == FLOAT32 and -1e38 < <double> number < 1e38)
-    return type(number) is int and FLOAT32 <= code <= FLOAT64 and -(1 << 24) <= number <= 1 << 24
+        return dtype_code == FLOAT64 or (dtype_code == FLOAT32 and -1e38 < <double> number < 1e38)
+    return type(number) is int and FLOAT32 <= dtype_code <= FLOAT64 and -(1 << 24) <= number <= 1 << 24
 
 
-cdef cnp.ndarray plain_array(object number, int code):
+cdef cnp.ndarray plain_array(object number, int dtype_code):
     """What `converted` gives, where `is_plain`."""
-    cdef cnp.ndarray array = cnp.PyArray_ZEROS(0, NULL, TYPE_NUM[code], 0)
-    if code == FLOAT64:
+    cdef cnp.ndarray array = cnp.PyArray_ZEROS(0, NULL, TYPE_NUM[dtype_code], 0)
+    if dtype_code == FLOAT64:
         (<double *> cnp.PyArray_DATA(array))[0] = number
     else:
         (<float *> cnp.PyArray_DATA(array))[0] = number
@@ -36,44 +36,45 @@ cdef cnp.ndarray plain_array(object number, int code):
     return array
 
 
-cdef cnp.ndarray converted(object number, int code):
+cdef cnp.ndarray converted(object number, int dtype_code):
     """A number in a type: an integer wraps, a large one becomes infinite, a complex one loses its imaginary part.
 
     OverflowError for an integer that neither int64 nor uint64 holds.
     """
     cdef object source
     cdef cnp.ndarray array
-    if is_plain(number, code):
-        return plain_array(number, code)
+    if is_plain(number, dtype_code):
+        return plain_array(number, dtype_code)
     source = np.asarray(in_64_bits(number))
     with np.errstate(all="ignore"):
-        if code == BOOL:
+        if dtype_code == BOOL:
             source = source != 0
-        elif code < COMPLEX64:
+        elif dtype_code < COMPLEX64:
             source = source.real
-        if BOOL < code < FLOAT16 and source.dtype.kind == "f":
+        if BOOL < dtype_code < FLOAT16 and source.dtype.kind == "f":
             source = source.astype(np.int64)            # -1.0 becomes 255 in uint8 on any machine
-        array = np.array(source, dtype_of(code).numpy_dtype)
+        array = np.array(source, dtype_of(dtype_code).numpy_dtype)
     cnp.set_array_base(array, number)                   # so that `number_behind` finds it
     array.flags.writeable = False
     return array
 
 
-cdef cnp.ndarray fitting(object number, int code):
+cdef cnp.ndarray fitting(object number, int dtype_code):
     """A number in a type that can hold it; RuntimeError if it can't (unsigned types hold -1, by wrapping)."""
-    if is_plain(number, code):
-        return plain_array(number, code)
+    if is_plain(number, dtype_code):
+        return plain_array(number, dtype_code)
     in_64_bits(number)
-    if not holds(dtype_of(code), number):
-        raise RuntimeError(f"value cannot be converted to type {C_NAMES[dtype_of(code).name]} without overflow: {number}")
-    return converted(number, code)
+    if not holds(dtype_of(dtype_code), number):
+        name = C_NAMES[dtype_of(dtype_code).name]
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow: {number}")
+    return converted(number, dtype_code)
 
 
-cdef cnp.ndarray assigned(object number, int code):
+cdef cnp.ndarray assigned(object number, int dtype_code):
     """A number in the type that it is assigned to: float16 takes any real one."""
-    if code != FLOAT16 or isinstance(number, complex):
-        return fitting(number, code)
-    return converted(number, code)
+    if dtype_code != FLOAT16 or isinstance(number, complex):
+        return fitting(number, dtype_code)
+    return converted(number, dtype_code)
 
 
 cdef object in_64_bits(object number):
@@ -83,13 +84,13 @@ cdef object in_64_bits(object number):
 
 
 cdef bint holds(dtype wanted, object number) except -1:
-    if wanted.code == BOOL:
+    if wanted.dtype_code == BOOL:
         return True
     if isinstance(number, complex):
         if not wanted.is_complex:
             return number.imag == 0 and holds(wanted, number.real)
         return holds(wanted.to_real(), number.real) and holds(wanted.to_real(), number.imag)
-    if wanted.code >= FLOAT16:
+    if wanted.dtype_code >= FLOAT16:
         return not math.isfinite(number) or abs(number) <= float(np.finfo(wanted.numpy_dtype).max)
     limits = np.iinfo(wanted.numpy_dtype)
     low = limits.min if limits.min or isinstance(number, float) else -limits.max
@@ -110,4 +111,4 @@ cdef object number_behind(cnp.ndarray array):
 
 def fitting_array(number, dtype wanted):
     """fitting_array(number, dtype) -> ndarray: a Python number in a type that can hold it; RuntimeError if it can't."""
-    return fitting(number, wanted.code)
+    return fitting(number, wanted.dtype_code)

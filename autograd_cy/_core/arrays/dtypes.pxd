@@ -23,7 +23,7 @@ cdef class dtype:
     cdef readonly bint is_floating_point
     cdef readonly bint is_complex
     cdef readonly bint is_signed
-    cdef int code
+    cdef int dtype_code
     cdef int type_num
 
 cdef int[NCODES] TYPE_NUM
@@ -43,16 +43,16 @@ cdef inline int kernel_code(cnp.ndarray array) except -1:
     """The type that kernels compute in: float16 goes through float32."""
     return max(code_of(array), <int> FLOAT32)
 
-cdef dtype dtype_of(int code)
+cdef dtype dtype_of(int dtype_code)
 cdef dtype as_dtype(object value)
 cdef int default_code() noexcept
 cdef int default_complex_code() noexcept
 cdef int promote(int a, int b) noexcept
 cdef int result_code(int a, int a_rank, int b, int b_rank) noexcept
-cdef int to_inexact(int code) noexcept
-cdef int to_real(int code) noexcept
-cdef int to_complex(int code) noexcept
-cdef bint is_differentiable(int code) noexcept
-cdef str type_word(int code)
-cdef str long_word(int code)
-cdef int check_cast(int code, int target) except -1
+cdef int to_inexact(int dtype_code) noexcept
+cdef int to_real(int dtype_code) noexcept
+cdef int to_complex(int dtype_code) noexcept
+cdef bint is_differentiable(int dtype_code) noexcept
+cdef str type_word(int dtype_code)
+cdef str long_word(int dtype_code)
+cdef int check_cast(int dtype_code, int target) except -1

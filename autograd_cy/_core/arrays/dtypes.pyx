@@ -58,13 +58,13 @@ cdef class dtype:
         """The type of the real part: float32 for complex64; itself for a real type."""
         if not isinstance(self, dtype):
             raise wrong_self(self, dtype)
-        return ALL[to_real(self.code)]
+        return ALL[to_real(self.dtype_code)]
 
     def to_complex(self):
         """The complex type with parts of this type: complex64 for float32."""
         if not isinstance(self, dtype):
             raise wrong_self(self, dtype)
-        return ALL[to_complex(self.code)]
+        return ALL[to_complex(self.dtype_code)]
 
 
 def dtype_named(str name):
@@ -77,8 +77,8 @@ cdef int unknown_type(cnp.ndarray array) except -1:
                     + ", ".join([(<dtype> d).name for d in ALL]))
 
 
-cdef dtype dtype_of(int code):
-    return <dtype> ALL[code]
+cdef dtype dtype_of(int dtype_code):
+    return <dtype> ALL[dtype_code]
 
 
 cdef dtype as_dtype(object value):
@@ -110,7 +110,7 @@ def set_default(value):
     cdef dtype d = as_dtype(value)
     if not d.is_floating_point:
         raise TypeError(f"only floating-point types are supported as the default type, not {d}")
-    default = d.code
+    default = d.dtype_code
 
 
 def all_dtypes():
@@ -125,7 +125,7 @@ def convert(value):
 
 def promote_types(dtype a, dtype b):
     """The dtype of an operation on two tensors with dimensions, of types a and b."""
-    return ALL[PROMOTED[a.code][b.code]]
+    return ALL[PROMOTED[a.dtype_code][b.dtype_code]]
 
 
 cdef int promote(int a, int b) noexcept:
@@ -148,25 +148,25 @@ cdef int result_code(int a, int a_rank, int b, int b_rank) noexcept:
     return PROMOTED[a][b]
 
 
-cdef int to_inexact(int code) noexcept:
-    return default if code < FLOAT16 else code
+cdef int to_inexact(int dtype_code) noexcept:
+    return default if dtype_code < FLOAT16 else dtype_code
 
 
-cdef int to_real(int code) noexcept:
-    return FLOAT32 if code == COMPLEX64 else FLOAT64 if code == COMPLEX128 else code
+cdef int to_real(int dtype_code) noexcept:
+    return FLOAT32 if dtype_code == COMPLEX64 else FLOAT64 if dtype_code == COMPLEX128 else dtype_code
 
 
-cdef int to_complex(int code) noexcept:
-    return COMPLEX64 if code in (FLOAT16, FLOAT32) else COMPLEX128 if code == FLOAT64 else code
+cdef int to_complex(int dtype_code) noexcept:
+    return COMPLEX64 if dtype_code in (FLOAT16, FLOAT32) else COMPLEX128 if dtype_code == FLOAT64 else dtype_code
 
 
-cdef bint is_differentiable(int code) noexcept:
-    return code >= FLOAT16
+cdef bint is_differentiable(int dtype_code) noexcept:
+    return dtype_code >= FLOAT16
 
 
-cdef str type_word(int code):
+cdef str type_word(int dtype_code):
     """The name that PyTorch's messages have for a type: `Long`."""
-    return words[(<dtype> ALL[code]).name]
+    return words[(<dtype> ALL[dtype_code]).name]
 
 
 words = {"bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long",
@@ -174,17 +174,17 @@ words = {"bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int
          "complex64": "ComplexFloat", "complex128": "ComplexDouble"}
 
 
-cdef str long_word(int code):
+cdef str long_word(int dtype_code):
     """The name in C++ that some messages have: 'float' and 'double' for the common two."""
-    name = (<dtype> ALL[code]).name
+    name = (<dtype> ALL[dtype_code]).name
     return {"float32": "float", "float64": "double", "float16": "c10::Half", "complex64": "c10::complex<float>",
             "complex128": "c10::complex<double>", "int64": "long int", "int32": "int"}.get(name, name)
 
 
-cdef int check_cast(int code, int target) except -1:
-    """Refuse to write results of type `code` into memory of type `target`, if they are of a higher category."""
-    if CATEGORY[code] > CATEGORY[target]:
-        raise RuntimeError(f"result type {type_word(code)} can't be cast to the desired output type {type_word(target)}")
+cdef int check_cast(int dtype_code, int target) except -1:
+    """Refuse to write results of type `dtype_code` into memory of type `target`, if they are of a higher category."""
+    if CATEGORY[dtype_code] > CATEGORY[target]:
+        raise RuntimeError(f"result type {type_word(dtype_code)} can't be cast to the desired output type {type_word(target)}")
     return 0
 
 
@@ -195,42 +195,42 @@ cdef int torch_promotion(int a, int b):
     if CATEGORY[b] < 2 <= CATEGORY[a]:
         return a
     cdef object common = np.promote_types(ALL[a].numpy_dtype, ALL[b].numpy_dtype)
-    return (<dtype> BY_NUMPY[common]).code
+    return (<dtype> BY_NUMPY[common]).dtype_code
 
 
 cdef void build_tables():
     cdef dtype d
-    cdef int code, other
+    cdef int dtype_code, other
     names = ["bool", "uint8", "int8", "int16", "int32", "int64",
              "float16", "float32", "float64", "complex64", "complex128"]
-    for code in range(64):
-        CODE_OF[code] = -1
-    for code, name in enumerate(names):
+    for dtype_code in range(64):
+        CODE_OF[dtype_code] = -1
+    for dtype_code, name in enumerate(names):
         d = dtype.__new__(dtype)
         d.name = name
-        d.code = code
+        d.dtype_code = dtype_code
         d.numpy_dtype = np.dtype(name)
         d.type_num = d.numpy_dtype.num
         d.itemsize = d.numpy_dtype.itemsize
-        d.is_floating_point = FLOAT16 <= code <= FLOAT64
-        d.is_complex = code >= COMPLEX64
-        d.is_signed = code > UINT8
+        d.is_floating_point = FLOAT16 <= dtype_code <= FLOAT64
+        d.is_complex = dtype_code >= COMPLEX64
+        d.is_signed = dtype_code > UINT8
         ALL.append(d)
         BY_NUMPY[d.numpy_dtype] = d
         BY_NUMPY[d.numpy_dtype.type] = d
-        TYPE_NUM[code] = d.type_num
-        ITEMSIZE[code] = d.itemsize
-        CATEGORY[code] = 0 if code == BOOL else 1 if code < FLOAT16 else 2 if code < COMPLEX64 else 3
-        CODE_OF[d.type_num] = code
+        TYPE_NUM[dtype_code] = d.type_num
+        ITEMSIZE[dtype_code] = d.itemsize
+        CATEGORY[dtype_code] = 0 if dtype_code == BOOL else 1 if dtype_code < FLOAT16 else 2 if dtype_code < COMPLEX64 else 3
+        CODE_OF[d.type_num] = dtype_code
     for character in "hilq":           # C's integer types: two of them are one type, with two numbers, on each platform
-        CODE_OF[np.dtype(character).num] = (<dtype> BY_NUMPY[np.dtype(f"int{8 * np.dtype(character).itemsize}")]).code
+        CODE_OF[np.dtype(character).num] = (<dtype> BY_NUMPY[np.dtype(f"int{8 * np.dtype(character).itemsize}")]).dtype_code
     BY_NUMPY[bool] = ALL[BOOL]
     BY_NUMPY[int] = ALL[INT64]
     BY_NUMPY[float] = ALL[FLOAT64]
     BY_NUMPY[complex] = ALL[COMPLEX128]
-    for code in range(NCODES):
+    for dtype_code in range(NCODES):
         for other in range(NCODES):
-            PROMOTED[code][other] = torch_promotion(code, other)
+            PROMOTED[dtype_code][other] = torch_promotion(dtype_code, other)
 
 
 build_tables()

@@ -62,29 +62,29 @@ cdef int compare(const npy_intp *sizes, const npy_intp *strides, int n, int oute
     return 0
 
 
-cdef cnp.ndarray new_array_in_order(int code, int ndim, const npy_intp *sizes, const int *order):
+cdef cnp.ndarray new_array_in_order(int dtype_code, int ndim, const npy_intp *sizes, const int *order):
     """A new array, dense with its dimensions in that order, not initialized."""
-    cdef cnp.ndarray array = new_array(code, ndim, sizes)
+    cdef cnp.ndarray array = new_array(dtype_code, ndim, sizes)
     lay_out(array, order)
     return array
 
 
-cdef cnp.ndarray copy_in_order(cnp.ndarray array, int code):
+cdef cnp.ndarray copy_in_order(cnp.ndarray array, int dtype_code):
     """A dense copy as another type, or the same, that keeps the order; of a complex number in a real type, the real part."""
     cdef npy_intp[MAX_DIMS] strides
     cdef int[MAX_DIMS] order
     cdef int axis, ndim = cnp.PyArray_NDIM(array)
     cdef cnp.ndarray copy
     if cnp.PyArray_IS_C_CONTIGUOUS(array):
-        return dense_copy(array) if code_of(array) == code else cast(array, code)
+        return dense_copy(array) if code_of(array) == dtype_code else cast(array, dtype_code)
     for axis in range(ndim):
         strides[axis] = cnp.PyArray_STRIDE(array, axis)
     find_order(ndim, cnp.PyArray_DIMS(array), strides, 1, order)
-    if code_of(array) >= COMPLEX64 and code < COMPLEX64 and code != BOOL:
+    if code_of(array) >= COMPLEX64 and dtype_code < COMPLEX64 and dtype_code != BOOL:
         array = array.real
-    copy = new_array_in_order(code, ndim, cnp.PyArray_DIMS(array), order)
-    if code == FLOAT16:
-        cnp.PyArray_CopyInto(copy, cast(array, code))
+    copy = new_array_in_order(dtype_code, ndim, cnp.PyArray_DIMS(array), order)
+    if dtype_code == FLOAT16:
+        cnp.PyArray_CopyInto(copy, cast(array, dtype_code))
     else:
         cnp.PyArray_CopyInto(copy, array)
     return copy

@@ -7,7 +7,7 @@ from autograd_cy._core.graph.tensor cimport Tensor
 cdef class Metadata:
     """Shape and type of a tensor."""
     cdef tuple shape
-    cdef int code
+    cdef int dtype_code
 
 
 cdef class FunctionNode(Node):

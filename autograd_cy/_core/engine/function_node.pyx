@@ -27,7 +27,7 @@ cdef Metadata metadata_of(Tensor tensor):
     cdef Metadata metadata = Metadata.__new__(Metadata)
     cdef int axis
     metadata.shape = tuple([cnp.PyArray_DIM(tensor.array, axis) for axis in range(cnp.PyArray_NDIM(tensor.array))])
-    metadata.code = code_of(tensor.array)
+    metadata.dtype_code = code_of(tensor.array)
     return metadata
 
 
@@ -207,7 +207,7 @@ cdef class FunctionNode(Node):
 
     @property
     def _input_metadata(self):
-        return tuple([None if y is None else metadata_like((<Metadata> y).shape, dtype_of((<Metadata> y).code))
+        return tuple([None if y is None else metadata_like((<Metadata> y).shape, dtype_of((<Metadata> y).dtype_code))
                       for y in self.outputs])
 
     def name(self):
@@ -237,7 +237,7 @@ cdef class FunctionNode(Node):
 
     cdef bint is_constant(self, int i) except -1:
         """Whether an output that is a tensor has no gradient."""
-        return self.marks is not None and self.marks[i] or not is_differentiable((<Metadata> self.outputs[i]).code)
+        return self.marks is not None and self.marks[i] or not is_differentiable((<Metadata> self.outputs[i]).dtype_code)
 
     cdef tuple checked(self, tuple results):
         """What backward returned, checked: one gradient for each tensor argument, of its shape and type."""
@@ -266,13 +266,13 @@ cdef class FunctionNode(Node):
                 raise RuntimeError(f"Function {self.name()} returned an invalid gradient at index {i} - got "
                                    f"{list(got.shape)} but expected shape compatible with {list(expected.shape)}")
             g = g.sum_to_size(expected.shape)
-        if got.code != expected.code:
-            if dtype_of(got.code).is_complex and not dtype_of(expected.code).is_complex:
+        if got.dtype_code != expected.dtype_code:
+            if dtype_of(got.dtype_code).is_complex and not dtype_of(expected.dtype_code).is_complex:
                 raise RuntimeError(
                     "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but "
-                    f"got false. Function {self.name()} returned a gradient of {dtype_of(got.code)} at index {i} for an "
-                    f"input of {dtype_of(expected.code)}: return its real part")
-            g = g.to(dtype_of(expected.code))
+                    f"got false. Function {self.name()} returned a gradient of {dtype_of(got.dtype_code)} at index {i} for an "
+                    f"input of {dtype_of(expected.dtype_code)}: return its real part")
+            g = g.to(dtype_of(expected.dtype_code))
         return g
 
     cdef object jvp(self, tuple tangents):
@@ -310,7 +310,7 @@ cdef class FunctionNode(Node):
         if not isinstance(tangent, Tensor):
             raise RuntimeError(f"{self.name()}'s jvp: expected Variable or None (got {type(tangent).__name__}) for "
                                f"grad output {i}")
-        if not is_differentiable(output.code) or (self.marks is not None and self.marks[i]):
+        if not is_differentiable(output.dtype_code) or (self.marks is not None and self.marks[i]):
             raise RuntimeError(f"{self.name()}'s jvp returned a gradient at position {i}, but the corresponding forward "
                                "output is not a differentiable Tensor. You should return None at that position instead.")
         if metadata_of(<Tensor> tangent).shape != output.shape:
@@ -324,7 +324,7 @@ cdef Tensor zeros(Metadata metadata):
     cdef int axis
     for axis in range(len(metadata.shape)):
         dims[axis] = metadata.shape[axis]
-    return new_tensor(new_zeros(metadata.code, len(metadata.shape), dims))
+    return new_tensor(new_zeros(metadata.dtype_code, len(metadata.shape), dims))
 
 
 cdef bint is_reducible(tuple shape, tuple target):

@@ -143,15 +143,15 @@ cdef int accumulate(Tensor leaf, object g, bint recorded) except -1:
 
 cdef object as_leaf_asks(Tensor leaf, object g, bint recorded):
     """The gradient in the type of the leaf's `grad_dtype`, if that isn't its own; of what is there already, if any will do."""
-    cdef int own, code = leaf.extras.grad_code - 1
-    if code < 0:
+    cdef int own, dtype_code = leaf.extras.grad_code - 1
+    if dtype_code < 0:
         return g
     own = code_of((<Tensor> g).array if recorded else <cnp.ndarray> g)
-    if code == ANY_TYPE - 1:
-        code = own if leaf.gradient is None else code_of(leaf.gradient.array)
-    if code == own:
+    if dtype_code == ANY_TYPE - 1:
+        dtype_code = own if leaf.gradient is None else code_of(leaf.gradient.array)
+    if dtype_code == own:
         return g
-    return (<Tensor> g).to(dtype_of(code)) if recorded else copy_in_order(<cnp.ndarray> g, code)
+    return (<Tensor> g).to(dtype_of(dtype_code)) if recorded else copy_in_order(<cnp.ndarray> g, dtype_code)
 
 
 cdef inline bint is_closed(Tensor leaf) except -1:

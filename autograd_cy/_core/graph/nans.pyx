@@ -53,19 +53,19 @@ cdef Py_ssize_t search_half(const uint16_t *x, Py_ssize_t n) noexcept nogil:
 
 cdef Py_ssize_t first_nan(cnp.ndarray array) except -2:
     """The number, in C order, of the first element that is NaN; -1 if there is none."""
-    cdef int code = code_of(array)
+    cdef int dtype_code = code_of(array)
     cdef Py_ssize_t n = cnp.PyArray_SIZE(array), k
-    if code < FLOAT16:
+    if dtype_code < FLOAT16:
         return -1
     if not cnp.PyArray_CHKFLAGS(array, cnp.NPY_ARRAY_CARRAY_RO):
         array = dense_copy(array)
-    if code == FLOAT32:
+    if dtype_code == FLOAT32:
         return search[float](<float *> cnp.PyArray_DATA(array), n)
-    if code == FLOAT64:
+    if dtype_code == FLOAT64:
         return search[double](<double *> cnp.PyArray_DATA(array), n)
-    if code == FLOAT16:
+    if dtype_code == FLOAT16:
         return search_half(<uint16_t *> cnp.PyArray_DATA(array), n)
-    if code == COMPLEX64:
+    if dtype_code == COMPLEX64:
         k = search[float](<float *> cnp.PyArray_DATA(array), 2 * n)
     else:
         k = search[double](<double *> cnp.PyArray_DATA(array), 2 * n)

@@ -12,12 +12,12 @@ cdef enum:
 
 cdef struct CachedNumber:
     PyObject *number
-    int code
+    int dtype_code
     PyObject *array
 
 cdef CachedNumber *cached_numbers
 
-cdef cnp.ndarray keep_number(CachedNumber *place, object number, int code)
+cdef cnp.ndarray keep_number(CachedNumber *place, object number, int dtype_code)
 cdef Tensor foreign_operand(object value)
 cdef Tensor number_tensor(cnp.ndarray array)
 
@@ -36,11 +36,11 @@ cdef inline int number_code(object number):
     return -1
 
 
-cdef inline cnp.ndarray number_array(object number, int code):
+cdef inline cnp.ndarray number_array(object number, int dtype_code):
     """A Python number as a 0-d array. Constants of a program are the same object each time, so the last few are kept."""
-    cdef CachedNumber *place = &cached_numbers[((<size_t> <PyObject *> number >> 4) + code) % CACHED_NUMBERS]
-    if place.number != <PyObject *> number or place.code != code:
-        return keep_number(place, number, code)
+    cdef CachedNumber *place = &cached_numbers[((<size_t> <PyObject *> number >> 4) + dtype_code) % CACHED_NUMBERS]
+    if place.number != <PyObject *> number or place.dtype_code != dtype_code:
+        return keep_number(place, number, dtype_code)
     return <cnp.ndarray> place.array
 
 
@@ -53,7 +53,7 @@ cdef inline Tensor tensor_of(object value):
 
 
 cdef inline int operand_code(Tensor x, object value) except -2:
-    """The type code of an operand and its Tensor `x`; -1 for what is no operand."""
+    """The dtype code of an operand and its Tensor `x`; -1 for what is no operand."""
     return number_code(value) if x is None else code_of(x.array)
 
 
@@ -62,8 +62,8 @@ cdef inline int rank_of(Tensor x) noexcept:
     return 0 if x is None or x.is_number else 2 if cnp.PyArray_NDIM(x.array) else 1
 
 
-cdef inline cnp.ndarray operand_array(Tensor x, object value, int own, int code):
-    """The array, in type `code`, of an operand whose own type is `own`."""
+cdef inline cnp.ndarray operand_array(Tensor x, object value, int own, int dtype_code):
+    """The array, in type `dtype_code`, of an operand whose own type is `own`."""
     if x is None:
-        return number_array(value, code)
-    return x.array if own == code else copy_in_order(x.array, code)
+        return number_array(value, dtype_code)
+    return x.array if own == dtype_code else copy_in_order(x.array, dtype_code)

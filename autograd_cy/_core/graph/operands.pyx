@@ -15,17 +15,17 @@ cdef CachedNumber[CACHED_NUMBERS] places
 cached_numbers = places
 
 
-cdef cnp.ndarray keep_number(CachedNumber *place, object number, int code):
+cdef cnp.ndarray keep_number(CachedNumber *place, object number, int dtype_code):
     """Put a number's array into the cache, in the place of another, and return it.
 
     Making it may let other threads run, and so may giving up the other: neither happens between a look at the place and
     the writing.
     """
-    cdef cnp.ndarray array = converted(number, code)
+    cdef cnp.ndarray array = converted(number, dtype_code)
     cdef CachedNumber old = place[0]
     Py_INCREF(number)
     Py_INCREF(array)
-    place[0] = CachedNumber(<PyObject *> number, code, <PyObject *> array)
+    place[0] = CachedNumber(<PyObject *> number, dtype_code, <PyObject *> array)
     if old.number != NULL:
         Py_DECREF(<object> old.number)
         Py_DECREF(<object> old.array)
@@ -40,8 +40,8 @@ cdef Tensor foreign_operand(object value):
     if not isinstance(value, np.generic):
         return None
     number = value.item()
-    cdef int code = number_code(number)
-    return from_array(np.asarray(value)) if code < 0 else number_tensor(number_array(number, code))
+    cdef int dtype_code = number_code(number)
+    return from_array(np.asarray(value)) if dtype_code < 0 else number_tensor(number_array(number, dtype_code))
 
 
 cdef Tensor number_tensor(cnp.ndarray array):

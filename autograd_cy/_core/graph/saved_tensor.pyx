@@ -36,7 +36,7 @@ cdef class Packed:
     cdef str slot
     cdef Tensor history             # of an input: a Tensor without data at its place in the graph, with its tangent
     cdef tuple shape
-    cdef int code
+    cdef int dtype_code
     cdef bint dense                 # the operation may rely on C order
 
 
@@ -153,7 +153,7 @@ cdef class SavedTensor:
                                "hook can not be modified by in-place operations as this can lead to unexpected side-effects. "
                                "Let it write to a clone().")
         packed.pairs, packed.data, packed.slot = pairs[:n], data, slot
-        packed.shape, packed.code = np.shape(tensor.array), code_of(tensor.array)
+        packed.shape, packed.dtype_code = np.shape(tensor.array), code_of(tensor.array)
         packed.dense = cnp.PyArray_IS_C_CONTIGUOUS(tensor.array)
         if type(self.value) is not cnp.ndarray:
             packed.history = history_of(tensor)
@@ -231,16 +231,17 @@ cdef Tensor unpacked(Packed packed, SavedTensor saved, Node node):
 cdef Tensor fitting(Packed packed, Tensor data, Node node):
     """A tensor from an unpack hook, of the shape, type and order that the operation counts on."""
     cdef tuple shape = np.shape(data.array)
-    cdef int code = code_of(data.array)
-    if shape != packed.shape or (code != packed.code and not (is_differentiable(code) and is_differentiable(packed.code))):
+    cdef int dtype_code = code_of(data.array)
+    if shape != packed.shape or (
+            dtype_code != packed.dtype_code and not (is_differentiable(dtype_code) and is_differentiable(packed.dtype_code))):
         raise RuntimeError(
             f"Output of saved tensor unpack_hook expected to be a Tensor of shape {list(packed.shape)} and type "
-            f"{dtype_of(packed.code)}, as {'the node' if node is None else node.name()} saved it, but got shape {list(shape)} "
-            f"and type {dtype_of(code)}")
-    if code == packed.code and (not packed.dense or cnp.PyArray_IS_C_CONTIGUOUS(data.array)):
+            f"{dtype_of(packed.dtype_code)}, as {'the node' if node is None else node.name()} saved it, but got shape "
+            f"{list(shape)} and type {dtype_of(dtype_code)}")
+    if dtype_code == packed.dtype_code and (not packed.dense or cnp.PyArray_IS_C_CONTIGUOUS(data.array)):
         return data
-    array = data.array.real if code >= COMPLEX64 and packed.code < COMPLEX64 else data.array
-    return new_tensor(np.asarray(array, dtype_of(packed.code).numpy_dtype, "C" if packed.dense else "K"))
+    array = data.array.real if dtype_code >= COMPLEX64 and packed.dtype_code < COMPLEX64 else data.array
+    return new_tensor(np.asarray(array, dtype_of(packed.dtype_code).numpy_dtype, "C" if packed.dense else "K"))
 
 
 cdef SavedTensor save(object value, Node node):

@@ -214,8 +214,8 @@ cdef class Tensor(TensorBase):
         """The dtype that the `.grad` of this leaf has to have: by default the leaf's own; None if any will do."""
         if not self.is_leaf:
             raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
-        cdef int code = 0 if self.extras is None else self.extras.grad_code
-        return None if code == ANY_TYPE else dtype_of(code - 1 if code else code_of(self.array))
+        cdef int dtype_code = 0 if self.extras is None else self.extras.grad_code
+        return None if dtype_code == ANY_TYPE else dtype_of(dtype_code - 1 if dtype_code else code_of(self.array))
 
     @grad_dtype.setter
     def grad_dtype(self, value):
@@ -656,12 +656,12 @@ cdef int check_gradient(Tensor tensor, object value) except -1:
     if value is tensor:
         raise RuntimeError("can't assign Variable as its own grad")
     cdef Tensor g = <Tensor> value
-    cdef int own = code_of(g.array), code = code_of(tensor.array)
+    cdef int own = code_of(g.array), dtype_code = code_of(tensor.array)
     if tensor.extras is not None and tensor.extras.grad_code:
-        code = own if tensor.extras.grad_code == ANY_TYPE else tensor.extras.grad_code - 1
-    if own != code:
+        dtype_code = own if tensor.extras.grad_code == ANY_TYPE else tensor.extras.grad_code - 1
+    if own != dtype_code:
         raise RuntimeError(f"attempting to assign a gradient with dtype '{long_word(own)}' to a tensor with grad_dtype "
-                           f"'{long_word(code)}'. The gradient must match the tensor's dtype")
+                           f"'{long_word(dtype_code)}'. The gradient must match the tensor's dtype")
     if not cnp.PyArray_SAMESHAPE(g.array, tensor.array):
         raise RuntimeError(f"assign a gradient of size {list(g.shape)} to a tensor of size {list(tensor.shape)}: "
                            "they must be equal")
@@ -670,17 +670,17 @@ cdef int check_gradient(Tensor tensor, object value) except -1:
 
 cdef int set_grad_type(Tensor tensor, object value) except -1:
     """Let the `.grad` of a leaf be of a type of its own, or of any (None)."""
-    cdef int code
+    cdef int dtype_code
     if value is not None and not isinstance(value, dtype):
         raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {type(value).__name__}")
     if not tensor.is_leaf:
         raise RuntimeError("grad_dtype can only be set on leaf tensors.")
-    code = ANY_TYPE if value is None else (<dtype> value).code + 1
+    dtype_code = ANY_TYPE if value is None else (<dtype> value).dtype_code + 1
     if value is not None and tensor.gradient is not None and tensor.gradient.dtype is not value:
         raise RuntimeError(f"Cannot set grad_dtype to '{value}' because there is already a gradient with dtype "
                            f"'{tensor.gradient.dtype}'. Please clear the gradient (.grad = None) before changing grad_dtype, "
                            "or ensure the new grad_dtype matches the existing gradient's dtype.")
-    extras_of_tensor(tensor).grad_code = 0 if code == code_of(tensor.array) + 1 else code
+    extras_of_tensor(tensor).grad_code = 0 if dtype_code == code_of(tensor.array) + 1 else dtype_code
     return 0
 
 

@@ -33,21 +33,21 @@ cdef cnp.ndarray sum_to(cnp.ndarray array, int ndim, const npy_intp *dims):
     cdef Walk walk
     cdef cnp.ndarray total
     cdef npy_intp[MAX_DIMS] sizes
-    cdef int code = code_of(array), kept = kept_for(array, ndim, dims)
-    if code == FLOAT16:
+    cdef int dtype_code = code_of(array), kept = kept_for(array, ndim, dims)
+    if dtype_code == FLOAT16:
         return cast(sum_to(cast(array, FLOAT32), ndim, dims), FLOAT16)
-    if code == COMPLEX64 and kept == FLOAT64 and 0 < ndim < MAX_DIMS and dims[ndim - 1] != 1:
+    if dtype_code == COMPLEX64 and kept == FLOAT64 and 0 < ndim < MAX_DIMS and dims[ndim - 1] != 1:
         memcpy(sizes, dims, ndim * sizeof(npy_intp))
         sizes[ndim] = 2
         return numbers_of(sum_to(pairs_of(array), ndim + 1, sizes))
-    if code != FLOAT32:
-        kept = code
+    if dtype_code != FLOAT32:
+        kept = dtype_code
     total = new_zeros(kept, ndim, dims)
     if not cnp.PyArray_ISALIGNED(array):
         array = dense_copy(array)
     set_reduction(&walk, total, array, total)
-    walk_along(&walk, &SUM, code, kept)
-    return narrowed(total, code)
+    walk_along(&walk, &SUM, dtype_code, kept)
+    return narrowed(total, dtype_code)
 
 
 cdef int kept_for(cnp.ndarray array, int ndim, const npy_intp *dims) noexcept:
@@ -79,8 +79,8 @@ cdef struct FusedRun:       # the last dimension of a walk
 
 cdef bint is_worth_fusing(cnp.ndarray g) noexcept:
     """Whether `evaluate_sum` is the faster way for results of the shape and type of g."""
-    cdef int code = code_of(g), last = cnp.PyArray_NDIM(g) - 1
-    return (FLOAT32 <= code <= FLOAT64 and last >= 0 and cnp.PyArray_SIZE(g) >= thresholds.fused_work
+    cdef int dtype_code = code_of(g), last = cnp.PyArray_NDIM(g) - 1
+    return (FLOAT32 <= dtype_code <= FLOAT64 and last >= 0 and cnp.PyArray_SIZE(g) >= thresholds.fused_work
             and cnp.PyArray_DIM(g, last) >= thresholds.fused_run)
 
 
@@ -88,9 +88,9 @@ cdef cnp.ndarray evaluate_sum(Kernel *kernel, PyObject **arrays, int n, int ndim
     """What `sum_to` gives for a kernel's results on `n` broadcast arrays of float32 or float64; the first is whole."""
     cdef Walk walk
     cdef Fused fused = Fused(kernel, n, NULL, 0, sum_planes_f64)
-    cdef int code = code_of(<cnp.ndarray> arrays[0]), kept = FLOAT64
+    cdef int dtype_code = code_of(<cnp.ndarray> arrays[0]), kept = FLOAT64
     cdef cnp.ndarray total
-    if code == FLOAT32:
+    if dtype_code == FLOAT32:
         kept = kept_for(<cnp.ndarray> arrays[0], ndim, dims)
         fused.summing = sum_planes_f32 if kept == FLOAT32 else sum_planes_wide
     total = new_zeros(kept, ndim, dims)
@@ -98,7 +98,7 @@ cdef cnp.ndarray evaluate_sum(Kernel *kernel, PyObject **arrays, int n, int ndim
     _copies = set_operands(&walk, arrays, n)
     set_operand(&walk, n, total)
     sum_along(&walk, n + 1, call_fused, &fused, kept)
-    return narrowed(total, code)
+    return narrowed(total, dtype_code)
 
 
 cdef void call_fused(Walk *walk, int n, void *fused) noexcept nogil:
@@ -213,14 +213,14 @@ cdef void sum_planes_f64(char **args, const npy_intp *dims, const npy_intp *stri
 
 # a kernel's results, added to an array
 
-cdef cnp.ndarray evaluate_added(Kernel *kernel, PyObject **arrays, int n, int code, cnp.ndarray addend, cnp.ndarray out):
+cdef cnp.ndarray evaluate_added(Kernel *kernel, PyObject **arrays, int n, int dtype_code, cnp.ndarray addend, cnp.ndarray out):
     """The kernel's results on `n` arrays plus the addend, which has their shape and type.
 
     Written to `out`, which may be the addend (a `.grad`, to which other threads may add, too: the GIL is kept) or one of the
     arrays, or (None) to a new array. None if `out` shares memory with an array otherwise than element by element: what is
     written would then be read again.
     """
-    cdef Fused fused = Fused(kernel, n, adding_kernel(code), cnp.PyArray_ITEMSIZE(addend), NULL)
+    cdef Fused fused = Fused(kernel, n, adding_kernel(dtype_code), cnp.PyArray_ITEMSIZE(addend), NULL)
     cdef Kernel adding = Kernel(add_blocks, &fused)
     cdef PyObject *operands[MAX_OPERANDS]
     cdef int k
@@ -229,7 +229,7 @@ cdef cnp.ndarray evaluate_added(Kernel *kernel, PyObject **arrays, int n, int co
         if out is not None and overlaps_shifted(<cnp.ndarray> arrays[k], out):
             return None
     operands[n] = <PyObject *> addend
-    return evaluate(&adding, operands, n + 1, code, out, out is addend)
+    return evaluate(&adding, operands, n + 1, dtype_code, out, out is addend)
 
 
 cdef bint overlaps_shifted(cnp.ndarray array, cnp.ndarray out) noexcept:

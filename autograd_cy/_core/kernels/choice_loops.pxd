@@ -2,4 +2,4 @@
 
 cimport numpy as cnp
 
-cdef cnp.ndarray chosen(cnp.ndarray condition, cnp.ndarray x, cnp.ndarray y, int code)
+cdef cnp.ndarray chosen(cnp.ndarray condition, cnp.ndarray x, cnp.ndarray y, int dtype_code)

@@ -79,15 +79,15 @@ cdef void choose_16(char **args, const npy_intp *dims, const npy_intp *strides, 
         out[0], out[1] = source[0], source[1]
 
 
-cdef cnp.ndarray chosen(cnp.ndarray condition, cnp.ndarray x, cnp.ndarray y, int code):
-    """x where the condition is true, else y, all broadcast; x and y are of type `code`.
+cdef cnp.ndarray chosen(cnp.ndarray condition, cnp.ndarray x, cnp.ndarray y, int dtype_code):
+    """x where the condition is true, else y, all broadcast; x and y are of type `dtype_code`.
 
     RuntimeError where shapes don't broadcast.
     """
-    cdef int size = ITEMSIZE[code]
+    cdef int size = ITEMSIZE[dtype_code]
     cdef Loop loop = (choose_1 if size == 1 else choose_2 if size == 2 else choose_4 if size == 4 else
                       choose_8 if size == 8 else choose_16)
     cdef Kernel kernel = Kernel(loop, NULL)
     cdef PyObject *arrays[3]
     arrays[0], arrays[1], arrays[2] = <PyObject *> condition, <PyObject *> x, <PyObject *> y
-    return evaluate(&kernel, arrays, 3, code, None)
+    return evaluate(&kernel, arrays, 3, dtype_code, None)

@@ -45,8 +45,9 @@ cdef npy_intp run_of(cnp.ndarray array) noexcept:
 cdef cnp.ndarray copied(cnp.ndarray array):
     """A C-contiguous copy of an array that the caller holds."""
     cdef PyObject *operands[1]
-    cdef int code = code_of(array)
+    cdef int dtype_code = code_of(array)
     if not is_large(array) or not cnp.PyArray_ISALIGNED(array) or run_of(array) < thresholds.copied_run:
         return dense_copy(array)
     operands[0] = <PyObject *> array
-    return evaluate(&COPYING[code], operands, 1, code, new_array(code, cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array)))
+    return evaluate(&COPYING[dtype_code], operands, 1, dtype_code,
+                    new_array(dtype_code, cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array)))

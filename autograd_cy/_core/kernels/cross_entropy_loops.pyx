@@ -163,11 +163,11 @@ cdef cnp.ndarray log_probabilities(cnp.ndarray x, cnp.ndarray target, long long 
 
     `kept`, (2, samples) of x's type, float32 or float64, is filled with what the gradient reads.
     """
-    cdef int code = code_of(x)
+    cdef int dtype_code = code_of(x)
     cdef npy_intp count = cnp.PyArray_DIM(kept, 1)
-    cdef cnp.ndarray logs = new_array(code, 1, &count)
+    cdef cnp.ndarray logs = new_array(dtype_code, 1, &count)
     cdef Layout layout = layout_of(x, target, None, ignore_index)
     cdef Samples samples = samples_of(&layout, x, kept)
     samples.logs = cnp.PyArray_DATA(logs)
-    share_samples(normalize_f32 if code == FLOAT32 else normalize_f64, &samples, False)
+    share_samples(normalize_f32 if dtype_code == FLOAT32 else normalize_f64, &samples, False)
     return logs

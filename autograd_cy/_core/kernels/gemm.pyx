@@ -47,7 +47,7 @@ cdef enum:
 
 cdef Kernel[NCODES] MATMUL
 
-borrow(MATMUL, np.matmul, lambda code: code)
+borrow(MATMUL, np.matmul, lambda dtype_code: dtype_code)
 
 
 cdef cnp.ndarray product(cnp.ndarray left, bint turn_left, cnp.ndarray right, bint turn_right):
@@ -58,7 +58,7 @@ cdef cnp.ndarray product(cnp.ndarray left, bint turn_left, cnp.ndarray right, bi
     """
     cdef Matrix a = matrix_of(left, turn_left), b = matrix_of(right, turn_right)
     cdef bint large = a.batch * a.rows * a.columns * b.columns >= min(thresholds.blas_work, thresholds.unlocked_product)
-    cdef int code = code_of(left), ndim = 0
+    cdef int dtype_code = code_of(left), ndim = 0
     cdef npy_intp[3] dims
     if not cnp.PyArray_ISALIGNED(left) or (large and not suits_blas(&a, cnp.PyArray_ITEMSIZE(left))):
         left = dense_copy(left)
@@ -75,8 +75,8 @@ cdef cnp.ndarray product(cnp.ndarray left, bint turn_left, cnp.ndarray right, bi
     if cnp.PyArray_NDIM(right) > 1 or turn_right:
         dims[ndim] = b.columns
         ndim += 1
-    cdef cnp.ndarray out = new_array(code, ndim, dims)
-    multiply(code, &a, &b, cnp.PyArray_BYTES(out), cnp.PyArray_ITEMSIZE(out))
+    cdef cnp.ndarray out = new_array(dtype_code, ndim, dims)
+    multiply(dtype_code, &a, &b, cnp.PyArray_BYTES(out), cnp.PyArray_ITEMSIZE(out))
     return out
 
 
@@ -111,12 +111,12 @@ cdef bint suits_blas(Matrix *m, npy_intp itemsize) noexcept:
             or (m.row_stride == itemsize and m.column_stride >= m.rows * itemsize and m.column_stride % itemsize == 0))
 
 
-cdef void multiply(int code, Matrix *a, Matrix *b, char *out, npy_intp itemsize) except *:
+cdef void multiply(int dtype_code, Matrix *a, Matrix *b, char *out, npy_intp itemsize) except *:
     """Write a @ b to dense memory; see NOTE [Threads in products]."""
-    cdef Product made = Product(a, b, out, itemsize, &MATMUL[code])
+    cdef Product made = Product(a, b, out, itemsize, &MATMUL[dtype_code])
     cdef npy_intp each = a.rows * a.columns * b.columns
-    if a.columns == 1 and a.batch == 1 and (code == FLOAT32 or code == FLOAT64):
-        if code == FLOAT32:
+    if a.columns == 1 and a.batch == 1 and (dtype_code == FLOAT32 or dtype_code == FLOAT64):
+        if dtype_code == FLOAT32:
             outer(a, b, <float *> out)
         else:
             outer(a, b, <double *> out)

@@ -32,7 +32,7 @@ cdef struct Walk:                   # the operands of a loop as they are walked 
 ctypedef void (*Part)(Walk *walk, int n, void *data) noexcept nogil
 
 cdef int borrow(Kernel *kernels, object ufunc, object result_code_of) except -1
-cdef cnp.ndarray evaluate(Kernel *kernel, PyObject **arrays, int n, int code, cnp.ndarray out, bint keep_gil=*)
+cdef cnp.ndarray evaluate(Kernel *kernel, PyObject **arrays, int n, int dtype_code, cnp.ndarray out, bint keep_gil=*)
 cdef void coalesce(Walk *walk, int n) noexcept nogil
 cdef void call_part(Walk *walk, int n, void *called) noexcept nogil
 cdef void share(Walk *walk, int n, Part part, void *data, bint keep_gil=*) noexcept nogil
@@ -44,4 +44,4 @@ cdef void call_flattened(Loop loop, char **args, npy_intp n, const npy_intp *str
 cdef void copy_strided "autograd_cy_copy_strided"(char *to, npy_intp to_stride, const char *source, npy_intp stride,
                                                   npy_intp n, npy_intp itemsize) noexcept nogil
 cdef int add_into(cnp.ndarray total, cnp.ndarray array) except -1
-cdef Kernel *adding_kernel(int code) noexcept
+cdef Kernel *adding_kernel(int dtype_code) noexcept

@@ -52,21 +52,21 @@ cdef int borrow(Kernel *kernels, object ufunc, object result_code_of) except -1:
     Types for which the ufunc has no such loop are left alone.
     """
     cdef UfuncObject *u = <UfuncObject *> <PyObject *> ufunc
-    cdef int code, i, k, wanted
-    for code in range(NCODES):
+    cdef int dtype_code, i, k, wanted
+    for dtype_code in range(NCODES):
         for i in range(u.ntypes):
             for k in range(u.nargs):
-                wanted = TYPE_NUM[code] if k < u.nargs - 1 else TYPE_NUM[<int> result_code_of(code)]
+                wanted = TYPE_NUM[dtype_code] if k < u.nargs - 1 else TYPE_NUM[<int> result_code_of(dtype_code)]
                 if u.types[i * u.nargs + k] != wanted:
                     break
             else:
-                kernels[code] = Kernel(u.functions[i], u.data[i])
+                kernels[dtype_code] = Kernel(u.functions[i], u.data[i])
                 break
     return 0
 
 
-cdef cnp.ndarray evaluate(Kernel *kernel, PyObject **arrays, int n, int code, cnp.ndarray out, bint keep_gil=False):
-    """Call a kernel on `n` broadcast arrays; the result is `out`, of their shape, or (None) a new array of type `code`.
+cdef cnp.ndarray evaluate(Kernel *kernel, PyObject **arrays, int n, int dtype_code, cnp.ndarray out, bint keep_gil=False):
+    """Call a kernel on `n` broadcast arrays; the result is `out`, of their shape, or (None) a new array of type `dtype_code`.
 
     RuntimeError where shapes don't broadcast. `keep_gil`: case 6 of NOTE [Threads].
     """
@@ -92,7 +92,7 @@ cdef cnp.ndarray evaluate(Kernel *kernel, PyObject **arrays, int n, int code, cn
         data[k] = cnp.PyArray_BYTES(array)
     else:
         if out is None:
-            out = new_array(code, cnp.PyArray_NDIM(widest), cnp.PyArray_DIMS(widest))
+            out = new_array(dtype_code, cnp.PyArray_NDIM(widest), cnp.PyArray_DIMS(widest))
         if is_flat(out) and not (DEBUG and not cnp.PyArray_SAMESHAPE(out, widest)):
             data[n] = cnp.PyArray_BYTES(out)
             strides[n] = cnp.PyArray_ITEMSIZE(out)
@@ -104,7 +104,7 @@ cdef cnp.ndarray evaluate(Kernel *kernel, PyObject **arrays, int n, int code, cn
             elif size > 0:
                 kernel.loop(data, &size, strides, kernel.data)
             return out
-    return evaluate_strided(kernel, arrays, n, code, out, keep_gil)
+    return evaluate_strided(kernel, arrays, n, dtype_code, out, keep_gil)
 
 
 cdef void hold(PyObject **arrays, int n) noexcept:
@@ -119,7 +119,7 @@ cdef void give_up(PyObject **arrays, int n) noexcept:
         Py_DECREF(<object> arrays[k])
 
 
-cdef cnp.ndarray evaluate_strided(Kernel *kernel, PyObject **arrays, int n, int code, cnp.ndarray out, bint keep_gil):
+cdef cnp.ndarray evaluate_strided(Kernel *kernel, PyObject **arrays, int n, int dtype_code, cnp.ndarray out, bint keep_gil):
     """Call a kernel on arrays of any shapes and strides; NOTE [Layouts of results]."""
     cdef Walk walk
     cdef int[MAX_DIMS] order
@@ -133,7 +133,8 @@ cdef cnp.ndarray evaluate_strided(Kernel *kernel, PyObject **arrays, int n, int 
         in_order = cnp.PyArray_IS_C_CONTIGUOUS(out) or find_order(walk.ndim, walk.shape, walk.strides[n], 1, order)
     else:
         in_order = is_whole(&walk, <cnp.ndarray> arrays[0]) or find_order(walk.ndim, walk.shape, walk.strides[0], n, order)
-        out = new_array(code, walk.ndim, walk.shape) if in_order else new_array_in_order(code, walk.ndim, walk.shape, order)
+        out = (new_array(dtype_code, walk.ndim, walk.shape) if in_order else
+               new_array_in_order(dtype_code, walk.ndim, walk.shape, order))
         set_operand(&walk, n, out)
     if not in_order:
         reorder(&walk, n + 1, order)
@@ -421,8 +422,8 @@ cdef inline void copy_elements(char *to, npy_intp to_stride, const char *source,
         (<Bits *> (to + i * to_stride))[0] = (<const Bits *> (source + i * stride))[0]
 
 
-cdef Kernel *adding_kernel(int code) noexcept:
-    return &ADDING[code]
+cdef Kernel *adding_kernel(int dtype_code) noexcept:
+    return &ADDING[dtype_code]
 
 
 cdef int add_into(cnp.ndarray total, cnp.ndarray array) except -1:
@@ -434,4 +435,4 @@ cdef int add_into(cnp.ndarray total, cnp.ndarray array) except -1:
     return 0
 
 
-borrow(ADDING, np.add, lambda code: code)
+borrow(ADDING, np.add, lambda dtype_code: dtype_code)

@@ -91,19 +91,19 @@ cdef cnp.ndarray picked(cnp.ndarray x, cnp.ndarray target, cnp.ndarray weight, l
 
     `logs`: what x would have at the targets, of the type that x is computed in; then nothing of x counts but its sizes.
     """
-    cdef int own = code_of(x), code = kernel_code(x)
-    x, target = flat(x, code), flat(target, INT64)
+    cdef int own = code_of(x), dtype_code = kernel_code(x)
+    x, target = flat(x, dtype_code), flat(target, INT64)
     if weight is not None:
-        weight = flat(weight, code)
+        weight = flat(weight, dtype_code)
     cdef Layout layout = layout_of(x, target, weight, ignore_index)
     cdef cnp.ndarray out = None
     cdef void *data = cnp.PyArray_DATA(x if logs is None else logs)
     cdef void *losses = NULL
     cdef npy_intp wrong
     if each:
-        out = new_array(code, cnp.PyArray_NDIM(target) if cnp.PyArray_NDIM(x) > 1 else 0, cnp.PyArray_DIMS(target))
+        out = new_array(dtype_code, cnp.PyArray_NDIM(target) if cnp.PyArray_NDIM(x) > 1 else 0, cnp.PyArray_DIMS(target))
         losses = cnp.PyArray_DATA(out)
-    if code == FLOAT32:
+    if dtype_code == FLOAT32:
         wrong = pick(&layout, <float *> data, logs is not None, <float *> losses, totals)
     else:
         wrong = pick(&layout, <double *> data, logs is not None, <double *> losses, totals)
@@ -115,17 +115,17 @@ cdef cnp.ndarray picked(cnp.ndarray x, cnp.ndarray target, cnp.ndarray weight, l
 cdef cnp.ndarray spread(cnp.ndarray g, tuple sizes, cnp.ndarray target, cnp.ndarray weight, long long ignore_index,
                         bint each, double divisor):
     """The transposed operation: zeros of those sizes, with -weight * g / divisor at the targets."""
-    cdef int own = code_of(g), code = kernel_code(g), axis, ndim = len(sizes)
+    cdef int own = code_of(g), dtype_code = kernel_code(g), axis, ndim = len(sizes)
     cdef npy_intp[MAX_DIMS] dims
     for axis in range(ndim):
         dims[axis] = sizes[axis]
-    cdef cnp.ndarray out = new_zeros(code, ndim, dims)
-    g, target = flat(g, code), flat(target, INT64)
+    cdef cnp.ndarray out = new_zeros(dtype_code, ndim, dims)
+    g, target = flat(g, dtype_code), flat(target, INT64)
     if weight is not None:
-        weight = flat(weight, code)
+        weight = flat(weight, dtype_code)
     cdef Layout layout = layout_of(out, target, weight, ignore_index)
     check_gradient(&layout, g, each)
-    if code == FLOAT32:
+    if dtype_code == FLOAT32:
         put(&layout, <float *> cnp.PyArray_DATA(g), each, divisor, <float *> cnp.PyArray_DATA(out))
     else:
         put(&layout, <double *> cnp.PyArray_DATA(g), each, divisor, <double *> cnp.PyArray_DATA(out))

@@ -9,7 +9,7 @@ cdef struct Reduction:      # what is done to a walk, and what to the partial re
     void *data
     Part last
     void *last_data
-    int code
+    int dtype_code
     const char *identity    # what partial results begin with
 
 cdef int share_reduction(Walk *walk, int n, Reduction *reduction) except -1

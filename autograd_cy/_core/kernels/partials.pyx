@@ -31,7 +31,7 @@ cdef struct Parts:
 
 cdef int share_reduction(Walk *walk, int n, Reduction *reduction) except -1:
     """Call the reduction's part on a walk of n operands, of which the last (and each with its address) is the result."""
-    cdef Parts parts = Parts(walk, n, reduction, 0, NULL, ITEMSIZE[reduction.code])
+    cdef Parts parts = Parts(walk, n, reduction, 0, NULL, ITEMSIZE[reduction.dtype_code])
     cdef Walk last
     cdef cnp.ndarray results
     cdef npy_intp[2] dims
@@ -44,16 +44,16 @@ cdef int share_reduction(Walk *walk, int n, Reduction *reduction) except -1:
     if walk.ndim == 2 and walk.strides[n - 1][1] != 0:
         dims[1] = walk.shape[1]
         parts.nbytes *= dims[1]
-    results = new_array(reduction.code, 2, dims)
+    results = new_array(reduction.dtype_code, 2, dims)
     parts.results = cnp.PyArray_BYTES(results)
-    fill(results, reduction.identity, ITEMSIZE[reduction.code])
+    fill(results, reduction.identity, ITEMSIZE[reduction.dtype_code])
     parallel_for(reduce_parts, &parts, parts.count, walk.shape[0] * (walk.shape[1] if walk.ndim == 2 else 1) // parts.count)
     last.ndim, last.shape[0], last.shape[1] = 2, parts.count, dims[1]
     last.data[0] = last.data[2] = walk.data[n - 1]
     last.data[1] = parts.results
     last.strides[0][0] = last.strides[2][0] = 0
     last.strides[0][1] = last.strides[2][1] = walk.strides[n - 1][1] if walk.ndim == 2 else 0
-    last.strides[1][0], last.strides[1][1] = parts.nbytes, ITEMSIZE[reduction.code]
+    last.strides[1][0], last.strides[1][1] = parts.nbytes, ITEMSIZE[reduction.dtype_code]
     coalesce(&last, 3)
     reduction.last(&last, 3, reduction.last_data)
     return 0
@@ -78,7 +78,7 @@ cdef void reduce_parts(void *data, Py_ssize_t first, Py_ssize_t end) noexcept no
         for j in range(n):
             if parts.walk.data[j] == parts.walk.data[n - 1]:
                 walk.data[j] = parts.results + k * parts.nbytes
-                walk.strides[j][1] = ITEMSIZE[parts.reduction.code] if walk.strides[j][1] != 0 else 0
+                walk.strides[j][1] = ITEMSIZE[parts.reduction.dtype_code] if walk.strides[j][1] != 0 else 0
             else:
                 walk.data[j] += start * walk.strides[j][0]
         parts.reduction.part(&walk, n, parts.reduction.data)

@@ -21,7 +21,7 @@ cdef struct Run:                    # the last dimension of a walk
     npy_intp[3] strides
     Kernel *borrowed                # for what is neither along contiguous runs nor across them
 
-cdef Loop plane_loop(How how, int code) noexcept
+cdef Loop plane_loop(How how, int dtype_code) noexcept
 cdef Loop wide_loop(How how) noexcept
 cdef double row_total "autograd_cy_row_total"(const real *x, npy_intp n) noexcept nogil
 cdef double row_dot "autograd_cy_row_dot"(const real *x, const real *y, npy_intp n) noexcept nogil

@@ -399,10 +399,10 @@ cdef void smallest_f64 "autograd_cy_smallest_f64"(char **args, const npy_intp *d
     reduce_plane(args, dims[0], strides, data, <double> 0, TAKE_SMALLEST, False)
 
 
-cdef Loop plane_loop(How how, int code) noexcept:
+cdef Loop plane_loop(How how, int dtype_code) noexcept:
     """The loop for a type, or NULL. Its data is the Run."""
-    cdef bint single = code == FLOAT32
-    if code != FLOAT32 and code != FLOAT64:
+    cdef bint single = dtype_code == FLOAT32
+    if dtype_code != FLOAT32 and dtype_code != FLOAT64:
         return NULL
     if how == ADD:
         if single:

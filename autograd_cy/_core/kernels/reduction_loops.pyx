@@ -27,13 +27,13 @@ cnp.import_array()
 
 cdef int make_reducer(Reducer *reducer, object ufunc, object identity) except -1:
     """Borrow the ufunc's loops; `identity(dtype)` is what nothing reduces to."""
-    cdef int code
+    cdef int dtype_code
     cdef bytes item
-    borrow(reducer.kernels, ufunc, lambda code: code)
-    for code in range(NCODES):
-        kind = (<dtype> dtype_of(code)).numpy_dtype
+    borrow(reducer.kernels, ufunc, lambda dtype_code: dtype_code)
+    for dtype_code in range(NCODES):
+        kind = (<dtype> dtype_of(dtype_code)).numpy_dtype
         item = np.array(identity(kind), kind).tobytes()
-        memcpy(reducer.identity[code], <const char *> item, ITEMSIZE[code])
+        memcpy(reducer.identity[dtype_code], <const char *> item, ITEMSIZE[dtype_code])
     return 0
 
 
@@ -49,11 +49,11 @@ def highest(kind):
 
 cdef void set_planes(Reducer *reducer, How how, Reducer *merging) noexcept:
     """Give the reducer our own loops."""
-    cdef int code
+    cdef int dtype_code
     reducer.merging = merging
     reducer.wide = wide_loop(how)
-    for code in range(NCODES):
-        reducer.planes[code] = plane_loop(how, code)
+    for dtype_code in range(NCODES):
+        reducer.planes[dtype_code] = plane_loop(how, dtype_code)
 
 
 make_reducer(&SUM, np.add, lambda kind: 0)
@@ -78,13 +78,13 @@ cdef cnp.ndarray reduced(Reducer *reducer, cnp.ndarray array, Dims dims, bint ke
     cdef Walk walk
     cdef npy_intp[MAX_DIMS] sizes
     cdef cnp.ndarray result
-    cdef int axis, own = 0, code = code_of(array), kept = code
+    cdef int axis, own = 0, dtype_code = code_of(array), kept = dtype_code
     cdef bint along
     if not cnp.PyArray_ISALIGNED(array):
         array = dense_copy(array)
     walk.ndim = cnp.PyArray_NDIM(array)
-    if code == FLOAT32 and reducer.wide != NULL and is_as_large(array, thresholds.deep_sum):
-        kept = kept_code(code, walk.ndim, cnp.PyArray_DIMS(array), dims, cnp.PyArray_IS_C_CONTIGUOUS(array))
+    if dtype_code == FLOAT32 and reducer.wide != NULL and is_as_large(array, thresholds.deep_sum):
+        kept = kept_code(dtype_code, walk.ndim, cnp.PyArray_DIMS(array), dims, cnp.PyArray_IS_C_CONTIGUOUS(array))
     result = new_array(kept, reduced_shape(array, dims, keepdim, sizes), sizes)
     fill(result, reducer.identity[kept], ITEMSIZE[kept])
     walk.data[0] = walk.data[2] = cnp.PyArray_BYTES(result)
@@ -97,8 +97,8 @@ cdef cnp.ndarray reduced(Reducer *reducer, cnp.ndarray array, Dims dims, bint ke
         own += keepdim or not along
     if not cnp.PyArray_IS_C_CONTIGUOUS(array):
         sort_by_stride(&walk)
-    walk_along(&walk, reducer, code, kept)
-    return result if kept == code else narrowed(result, code)
+    walk_along(&walk, reducer, dtype_code, kept)
+    return result if kept == dtype_code else narrowed(result, dtype_code)
 
 
 cdef inline bint is_as_large(cnp.ndarray array, npy_intp size) noexcept:
@@ -110,15 +110,15 @@ cdef inline bint is_as_large(cnp.ndarray array, npy_intp size) noexcept:
     return count >= size
 
 
-cdef int walk_along(Walk *walk, Reducer *reducer, int code, int kept) except -1:
+cdef int walk_along(Walk *walk, Reducer *reducer, int dtype_code, int kept) except -1:
     """Call the reducer's loop on each run, or its own loop for planes on each two dimensions; results are of type `kept`."""
     cdef Reducer *merging = reducer.merging
-    cdef Planes planes = Planes(reducer.planes[code], &reducer.kernels[code])
+    cdef Planes planes = Planes(reducer.planes[dtype_code], &reducer.kernels[dtype_code])
     cdef Planes last = Planes(merging.planes[kept], &merging.kernels[kept])
     cdef Reduction reduction = Reduction(call_planes, &planes, call_planes, &last, kept, &merging.identity[kept][0])
-    if kept != code:
+    if kept != dtype_code:
         planes.loop = reducer.wide
-    if merging != reducer or kept != code:
+    if merging != reducer or kept != dtype_code:
         planes.borrowed = NULL
     return share_reduction(walk, 3, &reduction)
 
@@ -130,32 +130,32 @@ cdef int sum_along(Walk *walk, int n, Part part, void *data, int kept) except -1
     return share_reduction(walk, n, &reduction)
 
 
-cdef int kept_code(int code, int ndim, const npy_intp *sizes, Dims dims, bint in_order) noexcept:
+cdef int kept_code(int dtype_code, int ndim, const npy_intp *sizes, Dims dims, bint in_order) noexcept:
     """The type in which sums along `dims` are kept until they are complete: float64 for deep ones of float32.
 
     `in_order`: the last dimensions, where all of them are summed, are one run.
     """
     cdef npy_intp depth = 1
     cdef int axis
-    if code != FLOAT32:
-        return code
+    if dtype_code != FLOAT32:
+        return dtype_code
     for axis in range(ndim - 1, -1, -1):
         if not dims >> axis & 1:
             in_order = False
         elif not in_order:
             depth *= sizes[axis]
-    return FLOAT64 if depth >= thresholds.deep_sum else code
+    return FLOAT64 if depth >= thresholds.deep_sum else dtype_code
 
 
-cdef cnp.ndarray narrowed(cnp.ndarray array, int code):
-    """What was kept in float64 in the type `code`, which is that or float32."""
+cdef cnp.ndarray narrowed(cnp.ndarray array, int dtype_code):
+    """What was kept in float64 in the type `dtype_code`, which is that or float32."""
     cdef cnp.ndarray result
     cdef const double *source
     cdef float *data
     cdef npy_intp i
-    if code_of(array) == code:
+    if code_of(array) == dtype_code:
         return array
-    result = new_array(code, cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array))
+    result = new_array(dtype_code, cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array))
     source, data = <const double *> cnp.PyArray_DATA(array), <float *> cnp.PyArray_DATA(result)
     for i in range(cnp.PyArray_SIZE(array)):
         data[i] = <float> source[i]
@@ -227,13 +227,13 @@ cdef void sort_by_stride(Walk *walk) noexcept:
             axis -= 1
 
 
-cdef cnp.ndarray total_of(cnp.ndarray array, int code, Dims dims, bint keepdim):
-    """The sum in the type `code`; float16 is summed in float32."""
-    if code == FLOAT16:
+cdef cnp.ndarray total_of(cnp.ndarray array, int dtype_code, Dims dims, bint keepdim):
+    """The sum in the type `dtype_code`; float16 is summed in float32."""
+    if dtype_code == FLOAT16:
         return cast(total_of(array, FLOAT32, dims, keepdim), FLOAT16)
-    if code_of(array) != code:
-        array = cast(array, code)
-    if code == COMPLEX64 and is_deep_in_pairs(array, dims):
+    if code_of(array) != dtype_code:
+        array = cast(array, dtype_code)
+    if dtype_code == COMPLEX64 and is_deep_in_pairs(array, dims):
         return numbers_of(reduced(&SUM, pairs_of(array), dims, keepdim))
     return reduced(&SUM, array, dims, keepdim)
 
@@ -259,12 +259,12 @@ cdef cnp.ndarray expanded(cnp.ndarray g, tuple sizes, Dims dims):
     return strided_view(g, cnp.PyArray_BYTES(g), ndim, shape, strides)
 
 
-cdef cnp.ndarray mean_of(cnp.ndarray array, int code, Dims dims, bint keepdim):
-    """The mean in the type `code`; float16 is computed in float32."""
+cdef cnp.ndarray mean_of(cnp.ndarray array, int dtype_code, Dims dims, bint keepdim):
+    """The mean in the type `dtype_code`; float16 is computed in float32."""
     cdef cnp.ndarray result
-    if code == FLOAT16:
+    if dtype_code == FLOAT16:
         return cast(mean_of(array, FLOAT32, dims, keepdim), FLOAT16)
-    result = total_of(array, code, dims, keepdim)
+    result = total_of(array, dtype_code, dims, keepdim)
     divide_by(result, count_along(array, dims))
     return result
 
@@ -306,11 +306,11 @@ cdef void divide_all(real *data, npy_intp n, real divisor) noexcept nogil:
 
 cdef int divide_by(cnp.ndarray array, double divisor) except -1:
     """array /= divisor, for a dense array of floats or complex numbers that is ours."""
-    cdef int code = code_of(array)
-    cdef npy_intp n = cnp.PyArray_SIZE(array) * (2 if code >= COMPLEX64 else 1)
-    if code == FLOAT32 or code == COMPLEX64:
+    cdef int dtype_code = code_of(array)
+    cdef npy_intp n = cnp.PyArray_SIZE(array) * (2 if dtype_code >= COMPLEX64 else 1)
+    if dtype_code == FLOAT32 or dtype_code == COMPLEX64:
         divide_all(<float *> cnp.PyArray_DATA(array), n, <float> divisor)
-    elif code == FLOAT64 or code == COMPLEX128:
+    elif dtype_code == FLOAT64 or dtype_code == COMPLEX128:
         divide_all(<double *> cnp.PyArray_DATA(array), n, divisor)
     else:
         array[...] = cast(array, FLOAT32) / np.float32(divisor)

@@ -61,12 +61,12 @@ cdef cnp.ndarray sliced(cnp.ndarray array, int axis, Py_ssize_t start, Py_ssize_
     return strided_view(array, first, ndim, dims, strides)
 
 
-cdef cnp.ndarray zeros(tuple sizes, int code):
+cdef cnp.ndarray zeros(tuple sizes, int dtype_code):
     cdef npy_intp[MAX_DIMS] dims
     cdef int axis, ndim = len(sizes)
     for axis in range(ndim):
         dims[axis] = sizes[axis]
-    return new_zeros(code, ndim, dims)
+    return new_zeros(dtype_code, ndim, dims)
 
 
 # rows by their numbers
@@ -84,21 +84,21 @@ cdef cnp.ndarray add_rows(cnp.ndarray values, tuple sizes, Py_ssize_t outer, Py_
 
     A row below 0 counts from the end.
     """
-    cdef int code = code_of(values)
-    cdef cnp.ndarray total = zeros(sizes, code)
+    cdef int dtype_code = code_of(values)
+    cdef cnp.ndarray total = zeros(sizes, dtype_code)
     cdef bint inside = True
     if cnp.PyArray_SIZE(values) == 0:
         return total
     target = total.reshape(outer, n, -1)
     flat = flattened(numbers_of(rows))
     source = (values if cnp.PyArray_ISALIGNED(values) else dense_copy(values)).reshape(outer, len(flat), -1)
-    if code == FLOAT32:
+    if dtype_code == FLOAT32:
         inside = add_along[float](target, flat, source)
-    elif code == FLOAT64:
+    elif dtype_code == FLOAT64:
         inside = add_along[double](target, flat, source)
-    elif code == COMPLEX64:
+    elif dtype_code == COMPLEX64:
         inside = add_along[cython.floatcomplex](target, flat, source)
-    elif code == COMPLEX128:
+    elif dtype_code == COMPLEX128:
         inside = add_along[cython.doublecomplex](target, flat, source)
     else:
         np.add.at(target, (slice(None), flat), source)

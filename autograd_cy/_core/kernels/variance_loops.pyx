@@ -208,21 +208,21 @@ cdef void finish(const double *sums, const double *others, real *out, npy_intp s
 
 cdef cnp.ndarray variance_of(cnp.ndarray array, Dims dims, bint keepdim, double freedom, bint root):
     """The variance, or its root, of floats or complex numbers; float16 is computed in float32."""
-    cdef int code = code_of(array)
-    if code == FLOAT16:
+    cdef int dtype_code = code_of(array)
+    if dtype_code == FLOAT16:
         return cast(variance_of(cast(array, FLOAT32), dims, keepdim, freedom, root), FLOAT16)
-    cdef cnp.ndarray centers = mean_of(array, code, dims, True), sums, others = None, result
+    cdef cnp.ndarray centers = mean_of(array, dtype_code, dims, True), sums, others = None, result
     cdef npy_intp[MAX_DIMS] sizes
     cdef const double *second = NULL
     cdef double n = count_along(array, dims)
-    if code >= COMPLEX64:
-        code = to_real(code)
+    if dtype_code >= COMPLEX64:
+        dtype_code = to_real(dtype_code)
         others = deviation_sums(array.imag, centers.imag)
         array, centers = array.real, centers.real
         second = <const double *> cnp.PyArray_DATA(others)
     sums = deviation_sums(array, centers)
-    result = new_array(code, reduced_shape(array, dims, keepdim, sizes), sizes)
-    if code == FLOAT32:
+    result = new_array(dtype_code, reduced_shape(array, dims, keepdim, sizes), sizes)
+    if dtype_code == FLOAT32:
         finish(<const double *> cnp.PyArray_DATA(sums), second, <float *> cnp.PyArray_DATA(result),
                cnp.PyArray_SIZE(result), n, freedom, root)
     else:

@@ -157,14 +157,14 @@ cdef Tensor in_place(str operation, object function, Tensor target, tuple argume
 
 cdef int check_result_type(Tensor target, tuple operands) except -1:
     """Refuse operands whose result the target can't hold: that is said before what the operation is not there for."""
-    cdef int code = code_of(target.array), rank = rank_of(target), own
+    cdef int dtype_code = code_of(target.array), rank = rank_of(target), own
     cdef Tensor x
     for value in operands:
         x = tensor_of(value)
         own = operand_code(x, value)
         if own >= 0:
-            code, rank = result_code(code, rank, own, rank_of(x)), max(rank, rank_of(x))
-    return check_cast(code, code_of(target.array))
+            dtype_code, rank = result_code(dtype_code, rank, own, rank_of(x)), max(rank, rank_of(x))
+    return check_cast(dtype_code, code_of(target.array))
 
 
 cdef object call_in_place(object function, tuple args, dict kwargs):

@@ -182,16 +182,16 @@ cdef Tensor written(Tensor target, Tensor previous, Tensor y, str operation):
     return target
 
 
-cdef Tensor as_written(Tensor y, int code):
+cdef Tensor as_written(Tensor y, int dtype_code):
     """The result in the target's type; its node computes its gradients in the wider one, and is the only one: case 3."""
-    cdef Tensor converted = new_tensor(copy_in_order(y.array, code)), t
+    cdef Tensor converted = new_tensor(copy_in_order(y.array, dtype_code)), t
     if y.grad_fn is not None:
         y.grad_fn.wide = code_of(y.array)
         converted.grad_fn, converted.output_number, converted.needs_grad = y.grad_fn, y.output_number, True
     if current_mode() & FORWARD_AD:
         t = tangent_of(y)
         if t is not None:
-            set_tangent(converted, as_part(t, dtype_of(code)))
+            set_tangent(converted, as_part(t, dtype_of(dtype_code)))
     return converted
 
 

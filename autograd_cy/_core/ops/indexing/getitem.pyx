@@ -188,10 +188,10 @@ cdef cnp.ndarray index_array(cnp.ndarray array, bint copied):
 
 
 cdef Tensor checked_index(Tensor index):
-    cdef int code = code_of(index.array)
-    if code >= FLOAT16 or (code not in (BOOL, UINT8, INT32, INT64) and cnp.PyArray_NDIM(index.array)):
+    cdef int dtype_code = code_of(index.array)
+    if dtype_code >= FLOAT16 or (dtype_code not in (BOOL, UINT8, INT32, INT64) and cnp.PyArray_NDIM(index.array)):
         raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-    if code == UINT8 and cnp.PyArray_NDIM(index.array):
+    if dtype_code == UINT8 and cnp.PyArray_NDIM(index.array):
         warnings.warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.")
     return index
 

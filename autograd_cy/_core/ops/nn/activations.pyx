@@ -33,46 +33,46 @@ def clamp(input, min=None, max=None):
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     cdef Tensor x = as_tensor(input, "clamp"), y
-    cdef int code = code_of(x.array), rank = rank_of(x)
+    cdef int dtype_code = code_of(x.array), rank = rank_of(x)
     cdef Pointwise *row
     for value in (min, max):
         if value is not None:
-            code, rank = with_bound(code, rank, value)
-    if code == BOOL or code >= COMPLEX64:
+            dtype_code, rank = with_bound(dtype_code, rank, value)
+    if dtype_code == BOOL or dtype_code >= COMPLEX64:
         text = "\"clamp_scalar_cpu\" not implemented for 'Bool'"
-        if code != BOOL:
+        if dtype_code != BOOL:
             text = "clamp is not supported for complex types"
-        raise NotImplementedError(f"{text} (clamp() is not implemented for tensors of type {dtype_of(code)})")
+        raise NotImplementedError(f"{text} (clamp() is not implemented for tensors of type {dtype_of(dtype_code)})")
     if isinstance(min, Tensor) or isinstance(max, Tensor):
         row = OP_clamp_to if min is None else OP_clamp_from if max is None else OP_clamp_tensors
         return ternary(row, x, 0 if min is None else min, 0 if max is None else max)
-    y = with_constants(ternary(OP_clamp_numbers, x, bound(min, code, -1), bound(max, code, 1)), (min, max))
+    y = with_constants(ternary(OP_clamp_numbers, x, bound(min, dtype_code, -1), bound(max, dtype_code, 1)), (min, max))
     if min != min or max != max:            # a bound that is nan, which the kernels of floats take no notice of
         y.array.fill(np.nan)
     return y
 
 
-cdef tuple with_bound(int code, int rank, object value):
+cdef tuple with_bound(int dtype_code, int rank, object value):
     """The type and rank of an input together with a bound."""
     cdef Tensor x = tensor_of(value)
     cdef int own = operand_code(x, value)
     if own < 0:
         raise TypeError(f"clamp(): bounds must be Tensors or numbers, not {type(value).__name__}")
-    return result_code(code, rank, own, rank_of(x)), max_of(rank, rank_of(x))
+    return result_code(dtype_code, rank, own, rank_of(x)), max_of(rank, rank_of(x))
 
 
 cdef int max_of(int a, int b) noexcept:
     return a if a > b else b
 
 
-cdef object bound(object value, int code, int side):
+cdef object bound(object value, int dtype_code, int side):
     """A bound of clamp: the end of the type's range where none is given. RuntimeError for one that the type can't hold."""
     if value is not None:
-        fitting(value, code)
+        fitting(value, dtype_code)
         return value
-    if code >= FLOAT16:
+    if dtype_code >= FLOAT16:
         return side * np.inf
-    limits = np.iinfo(dtype_of(code).numpy_dtype)
+    limits = np.iinfo(dtype_of(dtype_code).numpy_dtype)
     return int(limits.max if side > 0 else limits.min)
 
 

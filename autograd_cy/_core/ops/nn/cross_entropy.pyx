@@ -62,11 +62,11 @@ cdef class CrossEntropy(NllNode):
         """In `out`, or (None) in a copy that had to be made, in the scores if they are given up, or in a new array."""
         cdef cnp.ndarray x = saved_array(self, 0), target = flat(saved_array(self, 1), INT64)
         cdef cnp.ndarray weight = self.weights(), kept = self.kept
-        cdef int own = code_of(x), code = kernel_code(x)
-        cdef bint copied = code != own or not is_flat(x)
+        cdef int own = code_of(x), dtype_code = kernel_code(x)
+        cdef bint copied = dtype_code != own or not is_flat(x)
         if weight is not None:
-            weight = flat(weight, code)
-        x, g = flat(x, code), flat(g, code)
+            weight = flat(weight, dtype_code)
+        x, g = flat(x, dtype_code), flat(g, dtype_code)
         if out is None:
             if copied:
                 out = x
@@ -74,7 +74,7 @@ cdef class CrossEntropy(NllNode):
                 empty_slot(self, 0)             # from here on nothing asks for memory
                 out = x
             else:
-                out = new_array(code, cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x))
+                out = new_array(dtype_code, cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x))
         put_gradient(g, x, target, weight, self.ignore_index, kept, self.reduction == NONE, self.divisor(), addend, out)
         return in_type(out, own)
 

@@ -39,24 +39,24 @@ cdef inline void *data_of(cnp.ndarray array) noexcept:
     return NULL if array is None else cnp.PyArray_DATA(array)
 
 
-cdef cnp.ndarray moments(cnp.ndarray x, int code, int ndim):
+cdef cnp.ndarray moments(cnp.ndarray x, int dtype_code, int ndim):
     """An array for a mean, or a scale, of each row."""
     cdef npy_intp[64] dims
     cdef int axis
     for axis in range(cnp.PyArray_NDIM(x)):
         dims[axis] = cnp.PyArray_DIM(x, axis) if axis < cnp.PyArray_NDIM(x) - ndim else 1
-    return new_array(code, cnp.PyArray_NDIM(x), dims)
+    return new_array(dtype_code, cnp.PyArray_NDIM(x), dims)
 
 
 cdef tuple normalized(Tensor input, Tensor weight, Tensor bias, int ndim, double eps):
     """The result, the means and the factors by which deviations from them were multiplied; the last two in float32 or 64."""
-    cdef int code = kernel_code(input.array)
-    cdef cnp.ndarray x = flat(input.array, code), y = new_array(code, cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x))
-    cdef cnp.ndarray w = None if weight is None else flat(weight.array, code)
-    cdef cnp.ndarray b = None if bias is None else flat(bias.array, code)
-    cdef cnp.ndarray means = moments(x, code, ndim), scales = moments(x, code, ndim)
+    cdef int dtype_code = kernel_code(input.array)
+    cdef cnp.ndarray x = flat(input.array, dtype_code), y = new_array(dtype_code, cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x))
+    cdef cnp.ndarray w = None if weight is None else flat(weight.array, dtype_code)
+    cdef cnp.ndarray b = None if bias is None else flat(bias.array, dtype_code)
+    cdef cnp.ndarray means = moments(x, dtype_code, ndim), scales = moments(x, dtype_code, ndim)
     cdef Layers of = layers_of(x, ndim)
-    if code == FLOAT32:
+    if dtype_code == FLOAT32:
         normalize_layers(<float *> data_of(x), <float *> data_of(w), <float *> data_of(b), <float *> data_of(y),
                          <float *> data_of(means), <float *> data_of(scales), of.rows, of.n, eps)
     else:
@@ -103,35 +103,36 @@ cdef class NativeLayerNormBackward0(Node):
         cdef cnp.ndarray g = <cnp.ndarray> gradient, out = None, x = saved_like(self, 0, g)
         cdef cnp.ndarray w = None if self.saved1 is None else saved_array(self, 1)
         cdef tuple constants = self.constants
-        cdef int code = kernel_code(x), ndim = len(<tuple> constants[0])
+        cdef int dtype_code = kernel_code(x), ndim = len(<tuple> constants[0])
         unpack(self, 2)                         # nothing reads the bias, but a changed one is an error in PyTorch, too
-        if request.may_overwrite and code_of(g) == code:
+        if request.may_overwrite and code_of(g) == dtype_code:
             out = g
-        g = flat(g, code)
+        g = flat(g, dtype_code)
         if i == 0:
-            return in_type(input_gradient(g, flat(x, code), None if w is None else flat(w, code), constants, ndim, out),
-                           self.code0)
+            w = None if w is None else flat(w, dtype_code)
+            return in_type(input_gradient(g, flat(x, dtype_code), w, constants, ndim, out), self.code0)
         if i == 1:
-            return in_type(weight_gradient(g, flat(x, code), constants, ndim), self.code1)
-        return in_type(total_of(g.reshape((layers_of(g, ndim).rows,) + <tuple> constants[0]), code, 1, False), self.code1)
+            return in_type(weight_gradient(g, flat(x, dtype_code), constants, ndim), self.code1)
+        g = g.reshape((layers_of(g, ndim).rows,) + <tuple> constants[0])
+        return in_type(total_of(g, dtype_code, 1, False), self.code1)
 
     cdef object vjp(self, object g, int i):
-        cdef int code = kernel_code((<Tensor> unpack(self, 0)).array)
-        g = g.to(dtype_of(code))
+        cdef int dtype_code = kernel_code((<Tensor> unpack(self, 0)).array)
+        g = g.to(dtype_of(dtype_code))
         unpack(self, 2)
         if i == 2:
             return g.sum_to_size(self.constants[0]).to(dtype_of(self.code1))
-        z, scale = self.standardized(code)
+        z, scale = self.standardized(dtype_code)
         if i == 1:
             return (g * z).sum_to_size(self.constants[0]).to(dtype_of(self.code1))
         if self.saved1 is not None:
-            g = g * unpack(self, 1).to(dtype_of(code))
+            g = g * unpack(self, 1).to(dtype_of(dtype_code))
         return self.projected(g, z, scale).to(dtype_of(self.code0))
 
-    cdef object standardized(self, int code):
-        """(input - mean) * scale and the scale, as operations on the input in type `code`."""
+    cdef object standardized(self, int dtype_code):
+        """(input - mean) * scale and the scale, as operations on the input in type `dtype_code`."""
         cdef tuple dims = self.dims()
-        x = unpack(self, 0).to(dtype_of(code))
+        x = unpack(self, 0).to(dtype_of(dtype_code))
         x = x - x.mean(dims, True)
         scale = ((x * x).mean(dims, True) + <double> self.constants[1]).rsqrt()
         return x * scale, scale
@@ -147,13 +148,13 @@ cdef class NativeLayerNormBackward0(Node):
 
 cdef cnp.ndarray input_gradient(cnp.ndarray g, cnp.ndarray x, cnp.ndarray w, tuple constants, int ndim, cnp.ndarray out):
     """In `out`, which may be g, or (None) in a new array."""
-    cdef int code = code_of(g)
+    cdef int dtype_code = code_of(g)
     cdef Layers of = layers_of(x, ndim)
     cdef void *means = cnp.PyArray_DATA(<cnp.ndarray> constants[2])
     cdef void *scales = cnp.PyArray_DATA(<cnp.ndarray> constants[3])
     if out is None:
-        out = new_array(code, cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x))
-    if code == FLOAT32:
+        out = new_array(dtype_code, cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x))
+    if dtype_code == FLOAT32:
         layer_gradient(<float *> data_of(g), <float *> data_of(x), <float *> data_of(w), <float *> means, <float *> scales,
                        <float *> data_of(out), of.rows, of.n)
     else:
@@ -163,12 +164,12 @@ cdef cnp.ndarray input_gradient(cnp.ndarray g, cnp.ndarray x, cnp.ndarray w, tup
 
 
 cdef cnp.ndarray weight_gradient(cnp.ndarray g, cnp.ndarray x, tuple constants, int ndim):
-    cdef int code = code_of(g)
+    cdef int dtype_code = code_of(g)
     cdef Layers of = layers_of(x, ndim)
-    cdef cnp.ndarray out = new_array(code, ndim, cnp.PyArray_DIMS(x) + cnp.PyArray_NDIM(x) - ndim)
+    cdef cnp.ndarray out = new_array(dtype_code, ndim, cnp.PyArray_DIMS(x) + cnp.PyArray_NDIM(x) - ndim)
     cdef void *means = cnp.PyArray_DATA(<cnp.ndarray> constants[2])
     cdef void *scales = cnp.PyArray_DATA(<cnp.ndarray> constants[3])
-    if code == FLOAT32:
+    if dtype_code == FLOAT32:
         layer_weight_gradient(<float *> data_of(g), <float *> data_of(x), <float *> means, <float *> scales,
                               <float *> data_of(out), of.rows, of.n)
     else:

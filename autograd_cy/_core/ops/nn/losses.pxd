@@ -12,4 +12,4 @@ cdef enum:
 cdef int reduction_of(object reduction, object size_average, object reduce) except -1
 cdef object reduced(object losses, int reduction)
 cdef int check_real(Tensor x, str kernel) except -1
-cdef cnp.ndarray number(double value, int code)
+cdef cnp.ndarray number(double value, int dtype_code)

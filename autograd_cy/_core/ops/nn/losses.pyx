@@ -45,16 +45,16 @@ cdef int check_real(Tensor x, str kernel) except -1:
     return check_real_type(code_of(x.array), kernel)
 
 
-cdef int check_real_type(int code, str kernel) except -1:
-    if not FLOAT16 <= code < COMPLEX64:
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{type_word(code)}'")
+cdef int check_real_type(int dtype_code, str kernel) except -1:
+    if not FLOAT16 <= dtype_code < COMPLEX64:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{type_word(dtype_code)}'")
     return 0
 
 
-cdef cnp.ndarray number(double value, int code):
+cdef cnp.ndarray number(double value, int dtype_code):
     """A 0-d array of float32 or float64."""
-    cdef cnp.ndarray array = new_array(code, 0, NULL)
-    if code == FLOAT32:
+    cdef cnp.ndarray array = new_array(dtype_code, 0, NULL)
+    if dtype_code == FLOAT32:
         (<float *> cnp.PyArray_DATA(array))[0] = <float> value
     else:
         (<double *> cnp.PyArray_DATA(array))[0] = value
@@ -105,24 +105,24 @@ cdef double sum_of_squares(const floating *x, const floating *y, npy_intp n) noe
 
 cdef cnp.ndarray squared_differences(cnp.ndarray a, cnp.ndarray b, int type_code, int reduction):
     """The squared differences of two arrays of one shape, their mean or their sum, in that type."""
-    cdef int code = max(type_code, <int> FLOAT32)
-    cdef cnp.ndarray x = flat(a, code), y = flat(b, code), out
+    cdef int dtype_code = max(type_code, <int> FLOAT32)
+    cdef cnp.ndarray x = flat(a, dtype_code), y = flat(b, dtype_code), out
     cdef void *p = cnp.PyArray_DATA(x)
     cdef void *q = cnp.PyArray_DATA(y)
     cdef npy_intp n = cnp.PyArray_SIZE(x)
     cdef double total
     if reduction == NONE:
-        out = new_array(code, cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x))
-        if code == FLOAT32:
+        out = new_array(dtype_code, cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x))
+        if dtype_code == FLOAT32:
             squares(<float *> p, <float *> q, n, <float *> cnp.PyArray_DATA(out))
         else:
             squares(<double *> p, <double *> q, n, <double *> cnp.PyArray_DATA(out))
     else:
-        if code == FLOAT32:
+        if dtype_code == FLOAT32:
             total = sum_of_squares(<float *> p, <float *> q, n)
         else:
             total = sum_of_squares(<double *> p, <double *> q, n)
-        out = number(total / n if reduction == MEAN else total, code)
+        out = number(total / n if reduction == MEAN else total, dtype_code)
     return in_type(out, type_code)
 
 
@@ -137,14 +137,14 @@ cdef class MseLossBackward0(Node):
         return ("reduction",)
 
     cdef object vjp_array(self, object gradient, int i, Request *request):
-        cdef int code = kernel_code(<cnp.ndarray> gradient)
-        cdef cnp.ndarray g = flat(<cnp.ndarray> gradient, code)
+        cdef int dtype_code = kernel_code(<cnp.ndarray> gradient)
+        cdef cnp.ndarray g = flat(<cnp.ndarray> gradient, dtype_code)
         cdef cnp.ndarray operand = saved_array(self, i)
-        cdef cnp.ndarray x = flat(operand, code), y = flat(saved_array(self, 1 - i), code)
-        cdef cnp.ndarray out = new_array(code, cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x))
+        cdef cnp.ndarray x = flat(operand, dtype_code), y = flat(saved_array(self, 1 - i), dtype_code)
+        cdef cnp.ndarray out = new_array(dtype_code, cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x))
         cdef bint each = self.constants[0] == NONE
         cdef double factor = 2 / <double> self.constants[1]
-        if code == FLOAT32:
+        if dtype_code == FLOAT32:
             scaled_differences(<float *> cnp.PyArray_DATA(x), <float *> cnp.PyArray_DATA(y),
                                <float *> cnp.PyArray_DATA(g), each, factor, cnp.PyArray_SIZE(x),
                                <float *> cnp.PyArray_DATA(out))
@@ -161,11 +161,11 @@ cdef class MseLossBackward0(Node):
 
 cdef Tensor mse(Tensor x, Tensor y, int reduction):
     """mse_loss of two tensors of one shape."""
-    cdef int code = code_of(x.array)
-    if code != code_of(y.array):
-        code = promote(code, code_of(y.array))
-    check_real_type(code, "mse_cpu")
-    cdef Tensor loss = new_tensor(squared_differences(x.array, y.array, code, reduction))
+    cdef int dtype_code = code_of(x.array)
+    if dtype_code != code_of(y.array):
+        dtype_code = promote(dtype_code, code_of(y.array))
+    check_real_type(dtype_code, "mse_cpu")
+    cdef Tensor loss = new_tensor(squared_differences(x.array, y.array, dtype_code, reduction))
     cdef Node node
     if needs_node(x) or needs_node(y):
         node = MseLossBackward0.__new__(MseLossBackward0)

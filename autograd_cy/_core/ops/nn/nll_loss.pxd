@@ -23,5 +23,5 @@ cdef class NllNode(Node):
 
 cdef int check_target(Tensor x, Tensor target) except -1
 cdef int check_weight(Tensor x, Tensor weight) except -1
-cdef cnp.ndarray total_loss(const Totals *totals, int reduction, int code)
+cdef cnp.ndarray total_loss(const Totals *totals, int reduction, int dtype_code)
 cdef object nll_loss_of(object input, object target, object weight, int reduction, long long ignore_index)

@@ -124,7 +124,7 @@ cdef class NllLoss2DBackwardBackward0(NllLossBackwardBackward):
 cdef int check_target(Tensor x, Tensor target) except -1:
     """Refuse a target whose shape or type isn't that of one class number for each place in the input."""
     cdef tuple sizes = shape_of(x), own = shape_of(target)
-    cdef int ndim = len(sizes), code = code_of(target.array)
+    cdef int ndim = len(sizes), dtype_code = code_of(target.array)
     if ndim == 0:
         raise ValueError("Expected 1 or more dimensions (got 0)")
     if ndim == 1 and own and own != (1,):
@@ -136,9 +136,9 @@ cdef int check_target(Tensor x, Tensor target) except -1:
     if ndim > 2 and own[1:] != sizes[2:]:
         raise RuntimeError(f"Expected target size {[sizes[0], *sizes[2:]]}, got {list(own)}; size mismatch (got input: "
                            f"{list(sizes)} , target: {list(own)}")
-    if code != INT64 and (code != UINT8 or ndim > 2):
-        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {type_word(code)} "
-                           f"(expected scalar type Long but found {type_word(code)})")
+    if dtype_code != INT64 and (dtype_code != UINT8 or ndim > 2):
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {type_word(dtype_code)} "
+                           f"(expected scalar type Long but found {type_word(dtype_code)})")
     return 0
 
 
@@ -161,10 +161,10 @@ cdef int check_weight(Tensor x, Tensor weight) except -1:
 
 # the operation
 
-cdef cnp.ndarray total_loss(const Totals *totals, int reduction, int code):
-    """The mean or the sum of the losses, in the type `code`."""
+cdef cnp.ndarray total_loss(const Totals *totals, int reduction, int dtype_code):
+    """The mean or the sum of the losses, in the type `dtype_code`."""
     cdef double loss = totals.loss / totals.weight if reduction == MEAN else totals.loss
-    return in_type(number(loss, max(code, <int> FLOAT32)), code)
+    return in_type(number(loss, max(dtype_code, <int> FLOAT32)), dtype_code)
 
 
 cdef Tensor nll(Tensor x, Tensor target, Tensor weight, int reduction, long long ignore_index):

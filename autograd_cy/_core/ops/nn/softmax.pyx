@@ -48,14 +48,14 @@ cdef inline cnp.ndarray dense(cnp.ndarray array):
 
 cdef cnp.ndarray normalized(cnp.ndarray array, int dim, bint logarithmic):
     """softmax or log_softmax of floats; float16 is computed in float32."""
-    cdef int code = code_of(array)
-    if code == FLOAT16:
+    cdef int dtype_code = code_of(array)
+    if dtype_code == FLOAT16:
         return cast(normalized(cast(array, FLOAT32), dim, logarithmic), FLOAT16)
-    cdef cnp.ndarray x = dense(array), y = new_array(code, cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x))
+    cdef cnp.ndarray x = dense(array), y = new_array(dtype_code, cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x))
     cdef Layout of = layout_of(x, dim)
     cdef void *p = cnp.PyArray_DATA(x)
     cdef void *q = cnp.PyArray_DATA(y)
-    if code == FLOAT32:
+    if dtype_code == FLOAT32:
         normalize(<float *> p, <float *> q, of.outer, of.n, of.inner, logarithmic)
     else:
         normalize(<double *> p, <double *> q, of.outer, of.n, of.inner, logarithmic)
@@ -67,16 +67,16 @@ cdef cnp.ndarray gradient_of(cnp.ndarray gradient, cnp.ndarray result, int dim, 
 
     float16 is computed in float32.
     """
-    cdef int code = code_of(gradient)
-    if code == FLOAT16:
+    cdef int dtype_code = code_of(gradient)
+    if dtype_code == FLOAT16:
         return cast(gradient_of(cast(gradient, FLOAT32), cast(result, FLOAT32), dim, logarithmic, False), FLOAT16)
     cdef cnp.ndarray g = dense(gradient), y = dense(result)
-    cdef cnp.ndarray out = g if ours or g is not gradient else new_array(code, cnp.PyArray_NDIM(g), cnp.PyArray_DIMS(g))
+    cdef cnp.ndarray out = g if ours or g is not gradient else new_array(dtype_code, cnp.PyArray_NDIM(g), cnp.PyArray_DIMS(g))
     cdef Layout of = layout_of(g, dim)
     cdef void *p = cnp.PyArray_DATA(g)
     cdef void *q = cnp.PyArray_DATA(y)
     cdef void *r = cnp.PyArray_DATA(out)
-    if code == FLOAT32:
+    if dtype_code == FLOAT32:
         normalize_gradient(<float *> p, <float *> q, <float *> r, of.outer, of.n, of.inner, logarithmic)
     else:
         normalize_gradient(<double *> p, <double *> q, <double *> r, of.outer, of.n, of.inner, logarithmic)
@@ -134,7 +134,7 @@ cdef Tensor normalization(object node_class, object input, object dim, object wa
     cdef str operation = "log_softmax" if logarithmic else "softmax"
     cdef Tensor x = as_tensor(input, operation)
     cdef int ndim = cnp.PyArray_NDIM(x.array), d = one_dim(dim, ndim, operation)
-    if wanted is not None and as_dtype(wanted).code != code_of(x.array):
+    if wanted is not None and as_dtype(wanted).dtype_code != code_of(x.array):
         x = input.to(wanted)
     check_type(x, d, operation)
     cdef Tensor y = new_tensor(normalized(x.array, d, logarithmic))
@@ -188,15 +188,15 @@ cdef class LogsumexpBackward0(WeightedReduction):
 
 cdef cnp.ndarray log_of_sum(cnp.ndarray array, Dims dims, bint keepdim):
     """Of floats; float16 is computed in float32."""
-    cdef int code = code_of(array), ndim = cnp.PyArray_NDIM(array)
-    if code == FLOAT16:
+    cdef int dtype_code = code_of(array), ndim = cnp.PyArray_NDIM(array)
+    if dtype_code == FLOAT16:
         return cast(log_of_sum(cast(array, FLOAT32), dims, keepdim), FLOAT16)
     cdef list order = [d for d in range(ndim) if not dims >> d & 1] + [d for d in range(ndim) if dims >> d & 1]
     cdef cnp.ndarray x = dense(array.transpose(order))
     cdef tuple sizes = reduced_sizes(array, dims, keepdim)
     cdef cnp.ndarray y = np.empty(sizes, array.dtype)
     cdef npy_intp n = count_along(array, dims)
-    if code == FLOAT32:
+    if dtype_code == FLOAT32:
         log_sum_exp(<float *> cnp.PyArray_DATA(x), <float *> cnp.PyArray_DATA(y), cnp.PyArray_SIZE(y), n)
     else:
         log_sum_exp(<double *> cnp.PyArray_DATA(x), <double *> cnp.PyArray_DATA(y), cnp.PyArray_SIZE(y), n)
@@ -225,9 +225,9 @@ def logsumexp(input, dim, keepdim=False):
     """
     cdef Tensor x = as_tensor(input, "logsumexp")
     cdef Dims dims = dims_of(dim, cnp.PyArray_NDIM(x.array), "logsumexp")
-    cdef int own = code_of(x.array), code = to_inexact(own)
-    cdef cnp.ndarray array = x.array if own == code else cast(x.array, code)
-    cdef Tensor y = new_tensor((complex_log_of_sum if code >= COMPLEX64 else log_of_sum)(array, dims, keepdim))
+    cdef int own = code_of(x.array), dtype_code = to_inexact(own)
+    cdef cnp.ndarray array = x.array if own == dtype_code else cast(x.array, dtype_code)
+    cdef Tensor y = new_tensor((complex_log_of_sum if dtype_code >= COMPLEX64 else log_of_sum)(array, dims, keepdim))
     if not needs_node(x):
         return y
     return record_reduction(LogsumexpBackward0, (dim_tuple(dims), keepdim), x, y, SAVES_INPUT | SAVES_OUTPUT)

@@ -7,8 +7,8 @@ from autograd_cy._core.arrays.dtypes cimport BOOL, code_of
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise
 
-cdef cnp.ndarray factor_of(Pointwise *row, object alpha, int code)
-cdef cnp.ndarray scaled_forward(Pointwise *row, PyObject **arrays, int code, cnp.ndarray out)
+cdef cnp.ndarray factor_of(Pointwise *row, object alpha, int dtype_code)
+cdef cnp.ndarray scaled_forward(Pointwise *row, PyObject **arrays, int dtype_code, cnp.ndarray out)
 cdef object sum_of(Pointwise *row, object input, object other, object alpha)
 cdef int record_scaled(Pointwise *row, Tensor result, PyObject **arrays, Tensor a, Tensor b, object alpha) except -1
 cdef int refuse_bool(object left, object right) except -1

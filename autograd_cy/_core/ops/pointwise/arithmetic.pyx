@@ -55,18 +55,18 @@ def sub(input, other, *, alpha=1):
 cdef object sum_of(Pointwise *row, object input, object other, object alpha):
     """input + alpha * other, or with a minus: computed in the type that both operands have together."""
     cdef Tensor a = tensor_of(input), b = tensor_of(other), result
-    cdef int a_code = operand_code(a, input), b_code = operand_code(b, other), code
+    cdef int a_code = operand_code(a, input), b_code = operand_code(b, other), dtype_code
     cdef cnp.ndarray x, y, factor
     cdef PyObject *arrays[3]
     if a_code < 0 or b_code < 0:
         return called(row, input, other)
-    code = result_code(a_code, rank_of(a), b_code, rank_of(b))
-    factor = factor_of(row, alpha, code)
+    dtype_code = result_code(a_code, rank_of(a), b_code, rank_of(b))
+    factor = factor_of(row, alpha, dtype_code)
     if factor is None:
-        return called(row, input, other if alpha else np.zeros_like(operand_array(b, other, b_code, code)))
-    x, y = operand_array(a, input, a_code, code), operand_array(b, other, b_code, code)
+        return called(row, input, other if alpha else np.zeros_like(operand_array(b, other, b_code, dtype_code)))
+    x, y = operand_array(a, input, a_code, dtype_code), operand_array(b, other, b_code, dtype_code)
     arrays[0], arrays[1], arrays[2] = <PyObject *> x, <PyObject *> y, <PyObject *> factor
-    result = new_tensor(scaled_forward(row, arrays, code, None))
+    result = new_tensor(scaled_forward(row, arrays, dtype_code, None))
     if (a is not None and needs_node(a)) or (b is not None and needs_node(b)):
         record_scaled(row, result, arrays, a, b, alpha)
     return result
@@ -86,24 +86,24 @@ cdef Pointwise *scaled_row(Pointwise *row) noexcept:
     return OP_add_scaled if row == OP_add else OP_sub_scaled
 
 
-cdef cnp.ndarray factor_of(Pointwise *row, object alpha, int code):
+cdef cnp.ndarray factor_of(Pointwise *row, object alpha, int dtype_code):
     """alpha, or -alpha for sub, for operands of that type; None for truth values: it says whether they are added."""
     if isinstance(alpha, (Tensor, np.generic)):
         alpha = alpha.item()
     if number_code(alpha) < 0:
         raise TypeError(f"{row.name.decode()}(): argument 'alpha' must be Number, not {type(alpha).__name__}")
-    if type(alpha) is bool and code != BOOL:
+    if type(alpha) is bool and dtype_code != BOOL:
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
-    if code < FLOAT16 and not isinstance(alpha, int):
+    if dtype_code < FLOAT16 and not isinstance(alpha, int):
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
-    if code < COMPLEX64 and isinstance(alpha, complex):
+    if dtype_code < COMPLEX64 and isinstance(alpha, complex):
         raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
     fitting(alpha, BOOL)                    # which holds all but integers of more than 64 bits
-    if code == BOOL:
+    if dtype_code == BOOL:
         return None
     if row == OP_sub:
         alpha = wrapped(-alpha) if isinstance(alpha, int) else -alpha
-    return fitting(alpha, code)
+    return fitting(alpha, dtype_code)
 
 
 cdef object wrapped(object number):
@@ -111,15 +111,15 @@ cdef object wrapped(object number):
     return (number + 2 ** 63) % 2 ** 64 - 2 ** 63
 
 
-cdef cnp.ndarray scaled_forward(Pointwise *row, PyObject **arrays, int code, cnp.ndarray out):
+cdef cnp.ndarray scaled_forward(Pointwise *row, PyObject **arrays, int dtype_code, cnp.ndarray out):
     """a + c * b for the three arrays; in float16 the product is rounded, as in PyTorch."""
     cdef cnp.ndarray product
     cdef PyObject *operands[2]
-    if code != FLOAT16:
-        return forward(scaled_row(row), arrays, code, out)
-    product = forward(OP_mul, &arrays[1], code, None)
+    if dtype_code != FLOAT16:
+        return forward(scaled_row(row), arrays, dtype_code, out)
+    product = forward(OP_mul, &arrays[1], dtype_code, None)
     operands[0], operands[1] = arrays[0], <PyObject *> product
-    return forward(OP_add, operands, code, out)
+    return forward(OP_add, operands, dtype_code, out)
 
 
 # differences

@@ -179,21 +179,21 @@ cdef object plain(object x):
 cdef object divided(Pointwise *row, object input, object other):
     """Call a row that divides: integers by 0 are refused."""
     cdef Tensor a = tensor_of(input), b = tensor_of(other)
-    cdef int a_code = operand_code(a, input), b_code = operand_code(b, other), code
+    cdef int a_code = operand_code(a, input), b_code = operand_code(b, other), dtype_code
     cdef cnp.ndarray x, y
     if a_code < 0 or b_code < 0:
         return called(row, input, other)
-    code = result_code(a_code, rank_of(a), b_code, rank_of(b))
-    if code >= FLOAT16:
+    dtype_code = result_code(a_code, rank_of(a), b_code, rank_of(b))
+    if dtype_code >= FLOAT16:
         return called(row, input, other)
-    if code == BOOL:
+    if dtype_code == BOOL:
         raise not_implemented_for(row, BOOL)
-    y = operand_array(b, other, b_code, code)
+    y = operand_array(b, other, b_code, dtype_code)
     if cnp.PyArray_SIZE(y) and not y.all():
         raise RuntimeError(f"ZeroDivisionError ({row.name.decode()}(): an integer was divided by 0)")
     if row is not OP_trunc_divide:
         return called(row, input, other)
-    x = operand_array(a, input, a_code, code)
+    x = operand_array(a, input, a_code, dtype_code)
     with np.errstate(all="ignore"):
         return from_array(np.asarray(np.floor_divide(x - np.fmod(x, y), y)))
 

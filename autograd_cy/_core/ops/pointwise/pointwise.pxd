@@ -3,6 +3,7 @@
 from cpython.object cimport PyObject
 cimport numpy as cnp
 
+from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT32
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise
 
@@ -11,7 +12,15 @@ cdef Tensor unary(Pointwise *row, object input)
 cdef object binary(Pointwise *row, object left, object right)
 cdef Tensor ternary(Pointwise *row, object a, object b, object c)
 cdef object called(Pointwise *row, object input, object other)
-cdef cnp.ndarray forward(Pointwise *row, PyObject **arrays, int code, cnp.ndarray out)
-cdef object not_implemented_for(Pointwise *row, int code)
-cdef int beside_half(Pointwise *row, Tensor x, int own) noexcept
+cdef cnp.ndarray forward(Pointwise *row, PyObject **arrays, int dtype_code, cnp.ndarray out)
+cdef object not_implemented_for(Pointwise *row, int dtype_code)
 cdef int record_row(Pointwise *row, Tensor y, PyObject **arrays, Tensor a, Tensor b, Tensor c) except -1
+
+cdef inline int second_code(Pointwise *row, int dtype_code, Tensor x, int own) noexcept:
+    """The type in which a row takes its second operand, x or a number of type `own`.
+
+    A row that is computed in type float16 takes a number of another type as float32.
+    """
+    if dtype_code == FLOAT16 and row.opmath and own != FLOAT16 and (x is None or cnp.PyArray_SIZE(x.array) == 1):
+        return FLOAT32
+    return dtype_code

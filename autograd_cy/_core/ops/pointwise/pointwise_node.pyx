@@ -68,21 +68,21 @@ cdef class PointwiseNode(Node):
 cdef bint can_add(PointwiseNode node, int i, cnp.ndarray g, cnp.ndarray addend) except -1:
     """Whether the gradient for input `i` can be added to an array in one pass."""
     cdef Pointwise *row = <Pointwise *> node.op
-    cdef int code = code_of(g)
-    return (row != NULL and not node.wide and not row.derivative[i].identity and has_kernel(node, i, code)
-            and code_of(addend) == code and cnp.PyArray_SAMESHAPE(addend, g))
+    cdef int dtype_code = code_of(g)
+    return (row != NULL and not node.wide and not row.derivative[i].identity and has_kernel(node, i, dtype_code)
+            and code_of(addend) == dtype_code and cnp.PyArray_SAMESHAPE(addend, g))
 
 
 cdef object gradient_added(PointwiseNode node, cnp.ndarray g, int i, cnp.ndarray addend, const Request *request):
     """The sum of the addend and the gradient for input `i`; None where it can't be written block by block."""
     cdef Formula *formula = &(<Pointwise *> node.op).derivative[i]
     cdef cnp.ndarray out = addend if request.is_ours else g if request.may_overwrite else None
-    cdef int code = code_of(g)
+    cdef int dtype_code = code_of(g)
     cdef Arrays read
     read.n = 1
     try:
-        read_saved(node, formula, g, code, &read)
-        return evaluate_added(&formula.kernels[code - FLOAT32], read.arrays, read.n, code, addend, out)
+        read_saved(node, formula, g, dtype_code, &read)
+        return evaluate_added(&formula.kernels[dtype_code - FLOAT32], read.arrays, read.n, dtype_code, addend, out)
     finally:
         give_back(&read)
 
@@ -90,26 +90,26 @@ cdef object gradient_added(PointwiseNode node, cnp.ndarray g, int i, cnp.ndarray
 cdef inline object gradient_of(PointwiseNode node, cnp.ndarray g, int i, Request *request):
     """The gradient for input `i`."""
     cdef Pointwise *row = <Pointwise *> node.op
-    cdef int code = code_of(g)
-    if node.wide and node.wide != code:
-        g, code, request.may_overwrite = cast(g, node.wide), node.wide, True
+    cdef int dtype_code = code_of(g)
+    if node.wide and node.wide != dtype_code:
+        g, dtype_code, request.may_overwrite = cast(g, node.wide), node.wide, True
     if row != NULL and row.derivative[i].identity:
         return unbroadcast(node, g, i)
-    if row != NULL and row.wide and code == FLOAT16:
-        g, code, request.may_overwrite = cast(g, FLOAT32), FLOAT32, True
-    if row == NULL or not has_kernel(node, i, code):
+    if row != NULL and row.wide and dtype_code == FLOAT16:
+        g, dtype_code, request.may_overwrite = cast(g, FLOAT32), FLOAT32, True
+    if row == NULL or not has_kernel(node, i, dtype_code):
         return Node.vjp_array(node, g, i, request)
-    return unbroadcast(node, evaluate_formula(node, &row.derivative[i], g, code, i, request), i)
+    return unbroadcast(node, evaluate_formula(node, &row.derivative[i], g, dtype_code, i, request), i)
 
 
-cdef inline bint has_kernel(PointwiseNode node, int i, int code) noexcept:
+cdef inline bint has_kernel(PointwiseNode node, int i, int dtype_code) noexcept:
     """Whether there is a kernel for gradients of that type; else the formula on Tensors computes them."""
     cdef Pointwise *row = <Pointwise *> node.op
-    return (code >= FLOAT32 and row.derivative[i].kernels[code - FLOAT32].loop != NULL
+    return (dtype_code >= FLOAT32 and row.derivative[i].kernels[dtype_code - FLOAT32].loop != NULL
             and not (row.result == REAL_PART and node.code0 >= COMPLEX64))
 
 
-cdef cnp.ndarray evaluate_formula(PointwiseNode node, Formula *formula, cnp.ndarray g, int code, int i,
+cdef cnp.ndarray evaluate_formula(PointwiseNode node, Formula *formula, cnp.ndarray g, int dtype_code, int i,
                                   const Request *request):
     """The formula's kernel on the incoming gradient and on what it reads of the saved arrays.
 
@@ -121,12 +121,12 @@ cdef cnp.ndarray evaluate_formula(PointwiseNode node, Formula *formula, cnp.ndar
     cdef Arrays read
     read.n = 1
     try:
-        read_saved(node, formula, g, code, &read)
+        read_saved(node, formula, g, dtype_code, &read)
         if ndim >= 0 and is_worth_fusing(g):
-            return evaluate_sum(&formula.kernels[code - FLOAT32], read.arrays, read.n, ndim, dims)
+            return evaluate_sum(&formula.kernels[dtype_code - FLOAT32], read.arrays, read.n, ndim, dims)
         if request.may_consume and out is None and is_large(g):
             out = given_up(node, &read, g, i)
-        return evaluate(&formula.kernels[code - FLOAT32], read.arrays, read.n, code, out)
+        return evaluate(&formula.kernels[dtype_code - FLOAT32], read.arrays, read.n, dtype_code, out)
     finally:
         give_back(&read)
 
@@ -139,7 +139,7 @@ cdef struct Arrays:
     int n
 
 
-cdef int read_saved(PointwiseNode node, Formula *formula, cnp.ndarray g, int code, Arrays *read) except -1:
+cdef int read_saved(PointwiseNode node, Formula *formula, cnp.ndarray g, int dtype_code, Arrays *read) except -1:
     """The incoming gradient and the saved arrays that the formula reads, in its type. The caller gives them back."""
     cdef cnp.ndarray saved
     cdef int slot
@@ -147,8 +147,8 @@ cdef int read_saved(PointwiseNode node, Formula *formula, cnp.ndarray g, int cod
     for slot in range(4):
         if formula.operands & (1 << slot):
             saved = saved_array(node, slot if slot < 3 else 2)
-            if code_of(saved) != code:
-                saved = cast(saved, code)
+            if code_of(saved) != dtype_code:
+                saved = cast(saved, dtype_code)
             Py_INCREF(saved)                # another thread may give up what the node saved
             read.arrays[read.n] = <PyObject *> saved
             read.slots[read.n] = slot if slot < 3 else 2
@@ -201,10 +201,10 @@ cdef int noted_shape(tuple shape, npy_intp *dims) except -2:
 cdef object unbroadcast(PointwiseNode node, cnp.ndarray g, int i):
     """A gradient of the output's shape and type in those of input `i`: summed along what was broadcast."""
     cdef npy_intp[64] dims
-    cdef int ndim = shape_before(node, i, dims), code = node.code0 if i == 0 else node.code1 if i == 1 else node.code2
+    cdef int ndim = shape_before(node, i, dims), dtype_code = node.code0 if i == 0 else node.code1 if i == 1 else node.code2
     if ndim >= 0 and not has_shape(g, ndim, dims):
         g = sum_to(g, ndim, dims)
-    return g if code_of(g) == code else cast(g, code)
+    return g if code_of(g) == dtype_code else cast(g, dtype_code)
 
 
 cdef bint has_shape(cnp.ndarray array, int ndim, const npy_intp *dims) noexcept:
@@ -219,15 +219,15 @@ cdef bint has_shape(cnp.ndarray array, int ndim, const npy_intp *dims) noexcept:
 
 cdef object unbroadcast_tensor(PointwiseNode node, Tensor g, int i):
     """`unbroadcast` by recorded operations."""
-    cdef int code = node.code0 if i == 0 else node.code1 if i == 1 else node.code2
+    cdef int dtype_code = node.code0 if i == 0 else node.code1 if i == 1 else node.code2
     cdef object result = g
     if node.shapes is not None and (<tuple> node.shapes)[i] is not None:
         result = result.sum_to_size((<tuple> node.shapes)[i])
-    if code_of(g.array) == code:
+    if code_of(g.array) == dtype_code:
         return result
-    if cnp.PyArray_ISCOMPLEX(g.array) and code < COMPLEX64:
+    if cnp.PyArray_ISCOMPLEX(g.array) and dtype_code < COMPLEX64:
         result = result.real
-    return result.to(dtype_of(code))
+    return result.to(dtype_of(dtype_code))
 
 
 cdef int keep_shapes(PointwiseNode node, Tensor y, Tensor a, Tensor b, Tensor c) except -1:

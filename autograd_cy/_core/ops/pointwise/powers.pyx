@@ -56,14 +56,14 @@ cdef object pow_operator(object input, object exponent):
         a, input = None, a.array.item()
     if b is not None and b.is_number:
         b, exponent = None, b.array.item()
-    cdef int a_code = operand_code(a, input), b_code = operand_code(b, exponent), code
+    cdef int a_code = operand_code(a, input), b_code = operand_code(b, exponent), dtype_code
     if a_code < 0 or b_code < 0 or a is None and b is None:
         return declined("pow", input, exponent)
-    code = result_code(a_code, rank_of(a), b_code, rank_of(b))
-    if code < FLOAT16:
-        return integer_power(a, input, a_code, b, exponent, b_code, code)
+    dtype_code = result_code(a_code, rank_of(a), b_code, rank_of(b))
+    if dtype_code < FLOAT16:
+        return integer_power(a, input, a_code, b, exponent, b_code, dtype_code)
     if b is None:
-        return power_to_number(a, exponent, code)
+        return power_to_number(a, exponent, dtype_code)
     if a is None:
         return in_c_order(binary(OP_power_of_number, b, input))
     return binary(OP_power_to_element if is_one_power(b) else OP_power, a, b)
@@ -77,14 +77,14 @@ cdef bint is_one_power(Tensor exponent) except -1:
     return cnp.PyArray_NDIM(exponent.array) == 0 and not 0.49 < abs(exponent.array.item()) < 0.51
 
 
-cdef object power_to_number(Tensor x, object exponent, int code):
-    if code == FLOAT16:
-        fitting(exponent, code)
+cdef object power_to_number(Tensor x, object exponent, int dtype_code):
+    if dtype_code == FLOAT16:
+        fitting(exponent, dtype_code)
     if exponent != 2 and exponent != 3 and exponent != 0:
-        return binary(row_to_number(exponent, code), x, exponent)
+        return binary(row_to_number(exponent, dtype_code), x, exponent)
     y = binary(OP_squared if exponent == 2 else OP_cubed if exponent == 3 else OP_power_to_zero, x, exponent)
     if (<Tensor> y).grad_fn is not None:
-        (<Tensor> y).grad_fn.saved1 = number_tensor(number_array(exponent, code))
+        (<Tensor> y).grad_fn.saved1 = number_tensor(number_array(exponent, dtype_code))
     return y
 
 
@@ -98,12 +98,12 @@ cdef Tensor in_c_order(Tensor y):
     return y
 
 
-cdef Pointwise *row_to_number(object exponent, int code) noexcept:
+cdef Pointwise *row_to_number(object exponent, int dtype_code) noexcept:
     """The row for a number that is not 0, 2 or 3. Roots differ from powers at -inf and -0.0, as in PyTorch; not in float16."""
-    if type(exponent) is not float or code >= COMPLEX64:
+    if type(exponent) is not float or dtype_code >= COMPLEX64:
         return OP_power_to_number
     cdef double e = exponent
-    if code == FLOAT16:
+    if dtype_code == FLOAT16:
         return OP_power_of_half if e == 0.5 else OP_power_to_number
     if e == 0.5:
         return OP_power_root
@@ -112,17 +112,17 @@ cdef Pointwise *row_to_number(object exponent, int code) noexcept:
     return OP_power_cubed_root if e == 1.5 else OP_power_to_number
 
 
-cdef object integer_power(Tensor a, object input, int a_code, Tensor b, object exponent, int b_code, int code):
+cdef object integer_power(Tensor a, object input, int a_code, Tensor b, object exponent, int b_code, int dtype_code):
     """The power of integers or truth values."""
     if b is None:
         if b_code == INT64 and exponent < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
-        if code == BOOL:
+        if dtype_code == BOOL:
             return from_array(np.logical_or(a.array, not exponent))
-        fitting(exponent, code)
-    if code == BOOL:
+        fitting(exponent, dtype_code)
+    if dtype_code == BOOL:
         raise not_implemented_for(OP_power, BOOL)
-    x, e = operand_array(a, input, a_code, code), operand_array(b, exponent, b_code, code)
+    x, e = operand_array(a, input, a_code, dtype_code), operand_array(b, exponent, b_code, dtype_code)
     y = np.power(x, np.maximum(e, 0))
     if b is not None and np.any(e < 0):
         y = np.where(e >= 0, y, np.where(x == 1, 1, np.where(x == -1, 1 - 2 * (e & 1), 0))).astype(y.dtype)

@@ -62,13 +62,13 @@ def where(condition, input=None, other=None):
     cdef int a_code = operand_code(a, input), b_code = operand_code(b, other)
     if a_code < 0 or b_code < 0:
         raise TypeError(f"where(): expected Tensors or numbers, not {type(input).__name__} and {type(other).__name__}")
-    cdef int code = result_code(a_code, rank_of(a), b_code, rank_of(b))
+    cdef int dtype_code = result_code(a_code, rank_of(a), b_code, rank_of(b))
     if a is None and (type(input) is complex or not -128 <= input <= 127):
-        assigned(input, code)               # complains if the type can't hold it
+        assigned(input, dtype_code)         # complains if the type can't hold it
     if b is None and (type(other) is complex or not -128 <= other <= 127):
-        assigned(other, code)
-    cdef cnp.ndarray x = operand_array(a, input, a_code, code), y = operand_array(b, other, b_code, code)
-    cdef Tensor result = new_tensor(chosen(c.array, x, y, code))
+        assigned(other, dtype_code)
+    cdef cnp.ndarray x = operand_array(a, input, a_code, dtype_code), y = operand_array(b, other, b_code, dtype_code)
+    cdef Tensor result = new_tensor(chosen(c.array, x, y, dtype_code))
     cdef WhereBackward0 node
     if (a is not None and needs_node(a)) or (b is not None and needs_node(b)):
         node = WhereBackward0.__new__(WhereBackward0)

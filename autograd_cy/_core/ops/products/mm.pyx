@@ -301,13 +301,13 @@ cdef int add_to(cnp.ndarray y, cnp.ndarray c) except -1:
 
 cdef object as_number(object value, Tensor like):
     """A factor, which may be a tensor of one element; one for integers is made an integer."""
-    cdef int code = code_of(like.array)
+    cdef int dtype_code = code_of(like.array)
     if isinstance(value, Tensor):
         value = (<Tensor> value).array.item()
     if type(value) is int and value == 1:
         return 1
-    cdef cnp.ndarray unbroadcast = fitting(value, code if code != FLOAT16 else <int> FLOAT32)
-    return unbroadcast.item() if code < FLOAT16 or type(value) is complex else value
+    cdef cnp.ndarray unbroadcast = fitting(value, dtype_code if dtype_code != FLOAT16 else <int> FLOAT32)
+    return unbroadcast.item() if dtype_code < FLOAT16 or type(value) is complex else value
 
 
 @op(methods=("addmm",))

@@ -44,28 +44,28 @@ def cumsum(input, dim, *, dtype=None):
     tensor([1., 3., 6.])
     """
     cdef Tensor x = as_tensor(input, "cumsum")
-    cdef int d = one_dim(dim, cnp.PyArray_NDIM(x.array), "cumsum"), code = sum_code(x.array, dtype)
-    cdef Tensor y = new_tensor(running_total(x.array, code, d))
+    cdef int d = one_dim(dim, cnp.PyArray_NDIM(x.array), "cumsum"), dtype_code = sum_code(x.array, dtype)
+    cdef Tensor y = new_tensor(running_total(x.array, dtype_code, d))
     return record_reduction(CumsumBackward0, (d,), x, y, SAVES_NOTHING) if needs_node(x) else y
 
 
-cdef cnp.ndarray running_total(cnp.ndarray array, int code, int dim):
-    """The sums in the type `code`; float16 is summed in float32."""
+cdef cnp.ndarray running_total(cnp.ndarray array, int dtype_code, int dim):
+    """The sums in the type `dtype_code`; float16 is summed in float32."""
     cdef npy_intp outer = 1, n, inner = 1
     cdef int axis
-    if code == FLOAT16:
+    if dtype_code == FLOAT16:
         return cast(running_total(array, FLOAT32, dim), FLOAT16)
-    array = cast(array, code)                       # a new array, dense
+    array = cast(array, dtype_code)                 # a new array, dense
     if cnp.PyArray_NDIM(array) == 0 or cnp.PyArray_SIZE(array) == 0:       # of no elements there may be 2**40 columns
         return array
-    if code != FLOAT32 and code != FLOAT64:
+    if dtype_code != FLOAT32 and dtype_code != FLOAT64:
         return array.cumsum(dim, array.dtype)
     n = cnp.PyArray_DIM(array, dim)
     for axis in range(dim):
         outer *= cnp.PyArray_DIM(array, axis)
     for axis in range(dim + 1, cnp.PyArray_NDIM(array)):
         inner *= cnp.PyArray_DIM(array, axis)
-    if code == FLOAT32:
+    if dtype_code == FLOAT32:
         accumulate(<float *> cnp.PyArray_DATA(array), outer, n, inner)
     else:
         accumulate(<double *> cnp.PyArray_DATA(array), outer, n, inner)

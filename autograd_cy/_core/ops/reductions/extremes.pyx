@@ -101,9 +101,9 @@ cdef int check_some(cnp.ndarray array, str operation) except -1:
 
 
 cdef int check_ordered(cnp.ndarray array, str kernel) except -1:
-    cdef int code = code_of(array)
-    if code >= COMPLEX64:
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{type_word(code)}'")
+    cdef int dtype_code = code_of(array)
+    if dtype_code >= COMPLEX64:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{type_word(dtype_code)}'")
     return 0
 
 
@@ -171,11 +171,11 @@ cdef cnp.ndarray indices_of(cnp.ndarray array, int dim, bint largest):
 cdef Tensor index_of_extreme(object input, object dim, bint keepdim, bint largest):
     cdef str name = "argmax" if largest else "argmin"
     cdef Tensor x = as_tensor(input, name)
-    cdef int ndim = cnp.PyArray_NDIM(x.array), code = code_of(x.array)
+    cdef int ndim = cnp.PyArray_NDIM(x.array), dtype_code = code_of(x.array)
     cdef Dims dims = dims_of(None, ndim, name) if dim is None else (<Dims> 1) << one_dim(dim, ndim, name)
     cdef cnp.ndarray array
-    if code == BOOL or code >= COMPLEX64:
-        raise RuntimeError(f"{name}(): does not support {'bool' if code == BOOL else 'complex'} input")
+    if dtype_code == BOOL or dtype_code >= COMPLEX64:
+        raise RuntimeError(f"{name}(): does not support {'bool' if dtype_code == BOOL else 'complex'} input")
     if dim is None and cnp.PyArray_SIZE(x.array) == 0:
         raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
     check_not_empty(x.array, dims, name)

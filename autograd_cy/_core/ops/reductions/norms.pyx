@@ -66,10 +66,10 @@ cdef class LinalgVectorNormBackward0(FusedReduction):
             return new_tensor(np.zeros_like(saved_array(self, 2)))
         return WeightedReduction.jvp(self, tangents)
 
-    cdef Kernel *kernel(self, int code) except? NULL:
+    cdef Kernel *kernel(self, int dtype_code) except? NULL:
         if self.constants[2] == 2:
-            return &DEVIATING[code]
-        return &SIGNED[code] if self.constants[2] == 1 else NULL
+            return &DEVIATING[dtype_code]
+        return &SIGNED[dtype_code] if self.constants[2] == 1 else NULL
 
     cdef tuple operands(self, cnp.ndarray x, cnp.ndarray g, Dims dims):
         cdef cnp.ndarray y = saved_like(self, 2, g)
@@ -109,15 +109,15 @@ cdef cnp.ndarray square_root(cnp.ndarray array):
 
 cdef cnp.ndarray norm_of(cnp.ndarray array, double p, Dims dims, bint keepdim):
     """The norm of floats or complex numbers; float16 is computed in float32."""
-    cdef int code = code_of(array)
-    if code == FLOAT16:
+    cdef int dtype_code = code_of(array)
+    if dtype_code == FLOAT16:
         return cast(norm_of(cast(array, FLOAT32), p, dims, keepdim), FLOAT16)
     if p == 2:
         return square_root(sum_of_squares(array, dims, keepdim))
-    if p == 1 and code < COMPLEX64:
+    if p == 1 and dtype_code < COMPLEX64:
         return reduced(&SUM_OF_SIZES, array, dims, keepdim)
-    if code >= COMPLEX64 or p != 0:
-        array = call1(ABSOLUTE, array, to_real(code), None)
+    if dtype_code >= COMPLEX64 or p != 0:
+        array = call1(ABSOLUTE, array, to_real(dtype_code), None)
     if p == inf or p == -inf:
         return reduced(&LARGEST if p > 0 else &SMALLEST, array, dims, keepdim)
     if p == 0:
@@ -130,11 +130,11 @@ cdef cnp.ndarray norm_of(cnp.ndarray array, double p, Dims dims, bint keepdim):
 
 cdef cnp.ndarray sum_of_squares(cnp.ndarray array, Dims dims, bint keepdim):
     """Of |x|; complex numbers are seen as pairs of real ones."""
-    cdef int ndim = cnp.PyArray_NDIM(array), code = code_of(array)
-    if code < COMPLEX64:
+    cdef int ndim = cnp.PyArray_NDIM(array), dtype_code = code_of(array)
+    if dtype_code < COMPLEX64:
         return reduced(&SUM_OF_SQUARES, array, dims, keepdim)
     if ndim == MAX_DIMS:
-        array = call1(ABSOLUTE, array, to_real(code), None)
+        array = call1(ABSOLUTE, array, to_real(dtype_code), None)
         return reduced(&SUM_OF_SQUARES, array, dims, keepdim)
     cdef cnp.ndarray total = reduced(&SUM_OF_SQUARES, pairs_of(array), dims | (<Dims> 1) << ndim, keepdim)
     return total.reshape(reduced_sizes(array, dims, True)) if keepdim else total
@@ -142,19 +142,19 @@ cdef cnp.ndarray sum_of_squares(cnp.ndarray array, Dims dims, bint keepdim):
 
 cdef int norm_code(cnp.ndarray array, object wanted) except -1:
     """The type to compute in: the input's, or the one asked for, which must be as wide and complex if that is."""
-    cdef int own = code_of(array), code
+    cdef int own = code_of(array), dtype_code
     if own < FLOAT16:
         raise RuntimeError(f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {type_word(own)}")
     if wanted is None:
         return own
-    code = as_dtype(wanted).code
-    if (code >= COMPLEX64) != (own >= COMPLEX64):
+    dtype_code = as_dtype(wanted).dtype_code
+    if (dtype_code >= COMPLEX64) != (own >= COMPLEX64):
         kind = "complex" if own >= COMPLEX64 else "real"
-        raise RuntimeError(f"linalg.vector_norm: dtype should be {kind} for {kind} inputs, but got {type_word(code)}")
-    if promote(own, code) != code:
+        raise RuntimeError(f"linalg.vector_norm: dtype should be {kind} for {kind} inputs, but got {type_word(dtype_code)}")
+    if promote(own, dtype_code) != dtype_code:
         raise RuntimeError(f"linalg.vector_norm: the dtype of the input ({type_word(own)}) should be convertible without "
-                           f"narrowing to the specified dtype ({type_word(code)})")
-    return code
+                           f"narrowing to the specified dtype ({type_word(dtype_code)})")
+    return dtype_code
 
 
 cdef object order_of(object p):
@@ -181,10 +181,10 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     if out is not None:
         raise NotImplementedError("norm(): out= is not supported")
     order = order_of(p)
-    cdef int code = norm_code(x.array, dtype)
+    cdef int dtype_code = norm_code(x.array, dtype)
     cdef Dims dims = dims_of(dim, cnp.PyArray_NDIM(x.array), "norm")
     check_identity(x.array, order, dims, dim is None)
-    cdef cnp.ndarray array = x.array if code == code_of(x.array) else cast(x.array, code)
+    cdef cnp.ndarray array = x.array if dtype_code == code_of(x.array) else cast(x.array, dtype_code)
     cdef Tensor y = new_tensor(norm_of(array, order, dims, keepdim))
     if not needs_node(x):
         return y
@@ -206,10 +206,10 @@ cdef int check_identity(cnp.ndarray array, double p, Dims dims, bint all_of_them
     return 0
 
 
-def real_code(code):
-    return to_real(code)
+def real_code(dtype_code):
+    return to_real(dtype_code)
 
 
-borrow(SQRT, np.sqrt, lambda code: code)
-borrow(POWER, np.power, lambda code: code)
+borrow(SQRT, np.sqrt, lambda dtype_code: dtype_code)
+borrow(POWER, np.power, lambda dtype_code: dtype_code)
 borrow(ABSOLUTE, np.absolute, real_code)

@@ -29,7 +29,7 @@ cdef class WeightedReduction(Reduction):
 cdef class FusedReduction(WeightedReduction):
     """Its gradient is a kernel's: f(x, c, s) of the input and of two arrays in the shape of the output."""
 
-    cdef Kernel *kernel(self, int code) except? NULL
+    cdef Kernel *kernel(self, int dtype_code) except? NULL
     cdef tuple operands(self, cnp.ndarray x, cnp.ndarray g, Dims dims)
 
 
@@ -37,7 +37,7 @@ cdef Dims dims_of(object dim, int ndim, str operation) except? 0
 cdef int one_dim(object dim, int ndim, str operation) except -1
 cdef tuple dim_tuple(Dims dims)
 cdef object with_kept(object x, tuple sizes, Dims dims)
-cdef object in_type(object x, int code)
+cdef object in_type(object x, int dtype_code)
 cdef object inverse_of(object y)
 cdef int sum_code(cnp.ndarray array, object wanted) except -1
 cdef Tensor record_reduction(object node_class, tuple constants, Tensor x, Tensor y, int saves)

@@ -64,20 +64,20 @@ cdef object with_kept(object x, tuple sizes, Dims dims):
 
 # types
 
-cdef object in_type(object x, int code):
-    """A Tensor in the type `code`; of a complex one in a real type, the real part."""
+cdef object in_type(object x, int dtype_code):
+    """A Tensor in the type `dtype_code`; of a complex one in a real type, the real part."""
     cdef int own = code_of((<Tensor> x).array)
-    if own == code:
+    if own == dtype_code:
         return x
-    return (x.real if own >= COMPLEX64 > code else x).to(dtype_of(code))
+    return (x.real if own >= COMPLEX64 > dtype_code else x).to(dtype_of(dtype_code))
 
 
 cdef int sum_code(cnp.ndarray array, object wanted) except -1:
     """The type of a sum or product: the one asked for, else the input's, int64 for integers and bools."""
     if wanted is not None:
-        return as_dtype(wanted).code
-    cdef int code = code_of(array)
-    return INT64 if code < FLOAT16 else code
+        return as_dtype(wanted).dtype_code
+    cdef int dtype_code = code_of(array)
+    return INT64 if dtype_code < FLOAT16 else dtype_code
 
 
 cdef object inverse_of(object y):
@@ -116,7 +116,7 @@ cdef class WeightedReduction(Reduction):
 
 cdef class FusedReduction(WeightedReduction):
 
-    cdef Kernel *kernel(self, int code) except? NULL:
+    cdef Kernel *kernel(self, int dtype_code) except? NULL:
         """That for inputs of a type; its loop is NULL, or this is, where there is none: then `weights` are multiplied."""
         return NULL
 
@@ -145,25 +145,25 @@ cdef cnp.ndarray fused_gradient(FusedReduction node, cnp.ndarray gradient, cnp.n
     """
     cdef cnp.ndarray x = saved_array(node, 0), g = gradient, c, s
     cdef Dims dims = dims_of(node.constants[0], cnp.PyArray_NDIM(x), "")
-    cdef int code = node.code0
+    cdef int dtype_code = node.code0
     cdef PyObject *operands[3]
-    if code == FLOAT16 and code_of(g) == FLOAT16 and addend is None:
-        x, g, code, once = cast(x, FLOAT32), cast(g, FLOAT32), FLOAT32, False
-    cdef Kernel *kernel = node.kernel(code)
-    if kernel == NULL or kernel.loop == NULL or to_real(code) != code_of(g) or not fits(g, x, dims, node.constants[1]):
+    if dtype_code == FLOAT16 and code_of(g) == FLOAT16 and addend is None:
+        x, g, dtype_code, once = cast(x, FLOAT32), cast(g, FLOAT32), FLOAT32, False
+    cdef Kernel *kernel = node.kernel(dtype_code)
+    if kernel == NULL or kernel.loop == NULL or to_real(dtype_code) != code_of(g) or not fits(g, x, dims, node.constants[1]):
         return None
-    if addend is not None and (code_of(addend) != code or not cnp.PyArray_SAMESHAPE(addend, x)):
+    if addend is not None and (code_of(addend) != dtype_code or not cnp.PyArray_SAMESHAPE(addend, x)):
         return None
     c, s = node.operands(x, g, dims)
     c, s = spread_over(c, x, dims), spread_over(s, x, dims)
     operands[0], operands[1], operands[2] = <PyObject *> x, <PyObject *> c, <PyObject *> s
     if addend is not None:
-        return evaluate_added(kernel, operands, 3, code, addend, out)
+        return evaluate_added(kernel, operands, 3, dtype_code, addend, out)
     if once and is_large(x) and is_flat(x) and is_held_alone(node, 0, operands[0]):
         empty_slot(node, 0)
         out = x
-    out = evaluate(kernel, operands, 3, code, out)
-    return out if code == node.code0 else cast(out, node.code0)
+    out = evaluate(kernel, operands, 3, dtype_code, out)
+    return out if dtype_code == node.code0 else cast(out, node.code0)
 
 
 cdef bint fits(cnp.ndarray g, cnp.ndarray x, Dims dims, bint keepdim) noexcept:

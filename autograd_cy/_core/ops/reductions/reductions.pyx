@@ -140,11 +140,11 @@ def mean(input, dim=None, keepdim=False, *, dtype=None):
 
 
 cdef int mean_code(cnp.ndarray array, object wanted) except -1:
-    cdef int code = code_of(array) if wanted is None else as_dtype(wanted).code
-    if code < FLOAT16:
+    cdef int dtype_code = code_of(array) if wanted is None else as_dtype(wanted).dtype_code
+    if dtype_code < FLOAT16:
         raise RuntimeError(f"mean(): could not infer output dtype. {'Input' if wanted is None else 'Optional'} dtype must be "
-                           f"either a floating point or complex dtype. Got: {type_word(code)}")
-    return code
+                           f"either a floating point or complex dtype. Got: {type_word(dtype_code)}")
+    return dtype_code
 
 
 # prod
@@ -208,9 +208,9 @@ def prod(input, dim=None, keepdim=False, *, dtype=None):
     tensor(24.)
     """
     cdef Tensor x = as_tensor(input, "prod")
-    cdef int ndim = cnp.PyArray_NDIM(x.array), code = sum_code(x.array, dtype)
+    cdef int ndim = cnp.PyArray_NDIM(x.array), dtype_code = sum_code(x.array, dtype)
     cdef Dims dims = dims_of(None, ndim, "prod") if dim is None else (<Dims> 1) << one_dim(dim, ndim, "prod")
-    cdef cnp.ndarray array = x.array if code_of(x.array) == code else cast(x.array, code)
+    cdef cnp.ndarray array = x.array if code_of(x.array) == dtype_code else cast(x.array, dtype_code)
     cdef Tensor y = new_tensor(reduced(&PRODUCT, array, dims, keepdim))
     if not needs_node(x):
         return y
@@ -226,9 +226,9 @@ cdef Tensor truth(Reducer *reducer, object input, object dim, bint keepdim, str 
     cdef Dims dims = dims_of(dim, cnp.PyArray_NDIM(x.array), operation)
     if isinstance(dim, (tuple, list)) and not dim:
         dims = 0                                # along no dimension: as PyTorch, unlike sum
-    cdef int code = code_of(x.array)
-    cdef cnp.ndarray array = reduced(reducer, x.array if code == BOOL else cast(x.array, BOOL), dims, keepdim)
-    cdef Tensor y = new_tensor(cast(array, UINT8) if code == UINT8 else array)
+    cdef int dtype_code = code_of(x.array)
+    cdef cnp.ndarray array = reduced(reducer, x.array if dtype_code == BOOL else cast(x.array, BOOL), dims, keepdim)
+    cdef Tensor y = new_tensor(cast(array, UINT8) if dtype_code == UINT8 else array)
     show(operation, y, (x,))
     return y
 

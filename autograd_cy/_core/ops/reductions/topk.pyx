@@ -37,12 +37,12 @@ def topk(input, k: int, dim=-1, largest: bool = True, sorted: bool = True):
     tensor([4., 3.])
     """
     cdef Tensor x = as_tensor(input, "topk"), values, indices
-    cdef int code = code_of(x.array), ndim = cnp.PyArray_NDIM(x.array), d = wrap_dim(dim, ndim or 1)
+    cdef int dtype_code = code_of(x.array), ndim = cnp.PyArray_NDIM(x.array), d = wrap_dim(dim, ndim or 1)
     cdef long long count = int64_of(k), n = cnp.PyArray_DIM(x.array, d) if ndim else 1
     if not 0 <= count <= n:
         raise RuntimeError(f"selected index k out of range (topk() of {n} elements, k is {count})")
-    if code == BOOL or code >= COMPLEX64:
-        raise RuntimeError(f"topk does not support {'bool' if code == BOOL else 'complex'} dtypes on CPU")
+    if dtype_code == BOOL or dtype_code >= COMPLEX64:
+        raise RuntimeError(f"topk does not support {'bool' if dtype_code == BOOL else 'complex'} dtypes on CPU")
     array = x.array if ndim else x.array.reshape(1)
     numbers = extreme_places(array, count, n, d, largest)
     indices = new_tensor(numbers.reshape((-1,)[:0]) if not ndim and count else numbers)

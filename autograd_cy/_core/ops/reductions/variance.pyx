@@ -31,8 +31,8 @@ cdef class VarianceReduction(FusedReduction):
     cdef tuple constant_names(self):
         return ("dim", "keepdim", "correction")
 
-    cdef Kernel *kernel(self, int code) except? NULL:
-        return NULL if self.is_undefined() else &DEVIATING[code]
+    cdef Kernel *kernel(self, int dtype_code) except? NULL:
+        return NULL if self.is_undefined() else &DEVIATING[dtype_code]
 
     cdef bint is_undefined(self):
         """Whether it is of all elements and has no degree of freedom: PyTorch has another formula for that."""

@@ -102,10 +102,10 @@ cdef list tensors_of(object tensors, str operation):
 
 cdef object common_type(list tensors):
     """The NumPy dtype that all tensors promote to."""
-    cdef int code = code_of((<Tensor> tensors[0]).array)
+    cdef int dtype_code = code_of((<Tensor> tensors[0]).array)
     for x in tensors:
-        code = promote(code, code_of((<Tensor> x).array))
-    return (<dtype> dtype_of(code)).numpy_dtype
+        dtype_code = promote(dtype_code, code_of((<Tensor> x).array))
+    return (<dtype> dtype_of(dtype_code)).numpy_dtype
 
 
 cdef cnp.ndarray joined(object function, list tensors, int dim, object type, tuple sizes):
@@ -297,9 +297,9 @@ def clone(input, *, memory_format=None):
 cpdef Tensor convert(Tensor x, dtype wanted):
     """The tensor in another type; itself if it has that type. Of a complex tensor in a real type, the real part."""
     cdef int own = code_of(x.array)
-    if own == wanted.code:
+    if own == wanted.dtype_code:
         return x
-    cdef Tensor y = new_tensor(copy_in_order(x.array, wanted.code))
+    cdef Tensor y = new_tensor(copy_in_order(x.array, wanted.dtype_code))
     # no gradient comes back from integers
     if needs_node(x) and (wanted.is_floating_point or wanted.is_complex):
         record(new_node(ToCopyBackward0, (dtype_of(own), wanted)), y, x)

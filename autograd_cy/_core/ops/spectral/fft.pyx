@@ -77,18 +77,18 @@ def fft(input, n: int | None = None, dim=-1, norm: str | None = None):
     tensor([0.+0.j, 2.+0.j, 0.+0.j, 2.+0.j])
     """
     cdef Tensor x = as_tensor(input, "fft")
-    cdef int code = code_of(x.array), d = wrap_dim(dim, cnp.PyArray_NDIM(x.array))
+    cdef int dtype_code = code_of(x.array), d = wrap_dim(dim, cnp.PyArray_NDIM(x.array))
     if cnp.PyArray_NDIM(x.array) == 0:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    if code == FLOAT16:
+    if dtype_code == FLOAT16:
         raise RuntimeError("Unsupported dtype Half")
     if norm not in NORMALIZATIONS:
         raise RuntimeError(f"Invalid normalization mode: \"{norm}\"")
     size = cnp.PyArray_DIM(x.array, d) if n is None else int64_of(n)
     if size < 1:
         raise RuntimeError(f"Invalid number of data points ({size}) specified")
-    if code < FLOAT16:
-        x = <Tensor> (<object> x).to(dtype_of(to_inexact(code)))
+    if dtype_code < FLOAT16:
+        x = <Tensor> (<object> x).to(dtype_of(to_inexact(dtype_code)))
     return transformed(x if n is None else resized(x, d, size), (d,), NORMALIZATIONS[norm], True)
 
 
