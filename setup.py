@@ -12,7 +12,7 @@ import ast
 import itertools
 import os
 import sys
-from collections import Counter, namedtuple
+from collections import Counter, defaultdict, namedtuple
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
@@ -28,7 +28,8 @@ def is_on(switch):
 DEBUG, SANITIZE = is_on("DEBUG"), is_on("SANITIZE")
 BUILD = Path("build", "debug" if DEBUG else "sanitize" if SANITIZE else "release")
 CORE = Path("autograd_cy", "_core")
-HEADERS = [CORE / "runtime", CORE / "kernels"]
+KERNELS = CORE / "kernels"
+HEADERS = [CORE / "runtime", KERNELS]
 JOBS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 # Helpers that Cython would otherwise paste into every module (typed memoryviews: 175 kB each).
@@ -38,7 +39,7 @@ SHARED = "autograd_cy._core._cyutility"
 LIBRARY = "autograd_cy._core._library"
 CONTENTS = CORE / "_library_contents.py"
 
-# The only place for directives. Lists are indexed with checks, from either end; a kernel relaxes that for itself.
+# The only place for directives. Lists are indexed with checks, from either end, but not in KERNELS.
 DIRECTIVES = {
     "language_level": 3,
     "annotation_typing": False,  # annotations are for the type stubs
@@ -49,6 +50,7 @@ DIRECTIVES = {
     "initializedcheck": DEBUG,
     "nonecheck": DEBUG,
 }
+KERNEL_DIRECTIVES = {"boundscheck": DEBUG, "wraparound": False}
 
 MACROS = [
     ("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"),
@@ -150,14 +152,17 @@ def generate_c(extensions):
     for c_file in BUILD.rglob("*.c"):
         if is_newer([Path("setup.py")], c_file):
             c_file.unlink()
+    by_directives = defaultdict(list)
+    for extension in extensions:
+        by_directives[is_traced(extension), KERNELS in Path(extension.sources[0]).parents].append(extension)
     generated = []
-    for linetrace in (True, False):
+    for (is_traced_, is_kernel), alike in by_directives.items():
         generated += cythonize(
-            [extension for extension in extensions if is_traced(extension) == linetrace],
+            alike,
             nthreads=JOBS,
             # What Cython makes of NumPy's declarations compiles with the headers of that NumPy.
             build_dir=str(BUILD / f"numpy-{numpy.__version__}"),
-            compiler_directives=DIRECTIVES | {"linetrace": linetrace},
+            compiler_directives=DIRECTIVES | {"linetrace": is_traced_} | (KERNEL_DIRECTIVES if is_kernel else {}),
             shared_utility_qualified_name=SHARED,
         )
     c_files = {extension.name: extension.sources for extension in generated}
