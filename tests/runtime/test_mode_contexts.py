@@ -372,6 +372,60 @@ def test_a_foreign_value_of_the_variable_does_no_harm():
     assert recorded() and context.run(recorded)
 
 
+def packs(log):
+    return autograd.graph.saved_tensors_hooks(lambda x: log.append(x) or x, lambda x: x)
+
+
+def saves():
+    """Whether an operation is recorded that saves its input."""
+    return leaf(2.0).square().requires_grad
+
+
+def test_saved_tensor_hooks_outlast_a_mode_around_them():
+    log = []
+    mode, hooks = torch.no_grad(), packs(log)
+    mode.__enter__()
+    hooks.__enter__()
+    mode.__exit__(None, None, None)
+    assert saves()
+    assert log
+    hooks.__exit__(None, None, None)
+    del log[:]
+    assert saves()
+    assert not log
+
+
+def test_a_mode_outlasts_the_saved_tensor_hooks_around_it():
+    log = []
+    with packs(log):
+        before = torch.is_grad_enabled()
+        torch.set_grad_enabled(False)
+    try:
+        assert not saves()
+        assert not log
+    finally:
+        torch.set_grad_enabled(before)
+    assert saves()
+    assert not log
+
+
+@pytest.mark.skipif(IS_TORCH, reason="guard_buffers() is ours")
+def test_guards_and_saved_tensor_hooks_end_in_any_order():
+    log = []
+    guards, hooks = autograd.graph.guard_buffers(), packs(log)
+    guards.__enter__()
+    hooks.__enter__()
+    guards.__exit__(None, None, None)
+    x = leaf([1.0, 2.0])
+    y = x * x
+    assert log
+    hooks.__exit__(None, None, None)
+    with pytest.raises(RuntimeError, match="was not entered"):
+        hooks.__exit__(None, None, None)
+    x.detach()[0] = 3.0                     # nothing guards it
+    assert y.grad_fn is not None
+
+
 def test_a_mode_object_that_was_left_can_be_entered_again():
     mode = torch.set_grad_enabled(False)
     seen = []

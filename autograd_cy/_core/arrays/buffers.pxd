@@ -13,8 +13,8 @@ cdef bint is_flat(cnp.ndarray array) noexcept
 cdef cnp.ndarray flat(cnp.ndarray array, int dtype_code)
 cdef cnp.ndarray in_type(cnp.ndarray array, int dtype_code)
 cdef tuple sizes_of(cnp.ndarray array)
-cdef bint is_owned(PyObject *array, Py_ssize_t held=*) noexcept
-cdef bint is_ours(PyObject *array, Py_ssize_t held=*) noexcept
+cdef bint is_owned(PyObject *array) noexcept
+cdef bint is_ours(PyObject *array) noexcept
 cdef bint is_large(cnp.ndarray array) noexcept
 cdef cnp.ndarray strided_view(cnp.ndarray base, char *data, int ndim, const cnp.npy_intp *dims, const cnp.npy_intp *strides)
 cdef cnp.ndarray typed_view(cnp.ndarray base, char *data, cnp.dtype descr, int ndim, const cnp.npy_intp *dims,

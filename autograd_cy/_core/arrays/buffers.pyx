@@ -255,20 +255,20 @@ cdef tuple sizes_of(cnp.ndarray array):
     return sizes
 
 
-cdef bint is_owned(PyObject *array, Py_ssize_t held=1) noexcept:
-    """Whether the references that the caller holds are all there are to this memory; see NOTE [Gradient ownership].
+cdef bint is_owned(PyObject *array) noexcept:
+    """Whether the caller's one reference is the only one to this memory; see NOTE [Gradient ownership].
 
     A pointer, because Cython holds a reference of its own to an object that is cast or read from a field to be passed.
     """
-    return (Py_REFCNT(array) == held and Py_TYPE(array) == ndarray_type and array_fields(array).base == NULL
+    return (Py_REFCNT(array) == 1 and Py_TYPE(array) == ndarray_type and array_fields(array).base == NULL
             and array_fields(array).weakreflist == NULL
             and array_fields(array).flags & OWNED_FLAGS == OWNED_FLAGS)
 
 
-cdef bint is_ours(PyObject *array, Py_ssize_t held=1) noexcept:
+cdef bint is_ours(PyObject *array) noexcept:
     """Whether nobody else sees an array that no user has: owned, or a dense view, all there is to see of an owned one."""
-    return is_owned(array, held) or (
-        Py_REFCNT(array) == held and Py_TYPE(array) == ndarray_type and array_fields(array).base != NULL
+    return is_owned(array) or (
+        Py_REFCNT(array) == 1 and Py_TYPE(array) == ndarray_type and array_fields(array).base != NULL
         and array_fields(array).weakreflist == NULL and array_fields(array).flags & DENSE_FLAGS == DENSE_FLAGS
         and is_owned(array_fields(array).base))
 

@@ -119,36 +119,36 @@ cdef int run_node(GraphTask task, Node node) except -1:
     return 0
 
 
-cdef inline int next_wanted(GraphTask task, Node node, int i) except -2:
-    """The first edge of a node, from the i-th on, that leads to a node whose gradient is needed; -1: there is none."""
+cdef inline Node next_wanted(GraphTask task, Node node, int *i):
+    """The node at the end of the first edge, from the i-th on, where a gradient is needed, with its edge; else None."""
     cdef Node target
-    while i < node.n_edges:
-        target = target_of(node, i)
+    while i[0] < node.n_edges:
+        target = target_of(node, i[0])
         if target is not None and leads_on(task, target):
-            return i
-        i += 1
-    return -1
+            return target
+        i[0] += 1
+    return None
 
 
 cdef int propagate(GraphTask task, Node node, PyObject *incoming) except -1:
     """Compute the gradients of a node's inputs one by one and hand each on. Takes over a reference to the incoming one."""
-    cdef int i = next_wanted(task, node, 0), following
-    cdef Node target
+    cdef int i = 0, following
+    cdef Node target = next_wanted(task, node, &i), next_target
     cdef object result, g = <object> incoming
     Py_DECREF(g)
-    while i >= 0:
-        following = next_wanted(task, node, i + 1)
-        target = target_of(node, i)
-        result = None if g is None else gradient_for(task, node, i, g, following < 0, target)
+    while target is not None:
+        following = i + 1
+        next_target = next_wanted(task, node, &following)
+        result = None if g is None else gradient_for(task, node, i, g, next_target is None, target)
         if task.detects_nan and result is not None:
             check_gradient(node, result, i)
-        if following < 0:
+        if next_target is None:
             keep_spare(<PyObject *> g)
             g = None            # from here on the result is held once, also if it is `g` itself
         deliver(task, target, node.next_number(i), result)
         keep_spare(<PyObject *> result)
         result = None
-        i = following
+        i, target = following, next_target
     return 0
 
 
@@ -182,7 +182,8 @@ cdef int propagate_together(GraphTask task, Node node, object g) except -1:
     cdef NodeHooks hooks = existing_hooks(node)
     cdef tuple gradients, results
     cdef list box
-    cdef int i
+    cdef Node target
+    cdef int i = 0
     if node.n_outputs > 1 or node.joint == BOXED:
         gradients = tuple([as_seen(item) for item in ([None] * node.n_outputs if g is None else g)])
     else:
@@ -209,13 +210,12 @@ cdef int propagate_together(GraphTask task, Node node, object g) except -1:
         check_gradients(node, results)
     if task.observed:
         observe_end(node, results, gradients)
-    i = next_wanted(task, node, 0)
-    while i >= 0:
+    while (target := next_wanted(task, node, &i)) is not None:
         result = results[i]
         if result is not None and not task.recorded:
             result = (<Tensor> result).array
-        deliver(task, target_of(node, i), node.next_number(i), result)
-        i = next_wanted(task, node, i + 1)
+        deliver(task, target, node.next_number(i), result)
+        i += 1
     return 0
 
 
@@ -225,7 +225,7 @@ cdef tuple each_gradient(GraphTask task, Node node, tuple gradients):
     cdef int observed = state.mode & OP_HOOKS
     cdef list results = [None] * node.n_edges
     cdef object g
-    cdef int i = next_wanted(task, node, 0)
+    cdef int i = 0
     if gradients.count(None) == len(gradients):
         return tuple(results)
     g = list(gradients) if node.n_outputs > 1 else gradients[0]
@@ -233,9 +233,9 @@ cdef tuple each_gradient(GraphTask task, Node node, tuple gradients):
         g = [None if item is None else (<Tensor> item).array for item in g] if node.n_outputs > 1 else (<Tensor> g).array
         state.mode &= ~OP_HOOKS             # which operations a node calls is nobody's business then
     try:
-        while i >= 0:
+        while next_wanted(task, node, &i) is not None:
             results[i] = node.vjp(g, i) if task.recorded else watched_gradient(node, g, i)
-            i = next_wanted(task, node, i + 1)
+            i += 1
     finally:
         state.mode |= observed
     return tuple(results)

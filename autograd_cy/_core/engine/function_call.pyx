@@ -239,7 +239,7 @@ cdef int keep_saved(FunctionNode node, list returned, list outputs, list changes
             kept.version += writes_to(<Tensor> tensor, changes)
         node.kept.append(kept)
     node.to_save = None
-    if thread_state().mode & (SAVED_HOOKS | GUARDED) and node.n_edges:
+    if current_mode() & (SAVED_HOOKS | GUARDED) and node.n_edges:
         for i, saved in enumerate(node.kept):
             seal(<SavedTensor> saved, node, f"saved_tensors[{i}]")
     return 0

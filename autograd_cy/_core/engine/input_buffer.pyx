@@ -96,14 +96,15 @@ cdef int replace_buffer(Scratch *scratch, object total) except -1:
 
 cdef object vjp_into_buffer(Scratch *scratch, Node node, int i, object g, Request *request):
     """The gradient for input `i`; None if there is none, or if the node has added it to the buffer (case 3)."""
-    cdef object total = <object> scratch.buffer, result
-    if type(total) is cnp.ndarray and is_large(<cnp.ndarray> total):
-        request.addend = <PyObject *> total
-        request.is_ours = is_ours(request.addend, 2)        # held by the buffer and here
+    cdef PyObject *total = scratch.buffer
+    cdef object result
+    if type(<object> total) is cnp.ndarray and is_large(<cnp.ndarray> total):
+        request.addend = total
+        request.is_ours = is_ours(total)
     result = node.vjp_array(g, i, request)
     if not request.added:
         return result
-    if result is not total:
+    if <PyObject *> result != total:
         replace_buffer(scratch, result)
     return None
 
@@ -117,11 +118,11 @@ cdef cnp.ndarray sum_of(cnp.ndarray a, cnp.ndarray b, bint keep_gil=False):
 
 cdef int accumulate(Tensor leaf, object g, bint recorded) except -1:
     """Add the gradient, which the caller holds once, to the leaf's `.grad`: cases 6, 7 and 9 of NOTE [Gradient ownership]."""
+    cdef bint ours = not recorded and is_owned(<PyObject *> g)
     cdef cnp.ndarray array = (<Tensor> g).array if recorded else <cnp.ndarray> g
     cdef Tensor first
     if is_closed(leaf):
         return 0
-    cdef bint ours = not recorded and is_owned(<PyObject *> array, 2)     # held by the caller and by `array`
     if not cnp.PyArray_SAMESHAPE(array, leaf.array):
         raise RuntimeError(f"AccumulateGrad got a gradient of shape {list(new_tensor(array).shape)} for a leaf of shape "
                            f"{list(leaf.shape)}")

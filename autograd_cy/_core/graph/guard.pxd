@@ -5,7 +5,6 @@ cimport numpy as cnp
 cdef int watched                    # how many arrays are locked and how many watchers there are: 0 in the usual case
 
 cdef int announce_write(cnp.ndarray target, str operation) except -1
-cdef bint is_guarding() except -1
 cdef object owner_of(cnp.ndarray array)
 cdef cnp.ndarray view_of(cnp.ndarray array)
 cdef int note_view(cnp.ndarray array, cnp.ndarray view) except -1

@@ -11,8 +11,6 @@ NOTE [Guarded memory]
      with a callback. The notes of the dead are dropped when there is no more room, which then grows to twice what lives.
 """
 
-from contextvars import ContextVar
-
 import numpy as np
 
 cimport cython
@@ -25,7 +23,7 @@ from libc.stdlib cimport qsort
 cimport numpy as cnp
 
 from autograd_cy._core.arrays.buffers cimport strided_view
-from autograd_cy._core.runtime.levels cimport Level, pop_level, push_level, top_level
+from autograd_cy._core.runtime.modes cimport pop_value, push_value, stack_of
 from autograd_cy._core.runtime.state cimport GUARDED
 
 cnp.import_array()
@@ -44,17 +42,14 @@ cdef dict locks = {}                # id of an array -> Lock
 cdef list watchers = []             # functions of the array that will be written
 
 
-cdef object settings = ContextVar("guard_buffers", default=None)
-
-
 def push_guard(bint checksum):
     """Guard what is saved from now on, with checksums or without."""
-    push_level(settings, checksum, GUARDED)
+    push_value(GUARDED, checksum)
 
 
 def pop_guard():
     """Take back the last push_guard()."""
-    pop_level(settings)
+    pop_value(GUARDED, "guard_buffers")
 
 
 @cython.final
@@ -103,26 +98,15 @@ cdef object owner_of(cnp.ndarray array):
     return array
 
 
-cdef bint is_guarding() except -1:
-    """Whether what this context saves is guarded."""
-    return top_level(settings) is not None
-
-
 cdef Guard guarded(cnp.ndarray array, str owner):
-    """Make an array and those it is a view of read-only, until the Guard that is returned dies.
-
-    None if what this context saves is not guarded.
-    """
+    """Make an array and those it is a view of read-only, until the Guard that is returned dies."""
     global watched
-    cdef Level level = top_level(settings)
     cdef Guard guard
     cdef Lock lock
     cdef tuple locked
-    if level is None:
-        return None
     guard = Guard.__new__(Guard)
     guard.owner = owner
-    guard.checksum = checksum_of(array) if level.value else None
+    guard.checksum = checksum_of(array) if stack_of(GUARDED)[0] else None
     guard.key = id(guard)
     locked = locks_of(array)
     try:

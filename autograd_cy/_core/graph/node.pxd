@@ -25,6 +25,14 @@ cdef struct Request:        # what the engine allows a node that computes a grad
     bint added              # the answer: the result is the sum
 
 
+cdef enum SlotKind:         # what a saved slot holds
+    NOTHING = 0
+    INPUT = 1               # a Tensor
+    OUTPUT = 2              # the array of the Tensor that the node computed
+    HANDLE = 3              # a SavedTensor
+    HANDLES = 4             # a tuple of SavedTensors
+
+
 cdef enum:
     BOXED = 2               # of `joint`: `vjps` gets a list that alone holds the gradients
 
@@ -33,7 +41,7 @@ cdef class Node:
     cdef Link link
     cdef object __weakref__
     cdef object next0, next1, next2         # three edges, the rest in `extras`; see NOTE [Edges to leaves]
-    # what was saved: Tensors; of an output only its array (in slot 2), see NOTE [Saved tensors] in saved.pyx
+    # what was saved, see NOTE [Saved tensors] in saved.pyx; `kinds` tells what it is
     cdef object saved0, saved1, saved2      # of an AccumulateGrad, saved0 is its leaf
     cdef VersionCounter counter     # of the saved output
     cdef object shapes              # of an elementwise node: the shapes of the inputs that were broadcast
@@ -43,17 +51,18 @@ cdef class Node:
     # plain data from here on, all zero in a new node but for the first and `n_outputs`
     cdef unsigned long long sequence_number
     cdef int leaf_edges             # bit i: edge i holds the leaf itself, not yet its AccumulateGrad
-    cdef int number0, number1, number2
+    cdef int[3] numbers
     cdef int n_edges
     cdef int n_outputs
-    cdef int version0, version1, version2
+    cdef int[3] versions            # of what the slots hold, when it was saved
     cdef int freed_by               # the number of the backward that gave up what was saved
     cdef int instruction
-    cdef char saves                 # something was saved (HANDLES: by a SavedTensor) ...
+    cdef char[3] kinds              # a SlotKind for each slot
+    cdef char saves                 # something was saved, in the slots or by a user's Function ...
     cdef char released              # ... and given up after a backward
     cdef char joint                 # all gradients come from one call (`vjps`), as a user's Function gives them; or BOXED
     # an elementwise node: its row of the table, the types of its inputs
-    cdef signed char code0, code1, code2
+    cdef signed char[3] dtype_codes
     cdef signed char wide           # the type that it was computed in, if the output was then converted (else 0)
     cdef void *op
     cdef Scratch scratch            # the engine's notes on the running task

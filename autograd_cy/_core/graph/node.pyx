@@ -24,7 +24,7 @@ cimport numpy as cnp
 
 from autograd_cy._core.arrays.buffers cimport dense_copy
 from autograd_cy._core.arrays.conversions cimport number_behind
-from autograd_cy._core.graph.saved cimport HANDLES, freed_error, unpack
+from autograd_cy._core.graph.saved cimport OUTPUT_SLOT, freed_error, unpack
 from autograd_cy._core.graph.saved_tensor cimport handle_of, release_handles
 from autograd_cy._core.graph.tensor cimport Tensor, TensorExtras, extend, extras_of_tensor, make_current, new_tensor
 from autograd_cy._core.runtime.lifetime cimport (
@@ -116,12 +116,13 @@ cdef class Node:
     cdef int release_saved(self) except -1:
         """Give up what was saved, as a backward does that does not retain the graph."""
         if self.saves:
-            if self.saves & HANDLES:
+            if self.kinds[0] >= HANDLE or self.kinds[1] >= HANDLE or self.kinds[2] >= HANDLE:
                 release_handles(self)
             self.released = True
             self.saved0 = None
             self.saved1 = None
             self.saved2 = None
+            self.kinds[0] = self.kinds[1] = self.kinds[2] = NOTHING
             self.counter = None
             if self.extras is not None:
                 (<NodeExtras> self.extras).tangents = None
@@ -179,27 +180,20 @@ cdef class Node:
         return node
 
     cdef int next_number(self, int i) noexcept:
-        if i == 0:
-            return self.number0
-        if i == 1:
-            return self.number1
-        if i == 2:
-            return self.number2
-        return (<tuple> (<NodeExtras> self.extras).edges[i - 3])[1]
+        return self.numbers[i] if i < 3 else (<tuple> (<NodeExtras> self.extras).edges[i - 3])[1]
 
     cdef int add_edge(self, object target, int number) except -1:
         """Append the edge to output `number` of a node (None: to an input that needs no gradient)."""
         cdef int i = self.n_edges
         cdef NodeExtras extras
+        if i < 3:
+            self.numbers[i] = number
         if i == 0:
             self.next0 = target
-            self.number0 = number
         elif i == 1:
             self.next1 = target
-            self.number1 = number
         elif i == 2:
             self.next2 = target
-            self.number2 = number
         else:
             extras = extras_of(self)
             if extras.edges is None:
@@ -349,7 +343,7 @@ cdef object metadata_of_output(Node node, int i):
             return metadata_like(noted[0], noted[1])
     if type(node) is AccumulateGrad:
         return metadata_like(leaf_of(node).shape, leaf_of(node).dtype)
-    if type(node.saved2) is cnp.ndarray:
+    if node.kinds[OUTPUT_SLOT] == OUTPUT:
         saved = new_tensor(<cnp.ndarray> node.saved2)
         return metadata_like(saved.shape, saved.dtype)
     raise NotImplementedError(f"_input_metadata of output {i} of {node.name()} is known only if the tensor that it computed "

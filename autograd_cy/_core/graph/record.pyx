@@ -11,7 +11,7 @@ cimport numpy as cnp
 from autograd_cy._core.arrays.buffers cimport sizes_of
 from autograd_cy._core.arrays.dtypes cimport code_of, dtype, dtype_of
 from autograd_cy._core.graph.anomaly cimport note_trace
-from autograd_cy._core.graph.nans cimport check_result, check_results
+from autograd_cy._core.graph.nans cimport check_results
 from autograd_cy._core.graph.node cimport Node, connect
 from autograd_cy._core.graph.op_hooks cimport observe_forward
 from autograd_cy._core.graph.saved cimport keep_tangents, tangents_of
@@ -144,29 +144,14 @@ cdef bint any_wanted(object tensors):
 
 cdef Tensor record(Node node, Tensor y, Tensor a):
     """Enter `y` = operation(a); returns `y`."""
-    cdef int mode = current_mode()
-    if not mode & ~DETECT_NAN:
-        connect(node, a)
-        y.grad_fn = node
-        y.needs_grad = True
-        if mode:
-            check_result(node, y, a, None, None)
-        return y
-    return <Tensor> record_all(node, y, (a,))
+    record_first(node, y, 1, a, None, None)
+    return y
 
 
 cdef Tensor record2(Node node, Tensor y, Tensor a, Tensor b):
     """Enter `y` = operation(a, b); returns `y`."""
-    cdef int mode = current_mode()
-    if not mode & ~DETECT_NAN:
-        connect(node, a)
-        connect(node, b)
-        y.grad_fn = node
-        y.needs_grad = True
-        if mode:
-            check_result(node, y, a, b, None)
-        return y
-    return <Tensor> record_all(node, y, (a, b))
+    record_first(node, y, 2, a, b, None)
+    return y
 
 
 cdef object record_all(Node node, object outputs, object inputs):
@@ -225,12 +210,6 @@ cdef bint needs_grad(object inputs):
         if x is not None and wants_grad(<Tensor> x):
             return True
     return False
-
-
-cdef int enter(Node node, Tensor y) except -1:
-    y.grad_fn = node
-    y.needs_grad = True
-    return 0
 
 
 cdef int set_tangents(Node node, object outputs, object inputs) except -1:

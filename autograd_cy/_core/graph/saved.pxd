@@ -3,22 +3,22 @@
 from cpython.object cimport PyObject
 cimport numpy as cnp
 
-from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.node cimport Node, SlotKind
 from autograd_cy._core.graph.tensor cimport Tensor
 
 cdef enum:
-    HANDLES = 2                     # in Node.saves: some slot holds a SavedTensor
+    OUTPUT_SLOT = 2                 # where an output is saved
 
 cdef int save_input(Node node, int slot, Tensor tensor) except -1
+cdef int save_number(Node node, int slot, Tensor number) except -1
 cdef int save_output(Node node, Tensor tensor) except -1
+cdef int save_elsewhere(Node node, cnp.ndarray before, Tensor tensor) except -1
 cdef object unpack(Node node, int slot)
 cdef cnp.ndarray saved_array(Node node, int slot)
 cdef cnp.ndarray saved_like(Node node, int slot, cnp.ndarray g)
-cdef bint is_held_alone(Node node, int slot, PyObject *array)
-cdef int empty_slot(Node node, int slot) except -1
+cdef bint take(Node node, int slot, PyObject *array) except -1
 cdef object slot_value(Node node, int slot)
-cdef int set_slot_value(Node node, int slot, object value) except -1
-cdef long slot_version(Node node, int slot) noexcept
+cdef int fill_slot(Node node, int slot, SlotKind kind, object value) except -1
 cdef object freed_error(Node node)
 cdef object stale_error(Node node, Tensor tensor, long expected)
 cdef int give_place(Node node, Tensor output, int number) except -1

@@ -2,7 +2,7 @@
 
 NOTE [Saved tensors]
   1. An input is kept by reference, with the version it had.
-  2. Of an output only the array is kept, with the version and the counter: holding the Tensor would close the cycle
+  2. Of an output only the array is kept, in slot 2, with the version and the counter: holding the Tensor would close the cycle
      Tensor -> grad_fn -> Tensor for each exp and tanh. Its Tensor is rebuilt when it is asked for.
   3. Whoever takes a saved tensor out checks that it was not given up and not written to since.
   4. What is special about one saved tensor (hooks, a guard, a handle that a user holds) stands in a SavedTensor in the slot.
@@ -13,55 +13,58 @@ NOTE [Saved tensors]
      saved. The counter knows where the last few went (`count_write`).
 """
 
-from cpython.object cimport PyObject
+from cpython.object cimport PyObject, PyTypeObject
+from cpython.ref cimport Py_DECREF, Py_INCREF
 cimport numpy as cnp
 
 from autograd_cy._core.arrays.buffers cimport is_owned, sizes_of
-from autograd_cy._core.graph.node cimport Node, NodeExtras, extras_of
+from autograd_cy._core.graph.node cimport HANDLE, INPUT, NOTHING, OUTPUT, Node, NodeExtras, SlotKind, extras_of
 from autograd_cy._core.graph.saved_tensor cimport SavedTensor
 from autograd_cy._core.graph.tensor cimport Seldom, Tensor, TensorExtras, extras_of_tensor, new_tensor, type_name, version_of
 from autograd_cy._core.graph.versions cimport VersionCounter, was_touched
 from autograd_cy._core.runtime.inference cimport save_error
 from autograd_cy._core.runtime.location cimport described
 from autograd_cy._core.runtime.modes cimport current_mode
-from autograd_cy._core.runtime.state cimport ANOMALY, FORWARD_AD, NO_GRAD, OP_HOOKS, ThreadState, thread_state
+from autograd_cy._core.runtime.state cimport ANOMALY, DEBUG, FORWARD_AD, NO_GRAD, OP_HOOKS, ThreadState, thread_state
 
 cnp.import_array()
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject *op)
-
-OUTPUT_SLOT = 2
+    PyTypeObject *Py_TYPE(PyObject *op)
 
 
 cdef int save_input(Node node, int slot, Tensor tensor) except -1:
-    cdef long version = version_of(tensor)
     if tensor.inference and not current_mode() & (NO_GRAD | OP_HOOKS):
         raise save_error(node)
     node.saves = True
-    if slot == 0:
-        node.saved0, node.version0 = tensor, version
-    elif slot == 1:
-        node.saved1, node.version1 = tensor, version
-    else:
-        node.saved2, node.version2 = tensor, version
-    return 0
+    node.versions[slot] = version_of(tensor)
+    return fill_slot(node, slot, INPUT, tensor)
+
+
+cdef int save_number(Node node, int slot, Tensor number) except -1:
+    """Keep a number as a 0-d tensor, that users may ask for it: nothing that a backward gives up."""
+    return fill_slot(node, slot, INPUT, number)
 
 
 cdef int save_output(Node node, Tensor tensor) except -1:
-    """Keep the output, which is always the last slot."""
     node.saves = True
-    node.saved2 = tensor.array
     node.counter = tensor.version_counter()
-    node.version2 = node.counter.version
-    return 0
+    node.versions[OUTPUT_SLOT] = node.counter.version
+    return fill_slot(node, OUTPUT_SLOT, OUTPUT, tensor.array)
+
+
+cdef int save_elsewhere(Node node, cnp.ndarray before, Tensor tensor) except -1:
+    """The output that a node saved, if it is that array, was moved to another tensor's memory."""
+    return save_output(node, tensor) if node.saved2 is before else 0
 
 
 cdef object slot_value(Node node, int slot):
     return node.saved0 if slot == 0 else node.saved1 if slot == 1 else node.saved2
 
 
-cdef int set_slot_value(Node node, int slot, object value) except -1:
+cdef int fill_slot(Node node, int slot, SlotKind kind, object value) except -1:
+    node.kinds[slot] = kind
     if slot == 0:
         node.saved0 = value
     elif slot == 1:
@@ -71,27 +74,24 @@ cdef int set_slot_value(Node node, int slot, object value) except -1:
     return 0
 
 
-cdef long slot_version(Node node, int slot) noexcept:
-    return node.version0 if slot == 0 else node.version1 if slot == 1 else node.version2
-
-
 cdef object unpack(Node node, int slot):
     """The saved Tensor of a slot; that of an output is made anew, with its place in the graph."""
     cdef object value = slot_value(node, slot)
+    cdef int kind = node.kinds[slot]
     cdef Tensor output
-    if type(value) is cnp.ndarray:
+    if kind == INPUT:
+        check(node, <Tensor> value, slot)
+    elif kind == OUTPUT:
         output = new_tensor(<cnp.ndarray> value)
         output.counter = node.counter
         give_place(node, output, 0)
         check(node, output, slot)
         give_tangent(node, output)
         return output
-    if value is None and node.released:
-        raise freed_error(node)
-    if type(value) is SavedTensor:
+    elif kind == HANDLE:
         return (<SavedTensor> value).restored(node)
-    if value is not None:
-        check(node, <Tensor> value, slot)
+    elif node.released:
+        raise freed_error(node)
     return value
 
 
@@ -149,34 +149,49 @@ cdef int give_tangent(Node node, Tensor output) except -1:
 cdef cnp.ndarray saved_array(Node node, int slot):
     """The array of a slot, with the same checks and without a Tensor."""
     cdef object value = slot_value(node, slot)
-    if type(value) is cnp.ndarray:
-        if node.counter.version != node.version2:
+    cdef int kind = node.kinds[slot]
+    if kind == OUTPUT:
+        if node.counter.version != node.versions[slot]:
             unpack(node, slot)
         return <cnp.ndarray> value
-    if value is None:
+    if kind == NOTHING:
         raise freed_error(node)
-    if type(value) is SavedTensor:
+    if kind == HANDLE:
         return (<Tensor> (<SavedTensor> value).restored(node)).array
     if (<Tensor> value).counter is not None:
         check(node, <Tensor> value, slot)
     return (<Tensor> value).array
 
 
-cdef bint is_held_alone(Node node, int slot, PyObject *array):
-    """Whether the slot holds the only reference to this array and its memory, besides one of the caller's."""
-    cdef object value = slot_value(node, slot)      # a second reference
-    if type(value) is cnp.ndarray:
-        return <PyObject *> value == array and is_owned(array, 3)
-    return (type(value) is Tensor and Py_REFCNT(<PyObject *> value) == 2
-            and <PyObject *> (<Tensor> value).array == array and is_owned(array, 2))
+cdef bint take(Node node, int slot, PyObject *array) except -1:
+    """Take an array, to which the caller has one reference, out of a slot: whether nobody else sees its memory now.
 
-
-cdef int empty_slot(Node node, int slot) except -1:
-    """Give up what one slot holds, in a backward that gives up all."""
-    node.released = True
+    For a backward that gives up what was saved. If somebody else has the array, or the slot holds another, nothing changes.
+    """
+    cdef PyObject *value = <PyObject *> node.saved0 if slot == 0 else <PyObject *> node.saved1
+    cdef PyObject *held
     if slot == OUTPUT_SLOT:
-        node.counter = None
-    return set_slot_value(node, slot, None)
+        value = <PyObject *> node.saved2
+    held = value
+    if node.kinds[slot] == INPUT:
+        held = <PyObject *> (<Tensor> value).array
+        if Py_TYPE(value) != <PyTypeObject *> Tensor or Py_REFCNT(value) > 1:
+            return False
+    elif node.kinds[slot] != OUTPUT:
+        return False
+    if held != array:
+        return False
+    Py_DECREF(<object> array)           # the slot's is the only reference now, if it is ever to be the caller's
+    alone = is_owned(array)
+    Py_INCREF(<object> array)
+    if alone:
+        node.released = True
+        if slot == OUTPUT_SLOT:
+            node.counter = None
+        fill_slot(node, slot, NOTHING, None)
+        if DEBUG and not is_owned(array):
+            raise SystemError(f"{node.name()}: an array that was taken out of slot {slot} is still somebody else's")
+    return alone
 
 
 cdef cnp.ndarray saved_like(Node node, int slot, cnp.ndarray g):
@@ -189,8 +204,9 @@ cdef cnp.ndarray saved_like(Node node, int slot, cnp.ndarray g):
 
 
 cdef int check(Node node, Tensor tensor, int slot) except -1:
-    if version_of(tensor) != slot_version(node, slot) and was_touched(tensor.counter, tensor.array, slot_version(node, slot)):
-        raise stale_error(node, tensor, slot_version(node, slot))
+    cdef int version = node.versions[slot]
+    if version_of(tensor) != version and was_touched(tensor.counter, tensor.array, version):
+        raise stale_error(node, tensor, version)
     if tensor.extras is not None and tensor.extras.seldom is not None and tensor.extras.seldom.former is not None:
         check_place(node, tensor.extras.seldom)
     return 0

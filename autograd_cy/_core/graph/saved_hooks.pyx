@@ -1,7 +1,4 @@
-"""The stack of saved-tensor hooks: which of them pack what a node saves.
-
-The mode SAVED_HOOKS says no more than that there may be one (`levels`); nobody looks here without it.
-"""
+"""The stack of saved-tensor hooks: which of them pack what a node saves. Its mode is SAVED_HOOKS."""
 
 cimport cython
 
@@ -9,7 +6,7 @@ from contextvars import ContextVar
 
 from cpython.ref cimport Py_DECREF, Py_INCREF
 
-from autograd_cy._core.runtime.levels cimport Level, around, pop_level, push_level, return_to_level, top_level
+from autograd_cy._core.runtime.modes cimport pop_value, push_value, set_stack, stack_of
 from autograd_cy._core.runtime.state cimport SAVED_HOOKS, ThreadState, thread_state
 
 
@@ -20,7 +17,6 @@ cdef class HookPair:
         self.with_node, self.composes = with_node, composes
 
 
-cdef object innermost = ContextVar("saved_tensors_hooks", default=None)
 cdef object refusal = ContextVar("disable_saved_tensors_hooks", default=None)
 
 
@@ -29,13 +25,13 @@ def push_hooks(HookPair pair):
     if refusal.get() is not None:
         raise RuntimeError(refusal.get())
     note_hooks()
-    push_level(innermost, pair, SAVED_HOOKS)
+    push_value(SAVED_HOOKS, pair)
 
 
 def pop_hooks():
     """Take back the last push_hooks(); RuntimeError if there is none."""
     note_hooks()
-    pop_level(innermost)
+    pop_value(SAVED_HOOKS, "saved_tensors_hooks")
 
 
 def leave_hooks(_manager, error_type, error, traceback):
@@ -45,8 +41,8 @@ def leave_hooks(_manager, error_type, error, traceback):
 
 def top_hooks():
     """The pair of functions that was pushed last, or None."""
-    cdef Level level = top_level(innermost)
-    return None if level is None else ((<HookPair> level.value).pack, (<HookPair> level.value).unpack)
+    cdef tuple stack = stack_of(SAVED_HOOKS)
+    return None if stack is None else ((<HookPair> stack[0]).pack, (<HookPair> stack[0]).unpack)
 
 
 def refused_by():
@@ -57,7 +53,7 @@ def refused_by():
 def disable_hooks(str message or None):
     """Refuse hooks from now on with that text (None: allow them again); returns the text that counted before."""
     previous = refusal.get()
-    if message is not None and top_level(innermost) is not None:
+    if message is not None and stack_of(SAVED_HOOKS) is not None:
         raise RuntimeError(message)
     note_hooks()
     refusal.set(message)
@@ -68,7 +64,7 @@ cdef int note_hooks() except -1:
     """What a node's hooks or its Function change of all this, in backward, ends with the node: keep what it is before."""
     cdef ThreadState *state = thread_state()
     if state.graph_task != NULL and state.hooks_before == NULL:
-        before = (innermost.get(), refusal.get())
+        before = (stack_of(SAVED_HOOKS), refusal.get())
         Py_INCREF(before)
         state.hooks_before = <void *> before
     return 0
@@ -78,8 +74,8 @@ cdef int put_hooks_back(void *before) except -1:
     """Undo what happened since `note_hooks`, which kept `before`; takes that reference over."""
     cdef tuple kept = <tuple> before
     Py_DECREF(kept)
-    if innermost.get() is not kept[0]:
-        return_to_level(innermost, <Level> kept[0], SAVED_HOOKS)
+    if stack_of(SAVED_HOOKS) is not kept[0]:
+        set_stack(SAVED_HOOKS, <tuple> kept[0])
     if refusal.get() is not kept[1]:
         refusal.set(kept[1])
     return 0
@@ -87,17 +83,17 @@ cdef int put_hooks_back(void *before) except -1:
 
 cdef tuple active_pairs():
     """The pairs that apply, the innermost first: that one, and those around it as long as they compose."""
-    cdef Level level = top_level(innermost)
+    cdef tuple stack = stack_of(SAVED_HOOKS)
     cdef HookPair pair
     cdef list pairs = []
-    while level is not None:
-        pair = <HookPair> level.value
+    while stack is not None:
+        pair = <HookPair> stack[0]
         if pair.pack is None:
             break
         pairs.append(pair)
         if not pair.composes:
             break
-        level = around(level)
+        stack = <tuple> stack[1]
     return tuple(pairs)
 
 

@@ -24,6 +24,7 @@ cdef class SavedTensor:
 
 
 cdef SavedTensor save(object tensor, Node node)
+cdef int save_several(Node node, int slot, tuple tensors) except -1
 cdef int seal(SavedTensor saved, Node node, str slot) except -1
 cdef int refuse_inference(Node node) except -1
 cdef int seal_slots(Node node) except -1

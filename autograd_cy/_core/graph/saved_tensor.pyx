@@ -9,10 +9,10 @@ from cpython.object cimport PyObject
 cimport numpy as cnp
 
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, code_of, dtype_of, is_differentiable
-from autograd_cy._core.graph.guard cimport guarded, is_guarding
-from autograd_cy._core.graph.node cimport Node, accumulator_of
+from autograd_cy._core.graph.guard cimport guarded
+from autograd_cy._core.graph.node cimport HANDLE, HANDLES, INPUT, NOTHING, OUTPUT, Node, accumulator_of
 from autograd_cy._core.graph.saved cimport (
-    HANDLES, freed_error, give_place, give_tangent, set_slot_value, slot_value, slot_version, stale_error)
+    fill_slot, freed_error, give_place, give_tangent, slot_value, stale_error)
 from autograd_cy._core.graph.saved_hooks cimport HookPair, active_pairs, packed_by, unpacked_by
 from autograd_cy._core.graph.tensor cimport (
     Tensor, TensorExtras, extras_of_tensor, new_tensor, share_version, version_of, wants_grad)
@@ -25,7 +25,7 @@ from autograd_cy._core.runtime.argument_errors import wrong_self
 
 cnp.import_array()
 
-cdef cnp.ndarray NOTHING = np.empty(0)
+cdef cnp.ndarray NO_DATA = np.empty(0)
 
 
 @cython.final
@@ -140,8 +140,8 @@ cdef class SavedTensor:
         cdef long version = version_of(given)
         cdef Packed packed = Packed.__new__(Packed)
         data = given
-        cdef Extent extent = enter_modes(NO_GRAD, 0)
-        thread_state().mode &= ~(FORWARD_AD | SAVED_HOOKS | GUARDED)
+        cdef Extent extent = enter_modes(NO_GRAD, SAVED_HOOKS | GUARDED)
+        thread_state().mode &= ~FORWARD_AD
         try:
             while n < len(pairs) and isinstance(data, Tensor):
                 data = packed_by(<HookPair> pairs[n], data, node, slot)
@@ -176,7 +176,7 @@ cdef Tensor history_of(Tensor tensor):
     cdef bint has_tangent = tensor.extras is not None and tensor.extras.tangent is not None
     if not wants_grad(tensor) and not has_tangent:
         return None
-    history = new_tensor(NOTHING)
+    history = new_tensor(NO_DATA)
     take_history(history, tensor)
     if has_tangent:
         own = extras_of_tensor(history)
@@ -267,31 +267,44 @@ cdef int refuse_inference(Node node) except -1:
     """Refuse to record a node that saved an inference tensor: while operations are observed, nodes are made for all."""
     cdef int slot
     for slot in range(3):
-        value = slot_value(node, slot)
-        for item in <tuple> value if type(value) is tuple else (value,):
-            if type(item) is SavedTensor:
-                item = (<SavedTensor> item).value
-            if isinstance(item, Tensor) and (<Tensor> item).inference:
+        if node.kinds[slot] == INPUT and (<Tensor> slot_value(node, slot)).inference:
+            raise save_error(node)
+        for saved in handles_in(node, slot):
+            value = (<SavedTensor> saved).value
+            if isinstance(value, Tensor) and (<Tensor> value).inference:
                 raise save_error(node)
     return 0
+
+
+cdef tuple handles_in(Node node, int slot):
+    """The SavedTensors of a slot."""
+    if node.kinds[slot] == HANDLES:
+        return <tuple> slot_value(node, slot)
+    return (slot_value(node, slot),) if node.kinds[slot] == HANDLE else ()
+
+
+cdef int save_several(Node node, int slot, tuple tensors) except -1:
+    """Save a number of tensors (or Nones) in one slot."""
+    node.saves = True
+    return fill_slot(node, slot, HANDLES, tuple([save(tensor, node) for tensor in tensors]))
 
 
 cdef SavedTensor handle_of(Node node, int slot):
     """The SavedTensor of a slot, put in the place of what the slot held; not kept if it held nothing."""
     cdef SavedTensor saved
+    cdef int kind = node.kinds[slot]
     value = slot_value(node, slot)
-    if type(value) is SavedTensor:
+    if kind == HANDLE:
         return <SavedTensor> value
     saved = SavedTensor.__new__(SavedTensor)
     saved.node = weakref.ref(node)
-    saved.released = node.released and value is None
-    if value is None:
+    if kind == NOTHING:
+        saved.released = node.released
         return saved
-    saved.value, saved.version = value, slot_version(node, slot)
-    if type(value) is cnp.ndarray:
+    saved.value, saved.version = value, node.versions[slot]
+    if kind == OUTPUT:
         saved.counter = node.counter
-    node.saves |= HANDLES
-    set_slot_value(node, slot, saved)
+    fill_slot(node, slot, HANDLE, saved)
     return saved
 
 
@@ -300,7 +313,6 @@ cdef tuple handles(Node node, tuple saved):
     cdef SavedTensor item
     for item in saved:
         item.node = weakref.ref(node)
-    node.saves |= HANDLES
     return saved
 
 
@@ -308,10 +320,8 @@ cdef int release_handles(Node node) except -1:
     """Tell the SavedTensors of a node that they are given up."""
     cdef int slot
     for slot in range(3):
-        value = slot_value(node, slot)
-        for saved in <tuple> value if type(value) is tuple else (value,):
-            if type(saved) is SavedTensor:
-                (<SavedTensor> saved).release()
+        for saved in handles_in(node, slot):
+            (<SavedTensor> saved).release()
     return 0
 
 
@@ -319,26 +329,23 @@ cdef int seal_slots(Node node) except -1:
     """Case 4 of NOTE [Saved tensors]: pack and guard what a node saved, while hooks or guard_buffers() are on."""
     cdef int slot, i
     cdef tuple names
-    if not node.saves or not (active_pairs() or is_guarding()):     # the mode outlives what set it: see levels.pyx
+    if not node.saves:
         return 0
     names = node.saved_names()
     for slot in range(3):
-        value = slot_value(node, slot)
-        if type(value) is tuple:                # a number of tensors, by their handles
-            for i, saved in enumerate(<tuple> value):
-                seal(<SavedTensor> saved, node, f"{names[slot]}[{i}]")
-        elif type(value) is cnp.ndarray or isinstance(value, Tensor) and not (<Tensor> value).is_number:
+        for i, saved in enumerate(handles_in(node, slot)):
+            seal(<SavedTensor> saved, node, f"{names[slot]}[{i}]")
+        if node.kinds[slot] == OUTPUT or (node.kinds[slot] == INPUT and not (<Tensor> slot_value(node, slot)).is_number):
             seal(handle_of(node, slot), node, names[slot])
     return 0
 
 
 cdef int seal(SavedTensor saved, Node node, str slot) except -1:
     """Pack or guard what was just saved, as the thread's mode asks for."""
-    cdef int mode = thread_state().mode
+    cdef int mode = current_mode()
     cdef Tensor tensor
     if saved.value is None:
         return 0
-    node.saves |= HANDLES
     pairs = active_pairs() if mode & SAVED_HOOKS else ()
     if pairs:
         tensor = saved.tensor(node)

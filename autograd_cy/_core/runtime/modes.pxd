@@ -13,6 +13,12 @@ cdef inline int current_mode() noexcept:
     return 0 if state.mode == 0 else ask(state)
 
 
+cdef tuple stack_of(int bit)
+cdef int set_stack(int bit, tuple stack) except -1
+cdef int push_value(int bit, object value) except -1
+cdef int pop_value(int bit, str name) except -1
+
+
 cdef struct Extent:                 # what `leave_modes` restores
     int mode, base
     unsigned long long since

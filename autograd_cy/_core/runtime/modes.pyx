@@ -13,7 +13,9 @@ a ContextVar for each operation would be too slow, so:
   5. the core switches modes for the time of a call (`enter_modes`, `leave_modes`): then the Settings made before don't count,
      those made within do, until it ends. Nothing is put into the context for that;
   6. a mode also ends if there is no memory for a new state of the context: then the Setting says what the one before said;
-  7. inference mode implies that nothing is recorded and that no tangents are carried. `own` keeps what was set, for
+  7. two modes have values, one around the other: the saved-tensor hooks, and the guards with or without checksums. They stand
+     in the Setting, too, and a mode that ends takes nothing from those that were entered within it and last longer;
+  8. inference mode implies that nothing is recorded and that no tangents are carried. `own` keeps what was set, for
      is_grad_enabled().
 """
 
@@ -22,8 +24,8 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
 
 from autograd_cy._core.runtime.state cimport (
-    ANOMALY, ANY_LAYOUT, CONTEXT_MODES, DETECT_NAN, FORWARD_AD, INFERENCE, IN_CONTEXT, KEEP_NAN, NO_FORWARD, NO_GRAD,
-    ONE_THREAD, REPLAY_VIEWS, ThreadState, thread_state)
+    ANOMALY, ANY_LAYOUT, CONTEXT_MODES, DETECT_NAN, FORWARD_AD, GUARDED, INFERENCE, IN_CONTEXT, KEEP_NAN, NO_FORWARD, NO_GRAD,
+    ONE_THREAD, REPLAY_VIEWS, SAVED_HOOKS, ThreadState, thread_state)
 
 cdef extern from "Python.h":
     object PyContextVar_New(const char *name, PyObject *default)
@@ -71,6 +73,7 @@ cdef class ThreadSettings:
 cdef class Setting:
     """The modes of a context, its value of `variable`. Not to be changed: copies of the context share it. (But: case 6.)"""
     cdef int modes
+    cdef tuple hooks, guards                # stacks: (the innermost value, the stack around it), or None
     cdef unsigned long long number          # in the order of their making
     cdef ThreadSettings thread
     cdef object outer                       # the value from before the core's call within which this one was set
@@ -106,7 +109,7 @@ cdef void synchronize(ThreadState *state) noexcept:
         state.mode &= ~IN_CONTEXT
     else:
         state.mode |= IN_CONTEXT
-    apply(state, (<Setting> setting).modes if counts(state, setting) else state.base)
+    apply(state, modes_of(state, setting))
 
 
 cdef bint counts(ThreadState *state, object setting) noexcept:
@@ -159,29 +162,85 @@ def mode_bit(str name):
 
 def swap_modes(int on, int off):
     """Switch modes on and off in this context. Returns what `restore_modes` takes to undo it."""
+    return change(own_modes() & ~off | on, stack_of(SAVED_HOOKS), stack_of(GUARDED))
+
+
+cdef object change(int modes, tuple hooks, tuple guards):
+    """Put a new Setting into the context. Returns the value from before."""
     global settings_made
     cdef ThreadState *state = thread_state()
-    cdef int before = own_modes(), modes = before & ~off | on
+    cdef int before = own_modes()
     cdef object previous = value_here()
     cdef Setting setting = Setting.__new__(Setting)
     setting.thread = counted_settings(state)
     setting.thread.alive += 1
-    setting.modes = modes
     setting.outer = (<Setting> previous).outer if counts(state, previous) else previous
-    if modes & INFERENCE:
-        inference_settings[0] += 1
     settings_made += 1
     setting.number = settings_made
+    become(setting, modes, hooks, guards)
     try:
         PyContextVar_Set(variable, setting)
     except MemoryError:                     # it may be set all the same, for want of a token
-        become(setting, before)
+        become(setting, before, stack_of(SAVED_HOOKS), stack_of(GUARDED))
         setting = None
         synchronize(state)
         raise
     setting = None
     synchronize(state)
     return previous
+
+
+cdef tuple stack_of(int bit):
+    """The values of a mode in this context, (the innermost, the stack around it); None if the mode is off."""
+    if not own_modes() & bit:
+        return None
+    cdef object setting = value_here()
+    return stack_in(setting, bit)
+
+
+cdef tuple stack_in(object setting, int bit):
+    if type(setting) is not Setting:
+        return None
+    return (<Setting> setting).hooks if bit == SAVED_HOOKS else (<Setting> setting).guards
+
+
+cdef int set_stack(int bit, tuple stack) except -1:
+    """Give a mode these values; with None it is off."""
+    cdef int modes = own_modes() & ~bit | (0 if stack is None else bit)
+    if bit == SAVED_HOOKS:
+        change(modes, stack, stack_of(GUARDED))
+    else:
+        change(modes, stack_of(SAVED_HOOKS), stack)
+    return 0
+
+
+cdef int push_value(int bit, object value) except -1:
+    """Enter a mode with a value."""
+    return set_stack(bit, (value, stack_of(bit)))
+
+
+cdef int pop_value(int bit, str name) except -1:
+    """Leave a mode's innermost value; `name` is that of the mode."""
+    cdef tuple stack = stack_of(bit), hooks, guards
+    if stack is None:
+        raise RuntimeError(f"{name}: the end of a block that was not entered, or was left already")
+    stack = <tuple> stack[1]
+    hooks, guards = (stack, stack_of(GUARDED)) if bit == SAVED_HOOKS else (stack_of(SAVED_HOOKS), stack)
+    return replace(own_modes() & ~bit | (0 if stack is None else bit), hooks, guards)
+
+
+cdef int replace(int modes, tuple hooks, tuple guards) except -1:
+    """`change`, at the end of a mode: case 6 of NOTE [Modes in contexts]."""
+    cdef ThreadState *state = thread_state()
+    try:
+        change(modes, hooks, guards)
+    except MemoryError:
+        setting = value_here()
+        if not counts(state, setting):
+            raise
+        become(<Setting> setting, modes, hooks, guards)
+        synchronize(state)
+    return 0
 
 
 cdef ThreadSettings counted_settings(ThreadState *state):
@@ -199,15 +258,30 @@ cdef ThreadSettings counted_settings(ThreadState *state):
 
 def restore_modes(previous):
     """Undo what `swap_modes` did; `previous` is what it returned."""
-    put_back(thread_state(), previous)
-    synchronize(thread_state())
+    restore(thread_state(), previous)
 
 
 def leave_mode(manager, error_type, error, traceback):
     """`__exit__` of a mode. Compiled: no frame of Python's is needed, for which there may be no memory."""
-    put_back(thread_state(), manager._previous)
-    synchronize(thread_state())
+    restore(thread_state(), manager._previous)
     manager._previous = None
+
+
+cdef int restore(ThreadState *state, object previous) except -1:
+    """Make the modes those of `previous`; the modes with values stay as they are."""
+    cdef tuple hooks = stack_of(SAVED_HOOKS), guards = stack_of(GUARDED)
+    cdef int modes
+    if hooks is stack_in(previous, SAVED_HOOKS) and guards is stack_in(previous, GUARDED):
+        put_back(state, previous)
+        synchronize(state)
+        return 0
+    modes = modes_of(state, previous) & ~(SAVED_HOOKS | GUARDED)
+    return replace(modes | own_modes() & (SAVED_HOOKS | GUARDED), hooks, guards)
+
+
+cdef int modes_of(ThreadState *state, object setting) noexcept:
+    """What a value of the variable says in this thread."""
+    return (<Setting> setting).modes if counts(state, setting) else state.base
 
 
 cdef void put_back(ThreadState *state, object previous) noexcept:
@@ -217,13 +291,14 @@ cdef void put_back(ThreadState *state, object previous) noexcept:
     except MemoryError:
         setting = value_here()
         if setting is not previous and counts(state, setting):
-            become(<Setting> setting, (<Setting> previous).modes if counts(state, previous) else state.base)
+            become(<Setting> setting, modes_of(state, previous), stack_in(previous, SAVED_HOOKS), stack_in(previous, GUARDED))
 
 
-cdef void become(Setting setting, int modes) noexcept:
+cdef void become(Setting setting, int modes, tuple hooks, tuple guards) noexcept:
+    """Let a Setting say this."""
     if setting.modes & INFERENCE:
         inference_settings[0] -= 1
-    setting.modes = modes
+    setting.modes, setting.hooks, setting.guards = modes, hooks, guards
     if setting.modes & INFERENCE:
         inference_settings[0] += 1
 

@@ -28,7 +28,8 @@ cdef enum:
     ANY_LAYOUT = 4096   # enforce_grad_layout_policy(False)
     NO_FORWARD = 8192   # _set_fwd_grad_enabled(False): no tangents, though a dual level is open
     # what belongs to a context, not to the thread
-    CONTEXT_MODES = NO_GRAD | INFERENCE | ANOMALY | KEEP_NAN | DETECT_NAN | ONE_THREAD | REPLAY_VIEWS | ANY_LAYOUT | NO_FORWARD
+    CONTEXT_MODES = (NO_GRAD | INFERENCE | ANOMALY | SAVED_HOOKS | GUARDED | KEEP_NAN | DETECT_NAN | ONE_THREAD | REPLAY_VIEWS
+                     | ANY_LAYOUT | NO_FORWARD)
     # what no operation asks for: with these alone it takes the usual path
     ASIDE = IN_CONTEXT | KEEP_NAN | ONE_THREAD | REPLAY_VIEWS | ANY_LAYOUT | NO_FORWARD
 

@@ -31,6 +31,7 @@ from autograd_cy._core.graph.guard cimport prepare_write
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.op_hooks cimport go_on, pause
 from autograd_cy._core.graph.record cimport as_type, set_tangent, tangent_of
+from autograd_cy._core.graph.saved cimport save_elsewhere
 from autograd_cy._core.graph.tensor cimport (
     IN_GRAD_MODE, Tensor, count_write, make_current, new_tensor, share_version, version_of, wants_grad)
 from autograd_cy._core.graph.versions cimport VersionCounter
@@ -175,10 +176,8 @@ cdef Tensor written(Tensor target, Tensor previous, Tensor y, str operation):
     prepare_write(target.array, operation)
     change = change_of(target, converted, operation)
     assign(change, converted.array)
-    if node is not None and node.saved2 is y.array:     # case 6
-        node.saved2 = target.array
-        node.counter = target.counter
-        node.version2 = target.counter.version
+    if node is not None:
+        save_elsewhere(node, y.array, target)           # case 6
     return target
 
 

@@ -9,7 +9,7 @@ from autograd_cy._core.arrays.dtypes cimport code_of, dtype
 from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport as_tensor, as_type, needs_node, new_node, record_all, shape_of
-from autograd_cy._core.graph.saved_tensor cimport save
+from autograd_cy._core.graph.saved_tensor cimport save_several
 from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
 from autograd_cy._core.kernels.take cimport add_at
 from autograd_cy._core.ops.indexing.index_tensors cimport Indexing, explained, pick, places_of, without_leading
@@ -54,8 +54,7 @@ cdef Tensor put_at(Tensor x, tuple indices, Tensor values, bint accumulate):
     y = new_tensor(array)
     if needs_node(x) or needs_node(values):
         node = new_node(IndexPutBackward0, (shape_of(x), accumulate, shape_of(values), values.dtype))
-        node.saves = True
-        node.saved0 = tuple([save(i, node) for i in indices])
+        save_several(node, 0, indices)
         record_all(node, y, (x, values))
     return y
 

@@ -17,7 +17,7 @@ from autograd_cy._core.arrays.orders cimport MAX_DIMS, find_order, new_array_in_
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record, shape_of
 from autograd_cy._core.graph.saved cimport freed_error
-from autograd_cy._core.graph.saved_tensor cimport SavedTensor, handles, save
+from autograd_cy._core.graph.saved_tensor cimport SavedTensor, handles, save_several
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.take cimport add_rows, combined, take_rows
 from autograd_cy._core.ops.indexing.slicing cimport check_row
@@ -82,8 +82,7 @@ cdef Tensor record_indexing(object node_class, tuple sizes, tuple indices, Tenso
     cdef Node node
     if needs_node(x):
         node = new_node(node_class, (sizes,))
-        node.saves = True
-        node.saved0 = tuple([save(i, node) for i in indices])
+        save_several(node, 0, indices)
         record(node, y, x)
     return y
 

@@ -11,7 +11,7 @@ from autograd_cy._core.arrays.buffers cimport flat, in_type, is_flat, is_large, 
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, INT64, code_of, kernel_code, type_word
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record, record_linear, shape_of, tensor_argument, wrap_dim
-from autograd_cy._core.graph.saved cimport empty_slot, is_held_alone, save_input, saved_array, unpack
+from autograd_cy._core.graph.saved cimport save_input, saved_array, take, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.broadcast_sums cimport overlaps_shifted
 from autograd_cy._core.kernels.cross_entropy_gradient cimport put_gradient
@@ -70,9 +70,8 @@ cdef class CrossEntropy(NllNode):
         if out is None:
             if copied:
                 out = x
-            elif once and is_large(x) and is_held_alone(self, 0, <PyObject *> x):
-                empty_slot(self, 0)             # from here on nothing asks for memory
-                out = x
+            elif once and is_large(x) and take(self, 0, <PyObject *> x):
+                out = x                         # from here on nothing asks for memory
             else:
                 out = new_array(dtype_code, cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x))
         put_gradient(g, x, target, weight, self.ignore_index, kept, self.reduction == NONE, self.divisor(), addend, out)

@@ -71,7 +71,7 @@ cdef tuple normalized(Tensor input, Tensor weight, Tensor bias, int ndim, double
 cdef class NativeLayerNormBackward0(Node):
     """The constants: the normalized sizes, eps, and what forward computed: the means and scales, until they are given up.
 
-    code0, code1: the types of input and parameters.
+    dtype_codes: the types of the input and of the parameters.
     """
 
     cdef tuple saved_names(self):
@@ -92,7 +92,7 @@ cdef class NativeLayerNormBackward0(Node):
 
     cdef object kept(self, int k):
         unpack(self, 0)                         # complains if it was given up
-        return new_tensor(in_type(<cnp.ndarray> self.constants[k], self.code1))
+        return new_tensor(in_type(<cnp.ndarray> self.constants[k], self.dtype_codes[1]))
 
     cdef int release_saved(self) except -1:
         if len(<tuple> self.constants) > 2:
@@ -110,24 +110,24 @@ cdef class NativeLayerNormBackward0(Node):
         g = flat(g, dtype_code)
         if i == 0:
             w = None if w is None else flat(w, dtype_code)
-            return in_type(input_gradient(g, flat(x, dtype_code), w, constants, ndim, out), self.code0)
+            return in_type(input_gradient(g, flat(x, dtype_code), w, constants, ndim, out), self.dtype_codes[0])
         if i == 1:
-            return in_type(weight_gradient(g, flat(x, dtype_code), constants, ndim), self.code1)
+            return in_type(weight_gradient(g, flat(x, dtype_code), constants, ndim), self.dtype_codes[1])
         g = g.reshape((layers_of(g, ndim).rows,) + <tuple> constants[0])
-        return in_type(total_of(g, dtype_code, 1, False), self.code1)
+        return in_type(total_of(g, dtype_code, 1, False), self.dtype_codes[1])
 
     cdef object vjp(self, object g, int i):
         cdef int dtype_code = kernel_code((<Tensor> unpack(self, 0)).array)
         g = g.to(dtype_of(dtype_code))
         unpack(self, 2)
         if i == 2:
-            return g.sum_to_size(self.constants[0]).to(dtype_of(self.code1))
+            return g.sum_to_size(self.constants[0]).to(dtype_of(self.dtype_codes[1]))
         z, scale = self.standardized(dtype_code)
         if i == 1:
-            return (g * z).sum_to_size(self.constants[0]).to(dtype_of(self.code1))
+            return (g * z).sum_to_size(self.constants[0]).to(dtype_of(self.dtype_codes[1]))
         if self.saved1 is not None:
             g = g * unpack(self, 1).to(dtype_of(dtype_code))
-        return self.projected(g, z, scale).to(dtype_of(self.code0))
+        return self.projected(g, z, scale).to(dtype_of(self.dtype_codes[0]))
 
     cdef object standardized(self, int dtype_code):
         """(input - mean) * scale and the scale, as operations on the input in type `dtype_code`."""
@@ -261,8 +261,8 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     if not (needs_node(x) or (w is not None and needs_node(w)) or (b is not None and needs_node(b))):
         return y
     node = new_node(NativeLayerNormBackward0, (sizes, number, means, scales))
-    node.code0 = code_of(x.array)
-    node.code1 = code_of(x.array) if w is None and b is None else code_of(b.array) if w is None else code_of(w.array)
+    node.dtype_codes[0] = code_of(x.array)
+    node.dtype_codes[1] = code_of(x.array) if w is None and b is None else code_of(b.array) if w is None else code_of(w.array)
     save_input(node, 0, x)
     if w is not None:
         save_input(node, 1, w)

@@ -95,9 +95,9 @@ def div(input, other, *, rounding_mode=None):
     if (a is not None and needs_node(a)) or (b is not None and needs_node(b)):
         node = new_node(DivBackward2, (rounding_mode,))
         if a is not None:
-            node.code0 = code_of(a.array)
+            node.dtype_codes[0] = code_of(a.array)
         if b is not None:
-            node.code1 = code_of(b.array)
+            node.dtype_codes[1] = code_of(b.array)
             if needs_node(b):
                 save_input(node, 0, a if a is not None else number_tensor(number_array(input, code_of(y.array))))
         if a is not None and needs_node(a):

@@ -9,7 +9,7 @@ from autograd_cy._core.arrays.buffers cimport cast, is_flat, is_large
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, dtype_of
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport as_type
-from autograd_cy._core.graph.saved cimport empty_slot, is_held_alone, saved_array, unpack
+from autograd_cy._core.graph.saved cimport saved_array, take, unpack
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.kernels.broadcast_sums cimport evaluate_added, evaluate_sum, is_worth_fusing, sum_to
 from autograd_cy._core.kernels.loops cimport evaluate
@@ -62,7 +62,7 @@ cdef class PointwiseNode(Node):
                 else:
                     term = self.derivative(t, i)
                 total = term if total is None else total + term
-        return as_type(total, dtype_of(self.code0)) if self.wide else total
+        return as_type(total, dtype_of(self.dtype_codes[0])) if self.wide else total
 
 
 cdef bint can_add(PointwiseNode node, int i, cnp.ndarray g, cnp.ndarray addend) except -1:
@@ -106,7 +106,7 @@ cdef inline bint has_kernel(PointwiseNode node, int i, int dtype_code) noexcept:
     """Whether there is a kernel for gradients of that type; else the formula on Tensors computes them."""
     cdef Pointwise *row = <Pointwise *> node.op
     return (dtype_code >= FLOAT32 and row.derivative[i].kernels[dtype_code - FLOAT32].loop != NULL
-            and not (row.result == REAL_PART and node.code0 >= COMPLEX64))
+            and not (row.result == REAL_PART and node.dtype_codes[0] >= COMPLEX64))
 
 
 cdef cnp.ndarray evaluate_formula(PointwiseNode node, Formula *formula, cnp.ndarray g, int dtype_code, int i,
@@ -174,8 +174,7 @@ cdef cnp.ndarray given_up(PointwiseNode node, Arrays *read, cnp.ndarray g, int i
         needed |= C                         # both are in slot 2
     for k in range(1, read.n):
         if not needed & (1 << read.slots[k]) and is_like(<cnp.ndarray> read.arrays[k], g):
-            if is_held_alone(node, read.slots[k], read.arrays[k]):
-                empty_slot(node, read.slots[k])
+            if take(node, read.slots[k], read.arrays[k]):
                 return <cnp.ndarray> read.arrays[k]
     return None
 
@@ -201,7 +200,7 @@ cdef int noted_shape(tuple shape, npy_intp *dims) except -2:
 cdef object unbroadcast(PointwiseNode node, cnp.ndarray g, int i):
     """A gradient of the output's shape and type in those of input `i`: summed along what was broadcast."""
     cdef npy_intp[64] dims
-    cdef int ndim = shape_before(node, i, dims), dtype_code = node.code0 if i == 0 else node.code1 if i == 1 else node.code2
+    cdef int ndim = shape_before(node, i, dims), dtype_code = node.dtype_codes[i]
     if ndim >= 0 and not has_shape(g, ndim, dims):
         g = sum_to(g, ndim, dims)
     return g if code_of(g) == dtype_code else cast(g, dtype_code)
@@ -219,7 +218,7 @@ cdef bint has_shape(cnp.ndarray array, int ndim, const npy_intp *dims) noexcept:
 
 cdef object unbroadcast_tensor(PointwiseNode node, Tensor g, int i):
     """`unbroadcast` by recorded operations."""
-    cdef int dtype_code = node.code0 if i == 0 else node.code1 if i == 1 else node.code2
+    cdef int dtype_code = node.dtype_codes[i]
     cdef object result = g
     if node.shapes is not None and (<tuple> node.shapes)[i] is not None:
         result = result.sum_to_size((<tuple> node.shapes)[i])

@@ -9,6 +9,7 @@ from autograd_cy._core.arrays.conversions cimport fitting
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, INT64, result_code
 from autograd_cy._core.graph.operands cimport number_array, number_tensor, operand_array, operand_code, rank_of, tensor_of
 from autograd_cy._core.graph.record cimport as_tensor
+from autograd_cy._core.graph.saved cimport save_elsewhere, save_number
 cimport autograd_cy._core.graph.tensor as tensor_module
 from autograd_cy._core.graph.tensor cimport POW, Tensor, from_array
 from autograd_cy._core.ops.overrides cimport declined
@@ -84,7 +85,7 @@ cdef object power_to_number(Tensor x, object exponent, int dtype_code):
         return binary(row_to_number(exponent, dtype_code), x, exponent)
     y = binary(OP_squared if exponent == 2 else OP_cubed if exponent == 3 else OP_power_to_zero, x, exponent)
     if (<Tensor> y).grad_fn is not None:
-        (<Tensor> y).grad_fn.saved1 = number_tensor(number_array(exponent, dtype_code))
+        save_number((<Tensor> y).grad_fn, 1, number_tensor(number_array(exponent, dtype_code)))
     return y
 
 
@@ -93,8 +94,8 @@ cdef Tensor in_c_order(Tensor y):
     cdef cnp.ndarray array = y.array
     if not cnp.PyArray_IS_C_CONTIGUOUS(array):
         y.array = dense_copy(array)
-        if y.grad_fn is not None and y.grad_fn.saved2 is array:
-            y.grad_fn.saved2 = y.array
+        if y.grad_fn is not None:
+            save_elsewhere(y.grad_fn, array, y)
     return y
 
 

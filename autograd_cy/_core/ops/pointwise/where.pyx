@@ -72,8 +72,8 @@ def where(condition, input=None, other=None):
     cdef WhereBackward0 node
     if (a is not None and needs_node(a)) or (b is not None and needs_node(b)):
         node = WhereBackward0.__new__(WhereBackward0)
-        node.code0 = a_code
-        node.code1 = b_code
+        node.dtype_codes[0] = a_code
+        node.dtype_codes[1] = b_code
         save_input(node, 0, c)
         note_shapes(node, result, 2, a, b, None)
         record_all(node, result, (a, b))

@@ -26,11 +26,11 @@ cdef class CumsumBackward0(Reduction):
         return ("dim",)
 
     cdef object vjp(self, object g, int i):
-        cdef object flipped = in_type(g, self.code0).flip(self.constants[0])
+        cdef object flipped = in_type(g, self.dtype_codes[0]).flip(self.constants[0])
         return cumsum(flipped, self.constants[0]).flip(self.constants[0])
 
     cdef object jvp(self, tuple tangents):
-        return cumsum(tangents[0], self.constants[0], dtype=dtype_of(self.code1))
+        return cumsum(tangents[0], self.constants[0], dtype=dtype_of(self.dtype_codes[1]))
 
 
 @op(methods=("cumsum",))

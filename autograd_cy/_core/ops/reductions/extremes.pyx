@@ -49,7 +49,7 @@ cdef class Extreme(WeightedReduction):
     cdef object vjp(self, object g, int i):
         """The other elements get zeros, also from an infinite gradient."""
         weights = self.weights()
-        return in_type(self.spread(g) * weights, self.code0).masked_fill(weights == 0, 0)
+        return in_type(self.spread(g) * weights, self.dtype_codes[0]).masked_fill(weights == 0, 0)
 
     cdef object is_result(self, cnp.ndarray x, cnp.ndarray y):
         return np.equal(x, y)

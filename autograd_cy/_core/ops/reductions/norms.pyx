@@ -82,7 +82,8 @@ cdef class LinalgVectorNormBackward0(FusedReduction):
     cdef object weights(self):
         """The derivative of the norm; where the norm is 0 it is 0."""
         p = self.constants[2]
-        x = in_type(unpack(self, 0), to_complex(self.code1) if self.code0 >= COMPLEX64 else self.code1)
+        cdef int dtype_code = self.dtype_codes[1]
+        x = in_type(unpack(self, 0), to_complex(dtype_code) if self.dtype_codes[0] >= COMPLEX64 else dtype_code)
         if p == 1:
             return x.sgn()
         if isinf(p):

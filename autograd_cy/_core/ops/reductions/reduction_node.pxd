@@ -14,7 +14,7 @@ cdef enum:
 
 
 cdef class Reduction(Node):
-    """`constants` begin with the dimensions (a tuple or an int; None: all) and keepdim; code0 and code1 are the types of
+    """`constants` begin with the dimensions (a tuple or an int; None: all) and keepdim; dtype_codes are the types of
     input and output."""
 
 

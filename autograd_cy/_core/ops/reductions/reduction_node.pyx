@@ -9,7 +9,7 @@ from autograd_cy._core.arrays.dtypes cimport (
     COMPLEX64, FLOAT16, FLOAT32, INT64, as_dtype, code_of, dtype_of, is_differentiable, to_real, type_word)
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport new_node, record, shape_of, tangent_of, wrap_dim
-from autograd_cy._core.graph.saved cimport empty_slot, is_held_alone, save_input, save_output, saved_array, unpack
+from autograd_cy._core.graph.saved cimport save_input, save_output, saved_array, take, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, wants_grad
 from autograd_cy._core.kernels.broadcast_sums cimport evaluate_added
 from autograd_cy._core.kernels.loops cimport MAX_DIMS, evaluate
@@ -99,10 +99,10 @@ cdef class WeightedReduction(Reduction):
         raise NotImplementedError
 
     cdef object vjp(self, object g, int i):
-        return in_type(self.spread(g) * self.weights(), self.code0)
+        return in_type(self.spread(g) * self.weights(), self.dtype_codes[0])
 
     cdef object jvp(self, tuple tangents):
-        return in_type(self.group_sum(self.weights().conj() * tangents[0]), self.code1)
+        return in_type(self.group_sum(self.weights().conj() * tangents[0]), self.dtype_codes[1])
 
     cdef object group_sum(self, object values):
         """The sums of values of the input's shape."""
@@ -145,7 +145,7 @@ cdef cnp.ndarray fused_gradient(FusedReduction node, cnp.ndarray gradient, cnp.n
     """
     cdef cnp.ndarray x = saved_array(node, 0), g = gradient, c, s
     cdef Dims dims = dims_of(node.constants[0], cnp.PyArray_NDIM(x), "")
-    cdef int dtype_code = node.code0
+    cdef int dtype_code = node.dtype_codes[0]
     cdef PyObject *operands[3]
     if dtype_code == FLOAT16 and code_of(g) == FLOAT16 and addend is None:
         x, g, dtype_code, once = cast(x, FLOAT32), cast(g, FLOAT32), FLOAT32, False
@@ -159,11 +159,10 @@ cdef cnp.ndarray fused_gradient(FusedReduction node, cnp.ndarray gradient, cnp.n
     operands[0], operands[1], operands[2] = <PyObject *> x, <PyObject *> c, <PyObject *> s
     if addend is not None:
         return evaluate_added(kernel, operands, 3, dtype_code, addend, out)
-    if once and is_large(x) and is_flat(x) and is_held_alone(node, 0, operands[0]):
-        empty_slot(node, 0)
+    if once and is_large(x) and is_flat(x) and take(node, 0, operands[0]):
         out = x
     out = evaluate(kernel, operands, 3, dtype_code, out)
-    return out if dtype_code == node.code0 else cast(out, node.code0)
+    return out if dtype_code == node.dtype_codes[0] else cast(out, node.dtype_codes[0])
 
 
 cdef bint fits(cnp.ndarray g, cnp.ndarray x, Dims dims, bint keepdim) noexcept:
@@ -195,8 +194,8 @@ cdef Tensor record_reduction(object node_class, tuple constants, Tensor x, Tenso
     if not is_differentiable(code_of(y.array)) and may_need_gradient(x):
         raise RuntimeError(f"Autograd not support dtype: {type_word(code_of(y.array))}")
     node = new_node(node_class, constants)
-    node.code0 = code_of(x.array)
-    node.code1 = code_of(y.array)
+    node.dtype_codes[0] = code_of(x.array)
+    node.dtype_codes[1] = code_of(y.array)
     if saves & SAVES_INPUT:
         save_input(node, 0, x)
     if saves & SAVES_OUTPUT:

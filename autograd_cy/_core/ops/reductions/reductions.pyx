@@ -35,15 +35,15 @@ cdef class LinearReduction(Reduction):
     cdef object vjp_array(self, object gradient, int i, Request *request):
         cdef cnp.ndarray g = <cnp.ndarray> gradient
         cdef tuple sizes = <tuple> self.constants[2]
-        if code_of(g) != self.code0:
-            g = cast(g, self.code0)
+        if code_of(g) != self.dtype_codes[0]:
+            g = cast(g, self.dtype_codes[0])
         g = expanded(self.scaled(g), sizes, dims_of(self.constants[0], len(sizes), ""))
         # a few elements: dense, so that all that follows takes the fast path
         return dense_copy(g) if cnp.PyArray_SIZE(g) <= thresholds.few else g
 
     cdef object vjp(self, object g, int i):
         cdef tuple sizes = <tuple> self.constants[2]
-        g = with_kept(in_type(g, self.code0), sizes, dims_of(self.constants[0], len(sizes), ""))
+        g = with_kept(in_type(g, self.dtype_codes[0]), sizes, dims_of(self.constants[0], len(sizes), ""))
         return self.scaled_tensor(g).expand(sizes)
 
     cdef cnp.ndarray scaled(self, cnp.ndarray g):
@@ -55,7 +55,7 @@ cdef class LinearReduction(Reduction):
 
 cdef class SumBackward(LinearReduction):
     cdef object jvp(self, tuple tangents):
-        return sum(tangents[0], self.constants[0], self.constants[1], dtype=dtype_of(self.code1))
+        return sum(tangents[0], self.constants[0], self.constants[1], dtype=dtype_of(self.dtype_codes[1]))
 
 
 @cython.final
@@ -82,7 +82,7 @@ cdef class MeanBackward(LinearReduction):
         return g / self.constants[4] if self.constants[4] else g        # of nothing: there is nothing to expand to
 
     cdef object jvp(self, tuple tangents):
-        return mean(tangents[0], self.constants[0], self.constants[1], dtype=dtype_of(self.code1))
+        return mean(tangents[0], self.constants[0], self.constants[1], dtype=dtype_of(self.dtype_codes[1]))
 
 
 @cython.final
@@ -155,7 +155,7 @@ cdef class ProdBackward(WeightedReduction):
 
     cdef object weights(self):
         """For each element the product of the others (its conjugate: the derivative is holomorphic)."""
-        cdef object x = in_type(unpack(self, 0), self.code1)
+        cdef object x = in_type(unpack(self, 0), self.dtype_codes[1])
         cdef cnp.ndarray array = (<Tensor> x).array
         if cnp.PyArray_NDIM(array) == 0:
             return new_tensor(np.ones_like(array))
