@@ -13,15 +13,15 @@ GRADCHECK = {"eps": 1e-6, "atol": 1e-6, "rtol": 1e-5}
 
 
 @each_sample(DIFFERENTIABLE, gradient_dtypes, nonempty)
-def test_gradcheck(row, sample):
+def test_gradcheck_in_reverse_and_forward_mode(row, sample):
     call = Call(row, sample)
-    assert ag.autograd.gradcheck(call.function, call.leaves(), **GRADCHECK)
+    assert ag.autograd.gradcheck(call.function, call.leaves(), check_forward_ad=True, **GRADCHECK)
 
 
 @each_sample(DIFFERENTIABLE, gradient_dtypes, nonempty)
-def test_gradgradcheck(row, sample):
+def test_gradgradcheck_in_reverse_and_forward_mode(row, sample):
     call = Call(row, sample)
-    assert ag.autograd.gradgradcheck(call.function, call.leaves(), **GRADCHECK)
+    assert ag.autograd.gradgradcheck(call.function, call.leaves(), check_fwd_over_rev=True, **GRADCHECK)
 
 
 def forward_tangents(call, leaves, directions) -> list[np.ndarray]:
