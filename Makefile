@@ -1,7 +1,7 @@
 # make demo        train a network on handwritten digits, from nothing
 # make test        install in place and run the tests, on all cores (ARGS="-k name" goes to pytest)
-# make debug-test  the tests on the debug build: checks on, live objects counted
-# make sdist-test  tests on the installed sdist, away from this tree
+# make wheel-test  the tests of the project and of the facade on the release build as pip installs it: one library
+# make debug-test  the tests on the debug build of the sdist, away from this tree: checks on, live objects counted
 # make sanitize    the tests under gcc's AddressSanitizer and UndefinedBehaviorSanitizer: half an hour
 # make fuzz        the tests that draw at random, at length (SEED=0 CALLS=400000 PROGRAMS=100000); stops at the first failure
 # make bench       time and memory against PyTorch, threads, docs/sizes.png (with ARGS=... times alone)
@@ -23,13 +23,13 @@ endif
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 CORE := $(shell find autograd_cy/_core codegen -name '*.py*' -not -name '*.pyc' -o -name '*.h')
-DEBUG_SITE := $(CURDIR)/build/debug/site
+RELEASE_SITE := $(CURDIR)/build/release/site
 
 SEED := 0
 CALLS := 400000
 PROGRAMS := 100000
 
-.PHONY: demo test debug-test sdist-test sanitize fuzz bench lint stubs clean
+.PHONY: demo test wheel-test debug-test sanitize fuzz bench lint stubs clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.with-examples
@@ -39,13 +39,13 @@ demo: $(VENV)/.with-examples
 test: $(VENV)/.with-test
 	$(BIN)/pytest -n auto $(ARGS)
 
-# PYTHONSAFEPATH keeps the tree, with its release build, off sys.path.
-debug-test: $(VENV)/.with-test
-	AUTOGRAD_CY_DEBUG=1 $(PIP) install --quiet --no-build-isolation --no-deps --upgrade --target "$(DEBUG_SITE)" .
-	AUTOGRAD_CY_DEBUG=1 PYTHONSAFEPATH=1 PYTHONPATH="$(DEBUG_SITE)" $(BIN)/pytest -n auto $(ARGS)
+# PYTHONSAFEPATH keeps the tree, with its modules in place, off sys.path.
+wheel-test: $(VENV)/.with-test
+	$(PIP) install --quiet --no-build-isolation --no-deps --upgrade --target "$(RELEASE_SITE)" .
+	PYTHONSAFEPATH=1 PYTHONPATH="$(RELEASE_SITE)" $(BIN)/pytest -n auto tests/project tests/facade $(ARGS)
 
-sdist-test: $(VENV)/.with-dev
-	tools/test_sdist $(BIN)/python
+debug-test: $(VENV)/.with-dev
+	tools/test_sdist "$(abspath $(BIN)/python)" $(ARGS)
 
 sanitize: $(VENV)/.with-test
 	@tools/run_sanitized --check
