@@ -15,7 +15,7 @@ that got the same array: each of them is another reference. Therefore:
      which is added in its place leaves a -0.0 elsewhere as it is);
   4. an elementwise backward may write over its incoming gradient, if that is owned, for the last of its inputs;
   5. or, unless the graph is retained, over a large array that it saved, if nobody else has that and no later input's
-     gradient reads it. The node lets go of it first, so that nobody finds what was written there (`given_up`). So does
+     gradient reads it. The node lets go of it first, so that nobody finds what was written there (`take`). So does
      cross_entropy over its scores;
   6. a leaf without `.grad` takes an owned array over and copies any other;
   7. a leaf's `.grad` is added to in place: the same Tensor, its version counted up; not if its memory is read-only,
