@@ -84,7 +84,8 @@ def test_kernels_and_formulas_agree(row, sample):
             if array is not None:
                 assert array.dtype == other.dtype and array.shape == other.shape
                 bound = TOLERANCE[array.dtype.name]
-                np.testing.assert_allclose(array, other, rtol=bound, atol=bound, err_msg=f"{wanted} {layout.__name__}")
+                if array.tobytes() != other.tobytes():      # which is faster to see than that they are near
+                    np.testing.assert_allclose(array, other, rtol=bound, atol=bound, err_msg=f"{wanted} {layout.__name__}")
 
 
 @each_sample(DIFFERENTIABLE, lambda row: row.dtypes, finite)

@@ -18,8 +18,9 @@ def check(row, sample):
     assert [a.tobytes() for a in call.inputs] == before
     for y, want in zip(found, row.expected(sample), strict=True):
         assert (y.shape, y.dtype) == (want.shape, want.dtype)
-        near = TOLERANCE.get(str(y.dtype), 0)
-        np.testing.assert_allclose(y, want, rtol=near, atol=near)
+        if y.tobytes() != want.tobytes():       # which is faster to see than that they are near
+            near = TOLERANCE.get(str(y.dtype), 0)
+            np.testing.assert_allclose(y, want, rtol=near, atol=near)
 
 
 @each_sample(OPS, lambda row: row.dtypes + row.forward)
