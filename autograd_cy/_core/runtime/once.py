@@ -1,7 +1,9 @@
-"""Warnings that are given once in a process, unless set_warn_always() says otherwise (facade)."""
+"""Warnings that are given once in a process, unless set_warn_always() says otherwise."""
 
+import sys
 import warnings
 
+_PACKAGE = __name__.partition(".")[0]
 _always = False
 _given: set[str] = set()
 
@@ -33,8 +35,21 @@ def is_warn_always_enabled() -> bool:
     return _always
 
 
-def warn_once(message: str, stacklevel: int) -> None:
-    """A UserWarning, if none with this text was given before."""
+def warn_once(message: str) -> None:
+    """A UserWarning at the line of the user's that led here, if none with this text was given before."""
     if _always or message not in _given:
         _given.add(message)
-        warnings.warn(message, UserWarning, stacklevel=stacklevel + 1)
+        warnings.warn(message, UserWarning, stacklevel=_level_of_user())
+
+
+def _level_of_user() -> int:
+    """The stack level, seen from the caller, of the first frame outside this package."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE:
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def warn_of_lost_imaginary_part() -> None:
+    """What a cast of complex numbers to real ones says."""
+    warn_once("Casting complex values to real discards the imaginary part")
