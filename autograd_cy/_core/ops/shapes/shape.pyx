@@ -92,7 +92,8 @@ cdef list tensors_of(object tensors, str operation):
                         f"{type(tensors).__name__}")
     cdef list found = list(tensors)
     if not found:
-        raise RuntimeError(f"{operation}(): expected a non-empty list of Tensors")
+        kind = ValueError if operation == "cat" else RuntimeError           # PyTorch's classes
+        raise kind(f"{operation}(): expected a non-empty list of Tensors")
     for position, item in enumerate(found):
         if not isinstance(item, Tensor):
             raise TypeError(f"{operation}(): expected Tensor as element {position} in argument 0, but got "
