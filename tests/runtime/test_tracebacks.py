@@ -151,6 +151,19 @@ def test_frames_of_an_override_stay():
     assert frames_of(lambda: x.register_hook(print))[-1] == "__torch_function__"
 
 
+@pytest.mark.parametrize("kind", ["Tensor", "subclass"])
+def test_the_steps_for_subclasses_show_no_frame(kind):
+    """Once there was a subclass, errors showed `call_with_subclasses` or `overridable.stepped` in place of what was called."""
+
+    class Sub(torch.Tensor):
+        pass
+
+    x = leaf([1.0, 2.0]) if kind == "Tensor" else leaf([1.0, 2.0]).as_subclass(Sub)
+    assert frames_of(lambda: x.expand(3)) == ["<lambda>", "shape_views.expand"]
+    assert frames_of(lambda: x.register_hook(3)) == ["<lambda>", "register_hook"]
+    assert frames_of(lambda: x.backward()) == ["<lambda>", "backward"]
+
+
 def test_an_error_that_is_raised_again_keeps_its_frames():
     caught = []
 

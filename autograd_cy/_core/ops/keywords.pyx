@@ -1,5 +1,5 @@
-"""Arguments that operations take besides those of their signatures: NumPy's names, `size=` and its like, `inplace`, `out=`, and
-what PyTorch takes and this package has no use for.
+"""Arguments that operations take besides those of their signatures: NumPy's names, `size=` and its like, `inplace`, `out=`;
+and what PyTorch takes and this package has no use for.
 
 The step of NOTE [Overrides] comes here when a call with one of them has failed.
 """
@@ -7,7 +7,7 @@ The step of NOTE [Overrides] comes here when a call with one of them has failed.
 from autograd_cy._core.ops.out_argument cimport call_into
 
 from autograd_cy._core.ops.registry import INPLACE
-from autograd_cy._core.runtime.argument_errors import lacking_names, without_lacking
+from autograd_cy._core.runtime.argument_errors import LACKED_BY, lacking_names, without_lacking
 
 OTHER_NAMES = {
     "axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other",     # NumPy's
@@ -19,14 +19,12 @@ cdef CallInPlace call_in_place = NULL
 
 cdef bint has_another_meaning(object function, list args, tuple names) except -1:
     """Whether a call with these arguments and keywords, which the function does not take as they are, means something else."""
-    if ends_in_inplace(function, args) or lacking_names(function.__name__, names):
-        return True
     for name in names:
         if name == "out" or parameter_for(function, name) is not None or name == gathering_parameter(function):
             return True
         if name == "inplace" and function.__name__ in INPLACE:
             return True
-    return False
+    return ends_in_inplace(function, args) or bool(lacking_names(function.__name__, names))
 
 
 cdef bint ends_in_inplace(object function, args) except -1:
@@ -51,7 +49,8 @@ cdef object gathering_parameter(object function):
 
 cdef object called_otherwise(object function, tuple args, dict kwargs):
     """The call with what those arguments mean; TypeError if that doesn't fit either."""
-    kwargs = without_lacking(function.__name__, kwargs)
+    if function.__name__ in LACKED_BY:
+        kwargs = without_lacking(function.__name__, kwargs)
     if ends_in_inplace(function, args):
         if "inplace" in kwargs:
             raise TypeError(f"{function.__name__}() got multiple values for argument 'inplace'")

@@ -174,10 +174,9 @@ cdef PyObject *call_failed(PyObject *function, PyObject **args, size_t n, PyObje
     cdef PyObject *value = NULL
     cdef PyObject *trace = NULL
     cdef list found
-    cdef bint is_about_arguments
     if not PyErr_ExceptionMatches(Exception):
         return NULL
-    is_about_arguments = PyErr_ExceptionMatches(TypeError)
+    cdef bint is_about_arguments = PyErr_ExceptionMatches(TypeError)
     PyErr_Fetch(&error, &value, &trace)
     if is_about_arguments and has_another_meaning(<object> function, arguments_of(args, n, NULL), keys_of(names)):
         Py_XDECREF(error)

@@ -26,11 +26,15 @@ LACKING = {
         ["tensor", *_MAKING, *_LIKE, *_NEW], (None, False), RuntimeError, "There is the CPU's memory only."
     ),
 }
+LACKED_BY = {
+    function: {name for name in LACKING if function in LACKING[name].functions}
+    for function in {function for lacking in LACKING.values() for function in lacking.functions}
+}
 
 
 def lacking_names(function, names):
     """Those of the keywords that PyTorch's function of that name takes, and ours does not."""
-    return [name for name in names if name in LACKING and function in LACKING[name].functions]
+    return [name for name in names if name in LACKED_BY.get(function, ())]
 
 
 def without_lacking(function, kwargs):
@@ -59,8 +63,8 @@ def explained(function, given, names, message):
     found = count or keyword
     if not found or found[1] != function.__name__:
         return None
-    takes = inspect.signature(function)
-    parameters = list(takes.parameters.values())
+    parameters = [p.replace(annotation=p.empty) for p in inspect.signature(function).parameters.values()]
+    takes = inspect.Signature(parameters)
     if keyword:
         return (
             f"{found[1]}() received an invalid combination of arguments: got an unexpected keyword argument {keyword[2]!r}, "

@@ -1,8 +1,8 @@
 """The entry of public functions in Python: an error shows one frame of them, and wrong arguments are explained.
 
-Helpers of such a function are no business of who called it wrongly. Only a call that fails pays for this: a function is entered
-by way of a step in C, which adds no frame, or, where even that would be seen in benchmarks, has a try statement that ends in
-`show_one_frame(error)`. What is called in between, a hook or a custom Function, keeps its frames.
+Who called such a function wrongly has no use for the frames of its helpers. It is entered by way of a step in C, which adds no
+frame itself, or, where even that would be seen in benchmarks, has a try statement that calls `show_one_frame(error)`. What is
+called in between, a hook or a custom Function, keeps its frames.
 """
 
 import functools
@@ -82,7 +82,7 @@ def show_one_frame(error):
 
 
 cdef PyObject *call_refused(PyObject *function, PyObject **args, size_t n, PyObject *names) except NULL:
-    """The result of a call without arguments that ask for nothing; else NULL with the error, explained if it is of arguments."""
+    """The result of a call without arguments that ask for nothing; else NULL, with an error that explains wrong arguments."""
     cdef PyObject *error = NULL
     cdef PyObject *value = NULL
     cdef PyObject *trace = NULL
@@ -93,15 +93,16 @@ cdef PyObject *call_refused(PyObject *function, PyObject **args, size_t n, PyObj
         if names != NULL and lacking_names((<object> function).__name__, <tuple> names):
             Py_XDECREF(error)
             Py_XDECREF(value)
-            return call_without_lacking(<object> function, [<object> args[i] for i in range(PyVectorcall_NARGS(n))],
-                                        {name: <object> args[PyVectorcall_NARGS(n) + i] for i, name in enumerate(<tuple> names)})
+            return call_without_lacking(<object> function, args, PyVectorcall_NARGS(n), <tuple> names)
         explain_arguments(function, n, names, &value)
     PyErr_Restore(error, value, trace)
     return NULL
 
 
-cdef PyObject *call_without_lacking(object function, list args, dict kwargs) except NULL:
-    result = public(function)(*args, **without_lacking(function.__name__, kwargs))
+cdef PyObject *call_without_lacking(object function, PyObject **args, Py_ssize_t n, tuple names) except NULL:
+    cdef dict kwargs = {name: <object> args[n + i] for i, name in enumerate(names)}
+    kwargs = without_lacking(function.__name__, kwargs)
+    result = public(function)(*[<object> args[i] for i in range(n)], **kwargs)
     Py_INCREF(result)
     return <PyObject *> result
 

@@ -2,7 +2,7 @@
 
    Cython adds a frame for each function that an error leaves, ten for `x @ y`, whose source a user doesn't have. Here a frame of
    the core takes the place of those of the package that stand right above it, of Python's functions, too; what a hook or a custom
-   Function has added in between stays. Public functions in Python do the same by an entry (entry.pyx). The debug build keeps all
+   Function has added in between stays. Steps take nobody's place. Public functions in Python do the same by an entry (entry.pyx). The debug build keeps all
    of them. */
 #ifndef AUTOGRAD_CY_TRACEBACKS
 #define AUTOGRAD_CY_TRACEBACKS
@@ -27,13 +27,27 @@ static PyObject *autograd_cy_beyond_package(PyTracebackObject *entry) {
     return (PyObject *) entry;
 }
 
+/* Whether a frame is one of the steps by which functions are entered (NOTE [Overrides]), of which a user knows nothing. */
+static int autograd_cy_is_step(PyFrameObject *frame) {
+    static const char module[] = "autograd_cy._core.ops.overrides.";
+    PyCodeObject *code = PyFrame_GetCode(frame);
+    const char *name = PyUnicode_AsUTF8(code->co_name);
+    int is_one = name != NULL && strncmp(name, module, sizeof(module) - 1) == 0;
+    if (name == NULL) PyErr_Clear();
+    Py_DECREF(code);
+    return is_one;
+}
+
 static int autograd_cy_add_frame(PyFrameObject *frame) {
     PyObject *type, *error, *traceback;
+    int is_shown = 1;
     PyErr_Fetch(&type, &error, &traceback);
-    if (traceback != NULL && PyTraceBack_Check(traceback))
-        Py_SETREF(traceback, autograd_cy_beyond_package((PyTracebackObject *) traceback));
+    if (traceback != NULL && PyTraceBack_Check(traceback) && autograd_cy_is_of_package((PyTracebackObject *) traceback)) {
+        if (autograd_cy_is_step(frame)) is_shown = 0;
+        else Py_SETREF(traceback, autograd_cy_beyond_package((PyTracebackObject *) traceback));
+    }
     PyErr_Restore(type, error, traceback);
-    return PyTraceBack_Here(frame);
+    return is_shown ? PyTraceBack_Here(frame) : 0;
 }
 
 #if !AUTOGRAD_CY_DEBUG

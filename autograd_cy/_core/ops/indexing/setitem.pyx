@@ -5,7 +5,7 @@ import numpy as np
 cimport numpy as cnp
 
 from autograd_cy._core.arrays.conversions cimport assigned
-from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, code_of, dtype_of
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, code_of, dtype_of
 from autograd_cy._core.graph.guard cimport prepare_write
 from autograd_cy._core.graph.op_hooks cimport go_on, pause
 from autograd_cy._core.graph.operands cimport number_code

@@ -104,8 +104,8 @@ def reversed_dims(Tensor self):
     if ndim == 0:
         warn_once("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.")
     elif ndim != 2:
-        warn_once("The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw "
-                  "an error in a future release. Consider `x.mT` to transpose batches of matrices or `x.permute("
+        warn_once("The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
+                  "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or `x.permute("
                   "*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.")
     return permute(self, tuple(range(ndim - 1, -1, -1)))
 
