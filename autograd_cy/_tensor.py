@@ -176,7 +176,7 @@ extend("volatile", property(_get_volatile, _set_volatile))
 @method
 def size(self, dim=None):
     """size(dim=None) -> Size or int: the shape, or the size of one dimension."""
-    return self.shape if dim is None else tuple.__getitem__(self.shape, dim)
+    return self.shape if dim is None else tuple.__getitem__(self.shape, dim)  # Size's method would add a frame to an error
 
 
 @method
@@ -359,7 +359,7 @@ extend_overridable("numpy", numpy)
 def __array__(self, dtype=None, copy=None):
     try:
         array = self.numpy()
-    except RuntimeError as error:
+    except BaseException as error:
         show_one_frame(error)
         raise
     if dtype is not None and array.dtype != dtype:

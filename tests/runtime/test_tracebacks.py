@@ -140,6 +140,12 @@ def test_frames_of_a_function_that_is_called_stay(start):
     assert frames_of(calls[start]) == ["<lambda>", start, "refuses", "zeros"]
 
 
+@pytest.mark.parametrize("name", ["foo", "layout", "pin_memory"])
+def test_arguments_that_a_function_does_not_take_show_no_frame(name):
+    """As where Python refuses them."""
+    assert frames_of(lambda: torch.ones(2, **{name: 1})) == ["<lambda>"]
+
+
 def test_frames_of_an_override_stay():
     class Refuses(torch.Tensor):
         @classmethod

@@ -7,7 +7,7 @@ The step of NOTE [Overrides] comes here when a call with one of them has failed.
 from autograd_cy._core.ops.out_argument cimport call_into
 
 from autograd_cy._core.ops.registry import INPLACE
-from autograd_cy._core.runtime.argument_errors import LACKED_BY, lacking_names, without_lacking
+from autograd_cy._core.runtime.argument_errors import LACKED_BY, lacking_names, refusal_of, without_lacking
 
 OTHER_NAMES = {
     "axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other",     # NumPy's
@@ -50,6 +50,9 @@ cdef object gathering_parameter(object function):
 cdef object called_otherwise(object function, tuple args, dict kwargs):
     """The call with what those arguments mean; TypeError if that doesn't fit either."""
     if function.__name__ in LACKED_BY:
+        refusal = refusal_of(function.__name__, kwargs)
+        if refusal is not None:
+            raise refusal
         kwargs = without_lacking(function.__name__, kwargs)
     if ends_in_inplace(function, args):
         if "inplace" in kwargs:

@@ -38,15 +38,20 @@ def lacking_names(function, names):
 
 
 def without_lacking(function, kwargs):
-    """The keywords without those that PyTorch's function takes and ours does not; an error if one asks for something."""
+    """The keywords without those that PyTorch's function of that name takes, and ours does not."""
     lacking = lacking_names(function, kwargs)
-    for name in lacking:
+    return {name: value for name, value in kwargs.items() if name not in lacking}
+
+
+def refusal_of(function, kwargs):
+    """The error for a keyword that asks for what we lack; None if there is none."""
+    for name in lacking_names(function, kwargs):
         if not any(kwargs[name] is value for value in LACKING[name].harmless):
-            raise LACKING[name].error(
+            return LACKING[name].error(
                 f"{function}() got an unexpected keyword argument {name!r}: PyTorch has it, this package does not (yet). "
                 f"{LACKING[name].instead}"
             )
-    return {name: value for name, value in kwargs.items() if name not in lacking}
+    return None
 
 
 def wrong_self(given, kind):

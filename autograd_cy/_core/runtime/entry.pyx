@@ -10,7 +10,7 @@ import functools
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
-from autograd_cy._core.runtime.argument_errors import explained, lacking_names, without_lacking
+from autograd_cy._core.runtime.argument_errors import explained, lacking_names, refusal_of, without_lacking
 
 cdef extern from *:
     """
@@ -62,6 +62,7 @@ cdef extern from "Python.h":
     Py_ssize_t PyVectorcall_NARGS(size_t)
     bint PyErr_ExceptionMatches(object)
     void PyErr_Fetch(PyObject **, PyObject **, PyObject **)
+    void PyErr_SetObject(object, object)
     void PyErr_Restore(PyObject *, PyObject *, PyObject *)
 
 
@@ -82,7 +83,7 @@ def show_one_frame(error):
 
 
 cdef PyObject *call_refused(PyObject *function, PyObject **args, size_t n, PyObject *names) except NULL:
-    """The result of a call without arguments that ask for nothing; else NULL, with an error that explains wrong arguments."""
+    """The result without arguments that ask for nothing; else NULL, with an error that explains wrong ones."""
     cdef PyObject *error = NULL
     cdef PyObject *value = NULL
     cdef PyObject *trace = NULL
@@ -93,16 +94,19 @@ cdef PyObject *call_refused(PyObject *function, PyObject **args, size_t n, PyObj
         if names != NULL and lacking_names((<object> function).__name__, <tuple> names):
             Py_XDECREF(error)
             Py_XDECREF(value)
-            return call_without_lacking(<object> function, args, PyVectorcall_NARGS(n), <tuple> names)
+            kwargs = {name: <object> args[PyVectorcall_NARGS(n) + i] for i, name in enumerate(<tuple> names)}
+            refusal = refusal_of((<object> function).__name__, kwargs)
+            if refusal is not None:
+                PyErr_SetObject(type(refusal), refusal)         # as Python does, without a frame of ours
+                return NULL
+            return call_without_lacking(<object> function, [<object> args[i] for i in range(PyVectorcall_NARGS(n))], kwargs)
         explain_arguments(function, n, names, &value)
     PyErr_Restore(error, value, trace)
     return NULL
 
 
-cdef PyObject *call_without_lacking(object function, PyObject **args, Py_ssize_t n, tuple names) except NULL:
-    cdef dict kwargs = {name: <object> args[n + i] for i, name in enumerate(names)}
-    kwargs = without_lacking(function.__name__, kwargs)
-    result = public(function)(*[<object> args[i] for i in range(n)], **kwargs)
+cdef PyObject *call_without_lacking(object function, list args, dict kwargs) except NULL:
+    result = public(function)(*args, **without_lacking(function.__name__, kwargs))
     Py_INCREF(result)
     return <PyObject *> result
 

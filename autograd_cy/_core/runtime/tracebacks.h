@@ -2,8 +2,8 @@
 
    Cython adds a frame for each function that an error leaves, ten for `x @ y`, whose source a user doesn't have. Here a frame of
    the core takes the place of those of the package that stand right above it, of Python's functions, too; what a hook or a custom
-   Function has added in between stays. Steps take nobody's place. Public functions in Python do the same by an entry (entry.pyx). The debug build keeps all
-   of them. */
+   Function has added in between stays. Steps take nobody's place. Public functions in Python do the same by an entry (entry.pyx).
+   The debug build keeps all of them. */
 #ifndef AUTOGRAD_CY_TRACEBACKS
 #define AUTOGRAD_CY_TRACEBACKS
 
