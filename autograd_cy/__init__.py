@@ -17,6 +17,7 @@ from ._core.graph import node as _node
 from ._core.graph import saved_tensor as _saved_tensor
 from ._core.graph.tensor import Tensor
 from ._core.runtime import lifetime as _lifetime
+from ._core.runtime.once import is_warn_always_enabled, set_warn_always
 from ._creation import (
     arange,
     empty,
@@ -37,7 +38,6 @@ from ._generator import Generator
 from ._later import names_later as _names_later
 from ._missing import getattr_of as _getattr_of
 from ._names import *  # noqa: F403
-from ._once import is_warn_always_enabled, set_warn_always
 from ._size import Size, device
 from .autograd.grad_mode import (
     enable_grad,

@@ -7,6 +7,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType, TracebackType
 from typing import Any
 
+from ._core.runtime.entry import public
 from ._missing import nearest_names, torch_names
 
 PACKAGE = __name__.partition(".")[0]
@@ -34,6 +35,7 @@ class TorchModule(ModuleType):
         own = {name: value for name, value in vars(package).items() if name not in ("__getattr__", "__dir__", "__version__")}
         vars(self).update(own, __package__=package.__name__, __version__=__version__)
 
+    @public
     def __getattr__(self, name: str) -> Any:  # what comes later, and what is missing
         return getattr(sys.modules[PACKAGE], name)
 

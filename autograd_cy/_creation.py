@@ -23,8 +23,10 @@ from ._core.arrays import dtypes
 from ._core.arrays.conversions import fitting_array
 from ._core.graph.tensor import Tensor
 from ._core.ops.overrides import handle_torch_function, has_torch_function
+from ._core.runtime.entry import public
 
 
+@public
 def set_default_dtype(d: Any) -> None:
     """``set_default_dtype(float64)`` chooses the dtype that Python's floats get.
 
@@ -49,6 +51,7 @@ def get_default_dtype() -> dtypes.dtype:
     return dtypes.get_default()
 
 
+@public
 def zeros(
     *shape: int, size: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
@@ -63,6 +66,7 @@ def zeros(
     return wrap(np.zeros(sizes("zeros", shape, size), dtype), requires_grad)
 
 
+@public
 def ones(
     *shape: int, size: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
@@ -76,6 +80,7 @@ def ones(
     return wrap(np.ones(sizes("ones", shape, size), dtype), requires_grad)
 
 
+@public
 def empty(
     *shape: int, size: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
@@ -89,6 +94,7 @@ def empty(
     return wrap(np.empty(sizes("empty", shape, size), dtype), requires_grad)
 
 
+@public
 def full(
     size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
@@ -106,6 +112,7 @@ def full(
     return wrap(np.full(shape, _fitted(fill_value, dtype), dtype), requires_grad)
 
 
+@public
 def eye(
     n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
@@ -125,6 +132,7 @@ def eye(
     return wrap(np.eye(rows, columns, dtype=dtype), requires_grad)
 
 
+@public
 def arange(
     start: Any = None,
     end: Any = None,
@@ -155,6 +163,7 @@ def arange(
     return wrap(_count(bounds, dtype), requires_grad)
 
 
+@public
 def linspace(
     start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
@@ -179,6 +188,7 @@ def linspace(
     return wrap(_spread(start, end, steps, dtype), requires_grad)
 
 
+@public
 def zeros_like(
     input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
@@ -196,6 +206,7 @@ def zeros_like(
     return wrap(laid_out_like(array, np.zeros, dtype), requires_grad)
 
 
+@public
 def ones_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """``ones_like(t)`` is a tensor of ones with the shape and dtype of ``t``.
 
@@ -211,6 +222,7 @@ def ones_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_
     return wrap(laid_out_like(array, np.ones, dtype), requires_grad)
 
 
+@public
 def empty_like(
     input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
@@ -228,6 +240,7 @@ def empty_like(
     return wrap(laid_out_like(array, np.empty, dtype), requires_grad)
 
 
+@public
 def full_like(
     input: Tensor, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:

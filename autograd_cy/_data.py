@@ -17,10 +17,12 @@ import numpy as np
 from ._arguments import dtype_of_number, laid_out_like, resolve, to_integers, wrap
 from ._core.arrays import dtypes
 from ._core.graph.tensor import Tensor, array_of, from_array, sharing
+from ._core.runtime.entry import public
 
 _MAX_DIMENSIONS = 64
 
 
+@public
 def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """``tensor([[1.0, 2.0]])`` copies numbers, nested sequences, an array or a Tensor into a new leaf.
 
@@ -44,6 +46,7 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
     return wrap(array, requires_grad)
 
 
+@public
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """``as_tensor(data)`` is ``data`` as a Tensor: itself, or on the same memory as an array, or copied.
 
@@ -61,6 +64,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     return sharing(array_from(data, None if dtype is None else wanted))
 
 
+@public
 def asarray(
     obj: Any,
     *,
@@ -95,6 +99,7 @@ def asarray(
     return result
 
 
+@public
 def from_numpy(array: np.ndarray) -> Tensor:
     """``from_numpy(array)`` is a Tensor on the array's memory: a change of one is seen in the other.
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._core.graph.tensor import Tensor, array_of, from_array
+from ._core.runtime.entry import public
 from ._size import device as Device
 
 _WORD = 1 << 64
@@ -33,6 +34,7 @@ class Generator:
     True
     """
 
+    @public
     def __init__(self, device: Any = "cpu"):
         self.device = Device(device)
         self._numpy: np.random.Generator | None = None

@@ -5,6 +5,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ._core.runtime.entry import public
+
 
 def names_later(
     module: str, homes: dict[str, Sequence[str]], otherwise: Callable[[str], Any] | None = None
@@ -16,6 +18,7 @@ def names_later(
     """
     home_of = {name: home for home, names in homes.items() for name in names or [home]}
 
+    @public
     def __getattr__(name: str) -> Any:
         home = home_of.get(name)
         if home is not None:

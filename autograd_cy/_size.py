@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Any, SupportsIndex
 
+from ._core.runtime.entry import public
+
 _CPU = r"cpu(?::(0|[1-9]\d*))?"
 
 
@@ -71,6 +73,7 @@ class device:
     __slots__ = ("_index",)
     type = "cpu"
 
+    @public
     def __init__(self, type: Any, index: int | None = None):
         if isinstance(type, device):
             type = str(type)

@@ -15,9 +15,10 @@ from ._core.graph.tensor import Tensor, array_of, data_of, extend, from_array, n
 from ._core.ops.operations import OPS
 from ._core.ops.overrides import extend_overridable
 from ._core.ops.shapes import shape
+from ._core.runtime.entry import public, show_one_frame
+from ._core.runtime.once import warn_once
 from ._data import as_tensor
 from ._missing import mark_missing_methods
-from ._once import warn_once
 from ._size import Size
 from ._size import device as Device
 
@@ -41,16 +42,22 @@ def attribute(function):
 @method
 def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
     """backward(gradient=None, retain_graph=None, create_graph=False, inputs=None): see autograd.backward."""
-    autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+    try:
+        autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+    except BaseException as error:
+        show_one_frame(error)
+        raise
 
 
 @method
+@public
 def retain_grad(self):
     """retain_grad(): keep the `.grad` of this computed tensor in the backward passes to come."""
     hooks.retain_grad(self)
 
 
 @method
+@public
 def register_hook(self, hook):
     """register_hook(hook) -> RemovableHandle: hook(grad) is called with this tensor's gradient; what it returns replaces it.
 
@@ -67,6 +74,7 @@ def register_hook(self, hook):
 
 
 @method
+@public
 def register_post_accumulate_grad_hook(self, hook):
     """register_post_accumulate_grad_hook(hook) -> RemovableHandle: hook(leaf) is called when `.grad` has been added to.
 
@@ -93,6 +101,7 @@ def _hooks_attribute(name, kind, doc):
     def get(self):
         return hooks.hooks_of_kind(self, kind)
 
+    @public
     def put(self, value):
         hooks.set_hooks_of_kind(self, kind, value)
 
@@ -167,7 +176,7 @@ extend("volatile", property(_get_volatile, _set_volatile))
 @method
 def size(self, dim=None):
     """size(dim=None) -> Size or int: the shape, or the size of one dimension."""
-    return self.shape if dim is None else self.shape[dim]
+    return self.shape if dim is None else tuple.__getitem__(self.shape, dim)  # Size's method would add a frame to an error
 
 
 @method
@@ -242,12 +251,14 @@ def device(self):
 
 
 @method
+@public
 def view_as(self, other):
     """view_as(other) -> Tensor: view(other.shape)."""
     return self.view(other.shape)
 
 
 @method
+@public
 def reshape_as(self, other):
     """reshape_as(other) -> Tensor: reshape(other.shape)."""
     return self.reshape(other.shape)
@@ -257,6 +268,7 @@ def reshape_as(self, other):
 
 
 @method
+@public
 def to(self, *args, dtype=None, device=None, copy=False, non_blocking=False, memory_format=None):
     """to(dtype | device | other) -> Tensor: in another dtype; itself if nothing changes and copy is False."""
     for argument in args:
@@ -289,6 +301,7 @@ for _name, _dtype in {
     _cast(_name, _by_name[_dtype])
 
 
+@public
 def type_name(self, dtype=None):
     """type(dtype=None) -> Tensor or str: converted, or the name of the tensor's type: 'torch.FloatTensor'.
 
@@ -315,6 +328,7 @@ extend_overridable("type", type_name)
 
 
 @method
+@public
 def type_as(self, other):
     """type_as(other) -> Tensor: converted to the other's dtype."""
     return self.to(other.dtype)
@@ -333,7 +347,7 @@ def is_cuda(self):
 
 
 @method
-def cpu(self):
+def cpu(self, memory_format=None):
     """cpu() -> Tensor: itself."""
     return self
 
@@ -343,7 +357,11 @@ extend_overridable("numpy", numpy)
 
 @method
 def __array__(self, dtype=None, copy=None):
-    array = self.numpy()
+    try:
+        array = self.numpy()
+    except BaseException as error:
+        show_one_frame(error)
+        raise
     if dtype is not None and array.dtype != dtype:
         if copy is False:
             raise ValueError(f"a tensor of {self.dtype} can't be an array of {dtype} without a copy")
@@ -367,12 +385,11 @@ def tolist(self):
 
 def _scalar(self, kind):
     if self.numel() != 1:
-        raise RuntimeError(f"a Tensor with {self.numel()} elements cannot be converted to Scalar")
+        raise ValueError(f"only one element tensors can be converted to Python scalars: this one has {self.numel()}")
     if self.requires_grad:
         warn_once(
             "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior. Consider using "
             "tensor.detach() first.",
-            stacklevel=3,
         )
     number = array_of(self).item()
     if self.is_complex() and kind is not complex:
@@ -418,6 +435,11 @@ def __iter__(self):
     if self.ndim == 0:
         raise TypeError("iteration over a 0-d tensor")
     return iter(self.unbind(0))
+
+
+@method
+def __reversed__(self):
+    return self.flip(0) if self.ndim else self
 
 
 @method
@@ -513,12 +535,14 @@ def _copied(array, memo):
 
 
 @method
+@public
 def new(self, *args, **kwargs):
     """new(size | data | other) -> Tensor: what Tensor(...) makes of the same arguments, with this tensor's dtype."""
     return construct(args, kwargs, self.dtype)
 
 
 @method
+@public
 def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
     """new_tensor(data) -> Tensor: a copy of data with this tensor's dtype."""
     return from_array(np.array(array_of(as_tensor(data)), (dtype or self.dtype).numpy_dtype)).requires_grad_(requires_grad)
@@ -529,9 +553,9 @@ def _new(name, fill):
         wanted = self.dtype if dtype is None else convert(dtype)
         return from_array(fill(sizes(name, shape, size), wanted.numpy_dtype)).requires_grad_(requires_grad)
 
-    new.__name__ = name
+    new.__name__ = new.__qualname__ = name
     new.__doc__ = f"{name}(size) -> Tensor: {name[4:]} of that size, by default with this tensor's dtype."
-    method(new)
+    method(public(new))
 
 
 _new("new_zeros", np.zeros)
@@ -540,6 +564,7 @@ _new("new_empty", np.empty)
 
 
 @method
+@public
 def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=False):
     """new_full(size, fill_value) -> Tensor: filled with one value, by default with this tensor's dtype."""
     wanted = self.dtype if dtype is None else convert(dtype)

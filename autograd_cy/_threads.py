@@ -2,11 +2,13 @@
 
 import warnings
 
+from ._core.runtime.entry import public
 from ._core.runtime.threads import get_num_threads, set_kernel_threads
 
 __all__ = ["get_num_threads", "set_num_threads"]
 
 
+@public
 def set_num_threads(n: int) -> None:
     """set_num_threads(n): let kernels, and the BLAS that NumPy calls, use n threads. Kernels' results don't depend on it.
 

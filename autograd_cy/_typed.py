@@ -5,6 +5,7 @@ from typing import Any
 from ._constructor import construct
 from ._core.arrays.dtypes import all_dtypes
 from ._core.graph.tensor import Tensor
+from ._core.runtime.entry import public
 
 __all__ = [
     "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor", "LongTensor",
@@ -22,6 +23,7 @@ class tensortype(type):
 
     dtype: Any
 
+    @public
     def __call__(cls, *args: Any, **kwargs: Any) -> Tensor:
         return construct(args, kwargs, cls.dtype)
 

@@ -2,7 +2,9 @@
 
 from typing import TYPE_CHECKING, NoReturn
 
-__all__ = ["device_count", "is_available", "manual_seed", "manual_seed_all"]
+__all__ = ["device_count", "empty_cache", "is_available", "is_initialized", "manual_seed", "manual_seed_all"]
+
+__path__: list[str] = []  # a package without modules: to import torch.cuda.amp is told what is missing
 
 
 def is_available() -> bool:
@@ -23,6 +25,24 @@ def device_count() -> int:
     0
     """
     return 0
+
+
+def is_initialized() -> bool:
+    """``is_initialized()`` is False: there is nothing to initialize.
+
+    >>> import autograd_cy as ag
+    >>> ag.cuda.is_initialized()
+    False
+    """
+    return False
+
+
+def empty_cache() -> None:
+    """``empty_cache()`` does nothing: no memory of a device is kept. That of the CPU is given back by memory.empty_cache().
+
+    >>> import autograd_cy as ag
+    >>> ag.cuda.empty_cache()
+    """
 
 
 def manual_seed(seed: int) -> None:

@@ -30,6 +30,7 @@ from ._arguments import (
 )
 from ._core.graph.tensor import Tensor
 from ._core.ops.overrides import handle_torch_function, has_torch_function
+from ._core.runtime.entry import public as _public
 from ._generator import Generator
 
 __all__ = [
@@ -41,6 +42,7 @@ default_generator = Generator()
 default_generator.seed()
 
 
+@_public
 def manual_seed(seed: int) -> Generator:
     """``manual_seed(0)`` makes what is drawn from now on reproducible, and returns the default generator.
 
@@ -86,6 +88,7 @@ def get_rng_state() -> Tensor:
     return default_generator.get_state()
 
 
+@_public
 def set_rng_state(new_state: Tensor) -> None:
     """``set_rng_state(state)`` lets the default generator continue from what ``get_rng_state`` returned.
 
@@ -95,6 +98,7 @@ def set_rng_state(new_state: Tensor) -> None:
     default_generator.set_state(new_state)
 
 
+@_public
 def rand(
     *shape: int,
     size: Any = None,
@@ -113,6 +117,7 @@ def rand(
     return _wrap(_uniform(_sizes("rand", shape, size), "rand", generator, dtype), requires_grad)
 
 
+@_public
 def randn(
     *shape: int,
     size: Any = None,
@@ -131,6 +136,7 @@ def randn(
     return _wrap(_normal(_sizes("randn", shape, size), "randn", generator, dtype), requires_grad)
 
 
+@_public
 def rand_like(
     input: Tensor,
     *,
@@ -154,6 +160,7 @@ def rand_like(
     return _wrap(numbers, requires_grad)
 
 
+@_public
 def randn_like(
     input: Tensor,
     *,
@@ -177,6 +184,7 @@ def randn_like(
     return _wrap(numbers, requires_grad)
 
 
+@_public
 def randint(
     low: int = 0,
     high: Any = None,
@@ -212,6 +220,7 @@ def randint(
     return _wrap(np.asarray(drawn).astype(dtype), requires_grad)
 
 
+@_public
 def randperm(
     n: int,
     *,

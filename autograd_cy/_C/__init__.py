@@ -12,9 +12,9 @@ from .._core.graph.node import Node
 from .._core.graph.tensor import Tensor, TensorBase
 from .._core.ops.overrides import disabled_torch_function
 from .._core.ops.overrides import subclasses_as_tensors as DisableTorchFunctionSubclass
+from .._core.runtime.once import is_warn_always_enabled as _get_warnAlways
+from .._core.runtime.once import set_warn_always as _set_warnAlways
 from .._later import names_later
-from .._once import is_warn_always_enabled as _get_warnAlways
-from .._once import set_warn_always as _set_warnAlways
 from ..autograd.forward_ad import _is_fwd_grad_enabled
 from ..autograd.forward_ad import _set_fwd_grad_enabled as _SetForward
 from ..autograd.grad_mode import is_grad_enabled, is_inference_mode_enabled, is_multithreading_enabled

@@ -4,6 +4,7 @@ import functools
 
 from .._core.engine.task_queries import task_notes, will_execute
 from .._core.graph.node import gradient_node
+from .._core.runtime.entry import public
 
 MODES = ("all", "any")
 
@@ -26,6 +27,7 @@ class MultiHandle:
         self.remove()
 
 
+@public
 def register_multi_grad_hook(tensors, fn, *, mode="all"):
     """``register_multi_grad_hook(tensors, fn, mode='all')`` calls fn once in each backward; returns a handle.
 

@@ -6,6 +6,7 @@ Like all modes it belongs to the context in which it was set, and to its thread.
 import warnings
 from typing import Any
 
+from .._core.runtime.entry import public as _public
 from .._core.runtime.modes import are_on as _are_on
 from .._core.runtime.modes import mode_bit as _mode_bit
 from .._core.runtime.modes import restore_modes as _restore_modes
@@ -42,6 +43,7 @@ def is_anomaly_check_nan_enabled() -> bool:
     return not _are_on(_KEEP_NAN)
 
 
+@_public
 def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
     """set_anomaly_enabled(enabled, check_nan=True): switch anomaly mode on or off; TypeError for what is not a bool.
 
@@ -110,6 +112,7 @@ class set_detect_anomaly:
 
     __slots__ = ("_previous",)
 
+    @_public
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         self._previous = _swap(mode, check_nan)
 

@@ -5,6 +5,7 @@ from collections import namedtuple
 from .._core.engine import double_vjp as _double_vjp  # noqa: F401  (the core calls it through a pointer)
 from .._core.graph import record as _record
 from .._core.graph.tensor import Tensor
+from .._core.runtime.entry import public as _public
 from .._core.runtime.modes import is_forward_enabled as _is_fwd_grad_enabled
 from .._core.runtime.modes import mode_bit as _mode_bit
 from .grad_mode import _Switch
@@ -31,6 +32,7 @@ def enter_dual_level():
     return 0
 
 
+@_public
 def exit_dual_level(*, level=None):
     """``exit_dual_level()`` closes the level; the tangents made in it are gone.
 
@@ -75,6 +77,7 @@ def _check_level(function, level):
         raise RuntimeError("Dual level must be a positive number and only level 0 is supported")
 
 
+@_public
 def make_dual(tensor, tangent, *, level=None):
     """``make_dual(tensor, tangent)`` is an alias of the tensor that carries the tangent, of the same shape and dtype.
 
@@ -111,6 +114,7 @@ def make_dual(tensor, tangent, *, level=None):
     return _record.dual_of(tensor, tangent)
 
 
+@_public
 def unpack_dual(tensor, *, level=None):
     """``unpack_dual(tensor)`` is the pair (primal, tangent); the tangent is None for a tensor without one.
 

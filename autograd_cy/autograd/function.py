@@ -9,6 +9,7 @@ from .._core.engine.basic_functions import DelayedError as _DelayedError
 from .._core.engine.function_call import apply_function as _apply_function
 from .._core.engine.function_node import FunctionNode as _FunctionNode
 from .._core.graph.tensor import Tensor
+from .._core.runtime.entry import show_one_frame as _show_one_frame
 from ._mode_decorator import F as _F
 from .grad_mode import is_grad_enabled, no_grad
 
@@ -110,11 +111,15 @@ class Function(metaclass=_FunctionMeta):
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """apply(*args, **kwargs): call forward, and record the call if any argument asks for it."""
         separate = cls.setup_context is not Function.setup_context
-        if separate and (kwargs or len(args) < _parameter_count(cls.forward)):
-            bound = inspect.signature(cls.forward).bind(*args, **kwargs)
-            bound.apply_defaults()  # setup_context sees them as inputs
-            args, kwargs = bound.args, bound.kwargs
-        return _apply_function(cls, cls._backward_cls, separate, args, kwargs)
+        try:
+            if separate and (kwargs or len(args) < _parameter_count(cls.forward)):
+                bound = inspect.signature(cls.forward).bind(*args, **kwargs)
+                bound.apply_defaults()  # setup_context sees them as inputs
+                args, kwargs = bound.args, bound.kwargs
+            return _apply_function(cls, cls._backward_cls, separate, args, kwargs)
+        except BaseException as error:
+            _show_one_frame(error)
+            raise
 
 
 def _parameter_count(function):

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, Self, overload
 
 from .._core.graph.tensor import Tensor
+from .._core.runtime.entry import public as _public
 from .._core.runtime.modes import (
     are_on as _are_on,
 )
@@ -228,6 +229,7 @@ class enforce_grad_layout_policy(_Switch):
     _bit = _ANY_LAYOUT
     _on = False
 
+    @_public
     def __init__(self, enable: bool = True) -> None:
         super().__init__(enable)
 

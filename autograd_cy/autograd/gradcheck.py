@@ -14,6 +14,7 @@ import numpy as np
 from .._core.graph.tensor import Tensor
 from .._core.graph.tensor import array_of as _array_of
 from .._core.graph.tensor import from_array as _from_array
+from .._core.runtime.entry import public as _public
 from .._later import names_later as _names_later
 from . import gradients as _gradients
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["GradcheckError", "get_analytical_jacobian", "get_numerical_jacobian", "gradcheck", "gradgradcheck"]
 
 
+@_public
 def gradcheck(
     func: Callable[..., Any],
     inputs: Tensor | Sequence[Any],
@@ -92,6 +94,7 @@ def gradcheck(
     return True
 
 
+@_public
 def gradgradcheck(
     func: Callable[..., Any],
     inputs: Tensor | Sequence[Any],

@@ -10,11 +10,11 @@ from .._core.graph.edges import GradientEdge
 from .._core.graph.tensor import Tensor
 from .._core.ops.overrides import handle_torch_function, has_torch_function
 from .._core.ops.shapes.shape import stack
+from .._core.runtime.entry import show_one_frame as _show_one_frame
+from .._core.runtime.once import warn_once as _warn_once
 from .._creation import zeros_like
-from .._once import warn_once as _warn_once
 
 __all__ = ["backward", "grad"]
-
 
 
 def _as_tuple(tensors):
@@ -56,7 +56,6 @@ def _warn_of_cycle():
     _warn_once(
         "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient. "
         "gc.collect() frees it; autograd.grad() does not create it, and setting .grad to None breaks it.",
-        stacklevel=3,
     )
 
 
@@ -82,26 +81,30 @@ def backward(
     >>> x.grad
     tensor([3., 5.])
     """
-    if type(tensors) is not Tensor and has_torch_function((tensors,)):
-        options = {"retain_graph": retain_graph, "create_graph": create_graph, "inputs": inputs}
-        return handle_torch_function(backward, _items(tensors), tensors, grad_tensors=grad_tensors, **options)
-    if grad_variables is not None:
-        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
-        if grad_tensors is not None:
-            raise RuntimeError(
-                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only use "
-                "`grad_tensors`."
-            )
-        grad_tensors = grad_variables
-    roots = _as_tuple(tensors)
-    wanted = () if inputs is None else _values_of(inputs, "backward")
-    if inputs is not None and not wanted:
-        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-    seeds = _make_seeds(roots, grad_tensors, False)
-    if create_graph:
-        _warn_of_cycle()
-    keep = create_graph if retain_graph is None else retain_graph
-    _run_task(roots, seeds, keep, create_graph, wanted, True, True)
+    try:
+        if type(tensors) is not Tensor and has_torch_function((tensors,)):
+            options = {"retain_graph": retain_graph, "create_graph": create_graph, "inputs": inputs}
+            return handle_torch_function(backward, _items(tensors), tensors, grad_tensors=grad_tensors, **options)
+        if grad_variables is not None:
+            warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
+            if grad_tensors is not None:
+                raise RuntimeError(
+                    "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only use "
+                    "`grad_tensors`."
+                )
+            grad_tensors = grad_variables
+        roots = _as_tuple(tensors)
+        wanted = () if inputs is None else _values_of(inputs, "backward")
+        if inputs is not None and not wanted:
+            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+        seeds = _make_seeds(roots, grad_tensors, False)
+        if create_graph:
+            _warn_of_cycle()
+        keep = create_graph if retain_graph is None else retain_graph
+        _run_task(roots, seeds, keep, create_graph, wanted, True, True)
+    except BaseException as error:
+        _show_one_frame(error)
+        raise
 
 
 def grad(
@@ -129,37 +132,41 @@ def grad(
     >>> g, ag.autograd.grad(g, x)
     (tensor(6., grad_fn=<AddBackward0>), (tensor(2.),))
     """
-    if (type(outputs) is not Tensor or type(inputs) is not Tensor) and has_torch_function((outputs, inputs)):
-        options = {"grad_outputs": grad_outputs, "retain_graph": retain_graph, "create_graph": create_graph}
-        options |= {"only_inputs": only_inputs, "allow_unused": allow_unused, "is_grads_batched": is_grads_batched}
-        options["materialize_grads"] = materialize_grads
-        outputs, inputs = _items(outputs), _items(inputs)
-        return handle_torch_function(grad, (*outputs, *inputs), outputs, inputs, **options)
-    if not only_inputs:
-        warnings.warn(
-            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other "
-            "parts of the graph, please use torch.autograd.backward.",
-            FutureWarning,
-            stacklevel=2,
-        )
-    if materialize_grads:
-        if allow_unused is False:
-            raise ValueError(
-                "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+    try:
+        if (type(outputs) is not Tensor or type(inputs) is not Tensor) and has_torch_function((outputs, inputs)):
+            options = {"grad_outputs": grad_outputs, "retain_graph": retain_graph, "create_graph": create_graph}
+            options |= {"only_inputs": only_inputs, "allow_unused": allow_unused, "is_grads_batched": is_grads_batched}
+            options["materialize_grads"] = materialize_grads
+            outputs, inputs = _items(outputs), _items(inputs)
+            return handle_torch_function(grad, (*outputs, *inputs), outputs, inputs, **options)
+        if not only_inputs:
+            warnings.warn(
+                "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other "
+                "parts of the graph, please use torch.autograd.backward.",
+                FutureWarning,
+                stacklevel=2,
             )
-        allow_unused = True
-    roots, wanted = _as_tuple(outputs), _values_of(inputs, "grad")
-    if not wanted:
-        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
-    seeds = _make_seeds(roots, grad_outputs, is_grads_batched)
-    keep = create_graph if retain_graph is None else retain_graph
-    run = _run_batched if is_grads_batched else _run_task
-    results: Any = run(roots, seeds, keep, create_graph, wanted, bool(allow_unused), False)
-    if materialize_grads:
-        results = _materialized(wanted, results, create_graph)
-    if isinstance(inputs, dict):
-        results = dict(zip(inputs, results, strict=True))
-    return results
+        if materialize_grads:
+            if allow_unused is False:
+                raise ValueError(
+                    "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+                )
+            allow_unused = True
+        roots, wanted = _as_tuple(outputs), _values_of(inputs, "grad")
+        if not wanted:
+            raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
+        seeds = _make_seeds(roots, grad_outputs, is_grads_batched)
+        keep = create_graph if retain_graph is None else retain_graph
+        run = _run_batched if is_grads_batched else _run_task
+        results: Any = run(roots, seeds, keep, create_graph, wanted, bool(allow_unused), False)
+        if materialize_grads:
+            results = _materialized(wanted, results, create_graph)
+        if isinstance(inputs, dict):
+            results = dict(zip(inputs, results, strict=True))
+        return results
+    except BaseException as error:
+        _show_one_frame(error)
+        raise
 
 
 def _run_batched(roots, seeds, keep, create_graph, wanted, allow_unused, accumulate):

@@ -8,6 +8,7 @@ from .._core.graph.edges import GradientEdge
 from .._core.graph.node import gradient_node as _gradient_node
 from .._core.graph.op_hooks import register_op_hook as _register_op_hook
 from .._core.graph.tensor import Tensor
+from .._core.runtime.entry import public as _public
 from .._core.writes.inplace import count_writes as _count_writes
 from .._later import names_later as _names_later
 from ._multi_grad import register_multi_grad_hook
@@ -30,6 +31,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+@_public
 def get_gradient_edge(tensor):
     """``get_gradient_edge(tensor)`` is the edge at which the tensor's gradient arrives.
 
@@ -53,6 +55,7 @@ def get_gradient_edge(tensor):
     return edge
 
 
+@_public
 def increment_version(tensor):
     """``increment_version(tensor)`` counts a write to a tensor's memory that nobody else has counted; or to those of several.
 
@@ -79,6 +82,7 @@ def increment_version(tensor):
     _count_writes(tensors)
 
 
+@_public
 def register_op_hook(forward=None, backward=None):
     """``register_op_hook(forward, backward)`` has every operation of this thread observed; returns a handle.
 

@@ -6,6 +6,7 @@ import warnings
 from .._core.engine import engine as _engine
 from .._core.engine import task_queries as _task_queries
 from .._core.graph.tensor import Tensor
+from .._core.runtime.entry import public as _public
 
 __all__ = ["ImperativeEngine", "Variable"]
 
@@ -36,6 +37,7 @@ class Variable(metaclass=_VariableMeta):
 
     _execution_engine = ImperativeEngine()
 
+    @_public
     def __new__(cls, data=None, requires_grad=False, volatile=None, **others):
         for name in others:
             raise TypeError(f"Variable(): '{name}' is an invalid keyword argument for this function")

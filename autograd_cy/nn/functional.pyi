@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from autograd_cy._core.graph.tensor import Tensor, _DType
 
 __all__ = [
-    "cross_entropy", "gelu", "l1_loss", "layer_norm", "leaky_relu", "linear", "log_softmax", "mse_loss", "nll_loss",
-    "relu", "sigmoid", "silu", "softmax", "tanh",
+    "cross_entropy", "gelu", "l1_loss", "layer_norm", "leaky_relu", "leaky_relu_", "linear", "log_softmax",
+    "mse_loss", "nll_loss", "relu", "relu_", "sigmoid", "silu", "softmax", "tanh",
 ]
 
 def cross_entropy(
@@ -29,6 +29,8 @@ def layer_norm(
     """mean 0 and variance 1."""
 def leaky_relu(input: Tensor, negative_slope: float = 0.01) -> Tensor:
     """input where it is positive, else negative_slope * input."""
+def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
+    """leaky_relu() written into the tensor's own memory."""
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """input @ weight.T + bias, for weight (out, in) and input (..., in)."""
 def log_softmax(
@@ -47,6 +49,8 @@ def nll_loss(
     """the negative log likelihood."""
 def relu(input: Tensor) -> Tensor:
     """max(input, 0); its gradient at 0 is 0."""
+def relu_(input: Tensor) -> Tensor:
+    """relu() written into the tensor's own memory."""
 def sigmoid(input: Tensor) -> Tensor:
     """The logistic function 1 / (1 + exp(-input))."""
 def silu(input: Tensor) -> Tensor:

@@ -8,6 +8,7 @@ from typing import Any
 
 from .._core.engine.task_queries import is_checkpoint_valid as _is_checkpoint_valid
 from .._core.graph.tensor import Tensor
+from .._core.runtime.entry import public as _public
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
 from ..autograd.gradients import backward
@@ -69,6 +70,7 @@ def set_checkpoint_early_stop(enable: bool) -> contextlib.AbstractContextManager
     return _set_while(_early_stop_enabled, enable)
 
 
+@_public
 def checkpoint(
     function: Callable[..., Any],
     *args: Any,
@@ -226,6 +228,7 @@ class CheckpointFunction(Function):
         return (None, None, *[x.grad if isinstance(x, Tensor) else None for x in args])
 
 
+@_public
 def checkpoint_sequential(
     functions: Sequence[Callable[..., Any]] | Any,
     segments: int,

@@ -14,6 +14,16 @@ def gradients(y, *inputs, **options):
     return [g.tolist() for g in torch.autograd.grad(y, inputs, torch.ones_like(y), **options)]
 
 
+@pytest.mark.parametrize("size", [0, 4])
+@pytest.mark.parametrize("kind", [int, float, complex])
+def test_several_elements_are_no_number(kind, size):
+    """They were a RuntimeError, as those of item() are."""
+    with pytest.raises(ValueError, match=r"^only one element tensors can be converted to Python scalars"):
+        kind(torch.ones(size))
+    with pytest.raises(RuntimeError, match=f"^a Tensor with {size} elements cannot be converted to Scalar"):
+        torch.ones(size).item()
+
+
 def test_integers_wrap():
     a = torch.tensor([1, -1, 127], dtype=torch.int8)
     assert (a * 200).tolist() == [-56, 56, 56] and (a > 200).tolist() == [True, True, True]

@@ -8,6 +8,7 @@ import pytest
 
 import autograd_cy as ag
 from autograd_cy import _missing
+from autograd_cy._core.runtime.argument_errors import LACKING
 from tools import torch_names
 
 SAYS_SO = r"has no attribute '\w+': PyTorch has it, this package does not \(yet\)"
@@ -60,6 +61,57 @@ def test_the_nearest_names_are_ours(owner):
 def test_where_nothing_is_near_nothing_is_named():
     with pytest.raises(AttributeError, match=r"\(yet\)\.$"):
         ag.mkldnn_max_pool3d  # noqa: B018
+
+
+CREATORS = {
+    "arange": (3,), "empty": (2,), "eye": (2,), "full": ((2,), 1.0), "linspace": (0, 1, 3), "ones": (2,), "rand": (2,),
+    "randint": (3, (2,)), "randn": (2,), "randperm": (3,), "zeros": (2,), "tensor": ([1.0],), "empty_like": (ag.ones(2),),
+    "full_like": (ag.ones(2), 1.0), "ones_like": (ag.ones(2),), "rand_like": (ag.ones(2),), "randn_like": (ag.ones(2),),
+    "zeros_like": (ag.ones(2),), "mm": (ag.ones(1, 1), ag.ones(1, 1)), "bmm": (ag.ones(1, 1, 1), ag.ones(1, 1, 1)),
+    "addmm": (ag.ones(1, 1),) * 3, "Tensor.new_empty": (2,), "Tensor.new_full": ((2,), 1.0), "Tensor.new_ones": (2,),
+    "Tensor.new_zeros": (2,), "Tensor.resize_": (2,),
+}  # fmt: skip
+ARGUMENTS = [(path, name) for path in CREATORS for name in LACKING if path.rpartition(".")[2] in LACKING[name].functions]
+ASKING_FOR_NOTHING = [(path, name, value) for path, name in ARGUMENTS for value in LACKING[name].harmless]
+
+
+def called(module, path, convert, **keywords):
+    """The call of CREATORS with keywords more, on a package."""
+    args = [convert(x) if isinstance(x, ag.Tensor) else x for x in CREATORS[path]]
+    owner = module.ones(2) if path.startswith("Tensor.") else module
+    return getattr(owner, path.rpartition(".")[2])(*args, **keywords)
+
+
+@pytest.mark.parametrize(("path", "name", "value"), ASKING_FOR_NOTHING)
+def test_an_argument_that_asks_for_nothing_is_taken(path, name, value):
+    """`torch.ones(2, pin_memory=False)` was refused."""
+    assert called(ag, path, lambda x: x, **{name: value}).shape == called(ag, path, lambda x: x).shape
+
+
+@pytest.mark.parametrize(("path", "name"), ARGUMENTS)
+def test_an_argument_that_pytorch_has_is_named(path, name):
+    function = path.rpartition(".")[2]
+    text = rf"^{function}\(\) got an unexpected keyword argument '{name}': PyTorch has it, this package does not \(yet\)\. \w"
+    with pytest.raises(RuntimeError if name == "pin_memory" else TypeError, match=text):
+        called(ag, path, lambda x: x, **{name: True})
+
+
+@pytest.mark.parametrize(("path", "name", "value"), ASKING_FOR_NOTHING)
+def test_pytorch_takes_those_arguments(path, name, value):
+    torch = pytest.importorskip("torch")
+    if (path, value) == ("tensor", None):
+        pytest.skip("PyTorch's tensor() takes no None here, other functions do")
+    called(torch, path, lambda x: torch.from_numpy(x.numpy()), **{name: value})
+
+
+@pytest.mark.parametrize("call", [
+    lambda: ag.ones(2, foo=1), lambda: ag.ones(2, foo=1, pin_memory=False), lambda: ag.as_tensor(1, pin_memory=False),
+    lambda: ag.ones(2, memory_format=None), lambda: ag.ones(2, names=None), lambda: ag.sum(ag.ones(2), pin_memory=False),
+])  # fmt: skip
+def test_other_arguments_are_unknown(call):
+    with pytest.raises(TypeError, match="unexpected keyword argument") as caught:
+        call()
+    assert "PyTorch has it" not in str(caught.value)
 
 
 def test_missing_methods_do_not_show(tensor):

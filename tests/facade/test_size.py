@@ -107,6 +107,8 @@ def test_bad_devices():
 def test_there_is_no_cuda():
     assert torch.cuda.is_available() is False
     assert torch.cuda.device_count() == 0
+    assert torch.cuda.is_initialized() is False
+    assert torch.cuda.empty_cache() is None
     assert torch.cuda.manual_seed(0) is None
     assert torch.cuda.manual_seed_all(0) is None
     assert torch.device("cuda" if torch.cuda.is_available() else "cpu") == torch.device("cpu")

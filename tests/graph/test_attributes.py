@@ -181,7 +181,16 @@ def cycle():
     x.grad = None
 def number():
     float(torch.ones(1, requires_grad=True))
-for call in (cycle, number):
+def cast():
+    assert torch.tensor([1 + 2j]).to(torch.float32).tolist() == [1]
+    torch.tensor([1 + 2j]).to(torch.bool), torch.tensor([], dtype=torch.complex64).float()
+def reverse():
+    torch.ones(2, 3).T, torch.ones(2, 3, 4).T
+def reverse_nothing():
+    torch.tensor(1.0).T
+def transpose_nothing():
+    torch.tensor(1.0).mT
+for call in (cycle, number, cast, reverse, reverse_nothing, transpose_nothing):
     print(torch.is_warn_always_enabled(), count(call))
     torch.set_warn_always(True)
     print(torch.is_warn_always_enabled(), count(call))
@@ -191,7 +200,55 @@ for call in (cycle, number):
 
 
 def test_warnings_are_given_once_or_always():
-    assert run_script(COUNT) == ["False", "1", "True", "2", "0"] * 2
+    """Casts of complex numbers to real ones, and `.T` of other tensors than matrices, didn't warn."""
+    assert run_script(COUNT) == ["False", "1", "True", "2", "0"] * 6
+
+
+CASTS = [
+    lambda z: z.float(), lambda z: z.int(), lambda z: torch.zeros(2).copy_(z),
+    lambda z: torch.zeros(2).__setitem__(slice(2), z), lambda z: torch.zeros(2).__setitem__(0, z[0]),
+    lambda z: torch.zeros(2).fill_(z[0]), lambda z: z.type(torch.float64), lambda z: torch.as_tensor(z, dtype=torch.float32),
+]  # fmt: skip
+
+
+@pytest.fixture
+def warn_always():
+    torch.set_warn_always(True)
+    yield
+    torch.set_warn_always(False)
+
+
+@pytest.mark.parametrize("cast", CASTS)
+def test_each_cast_to_real_numbers_warns(cast, warn_always):
+    with pytest.warns(UserWarning, match="^Casting complex values to real discards the imaginary part") as caught:
+        cast(torch.tensor([1j, 2]))
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_gradients_of_real_tensors_do_not_warn(warn_always):
+    x = torch.ones(2, requires_grad=True)
+    z = torch.tensor([1j, 2])
+    for y in (x.to(torch.complex64) * z, x * z, x + z):
+        y.sum().abs().backward()
+
+
+@pytest.mark.parametrize(("shape", "text"), [
+    ((), "Tensor.T is deprecated on 0-D tensors"), ((3,), "The use of `x.T` on tensors of dimension other than 2"),
+    ((2, 3, 4), "The use of `x.T` on tensors of dimension other than 2"),
+])  # fmt: skip
+def test_reversed_dimensions_of_other_tensors_than_matrices(shape, text, warn_always):
+    with pytest.warns(UserWarning, match=f"^{text}") as caught:
+        assert torch.ones(shape).T.shape == shape[::-1]
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+@pytest.mark.parametrize("values", [3.0, [1.0, 2.0], [[1.0, 2.0], [3.0, 4.0]]])
+def test_a_tensor_is_reversed_along_its_first_dimension(values):
+    """It was Python's iterator over it, and an error for a 0-d tensor."""
+    x = torch.tensor(values, requires_grad=True)
+    y = reversed(x)
+    assert y.tolist() == (values[::-1] if isinstance(values, list) else values)
+    assert torch.autograd.grad(y.sum(), x)[0].tolist() == torch.ones_like(x).tolist()
 
 
 def test_set_warn_always_wants_a_bool():

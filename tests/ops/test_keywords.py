@@ -88,6 +88,31 @@ def test_in_place(function):
     assert torch.autograd.grad(y, w, seed)[0].tolist() == torch.autograd.grad(expected, w, seed)[0].tolist()
 
 
+IN_PLACE_BY_POSITION = {
+    "relu": (lambda y: F.relu(y, True), F.relu), "silu": (lambda y: F.silu(y, True), F.silu),
+    "leaky_relu": (lambda y: F.leaky_relu(y, 0.2, True), lambda y: F.leaky_relu(y, 0.2)),
+    "relu_": (F.relu_, F.relu), "leaky_relu_": (F.leaky_relu_, F.leaky_relu),
+    "leaky_relu_ with a slope": (lambda y: F.leaky_relu_(y, 0.2), lambda y: F.leaky_relu(y, 0.2)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", IN_PLACE_BY_POSITION)
+def test_in_place_by_position_and_by_name(name):
+    """`F.silu(x, True)` was refused, and there was no `F.relu_`."""
+    w = torch.tensor([-1.0, 2.0], requires_grad=True)
+    call, function = IN_PLACE_BY_POSITION[name]
+    y, expected = w * 1, function(w)
+    assert call(y) is y
+    assert y.tolist() == expected.tolist()
+    assert torch.autograd.grad(y.sum(), w)[0].tolist() == torch.autograd.grad(expected.sum(), w)[0].tolist()
+
+
+@pytest.mark.parametrize("call", [lambda x: F.silu(x, False), lambda x: F.leaky_relu(x, 0.01, False)])
+def test_not_in_place_by_position(call):
+    w = torch.tensor([-1.0, 2.0])
+    assert call(w) is not w and w.tolist() == [-1.0, 2.0]
+
+
 def test_a_leaf_is_not_written_in_place():
     w = torch.ones(2, requires_grad=True)
     with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place operation"):
@@ -106,6 +131,10 @@ def test_a_leaf_is_not_written_in_place():
         lambda: torch.sum(x, axes=0),
         lambda: x.clone().add_(1, axis=0),
         lambda: x.clone().copy_(src=x),
+        lambda: F.silu(x, True, True),
+        lambda: F.silu(x, True, inplace=True),
+        lambda: F.leaky_relu(x, True, 0.1),
+        lambda: torch.tanh(x, True),
     ],
 )
 def test_what_fits_in_no_way(call):

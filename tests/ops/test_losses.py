@@ -212,3 +212,10 @@ def test_probabilities_have_gradients():
     log = torch.log_softmax(x, 1)
     np.testing.assert_allclose(p.grad.numpy(), -log.detach().numpy())
     np.testing.assert_allclose(x.grad.numpy(), log.exp().detach().numpy() - p.detach().numpy())
+
+
+@differs("`_saved_ignore_index` of `ignore_index=-100`", "-100 as an unsigned number")
+@pytest.mark.parametrize("shape", [(2, 3), (2, 3, 4, 4)])
+def test_the_node_shows_the_ignored_class(shape):
+    target = torch.zeros(shape[:1] + shape[2:], dtype=torch.int64)
+    assert F.nll_loss(torch.zeros(shape, requires_grad=True), target).grad_fn._saved_ignore_index == -100

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from common import IS_TORCH
+from common import IS_TORCH, differs
 
 import autograd_cy as torch
 
@@ -160,3 +160,18 @@ def test_special_values_are_those_of_pytorch(spelling, dtype):
 def test_an_exponent_that_rounds_to_a_half_takes_no_root():
     base, exponent = torch.tensor([-inf]), torch.tensor(0.5 + 1e-12, dtype=torch.float64)
     assert (base**exponent).item() == inf
+
+
+@pytest.mark.parametrize("operands", [(torch.ones(2), 2), (2, torch.ones(2)), (torch.ones(2), torch.ones(2))])
+def test_there_is_no_modulus(operands):
+    """It was a NotImplementedError, and 2 ** x without a word."""
+    with pytest.raises(TypeError, match=r"^unsupported operand type\(s\) for \*\* or pow\(\)"):
+        pow(*operands, 3)
+
+
+@differs("`_saved_result` of a power whose exponent requires no grad", "keeps the result")
+def test_a_result_is_kept_for_the_exponent_alone():
+    x, exponent = torch.ones(2, requires_grad=True), torch.full((2,), 3.0)
+    assert (x**exponent).grad_fn._saved_result is None
+    exponent.requires_grad_()
+    assert (x**exponent).grad_fn._saved_result.tolist() == [1, 1]

@@ -240,3 +240,14 @@ def test_a_batch_of_one_that_requires_grad_is_one_matrix(wanted):
     for x, summed in ((a, b.sum((0, 2)).expand(2, 3)[None]), (b, a.sum((0, 1))[:, None].expand(4, 3, 5))):
         if x.requires_grad:
             np.testing.assert_allclose(x.grad.numpy(), 2 * summed.detach().numpy())
+
+
+@differs("the graph of `nn.functional.linear`", "a TBackward0 between them")
+@pytest.mark.parametrize("bias", [True, False])
+def test_the_product_of_a_layer_leads_to_its_weight(bias):
+    x, w, b = (torch.ones(sizes, requires_grad=True) for sizes in ((4, 2), (3, 2), (3,)))
+    node = F.linear(x, w, b if bias else None).grad_fn
+    assert node.name() == ("AddmmBackward0" if bias else "MmBackward0")
+    leaves = [b, x, w] if bias else [x, w]
+    assert all(n.variable is leaf for (n, _), leaf in zip(node.next_functions, leaves, strict=True))
+    assert node._saved_mat2.shape == (2, 3) and node._saved_mat2_sym_strides == (1, 2)

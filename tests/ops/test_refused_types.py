@@ -33,7 +33,8 @@ REFUSALS = [
     (lambda: ones("float64").bitwise_right_shift_(2), NotImplementedError, "\"rshift_cpu\" not implemented for 'Double'"),
     (lambda: ones("float32") & 1, NotImplementedError, "\"bitwise_and_cpu\" not implemented for 'Float'"),
     (lambda: 1 << ones("float32"), NotImplementedError, "\"lshift_cpu\" not implemented for 'Float'"),
-    (lambda: ~ones("float32"), NotImplementedError, "\"bitwise_not_cpu\" not implemented for 'Float'"),
+    (lambda: ~ones("float32"), TypeError, "~ (operator.invert) is only implemented on integer and Boolean-type tensors"),
+    (lambda: ones("float32").bitwise_not(), NotImplementedError, "\"bitwise_not_cpu\" not implemented for 'Float'"),
     (
         lambda: ones("int64").remainder_(1j),
         RuntimeError,
@@ -62,6 +63,23 @@ def test_refusals(call, exception, text):
     """`ints &= floats` was a NotImplementedError of our own."""
     with pytest.raises(exception, match=f"^{re.escape(text)}"):
         call()
+
+
+@pytest.mark.skipif(IS_TORCH, reason="what the package says besides")
+@pytest.mark.parametrize(("name", "call"), [
+    ("nn.functional.gelu", lambda: torch.nn.functional.gelu(ones("int64"))),
+    ("nn.functional.gelu", lambda: torch.nn.functional.gelu(ones("bool"), approximate="tanh")),
+    ("nn.functional.gelu", lambda: torch.nn.functional.gelu(1)), ("pow", lambda: ones("bool").pow(ones("bool"))),
+    ("div", lambda: torch.div(ones("complex64"), 2, rounding_mode="trunc")), ("remainder", lambda: ones("complex64") % 2),
+    ("div", lambda: torch.div(ones("int64"), 0, rounding_mode="trunc")), ("remainder", lambda: ones("int64") % 0),
+    ("fmod", lambda: ones("complex64").fmod(2)), ("fmod", lambda: ones("int64").fmod(0)),
+    ("floor_divide", lambda: ones("int64") // 0),
+])  # fmt: skip
+def test_functions_are_called_by_their_public_names(name, call):
+    """gelu(ints) said that gelu_erf() was not implemented."""
+    with pytest.raises((RuntimeError, TypeError)) as found:
+        call()
+    assert re.findall(r"(\w+)\(\)", str(found.value)) == [name.rpartition(".")[2]]
 
 
 def test_nothing_is_written():

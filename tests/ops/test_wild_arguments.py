@@ -134,3 +134,11 @@ def test_a_method_of_tensors_refuses_what_is_none(name):
 def test_functions_and_methods_refuse_what_is_none(call, wrong):
     with pytest.raises(TypeError):
         call(wrong)
+
+
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_there_must_be_something_to_join(kind):
+    with pytest.raises(ValueError, match=r"cat\(\): expected a non-empty list of Tensors"):
+        torch.cat(kind())
+    with pytest.raises(RuntimeError, match=r"stack.* a non-empty"):
+        torch.stack(kind())

@@ -184,6 +184,7 @@ MISSING = [
     ("from torch.nn.functional import relus", "cannot import name 'relus' from 'autograd_cy.nn.functional'"),
     ("import torch.nn.functional.deeper", "'torch.nn.functional.deeper'"),
     ("from torch.nn import functionals", "'torch.nn.functionals'.*it has no such name. Nearest: functional"),
+    ("from torch.cuda.amp import autocast", "'torch.cuda.amp'.*PyTorch has it, this package does not"),
     ("import torch.utils.data as data", "'torch.utils.data'"),
     ("from torch.distributed.nn import x", "'torch.distributed"),
 ]

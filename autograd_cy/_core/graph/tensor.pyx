@@ -252,12 +252,10 @@ cdef class Tensor(TensorBase):
         return operators[RDIV](self, other)
 
     def __pow__(self, exponent, modulo):
-        if modulo is not None:
-            raise NotImplementedError("pow() of a Tensor takes no modulus")
-        return operators[POW](self, exponent)
+        return NotImplemented if modulo is not None else operators[POW](self, exponent)
 
     def __rpow__(self, base, modulo):
-        return operators[POW](base, self)
+        return NotImplemented if modulo is not None else operators[POW](base, self)
 
     def __matmul__(self, other):
         return operators[MATMUL](self, other)

@@ -1,7 +1,7 @@
-"""Keywords that operations take besides those of their signatures."""
+"""Arguments that operations take besides those of their signatures."""
 
 ctypedef object (*CallInPlace)(object function, tuple args, dict kwargs)
 cdef CallInPlace call_in_place      # overwriting.pyx fills it in
 
-cdef bint has_another_meaning(object function, tuple names) except -1
+cdef bint has_another_meaning(object function, list args, tuple names) except -1
 cdef object called_otherwise(object function, tuple args, dict kwargs)

@@ -1,4 +1,5 @@
-"""Keywords that operations take besides those of their signatures: NumPy's names, `size=` and its like, `inplace=`, `out=`.
+"""Arguments that operations take besides those of their signatures: NumPy's names, `size=` and its like, `inplace`, `out=`;
+and what PyTorch takes and this package has no use for.
 
 The step of NOTE [Overrides] comes here when a call with one of them has failed.
 """
@@ -6,6 +7,7 @@ The step of NOTE [Overrides] comes here when a call with one of them has failed.
 from autograd_cy._core.ops.out_argument cimport call_into
 
 from autograd_cy._core.ops.registry import INPLACE
+from autograd_cy._core.runtime.argument_errors import LACKED_BY, lacking_names, refusal_of, without_lacking
 
 OTHER_NAMES = {
     "axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other",     # NumPy's
@@ -15,14 +17,20 @@ CO_VARARGS = 4                         # of a code's flags: a function with *arg
 cdef CallInPlace call_in_place = NULL
 
 
-cdef bint has_another_meaning(object function, tuple names) except -1:
-    """Whether a call with these keywords, which the function does not take as they are, means something else."""
+cdef bint has_another_meaning(object function, list args, tuple names) except -1:
+    """Whether a call with these arguments and keywords, which the function does not take as they are, means something else."""
     for name in names:
         if name == "out" or parameter_for(function, name) is not None or name == gathering_parameter(function):
             return True
         if name == "inplace" and function.__name__ in INPLACE:
             return True
-    return False
+    return ends_in_inplace(function, args) or bool(lacking_names(function.__name__, names))
+
+
+cdef bint ends_in_inplace(object function, args) except -1:
+    """Whether the argument after the function's own is `inplace`, as in relu(x, True)."""
+    return (function.__name__ in INPLACE and len(args) == function.__code__.co_argcount + 1
+            and isinstance(args[len(args) - 1], bool))
 
 
 cdef object parameter_for(object function, str name):
@@ -40,7 +48,16 @@ cdef object gathering_parameter(object function):
 
 
 cdef object called_otherwise(object function, tuple args, dict kwargs):
-    """The call with what those keywords mean; TypeError if that doesn't fit either."""
+    """The call with what those arguments mean; TypeError if that doesn't fit either."""
+    if function.__name__ in LACKED_BY:
+        refusal = refusal_of(function.__name__, kwargs)
+        if refusal is not None:
+            raise refusal
+        kwargs = without_lacking(function.__name__, kwargs)
+    if ends_in_inplace(function, args):
+        if "inplace" in kwargs:
+            raise TypeError(f"{function.__name__}() got multiple values for argument 'inplace'")
+        args, kwargs["inplace"] = args[:-1], args[len(args) - 1]
     for name in list(kwargs):
         own = parameter_for(function, name)
         if own is not None:

@@ -10,7 +10,7 @@ on Tensors must not pay for it, so nothing looks at the arguments of a call that
      look at the types of the arguments beforehand, and so do the operators; the facade's own methods get a step, too.
   3. A class that has Tensor's own `__torch_function__` is not asked: the operation runs as it does on Tensors, and its
      results are moved into the class (`in_class`). One that has `_disabled_torch_function_impl` is a Tensor.
-  4. The same step answers for keywords that no operation has a parameter for: `out=`, `axis=` and others (keywords.pyx).
+  4. The same step answers for arguments that no operation has a parameter for: `out=`, `axis=` and others (keywords.pyx).
   5. An operator that declines an operand looks, too, before it leaves the other operand to try.
 """
 
@@ -27,6 +27,7 @@ from autograd_cy._core.graph.tensor cimport (
     ADD, AND, DIV, EQ, GE, GT, ITEM, LE, LT, MATMUL, MUL, NE, OPERATORS, OR, POW, RDIV, RSUB, SUB, XOR, BinaryFunction, Tensor,
     TensorBase, UnaryFunction, extend, moved_into, new_tensor, share_version, tensor_type)
 from autograd_cy._core.ops.keywords cimport called_otherwise, has_another_meaning
+from autograd_cy._core.runtime.entry cimport explain_arguments
 
 cdef extern from *:
     """
@@ -173,17 +174,15 @@ cdef PyObject *call_failed(PyObject *function, PyObject **args, size_t n, PyObje
     cdef PyObject *value = NULL
     cdef PyObject *trace = NULL
     cdef list found
-    cdef bint is_about_arguments
     if not PyErr_ExceptionMatches(Exception):
         return NULL
-    cdef bint misfits = names != NULL and PyErr_ExceptionMatches(TypeError)
-    is_about_arguments = PyErr_ExceptionMatches(TypeError)
+    cdef bint is_about_arguments = PyErr_ExceptionMatches(TypeError)
     PyErr_Fetch(&error, &value, &trace)
-    if misfits and has_another_meaning(<object> function, <tuple> names):
+    if is_about_arguments and has_another_meaning(<object> function, arguments_of(args, n, NULL), keys_of(names)):
         Py_XDECREF(error)
         Py_XDECREF(value)
         Py_XDECREF(trace)
-        return called_again(<object> function, arguments_of(args, n, names), <tuple> names)
+        return called_again(<object> function, arguments_of(args, n, names), keys_of(names))
     try:
         found = overriding(arguments_of(args, n, names), False)
     except BaseException:
@@ -199,24 +198,9 @@ cdef PyObject *call_failed(PyObject *function, PyObject **args, size_t n, PyObje
     return handed_over(function, found, args, n, names)
 
 
-cdef int explain_arguments(PyObject *function, size_t n, PyObject *names, PyObject **value) except -1:
-    """Put a better message in the place of an error's that the arguments themselves are the reason of."""
-    from autograd_cy._core.runtime.argument_errors import explained
-
-    if value[0] == NULL:
-        return 0
-    keywords = () if names == NULL else <tuple> names
-    message = explained(<object> function, PyVectorcall_NARGS(n), keywords, str(<object> value[0]))
-    if message is not None:
-        Py_XDECREF(value[0])
-        Py_INCREF(message)
-        value[0] = <PyObject *> message
-    return 0
-
-
 cdef PyObject *handed_over(PyObject *function, list found, PyObject **args, size_t n, PyObject *names) except NULL:
     cdef list arguments = arguments_of(args, n, names)
-    cdef tuple keys = () if names == NULL else <tuple> names
+    cdef tuple keys = keys_of(names)
     cdef Py_ssize_t n_args = len(arguments) - len(keys)
     result = hand_over(<object> function, found, tuple(arguments[:n_args]), dict(zip(keys, arguments[n_args:])))
     Py_INCREF(result)
@@ -231,8 +215,12 @@ cdef PyObject *called_again(object function, list arguments, tuple names) except
 
 
 cdef list arguments_of(PyObject **args, size_t n, PyObject *names):
-    cdef Py_ssize_t i, total = PyVectorcall_NARGS(n) + (0 if names == NULL else len(<tuple> names))
+    cdef Py_ssize_t i, total = PyVectorcall_NARGS(n) + len(keys_of(names))
     return [<object> args[i] for i in range(total)]
+
+
+cdef tuple keys_of(PyObject *names):
+    return () if names == NULL else <tuple> names
 
 
 # who takes over

@@ -6,6 +6,7 @@ from autograd_cy._core.graph.tensor cimport Tensor
 
 cdef Tensor in_place(str operation, object function, Tensor target, tuple arguments)
 cdef Tensor overwrite(Tensor target, object value, object node_class, str operation)
+cdef cnp.ndarray real_part(cnp.ndarray source, int dtype_code)
 cdef int put(Tensor target, object value, str operation) except -1
 cdef int write(Tensor target, cnp.ndarray source, Tensor result, str operation) except -1
 cpdef copy_(Tensor self, src, non_blocking=*)

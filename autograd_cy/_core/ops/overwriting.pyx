@@ -23,6 +23,8 @@ from autograd_cy._core.writes.change cimport Change, assign, change_of
 from autograd_cy._core.writes.inplace cimport (
     LOOKED_AT, check_fits, check_memory, is_recorded_write, may_overlap, previous_of, result_of, written)
 
+from autograd_cy._core.runtime.once import warn_of_lost_imaginary_part
+
 cnp.import_array()
 
 
@@ -189,9 +191,18 @@ cdef cnp.ndarray source_of(Tensor target, object value):
         if code_of(source) >= COMPLEX64 and code_of(target.array) < COMPLEX64:
             raise RuntimeError(f"value cannot be converted to type {dtype_of(code_of(target.array))} without overflow")
     if code_of(source) >= COMPLEX64 and code_of(target.array) < COMPLEX64:
-        source = source.real if code_of(target.array) != BOOL else np.asarray(source != 0)
+        source = real_part(source, code_of(target.array))
     check_memory(target.array, source)
     return source.copy() if may_overlap(target.array, source) else source
+
+
+cdef cnp.ndarray real_part(cnp.ndarray source, int dtype_code):
+    """Complex numbers that are to be written as that other type: their real parts, or whether they are not 0."""
+    if dtype_code == BOOL:
+        return np.asarray(source != 0)
+    if cnp.PyArray_SIZE(source):
+        warn_of_lost_imaginary_part()
+    return source.real
 
 
 cdef int put(Tensor target, object value, str operation) except -1:

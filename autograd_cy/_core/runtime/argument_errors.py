@@ -1,10 +1,57 @@
-"""Calls with too few arguments or with unknown ones: PyTorch's words for what Cython says of them (knows no operation)."""
+"""Calls with too few arguments or with unknown ones: what is said of them, mostly in PyTorch's words (calls no operation)."""
 
 import inspect
 import re
+from collections import namedtuple
 
 _COUNT = r"(\w+)\(\) (?:takes|needs) .*argument"
 _KEYWORD = r"(\w+)\(\) got an unexpected keyword argument '(\w+)'"
+
+_MAKING = "arange empty eye full linspace ones rand randint randn randperm zeros".split()
+_LIKE = "empty_like full_like ones_like rand_like randn_like zeros_like".split()
+_NEW = "new_empty new_full new_ones new_zeros".split()
+
+Lacking = namedtuple("Lacking", "functions harmless error instead", defaults=(TypeError, ""))
+Lacking.__doc__ = """An argument that functions of PyTorch take and ours don't: those functions, the values that ask for
+nothing, the error that other values are, and what there is instead."""
+
+LACKING = {
+    "layout": Lacking([*_MAKING, *_LIKE, *_NEW], (None,), instead="All tensors are strided."),
+    "memory_format": Lacking(
+        ["empty", "resize_", *_LIKE], (None,), instead="permute() gives a tensor's dimensions another order in memory."
+    ),
+    "out": Lacking(_MAKING, (None,), instead="copy_() and fill_() write into a tensor that exists."),
+    "out_dtype": Lacking(["addmm", "bmm", "mm"], (), instead="to() converts the operands or the result."),
+    "pin_memory": Lacking(
+        ["tensor", *_MAKING, *_LIKE, *_NEW], (None, False), RuntimeError, "There is the CPU's memory only."
+    ),
+}
+LACKED_BY = {
+    function: {name for name in LACKING if function in LACKING[name].functions}
+    for function in {function for lacking in LACKING.values() for function in lacking.functions}
+}
+
+
+def lacking_names(function, names):
+    """Those of the keywords that PyTorch's function of that name takes, and ours does not."""
+    return [name for name in names if name in LACKED_BY.get(function, ())]
+
+
+def without_lacking(function, kwargs):
+    """The keywords without those that PyTorch's function of that name takes, and ours does not."""
+    lacking = lacking_names(function, kwargs)
+    return {name: value for name, value in kwargs.items() if name not in lacking}
+
+
+def refusal_of(function, kwargs):
+    """The error for a keyword that asks for what we lack; None if there is none."""
+    for name in lacking_names(function, kwargs):
+        if not any(kwargs[name] is value for value in LACKING[name].harmless):
+            return LACKING[name].error(
+                f"{function}() got an unexpected keyword argument {name!r}: PyTorch has it, this package does not (yet). "
+                f"{LACKING[name].instead}"
+            )
+    return None
 
 
 def wrong_self(given, kind):
@@ -21,8 +68,8 @@ def explained(function, given, names, message):
     found = count or keyword
     if not found or found[1] != function.__name__:
         return None
-    takes = inspect.signature(function)
-    parameters = list(takes.parameters.values())
+    parameters = [p.replace(annotation=p.empty) for p in inspect.signature(function).parameters.values()]
+    takes = inspect.Signature(parameters)
     if keyword:
         return (
             f"{found[1]}() received an invalid combination of arguments: got an unexpected keyword argument {keyword[2]!r}, "

@@ -5,7 +5,7 @@ import numpy as np
 cimport numpy as cnp
 
 from autograd_cy._core.arrays.conversions cimport assigned
-from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, code_of, dtype_of
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, code_of, dtype_of
 from autograd_cy._core.graph.guard cimport prepare_write
 from autograd_cy._core.graph.op_hooks cimport go_on, pause
 from autograd_cy._core.graph.operands cimport number_code
@@ -13,7 +13,7 @@ from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor, wants_gr
 from autograd_cy._core.ops.indexing.getitem cimport place_of_index
 from autograd_cy._core.ops.indexing.index_put cimport index_put_
 from autograd_cy._core.ops.indexing.index_tensors cimport explained, places_of, without_leading
-from autograd_cy._core.ops.overwriting cimport copy_, fill_, put
+from autograd_cy._core.ops.overwriting cimport copy_, fill_, put, real_part
 from autograd_cy._core.runtime.inference cimport check_write
 from autograd_cy._core.runtime.modes cimport current_mode
 from autograd_cy._core.runtime.state cimport NO_GRAD, OP_HOOKS, thread_state
@@ -101,7 +101,7 @@ cdef int put_at(Tensor target, tuple indices, object value) except -1:
     if code_of(source) >= COMPLEX64 and code_of(target.array) < COMPLEX64:
         if not isinstance(value, Tensor):
             check_real(target, value)
-        source = source.real if code_of(target.array) != BOOL else np.asarray(source != 0)
+        source = real_part(source, code_of(target.array))
     check_memory(target.array, source)
     if may_overlap(target.array, source):
         source = source.copy()

@@ -15,7 +15,7 @@ from autograd_cy._core.graph.saved cimport save_input
 cimport autograd_cy._core.graph.tensor as tensor_module
 from autograd_cy._core.graph.tensor cimport RDIV, Tensor, extend, from_array, new_tensor
 from autograd_cy._core.ops.overrides cimport declined
-from autograd_cy._core.ops.pointwise.pointwise cimport binary, called, not_implemented_for, row_of, unary
+from autograd_cy._core.ops.pointwise.pointwise cimport binary, called, not_implemented_for, public_name, row_of, unary
 from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise, PointwiseNode, note_shapes, unbroadcast_tensor
 
 from autograd_cy._core.ops.registry import OPS, op
@@ -190,7 +190,7 @@ cdef object divided(Pointwise *row, object input, object other):
         raise not_implemented_for(row, BOOL)
     y = operand_array(b, other, b_code, dtype_code)
     if cnp.PyArray_SIZE(y) and not y.all():
-        raise RuntimeError(f"ZeroDivisionError ({row.name.decode()}(): an integer was divided by 0)")
+        raise RuntimeError(f"ZeroDivisionError ({public_name(row)}(): an integer was divided by 0)")
     if row is not OP_trunc_divide:
         return called(row, input, other)
     x = operand_array(a, input, a_code, dtype_code)

@@ -13,6 +13,7 @@ cdef object binary(Pointwise *row, object left, object right)
 cdef Tensor ternary(Pointwise *row, object a, object b, object c)
 cdef object called(Pointwise *row, object input, object other)
 cdef cnp.ndarray forward(Pointwise *row, PyObject **arrays, int dtype_code, cnp.ndarray out)
+cdef str public_name(Pointwise *row)
 cdef object not_implemented_for(Pointwise *row, int dtype_code)
 cdef int record_row(Pointwise *row, Tensor y, PyObject **arrays, Tensor a, Tensor b, Tensor c) except -1
 

@@ -14,7 +14,7 @@ from cpython.number cimport PyIndex_Check, PyNumber_Index
 cimport numpy as cnp
 
 from autograd_cy._core.arrays.buffers cimport strided_view
-from autograd_cy._core.arrays.dtypes cimport code_of, dtype, dtype_of, promote
+from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, code_of, dtype, dtype_of, promote
 from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.arrays.region cimport measure
 from autograd_cy._core.graph.guard cimport owner_of
@@ -27,6 +27,7 @@ from autograd_cy._core.kernels.copies cimport copied
 from autograd_cy._core.runtime.inference cimport check_write
 
 from autograd_cy._core.ops.registry import op
+from autograd_cy._core.runtime.once import warn_of_lost_imaginary_part
 
 cnp.import_array()
 
@@ -92,7 +93,8 @@ cdef list tensors_of(object tensors, str operation):
                         f"{type(tensors).__name__}")
     cdef list found = list(tensors)
     if not found:
-        raise RuntimeError(f"{operation}(): expected a non-empty list of Tensors")
+        kind = ValueError if operation == "cat" else RuntimeError           # PyTorch's classes
+        raise kind(f"{operation}(): expected a non-empty list of Tensors")
     for position, item in enumerate(found):
         if not isinstance(item, Tensor):
             raise TypeError(f"{operation}(): expected Tensor as element {position} in argument 0, but got "
@@ -299,6 +301,8 @@ cpdef Tensor convert(Tensor x, dtype wanted):
     cdef int own = code_of(x.array)
     if own == wanted.dtype_code:
         return x
+    if own >= COMPLEX64 > wanted.dtype_code > BOOL and cnp.PyArray_SIZE(x.array):
+        warn_of_lost_imaginary_part()
     cdef Tensor y = new_tensor(copy_in_order(x.array, wanted.dtype_code))
     # no gradient comes back from integers
     if needs_node(x) and (wanted.is_floating_point or wanted.is_complex):

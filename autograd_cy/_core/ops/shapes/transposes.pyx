@@ -11,6 +11,7 @@ from autograd_cy._core.graph.tensor cimport Tensor, extend
 
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.shape import sizes_of
+from autograd_cy._core.runtime.once import warn_once
 
 cnp.import_array()
 
@@ -98,12 +99,21 @@ def permute(input, *dims):
 
 
 def reversed_dims(Tensor self):
-    """The tensor with its dimensions in reversed order, a view."""
-    return permute(self, tuple(range(cnp.PyArray_NDIM(self.array) - 1, -1, -1)))
+    """The tensor with its dimensions in reversed order, a view; a warning unless it is a matrix."""
+    cdef int ndim = cnp.PyArray_NDIM(self.array)
+    if ndim == 0:
+        warn_once("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.")
+    elif ndim != 2:
+        warn_once("The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
+                  "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or `x.permute("
+                  "*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.")
+    return permute(self, tuple(range(ndim - 1, -1, -1)))
 
 
 def matrix_transposed(Tensor self):
     """The tensor with its last two dimensions exchanged, a view; RuntimeError for one of one dimension."""
+    if cnp.PyArray_NDIM(self.array) == 0:
+        warn_once("Tensor.mT is deprecated on 0-D tensors. This function is the identity in these cases.")
     if cnp.PyArray_NDIM(self.array) == 1:
         raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor.")
     return self if cnp.PyArray_NDIM(self.array) == 0 else transpose(self, -2, -1)
