@@ -66,7 +66,9 @@ if is_on("ONE_THREAD"):
 # the flags of floating point exceptions: without them the compiler vectorizes choices and square roots.
 UNIX_FLAGS = ["-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wno-unused-function"]
 UNIX_FLAGS += ["-fvisibility=hidden"]       # but for PyInit_*: modules in one library see nothing of each other
-UNIX_FLAGS += ["-O1", "-g1", "-UNDEBUG"] if DEBUG else ["-O1", "-g1"] if SANITIZE else ["-O3", "-g0"]
+UNIX_FLAGS += ["-g1", "-UNDEBUG"] if DEBUG else ["-g1"] if SANITIZE else ["-g0"]
+# Only loops gain by what -O3 does, and it takes a third longer.
+OPTIMIZED, LOOPS_OPTIMIZED = ("-O1", "-O1") if DEBUG or SANITIZE else ("-O2", "-O3")
 SANITIZERS = ["-fsanitize=address,undefined"] if SANITIZE else []
 if SANITIZE:  # Python's own flags define signed overflow, which then is not looked for
     UNIX_FLAGS += [*SANITIZERS, "-fno-wrapv", "-fno-omit-frame-pointer"]
@@ -133,13 +135,18 @@ def is_newer(sources, target):
     return max(source.stat().st_mtime for source in sources) > target.stat().st_mtime
 
 
+def has_loops(extension):
+    """Whether a module has functions that run without the GIL."""
+    source = Path(extension.sources[0])
+    return source.suffix == ".pyx" and "noexcept nogil:" in source.read_text(encoding="utf-8")
+
+
 def is_traced(extension):
     """Whether the lines of a module can be traced: those of the debug build, but for modules of loops.
 
     A traced nogil function takes the GIL. A worker would wait for it, and its caller, who may hold it, for the worker.
     """
-    source = Path(extension.sources[0])
-    return DEBUG and source.suffix == ".pyx" and "noexcept nogil:" not in source.read_text(encoding="utf-8")
+    return DEBUG and Path(extension.sources[0]).suffix == ".pyx" and not has_loops(extension)
 
 
 def generate_c(extensions):
@@ -147,7 +154,6 @@ def generate_c(extensions):
     import numpy
     from Cython.Build import cythonize
 
-    render_templates()
     # Cython notices changed sources, but not changed directives.
     for c_file in BUILD.rglob("*.c"):
         if is_newer([Path("setup.py")], c_file):
@@ -156,13 +162,13 @@ def generate_c(extensions):
     for extension in extensions:
         by_directives[is_traced(extension), KERNELS in Path(extension.sources[0]).parents].append(extension)
     generated = []
-    for (is_traced_, is_kernel), alike in by_directives.items():
+    for (traced, is_kernel), alike in by_directives.items():
         generated += cythonize(
             alike,
             nthreads=JOBS,
             # What Cython makes of NumPy's declarations compiles with the headers of that NumPy.
             build_dir=str(BUILD / f"numpy-{numpy.__version__}"),
-            compiler_directives=DIRECTIVES | {"linetrace": is_traced_} | (KERNEL_DIRECTIVES if is_kernel else {}),
+            compiler_directives=DIRECTIVES | {"linetrace": traced} | (KERNEL_DIRECTIVES if is_kernel else {}),
             shared_utility_qualified_name=SHARED,
         )
     c_files = {extension.name: extension.sources for extension in generated}
@@ -214,11 +220,14 @@ class BuildCore(build_ext):
         import numpy
 
         print(f"autograd_cy: translating {len(self.extensions)} modules to C, where they changed", flush=True)
+        render_templates()
+        loops = [extension.name for extension in self.extensions if has_loops(extension)]
         generate_c(self.extensions)
         # The longest first: no core waits for one that was begun last.
         self.extensions.sort(key=lambda extension: -Path(extension.sources[0]).stat().st_size)
         is_msvc = self.compiler.compiler_type == "msvc"
         flags = MSVC_FLAGS if is_msvc else UNIX_FLAGS
+        levels = [[], []] if is_msvc else [[OPTIMIZED], [LOOPS_OPTIMIZED]]
         link_flags = [] if is_msvc else ["-pthread", *SANITIZERS]
         if sys.platform == "linux" and not (DEBUG or SANITIZE):
             # Two mapped parts of a file instead of four; names of static functions stay in a tree that is worked on.
@@ -226,7 +235,7 @@ class BuildCore(build_ext):
         for extension in self.extensions:
             extension.depends = ["setup.py", *map(str, CORE.rglob("*.h"))]
             extension.include_dirs = [*map(str, HEADERS), numpy.get_include()]
-            extension.extra_compile_args = flags
+            extension.extra_compile_args = flags + levels[extension.name in loops]
             extension.extra_link_args = link_flags
         self.built = itertools.count(1)
         super().build_extensions()
