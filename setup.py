@@ -67,8 +67,9 @@ if is_on("ONE_THREAD"):
 UNIX_FLAGS = ["-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wno-unused-function"]
 UNIX_FLAGS += ["-fvisibility=hidden"]       # but for PyInit_*: modules in one library see nothing of each other
 UNIX_FLAGS += ["-g1", "-UNDEBUG"] if DEBUG else ["-g1"] if SANITIZE else ["-g0"]
-# Only loops gain by what -O3 does, and it takes a third longer.
-OPTIMIZED, LOOPS_OPTIMIZED = ("-O1", "-O1") if DEBUG or SANITIZE else ("-O2", "-O3")
+# -O3 takes a third longer than -O2, and only loops, recording and the engine gain by it (2 % of the steps of a chain).
+HOT = [KERNELS, CORE / "graph", CORE / "engine", CORE / "ops" / "pointwise"]
+OPTIMIZED, HOT_OPTIMIZED = ("-O1", "-O1") if DEBUG or SANITIZE else ("-O2", "-O3")
 SANITIZERS = ["-fsanitize=address,undefined"] if SANITIZE else []
 if SANITIZE:  # Python's own flags define signed overflow, which then is not looked for
     UNIX_FLAGS += [*SANITIZERS, "-fno-wrapv", "-fno-omit-frame-pointer"]
@@ -133,6 +134,11 @@ def render_templates():
 
 def is_newer(sources, target):
     return max(source.stat().st_mtime for source in sources) > target.stat().st_mtime
+
+
+def is_hot(extension):
+    """Whether a module has loops or is among those that each operation calls."""
+    return has_loops(extension) or any(folder in Path(*extension.name.split(".")).parents for folder in HOT)
 
 
 def has_loops(extension):
@@ -221,13 +227,13 @@ class BuildCore(build_ext):
 
         print(f"autograd_cy: translating {len(self.extensions)} modules to C, where they changed", flush=True)
         render_templates()
-        loops = [extension.name for extension in self.extensions if has_loops(extension)]
+        hot = {extension.name for extension in self.extensions if is_hot(extension)}
         generate_c(self.extensions)
         # The longest first: no core waits for one that was begun last.
         self.extensions.sort(key=lambda extension: -Path(extension.sources[0]).stat().st_size)
         is_msvc = self.compiler.compiler_type == "msvc"
         flags = MSVC_FLAGS if is_msvc else UNIX_FLAGS
-        levels = [[], []] if is_msvc else [[OPTIMIZED], [LOOPS_OPTIMIZED]]
+        levels = [[], []] if is_msvc else [[OPTIMIZED], [HOT_OPTIMIZED]]
         link_flags = [] if is_msvc else ["-pthread", *SANITIZERS]
         if sys.platform == "linux" and not (DEBUG or SANITIZE):
             # Two mapped parts of a file instead of four; names of static functions stay in a tree that is worked on.
@@ -235,7 +241,7 @@ class BuildCore(build_ext):
         for extension in self.extensions:
             extension.depends = ["setup.py", *map(str, CORE.rglob("*.h"))]
             extension.include_dirs = [*map(str, HEADERS), numpy.get_include()]
-            extension.extra_compile_args = flags + levels[extension.name in loops]
+            extension.extra_compile_args = flags + levels[extension.name in hot]
             extension.extra_link_args = link_flags
         self.built = itertools.count(1)
         super().build_extensions()
