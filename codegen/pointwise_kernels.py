@@ -6,8 +6,8 @@ from collections import namedtuple
 Type = namedtuple("Type", "suffix ctype kind code")
 FLOATS = [Type("f32", "float", "r", "FLOAT32"), Type("f64", "double", "r", "FLOAT64"),
           Type("c64", "float complex", "c", "COMPLEX64"), Type("c128", "double complex", "c", "COMPLEX128")]
-INTEGERS = [Type("u8", "unsigned char", "i", "UINT8"), Type("i8", "signed char", "i", "INT8"), Type("i16", "short", "i", "INT16"),
-            Type("i32", "int", "i", "INT32"), Type("i64", "long long", "i", "INT64")]
+INTEGERS = [Type("u8", "unsigned char", "i", "UINT8"), Type("i8", "signed char", "i", "INT8"),
+            Type("i16", "short", "i", "INT16"), Type("i32", "int", "i", "INT32"), Type("i64", "long long", "i", "INT64")]
 BORROWED = {"exp": "exp", "log": "log", "sqrt": "sqrt", "sin": "sin", "cos": "cos", "tanh": "tanh", "pow": "power",
             "pow_number": "power",
             "fmod": "fmod", "floor_quotient": "floor_divide", "trunc": "trunc"}

@@ -1,5 +1,6 @@
 """Typed memoryviews of memory that somebody else holds, made for nothing: how the loops see their operands."""
 
+cimport cython
 from numpy cimport npy_intp
 
 ctypedef fused Element:
@@ -36,21 +37,21 @@ cdef extern from "borrowed.h" nogil:
 
 cdef inline Element[::1] run(const Element *pointer, npy_intp n) noexcept nogil:
     """n contiguous elements."""
-    if Element is signed char:
+    if Element is cython.schar:
         return run_i8(pointer, n)
-    elif Element is unsigned char:
+    elif Element is cython.uchar:
         return run_u8(pointer, n)
     elif Element is short:
         return run_i16(pointer, n)
     elif Element is int:
         return run_i32(pointer, n)
-    elif Element is long long:
+    elif Element is cython.longlong:
         return run_i64(pointer, n)
     elif Element is float:
         return run_f32(pointer, n)
     elif Element is double:
         return run_f64(pointer, n)
-    elif Element is float complex:
+    elif Element is cython.floatcomplex:
         return run_c64(pointer, n)
     else:
         return run_c128(pointer, n)
@@ -58,21 +59,21 @@ cdef inline Element[::1] run(const Element *pointer, npy_intp n) noexcept nogil:
 
 cdef inline Element[:] spaced(const Element *pointer, npy_intp n, npy_intp step) noexcept nogil:
     """n elements, `step` bytes apart."""
-    if Element is signed char:
+    if Element is cython.schar:
         return spaced_i8(pointer, n, step)
-    elif Element is unsigned char:
+    elif Element is cython.uchar:
         return spaced_u8(pointer, n, step)
     elif Element is short:
         return spaced_i16(pointer, n, step)
     elif Element is int:
         return spaced_i32(pointer, n, step)
-    elif Element is long long:
+    elif Element is cython.longlong:
         return spaced_i64(pointer, n, step)
     elif Element is float:
         return spaced_f32(pointer, n, step)
     elif Element is double:
         return spaced_f64(pointer, n, step)
-    elif Element is float complex:
+    elif Element is cython.floatcomplex:
         return spaced_c64(pointer, n, step)
     else:
         return spaced_c128(pointer, n, step)
