@@ -1,4 +1,8 @@
-"""Typed memoryviews of memory that somebody else holds, made for nothing: how the loops see their operands."""
+"""Typed memoryviews of memory that somebody else holds, made for nothing: how the loops see their operands.
+
+The debug build checks indices. One out of bounds is an exception that no caller sees and that pytest makes a failed test. A
+worker takes the GIL to report it: in that build, and after such an error only, it may wait for a caller who waits for it.
+"""
 
 cimport cython
 from numpy cimport npy_intp
