@@ -76,7 +76,6 @@ BLOCKS = {
     "plane_loops.LANES": 32,
     "plane_loops.ROWS": 64,
     "pointwise.BLOCK": 512,
-    "pointwise.LONG": 64,
     "sines.BLOCK": 1024,
     "softmax_loops.BLOCK": 1024,
     "softmax_loops.WIDTH": 128,

@@ -40,8 +40,9 @@ from autograd_cy._core.arrays.region cimport repeats_places, spans_meet
 cimport autograd_cy._core.graph.node as node_module
 from autograd_cy._core.graph.node cimport Node, Request, Scratch
 from autograd_cy._core.graph.tensor cimport ANY_TYPE, Tensor, bump_version, new_tensor
+from autograd_cy._core.kernels.adding cimport add_into, adding_kernel
 from autograd_cy._core.kernels.copies cimport copied
-from autograd_cy._core.kernels.loops cimport add_into, adding_kernel, evaluate
+from autograd_cy._core.kernels.loops cimport evaluate
 from autograd_cy._core.runtime.inference cimport check_write
 from autograd_cy._core.runtime.modes cimport current_mode
 from autograd_cy._core.runtime.state cimport ANY_LAYOUT, NO_GRAD, thread_state

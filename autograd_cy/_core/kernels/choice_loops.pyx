@@ -5,7 +5,8 @@ cimport numpy as cnp
 from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.dtypes cimport ITEMSIZE
-from autograd_cy._core.kernels.loops cimport Bits, Kernel, Loop, evaluate
+from autograd_cy._core.kernels.borrowed cimport run, spaced
+from autograd_cy._core.kernels.loops cimport Kernel, Loop, Word, evaluate
 
 cnp.import_array()
 
@@ -19,55 +20,75 @@ cdef extern from *:
     """
 
 
-cdef inline void choose(char **args, npy_intp n, const npy_intp *strides, Bits kind) noexcept nogil:
+cdef inline Word either(bint condition, Word x, Word y) noexcept nogil:
+    """Called with elements, it reads both: no branch."""
+    return x if condition else y
+
+
+cdef inline void choose_run(const signed char[::1] condition, const Word[::1] x, const Word[::1] y,
+                            Word[::1] out) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(out.shape[0]):
+        out[i] = either(condition[i], x[i], y[i])
+
+
+cdef inline void choose_number(const signed char[::1] condition, Word x, const Word[::1] y, Word[::1] out) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(out.shape[0]):
+        out[i] = either(condition[i], x, y[i])
+
+
+cdef inline void choose_or_number(const signed char[::1] condition, const Word[::1] x, Word y, Word[::1] out) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(out.shape[0]):
+        out[i] = either(condition[i], x[i], y)
+
+
+cdef inline void choose_spaced(const signed char[:] condition, const Word[:] x, const Word[:] y, Word[:] out) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(out.shape[0]):
+        out[i] = either(condition[i], x[i], y[i])
+
+
+cdef inline void choose(char **args, npy_intp n, const npy_intp *strides, Word *out) noexcept nogil:
     """Contiguous operands, or one of x and y a number; else any."""
-    cdef const signed char *c = <const signed char *> args[0]
-    cdef const Bits *x = <const Bits *> args[1]
-    cdef const Bits *y = <const Bits *> args[2]
-    cdef Bits *out = <Bits *> args[3]
-    cdef Bits a = x[0], b = y[0]
-    cdef bint flat = strides[0] == 1 and strides[3] == sizeof(Bits)
-    cdef npy_intp i
-    if flat and strides[1] == sizeof(Bits) and strides[2] == sizeof(Bits):
-        for i in range(n):
-            a, b = x[i], y[i]
-            out[i] = a if c[i] else b
-    elif flat and strides[1] == 0 and strides[2] == sizeof(Bits):
-        for i in range(n):
-            b = y[i]
-            out[i] = a if c[i] else b
-    elif flat and strides[1] == sizeof(Bits) and strides[2] == 0:
-        for i in range(n):
-            a = x[i]
-            out[i] = a if c[i] else b
+    cdef const signed char *condition = <const signed char *> args[0]
+    cdef const Word *x = <const Word *> args[1]
+    cdef const Word *y = <const Word *> args[2]
+    cdef bint flat = strides[0] == 1 and strides[3] == sizeof(Word)
+    if flat and strides[1] == sizeof(Word) and strides[2] == sizeof(Word):
+        choose_run(run(condition, n), run(x, n), run(y, n), run(out, n))
+    elif flat and strides[1] == 0 and strides[2] == sizeof(Word):
+        choose_number(run(condition, n), x[0], run(y, n), run(out, n))
+    elif flat and strides[1] == sizeof(Word) and strides[2] == 0:
+        choose_or_number(run(condition, n), run(x, n), y[0], run(out, n))
     else:
-        for i in range(n):
-            a, b = (<const Bits *> (args[1] + i * strides[1]))[0], (<const Bits *> (args[2] + i * strides[2]))[0]
-            (<Bits *> (args[3] + i * strides[3]))[0] = a if (args[0] + i * strides[0])[0] else b
+        choose_spaced(spaced(condition, n, strides[0]), spaced(x, n, strides[1]), spaced(y, n, strides[2]),
+                      spaced(out, n, strides[3]))
 
 
 cdef void choose_1 "autograd_cy_choose_1"(char **args, const npy_intp *dims, const npy_intp *strides,
                                           void *data) noexcept nogil:
-    choose(args, dims[0], strides, <signed char> 0)
+    choose(args, dims[0], strides, <signed char *> args[3])
 
 
 cdef void choose_2 "autograd_cy_choose_2"(char **args, const npy_intp *dims, const npy_intp *strides,
                                           void *data) noexcept nogil:
-    choose(args, dims[0], strides, <short> 0)
+    choose(args, dims[0], strides, <short *> args[3])
 
 
 cdef void choose_4 "autograd_cy_choose_4"(char **args, const npy_intp *dims, const npy_intp *strides,
                                           void *data) noexcept nogil:
-    choose(args, dims[0], strides, <int> 0)
+    choose(args, dims[0], strides, <int *> args[3])
 
 
 cdef void choose_8 "autograd_cy_choose_8"(char **args, const npy_intp *dims, const npy_intp *strides,
                                           void *data) noexcept nogil:
-    choose(args, dims[0], strides, <long long> 0)
+    choose(args, dims[0], strides, <long long *> args[3])
 
 
 cdef void choose_16(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
-    """Two halves: a complex128."""
+    """Two halves: a complex128. By pointers: views of double complex take 1.6 times as long, 1.7 us for 1000 elements."""
     cdef const long long *source
     cdef long long *out
     cdef npy_intp i

@@ -1,6 +1,7 @@
 /* Loops that are compiled three times: for AVX-512, for AVX2, and for any machine; the loader takes what fits. All give the
    same bits: a loop computes each element, or each lane of a sum, as it is written, and nothing is contracted into fused
-   multiply-adds. The debug build has those for any machine alone, so that tests of bits (test_elementary.py) compare them. */
+   multiply-adds. What a loop calls becomes part of it (flatten): left outside, it would be compiled for any machine alone.
+   The debug build has loops for any machine alone, so that tests of bits (test_elementary.py) compare them. */
 #ifndef AUTOGRAD_CY_CLONES_H
 #define AUTOGRAD_CY_CLONES_H
 
@@ -8,9 +9,12 @@
 
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 9 \
     && !AUTOGRAD_CY_DEBUG
-#define AUTOGRAD_CY_CLONED __attribute__((target_clones("avx512f", "avx2", "default")))
+#define AUTOGRAD_CY_CLONED __attribute__((target_clones("avx512f", "avx2", "default"), flatten))
 /* Complex products: where there are fused ones, as AVX-512 brings them, gcc 12 makes vfmaddsub of them, forbidden or not. */
-#define AUTOGRAD_CY_CLONED_COMPLEX __attribute__((target_clones("avx2", "default")))
+#define AUTOGRAD_CY_CLONED_COMPLEX __attribute__((target_clones("avx2", "default"), flatten))
+#elif defined(__GNUC__) && !AUTOGRAD_CY_DEBUG
+#define AUTOGRAD_CY_CLONED __attribute__((flatten))
+#define AUTOGRAD_CY_CLONED_COMPLEX __attribute__((flatten))
 #else
 #define AUTOGRAD_CY_CLONED
 #define AUTOGRAD_CY_CLONED_COMPLEX

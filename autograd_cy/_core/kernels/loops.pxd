@@ -14,11 +14,12 @@ cdef struct Kernel:
     Loop loop
     void *data
 
-ctypedef fused Bits:                # elements of 1, 2, 4 and 8 bytes, whatever they mean
+ctypedef fused Word:                # elements of 1, 2, 4, 8 and 16 bytes, whatever they mean
     signed char
     short
     int
     long long
+    double complex
 
 cdef enum:
     MAX_OPERANDS = 6
@@ -43,5 +44,3 @@ cdef void call_flattened(Loop loop, char **args, npy_intp n, const npy_intp *str
                          npy_intp itemsize) noexcept nogil
 cdef void copy_strided "autograd_cy_copy_strided"(char *to, npy_intp to_stride, const char *source, npy_intp stride,
                                                   npy_intp n, npy_intp itemsize) noexcept nogil
-cdef int add_into(cnp.ndarray total, cnp.ndarray array) except -1
-cdef Kernel *adding_kernel(int dtype_code) noexcept

@@ -9,16 +9,15 @@ import, and called here. What that takes:
   4. loops never warn, ufuncs do: all layouts go through the loops, so that no warning depends on strides.
 """
 
-import numpy as np
-
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 cimport numpy as cnp
 from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.buffers cimport dense_copy, is_flat, new_array
-from autograd_cy._core.arrays.dtypes cimport NCODES, TYPE_NUM, code_of
+from autograd_cy._core.arrays.dtypes cimport NCODES, TYPE_NUM
 from autograd_cy._core.arrays.orders cimport find_order, new_array_in_order
+from autograd_cy._core.kernels.borrowed cimport run, spaced
 from autograd_cy._core.runtime.state cimport DEBUG
 from autograd_cy._core.runtime.threads cimport UNIT, parallel_for
 from autograd_cy._core.runtime.thresholds cimport thresholds
@@ -42,8 +41,6 @@ cdef extern from *:
 
 cdef enum:
     FLAT_BYTES = 2048       # of an operand that is copied to be contiguous
-
-cdef Kernel[NCODES] ADDING
 
 
 cdef int borrow(Kernel *kernels, object ufunc, object result_code_of) except -1:
@@ -397,42 +394,31 @@ cdef void call_flattened(Loop loop, char **args, npy_intp n, const npy_intp *str
 cdef void copy_strided "autograd_cy_copy_strided"(char *to, npy_intp to_stride, const char *source, npy_intp stride,
                                                   npy_intp n, npy_intp itemsize) noexcept nogil:
     if itemsize == 4:
-        copy_elements(to, to_stride, source, stride, n, <int> 0)
+        copy_elements(<int *> to, to_stride, <const int *> source, stride, n)
     elif itemsize == 8:
-        copy_elements(to, to_stride, source, stride, n, <long long> 0)
+        copy_elements(<long long *> to, to_stride, <const long long *> source, stride, n)
     elif itemsize == 16:
-        copy_elements(to, to_stride, source, stride, n, <long long> 0)
-        copy_elements(to + 8, to_stride, source + 8, stride, n, <long long> 0)
+        copy_elements(<double complex *> to, to_stride, <const double complex *> source, stride, n)
     elif itemsize == 2:
-        copy_elements(to, to_stride, source, stride, n, <short> 0)
+        copy_elements(<short *> to, to_stride, <const short *> source, stride, n)
     else:
-        copy_elements(to, to_stride, source, stride, n, <signed char> 0)
+        copy_elements(<signed char *> to, to_stride, <const signed char *> source, stride, n)
 
 
-cdef inline void copy_elements(char *to, npy_intp to_stride, const char *source, npy_intp stride, npy_intp n,
-                               Bits kind) noexcept nogil:
-    cdef npy_intp i
-    cdef Bits item
-    if stride == 0 and to_stride == sizeof(Bits):
-        item = (<const Bits *> source)[0]
-        for i in range(n):
-            (<Bits *> to)[i] = item
-        return
-    for i in range(n):
-        (<Bits *> (to + i * to_stride))[0] = (<const Bits *> (source + i * stride))[0]
+cdef inline void copy_elements(Word *to, npy_intp to_stride, const Word *source, npy_intp stride, npy_intp n) noexcept nogil:
+    if stride == 0 and to_stride == sizeof(Word):
+        fill(run(to, n), source[0])
+    else:
+        copy_each(spaced(to, n, to_stride), spaced(source, n, stride))
 
 
-cdef Kernel *adding_kernel(int dtype_code) noexcept:
-    return &ADDING[dtype_code]
+cdef inline void fill(Word[::1] to, Word item) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(to.shape[0]):
+        to[i] = item
 
 
-cdef int add_into(cnp.ndarray total, cnp.ndarray array) except -1:
-    """total += array, both of one type and shape. Other threads may add to it, too: the GIL is kept."""
-    cdef PyObject *operands[2]
-    operands[0] = <PyObject *> total
-    operands[1] = <PyObject *> array
-    evaluate(&ADDING[code_of(total)], operands, 2, 0, total, True)
-    return 0
-
-
-borrow(ADDING, np.add, lambda dtype_code: dtype_code)
+cdef inline void copy_each(Word[:] to, const Word[:] source) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(to.shape[0]):
+        to[i] = source[i]

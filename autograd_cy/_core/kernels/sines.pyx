@@ -6,6 +6,7 @@ An element has the same bits wherever it stands. What is too large for the reduc
 from libc.math cimport cos, fabs, sin
 from numpy cimport npy_intp
 
+from autograd_cy._core.kernels.borrowed cimport run_f64, spaced_f64
 from autograd_cy._core.kernels.loops cimport Loop, call_flattened
 from autograd_cy._core.runtime.thresholds cimport thresholds
 
@@ -14,7 +15,6 @@ cdef extern from *:
     #include "clones.h"
     #include "elementary.h"
     AUTOGRAD_CY_CLONED static void autograd_cy_turn_block(double const *, double *, npy_intp, int);
-    AUTOGRAD_CY_CLONED static npy_intp autograd_cy_any_beyond(double const *, npy_intp);
     """
 
 cdef extern from "elementary.h" nogil:
@@ -25,19 +25,19 @@ cdef enum:
     BLOCK = 1024            # elements of which none, or any, is beyond the limit
 
 
-cdef npy_intp any_beyond "autograd_cy_any_beyond"(const double *x, npy_intp n) noexcept nogil:
+cdef inline bint any_beyond(const double[::1] x) noexcept nogil:
     """Whether an element is too large, infinite or NaN."""
-    cdef npy_intp i, found = 0
-    for i in range(n):
+    cdef Py_ssize_t i, found = 0
+    for i in range(x.shape[0]):
         found |= not fabs(x[i]) <= LIMIT
     return found
 
 
-cdef void turn_block "autograd_cy_turn_block"(const double *x, double *y, npy_intp n, int quarters) noexcept nogil:
+cdef inline void turn(const double[::1] x, double[::1] out, int quarters) noexcept nogil:
     """Elements of which none is beyond the limit."""
-    cdef npy_intp i
-    for i in range(n):
-        y[i] = turned_sin(x[i], quarters)
+    cdef Py_ssize_t i
+    for i in range(out.shape[0]):
+        out[i] = turned_sin(x[i], quarters)
 
 
 cdef inline double one(double x, int quarters) noexcept nogil:
@@ -46,34 +46,31 @@ cdef inline double one(double x, int quarters) noexcept nogil:
     return cos(x) if quarters else sin(x)
 
 
-cdef inline void each(char **args, npy_intp n, const npy_intp *strides, int quarters) noexcept nogil:
-    cdef npy_intp i
-    for i in range(n):
-        (<double *> (args[1] + i * strides[1]))[0] = one((<double *> (args[0] + i * strides[0]))[0], quarters)
+cdef inline void turn_each(const double[:] x, double[:] out, int quarters) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(out.shape[0]):
+        out[i] = one(x[i], quarters)
 
 
-cdef inline void in_blocks(char **args, npy_intp n, const npy_intp *strides, int quarters) noexcept nogil:
-    """Contiguous elements of any size."""
-    cdef char *own[2]
-    cdef npy_intp start = 0, size
-    while start < n:
-        size = min(n - start, <npy_intp> BLOCK)
-        own[0], own[1] = args[0] + start * sizeof(double), args[1] + start * sizeof(double)
-        if any_beyond(<const double *> own[0], size):
-            each(own, size, strides, quarters)
-        else:
-            turn_block(<const double *> own[0], <double *> own[1], size, quarters)
-        start += size
+cdef void turn_block "autograd_cy_turn_block"(const double *x, double *out, npy_intp n, int quarters) noexcept nogil:
+    if any_beyond(run_f64(x, n)):
+        turn_each(run_f64(x, n), run_f64(out, n), quarters)
+    else:
+        turn(run_f64(x, n), run_f64(out, n), quarters)
 
 
 cdef inline void quarter_turned(char **args, npy_intp n, const npy_intp *strides, int quarters, Loop itself) noexcept nogil:
     """A loop over any elements; a long run of strided ones comes back to it block by block."""
+    cdef npy_intp start = 0, size
     if strides[0] == sizeof(double) and strides[1] == sizeof(double):
-        in_blocks(args, n, strides, quarters)
+        while start < n:
+            size = min(n - start, <npy_intp> BLOCK)
+            turn_block(<const double *> args[0] + start, <double *> args[1] + start, size, quarters)
+            start += size
     elif n >= thresholds.strided_run:
         call_flattened(itself, args, n, strides, 2, sizeof(double))
     else:
-        each(args, n, strides, quarters)
+        turn_each(spaced_f64(args[0], n, strides[0]), spaced_f64(args[1], n, strides[1]), quarters)
 
 
 cdef void sin_f64(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:

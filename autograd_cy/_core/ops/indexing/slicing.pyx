@@ -8,8 +8,8 @@ from autograd_cy._core.arrays.dtypes cimport code_of
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record, record_linear, record_view, shape_of
 from autograd_cy._core.graph.tensor cimport Tensor, link_view, new_tensor
+from autograd_cy._core.kernels.adding cimport add_into
 from autograd_cy._core.kernels.broadcast_sums cimport overlaps_shifted
-from autograd_cy._core.kernels.loops cimport add_into
 from autograd_cy._core.kernels.take cimport selected, sliced, zeros
 cimport autograd_cy._core.ops.overrides as overrides
 

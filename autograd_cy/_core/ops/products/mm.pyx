@@ -16,9 +16,9 @@ from autograd_cy._core.graph.op_hooks cimport go_on, pause
 from autograd_cy._core.graph.record cimport needs_node, record2, record_all, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.adding cimport add_into
 from autograd_cy._core.kernels.broadcast_sums cimport sum_to
 from autograd_cy._core.kernels.gemm cimport add_row, conjugated, product
-from autograd_cy._core.kernels.loops cimport add_into
 from autograd_cy._core.runtime.modes cimport current_mode
 
 from autograd_cy._core.ops.registry import op
