@@ -14,9 +14,10 @@ from autograd_cy._core.arrays.buffers cimport cast, dense_copy, is_flat, new_zer
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, FLOAT64, code_of
 from autograd_cy._core.arrays.orders cimport MAX_DIMS
 from autograd_cy._core.arrays.region cimport spans_meet
+from autograd_cy._core.kernels.borrowed cimport real
 from autograd_cy._core.kernels.loops cimport (
     MAX_OPERANDS, Kernel, Loop, Walk, adding_kernel, broadcast_shape, call_part, evaluate, set_operand, set_operands)
-from autograd_cy._core.kernels.plane_loops cimport real, row_total
+from autograd_cy._core.kernels.plane_loops cimport row_total
 from autograd_cy._core.kernels.reduction_loops cimport (
     SUM, Dims, kept_code, narrowed, numbers_of, pairs_of, set_reduction, sum_along, walk_along)
 from autograd_cy._core.runtime.thresholds cimport thresholds

@@ -8,9 +8,9 @@ from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.buffers cimport sizes_of
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, code_of
+from autograd_cy._core.kernels.borrowed cimport real
 from autograd_cy._core.kernels.cross_entropy_loops cimport BLOCK, Samples, Span, next_span, samples_of, share_samples
 from autograd_cy._core.kernels.nll_loops cimport Layout, check_gradient, counts, layout_of
-from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.kernels.softmax_loops cimport WIDTH, exponential
 from autograd_cy._core.runtime.thresholds cimport thresholds
 

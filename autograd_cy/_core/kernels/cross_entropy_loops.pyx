@@ -11,8 +11,9 @@ from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.buffers cimport new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, code_of
+from autograd_cy._core.kernels.borrowed cimport real
 from autograd_cy._core.kernels.nll_loops cimport Layout, counts, layout_of
-from autograd_cy._core.kernels.plane_loops cimport real, row_total
+from autograd_cy._core.kernels.plane_loops cimport row_total
 from autograd_cy._core.kernels.softmax_loops cimport WIDTH, blocks_of, exponential, largest, logarithm
 from autograd_cy._core.runtime.threads cimport Task, parallel_for
 from autograd_cy._core.runtime.thresholds cimport thresholds

@@ -2,7 +2,7 @@
 
 from numpy cimport npy_intp
 
-from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.kernels.borrowed cimport real
 
 cdef void normalize_layers(const real *x, const real *weight, const real *bias, real *y, real *means, real *scales,
                            npy_intp rows, npy_intp n, double eps) noexcept nogil

@@ -9,7 +9,7 @@ from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.buffers cimport dense_copy, is_flat, new_array
 from autograd_cy._core.arrays.dtypes cimport COMPLEX128, COMPLEX64, FLOAT32, FLOAT64, code_of
-from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.kernels.borrowed cimport real
 
 cnp.import_array()
 

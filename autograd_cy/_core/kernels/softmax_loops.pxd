@@ -3,7 +3,7 @@
 from libc.math cimport log, logf
 from numpy cimport npy_intp
 
-from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.kernels.borrowed cimport real
 
 cdef extern from "elementary.h" nogil:
     float exp_f32 "autograd_cy_exp_f32"(float) noexcept

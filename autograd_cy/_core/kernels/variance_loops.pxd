@@ -3,7 +3,7 @@
 cimport numpy as cnp
 from numpy cimport npy_intp
 
-from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.kernels.borrowed cimport real
 from autograd_cy._core.kernels.reduction_loops cimport Dims
 
 cdef enum:

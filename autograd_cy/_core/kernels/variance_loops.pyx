@@ -13,7 +13,7 @@ from autograd_cy._core.arrays.buffers cimport cast, dense_copy, new_array, new_z
 from autograd_cy._core.arrays.dtypes cimport COMPLEX128, COMPLEX64, FLOAT16, FLOAT32, code_of, to_real
 from autograd_cy._core.kernels.loops cimport MAX_DIMS, Walk, copy_strided
 from autograd_cy._core.kernels.partials cimport Reduction, share_reduction
-from autograd_cy._core.kernels.plane_loops cimport Run
+from autograd_cy._core.kernels.plane_loops cimport NOT_HERE, Run
 from autograd_cy._core.kernels.reduction_loops cimport (
     SUM, Planes, call_planes, count_along, mean_of, reduced_shape, set_reduction)
 
@@ -176,8 +176,8 @@ cdef cnp.ndarray deviation_sums(cnp.ndarray array, cnp.ndarray centers):
     """For each center the sum of the deviations from it, and of their squares, as one number of complex128."""
     cdef cnp.ndarray x = array if cnp.PyArray_ISALIGNED(array) else dense_copy(array)
     cdef cnp.ndarray totals = new_zeros(COMPLEX128, cnp.PyArray_NDIM(centers), cnp.PyArray_DIMS(centers))
-    cdef Planes planes = Planes(add_f64, NULL)
-    cdef Planes last = Planes(NULL, &SUM.kernels[COMPLEX128])
+    cdef Planes planes = Planes(add_f64, NOT_HERE, NULL)
+    cdef Planes last = Planes(NULL, NOT_HERE, &SUM.kernels[COMPLEX128])
     cdef Reduction reduction = Reduction(call_planes, &planes, call_planes, &last, COMPLEX128, &SUM.identity[COMPLEX128][0])
     cdef Walk walk
     if code_of(x) == FLOAT32:
