@@ -18,4 +18,10 @@
 #define AUTOGRAD_CY_ROWS(pointer, rows, stride, n) \
     AUTOGRAD_CY_PLANE(pointer, rows, stride, n, (Py_ssize_t) sizeof(*(pointer)))
 
+/* a dense array seen as (outer, n, inner) */
+#define AUTOGRAD_CY_CUBE(pointer, outer, n, inner) \
+    ((__Pyx_memviewslice) {AUTOGRAD_CY_NO_OBJECT, (char *) (pointer), {(outer), (n), (inner)}, \
+                           {(n) * (inner) * (Py_ssize_t) sizeof(*(pointer)), (inner) * (Py_ssize_t) sizeof(*(pointer)), \
+                            (Py_ssize_t) sizeof(*(pointer))}, {-1, -1, -1}})
+
 #endif

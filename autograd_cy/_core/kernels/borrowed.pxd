@@ -20,6 +20,9 @@ cdef extern from "borrowed.h" nogil:
     double[:, ::1] rows_f64 "AUTOGRAD_CY_ROWS"(const double *pointer, npy_intp rows, npy_intp stride, npy_intp n) noexcept
     float[:, :] plane_f32 "AUTOGRAD_CY_PLANE"(const void *, npy_intp rows, npy_intp stride, npy_intp n, npy_intp step) noexcept
     double[:, :] plane_f64 "AUTOGRAD_CY_PLANE"(const void *, npy_intp rows, npy_intp stride, npy_intp n, npy_intp step) noexcept
+    float[:, :, ::1] cube_f32 "AUTOGRAD_CY_CUBE"(const float *pointer, npy_intp outer, npy_intp n, npy_intp inner) noexcept
+    double[:, :, ::1] cube_f64 "AUTOGRAD_CY_CUBE"(const double *pointer, npy_intp outer, npy_intp n, npy_intp inner) noexcept
+    long long[:, ::1] numbers "AUTOGRAD_CY_ROWS"(const long long *pointer, npy_intp rows, npy_intp stride, npy_intp n) noexcept
 
 
 cdef inline real[::1] run(const real *pointer, npy_intp n) noexcept nogil:
@@ -49,3 +52,11 @@ cdef inline real[:, :] plane(const real *pointer, npy_intp rows, npy_intp stride
         return plane_f32(pointer, rows, stride, n, step)
     else:
         return plane_f64(pointer, rows, stride, n, step)
+
+
+cdef inline real[:, :, ::1] cube(const real *pointer, npy_intp outer, npy_intp n, npy_intp inner) noexcept nogil:
+    """A dense array seen as (outer, n, inner)."""
+    if real is float:
+        return cube_f32(pointer, outer, n, inner)
+    else:
+        return cube_f64(pointer, outer, n, inner)
