@@ -18,8 +18,8 @@ cdef extern from "borrowed.h" nogil:
     double[::1] row_f64 "AUTOGRAD_CY_RUN"(const double *pointer, npy_intp n) noexcept
     float[:, ::1] rows_f32 "AUTOGRAD_CY_ROWS"(const float *pointer, npy_intp rows, npy_intp stride, npy_intp n) noexcept
     double[:, ::1] rows_f64 "AUTOGRAD_CY_ROWS"(const double *pointer, npy_intp rows, npy_intp stride, npy_intp n) noexcept
-    float[:, :] plane_f32 "AUTOGRAD_CY_PLANE"(const void *, npy_intp rows, npy_intp stride, npy_intp n, npy_intp step) noexcept
-    double[:, :] plane_f64 "AUTOGRAD_CY_PLANE"(const void *, npy_intp rows, npy_intp stride, npy_intp n, npy_intp step) noexcept
+    float[:, :] plane_f32 "AUTOGRAD_CY_PLANE"(const void *, npy_intp rows, npy_intp, npy_intp n, npy_intp step) noexcept
+    double[:, :] plane_f64 "AUTOGRAD_CY_PLANE"(const void *, npy_intp rows, npy_intp, npy_intp n, npy_intp step) noexcept
     float[:, :, ::1] cube_f32 "AUTOGRAD_CY_CUBE"(const float *pointer, npy_intp outer, npy_intp n, npy_intp inner) noexcept
     double[:, :, ::1] cube_f64 "AUTOGRAD_CY_CUBE"(const double *pointer, npy_intp outer, npy_intp n, npy_intp inner) noexcept
     long long[:, ::1] numbers "AUTOGRAD_CY_ROWS"(const long long *pointer, npy_intp rows, npy_intp stride, npy_intp n) noexcept

@@ -108,15 +108,15 @@ cdef cnp.ndarray evaluate_sum(Kernel *kernel, PyObject **arrays, int n, int ndim
 
 cdef void call_fused(Walk *walk, int n, void *fused) noexcept nogil:
     """Call a loop for planes: what it sees as elements are the runs."""
-    cdef FusedRun run
-    cdef Kernel kernel = Kernel((<Fused *> fused).summing, &run)
+    cdef FusedRun last
+    cdef Kernel kernel = Kernel((<Fused *> fused).summing, &last)
     cdef int k
-    run.fused, run.size = <Fused *> fused, 1
+    last.fused, last.size = <Fused *> fused, 1
     if walk.ndim > 0:
         walk.ndim -= 1
-        run.size = walk.shape[walk.ndim]
+        last.size = walk.shape[walk.ndim]
     for k in range(n):
-        run.strides[k] = walk.strides[k][walk.ndim] if run.size > 1 else 0
+        last.strides[k] = walk.strides[k][walk.ndim] if last.size > 1 else 0
     call_part(walk, n, &kernel)
 
 

@@ -84,7 +84,7 @@ cdef inline real identity(int how, real kind) noexcept nogil:
 
 
 cdef inline npy_intp folded(real *lanes, const real[::1] x, npy_intp i, int half, int how) noexcept nogil:
-    """The upper half of the lanes joined to the lower, and then as many elements, if they are left: returns what comes next."""
+    """Join the upper half of the lanes to the lower, and then as many elements, if they are left; returns what comes next."""
     cdef int k
     for k in range(half):
         lanes[k] = joined(lanes[k], lanes[k + half], how)
