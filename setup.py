@@ -39,7 +39,8 @@ SHARED = "autograd_cy._core._cyutility"
 LIBRARY = "autograd_cy._core._library"
 CONTENTS = CORE / "_library_contents.py"
 
-# The only place for directives. Lists are indexed with checks, from either end, but not in KERNELS.
+# The only place for directives. Lists are indexed with checks, from either end, but not in KERNELS; there a memoryview of
+# borrowed memory has None for an object.
 DIRECTIVES = {
     "language_level": 3,
     "annotation_typing": False,  # annotations are for the type stubs
@@ -50,7 +51,7 @@ DIRECTIVES = {
     "initializedcheck": DEBUG,
     "nonecheck": DEBUG,
 }
-KERNEL_DIRECTIVES = {"boundscheck": DEBUG, "wraparound": False}
+KERNEL_DIRECTIVES = {"boundscheck": DEBUG, "wraparound": False, "nonecheck": False}
 
 MACROS = [
     ("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"),

@@ -20,15 +20,11 @@
 #define AUTOGRAD_CY_CLONED_COMPLEX
 #endif
 
-#if defined(__GNUC__)
-#define AUTOGRAD_CY_INLINED inline __attribute__((always_inline))
-#else
-#define AUTOGRAD_CY_INLINED inline
-#endif
-
 #define AUTOGRAD_CY_CLONED_KERNEL(name) \
     AUTOGRAD_CY_CLONED static void name(char **, npy_intp const *, npy_intp const *, void *);
 #define AUTOGRAD_CY_CLONED_COMPLEX_KERNEL(name) \
     AUTOGRAD_CY_CLONED_COMPLEX static void name(char **, npy_intp const *, npy_intp const *, void *);
+#define AUTOGRAD_CY_CLONED_TASK(name) \
+    AUTOGRAD_CY_CLONED static void name(void *, Py_ssize_t, Py_ssize_t);
 
 #endif

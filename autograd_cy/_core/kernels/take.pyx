@@ -107,8 +107,6 @@ cdef cnp.ndarray add_rows(cnp.ndarray values, tuple sizes, Py_ssize_t outer, Py_
     return total
 
 
-@cython.boundscheck(False)
-@cython.wraparound(False)
 cdef bint add_along(
         Number[:, :, ::1] target, const cnp.int64_t[::1] rows, const Number[:, :, :] source) noexcept nogil:
     """target[:, rows] += source, counting every duplicate; False, and no further, at a row that does not exist."""
@@ -170,8 +168,6 @@ cdef list broadcast(list rows):
         raise IndexError(str(error)) from None
 
 
-@cython.boundscheck(False)
-@cython.wraparound(False)
 cdef bint multiply_out(cnp.int64_t[::1] total, const cnp.int64_t[::1] rows, Py_ssize_t size) noexcept nogil:
     """total = total * size + rows, with a row below 0 counted from the end; False at a row that does not exist."""
     cdef Py_ssize_t i
@@ -200,8 +196,6 @@ cdef cnp.ndarray positions(cnp.ndarray rows, int axis, Py_ssize_t size):
     return places if place_along(places.reshape(seen), numbers.reshape(seen), size) else None
 
 
-@cython.boundscheck(False)
-@cython.wraparound(False)
 cdef bint place_along(
         cnp.int64_t[:, :, ::1] places, const cnp.int64_t[:, :, ::1] rows, Py_ssize_t size) noexcept nogil:
     cdef Py_ssize_t inner = rows.shape[2], o, i, k
@@ -221,8 +215,6 @@ cdef bint all_inside(cnp.ndarray rows, Py_ssize_t size):
     return cnp.PyArray_SIZE(rows) == 0 or none_outside(flattened(numbers_of(rows)), size)
 
 
-@cython.boundscheck(False)
-@cython.wraparound(False)
 cdef bint none_outside(const cnp.int64_t[::1] rows, Py_ssize_t size) noexcept nogil:
     """The sign bit collects the rows that are out of range (no branch, so that several are done at a time)."""
     cdef cnp.int64_t signs = 0
