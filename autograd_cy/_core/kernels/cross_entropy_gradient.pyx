@@ -20,8 +20,8 @@ cnp.import_array()
 cdef extern from *:
     """
     #include "clones.h"
-    AUTOGRAD_CY_CLONED_TASK(autograd_cy_gradient_f32)
-    AUTOGRAD_CY_CLONED_TASK(autograd_cy_gradient_f64)
+    AUTOGRAD_CY_FLAT_TASK(autograd_cy_gradient_f32)
+    AUTOGRAD_CY_FLAT_TASK(autograd_cy_gradient_f64)
     """
 
 cdef enum:

@@ -17,12 +17,12 @@ from autograd_cy._core.runtime.threads cimport parallel_for
 cdef extern from *:
     """
     #include "clones.h"
-    AUTOGRAD_CY_CLONED_TASK(autograd_cy_normalize_f32)
-    AUTOGRAD_CY_CLONED_TASK(autograd_cy_normalize_f64)
-    AUTOGRAD_CY_CLONED_TASK(autograd_cy_gradient_f32)
-    AUTOGRAD_CY_CLONED_TASK(autograd_cy_gradient_f64)
-    AUTOGRAD_CY_CLONED_TASK(autograd_cy_weight_f32)
-    AUTOGRAD_CY_CLONED_TASK(autograd_cy_weight_f64)
+    AUTOGRAD_CY_FLAT_TASK(autograd_cy_normalize_f32)
+    AUTOGRAD_CY_FLAT_TASK(autograd_cy_normalize_f64)
+    AUTOGRAD_CY_FLAT_TASK(autograd_cy_gradient_f32)
+    AUTOGRAD_CY_FLAT_TASK(autograd_cy_gradient_f64)
+    AUTOGRAD_CY_FLAT_TASK(autograd_cy_weight_f32)
+    AUTOGRAD_CY_FLAT_TASK(autograd_cy_weight_f64)
     """
 
 

@@ -20,13 +20,13 @@ cdef extern from *:
     """
     #include "clones.h"
     #define DECLARE_CLONED(real, fuse) \\
-        AUTOGRAD_CY_CLONED static double fuse##autograd_cy_row_total(real const *, npy_intp); \\
-        AUTOGRAD_CY_CLONED static double fuse##autograd_cy_row_dot(real const *, real const *, npy_intp);
+        AUTOGRAD_CY_FLAT static double fuse##autograd_cy_row_total(real const *, npy_intp); \\
+        AUTOGRAD_CY_FLAT static double fuse##autograd_cy_row_dot(real const *, real const *, npy_intp);
     DECLARE_CLONED(float, __pyx_fuse_0)
     DECLARE_CLONED(double, __pyx_fuse_1)
-    AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_planes_f32)
-    AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_planes_f64)
-    AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_planes_wide)
+    AUTOGRAD_CY_FLAT_KERNEL(autograd_cy_planes_f32)
+    AUTOGRAD_CY_FLAT_KERNEL(autograd_cy_planes_f64)
+    AUTOGRAD_CY_FLAT_KERNEL(autograd_cy_planes_wide)
     """
 
 ctypedef fused kept:        # the results of `real` elements

@@ -23,12 +23,12 @@ cnp.import_array()
 cdef extern from *:
     """
     #include "clones.h"
-    AUTOGRAD_CY_CLONED_TASK(autograd_cy_normalize_f32)
-    AUTOGRAD_CY_CLONED_TASK(autograd_cy_normalize_f64)
-    AUTOGRAD_CY_CLONED_TASK(autograd_cy_softmax_gradient_f32)
-    AUTOGRAD_CY_CLONED_TASK(autograd_cy_softmax_gradient_f64)
-    AUTOGRAD_CY_CLONED static void __pyx_fuse_0autograd_cy_log_sum_exp(float const *, float *, npy_intp, npy_intp);
-    AUTOGRAD_CY_CLONED static void __pyx_fuse_1autograd_cy_log_sum_exp(double const *, double *, npy_intp, npy_intp);
+    AUTOGRAD_CY_FLAT_TASK(autograd_cy_normalize_f32)
+    AUTOGRAD_CY_FLAT_TASK(autograd_cy_normalize_f64)
+    AUTOGRAD_CY_FLAT_TASK(autograd_cy_softmax_gradient_f32)
+    AUTOGRAD_CY_FLAT_TASK(autograd_cy_softmax_gradient_f64)
+    AUTOGRAD_CY_FLAT static void __pyx_fuse_0autograd_cy_log_sum_exp(float const *, float *, npy_intp, npy_intp);
+    AUTOGRAD_CY_FLAT static void __pyx_fuse_1autograd_cy_log_sum_exp(double const *, double *, npy_intp, npy_intp);
     """
 
 cdef enum:
