@@ -1,7 +1,7 @@
 /* Loops that are compiled three times: for AVX-512, for AVX2, and for any machine; the loader takes what fits. All give the
    same bits: a loop computes each element, or each lane of a sum, as it is written, and nothing is contracted into fused
-   multiply-adds. What a loop calls becomes part of it (flatten): left outside, it would be compiled for any machine alone.
-   The debug build has loops for any machine alone, so that tests of bits (test_elementary.py) compare them. */
+   multiply-adds. All that a loop calls becomes part of it (flatten), or it would be compiled for any machine alone. The debug
+   build has loops for any machine alone, so that tests of bits (test_elementary.py) compare them. */
 #ifndef AUTOGRAD_CY_CLONES_H
 #define AUTOGRAD_CY_CLONES_H
 

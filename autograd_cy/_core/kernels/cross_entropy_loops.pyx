@@ -113,24 +113,28 @@ cdef inline void sum_rows(const real[:, ::1] x, real[::1] tops, real[::1] sums) 
 
 
 cdef inline double sum_row(const real[::1] x, real top) noexcept nogil:
-    """The sum of exp(x - top): lane by lane, and from block to block in double."""
-    cdef real[LANES] lanes
+    """The sum of exp(x - top): from block to block in double."""
     cdef double total = 0
-    cdef npy_intp i, k, start = 0, end
+    cdef npy_intp start = 0
     while start < x.shape[0]:
-        end = min(start + BLOCK, x.shape[0])
-        i = start
-        for k in range(LANES):
-            lanes[k] = 0
-        while i + LANES <= end:
-            for k in range(LANES):
-                lanes[k] = lanes[k] + exponential(x[i + k] - top)
-            i += LANES
-        for k in range(end - i):
-            lanes[k] = lanes[k] + exponential(x[i + k] - top)
-        total += row_total(<const real *> lanes, LANES)
-        start = end
+        total += sum_block(run(&x[start], min(x.shape[0] - start, <npy_intp> BLOCK)), top)
+        start += BLOCK
     return total
+
+
+cdef inline double sum_block(const real[::1] x, real top) noexcept nogil:
+    """Lane by lane."""
+    cdef real[LANES] lanes
+    cdef npy_intp i = 0, k
+    for k in range(LANES):
+        lanes[k] = 0
+    while i + LANES <= x.shape[0]:
+        for k in range(LANES):
+            lanes[k] = lanes[k] + exponential(x[i + k] - top)
+        i += LANES
+    for k in range(x.shape[0] - i):
+        lanes[k] = lanes[k] + exponential(x[i + k] - top)
+    return row_total(<const real *> lanes, LANES)
 
 
 cdef inline void sum_columns(const real[:, ::1] x, real[::1] tops, real[::1] sums) noexcept nogil:

@@ -78,10 +78,13 @@ cdef void signed_f64 "autograd_cy_signed_f64"(char **args, const npy_intp *dims,
 
 
 cdef inline void weigh_parts(char **args, npy_intp n, const npy_intp *strides, real kind) noexcept nogil:
-    """The deviations of both parts of complex numbers: rows of two."""
-    cdef npy_intp size = sizeof(real)
-    weigh(plane(<real *> args[0], n, strides[0], 2, size), plane(<real *> args[1], n, strides[1], 2, size),
-          plane(<real *> args[2], n, strides[2], 2, 0), plane(<real *> args[3], n, strides[3], 2, size), False)
+    """The deviations of both parts of complex numbers: one after the other, rows of two took a quarter more instructions."""
+    cdef char *parts[4]
+    cdef npy_intp k
+    for k in range(2):
+        parts[0], parts[1] = args[0] + k * <npy_intp> sizeof(real), args[1] + k * <npy_intp> sizeof(real)
+        parts[2], parts[3] = args[2], args[3] + k * <npy_intp> sizeof(real)
+        weigh_spaced(parts, n, strides[0], strides[1], strides[2], strides[3], kind, False)
 
 
 cdef void deviating_c64(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:

@@ -23,7 +23,7 @@ cnp.import_array()
 
 cdef Layers layers_of(cnp.ndarray array, int ndim) noexcept:
     """Of an array, x, that is normalized over its last `ndim` dimensions."""
-    cdef Layers layers = Layers(1, 1, NULL, cnp.PyArray_DATA(array))
+    cdef Layers layers = Layers(1, 1, NULL, cnp.PyArray_DATA(array), NULL, NULL, NULL, NULL, NULL, 0)
     cdef int axis, first = cnp.PyArray_NDIM(array) - ndim
     for axis in range(first):
         layers.rows *= cnp.PyArray_DIM(array, axis)
