@@ -50,7 +50,7 @@ DIRECTIVES = {
     "initializedcheck": DEBUG,
     "nonecheck": DEBUG,
 }
-KERNEL_DIRECTIVES = {"boundscheck": DEBUG, "wraparound": False}
+KERNEL_DIRECTIVES = {"boundscheck": DEBUG, "wraparound": False, "nonecheck": False}     # views of borrowed memory have None
 
 MACROS = [
     ("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"),
