@@ -65,6 +65,9 @@ BLOCKS = {
     "cross_entropy_loops.BLOCK": 1024,
     "cross_entropy_loops.LANES": 32,
     "cumsum.COLUMNS": 256,
+    "layer_norm_loops.BLOCK": 512,
+    "layer_norm_loops.COLUMNS": 256,
+    "layer_norm_loops.ROWS": 64,
     "loops.FLAT_BYTES": 2048,
     "nans.BLOCK": 4096,
     "partials.PARTS": 16,
@@ -85,7 +88,6 @@ BLOCKS = {
 # How finely work is shared, and what counts no elements: flags, dimensions, objects, lines of code.
 NO_SIZES = {
     "buffers": "SHELVES SHELF_SIZE SPARE_DIMS",
-    "cross_entropy_gradient": "IGNORED",
     "engine": "NESTED_IN_ONE_THREAD",
     "freed": "KEPT LARGEST",
     "gemm": "TO_AN_ELEMENT",

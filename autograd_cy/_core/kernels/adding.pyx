@@ -19,10 +19,10 @@ cnp.import_array()
 cdef extern from *:
     """
     #include "clones.h"
-    AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_add_f32)
-    AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_add_f64)
-    AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_add_c64)
-    AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_add_c128)
+    AUTOGRAD_CY_FLAT_KERNEL(autograd_cy_add_f32)
+    AUTOGRAD_CY_FLAT_KERNEL(autograd_cy_add_f64)
+    AUTOGRAD_CY_FLAT_KERNEL(autograd_cy_add_c64)
+    AUTOGRAD_CY_FLAT_KERNEL(autograd_cy_add_c128)
     """
 
 ctypedef fused Number:

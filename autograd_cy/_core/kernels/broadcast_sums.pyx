@@ -15,19 +15,14 @@ from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, FLOAT6
 from autograd_cy._core.arrays.orders cimport MAX_DIMS
 from autograd_cy._core.arrays.region cimport spans_meet
 from autograd_cy._core.kernels.adding cimport adding_kernel
-from autograd_cy._core.kernels.borrowed cimport plane, real, run
 from autograd_cy._core.kernels.loops cimport (
     MAX_OPERANDS, Kernel, Loop, Walk, broadcast_shape, call_part, evaluate, set_operand, set_operands)
-from autograd_cy._core.kernels.plane_loops cimport row_total
+from autograd_cy._core.kernels.plane_loops cimport real, row_total
 from autograd_cy._core.kernels.reduction_loops cimport (
     SUM, Dims, kept_code, narrowed, numbers_of, pairs_of, set_reduction, sum_along, walk_along)
 from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cnp.import_array()
-
-ctypedef fused kept:        # the totals of `real` numbers
-    float
-    double
 
 cdef enum:
     BLOCK = 1024            # elements of a kernel's results (half as many complex numbers) that are summed while in the cache
@@ -109,15 +104,15 @@ cdef cnp.ndarray evaluate_sum(Kernel *kernel, PyObject **arrays, int n, int ndim
 
 cdef void call_fused(Walk *walk, int n, void *fused) noexcept nogil:
     """Call a loop for planes: what it sees as elements are the runs."""
-    cdef FusedRun last
-    cdef Kernel kernel = Kernel((<Fused *> fused).summing, &last)
+    cdef FusedRun run
+    cdef Kernel kernel = Kernel((<Fused *> fused).summing, &run)
     cdef int k
-    last.fused, last.size = <Fused *> fused, 1
+    run.fused, run.size = <Fused *> fused, 1
     if walk.ndim > 0:
         walk.ndim -= 1
-        last.size = walk.shape[walk.ndim]
+        run.size = walk.shape[walk.ndim]
     for k in range(n):
-        last.strides[k] = walk.strides[k][walk.ndim] if last.size > 1 else 0
+        run.strides[k] = walk.strides[k][walk.ndim] if run.size > 1 else 0
     call_part(walk, n, &kernel)
 
 
@@ -135,82 +130,86 @@ cdef inline void fill_block(Fused *fused, char **args, npy_intp start, npy_intp 
     fused.kernel.loop(own, &length, steps, fused.kernel.data)
 
 
-cdef inline void add_block(kept[:, :] out, const real[::1] block) noexcept nogil:
-    """Add a block to the totals in a row, which lie apart."""
+cdef inline void add_block(char *out, npy_intp stride, const real *block, npy_intp n, bint wide) noexcept nogil:
+    """Add a block to totals that lie apart; `wide`: they are double."""
     cdef npy_intp i
-    for i in range(block.shape[0]):
-        out[0, i] += block[i]
+    if wide:
+        for i in range(n):
+            (<double *> (out + i * stride))[0] += block[i]
+    else:
+        for i in range(n):
+            (<real *> (out + i * stride))[0] += block[i]
 
 
-cdef inline void sum_row(char **args, FusedRun *last, real kind, kept *out) noexcept nogil:
+cdef inline void sum_row(char **args, FusedRun *run, real kind, bint wide) noexcept nogil:
     """A run of one total."""
     cdef real[BLOCK] block
     cdef double total = 0
     cdef npy_intp start = 0, length
-    while start < last.size:
-        length = min(last.size - start, <npy_intp> BLOCK)
-        fill_block(last.fused, args, start, length, last.strides, <char *> &block[0], sizeof(real))
+    cdef char *out = args[run.fused.n]
+    while start < run.size:
+        length = min(run.size - start, <npy_intp> BLOCK)
+        fill_block(run.fused, args, start, length, run.strides, <char *> &block[0], sizeof(real))
         total += row_total(<const real *> &block[0], length)
         start += length
-    out[0] = <kept> (out[0] + total)
+    if wide:
+        (<double *> out)[0] += total
+    else:
+        (<real *> out)[0] = <real> ((<real *> out)[0] + total)
 
 
-cdef inline void sum_rows(char **args, npy_intp rows, const npy_intp *strides, FusedRun *last, real kind,
-                          kept *out) noexcept nogil:
+cdef inline void sum_rows(char **args, npy_intp rows, const npy_intp *strides, FusedRun *run, real kind,
+                          bint wide) noexcept nogil:
     """Runs of the same totals, which lie apart: ROWS of them are summed before they are added to the totals."""
     cdef real[BLOCK] block, sums
     cdef char *own[MAX_OPERANDS]
-    cdef npy_intp start = 0, length, row, i, step = last.strides[last.fused.n]
-    cdef int k, n = last.fused.n
-    while start < last.size:
-        length = min(last.size - start, <npy_intp> BLOCK)
-        for k in range(n):
+    cdef npy_intp start = 0, length, row, i
+    cdef int k, n = run.fused.n
+    while start < run.size:
+        length = min(run.size - start, <npy_intp> BLOCK)
+        for k in range(n + 1):
             own[k] = args[k]
         for row in range(rows):
             if row % ROWS == 0:
-                fill_block(last.fused, own, start, length, last.strides, <char *> sums, sizeof(real))
+                fill_block(run.fused, own, start, length, run.strides, <char *> &sums[0], sizeof(real))
             else:
-                fill_block(last.fused, own, start, length, last.strides, <char *> block, sizeof(real))
+                fill_block(run.fused, own, start, length, run.strides, <char *> &block[0], sizeof(real))
                 for i in range(length):
                     sums[i] = sums[i] + block[i]
             if row % ROWS == ROWS - 1 or row == rows - 1:
-                add_block(plane(<kept *> (<char *> out + start * step), 1, 0, length, step), run(<const real *> sums, length))
+                add_block(args[n] + start * run.strides[n], run.strides[n], <const real *> &sums[0], length, wide)
             for k in range(n):
                 own[k] += strides[k]
         start += length
 
 
-cdef inline void sum_planes(char **args, npy_intp rows, const npy_intp *strides, FusedRun *last, real kind,
-                            kept *out) noexcept nogil:
-    """`out`: where the first total lies."""
+cdef inline void sum_planes(char **args, npy_intp rows, const npy_intp *strides, FusedRun *run, real kind,
+                            bint wide) noexcept nogil:
     cdef char *own[MAX_OPERANDS]
     cdef npy_intp row
-    cdef int k, n = last.fused.n
-    if last.strides[n] != 0 and strides[n] == 0:
-        sum_rows(args, rows, strides, last, kind, out)
+    cdef int k, n = run.fused.n
+    if run.strides[n] != 0 and strides[n] == 0:
+        sum_rows(args, rows, strides, run, kind, wide)
         return
     for row in range(rows):
         for k in range(n + 1):
             own[k] = args[k] + row * strides[k]
-        if last.strides[n] == 0:
-            sum_row(own, last, kind, <kept *> own[n])
+        if run.strides[n] == 0:
+            sum_row(own, run, kind, wide)
         else:
-            sum_rows(own, 1, strides, last, kind, <kept *> own[n])
+            sum_rows(own, 1, strides, run, kind, wide)
 
 
 cdef void sum_planes_f32(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
-    cdef FusedRun *last = <FusedRun *> data
-    sum_planes(args, dims[0], strides, last, <float> 0, <float *> args[last.fused.n])
+    sum_planes(args, dims[0], strides, <FusedRun *> data, <float> 0, False)
 
 
 cdef void sum_planes_wide(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
-    cdef FusedRun *last = <FusedRun *> data
-    sum_planes(args, dims[0], strides, last, <float> 0, <double *> args[last.fused.n])
+    sum_planes(args, dims[0], strides, <FusedRun *> data, <float> 0, True)
 
 
 cdef void sum_planes_f64(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
-    cdef FusedRun *last = <FusedRun *> data
-    sum_planes(args, dims[0], strides, last, <double> 0, <double *> args[last.fused.n])
+    sum_planes(args, dims[0], strides, <FusedRun *> data, <double> 0, True)
 
 
 # a kernel's results, added to an array

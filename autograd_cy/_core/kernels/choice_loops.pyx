@@ -13,10 +13,10 @@ cnp.import_array()
 cdef extern from *:
     """
     #include "clones.h"
-    AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_choose_1)
-    AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_choose_2)
-    AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_choose_4)
-    AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_choose_8)
+    AUTOGRAD_CY_FLAT_KERNEL(autograd_cy_choose_1)
+    AUTOGRAD_CY_FLAT_KERNEL(autograd_cy_choose_2)
+    AUTOGRAD_CY_FLAT_KERNEL(autograd_cy_choose_4)
+    AUTOGRAD_CY_FLAT_KERNEL(autograd_cy_choose_8)
     """
 
 

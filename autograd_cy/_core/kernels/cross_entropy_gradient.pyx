@@ -8,141 +8,162 @@ from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.buffers cimport sizes_of
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, code_of
-from autograd_cy._core.kernels.borrowed cimport matrix, real
-from autograd_cy._core.kernels.cross_entropy_loops cimport (
-    BLOCK, Samples, Span, columns_of, each_of, next_span, samples_of, scores_of, share_samples)
+from autograd_cy._core.kernels.cross_entropy_loops cimport BLOCK, Samples, Span, next_span, samples_of, share_samples
 from autograd_cy._core.kernels.nll_loops cimport Layout, check_gradient, counts, layout_of
+from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.kernels.softmax_loops cimport WIDTH, exponential
 from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cnp.import_array()
 
+# The functions that Cython makes of those of `real` numbers: of float and of double.
 cdef extern from *:
     """
     #include "clones.h"
-    AUTOGRAD_CY_CLONED_TASK(autograd_cy_gradient_f32)
-    AUTOGRAD_CY_CLONED_TASK(autograd_cy_gradient_f64)
+    #define DECLARE_CLONED(real, fuse) \\
+        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_gradient_of_row( \\
+            real const *, real, real, real const *, real *, npy_intp); \\
+        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_gradient_of_short_rows( \\
+            real const *, real const *, real const *, npy_intp const *, real const *, real *, npy_intp, npy_intp); \\
+        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_gradient_of_columns( \\
+            real const *, real const *, real const *, npy_intp const *, real const *, real *, npy_intp, npy_intp, npy_intp); \\
+        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_gradient_at_targets( \\
+            real *, real const *, real const *, npy_intp);
+    DECLARE_CLONED(float, __pyx_fuse_0)
+    DECLARE_CLONED(double, __pyx_fuse_1)
     """
 
-cdef enum:
-    IGNORED = -1            # in place of a target
 
-
-cdef void gradient_f32 "autograd_cy_gradient_f32"(void *samples, Py_ssize_t unit, Py_ssize_t end) noexcept nogil:
+cdef void gradient_f32(void *samples, Py_ssize_t unit, Py_ssize_t end) noexcept nogil:
     gradient_part(<const Samples *> samples, unit, end, <float> 0)
 
 
-cdef void gradient_f64 "autograd_cy_gradient_f64"(void *samples, Py_ssize_t unit, Py_ssize_t end) noexcept nogil:
+cdef void gradient_f64(void *samples, Py_ssize_t unit, Py_ssize_t end) noexcept nogil:
     gradient_part(<const Samples *> samples, unit, end, <double> 0)
 
 
-cdef inline void gradient_part(const Samples *p, npy_intp unit, npy_intp end, real kind) noexcept nogil:
+cdef void gradient_part(const Samples *p, npy_intp unit, npy_intp end, real kind) noexcept nogil:
+    cdef npy_intp n = p.layout.classes, k
     cdef real[BLOCK] factors, values
-    cdef long long[BLOCK] targets
+    cdef npy_intp[BLOCK] places
+    cdef const real *x
+    cdef const real *tops
+    cdef const real *addend
+    cdef real *out
     cdef Span span
     while unit < end:
         unit = next_span(p.layout, unit, end, &span)
-        find_targets(p, &span, scores_of(p.x, kind, p, &span), each_of(p.tops, kind, &span), each_of(p.sums, kind, &span),
-                     scores_of(p.addend, kind, p, &span), targets, factors, values)
+        x, tops, out = <const real *> p.x + span.offset, <const real *> p.tops + span.first, <real *> p.out + span.offset
+        addend = moved(<const real *> p.addend, span.offset)
+        find_targets(p, &span, x, tops, addend, &places[0], &factors[0], &values[0])
         if p.layout.inner > 1:
-            gradient_of_columns(columns_of(p.x, kind, p, &span), each_of(p.tops, kind, &span), factors, targets,
-                                columns_of(p.addend, kind, p, &span), columns_of(p.out, kind, p, &span))
-        elif p.layout.classes < thresholds.long_row:
-            gradient_of_short_rows(rows_of(p.x, kind, p, &span), each_of(p.tops, kind, &span), factors, targets,
-                                   rows_of(p.addend, kind, p, &span), rows_of(p.out, kind, p, &span))
+            gradient_of_columns(x, tops, &factors[0], &places[0], addend, out, n, p.layout.inner, span.count)
+        elif n < thresholds.long_row:
+            gradient_of_short_rows(x, tops, &factors[0], &places[0], addend, out, span.count, n)
         else:
-            gradient_of_rows(rows_of(p.x, kind, p, &span), each_of(p.tops, kind, &span), factors, targets,
-                             rows_of(p.addend, kind, p, &span), rows_of(p.out, kind, p, &span))
-        put_values(scores_of(p.out, kind, p, &span), targets, values)
+            for k in range(span.count):
+                if places[k] >= 0:
+                    gradient_of_row(x + k * n, tops[k], factors[k], moved(addend, k * n), out + k * n, n)
+                else:
+                    no_gradient(moved(addend, k * n), out + k * n, n)
+        for k in range(span.count):
+            if places[k] >= 0:
+                out[places[k]] = values[k]
 
 
-cdef inline real[:, ::1] rows_of(const void *data, real kind, const Samples *p, const Span *span) noexcept nogil:
-    """The scores [sample, class] of a span where inner is 1, or what goes with them; none without data."""
-    return matrix(<const real *> data + span.offset, 0 if data == NULL else span.count, p.layout.classes)
-
-
-cdef inline void find_targets(
-        const Samples *p, const Span *span, const real[:, :] x, const real[::1] tops, const real[::1] sums,
-        const real[:, :] addend, long long *targets, real *factors, real *values) noexcept nogil:
-    """Of each sample of a span: its target, or IGNORED; the factor of its exps; what is to stand at the target, which is
-    computed before anything is written, for that may be over the scores or the addend."""
+cdef void find_targets(const Samples *p, const Span *span, const real *x, const real *tops, const real *addend,
+                       npy_intp *places, real *factors, real *values) noexcept nogil:
+    """Of each sample of a span: the place of its target, or -1 if it is ignored; the factor of its exps; what is to stand at
+    the target, which is computed before anything is written, for that may be over the scores or the addend."""
     cdef const real *g = <const real *> p.g
     cdef const real *weight = <const real *> p.layout.weight
+    cdef const real *sums = <const real *> p.sums + span.first
     cdef real[BLOCK] coefficients
     cdef real w = 1
     cdef npy_intp k
     cdef long long t
     for k in range(span.count):
-        targets[k] = IGNORED
+        places[k] = -1
         factors[k] = values[k] = coefficients[k] = 0
         t = p.layout.target[span.first + k]
         if counts(p.layout, t):
-            targets[k] = t
+            places[k] = k * span.step + t * span.stride
             if weight != NULL:
                 w = weight[t]
             coefficients[k] = <real> (w * g[span.first + k if p.each else 0] / p.divisor)
             factors[k] = coefficients[k] / sums[k]
-            values[k] = x[k, t] - tops[k]
-    for k in range(span.count):
-        values[k] = exponential(values[k]) * factors[k] - coefficients[k]
-    if addend.shape[0] > 0:
+            values[k] = x[places[k]] - tops[k]
+    gradient_at_targets(values, factors, &coefficients[0], span.count)
+    if addend != NULL:
         for k in range(span.count):
-            if targets[k] != IGNORED:
-                values[k] = addend[k, targets[k]] + values[k]
+            if places[k] >= 0:
+                values[k] = addend[places[k]] + values[k]
 
 
-cdef inline void put_values(real[:, :] out, const long long *targets, const real *values) noexcept nogil:
+cdef void gradient_at_targets "autograd_cy_gradient_at_targets"(
+        real *values, const real *factors, const real *coefficients, npy_intp n) noexcept nogil:
     cdef npy_intp k
-    for k in range(out.shape[0]):
-        if targets[k] != IGNORED:
-            out[k, targets[k]] = values[k]
+    for k in range(n):
+        values[k] = exponential(values[k]) * factors[k] - coefficients[k]
 
 
-cdef inline real added(const real[:, ::1] addend, npy_intp row, npy_intp j, real value) noexcept nogil:
-    return addend[row, j] + value if addend.shape[0] > 0 else value
+cdef inline const real *moved(const real *addend, npy_intp by) noexcept nogil:
+    if addend == NULL:
+        return NULL
+    return addend + by
 
 
-cdef inline void gradient_of_rows(const real[:, ::1] x, const real[::1] tops, const real *factors, const long long *targets,
-                                  const real[:, ::1] addend, real[:, ::1] out) noexcept nogil:
-    cdef npy_intp row, j
-    for row in range(x.shape[0]):
-        if targets[row] == IGNORED:
-            for j in range(x.shape[1]):
-                out[row, j] = added(addend, row, j, 0)
-        else:
-            for j in range(x.shape[1]):
-                out[row, j] = added(addend, row, j, exponential(x[row, j] - tops[row]) * factors[row])
+cdef inline real added(const real *addend, npy_intp j, real value) noexcept nogil:
+    return value if addend == NULL else addend[j] + value
 
 
-cdef inline void gradient_of_short_rows(
-        const real[:, ::1] x, const real[::1] tops, const real *factors, const long long *targets,
-        const real[:, ::1] addend, real[:, ::1] out) noexcept nogil:
+cdef inline void no_gradient(const real *addend, real *out, npy_intp n) noexcept nogil:
+    cdef npy_intp j
+    for j in range(n):
+        out[j] = added(addend, j, 0)
+
+
+cdef void gradient_of_row "autograd_cy_gradient_of_row"(
+        const real *x, real top, real factor, const real *addend, real *out, npy_intp n) noexcept nogil:
+    cdef npy_intp j
+    for j in range(n):
+        out[j] = added(addend, j, exponential(x[j] - top) * factor)
+
+
+cdef void gradient_of_short_rows "autograd_cy_gradient_of_short_rows"(
+        const real *x, const real *tops, const real *factors, const npy_intp *places, const real *addend, real *out,
+        npy_intp rows, npy_intp n) noexcept nogil:
     """So many rows that the loop over all their elements is worth vectorizing."""
     cdef real[BLOCK] terms
-    cdef npy_intp row, j, n = x.shape[1]
-    for row in range(x.shape[0]):
+    cdef npy_intp row, j
+    for row in range(rows):
         for j in range(n):
-            terms[row * n + j] = x[row, j] - tops[row] if targets[row] != IGNORED else 0
-    for j in range(x.shape[0] * n):
+            terms[row * n + j] = x[row * n + j] - tops[row] if places[row] >= 0 else 0
+    for j in range(rows * n):
         terms[j] = exponential(terms[j])
-    for row in range(x.shape[0]):
+    for row in range(rows):
         for j in range(n):
-            out[row, j] = added(addend, row, j, terms[row * n + j] * factors[row])
+            out[row * n + j] = added(addend, row * n + j, terms[row * n + j] * factors[row])
 
 
-cdef inline void gradient_of_columns(
-        const real[:, ::1] x, const real[::1] tops, const real *factors, const long long *targets,
-        const real[:, ::1] addend, real[:, ::1] out) noexcept nogil:
-    """At most WIDTH columns."""
+cdef void gradient_of_columns "autograd_cy_gradient_of_columns"(
+        const real *x, const real *tops, const real *factors, const npy_intp *places, const real *addend, real *out,
+        npy_intp n, npy_intp stride, npy_intp width) noexcept nogil:
+    """A few columns of n elements each, `stride` elements apart."""
     cdef real[WIDTH] counted
     cdef real value
-    cdef npy_intp i, j, width = x.shape[1]
+    cdef npy_intp i, j
     for j in range(width):
-        counted[j] = targets[j] != IGNORED
-    for i in range(x.shape[0]):
-        for j in range(width):
-            value = exponential(x[i, j] - tops[j]) * factors[j]
-            out[i, j] = added(addend, i, j, value if counted[j] != 0 else 0)
+        counted[j] = places[j] >= 0
+    for i in range(n):
+        if addend == NULL:
+            for j in range(width):
+                value = exponential(x[i * stride + j] - tops[j]) * factors[j]
+                out[i * stride + j] = value if counted[j] != 0 else 0
+        else:
+            for j in range(width):
+                value = exponential(x[i * stride + j] - tops[j]) * factors[j]
+                out[i * stride + j] = addend[i * stride + j] + (value if counted[j] != 0 else 0)
 
 
 cdef int put_gradient(cnp.ndarray g, cnp.ndarray x, cnp.ndarray target, cnp.ndarray weight, long long ignore_index,

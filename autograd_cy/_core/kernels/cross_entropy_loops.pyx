@@ -11,20 +11,24 @@ from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.buffers cimport new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, code_of
-from autograd_cy._core.kernels.borrowed cimport matrix, real, run
 from autograd_cy._core.kernels.nll_loops cimport Layout, counts, layout_of
-from autograd_cy._core.kernels.plane_loops cimport row_total
+from autograd_cy._core.kernels.plane_loops cimport real, row_total
 from autograd_cy._core.kernels.softmax_loops cimport WIDTH, blocks_of, exponential, largest, logarithm
 from autograd_cy._core.runtime.threads cimport Task, parallel_for
 from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cnp.import_array()
 
+# The functions that Cython makes of those of `real` numbers: of float and of double.
 cdef extern from *:
     """
     #include "clones.h"
-    AUTOGRAD_CY_CLONED_TASK(autograd_cy_normalize_f32)
-    AUTOGRAD_CY_CLONED_TASK(autograd_cy_normalize_f64)
+    #define DECLARE_CLONED(real, fuse) \\
+        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_sum_rows(real const *, real *, real *, npy_intp, npy_intp); \\
+        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_sum_columns( \\
+            real const *, real *, real *, npy_intp, npy_intp, npy_intp);
+    DECLARE_CLONED(float, __pyx_fuse_0)
+    DECLARE_CLONED(double, __pyx_fuse_1)
     """
 
 cdef enum:
@@ -62,94 +66,91 @@ cdef Samples samples_of(const Layout *layout, cnp.ndarray x, cnp.ndarray kept) n
 
 # forward
 
-cdef void normalize_f32 "autograd_cy_normalize_f32"(void *samples, Py_ssize_t unit, Py_ssize_t end) noexcept nogil:
+cdef void normalize_f32(void *samples, Py_ssize_t unit, Py_ssize_t end) noexcept nogil:
     normalize_part(<const Samples *> samples, unit, end, <float> 0)
 
 
-cdef void normalize_f64 "autograd_cy_normalize_f64"(void *samples, Py_ssize_t unit, Py_ssize_t end) noexcept nogil:
+cdef void normalize_f64(void *samples, Py_ssize_t unit, Py_ssize_t end) noexcept nogil:
     normalize_part(<const Samples *> samples, unit, end, <double> 0)
 
 
-cdef inline void normalize_part(const Samples *p, npy_intp unit, npy_intp end, real kind) noexcept nogil:
-    cdef npy_intp n = p.layout.classes
+cdef void normalize_part(const Samples *p, npy_intp unit, npy_intp end, real kind) noexcept nogil:
+    cdef const Layout *layout = p.layout
+    cdef const real *x
+    cdef real *tops
+    cdef real *sums
+    cdef real *logs
     cdef Span span
-    while unit < end:
-        unit = next_span(p.layout, unit, end, &span)
-        if p.layout.inner == 1:
-            sum_rows(matrix(<const real *> p.x + span.offset, span.count, n), each_of(p.tops, kind, &span),
-                     each_of(p.sums, kind, &span))
-        else:
-            sum_columns(columns_of(p.x, kind, p, &span), each_of(p.tops, kind, &span), each_of(p.sums, kind, &span))
-        find_logs(p, &span, scores_of(p.x, kind, p, &span), each_of(p.tops, kind, &span), each_of(p.sums, kind, &span),
-                  each_of(p.logs, kind, &span))
-
-
-cdef inline void find_logs(const Samples *p, const Span *span, const real[:, :] x, const real[::1] tops,
-                           const real[::1] sums, real[::1] logs) noexcept nogil:
     cdef npy_intp k
     cdef long long t
-    for k in range(span.count):
-        t = p.layout.target[span.first + k]
-        if counts(p.layout, t):
-            logs[k] = x[k, t] - tops[k] - logarithm(sums[k])
+    while unit < end:
+        unit = next_span(layout, unit, end, &span)
+        x = <const real *> p.x + span.offset
+        tops, sums, logs = <real *> p.tops + span.first, <real *> p.sums + span.first, <real *> p.logs + span.first
+        if layout.inner == 1:
+            sum_rows(x, tops, sums, span.count, layout.classes)
+        else:
+            sum_columns(x, tops, sums, layout.classes, layout.inner, span.count)
+        for k in range(span.count):
+            t = layout.target[span.first + k]
+            if counts(layout, t):
+                logs[k] = x[k * span.step + t * span.stride] - tops[k] - logarithm(sums[k])
 
 
-cdef inline void sum_rows(const real[:, ::1] x, real[::1] tops, real[::1] sums) noexcept nogil:
-    """A few dense rows, or a long one."""
+cdef void sum_rows "autograd_cy_sum_rows"(const real *x, real *tops, real *sums, npy_intp rows, npy_intp n) noexcept nogil:
+    """A few rows of n contiguous elements, or a long one."""
     cdef real[BLOCK] terms
-    cdef npy_intp row, j, n = x.shape[1]
-    for row in range(x.shape[0]):
-        tops[row] = largest(&x[row, 0], n)
+    cdef npy_intp row, j
+    for row in range(rows):
+        tops[row] = largest(x + row * n, n)
         if n >= thresholds.long_row:
-            sums[row] = <real> sum_row(run(&x[row, 0], n), tops[row])
+            sums[row] = <real> sum_row(x + row * n, n, tops[row])
         else:
             for j in range(n):
-                terms[row * n + j] = x[row, j] - tops[row]
+                terms[row * n + j] = x[row * n + j] - tops[row]
     if n < thresholds.long_row:
-        for j in range(x.shape[0] * n):
+        for j in range(rows * n):
             terms[j] = exponential(terms[j])
-        for row in range(x.shape[0]):
+        for row in range(rows):
             sums[row] = <real> row_total(<const real *> &terms[row * n], n)
 
 
-cdef inline double sum_row(const real[::1] x, real top) noexcept nogil:
-    """The sum of exp(x - top): from block to block in double."""
+cdef inline double sum_row(const real *x, npy_intp n, real top) noexcept nogil:
+    """The sum of exp(x - top): lane by lane, and from block to block in double."""
+    cdef real[LANES] lanes
     cdef double total = 0
-    cdef npy_intp start = 0
-    while start < x.shape[0]:
-        total += sum_block(run(&x[start], min(x.shape[0] - start, <npy_intp> BLOCK)), top)
-        start += BLOCK
+    cdef npy_intp i, k, size
+    while n > 0:
+        size = min(n, <npy_intp> BLOCK)
+        i = 0
+        for k in range(LANES):
+            lanes[k] = 0
+        while i + LANES <= size:
+            for k in range(LANES):
+                lanes[k] = lanes[k] + exponential(x[i + k] - top)
+            i += LANES
+        for k in range(size - i):
+            lanes[k] = lanes[k] + exponential(x[i + k] - top)
+        total += row_total(<const real *> &lanes[0], LANES)
+        x += size
+        n -= size
     return total
 
 
-cdef inline double sum_block(const real[::1] x, real top) noexcept nogil:
-    """Lane by lane."""
-    cdef real[LANES] lanes
-    cdef npy_intp i = 0, k
-    for k in range(LANES):
-        lanes[k] = 0
-    while i + LANES <= x.shape[0]:
-        for k in range(LANES):
-            lanes[k] = lanes[k] + exponential(x[i + k] - top)
-        i += LANES
-    for k in range(x.shape[0] - i):
-        lanes[k] = lanes[k] + exponential(x[i + k] - top)
-    return row_total(<const real *> lanes, LANES)
-
-
-cdef inline void sum_columns(const real[:, ::1] x, real[::1] tops, real[::1] sums) noexcept nogil:
-    """At most WIDTH columns."""
+cdef void sum_columns "autograd_cy_sum_columns"(
+        const real *x, real *tops, real *sums, npy_intp n, npy_intp stride, npy_intp width) noexcept nogil:
+    """A few columns of n elements each, `stride` elements apart."""
     cdef real[WIDTH] top, total
-    cdef npy_intp i, j, width = x.shape[1]
+    cdef npy_intp i, j
     for j in range(width):
-        top[j] = x[0, j]
+        top[j] = x[j]
         total[j] = 0
-    for i in range(1, x.shape[0]):
+    for i in range(1, n):
         for j in range(width):
-            top[j] = x[i, j] if x[i, j] > top[j] else top[j]
-    for i in range(x.shape[0]):
+            top[j] = x[i * stride + j] if x[i * stride + j] > top[j] else top[j]
+    for i in range(n):
         for j in range(width):
-            total[j] = total[j] + exponential(x[i, j] - top[j])
+            total[j] = total[j] + exponential(x[i * stride + j] - top[j])
     for j in range(width):
         tops[j] = top[j]
         sums[j] = total[j]

@@ -18,13 +18,13 @@ that NumPy would copy: a worker can't raise.
 
 import numpy as np
 
+from cython cimport floating
 cimport numpy as cnp
 from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.buffers cimport dense_copy, new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, NCODES, code_of
 from autograd_cy._core.kernels.adding cimport adding_kernel
-from autograd_cy._core.kernels.borrowed cimport matrix, plane, real
 from autograd_cy._core.kernels.loops cimport Kernel, borrow
 from autograd_cy._core.runtime.threads cimport parallel_for
 from autograd_cy._core.runtime.thresholds cimport thresholds
@@ -118,9 +118,9 @@ cdef void multiply(int dtype_code, Matrix *a, Matrix *b, char *out, npy_intp ite
     cdef npy_intp each = a.rows * a.columns * b.columns
     if a.columns == 1 and a.batch == 1 and (dtype_code == FLOAT32 or dtype_code == FLOAT64):
         if dtype_code == FLOAT32:
-            outer_product(a, b, <float *> out)
+            outer(a, b, <float *> out)
         else:
-            outer_product(a, b, <double *> out)
+            outer(a, b, <double *> out)
     elif a.batch * each < thresholds.unlocked_product:
         multiply_part(&made, 0, a.batch)
     else:
@@ -150,24 +150,20 @@ cdef void multiply_part(void *data, Py_ssize_t first, Py_ssize_t end) noexcept n
     made.kernel.loop(args, dims, strides, made.kernel.data)
 
 
-cdef inline void outer(const real[:, :] column, const real[:, :] row, real[:, ::1] out) noexcept nogil:
-    """A column times a row, which is mostly contiguous."""
+cdef void outer(Matrix *a, Matrix *b, floating *out) noexcept:
+    """A column times a row."""
     cdef npy_intp i, j
-    cdef real x
-    for i in range(out.shape[0]):
-        x = column[i, 0]
-        for j in range(out.shape[1]):
-            out[i, j] = x * row[0, j]
-
-
-cdef void outer_product(Matrix *a, Matrix *b, real *out) noexcept:
-    """The loop is compiled for rows that are contiguous, and for others."""
-    if b.column_stride == sizeof(real):
-        outer(plane(<real *> a.data, a.rows, a.row_stride, 1, 0), plane(<real *> b.data, 1, 0, b.columns, sizeof(real)),
-              matrix(out, a.rows, b.columns))
-    else:
-        outer(plane(<real *> a.data, a.rows, a.row_stride, 1, 0),
-              plane(<real *> b.data, 1, 0, b.columns, b.column_stride), matrix(out, a.rows, b.columns))
+    cdef floating x
+    cdef floating *row = <floating *> b.data
+    for i in range(a.rows):
+        x = (<floating *> (a.data + i * a.row_stride))[0]
+        if b.column_stride == sizeof(floating):
+            for j in range(b.columns):
+                out[j] = x * row[j]
+        else:
+            for j in range(b.columns):
+                out[j] = x * (<floating *> (b.data + j * b.column_stride))[0]
+        out += b.columns
 
 
 cdef int add_row(cnp.ndarray y, cnp.ndarray row) except -1:

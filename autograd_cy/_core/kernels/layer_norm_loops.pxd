@@ -2,17 +2,11 @@
 
 from numpy cimport npy_intp
 
-cdef struct Layers:         # the arrays of a loop, all of one type
-    npy_intp rows, n
-    const void *g
-    const void *x
-    const void *weight      # or NULL
-    const void *bias        # or NULL
-    void *means
-    void *scales
-    void *out
-    double eps
+from autograd_cy._core.kernels.plane_loops cimport real
 
-cdef void normalize_layers(int dtype_code, Layers *layers) noexcept nogil
-cdef void layer_gradient(int dtype_code, Layers *layers) noexcept nogil
-cdef void layer_weight_gradient(int dtype_code, Layers *layers) noexcept nogil
+cdef void normalize_layers(const real *x, const real *weight, const real *bias, real *y, real *means, real *scales,
+                           npy_intp rows, npy_intp n, double eps) noexcept nogil
+cdef void layer_gradient(const real *g, const real *x, const real *weight, const real *means, const real *scales,
+                         real *out, npy_intp rows, npy_intp n) noexcept nogil
+cdef void layer_weight_gradient(const real *g, const real *x, const real *means, const real *scales, real *out,
+                                npy_intp rows, npy_intp n) noexcept nogil

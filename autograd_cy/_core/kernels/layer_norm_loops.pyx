@@ -8,175 +8,223 @@ to block in double. Threads share rows, and for the gradient of the weight, whic
 from libc.math cimport sqrt
 from numpy cimport npy_intp
 
-from autograd_cy._core.arrays.dtypes cimport FLOAT32
-from autograd_cy._core.kernels.borrowed cimport matrix, real, rows_apart, run
-from autograd_cy._core.kernels.plane_loops cimport row_total
-from autograd_cy._core.kernels.variance_loops cimport BLOCK, COLUMNS, LANES, ROWS, add_sums
+from autograd_cy._core.kernels.plane_loops cimport real, row_total
+from autograd_cy._core.kernels.variance_loops cimport LANES, folded, sums_of_deviations
 from autograd_cy._core.runtime.threads cimport parallel_for
 
+# The functions that Cython makes of those of `real` numbers: of float and of double.
 cdef extern from *:
     """
     #include "clones.h"
-    AUTOGRAD_CY_CLONED_TASK(autograd_cy_normalize_f32)
-    AUTOGRAD_CY_CLONED_TASK(autograd_cy_normalize_f64)
-    AUTOGRAD_CY_CLONED_TASK(autograd_cy_gradient_f32)
-    AUTOGRAD_CY_CLONED_TASK(autograd_cy_gradient_f64)
-    AUTOGRAD_CY_CLONED_TASK(autograd_cy_weight_f32)
-    AUTOGRAD_CY_CLONED_TASK(autograd_cy_weight_f64)
+    #define DECLARE_CLONED(real, fuse) \\
+        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_normalize_part( \\
+            real const *, real const *, real const *, real *, real *, real *, npy_intp, npy_intp, npy_intp, double); \\
+        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_gradient_part( \\
+            real const *, real const *, real const *, real const *, real const *, real *, npy_intp, npy_intp, npy_intp); \\
+        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_add_weighted_rows( \\
+            real const *, real const *, real const *, real const *, npy_intp, npy_intp, npy_intp, double *); \\
+        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_sums_of_products( \\
+            real const *, real const *, npy_intp, real, double *);
+    DECLARE_CLONED(float, __pyx_fuse_0)
+    DECLARE_CLONED(double, __pyx_fuse_1)
     """
 
-
-cdef inline real[:, ::1] rows_of(const void *data, real kind, const Layers *p, npy_intp first, npy_intp end) noexcept nogil:
-    return matrix(<const real *> data + first * p.n, end - first, p.n)
-
-
-cdef inline real[::1] each_of(const void *data, real kind, npy_intp first, npy_intp end) noexcept nogil:
-    """A number for each row, or each column; none without data."""
-    return run(<const real *> data + first, 0 if data == NULL else end - first)
+cdef enum:
+    BLOCK = 512             # elements that are summed lane by lane before the lanes are put together
+    COLUMNS = 256           # columns of the weight's gradient that are summed together ...
+    ROWS = 64               # ... over so many rows, before they are added in double
 
 
-cdef inline void sum_row(const real[::1] g, const real[::1] x, bint weighed, real center, double *sums) noexcept nogil:
-    cdef npy_intp start = 0, size
+cdef void sums_of_products "autograd_cy_sums_of_products"(
+        const real *g, const real *x, npy_intp n, real center, double *sums) noexcept nogil:
+    """The sum of g, and of g * (x - center)."""
+    cdef real[LANES] first, second
+    cdef npy_intp i, k, size
     sums[0] = sums[1] = 0
-    while start < x.shape[0]:
-        size = min(x.shape[0] - start, <npy_intp> BLOCK)
-        add_sums(run(&g[start], size), run(&x[start], size), weighed, center, sums)
-        start += size
+    while n > 0:
+        size = min(n, <npy_intp> BLOCK)
+        i = 0
+        for k in range(LANES):
+            first[k] = second[k] = 0
+        while i + LANES <= size:
+            for k in range(LANES):
+                first[k] = first[k] + g[i + k]
+                second[k] = second[k] + g[i + k] * (x[i + k] - center)
+            i += LANES
+        for k in range(size - i):
+            first[k] = first[k] + g[i + k]
+            second[k] = second[k] + g[i + k] * (x[i + k] - center)
+        sums[0] += folded(&first[0])
+        sums[1] += folded(&second[0])
+        g += size
+        x += size
+        n -= size
+
+
+cdef struct Layers:         # the arrays of a loop that is shared
+    const void *g
+    const void *x
+    const void *weight
+    const void *bias
+    void *means
+    void *scales
+    void *out
+    npy_intp rows, n
+    double eps
 
 
 # forward
 
-cdef void normalize_layers(int dtype_code, Layers *layers) noexcept nogil:
-    """out = (x - mean) / sqrt(variance + eps) * weight + bias; the factors are kept in `scales`."""
-    parallel_for(normalize_f32 if dtype_code == FLOAT32 else normalize_f64, layers, layers.rows, layers.n)
+cdef void normalize_layers(const real *x, const real *weight, const real *bias, real *y, real *means, real *scales,
+                           npy_intp rows, npy_intp n, double eps) noexcept nogil:
+    """y = (x - mean) / sqrt(variance + eps) * weight + bias; the factors are kept in `scales`. Weight, bias: or NULL."""
+    cdef Layers layers = Layers(NULL, x, weight, bias, means, scales, y, rows, n, eps)
+    parallel_for(normalize_f32 if real is float else normalize_f64, &layers, rows, n)
 
 
-cdef void normalize_f32 "autograd_cy_normalize_f32"(void *layers, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
-    normalize_part(<const Layers *> layers, first, end, <float> 0)
+cdef void normalize_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Layers *p = <Layers *> data
+    normalize_part(<float *> p.x, <float *> p.weight, <float *> p.bias, <float *> p.out, <float *> p.means,
+                   <float *> p.scales, first, end, p.n, p.eps)
 
 
-cdef void normalize_f64 "autograd_cy_normalize_f64"(void *layers, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
-    normalize_part(<const Layers *> layers, first, end, <double> 0)
+cdef void normalize_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Layers *p = <Layers *> data
+    normalize_part(<double *> p.x, <double *> p.weight, <double *> p.bias, <double *> p.out, <double *> p.means,
+                   <double *> p.scales, first, end, p.n, p.eps)
 
 
-cdef inline void normalize_part(const Layers *p, npy_intp first, npy_intp end, real kind) noexcept nogil:
-    normalize_rows(rows_of(p.x, kind, p, first, end), each_of(p.weight, kind, 0, p.n), each_of(p.bias, kind, 0, p.n),
-                   rows_of(p.out, kind, p, first, end), each_of(p.means, kind, first, end),
-                   each_of(p.scales, kind, first, end), p.eps)
-
-
-cdef inline void normalize_rows(const real[:, ::1] x, const real[::1] weight, const real[::1] bias, real[:, ::1] y,
-                                real[::1] means, real[::1] scales, double eps) noexcept nogil:
+cdef void normalize_part "autograd_cy_normalize_part"(
+        const real *x, const real *weight, const real *bias, real *y, real *means, real *scales, npy_intp row, npy_intp end,
+        npy_intp n, double eps) noexcept nogil:
     cdef double[2] sums
     cdef double rest
-    cdef real center, value
-    cdef npy_intp row, j, n = x.shape[1]
-    cdef bint weighed = weight.shape[0] > 0, shifted = bias.shape[0] > 0
-    for row in range(x.shape[0]):
-        center = <real> (row_total(&x[row, 0], n) / n) if n else 0
-        sum_row(run(&x[row, 0], n), run(&x[row, 0], n), False, center, sums)
+    cdef real center
+    while row < end:
+        center = <real> (row_total(x + row * n, n) / n) if n else 0
+        sums_of_deviations(x + row * n, n, center, &sums[0])
         rest = sums[0] / n if n else 0         # by how much the center missed the mean, being rounded
         means[row] = <real> (center + rest)
         scales[row] = <real> (1 / sqrt(sums[1] / n - rest * rest + eps))
+        scale_row(x + row * n, weight, bias, y + row * n, n, center, <real> rest, scales[row])
+        row += 1
+
+
+cdef inline void scale_row(const real *x, const real *weight, const real *bias, real *y, npy_intp n, real center, real rest,
+                           real scale) noexcept nogil:
+    cdef npy_intp j
+    if weight != NULL and bias != NULL:
         for j in range(n):
-            value = (x[row, j] - center - <real> rest) * scales[row]
-            if weighed:
-                value = value * weight[j]
-            if shifted:
-                value = value + bias[j]
-            y[row, j] = value
+            y[j] = (x[j] - center - rest) * scale * weight[j] + bias[j]
+    elif weight != NULL:
+        for j in range(n):
+            y[j] = (x[j] - center - rest) * scale * weight[j]
+    elif bias != NULL:
+        for j in range(n):
+            y[j] = (x[j] - center - rest) * scale + bias[j]
+    else:
+        for j in range(n):
+            y[j] = (x[j] - center - rest) * scale
 
 
 # backward
 
-cdef void layer_gradient(int dtype_code, Layers *layers) noexcept nogil:
+cdef void layer_gradient(const real *g, const real *x, const real *weight, const real *means, const real *scales,
+                         real *out, npy_intp rows, npy_intp n) noexcept nogil:
     """The gradient of x: scale * (h - mean(h) - z * mean(h * z)) with h = g * weight, z = (x - mean) * scale.
 
     `out` may be `g`.
     """
-    parallel_for(gradient_f32 if dtype_code == FLOAT32 else gradient_f64, layers, layers.rows, layers.n)
+    cdef Layers layers = Layers(g, x, weight, NULL, <void *> means, <void *> scales, out, rows, n, 0)
+    parallel_for(gradient_f32 if real is float else gradient_f64, &layers, rows, n)
 
 
-cdef void gradient_f32 "autograd_cy_gradient_f32"(void *layers, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
-    gradient_part(<const Layers *> layers, first, end, <float> 0)
+cdef void gradient_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Layers *p = <Layers *> data
+    gradient_part(<float *> p.g, <float *> p.x, <float *> p.weight, <float *> p.means, <float *> p.scales, <float *> p.out,
+                  first, end, p.n)
 
 
-cdef void gradient_f64 "autograd_cy_gradient_f64"(void *layers, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
-    gradient_part(<const Layers *> layers, first, end, <double> 0)
+cdef void gradient_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Layers *p = <Layers *> data
+    gradient_part(<double *> p.g, <double *> p.x, <double *> p.weight, <double *> p.means, <double *> p.scales,
+                  <double *> p.out, first, end, p.n)
 
 
-cdef inline void gradient_part(const Layers *p, npy_intp first, npy_intp end, real kind) noexcept nogil:
-    gradient_of_rows(rows_of(p.g, kind, p, first, end), rows_of(p.x, kind, p, first, end), each_of(p.weight, kind, 0, p.n),
-                     each_of(p.means, kind, first, end), each_of(p.scales, kind, first, end),
-                     rows_of(p.out, kind, p, first, end))
-
-
-cdef inline void gradient_of_rows(const real[:, ::1] g, const real[:, ::1] x, const real[::1] weight, const real[::1] means,
-                                  const real[::1] scales, real[:, ::1] out) noexcept nogil:
-    cdef npy_intp row, j, n = x.shape[1]
-    cdef bint weighed = weight.shape[0] > 0
-    for row in range(x.shape[0]):
-        if weighed:
-            for j in range(n):
-                out[row, j] = g[row, j] * weight[j]
-        gradient_of_row(run(&out[row, 0] if weighed else &g[row, 0], n), run(&x[row, 0], n), means[row], scales[row],
-                        run(&out[row, 0], n))
-
-
-cdef inline void gradient_of_row(
-        const real[::1] h, const real[::1] x, real mean, real scale, real[::1] out) noexcept nogil:
+cdef void gradient_part "autograd_cy_gradient_part"(
+        const real *g, const real *x, const real *weight, const real *means, const real *scales, real *out, npy_intp row,
+        npy_intp end, npy_intp n) noexcept nogil:
     cdef double[2] sums
-    cdef real constant, slope
-    cdef npy_intp j, n = x.shape[0]
-    sum_row(h, x, True, mean, sums)
-    constant = <real> (sums[0] / n)
-    slope = <real> (sums[1] / n * scale * scale)
-    for j in range(n):
-        out[j] = scale * (h[j] - constant - (x[j] - mean) * slope)
+    cdef const real *h
+    cdef const real *p
+    cdef real *q
+    cdef real mean, scale, constant, slope
+    cdef npy_intp j
+    while row < end:
+        h, p, q = g + row * n, x + row * n, out + row * n
+        mean, scale = means[row], scales[row]
+        if weight != NULL:
+            for j in range(n):
+                q[j] = h[j] * weight[j]
+            h = q
+        sums_of_products(h, p, n, mean, &sums[0])
+        constant = <real> (sums[0] / n)
+        slope = <real> (sums[1] / n * scale * scale)
+        for j in range(n):
+            q[j] = scale * (h[j] - constant - (p[j] - mean) * slope)
+        row += 1
 
 
-cdef void layer_weight_gradient(int dtype_code, Layers *layers) noexcept nogil:
+cdef void layer_weight_gradient(const real *g, const real *x, const real *means, const real *scales, real *out,
+                                npy_intp rows, npy_intp n) noexcept nogil:
     """The gradient of the weight: over all rows, the sum of g * (x - mean) * scale."""
-    parallel_for(weight_f32 if dtype_code == FLOAT32 else weight_f64, layers, layers.n, layers.rows,
-                 max(layers.n // 4 // LANES, 1) * LANES)
+    cdef Layers layers = Layers(g, x, NULL, NULL, <void *> means, <void *> scales, out, rows, n, 0)
+    parallel_for(weight_f32 if real is float else weight_f64, &layers, n, rows, max(n // 4 // LANES, 1) * LANES)
 
 
-cdef void weight_f32 "autograd_cy_weight_f32"(void *layers, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
-    weight_part(<const Layers *> layers, start, end, <float> 0)
+cdef void weight_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Layers *p = <Layers *> data
+    weight_part(<float *> p.g, <float *> p.x, <float *> p.means, <float *> p.scales, <float *> p.out, p.rows, p.n, first, end)
 
 
-cdef void weight_f64 "autograd_cy_weight_f64"(void *layers, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
-    weight_part(<const Layers *> layers, start, end, <double> 0)
+cdef void weight_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Layers *p = <Layers *> data
+    weight_part(<double *> p.g, <double *> p.x, <double *> p.means, <double *> p.scales, <double *> p.out, p.rows, p.n, first,
+                end)
 
 
-cdef inline void weight_part(const Layers *p, npy_intp start, npy_intp end, real kind) noexcept nogil:
+cdef void weight_part(const real *g, const real *x, const real *means, const real *scales, real *out, npy_intp rows,
+                      npy_intp n, npy_intp start, npy_intp end) noexcept nogil:
     """Some of the columns."""
-    cdef npy_intp width, stride = p.n * <npy_intp> sizeof(real)
+    cdef double[COLUMNS] totals
+    cdef npy_intp width, row, j
     while start < end:
         width = min(end - start, <npy_intp> COLUMNS)
-        sum_weighed(rows_apart(<const real *> p.g + start, p.rows, stride, width),
-                    rows_apart(<const real *> p.x + start, p.rows, stride, width), each_of(p.means, kind, 0, p.rows),
-                    each_of(p.scales, kind, 0, p.rows), each_of(p.out, kind, start, start + width))
+        row = 0
+        for j in range(width):
+            totals[j] = 0
+        while row < rows:
+            add_weighted_rows(g + row * n + start, x + row * n + start, means + row, scales + row,
+                              min(rows - row, <npy_intp> ROWS), n, width, &totals[0])
+            row += ROWS
+        for j in range(width):
+            out[start + j] = <real> totals[j]
         start += width
 
 
-cdef inline void sum_weighed(const real[:, ::1] g, const real[:, ::1] x, const real[::1] means, const real[::1] scales,
-                             real[::1] out) noexcept nogil:
-    """At most COLUMNS columns."""
-    cdef double[COLUMNS] totals
+cdef void add_weighted_rows "autograd_cy_add_weighted_rows"(
+        const real *g, const real *x, const real *means, const real *scales, npy_intp rows, npy_intp stride, npy_intp width,
+        double *totals) noexcept nogil:
     cdef real[COLUMNS] sums
-    cdef npy_intp row = 0, end, j, width = out.shape[0]
+    cdef real mean, scale
+    cdef npy_intp row, j
     for j in range(width):
-        totals[j] = 0
-    while row < g.shape[0]:
-        end = min(row + ROWS, g.shape[0])
+        sums[j] = 0
+    for row in range(rows):
+        mean, scale = means[row], scales[row]
         for j in range(width):
-            sums[j] = 0
-        while row < end:
-            for j in range(width):
-                sums[j] = sums[j] + g[row, j] * ((x[row, j] - means[row]) * scales[row])
-            row += 1
-        for j in range(width):
-            totals[j] += sums[j]
+            sums[j] = sums[j] + g[j] * ((x[j] - mean) * scale)
+        g += stride
+        x += stride
     for j in range(width):
-        out[j] = <real> totals[j]
+        totals[j] += sums[j]

@@ -4,12 +4,12 @@ An array (classes,), (n, classes) or (n, classes, inner, ...) goes with a target
 the classes, and perhaps a weight for each class.
 """
 
+from cython cimport floating
 cimport numpy as cnp
 from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array, new_zeros, sizes_of
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, INT64, code_of, kernel_code
-from autograd_cy._core.kernels.borrowed cimport cube, matrix, numbers, plane, real, run
 from autograd_cy._core.kernels.loops cimport MAX_DIMS
 
 cnp.import_array()
@@ -40,61 +40,49 @@ cdef int check_gradient(const Layout *p, cnp.ndarray g, bint each) except -1:
     return 0
 
 
-cdef inline long long[:, ::1] targets(const Layout *p) noexcept nogil:
-    return numbers(p.target, p.n, p.inner * <npy_intp> sizeof(long long), p.inner)
-
-
-cdef inline real weight_of(const Layout *p, long long t, real kind) noexcept nogil:
-    return 1 if p.weight == NULL else run(<const real *> p.weight, p.classes)[t]
-
-
-cdef npy_intp pick(const Layout *p, const real *x, bint picked, real *losses, Totals *totals) noexcept nogil:
+cdef npy_intp pick(const Layout *p, const floating *x, bint picked, floating *losses, Totals *totals) noexcept nogil:
     """Sum up -weight * x at the targets, and the weights; write each loss to `losses`, unless that is NULL.
 
     `picked`: x holds what stands at the targets and nothing else. Returns the position of the first target that is no class,
     or -1.
     """
-    totals[0] = Totals(0, 0)
-    return pick_all(p, targets(p), cube(x, p.n, 1 if picked else p.classes, p.inner), picked,
-                    matrix(losses, 0 if losses == NULL else p.n, p.inner), totals)
-
-
-cdef inline npy_intp pick_all(const Layout *p, const long long[:, ::1] target, const real[:, :, ::1] x, bint picked,
-                              real[:, ::1] losses, Totals *totals) noexcept nogil:
-    cdef npy_intp i, j
+    cdef npy_intp i, j, k = 0
     cdef long long t
-    cdef real w, loss
+    cdef floating w = 1, loss
+    cdef const floating *weight = <const floating *> p.weight
+    totals[0] = Totals(0, 0)
     for i in range(p.n):
         for j in range(p.inner):
-            t = target[i, j]
+            t = p.target[k]
             loss = 0
             if t != p.ignore_index:
                 if t < 0 or t >= p.classes:
-                    return i * p.inner + j
-                w = weight_of(p, t, <real> 0)
-                loss = -w * x[i, 0 if picked else t, j]
+                    return k
+                if weight != NULL:
+                    w = weight[t]
+                loss = -w * x[k if picked else (i * p.classes + t) * p.inner + j]
                 totals.loss += loss
                 totals.weight += w
-            if losses.shape[0] > 0:
-                losses[i, j] = loss
+            if losses != NULL:
+                losses[k] = loss
+            k += 1
     return -1
 
 
-cdef void put(const Layout *p, const real *g, bint each, double divisor, real *out) noexcept nogil:
+cdef void put(const Layout *p, const floating *g, bint each, double divisor, floating *out) noexcept nogil:
     """out = -weight * g / divisor at the targets; `each` of them has a g of its own, or one is for all."""
-    cdef npy_intp step = sizeof(real) if each else 0
-    put_all(p, targets(p), plane(g, p.n, p.inner * step, p.inner, step), divisor, cube(out, p.n, p.classes, p.inner))
-
-
-cdef inline void put_all(const Layout *p, const long long[:, ::1] target, const real[:, :] g, double divisor,
-                         real[:, :, ::1] out) noexcept nogil:
-    cdef npy_intp i, j
+    cdef npy_intp i, j, k = 0
     cdef long long t
+    cdef floating w = 1
+    cdef const floating *weight = <const floating *> p.weight
     for i in range(p.n):
         for j in range(p.inner):
-            t = target[i, j]
+            t = p.target[k]
             if counts(p, t):            # somebody may have written to the array since
-                out[i, t, j] = <real> (-weight_of(p, t, <real> 0) * g[i, j] / divisor)
+                if weight != NULL:
+                    w = weight[t]
+                out[(i * p.classes + t) * p.inner + j] = <floating> (-w * g[k if each else 0] / divisor)
+            k += 1
 
 
 cdef cnp.ndarray picked(cnp.ndarray x, cnp.ndarray target, cnp.ndarray weight, long long ignore_index, bint each,

@@ -9,7 +9,7 @@ from libc.math cimport INFINITY, NAN
 from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64
-from autograd_cy._core.kernels.borrowed cimport plane, plane_f32, plane_f64, real, rows_apart, run
+from autograd_cy._core.kernels.loops cimport copy_strided
 from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cdef extern from "math.h" nogil:
@@ -19,19 +19,34 @@ cdef extern from "math.h" nogil:
 cdef extern from *:
     """
     #include "clones.h"
+    /* What is not part of a cloned loop would be compiled for any machine alone. */
     #define DECLARE_CLONED(real, fuse) \\
+        static AUTOGRAD_CY_INLINED real fuse##autograd_cy_reduce_block(real const *, npy_intp, int); \\
+        static AUTOGRAD_CY_INLINED double fuse##autograd_cy_reduce_row(real const *, npy_intp, int); \\
+        static AUTOGRAD_CY_INLINED void fuse##autograd_cy_reduce_columns( \\
+            real *, char const *, npy_intp, npy_intp, npy_intp, int); \\
+        static AUTOGRAD_CY_INLINED void fuse##autograd_cy_reduce_plane( \\
+            char **, npy_intp, npy_intp const *, void *, real, int, int); \\
+        static AUTOGRAD_CY_INLINED void fuse##autograd_cy_sum_columns( \\
+            double *, char const *, npy_intp, npy_intp, npy_intp, int, real); \\
+        static AUTOGRAD_CY_INLINED void fuse##autograd_cy_add_eight( \\
+            real *, char const *, npy_intp, npy_intp, int, int); \\
         AUTOGRAD_CY_CLONED static double fuse##autograd_cy_row_total(real const *, npy_intp); \\
         AUTOGRAD_CY_CLONED static double fuse##autograd_cy_row_dot(real const *, real const *, npy_intp);
+    #define DECLARE_PLANES(how) \\
+        AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_##how##_f32) \\
+        AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_##how##_f64)
     DECLARE_CLONED(float, __pyx_fuse_0)
     DECLARE_CLONED(double, __pyx_fuse_1)
-    AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_planes_f32)
-    AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_planes_f64)
-    AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_planes_wide)
+    DECLARE_PLANES(sum)
+    DECLARE_PLANES(sizes)
+    DECLARE_PLANES(squares)
+    AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_sum_wide)
+    AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_sizes_wide)
+    AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_squares_wide)
+    DECLARE_PLANES(largest)
+    DECLARE_PLANES(smallest)
     """
-
-ctypedef fused kept:        # the results of `real` elements
-    float
-    double
 
 cdef enum:
     LANES = 32
@@ -63,10 +78,10 @@ cdef inline real combined(real a, real b, int how) noexcept nogil:
     return a if is_choice(how) and a != a else c
 
 
-cdef inline bint has_nan(const real[::1] x) noexcept nogil:
+cdef inline bint has_nan(const real *x, npy_intp n) noexcept nogil:
     cdef int found = 0
     cdef npy_intp i
-    for i in range(x.shape[0]):
+    for i in range(n):
         found |= x[i] != x[i]
     return found
 
@@ -83,22 +98,11 @@ cdef inline real identity(int how, real kind) noexcept nogil:
     return <real> -INFINITY if how == TAKE_LARGEST else <real> INFINITY if how == TAKE_SMALLEST else 0
 
 
-cdef inline npy_intp folded(real *lanes, const real[::1] x, npy_intp i, int half, int how) noexcept nogil:
-    """Join the upper half of the lanes to the lower, and then as many elements, if they are left; returns what comes next."""
-    cdef int k
-    for k in range(half):
-        lanes[k] = joined(lanes[k], lanes[k + half], how)
-    if i + half > x.shape[0]:
-        return i
-    for k in range(half):
-        lanes[k] = joined(lanes[k], mapped(x[i + k], how), how)
-    return i + half
-
-
-cdef inline real reduce_block(const real[::1] x, int how) noexcept nogil:
+cdef inline real reduce_block "autograd_cy_reduce_block"(const real *x, npy_intp n, int how) noexcept nogil:
+    """Of n contiguous elements."""
     cdef real[LANES] lanes
     cdef real r0, r1, r2, r3
-    cdef npy_intp i = 0, k, n = x.shape[0]
+    cdef npy_intp i = 0, k
     r0 = r1 = r2 = r3 = identity(how, <real> 0)
     if n >= LANES:
         for k in range(LANES):
@@ -112,8 +116,18 @@ cdef inline real reduce_block(const real[::1] x, int how) noexcept nogil:
             for k in range(LANES):
                 lanes[k] = joined(lanes[k], mapped(x[i + k], how), how)
             i += LANES
-        i = folded(lanes, x, i, 16, how)
-        i = folded(lanes, x, i, 8, how)
+        for k in range(16):
+            lanes[k] = joined(lanes[k], lanes[k + 16], how)
+        if i + 16 <= n:
+            for k in range(16):
+                lanes[k] = joined(lanes[k], mapped(x[i + k], how), how)
+            i += 16
+        for k in range(8):
+            lanes[k] = joined(lanes[k], lanes[k + 8], how)
+        if i + 8 <= n:
+            for k in range(8):
+                lanes[k] = joined(lanes[k], mapped(x[i + k], how), how)
+            i += 8
         r0 = joined(lanes[0], lanes[4], how)
         r1 = joined(lanes[1], lanes[5], how)
         r2 = joined(lanes[2], lanes[6], how)
@@ -127,193 +141,300 @@ cdef inline real reduce_block(const real[::1] x, int how) noexcept nogil:
     while i < n:
         r0 = joined(r0, mapped(x[i], how), how)
         i += 1
-    if is_choice(how) and has_nan(x):
+    if is_choice(how) and has_nan(x, n):
         return NAN
     return joined(joined(r0, r2, how), joined(r1, r3, how), how)
 
 
-cdef inline double reduce_row(const real[:, :] x, npy_intp row, int how) noexcept nogil:
-    """Reduce many elements: block by block, so that errors don't grow with their number; those that lie apart are copied."""
+cdef inline double reduce_row "autograd_cy_reduce_row"(const real *x, npy_intp n, int how) noexcept nogil:
+    """Reduce many contiguous elements: block by block, so that errors don't grow with n."""
+    cdef double result
+    cdef npy_intp size
+    result = identity(how, <double> 0)
+    while n > 0:
+        size = min(n, <npy_intp> BLOCK)
+        result = combined(result, <double> reduce_block(x, size, how), how)
+        x += size
+        n -= size
+    return result
+
+
+cdef inline double reduce_strided(const char *x, npy_intp n, npy_intp stride, int how, real kind) noexcept nogil:
+    """Reduce elements that lie apart, which are made contiguous block by block."""
     cdef real[BLOCK] block
-    cdef const real *elements
     cdef double result = identity(how, <double> 0)
-    cdef npy_intp start = 0, size, i
-    while start < x.shape[1]:
-        size = min(x.shape[1] - start, <npy_intp> BLOCK)
-        elements = &x[row, start]
-        if x.strides[1] != sizeof(real):
-            for i in range(size):
-                block[i] = x[row, start + i]
-            elements = block
-        result = combined(result, <double> reduce_block(run(elements, size), how), how)
-        start += size
+    cdef npy_intp size
+    while n > 0:
+        size = min(n, <npy_intp> BLOCK)
+        copy_strided(<char *> &block[0], sizeof(real), x, stride, size, sizeof(real))
+        result = combined(result, <double> reduce_block(<const real *> &block[0], size, how), how)
+        x += size * stride
+        n -= size
     return result
 
 
 cdef double row_total "autograd_cy_row_total"(const real *x, npy_intp n) noexcept nogil:
-    return reduce_row(plane(x, 1, 0, n, sizeof(real)), 0, ADD)
+    return reduce_row(x, n, ADD)
 
 
 cdef double row_dot "autograd_cy_row_dot"(const real *x, const real *y, npy_intp n) noexcept nogil:
     """The sum of the products of 2 * n contiguous elements."""
-    cdef double total = 0
-    cdef npy_intp start = 0, size
-    while start < n:
-        size = min(n - start, <npy_intp> BLOCK)
-        total += dot_block(run(x + start, size), run(y + start, size))
-        start += size
-    return total
-
-
-cdef inline real dot_block(const real[::1] x, const real[::1] y) noexcept nogil:
     cdef real[LANES] lanes
-    cdef npy_intp i = 0, k, n = x.shape[0]
-    for k in range(LANES):
-        lanes[k] = 0
-    while i + LANES <= n:
+    cdef double total = 0
+    cdef npy_intp i, k, size
+    while n > 0:
+        size = min(n, <npy_intp> BLOCK)
+        i = 0
         for k in range(LANES):
+            lanes[k] = 0
+        while i + LANES <= size:
+            for k in range(LANES):
+                lanes[k] = lanes[k] + x[i + k] * y[i + k]
+            i += LANES
+        for k in range(size - i):
             lanes[k] = lanes[k] + x[i + k] * y[i + k]
-        i += LANES
-    for k in range(n - i):
-        lanes[k] = lanes[k] + x[i + k] * y[i + k]
-    return reduce_block(run(<const real *> lanes, LANES), ADD)
+        total += reduce_block(&lanes[0], LANES, ADD)
+        x += size
+        y += size
+        n -= size
+    return total
 
 
 # several runs
 
-cdef inline void reduce_columns(real[::1] out, const real[:, ::1] x, npy_intp row, npy_intp end, int how) noexcept nogil:
-    """out = out + x[row] + x[row + 1] + ...: four rows at a time, which are short enough to stay in the cache."""
-    cdef npy_intp k, n = out.shape[0]
-    while row + 4 <= end:
+cdef inline void reduce_columns "autograd_cy_reduce_columns"(
+        real *out, const char *x, npy_intp rows, npy_intp stride, npy_intp n, int how) noexcept nogil:
+    """out = out + x[0] + x[1] + ...: rows of n contiguous elements, four at a time; short enough to stay in the cache."""
+    cdef const real *p0
+    cdef const real *p1
+    cdef const real *p2
+    cdef const real *p3
+    cdef npy_intp row = 0, k
+    while row + 4 <= rows:
+        p0 = <const real *> (x + row * stride)
+        p1 = <const real *> (x + (row + 1) * stride)
+        p2 = <const real *> (x + (row + 2) * stride)
+        p3 = <const real *> (x + (row + 3) * stride)
         for k in range(n):
-            out[k] = combined(
-                out[k], combined(combined(mapped(x[row, k], how), mapped(x[row + 1, k], how), how),
-                                 combined(mapped(x[row + 2, k], how), mapped(x[row + 3, k], how), how), how), how)
+            out[k] = combined(out[k], combined(combined(mapped(p0[k], how), mapped(p1[k], how), how),
+                                               combined(mapped(p2[k], how), mapped(p3[k], how), how), how), how)
         row += 4
-    while row < end:
+    while row < rows:
+        p0 = <const real *> (x + row * stride)
         for k in range(n):
-            out[k] = combined(out[k], mapped(x[row, k], how), how)
+            out[k] = combined(out[k], mapped(p0[k], how), how)
         row += 1
 
 
-cdef inline void add_eight(real[::1] out, const real[:, ::1] x, npy_intp row, bint fresh, int how) noexcept nogil:
+cdef inline void add_eight "autograd_cy_add_eight"(
+        real *out, const char *x, npy_intp stride, npy_intp n, bint fresh, int how) noexcept nogil:
     """Eight rows at once, added to what is there, or (`fresh`) alone."""
+    cdef const real *p0 = <const real *> x
+    cdef const real *p1 = <const real *> (x + stride)
+    cdef const real *p2 = <const real *> (x + 2 * stride)
+    cdef const real *p3 = <const real *> (x + 3 * stride)
+    cdef const real *p4 = <const real *> (x + 4 * stride)
+    cdef const real *p5 = <const real *> (x + 5 * stride)
+    cdef const real *p6 = <const real *> (x + 6 * stride)
+    cdef const real *p7 = <const real *> (x + 7 * stride)
     cdef real total
     cdef npy_intp k
-    for k in range(out.shape[0]):
-        total = (((mapped(x[row, k], how) + mapped(x[row + 1, k], how))
-                  + (mapped(x[row + 2, k], how) + mapped(x[row + 3, k], how)))
-                 + ((mapped(x[row + 4, k], how) + mapped(x[row + 5, k], how))
-                    + (mapped(x[row + 6, k], how) + mapped(x[row + 7, k], how))))
+    for k in range(n):
+        total = (((mapped(p0[k], how) + mapped(p1[k], how)) + (mapped(p2[k], how) + mapped(p3[k], how)))
+                 + ((mapped(p4[k], how) + mapped(p5[k], how)) + (mapped(p6[k], how) + mapped(p7[k], how))))
         out[k] = total if fresh else out[k] + total
 
 
-cdef inline void sum_columns(kept[::1] out, const real[:, ::1] x, int how) noexcept nogil:
+cdef inline void sum_columns "autograd_cy_sum_columns"(
+        double *out, const char *x, npy_intp rows, npy_intp stride, npy_intp n, int how, real kind) noexcept nogil:
     """Add up columns, added to totals in double after each ROWS rows."""
     cdef real[COLUMNS] block
-    cdef npy_intp row = 0, end, k, n = out.shape[0]
-    while row < x.shape[0]:
-        end = min(row + ROWS, x.shape[0])
-        if end - row < 8:
+    cdef npy_intp row, count, k
+    while rows > 0:
+        count = min(rows, <npy_intp> ROWS)
+        row = 0
+        if count < 8:
             for k in range(n):
                 block[k] = 0
         else:
-            add_eight(run(<const real *> block, n), x, row, True, how)
+            add_eight(<real *> &block[0], x, stride, n, True, how)
+            row = 8
+        while row + 8 <= count:
+            add_eight(<real *> &block[0], x + row * stride, stride, n, False, how)
             row += 8
-        while row + 8 <= end:
-            add_eight(run(<const real *> block, n), x, row, False, how)
-            row += 8
-        reduce_columns(run(<const real *> block, n), x, row, end, how)
+        reduce_columns(<real *> &block[0], x + row * stride, count - row, stride, n, how)
         for k in range(n):
             out[k] += block[k]
-        row = end
+        x += count * stride
+        rows -= count
 
 
-cdef inline void reduce_plane(kept[:, :] out, const real[:, :] x, int how) noexcept nogil:
-    """Combine each element of x with that of `out` in its place, which by strides of 0 is one for many.
-
-    Across contiguous rows, along them, or any other way. Where results are wider, they are sums.
-    """
-    cdef npy_intp row, start = 0, k, n = x.shape[1]
-    if is_across(out, x):
-        while start < n:
-            reduce_panel(run(&out[0, start], min(n - start, <npy_intp> COLUMNS)),
-                         rows_apart(&x[0, start], x.shape[0], x.strides[0], n - start), how)
-            start += COLUMNS
-    elif out.strides[1] == 0:
-        for row in range(x.shape[0]):
-            out[row, 0] = <kept> combined(<double> out[row, 0], reduce_row(x, row, how), how)
+cdef inline void put(char *out, double value, int how, real kind, bint wide) noexcept nogil:
+    """Combine one result with a value."""
+    if wide:
+        (<double *> out)[0] = combined((<double *> out)[0], value, how)
     else:
-        for row in range(x.shape[0]):
-            for k in range(n):
-                out[row, k] = combined(out[row, k], <kept> mapped(x[row, k], how), how)
+        (<real *> out)[0] = <real> combined(<double> (<real *> out)[0], value, how)
 
 
-cdef inline bint is_across(kept[:, :] out, const real[:, :] x) noexcept nogil:
-    """Whether contiguous rows are reduced to one."""
-    return x.strides[1] == sizeof(real) and out.strides[1] == sizeof(kept) and out.strides[0] == 0
-
-
-cdef inline void reduce_panel(kept[::1] out, const real[:, ::1] x, int how) noexcept nogil:
-    """Reduce at most COLUMNS columns."""
-    if kept is real:
-        reduce_columns(out, x, 0, x.shape[0], how)
-    else:
-        sum_columns(out, x, how)
-
-
-cdef inline bint is_borrowed(kept[:, :] out, const real[:, :] x, const Run *last) noexcept nogil:
-    """Whether NumPy's loop is to be called: neither along nor across contiguous rows, or for the largest of many."""
-    if last.borrowed == NULL or is_across(out, x):
-        return False
-    if x.strides[1] != sizeof(real) or out.strides[1] != 0:
-        return True
-    return is_choice(last.how) and x.shape[1] >= thresholds.long_choice
-
-
-cdef inline void reduce_planes(kept[:, :] out, const real[:, :] x, const Run *last) noexcept nogil:
-    """`reduce_plane`, compiled for each way to reduce, or NumPy's loop."""
+cdef inline void reduce_odd(char **args, const npy_intp *strides, const Run *run, int how, real kind,
+                            bint wide) noexcept nogil:
+    """One run, neither along nor across contiguous elements."""
     cdef char *operands[3]
-    cdef npy_intp row
-    if is_borrowed(out, x, last):
-        for row in range(x.shape[0]):
-            operands[0] = operands[2] = <char *> &out[row, 0]
-            operands[1] = <char *> &x[row, 0]
-            last.borrowed.loop(operands, &last.size, last.strides, last.borrowed.data)
-    elif last.how == ADD:
-        reduce_plane(out, x, ADD)
-    elif last.how == ADD_SIZES:
-        reduce_plane(out, x, ADD_SIZES)
-    elif last.how == ADD_SQUARES:
-        reduce_plane(out, x, ADD_SQUARES)
-    elif kept is real:
-        if last.how == MULTIPLY:
-            reduce_plane(out, x, MULTIPLY)
-        elif last.how == TAKE_LARGEST:
-            reduce_plane(out, x, TAKE_LARGEST)
-        else:
-            reduce_plane(out, x, TAKE_SMALLEST)
+    cdef real *out
+    cdef npy_intp i, n = run.size
+    if run.borrowed != NULL:
+        operands[0] = operands[2] = args[0]
+        operands[1] = args[1]
+        run.borrowed.loop(operands, &n, run.strides, run.borrowed.data)
+    elif run.strides[0] == 0:
+        put(args[0], reduce_strided(args[1], n, run.strides[1], how, kind), how, kind, wide)
+    elif wide:
+        for i in range(n):
+            put(args[0] + i * run.strides[0], mapped((<real *> (args[1] + i * run.strides[1]))[0], how), how, kind, wide)
+    else:
+        for i in range(n):
+            out = <real *> (args[0] + i * run.strides[0])
+            out[0] = combined(out[0], mapped((<real *> (args[1] + i * run.strides[1]))[0], how), how)
 
 
-cdef void planes_f32 "autograd_cy_planes_f32"(char **args, const npy_intp *dims, const npy_intp *strides,
-                                              void *data) noexcept nogil:
-    cdef const Run *last = <const Run *> data
-    reduce_planes(plane_f32(args[0], dims[0], strides[0], last.size, last.strides[0]),
-                  plane_f32(args[1], dims[0], strides[1], last.size, last.strides[1]), last)
+cdef inline void reduce_plane "autograd_cy_reduce_plane"(
+        char **args, npy_intp rows, const npy_intp *strides, void *data, real kind, int how, bint wide) noexcept nogil:
+    """Reduce `rows` runs, each as `run` says: along contiguous runs, across them, or any other way.
+
+    `wide`: the elements are float and the results, sums, are double.
+    """
+    cdef const Run *run = <const Run *> data
+    cdef npy_intp row, start = 0, n = run.size, width
+    cdef npy_intp size = sizeof(double) if wide else sizeof(real)
+    cdef char *operands[2]
+    if run.strides[1] == sizeof(real) and run.strides[0] == 0 and not (is_choice(how) and n >= thresholds.long_choice):
+        for row in range(rows):
+            put(args[0] + row * strides[0], reduce_row(<const real *> (args[1] + row * strides[1]), n, how), how, kind, wide)
+    elif run.strides[1] == sizeof(real) and run.strides[0] == size and strides[0] == 0:
+        while start < n:
+            width = min(n - start, <npy_intp> COLUMNS)
+            operands[0] = args[0] + start * size
+            operands[1] = args[1] + start * sizeof(real)
+            if wide:
+                sum_columns(<double *> operands[0], operands[1], rows, strides[1], width, how, kind)
+            else:
+                reduce_columns(<real *> operands[0], operands[1], rows, strides[1], width, how)
+            start += COLUMNS
+    else:
+        for row in range(rows):
+            operands[0] = args[0] + row * strides[0]
+            operands[1] = args[1] + row * strides[1]
+            reduce_odd(operands, strides, run, how, kind, wide)
 
 
-cdef void planes_f64 "autograd_cy_planes_f64"(char **args, const npy_intp *dims, const npy_intp *strides,
-                                              void *data) noexcept nogil:
-    cdef const Run *last = <const Run *> data
-    reduce_planes(plane_f64(args[0], dims[0], strides[0], last.size, last.strides[0]),
-                  plane_f64(args[1], dims[0], strides[1], last.size, last.strides[1]), last)
+cdef void sum_f32 "autograd_cy_sum_f32"(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
+    reduce_plane(args, dims[0], strides, data, <float> 0, ADD, False)
 
 
-cdef void planes_wide "autograd_cy_planes_wide"(char **args, const npy_intp *dims, const npy_intp *strides,
+cdef void sum_f64 "autograd_cy_sum_f64"(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
+    reduce_plane(args, dims[0], strides, data, <double> 0, ADD, False)
+
+
+cdef void sizes_f32 "autograd_cy_sizes_f32"(char **args, const npy_intp *dims, const npy_intp *strides,
+                                            void *data) noexcept nogil:
+    reduce_plane(args, dims[0], strides, data, <float> 0, ADD_SIZES, False)
+
+
+cdef void sizes_f64 "autograd_cy_sizes_f64"(char **args, const npy_intp *dims, const npy_intp *strides,
+                                            void *data) noexcept nogil:
+    reduce_plane(args, dims[0], strides, data, <double> 0, ADD_SIZES, False)
+
+
+cdef void squares_f32 "autograd_cy_squares_f32"(char **args, const npy_intp *dims, const npy_intp *strides,
                                                 void *data) noexcept nogil:
-    cdef const Run *last = <const Run *> data
-    reduce_planes(plane_f64(args[0], dims[0], strides[0], last.size, last.strides[0]),
-                  plane_f32(args[1], dims[0], strides[1], last.size, last.strides[1]), last)
+    reduce_plane(args, dims[0], strides, data, <float> 0, ADD_SQUARES, False)
 
 
-PLANES[FLOAT32], PLANES[FLOAT64], WIDE_PLANES = planes_f32, planes_f64, planes_wide
+cdef void squares_f64 "autograd_cy_squares_f64"(char **args, const npy_intp *dims, const npy_intp *strides,
+                                                void *data) noexcept nogil:
+    reduce_plane(args, dims[0], strides, data, <double> 0, ADD_SQUARES, False)
+
+
+cdef void sum_wide "autograd_cy_sum_wide"(char **args, const npy_intp *dims, const npy_intp *strides,
+                                          void *data) noexcept nogil:
+    reduce_plane(args, dims[0], strides, data, <float> 0, ADD, True)
+
+
+cdef void sizes_wide "autograd_cy_sizes_wide"(char **args, const npy_intp *dims, const npy_intp *strides,
+                                              void *data) noexcept nogil:
+    reduce_plane(args, dims[0], strides, data, <float> 0, ADD_SIZES, True)
+
+
+cdef void squares_wide "autograd_cy_squares_wide"(char **args, const npy_intp *dims, const npy_intp *strides,
+                                                  void *data) noexcept nogil:
+    reduce_plane(args, dims[0], strides, data, <float> 0, ADD_SQUARES, True)
+
+
+cdef void product_f32(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
+    reduce_plane(args, dims[0], strides, data, <float> 0, MULTIPLY, False)
+
+
+cdef void product_f64(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
+    reduce_plane(args, dims[0], strides, data, <double> 0, MULTIPLY, False)
+
+
+cdef void largest_f32 "autograd_cy_largest_f32"(char **args, const npy_intp *dims, const npy_intp *strides,
+                                                void *data) noexcept nogil:
+    reduce_plane(args, dims[0], strides, data, <float> 0, TAKE_LARGEST, False)
+
+
+cdef void largest_f64 "autograd_cy_largest_f64"(char **args, const npy_intp *dims, const npy_intp *strides,
+                                                void *data) noexcept nogil:
+    reduce_plane(args, dims[0], strides, data, <double> 0, TAKE_LARGEST, False)
+
+
+cdef void smallest_f32 "autograd_cy_smallest_f32"(char **args, const npy_intp *dims, const npy_intp *strides,
+                                                  void *data) noexcept nogil:
+    reduce_plane(args, dims[0], strides, data, <float> 0, TAKE_SMALLEST, False)
+
+
+cdef void smallest_f64 "autograd_cy_smallest_f64"(char **args, const npy_intp *dims, const npy_intp *strides,
+                                                  void *data) noexcept nogil:
+    reduce_plane(args, dims[0], strides, data, <double> 0, TAKE_SMALLEST, False)
+
+
+cdef Loop plane_loop(How how, int dtype_code) noexcept:
+    """The loop for a type, or NULL. Its data is the Run."""
+    cdef bint single = dtype_code == FLOAT32
+    if dtype_code != FLOAT32 and dtype_code != FLOAT64:
+        return NULL
+    if how == ADD:
+        if single:
+            return sum_f32
+        return sum_f64
+    if how == ADD_SIZES:
+        if single:
+            return sizes_f32
+        return sizes_f64
+    if how == ADD_SQUARES:
+        if single:
+            return squares_f32
+        return squares_f64
+    if how == MULTIPLY:
+        if single:
+            return product_f32
+        return product_f64
+    if how == TAKE_LARGEST:
+        if single:
+            return largest_f32
+        return largest_f64
+    if single:
+        return smallest_f32
+    return smallest_f64
+
+
+cdef Loop wide_loop(How how) noexcept:
+    """The loop that sums float32 in float64, or NULL."""
+    if how == ADD:
+        return sum_wide
+    if how == ADD_SIZES:
+        return sizes_wide
+    if how == ADD_SQUARES:
+        return squares_wide
+    return NULL

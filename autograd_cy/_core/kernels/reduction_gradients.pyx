@@ -9,7 +9,7 @@ from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.buffers cimport dense_copy, is_flat, new_array
 from autograd_cy._core.arrays.dtypes cimport COMPLEX128, COMPLEX64, FLOAT32, FLOAT64, code_of
-from autograd_cy._core.kernels.borrowed cimport plane, real, run
+from autograd_cy._core.kernels.plane_loops cimport real
 
 cnp.import_array()
 
@@ -28,63 +28,66 @@ cdef inline real weighed(real x, real c, real s, bint sign) noexcept nogil:
     return (<real> (x > 0) - <real> (x < 0)) * s        # sgn(nan) is 0
 
 
-cdef inline void weigh(const real[:, :] x, const real[:, :] c, const real[:, :] s, real[:, :] out, bint sign) noexcept nogil:
+cdef inline void weigh(char **args, npy_intp n, const npy_intp *strides, real kind, bint sign) noexcept nogil:
     """out = (x - c) * s, or sgn(x) * s."""
-    cdef npy_intp row, i
-    for row in range(out.shape[0]):
-        for i in range(out.shape[1]):
-            out[row, i] = weighed(x[row, i], c[row, i], s[row, i], sign)
+    cdef const real *x = <const real *> args[0]
+    cdef const real *c = <const real *> args[1]
+    cdef const real *s = <const real *> args[2]
+    cdef real *out = <real *> args[3]
+    cdef real center = c[0], scale = s[0]
+    cdef npy_intp i
+    if strides[0] == sizeof(real) and strides[3] == sizeof(real):
+        if strides[1] == 0 and strides[2] == 0:
+            for i in range(n):
+                out[i] = weighed(x[i], center, scale, sign)
+            return
+        if strides[1] == 0 and strides[2] == sizeof(real):
+            for i in range(n):
+                out[i] = weighed(x[i], center, s[i], sign)
+            return
+        if strides[1] == sizeof(real) and strides[2] == sizeof(real):
+            for i in range(n):
+                out[i] = weighed(x[i], c[i], s[i], sign)
+            return
+    for i in range(n):
+        (<real *> (args[3] + i * strides[3]))[0] = weighed(
+            (<real *> (args[0] + i * strides[0]))[0], (<real *> (args[1] + i * strides[1]))[0],
+            (<real *> (args[2] + i * strides[2]))[0], sign)
 
 
-cdef inline void weigh_spaced(char **args, npy_intp n, npy_intp x, npy_intp c, npy_intp s, npy_intp out, real kind,
-                              bint sign) noexcept nogil:
-    """Of operands whose elements lie so many bytes apart."""
-    weigh(plane(<real *> args[0], 1, 0, n, x), plane(<real *> args[1], 1, 0, n, c), plane(<real *> args[2], 1, 0, n, s),
-          plane(<real *> args[3], 1, 0, n, out), sign)
-
-
-cdef inline void weigh_any(char **args, npy_intp n, const npy_intp *strides, real kind, bint sign) noexcept nogil:
-    """The loop is compiled for contiguous runs and numbers, and for any strides."""
-    cdef npy_intp size = sizeof(real)
-    cdef bint dense = strides[0] == size and strides[3] == size
-    if dense and strides[1] == 0 and strides[2] == 0:
-        weigh_spaced(args, n, size, 0, 0, size, kind, sign)
-    elif dense and strides[1] == 0 and strides[2] == size:
-        weigh_spaced(args, n, size, 0, size, size, kind, sign)
-    elif dense and strides[1] == size and strides[2] == size:
-        weigh_spaced(args, n, size, size, size, size, kind, sign)
-    else:
-        weigh_spaced(args, n, strides[0], strides[1], strides[2], strides[3], kind, sign)
+cdef inline void weigh_parts(char **args, npy_intp n, const npy_intp *strides, real kind) noexcept nogil:
+    """The deviations of both parts of complex numbers."""
+    cdef const real *x
+    cdef const real *c
+    cdef real *out
+    cdef real scale
+    cdef npy_intp i
+    for i in range(n):
+        x = <const real *> (args[0] + i * strides[0])
+        c = <const real *> (args[1] + i * strides[1])
+        scale = (<const real *> (args[2] + i * strides[2]))[0]
+        out = <real *> (args[3] + i * strides[3])
+        out[0], out[1] = (x[0] - c[0]) * scale, (x[1] - c[1]) * scale
 
 
 cdef void deviating_f32 "autograd_cy_deviating_f32"(char **args, const npy_intp *dims, const npy_intp *strides,
                                                     void *data) noexcept nogil:
-    weigh_any(args, dims[0], strides, <float> 0, False)
+    weigh(args, dims[0], strides, <float> 0, False)
 
 
 cdef void deviating_f64 "autograd_cy_deviating_f64"(char **args, const npy_intp *dims, const npy_intp *strides,
                                                     void *data) noexcept nogil:
-    weigh_any(args, dims[0], strides, <double> 0, False)
+    weigh(args, dims[0], strides, <double> 0, False)
 
 
 cdef void signed_f32 "autograd_cy_signed_f32"(char **args, const npy_intp *dims, const npy_intp *strides,
                                               void *data) noexcept nogil:
-    weigh_any(args, dims[0], strides, <float> 0, True)
+    weigh(args, dims[0], strides, <float> 0, True)
 
 
 cdef void signed_f64 "autograd_cy_signed_f64"(char **args, const npy_intp *dims, const npy_intp *strides,
                                               void *data) noexcept nogil:
-    weigh_any(args, dims[0], strides, <double> 0, True)
-
-
-cdef inline void weigh_parts(char **args, npy_intp n, const npy_intp *strides, real kind) noexcept nogil:
-    """The deviations of both parts of complex numbers: one after the other, rows of two took a quarter more instructions."""
-    cdef char *parts[4]
-    cdef npy_intp k
-    for k in range(2):
-        parts[0], parts[1] = args[0] + k * <npy_intp> sizeof(real), args[1] + k * <npy_intp> sizeof(real)
-        parts[2], parts[3] = args[2], args[3] + k * <npy_intp> sizeof(real)
-        weigh_spaced(parts, n, strides[0], strides[1], strides[2], strides[3], kind, False)
+    weigh(args, dims[0], strides, <double> 0, True)
 
 
 cdef void deviating_c64(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
@@ -102,13 +105,13 @@ SIGNED[FLOAT32].loop, SIGNED[FLOAT64].loop = signed_f32, signed_f64
 
 # what one output contributes
 
-cdef inline void divide(const real[::1] g, const real[::1] y, real[::1] out, real divisor) noexcept nogil:
+cdef inline void divide(const real *g, const real *y, real *out, npy_intp n, real divisor) noexcept nogil:
     cdef npy_intp i
-    if y.shape[0] == 0:
-        for i in range(out.shape[0]):
+    if y == NULL:
+        for i in range(n):
             out[i] = g[i] / divisor
     else:
-        for i in range(out.shape[0]):
+        for i in range(n):
             out[i] = 0 if y[i] == 0 else g[i] / (y[i] * divisor)
 
 
@@ -117,13 +120,12 @@ cdef cnp.ndarray divided(cnp.ndarray g, cnp.ndarray y, double divisor):
     cdef cnp.ndarray gradient = g if is_flat(g) else dense_copy(g)
     cdef cnp.ndarray result = None if y is None or is_flat(y) else dense_copy(y)
     cdef cnp.ndarray out = new_array(code_of(g), cnp.PyArray_NDIM(g), cnp.PyArray_DIMS(g))
-    cdef npy_intp n = cnp.PyArray_SIZE(g), m = 0 if y is None else n
-    cdef void *p = cnp.PyArray_DATA(gradient)
     cdef void *q = NULL
+    cdef void *p = cnp.PyArray_DATA(gradient)
     if y is not None:
         q = cnp.PyArray_DATA(y if result is None else result)
     if code_of(g) == FLOAT32:
-        divide(run(<float *> p, n), run(<float *> q, m), run(<float *> cnp.PyArray_DATA(out), n), <float> divisor)
+        divide(<float *> p, <float *> q, <float *> cnp.PyArray_DATA(out), cnp.PyArray_SIZE(g), <float> divisor)
     else:
-        divide(run(<double *> p, n), run(<double *> q, m), run(<double *> cnp.PyArray_DATA(out), n), divisor)
+        divide(<double *> p, <double *> q, <double *> cnp.PyArray_DATA(out), cnp.PyArray_SIZE(g), divisor)
     return out

@@ -5,19 +5,18 @@ from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.dtypes cimport NCODES
 from autograd_cy._core.kernels.loops cimport Kernel, Loop, Part, Walk
-from autograd_cy._core.kernels.plane_loops cimport How
 
 ctypedef unsigned long long Dims    # a set of dimensions: bit d stands for dimension d
 
 cdef struct Reducer:                # a loop of two operands that reduces
     Kernel[NCODES] kernels
-    How how                         # in loops of our own for the last two dimensions of floats
+    Loop[NCODES] planes             # our own for the last two dimensions, or NULL
+    Loop wide                       # that of float32 whose results are float64, or NULL
     char[NCODES][16] identity       # what nothing reduces to, in each type
     Reducer *merging                # for partial results
 
 cdef struct Planes:                 # how a walk is reduced plane by plane: `loop` sees runs, its data is the Run
     Loop loop
-    How how                         # for `loop`, of plane_loops
     Kernel *borrowed                # instead of `loop`, if that is NULL
 
 cdef Reducer SUM, PRODUCT, LARGEST, SMALLEST, ANY_TRUE, ALL_TRUE

@@ -17,20 +17,18 @@ from numpy cimport npy_intp
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy, new_array, strided_view, typed_view
 from autograd_cy._core.arrays.dtypes cimport (
     COMPLEX128, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, ITEMSIZE, NCODES, code_of, dtype, dtype_of, to_complex, to_real)
-from autograd_cy._core.kernels.borrowed cimport real, run_f32, run_f64
 from autograd_cy._core.kernels.loops cimport MAX_DIMS, Kernel, Walk, borrow, call_part, set_operand
 from autograd_cy._core.kernels.partials cimport Reduction, fill, share_reduction
 from autograd_cy._core.kernels.plane_loops cimport (
-    ADD, ADD_SIZES, ADD_SQUARES, MULTIPLY, NOT_HERE, PLANES, TAKE_LARGEST, TAKE_SMALLEST, WIDE_PLANES, Run)
+    ADD, ADD_SIZES, ADD_SQUARES, MULTIPLY, TAKE_LARGEST, TAKE_SMALLEST, How, Run, plane_loop, real, wide_loop)
 from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cnp.import_array()
 
-cdef int make_reducer(Reducer *reducer, How how, object ufunc, object identity) except -1:
+cdef int make_reducer(Reducer *reducer, object ufunc, object identity) except -1:
     """Borrow the ufunc's loops; `identity(dtype)` is what nothing reduces to."""
     cdef int dtype_code
     cdef bytes item
-    reducer.how, reducer.merging = how, reducer
     borrow(reducer.kernels, ufunc, lambda dtype_code: dtype_code)
     for dtype_code in range(NCODES):
         kind = (<dtype> dtype_of(dtype_code)).numpy_dtype
@@ -49,14 +47,28 @@ def highest(kind):
     return np.iinfo(kind).max if kind.kind in "iu" else True if kind.kind == "b" else np.inf
 
 
-make_reducer(&SUM, ADD, np.add, lambda kind: 0)
-make_reducer(&PRODUCT, MULTIPLY, np.multiply, lambda kind: 1)
-make_reducer(&LARGEST, TAKE_LARGEST, np.maximum, lowest)
-make_reducer(&SMALLEST, TAKE_SMALLEST, np.minimum, highest)
-make_reducer(&ANY_TRUE, NOT_HERE, np.logical_or, lambda kind: 0)
-make_reducer(&ALL_TRUE, NOT_HERE, np.logical_and, lambda kind: 1)
-SUM_OF_SIZES.how, SUM_OF_SQUARES.how = ADD_SIZES, ADD_SQUARES
-SUM_OF_SIZES.merging = SUM_OF_SQUARES.merging = &SUM
+cdef void set_planes(Reducer *reducer, How how, Reducer *merging) noexcept:
+    """Give the reducer our own loops."""
+    cdef int dtype_code
+    reducer.merging = merging
+    reducer.wide = wide_loop(how)
+    for dtype_code in range(NCODES):
+        reducer.planes[dtype_code] = plane_loop(how, dtype_code)
+
+
+make_reducer(&SUM, np.add, lambda kind: 0)
+make_reducer(&PRODUCT, np.multiply, lambda kind: 1)
+make_reducer(&LARGEST, np.maximum, lowest)
+make_reducer(&SMALLEST, np.minimum, highest)
+make_reducer(&ANY_TRUE, np.logical_or, lambda kind: 0)
+make_reducer(&ALL_TRUE, np.logical_and, lambda kind: 1)
+set_planes(&SUM, ADD, &SUM)
+set_planes(&PRODUCT, MULTIPLY, &PRODUCT)
+set_planes(&LARGEST, TAKE_LARGEST, &LARGEST)
+set_planes(&SMALLEST, TAKE_SMALLEST, &SMALLEST)
+set_planes(&SUM_OF_SIZES, ADD_SIZES, &SUM)
+set_planes(&SUM_OF_SQUARES, ADD_SQUARES, &SUM)
+ANY_TRUE.merging, ALL_TRUE.merging = &ANY_TRUE, &ALL_TRUE
 
 
 # arrays
@@ -71,7 +83,7 @@ cdef cnp.ndarray reduced(Reducer *reducer, cnp.ndarray array, Dims dims, bint ke
     if not cnp.PyArray_ISALIGNED(array):
         array = dense_copy(array)
     walk.ndim = cnp.PyArray_NDIM(array)
-    if dtype_code == FLOAT32 and reducer.merging == &SUM and is_as_large(array, thresholds.deep_sum):
+    if dtype_code == FLOAT32 and reducer.wide != NULL and is_as_large(array, thresholds.deep_sum):
         kept = kept_code(dtype_code, walk.ndim, cnp.PyArray_DIMS(array), dims, cnp.PyArray_IS_C_CONTIGUOUS(array))
     result = new_array(kept, reduced_shape(array, dims, keepdim, sizes), sizes)
     fill(result, reducer.identity[kept], ITEMSIZE[kept])
@@ -101,24 +113,19 @@ cdef inline bint is_as_large(cnp.ndarray array, npy_intp size) noexcept:
 cdef int walk_along(Walk *walk, Reducer *reducer, int dtype_code, int kept) except -1:
     """Call the reducer's loop on each run, or its own loop for planes on each two dimensions; results are of type `kept`."""
     cdef Reducer *merging = reducer.merging
-    cdef Planes planes = planes_of(reducer, dtype_code, kept), last = planes_of(merging, kept, kept)
+    cdef Planes planes = Planes(reducer.planes[dtype_code], &reducer.kernels[dtype_code])
+    cdef Planes last = Planes(merging.planes[kept], &merging.kernels[kept])
     cdef Reduction reduction = Reduction(call_planes, &planes, call_planes, &last, kept, &merging.identity[kept][0])
+    if kept != dtype_code:
+        planes.loop = reducer.wide
     if merging != reducer or kept != dtype_code:
         planes.borrowed = NULL
     return share_reduction(walk, 3, &reduction)
 
 
-cdef inline Planes planes_of(Reducer *reducer, int dtype_code, int kept) noexcept:
-    """Loops of our own, if there are some, and NumPy's."""
-    cdef Planes planes = Planes(NULL, reducer.how, &reducer.kernels[dtype_code])
-    if reducer.how != NOT_HERE:
-        planes.loop = PLANES[dtype_code] if kept == dtype_code else WIDE_PLANES
-    return planes
-
-
 cdef int sum_along(Walk *walk, int n, Part part, void *data, int kept) except -1:
     """Call a part that adds to its last operand, of type `kept`."""
-    cdef Planes planes = planes_of(&SUM, kept, kept)
+    cdef Planes planes = Planes(SUM.planes[kept], &SUM.kernels[kept])
     cdef Reduction reduction = Reduction(part, data, call_planes, &planes, kept, &SUM.identity[kept][0])
     return share_reduction(walk, n, &reduction)
 
@@ -142,19 +149,17 @@ cdef int kept_code(int dtype_code, int ndim, const npy_intp *sizes, Dims dims, b
 
 cdef cnp.ndarray narrowed(cnp.ndarray array, int dtype_code):
     """What was kept in float64 in the type `dtype_code`, which is that or float32."""
-    cdef npy_intp n = cnp.PyArray_SIZE(array)
     cdef cnp.ndarray result
+    cdef const double *source
+    cdef float *data
+    cdef npy_intp i
     if code_of(array) == dtype_code:
         return array
     result = new_array(dtype_code, cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array))
-    narrow(run_f64(<double *> cnp.PyArray_DATA(array), n), run_f32(<float *> cnp.PyArray_DATA(result), n))
+    source, data = <const double *> cnp.PyArray_DATA(array), <float *> cnp.PyArray_DATA(result)
+    for i in range(cnp.PyArray_SIZE(array)):
+        data[i] = <float> source[i]
     return result
-
-
-cdef inline void narrow(const double[::1] x, float[::1] out) noexcept nogil:
-    cdef npy_intp i
-    for i in range(x.shape[0]):
-        out[i] = <float> x[i]
 
 
 cdef cnp.ndarray pairs_of(cnp.ndarray array):
@@ -187,7 +192,7 @@ cdef void call_planes(Walk *walk, int n, void *called) noexcept nogil:
         return
     run.size = 1
     run.strides[0] = run.strides[1] = run.strides[2] = 0
-    run.how, run.borrowed = planes.how, planes.borrowed
+    run.borrowed = planes.borrowed
     if walk.ndim > 0:
         walk.ndim -= 1
         run.size = walk.shape[walk.ndim]
@@ -293,9 +298,9 @@ cdef Py_ssize_t count_along(cnp.ndarray array, Dims dims) noexcept:
     return count
 
 
-cdef inline void divide_all(real[::1] data, real divisor) noexcept nogil:
+cdef void divide_all(real *data, npy_intp n, real divisor) noexcept nogil:
     cdef npy_intp i
-    for i in range(data.shape[0]):
+    for i in range(n):
         data[i] = data[i] / divisor
 
 
@@ -304,9 +309,9 @@ cdef int divide_by(cnp.ndarray array, double divisor) except -1:
     cdef int dtype_code = code_of(array)
     cdef npy_intp n = cnp.PyArray_SIZE(array) * (2 if dtype_code >= COMPLEX64 else 1)
     if dtype_code == FLOAT32 or dtype_code == COMPLEX64:
-        divide_all(run_f32(<float *> cnp.PyArray_DATA(array), n), <float> divisor)
+        divide_all(<float *> cnp.PyArray_DATA(array), n, <float> divisor)
     elif dtype_code == FLOAT64 or dtype_code == COMPLEX128:
-        divide_all(run_f64(<double *> cnp.PyArray_DATA(array), n), divisor)
+        divide_all(<double *> cnp.PyArray_DATA(array), n, divisor)
     else:
         array[...] = cast(array, FLOAT32) / np.float32(divisor)
     return 0

@@ -14,7 +14,7 @@ cdef extern from *:
     """
     #include "clones.h"
     #include "elementary.h"
-    AUTOGRAD_CY_CLONED static void autograd_cy_turn_block(double const *, double *, npy_intp, int);
+    AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void autograd_cy_turn_block(double const *, double *, npy_intp, int);
     """
 
 cdef extern from "elementary.h" nogil:

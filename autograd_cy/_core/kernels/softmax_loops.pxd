@@ -3,7 +3,7 @@
 from libc.math cimport log, logf
 from numpy cimport npy_intp
 
-from autograd_cy._core.kernels.borrowed cimport real
+from autograd_cy._core.kernels.plane_loops cimport real
 
 cdef extern from "elementary.h" nogil:
     float exp_f32 "autograd_cy_exp_f32"(float) noexcept
@@ -23,8 +23,7 @@ cdef inline real logarithm(real x) noexcept nogil:
     return logf(x) if real is float else log(x)
 
 cdef real largest(const real *row, npy_intp n) noexcept nogil
-cdef void normalize(int dtype_code, const void *x, void *y, npy_intp outer, npy_intp n, npy_intp inner,
-                    bint logarithmic) noexcept nogil
-cdef void normalize_gradient(int dtype_code, const void *g, const void *y, void *out, npy_intp outer, npy_intp n,
-                             npy_intp inner, bint logarithmic) noexcept nogil
+cdef void normalize(const real *x, real *y, npy_intp outer, npy_intp n, npy_intp inner, bint logarithmic) noexcept nogil
+cdef void normalize_gradient(const real *g, const real *y, real *out, npy_intp outer, npy_intp n, npy_intp inner,
+                             bint logarithmic) noexcept nogil
 cdef void log_sum_exp(const real *x, real *out, npy_intp rows, npy_intp n) noexcept nogil

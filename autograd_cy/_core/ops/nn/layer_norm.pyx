@@ -10,8 +10,7 @@ from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, saved_array, saved_like, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
-from autograd_cy._core.kernels.layer_norm_loops cimport (
-    Layers, layer_gradient, layer_weight_gradient, normalize_layers)
+from autograd_cy._core.kernels.layer_norm_loops cimport layer_gradient, layer_weight_gradient, normalize_layers
 from autograd_cy._core.kernels.reduction_loops cimport total_of
 
 from autograd_cy._core.ops.registry import op
@@ -21,9 +20,13 @@ cnp.import_array()
 
 # arrays
 
+cdef struct Layers:         # a dense array seen as rows of n elements
+    npy_intp rows, n
+
+
 cdef Layers layers_of(cnp.ndarray array, int ndim) noexcept:
-    """Of an array, x, that is normalized over its last `ndim` dimensions."""
-    cdef Layers layers = Layers(1, 1, NULL, cnp.PyArray_DATA(array), NULL, NULL, NULL, NULL, NULL, 0)
+    """Of an array that is normalized over its last `ndim` dimensions."""
+    cdef Layers layers = Layers(1, 1)
     cdef int axis, first = cnp.PyArray_NDIM(array) - ndim
     for axis in range(first):
         layers.rows *= cnp.PyArray_DIM(array, axis)
@@ -53,9 +56,12 @@ cdef tuple normalized(Tensor input, Tensor weight, Tensor bias, int ndim, double
     cdef cnp.ndarray b = None if bias is None else flat(bias.array, dtype_code)
     cdef cnp.ndarray means = moments(x, dtype_code, ndim), scales = moments(x, dtype_code, ndim)
     cdef Layers of = layers_of(x, ndim)
-    of.weight, of.bias, of.means, of.scales = data_of(w), data_of(b), data_of(means), data_of(scales)
-    of.out, of.eps = data_of(y), eps
-    normalize_layers(dtype_code, &of)
+    if dtype_code == FLOAT32:
+        normalize_layers(<float *> data_of(x), <float *> data_of(w), <float *> data_of(b), <float *> data_of(y),
+                         <float *> data_of(means), <float *> data_of(scales), of.rows, of.n, eps)
+    else:
+        normalize_layers(<double *> data_of(x), <double *> data_of(w), <double *> data_of(b), <double *> data_of(y),
+                         <double *> data_of(means), <double *> data_of(scales), of.rows, of.n, eps)
     return in_type(y, code_of(input.array)), means, scales
 
 
@@ -142,20 +148,33 @@ cdef class NativeLayerNormBackward0(Node):
 
 cdef cnp.ndarray input_gradient(cnp.ndarray g, cnp.ndarray x, cnp.ndarray w, tuple constants, int ndim, cnp.ndarray out):
     """In `out`, which may be g, or (None) in a new array."""
+    cdef int dtype_code = code_of(g)
     cdef Layers of = layers_of(x, ndim)
+    cdef void *means = cnp.PyArray_DATA(<cnp.ndarray> constants[2])
+    cdef void *scales = cnp.PyArray_DATA(<cnp.ndarray> constants[3])
     if out is None:
-        out = new_array(code_of(g), cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x))
-    of.g, of.weight, of.means, of.scales, of.out = (
-        data_of(g), data_of(w), data_of(constants[2]), data_of(constants[3]), data_of(out))
-    layer_gradient(code_of(g), &of)
+        out = new_array(dtype_code, cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x))
+    if dtype_code == FLOAT32:
+        layer_gradient(<float *> data_of(g), <float *> data_of(x), <float *> data_of(w), <float *> means, <float *> scales,
+                       <float *> data_of(out), of.rows, of.n)
+    else:
+        layer_gradient(<double *> data_of(g), <double *> data_of(x), <double *> data_of(w), <double *> means,
+                       <double *> scales, <double *> data_of(out), of.rows, of.n)
     return out
 
 
 cdef cnp.ndarray weight_gradient(cnp.ndarray g, cnp.ndarray x, tuple constants, int ndim):
+    cdef int dtype_code = code_of(g)
     cdef Layers of = layers_of(x, ndim)
-    cdef cnp.ndarray out = new_array(code_of(g), ndim, cnp.PyArray_DIMS(x) + cnp.PyArray_NDIM(x) - ndim)
-    of.g, of.means, of.scales, of.out = data_of(g), data_of(constants[2]), data_of(constants[3]), data_of(out)
-    layer_weight_gradient(code_of(g), &of)
+    cdef cnp.ndarray out = new_array(dtype_code, ndim, cnp.PyArray_DIMS(x) + cnp.PyArray_NDIM(x) - ndim)
+    cdef void *means = cnp.PyArray_DATA(<cnp.ndarray> constants[2])
+    cdef void *scales = cnp.PyArray_DATA(<cnp.ndarray> constants[3])
+    if dtype_code == FLOAT32:
+        layer_weight_gradient(<float *> data_of(g), <float *> data_of(x), <float *> means, <float *> scales,
+                              <float *> data_of(out), of.rows, of.n)
+    else:
+        layer_weight_gradient(<double *> data_of(g), <double *> data_of(x), <double *> means, <double *> scales,
+                              <double *> data_of(out), of.rows, of.n)
     return out
 
 

@@ -53,7 +53,12 @@ cdef cnp.ndarray normalized(cnp.ndarray array, int dim, bint logarithmic):
         return cast(normalized(cast(array, FLOAT32), dim, logarithmic), FLOAT16)
     cdef cnp.ndarray x = dense(array), y = new_array(dtype_code, cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x))
     cdef Layout of = layout_of(x, dim)
-    normalize(dtype_code, cnp.PyArray_DATA(x), cnp.PyArray_DATA(y), of.outer, of.n, of.inner, logarithmic)
+    cdef void *p = cnp.PyArray_DATA(x)
+    cdef void *q = cnp.PyArray_DATA(y)
+    if dtype_code == FLOAT32:
+        normalize(<float *> p, <float *> q, of.outer, of.n, of.inner, logarithmic)
+    else:
+        normalize(<double *> p, <double *> q, of.outer, of.n, of.inner, logarithmic)
     return y
 
 
@@ -68,8 +73,13 @@ cdef cnp.ndarray gradient_of(cnp.ndarray gradient, cnp.ndarray result, int dim, 
     cdef cnp.ndarray g = dense(gradient), y = dense(result)
     cdef cnp.ndarray out = g if ours or g is not gradient else new_array(dtype_code, cnp.PyArray_NDIM(g), cnp.PyArray_DIMS(g))
     cdef Layout of = layout_of(g, dim)
-    normalize_gradient(dtype_code, cnp.PyArray_DATA(g), cnp.PyArray_DATA(y), cnp.PyArray_DATA(out), of.outer, of.n, of.inner,
-                       logarithmic)
+    cdef void *p = cnp.PyArray_DATA(g)
+    cdef void *q = cnp.PyArray_DATA(y)
+    cdef void *r = cnp.PyArray_DATA(out)
+    if dtype_code == FLOAT32:
+        normalize_gradient(<float *> p, <float *> q, <float *> r, of.outer, of.n, of.inner, logarithmic)
+    else:
+        normalize_gradient(<double *> p, <double *> q, <double *> r, of.outer, of.n, of.inner, logarithmic)
     return out
 
 

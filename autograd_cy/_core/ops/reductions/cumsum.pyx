@@ -8,7 +8,7 @@ from autograd_cy._core.arrays.buffers cimport cast
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT32, FLOAT64, dtype_of
 from autograd_cy._core.graph.record cimport as_tensor, needs_node
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
-from autograd_cy._core.kernels.borrowed cimport real
+from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.ops.reductions.reduction_node cimport (
     SAVES_NOTHING, Reduction, in_type, one_dim, record_reduction, sum_code)
 
