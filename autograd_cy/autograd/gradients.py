@@ -59,6 +59,21 @@ def _warn_of_cycle():
     )
 
 
+def _from_old_name(grad_tensors, grad_variables):
+    """What was given as `grad_variables`."""
+    warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=3)
+    if grad_tensors is not None:
+        raise RuntimeError(
+            "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only use "
+            "`grad_tensors`."
+        )
+    return grad_variables
+
+
+# Functions with a handler are short: beyond 256 instructions CPython 3.11 makes a number for it, and where there is no memory
+# for that, it tries for ever.
+
+
 def backward(
     tensors: Any,
     grad_tensors: Any = None,
@@ -86,13 +101,7 @@ def backward(
             options = {"retain_graph": retain_graph, "create_graph": create_graph, "inputs": inputs}
             return handle_torch_function(backward, _items(tensors), tensors, grad_tensors=grad_tensors, **options)
         if grad_variables is not None:
-            warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
-            if grad_tensors is not None:
-                raise RuntimeError(
-                    "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only use "
-                    "`grad_tensors`."
-                )
-            grad_tensors = grad_variables
+            grad_tensors = _from_old_name(grad_tensors, grad_variables)
         roots = _as_tuple(tensors)
         wanted = () if inputs is None else _values_of(inputs, "backward")
         if inputs is not None and not wanted:
@@ -133,40 +142,50 @@ def grad(
     (tensor(6., grad_fn=<AddBackward0>), (tensor(2.),))
     """
     try:
-        if (type(outputs) is not Tensor or type(inputs) is not Tensor) and has_torch_function((outputs, inputs)):
-            options = {"grad_outputs": grad_outputs, "retain_graph": retain_graph, "create_graph": create_graph}
-            options |= {"only_inputs": only_inputs, "allow_unused": allow_unused, "is_grads_batched": is_grads_batched}
-            options["materialize_grads"] = materialize_grads
-            outputs, inputs = _items(outputs), _items(inputs)
-            return handle_torch_function(grad, (*outputs, *inputs), outputs, inputs, **options)
-        if not only_inputs:
-            warnings.warn(
-                "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other "
-                "parts of the graph, please use torch.autograd.backward.",
-                FutureWarning,
-                stacklevel=2,
-            )
-        if materialize_grads:
-            if allow_unused is False:
-                raise ValueError(
-                    "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
-                )
-            allow_unused = True
-        roots, wanted = _as_tuple(outputs), _values_of(inputs, "grad")
-        if not wanted:
-            raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
-        seeds = _make_seeds(roots, grad_outputs, is_grads_batched)
-        keep = create_graph if retain_graph is None else retain_graph
-        run = _run_batched if is_grads_batched else _run_task
-        results: Any = run(roots, seeds, keep, create_graph, wanted, bool(allow_unused), False)
-        if materialize_grads:
-            results = _materialized(wanted, results, create_graph)
-        if isinstance(inputs, dict):
-            results = dict(zip(inputs, results, strict=True))
-        return results
+        return _gradients(
+            outputs, inputs, grad_outputs, retain_graph, create_graph, only_inputs, allow_unused, is_grads_batched,
+            materialize_grads,
+        )  # fmt: skip
     except BaseException as error:
         _show_one_frame(error)
         raise
+
+
+def _gradients(
+    outputs, inputs, grad_outputs, retain_graph, create_graph, only_inputs, allow_unused, is_grads_batched, materialize_grads
+):
+    """grad() with all arguments in their place."""
+    if (type(outputs) is not Tensor or type(inputs) is not Tensor) and has_torch_function((outputs, inputs)):
+        options = {"grad_outputs": grad_outputs, "retain_graph": retain_graph, "create_graph": create_graph}
+        options |= {"only_inputs": only_inputs, "allow_unused": allow_unused, "is_grads_batched": is_grads_batched}
+        options["materialize_grads"] = materialize_grads
+        outputs, inputs = _items(outputs), _items(inputs)
+        return handle_torch_function(grad, (*outputs, *inputs), outputs, inputs, **options)
+    if not only_inputs:
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other "
+            "parts of the graph, please use torch.autograd.backward.",
+            FutureWarning,
+            stacklevel=3,
+        )
+    if materialize_grads:
+        if allow_unused is False:
+            raise ValueError(
+                "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+            )
+        allow_unused = True
+    roots, wanted = _as_tuple(outputs), _values_of(inputs, "grad")
+    if not wanted:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
+    seeds = _make_seeds(roots, grad_outputs, is_grads_batched)
+    keep = create_graph if retain_graph is None else retain_graph
+    run = _run_batched if is_grads_batched else _run_task
+    results: Any = run(roots, seeds, keep, create_graph, wanted, bool(allow_unused), False)
+    if materialize_grads:
+        results = _materialized(wanted, results, create_graph)
+    if isinstance(inputs, dict):
+        results = dict(zip(inputs, results, strict=True))
+    return results
 
 
 def _run_batched(roots, seeds, keep, create_graph, wanted, allow_unused, accumulate):
@@ -188,4 +207,3 @@ def _run_batched(roots, seeds, keep, create_graph, wanted, allow_unused, accumul
         for k in range(size)
     ]
     return tuple(None if column[0] is None else stack(column) for column in zip(*runs, strict=True))
-

@@ -1,7 +1,10 @@
 """What an error shows of the package: one frame, of what was called; a hook's or a custom Function's frames stay."""
 
+import dis
+import inspect
 import pickle
 import re
+import sys
 import traceback
 
 import numpy as np
@@ -184,3 +187,13 @@ def test_an_error_that_is_raised_again_keeps_its_frames():
     x.register_hook(hook)
     names = frames_of(lambda: (x * 2).sum().backward())
     assert names[-2:] == ["hook", "tensor.Tensor.__getitem__"] and len(caught) == 1
+
+
+@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="later ones hold the number by other means")
+@pytest.mark.parametrize("function", [torch.autograd.backward, torch.autograd.grad, torch.Tensor.backward])
+def test_handlers_are_within_256_instructions(function):
+    """Beyond, CPython 3.11 needs memory to note where an error came from, and without it tries for ever."""
+    code = inspect.unwrap(function).__code__
+    entries = dis._parse_exception_table(code)  # type: ignore[attr-defined]
+    assert entries
+    assert all(entry.end // 2 <= 256 for entry in entries if entry.lasti)
