@@ -221,12 +221,17 @@ cdef int push_value(int bit, object value) except -1:
 
 cdef int pop_value(int bit, str name) except -1:
     """Leave a mode's innermost value; `name` is that of the mode."""
-    cdef tuple stack = stack_of(bit), hooks, guards
+    cdef tuple stack = stack_of(bit)
+    cdef int modes = own_modes() & ~bit
     if stack is None:
         raise RuntimeError(f"{name}: the end of a block that was not entered, or was left already")
     stack = <tuple> stack[1]
-    hooks, guards = (stack, stack_of(GUARDED)) if bit == SAVED_HOOKS else (stack_of(SAVED_HOOKS), stack)
-    return replace(own_modes() & ~bit | (0 if stack is None else bit), hooks, guards)
+    if stack is not None:
+        modes |= bit
+    # no tuple of both: there may be no memory for it
+    if bit == SAVED_HOOKS:
+        return replace(modes, stack, stack_of(GUARDED))
+    return replace(modes, stack_of(SAVED_HOOKS), stack)
 
 
 cdef int replace(int modes, tuple hooks, tuple guards) except -1:
@@ -318,20 +323,16 @@ cdef void leave_modes(Extent extent) noexcept:
     """Give the thread the modes that it had."""
     cdef ThreadState *state = thread_state()
     cdef bint in_context = (state.mode | extent.mode) & IN_CONTEXT
-    if in_context:
-        drop_unended(state)
+    cdef object setting = value_here() if in_context else None
+    cdef bint unended = counts(state, setting)      # what the code within the core's call has set and left so
     state.base, state.since = extent.base, extent.since
     state.mode = extent.mode
     state.own = state.base
+    if unended:
+        put_back(state, (<Setting> setting).outer)
+    setting = None                                  # it counts as alive no longer
     if in_context:
         synchronize(state)
-
-
-cdef void drop_unended(ThreadState *state) noexcept:
-    """Take back what the code within the core's call has set and left so."""
-    cdef object setting = value_here()
-    if counts(state, setting):
-        put_back(state, (<Setting> setting).outer)
 
 
 def is_grad_enabled():
