@@ -70,8 +70,8 @@ def _from_old_name(grad_tensors, grad_variables):
     return grad_variables
 
 
-# Functions with a handler are short: beyond 256 instructions CPython 3.11 makes a number for it, and where there is no memory
-# for that, it tries for ever.
+# backward() and grad() have their handlers within 256 instructions. For one further on, CPython 3.11 makes an int of the place
+# of the error; where there is no memory for the int, that is an error at the same place, and so on for ever.
 
 
 def backward(

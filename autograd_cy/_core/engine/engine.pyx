@@ -120,7 +120,7 @@ cdef int run_node(GraphTask task, Node node) except -1:
 
 
 cdef inline Node next_wanted(GraphTask task, Node node, int *i):
-    """The node at the end of the first edge, from the i-th on, where a gradient is needed, with its edge; else None."""
+    """The node that the first wanted edge from the i-th on leads to, `i` being that edge then; None if there is none."""
     cdef Node target
     while i[0] < node.n_edges:
         target = target_of(node, i[0])
