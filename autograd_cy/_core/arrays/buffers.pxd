@@ -1,7 +1,8 @@
 """Allocation of the arrays that hold results."""
 
 from cpython.object cimport PyObject
-cimport numpy as cnp
+
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 cdef cnp.ndarray new_array(int dtype_code, int ndim, const cnp.npy_intp *dims)
 cdef int lay_out(cnp.ndarray array, const int *order) except -1

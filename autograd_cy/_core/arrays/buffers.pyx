@@ -15,10 +15,9 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 
-cimport numpy as cnp
-
 from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, ITEMSIZE, NCODES, code_of, dtype, dtype_of
 from autograd_cy._core.arrays.pool cimport is_on, memory_handler, put_back, take
+from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.faults cimport serves_again
 from autograd_cy._core.runtime.thresholds cimport thresholds
 
@@ -33,7 +32,6 @@ cdef extern from "numpy/arrayobject.h":
     object PyArray_NewFromDescr(void *, cnp.dtype, int, const cnp.npy_intp *, void *, void *, int, void *)
     object PyArray_Zeros(int, const cnp.npy_intp *, cnp.dtype, int)
     object PyArray_CastToType(cnp.ndarray, cnp.dtype, int)
-    int PyArray_SetBaseObject(cnp.ndarray, object) except -1
     void PyArray_UpdateFlags(cnp.ndarray, int)
     object PyArray_NewCopy(cnp.ndarray, int)
     void *ndarray_type "(&PyArray_Type)"
@@ -236,8 +234,7 @@ cdef cnp.ndarray typed_view(cnp.ndarray base, char *data, cnp.dtype descr, int n
     cdef cnp.ndarray view
     Py_INCREF(descr)
     view = <cnp.ndarray> PyArray_NewFromDescr(ndarray_type, descr, ndim, dims, <void *> strides, data, flags, NULL)
-    Py_INCREF(base)
-    PyArray_SetBaseObject(view, base)
+    cnp.set_array_base(view, base)
     if ndim == 0:       # else NumPy has done that already
         PyArray_UpdateFlags(view, cnp.NPY_ARRAY_UPDATE_ALL)
     return view

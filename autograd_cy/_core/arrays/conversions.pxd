@@ -1,6 +1,6 @@
 """Python numbers as arrays of one type."""
 
-cimport numpy as cnp
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 cdef cnp.ndarray converted(object number, int dtype_code)
 cdef cnp.ndarray fitting(object number, int dtype_code)

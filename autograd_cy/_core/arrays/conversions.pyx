@@ -4,9 +4,8 @@ import math
 
 import numpy as np
 
-cimport numpy as cnp
-
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, TYPE_NUM, dtype, dtype_of
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 cnp.import_array()
 

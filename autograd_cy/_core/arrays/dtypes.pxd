@@ -1,6 +1,6 @@
 """The dtype objects and PyTorch's promotion."""
 
-cimport numpy as cnp
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 cdef enum:
     BOOL = 0

@@ -11,7 +11,7 @@ The type of a result is decided here, before a loop runs, because PyTorch's rule
 
 import numpy as np
 
-cimport numpy as cnp
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.runtime.argument_errors import wrong_self
 

@@ -1,7 +1,7 @@
 """The order that the dimensions of arrays have in memory."""
 
-cimport numpy as cnp
-from numpy cimport npy_intp
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cdef enum:
     MAX_DIMS = 64

@@ -15,11 +15,10 @@ NOTE [Layouts of results]
   7. Strides along dimensions of one element are those of a dense tensor: nothing depends on them.
 """
 
-cimport numpy as cnp
-from numpy cimport npy_intp
-
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy, lay_out, new_array
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, code_of
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cnp.import_array()
 

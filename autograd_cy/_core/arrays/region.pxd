@@ -1,6 +1,6 @@
 """Where a view lies in the memory of its base."""
 
-cimport numpy as cnp
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 
 cdef class Region:

@@ -7,9 +7,9 @@ a view is one step away from the base, and a real view of complex numbers is a r
 import numpy as np
 
 cimport cython
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.buffers cimport dense_copy, sizes_of, typed_view
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 cnp.import_array()
 

@@ -5,12 +5,11 @@ A root or input is a Tensor or a GradientEdge.
 
 import numpy as np
 
-cimport numpy as cnp
-
 from autograd_cy._core.arrays.buffers cimport new_array
 from autograd_cy._core.arrays.dtypes cimport code_of
 from autograd_cy._core.graph.node cimport Node, gradient_node
 from autograd_cy._core.graph.tensor cimport Tensor, make_current, new_tensor, wants_grad
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.graph.edges import GradientEdge
 

@@ -6,11 +6,10 @@ the output, whatever v is. Source: Townsend, "A new trick for calculating Jacobi
 
 import numpy as np
 
-cimport numpy as cnp
-
 from autograd_cy._core.graph.node cimport Node
 cimport autograd_cy._core.graph.saved as saved_module
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, wants_grad
+from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes
 from autograd_cy._core.runtime.state cimport NO_GRAD, OP_HOOKS
 

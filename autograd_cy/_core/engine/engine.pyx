@@ -7,7 +7,6 @@ the latest recorded first, and adds what they return to the buffers of the nodes
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.buffers cimport is_ours, keep_spare
 from autograd_cy._core.engine.backward_arguments cimport check_inputs, check_roots, named, target_node, target_number
@@ -26,6 +25,7 @@ from autograd_cy._core.graph.op_hooks cimport is_logged, observe_end, observe_st
 cimport autograd_cy._core.graph.saved as saved_module
 from autograd_cy._core.graph.saved_hooks cimport put_hooks_back
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes, own_modes
 from autograd_cy._core.runtime.reentry cimport in_fresh_thread
 from autograd_cy._core.runtime.state cimport (

@@ -3,7 +3,6 @@
 import warnings
 
 from cpython.object cimport PyTypeObject
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.dtypes cimport code_of, is_differentiable
 from autograd_cy._core.engine.function_node cimport FunctionNode, metadata_of
@@ -15,6 +14,7 @@ from autograd_cy._core.graph.record cimport set_tangents
 from autograd_cy._core.graph.saved_tensor cimport SavedTensor, save, seal
 from autograd_cy._core.graph.tensor cimport (
     AMONG_SEVERAL, IN_FUNCTION, Tensor, link_view, new_tensor, share_version, wants_grad)
+from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.inference cimport save_error
 from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes, own_modes
 from autograd_cy._core.runtime.state cimport (

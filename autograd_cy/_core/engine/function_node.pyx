@@ -3,7 +3,6 @@
 import warnings
 
 cimport cython
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.buffers cimport new_zeros
 from autograd_cy._core.arrays.dtypes cimport code_of, dtype_of, is_differentiable
@@ -12,6 +11,7 @@ from autograd_cy._core.graph.node cimport BOXED, Node, metadata_like, target_of
 from autograd_cy._core.graph.saved cimport freed_error
 from autograd_cy._core.graph.saved_tensor cimport SavedTensor, handles
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.runtime.argument_errors import wrong_self
 

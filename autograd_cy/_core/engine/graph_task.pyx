@@ -12,12 +12,12 @@ from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_XDECREF
-cimport numpy as cnp
 
 from autograd_cy._core.engine.backward_arguments cimport target_node, target_number
 from autograd_cy._core.engine.ready_queue cimport free_queue
 from autograd_cy._core.graph.node cimport Node, Scratch, target_of
 from autograd_cy._core.graph.tensor cimport new_tensor
+from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.state cimport thread_state
 
 cnp.import_array()

@@ -29,7 +29,6 @@ that got the same array: each of them is another reference. Therefore:
 
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
-cimport numpy as cnp
 
 import numpy as np
 
@@ -43,6 +42,7 @@ from autograd_cy._core.graph.tensor cimport ANY_TYPE, Tensor, bump_version, new_
 from autograd_cy._core.kernels.adding cimport add_into, adding_kernel
 from autograd_cy._core.kernels.copies cimport copied
 from autograd_cy._core.kernels.loops cimport evaluate
+from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.inference cimport check_write
 from autograd_cy._core.runtime.modes cimport current_mode
 from autograd_cy._core.runtime.state cimport ANY_LAYOUT, NO_GRAD, thread_state

@@ -1,6 +1,6 @@
 """What is to be done before memory is written."""
 
-cimport numpy as cnp
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 cdef int watched                    # how many arrays are locked and how many watchers there are: 0 in the usual case
 

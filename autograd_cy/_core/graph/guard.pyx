@@ -20,9 +20,8 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.weakref cimport PyWeakref_NewRef
 from libc.stdlib cimport qsort
 
-cimport numpy as cnp
-
 from autograd_cy._core.arrays.buffers cimport strided_view
+from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport pop_value, push_value, stack_of
 from autograd_cy._core.runtime.state cimport GUARDED
 

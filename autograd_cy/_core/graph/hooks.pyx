@@ -7,12 +7,12 @@ import weakref
 from collections import OrderedDict
 
 from cpython.object cimport PyObject
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.buffers cimport dense_copy
 from autograd_cy._core.arrays.dtypes cimport code_of
 from autograd_cy._core.graph.node cimport Node, NodeHooks, existing_hooks, gradient_node, hooks_of, hooks_of_tensor
 from autograd_cy._core.graph.tensor cimport Tensor, make_current, new_tensor, type_name, wants_grad
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.runtime.handle import register
 

@@ -1,9 +1,8 @@
 """Where a NaN comes from."""
 
-cimport numpy as cnp
-
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 cdef Py_ssize_t first_nan(cnp.ndarray array) except -2
 cdef int check_result(Node node, Tensor y, Tensor a, Tensor b, Tensor c) except -1

@@ -3,7 +3,6 @@
 A search is one loop over the memory, without NumPy's calls around it, so that it can run after each operation.
 """
 
-cimport numpy as cnp
 from libc.stdint cimport uint16_t
 
 import numpy as np
@@ -13,6 +12,7 @@ from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, FLOAT6
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.saved_tensor cimport SavedTensor
 from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.location cimport described
 
 cnp.import_array()

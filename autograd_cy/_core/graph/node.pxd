@@ -1,10 +1,10 @@
 """Node: one recorded operation, and the edges to what it was computed from."""
 
 from cpython.object cimport PyObject, PyTypeObject
-cimport numpy as cnp
 
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.versions cimport VersionCounter
+from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.lifetime cimport Link
 
 

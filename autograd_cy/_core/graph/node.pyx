@@ -20,13 +20,12 @@ cimport cython
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 
-cimport numpy as cnp
-
 from autograd_cy._core.arrays.buffers cimport dense_copy
 from autograd_cy._core.arrays.conversions cimport number_behind
 from autograd_cy._core.graph.saved cimport OUTPUT_SLOT, freed_error, unpack
 from autograd_cy._core.graph.saved_tensor cimport handle_of, release_handles
 from autograd_cy._core.graph.tensor cimport Tensor, TensorExtras, extend, extras_of_tensor, make_current, new_tensor
+from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.lifetime cimport (
     NODE, Destructor, Link, Py_SET_REFCNT, Spares, begin_death, drop_all, end_life, hide, lay_aside, owner_of, release,
     revived, watch)

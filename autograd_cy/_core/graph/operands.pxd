@@ -1,11 +1,11 @@
 """Operands: what an elementwise operation takes, Tensors and what counts as one, or Python numbers."""
 
 from cpython.object cimport PyObject
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.dtypes cimport BOOL, INT64, code_of, default_code, default_complex_code
 from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 cdef enum:
     CACHED_NUMBERS = 256

@@ -4,10 +4,10 @@ import numpy as np
 
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.conversions cimport converted
 from autograd_cy._core.graph.tensor cimport Tensor, from_array, new_tensor, sharing
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 cnp.import_array()
 

@@ -1,11 +1,10 @@
 """Whether and how an operation enters the graph."""
 
-cimport numpy as cnp
-
 from autograd_cy._core.arrays.dtypes cimport dtype
 from autograd_cy._core.graph.nans cimport check_result
 from autograd_cy._core.graph.node cimport Node, connect
 from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport current_mode
 from autograd_cy._core.runtime.state cimport DETECT_NAN
 

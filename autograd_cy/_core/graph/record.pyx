@@ -6,7 +6,6 @@ needs and calls `record`.
 
 cimport cython
 from cpython.object cimport PyTypeObject
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.buffers cimport sizes_of
 from autograd_cy._core.arrays.dtypes cimport code_of, dtype, dtype_of
@@ -18,6 +17,7 @@ from autograd_cy._core.graph.saved cimport keep_tangents, tangents_of
 from autograd_cy._core.graph.saved_tensor cimport refuse_inference, seal_slots
 from autograd_cy._core.graph.tensor cimport (
     Tensor, TensorExtras, extras_of_tensor, link_view, new_tensor, version_of, wants_grad)
+from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport current_mode, own_modes
 from autograd_cy._core.runtime.state cimport (
     ANOMALY, DETECT_NAN, FORWARD_AD, GUARDED, INFERENCE, NO_FORWARD, NO_GRAD, OP_HOOKS, SAVED_HOOKS, ThreadState, thread_state)

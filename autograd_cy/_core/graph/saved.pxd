@@ -1,10 +1,10 @@
 """What a node keeps of its inputs and outputs."""
 
 from cpython.object cimport PyObject
-cimport numpy as cnp
 
 from autograd_cy._core.graph.node cimport Node, SlotKind
 from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 cdef enum:
     OUTPUT_SLOT = 2                 # where an output is saved

@@ -15,13 +15,13 @@ NOTE [Saved tensors]
 
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.buffers cimport is_owned, sizes_of
 from autograd_cy._core.graph.node cimport HANDLE, INPUT, NOTHING, OUTPUT, Node, NodeExtras, SlotKind, extras_of
 from autograd_cy._core.graph.saved_tensor cimport SavedTensor
 from autograd_cy._core.graph.tensor cimport Seldom, Tensor, TensorExtras, extras_of_tensor, new_tensor, type_name, version_of
 from autograd_cy._core.graph.versions cimport VersionCounter, was_touched
+from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.inference cimport save_error
 from autograd_cy._core.runtime.location cimport described
 from autograd_cy._core.runtime.modes cimport current_mode

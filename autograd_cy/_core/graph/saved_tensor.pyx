@@ -6,17 +6,16 @@ import numpy as np
 
 cimport cython
 from cpython.object cimport PyObject
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, code_of, dtype_of, is_differentiable
 from autograd_cy._core.graph.guard cimport guarded
 from autograd_cy._core.graph.node cimport HANDLE, HANDLES, INPUT, NOTHING, OUTPUT, Node, accumulator_of
-from autograd_cy._core.graph.saved cimport (
-    fill_slot, freed_error, give_place, give_tangent, slot_value, stale_error)
+from autograd_cy._core.graph.saved cimport fill_slot, freed_error, give_place, give_tangent, slot_value, stale_error
 from autograd_cy._core.graph.saved_hooks cimport HookPair, active_pairs, packed_by, unpacked_by
 from autograd_cy._core.graph.tensor cimport (
     Tensor, TensorExtras, extras_of_tensor, new_tensor, share_version, version_of, wants_grad)
 from autograd_cy._core.graph.versions cimport was_touched
+from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.inference cimport save_error
 from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes
 from autograd_cy._core.runtime.state cimport FORWARD_AD, GUARDED, NO_GRAD, OP_HOOKS, SAVED_HOOKS, thread_state

@@ -1,11 +1,11 @@
 """Tensor: an array and its place in the graph."""
 
 from cpython.object cimport PyObject
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.dtypes cimport dtype
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.versions cimport VersionCounter
+from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.lifetime cimport Link
 
 

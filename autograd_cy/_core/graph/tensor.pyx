@@ -9,12 +9,11 @@ cimport cython
 from cpython.object cimport Py_EQ, Py_GT, Py_LE, Py_LT, Py_NE, PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
 
-cimport numpy as cnp
-
 from autograd_cy._core.arrays.buffers cimport keep_spare, strided_view
 from autograd_cy._core.arrays.dtypes cimport code_of, dtype, dtype_of, is_differentiable, long_word, type_word
 from autograd_cy._core.graph.guard cimport note_view, view_of
 from autograd_cy._core.graph.versions cimport VersionCounter, count_named, count_unnamed
+from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.inference cimport flag_error, in_inference_mode, version_error
 from autograd_cy._core.runtime.lifetime cimport (
     TENSOR, Destructor, Link, Spares, begin_death, drop_all, end_life, hide, lay_aside, owner_of, release, revived, watch)

@@ -1,6 +1,6 @@
 """How often memory was written, by whom, and where."""
 
-cimport numpy as cnp
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 
 cdef class Part:

@@ -1,10 +1,10 @@
 """VersionCounter: how often memory was written, by whom, and where (knows no Tensor)."""
 
 cimport cython
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.buffers cimport sizes_of
 from autograd_cy._core.arrays.region cimport may_meet
+from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.location cimport here
 
 cnp.import_array()

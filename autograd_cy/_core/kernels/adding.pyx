@@ -7,12 +7,12 @@ of 76 (in place 93), no difference from 10^5 on. All others keep NumPy's: ours w
 import numpy as np
 
 from cpython.object cimport PyObject
-cimport numpy as cnp
-from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.dtypes cimport COMPLEX128, COMPLEX64, FLOAT32, FLOAT64, NCODES, code_of
 from autograd_cy._core.kernels.borrowed cimport run
 from autograd_cy._core.kernels.loops cimport Kernel, borrow, evaluate
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cnp.import_array()
 

@@ -5,7 +5,8 @@ worker takes the GIL to report it: in that build, and after such an error only, 
 """
 
 cimport cython
-from numpy cimport npy_intp
+
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 ctypedef fused Element:
     signed char

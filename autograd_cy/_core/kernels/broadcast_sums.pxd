@@ -1,10 +1,10 @@
 """Sums over the dimensions along which an operand was broadcast."""
 
 from cpython.object cimport PyObject
-cimport numpy as cnp
-from numpy cimport npy_intp
 
 from autograd_cy._core.kernels.loops cimport Kernel
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cdef cnp.ndarray sum_to(cnp.ndarray array, int ndim, const npy_intp *dims)
 cdef bint overlaps_shifted(cnp.ndarray array, cnp.ndarray out) noexcept

@@ -7,8 +7,6 @@ a kernel's results are added to an array.
 
 from cpython.object cimport PyObject
 from libc.string cimport memcpy
-cimport numpy as cnp
-from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy, is_flat, new_zeros
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, FLOAT64, code_of
@@ -20,6 +18,8 @@ from autograd_cy._core.kernels.loops cimport (
 from autograd_cy._core.kernels.plane_loops cimport real, row_total
 from autograd_cy._core.kernels.reduction_loops cimport (
     SUM, Dims, kept_code, narrowed, numbers_of, pairs_of, set_reduction, sum_along, walk_along)
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cnp.import_array()

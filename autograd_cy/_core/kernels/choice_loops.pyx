@@ -1,12 +1,12 @@
 """The choice between two arrays by a third: without branches, which cost most where the truth values have no order."""
 
 from cpython.object cimport PyObject
-cimport numpy as cnp
-from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.dtypes cimport ITEMSIZE
 from autograd_cy._core.kernels.borrowed cimport run, spaced
 from autograd_cy._core.kernels.loops cimport Kernel, Loop, Word, evaluate
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cnp.import_array()
 

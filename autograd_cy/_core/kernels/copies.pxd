@@ -1,5 +1,5 @@
 """Copies that several threads make together."""
 
-cimport numpy as cnp
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 cdef cnp.ndarray copied(cnp.ndarray array)

@@ -3,15 +3,14 @@
 The factor is a sample's own: the incoming gradient times the weight of its class, by what the losses were divided by.
 """
 
-cimport numpy as cnp
-from numpy cimport npy_intp
-
 from autograd_cy._core.arrays.buffers cimport sizes_of
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, code_of
 from autograd_cy._core.kernels.cross_entropy_loops cimport BLOCK, Samples, Span, next_span, samples_of, share_samples
 from autograd_cy._core.kernels.nll_loops cimport Layout, check_gradient, counts, layout_of
 from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.kernels.softmax_loops cimport WIDTH, exponential
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cnp.import_array()

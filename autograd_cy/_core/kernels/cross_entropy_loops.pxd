@@ -1,9 +1,8 @@
 """The loops of cross_entropy's forward over dense arrays, and what those of its backward share with them."""
 
-cimport numpy as cnp
-from numpy cimport npy_intp
-
 from autograd_cy._core.kernels.nll_loops cimport Layout
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.threads cimport Task
 
 cdef enum:

@@ -6,14 +6,13 @@ array of the input's size is written but the gradient. Where inner is 1 a sample
 them are worked on together. Threads share rows, or blocks of columns. The scores of a sample that is ignored have no effect.
 """
 
-cimport numpy as cnp
-from numpy cimport npy_intp
-
 from autograd_cy._core.arrays.buffers cimport new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, code_of
 from autograd_cy._core.kernels.nll_loops cimport Layout, counts, layout_of
 from autograd_cy._core.kernels.plane_loops cimport real, row_total
 from autograd_cy._core.kernels.softmax_loops cimport WIDTH, blocks_of, exponential, largest, logarithm
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.threads cimport Task, parallel_for
 from autograd_cy._core.runtime.thresholds cimport thresholds
 

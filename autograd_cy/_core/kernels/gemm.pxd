@@ -1,6 +1,6 @@
 """Products of matrices and vectors."""
 
-cimport numpy as cnp
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 cdef cnp.ndarray product(cnp.ndarray left, bint turn_left, cnp.ndarray right, bint turn_right)
 cdef cnp.ndarray conjugated(cnp.ndarray array)

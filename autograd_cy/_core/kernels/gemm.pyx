@@ -19,13 +19,13 @@ that NumPy would copy: a worker can't raise.
 import numpy as np
 
 from cython cimport floating
-cimport numpy as cnp
-from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.buffers cimport dense_copy, new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, NCODES, code_of
 from autograd_cy._core.kernels.adding cimport adding_kernel
 from autograd_cy._core.kernels.loops cimport Kernel, borrow
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.threads cimport parallel_for
 from autograd_cy._core.runtime.thresholds cimport thresholds
 

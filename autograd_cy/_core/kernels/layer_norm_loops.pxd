@@ -1,8 +1,7 @@
 """Loops of layer_norm over dense arrays, seen as rows of n elements."""
 
-from numpy cimport npy_intp
-
 from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cdef void normalize_layers(const real *x, const real *weight, const real *bias, real *y, real *means, real *scales,
                            npy_intp rows, npy_intp n, double eps) noexcept nogil

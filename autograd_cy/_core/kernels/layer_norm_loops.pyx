@@ -6,10 +6,10 @@ to block in double. Threads share rows, and for the gradient of the weight, whic
 """
 
 from libc.math cimport sqrt
-from numpy cimport npy_intp
 
 from autograd_cy._core.kernels.plane_loops cimport real, row_total
 from autograd_cy._core.kernels.variance_loops cimport LANES, folded, sums_of_deviations
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.threads cimport parallel_for
 
 # The functions that Cython makes of those of `real` numbers: of float and of double.

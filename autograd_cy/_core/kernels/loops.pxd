@@ -1,11 +1,11 @@
 """Elementwise loops over strided arrays, NumPy's and ours, and the walk that calls them."""
 
 from cpython.object cimport PyObject
-cimport numpy as cnp
-from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.dtypes cimport NCODES
 from autograd_cy._core.arrays.orders cimport MAX_DIMS
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 # NumPy's signature of an inner loop: `dims[0]` elements, one pointer and one stride (in bytes) an operand
 ctypedef void (*Loop)(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil

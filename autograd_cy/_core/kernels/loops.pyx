@@ -11,19 +11,18 @@ import, and called here. What that takes:
 
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
-cimport numpy as cnp
-from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.buffers cimport dense_copy, is_flat, new_array
 from autograd_cy._core.arrays.dtypes cimport NCODES, TYPE_NUM
 from autograd_cy._core.arrays.orders cimport find_order, new_array_in_order
 from autograd_cy._core.kernels.borrowed cimport run, spaced
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.state cimport DEBUG
 from autograd_cy._core.runtime.threads cimport UNIT, parallel_for
 from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cnp.import_array()
-cnp.import_ufunc()
 
 cdef extern from "numpy/ufuncobject.h":
     ctypedef struct UfuncObject "PyUFuncObject":

@@ -1,7 +1,7 @@
 """The elements of an array that stand for a class: summed up, and spread over zeros."""
 
-cimport numpy as cnp
-from numpy cimport npy_intp
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cdef struct Totals:
     double loss

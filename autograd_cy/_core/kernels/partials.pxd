@@ -1,8 +1,7 @@
 """Reductions shared among threads."""
 
-cimport numpy as cnp
-
 from autograd_cy._core.kernels.loops cimport Part, Walk
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 cdef struct Reduction:      # what is done to a walk, and what to the partial results that are made of it
     Part part

@@ -1,8 +1,7 @@
 """Loops that reduce float32 and float64 over the last two dimensions of a walk."""
 
-from numpy cimport npy_intp
-
 from autograd_cy._core.kernels.loops cimport Kernel, Loop
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 ctypedef fused real:
     float

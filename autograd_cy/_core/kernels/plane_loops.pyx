@@ -6,10 +6,10 @@ are added to those. So errors of sums grow as slowly as in NumPy's pairwise sum.
 """
 
 from libc.math cimport INFINITY, NAN
-from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64
 from autograd_cy._core.kernels.loops cimport copy_strided
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cdef extern from "math.h" nogil:

@@ -1,9 +1,8 @@
 """Kernels of the gradients of reductions: f(x, c, s)."""
 
-cimport numpy as cnp
-
 from autograd_cy._core.arrays.dtypes cimport NCODES
 from autograd_cy._core.kernels.loops cimport Kernel
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 cdef Kernel[NCODES] DEVIATING       # (x - c) * s
 cdef Kernel[NCODES] SIGNED          # sgn(x) * s, of real numbers

@@ -4,12 +4,11 @@ What they read of the output and of the incoming gradient (the operands c and s:
 is real) is broadcast: along a run it is one number, or as many as there are elements; in other layouts it is read as it lies.
 """
 
-cimport numpy as cnp
-from numpy cimport npy_intp
-
 from autograd_cy._core.arrays.buffers cimport dense_copy, is_flat, new_array
 from autograd_cy._core.arrays.dtypes cimport COMPLEX128, COMPLEX64, FLOAT32, FLOAT64, code_of
 from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cnp.import_array()
 

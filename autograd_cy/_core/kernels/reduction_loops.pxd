@@ -1,10 +1,9 @@
 """Arrays reduced along some of their dimensions."""
 
-cimport numpy as cnp
-from numpy cimport npy_intp
-
 from autograd_cy._core.arrays.dtypes cimport NCODES
 from autograd_cy._core.kernels.loops cimport Kernel, Loop, Part, Walk
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 ctypedef unsigned long long Dims    # a set of dimensions: bit d stands for dimension d
 

@@ -11,8 +11,6 @@ until the end. Complex numbers of such sums are seen as pairs of floats.
 import numpy as np
 
 from libc.string cimport memcpy
-cimport numpy as cnp
-from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy, new_array, strided_view, typed_view
 from autograd_cy._core.arrays.dtypes cimport (
@@ -21,6 +19,8 @@ from autograd_cy._core.kernels.loops cimport MAX_DIMS, Kernel, Walk, borrow, cal
 from autograd_cy._core.kernels.partials cimport Reduction, fill, share_reduction
 from autograd_cy._core.kernels.plane_loops cimport (
     ADD, ADD_SIZES, ADD_SQUARES, MULTIPLY, TAKE_LARGEST, TAKE_SMALLEST, How, Run, plane_loop, real, wide_loop)
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cnp.import_array()

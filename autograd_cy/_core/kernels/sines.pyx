@@ -4,10 +4,10 @@ An element has the same bits wherever it stands. What is too large for the reduc
 """
 
 from libc.math cimport cos, fabs, sin
-from numpy cimport npy_intp
 
 from autograd_cy._core.kernels.borrowed cimport run_f64, spaced_f64
 from autograd_cy._core.kernels.loops cimport Loop, call_flattened
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cdef extern from *:

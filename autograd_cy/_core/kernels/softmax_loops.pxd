@@ -1,9 +1,9 @@
 """Loops of softmax, log_softmax and logsumexp over dense arrays."""
 
 from libc.math cimport log, logf
-from numpy cimport npy_intp
 
 from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cdef extern from "elementary.h" nogil:
     float exp_f32 "autograd_cy_exp_f32"(float) noexcept

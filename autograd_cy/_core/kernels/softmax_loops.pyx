@@ -7,13 +7,13 @@ overflows. A gradient may be written over `g`.
 """
 
 from libc.math cimport INFINITY, isfinite
-cimport numpy as cnp
-from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64
 from autograd_cy._core.kernels.loops cimport Kernel
 from autograd_cy._core.kernels.plane_loops cimport real, row_dot, row_total
 from autograd_cy._core.kernels.reduction_loops cimport LARGEST
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.threads cimport parallel_for
 from autograd_cy._core.runtime.thresholds cimport thresholds
 

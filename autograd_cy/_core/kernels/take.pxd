@@ -1,6 +1,6 @@
 """Rows of an array: views of some, taken by number, and added up where they were taken."""
 
-cimport numpy as cnp
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 cdef cnp.ndarray selected(cnp.ndarray array, int axis, Py_ssize_t i)
 cdef cnp.ndarray sliced(cnp.ndarray array, int axis, Py_ssize_t start, Py_ssize_t length, Py_ssize_t step)

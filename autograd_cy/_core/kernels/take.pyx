@@ -9,11 +9,12 @@ from math import prod
 import numpy as np
 
 cimport cython
-cimport numpy as cnp
-from numpy cimport npy_intp
+from libc.stdint cimport int64_t
 
 from autograd_cy._core.arrays.buffers cimport dense_copy, new_array, new_zeros, sizes_of, strided_view
 from autograd_cy._core.arrays.dtypes cimport COMPLEX128, COMPLEX64, FLOAT32, FLOAT64, INT64, code_of
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cnp.import_array()
 
@@ -108,10 +109,10 @@ cdef cnp.ndarray add_rows(cnp.ndarray values, tuple sizes, Py_ssize_t outer, Py_
 
 
 cdef bint add_along(
-        Number[:, :, ::1] target, const cnp.int64_t[::1] rows, const Number[:, :, :] source) noexcept nogil:
+        Number[:, :, ::1] target, const int64_t[::1] rows, const Number[:, :, :] source) noexcept nogil:
     """target[:, rows] += source, counting every duplicate; False, and no further, at a row that does not exist."""
     cdef Py_ssize_t outer = target.shape[0], n = target.shape[1], inner = target.shape[2], o, i, k
-    cdef cnp.int64_t row
+    cdef int64_t row
     for o in range(outer):
         for i in range(rows.shape[0]):
             row = rows[i]
@@ -150,7 +151,7 @@ cdef cnp.ndarray combined(list rows, list sizes):
             break
     numbers = <cnp.ndarray> rows[0]
     total = new_zeros(INT64, cnp.PyArray_NDIM(numbers), cnp.PyArray_DIMS(numbers))
-    cdef cnp.int64_t[::1] flat = flattened(total)
+    cdef int64_t[::1] flat = flattened(total)
     for numbers, size in zip(rows, sizes):
         if not multiply_out(flat, flattened(numbers_of(numbers)), size):
             raise IndexError(f"an index is out of bounds for size {size}")
@@ -168,10 +169,10 @@ cdef list broadcast(list rows):
         raise IndexError(str(error)) from None
 
 
-cdef bint multiply_out(cnp.int64_t[::1] total, const cnp.int64_t[::1] rows, Py_ssize_t size) noexcept nogil:
+cdef bint multiply_out(int64_t[::1] total, const int64_t[::1] rows, Py_ssize_t size) noexcept nogil:
     """total = total * size + rows, with a row below 0 counted from the end; False at a row that does not exist."""
     cdef Py_ssize_t i
-    cdef cnp.int64_t row
+    cdef int64_t row
     for i in range(rows.shape[0]):
         row = rows[i]
         if row < 0:
@@ -197,9 +198,9 @@ cdef cnp.ndarray positions(cnp.ndarray rows, int axis, Py_ssize_t size):
 
 
 cdef bint place_along(
-        cnp.int64_t[:, :, ::1] places, const cnp.int64_t[:, :, ::1] rows, Py_ssize_t size) noexcept nogil:
+        int64_t[:, :, ::1] places, const int64_t[:, :, ::1] rows, Py_ssize_t size) noexcept nogil:
     cdef Py_ssize_t inner = rows.shape[2], o, i, k
-    cdef cnp.int64_t row
+    cdef int64_t row
     for o in range(rows.shape[0]):
         for i in range(rows.shape[1]):
             for k in range(inner):
@@ -215,9 +216,9 @@ cdef bint all_inside(cnp.ndarray rows, Py_ssize_t size):
     return cnp.PyArray_SIZE(rows) == 0 or none_outside(flattened(numbers_of(rows)), size)
 
 
-cdef bint none_outside(const cnp.int64_t[::1] rows, Py_ssize_t size) noexcept nogil:
+cdef bint none_outside(const int64_t[::1] rows, Py_ssize_t size) noexcept nogil:
     """The sign bit collects the rows that are out of range (no branch, so that several are done at a time)."""
-    cdef cnp.int64_t signs = 0
+    cdef int64_t signs = 0
     cdef Py_ssize_t i
     for i in range(rows.shape[0]):
         signs |= rows[i] | (size - 1 - rows[i])

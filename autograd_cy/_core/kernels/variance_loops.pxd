@@ -1,10 +1,9 @@
 """Loops of variances."""
 
-cimport numpy as cnp
-from numpy cimport npy_intp
-
 from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.kernels.reduction_loops cimport Dims
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cdef enum:
     LANES = 32              # more than the compiler unrolls before it vectorizes

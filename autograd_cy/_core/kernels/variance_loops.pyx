@@ -6,8 +6,6 @@ at a time, columns COLUMNS at a time, so that no loop depends on the step before
 """
 
 from libc.math cimport sqrt
-cimport numpy as cnp
-from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy, new_array, new_zeros
 from autograd_cy._core.arrays.dtypes cimport COMPLEX128, COMPLEX64, FLOAT16, FLOAT32, code_of, to_real
@@ -16,6 +14,8 @@ from autograd_cy._core.kernels.partials cimport Reduction, share_reduction
 from autograd_cy._core.kernels.plane_loops cimport Run
 from autograd_cy._core.kernels.reduction_loops cimport (
     SUM, Planes, call_planes, count_along, mean_of, reduced_shape, set_reduction)
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cnp.import_array()
 

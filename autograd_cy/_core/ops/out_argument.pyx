@@ -3,12 +3,11 @@
 Operations don't have the parameter; the step of NOTE [Overrides] comes here when a call with it has failed.
 """
 
-cimport numpy as cnp
-
 from autograd_cy._core.arrays.dtypes cimport check_cast, code_of
 from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.graph.tensor cimport (
     Tensor, TensorExtras, count_write, extras_of_tensor, new_tensor, version_of, wants_grad)
+from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.inference cimport check_write
 from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes
 from autograd_cy._core.runtime.state cimport NO_GRAD, OP_HOOKS, thread_state

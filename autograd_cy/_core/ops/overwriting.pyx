@@ -6,7 +6,6 @@ The gradient of the latter for the tensor as it was is zero.
 import numpy as np
 
 cimport cython
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.conversions cimport fitting
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, check_cast, code_of, dtype, dtype_of, result_code
@@ -17,6 +16,7 @@ from autograd_cy._core.graph.operands cimport number_code, operand_code, rank_of
 from autograd_cy._core.graph.record cimport as_type, new_node, record_all, shape_of
 from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
 cimport autograd_cy._core.ops.keywords as keywords
+from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes
 from autograd_cy._core.runtime.state cimport NO_GRAD, OP_HOOKS, thread_state
 from autograd_cy._core.writes.change cimport Change, assign, change_of

@@ -1,6 +1,6 @@
 """Loops shared among threads."""
 
-from numpy cimport npy_intp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cdef enum:
     UNIT = 4                    # bytes: work is counted in elements of float32

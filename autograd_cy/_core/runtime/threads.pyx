@@ -23,8 +23,7 @@ NOTE [Threads]
 
 import os
 
-from numpy cimport npy_intp
-
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cdef extern from "Python.h" nogil:

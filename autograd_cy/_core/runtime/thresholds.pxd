@@ -1,6 +1,6 @@
 """Sizes at which results begin to be computed another way: plain numbers that loops read, and that tests set."""
 
-from numpy cimport npy_intp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cdef struct Thresholds:
     npy_intp large_bytes            # of an array, from which on its memory comes from the pool, and saving one is worth care

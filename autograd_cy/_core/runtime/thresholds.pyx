@@ -5,7 +5,7 @@ arrays take the ways of large ones (`tests/support/crossings.py`): a new one bel
 on the stack. Loops read them from one struct: two loads from the cache, which no benchmark shows.
 """
 
-from numpy cimport npy_intp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 UNLIMITED = 1 << 62
 

@@ -1,10 +1,9 @@
 """What a write into a tensor's memory changes besides: made before the write, and committed after it."""
 
-cimport numpy as cnp
-
 from autograd_cy._core.graph.node cimport Node, NodeHooks
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.versions cimport Part
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 
 cdef class Change:

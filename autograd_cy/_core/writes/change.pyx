@@ -20,7 +20,6 @@ tangents of the tensor, its base and other views. Whatever goes wrong does so be
 import numpy as np
 
 cimport cython
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.region cimport Region, region_of
 from autograd_cy._core.graph.hooks cimport drop_retained, retain_at, retained_at
@@ -28,6 +27,7 @@ from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport dual_level, tangent_of
 from autograd_cy._core.graph.tensor cimport Tensor, extras_of_tensor, make_current, new_tensor, version_of
 from autograd_cy._core.graph.versions cimport count, part_of
+from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.location cimport here
 from autograd_cy._core.runtime.modes cimport current_mode
 from autograd_cy._core.runtime.state cimport FORWARD_AD, ThreadState, thread_state

@@ -7,7 +7,6 @@ incoming one with the part replaced by what `function` gives for the view, and t
 import weakref
 
 cimport cython
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.region cimport Region
 from autograd_cy._core.graph.node cimport BOXED, Node, Request, connect, extras_of
@@ -15,6 +14,7 @@ from autograd_cy._core.graph.record cimport new_node
 cimport autograd_cy._core.graph.saved as saved_module
 from autograd_cy._core.graph.saved cimport freed_error
 from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.writes.views cimport AsStridedBackward0, geometry, replace_part, take
 
 cnp.import_array()

@@ -1,8 +1,7 @@
 """Writing into a tensor's memory: what may be written, the checks before it, and how it enters the graph."""
 
-cimport numpy as cnp
-
 from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.state cimport ANOMALY, DETECT_NAN, FORWARD_AD, OP_HOOKS
 
 cdef enum:

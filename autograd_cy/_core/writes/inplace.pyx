@@ -20,7 +20,6 @@ NOTE [In place]
 import numpy as np
 
 from cpython.object cimport PyObject
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.buffers cimport dense_copy
 from autograd_cy._core.arrays.conversions cimport check_depth
@@ -35,6 +34,7 @@ from autograd_cy._core.graph.saved cimport save_elsewhere
 from autograd_cy._core.graph.tensor cimport (
     IN_GRAD_MODE, Tensor, count_write, make_current, new_tensor, share_version, version_of, wants_grad)
 from autograd_cy._core.graph.versions cimport VersionCounter
+from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.inference cimport check_write
 from autograd_cy._core.runtime.modes cimport current_mode
 from autograd_cy._core.runtime.state cimport FORWARD_AD, GUARDED, NO_GRAD, OP_HOOKS, SAVED_HOOKS

@@ -1,10 +1,9 @@
 """Views in the graph: their nodes after a write, and the refusals."""
 
-cimport numpy as cnp
-
 from autograd_cy._core.arrays.region cimport Region
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 
 cdef class AsStridedBackward0(Node):

@@ -20,7 +20,6 @@ NOTE [Views]
 """
 
 cimport cython
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.region cimport Region, region_of
 from autograd_cy._core.graph.hooks cimport drop_retained, retain_at, retained_at
@@ -30,6 +29,7 @@ from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, se
 cimport autograd_cy._core.graph.tensor as tensor_module
 from autograd_cy._core.graph.tensor cimport (
     AMONG_SEVERAL, IN_FUNCTION, IN_GRAD_MODE, IN_INFERENCE, IN_NO_GRAD, Seldom, Tensor, TensorExtras, new_tensor)
+from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.state cimport FORWARD_AD, ThreadState, thread_state
 
 cnp.import_array()

@@ -3,7 +3,6 @@
 from math import prod
 
 cimport cython
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.buffers cimport sizes_of
 from autograd_cy._core.arrays.dtypes cimport INT32, INT64, code_of
@@ -12,6 +11,7 @@ from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, rec
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.take cimport add_rows, all_inside, positions, take_rows, zeros
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.ops.registry import op
 

@@ -12,7 +12,6 @@ import numpy as np
 
 cimport cython
 from cpython.number cimport PyIndex_Check
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.conversions cimport check_depth
 from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, INT32, INT64, UINT8, code_of
@@ -21,6 +20,7 @@ cimport autograd_cy._core.graph.tensor as tensor_module
 from autograd_cy._core.graph.tensor cimport ITEM, Tensor, link_view, new_tensor
 from autograd_cy._core.ops.indexing.index_tensors cimport is_mask, pick
 from autograd_cy._core.ops.indexing.slicing cimport alias, check_row, part, select, unpack_slice
+from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport Extent, enter_modes, leave_modes
 from autograd_cy._core.runtime.state cimport FORWARD_AD, NO_GRAD, OP_HOOKS, thread_state
 

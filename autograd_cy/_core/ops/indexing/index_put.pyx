@@ -3,7 +3,6 @@
 import numpy as np
 
 cimport cython
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.dtypes cimport code_of, dtype
 from autograd_cy._core.arrays.orders cimport copy_in_order
@@ -14,6 +13,7 @@ from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
 from autograd_cy._core.kernels.take cimport add_at
 from autograd_cy._core.ops.indexing.index_tensors cimport Indexing, explained, pick, places_of, without_leading
 from autograd_cy._core.ops.overwriting cimport in_place
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.ops.registry import op
 

@@ -1,9 +1,8 @@
 """Elements picked by index tensors."""
 
-cimport numpy as cnp
-
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 
 cdef class Indexing(Node):

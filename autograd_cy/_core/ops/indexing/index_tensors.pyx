@@ -9,7 +9,6 @@ from math import prod
 import numpy as np
 
 cimport cython
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.buffers cimport sizes_of
 from autograd_cy._core.arrays.dtypes cimport code_of
@@ -21,6 +20,7 @@ from autograd_cy._core.graph.saved_tensor cimport SavedTensor, handles, save_sev
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.take cimport add_rows, combined, take_rows
 from autograd_cy._core.ops.indexing.slicing cimport check_row
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 cnp.import_array()
 

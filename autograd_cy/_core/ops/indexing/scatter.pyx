@@ -3,7 +3,6 @@
 import numpy as np
 
 cimport cython
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.buffers cimport dense_copy, sizes_of
 from autograd_cy._core.arrays.conversions cimport fitting
@@ -15,6 +14,7 @@ from autograd_cy._core.graph.saved cimport save_input, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
 from autograd_cy._core.kernels.take cimport add_at
 from autograd_cy._core.ops.overwriting cimport in_place
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.ops.registry import op
 

@@ -2,8 +2,6 @@
 
 import numpy as np
 
-cimport numpy as cnp
-
 from autograd_cy._core.arrays.conversions cimport assigned
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, code_of, dtype_of
 from autograd_cy._core.graph.guard cimport prepare_write
@@ -14,6 +12,7 @@ from autograd_cy._core.ops.indexing.getitem cimport place_of_index
 from autograd_cy._core.ops.indexing.index_put cimport index_put_
 from autograd_cy._core.ops.indexing.index_tensors cimport explained, places_of, without_leading
 from autograd_cy._core.ops.overwriting cimport copy_, fill_, put, real_part
+from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.inference cimport check_write
 from autograd_cy._core.runtime.modes cimport current_mode
 from autograd_cy._core.runtime.state cimport NO_GRAD, OP_HOOKS, thread_state

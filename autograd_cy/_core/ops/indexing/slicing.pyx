@@ -1,7 +1,6 @@
 """Views of a part of a tensor, and the transposed operations, which put a part back among zeros."""
 
 cimport cython
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.buffers cimport sizes_of
 from autograd_cy._core.arrays.dtypes cimport code_of
@@ -12,6 +11,7 @@ from autograd_cy._core.kernels.adding cimport add_into
 from autograd_cy._core.kernels.broadcast_sums cimport overlaps_shifted
 from autograd_cy._core.kernels.take cimport selected, sliced, zeros
 cimport autograd_cy._core.ops.overrides as overrides
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 cnp.import_array()
 

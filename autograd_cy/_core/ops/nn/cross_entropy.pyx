@@ -4,8 +4,6 @@ import numpy as np
 
 from cpython.object cimport PyObject
 cimport cython
-cimport numpy as cnp
-from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.buffers cimport flat, in_type, is_flat, is_large, new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, INT64, code_of, kernel_code, type_word
@@ -20,6 +18,8 @@ from autograd_cy._core.kernels.nll_loops cimport Totals, picked
 from autograd_cy._core.ops.nn.losses cimport MEAN, NONE, reduction_of
 from autograd_cy._core.ops.nn.nll_loss cimport NllNode, check_target, check_weight, nll_loss_of, total_loss
 from autograd_cy._core.ops.nn.softmax cimport check_type
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 from autograd_cy._core.ops.registry import op
 

@@ -1,8 +1,6 @@
 """layer_norm: normalization over the last dimensions, with a weight and a bias for each place in them."""
 
 cimport cython
-cimport numpy as cnp
-from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, dtype_of, kernel_code, type_word
@@ -12,6 +10,8 @@ from autograd_cy._core.graph.saved cimport save_input, saved_array, saved_like, 
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.layer_norm_loops cimport layer_gradient, layer_weight_gradient, normalize_layers
 from autograd_cy._core.kernels.reduction_loops cimport total_of
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 from autograd_cy._core.ops.registry import op
 

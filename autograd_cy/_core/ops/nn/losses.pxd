@@ -1,8 +1,7 @@
 """What the loss functions share."""
 
-cimport numpy as cnp
-
 from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 cdef enum:
     NONE = 0

@@ -4,8 +4,6 @@ import warnings
 
 cimport cython
 from cython cimport floating
-cimport numpy as cnp
-from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, kernel_code, promote, type_word
@@ -13,6 +11,8 @@ from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport broadcast_sizes, needs_node, record2, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 from autograd_cy._core.ops.registry import op
 

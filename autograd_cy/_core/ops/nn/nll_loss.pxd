@@ -1,10 +1,9 @@
 """nll_loss."""
 
-cimport numpy as cnp
-
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.kernels.nll_loops cimport Totals
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 
 cdef class NllNode(Node):

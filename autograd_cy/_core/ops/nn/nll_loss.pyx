@@ -3,8 +3,6 @@
 import numpy as np
 
 cimport cython
-cimport numpy as cnp
-from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.buffers cimport in_type
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, INT64, UINT8, code_of, kernel_code, type_word
@@ -14,7 +12,9 @@ from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.nll_loops cimport Totals, picked, spread
 from autograd_cy._core.ops.nn.losses cimport MEAN, NONE, check_real, number, reduction_of
+from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport current_mode
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.state cimport NO_GRAD
 
 from autograd_cy._core.ops.registry import op

@@ -5,8 +5,6 @@ import warnings
 import numpy as np
 
 cimport cython
-cimport numpy as cnp
-from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy, is_flat, new_array
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, as_dtype, code_of, to_inexact, type_word
@@ -18,6 +16,8 @@ from autograd_cy._core.kernels.reduction_loops cimport Dims, count_along, reduce
 from autograd_cy._core.kernels.softmax_loops cimport log_sum_exp, normalize, normalize_gradient
 from autograd_cy._core.ops.reductions.reduction_node cimport (
     SAVES_INPUT, SAVES_OUTPUT, WeightedReduction, dim_tuple, dims_of, one_dim, record_reduction)
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 from autograd_cy._core.ops.registry import op
 

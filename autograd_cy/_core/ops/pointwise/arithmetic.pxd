@@ -1,11 +1,11 @@
 """Sums and differences, with a factor for the second operand."""
 
 from cpython.object cimport PyObject
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.dtypes cimport BOOL, code_of
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 cdef cnp.ndarray factor_of(Pointwise *row, object alpha, int dtype_code)
 cdef cnp.ndarray scaled_forward(Pointwise *row, PyObject **arrays, int dtype_code, cnp.ndarray out)

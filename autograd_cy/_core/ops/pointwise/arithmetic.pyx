@@ -3,7 +3,6 @@
 import numpy as np
 
 from cpython.object cimport PyObject
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.conversions cimport fitting
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, result_code
@@ -13,6 +12,7 @@ cimport autograd_cy._core.graph.tensor as tensor_module
 from autograd_cy._core.graph.tensor cimport RSUB, SUB, Tensor, new_tensor
 from autograd_cy._core.ops.pointwise.pointwise cimport binary, called, forward, record_row, row_of, unary
 from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.ops.registry import op
 

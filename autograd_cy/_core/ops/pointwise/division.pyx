@@ -3,7 +3,6 @@
 import numpy as np
 
 cimport cython
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, code_of, result_code
 from autograd_cy._core.graph.node cimport Node
@@ -17,6 +16,7 @@ from autograd_cy._core.graph.tensor cimport RDIV, Tensor, extend, from_array, ne
 from autograd_cy._core.ops.overrides cimport declined
 from autograd_cy._core.ops.pointwise.pointwise cimport binary, called, not_implemented_for, public_name, row_of, unary
 from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise, PointwiseNode, note_shapes, unbroadcast_tensor
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.ops.registry import OPS, op
 

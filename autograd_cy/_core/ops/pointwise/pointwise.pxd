@@ -1,11 +1,11 @@
 """Elementwise operations: calling a row of the table."""
 
 from cpython.object cimport PyObject
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT32
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 cdef Pointwise *row_of(str name) except NULL
 cdef Tensor unary(Pointwise *row, object input)

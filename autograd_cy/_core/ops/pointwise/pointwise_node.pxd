@@ -1,12 +1,12 @@
 """The node of an elementwise operation, and the row of the table that it belongs to."""
 
 from cpython.object cimport PyTypeObject
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.dtypes cimport NCODES
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.kernels.loops cimport Kernel
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 ctypedef object (*Rule)(object g, object a, object b, object c, object y)
 

@@ -2,8 +2,6 @@
 
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
-cimport numpy as cnp
-from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.buffers cimport cast, is_flat, is_large
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, dtype_of
@@ -13,6 +11,8 @@ from autograd_cy._core.graph.saved cimport saved_array, take, unpack
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.kernels.broadcast_sums cimport evaluate_added, evaluate_sum, is_worth_fusing, sum_to
 from autograd_cy._core.kernels.loops cimport evaluate
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cnp.import_array()
 

@@ -2,8 +2,6 @@
 
 import numpy as np
 
-cimport numpy as cnp
-
 from autograd_cy._core.arrays.buffers cimport dense_copy
 from autograd_cy._core.arrays.conversions cimport fitting
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, INT64, result_code
@@ -15,6 +13,7 @@ from autograd_cy._core.graph.tensor cimport POW, Tensor, from_array
 from autograd_cy._core.ops.overrides cimport declined
 from autograd_cy._core.ops.pointwise.pointwise cimport binary, not_implemented_for, row_of
 from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.ops.registry import op
 

@@ -5,7 +5,6 @@ import warnings
 import numpy as np
 
 cimport cython
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.conversions cimport assigned
 from autograd_cy._core.arrays.dtypes cimport BOOL, UINT8, code_of, dtype_of, result_code
@@ -15,6 +14,7 @@ from autograd_cy._core.graph.saved cimport save_input, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.choice_loops cimport chosen
 from autograd_cy._core.ops.pointwise.pointwise_node cimport PointwiseNode, note_shapes, unbroadcast_tensor
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.ops.registry import op
 

@@ -1,8 +1,6 @@
 """Products of batches of matrices, of a matrix and a vector, of two vectors: bmm, mv, dot."""
 
 cimport cython
-cimport numpy as cnp
-from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.dtypes cimport code_of, type_word
 from autograd_cy._core.graph.node cimport Node, Request
@@ -11,6 +9,8 @@ from autograd_cy._core.graph.saved cimport saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.gemm cimport conjugated, product
 from autograd_cy._core.ops.products.mm cimport MatrixProduct, check_not_bool, save_operands, sum_of_terms
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 from autograd_cy._core.ops.registry import op
 

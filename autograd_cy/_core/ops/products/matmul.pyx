@@ -1,7 +1,6 @@
 """matmul and nn.functional.linear: products of tensors of any dimensions, by way of those of matrices and vectors."""
 
 cimport cython
-cimport numpy as cnp
 
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport broadcast_sizes, needs_node, record_linear, shape_of, tensor_argument
@@ -10,6 +9,7 @@ from autograd_cy._core.graph.tensor cimport MATMUL, Tensor, sharing
 from autograd_cy._core.ops.overrides cimport declined
 from autograd_cy._core.ops.products.linalg cimport inner_product, matrix_times_vector, product_of_batches
 from autograd_cy._core.ops.products.mm cimport product_of_matrices, sum_with_product
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.shape_views import UnsafeViewBackward0

@@ -6,8 +6,6 @@ which it reads transposed without copying them; `multiplied` computes it by reco
 
 cimport cython
 from cpython.object cimport PyTypeObject
-cimport numpy as cnp
-from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.conversions cimport fitting
 from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, FLOAT32, code_of, long_word, type_word
@@ -19,7 +17,9 @@ from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.adding cimport add_into
 from autograd_cy._core.kernels.broadcast_sums cimport sum_to
 from autograd_cy._core.kernels.gemm cimport add_row, conjugated, product
+from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport current_mode
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 from autograd_cy._core.ops.registry import op
 

@@ -1,8 +1,6 @@
 """cumsum: running sums along a dimension."""
 
 cimport cython
-cimport numpy as cnp
-from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.buffers cimport cast
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT32, FLOAT64, dtype_of
@@ -11,6 +9,8 @@ from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.ops.reductions.reduction_node cimport (
     SAVES_NOTHING, Reduction, in_type, one_dim, record_reduction, sum_code)
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 from autograd_cy._core.ops.registry import op
 

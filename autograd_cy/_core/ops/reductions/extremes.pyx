@@ -7,7 +7,6 @@ them, what gives an index (`max` along a dimension) leaves it all to that elemen
 import numpy as np
 
 cimport cython
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, code_of, type_word
 from autograd_cy._core.graph.record cimport as_tensor, needs_node, shape_of, show
@@ -17,6 +16,7 @@ from autograd_cy._core.kernels.reduction_loops cimport LARGEST, SMALLEST, Dims, 
 from autograd_cy._core.ops.reductions.reduction_node cimport (
     SAVES_INPUT, SAVES_OUTPUT, WeightedReduction, dim_tuple, dims_of, in_type, one_dim, record_reduction)
 from autograd_cy._core.ops.reductions.selecting cimport Selecting, record_selecting
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.registry import op

@@ -6,7 +6,6 @@ import numpy as np
 
 cimport cython
 from cpython.object cimport PyObject
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.buffers cimport cast, new_zeros
 from autograd_cy._core.arrays.dtypes cimport (
@@ -20,6 +19,7 @@ from autograd_cy._core.kernels.reduction_loops cimport (
     LARGEST, SMALLEST, SUM, SUM_OF_SIZES, SUM_OF_SQUARES, Dims, pairs_of, reduced, reduced_sizes)
 from autograd_cy._core.ops.reductions.reduction_node cimport (
     SAVES_INPUT, SAVES_OUTPUT, FusedReduction, WeightedReduction, dim_tuple, dims_of, in_type, inverse_of, record_reduction)
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.ops.registry import op
 

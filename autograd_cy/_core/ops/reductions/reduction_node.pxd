@@ -1,11 +1,10 @@
 """What the reductions share: the sets of dimensions that arguments name, the families of nodes."""
 
-cimport numpy as cnp
-
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.kernels.loops cimport Kernel
 from autograd_cy._core.kernels.reduction_loops cimport Dims
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 cdef enum:
     SAVES_NOTHING = 0

@@ -1,8 +1,6 @@
 """What the reductions share: the sets of dimensions that arguments name, and the families of nodes."""
 
 from cpython.object cimport PyObject
-cimport numpy as cnp
-from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.buffers cimport cast, is_flat, is_large, sizes_of
 from autograd_cy._core.arrays.dtypes cimport (
@@ -14,7 +12,9 @@ from autograd_cy._core.graph.tensor cimport Tensor, wants_grad
 from autograd_cy._core.kernels.broadcast_sums cimport evaluate_added
 from autograd_cy._core.kernels.loops cimport MAX_DIMS, evaluate
 from autograd_cy._core.kernels.reduction_loops cimport expanded, reduced_shape
+from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport current_mode
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.state cimport FORWARD_AD, NO_GRAD
 
 cnp.import_array()

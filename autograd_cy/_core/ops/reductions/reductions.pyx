@@ -7,7 +7,6 @@ from the end; without it all elements are reduced. keepdim leaves the reduced di
 import numpy as np
 
 cimport cython
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy
 from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, UINT8, as_dtype, code_of, dtype_of, type_word
@@ -20,6 +19,7 @@ from autograd_cy._core.kernels.reduction_loops cimport (
 from autograd_cy._core.ops.reductions.reduction_node cimport (
     SAVES_INPUT, SAVES_NOTHING, SAVES_OUTPUT, Reduction, WeightedReduction, dim_tuple, dims_of, in_type, one_dim,
     record_reduction, sum_code, with_kept)
+from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.thresholds cimport thresholds
 
 from autograd_cy._core.ops.registry import op

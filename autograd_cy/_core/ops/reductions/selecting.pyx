@@ -2,8 +2,6 @@
 
 cimport cython
 from libc.string cimport memcpy
-cimport numpy as cnp
-from numpy cimport npy_intp
 
 from autograd_cy._core.arrays.buffers cimport dense_copy, is_flat, new_zeros, sizes_of
 from autograd_cy._core.arrays.dtypes cimport code_of
@@ -12,6 +10,8 @@ from autograd_cy._core.graph.record cimport needs_node, new_node, record
 from autograd_cy._core.graph.saved cimport save_input, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.loops cimport MAX_DIMS
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cnp.import_array()
 

@@ -3,12 +3,12 @@
 import numpy as np
 
 cimport cython
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, code_of
 from autograd_cy._core.graph.record cimport as_tensor, int64_of, shape_of, wrap_dim
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.reductions.selecting cimport Selecting, record_selecting
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.registry import op

@@ -6,7 +6,6 @@ from math import inf, nan
 import numpy as np
 
 cimport cython
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.buffers cimport cast
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, code_of
@@ -19,6 +18,7 @@ from autograd_cy._core.kernels.reduction_loops cimport Dims, count_along, mean_o
 from autograd_cy._core.kernels.variance_loops cimport variance_of
 from autograd_cy._core.ops.reductions.reduction_node cimport (
     SAVES_INPUT, SAVES_OUTPUT, FusedReduction, dim_tuple, dims_of, inverse_of, record_reduction)
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.ops.registry import op
 

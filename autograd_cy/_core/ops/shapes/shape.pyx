@@ -11,7 +11,6 @@ import numpy as np
 
 cimport cython
 from cpython.number cimport PyIndex_Check, PyNumber_Index
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.buffers cimport strided_view
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, code_of, dtype, dtype_of, promote
@@ -24,6 +23,7 @@ from autograd_cy._core.graph.record cimport (
 from autograd_cy._core.graph.tensor cimport (
     Seldom, Tensor, count_write, extend, extras_of_tensor, new_tensor, seldom_of, share_version, wants_grad)
 from autograd_cy._core.kernels.copies cimport copied
+from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.inference cimport check_write
 
 from autograd_cy._core.ops.registry import op

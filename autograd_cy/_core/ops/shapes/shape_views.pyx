@@ -7,13 +7,13 @@ node's constants.
 import numpy as np
 
 cimport cython
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.buffers cimport strided_view
 from autograd_cy._core.arrays.dtypes cimport dtype
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport as_tensor, record_linear, record_view, shape_of, wrap_dim
 from autograd_cy._core.graph.tensor cimport Tensor, extend
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.shape import sizes_of

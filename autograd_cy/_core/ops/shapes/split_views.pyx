@@ -5,7 +5,6 @@ from operator import methodcaller
 import numpy as np
 
 cimport cython
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT32, FLOAT64, code_of, dtype, dtype_of
 from autograd_cy._core.graph.node cimport Node
@@ -13,6 +12,7 @@ from autograd_cy._core.graph.record cimport (
     as_tensor, needs_node, new_node, record_all, record_linear, record_view, shape_of, wrap_dim)
 from autograd_cy._core.graph.tensor cimport AMONG_SEVERAL, Tensor, extend, link_view, new_tensor
 from autograd_cy._core.ops.shapes.shape cimport zeros_or
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.shape import cat, stack

@@ -7,12 +7,12 @@ transform in the other direction, normalized alike.
 import numpy as np
 
 cimport cython
-cimport numpy as cnp
 
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, code_of, dtype_of, to_inexact
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport as_tensor, int64_of, record_linear, wrap_dim
 from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.shape import cat
