@@ -12,7 +12,8 @@ import ast
 import itertools
 import os
 import sys
-from collections import Counter, defaultdict, namedtuple
+from collections import Counter, namedtuple
+from concurrent.futures import ProcessPoolExecutor
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
@@ -68,9 +69,10 @@ if is_on("ONE_THREAD"):
 UNIX_FLAGS = ["-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wno-unused-function"]
 UNIX_FLAGS += ["-fvisibility=hidden"]       # but for PyInit_*: modules in one library see nothing of each other
 UNIX_FLAGS += ["-g1", "-UNDEBUG"] if DEBUG else ["-g1"] if SANITIZE else ["-g0"]
-# -O3 takes a third longer than -O2, and only loops, recording and the engine gain by it (2 % of the steps of a chain).
+# Loops, recording and the engine gain by -O3 (2 % of the steps of a chain). What else there is gains 1 % by -O2, and takes a
+# third longer.
 HOT = [KERNELS, CORE / "graph", CORE / "engine", CORE / "ops" / "pointwise"]
-OPTIMIZED, HOT_OPTIMIZED = ("-O1", "-O1") if DEBUG or SANITIZE else ("-O2", "-O3")
+OPTIMIZED, HOT_OPTIMIZED = ("-O1", "-O1") if DEBUG or SANITIZE else ("-O1", "-O3")
 SANITIZERS = ["-fsanitize=address,undefined"] if SANITIZE else []
 if SANITIZE:  # Python's own flags define signed overflow, which then is not looked for
     UNIX_FLAGS += [*SANITIZERS, "-fno-wrapv", "-fno-omit-frame-pointer"]
@@ -148,6 +150,11 @@ def has_loops(extension):
     return source.suffix == ".pyx" and "noexcept nogil:" in source.read_text(encoding="utf-8")
 
 
+def source_size(extension):
+    source = Path(extension.sources[0])
+    return source.stat().st_size if source.exists() else 0      # the shared helpers are Cython's
+
+
 def is_traced(extension):
     """Whether the lines of a module can be traced: those of the debug build, but for modules of loops.
 
@@ -156,56 +163,50 @@ def is_traced(extension):
     return DEBUG and Path(extension.sources[0]).suffix == ".pyx" and not has_loops(extension)
 
 
-def generate_c(extensions):
-    """Compile the Cython sources to C files below BUILD, and make those the sources of the extensions."""
+def generate_c(name, source, directives):
+    """Compile a Cython source to C below BUILD, if it or what it depends on changed; the name of the C file."""
     import numpy
     from Cython.Build import cythonize
 
-    # Cython notices changed sources, but not changed directives.
-    for c_file in BUILD.rglob("*.c"):
-        if is_newer([Path("setup.py")], c_file):
-            c_file.unlink()
-    by_directives = defaultdict(list)
-    for extension in extensions:
-        by_directives[is_traced(extension), KERNELS in Path(extension.sources[0]).parents].append(extension)
-    generated = []
-    for (traced, is_kernel), alike in by_directives.items():
-        generated += cythonize(
-            alike,
-            nthreads=JOBS,
-            # What Cython makes of NumPy's declarations compiles with the headers of that NumPy.
-            build_dir=str(BUILD / f"numpy-{numpy.__version__}"),
-            compiler_directives=DIRECTIVES | {"linetrace": traced} | (KERNEL_DIRECTIVES if is_kernel else {}),
-            shared_utility_qualified_name=SHARED,
-        )
-    c_files = {extension.name: extension.sources for extension in generated}
-    for extension in extensions:
-        extension.sources = c_files[extension.name]
-    mend([Path(extension.sources[0]) for extension in extensions])
+    # What Cython makes of NumPy's declarations compiles with the headers of that NumPy.
+    folder = BUILD / f"numpy-{numpy.__version__}"
+    c_file = Path(folder, source).with_suffix(".c")
+    if c_file.exists() and is_newer([Path("setup.py")], c_file):    # Cython doesn't notice changed directives
+        c_file.unlink()
+    [generated] = cythonize(
+        [Extension(name, [source], define_macros=MACROS)],
+        build_dir=str(folder),
+        compiler_directives=directives,
+        shared_utility_qualified_name=SHARED,
+        quiet=True,
+    )
+    return generated.sources[0]
 
 
-def mend(c_files):
-    """Apply MENDS to the generated files, whose times stay as they were.
+def directives_of(extension):
+    is_kernel = KERNELS in Path(extension.sources[0]).parents
+    return DIRECTIVES | {"linetrace": is_traced(extension)} | (KERNEL_DIRECTIVES if is_kernel else {})
 
-    RuntimeError if one of them doesn't fit what this Cython writes: the build then needs another version, or another mend.
+
+def mend(c_file):
+    """Apply MENDS to a generated file, whose time stays as it was; those that it needed.
+
+    RuntimeError if it doesn't fit what this Cython writes: the build then needs another version, or another mend.
     """
     used = set()
-    for c_file in c_files:
-        text = mended = c_file.read_text(encoding="utf-8")
-        for change in MENDS:
-            if change.function in text:
-                if change.right not in mended:      # not twice
-                    mended = mended.replace(change.wrong, change.right)
-                if change.right not in mended:
-                    raise RuntimeError(f"setup.py: {change.function!r} in {c_file} is not as MENDS expects it")
-                used.add(change)
-        if mended != text:
-            stat = c_file.stat()
-            c_file.write_text(mended, encoding="utf-8")
-            os.utime(c_file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    if used != set(MENDS):
-        unused = [change.function for change in MENDS if change not in used]
-        raise RuntimeError(f"setup.py: no generated file has {unused}, as MENDS expects")
+    text = mended = c_file.read_text(encoding="utf-8")
+    for change in MENDS:
+        if change.function in text:
+            if change.right not in mended:      # not twice
+                mended = mended.replace(change.wrong, change.right)
+            if change.right not in mended:
+                raise RuntimeError(f"setup.py: {change.function!r} in {c_file} is not as MENDS expects it")
+            used.add(change)
+    if mended != text:
+        stat = c_file.stat()
+        c_file.write_text(mended, encoding="utf-8")
+        os.utime(c_file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    return used
 
 
 class BuildCore(build_ext):
@@ -226,12 +227,8 @@ class BuildCore(build_ext):
     def build_extensions(self):
         import numpy
 
-        print(f"autograd_cy: translating {len(self.extensions)} modules to C, where they changed", flush=True)
+        print(f"autograd_cy: building {len(self.extensions)} modules, where they changed", flush=True)
         render_templates()
-        hot = {extension.name for extension in self.extensions if is_hot(extension)}
-        generate_c(self.extensions)
-        # The longest first: no core waits for one that was begun last.
-        self.extensions.sort(key=lambda extension: -Path(extension.sources[0]).stat().st_size)
         is_msvc = self.compiler.compiler_type == "msvc"
         flags = MSVC_FLAGS if is_msvc else UNIX_FLAGS
         levels = [[], []] if is_msvc else [[OPTIMIZED], [HOT_OPTIMIZED]]
@@ -242,16 +239,26 @@ class BuildCore(build_ext):
         for extension in self.extensions:
             extension.depends = ["setup.py", *map(str, CORE.rglob("*.h"))]
             extension.include_dirs = [*map(str, HEADERS), numpy.get_include()]
-            extension.extra_compile_args = flags + levels[extension.name in hot]
+            extension.extra_compile_args = flags + levels[is_hot(extension)]
             extension.extra_link_args = link_flags
-        self.built = itertools.count(1)
-        super().build_extensions()
+        # The longest first: no core waits for one that was begun last.
+        self.extensions.sort(key=lambda extension: -source_size(extension))
+        self.built, self.mends_used = itertools.count(1), set()
+        # Cython keeps the GIL: a thread that builds a module waits for a process that translates it, then for the compiler.
+        with ProcessPoolExecutor(JOBS) as self.translators:
+            self.translators.submit(os.getpid).result()     # the processes are forked before there are threads
+            super().build_extensions()
+        if unused := [change.function for change in MENDS if change not in self.mends_used]:
+            raise RuntimeError(f"setup.py: no generated file has {unused}, as MENDS expects")
         if self.keeps_names:
             remove_files(CORE, [CONTENTS.name, f"{LIBRARY.rpartition('.')[2]}.*"])      # of a wheel that was unpacked here
         else:
             self.link_library()
 
     def build_extension(self, ext):
+        translation = self.translators.submit(generate_c, ext.name, ext.sources[0], directives_of(ext))
+        ext.sources = [translation.result()]
+        self.mends_used |= mend(Path(ext.sources[0]))
         self.compile_object(ext)
         if self.keeps_names:
             self.link([ext], self.get_ext_fullpath(ext.name))
