@@ -180,6 +180,7 @@ def test_empty_cache_frees_the_spares() -> None:
     code = """
 import sys
 import autograd_cy as ag
+from autograd_cy.memory import empty_cache
 def blocks_with_graph():
     y = x = ag.ones(2).requires_grad_()
     for _ in range(1000):
@@ -188,10 +189,10 @@ def blocks_with_graph():
     return sys.getallocatedblocks()
 blocks_with_graph()
 kept = blocks_with_graph()
-ag.memory.empty_cache()
+empty_cache()
 assert sys.getallocatedblocks() < kept - 900
 assert blocks_with_graph() < kept + 50
-ag.memory.empty_cache()
-ag.memory.empty_cache()
+empty_cache()
+empty_cache()
 """
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,5 +1,6 @@
 """A row of the op table called with a sample, and how tests are parametrized over all of them."""
 
+import contextlib
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -107,15 +108,36 @@ def samples_of(row: OpInfo, dtype: str) -> list[Sample]:
 
 
 def each_sample(rows, dtypes: Callable[[OpInfo], tuple[str, ...]], keep=lambda row, sample: True):
-    """Parametrizes a test over `row, sample`, with ids `op-sampleindex-dtype`."""
-    cases = [
-        pytest.param(row, sample, id=f"{row.name}-{i}-{dtype}")
-        for row in rows
-        for dtype in dtypes(row)
-        for i, sample in enumerate(samples_of(row, dtype))
-        if keep(row, sample)
-    ]
-    return pytest.mark.parametrize("row, sample", cases)
+    """Runs a test of `row, sample` with all samples that are kept: one test a row, whose id is the op's name.
+
+    An error says by a note which sample it was. (A test of its own for each sample would take pytest longer than the sample.)
+    """
+    cases = [pytest.param(row, id=row.name) for row in rows if dtypes(row)]
+
+    def decorate(test):
+        @pytest.mark.parametrize("row", cases)
+        def over_samples(row):
+            for dtype in dtypes(row):
+                for i, sample in enumerate(samples_of(row, dtype)):
+                    if keep(row, sample):
+                        with noted(f"sample {i} of {row.name} in {dtype}"):
+                            test(row, sample)
+
+        # not functools.wraps: pytest would look for a fixture `sample`
+        over_samples.__name__, over_samples.__doc__, over_samples.__module__ = test.__name__, test.__doc__, test.__module__
+        return over_samples
+
+    return decorate
+
+
+@contextlib.contextmanager
+def noted(text: str):
+    """Adds a line to what an exception says."""
+    try:
+        yield
+    except BaseException as error:
+        error.add_note(text)
+        raise
 
 
 def nonempty(row: OpInfo, sample: Sample) -> bool:
