@@ -163,26 +163,6 @@ def is_traced(extension):
     return DEBUG and Path(extension.sources[0]).suffix == ".pyx" and not has_loops(extension)
 
 
-def generate_c(name, source, directives):
-    """Compile a Cython source to C below BUILD, if it or what it depends on changed; the name of the C file."""
-    import numpy
-    from Cython.Build import cythonize
-
-    # What Cython makes of NumPy's declarations compiles with the headers of that NumPy.
-    folder = BUILD / f"numpy-{numpy.__version__}"
-    c_file = Path(folder, source).with_suffix(".c")
-    if c_file.exists() and is_newer([Path("setup.py")], c_file):    # Cython doesn't notice changed directives
-        c_file.unlink()
-    [generated] = cythonize(
-        [Extension(name, [source], define_macros=MACROS)],
-        build_dir=str(folder),
-        compiler_directives=directives,
-        shared_utility_qualified_name=SHARED,
-        quiet=True,
-    )
-    return generated.sources[0]
-
-
 def directives_of(extension):
     is_kernel = KERNELS in Path(extension.sources[0]).parents
     return DIRECTIVES | {"linetrace": is_traced(extension)} | (KERNEL_DIRECTIVES if is_kernel else {})
@@ -256,8 +236,7 @@ class BuildCore(build_ext):
             self.link_library()
 
     def build_extension(self, ext):
-        translation = self.translators.submit(generate_c, ext.name, ext.sources[0], directives_of(ext))
-        ext.sources = [translation.result()]
+        self.generate_c(ext)
         self.mends_used |= mend(Path(ext.sources[0]))
         self.compile_object(ext)
         if self.keeps_names:
@@ -265,6 +244,27 @@ class BuildCore(build_ext):
         built, total = next(self.built), len(self.extensions)
         if built % 10 == 0 or built == total:
             print(f"autograd_cy: {built} of {total} modules compiled", flush=True)
+
+    def generate_c(self, extension):
+        """Compile a Cython source to C below BUILD, if it or what it depends on changed, and make that the module's source."""
+        import numpy
+        from Cython.Build import cythonize
+
+        # What Cython makes of NumPy's declarations compiles with the headers of that NumPy.
+        folder = BUILD / f"numpy-{numpy.__version__}"
+        c_file = Path(folder, extension.sources[0]).with_suffix(".c")
+        if c_file.exists() and is_newer([Path("setup.py")], c_file):    # Cython doesn't notice changed directives
+            c_file.unlink()
+        # A process can be sent Cython's function, but none of this file, which pip doesn't import.
+        [generated] = self.translators.submit(
+            cythonize,
+            [Extension(extension.name, extension.sources, define_macros=MACROS)],
+            build_dir=str(folder),
+            compiler_directives=directives_of(extension),
+            shared_utility_qualified_name=SHARED,
+            quiet=True,
+        ).result()
+        extension.sources = generated.sources
 
     def objects_of(self, extension):
         return self.compiler.object_filenames(extension.sources, output_dir=self.build_temp)
