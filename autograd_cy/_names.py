@@ -1,6 +1,7 @@
 """The names that tables declare: functions of operations (without a namespace of their own) and dtypes (facade)."""
 
 from ._core.arrays.dtypes import all_dtypes
+from ._core.graph.tensor import Tensor as _Tensor
 from ._core.ops.operations import OPS
 
 _ALIASES = {
@@ -12,5 +13,14 @@ _names = {op.name: op.function for op in OPS.values() if not op.namespace}
 _names |= {name: op.function for op in OPS.values() if op.kind == "elementwise" for name in op.methods}
 _names |= {dtype.name: dtype for dtype in all_dtypes()}
 _names |= {alias: _names[name] for alias, name in _ALIASES.items()}
+# In place there are functions, as PyTorch has them, of the methods that take no second tensor.
+_names |= {
+    f"{name}_": method
+    for op in OPS.values()
+    if op.kind == "elementwise" and not {"other", "exponent"} & set(op.function.__code__.co_varnames)
+    for name in (op.name, *op.methods)
+    if (method := getattr(_Tensor, f"{name}_", None))
+}
+_names |= {name: getattr(_Tensor, name) for name in ("detach_", "fill_", "index_put_", "zero_")}
 globals().update(_names)
 __all__ = list(_names)

@@ -11,24 +11,31 @@ from autograd_cy._core.graph.tensor import Tensor, _Dims, _DType, _Number, _Oper
 from autograd_cy._core.ops import return_types
 
 __all__ = [
-    "abs", "absolute", "add", "addmm", "all", "amax", "amin", "any", "argmax", "argmin", "bitwise_and",
-    "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm", "bool", "cat",
-    "cdouble", "cfloat", "clamp", "clip", "clone", "complex64", "complex128", "conj", "cos", "cumsum", "diagonal",
-    "div", "divide", "dot", "double", "einsum", "eq", "erf", "exp", "expand", "flatten", "flip", "float", "float16",
-    "float32", "float64", "floor_divide", "fmod", "gather", "ge", "gt", "half", "imag", "index_add", "index_put",
-    "index_select", "int", "int8", "int16", "int32", "int64", "isfinite", "isinf", "isnan", "le", "log",
-    "log_softmax", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "long", "lt",
-    "masked_fill", "matmul", "max", "maximum", "mean", "min", "minimum", "mm", "mul", "multiply", "mv", "ne", "neg",
-    "negative", "norm", "permute", "pow", "prod", "real", "reciprocal", "relu", "remainder", "reshape", "roll",
-    "rsqrt", "scatter", "scatter_add", "sgn", "short", "sigmoid", "sin", "softmax", "split", "sqrt", "square",
-    "squeeze", "stack", "std", "sub", "subtract", "sum", "t", "tanh", "topk", "transpose", "true_divide", "uint8",
-    "unbind", "unsqueeze", "var", "view", "view_as_complex", "view_as_real", "where",
+    "abs", "abs_", "absolute", "absolute_", "add", "addmm", "all", "amax", "amin", "any", "argmax", "argmin",
+    "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_not_", "bitwise_or", "bitwise_right_shift",
+    "bitwise_xor", "bmm", "bool", "cat", "cdouble", "cfloat", "clamp", "clamp_", "clip", "clip_", "clone",
+    "complex64", "complex128", "conj", "cos", "cos_", "cumsum", "detach_", "diagonal", "div", "divide", "dot",
+    "double", "einsum", "eq", "erf", "erf_", "exp", "exp_", "expand", "fill_", "flatten", "flip", "float",
+    "float16", "float32", "float64", "floor_divide", "fmod", "gather", "ge", "gt", "half", "imag", "index_add",
+    "index_put", "index_put_", "index_select", "int", "int8", "int16", "int32", "int64", "isfinite", "isinf",
+    "isnan", "le", "log", "log_", "log_softmax", "logical_and", "logical_not", "logical_not_", "logical_or",
+    "logical_xor", "logsumexp", "long", "lt", "masked_fill", "matmul", "max", "maximum", "mean", "min", "minimum",
+    "mm", "mul", "multiply", "mv", "ne", "neg", "neg_", "negative", "negative_", "norm", "permute", "pow", "prod",
+    "real", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "reshape", "roll", "rsqrt", "rsqrt_",
+    "scatter", "scatter_add", "sgn", "sgn_", "short", "sigmoid", "sigmoid_", "sin", "sin_", "softmax", "split",
+    "sqrt", "sqrt_", "square", "square_", "squeeze", "stack", "std", "sub", "subtract", "sum", "t", "tanh", "tanh_",
+    "topk", "transpose", "true_divide", "uint8", "unbind", "unsqueeze", "var", "view", "view_as_complex",
+    "view_as_real", "where", "zero_",
 ]
 
 def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The absolute value; its gradient at 0 is 0."""
+def abs_(input: Tensor) -> Tensor:
+    """abs() written into the tensor's own memory."""
 def absolute(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The absolute value; its gradient at 0 is 0."""
+def absolute_(input: Tensor) -> Tensor:
+    """abs() written into the tensor's own memory."""
 def add(input: Tensor, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """the sum input + alpha * other."""
 def addmm(
@@ -68,6 +75,8 @@ def bitwise_left_shift(input: Tensor, other: _Operand, *, out: Tensor | None = N
     """
 def bitwise_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The bits of integers inverted; of truth values, NOT."""
+def bitwise_not_(input: Tensor) -> Tensor:
+    """bitwise_not() written into the tensor's own memory."""
 def bitwise_or(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """OR of the bits of integers, or of truth values."""
 def bitwise_right_shift(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -87,10 +96,14 @@ def clamp(
     input: Tensor, min: _Operand | None = None, max: _Operand | None = None, *, out: Tensor | None = None
 ) -> Tensor:
     """input limited to [min, max], numbers or tensors."""
+def clamp_(input: Tensor, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
+    """clamp() written into the tensor's own memory."""
 def clip(
     input: Tensor, min: _Operand | None = None, max: _Operand | None = None, *, out: Tensor | None = None
 ) -> Tensor:
     """input limited to [min, max], numbers or tensors."""
+def clip_(input: Tensor, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
+    """clamp() written into the tensor's own memory."""
 def clone(input: Tensor, *, memory_format: Any = None, out: Tensor | None = None) -> Tensor:
     """a copy, dense, with the dimensions as they are in memory, through which gradients pass."""
 complex64: dtype
@@ -99,10 +112,14 @@ def conj(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the complex conjugate; a real tensor itself."""
 def cos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The cosine of an angle in radians."""
+def cos_(input: Tensor) -> Tensor:
+    """cos() written into the tensor's own memory."""
 def cumsum(
     input: Tensor, dim: _int, *, dtype: _DType | None = None, out: Tensor | None = None
 ) -> Tensor:
     """the sums of the elements up to each one along `dim`."""
+def detach_(self: Tensor) -> Tensor:
+    """take the tensor out of the graph, in place: it becomes a leaf that requires no grad."""
 def diagonal(
     input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1, *, out: Tensor | None = None
 ) -> Tensor:
@@ -124,13 +141,19 @@ def eq(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input == other, a bool tensor."""
 def erf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The error function 2 / sqrt(pi) * integral of exp(-t**2) from 0 to input."""
+def erf_(input: Tensor) -> Tensor:
+    """erf() written into the tensor's own memory."""
 def exp(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """e to the power of input."""
+def exp_(input: Tensor) -> Tensor:
+    """exp() written into the tensor's own memory."""
 @overload
 def expand(input: Tensor, size: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
     """a view broadcast to `size`; -1 keeps a dimension's size."""
 @overload
 def expand(input: Tensor, *size: _int, out: Tensor | None = None) -> Tensor: ...
+def fill_(self: Tensor, value: _Number | Tensor) -> Tensor:
+    """write one number (or 0-d tensor) into all elements."""
 def flatten(
     input: Tensor, start_dim: _int = 0, end_dim: _int = -1, *, out: Tensor | None = None
 ) -> Tensor:
@@ -169,6 +192,10 @@ def index_put(
     out: Tensor | None = None
 ) -> Tensor:
     """a copy with x[indices] = values, or += if accumulate."""
+def index_put_(
+    self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: _bool = False
+) -> Tensor:
+    """index_put() written into the tensor's own memory."""
 def index_select(input: Tensor, dim: _int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """a copy of the rows along `dim` that a vector of numbers picks."""
 int: dtype
@@ -186,6 +213,8 @@ def le(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input <= other, a bool tensor."""
 def log(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The natural logarithm."""
+def log_(input: Tensor) -> Tensor:
+    """log() written into the tensor's own memory."""
 def log_softmax(
     input: Tensor, dim: _int, dtype: _DType | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -194,6 +223,8 @@ def logical_and(input: Tensor, other: _Operand, *, out: Tensor | None = None) ->
     """AND of the truth values, a bool tensor."""
 def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is zero, a bool tensor."""
+def logical_not_(input: Tensor) -> Tensor:
+    """logical_not() written into the tensor's own memory."""
 def logical_or(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """OR of the truth values, a bool tensor."""
 def logical_xor(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -246,8 +277,12 @@ def ne(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input != other, a bool tensor."""
 def neg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """-input."""
+def neg_(input: Tensor) -> Tensor:
+    """neg() written into the tensor's own memory."""
 def negative(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """-input."""
+def negative_(input: Tensor) -> Tensor:
+    """neg() written into the tensor's own memory."""
 def norm(
     input: Tensor, p: _float | str = "fro", dim: _Dims | None = None, keepdim: _bool = False,
     out: None = None, dtype: _DType | None = None
@@ -269,8 +304,12 @@ def real(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the real part, a view; a real tensor itself."""
 def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """1 / input."""
+def reciprocal_(input: Tensor) -> Tensor:
+    """reciprocal() written into the tensor's own memory."""
 def relu(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """max(input, 0); its gradient at 0 is 0."""
+def relu_(input: Tensor) -> Tensor:
+    """relu() written into the tensor's own memory."""
 def remainder(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """what remains of input when divided by other, with the sign of other."""
 @overload
@@ -282,6 +321,8 @@ def roll(input: Tensor, shifts: _Dims, dims: _Dims = ..., *, out: Tensor | None 
     """a copy, the elements moved on by `shifts` along `dims`, the last to the front."""
 def rsqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """1 / sqrt(input)."""
+def rsqrt_(input: Tensor) -> Tensor:
+    """rsqrt() written into the tensor's own memory."""
 def scatter(
     input: Tensor, dim: _int, index: Tensor, src: _Number | Tensor | None = None, *,
     value: _Number | Tensor | None = None, reduce: None = None, out: Tensor | None = None
@@ -293,11 +334,17 @@ def scatter_add(
     """a copy with y[index[i][j]][j] += src[i][j] for dim 0, and so on."""
 def sgn(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """input / abs(input), and 0 at 0: the sign of a real number, that of NaN is 0."""
+def sgn_(input: Tensor) -> Tensor:
+    """sgn() written into the tensor's own memory."""
 short: dtype
 def sigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The logistic function 1 / (1 + exp(-input))."""
+def sigmoid_(input: Tensor) -> Tensor:
+    """sigmoid() written into the tensor's own memory."""
 def sin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The sine of an angle in radians."""
+def sin_(input: Tensor) -> Tensor:
+    """sin() written into the tensor's own memory."""
 def softmax(
     input: Tensor, dim: _int, dtype: _DType | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -308,8 +355,12 @@ def split(
     """views of consecutive parts along `dim`."""
 def sqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The square root; its gradient at 0 is infinite."""
+def sqrt_(input: Tensor) -> Tensor:
+    """sqrt() written into the tensor's own memory."""
 def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """input * input; recorded as pow(input, 2)."""
+def square_(input: Tensor) -> Tensor:
+    """square() written into the tensor's own memory."""
 def squeeze(input: Tensor, dim: _Dims | None = None, *, out: Tensor | None = None) -> Tensor:
     """without the dimensions of size 1, or only those among `dim` (an int or a tuple)."""
 def stack(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
@@ -334,6 +385,8 @@ def t(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the transposed matrix, a view; a tensor of fewer than two dimensions as it is."""
 def tanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The hyperbolic tangent."""
+def tanh_(input: Tensor) -> Tensor:
+    """tanh() written into the tensor's own memory."""
 def topk(
     input: Tensor, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True
 ) -> return_types.topk:
@@ -365,3 +418,5 @@ def view_as_real(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """a complex tensor as a real one, with (real, imaginary) as a last dimension; a view."""
 def where(condition: Tensor, input: _Operand, other: _Operand) -> Tensor:
     """input where condition is true, else other; all three are broadcast."""
+def zero_(self: Tensor) -> Tensor:
+    """write 0 into all elements."""

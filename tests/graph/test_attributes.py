@@ -208,6 +208,7 @@ CASTS = [
     lambda z: z.float(), lambda z: z.int(), lambda z: torch.zeros(2).copy_(z),
     lambda z: torch.zeros(2).__setitem__(slice(2), z), lambda z: torch.zeros(2).__setitem__(0, z[0]),
     lambda z: torch.zeros(2).fill_(z[0]), lambda z: z.type(torch.float64), lambda z: torch.as_tensor(z, dtype=torch.float32),
+    lambda z: z.sum(dtype=torch.float32), lambda z: torch.mean(z, 0, dtype=torch.float64),
 ]  # fmt: skip
 
 

@@ -112,3 +112,12 @@ def test_a_condition_of_bytes_is_deprecated():
     with pytest.warns(UserWarning, match="where received a uint8 condition tensor"):
         y = torch.where(index(1, 0, dtype=torch.uint8), torch.tensor([1.0, 2.0]), 3.0)
     assert y.tolist() == [1.0, 3.0]
+
+
+@pytest.mark.parametrize("item, error", [([0, {}], TypeError), ([["a"], ["b"]], TypeError), ([[0], [1, 2], [3]], ValueError)])
+def test_a_list_of_other_things(item, error):
+    for access in (lambda: torch.zeros(3, 4)[item, 0], lambda: torch.zeros(3, 4).__setitem__((item, 0), 1)):
+        with pytest.raises(error) as caught:
+            access()
+        if torch.__name__ == "autograd_cy":
+            assert str(item) in str(caught.value)

@@ -50,3 +50,16 @@ def test_real_and_imag_are_attributes():
     assert x.real is x
     with pytest.raises(RuntimeError, match="imag is not implemented for tensors with non-complex dtypes"):
         x.imag  # noqa: B018
+
+
+@pytest.mark.parametrize("name", ["abs_", "clamp_", "cos_", "exp_", "neg_", "relu_", "sqrt_", "tanh_", "fill_", "zero_"])
+def test_in_place_functions_write_as_the_methods_do(name):
+    arguments = {"clamp_": (0.5, 1.0), "fill_": (3.0,)}.get(name, ())
+    x, y = (ag.tensor([0.25, 4.0]) for _ in range(2))
+    assert getattr(ag, name)(x, *arguments) is x
+    assert x.tolist() == getattr(y, name)(*arguments).tolist()
+    with pytest.raises(TypeError, match=rf"^{name}\(\) "):
+        getattr(ag, name)()
+    with pytest.raises(TypeError, match=f"^{name}.*unexpected keyword argument 'out'"):
+        getattr(y, name)(*arguments, out=x)
+    assert not hasattr(ag, "add_")  # nor has PyTorch

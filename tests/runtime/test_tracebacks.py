@@ -37,7 +37,7 @@ CALLS = {
     "function": (lambda x: torch.mul(x, torch.ones(5)), "pointwise.mul"),
     "method": (lambda x: x.view(7), "shape_views.view"),
     "attribute": (lambda x: setattr(x, "grad", 3), "tensor.Tensor.grad.__set__"),
-    "in place": (lambda x: x.add_(1), "pointwise_inplace.add_in_place"),
+    "in place": (lambda x: x.add_(1), "pointwise_inplace.add_"),
     "loss": (lambda x: F.cross_entropy(x, torch.tensor([0])), "cross_entropy.cross_entropy"),
 }
 

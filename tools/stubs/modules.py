@@ -65,7 +65,8 @@ def namespace_stub(name):
         if isinstance(value, dtype):
             body.append(marked(f"{n}: dtype"))
         else:
-            body += definition(n, signatures(n, value, into=name == "autograd_cy._names"), sentence(value))
+            into = name == "autograd_cy._names" and not n.endswith("_")
+            body += definition(n, signatures(n, value, into=into), sentence(value))
     return finished(body, name, set(public))
 
 

@@ -20,7 +20,9 @@ cdef CallInPlace call_in_place = NULL
 cdef bint has_another_meaning(object function, list args, tuple names) except -1:
     """Whether a call with these arguments and keywords, which the function does not take as they are, means something else."""
     for name in names:
-        if name == "out" or parameter_for(function, name) is not None or name == gathering_parameter(function):
+        if parameter_for(function, name) is not None or name == gathering_parameter(function):
+            return True
+        if name == "out" and not function.__name__.endswith("_"):       # what writes into its own tensor writes into no other
             return True
         if name == "inplace" and function.__name__ in INPLACE:
             return True

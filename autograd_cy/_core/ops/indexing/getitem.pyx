@@ -7,6 +7,7 @@ count as one: x[0, :, [1, 2]] is x[0][:, [1, 2]].
 
 import warnings
 from operator import index as as_int
+from reprlib import repr as shortened
 
 import numpy as np
 
@@ -158,8 +159,7 @@ cdef object prepared(object item, bint wanted):
     if item is None or item is Ellipsis or isinstance(item, (slice, bool)):
         return item
     if isinstance(item, (list, tuple, range)):
-        item = np.asarray(arrays_of(item, 0))
-        item = item if item.size else item.astype(np.int64)
+        item = array_of_numbers(item)
         wanted = False                  # nobody else can change it
     if isinstance(item, np.ndarray):
         item = new_tensor(index_array(item, wanted))
@@ -170,6 +170,17 @@ cdef object prepared(object item, bint wanted):
     name = str(type(item)).split("'")[1]            # float, numpy.bool
     raise IndexError("only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
                      f"(got {name})")
+
+
+cdef cnp.ndarray array_of_numbers(object items):
+    """A sequence as an array; an empty one is of integers. ValueError for a ragged one, TypeError if there is more in it."""
+    try:
+        array = np.asarray(arrays_of(items, 0))
+    except ValueError:
+        raise ValueError(f"an index in a list must have lists of one length, got {shortened(items)}") from None
+    if array.dtype.kind not in "biufc":
+        raise TypeError(f"an index in a list must be of integers or bools, got {shortened(items)}")
+    return array if array.size else array.astype(np.int64)
 
 
 cdef object arrays_of(object items, int depth):

@@ -17,6 +17,8 @@ from autograd_cy._core.runtime.modes cimport current_mode
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.state cimport FORWARD_AD, NO_GRAD
 
+from autograd_cy._core.runtime.once import warn_of_lost_imaginary_part
+
 cnp.import_array()
 
 
@@ -72,12 +74,19 @@ cdef object in_type(object x, int dtype_code):
     return (x.real if own >= COMPLEX64 > dtype_code else x).to(dtype_of(dtype_code))
 
 
+cdef int type_in(cnp.ndarray array, object wanted) except -1:
+    """The type to compute in: the one asked for, else the array's. Warns of imaginary parts that it loses."""
+    cdef int dtype_code = code_of(array)
+    cdef int asked = dtype_code if wanted is None else as_dtype(wanted).dtype_code
+    if dtype_code >= COMPLEX64 > asked:
+        warn_of_lost_imaginary_part()
+    return asked
+
+
 cdef int sum_code(cnp.ndarray array, object wanted) except -1:
     """The type of a sum or product: the one asked for, else the input's, int64 for integers and bools."""
-    if wanted is not None:
-        return as_dtype(wanted).dtype_code
-    cdef int dtype_code = code_of(array)
-    return INT64 if dtype_code < FLOAT16 else dtype_code
+    cdef int dtype_code = type_in(array, wanted)
+    return INT64 if wanted is None and dtype_code < FLOAT16 else dtype_code
 
 
 cdef object inverse_of(object y):

@@ -9,7 +9,7 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy
-from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, UINT8, as_dtype, code_of, dtype_of, type_word
+from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, UINT8, code_of, dtype_of, type_word
 from autograd_cy._core.graph.node cimport Request
 from autograd_cy._core.graph.record cimport as_tensor, needs_node, shape_of, show
 from autograd_cy._core.graph.saved cimport unpack
@@ -18,7 +18,7 @@ from autograd_cy._core.kernels.reduction_loops cimport (
     ALL_TRUE, ANY_TRUE, PRODUCT, Dims, Reducer, count_along, divide_by, expanded, mean_of, reduced, total_of)
 from autograd_cy._core.ops.reductions.reduction_node cimport (
     SAVES_INPUT, SAVES_NOTHING, SAVES_OUTPUT, Reduction, WeightedReduction, dim_tuple, dims_of, in_type, one_dim,
-    record_reduction, sum_code, with_kept)
+    record_reduction, sum_code, type_in, with_kept)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.thresholds cimport thresholds
 
@@ -140,7 +140,7 @@ def mean(input, dim=None, keepdim=False, *, dtype=None):
 
 
 cdef int mean_code(cnp.ndarray array, object wanted) except -1:
-    cdef int dtype_code = code_of(array) if wanted is None else as_dtype(wanted).dtype_code
+    cdef int dtype_code = type_in(array, wanted)
     if dtype_code < FLOAT16:
         raise RuntimeError(f"mean(): could not infer output dtype. {'Input' if wanted is None else 'Optional'} dtype must be "
                            f"either a floating point or complex dtype. Got: {type_word(dtype_code)}")
