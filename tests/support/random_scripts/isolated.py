@@ -3,6 +3,7 @@
 import faulthandler
 import os
 import pickle
+import sys
 
 
 def isolated(function, *args):
@@ -13,6 +14,8 @@ def isolated(function, *args):
         try:
             faulthandler.disable()
             os.close(reading)
+            if torch := sys.modules.get("torch"):
+                torch.set_num_threads(1)  # OpenMP's threads are not forked, but waited for
             with os.fdopen(writing, "wb") as pipe:
                 pickle.dump([function(*args)], pipe)
         finally:
