@@ -71,6 +71,7 @@ cdef class Node:
     cdef object vjp(self, object g, int i)
     cdef tuple vjps(self, object g)
     cdef object jvp(self, tuple tangents)
+    cdef tuple arguments(self)
     cdef tuple saved_names(self)
     cdef tuple constant_names(self)
     cdef int release_saved(self) except -1

@@ -45,6 +45,8 @@ cdef extern from "Python.h":
 
 cdef unsigned long long LEAF_SEQUENCE = <unsigned long long> -1
 
+LINEAR: dict[type, object] = {}     # operations that are linear in the one tensor they take, by the class of their nodes
+
 
 cdef class Node:
     """One recorded operation. Made by operations only; `tensor.grad_fn` leads to it.
@@ -70,9 +72,16 @@ cdef class Node:
     cdef object jvp(self, tuple tangents):
         """The tangent of the output (a tuple of them for several) from those of the inputs, None where there is none.
 
-        NotImplemented: it is derived from `vjp` (double_vjp.pyx).
+        A linear operation is its own derivative. Of the others it is derived from `vjp` (double_vjp.pyx): NotImplemented.
         """
+        for cls in type(self).__mro__:
+            if cls in LINEAR:
+                return LINEAR[cls](tangents[0], *self.arguments())
         return NotImplemented
+
+    cdef tuple arguments(self):
+        """With which a linear operation was called, besides its tensor."""
+        return self.constants
 
     cdef object vjp_array(self, object g, int i, Request *request):
         """The gradient for input `i` as an array, with recording off; `g` is an array, or a list of them for several outputs.

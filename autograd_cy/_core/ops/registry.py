@@ -2,6 +2,8 @@
 
 from collections import namedtuple
 
+from autograd_cy._core.graph.node import LINEAR
+
 Op = namedtuple("Op", "name function methods kind namespace inplace")
 Op.__doc__ = """One public operation: its function, the Tensor methods and the namespace it is in ('', 'nn.functional', 'fft',
 or 'Tensor' for what is a method only); whether it takes `inplace=`."""
@@ -15,10 +17,11 @@ def namespace_of(name):
     return {op.name: op.function for op in OPS.values() if op.namespace == name}
 
 
-def op(name=None, methods=(), kind="structural", namespace="", inplace=False):
+def op(name=None, methods=(), kind="structural", namespace="", inplace=False, linear=None):
     """Declare the function below as a public operation; returns the function unchanged.
 
-    `methods` are the names that it has on Tensor; they may differ from its own (`T`, `__getitem__`).
+    `methods` are the names that it has on Tensor; they may differ from its own (`T`, `__getitem__`). `linear` is the class of
+    its nodes if it is linear in the one tensor that it takes: its tangent is then itself, called with the node's `arguments()`.
     """
 
     def declare(function):
@@ -27,6 +30,8 @@ def op(name=None, methods=(), kind="structural", namespace="", inplace=False):
         if key in OPS:
             raise ValueError(f"operation {key} is declared twice")
         OPS[key] = entry
+        if linear is not None:
+            LINEAR[linear] = function
         if inplace:
             INPLACE.add(entry.name)
         return function

@@ -8,7 +8,7 @@ from autograd_cy._core.graph.record cimport needs_node, new_node, record2, shape
 from autograd_cy._core.graph.saved cimport saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.gemm cimport conjugated, product
-from autograd_cy._core.ops.products.mm cimport MatrixProduct, check_not_bool, save_operands, sum_of_terms
+from autograd_cy._core.ops.products.mm cimport Bilinear, MatrixProduct, check_not_bool, save_operands
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
@@ -65,7 +65,7 @@ def bmm(input, mat2):
 # mv
 
 @cython.final
-cdef class MvBackward0(Node):
+cdef class MvBackward0(Bilinear):
     cdef tuple saved_names(self):
         return ("self", "vec", None)
 
@@ -79,9 +79,8 @@ cdef class MvBackward0(Node):
             return g.unsqueeze(1) * unpack(self, 1).conj()
         return mv(unpack(self, 0).conj().t(), g)
 
-    cdef object jvp(self, tuple tangents):
-        a, v = tangents
-        return sum_of_terms(None if a is None else mv(a, unpack(self, 1)), None if v is None else mv(unpack(self, 0), v))
+    cdef object of(self, object a, object b):
+        return mv(a, b)
 
 
 cdef Tensor matrix_times_vector(Tensor a, Tensor v):
@@ -112,16 +111,15 @@ def mv(input, vec):
 # dot
 
 @cython.final
-cdef class DotBackward0(Node):
+cdef class DotBackward0(Bilinear):
     cdef tuple saved_names(self):
         return ("self", "tensor", None)
 
     cdef object vjp(self, object g, int i):
         return g * unpack(self, 1 - i).conj()
 
-    cdef object jvp(self, tuple tangents):
-        u, v = tangents
-        return sum_of_terms(None if u is None else dot(u, unpack(self, 1)), None if v is None else dot(unpack(self, 0), v))
+    cdef object of(self, object a, object b):
+        return dot(a, b)
 
 
 cdef Tensor inner_product(Tensor u, Tensor v):

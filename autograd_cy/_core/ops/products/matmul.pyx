@@ -1,8 +1,5 @@
 """matmul and nn.functional.linear: products of tensors of any dimensions, by way of those of matrices and vectors."""
 
-cimport cython
-
-from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport broadcast_sizes, needs_node, record_linear, shape_of, tensor_argument
 cimport autograd_cy._core.graph.tensor as tensor_module
 from autograd_cy._core.graph.tensor cimport MATMUL, Tensor, sharing
@@ -12,27 +9,14 @@ from autograd_cy._core.ops.products.mm cimport product_of_matrices, sum_with_pro
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.ops.registry import op
-from autograd_cy._core.ops.shapes.shape_views import UnsafeViewBackward0
+from autograd_cy._core.ops.shapes.shape_views import SqueezeBackward4, UnsafeViewBackward0
 
 cnp.import_array()
 
 
-@cython.final
-cdef class SqueezeBackward4(Node):
-    """Of a row made by vector @ matrix, which becomes a vector."""
-
-    cdef tuple constant_names(self):
-        return ("dim", "self_sym_sizes")
-
-    cdef object vjp(self, object g, int i):
-        return g.unsqueeze(0)
-
-    cdef object jvp(self, tuple tangents):
-        return tangents[0].squeeze(0)
-
-
 cdef Tensor squeezed(Tensor row):
-    return record_linear(SqueezeBackward4, (0, shape_of(row)), row, row.array[0])
+    """The one row of a product as a vector."""
+    return record_linear(SqueezeBackward4, (0, shape_of(row), shape_of(row)[1:]), row, row.array[0])
 
 
 cdef Tensor reshaped(Tensor x, tuple sizes):

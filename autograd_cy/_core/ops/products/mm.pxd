@@ -4,15 +4,17 @@ from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.tensor cimport Tensor
 
 
-cdef class MatrixProduct(Node):
+cdef class Bilinear(Node):
+    cdef object of(self, object a, object b)
+
+
+cdef class MatrixProduct(Bilinear):
     cdef bint transposed(self)
     cdef object gradient_array(self, object g, int i)
     cdef object gradient(self, object g, int i)
-    cdef object tangent(self, object a, object b)
 
 
 cdef Tensor product_of_matrices(Tensor a, Tensor b, bint transposed)
 cdef Tensor sum_with_product(Tensor c, Tensor a, Tensor b, object beta, object alpha, bint transposed)
-cdef object sum_of_terms(object a, object b)
 cdef int save_operands(Node node, Tensor a, Tensor b, bint wanted_a, bint wanted_b) except -1
 cdef int check_not_bool(Tensor x, str kernel) except -1

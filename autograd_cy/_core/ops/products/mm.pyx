@@ -59,8 +59,21 @@ cdef Operands operands_of(cnp.ndarray a, cnp.ndarray b, bint transposed):
     return made
 
 
-cdef class MatrixProduct(Node):
-    """Of two matrices, or two batches of them, in the saved slots 0 and 1."""
+cdef class Bilinear(Node):
+    """Of two operands, in the saved slots 0 and 1: linear in each of them."""
+
+    cdef object of(self, object a, object b):
+        """The operation on two Tensors."""
+        raise NotImplementedError
+
+    cdef object jvp(self, tuple tangents):
+        a, b = tangents
+        return sum_of_terms(None if a is None else self.of(a, unpack(self, 1)),
+                            None if b is None else self.of(unpack(self, 0), b))
+
+
+cdef class MatrixProduct(Bilinear):
+    """Of two matrices, or two batches of them."""
 
     cdef bint transposed(self):
         """Whether the second one was used transposed."""
@@ -80,18 +93,14 @@ cdef class MatrixProduct(Node):
             return multiplied(g, True, unpack(self, 0).conj(), False)
         return multiplied(unpack(self, 0).conj(), True, g, False)
 
-    cdef object tangent(self, object a, object b):
-        return sum_of_terms(None if a is None else multiplied(a, False, unpack(self, 1), self.transposed()),
-                            None if b is None else multiplied(unpack(self, 0), False, b, self.transposed()))
+    cdef object of(self, object a, object b):
+        return multiplied(a, False, b, self.transposed())
 
     cdef object vjp_array(self, object g, int i, Request *request):
         return self.gradient_array(g, i)
 
     cdef object vjp(self, object g, int i):
         return self.gradient(g, i)
-
-    cdef object jvp(self, tuple tangents):
-        return self.tangent(tangents[0], tangents[1])
 
 
 cdef object multiplied(Tensor a, bint transpose_a, Tensor b, bint transpose_b):
@@ -155,10 +164,8 @@ cdef class AddmmBackward0(ProductWithOperands):
 
     cdef object jvp(self, tuple tangents):
         cdef Operands o = <Operands> self.constants
-        c, a, b = tangents
-        total = self.tangent(a, b)
-        return sum_of_terms(None if total is None else total * o.alpha,
-                            None if c is None else c * o.beta)
+        c, total = tangents[0], Bilinear.jvp(self, tangents[1:])
+        return sum_of_terms(None if total is None else total * o.alpha, None if c is None else c * o.beta)
 
 
 cdef cnp.ndarray sum_to_shape(cnp.ndarray g, tuple shape):

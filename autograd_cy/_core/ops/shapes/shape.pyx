@@ -188,11 +188,8 @@ cdef class FlipBackward0(Node):
     cdef object vjp(self, object g, int i):
         return flip(g, self.constants[0])
 
-    cdef object jvp(self, tuple tangents):
-        return flip(tangents[0], self.constants[0])
 
-
-@op(methods=("flip",))
+@op(methods=("flip",), linear=FlipBackward0)
 def flip(input, *dims):
     """flip(input, dims) -> Tensor: a copy with the order of the elements reversed along `dims`.
 
@@ -218,11 +215,8 @@ cdef class RollBackward0(Node):
         shifts, dims = self.constants
         return roll(g, [-shift for shift in shifts], dims)
 
-    cdef object jvp(self, tuple tangents):
-        return roll(tangents[0], *self.constants)
 
-
-@op(methods=("roll",))
+@op(methods=("roll",), linear=RollBackward0)
 def roll(input, shifts: _Dims, dims: _Dims = ()):
     """roll(input, shifts, dims=()) -> Tensor: a copy, the elements moved on by `shifts` along `dims`, the last to the front.
 
@@ -269,9 +263,6 @@ cdef class CloneBackward0(Node):
     cdef object vjp(self, object g, int i):
         return g
 
-    cdef object jvp(self, tuple tangents):
-        return clone(tangents[0])
-
 
 @cython.final
 cdef class ToCopyBackward0(Node):
@@ -282,7 +273,7 @@ cdef class ToCopyBackward0(Node):
         return convert(tangents[0], self.constants[1])
 
 
-@op(methods=("clone",))
+@op(methods=("clone",), linear=CloneBackward0)
 def clone(input, *, memory_format=None):
     """clone(input) -> Tensor: a copy, dense, with the dimensions as they are in memory, through which gradients pass.
 

@@ -62,8 +62,8 @@ cdef class Reshape(Node):
     cdef object vjp(self, object g, int i):
         return reshape(g, self.constants[-2])
 
-    cdef object jvp(self, tuple tangents):
-        return reshape(tangents[0], self.constants[-1])
+    cdef tuple arguments(self):
+        return (self.constants[-1],)
 
 
 @cython.final
@@ -104,7 +104,15 @@ cdef class SqueezeBackward2(Reshape):
         return ("dim", "self_sym_sizes")
 
 
-@op(methods=("reshape",))
+@cython.final
+cdef class SqueezeBackward4(Reshape):
+    """Of the row that vector @ matrix makes."""
+
+    cdef tuple constant_names(self):
+        return ("dim", "self_sym_sizes")
+
+
+@op(methods=("reshape",), linear=Reshape)
 def reshape(input, *shape):
     """reshape(input, shape) -> Tensor: the elements in another shape; a view where the strides allow it, else a copy.
 
@@ -233,11 +241,11 @@ cdef class ExpandBackward0(Node):
     cdef object vjp(self, object g, int i):
         return sum_to_size(g, self.constants[0])
 
-    cdef object jvp(self, tuple tangents):
-        return expand(tangents[0], self.constants[1])
+    cdef tuple arguments(self):
+        return (self.constants[1],)
 
 
-@op(methods=("expand",))
+@op(methods=("expand",), linear=ExpandBackward0)
 def expand(input, *size):
     """expand(input, size) -> Tensor: a view broadcast to `size`; -1 keeps a dimension's size.
 

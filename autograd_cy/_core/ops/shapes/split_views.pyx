@@ -92,8 +92,8 @@ cdef class Split(Node):
         parts = zip(g if isinstance(g, list) else [g], self.constants[-1])
         return cat([zeros_or(part, part_sizes) for part, part_sizes in parts], self.constants[0])
 
-    cdef object jvp(self, tuple tangents):
-        return split(tangents[0], self.constants[1], self.constants[0])
+    cdef tuple arguments(self):
+        return (self.constants[1], self.constants[0])
 
 
 @cython.final
@@ -116,11 +116,11 @@ cdef class UnbindBackward0(Node):
         parts = g if isinstance(g, list) else [g]
         return stack([zeros_or(part, self.constants[1]) for part in parts], self.constants[0])
 
-    cdef object jvp(self, tuple tangents):
-        return unbind(tangents[0], self.constants[0])
+    cdef tuple arguments(self):
+        return (self.constants[0],)
 
 
-@op(methods=("split",))
+@op(methods=("split",), linear=Split)
 def split(tensor, split_size_or_sections, dim=0):
     """split(tensor, split_size_or_sections, dim=0) -> tuple of Tensors: views of consecutive parts along `dim`.
 
@@ -165,7 +165,7 @@ cdef int link_views(Tensor x, tuple outputs) except -1:
     return 0
 
 
-@op(methods=("unbind",))
+@op(methods=("unbind",), linear=UnbindBackward0)
 def unbind(input, dim=0):
     """unbind(input, dim=0) -> tuple of Tensors: the views along `dim`, without that dimension.
 
@@ -197,9 +197,6 @@ cdef class ViewAsRealBackward0(Node):
     cdef object vjp(self, object g, int i):
         return view_as_complex(g.contiguous())
 
-    cdef object jvp(self, tuple tangents):
-        return view_as_real(tangents[0])
-
 
 @cython.final
 cdef class ViewAsComplexBackward0(Node):
@@ -210,7 +207,7 @@ cdef class ViewAsComplexBackward0(Node):
         return view_as_complex(tangents[0].contiguous())
 
 
-@op(methods=())
+@op(methods=(), linear=ViewAsRealBackward0)
 def view_as_real(input):
     """view_as_real(input) -> Tensor: a complex tensor as a real one, with (real, imaginary) as a last dimension; a view.
 

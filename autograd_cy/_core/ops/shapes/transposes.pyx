@@ -24,17 +24,11 @@ cdef class TransposeBackward0(Node):
     cdef object vjp(self, object g, int i):
         return transpose(g, *self.constants)
 
-    cdef object jvp(self, tuple tangents):
-        return transpose(tangents[0], *self.constants)
-
 
 @cython.final
 cdef class TBackward0(Node):
     cdef object vjp(self, object g, int i):
         return t(g)
-
-    cdef object jvp(self, tuple tangents):
-        return t(tangents[0])
 
 
 @cython.final
@@ -45,11 +39,8 @@ cdef class PermuteBackward0(Node):
     cdef object vjp(self, object g, int i):
         return permute(g, tuple([int(d) for d in np.argsort(self.constants[0])]))
 
-    cdef object jvp(self, tuple tangents):
-        return permute(tangents[0], self.constants[0])
 
-
-@op(methods=("transpose", "swapaxes", "swapdims"))
+@op(methods=("transpose", "swapaxes", "swapdims"), linear=TransposeBackward0)
 def transpose(input, dim0, dim1):
     """transpose(input, dim0, dim1) -> Tensor: a view with two dimensions exchanged.
 
@@ -63,7 +54,7 @@ def transpose(input, dim0, dim1):
     return record_view(TransposeBackward0, (a, b), x, x.array.swapaxes(a, b) if ndim else x.array[...])
 
 
-@op(methods=("t",))
+@op(methods=("t",), linear=TBackward0)
 def t(input):
     """t(input) -> Tensor: the transposed matrix, a view; a tensor of fewer than two dimensions as it is.
 
@@ -78,7 +69,7 @@ def t(input):
     return record_view(TBackward0, (), x, cnp.PyArray_Transpose(x.array, NULL))
 
 
-@op(methods=("permute",))
+@op(methods=("permute",), linear=PermuteBackward0)
 def permute(input, *dims):
     """permute(input, dims) -> Tensor: a view with the dimensions in the order of `dims`.
 
