@@ -72,7 +72,7 @@ UNIX_FLAGS += ["-g1", "-UNDEBUG"] if DEBUG else ["-g1"] if SANITIZE else ["-g0"]
 # Loops, recording and the engine gain by -O3 (2 % of the steps of a chain). What else there is gains 1 % by -O2, and takes a
 # third longer.
 HOT = [KERNELS, CORE / "graph", CORE / "engine", CORE / "ops" / "pointwise"]
-OPTIMIZED, HOT_OPTIMIZED = ("-O1", "-O1") if DEBUG or SANITIZE else ("-O1", "-O3")
+OPTIMIZED, HOT_OPTIMIZED = "-O1", "-O1" if DEBUG or SANITIZE else "-O3"
 SANITIZERS = ["-fsanitize=address,undefined"] if SANITIZE else []
 if SANITIZE:  # Python's own flags define signed overflow, which then is not looked for
     UNIX_FLAGS += [*SANITIZERS, "-fno-wrapv", "-fno-omit-frame-pointer"]
