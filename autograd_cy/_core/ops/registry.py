@@ -21,7 +21,7 @@ def op(name=None, methods=(), kind="structural", namespace="", inplace=False, li
     """Declare the function below as a public operation; returns the function unchanged.
 
     `methods` are the names that it has on Tensor; they may differ from its own (`T`, `__getitem__`). `linear` is the class of
-    its nodes if it is linear in the one tensor that it takes: its tangent is then itself, called with the node's `arguments()`.
+    its nodes if it is linear in the one tensor that it takes: its tangent is then itself, with the node's `arguments()`.
     """
 
     def declare(function):
