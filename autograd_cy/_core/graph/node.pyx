@@ -45,7 +45,12 @@ cdef extern from "Python.h":
 
 cdef unsigned long long LEAF_SEQUENCE = <unsigned long long> -1
 
-LINEAR: dict[type, object] = {}     # operations that are linear in the one tensor they take, by the class of their nodes
+cdef dict linear_operations = {}        # in the one tensor that they take, by the class of their nodes
+
+
+def declare_linear(node_class, function):
+    """The operation that nodes of a class (or a subclass) record is linear in the one tensor that it takes."""
+    linear_operations[node_class] = function
 
 
 cdef class Node:
@@ -75,8 +80,8 @@ cdef class Node:
         A linear operation is its own derivative. Of the others it is derived from `vjp` (double_vjp.pyx): NotImplemented.
         """
         for cls in type(self).__mro__:
-            if cls in LINEAR:
-                return LINEAR[cls](tangents[0], *self.arguments())
+            if cls in linear_operations:
+                return linear_operations[cls](tangents[0], *self.arguments())
         return NotImplemented
 
     cdef tuple arguments(self):

@@ -2,7 +2,7 @@
 
 from collections import namedtuple
 
-from autograd_cy._core.graph.node import LINEAR
+from autograd_cy._core.graph.node import declare_linear
 
 Op = namedtuple("Op", "name function methods kind namespace inplace")
 Op.__doc__ = """One public operation: its function, the Tensor methods and the namespace it is in ('', 'nn.functional', 'fft',
@@ -31,7 +31,7 @@ def op(name=None, methods=(), kind="structural", namespace="", inplace=False, li
             raise ValueError(f"operation {key} is declared twice")
         OPS[key] = entry
         if linear is not None:
-            LINEAR[linear] = function
+            declare_linear(linear, function)
         if inplace:
             INPLACE.add(entry.name)
         return function
