@@ -413,7 +413,7 @@ CORE = {
     "graph.node": (
         ["Node", "AccumulateGrad"],
         {"declare_linear": "None", "drop_spares": "None", "finish_class": "None", "gradient_node": "Node",
-         "set_metadata_function": "None"},  # fmt: skip
+         "set_metadata_function": "None"},
     ),
     "arrays.pool": ([], {"give_all_back": "None", "memory_stats": "dict[str, int]", "set_cache_limit": "int", "trim": "bool"}),
     "arrays.buffers": ([], {"drop_shelves": "None"}),
