@@ -69,9 +69,8 @@ if is_on("ONE_THREAD"):
 UNIX_FLAGS = ["-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wno-unused-function"]
 UNIX_FLAGS += ["-fvisibility=hidden"]       # but for PyInit_*: modules in one library see nothing of each other
 UNIX_FLAGS += ["-g1", "-UNDEBUG"] if DEBUG else ["-g1"] if SANITIZE else ["-g0"]
-# Loops, recording and the engine gain by -O3 (2 % of the steps of a chain). What else there is gains 1 % by -O2, and takes a
-# third longer.
-HOT = [KERNELS, CORE / "graph", CORE / "engine", CORE / "ops" / "pointwise"]
+# What each step runs gains by -O3 (2 % of a chain). What else there is gains 1 % by -O2, and takes a third longer.
+HOT = [CORE / "runtime", CORE / "arrays", KERNELS, CORE / "graph", CORE / "engine", CORE / "ops" / "pointwise"]
 OPTIMIZED, HOT_OPTIMIZED = "-O1", "-O1" if DEBUG or SANITIZE else "-O3"
 SANITIZERS = ["-fsanitize=address,undefined"] if SANITIZE else []
 if SANITIZE:  # Python's own flags define signed overflow, which then is not looked for
