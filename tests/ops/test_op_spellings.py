@@ -6,6 +6,7 @@ from op_calls import Call, each_sample, to_numpy
 from opinfo import OPS
 
 import autograd_cy as ag
+from autograd_cy._missing import torch_names
 
 
 def check_same(row, sample, spelled):
@@ -50,6 +51,13 @@ def test_real_and_imag_are_attributes():
     assert x.real is x
     with pytest.raises(RuntimeError, match="imag is not implemented for tensors with non-complex dtypes"):
         x.imag  # noqa: B018
+
+
+def test_in_place_functions_stand_where_pytorch_has_them():
+    functions = torch_names()["torch"]
+    methods = {name for name in dir(ag.ones(1)) if name.endswith("_") and not name.startswith("_")}
+    assert len(methods & set(functions)) > 20
+    assert methods & set(functions) <= set(ag.__all__)
 
 
 @pytest.mark.parametrize("name", ["abs_", "clamp_", "cos_", "exp_", "neg_", "relu_", "sqrt_", "tanh_", "fill_", "zero_"])
