@@ -22,7 +22,7 @@ from ._arguments import (
 from ._core.arrays import dtypes
 from ._core.arrays.conversions import fitting_array
 from ._core.graph.tensor import Tensor
-from ._core.ops.overrides import handle_torch_function, has_torch_function
+from ._core.ops.overrides import handle_torch_function, is_taken_over
 from ._core.runtime.entry import public
 
 
@@ -198,7 +198,7 @@ def zeros_like(
     >>> ag.zeros_like(ag.tensor([1, 2]))
     tensor([0, 0])
     """
-    if type(input) is not Tensor and has_torch_function((input,)):
+    if type(input) is not Tensor and is_taken_over((input,)):
         options = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
         return handle_torch_function(zeros_like, (input,), input, **options)
     array = array_argument("zeros_like", input)
@@ -214,7 +214,7 @@ def ones_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_
     >>> ag.ones_like(ag.tensor([1, 2]))
     tensor([1, 1])
     """
-    if type(input) is not Tensor and has_torch_function((input,)):
+    if type(input) is not Tensor and is_taken_over((input,)):
         options = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
         return handle_torch_function(ones_like, (input,), input, **options)
     array = array_argument("ones_like", input)
@@ -232,7 +232,7 @@ def empty_like(
     >>> ag.empty_like(ag.tensor([1, 2])).shape
     torch.Size([2])
     """
-    if type(input) is not Tensor and has_torch_function((input,)):
+    if type(input) is not Tensor and is_taken_over((input,)):
         options = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
         return handle_torch_function(empty_like, (input,), input, **options)
     array = array_argument("empty_like", input)
@@ -250,7 +250,7 @@ def full_like(
     >>> ag.full_like(ag.tensor([1, 2]), 7)
     tensor([7, 7])
     """
-    if type(input) is not Tensor and has_torch_function((input,)):
+    if type(input) is not Tensor and is_taken_over((input,)):
         options = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
         return handle_torch_function(full_like, (input,), input, fill_value, **options)
     array = array_argument("full_like", input)

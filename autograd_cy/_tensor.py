@@ -10,8 +10,9 @@ from ._arguments import number, sizes
 from ._constructor import construct
 from ._core.arrays.conversions import fitting_array
 from ._core.arrays.dtypes import all_dtypes, convert
+from ._core.batching.batched import is_batched
 from ._core.graph import hooks, node
-from ._core.graph.tensor import Tensor, array_of, data_of, extend, from_array, numpy
+from ._core.graph.tensor import Tensor, array_of, data_of, extend, from_array, metadata_of, numpy
 from ._core.ops.operations import OPS
 from ._core.ops.overrides import extend_overridable
 from ._core.ops.shapes import shape
@@ -188,7 +189,7 @@ def dim(self):
 @method
 def numel(self):
     """numel() -> int: the number of elements."""
-    return array_of(self).size
+    return metadata_of(self).size
 
 
 @method
@@ -200,7 +201,7 @@ def element_size(self):
 @method
 def stride(self, dim=None):
     """stride(dim=None) -> tuple or int: the distance of neighbours along each dimension, in elements."""
-    array = array_of(self)
+    array = metadata_of(self)
     if array.size:
         strides = tuple(step // array.itemsize for step in array.strides)
     else:  # NumPy has none
@@ -211,7 +212,7 @@ def stride(self, dim=None):
 @method
 def is_contiguous(self, memory_format=None):
     """is_contiguous() -> bool: whether the elements are dense and in order."""
-    return array_of(self).flags.c_contiguous
+    return metadata_of(self).flags.c_contiguous
 
 
 @method
@@ -241,7 +242,7 @@ def itemsize(self):
 @attribute
 def nbytes(self):
     """The bytes of all elements."""
-    return array_of(self).nbytes
+    return metadata_of(self).nbytes
 
 
 @attribute
@@ -369,9 +370,19 @@ def __array__(self, dtype=None, copy=None):
     return array.copy() if copy else array
 
 
+def _check_readable(self):
+    """Refuse to read a number of a tensor that stands for all samples of a batch."""
+    if is_batched(self):
+        raise RuntimeError(
+            "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor, "
+            "please try to rewrite what you're doing with other operations."
+        )
+
+
 @method
 def item(self):
     """item() -> number: the only element; RuntimeError if there is not exactly one."""
+    _check_readable(self)
     if self.numel() != 1:
         raise RuntimeError(f"a Tensor with {self.numel()} elements cannot be converted to Scalar")
     return array_of(self).item()
@@ -384,6 +395,7 @@ def tolist(self):
 
 
 def _scalar(self, kind):
+    _check_readable(self)
     if self.numel() != 1:
         raise ValueError(f"only one element tensors can be converted to Python scalars: this one has {self.numel()}")
     if self.requires_grad:
@@ -423,6 +435,11 @@ def __index__(self):
 
 @method
 def __bool__(self):
+    if is_batched(self):
+        raise RuntimeError(
+            "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that: "
+            "torch.where() chooses between two values for each sample."
+        )
     if self.numel() == 0:
         raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
     if self.numel() > 1:

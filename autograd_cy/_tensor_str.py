@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._core.arrays import dtypes
+from ._core.batching.batched import depth_of, first_value, is_batched
 from ._core.graph.record import get_tangent
 from ._core.graph.tensor import Tensor, array_of
 
@@ -105,6 +106,9 @@ def tensor_repr(t: Tensor) -> str:
     >>> tensor_repr(ag.tensor([1.0, 2.0], requires_grad=True))
     'tensor([1., 2.], requires_grad=True)'
     """
+    if is_batched(t):
+        value = repr(first_value(t)).replace("\n", "\n    ")
+        return f"BatchedTensor(lvl={depth_of(t)}, bdim=0, value=\n    {value}\n)"
     name = "tensor" if type(t) is Tensor else type(t).__name__
     return tensor_str(array_of(t), suffixes=_suffixes(t), prefix=name + "(")
 

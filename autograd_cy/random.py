@@ -3,6 +3,7 @@
 The keywords ``dtype``, ``device`` and ``requires_grad`` are explained in ``_arguments``.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ from ._arguments import (
 from ._arguments import (
     wrap as _wrap,
 )
+from ._core.batching.batched import one_sample as _one_sample
+from ._core.batching.levels import open_levels as _open_levels
 from ._core.graph.tensor import Tensor
 from ._core.ops.overrides import handle_torch_function, has_torch_function
 from ._core.runtime.entry import public as _public
@@ -114,7 +117,7 @@ def rand(
     torch.Size([2, 3])
     """
     dtype = _resolve(dtype, device, requires_grad)
-    return _wrap(_uniform(_sizes("rand", shape, size), "rand", generator, dtype), requires_grad)
+    return _drawn(_uniform, _sizes("rand", shape, size), "rand", generator, dtype, requires_grad)
 
 
 @_public
@@ -133,7 +136,7 @@ def randn(
     torch.float64
     """
     dtype = _resolve(dtype, device, requires_grad)
-    return _wrap(_normal(_sizes("randn", shape, size), "randn", generator, dtype), requires_grad)
+    return _drawn(_normal, _sizes("randn", shape, size), "randn", generator, dtype, requires_grad)
 
 
 @_public
@@ -154,8 +157,10 @@ def rand_like(
     if type(input) is not Tensor and has_torch_function((input,)):
         options = {"generator": generator, "dtype": dtype, "device": device, "requires_grad": requires_grad}
         return handle_torch_function(rand_like, (input,), input, **options)
-    array = _array_argument("rand_like", input)
     dtype = _resolve(dtype, device, requires_grad, default=input.dtype)
+    if _open_levels():
+        return _drawn(_uniform, tuple(input.shape), "rand_like", generator, dtype, requires_grad)
+    array = _array_argument("rand_like", input)
     numbers = _laid_out_like(array, _uniform, "rand_like", generator, dtype)
     return _wrap(numbers, requires_grad)
 
@@ -178,8 +183,10 @@ def randn_like(
     if type(input) is not Tensor and has_torch_function((input,)):
         options = {"generator": generator, "dtype": dtype, "device": device, "requires_grad": requires_grad}
         return handle_torch_function(randn_like, (input,), input, **options)
-    array = _array_argument("randn_like", input)
     dtype = _resolve(dtype, device, requires_grad, default=input.dtype)
+    if _open_levels():
+        return _drawn(_normal, tuple(input.shape), "randn_like", generator, dtype, requires_grad)
+    array = _array_argument("randn_like", input)
     numbers = _laid_out_like(array, _normal, "randn_like", generator, dtype)
     return _wrap(numbers, requires_grad)
 
@@ -216,8 +223,10 @@ def randint(
     for name, value in (("from", low), ("to - 1", high - 1)):
         if not _can_hold(dtype, value):
             raise RuntimeError(f"randint: {name} is out of bounds for {dtype}: {value}")
-    drawn = _source("randint", generator).integers(low, high, shape)
-    return _wrap(np.asarray(drawn).astype(dtype), requires_grad)
+    return _drawn(
+        lambda shape, function, generator, dtype: np.asarray(_source(function, generator).integers(low, high, shape)).astype(dtype),
+        shape, "randint", generator, dtype, requires_grad,
+    )  # fmt: skip
 
 
 @_public
@@ -241,10 +250,37 @@ def randperm(
         raise NotImplementedError(f"randperm is not implemented for {dtype}")
     if n and not _can_hold(dtype, n - 1):
         raise RuntimeError(f"randperm: value cannot be converted to type {dtype} without overflow: {n - 1}")
-    return _wrap(_source("randperm", generator).permutation(n).astype(dtype), requires_grad)
+    return _drawn(_permutations, (n,), "randperm", generator, dtype, requires_grad)
 
 
 # ------------------------------------------------------------------------------------------------------------
+
+
+def _drawn(
+    draw: Callable[..., np.ndarray], shape: tuple[int, ...], function: str, generator: Any, dtype: np.dtype, requires_grad: bool
+) -> Tensor:
+    """A tensor of what `draw` draws; within vmap as its `randomness` says."""
+    levels = _open_levels()
+    if not levels:
+        return _wrap(draw(shape, function, generator, dtype), requires_grad)
+    if any(level.randomness == "error" for level in levels):
+        raise RuntimeError(
+            "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' randomness "
+            "flags on vmap or perform the randomness operation out of vmap"
+        )
+    apart = [level for level in levels if level.randomness == "different"]
+    batch = tuple(level.size for level in reversed(apart))
+    return _one_sample(_wrap(draw((*batch, *shape), function, generator, dtype), requires_grad), apart)
+
+
+def _permutations(
+    shape: tuple[int, ...], function: str, generator: Generator | None, dtype: np.dtype
+) -> np.ndarray:
+    """Numbers from 0 on in random order along the last dimension, each row in an order of its own."""
+    source = _source(function, generator)
+    if len(shape) == 1:
+        return source.permutation(shape[0]).astype(dtype)
+    return source.permuted(np.broadcast_to(np.arange(shape[-1]), shape), axis=-1).astype(dtype)
 
 
 def _source(function: str, generator: Any) -> "np.random.Generator":

@@ -4,12 +4,13 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
+from .._core.batching.batched import at_level_or_expanded, batched
+from .._core.batching.levels import close_level, open_level, open_levels
 from .._core.engine.backward_arguments import make_seeds as _make_seeds
 from .._core.engine.engine import run_task as _run_task
 from .._core.graph.edges import GradientEdge
 from .._core.graph.tensor import Tensor
-from .._core.ops.overrides import handle_torch_function, has_torch_function
-from .._core.ops.shapes.shape import stack
+from .._core.ops.overrides import arm, handle_torch_function, has_torch_function
 from .._core.runtime.entry import show_one_frame as _show_one_frame
 from .._core.runtime.once import warn_once as _warn_once
 from .._creation import zeros_like
@@ -102,6 +103,11 @@ def backward(
             return handle_torch_function(backward, _items(tensors), tensors, grad_tensors=grad_tensors, **options)
         if grad_variables is not None:
             grad_tensors = _from_old_name(grad_tensors, grad_variables)
+        if open_levels():
+            raise RuntimeError(
+                "backward() called inside a functorch transform. This is not supported, please use functorch.grad or "
+                "functorch.vjp instead or call backward() outside of functorch transforms."
+            )
         roots = _as_tuple(tensors)
         wanted = () if inputs is None else _values_of(inputs, "backward")
         if inputs is not None and not wanted:
@@ -189,21 +195,15 @@ def _gradients(
 
 
 def _run_batched(roots, seeds, keep, create_graph, wanted, allow_unused, accumulate):
-    """run_task() for each item along the first dimension of the seeds, with the results stacked."""
+    """run_task() with seeds along whose first dimension there are several, and results in the same way: NOTE [Batching]."""
     sizes = {seed.shape[0] for seed in seeds if seed is not None}
     if len(sizes) != 1:
         raise RuntimeError(f"is_grads_batched=True takes grad_outputs of one batch size, not of {sorted(sizes)}")
-    (size,) = sizes
-    runs = [
-        _run_task(
-            roots,
-            tuple(None if seed is None else seed[k] for seed in seeds),
-            keep or k < size - 1,
-            create_graph,
-            wanted,
-            allow_unused,
-            accumulate,
-        )
-        for k in range(size)
-    ]
-    return tuple(None if column[0] is None else stack(column) for column in zip(*runs, strict=True))
+    arm()
+    level = open_level(*sizes, "error")
+    try:
+        batch = tuple(None if seed is None else batched(seed, level) for seed in seeds)
+        results = _run_task(roots, batch, keep, create_graph, wanted, allow_unused, accumulate)
+        return tuple(None if g is None else at_level_or_expanded(g, level) for g in results)
+    finally:
+        close_level(level)

@@ -239,3 +239,13 @@ def test_detached_in_place_it_has_no_tangent():
         assert forward.unpack_dual(d).tangent.tolist() == [2.0, 2.0]
         d.detach_()
         assert forward.unpack_dual(d).tangent is None
+
+
+def test_where_a_place_is_written_twice_the_last_tangent_counts():
+    with fwd.dual_level():
+        values = fwd.make_dual(torch.tensor([1.0, 2.0]), torch.tensor([10.0, 20.0]))
+        twice = torch.tensor([1, 1])
+        written = [torch.zeros(3).index_put((twice,), values), torch.zeros(3).scatter(0, twice, values)]
+        assert [fwd.unpack_dual(y).tangent.tolist() for y in written] == [[0.0, 20.0, 0.0]] * 2
+        added = torch.zeros(3).index_put((twice,), values, accumulate=True)
+        assert fwd.unpack_dual(added).tangent.tolist() == [0.0, 30.0, 0.0]

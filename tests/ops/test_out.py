@@ -104,3 +104,16 @@ def test_what_is_resized_has_the_order_of_the_result():
     x = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]).t()
     out = torch.empty(0, dtype=torch.float64)
     assert torch.sin(x, out=out) is out and out.stride() == (1, 3) and out.tolist() == x.sin().double().tolist()
+
+
+def test_no_backward_begins_at_what_was_resized():
+    x = torch.ones(0, requires_grad=True)
+    y = x + x
+    with torch.no_grad():
+        torch.mul(torch.ones(2), 2, out=y)
+    with pytest.raises(RuntimeError, match=r"invalid gradient at index 0 - got \[2\] but expected shape compatible"):
+        y.backward(torch.ones(2))
+    assert x.grad is None
+    with torch.no_grad():
+        y.mul_(2)
+    y.detach_()

@@ -251,3 +251,12 @@ def test_the_product_of_a_layer_leads_to_its_weight(bias):
     leaves = [b, x, w] if bias else [x, w]
     assert all(n.variable is leaf for (n, _), leaf in zip(node.next_functions, leaves, strict=True))
     assert node._saved_mat2.shape == (2, 3) and node._saved_mat2_sym_strides == (1, 2)
+
+
+@pytest.mark.parametrize("name, shapes", [("mm", ((3, 0), (0, 2))), ("mv", ((3, 0), (0,))), ("bmm", ((2, 2, 0), (2, 0, 2)))])
+def test_products_of_no_bools_at_all(name, shapes):
+    a, b = [torch.zeros(*shape, dtype=torch.bool) for shape in shapes]
+    y = getattr(torch, name)(a, b)
+    assert y.dtype is torch.bool and not y.any()
+    with pytest.raises(NotImplementedError, match='"dot" not implemented for \'Bool\''):
+        torch.dot(torch.zeros(0, dtype=torch.bool), torch.zeros(0, dtype=torch.bool))

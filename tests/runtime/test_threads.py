@@ -34,10 +34,23 @@ def paused(w):
     return pause.apply(a + pause.apply(a - w)) + w * 3
 
 
+def scaled(w):
+    """6 * w, whose gradient is added to a `.grad` in the pass that computes it."""
+    return w * 6
+
+
+def parted(w):
+    """6 * w, by parts whose gradients are added to what waits for the whole."""
+    n = w.shape[0] // 2
+    return torch.cat([w[:n] * 2, w[n:] * 2]) + w * 4
+
+
 GRAPHS = [
     pytest.param(small, 4, id="small"),
     pytest.param(paused, 4, id="paused"),
     pytest.param(paused, 20_000, id="large"),
+    pytest.param(scaled, 40_000, id="scaled"),
+    pytest.param(parted, 40_000, id="parted"),
 ]
 
 

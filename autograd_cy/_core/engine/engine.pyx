@@ -9,6 +9,9 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 
 from autograd_cy._core.arrays.buffers cimport is_ours, keep_spare
+from autograd_cy._core.batching.batched cimport batched, level_of
+from autograd_cy._core.batching.levels cimport BatchLevel
+from autograd_cy._core.batching.rules cimport sample_of, stacked
 from autograd_cy._core.engine.backward_arguments cimport check_inputs, check_roots, named, target_node, target_number
 from autograd_cy._core.engine.freed cimport history_of, note_backward
 from autograd_cy._core.engine.graph_task cimport (
@@ -29,7 +32,9 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes, own_modes
 from autograd_cy._core.runtime.reentry cimport in_fresh_thread
 from autograd_cy._core.runtime.state cimport (
-    ANOMALY, DETECT_NAN, FORWARD_AD, KEEP_NAN, NO_GRAD, OP_HOOKS, ThreadState, thread_state)
+    ANOMALY, BATCHED, DETECT_NAN, FORWARD_AD, KEEP_NAN, NO_GRAD, OP_HOOKS, ThreadState, thread_state)
+
+from autograd_cy._core.graph.record import SampleTakenForAll
 
 cnp.import_array()
 
@@ -161,7 +166,7 @@ cdef object gradient_for(GraphTask task, Node node, int i, object g, bint last, 
     cdef Request request
     cdef Scratch *scratch
     if task.recorded:
-        return node.vjp(g, i)
+        return vjp_of_tensors(node, g, i)
     # who tells where a NaN comes from reads what was saved, and looks at each gradient alone
     request = Request(last and is_ours(<PyObject *> g), not (task.keep_graph or task.detects_nan), NULL, False, False)
     if not task.detects_nan:
@@ -172,6 +177,14 @@ cdef object gradient_for(GraphTask task, Node node, int i, object g, bint last, 
                 and existing_hooks(target) is None):
             return vjp_into_grad(leaf_of(target), node, i, g, &request)
     return node.vjp_array(g, i, &request)
+
+
+cdef object vjp_of_tensors(Node node, object g, int i):
+    """node.vjp(g, i), sample by sample if it is batched and the node can't take it so."""
+    try:
+        return node.vjp(g, i)
+    except SampleTakenForAll:
+        return vjp_by_samples(node, g, i)
 
 
 cdef int propagate_together(GraphTask task, Node node, object g) except -1:
@@ -234,7 +247,7 @@ cdef tuple each_gradient(GraphTask task, Node node, tuple gradients):
         state.mode &= ~OP_HOOKS             # which operations a node calls is nobody's business then
     try:
         while next_wanted(task, node, &i) is not None:
-            results[i] = node.vjp(g, i) if task.recorded else watched_gradient(node, g, i)
+            results[i] = vjp_of_tensors(node, g, i) if task.recorded else watched_gradient(node, g, i)
             i += 1
     finally:
         state.mode |= observed
@@ -245,6 +258,22 @@ cdef object watched_gradient(Node node, object g, int i):
     """The gradient for input `i` as a Tensor, of one who is watched: what others see is not written over."""
     cdef Request request = Request(False, False, NULL, False, False)
     return as_seen(node.vjp_array(g, i, &request))
+
+
+cdef object vjp_by_samples(Node node, object g, int i):
+    """node.vjp(g, i) for each sample of a batch by itself."""
+    cdef BatchLevel level = None
+    cdef list results = []
+    cdef Py_ssize_t k
+    for x in g if type(g) is list else [g]:
+        if x is not None and (<Tensor> x).batched and (level is None or level_of(<Tensor> x).number > level.number):
+            level = level_of(<Tensor> x)
+    if level is None:
+        raise RuntimeError(f"{node.name()} took a tensor for a batched one")
+    for k in range(level.size):
+        parts = [sample_of(x, level, k) for x in (g if type(g) is list else [g])]
+        results.append(vjp_of_tensors(node, parts if type(g) is list else parts[0], i))
+    return None if not results or results[0] is None else batched(stacked(results), level)
 
 
 cdef int accumulate_in(GraphTask task, Node node, object g) except -1:
@@ -344,7 +373,7 @@ cpdef object run_task(object tensors, object grad_tensors, bint keep_graph, bint
     if not keep_graph:
         task.number = note_backward()
     task.keep_graph = keep_graph
-    task.recorded = create_graph or mode & FORWARD_AD
+    task.recorded = create_graph or mode & FORWARD_AD or (mode & BATCHED and any_batched(grad_tensors))
     task.accumulates = accumulate_grad
     task.whole = (outer is None or outer.whole) and not inputs and accumulate_grad
     if task.depth and task.depth % NESTED_IN_ONE_THREAD == 0:
@@ -352,6 +381,14 @@ cpdef object run_task(object tensors, object grad_tensors, bint keep_graph, bint
     else:
         run_from(task, tensors, grad_tensors, create_graph, inputs)
     return None if accumulate_grad else finished(task, allow_unreachable)
+
+
+cdef bint any_batched(tuple gradients) except -1:
+    """Whether a seed stands for all samples of a batch, for which the rules on Tensors compute: NOTE [Batching]."""
+    for g in gradients:
+        if g is not None and (<Tensor> g).batched:
+            return True
+    return False
 
 
 cpdef object run_from(GraphTask task, tuple tensors, tuple grad_tensors, bint create_graph, tuple inputs):

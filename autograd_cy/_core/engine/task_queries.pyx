@@ -7,7 +7,8 @@ from libc.string cimport memcpy
 from autograd_cy._core.engine.backward_arguments cimport check_ends, check_inputs, target_node
 from autograd_cy._core.engine.graph_task cimport GraphTask, count_running, current_task, leads_on, new_task, notes_of
 from autograd_cy._core.engine.ready_queue cimport Ready, ReadyQueue, free_queue, pop, push
-from autograd_cy._core.graph.node cimport AccumulateGrad, Node, target_of
+from autograd_cy._core.graph.node cimport AccumulateGrad, Node, gradient_node, leaf_of, target_of
+from autograd_cy._core.graph.tensor cimport Tensor
 
 
 cdef GraphTask needed_task(str caller):
@@ -183,3 +184,26 @@ cdef ReadyQueue copied(ReadyQueue *queue) except *:
     if queue.size:
         memcpy(copy.items, queue.items, queue.size * sizeof(Ready))
     return copy
+
+
+def depends_on_others(tuple roots, tuple leaves):
+    """depends_on_others(roots, leaves) -> bool: whether the roots depend on a leaf that requires grad, but for these leaves."""
+    cdef set known = {id(leaf) for leaf in leaves}, seen = set()
+    cdef list waiting = []
+    cdef Node node, target
+    cdef int i
+    for root in roots:
+        if (<object> root).requires_grad:
+            waiting.append(gradient_node(<Tensor> root))
+    while waiting:
+        node = <Node> waiting.pop()
+        if type(node) is AccumulateGrad:
+            if id(leaf_of(node)) not in known:
+                return True
+            continue
+        for i in range(node.n_edges):
+            target = target_of(node, i)
+            if target is not None and id(target) not in seen:
+                seen.add(id(target))
+                waiting.append(target)
+    return False

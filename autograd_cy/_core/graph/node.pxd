@@ -112,6 +112,7 @@ ctypedef int (*Accumulate)(Tensor leaf, object g, bint recorded) except -1
 cdef Accumulate accumulate      # input_buffer.pyx fills it in
 
 cdef AccumulateGrad accumulator_of(Tensor leaf)
+cdef object linear_operation(Node node)
 cdef object metadata_like(object shape, object dtype)
 cdef int connect(Node node, Tensor source) except -1
 cpdef Node gradient_node(Tensor tensor)

@@ -53,6 +53,14 @@ def declare_linear(node_class, function):
     linear_operations[node_class] = function
 
 
+cdef object linear_operation(Node node):
+    """The operation that the node recorded, if it was declared linear; else None."""
+    for cls in type(node).__mro__:
+        if cls in linear_operations:
+            return linear_operations[cls]
+    return None
+
+
 cdef class Node:
     """One recorded operation. Made by operations only; `tensor.grad_fn` leads to it.
 
@@ -79,10 +87,8 @@ cdef class Node:
 
         A linear operation is its own derivative. Of the others it is derived from `vjp` (double_vjp.pyx): NotImplemented.
         """
-        for cls in type(self).__mro__:
-            if cls in linear_operations:
-                return linear_operations[cls](tangents[0], *self.arguments())
-        return NotImplemented
+        operation = linear_operation(self)
+        return NotImplemented if operation is None else operation(tangents[0], *self.arguments())
 
     cdef tuple arguments(self):
         """With which a linear operation was called, besides its tensor."""

@@ -8,8 +8,8 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport current_mode
 from autograd_cy._core.runtime.state cimport DETECT_NAN
 
-cdef bint needs_node(Tensor x) noexcept
-cdef bint any_wanted(object tensors)
+cdef bint needs_node(Tensor x) except -1
+cdef bint any_wanted(object tensors) except -1
 cdef Tensor record(Node node, Tensor y, Tensor a)
 cdef Tensor record2(Node node, Tensor y, Tensor a, Tensor b)
 cdef object record_all(Node node, object outputs, object inputs)

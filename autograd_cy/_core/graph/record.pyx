@@ -20,7 +20,7 @@ from autograd_cy._core.graph.tensor cimport (
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport current_mode, own_modes
 from autograd_cy._core.runtime.state cimport (
-    ANOMALY, DETECT_NAN, FORWARD_AD, GUARDED, INFERENCE, NO_FORWARD, NO_GRAD, OP_HOOKS, SAVED_HOOKS, ThreadState, thread_state)
+    ANOMALY, BATCHED, DETECT_NAN, FORWARD_AD, GUARDED, INFERENCE, NO_FORWARD, NO_GRAD, OP_HOOKS, SAVED_HOOKS, ThreadState, thread_state)
 
 from autograd_cy._core.runtime.argument_errors import wrong_self
 
@@ -125,17 +125,27 @@ cdef Tensor tangent_of(Tensor x):
     return extras.tangent if extras.tangent_level == level else None
 
 
-cdef bint needs_node(Tensor x) noexcept:
+cdef bint needs_node(Tensor x) except -1:
     """Whether an operation on `x` has to make a node."""
     cdef int mode = current_mode()
     if mode == 0:
         return wants_grad(x)
+    if x.batched:
+        raise sample_taken_for_all("an operation")
     if mode & OP_HOOKS or (not mode & NO_GRAD and wants_grad(x)):
         return True
     return mode & FORWARD_AD and tangent_of(x) is not None
 
 
-cdef bint any_wanted(object tensors):
+class SampleTakenForAll(RuntimeError):
+    """The core would compute with the one sample that a BatchedTensor shows as its array."""
+
+
+cdef object sample_taken_for_all(str who):
+    return SampleTakenForAll(f"{who} has no batching rule, and took a batched tensor for a plain one; please report this")
+
+
+cdef bint any_wanted(object tensors) except -1:
     for x in tensors:
         if x is not None and needs_node(<Tensor> x):
             return True
@@ -159,6 +169,8 @@ cdef object record_all(Node node, object outputs, object inputs):
     cdef int mode = current_mode()
     cdef Tensor y
     cdef int i
+    if mode & BATCHED:
+        check_plain(node, inputs)
     if not mode & NO_GRAD and needs_grad(inputs):
         for x in inputs:
             if x is None:
@@ -202,6 +214,13 @@ cdef int show(str name, object outputs, tuple inputs) except -1:
     """Let hooks on all operations see one that is never recorded."""
     if thread_state().mode & OP_HOOKS:
         observe_forward(new_node(NotDifferentiable, (name,)), outputs, inputs)
+    return 0
+
+
+cdef int check_plain(Node node, object inputs) except -1:
+    for x in inputs:
+        if x is not None and (<Tensor> x).batched:
+            raise sample_taken_for_all(node.name())
     return 0
 
 

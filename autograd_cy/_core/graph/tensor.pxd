@@ -29,6 +29,7 @@ cdef class Tensor(TensorBase):
     cdef char keeps_grad            # retain_grad() was called
     cdef char is_number             # stands for a Python number (rank 0 in promotion)
     cdef char inference             # made in inference mode: see NOTE [Inference tensors] in inference.pyx
+    cdef char batched               # a BatchedTensor, whose array is that of one sample: see NOTE [Batching] in batched.pyx
 
     cdef VersionCounter version_counter(self)
 
@@ -53,6 +54,8 @@ cdef class Seldom:
     cdef tuple replay               # of a view whose nodes are to be made anew after a write: their types and constants
     cdef object former              # of a tensor that was detached in place: a weak reference to the node it had
     cdef int former_output
+    cdef tuple recorded_sizes       # of a tensor to which out= gave other sizes: those that its node knows,
+    cdef PyObject *recorded_by      # and which node that is, borrowed and never followed
 
 
 cdef enum:
@@ -94,6 +97,7 @@ cdef BinaryFunction[OPERATORS] operators
 cdef UnaryFunction negative
 cdef UnaryFunction invert
 cdef void *tensor_type              # Tensor, to compare types with
+cdef void *wrapper_type             # BatchedTensor, as the one whose instance is being made; batched.pyx fills it in
 
 ctypedef int (*Renew)(Tensor view) except -1
 cdef Renew renew                    # views.pyx fills it in

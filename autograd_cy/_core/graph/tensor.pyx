@@ -464,6 +464,8 @@ cdef Tensor new_tensor(cnp.ndarray array):
 
 cdef object constructed(PyTypeObject *cls, PyObject *args, PyObject *kwargs):
     """tp_new, what a call of Tensor or of a subclass comes to: the facade makes the tensor."""
+    if <void *> cls == wrapper_type:                    # BatchedTensor, only while batched() makes one
+        return compiled_new(cls, <PyObject *> (), NULL)
     made = facade["construct"](() if args == NULL else <object> args, {} if kwargs == NULL else <object> kwargs)
     return moved_into(<object> cls, <Tensor> made)
 
@@ -530,11 +532,19 @@ def numpy(Tensor self, *, force=False):
     """
     if wants_grad(self) and not force and not own_modes() & NO_GRAD:
         raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
-    return view_of(self.array)
+    return view_of(array_of(self))
 
 
 cpdef cnp.ndarray array_of(Tensor tensor):
-    """array_of(tensor) -> ndarray: the tensor's own array, without any check."""
+    """array_of(tensor) -> ndarray: the tensor's own array; RuntimeError for a BatchedTensor, which has none."""
+    if tensor.batched:
+        raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage: within vmap a tensor stands for all "
+                           "samples of a batch, whose elements can't be read")
+    return tensor.array
+
+
+def metadata_of(Tensor tensor):
+    """metadata_of(tensor) -> ndarray: what has the shape, dtype and strides of the tensor; nobody may read its elements."""
     return tensor.array
 
 
@@ -632,6 +642,10 @@ cdef str type_name(Tensor tensor):
 
 cdef int set_requires_grad(Tensor tensor, bint value, str message) except -1:
     make_current(tensor)
+    if tensor.batched:
+        raise RuntimeError("You are attempting to call Tensor.requires_grad_() inside of a function being transformed by vmap. "
+                           "This is unsupported, please attempt to use the transforms of func (e.g. grad, vjp, jacrev, jacfwd, "
+                           "hessian) or call requires_grad_() outside of a function being transformed instead.")
     if tensor.grad_fn is not None:
         if value:
             return 0

@@ -12,9 +12,14 @@ on Tensors must not pay for it, so nothing looks at the arguments of a call that
      results are moved into the class (`in_class`). One that has `_disabled_torch_function_impl` is a Tensor.
   4. The same step answers for arguments that no operation has a parameter for: `out=`, `axis=` and others (keywords.pyx).
   5. An operator that declines an operand looks, too, before it leaves the other operand to try.
+  6. A BatchedTensor makes the call go to the batching rule of the operation: NOTE [Batching]. One that is composed of others
+     runs as it is, and so do the facade's methods that have no rule.
 """
 
 import functools
+
+import numpy as np
+
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -22,12 +27,16 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
 from autograd_cy._core.arrays.conversions cimport check_depth
+from autograd_cy._core.batching.batched cimport check_open, level_of
+from autograd_cy._core.batching.levels cimport BatchLevel
 cimport autograd_cy._core.graph.tensor as tensor_module
 from autograd_cy._core.graph.tensor cimport (
     ADD, AND, DIV, EQ, GE, GT, ITEM, LE, LT, MATMUL, MUL, NE, OPERATORS, OR, POW, RDIV, RSUB, SUB, XOR, BinaryFunction, Tensor,
     TensorBase, UnaryFunction, extend, moved_into, new_tensor, share_version, tensor_type)
 from autograd_cy._core.ops.keywords cimport called_otherwise, has_another_meaning
 from autograd_cy._core.runtime.entry cimport explain_arguments
+
+from autograd_cy._core.batching.rules import COMPOSITE, batched_call, rule_of
 
 cdef extern from *:
     """
@@ -133,6 +142,8 @@ cdef extern from "Python.h":
     void PyErr_Fetch(PyObject **, PyObject **, PyObject **)
     void PyErr_Restore(PyObject *, PyObject *, PyObject *)
 
+cdef tuple OPERANDS = (Tensor, int, float, complex, np.ndarray, np.generic)      # of operators
+
 switched_off = ContextVar("autograd_cy overrides of subclasses", default=False)
 
 cdef object default_override = None        # Tensor's own
@@ -143,7 +154,7 @@ cdef dict facade_methods = {}              # name -> a method of Tensor that is 
 cdef dict operations = {
     ADD: "add", SUB: "sub", MUL: "mul", DIV: "div", RSUB: "sub", RDIV: "div", POW: "pow", MATMUL: "matmul",
     EQ: "eq", NE: "ne", LT: "lt", LE: "le", GT: "gt", GE: "ge",
-    AND: "bitwise_and", OR: "bitwise_or", XOR: "bitwise_xor", ITEM: "getitem"}
+    AND: "bitwise_and", OR: "bitwise_or", XOR: "bitwise_xor", ITEM: "__getitem__"}
 
 
 # the steps
@@ -151,7 +162,11 @@ cdef dict operations = {
 cdef PyObject *call_with_subclasses(PyObject *function, PyObject **args, size_t n, PyObject *names,
                                     vectorcallfunc original) except NULL:
     """Cases 2 and 3 of NOTE [Overrides]: a call that has a subclass of Tensor among its arguments."""
-    cdef list found = overriding(arguments_of(args, n, names), True)
+    cdef list arguments = arguments_of(args, n, names)
+    cdef BatchLevel level = batch_level(arguments)
+    if level is not None and rule_of(<object> function) is not COMPOSITE:
+        return called_for_batch(<object> function, level, arguments, keys_of(names))
+    cdef list found = overriding(arguments, True)
     cdef object cls = class_of_results(found)
     cdef PyObject *result
     if found and cls is None:
@@ -166,6 +181,41 @@ cdef PyObject *call_with_subclasses(PyObject *function, PyObject **args, size_t 
     value = in_class(value, cls)
     Py_INCREF(value)
     return <PyObject *> value
+
+
+cdef PyObject *called_for_batch(object function, BatchLevel level, list arguments, tuple names) except NULL:
+    """Case 6: a call with tensors that stand for all samples of a batch."""
+    cdef Py_ssize_t n = len(arguments) - len(names)
+    cdef dict kwargs = dict(zip(names, arguments[n:]))
+    if kwargs.get("out") is not None:
+        raise RuntimeError(f"Batching rule not implemented for aten::{function.__name__}.out; the fallback path doesn't work on "
+                           "out= or view ops.")
+    if has_another_meaning(function, arguments[:n], names):
+        result = called_otherwise(function, tuple(arguments[:n]), kwargs)
+    else:
+        result = batched_call(function, level, tuple(arguments[:n]), kwargs)
+    Py_INCREF(result)
+    return <PyObject *> result
+
+
+cdef BatchLevel batch_level(object arguments):
+    """The innermost level of the BatchedTensors among the arguments, or in lists and tuples among them; else None."""
+    cdef BatchLevel level = None
+    for x in arguments:
+        if isinstance(x, Tensor):
+            if (<Tensor> x).batched:
+                level = inner(level, level_of(<Tensor> x))
+        elif type(x) is list or type(x) is tuple:
+            for item in x:
+                if isinstance(item, Tensor) and (<Tensor> item).batched:
+                    level = inner(level, level_of(<Tensor> item))
+    if level is not None:
+        check_open(level)
+    return level
+
+
+cdef BatchLevel inner(BatchLevel a, BatchLevel b):
+    return b if a is None or b.number > a.number else a
 
 
 cdef PyObject *call_failed(PyObject *function, PyObject **args, size_t n, PyObject *names) except NULL:
@@ -239,7 +289,7 @@ cdef list overriding(object arguments, bint tensors):
 
 cdef int add_overriding(list found, object x, bint tensors) except -1:
     cdef int place
-    if type(x) is Tensor or isinstance(x, type) or (isinstance(x, Tensor) and not tensors):
+    if type(x) is Tensor or isinstance(x, type) or (isinstance(x, Tensor) and (not tensors or (<Tensor> x).batched)):
         return 0
     override = getattr(type(x), "__torch_function__", None)
     if override is None or override is disabled_torch_function:
@@ -295,6 +345,9 @@ cdef object declined(str name, object left, object right):
 
 cdef object operator_of_subclass(int k, object left, object right):
     """An operator with an operand of a subclass."""
+    cdef BatchLevel level = batch_level((left, right))
+    if level is not None:
+        return operator_on_batch(k, level, left, right)
     cdef list found = overriding((left, right), True)
     cdef object cls = class_of_results(found)
     if cls is not None:
@@ -304,7 +357,19 @@ cdef object operator_of_subclass(int k, object left, object right):
     return answer_of(functions[operations[k]], found, (right, left) if k == RSUB or k == RDIV else (left, right), {})
 
 
+cdef object operator_on_batch(int k, BatchLevel level, object left, object right):
+    """Case 6, for operators."""
+    if not isinstance(left, OPERANDS) or (k != ITEM and not isinstance(right, OPERANDS)):
+        return NotImplemented
+    if k == RSUB or k == RDIV:
+        left, right = right, left
+    return batched_call(functions[operations[k]], level, (left, right), {})
+
+
 cdef object sign_of_subclass(int k, object operand):
+    cdef BatchLevel level = batch_level((operand,))
+    if level is not None:
+        return batched_call(functions["bitwise_not" if k else "neg"], level, (operand,), {})
     cdef list found = overriding((operand,), True)
     cdef object cls = class_of_results(found)
     if cls is not None:
@@ -341,7 +406,15 @@ def handle_torch_function(function, relevant_args, *args, **kwargs):
     >>> mine(ag.ones(1)), mine(Text())
     (tensor([2.]), 'mine')
     """
+    cdef BatchLevel level = batch_level(relevant_args)
+    if level is not None:
+        return batched_call(function, level, args, kwargs)
     return hand_over(function, overriding(tuple(relevant_args), True), args, kwargs)
+
+
+def is_taken_over(arguments):
+    """is_taken_over(arguments) -> bool: whether handle_torch_function() has something to do: has_torch_function(), or batches."""
+    return batch_level(arguments) is not None or bool(overriding(tuple(arguments), True))
 
 
 @contextmanager
@@ -426,7 +499,8 @@ def init_subclass(cls, **kwargs):
         arm()
 
 
-cdef int arm() except -1:
+cpdef int arm() except -1:
+    """Let the steps look at the types of arguments from now on."""
     global armed
     cdef int k
     if armed:
@@ -448,6 +522,9 @@ def overridable(function):
     """A function of Python's that is entered by way of a step."""
     @functools.wraps(function)
     def stepped(*args, **kwargs):
+        cdef BatchLevel level = batch_level(args + tuple(kwargs.values()) if kwargs else args)
+        if level is not None and rule_of(function.__name__) is not None:
+            return batched_call(stepped, level, args, kwargs)
         cdef list found = overriding(args + tuple(kwargs.values()) if kwargs else args, True)
         cdef object cls = class_of_results(found)
         if found and cls is None:

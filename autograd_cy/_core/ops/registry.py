@@ -2,6 +2,7 @@
 
 from collections import namedtuple
 
+from autograd_cy._core.batching.rules import declare_rule, elementwise
 from autograd_cy._core.graph.node import declare_linear
 
 Op = namedtuple("Op", "name function methods kind namespace inplace")
@@ -17,11 +18,12 @@ def namespace_of(name):
     return {op.name: op.function for op in OPS.values() if op.namespace == name}
 
 
-def op(name=None, methods=(), kind="structural", namespace="", inplace=False, linear=None):
+def op(name=None, methods=(), kind="structural", namespace="", inplace=False, linear=None, batch=None):
     """Declare the function below as a public operation; returns the function unchanged.
 
     `methods` are the names that it has on Tensor; they may differ from its own (`T`, `__getitem__`). `linear` is the class of
     its nodes if it is linear in the one tensor that it takes: its tangent is then itself, with the node's `arguments()`.
+    `batch` is its batching rule (batching/rules.pyx), which elementwise operations have by themselves.
     """
 
     def declare(function):
@@ -30,6 +32,10 @@ def op(name=None, methods=(), kind="structural", namespace="", inplace=False, li
         if key in OPS:
             raise ValueError(f"operation {key} is declared twice")
         OPS[key] = entry
+        if kind == "elementwise":
+            declare_rule(function, elementwise)
+        elif batch is not None:
+            declare_rule(function, batch)
         if linear is not None:
             declare_linear(linear, function)
         if inplace:

@@ -10,6 +10,7 @@ cdef extern from "state.h" nogil:
         unsigned long long since, version, thread
         void *settings
         void *hooks_before
+        void *batch_level
     const bint DEBUG "AUTOGRAD_CY_DEBUG"
 
 cdef enum:
@@ -26,6 +27,7 @@ cdef enum:
     ONE_THREAD = 1024   # set_multithreading_enabled(False)
     REPLAY_VIEWS = 2048     # _force_original_view_tracking(True)
     ANY_LAYOUT = 4096   # enforce_grad_layout_policy(False)
+    BATCHED = 16384     # within vmap: an operand may be a BatchedTensor
     NO_FORWARD = 8192   # _set_fwd_grad_enabled(False): no tangents, though a dual level is open
     # what belongs to a context, not to the thread
     CONTEXT_MODES = (NO_GRAD | INFERENCE | ANOMALY | SAVED_HOOKS | GUARDED | KEEP_NAN | DETECT_NAN | ONE_THREAD | REPLAY_VIEWS

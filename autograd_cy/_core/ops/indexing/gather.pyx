@@ -6,6 +6,7 @@ cimport cython
 
 from autograd_cy._core.arrays.buffers cimport sizes_of
 from autograd_cy._core.arrays.dtypes cimport INT32, INT64, code_of
+from autograd_cy._core.batching.batched cimport zeros_as
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record, shape_of, wrap_dim
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
@@ -13,6 +14,7 @@ from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.take cimport add_rows, all_inside, positions, take_rows, zeros
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
+from autograd_cy._core.batching.rules import rank_of
 from autograd_cy._core.ops.registry import op
 
 cnp.import_array()
@@ -61,7 +63,19 @@ cdef class IndexAddBackward0(Selecting):
         return index_add(tangents[0], self.constants[0], unpack(self, 0), self.constants[1])
 
 
-@op(methods=("index_select",))
+def batched_index_select(call, input, dim, index):
+    cdef int rank = rank_of(input), d = wrap_dim(dim, rank)
+    cdef object x, numbers
+    if not call.is_batched(index) and rank:
+        return call(call.value(input), d + 1, index)
+    x, numbers = call.front(input), call.front(index)
+    if rank == 0:
+        return x.unsqueeze(1).gather(1, numbers.reshape(call.size, -1)).reshape(call.size)
+    numbers = numbers.reshape(call.size, *(1,) * d, index.numel(), *(1,) * (rank - 1 - d))
+    sizes = tuple(x.shape)
+    return x.gather(d + 1, numbers.expand(sizes[:d + 1] + (index.numel(),) + sizes[d + 2:]))
+
+@op(methods=("index_select",), batch=batched_index_select)
 def index_select(input, dim, index):
     """index_select(input, dim, index) -> Tensor: a copy of the rows along `dim` that a vector of numbers picks.
 
@@ -89,6 +103,8 @@ def index_select(input, dim, index):
 
 cdef Tensor index_add(Tensor g, int dim, Tensor index, tuple sizes):
     """Zeros of those sizes, with `g` added at the index along `dim`: the transposed index_select."""
+    if g.batched:
+        return (<object> zeros_as(g, sizes)).index_add(dim, index, g)
     return enter(IndexAddBackward0, dim, index, sizes, g, add_selected(g.array, dim, index.array, sizes))
 
 
@@ -138,7 +154,16 @@ cdef class ScatterAddBackward0(Selecting):
         return scatter_add(tangents[0], self.constants[0], unpack(self, 0), self.constants[1])
 
 
-@op(methods=("gather",))
+def batched_gather(call, input, dim, index, *, sparse_grad=False):
+    cdef int rank = rank_of(input), d = wrap_dim(dim, rank)
+    if rank == 0 and rank_of(index) <= 1:
+        x, i = call.front(input).unsqueeze(1), call.front(index)
+        return call(x, 1, i.reshape(call.size, index.numel()), sparse_grad=sparse_grad).reshape(call.size, *index.shape)
+    if rank != rank_of(index):
+        call.on_sample(input, dim, index)           # which says why not
+    return call(call.front(input), d + 1, call.front(index), sparse_grad=sparse_grad)
+
+@op(methods=("gather",), batch=batched_gather)
 def gather(input, dim, index, *, sparse_grad=False):
     """gather(input, dim, index, *, sparse_grad=False) -> Tensor: y[i][j] = input[index[i][j]][j] for dim 0, and so on.
 
@@ -204,6 +229,8 @@ cdef cnp.ndarray places_of(cnp.ndarray index, int dim, Py_ssize_t size):
 
 cdef Tensor scatter_add(Tensor g, int dim, Tensor index, tuple sizes):
     """Zeros of those sizes, with each element of `g` added where gather() took it: transposed to it."""
+    if g.batched:
+        return (<object> zeros_as(g, sizes)).scatter_add(dim, index, g)
     return enter(ScatterAddBackward0, dim, index, sizes, g, add_gathered(g.array, dim, index.array, sizes))
 
 

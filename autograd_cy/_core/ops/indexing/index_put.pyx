@@ -33,6 +33,15 @@ cdef class IndexPutBackward0(Indexing):
             return g if self.constants[1] else put_at(g, indices, zero_like(<Tensor> g), False)
         return as_type(pick(g, indices).sum_to_size(self.constants[2]), <dtype> self.constants[3])
 
+    cdef object jvp(self, tuple tangents):
+        """Where an element is named twice the last value counts, which no gradient knows."""
+        t, values = tangents
+        if t is None:
+            t = new_tensor(np.zeros(self.constants[0], (<Tensor> values).array.dtype))
+        elif values is None:
+            values = new_tensor(np.zeros(self.constants[2], (<Tensor> t).array.dtype))
+        return index_put(t, self.indices(), values, self.constants[1])
+
 
 cdef Tensor zero_like(Tensor x):
     return new_tensor(np.zeros((), x.array.dtype))
@@ -40,6 +49,8 @@ cdef Tensor zero_like(Tensor x):
 
 cdef Tensor put_at(Tensor x, tuple indices, Tensor values, bint accumulate):
     """A copy of `x` with the values written, or added, where pick() takes elements. None: a dimension taken whole."""
+    if x.batched:
+        return index_put(x, indices, values, accumulate)
     cdef cnp.ndarray array = copy_in_order(x.array, code_of(x.array))
     cdef Tensor y
     cdef Node node

@@ -13,6 +13,7 @@ cimport cython
 from autograd_cy._core.arrays.buffers cimport sizes_of
 from autograd_cy._core.arrays.dtypes cimport code_of
 from autograd_cy._core.arrays.orders cimport MAX_DIMS, find_order, new_array_in_order
+from autograd_cy._core.batching.batched cimport zeros_as
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record, shape_of
 from autograd_cy._core.graph.saved cimport freed_error
@@ -89,11 +90,15 @@ cdef Tensor record_indexing(object node_class, tuple sizes, tuple indices, Tenso
 
 cdef Tensor pick(Tensor x, tuple indices):
     """The elements of `x` at the indices."""
+    if x.batched:
+        return (<object> x)[tuple([slice(None) if i is None else i for i in indices])]
     return record_indexing(IndexBackward0, shape_of(x), indices, x, picked(x.array, indices))
 
 
 cdef Tensor put_back(Tensor g, tuple indices, tuple sizes):
     """Zeros, with the elements of `g` added where pick() took them: transposed to it."""
+    if g.batched:
+        return (<object> zeros_as(g, sizes)).index_put(indices, g, True)
     return record_indexing(IndexPutImplBackward0, sizes, indices, g, put(g.array, indices, sizes))
 
 

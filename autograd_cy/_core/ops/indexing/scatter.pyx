@@ -16,6 +16,7 @@ from autograd_cy._core.kernels.take cimport add_at
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
+from autograd_cy._core.batching.rules import rank_of
 from autograd_cy._core.ops.registry import op
 
 cnp.import_array()
@@ -47,7 +48,20 @@ cdef class IndexAddBackward0(ByIndex):
         return g if alpha == 1 else g * alpha
 
 
-@op(methods=("index_add",))
+def batched_index_add(call, input, dim, index, source, *, alpha=1):
+    cdef int rank = rank_of(input), d = wrap_dim(dim, rank)
+    cdef object x = call.value(input) if call.function is not index_add else call.front(input)
+    cdef object s = call.front(source)
+    if rank == 0:
+        x, s, d, rank = x.unsqueeze(1), s.reshape(call.size, -1), 0, 1
+    if not call.is_batched(index):
+        y = call(x, d + 1, index, s, alpha=alpha)
+    else:
+        numbers = call.front(index).reshape(call.size, *(1,) * d, index.numel(), *(1,) * (rank - 1 - d)).expand(s.shape)
+        y = (x.scatter_add if call.function is index_add else x.scatter_add_)(d + 1, numbers, s if alpha == 1 else s * alpha)
+    return y.reshape(call.size) if rank_of(input) == 0 else y
+
+@op(methods=("index_add",), batch=batched_index_add)
 def index_add(input, dim, index, source, *, alpha=1):
     """index_add(input, dim, index, source, *, alpha=1) -> Tensor: a copy with alpha * source[i] added to row index[i].
 
@@ -98,6 +112,13 @@ cdef class ScatterBackward0(ByIndex):
         dim, index = self.constants[0], unpack(self, 0)
         return scatter(g, dim, index, 0) if i == 0 else gathered(g, <tuple> self.constants, index)
 
+    cdef object jvp(self, tuple tangents):
+        """Where a place is written several times the last source counts, which no gradient knows."""
+        t, source = tangents
+        if t is None:
+            t = new_tensor(np.zeros(self.constants[2], (<Tensor> source).array.dtype))
+        return scatter(t, self.constants[0], unpack(self, 0), 0 if source is None else source)
+
 
 @cython.final
 cdef class ScatterBackward1(ByIndex):
@@ -107,7 +128,21 @@ cdef class ScatterBackward1(ByIndex):
         return scatter(g, self.constants[0], unpack(self, 0), 0)
 
 
-@op(methods=("scatter",))
+def batched_scatter(call, input, dim, index, src=None, **more):
+    """scatter and scatter_add."""
+    cdef int rank = rank_of(input), d = wrap_dim(dim, rank)
+    cdef bint in_place = call.function.__name__.endswith("_")
+    cdef object x = call.value(input) if in_place else call.front(input), i = call.front(index)
+    value = more.get("value")
+    if isinstance(value, Tensor):
+        more["value"] = call.front(value)
+    if rank == 0:
+        x, i, d = x.unsqueeze(1), i.reshape(call.size, -1), 0
+        src = call.front(src).reshape(call.size, -1) if isinstance(src, Tensor) else src
+    y = call(x, d + 1, i, *(() if src is None else (call.front(src) if rank else src,)), **more)
+    return y.reshape(call.size) if rank == 0 else y
+
+@op(methods=("scatter",), batch=batched_scatter)
 def scatter(input, dim, index, src=None, *, value=None, reduce=None):
     """scatter(input, dim, index, src) -> Tensor: a copy with y[index[i][j]][j] = src[i][j] for dim 0, and so on.
 
@@ -132,10 +167,10 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None):
     s = <Tensor> given
     check_types("scatter", "self and src", x, s)
     scattered(array, d, i.array, s.array, False)
-    return entered(ScatterBackward0, (d, shape_of(s)), x, i, s, array)
+    return entered(ScatterBackward0, (d, shape_of(s), shape_of(x)), x, i, s, array)
 
 
-@op(methods=("scatter_add",))
+@op(methods=("scatter_add",), batch=batched_scatter)
 def scatter_add(input, dim, index, src):
     """scatter_add(input, dim, index, src) -> Tensor: a copy with y[index[i][j]][j] += src[i][j] for dim 0, and so on.
 

@@ -21,6 +21,7 @@ from autograd_cy._core.ops.nn.softmax cimport check_type
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
+from autograd_cy._core.ops.nn.nll_loss import batched_nll
 from autograd_cy._core.ops.registry import op
 
 cnp.import_array()
@@ -146,6 +147,8 @@ cdef class DivBackward1(Node):
 
 
 cdef Tensor divided(Tensor x, object number):
+    if x.batched:
+        return (<object> x) / number
     return record_linear(DivBackward1, (number,), x, (<Tensor> (new_tensor(x.array) / number)).array)
 
 
@@ -194,7 +197,7 @@ cdef object smoothed(Tensor x, Tensor target, Tensor weight, int reduction, long
     return loss * (1 - smoothing) + even * (smoothing / cnp.PyArray_DIM(x.array, dim))
 
 
-@op(namespace="nn.functional")
+@op(namespace="nn.functional", batch=batched_nll)
 def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean",
                   label_smoothing=0.0):
     """cross_entropy(input, target, weight=None, ignore_index=-100, reduction='mean', label_smoothing=0.0) -> Tensor

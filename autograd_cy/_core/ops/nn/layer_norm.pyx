@@ -234,7 +234,16 @@ cdef double eps_argument(object value) except? -1:
 
 # the operation
 
-@op(namespace="nn.functional")
+def batched_layer_norm(call, input, normalized_shape, weight=None, bias=None, eps=1e-5):
+    if not call.is_batched(weight) and not call.is_batched(bias):
+        return call(call.value(input), normalized_shape, weight, bias, eps)
+    if any([p is not None and list(p.shape) != list(normalized_shape) for p in (weight, bias)]):
+        call.on_sample(input, normalized_shape, weight, bias, eps)          # which says why not
+    y = layer_norm(input, normalized_shape, None, None, eps)
+    y = y if weight is None else y * weight
+    return (y if bias is None else y + bias).to(input.dtype)
+
+@op(namespace="nn.functional", batch=batched_layer_norm)
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     """layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5) -> Tensor: mean 0 and variance 1.
 

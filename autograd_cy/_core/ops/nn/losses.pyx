@@ -186,7 +186,14 @@ cdef tuple of_one_shape(Tensor x, Tensor y):
     return tuple([z if shape_of(<Tensor> z) == sizes else z.expand(sizes) for z in (a, b)])
 
 
-@op(namespace="nn.functional")
+def batched_loss(call, input, target, size_average=None, reduce=None, reduction="mean", weight=None):
+    """mse_loss and l1_loss, of which each sample has its own mean."""
+    cdef int how = reduction_of(reduction, size_average, reduce)
+    x, y = elementwise_arguments(call.function.__name__, input, target, weight)
+    errors = (x - y).abs() if call.function is l1_loss else (x - y) ** 2
+    return reduced(errors, how) if weight is None else weighted(errors, weight, how)
+
+@op(namespace="nn.functional", batch=batched_loss)
 def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """mse_loss(input, target, reduction='mean', weight=None) -> Tensor: the mean of (input - target) ** 2.
 
@@ -202,7 +209,7 @@ def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", we
     return mse(x, y, how) if weight is None else weighted((x - y) ** 2, weight, how)
 
 
-@op(namespace="nn.functional")
+@op(namespace="nn.functional", batch=batched_loss)
 def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """l1_loss(input, target, reduction='mean', weight=None) -> Tensor: the mean of abs(input - target).
 

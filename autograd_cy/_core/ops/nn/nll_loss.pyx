@@ -5,18 +5,20 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.buffers cimport in_type
-from autograd_cy._core.arrays.dtypes cimport FLOAT32, INT64, UINT8, code_of, kernel_code, type_word
+from autograd_cy._core.arrays.dtypes cimport FLOAT32, INT64, UINT8, code_of, dtype_of, kernel_code, type_word
+from autograd_cy._core.batching.batched cimport zeros_as
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record, record2, shape_of, tangent_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.nll_loops cimport Totals, picked, spread
-from autograd_cy._core.ops.nn.losses cimport MEAN, NONE, check_real, number, reduction_of
+from autograd_cy._core.ops.nn.losses cimport MEAN, NONE, SUM, check_real, number, reduction_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport current_mode
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.state cimport NO_GRAD
 
+from autograd_cy._core.batching.rules import rank_of
 from autograd_cy._core.ops.registry import op
 
 cnp.import_array()
@@ -38,8 +40,11 @@ cdef class NllNode(Node):
 
     cdef Tensor gradient(self, Tensor g):
         """The gradient of the loss's input, recorded as one of `g` and (with gradient 0) of that input."""
-        cdef Tensor y, x = unpack(self, 0)
+        cdef Tensor y, x
         cdef NllNode node
+        if g.batched:
+            return spread_by_operations(self, g)
+        x = unpack(self, 0)
         unpack(self, 1)                        # complains if it was given up
         y = new_tensor(self.gradient_array(g.array))
         if not needs_node(g) and (x is None or not needs_node(x)):
@@ -50,6 +55,9 @@ cdef class NllNode(Node):
         return record(node, y, g) if x is None else record2(node, y, g, x)
 
     cdef Tensor loss(self, Tensor x):
+        if x.batched:
+            return nll_loss(x, unpack(self, 1), unpack(self, 2), ignore_index=self.ignore_index,
+                            reduction=("none", "mean", "sum")[self.reduction])
         return nll(x, unpack(self, 1), unpack(self, 2), self.reduction, self.ignore_index)
 
     cdef int note(self, Tensor target, Tensor weight, int reduction, long long ignore_index, double total_weight) except -1:
@@ -72,6 +80,18 @@ cdef class NllNode(Node):
     def _saved_total_weight(self):
         cdef cnp.ndarray x = saved_array(self, 0)
         return new_tensor(in_type(number(0 if self.reduction == NONE else self.total_weight, kernel_code(x)), code_of(x)))
+
+
+cdef object spread_by_operations(NllNode node, object g):
+    """NllNode.gradient for gradients that are those of a batch."""
+    cdef tuple sizes = <tuple> node.constants
+    cdef int dim = 0 if len(sizes) == 1 else 1
+    cdef object target = unpack(node, 1).reshape(sizes[:dim] + sizes[dim + 1:]), weight = unpack(node, 2)
+    cdef object counted = target != node.ignore_index, chosen = target.where(counted, 0).to(dtype_of(INT64))
+    factors = -counted.to(g.dtype) / node.divisor()
+    factors = factors if weight is None else factors * weight[chosen]
+    spread_out = (g.reshape(target.shape) if node.reduction == NONE else g) * factors
+    return (<object> zeros_as(<Tensor> g, sizes)).scatter(dim, chosen.unsqueeze(dim), spread_out.unsqueeze(dim))
 
 
 cdef class NllLoss(NllNode):
@@ -198,7 +218,50 @@ cdef object nll_loss_of(object input, object target, object weight, int reductio
     return y.reshape(shape_of(t)) if reduction == NONE else y
 
 
-@op(namespace="nn.functional")
+def batched_nll(call, input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", **more):
+    """nll_loss and cross_entropy: the losses of all samples' elements as those of one batch, then each sample's reduction."""
+    cdef int how = reduction_of(reduction, size_average, reduce)
+    cdef tuple sizes = shape_of(<Tensor?> input), left
+    cdef bint of_numbers = sizes != shape_of(<Tensor?> target)
+    if call.is_batched(weight):
+        return with_batched_weight(call, input, target, weight, how, ignore_index, of_numbers, more.get("label_smoothing", 0))
+    x, t = call.front(input), call.front(target)
+    if len(sizes) > 1:
+        x, t = [y.reshape(call.size * sizes[0], *y.shape[2:]) for y in (x, t)]
+    losses = call(x, t, weight, ignore_index=ignore_index, reduction="none", **more)
+    left = shape_of(<Tensor> target) if of_numbers else sizes[:1] + sizes[2:] if len(sizes) > 1 else ()
+    losses = losses.reshape(call.size, *left)
+    if how == NONE:
+        return losses
+    total = losses.reshape(call.size, -1 if call.size else 1).sum(1)
+    if how == SUM:
+        return total
+    if not of_numbers:
+        return total / max(losses.numel() // max(call.size, 1), 1)
+    counted = t != ignore_index
+    weights = counted.to(x.dtype) if weight is None else weight[t.where(counted, 0)] * counted
+    return total / weights.reshape(call.size, -1 if call.size else 1).sum(1)
+
+cdef object with_batched_weight(object call, object input, object target, object weight, int how, object ignore_index,
+                               bint of_numbers, double label_smoothing):
+    """The definition of both losses in simple operations, for weights that are not the same for all samples."""
+    cdef int dim = 0 if rank_of(input) == 1 else 1
+    cdef object x = input if call.function is nll_loss else input.log_softmax(dim), classes = input.shape[dim]
+    weights = weight.reshape(classes, *(1,) * (rank_of(input) - 1 - dim))
+    if not of_numbers:
+        losses = -(x * (target * (1 - label_smoothing) + label_smoothing / classes) * weights).sum(dim)
+        return losses if how == NONE else losses.sum() if how == SUM else losses.mean()
+    counted = target != ignore_index
+    chosen = target.where(counted, 0)
+    weights_of_targets = weight[chosen] * counted
+    losses = -x.gather(dim, chosen.unsqueeze(dim)).squeeze(dim) * weights_of_targets
+    if label_smoothing:
+        uniform = -(x * weights).sum(dim) * counted / classes
+        losses = losses * (1 - label_smoothing) + uniform * label_smoothing
+    return losses if how == NONE else losses.sum() if how == SUM else losses.sum() / weights_of_targets.sum()
+
+
+@op(namespace="nn.functional", batch=batched_nll)
 def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
     """nll_loss(input, target, weight=None, ignore_index=-100, reduction='mean') -> Tensor: the negative log likelihood.
 

@@ -19,6 +19,7 @@ from autograd_cy._core.ops.reductions.reduction_node cimport (
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
+from autograd_cy._core.batching.rules import COMPOSITE, Along
 from autograd_cy._core.ops.registry import op
 
 cnp.import_array()
@@ -146,7 +147,7 @@ cdef Tensor normalization(object node_class, object input, object dim, object wa
     return record(node, y, x)
 
 
-@op(methods=("softmax",))
+@op(methods=("softmax",), batch=Along("dim"))
 def softmax(input, dim, dtype=None):
     """softmax(input, dim, dtype=None) -> Tensor: exp(input) divided by its sum along `dim`.
 
@@ -159,7 +160,7 @@ def softmax(input, dim, dtype=None):
     return normalization(SoftmaxBackward0, input, dim, dtype, False)
 
 
-@op(methods=("log_softmax",))
+@op(methods=("log_softmax",), batch=Along("dim"))
 def log_softmax(input, dim, dtype=None):
     """log_softmax(input, dim, dtype=None) -> Tensor: the logarithm of softmax, exact where softmax is near 0 or 1.
 
@@ -213,7 +214,7 @@ cdef cnp.ndarray complex_log_of_sum(cnp.ndarray array, Dims dims, bint keepdim):
     return np.asarray(result).reshape(reduced_sizes(array, dims, keepdim))
 
 
-@op(methods=("logsumexp",))
+@op(methods=("logsumexp",), batch=Along("dim"))
 def logsumexp(input, dim, keepdim=False):
     """logsumexp(input, dim, keepdim=False) -> Tensor: log(sum(exp(input))) along `dim`, one dimension or several.
 
@@ -244,7 +245,7 @@ cdef object implicit_dim(Tensor x, object dim, str operation):
     return 0 if cnp.PyArray_NDIM(x.array) in (0, 1, 3) else 1
 
 
-@op(name="softmax", namespace="nn.functional")
+@op(name="softmax", namespace="nn.functional", batch=COMPOSITE)
 def functional_softmax(input, dim=None, _stacklevel=3, dtype=None):
     """softmax(input, dim, dtype=None) -> Tensor: exp(input) divided by its sum along `dim`.
 
@@ -255,7 +256,7 @@ def functional_softmax(input, dim=None, _stacklevel=3, dtype=None):
     return softmax(input, implicit_dim(as_tensor(input, "softmax"), dim, "softmax"), dtype)
 
 
-@op(name="log_softmax", namespace="nn.functional")
+@op(name="log_softmax", namespace="nn.functional", batch=COMPOSITE)
 def functional_log_softmax(input, dim=None, _stacklevel=3, dtype=None):
     """log_softmax(input, dim, dtype=None) -> Tensor: the logarithm of softmax, exact where softmax is near 0 or 1.
 

@@ -7,7 +7,7 @@ from cpython.object cimport PyObject
 from autograd_cy._core.arrays.conversions cimport fitting
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, result_code
 from autograd_cy._core.graph.operands cimport number_code, operand_array, operand_code, rank_of, tensor_of
-from autograd_cy._core.graph.record cimport as_tensor, needs_node
+from autograd_cy._core.graph.record cimport as_tensor, broadcast_sizes, needs_node, shape_of
 cimport autograd_cy._core.graph.tensor as tensor_module
 from autograd_cy._core.graph.tensor cimport RSUB, SUB, Tensor, new_tensor
 from autograd_cy._core.ops.pointwise.pointwise cimport binary, called, forward, record_row, row_of, unary
@@ -61,6 +61,8 @@ cdef object sum_of(Pointwise *row, object input, object other, object alpha):
     if a_code < 0 or b_code < 0:
         return called(row, input, other)
     dtype_code = result_code(a_code, rank_of(a), b_code, rank_of(b))
+    if a is not None and b is not None:
+        broadcast_sizes(shape_of(a), shape_of(b))       # PyTorch's order: sizes that don't fit are told before a wrong alpha
     factor = factor_of(row, alpha, dtype_code)
     if factor is None:
         return called(row, input, other if alpha else np.zeros_like(operand_array(b, other, b_code, dtype_code)))

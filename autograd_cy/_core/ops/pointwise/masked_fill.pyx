@@ -15,6 +15,8 @@ from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
+from autograd_cy._core.batching.rules import elementwise
+from autograd_cy._core.ops.pointwise.where import where
 from autograd_cy._core.ops.registry import op
 
 cnp.import_array()
@@ -43,7 +45,16 @@ cdef class MaskedFillBackward1(MaskedFill):
     """The value is a tensor."""
 
 
-@op(methods=("masked_fill",))
+def batched_masked_fill(call, input, mask, value):
+    """A value that is not the same for all samples is chosen element by element."""
+    if not call.is_batched(value):
+        return elementwise(call, input, mask, value)
+    if value.ndim:
+        call.on_sample(input, mask, value)              # which says why not
+    return where(mask, value.to(input.dtype), input)
+
+
+@op(methods=("masked_fill",), batch=batched_masked_fill)
 def masked_fill(input, mask, value):
     """masked_fill(input, mask, value) -> Tensor: a copy of input with `value`, a number or 0-d tensor, where mask is true.
 

@@ -10,6 +10,7 @@ from itertools import combinations
 from autograd_cy._core.graph.record cimport shape_of
 from autograd_cy._core.graph.tensor cimport Tensor
 
+from autograd_cy._core.batching.rules import COMPOSITE
 from autograd_cy._core.ops.registry import op
 
 ELLIPSIS = "..."
@@ -220,7 +221,7 @@ cdef tuple cheapest_pair(list names, dict sizes, list result):
     return min(pairs)[1:]
 
 
-@op()
+@op(batch=COMPOSITE)
 def einsum(equation, *operands):
     """einsum(equation, *operands) -> Tensor: products of the operands summed over the dimensions not in the result.
 

@@ -12,6 +12,7 @@ from autograd_cy._core.ops.products.mm cimport Bilinear, MatrixProduct, check_no
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
+from autograd_cy._core.ops.products.mm import batched_product
 from autograd_cy._core.ops.registry import op
 
 cnp.import_array()
@@ -47,11 +48,11 @@ cdef Tensor product_of_batches(Tensor a, Tensor b):
                            f"[{cnp.PyArray_DIM(b.array, 0)}, {cnp.PyArray_DIM(b.array, 1)}].")
     if code_of(a.array) != code_of(b.array):
         raise RuntimeError(f"expected scalar type {type_word(code_of(a.array))} but found {type_word(code_of(b.array))}")
-    check_not_bool(a, "bmm")
+    check_not_bool(a, b, "bmm")
     return bilinear(BmmBackward0, product(a.array, False, b.array, False), a, b)
 
 
-@op(methods=("bmm",))
+@op(methods=("bmm",), batch=batched_product)
 def bmm(input, mat2):
     """bmm(input, mat2) -> Tensor: the products of the matrices of two batches, (b, m, n) and (b, n, p); no broadcasting.
 
@@ -93,11 +94,11 @@ cdef Tensor matrix_times_vector(Tensor a, Tensor v):
     if code_of(a.array) != code_of(v.array):
         raise RuntimeError(f"addmv input tensors must have the same dtype, but got {type_word(code_of(v.array))}, "
                            f"{type_word(code_of(a.array))}, and {type_word(code_of(v.array))}")
-    check_not_bool(a, "addmv_impl_cpu")
+    check_not_bool(a, v, "addmv_impl_cpu")
     return bilinear(MvBackward0, product(a.array, False, v.array, False), a, v)
 
 
-@op(methods=("mv",))
+@op(methods=("mv",), batch=batched_product)
 def mv(input, vec):
     """mv(input, vec) -> Tensor: the product of an (m, n) matrix and a vector of n elements; a vector of m.
 
@@ -134,11 +135,11 @@ cdef Tensor inner_product(Tensor u, Tensor v):
     if m != n:
         raise RuntimeError(f"inconsistent tensor size, expected tensor [{m}] and src [{n}] to have the same number of "
                            f"elements, but got {m} and {n} elements respectively")
-    check_not_bool(u, "dot")
+    check_not_bool(u, v, "dot")
     return bilinear(DotBackward0, product(u.array, True, v.array, False), u, v)
 
 
-@op(methods=("dot",))
+@op(methods=("dot",), batch=batched_product)
 def dot(input, tensor):
     """dot(input, tensor) -> Tensor: the sum of the products of two vectors' elements, not conjugated.
 

@@ -8,6 +8,7 @@ from autograd_cy._core.ops.products.linalg cimport inner_product, matrix_times_v
 from autograd_cy._core.ops.products.mm cimport product_of_matrices, sum_with_product
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
+from autograd_cy._core.batching.rules import rank_of
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.shape_views import SqueezeBackward4, UnsafeViewBackward0
 
@@ -83,7 +84,30 @@ cdef Py_ssize_t count(tuple sizes) except -1:
     return total
 
 
-@op(methods=("matmul",))
+def batched_matmul(call, input, other):
+    """A vector among many is a row of a matrix where the other operand is the same for all, else a matrix of its own."""
+    cdef int m = rank_of(input), n = rank_of(other)
+    cdef object a = call.value(input), b = call.value(other)
+    if m == 0 or n == 0 or input.shape[m - 1] != other.shape[max(n - 2, 0)]:
+        call.on_sample(input, other)                # which says why not
+    if m == 1 and n <= 2 and not call.is_batched(other):
+        return a @ b
+    if n == 1 and m <= 2 and not call.is_batched(input):
+        return b @ (a if m == 1 else a.transpose(0, 1))
+    a = a.unsqueeze(-2) if m == 1 else a
+    b = b.unsqueeze(-1) if n == 1 else b
+    rank = max(m, n, 2) + 1
+    y = with_rank(a, rank if call.is_batched(input) else 0) @ with_rank(b, rank if call.is_batched(other) else 0)
+    y = y.squeeze(-1) if n == 1 else y
+    return y.squeeze(-1 if n == 1 else -2) if m == 1 else y
+
+
+cdef object with_rank(object x, int rank):
+    """All samples of an operand with so many dimensions, those that it lacks behind the first one."""
+    cdef tuple sizes = shape_of(x)
+    return x.reshape(sizes[:1] + (1,) * (rank - len(sizes)) + sizes[1:]) if len(sizes) < rank else x
+
+@op(methods=("matmul",), batch=batched_matmul)
 def matmul(input, other):
     """matmul(input, other) -> Tensor: the product of matrices, vectors or batches of matrices; also input @ other.
 
@@ -99,7 +123,11 @@ def matmul(input, other):
     return matmul_of(tensor_argument(input, "matmul", "input", 1), tensor_argument(other, "matmul", "other", 2))
 
 
-@op(namespace="nn.functional")
+def batched_linear(call, input, weight, bias=None):
+    cdef object y = input @ weight.t()
+    return y if bias is None else y + bias
+
+@op(namespace="nn.functional", batch=batched_linear)
 def linear(input, weight, bias=None):
     """linear(input, weight, bias=None) -> Tensor: input @ weight.T + bias, for weight (out, in) and input (..., in).
 

@@ -17,4 +17,4 @@ cdef class MatrixProduct(Bilinear):
 cdef Tensor product_of_matrices(Tensor a, Tensor b, bint transposed)
 cdef Tensor sum_with_product(Tensor c, Tensor a, Tensor b, object beta, object alpha, bint transposed)
 cdef int save_operands(Node node, Tensor a, Tensor b, bint wanted_a, bint wanted_b) except -1
-cdef int check_not_bool(Tensor x, str kernel) except -1
+cdef int check_not_bool(Tensor a, Tensor b, str kernel) except -1

@@ -216,16 +216,29 @@ cdef int check_matrices(Tensor a, Tensor b, bint transposed) except -1:
     if code_of(a.array) != code_of(b.array):
         raise RuntimeError("expected m1 and m2 to have the same dtype, but got: "
                            f"{long_word(code_of(a.array))} != {long_word(code_of(b.array))}")
-    return check_not_bool(a, "addmm_impl_cpu_")
+    return check_not_bool(a, b, "addmm_impl_cpu_")
 
 
-cdef int check_not_bool(Tensor x, str kernel) except -1:
-    if code_of(x.array) == BOOL:
+cdef int check_not_bool(Tensor a, Tensor b, str kernel) except -1:
+    """Refuse bools, of which there are products only as far as nothing is to be multiplied."""
+    if code_of(a.array) == BOOL and (kernel == "dot" or (cnp.PyArray_SIZE(a.array) and cnp.PyArray_SIZE(b.array))):
         raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'")
     return 0
 
 
-@op(methods=("mm",))
+ranks = {"mm": (2, 2), "mv": (2, 1), "dot": (1, 1), "bmm": (3, 3)}
+
+
+def batched_product(call, input, other):
+    """mm, mv, dot and bmm by matmul, which also takes operands of other shapes."""
+    cdef tuple sizes = shape_of(<Tensor?> input), others = shape_of(<Tensor?> other)
+    cdef int m, n
+    m, n = ranks[call.function.__name__]
+    if len(sizes) != m or len(others) != n or sizes[m - 1] != others[max(n - 2, 0)] or (m == 3 and sizes[0] != others[0]):
+        call.on_sample(input, other)                # which says why not
+    return input @ other
+
+@op(methods=("mm",), batch=batched_product)
 def mm(input, mat2):
     """mm(input, mat2) -> Tensor: the product of an (m, n) and an (n, p) matrix of one type; doesn't broadcast.
 
@@ -317,7 +330,12 @@ cdef object as_number(object value, Tensor like):
     return unbroadcast.item() if dtype_code < FLOAT16 or type(value) is complex else value
 
 
-@op(methods=("addmm",))
+def batched_addmm(call, input, mat1, mat2, *, beta=1, alpha=1):
+    cdef object product = mat1.mm(mat2)
+    product = product if alpha == 1 else product * alpha
+    return input.expand_as(product) * 0 + product if beta == 0 else product + (input if beta == 1 else input * beta)
+
+@op(methods=("addmm",), batch=batched_addmm)
 def addmm(input, mat1, mat2, *, beta=1, alpha=1):
     """addmm(input, mat1, mat2, *, beta=1, alpha=1) -> Tensor: beta * input + alpha * (mat1 @ mat2).
 

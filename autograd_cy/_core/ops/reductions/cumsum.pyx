@@ -3,7 +3,7 @@
 cimport cython
 
 from autograd_cy._core.arrays.buffers cimport cast
-from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT32, FLOAT64, dtype_of
+from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT32, FLOAT64
 from autograd_cy._core.graph.record cimport as_tensor, needs_node
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.plane_loops cimport real
@@ -12,6 +12,7 @@ from autograd_cy._core.ops.reductions.reduction_node cimport (
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
+from autograd_cy._core.batching.rules import Along
 from autograd_cy._core.ops.registry import op
 
 cnp.import_array()
@@ -29,11 +30,8 @@ cdef class CumsumBackward0(Reduction):
         cdef object flipped = in_type(g, self.dtype_codes[0]).flip(self.constants[0])
         return cumsum(flipped, self.constants[0]).flip(self.constants[0])
 
-    cdef object jvp(self, tuple tangents):
-        return cumsum(tangents[0], self.constants[0], dtype=dtype_of(self.dtype_codes[1]))
 
-
-@op(methods=("cumsum",))
+@op(methods=("cumsum",), linear=CumsumBackward0, batch=Along("dim"))
 def cumsum(input, dim, *, dtype=None):
     """cumsum(input, dim, *, dtype=None) -> Tensor: the sums of the elements up to each one along `dim`.
 

@@ -18,6 +18,7 @@ from autograd_cy._core.ops.reductions.reduction_node cimport (
 from autograd_cy._core.ops.reductions.selecting cimport Selecting, record_selecting
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
+from autograd_cy._core.batching.rules import Along, elementwise
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.registry import op
 
@@ -133,7 +134,7 @@ cdef Tensor extreme_along(object input, object dim, bint keepdim, bint largest):
     return record_reduction(AmaxBackward0 if largest else AminBackward0, constants, x, y, SAVES_INPUT | SAVES_OUTPUT)
 
 
-@op(methods=("amax",))
+@op(methods=("amax",), batch=Along("dim", "all"))
 def amax(input, dim=(), keepdim=False):
     """amax(input, dim=(), keepdim=False) -> Tensor: the largest of all elements, or along `dim`, one or several.
 
@@ -146,7 +147,7 @@ def amax(input, dim=(), keepdim=False):
     return extreme_along(input, dim, keepdim, True)
 
 
-@op(methods=("amin",))
+@op(methods=("amin",), batch=Along("dim", "all"))
 def amin(input, dim=(), keepdim=False):
     """amin(input, dim=(), keepdim=False) -> Tensor: the smallest of all elements, or along `dim`, one or several.
 
@@ -188,7 +189,7 @@ cdef Tensor index_of_extreme(object input, object dim, bint keepdim, bint larges
     return y
 
 
-@op(methods=("argmax",))
+@op(methods=("argmax",), batch=Along("dim", "flat"))
 def argmax(input, dim=None, keepdim=False):
     """argmax(input, dim=None, keepdim=False) -> Tensor: the index of the largest element along `dim`, int64.
 
@@ -201,7 +202,7 @@ def argmax(input, dim=None, keepdim=False):
     return index_of_extreme(input, dim, keepdim, True)
 
 
-@op(methods=("argmin",))
+@op(methods=("argmin",), batch=Along("dim", "flat"))
 def argmin(input, dim=None, keepdim=False):
     """argmin(input, dim=None, keepdim=False) -> Tensor: the index of the smallest element along `dim`, int64.
 
@@ -259,7 +260,22 @@ cdef object extreme(object input, object dim, bint keepdim, object other, bint l
     return extreme_of_all(x, largest) if dim is None else extreme_with_index(x, dim, keepdim, largest)
 
 
-@op(methods=("max",))
+along = Along("dim")
+
+
+def batched_extreme(call, input, dim=None, keepdim=False, *, other=None):
+    """max and min: of all elements, along a dimension, or of two tensors."""
+    other = dim if isinstance(dim, Tensor) else other
+    if other is not None:
+        return elementwise(call, input, other)
+    if dim is None:
+        function = amax if call.function is max else amin
+        x = call.value(input)
+        return function(x, tuple(range(1, x.ndim))) if x.ndim > 1 else x.clone()
+    return along(call, input, dim, keepdim)
+
+
+@op(methods=("max",), batch=batched_extreme)
 def max(input, dim=None, keepdim=False, *, other=None):
     """max(input) -> Tensor: the largest element; equal ones share the gradient.
 
@@ -274,7 +290,7 @@ def max(input, dim=None, keepdim=False, *, other=None):
     return extreme(input, dim, keepdim, other, True)
 
 
-@op(methods=("min",))
+@op(methods=("min",), batch=batched_extreme)
 def min(input, dim=None, keepdim=False, *, other=None):
     """min(input) -> Tensor: the smallest element; equal ones share the gradient.
 

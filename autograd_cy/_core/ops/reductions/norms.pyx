@@ -21,6 +21,7 @@ from autograd_cy._core.ops.reductions.reduction_node cimport (
     SAVES_INPUT, SAVES_OUTPUT, FusedReduction, WeightedReduction, dim_tuple, dims_of, in_type, inverse_of, record_reduction)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
+from autograd_cy._core.batching.rules import Along
 from autograd_cy._core.ops.registry import op
 
 cnp.import_array()
@@ -167,7 +168,7 @@ cdef object order_of(object p):
     return p.item() if isinstance(p, Tensor) else p
 
 
-@op(methods=("norm",))
+@op(methods=("norm",), batch=Along("dim", "all"))
 def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     """norm(input, p='fro', dim=None, keepdim=False, dtype=None) -> Tensor: the p-norm of all elements, or along `dim`.
 

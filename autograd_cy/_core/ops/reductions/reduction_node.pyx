@@ -5,7 +5,7 @@ from cpython.object cimport PyObject
 from autograd_cy._core.arrays.buffers cimport cast, is_flat, is_large, sizes_of
 from autograd_cy._core.arrays.dtypes cimport (
     COMPLEX64, FLOAT16, FLOAT32, INT64, as_dtype, code_of, dtype_of, is_differentiable, to_real, type_word)
-from autograd_cy._core.graph.node cimport Node, Request
+from autograd_cy._core.graph.node cimport Node, Request, linear_operation
 from autograd_cy._core.graph.record cimport new_node, record, shape_of, tangent_of, wrap_dim
 from autograd_cy._core.graph.saved cimport save_input, save_output, saved_array, take, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, wants_grad
@@ -98,7 +98,13 @@ cdef object inverse_of(object y):
 # nodes
 
 cdef class Reduction(Node):
-    pass
+
+    cdef object jvp(self, tuple tangents):
+        """A linear one is computed again, in the type that the result had."""
+        operation = linear_operation(self)
+        if operation is None:
+            return NotImplemented
+        return operation(tangents[0], *self.arguments(), dtype=dtype_of(self.dtype_codes[1]))
 
 
 cdef class WeightedReduction(Reduction):

@@ -9,7 +9,7 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy
-from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, UINT8, code_of, dtype_of, type_word
+from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, UINT8, code_of, type_word
 from autograd_cy._core.graph.node cimport Request
 from autograd_cy._core.graph.record cimport as_tensor, needs_node, shape_of, show
 from autograd_cy._core.graph.saved cimport unpack
@@ -22,6 +22,7 @@ from autograd_cy._core.ops.reductions.reduction_node cimport (
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.thresholds cimport thresholds
 
+from autograd_cy._core.batching.rules import Along
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.shape import cat
 
@@ -46,6 +47,9 @@ cdef class LinearReduction(Reduction):
         g = with_kept(in_type(g, self.dtype_codes[0]), sizes, dims_of(self.constants[0], len(sizes), ""))
         return self.scaled_tensor(g).expand(sizes)
 
+    cdef tuple arguments(self):
+        return self.constants[:2]
+
     cdef cnp.ndarray scaled(self, cnp.ndarray g):
         return g
 
@@ -54,8 +58,7 @@ cdef class LinearReduction(Reduction):
 
 
 cdef class SumBackward(LinearReduction):
-    cdef object jvp(self, tuple tangents):
-        return sum(tangents[0], self.constants[0], self.constants[1], dtype=dtype_of(self.dtype_codes[1]))
+    pass
 
 
 @cython.final
@@ -81,9 +84,6 @@ cdef class MeanBackward(LinearReduction):
     cdef object scaled_tensor(self, object g):
         return g / self.constants[4] if self.constants[4] else g        # of nothing: there is nothing to expand to
 
-    cdef object jvp(self, tuple tangents):
-        return mean(tangents[0], self.constants[0], self.constants[1], dtype=dtype_of(self.dtype_codes[1]))
-
 
 @cython.final
 cdef class MeanBackward0(MeanBackward):
@@ -97,7 +97,7 @@ cdef class MeanBackward1(MeanBackward):
         return ("dim", "keepdim", "self_sym_sizes", "self_sym_numel")
 
 
-@op(methods=("sum",))
+@op(methods=("sum",), linear=SumBackward, batch=Along("dim", "all"))
 def sum(input, dim=None, keepdim=False, *, dtype=None):
     """sum(input, dim=None, keepdim=False, *, dtype=None) -> Tensor: the sum of all elements, or along `dim`.
 
@@ -117,7 +117,7 @@ def sum(input, dim=None, keepdim=False, *, dtype=None):
     return record_reduction(SumBackward1, (dim_tuple(dims), keepdim, shape_of(x)), x, y, SAVES_NOTHING)
 
 
-@op(methods=("mean",))
+@op(methods=("mean",), linear=MeanBackward, batch=Along("dim", "all"))
 def mean(input, dim=None, keepdim=False, *, dtype=None):
     """mean(input, dim=None, keepdim=False, *, dtype=None) -> Tensor: the mean of all elements, or along `dim`.
 
@@ -197,7 +197,7 @@ cdef class ProdBackward1(ProdBackward):
         return ("dim", "keepdim")
 
 
-@op(methods=("prod",))
+@op(methods=("prod",), batch=Along("dim", "flat"))
 def prod(input, dim=None, keepdim=False, *, dtype=None):
     """prod(input, dim=None, keepdim=False, *, dtype=None) -> Tensor: the product of all elements, or along one dimension.
 
@@ -233,7 +233,7 @@ cdef Tensor truth(Reducer *reducer, object input, object dim, bint keepdim, str 
     return y
 
 
-@op(methods=("any",))
+@op(methods=("any",), batch=Along("dim", "flat"))
 def any(input, dim=None, keepdim=False):
     """any(input, dim=None, keepdim=False) -> Tensor: whether any element, or any along `dim`, is not zero; a bool tensor.
 
@@ -246,7 +246,7 @@ def any(input, dim=None, keepdim=False):
     return truth(&ANY_TRUE, input, dim, keepdim, "any")
 
 
-@op(methods=("all",))
+@op(methods=("all",), batch=Along("dim", "flat"))
 def all(input, dim=None, keepdim=False):
     """all(input, dim=None, keepdim=False) -> Tensor: whether all elements, or all along `dim`, are not zero; a bool tensor.
 

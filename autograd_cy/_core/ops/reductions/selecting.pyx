@@ -5,6 +5,7 @@ from libc.string cimport memcpy
 
 from autograd_cy._core.arrays.buffers cimport dense_copy, is_flat, new_zeros, sizes_of
 from autograd_cy._core.arrays.dtypes cimport code_of
+from autograd_cy._core.batching.batched cimport zeros_as
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport needs_node, new_node, record
 from autograd_cy._core.graph.saved cimport save_input, unpack
@@ -63,6 +64,8 @@ cdef class ScatterBackward0(Node):
 
 cdef Tensor placed(Tensor g, Tensor index, int dim, tuple sizes):
     """Zeros of those sizes, with the elements of `g` at the indices along `dim`, none of which occurs twice."""
+    if g.batched:
+        return (<object> zeros_as(g, sizes)).scatter(dim, index, g)
     cdef Tensor y = new_tensor(placed_array(g.array, index.array, dim, sizes))
     return record_selecting(ScatterBackward0, (dim, sizes), g, y, index)
 

@@ -10,6 +10,7 @@ from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.reductions.selecting cimport Selecting, record_selecting
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
+from autograd_cy._core.batching.rules import Along
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.registry import op
 
@@ -25,7 +26,7 @@ cdef class TopkBackward0(Selecting):
         return ("dim", "self_sym_sizes")
 
 
-@op(methods=("topk",))
+@op(methods=("topk",), batch=Along("dim"))
 def topk(input, k: int, dim=-1, largest: bool = True, sorted: bool = True):
     """topk(input, k, dim=-1, largest=True, sorted=True) -> topk: the k largest elements along `dim`, in order.
 

@@ -20,6 +20,7 @@ from autograd_cy._core.ops.reductions.reduction_node cimport (
     SAVES_INPUT, SAVES_OUTPUT, FusedReduction, dim_tuple, dims_of, inverse_of, record_reduction)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
+from autograd_cy._core.batching.rules import Along
 from autograd_cy._core.ops.registry import op
 
 cnp.import_array()
@@ -110,7 +111,16 @@ cdef object variance(object input, object dim, object unbiased, bint keepdim, ob
     return record_reduction(VarBackward0, constants, x, y, SAVES_INPUT)
 
 
-@op(methods=("var",))
+along = Along("dim", "all")
+
+
+def batched_variance(call, input, dim=None, unbiased=None, keepdim=False, *, correction=None):
+    if isinstance(dim, bool):                       # var(unbiased)
+        dim, unbiased = None, dim
+    return along(call, input, dim, unbiased, keepdim, correction=correction)
+
+
+@op(methods=("var",), batch=batched_variance)
 def var(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
     """var(input, dim=None, *, correction=1, keepdim=False) -> Tensor: the variance of all elements, or along `dim`.
 
@@ -124,7 +134,7 @@ def var(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
     return variance(input, dim, unbiased, keepdim, correction, False)
 
 
-@op(methods=("std",))
+@op(methods=("std",), batch=batched_variance)
 def std(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
     """std(input, dim=None, *, correction=1, keepdim=False) -> Tensor: the standard deviation, the square root of var().
 

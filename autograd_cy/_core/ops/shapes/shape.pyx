@@ -26,6 +26,7 @@ from autograd_cy._core.kernels.copies cimport copied
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.inference cimport check_write
 
+from autograd_cy._core.batching.rules import declare_rule, on_values, rank_of, set_concatenate
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.runtime.once import warn_of_lost_imaginary_part
 
@@ -120,7 +121,13 @@ cdef cnp.ndarray joined(object function, list tensors, int dim, object type, tup
     return <cnp.ndarray> function(arrays, dim, dtype=type)
 
 
-@op(methods=())
+def batched_cat(call, tensors, dim=0):
+    """PyTorch leaves out what is 1-d and without elements."""
+    cdef int rank = max([0] + [rank_of(x) for x in tensors])
+    cdef list joined = [x for x in tensors if rank == 1 or tuple(x.shape) != (0,)]
+    return call([call.front(x) for x in joined], wrap_dim(dim, rank) + 1)
+
+@op(methods=(), batch=batched_cat)
 def cat(tensors, dim=0):
     """cat(tensors, dim=0) -> Tensor: the tensors one after the other along `dim`; elsewhere their sizes agree.
 
@@ -155,7 +162,10 @@ def cat(tensors, dim=0):
     return y
 
 
-@op(methods=())
+def batched_stack(call, tensors, dim=0):
+    return call([call.front(x) for x in tensors], wrap_dim(dim, rank_of(tensors[0]) + 1) + 1)
+
+@op(methods=(), batch=batched_stack)
 def stack(tensors, dim=0):
     """stack(tensors, dim=0) -> Tensor: tensors of one shape along a new dimension `dim`.
 
@@ -189,7 +199,12 @@ cdef class FlipBackward0(Node):
         return flip(g, self.constants[0])
 
 
-@op(methods=("flip",), linear=FlipBackward0)
+def batched_flip(call, input, *dims):
+    if rank_of(input) == 0:
+        return call.value(input).clone()
+    return call(call.value(input), [d + 1 for d in wrapped_dims(input, sizes_of(dims))])
+
+@op(methods=("flip",), linear=FlipBackward0, batch=batched_flip)
 def flip(input, *dims):
     """flip(input, dims) -> Tensor: a copy with the order of the elements reversed along `dims`.
 
@@ -216,7 +231,15 @@ cdef class RollBackward0(Node):
         return roll(g, [-shift for shift in shifts], dims)
 
 
-@op(methods=("roll",), linear=RollBackward0)
+def batched_roll(call, input, shifts, dims=()):
+    cdef object x = call.value(input), all_dims = dims if isinstance(dims, (tuple, list)) else (dims,)
+    if rank_of(input) == 0:
+        return x.clone()
+    if all_dims:
+        return call(x, shifts, [d + 1 for d in wrapped_dims(input, all_dims)])
+    return call(x.reshape(call.size, (<Tensor> input).array.size), shifts, 1).reshape(x.shape)
+
+@op(methods=("roll",), linear=RollBackward0, batch=batched_roll)
 def roll(input, shifts: _Dims, dims: _Dims = ()):
     """roll(input, shifts, dims=()) -> Tensor: a copy, the elements moved on by `shifts` along `dims`, the last to the front.
 
@@ -273,7 +296,7 @@ cdef class ToCopyBackward0(Node):
         return convert(tangents[0], self.constants[1])
 
 
-@op(methods=("clone",), linear=CloneBackward0)
+@op(methods=("clone",), linear=CloneBackward0, batch=on_values)
 def clone(input, *, memory_format=None):
     """clone(input) -> Tensor: a copy, dense, with the dimensions as they are in memory, through which gradients pass.
 
@@ -352,6 +375,10 @@ cdef int note_former(Tensor tensor) except -1:
     return 0
 
 
+def refused_resize(call, self, *size):
+    raise RuntimeError("vmap: resize_() is not possible within vmap: the memory holds all samples of a batch")
+
+
 def resize_(Tensor self, *size):
     """resize_(size) -> Tensor: give the tensor other sizes, in place; new elements are zeros.
 
@@ -394,3 +421,15 @@ def replace_array(Tensor self, Tensor other):
 
 for _function in (contiguous, detach, detach_, resize_):
     extend(_function.__name__, _function)
+
+
+cdef list wrapped_dims(object x, object dims):
+    """The dimensions of a sample, counted from the front."""
+    return [wrap_dim(d, rank_of(x)) for d in dims]
+
+
+set_concatenate(cat)
+declare_rule("contiguous", on_values)
+declare_rule("detach", on_values)
+declare_rule("detach_", on_values)
+declare_rule("resize_", refused_resize)

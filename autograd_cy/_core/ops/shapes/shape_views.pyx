@@ -15,6 +15,7 @@ from autograd_cy._core.graph.record cimport as_tensor, record_linear, record_vie
 from autograd_cy._core.graph.tensor cimport Tensor, extend
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
+from autograd_cy._core.batching.rules import COMPOSITE, declare_rule, rank_of
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.shape import sizes_of
 
@@ -115,7 +116,10 @@ cdef class SqueezeBackward4(Reshape):
         return g.unsqueeze(0)
 
 
-@op(methods=("reshape",), linear=Reshape)
+def batched_view(call, input, *sizes):
+    return call(call.value(input), call.with_batch(input, sizes_of(sizes)))
+
+@op(methods=("reshape",), linear=Reshape, batch=batched_view)
 def reshape(input, *shape):
     """reshape(input, shape) -> Tensor: the elements in another shape; a view where the strides allow it, else a copy.
 
@@ -136,7 +140,7 @@ def reshape(input, *shape):
     return record_linear(UnsafeViewBackward0, constants, x, array)
 
 
-@op(methods=("view",))
+@op(methods=("view",), batch=batched_view)
 def view(input, *size):
     """view(input, size) -> Tensor: a view in another shape; RuntimeError where only a copy has that shape.
 
@@ -156,7 +160,12 @@ def view(input, *size):
     return record_view(ViewBackward0, (shape_of(x), sizes), x, array)
 
 
-@op(methods=("flatten",))
+def batched_flatten(call, input, start_dim=0, end_dim=-1):
+    cdef object x = call.value(input)
+    cdef int rank = rank_of(input)
+    return x.reshape(call.size, 1) if rank == 0 else call(x, wrap_dim(start_dim, rank) + 1, wrap_dim(end_dim, rank) + 1)
+
+@op(methods=("flatten",), batch=batched_flatten)
 def flatten(input, start_dim=0, end_dim=-1):
     """flatten(input, start_dim=0, end_dim=-1) -> Tensor: the dimensions from start_dim to end_dim made into one.
 
@@ -177,7 +186,14 @@ def flatten(input, start_dim=0, end_dim=-1):
     return reshape(x, sizes[:start] + (int(np.prod(sizes[start:end + 1], dtype=np.int64)),) + sizes[end + 1:])
 
 
-@op(methods=("squeeze",))
+def batched_squeeze(call, input, dim=None):
+    cdef int rank = rank_of(input)
+    if dim is None:
+        dim = [d for d in range(rank) if input.shape[d] == 1]
+    dims = [wrap_dim(d, rank) + 1 for d in (dim if isinstance(dim, (tuple, list)) else (dim,))]
+    return call(call.value(input), tuple(dims) if rank else ())
+
+@op(methods=("squeeze",), batch=batched_squeeze)
 def squeeze(input, dim=None):
     """squeeze(input, dim=None) -> Tensor: without the dimensions of size 1, or only those among `dim` (an int or a tuple).
 
@@ -216,7 +232,10 @@ cdef cnp.ndarray with_axes(cnp.ndarray array, list axes):
     return strided_view(array, cnp.PyArray_BYTES(array), n, dims, strides)
 
 
-@op(methods=("unsqueeze",))
+def batched_unsqueeze(call, input, dim):
+    return call(call.value(input), wrap_dim(dim, rank_of(input) + 1) + 1)
+
+@op(methods=("unsqueeze",), batch=batched_unsqueeze)
 def unsqueeze(input, dim):
     """unsqueeze(input, dim) -> Tensor: with a dimension of size 1 inserted at `dim`.
 
@@ -248,7 +267,11 @@ cdef class ExpandBackward0(Node):
         return (self.constants[1],)
 
 
-@op(methods=("expand",), linear=ExpandBackward0)
+def batched_expand(call, input, *sizes):
+    cdef object wanted = sizes_of(sizes)
+    return call(call.aligned(input, len(wanted)), (call.size, *wanted))
+
+@op(methods=("expand",), linear=ExpandBackward0, batch=batched_expand)
 def expand(input, *size):
     """expand(input, size) -> Tensor: a view broadcast to `size`; -1 keeps a dimension's size.
 
@@ -289,6 +312,11 @@ def expand(input, *size):
                        strided_view(x.array, cnp.PyArray_BYTES(x.array), n, dims, strides))
 
 
+def batched_sum_to_size(call, self, *size):
+    cdef tuple wanted = tuple(sizes_of(size))
+    return call.value(self).sum_to_size(call.size, *(1,) * (rank_of(self) - len(wanted)), *wanted).reshape(call.size, *wanted)
+
+
 def expand_as(Tensor self, other):
     """expand_as(other) -> Tensor: expand(other.shape)."""
     return expand(self, shape_of(as_tensor(other, "expand_as")))
@@ -309,3 +337,6 @@ def sum_to_size(Tensor self, *size):
 
 for _name, _function in {"expand_as": expand_as, "sum_to_size": sum_to_size}.items():
     extend(_name, _function)
+
+declare_rule("expand_as", COMPOSITE)
+declare_rule("sum_to_size", batched_sum_to_size)

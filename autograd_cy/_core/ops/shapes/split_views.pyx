@@ -7,6 +7,7 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT32, FLOAT64, code_of, dtype, dtype_of
+from autograd_cy._core.batching.batched cimport zeros_as
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport (
     as_tensor, needs_node, new_node, record_all, record_linear, record_view, shape_of, wrap_dim)
@@ -14,6 +15,7 @@ from autograd_cy._core.graph.tensor cimport AMONG_SEVERAL, Tensor, extend, link_
 from autograd_cy._core.ops.shapes.shape cimport zeros_or
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
+from autograd_cy._core.batching.rules import Along, on_values, rank_of
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.shape import cat, stack
 
@@ -38,7 +40,12 @@ cpdef Tensor embed(Tensor g, tuple sizes, object take):
 
     `take` works on an array, of which it gives a view, and on a Tensor: itemgetter(index), methodcaller("diagonal").
     """
-    cdef cnp.ndarray array = np.zeros(sizes, g.array.dtype)
+    cdef cnp.ndarray array
+    if g.batched:
+        whole = zeros_as(g, sizes)
+        take(whole).copy_(g)
+        return whole
+    array = np.zeros(sizes, g.array.dtype)
     part = take(array)
     part.flags.writeable = True            # NumPy's diagonal() is read-only
     part[...] = g.array
@@ -61,7 +68,11 @@ cdef class DiagonalBackward0(Part):
         return ("offset", "dim1", "dim2", "self_sym_sizes")
 
 
-@op(methods=("diagonal",))
+def batched_diagonal(call, input, offset=0, dim1=0, dim2=1):
+    cdef int rank = rank_of(input)
+    return call(call.value(input), offset, wrap_dim(dim1, rank) + 1, wrap_dim(dim2, rank) + 1)
+
+@op(methods=("diagonal",), batch=batched_diagonal)
 def diagonal(input, offset=0, dim1=0, dim2=1):
     """diagonal(input, offset=0, dim1=0, dim2=1) -> Tensor: a view of the diagonals of the matrices in dim1 and dim2.
 
@@ -120,7 +131,7 @@ cdef class UnbindBackward0(Node):
         return (self.constants[0],)
 
 
-@op(methods=("split",), linear=Split)
+@op(methods=("split",), linear=Split, batch=Along("dim"))
 def split(tensor, split_size_or_sections, dim=0):
     """split(tensor, split_size_or_sections, dim=0) -> tuple of Tensors: views of consecutive parts along `dim`.
 
@@ -165,7 +176,7 @@ cdef int link_views(Tensor x, tuple outputs) except -1:
     return 0
 
 
-@op(methods=("unbind",), linear=UnbindBackward0)
+@op(methods=("unbind",), linear=UnbindBackward0, batch=Along("dim"))
 def unbind(input, dim=0):
     """unbind(input, dim=0) -> tuple of Tensors: the views along `dim`, without that dimension.
 
@@ -207,7 +218,7 @@ cdef class ViewAsComplexBackward0(Node):
         return view_as_complex(tangents[0].contiguous())
 
 
-@op(methods=(), linear=ViewAsRealBackward0)
+@op(methods=(), linear=ViewAsRealBackward0, batch=on_values)
 def view_as_real(input):
     """view_as_real(input) -> Tensor: a complex tensor as a real one, with (real, imaginary) as a last dimension; a view.
 
@@ -222,7 +233,7 @@ def view_as_real(input):
     return record_view(ViewAsRealBackward0, (), x, np.expand_dims(x.array, -1).view(parts))
 
 
-@op(methods=())
+@op(methods=(), batch=on_values)
 def view_as_complex(input):
     """view_as_complex(input) -> Tensor: a real tensor, whose last dimension is (real, imaginary), as a complex one; a view.
 
@@ -243,7 +254,7 @@ def view_as_complex(input):
     return record_view(ViewAsComplexBackward0, (), x, x.array.view(whole)[..., 0])
 
 
-@op(methods=())
+@op(methods=(), batch=on_values)
 def real(input):
     """real(input) -> Tensor: the real part, a view; a real tensor itself. As a property: x.real.
 
@@ -254,7 +265,7 @@ def real(input):
     return view_as_real(input)[..., 0] if code_of(as_tensor(input, "real").array) >= COMPLEX64 else input
 
 
-@op(methods=())
+@op(methods=(), batch=on_values)
 def imag(input):
     """imag(input) -> Tensor: the imaginary part of a complex tensor, a view. As a property: x.imag.
 

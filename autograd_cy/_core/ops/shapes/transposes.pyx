@@ -9,6 +9,7 @@ from autograd_cy._core.graph.record cimport as_tensor, record_view, wrap_dim
 from autograd_cy._core.graph.tensor cimport Tensor, extend
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
+from autograd_cy._core.batching.rules import COMPOSITE, declare_rule, rank_of
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.shape import sizes_of
 from autograd_cy._core.runtime.once import warn_once
@@ -40,7 +41,12 @@ cdef class PermuteBackward0(Node):
         return permute(g, tuple([int(d) for d in np.argsort(self.constants[0])]))
 
 
-@op(methods=("transpose", "swapaxes", "swapdims"), linear=TransposeBackward0)
+def batched_transpose(call, input, dim0, dim1):
+    cdef int rank = rank_of(input)
+    dims = wrap_dim(dim0, rank), wrap_dim(dim1, rank)
+    return call(call.value(input), dims[0] + 1, dims[1] + 1) if rank else call(call.value(input), 0, 0)
+
+@op(methods=("transpose", "swapaxes", "swapdims"), linear=TransposeBackward0, batch=batched_transpose)
 def transpose(input, dim0, dim1):
     """transpose(input, dim0, dim1) -> Tensor: a view with two dimensions exchanged.
 
@@ -54,7 +60,12 @@ def transpose(input, dim0, dim1):
     return record_view(TransposeBackward0, (a, b), x, x.array.swapaxes(a, b) if ndim else x.array[...])
 
 
-@op(methods=("t",), linear=TBackward0)
+def batched_t(call, input):
+    if rank_of(input) > 2:
+        call.on_sample(input)                       # which says why not
+    return call.value(input).transpose(1, 2) if rank_of(input) == 2 else call.value(input)
+
+@op(methods=("t",), linear=TBackward0, batch=batched_t)
 def t(input):
     """t(input) -> Tensor: the transposed matrix, a view; a tensor of fewer than two dimensions as it is.
 
@@ -69,7 +80,13 @@ def t(input):
     return record_view(TBackward0, (), x, cnp.PyArray_Transpose(x.array, NULL))
 
 
-@op(methods=("permute",), linear=PermuteBackward0)
+def batched_permute(call, input, *dims):
+    cdef object wanted = sizes_of(dims)
+    if len(wanted) != rank_of(input):
+        call.on_sample(input, wanted)               # which says why not
+    return call(call.value(input), (0, *[wrap_dim(d, rank_of(input)) + 1 for d in wanted]))
+
+@op(methods=("permute",), linear=PermuteBackward0, batch=batched_permute)
 def permute(input, *dims):
     """permute(input, dims) -> Tensor: a view with the dimensions in the order of `dims`.
 
@@ -112,3 +129,6 @@ def matrix_transposed(Tensor self):
 
 extend("T", property(reversed_dims))
 extend("mT", property(matrix_transposed))
+
+declare_rule("reversed_dims", lambda call, self: call.value(self).permute(0, *range(rank_of(self), 0, -1)))
+declare_rule("matrix_transposed", COMPOSITE)

@@ -9,11 +9,13 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, code_of, dtype_of, to_inexact
+from autograd_cy._core.batching.batched cimport BatchedTensor, batched, level_of
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport as_tensor, int64_of, record_linear, wrap_dim
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
+from autograd_cy._core.batching.rules import Along
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.shape import cat
 
@@ -59,13 +61,15 @@ cdef class FftR2CBackward0(Transform):
 
 cdef Tensor transformed(Tensor x, tuple dims, int normalization, bint forward):
     """The transform along one dimension, recorded."""
+    if x.batched:
+        return batched(transformed((<BatchedTensor> x).value, (dims[0] + 1,), normalization, forward), level_of(x))
     cdef object function = np.fft.fft if forward else np.fft.ifft
     array = function(x.array, axis=dims[0], norm=NUMPY_NAMES[forward][normalization])
     is_complex = code_of(x.array) >= COMPLEX64
     return record_linear(FftC2CBackward0 if is_complex else FftR2CBackward0, (dims, normalization, forward), x, array)
 
 
-@op(name="fft", methods=(), namespace="fft")
+@op(name="fft", methods=(), namespace="fft", batch=Along("dim"))
 def fft(input, n: int | None = None, dim=-1, norm: str | None = None):
     """fft(input, n=None, dim=-1, norm=None) -> Tensor: the discrete Fourier transform along `dim`, of complex type.
 

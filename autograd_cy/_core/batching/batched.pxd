@@ -1,0 +1,16 @@
+"""BatchedTensor: a tensor within vmap, which stands for all samples of a batch."""
+
+from autograd_cy._core.batching.levels cimport BatchLevel
+from autograd_cy._core.graph.tensor cimport Tensor
+
+
+cdef class BatchedTensor(Tensor):
+    cdef Tensor value           # all samples, along the first dimension; it may be a BatchedTensor of an outer level
+    cdef BatchLevel level
+
+
+cpdef Tensor batched(Tensor value, BatchLevel level)
+cpdef Tensor at_level(Tensor x, BatchLevel level)
+cdef BatchLevel level_of(Tensor x)
+cdef object check_open(BatchLevel level)
+cdef Tensor zeros_as(Tensor g, tuple sizes)

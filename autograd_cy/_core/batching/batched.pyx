@@ -1,0 +1,149 @@
+"""BatchedTensor: a tensor within vmap, which stands for all samples of a batch.
+
+NOTE [Batching]
+  1. Within vmap an argument is a BatchedTensor: its `value` has the samples along the first dimension. Its own array is the
+     first sample, a view, so that whoever asks for shape, dtype, strides gets those of a sample; nobody else may read it.
+  2. An operation that is called with one finds so in the step of NOTE [Overrides], and computes with the values by its
+     rule (rules.pyx); what it records, it records of them. So the graph, its engine and forward mode know no batches.
+  3. Of operands of several levels those of the innermost one are taken apart first: the rule calls operations on the values,
+     and these are BatchedTensors of the level around it.
+  4. A BatchedTensor is of use as long as its level is open.
+  5. A gradient within vmap is one of values (autograd/_batched.py). A seed that is batched while the graph is not makes the
+     engine compute on Tensors, so that the rules hold there, too.
+  6. The core's own functions would take the first sample for all. So `needs_node` and `record_all` refuse a BatchedTensor.
+"""
+
+import numpy as np
+
+cimport cython
+
+cimport autograd_cy._core.graph.tensor as tensor_module
+from autograd_cy._core.batching.levels cimport BatchLevel
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.runtime cimport numpy_api as cnp
+
+cnp.import_array()
+
+cdef tuple FIRST = (0, Ellipsis)
+
+
+@cython.final
+cdef class BatchedTensor(Tensor):
+    """All samples of a batch within vmap, in which it looks like one of them.
+
+    >>> import autograd_cy as ag
+    >>> ag.vmap(lambda x: print(type(x).__name__, x.shape))(ag.ones(2, 3))
+    BatchedTensor torch.Size([3])
+    """
+
+    def __init__(self):
+        raise TypeError("cannot create 'BatchedTensor' instances: vmap makes them")
+
+
+cpdef Tensor batched(Tensor value, BatchLevel level):
+    """batched(value, level) -> Tensor: the samples along the first dimension of `value` as one tensor of that level."""
+    cdef BatchedTensor wrapper
+    cdef cnp.ndarray array = value.array
+    tensor_module.wrapper_type = <void *> BatchedTensor
+    try:
+        wrapper = BatchedTensor.__new__(BatchedTensor)
+    finally:
+        tensor_module.wrapper_type = NULL
+    wrapper.value, wrapper.level, wrapper.batched = value, level, True
+    if cnp.PyArray_DIM(array, 0):
+        wrapper.array = array[FIRST]
+    else:                               # there is no first sample
+        wrapper.array = np.zeros((<object> array).shape[1:], (<object> array).dtype)
+    return wrapper
+
+
+cdef BatchLevel level_of(Tensor x):
+    """The innermost level of a tensor; None for one that is not batched."""
+    return (<BatchedTensor> x).level if x.batched else None
+
+
+cdef object check_open(BatchLevel level):
+    if not level.is_open:
+        raise RuntimeError("Either your tensor may have escaped from inside a function being vmapped and this is a user error, or a "
+                           "level was closed too early: return the tensor from the function, to use it outside.")
+
+
+cpdef Tensor at_level(Tensor x, BatchLevel level):
+    """at_level(x, level) -> Tensor: what `x` is at that level, its samples first; None if it isn't batched there.
+
+    It is still batched at the levels within.
+    """
+    cdef BatchedTensor wrapper
+    if not x.batched:
+        return None
+    wrapper = <BatchedTensor> x
+    if wrapper.level is level:
+        return wrapper.value
+    cdef Tensor value = at_level(wrapper.value, level)
+    return None if value is None else batched((<object> value).transpose(0, 1), wrapper.level)
+
+
+def at_level_or_expanded(Tensor x, BatchLevel level):
+    """at_level(x, level), with the same sample for all where `x` isn't batched there."""
+    cdef Tensor value = at_level(x, level)
+    return value if value is not None else (<object> x).unsqueeze(0).expand(level.size, *(<object> x).shape)
+
+
+def is_batched(x):
+    """is_batched(x) -> bool: whether `x` is a tensor that stands for all samples of a batch."""
+    return isinstance(x, Tensor) and (<Tensor> x).batched
+
+
+def first_value(Tensor x):
+    """first_value(x) -> Tensor: the samples of a BatchedTensor, any other tensor itself."""
+    return (<BatchedTensor> x).value if x.batched else x
+
+
+def batched_at(Tensor x, BatchLevel level):
+    """batched_at(x, level) -> Tensor: what at_level() undoes; `x` may be batched at levels within."""
+    cdef BatchedTensor wrapper
+    if not x.batched or level_of(x).number < level.number:
+        return batched(x, level)
+    wrapper = <BatchedTensor> x
+    return batched(batched_at((<object> wrapper.value).transpose(0, 1), level), wrapper.level)
+
+
+def depth_of(Tensor x):
+    """depth_of(x) -> int: which level the innermost one of `x` is, counted from 1 for the outermost; 0 if it isn't batched."""
+    cdef BatchLevel level = level_of(x)
+    cdef int depth = 0
+    while level is not None:
+        depth += 1
+        level = level.outer
+    return depth
+
+
+def levels_of(Tensor x):
+    """levels_of(x) -> list: the levels at which a tensor is batched, the innermost one first."""
+    cdef list levels = []
+    while x.batched:
+        levels.append((<BatchedTensor> x).level)
+        x = (<BatchedTensor> x).value
+    return levels
+
+
+def all_samples(x, levels):
+    """all_samples(x, levels) -> Tensor: the samples of `x` at those levels (the innermost one first), the same one for each
+    where it isn't batched; the outermost level is the first dimension."""
+    for level in levels:
+        x = at_level_or_expanded(x, level)
+    return x
+
+
+def one_sample(x, levels):
+    """one_sample(x, levels) -> Tensor: what all_samples() undoes: the first dimensions become those levels."""
+    for level in reversed(levels):
+        x = batched_at(x, level)
+    return x
+
+
+cdef Tensor zeros_as(Tensor g, tuple sizes):
+    """Zeros of those sizes for one sample, of g's type, batched as `g` is."""
+    if g.batched:
+        return batched(zeros_as((<BatchedTensor> g).value, (level_of(g).size,) + sizes), level_of(g))
+    return new_tensor(np.zeros(sizes, g.array.dtype))

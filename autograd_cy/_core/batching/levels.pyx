@@ -1,0 +1,58 @@
+"""The levels of vmap that are open in a thread: one for each call of vmap that is going on, the inner ones within the outer."""
+
+cimport cython
+from cpython.ref cimport Py_DECREF, Py_INCREF
+
+from autograd_cy._core.runtime.state cimport BATCHED, ThreadState, thread_state
+
+cdef long long levels_opened = 0
+
+
+@cython.final
+cdef class BatchLevel:
+    """One call of vmap: the size of its batch and what random operations do in it."""
+
+    def __init__(self):
+        raise TypeError("cannot create 'BatchLevel' instances: vmap opens them")
+
+
+cdef BatchLevel current_level():
+    """The innermost level that is open in this thread, or None."""
+    cdef ThreadState *state = thread_state()
+    return None if state.batch_level == NULL else <BatchLevel> state.batch_level
+
+
+def open_level(Py_ssize_t size, str randomness):
+    """open_level(size, randomness) -> BatchLevel: open a level within those that are open."""
+    global levels_opened
+    cdef ThreadState *state = thread_state()
+    cdef BatchLevel level = BatchLevel.__new__(BatchLevel)
+    levels_opened += 1
+    level.size, level.randomness, level.number, level.outer = size, randomness, levels_opened, current_level()
+    level.is_open = True
+    Py_INCREF(level)                    # the reference that the thread's state holds
+    state.batch_level = <void *> level
+    state.mode |= BATCHED
+    return level
+
+
+def close_level(BatchLevel level):
+    """close_level(level): close it; RuntimeError unless it is the innermost one of this thread."""
+    cdef ThreadState *state = thread_state()
+    if state.batch_level != <void *> level:
+        raise RuntimeError("vmap: levels are closed in the thread that opened them, the inner ones first")
+    level.is_open = False
+    state.batch_level = <void *> level.outer if level.outer is not None else NULL
+    if level.outer is None:
+        state.mode &= ~BATCHED
+    Py_DECREF(level)
+
+
+def open_levels():
+    """open_levels() -> list: the levels within which the caller runs, the innermost one first."""
+    cdef list levels = []
+    cdef BatchLevel level = current_level()
+    while level is not None:
+        levels.append(level)
+        level = level.outer
+    return levels

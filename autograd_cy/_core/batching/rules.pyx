@@ -1,0 +1,323 @@
+"""Batching rules: what an operation does with operands that have a batch dimension.
+
+A rule is called with the call (BatchedCall) and the arguments as they were given, in which the tensors of the call's level
+are BatchedTensors, and returns the results for all samples, the batch first. It calls the operation by `call(...)`, which is
+the in-place one where that was called.
+
+Kinds of rules that need no text: `elementwise` aligns the operands' dimensions; `Along` shifts the dimensions that an
+argument names; `on_values` hands the values on; COMPOSITE runs the operation itself, as it consists of others.
+"""
+
+import warnings
+
+cimport cython
+
+from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, COMPLEX64, code_of, dtype_of, promote
+from autograd_cy._core.batching.batched cimport BatchedTensor, at_level, batched
+from autograd_cy._core.batching.levels cimport BatchLevel
+from autograd_cy._core.graph.record cimport wrap_dim
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.runtime cimport numpy_api as cnp
+
+cnp.import_array()
+
+COMPOSITE = "composite"
+
+
+@cython.final
+cdef class BatchedCall:
+    """A call of an operation with a BatchedTensor of `level`, which is the innermost one among its arguments."""
+
+    def __call__(self, *args, **kwargs):
+        """The operation on all samples."""
+        return self.function(*args, **kwargs)
+
+    cpdef bint is_batched(self, object x) except -1:
+        """Whether `x` is a tensor that is batched at the call's level."""
+        return isinstance(x, Tensor) and (<Tensor> x).batched and (<BatchedTensor> x).level is self.level
+
+    cpdef object value(self, object x):
+        """All samples of `x`; what is not batched as it is."""
+        return (<BatchedTensor> x).value if self.is_batched(x) else x
+
+    cpdef object front(self, object x):
+        """All samples of a tensor, the same one for each where it is not batched; what is no tensor as it is."""
+        if self.is_batched(x):
+            return (<BatchedTensor> x).value
+        if not isinstance(x, Tensor):
+            return x
+        return x.unsqueeze(0).expand(self.level.size, *x.shape)
+
+    cpdef object aligned(self, object x, int rank):
+        """All samples of `x`, each with `rank` dimensions: those that it lacks come first. What is not batched as it is."""
+        cdef int missing
+        cdef tuple sizes
+        if not self.is_batched(x):
+            return x
+        missing = rank - cnp.PyArray_NDIM((<Tensor> x).array)
+        x = (<BatchedTensor> x).value
+        if missing <= 0:
+            return x
+        sizes = tuple(x.shape)
+        return x.reshape(sizes[:1] + (1,) * missing + sizes[1:])
+
+    def with_batch(self, Tensor x, sizes):
+        """The sizes of all samples, for those of one that `x` is to have; a -1 among them is worked out if there is none."""
+        cdef object wanted = tuple(sizes), known = 1
+        if self.level.size == 0 and -1 in wanted:
+            for n in wanted:
+                known *= 1 if n == -1 else n
+            wanted = tuple([cnp.PyArray_SIZE(x.array) // max(known, 1) if n == -1 else n for n in wanted])
+        return (self.level.size, *wanted)
+
+    def on_sample(self, *args):
+        """The operation on the first samples, for the error that it raises."""
+        self.function(*[new_tensor((<Tensor> x).array) if isinstance(x, Tensor) else x for x in args])
+        raise RuntimeError(f"vmap: {self.function.__name__}() takes no such arguments")
+
+    @property
+    def size(self):
+        """How many samples there are."""
+        return self.level.size
+
+
+def rank_of(Tensor x):
+    """rank_of(x) -> int: the number of dimensions of a sample."""
+    return cnp.PyArray_NDIM(x.array)
+
+
+# kinds of rules
+
+def elementwise(BatchedCall call, *args, **kwargs):
+    """Operands are broadcast: those of fewer dimensions get theirs behind that of the batch."""
+    cdef int rank = 0, ndim, dtype_code, wide = -1, narrow = -1
+    cdef bint differ = False
+    cdef tuple values = args if not kwargs else args + tuple(kwargs.values())
+    for x in values:
+        if isinstance(x, Tensor):
+            ndim = cnp.PyArray_NDIM((<Tensor> x).array)
+            dtype_code = code_of((<Tensor> x).array)
+            if ndim:
+                wide = dtype_code if wide < 0 else promote(wide, dtype_code)
+                rank = max(rank, ndim)
+            elif (<Tensor> x).batched:
+                narrow = max(narrow, dtype_code)
+    differ = wide >= 0 and narrow >= 0
+    args = tuple([aligned_operand(call, x, rank, wide if differ else -1) for x in args])
+    if kwargs:
+        kwargs = {name: aligned_operand(call, x, rank, wide if differ else -1) for name, x in kwargs.items()}
+    return call.function(*args, **kwargs)
+
+
+cdef object aligned_operand(BatchedCall call, object x, int rank, int wide):
+    """An operand with its samples of that rank.
+
+    A sample without dimensions doesn't decide the type of the result where one with dimensions is of its kind (`wide`); with
+    that of the batch it would.
+    """
+    cdef int dtype_code
+    if not call.is_batched(x):
+        return x
+    dtype_code = code_of((<Tensor> x).array)
+    if wide >= 0 and dtype_code != wide and dtype_code != BOOL and not cnp.PyArray_NDIM((<Tensor> x).array):
+        if kind_of(dtype_code) <= kind_of(wide):
+            return call.aligned(x, rank).to(dtype_of(wide))
+    return call.aligned(x, rank)
+
+
+cdef int kind_of(int dtype_code) noexcept:
+    """0 for bools, 1 for integers, 2 for floating point and 3 for complex numbers."""
+    return 0 if dtype_code == BOOL else 1 if dtype_code < FLOAT16 else 2 if dtype_code < COMPLEX64 else 3
+
+
+def on_values(BatchedCall call, *args, **kwargs):
+    """For an operation that leaves dimensions alone, and has one tensor."""
+    return call.function(*[call.value(x) for x in args], **{name: call.value(x) for name, x in kwargs.items()})
+
+
+@cython.final
+cdef class Along:
+    """The rule of an operation of one tensor along the dimensions that its argument `name` has.
+
+    `without`: what None means: "all" dimensions, or the elements in their order ("flat").
+    """
+    cdef str name, without
+
+    def __init__(self, name, without=None):
+        self.name, self.without = name, without
+
+    def __call__(self, BatchedCall call, input, *args, **kwargs):
+        cdef Tensor x = <Tensor> input
+        cdef int rank = cnp.PyArray_NDIM(x.array)
+        cdef object names = call.function.__code__.co_varnames
+        cdef Py_ssize_t place = names.index(self.name) - 1
+        cdef Py_ssize_t n_named = call.function.__code__.co_argcount - 1
+        cdef object value = call.value(input), dim
+        if len(args) > place:
+            dim = args[place]
+        elif self.name in kwargs:
+            dim = kwargs[self.name]
+        else:
+            defaults = call.function.__defaults__ or ()
+            dim = defaults[place - n_named] if len(defaults) >= n_named - place else (call.function.__kwdefaults__ or {})[self.name]
+        if rank == 0:
+            value = value.unsqueeze(1)
+        if dim is None or (dim == () and self.without == "all"):
+            if self.without == "flat":
+                value, dim = value.reshape(call.size, x.array.size), 1
+            else:
+                dim = tuple(range(1, rank + 1)) if rank else 1
+        elif isinstance(dim, (tuple, list)):
+            dim = tuple([wrap_dim(d, rank) + 1 for d in dim])
+        else:
+            dim = wrap_dim(dim, rank) + 1
+        if len(args) > place:
+            args = args[:place] + (dim,) + args[place + 1:]
+        else:
+            kwargs[self.name] = dim
+        result = call.function(value, *args, **kwargs)
+        return without_dims(result, call.size) if rank == 0 else result
+
+
+cdef object without_dims(object result, Py_ssize_t size):
+    """Results for samples without dimensions, which were computed with one."""
+    if isinstance(result, Tensor):
+        return result.reshape(size)
+    items = [without_dims(x, size) for x in result]
+    return result._make(items) if hasattr(result, "_make") else type(result)(items)
+
+
+# the call
+
+cdef dict rules = {}                # by function; the facade's by their names
+
+
+def declare_rule(function, rule):
+    """declare_rule(function, rule): the rule of an operation, or of the function of that name."""
+    rules[function] = rule
+
+
+def rule_of(function):
+    """rule_of(function) -> the rule of an operation or of a function of that name; None if it has none."""
+    return rules.get(function) or rules.get(getattr(function, "__name__", None))
+
+
+def batched_call(function, BatchLevel level, tuple args, dict kwargs):
+    """The call of an operation with BatchedTensors of `level` among the arguments (and of none within)."""
+    cdef BatchedCall call = BatchedCall.__new__(BatchedCall)
+    cdef object rule = rule_of(function), own = args[0] if args else None
+    cdef bint in_place = writes(function.__name__)
+    call.function, call.level = function, level
+    if in_place and not call.is_batched(own):
+        raise RuntimeError(
+            f"vmap: {function.__name__}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args "
+            "that has more elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped "
+            f"over in a vmap. Please try to use out-of-place operators instead of {function.__name__}.")
+    if rule is None:
+        result = by_loop(call, args, kwargs)
+    else:
+        result = rule(call, *args, **kwargs)
+    if not in_place:
+        return wrapped(call, result, own)
+    if isinstance(result, Tensor) and result is not (<BatchedTensor> own).value and result is not own:
+        (<object> (<BatchedTensor> own).value).copy_(call.value(result))
+    return own
+
+
+cdef bint writes(str name):
+    """Whether a function writes into its first argument."""
+    return name.endswith("_") and not name.endswith("__") or name == "set_item" or name.startswith("__i")
+
+
+cdef object wrapped(BatchedCall call, object result, object own):
+    """Results for all samples as BatchedTensors; the operation's own tensor where it returns that."""
+    if isinstance(result, Tensor):
+        if call.is_batched(own) and result is (<BatchedTensor> own).value:
+            return own
+        return result if call.is_batched(result) else batched(<Tensor> result, call.level)
+    if isinstance(result, (tuple, list)):
+        items = [wrapped(call, x, own) for x in result]
+        return result._make(items) if hasattr(result, "_make") else type(result)(items)
+    return result
+
+
+cpdef object by_loop(BatchedCall call, tuple args, dict kwargs):
+    """An operation without a rule: each sample by itself."""
+    cdef Py_ssize_t k
+    name = call.function.__name__
+    if call.level.size == 0:
+        raise RuntimeError(f"vmap: {name}() has no batching rule, and the batch is empty: it is not known what it would return")
+    warnings.warn(
+        f"There is a performance drop because we have not yet implemented the batching rule for autograd_cy::{name}. "
+        "Please file an issue", UserWarning, stacklevel=2)
+    results = [call.function(*[sample_of(x, call.level, k) for x in args], **{key: sample_of(x, call.level, k) for key, x in kwargs.items()})
+               for k in range(call.level.size)]
+    return stacked(results)
+
+
+cdef object sample_of(object x, BatchLevel level, Py_ssize_t k):
+    """The k-th sample of a tensor that is batched at that level; of a list or tuple, those of its items."""
+    if isinstance(x, Tensor) and (<Tensor> x).batched and (<BatchedTensor> x).level is level:
+        return (<object> (<BatchedTensor> x).value)[k]
+    if type(x) is list or type(x) is tuple:
+        return type(x)([sample_of(item, level, k) for item in x])
+    return x
+
+
+cdef object stacked(list results):
+    """The results of samples, each by itself, as those of all."""
+    first = results[0]
+    if isinstance(first, Tensor):
+        parts = [x.unsqueeze(0) for x in results]
+        return concatenate(parts)
+    if isinstance(first, (tuple, list)):
+        items = [stacked(list(column)) for column in zip(*results)]
+        return first._make(items) if hasattr(first, "_make") else type(first)(items)
+    raise RuntimeError(f"vmap: an operation without a batching rule returned {type(first).__name__}, not tensors")
+
+
+cdef object concatenate             # ops/shapes/shape.pyx gives it: cat
+
+
+def set_concatenate(function):
+    """set_concatenate(cat): what joins the results of samples that were computed one by one."""
+    global concatenate
+    concatenate = function
+
+
+
+# methods of Tensor that are no public operations, and functions of the facade
+
+def batched_fill(BatchedCall call, self, value):
+    return call.value(self).copy_(call.aligned(value, rank_of(self))) if call.is_batched(value) else call(call.value(self), value)
+
+
+def batched_new(BatchedCall call, self, *sizes, **kwargs):
+    """new_zeros and its like: what is to be written to in the function under vmap is batched from the start."""
+    size = kwargs.pop("size", sizes[0] if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes)
+    return call(call.value(self), (call.size, *size), **kwargs)
+
+
+def batched_new_full(BatchedCall call, self, size, fill_value, **kwargs):
+    return call(call.value(self), (call.size, *size), fill_value, **kwargs)
+
+
+def refused_subclass(BatchedCall call, self, cls):
+    raise RuntimeError("vmap: as_subclass() is not possible within vmap")
+
+
+declare_rule("copy_", elementwise)
+declare_rule("fill_", batched_fill)
+declare_rule("new_full", batched_new_full)
+declare_rule("as_subclass", refused_subclass)
+for _name in ("new_zeros", "new_ones", "new_empty"):
+    declare_rule(_name, batched_new)
+for _name in (
+        "zeros_like", "ones_like", "full_like", "empty_like", "_get_data", "to", "type_as", "cpu", "zero_",
+        "half", "float", "double", "bool", "byte", "char", "short", "int", "long", "cfloat", "cdouble"):
+    declare_rule(_name, on_values)
+# what asks for no element, and what is made of operations
+for _name in (
+        "_is_view", "attributes_of", "gradient_of", "is_inference", "new", "new_tensor", "numpy", "operate", "place_of", "register_hook",
+        "register_post_accumulate_grad_hook", "requires_grad_", "reshape_as", "retain_grad", "type_name", "view_as", "__complex__"):
+    declare_rule(_name, COMPOSITE)

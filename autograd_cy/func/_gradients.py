@@ -1,0 +1,426 @@
+"""Functions that differentiate functions: grad, vjp and what is made of them (facade)."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from .._core.batching.batched import all_samples, levels_of, one_sample
+from .._core.batching.levels import open_levels
+from .._core.engine.engine import run_task
+from .._core.engine.task_queries import depends_on_others
+from .._core.graph.tensor import Tensor
+from .._core.runtime.entry import public, show_one_frame
+from .._creation import eye, ones_like, zeros_like
+from ..autograd.forward_ad import dual_level, make_dual, unpack_dual
+from ..autograd.grad_mode import enable_grad, is_grad_enabled
+from ..utils._pytree import tree_flatten, tree_leaves, tree_map, tree_map_only, tree_unflatten
+from ._vmap import vmap
+
+__all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "vjp"]
+
+
+class _Inputs:
+    """Tensors as a transform differentiates by them: aliases, whose samples within vmap are all differentiated at once."""
+
+    def __init__(self, tree: Any, caller: str) -> None:
+        self.levels = open_levels()
+        leaves, self.spec = tree_flatten(tree)
+        for x in leaves:
+            _check_input(x, caller)
+        self.samples = [all_samples(x, self.levels) for x in leaves]
+        self.aliases = tuple(_alias(x) for x in self.samples)
+        self.tree = tree_unflatten([one_sample(x, self.levels) for x in self.aliases], self.spec)
+
+    def samples_of(self, y: Tensor) -> Tensor:
+        """All samples of an output or of its gradient."""
+        return all_samples(y, self.levels)
+
+    def is_recorded(self, outputs: tuple[Tensor, ...]) -> bool:
+        """Whether a gradient of the outputs depends on more than these inputs, so that its computation is recorded."""
+        return is_grad_enabled() and depends_on_others(outputs, self.aliases)
+
+    def gradients(self, outputs: tuple[Tensor, ...], seeds: tuple[Tensor, ...], keep_graph: bool, create_graph: bool) -> Any:
+        """The gradients by the inputs, in their structure; `outputs` and `seeds` are of all samples."""
+        roots = [(y, seed) for y, seed in zip(outputs, seeds, strict=True) if y.requires_grad]
+        results: Any = (None,) * len(self.aliases)
+        if roots:
+            ys, gs = zip(*roots, strict=True)
+            results = run_task(ys, gs, keep_graph or create_graph, create_graph, self.aliases, True, False)
+        filled = [zeros_like(x) if g is None else g for x, g in zip(self.samples, results, strict=True)]
+        return tree_unflatten([one_sample(g, self.levels) for g in filled], self.spec)
+
+
+def _check_input(x: Any, caller: str) -> None:
+    if not isinstance(x, Tensor):
+        raise ValueError(
+            f"{caller}: Expected all inputs with respect to which it differentiates to be Tensors, got an input of type {type(x)}"
+        )
+    if not (x.dtype.is_floating_point or x.dtype.is_complex):
+        raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
+
+
+def _alias(x: Tensor) -> Tensor:
+    """The tensor as a place of its own in the graph: part of the one that it is in, if it is in one."""
+    alias = x.view_as(x)
+    return alias if alias.requires_grad else alias.requires_grad_()
+
+
+def _without_graph(tree: Any) -> Any:
+    return tree_map_only(Tensor, lambda x: x.detach(), tree)
+
+
+def _chosen(args: tuple[Any, ...], argnums: Any, caller: str) -> Any:
+    """The arguments that are differentiated by: one, or a tuple of them."""
+    several = isinstance(argnums, (tuple, list))
+    for n in argnums if several else (argnums,):
+        if not isinstance(n, int) or isinstance(n, bool):
+            raise RuntimeError(f"argnum must be int or Tuple[int, ...], got: {type(n)}")
+        if not -len(args) <= n < len(args):
+            raise RuntimeError(f"Got argnum={n}, but only {len(args)} positional inputs")
+    if several:
+        if not argnums:
+            raise RuntimeError("argnums must be non-empty")
+        if len({n % len(args) for n in argnums}) != len(argnums):
+            raise RuntimeError(f"argnums elements must be unique, got {argnums}")
+        return tuple(args[n] for n in argnums)
+    return args[argnums]
+
+
+def _replaced(args: tuple[Any, ...], argnums: Any, values: Any) -> list[Any]:
+    """The arguments, with those values for the chosen ones."""
+    result = list(args)
+    numbers, values = (argnums, values) if isinstance(argnums, (tuple, list)) else ((argnums,), (values,))
+    for n, value in zip(numbers, values, strict=True):
+        result[n] = value
+    return result
+
+
+def _with_aux(output: Any, has_aux: bool, caller: str) -> tuple[Any, Any]:
+    """The output of a function and what it returned besides."""
+    if not has_aux:
+        return output, None
+    if not isinstance(output, tuple) or len(output) != 2:
+        raise RuntimeError(
+            f"{caller}: output of function f should be a tuple: (output, aux) if has_aux is True"
+        )
+    return output
+
+
+def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """``grad_and_value(func)(*args)`` is (gradient of func by an argument, func(*args)).
+
+    argnums: which argument, a number or several; each a tensor or nested containers of tensors, as the gradient then is.
+    has_aux: func returns (output, aux), and the result is (gradient, (output, aux)).
+    RuntimeError unless the output is a tensor with one element and no dimensions.
+
+    >>> import autograd_cy as ag
+    >>> ag.func.grad_and_value(lambda x: (x * x).sum())(ag.tensor([1.0, 2.0]))
+    (tensor([2., 4.]), tensor(5.))
+    """
+
+    @public
+    @functools.wraps(func)
+    def differentiated(*args: Any, **kwargs: Any) -> Any:
+        return _grad_and_value(func, argnums, has_aux, args, kwargs, "grad_and_value")
+
+    return differentiated
+
+
+def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """``grad(func)(*args)`` is the gradient of func by an argument; see grad_and_value.
+
+    has_aux: func returns (output, aux), and the result is (gradient, aux). Transforms nest: grad(grad(f)), vmap(grad(f)).
+
+    >>> import autograd_cy as ag
+    >>> ag.func.grad(ag.func.grad(lambda x: x**3))(ag.tensor(2.0))
+    tensor(12.)
+    """
+
+    @public
+    @functools.wraps(func)
+    def differentiated(*args: Any, **kwargs: Any) -> Any:
+        gradient, value = _grad_and_value(func, argnums, has_aux, args, kwargs, "grad")
+        return (gradient, value[1]) if has_aux else gradient
+
+    return differentiated
+
+
+def _grad_and_value(func, argnums, has_aux, args, kwargs, caller):
+    inputs = _Inputs(_chosen(args, argnums, caller), caller)
+    with enable_grad():
+        output, aux = _with_aux(func(*_replaced(args, argnums, inputs.tree), **kwargs), has_aux, f"{caller}_impl")
+        if not isinstance(output, Tensor):
+            raise RuntimeError(
+                f"Expected f(*args) given to grad(f)(*args) to return a Tensor, got unsupported type {type(output)}"
+            )
+        if output.ndim != 0:
+            raise RuntimeError(
+                "Expected f(*args) to return a scalar tensor, got tensor with "
+                f"{output.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
+            )
+        y = inputs.samples_of(output)
+    recorded = inputs.is_recorded((y,))
+    gradient = inputs.gradients((y,), (ones_like(y),), False, recorded)
+    if not recorded:
+        output, aux = _without_graph(output), _without_graph(aux)
+    return gradient, (output, aux) if has_aux else output
+
+
+@public
+def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """``vjp(func, *primals)`` is (output, vjp_fn), or (output, vjp_fn, aux) if has_aux.
+
+    vjp_fn(cotangents), of the output's structure, is the tuple of the products of them with the Jacobian, one for each primal
+    (of a single primal, itself a tuple of one); it can be called several times, also within vmap.
+
+    >>> import autograd_cy as ag
+    >>> output, pull_back = ag.func.vjp(lambda x: x.sin(), ag.tensor([0.0, 1.0]))
+    >>> pull_back(ag.ones(2))
+    (tensor([1.0000, 0.5403]),)
+    """
+    return _vjp(func, primals, has_aux, "vjp")
+
+
+def _vjp(func, primals, has_aux, caller):
+    inputs = _Inputs(primals, caller)
+    with enable_grad():
+        output, aux = _with_aux(func(*inputs.tree), has_aux, f"{caller}_impl")
+        leaves, spec = tree_flatten(output)
+        for y in leaves:
+            if not isinstance(y, Tensor):
+                raise RuntimeError(
+                    f"vjp(f, *primals): Expected f to be a function that returns only Tensors, got unsupported type {type(y)}"
+                )
+        ys = tuple(inputs.samples_of(y) for y in leaves)
+    recorded = inputs.is_recorded(ys)
+    if not recorded:
+        output, aux = _without_graph(output), _without_graph(aux)
+
+    @public
+    def vjp_fn(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
+        given, given_spec = tree_flatten(cotangents)
+        if given_spec != spec:
+            raise RuntimeError(
+                f"Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. "
+                f"cotangents: {given_spec}, primal output: {spec}"
+            )
+        for g, y in zip(given, leaves, strict=True):
+            if not isinstance(g, Tensor) or g.shape != y.shape:
+                found = list(g.shape) if isinstance(g, Tensor) else type(g).__name__
+                raise RuntimeError(f"vjp_fn(): expected a cotangent of shape {list(y.shape)} for each output, got {found}")
+        seeds = tuple(inputs.samples_of(g) for g in given)
+        follow = (recorded or any(map(_requires_grad, seeds))) if create_graph is None else create_graph
+        return inputs.gradients(ys, seeds, retain_graph, follow and is_grad_enabled())
+
+    return (output, vjp_fn, aux) if has_aux else (output, vjp_fn)
+
+
+def _requires_grad(x: Tensor) -> bool:
+    return all_samples(x, levels_of(x)).requires_grad
+
+
+def _basis(leaves: list[Tensor]) -> list[Tensor]:
+    """For each tensor a batch of unit tensors: one for each element of all of them, zeros for the elements of the others."""
+    sizes = [x.numel() for x in leaves]
+    total, start, result = sum(sizes), 0, []
+    for x, n in zip(leaves, sizes, strict=True):
+        units = eye(total, dtype=x.dtype) if len(leaves) == 1 else eye(total, dtype=x.dtype)[:, start : start + n]
+        result.append(units.reshape(total, *x.shape))
+        start += n
+    return result
+
+
+def jacrev(
+    func: Callable[..., Any],
+    argnums: Any = 0,
+    *,
+    has_aux: bool = False,
+    chunk_size: int | None = None,
+    _preallocate_and_copy: bool = False,
+) -> Callable[..., Any]:
+    """``jacrev(func)(*args)`` is the Jacobian of func by an argument, in reverse mode: one product for each output element.
+
+    Of shape (*output.shape, *argument.shape), for each output and each argument in their structures. argnums, has_aux: as in
+    grad. chunk_size: so many products at a time, all at once if it is None.
+
+    >>> import autograd_cy as ag
+    >>> ag.func.jacrev(lambda x: x * x)(ag.tensor([1.0, 2.0]))
+    tensor([[2., 0.],
+            [0., 4.]])
+    """
+    if not (chunk_size is None or chunk_size > 0):
+        raise ValueError("jacrev: `chunk_size` should be greater than 0.")
+
+    @public
+    @functools.wraps(func)
+    def jacobian(*args: Any, **kwargs: Any) -> Any:
+        chosen = _chosen(args, argnums, "jacrev")
+        made = _vjp(lambda values: func(*_replaced(args, argnums, values), **kwargs), (chosen,), has_aux, "jacrev")
+        output, pull_back = made[:2]
+        outputs, output_spec = tree_flatten(output)
+        inputs, input_spec = tree_flatten(chosen)
+        basis = _basis(outputs)
+        rows = vmap(lambda *units: pull_back(tree_unflatten(units, output_spec))[0], chunk_size=chunk_size)(*basis)
+        columns = tree_leaves(rows)
+        start, blocks = 0, []
+        for y in outputs:
+            part = slice(start, start + y.numel())
+            blocks.append(tree_unflatten([c[part].reshape(*y.shape, *x.shape) for c, x in zip(columns, inputs, strict=True)], input_spec))
+            start += y.numel()
+        result = tree_unflatten(blocks, output_spec)
+        return (result, made[2]) if has_aux else result
+
+    return jacobian
+
+
+@public
+def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
+    """``jvp(func, primals, tangents)`` is (output, its tangent): the product of the Jacobian with the tangents, in forward mode.
+
+    primals, tangents: tuples of the arguments and of their tangents, in one structure. strict: RuntimeError for an output that
+    doesn't depend on the primals, instead of zeros. has_aux: func returns (output, aux), and the result has aux at its end.
+
+    >>> import autograd_cy as ag
+    >>> ag.func.jvp(lambda x: x * x, (ag.tensor(3.0),), (ag.tensor(1.0),))
+    (tensor(9.), tensor(6.))
+    """
+    return _jvp(func, primals, tangents, strict, has_aux, "jvp")
+
+
+def _jvp(func, primals, tangents, strict, has_aux, caller):
+    if not isinstance(primals, tuple):
+        raise RuntimeError(
+            f"{caller}(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
+        )
+    leaves, spec = tree_flatten(primals)
+    directions, tangents_spec = tree_flatten(tangents)
+    if spec != tangents_spec:
+        raise RuntimeError(
+            f"{caller}(f, primals, tangents): Expected primals and tangents to have the same python structure. For example, if "
+            f"primals is a tuple of 3 tensors, tangents also must be. Got primals with structure {spec} and tangents with "
+            f"structure {tangents_spec}"
+        )
+    for name, values in (("primals", leaves), ("tangents", directions)):
+        for x in values:
+            if not isinstance(x, Tensor):
+                raise RuntimeError(
+                    f"{caller}(f, primals, tangents): Expected {name} to only contain Tensors, got unsupported type {type(x)}"
+                )
+    levels = open_levels()
+    with dual_level():
+        duals = [
+            one_sample(make_dual(all_samples(x, levels), all_samples(t, levels)), levels)
+            for x, t in zip(leaves, directions, strict=True)
+        ]
+        output, aux = _with_aux(func(*tree_unflatten(duals, spec)), has_aux, f"{caller}_impl")
+        ys, output_spec = tree_flatten(output)
+        for y in ys:
+            if not isinstance(y, Tensor):
+                raise RuntimeError(
+                    f"{caller}(f, primals, tangents): Expected f to be a function that returns only Tensors, got unsupported "
+                    f"type {type(y)}"
+                )
+        pairs = [_unpacked(y, strict, caller) for y in ys]
+        aux = tree_map(lambda x: _unpacked(x, False, caller)[0] if isinstance(x, Tensor) else x, aux) if has_aux else None
+    values, results = [tree_unflatten(column, output_spec) for column in (zip(*pairs, strict=True) if pairs else ((), ()))]
+    return (values, results, aux) if has_aux else (values, results)
+
+
+def _unpacked(y: Tensor, strict: bool, caller: str) -> tuple[Tensor, Tensor]:
+    """The value of an output and its tangent."""
+    levels = levels_of(y)
+    samples = all_samples(y, levels)
+    primal, tangent = unpack_dual(samples)
+    if tangent is None:
+        if strict:
+            raise RuntimeError(
+                f"{caller}(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed "
+                "with strict=True."
+            )
+        tangent = zeros_like(primal)
+    return one_sample(primal, levels), one_sample(tangent, levels)
+
+
+def jacfwd(
+    func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *, randomness: str = "error"
+) -> Callable[..., Any]:
+    """``jacfwd(func)(*args)`` is the Jacobian of func by an argument, in forward mode: one product for each input element.
+
+    Shapes, argnums and has_aux as in jacrev; randomness as in vmap.
+
+    >>> import autograd_cy as ag
+    >>> ag.func.jacfwd(lambda x: x * x)(ag.tensor([1.0, 2.0]))
+    tensor([[2., 0.],
+            [0., 4.]])
+    """
+
+    @public
+    @functools.wraps(func)
+    def jacobian(*args: Any, **kwargs: Any) -> Any:
+        chosen = _chosen(args, argnums, "jacfwd")
+        inputs, input_spec = tree_flatten(chosen)
+        for x in inputs:
+            _check_input(x, "jacfwd")
+        aux = None
+
+        def push_forward(*units):
+            made = _jvp(
+                lambda values: func(*_replaced(args, argnums, values), **kwargs),
+                (chosen,), (tree_unflatten(units, input_spec),), False, has_aux, "jacfwd",
+            )  # fmt: skip
+            return made[1:] if has_aux else made[1]
+
+        columns = vmap(push_forward, out_dims=(0, None) if has_aux else 0, randomness=randomness)(*_basis(inputs))
+        if has_aux:
+            columns, aux = columns
+        tangents, output_spec = tree_flatten(columns)
+        blocks = [tree_unflatten(_columns(t, inputs), input_spec) for t in tangents]
+        result = tree_unflatten(blocks, output_spec)
+        return (result, aux) if has_aux else result
+
+    return jacobian
+
+
+def _columns(tangents: Tensor, inputs: list[Tensor]) -> list[Tensor]:
+    """The Jacobian by each input, from the tangents of one output, along whose first dimension the inputs' elements are."""
+    shape, start, result = tangents.shape[1:], 0, []
+    last = tangents.permute(*range(1, tangents.ndim), 0)
+    for x in inputs:
+        result.append(last[..., start : start + x.numel()].reshape(*shape, *x.shape))
+        start += x.numel()
+    return result
+
+
+def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
+    """``hessian(func)(*args)`` is the matrix of second derivatives by an argument: forward over reverse mode.
+
+    >>> import autograd_cy as ag
+    >>> ag.func.hessian(lambda x: (x**3).sum())(ag.tensor([1.0, 2.0]))
+    tensor([[ 6.,  0.],
+            [ 0., 12.]])
+    """
+    return jacfwd(jacrev(func, argnums), argnums)
+
+
+@public
+def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
+    """``linearize(func, *primals)`` is (output, jvp_fn): jvp_fn(*tangents) is the output's tangent, without calling func again.
+
+    It is the adjoint of the adjoint that vjp records. Source: Townsend, "A new trick for calculating Jacobian vector
+    products" (2017).
+
+    >>> import autograd_cy as ag
+    >>> output, push_forward = ag.func.linearize(lambda x: x.sin(), ag.tensor([0.0, 1.0]))
+    >>> push_forward(ag.ones(2))
+    tensor([1.0000, 0.5403])
+    """
+    output, pull_back = _vjp(func, primals, False, "linearize")
+    leaves, spec = tree_flatten(output)
+    seeds = tree_unflatten([zeros_like(y) for y in leaves], spec)
+    _, transposed = _vjp(lambda seed: pull_back(seed, create_graph=True), (seeds,), False, "linearize")
+
+    @public
+    def jvp_fn(*tangents: Any) -> Any:
+        return transposed(tree_unflatten(tree_leaves(tangents), tree_flatten(primals)[1]))[0]
+
+    return output, jvp_fn

@@ -1,0 +1,207 @@
+"""vmap: a function for one sample, called for all samples of a batch at once (facade)."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from .._core.batching.batched import at_level, batched, is_batched
+from .._core.batching.levels import BatchLevel, close_level, open_level
+from .._core.graph.tensor import Tensor
+from .._core.ops.overrides import arm
+from .._core.ops.shapes.shape import cat
+from .._core.runtime.entry import show_one_frame
+from ..utils._pytree import TreeSpec, _broadcast_to_and_flatten, tree_flatten, tree_unflatten
+
+__all__ = ["vmap"]
+
+
+def vmap(
+    func: Callable[..., Any],
+    in_dims: Any = 0,
+    out_dims: Any = 0,
+    randomness: str = "error",
+    *,
+    chunk_size: int | None = None,
+) -> Callable[..., Any]:
+    """``vmap(func)`` calls func once for all samples of a batch: func sees one sample, the result has all.
+
+    in_dims: which dimension of each argument counts the samples; None for what is the same for all. An int, or a nested tuple
+    in the structure of the arguments. out_dims: where the results have that dimension; None for what is the same for all.
+    randomness: what random operations within do: 'error', 'same' numbers for all samples, or 'different' ones.
+    chunk_size: so many samples at a time, which takes less memory; None is all at once. Keyword arguments are mapped along
+    their first dimension.
+    ValueError for dimensions that don't fit the arguments or results; RuntimeError where elements are read within (`.item()`,
+    `if x > 0`). An operation without a batching rule is called for each sample, and warns.
+
+    >>> import autograd_cy as ag
+    >>> x, w = ag.tensor([[1.0, 2.0], [3.0, 4.0]]), ag.tensor([10.0, 1.0])
+    >>> ag.vmap(ag.dot, in_dims=(0, None))(x, w)
+    tensor([12., 34.])
+    """
+    if randomness not in ("error", "different", "same"):
+        raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
+    if not (chunk_size is None or chunk_size > 0):
+        raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
+
+    @functools.wraps(func)
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return _mapped_call(func, in_dims, out_dims, randomness, chunk_size, args, kwargs)
+        except BaseException as error:
+            show_one_frame(error)
+            raise
+
+    return mapped
+
+
+def _mapped_call(func, in_dims, out_dims, randomness, chunk_size, args, kwargs):
+    size, leaves, dims, spec = _flat_inputs(func, in_dims, args, kwargs)
+    if chunk_size is None or chunk_size >= size:
+        return _run(func, out_dims, randomness, size, leaves, dims, spec)
+    chunks = []
+    for start in range(0, size, chunk_size):
+        n = min(chunk_size, size - start)
+        parts = [x if d is None else x[(slice(None),) * d + (slice(start, start + n),)] for x, d in zip(leaves, dims, strict=True)]
+        chunks.append(tree_flatten(_run(func, out_dims, randomness, n, parts, dims, spec)))
+    return _joined(chunks, out_dims)
+
+
+def _joined(chunks, out_dims):
+    """The results of all chunks as one."""
+    spec = chunks[0][1]
+    dims = _broadcast_to_and_flatten(out_dims, spec)
+    columns = zip(*[leaves for leaves, _ in chunks], strict=True)
+    return tree_unflatten([parts[0] if d is None else cat(list(parts), d) for parts, d in zip(columns, dims, strict=True)], spec)
+
+
+def _name(func):
+    """What messages call the function."""
+    return getattr(func, "__name__", repr(func))
+
+
+def _flat_inputs(func, in_dims, args, kwargs):
+    """The size of the batch, the leaves of all arguments, the dimension of each (from the front, or None), their structure."""
+    name = f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>)"
+    if not isinstance(in_dims, (int, tuple, list)) or isinstance(in_dims, bool):
+        raise ValueError(
+            f"{name}: expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, got: "
+            f"{type(in_dims)}."
+        )
+    if not args and not kwargs:
+        raise ValueError(
+            f"vmap({_name(func)})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a "
+            "function with no inputs. The latter is unsupported."
+        )
+    leaves, args_spec = tree_flatten(args)
+    dims = _broadcast_to_and_flatten(tuple(in_dims) if isinstance(in_dims, list) else in_dims, args_spec, lambda d: d is None)
+    if dims is None:
+        raise ValueError(
+            f"{name}: in_dims is not compatible with the structure of `inputs`. in_dims has structure {tree_flatten(in_dims)[1]} "
+            f"but inputs has structure {args_spec}."
+        )
+    kwarg_leaves, kwargs_spec = tree_flatten(kwargs)
+    dims = [_checked_dim(name, x, d) for x, d in zip(leaves, dims, strict=True)]
+    dims += [0 if isinstance(x, Tensor) else None for x in kwarg_leaves]
+    leaves += kwarg_leaves
+    sizes = [x.shape[d] for x, d in zip(leaves, dims, strict=True) if d is not None]
+    if not sizes:
+        raise ValueError(
+            f"{name}: expected at least one Tensor to vmap over, but in_dims has none: where nothing is mapped, call "
+            f"{_name(func)} itself"
+        )
+    if any(size != sizes[0] for size in sizes):
+        raise ValueError(
+            f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped dimension"
+        )
+    return sizes[0], leaves, dims, (args_spec, kwargs_spec)
+
+
+def _checked_dim(name, x, dim):
+    if dim is None:
+        return None
+    if not isinstance(dim, int) or isinstance(dim, bool):
+        raise ValueError(f"{name}: Got in_dim={dim} for an input but in_dim must be either an integer dimension or None.")
+    if not isinstance(x, Tensor):
+        raise ValueError(
+            f"{name}: Got in_dim={dim} for an input but the input is of type {type(x)}. We cannot vmap over non-Tensor arguments, "
+            "please use None as the respective in_dim"
+        )
+    if not -x.ndim <= dim < x.ndim:
+        raise ValueError(
+            f"{name}: Got in_dim={dim} for some input, but that input is a Tensor of dimensionality {x.ndim} so expected in_dim "
+            f"to satisfy -{x.ndim} <= in_dim < {x.ndim}."
+        )
+    return dim + x.ndim if dim < 0 else dim
+
+
+def with_batch_first(x: Tensor, dim: int) -> Tensor:
+    """``with_batch_first(x, dim)`` has that dimension as its first one."""
+    return x if dim == 0 else x.permute(dim, *[d for d in range(x.ndim) if d != dim])
+
+
+def _run(func, out_dims, randomness, size, leaves, dims, spec):
+    """func on all samples at once, its results with the batch where out_dims says."""
+    arm()
+    args_spec, kwargs_spec = spec
+    level = open_level(size, randomness)
+    try:
+        inputs = [x if d is None else batched(with_batch_first(x, d), level) for x, d in zip(leaves, dims, strict=True)]
+        args = tree_unflatten(inputs[: args_spec.num_leaves], args_spec)
+        kwargs = tree_unflatten(inputs[args_spec.num_leaves :], kwargs_spec)
+        return _unwrapped(func, out_dims, level, func(*args, **kwargs))
+    finally:
+        close_level(level)
+
+
+def _unwrapped(func, out_dims, level: BatchLevel, outputs):
+    """The results of func as tensors of all samples."""
+    leaves, spec = tree_flatten(outputs)
+    dims = _flat_out_dims(func, out_dims, spec)
+    results = []
+    for x, dim in zip(leaves, dims, strict=True):
+        if not isinstance(x, Tensor) and dim is not None:
+            raise ValueError(
+                f"vmap({_name(func)}, ...): `{_name(func)}` must only return Tensors, got type {type(x)}. Did you mean to set "
+                "out_dims= to None for output?"
+            )
+        results.append(_all_samples(func, level, x, dim))
+    return tree_unflatten(results, spec)
+
+
+def _flat_out_dims(func, out_dims, spec: TreeSpec):
+    if not isinstance(out_dims, (int, tuple, list, dict)) and out_dims is not None:
+        raise ValueError(
+            f"vmap({_name(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python collection of ints "
+            "representing where in the outputs the vmapped dimension should appear."
+        )
+    tree = tuple(out_dims) if isinstance(out_dims, list) and spec.type is tuple else out_dims
+    if spec.type is None and isinstance(tree, tuple) and len(tree) == 1:
+        tree = tree[0]
+    dims = _broadcast_to_and_flatten(tree, spec, lambda d: d is None)
+    if dims is None:
+        raise ValueError(
+            f"vmap({_name(func)}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of "
+            f"`outputs`. out_dims has structure {tree_flatten(out_dims)[1]} but outputs has structure {spec}."
+        )
+    return dims
+
+
+def _all_samples(func, level: BatchLevel, x, dim):
+    value = at_level(x, level) if is_batched(x) else None
+    if dim is None:
+        if value is not None:
+            raise ValueError(
+                f"vmap({_name(func)}, ...): `{_name(func)}` can not return a BatchedTensor when out_dim is None"
+            )
+        return x
+    if value is None:
+        value = x.unsqueeze(0).expand(level.size, *x.shape)
+    if dim == 0:
+        return value
+    if not -value.ndim <= dim < value.ndim:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-value.ndim}, {value.ndim - 1}], but got {dim})"
+        )
+    order = list(range(1, value.ndim))
+    order.insert(dim + value.ndim if dim < 0 else dim, 0)
+    return value.permute(*order)

@@ -1,0 +1,265 @@
+"""grad, vjp, jvp, Jacobians and vmap within each other: against differences, each other and PyTorch's behaviour."""
+
+import numpy as np
+import pytest
+
+import autograd_cy as ag
+from autograd_cy.func import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp, vmap
+
+X = ag.tensor([[0.3, -1.2, 2.0], [1.1, 0.4, -0.7]], dtype=ag.float64)
+
+
+def f(x):
+    """A function of a vector to a number."""
+    return (x.sin() * x.roll(1, 0)).sum() + (x**3).mean()
+
+
+def F(x):
+    """A function of a vector to a vector."""
+    return ag.stack([x[0] * x[1], x[1].exp() * x[2], (x * x).sum(), x[2].tanh() - x[0]])
+
+
+def central(function, x, step=1e-6):
+    """The Jacobian by central differences, of shape (*output, *input)."""
+    columns = []
+    for k in range(x.numel()):
+        e = ag.zeros_like(x).reshape(-1)
+        e[k] = step
+        e = e.reshape(x.shape)
+        columns.append((function(x + e) - function(x - e)) / (2 * step))
+    return ag.stack(columns, -1).reshape(*columns[0].shape, *x.shape)
+
+
+def same(found, expected, tolerance=1e-6):
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(found.detach().numpy(), expected.detach().numpy(), rtol=tolerance, atol=tolerance)
+
+
+def test_gradients_and_jacobians_against_differences():
+    x = X[0]
+    same(grad(f)(x), central(f, x))
+    for jacobian in (jacrev(F), jacfwd(F), vmap(lambda v: vjp(F, x)[1](v)[0]), lambda x: None):
+        if jacobian(ag.eye(4, dtype=ag.float64)[:, :3].contiguous()[0] if False else x) is None:
+            continue
+        break
+    same(jacrev(F)(x), central(F, x))
+    same(jacfwd(F)(x), central(F, x))
+    same(jacrev(F, chunk_size=3)(x), jacrev(F)(x), 1e-12)
+
+
+@pytest.mark.parametrize("outer", [jacrev, jacfwd])
+@pytest.mark.parametrize("inner", [jacrev, jacfwd, grad])
+def test_second_derivatives(outer, inner):
+    x = X[0]
+    same(outer(inner(f))(x), central(grad(f), x), 1e-5)
+    same(outer(inner(f))(x), hessian(f)(x), 1e-10)
+
+
+def test_third_derivatives():
+    x = X[0]
+    same(jacrev(hessian(f))(x), central(hessian(f), x), 1e-5)
+    same(grad(grad(grad(lambda t: t.sin())))(X[0, 0]), -X[0, 0].cos())
+
+
+@pytest.mark.parametrize("function", [f, F, grad(f), jacrev(F), jacfwd(F), hessian(f), lambda x: jvp(F, (x,), (x * 2,))[1]])
+def test_samples_of_a_batch_are_what_they_are_alone(function):
+    same(vmap(function)(X), ag.stack([function(x) for x in X]), 1e-10)
+    nested = ag.stack([X, X * 2 - 1])
+    same(vmap(vmap(function))(nested), ag.stack([ag.stack([function(x) for x in part]) for part in nested]), 1e-10)
+    same(vmap(function, in_dims=1)(X.t().contiguous()), vmap(function)(X), 1e-12)
+
+
+def test_the_gradient_of_a_batch():
+    same(grad(lambda x: vmap(f)(x).sum())(X), vmap(grad(f))(X), 1e-12)
+    same(jacrev(vmap(F))(X), central(vmap(F), X))
+    same(jacfwd(vmap(F))(X), central(vmap(F), X))
+
+
+def test_gradients_of_each_sample_by_what_all_share():
+    w = ag.tensor([[0.5, -1.0, 2.0], [1.5, 0.2, 0.1]], dtype=ag.float64)
+    bias = ag.tensor([0.1, 0.2], dtype=ag.float64)
+
+    def loss(parameters, x):
+        return ((parameters["w"] @ x + parameters["b"]).tanh() ** 2).sum()
+
+    parameters = {"w": w, "b": bias}
+    found = vmap(grad(loss), in_dims=(None, 0))(parameters, X)
+    assert set(found) == {"w", "b"} and found["w"].shape == (2, 2, 3)
+    for n, x in enumerate(X):
+        alone = grad(loss)(parameters, x)
+        same(found["w"][n], alone["w"], 1e-12)
+        same(found["b"][n], alone["b"], 1e-12)
+
+
+def test_what_is_outside_stays_in_the_graph():
+    w = ag.tensor([1.0, 2.0, 3.0], dtype=ag.float64, requires_grad=True)
+    g = grad(lambda x: (w * x * x).sum())(X[0])
+    assert g.requires_grad
+    (g_w,) = ag.autograd.grad(g.sum(), w)
+    same(g_w, 2 * X[0])
+    assert not grad(f)(X[0]).requires_grad
+    with ag.no_grad():
+        same(grad(f)(X[0]), central(f, X[0]))
+        assert not grad(lambda x: (w * x).sum())(X[0]).requires_grad
+    x = X[0].clone().requires_grad_()
+    (second,) = ag.autograd.grad(grad(f)(x).sum(), x)
+    same(second, hessian(f)(X[0]).sum(0), 1e-10)
+    assert x.grad is None and w.grad is None
+
+
+def test_perturbation_confusion():
+    """Siskind and Pearlmutter, "Nesting forward-mode AD in a functional framework" (2008): d/dx (x * d/dy (x + y)) is 1."""
+    one = ag.tensor(1.0)
+    assert grad(lambda x: x * grad(lambda y: x + y)(one))(one).item() == 1.0
+    assert jvp(lambda x: x * grad(lambda y: x + y)(one), (one,), (one,))[1].item() == 1.0
+    # Manzyuk et al., "Perturbation confusion in forward automatic differentiation of higher-order functions" (2019)
+    assert grad(lambda x: grad(lambda y: x * y)(ag.tensor(2.0)))(ag.tensor(3.0)).item() == 1.0
+
+
+def test_auxiliary_outputs():
+    gradient, aux = grad(lambda x: (f(x), {"twice": x * 2}), has_aux=True)(X[0])
+    same(gradient, grad(f)(X[0]))
+    assert not aux["twice"].requires_grad
+    gradient, (value, aux) = grad_and_value(lambda x: (f(x), x), has_aux=True)(X[0])
+    assert value.item() == f(X[0]).item()
+    output, pull_back, aux = vjp(lambda x: (F(x), x.sum()), X[0], has_aux=True)
+    same(pull_back(ag.ones(4, dtype=ag.float64))[0], jacrev(F)(X[0]).sum(0), 1e-12)
+    *_, aux = jvp(lambda x: (F(x), x.sum()), (X[0],), (X[0],), has_aux=True)
+    assert aux.item() == X[0].sum().item()
+    assert jacrev(lambda x: (F(x), x), has_aux=True)(X[0])[1].tolist() == X[0].tolist()
+    assert jacfwd(lambda x: (F(x), 7), has_aux=True)(X[0])[1] == 7
+
+
+def test_several_arguments_and_outputs():
+    a, b = X
+    ga, gb = grad(lambda a, b: (a * b.exp()).sum(), argnums=(0, 1))(a, b)
+    same(ga, b.exp())
+    same(gb, a * b.exp())
+    jacobian = jacrev(lambda x, y: {"p": x * y, "s": x.sum()}, argnums=(1, 0))(a, b)
+    same(jacobian["p"][0], ag.diag(a) if hasattr(ag, "diag") else ag.eye(3, dtype=ag.float64) * a)
+    assert jacobian["s"][0].tolist() == [0.0, 0.0, 0.0] and jacobian["s"][1].tolist() == [1.0, 1.0, 1.0]
+    forward = jacfwd(lambda x, y: {"p": x * y, "s": x.sum()}, argnums=(1, 0))(a, b)
+    for key in ("p", "s"):
+        for n in (0, 1):
+            same(forward[key][n], jacobian[key][n], 1e-12)
+
+
+def test_linearize_is_the_tangent_without_a_new_call():
+    calls = []
+
+    def function(x):
+        calls.append(1)
+        return F(x)
+
+    output, push_forward = linearize(function, X[0])
+    same(output, F(X[0]))
+    for t in (X[1], X[0] * 3):
+        same(push_forward(t), jvp(F, (X[0],), (t,))[1], 1e-12)
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize(
+    "call, error, message",
+    [
+        (lambda: grad(F)(X[0]), RuntimeError, "to return a scalar tensor, got tensor with 1 dims"),
+        (lambda: grad(lambda x: 1)(X[0]), RuntimeError, "to return a Tensor, got unsupported type"),
+        (lambda: grad(f, argnums=2)(X[0]), RuntimeError, "Got argnum=2, but only 1 positional inputs"),
+        (lambda: grad(f)(ag.tensor([1, 2])), RuntimeError, "only Tensors of floating point"),
+        (lambda: jvp(F, X[0], X[0]), RuntimeError, "Expected primals to be a tuple"),
+        (lambda: jvp(F, (X[0],), (X[0], X[0])), RuntimeError, "to have the same python structure"),
+        (lambda: jvp(lambda x: ag.ones(2), (X[0],), (X[0],), strict=True), RuntimeError, "independent of the inputs"),
+        (lambda: vjp(F, X[0])[1](ag.ones(3)), RuntimeError, "expected a cotangent of shape"),
+        (lambda: vmap(lambda x: x.sum().item())(X), RuntimeError, "calling .item"),
+        (lambda: vmap(lambda x: x if x.sum() > 0 else -x)(X), RuntimeError, "data-dependent control flow"),
+        (lambda: vmap(lambda x: x[x > 0])(X), RuntimeError, "indexing with a boolean mask"),
+        (lambda: vmap(lambda x: ag.zeros(3).add_(x))(X), RuntimeError, "vmap: add_"),
+        (lambda: vmap(lambda x: ag.add(x, x, out=ag.empty(3)))(X), RuntimeError, "fallback path doesn't work on out="),
+        (lambda: vmap(lambda x: x + ag.rand(3))(X), RuntimeError, "random operation while in randomness error mode"),
+        (lambda: vmap(lambda x: x.requires_grad_())(X), RuntimeError, "requires_grad_"),
+        (lambda: vmap(lambda x: x.sum().backward())(X), RuntimeError, "backward\\(\\) called inside"),
+        (lambda: vmap(lambda x: x, in_dims=3)(X), ValueError, "Got in_dim=3 for some input"),
+        (lambda: vmap(lambda x: x, in_dims=(0, 0))(X), ValueError, "in_dims is not compatible with the structure"),
+        (lambda: vmap(lambda x: x, in_dims=None)(X), ValueError, "expected `in_dims` to be int or"),
+        (lambda: vmap(lambda: 1)(), ValueError, "got no inputs"),
+        (lambda: vmap(lambda a, b: a)(X, X.t()), ValueError, "same size in the mapped dimension, got sizes \\[2, 3\\]"),
+        (lambda: vmap(lambda a, b: a)(X, 2), ValueError, "We cannot vmap over non-Tensor"),
+        (lambda: vmap(lambda x: 1)(X), ValueError, "must only return Tensors"),
+        (lambda: vmap(lambda x: x, out_dims=(0, 1))(X), ValueError, "out_dims is not compatible"),
+        (lambda: vmap(lambda x: x, out_dims=None)(X), ValueError, "can not return a BatchedTensor when out_dim is None"),
+        (lambda: vmap(lambda x: x.sum(), out_dims=3)(X), IndexError, "Dimension out of range"),
+        (lambda: vmap(lambda x: x, chunk_size=0)(X), ValueError, "chunk_size should be None or greater than 0"),
+        (lambda: vmap(lambda x: x, randomness="x")(X), RuntimeError, "Only allowed values for randomness"),
+    ],
+)
+def test_refused(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+    assert ag.vmap(lambda x: x + 1)(X).shape == X.shape  # nothing is left open
+
+
+def test_randomness():
+    same_numbers = vmap(lambda x: ag.rand(4), randomness="same")(X)
+    assert (same_numbers[0] == same_numbers[1]).all()
+    different = vmap(lambda x: ag.randn(4) + ag.rand_like(x).sum(), randomness="different")(X)
+    assert not (different[0] == different[1]).any()
+    assert vmap(vmap(lambda x: ag.randint(0, 100, (2,)), randomness="different"), randomness="same")(X).shape == (2, 3, 2)
+    orders = vmap(lambda x: ag.randperm(5), randomness="different")(X)
+    assert [sorted(row) for row in orders.tolist()] == [[0, 1, 2, 3, 4]] * 2
+
+
+def test_writes_into_samples():
+    def write(x):
+        y = x.clone()
+        y[0] = 7.0
+        y[1:].mul_(x[0])
+        y += 1
+        y[ag.tensor([0, 0])] = x[:2] if y.ndim == 0 else x[0] * 0
+        return y
+
+    same(vmap(write)(X), ag.stack([write(x) for x in X]), 1e-12)
+    same(vmap(grad(lambda x: write(x).sum()))(X), ag.stack([grad(lambda x: write(x).sum())(x) for x in X]), 1e-12)
+
+    def fill(x):
+        made = ag.zeros_like(x)
+        made[1] = x[0]
+        return made
+
+    same(vmap(fill)(X), ag.stack([fill(x) for x in X]), 1e-12)
+
+
+def test_chunks_and_structures():
+    def function(tree, scale):
+        return {"y": tree["a"] * scale, "z": [tree["b"][0].sum()]}
+
+    tree = {"a": X, "b": (X.t(),)}
+    whole = vmap(function, in_dims=({"a": 0, "b": (1,)}, None), out_dims={"y": 1, "z": 0})(tree, 3)
+    parts = vmap(function, in_dims=({"a": 0, "b": (1,)}, None), out_dims={"y": 1, "z": 0}, chunk_size=1)(tree, 3)
+    same(whole["y"], X.t() * 3)
+    same(whole["z"][0], X.sum(1))
+    same(parts["y"], whole["y"])
+    same(parts["z"][0], whole["z"][0])
+
+
+def test_a_tensor_that_escaped():
+    kept = []
+    vmap(lambda x: kept.append(x) or x)(X)
+    with pytest.raises(RuntimeError, match="may have escaped"):
+        kept[0] + 1
+
+
+def test_an_empty_batch():
+    assert vmap(lambda x: (x * 2).sum())(ag.ones(0, 3)).shape == (0,)
+    assert vmap(grad(f))(ag.ones(0, 3)).shape == (0, 3)
+
+
+def test_an_operation_without_a_rule_is_a_loop_and_says_so():
+    from autograd_cy._core.batching import rules
+
+    rule = rules.rule_of(ag.roll)
+    rules.declare_rule(ag.roll, None)
+    try:
+        with pytest.warns(UserWarning, match="performance drop because we have not yet implemented the batching rule"):
+            y = vmap(lambda x: ag.roll(x, 1, 0))(X)
+    finally:
+        rules.declare_rule(ag.roll, rule)
+    same(y, ag.roll(X, 1, 1))
