@@ -157,10 +157,11 @@ def rand_like(
     if type(input) is not Tensor and has_torch_function((input,)):
         options = {"generator": generator, "dtype": dtype, "device": device, "requires_grad": requires_grad}
         return handle_torch_function(rand_like, (input,), input, **options)
-    dtype = _resolve(dtype, device, requires_grad, default=input.dtype)
-    if _open_levels():
+    if _open_levels() and isinstance(input, Tensor):
+        dtype = _resolve(dtype, device, requires_grad, default=input.dtype)
         return _drawn(_uniform, tuple(input.shape), "rand_like", generator, dtype, requires_grad)
     array = _array_argument("rand_like", input)
+    dtype = _resolve(dtype, device, requires_grad, default=input.dtype)
     numbers = _laid_out_like(array, _uniform, "rand_like", generator, dtype)
     return _wrap(numbers, requires_grad)
 
@@ -183,10 +184,11 @@ def randn_like(
     if type(input) is not Tensor and has_torch_function((input,)):
         options = {"generator": generator, "dtype": dtype, "device": device, "requires_grad": requires_grad}
         return handle_torch_function(randn_like, (input,), input, **options)
-    dtype = _resolve(dtype, device, requires_grad, default=input.dtype)
-    if _open_levels():
+    if _open_levels() and isinstance(input, Tensor):
+        dtype = _resolve(dtype, device, requires_grad, default=input.dtype)
         return _drawn(_normal, tuple(input.shape), "randn_like", generator, dtype, requires_grad)
     array = _array_argument("randn_like", input)
+    dtype = _resolve(dtype, device, requires_grad, default=input.dtype)
     numbers = _laid_out_like(array, _normal, "randn_like", generator, dtype)
     return _wrap(numbers, requires_grad)
 

@@ -3,6 +3,7 @@
 from collections import namedtuple
 
 from .._core.engine import double_vjp as _double_vjp  # noqa: F401  (the core calls it through a pointer)
+from .._core.graph import duals as _duals
 from .._core.graph import record as _record
 from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import public as _public
@@ -22,38 +23,41 @@ UnpackedDualTensor(primal=tensor(3.), tangent=None)
 
 
 def enter_dual_level():
-    """``enter_dual_level()`` opens a level and returns its number, 0; RuntimeError within another.
+    """``enter_dual_level()`` opens a level within those that are open, and returns its number: 0 for the outermost.
 
     >>> from autograd_cy.autograd import forward_ad
     >>> level = forward_ad.enter_dual_level()
     >>> forward_ad.exit_dual_level(level=level)
     """
-    _record.open_dual_level()
-    return 0
+    _duals.open_dual_level()
+    return _duals.dual_depth() - 1
 
 
 @_public
 def exit_dual_level(*, level=None):
-    """``exit_dual_level()`` closes the level; the tangents made in it are gone.
+    """``exit_dual_level()`` closes the innermost level; the tangents made in it are gone.
 
     >>> from autograd_cy.autograd import forward_ad
     >>> forward_ad.enter_dual_level()
     0
     >>> forward_ad.exit_dual_level()
     """
-    if level not in (None, 0) and _record.is_dual_level_open():
+    if _duals.dual_depth() and level not in (None, _duals.dual_depth() - 1):
         raise RuntimeError(f"Trying to exit a forward AD level that was not the last one that was created: {level}")
-    _record.close_dual_level()
+    _duals.close_dual_level()
 
 
 def __getattr__(name):
-    if name == "_current_level":  # the number of the open level; PyTorch's code asks for it
-        return 0 if _record.is_dual_level_open() else -1
+    if name == "_current_level":  # the number of the innermost level; PyTorch's code asks for it
+        return _duals.dual_depth() - 1
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class dual_level:
     """``with dual_level():`` tensors made by make_dual carry their tangents through all operations.
+
+    Levels nest: what make_dual() and unpack_dual() give and take are the tangents at the innermost one, which have tangents
+    themselves at those around it.
 
     >>> import autograd_cy as ag
     >>> from autograd_cy.autograd import forward_ad
@@ -63,18 +67,19 @@ class dual_level:
     tensor(6.)
     """
 
-    __enter__ = _record.enter_level
-    __exit__ = _record.leave_level
+    __enter__ = _duals.enter_level
+    __exit__ = _duals.leave_level
 
 
 def _check_level(function, level):
-    if not _record.is_dual_level_open():
+    depth = _duals.dual_depth()
+    if not depth:
         raise RuntimeError(
             f"Trying to use {function} outside of a dual level: no level exists. "
             "Make sure to have a `with forward_ad.dual_level():` around it."
         )
-    if level not in (None, 0):
-        raise RuntimeError("Dual level must be a positive number and only level 0 is supported")
+    if level not in (None, depth - 1):
+        raise RuntimeError(f"Dual level must be a positive number and only the innermost level, {depth - 1}, is supported")
 
 
 @_public
@@ -125,7 +130,7 @@ def unpack_dual(tensor, *, level=None):
     >>> tangent
     tensor(1.)
     """
-    if not _record.is_dual_level_open() or not _is_fwd_grad_enabled():
+    if not _duals.dual_depth() or not _is_fwd_grad_enabled():
         return UnpackedDualTensor(tensor, None)
     _check_level("unpack_dual", level)
     return UnpackedDualTensor(_record.without_tangent(tensor), _record.get_tangent(tensor))

@@ -4,13 +4,17 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from .._core.batching.batched import at_level_or_expanded, batched
-from .._core.batching.levels import close_level, open_level, open_levels
+from .._core.batching.batched import at_level_or_expanded as _at_level_or_expanded
+from .._core.batching.batched import batched as _batched
+from .._core.batching.levels import close_level as _close_level
+from .._core.batching.levels import open_level as _open_level
+from .._core.batching.levels import open_levels as _open_levels
 from .._core.engine.backward_arguments import make_seeds as _make_seeds
 from .._core.engine.engine import run_task as _run_task
 from .._core.graph.edges import GradientEdge
 from .._core.graph.tensor import Tensor
-from .._core.ops.overrides import arm, handle_torch_function, has_torch_function
+from .._core.ops.overrides import arm as _arm
+from .._core.ops.overrides import handle_torch_function, has_torch_function
 from .._core.runtime.entry import show_one_frame as _show_one_frame
 from .._core.runtime.once import warn_once as _warn_once
 from .._creation import zeros_like
@@ -71,6 +75,14 @@ def _from_old_name(grad_tensors, grad_variables):
     return grad_variables
 
 
+def _check_not_within_vmap():
+    if _open_levels():
+        raise RuntimeError(
+            "backward() called inside a functorch transform. This is not supported, please use functorch.grad or "
+            "functorch.vjp instead or call backward() outside of functorch transforms."
+        )
+
+
 # backward() and grad() have their handlers within 256 instructions. For one further on, CPython 3.11 makes an int of the place
 # of the error; where there is no memory for the int, that is an error at the same place, and so on for ever.
 
@@ -103,11 +115,7 @@ def backward(
             return handle_torch_function(backward, _items(tensors), tensors, grad_tensors=grad_tensors, **options)
         if grad_variables is not None:
             grad_tensors = _from_old_name(grad_tensors, grad_variables)
-        if open_levels():
-            raise RuntimeError(
-                "backward() called inside a functorch transform. This is not supported, please use functorch.grad or "
-                "functorch.vjp instead or call backward() outside of functorch transforms."
-            )
+        _check_not_within_vmap()
         roots = _as_tuple(tensors)
         wanted = () if inputs is None else _values_of(inputs, "backward")
         if inputs is not None and not wanted:
@@ -199,11 +207,11 @@ def _run_batched(roots, seeds, keep, create_graph, wanted, allow_unused, accumul
     sizes = {seed.shape[0] for seed in seeds if seed is not None}
     if len(sizes) != 1:
         raise RuntimeError(f"is_grads_batched=True takes grad_outputs of one batch size, not of {sorted(sizes)}")
-    arm()
-    level = open_level(*sizes, "error")
+    _arm()
+    level = _open_level(*sizes, "error")
     try:
-        batch = tuple(None if seed is None else batched(seed, level) for seed in seeds)
+        batch = tuple(None if seed is None else _batched(seed, level) for seed in seeds)
         results = _run_task(roots, batch, keep, create_graph, wanted, allow_unused, accumulate)
-        return tuple(None if g is None else at_level_or_expanded(g, level) for g in results)
+        return tuple(None if g is None else _at_level_or_expanded(g, level) for g in results)
     finally:
-        close_level(level)
+        _close_level(level)

@@ -419,8 +419,14 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     seeds = tree_unflatten([zeros_like(y) for y in leaves], spec)
     _, transposed = _vjp(lambda seed: pull_back(seed, create_graph=True), (seeds,), False, "linearize")
 
+    recorded = any(map(_requires_grad, leaves))
+
     @public
     def jvp_fn(*tangents: Any) -> Any:
-        return transposed(tree_unflatten(tree_leaves(tangents), tree_flatten(primals)[1]))[0]
+        directions, found = tree_flatten(tangents)
+        expected = tree_flatten(primals)[1]
+        if found != expected:
+            raise RuntimeError(f"jvp_fn(): expected tangents in the structure of the primals, {expected}, got {found}")
+        return transposed(tangents, create_graph=recorded or any(map(_requires_grad, directions)))[0]
 
     return output, jvp_fn

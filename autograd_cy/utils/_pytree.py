@@ -60,6 +60,7 @@ def register_pytree_node(cls: type, flatten_fn: Callable, unflatten_fn: Callable
 def register_dataclass(cls: type) -> None:
     """``register_dataclass(cls)`` makes instances of a dataclass containers of its fields.
 
+    >>> import dataclasses
     >>> from autograd_cy.utils import _pytree
     >>> @dataclasses.dataclass
     ... class Point:

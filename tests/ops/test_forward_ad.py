@@ -106,8 +106,6 @@ REFUSED = {
                         "Expected tangent to be floating point or complex"),
     "dual of a dual": (lambda dual: fwd.make_dual(dual, torch.ones(2)), RuntimeError,
                        "already has a forward gradient at the same level"),
-    "second level": (lambda dual: fwd.enter_dual_level(), RuntimeError,
-                     "Nested forward mode AD is not supported"),
 }
 
 
@@ -249,3 +247,60 @@ def test_where_a_place_is_written_twice_the_last_tangent_counts():
         assert [fwd.unpack_dual(y).tangent.tolist() for y in written] == [[0.0, 20.0, 0.0]] * 2
         added = torch.zeros(3).index_put((twice,), values, accumulate=True)
         assert fwd.unpack_dual(added).tangent.tolist() == [0.0, 30.0, 0.0]
+
+
+def test_levels_nest():
+    """Each level has its tangents, and the tangent at an inner one has those of the outer ones."""
+    x = f64(2.0)[0]
+    with fwd.dual_level():
+        outer = fwd.make_dual(x, torch.ones_like(x))
+        with fwd.dual_level():
+            assert fwd._current_level == 1
+            inner = fwd.make_dual(outer, torch.ones_like(x))
+            y, t = fwd.unpack_dual(inner**3)
+            assert fwd.unpack_dual(y).tangent is None and fwd.unpack_dual(outer * 2).tangent is None
+        assert (y.item(), t.item()) == (8.0, 12.0)
+        assert [fwd.unpack_dual(v).tangent.item() for v in (y, t)] == [12.0, 12.0]
+    assert fwd._current_level == -1
+
+
+def test_writes_in_nested_levels():
+    with fwd.dual_level():
+        a = fwd.make_dual(f64(1.0, 2.0, 3.0), f64(1.0, 0.0, 0.0))
+        with fwd.dual_level():
+            b = fwd.make_dual(a * 1, f64(0.0, 1.0, 0.0))
+            y = b * 1
+            part = y[:2]
+            part.mul_(b[1:])
+            y[2] = b[0] * b[1]
+            y.mul_(y.sum())
+            values, tangents = fwd.unpack_dual(y)
+        outer = [fwd.unpack_dual(v).tangent for v in (values, tangents)]
+
+    def function(x):
+        z = torch.stack([x[0] * x[1], x[1] * x[2], x[0] * x[1]])
+        return z * z.sum()
+
+    x, e0, e1 = f64(1.0, 2.0, 3.0), f64(1.0, 0.0, 0.0), f64(0.0, 1.0, 0.0)
+
+    def along(v, e):
+        return torch.func.jvp(function, (v,), (e,))[1]
+
+    assert values.tolist() == function(x).tolist()
+    assert tangents.tolist() == along(x, e1).tolist() and outer[0].tolist() == along(x, e0).tolist()
+    step = 1e-6
+    mixed = (along(x + step * e0, e1) - along(x - step * e0, e1)) / (2 * step)
+    assert (outer[1] - mixed).abs().max() < 1e-6
+
+
+def test_levels_beyond_the_last_are_refused():
+    opened = 0
+    try:
+        with pytest.raises(RuntimeError, match="more than 64 dual levels"):
+            for _ in range(65):
+                fwd.enter_dual_level()
+                opened += 1
+    finally:
+        for _ in range(opened):
+            fwd.exit_dual_level()
+    assert opened == 64 and fwd._current_level == -1

@@ -15,7 +15,7 @@ SUFFIXES = (".py", ".pyx", ".pxd", ".pyx.in")
 # know nothing of each other. `_library_contents` is written by an installation, `__init__` is the core itself.
 FOLDERS = [
     ["_library_contents"], ["modules"], ["__init__"],
-    ["runtime"], ["arrays"], ["kernels", "graph"], ["writes"], ["engine", "ops"],
+    ["runtime"], ["arrays"], ["kernels", "graph"], ["writes", "batching"], ["engine", "ops"],
 ]  # fmt: skip
 
 # The families of operations, in the same way; what stands in `ops` itself is below all of them, `operations` above.
@@ -69,6 +69,10 @@ FACADE = [
     autograd
     _C._autograd _C._functions
     _C
+    utils._pytree
+    func._vmap
+    func._gradients
+    func
     _tensor nn.functional fft
     nn
     autograd_cy

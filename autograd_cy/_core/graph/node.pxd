@@ -86,8 +86,7 @@ cdef class NodeExtras:
     cdef object metadata
     cdef dict outputs               # output number -> (shape, dtype), of outputs that a user had in hand
     cdef object outer               # of a node inside of a CopySlices: a weak reference to that
-    cdef tuple tangents             # of the inputs, if an output is saved and forward mode was on
-    cdef long long tangent_level
+    cdef dict tangents              # of the inputs, by level, if an output is saved and forward mode was on
     cdef NodeHooks hooks
 
 

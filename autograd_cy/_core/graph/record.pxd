@@ -3,6 +3,7 @@
 from autograd_cy._core.arrays.dtypes cimport dtype
 from autograd_cy._core.graph.nans cimport check_result
 from autograd_cy._core.graph.node cimport Node, connect
+from autograd_cy._core.graph.duals cimport Tangent
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport current_mode
@@ -41,13 +42,14 @@ cdef inline int enter(Node node, Tensor y) except -1:
 
 cdef int show(str name, object outputs, tuple inputs) except -1
 cdef Tensor tangent_of(Tensor x)
+cdef Tangent tangents_now(Tensor x)
+cdef bint has_tangent(Tensor x) except -1
 ctypedef int (*RenewTangent)(Tensor view) except -1
 cdef RenewTangent renew_tangent         # views.pyx fills it in
 cpdef set_tangent(Tensor x, Tensor t)
 cdef int set_tangents(Node node, object outputs, object inputs) except -1
 cdef Tensor as_tensor(object value, str operation)
 cdef Tensor tensor_argument(object value, str operation, str name, int position)
-cdef long long dual_level() noexcept
 cdef Node new_node(object node_class, tuple constants)
 cdef Tensor record_linear(object node_class, tuple constants, Tensor x, object array)
 cdef Tensor record_view(object node_class, tuple constants, Tensor x, object array)

@@ -10,6 +10,8 @@ from cpython.object cimport PyTypeObject
 from autograd_cy._core.arrays.buffers cimport sizes_of
 from autograd_cy._core.arrays.dtypes cimport code_of, dtype, dtype_of
 from autograd_cy._core.graph.anomaly cimport note_trace
+from autograd_cy._core.graph.duals cimport (
+    DualLevels, Tangent, dual_level, is_visible, is_visible_number, see_again, see_up_to, tangent_in, visible_levels, with_tangent)
 from autograd_cy._core.graph.nans cimport check_results
 from autograd_cy._core.graph.node cimport Node, connect
 from autograd_cy._core.graph.op_hooks cimport observe_forward
@@ -20,7 +22,7 @@ from autograd_cy._core.graph.tensor cimport (
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport current_mode, own_modes
 from autograd_cy._core.runtime.state cimport (
-    ANOMALY, BATCHED, DETECT_NAN, FORWARD_AD, GUARDED, INFERENCE, NO_FORWARD, NO_GRAD, OP_HOOKS, SAVED_HOOKS, ThreadState, thread_state)
+    ANOMALY, BATCHED, DETECT_NAN, FORWARD_AD, GUARDED, NO_GRAD, OP_HOOKS, SAVED_HOOKS, thread_state)
 
 from autograd_cy._core.runtime.argument_errors import wrong_self
 
@@ -33,78 +35,37 @@ cdef extern from "Python.h":
 
 cdef tuple EMPTY = ()
 
-cdef long long level = 0            # the running number of the open dual level
-cdef long long levels_opened = 0
-
-
-cdef long long dual_level() noexcept:
-    return level
-
-
-def open_dual_level():
-    """Open a dual level: tangents made from now on are carried along. Returns its running number."""
-    global level, levels_opened
-    if level:
-        raise RuntimeError("Nested forward mode AD is not supported at the moment")
-    cdef object opened = levels_opened + 1  # made while the level is not open
-    levels_opened += 1
-    level = levels_opened
-    if own_modes() & (INFERENCE | NO_FORWARD):
-        thread_state().hidden |= FORWARD_AD
-    else:
-        thread_state().mode |= FORWARD_AD
-    return opened
-
-
-def close_dual_level():
-    """Close the dual level; its tangents are forgotten."""
-    global level
-    if not level:
-        raise RuntimeError("Dual level must be a positive number: exit_dual_level() without enter_dual_level()")
-    level = 0
-    thread_state().mode &= ~FORWARD_AD
-    thread_state().hidden &= ~FORWARD_AD
-
-
-def enter_level(_manager):
-    """`__enter__` of dual_level. Compiled: no frame of Python's is needed, for which there may be no memory."""
-    open_dual_level()
-    return 0
-
-
-def leave_level(_manager, error_type, error, traceback):
-    """`__exit__` of dual_level."""
-    close_dual_level()
-
-
-def is_dual_level_open():
-    return level != 0
-
-
 def get_tangent(Tensor x):
     """The tangent of `x` at the open level, or None."""
     return tangent_of(x)
 
 
 cpdef set_tangent(Tensor x, Tensor t):
-    """set_tangent(x, t): make `t` the tangent of `x` at the open level."""
+    """set_tangent(x, t): make `t` the tangent of `x` at the innermost level."""
     cdef TensorExtras extras = extras_of_tensor(x)
-    extras.tangent = t
-    extras.tangent_level = level
+    extras.tangents = with_tangent(extras.tangents, dual_level(), t)
     extras.tangent_version = version_of(x)
 
 
 def without_tangent(Tensor x):
-    """A view of `x` that has no tangent, and gets none with it."""
-    cdef ThreadState *state = thread_state()
+    """A view of `x` that has no tangent at the innermost level, and gets none with it."""
+    cdef DualLevels levels = visible_levels()
     cdef Tensor primal
-    state.mode &= ~FORWARD_AD
+    see_up_to(levels, innermost(levels))
     try:
         primal = <Tensor> (<object> x).view_as(x)
     finally:
-        state.mode |= FORWARD_AD
+        see_again(levels)
     extras_of_tensor(primal).is_dual = True
     return primal
+
+
+cdef int innermost(DualLevels levels) noexcept:
+    """Which of the levels is the innermost one that the thread sees, counted from the outermost."""
+    cdef int k = levels.depth - 1
+    while k >= 0 and not is_visible(levels, k):
+        k -= 1
+    return max(k, 0)
 
 
 def dual_of(Tensor x, Tensor t):
@@ -116,13 +77,29 @@ def dual_of(Tensor x, Tensor t):
 
 
 cdef Tensor tangent_of(Tensor x):
-    """The tangent at the open level, or None; see case 6 of NOTE [Views]."""
+    """The tangent at the innermost level, or None; see case 6 of NOTE [Views]."""
+    cdef Tangent tangents = tangents_now(x)
+    return None if tangents is None else tangent_in(tangents, dual_level())
+
+
+cdef Tangent tangents_now(Tensor x):
+    """All tangents of `x`, those of a view brought in line with its base."""
     cdef TensorExtras extras = x.extras
-    if not level or extras is None:
+    if extras is None:
         return None
-    if extras.base is not None and extras.tangent_version != x.counter.version:
+    if extras.base is not None and extras.tangent_version != x.counter.version and dual_level():
         renew_tangent(x)
-    return extras.tangent if extras.tangent_level == level else None
+    return extras.tangents
+
+
+cdef bint has_tangent(Tensor x) except -1:
+    """Whether `x` has a tangent at any level that this thread sees."""
+    cdef Tangent tangents = None if x.extras is None else tangents_now(x)
+    while tangents is not None:
+        if is_visible_number(tangents.level):
+            return True
+        tangents = tangents.outer
+    return False
 
 
 cdef bint needs_node(Tensor x) except -1:
@@ -134,7 +111,7 @@ cdef bint needs_node(Tensor x) except -1:
         raise sample_taken_for_all("an operation")
     if mode & OP_HOOKS or (not mode & NO_GRAD and wants_grad(x)):
         return True
-    return mode & FORWARD_AD and tangent_of(x) is not None
+    return mode & FORWARD_AD and has_tangent(x)
 
 
 class SampleTakenForAll(RuntimeError):
@@ -232,30 +209,42 @@ cdef bint needs_grad(object inputs):
 
 
 cdef int set_tangents(Node node, object outputs, object inputs) except -1:
-    """Compute the outputs' tangents from the inputs' by the node's jvp.
+    """Compute the outputs' tangents from the inputs' by the node's jvp: case 2 of NOTE [Dual levels].
 
-    While it runs forward mode is off, which strips the primals of their tangents: else sin would call cos, and cos sin,
-    for ever.
+    While it runs the level itself is not seen, which strips the primals of their tangents: else sin would call cos, and cos
+    sin, for ever.
     """
-    cdef ThreadState *state = thread_state()
-    cdef tuple tangents = tuple([None if x is None else tangent_of(<Tensor> x) for x in inputs])
-    if tangents.count(None) == len(tangents):
-        return 0
-    state.mode &= ~FORWARD_AD
-    outputs = outputs if type(outputs) is tuple else (outputs,)
-    try:
-        result = tangents_of(node, tangents, <tuple> outputs)
-    finally:
-        state.mode |= FORWARD_AD
-    keep_tangents(node, tangents, level)
-    for y, t in zip(outputs, result):
-        if t is not None:
-            if not cnp.PyArray_SAMESHAPE((<Tensor> t).array, (<Tensor> y).array):
-                t = t.expand(shape_of(<Tensor> y))      # that of an input which was broadcast
-            if not node.joint and code_of((<Tensor> t).array) != code_of((<Tensor> y).array):
-                t = as_type(t, dtype_of(code_of((<Tensor> y).array)))       # of an input of a narrower type
-            set_tangent(<Tensor> y, <Tensor> t)
+    cdef DualLevels levels = visible_levels()
+    cdef tuple tangents, results = outputs if type(outputs) is tuple else (outputs,)
+    cdef long long level
+    cdef int k
+    for k in range(levels.depth):
+        if not is_visible(levels, k):
+            continue
+        see_up_to(levels, k + 1)
+        try:
+            level = dual_level()
+            tangents = tuple([None if x is None else tangent_of(<Tensor> x) for x in inputs])
+            if tangents.count(None) != len(tangents):
+                see_up_to(levels, k)
+                found = tangents_of(node, tangents, results)
+                see_up_to(levels, k + 1)
+                keep_tangents(node, tangents, level)
+                for y, t in zip(results, found):
+                    if t is not None:
+                        set_tangent(<Tensor> y, fitting_tangent(node, <Tensor> t, <Tensor> y))
+        finally:
+            see_again(levels)
     return 0
+
+
+cdef Tensor fitting_tangent(Node node, object t, Tensor y):
+    """A tangent in the shape and type of the output."""
+    if not cnp.PyArray_SAMESHAPE((<Tensor> t).array, y.array):
+        t = t.expand(shape_of(y))               # that of an input which was broadcast
+    if not node.joint and code_of((<Tensor> t).array) != code_of(y.array):
+        t = as_type(t, dtype_of(code_of(y.array)))      # of an input of a narrower type
+    return t
 
 
 cdef Tensor as_tensor(object value, str operation):

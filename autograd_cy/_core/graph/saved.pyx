@@ -17,6 +17,7 @@ from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 
 from autograd_cy._core.arrays.buffers cimport is_owned, sizes_of
+from autograd_cy._core.graph.duals cimport DualLevels, dual_level, is_visible, see_again, see_up_to, visible_levels, with_tangent
 from autograd_cy._core.graph.node cimport HANDLE, INPUT, NOTHING, OUTPUT, Node, NodeExtras, SlotKind, extras_of
 from autograd_cy._core.graph.saved_tensor cimport SavedTensor
 from autograd_cy._core.graph.tensor cimport Seldom, Tensor, TensorExtras, extras_of_tensor, new_tensor, type_name, version_of
@@ -113,8 +114,7 @@ cdef int keep_tangents(Node node, tuple tangents, long long level) except -1:
     cdef NodeExtras extras
     if node.saves:
         extras = extras_of(node)
-        extras.tangents = tangents
-        extras.tangent_level = level
+        extras.tangents = {**(extras.tangents or {}), level: tangents}
     return 0
 
 
@@ -127,22 +127,27 @@ cdef tuple tangents_of(Node node, tuple tangents, tuple outputs):
 
 
 cdef int give_tangent(Node node, Tensor output) except -1:
-    """The tangent for an output that was rebuilt, while forward mode is on."""
-    cdef ThreadState *state = thread_state()
-    cdef NodeExtras extras
+    """The tangents for an output that was rebuilt, while forward mode is on."""
+    cdef dict kept = None if node.extras is None else (<NodeExtras> node.extras).tangents
+    cdef DualLevels levels
     cdef TensorExtras own
-    if not current_mode() & FORWARD_AD or node.extras is None or (<NodeExtras> node.extras).tangents is None:
+    cdef long long level
+    cdef int k
+    if kept is None or not current_mode() & FORWARD_AD:
         return 0
-    extras = <NodeExtras> node.extras
-    state.mode &= ~FORWARD_AD
-    try:
-        result = tangents_of(node, extras.tangents, tuple([output if i == output.output_number else None
-                                                           for i in range(node.n_outputs)]))
-    finally:
-        state.mode |= FORWARD_AD
+    levels = visible_levels()
     own = extras_of_tensor(output)
-    own.tangent = result[output.output_number]
-    own.tangent_level = extras.tangent_level
+    outputs = tuple([output if i == output.output_number else None for i in range(node.n_outputs)])
+    try:
+        for k in range(levels.depth):
+            see_up_to(levels, k + 1)
+            level = dual_level()
+            if is_visible(levels, k) and level in kept:
+                see_up_to(levels, k)
+                result = tangents_of(node, kept[level], outputs)
+                own.tangents = with_tangent(own.tangents, level, result[output.output_number])
+    finally:
+        see_again(levels)
     return 0
 
 

@@ -172,14 +172,14 @@ cdef Tensor history_of(Tensor tensor):
     """A Tensor without data, at the place in the graph of one that is packed; None if that has none."""
     cdef Tensor history
     cdef TensorExtras own
-    cdef bint has_tangent = tensor.extras is not None and tensor.extras.tangent is not None
+    cdef bint has_tangent = tensor.extras is not None and tensor.extras.tangents is not None
     if not wants_grad(tensor) and not has_tangent:
         return None
     history = new_tensor(NO_DATA)
     take_history(history, tensor)
     if has_tangent:
         own = extras_of_tensor(history)
-        own.tangent, own.tangent_level = tensor.extras.tangent, tensor.extras.tangent_level
+        own.tangents = tensor.extras.tangents
     return history
 
 
@@ -221,9 +221,8 @@ cdef Tensor unpacked(Packed packed, SavedTensor saved, Node node):
         give_tangent(node, alias)
     elif packed.history is not None:
         take_history(alias, packed.history)
-        if packed.history.extras is not None and packed.history.extras.tangent is not None:
-            extras_of_tensor(alias).tangent = packed.history.extras.tangent
-            alias.extras.tangent_level = packed.history.extras.tangent_level
+        if packed.history.extras is not None and packed.history.extras.tangents is not None:
+            extras_of_tensor(alias).tangents = packed.history.extras.tangents
     return alias
 
 

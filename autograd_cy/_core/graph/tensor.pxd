@@ -3,6 +3,7 @@
 from cpython.object cimport PyObject
 
 from autograd_cy._core.arrays.dtypes cimport dtype
+from autograd_cy._core.graph.duals cimport Tangent
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.versions cimport VersionCounter
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -36,12 +37,11 @@ cdef class Tensor(TensorBase):
 
 cdef class TensorExtras:
     cdef object hooks               # of a leaf: NodeHooks, or None
-    cdef Tensor tangent             # forward mode
-    cdef long long tangent_level    # the dual level (a running number) that the tangent belongs to
+    cdef Tangent tangents           # forward mode: that of the innermost level, and with it those of the outer ones
     cdef Node leaf_node             # of an alias that stands for a leaf: the leaf's AccumulateGrad
     cdef Tensor base                # of a view: the tensor whose memory it is in, which is no view itself
     cdef long current               # of a view: the version that `grad_fn` was made for; of what detach_() left: its last
-    cdef long tangent_version       # the same of `tangent`
+    cdef long tangent_version       # the same of `tangents`
     cdef char creation              # how the view was made
     cdef char grad_code             # of a leaf whose gradient may be of another type: that type's code + 1, or ANY_TYPE
     cdef char is_dual               # make_dual() made the view: its tangent is its own, see case 6 of NOTE [Views]

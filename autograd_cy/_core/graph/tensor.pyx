@@ -606,7 +606,7 @@ cdef int link_view(Tensor source, Tensor view, int creation=IN_GRAD_MODE) except
     extras.current = view.counter.version
     extras.tangent_version = view.counter.version
     if view.extras is not None:                 # it has a tangent already
-        extras.tangent, extras.tangent_level = view.extras.tangent, view.extras.tangent_level
+        extras.tangents = view.extras.tangents
     view.extras = extras
     if state.mode & REPLAY_VIEWS:
         note_replay(source, view)

@@ -74,8 +74,7 @@ cdef Tensor take_over(Tensor out, Tensor result, str name):
     count_write(out, name)
     out.array = fresh.array
     if out.extras is not None:
-        out.extras.tangent = None if made is None else made.tangent
-        out.extras.tangent_level = 0 if made is None else made.tangent_level
+        out.extras.tangents = None if made is None else made.tangents
         out.extras.tangent_version = version_of(out)
     return out
 

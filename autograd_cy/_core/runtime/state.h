@@ -31,6 +31,7 @@ typedef struct {
     unsigned long long thread;
     void *settings;                  /* the thread's count of settings, borrowed, or NULL */
     void *hooks_before;              /* owned: the saved-tensor hooks from before the running node changed them, or NULL */
+    unsigned long long hidden_levels; /* a bit for each open dual level that this thread does not see at the moment */
     void *batch_level;               /* the innermost BatchLevel that is open in this thread, borrowed, or NULL */
 } AutogradThreadState;
 

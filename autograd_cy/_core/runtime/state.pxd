@@ -10,6 +10,7 @@ cdef extern from "state.h" nogil:
         unsigned long long since, version, thread
         void *settings
         void *hooks_before
+        unsigned long long hidden_levels
         void *batch_level
     const bint DEBUG "AUTOGRAD_CY_DEBUG"
 

@@ -1,6 +1,7 @@
 """What a write into a tensor's memory changes besides: made before the write, and committed after it."""
 
 from autograd_cy._core.graph.node cimport Node, NodeHooks
+from autograd_cy._core.graph.duals cimport Tangent
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.versions cimport Part
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -18,9 +19,9 @@ cdef class Change:
     cdef NodeHooks retaining        # of the node that the owner had: it is to retain its gradient no longer
     cdef object key                 # as which output
     cdef bint with_tangents
-    cdef Tensor tangent             # of the target
-    cdef Tensor base                # of a view: whose tangent becomes `whole` (None: keeps what it has)
-    cdef Tensor whole
+    cdef Tangent tangents           # of the target
+    cdef Tensor base                # of a view: whose tangents become `whole`
+    cdef Tangent whole
 
 
 cdef Change change_of(Tensor target, Tensor result, str operation)

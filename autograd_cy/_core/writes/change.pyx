@@ -24,7 +24,9 @@ cimport cython
 from autograd_cy._core.arrays.region cimport Region, region_of
 from autograd_cy._core.graph.hooks cimport drop_retained, retain_at, retained_at
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport dual_level, tangent_of
+from autograd_cy._core.graph.duals cimport (
+    DualLevels, Tangent, dual_level, is_visible, see_again, see_up_to, visible_levels, with_tangent)
+from autograd_cy._core.graph.record cimport tangent_of, tangents_now
 from autograd_cy._core.graph.tensor cimport Tensor, extras_of_tensor, make_current, new_tensor, version_of
 from autograd_cy._core.graph.versions cimport count, part_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -59,7 +61,7 @@ cdef Change change_of(Tensor target, Tensor result, str operation):
         if result.grad_fn is not None:
             give_place(change, result.grad_fn, result.output_number, 0)
         if current_mode() & FORWARD_AD:
-            give_tangent(change, tangent_of(result))
+            give_tangents(change, result)
     return change
 
 
@@ -76,32 +78,39 @@ cdef int give_place(Change change, Node node, int output, int position) except -
     return 0
 
 
-cdef int give_tangent(Change change, Tensor t) except -1:
-    """Let `t` be the target's tangent, put into that of its base; None: zeros, if it had one."""
-    cdef ThreadState *state = thread_state()
-    cdef int mode = state.mode
-    cdef Tensor target = change.target, base = tangent_base(target), whole
-    cdef Region region
-    if t is None and tangent_of(target) is not None:
-        t = new_tensor(np.zeros(np.shape(target.array), target.array.dtype))
-    extras_of_tensor(target)
-    change.with_tangents, change.tangent, change.base = True, t, base
-    if base is None or t is None:
-        return 0
-    whole = tangent_of(base)
-    region = region_of(base.array, target.array)
-    state.mode &= ~FORWARD_AD
+cdef int give_tangents(Change change, Tensor result) except -1:
+    """Let the result's tangents be the target's, put into those of its base; zeros where it had one and the result has none."""
+    cdef DualLevels levels = visible_levels()
+    cdef Tensor target = change.target, base = tangent_base(target), t, whole
+    cdef Region region = None if base is None else region_of(base.array, target.array)
+    cdef int k
+    change.with_tangents, change.base = True, base
+    change.tangents = extras_of_tensor(target).tangents
+    change.whole = None if base is None else extras_of_tensor(base).tangents
     try:
-        change.whole = embed_part(t, region) if whole is None else replace_part(whole, t, region)
+        for k in range(levels.depth):
+            if not is_visible(levels, k):
+                continue
+            see_up_to(levels, k + 1)
+            level = dual_level()
+            t = tangent_of(result)
+            if t is None and tangent_of(target) is not None:
+                t = new_tensor(np.zeros(np.shape(target.array), target.array.dtype))
+            change.tangents = with_tangent(change.tangents, level, t)
+            if base is None or t is None:
+                continue
+            whole = tangent_of(base)
+            see_up_to(levels, k)
+            whole = embed_part(t, region) if whole is None else replace_part(whole, t, region)
+            change.whole = with_tangent(change.whole, level, whole)
     finally:
-        state.mode = mode
-    extras_of_tensor(base)
+        see_again(levels)
     return 0
 
 
 cdef int hold_tangent(Change change) except -1:
     """Let the target keep the tangent that it was given before the write is counted."""
-    change.with_tangents, change.tangent = True, tangent_of(change.target)
+    change.with_tangents, change.tangents = True, tangents_now(change.target)
     extras_of_tensor(change.target)
     return 0
 
@@ -146,10 +155,10 @@ cdef void commit(Change change) noexcept:
         if owner is not target and target.keeps_grad:
             move_retained(target)
     if change.with_tangents:
-        if change.whole is not None:
-            put_tangent(change.base, change.whole)
-        put_tangent(target, change.tangent)
+        if change.base is not None:
+            put_tangents(change.base, change.whole)
+        put_tangents(target, change.tangents)
 
 
-cdef void put_tangent(Tensor x, Tensor t) noexcept:
-    x.extras.tangent, x.extras.tangent_level, x.extras.tangent_version = t, dual_level(), version_of(x)
+cdef void put_tangents(Tensor x, Tangent tangents) noexcept:
+    x.extras.tangents, x.extras.tangent_version = tangents, version_of(x)

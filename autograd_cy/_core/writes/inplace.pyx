@@ -29,10 +29,11 @@ from autograd_cy._core.arrays.region cimport lies_inside, overlaps_in_part, regi
 from autograd_cy._core.graph.guard cimport prepare_write
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.op_hooks cimport go_on, pause
-from autograd_cy._core.graph.record cimport as_type, set_tangent, tangent_of
+from autograd_cy._core.graph.duals cimport DualLevels, Tangent, is_visible, see_again, see_up_to, visible_levels
+from autograd_cy._core.graph.record cimport as_type, has_tangent, set_tangent, tangent_of, tangents_now
 from autograd_cy._core.graph.saved cimport save_elsewhere
 from autograd_cy._core.graph.tensor cimport (
-    IN_GRAD_MODE, Tensor, count_write, make_current, new_tensor, share_version, version_of, wants_grad)
+    IN_GRAD_MODE, Tensor, count_write, extras_of_tensor, make_current, new_tensor, share_version, version_of, wants_grad)
 from autograd_cy._core.graph.versions cimport VersionCounter
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.inference cimport check_write
@@ -76,13 +77,13 @@ cdef inline bint touches_gradients(int mode, Tensor target, object source) excep
 
 
 cdef inline bint touches_tangents(int mode, Tensor target, object source) except -1:
-    return mode & FORWARD_AD and (tangent_of(target) is not None or any_of(source, True, 0))
+    return mode & FORWARD_AD and (has_tangent(target) or any_of(source, True, 0))
 
 
 cdef bint any_of(object source, bint tangents, int depth) except -1:
     """Whether a source requires grad, or has a tangent."""
     if isinstance(source, Tensor):
-        return tangent_of(<Tensor> source) is not None if tangents else wants_grad(<Tensor> source)
+        return has_tangent(<Tensor> source) if tangents else wants_grad(<Tensor> source)
     if isinstance(source, (list, tuple)):
         check_depth(depth)
         for item in source:
@@ -129,7 +130,8 @@ def set_versions(tuple tensors, tuple versions):
 
 cdef Tensor previous_of(Tensor target):
     """The tensor as it is before a write: the same memory and version counter, at its place in the graph. No view."""
-    cdef Tensor previous = result_of(target), t
+    cdef Tensor previous = result_of(target)
+    cdef Tangent tangents
     if not current_mode() & NO_GRAD:                    # else nobody asks for its place
         make_current(target)
     if target.grad_fn is not None:
@@ -137,9 +139,10 @@ cdef Tensor previous_of(Tensor target):
     if current_mode() & (SAVED_HOOKS | GUARDED):       # what is saved goes to hooks, or is locked
         keep_copy(previous)
     if current_mode() & FORWARD_AD:
-        t = tangent_of(target)
-        if t is not None:
-            set_tangent(previous, t)
+        tangents = tangents_now(target)
+        if tangents is not None:
+            extras_of_tensor(previous).tangents = tangents
+            previous.extras.tangent_version = version_of(previous)
     return previous
 
 
@@ -183,15 +186,30 @@ cdef Tensor written(Tensor target, Tensor previous, Tensor y, str operation):
 
 cdef Tensor as_written(Tensor y, int dtype_code):
     """The result in the target's type; its node computes its gradients in the wider one, and is the only one: case 3."""
-    cdef Tensor converted = new_tensor(copy_in_order(y.array, dtype_code)), t
+    cdef Tensor converted = new_tensor(copy_in_order(y.array, dtype_code))
     if y.grad_fn is not None:
         y.grad_fn.wide = code_of(y.array)
         converted.grad_fn, converted.output_number, converted.needs_grad = y.grad_fn, y.output_number, True
     if current_mode() & FORWARD_AD:
-        t = tangent_of(y)
-        if t is not None:
-            set_tangent(converted, as_part(t, dtype_of(dtype_code)))
+        convert_tangents(y, converted)
     return converted
+
+
+cdef int convert_tangents(Tensor y, Tensor converted) except -1:
+    """Give `converted` the tangents of `y` in its own type."""
+    cdef DualLevels levels = visible_levels()
+    cdef Tensor t
+    cdef int k
+    try:
+        for k in range(levels.depth):
+            if is_visible(levels, k):
+                see_up_to(levels, k + 1)
+                t = tangent_of(y)
+                if t is not None:
+                    set_tangent(converted, as_part(t, dtype_of(code_of(converted.array))))
+    finally:
+        see_again(levels)
+    return 0
 
 
 cdef Tensor as_part(Tensor t, dtype wanted):

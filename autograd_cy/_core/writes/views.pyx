@@ -25,7 +25,8 @@ from autograd_cy._core.arrays.region cimport Region, region_of
 from autograd_cy._core.graph.hooks cimport drop_retained, retain_at, retained_at
 from autograd_cy._core.graph.node cimport Node, NodeHooks, Request, connect
 cimport autograd_cy._core.graph.record as record_module
-from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, set_tangent, tangent_of
+from autograd_cy._core.graph.duals cimport DualLevels, is_visible, see_again, see_up_to, visible_levels
+from autograd_cy._core.graph.record cimport has_tangent, needs_node, new_node, record_all, set_tangent, tangent_of
 cimport autograd_cy._core.graph.tensor as tensor_module
 from autograd_cy._core.graph.tensor cimport (
     AMONG_SEVERAL, IN_FUNCTION, IN_GRAD_MODE, IN_INFERENCE, IN_NO_GRAD, Seldom, Tensor, TensorExtras, new_tensor)
@@ -162,19 +163,27 @@ cdef Tensor tangent_base(Tensor x):
 
 
 cdef int renew_tangent(Tensor view) except -1:
-    """Take the view's tangent anew from that of its base."""
-    cdef ThreadState *state = thread_state()
-    cdef int mode = state.mode
-    cdef Tensor base = tangent_base(view)
-    cdef Tensor t = None if base is None else tangent_of(base)
+    """Take the view's tangents anew from those of its base."""
+    cdef DualLevels levels = visible_levels()
+    cdef Tensor base = tangent_base(view), t
+    cdef Region region
+    cdef int k
     view.extras.tangent_version = view.counter.version
-    if t is None:
+    if base is None or not has_tangent(base):
         return 0
-    state.mode &= ~FORWARD_AD
+    region = region_of(base.array, view.array)
     try:
-        set_tangent(view, take(t, region_of(base.array, view.array)))
+        for k in range(levels.depth):
+            if is_visible(levels, k):
+                see_up_to(levels, k + 1)
+                t = tangent_of(base)
+                if t is not None:
+                    see_up_to(levels, k)
+                    t = take(t, region)
+                    see_up_to(levels, k + 1)
+                    set_tangent(view, t)
     finally:
-        state.mode = mode
+        see_again(levels)
     return 0
 
 

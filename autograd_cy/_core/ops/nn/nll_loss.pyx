@@ -8,7 +8,7 @@ from autograd_cy._core.arrays.buffers cimport in_type
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, INT64, UINT8, code_of, dtype_of, kernel_code, type_word
 from autograd_cy._core.batching.batched cimport zeros_as
 from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport needs_node, new_node, record, record2, shape_of, tangent_of, tensor_argument
+from autograd_cy._core.graph.record cimport has_tangent, needs_node, new_node, record, record2, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.nll_loops cimport Totals, picked, spread
@@ -173,7 +173,7 @@ cdef int check_weight(Tensor x, Tensor weight) except -1:
     if code_of(weight.array) != code_of(x.array):
         raise RuntimeError(f"expected scalar type {type_word(code_of(x.array))} but found "
                            f"{type_word(code_of(weight.array))}")
-    if (weight.needs_grad and not current_mode() & NO_GRAD) or tangent_of(weight) is not None:
+    if (weight.needs_grad and not current_mode() & NO_GRAD) or has_tangent(weight):
         raise RuntimeError("The function 'nll_loss_forward' is not differentiable with respect to argument 'weight'. "
                            "This input cannot have requires_grad True.")
     return 0

@@ -6,7 +6,7 @@ from autograd_cy._core.arrays.buffers cimport cast, is_flat, is_large, sizes_of
 from autograd_cy._core.arrays.dtypes cimport (
     COMPLEX64, FLOAT16, FLOAT32, INT64, as_dtype, code_of, dtype_of, is_differentiable, to_real, type_word)
 from autograd_cy._core.graph.node cimport Node, Request, linear_operation
-from autograd_cy._core.graph.record cimport new_node, record, shape_of, tangent_of, wrap_dim
+from autograd_cy._core.graph.record cimport has_tangent, new_node, record, shape_of, wrap_dim
 from autograd_cy._core.graph.saved cimport save_input, save_output, saved_array, take, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, wants_grad
 from autograd_cy._core.kernels.broadcast_sums cimport evaluate_added
@@ -200,7 +200,7 @@ cdef cnp.ndarray spread_over(cnp.ndarray values, cnp.ndarray x, Dims dims):
 cdef bint may_need_gradient(Tensor x) except -1:
     """Whether what is computed from a tensor has to be differentiable; else it is entered for hooks that look."""
     cdef int mode = current_mode()
-    return not mode & NO_GRAD and wants_grad(x) or mode & FORWARD_AD and tangent_of(x) is not None
+    return not mode & NO_GRAD and wants_grad(x) or mode & FORWARD_AD and has_tangent(x)
 
 
 cdef Tensor record_reduction(object node_class, tuple constants, Tensor x, Tensor y, int saves):

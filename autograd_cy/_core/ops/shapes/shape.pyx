@@ -352,7 +352,7 @@ def detach_(Tensor self):
     self.grad_fn, self.output_number = None, 0
     self.needs_grad = self.keeps_grad = False
     if self.extras is not None:
-        self.extras.tangent = None
+        self.extras.tangents = None
     return self
 
 

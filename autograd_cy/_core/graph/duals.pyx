@@ -1,0 +1,155 @@
+"""The dual levels that are open, and the tangents of a tensor at each.
+
+NOTE [Dual levels]
+  1. Levels nest: that of jvp(jvp(f)) which was opened last is the innermost. A tensor may have a tangent at each; the tangent
+     at an inner level is a tensor that may have tangents at the outer ones. So it is the coefficient of one epsilon, and in
+     it those of the others: no two levels are ever confused.
+  2. An operation computes the tangents of its result from the outermost level on. While it computes the one at a level it sees
+     the levels around that only (`see_up_to`): the operations of the rule carry their tangents along, and nothing recurs.
+  3. A level that was closed is no level: its number doesn't come again, and who asks for tangents doesn't find its.
+"""
+
+cimport cython
+
+from autograd_cy._core.runtime.modes cimport own_modes
+from autograd_cy._core.runtime.state cimport FORWARD_AD, INFERENCE, NO_FORWARD, ThreadState, thread_state
+
+cdef enum:
+    MOST_LEVELS = 64                # the bits of `hidden`
+
+cdef long long[MOST_LEVELS] numbers # of the open levels, the outermost first
+cdef int depth = 0
+cdef long long levels_opened = 0
+
+
+@cython.final
+@cython.freelist(64)
+cdef class Tangent:
+    pass
+
+
+def open_dual_level():
+    """Open a dual level: tangents made from now on are carried along. Returns its running number."""
+    global depth, levels_opened
+    cdef ThreadState *state = thread_state()
+    if depth == MOST_LEVELS:
+        raise RuntimeError(f"more than {MOST_LEVELS} dual levels within each other")
+    cdef object opened = levels_opened + 1  # made while the level is not open
+    levels_opened += 1
+    numbers[depth] = levels_opened
+    state.hidden_levels &= ~((<unsigned long long> 1) << depth)
+    depth += 1
+    if own_modes() & (INFERENCE | NO_FORWARD):
+        state.hidden |= FORWARD_AD
+    else:
+        state.mode |= FORWARD_AD
+    return opened
+
+
+def close_dual_level():
+    """Close the innermost dual level; its tangents are forgotten."""
+    global depth
+    cdef ThreadState *state = thread_state()
+    if not depth:
+        raise RuntimeError("Dual level must be a positive number: exit_dual_level() without enter_dual_level()")
+    depth -= 1
+    if not dual_level():
+        state.mode &= ~FORWARD_AD
+        state.hidden &= ~FORWARD_AD
+
+
+def enter_level(_manager):
+    """`__enter__` of dual_level. Compiled: no frame of Python's is needed, for which there may be no memory."""
+    open_dual_level()
+    return 0
+
+
+def leave_level(_manager, error_type, error, traceback):
+    """`__exit__` of dual_level."""
+    close_dual_level()
+
+
+def dual_depth():
+    """dual_depth() -> int: how many dual levels are open."""
+    return depth
+
+
+cdef DualLevels visible_levels() noexcept:
+    cdef ThreadState *state = thread_state()
+    return DualLevels(state.hidden_levels, depth, state.mode & FORWARD_AD)
+
+
+cdef bint is_visible(DualLevels levels, int k) noexcept:
+    """Whether the thread sees the k-th of the levels."""
+    return not levels.hidden >> k & 1
+
+
+cdef void see_up_to(DualLevels levels, int n) noexcept:
+    """Let the thread see only the n outermost of the levels (of those that it saw)."""
+    cdef ThreadState *state = thread_state()
+    cdef unsigned long long others = 0 if n == MOST_LEVELS else ~(<unsigned long long> 0) << n
+    state.hidden_levels = levels.hidden | others
+    state.mode &= ~FORWARD_AD
+    if dual_level():
+        state.mode |= levels.mode
+
+
+cdef void see_again(DualLevels levels) noexcept:
+    """Undo see_up_to()."""
+    cdef ThreadState *state = thread_state()
+    state.hidden_levels = levels.hidden
+    state.mode = state.mode & ~FORWARD_AD | levels.mode
+
+
+cdef long long dual_level() noexcept:
+    """The number of the innermost level that the thread sees; 0 if there is none."""
+    cdef unsigned long long hidden = thread_state().hidden_levels
+    cdef int k = depth - 1
+    while k >= 0:
+        if not hidden >> k & 1:
+            return numbers[k]
+        k -= 1
+    return 0
+
+
+cdef bint is_visible_number(long long level) noexcept:
+    """Whether the thread sees the level of that number."""
+    cdef unsigned long long hidden = thread_state().hidden_levels
+    cdef int k
+    for k in range(depth):
+        if numbers[k] == level:
+            return not hidden >> k & 1
+    return False
+
+
+cdef object tangent_in(Tangent tangents, long long level):
+    """The tangent at a level, or None."""
+    while tangents is not None and tangents.level > level:
+        tangents = tangents.outer
+    return tangents.value if tangents is not None and tangents.level == level else None
+
+
+cdef Tangent with_tangent(Tangent tangents, long long level, object value):
+    """Tangents with `value` (None: nothing) as the one at that level; those of levels that are closed are left out."""
+    if tangents is not None and tangents.level > level:
+        return one_more(with_tangent(tangents.outer, level, value), tangents.level, tangents.value)
+    while tangents is not None and (tangents.level == level or not is_open(tangents.level)):
+        tangents = tangents.outer
+    return tangents if value is None else one_more(tangents, level, value)
+
+
+cdef Tangent one_more(Tangent outer, long long level, object value):
+    cdef Tangent result
+    if not is_open(level):
+        return outer
+    result = Tangent.__new__(Tangent)
+    result.outer, result.level, result.value = outer, level, value
+    return result
+
+
+cdef bint is_open(long long level) noexcept:
+    cdef int k
+    for k in range(depth):
+        if numbers[k] == level:
+            return True
+    return False
