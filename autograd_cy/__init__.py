@@ -66,13 +66,13 @@ from .random import (
 __version__ = "0.1.0"
 __all__ = [
     "Generator", "Size", "Tensor", "arange", "as_tensor", "asarray", "autograd", "cuda", "default_generator", "device",
-    "dtype", "empty", "empty_like", "enable_grad", "eye", "fft", "from_numpy", "full", "func", "full_like", "get_default_dtype",
-    "get_num_threads", "get_rng_state", "inference_mode", "initial_seed", "install_as_torch", "is_anomaly_check_nan_enabled",
-    "is_anomaly_enabled", "is_grad_enabled", "is_inference", "is_inference_mode_enabled", "is_warn_always_enabled",
-    "linspace", "manual_seed", "memory",
-    "nn", "no_grad", "ones", "ones_like", "overrides", "rand", "rand_like", "randint", "randn", "randn_like", "random",
-    "randperm", "return_types", "seed", "set_anomaly_enabled", "set_default_dtype", "set_grad_enabled", "set_num_threads",
-    "set_printoptions", "set_rng_state", "set_warn_always", "tensor", "utils", "vmap", "zeros", "zeros_like",
+    "dtype", "empty", "empty_like", "enable_grad", "eye", "fft", "from_numpy", "full", "full_like", "func",
+    "get_default_dtype", "get_num_threads", "get_rng_state", "inference_mode", "initial_seed", "install_as_torch",
+    "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_grad_enabled", "is_inference", "is_inference_mode_enabled",
+    "is_warn_always_enabled", "linspace", "manual_seed", "memory", "nn", "no_grad", "ones", "ones_like", "overrides",
+    "rand", "rand_like", "randint", "randn", "randn_like", "random", "randperm", "return_types", "seed",
+    "set_anomaly_enabled", "set_default_dtype", "set_grad_enabled", "set_num_threads", "set_printoptions", "set_rng_state",
+    "set_warn_always", "tensor", "utils", "vmap", "zeros", "zeros_like",
 ]  # fmt: skip
 __all__ += _names.__all__
 _TYPED = [
@@ -96,8 +96,8 @@ else:  # where any name would be right
     __getattr__, __dir__ = _names_later(
         __name__,
         {
-            "_C": [], "cuda": [], "fft": [], "func": ["func", "vmap"], "memory": [], "nn": [], "overrides": [], "return_types": [], "utils": [],
-            "version": [],
+            "_C": [], "cuda": [], "fft": [], "func": ["func", "vmap"], "memory": [], "nn": [], "overrides": [],
+            "return_types": [], "utils": [], "version": [],
             "_alias": ["install_as_torch"],
             "_tensor_str": ["set_printoptions"],
             "_threads": ["get_num_threads", "set_num_threads"],

@@ -437,8 +437,8 @@ def __index__(self):
 def __bool__(self):
     if is_batched(self):
         raise RuntimeError(
-            "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that: "
-            "torch.where() chooses between two values for each sample."
+            "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support "
+            "that: torch.where() chooses between two values for each sample."
         )
     if self.numel() == 0:
         raise RuntimeError("Boolean value of Tensor with no values is ambiguous")

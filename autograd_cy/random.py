@@ -225,10 +225,10 @@ def randint(
     for name, value in (("from", low), ("to - 1", high - 1)):
         if not _can_hold(dtype, value):
             raise RuntimeError(f"randint: {name} is out of bounds for {dtype}: {value}")
-    return _drawn(
-        lambda shape, function, generator, dtype: np.asarray(_source(function, generator).integers(low, high, shape)).astype(dtype),
-        shape, "randint", generator, dtype, requires_grad,
-    )  # fmt: skip
+    def draw(shape: tuple[int, ...], function: str, generator: Generator | None, dtype: np.dtype) -> np.ndarray:
+        return np.asarray(_source(function, generator).integers(low, high, shape)).astype(dtype)
+
+    return _drawn(draw, shape, "randint", generator, dtype, requires_grad)
 
 
 @_public
@@ -259,7 +259,12 @@ def randperm(
 
 
 def _drawn(
-    draw: Callable[..., np.ndarray], shape: tuple[int, ...], function: str, generator: Any, dtype: np.dtype, requires_grad: bool
+    draw: Callable[..., np.ndarray],
+    shape: tuple[int, ...],
+    function: str,
+    generator: Any,
+    dtype: np.dtype,
+    requires_grad: bool,
 ) -> Tensor:
     """A tensor of what `draw` draws; within vmap as its `randomness` says."""
     levels = _open_levels()
@@ -267,17 +272,15 @@ def _drawn(
         return _wrap(draw(shape, function, generator, dtype), requires_grad)
     if any(level.randomness == "error" for level in levels):
         raise RuntimeError(
-            "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' randomness "
-            "flags on vmap or perform the randomness operation out of vmap"
+            "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
+            "randomness flags on vmap or perform the randomness operation out of vmap"
         )
     apart = [level for level in levels if level.randomness == "different"]
     batch = tuple(level.size for level in reversed(apart))
     return _one_sample(_wrap(draw((*batch, *shape), function, generator, dtype), requires_grad), apart)
 
 
-def _permutations(
-    shape: tuple[int, ...], function: str, generator: Generator | None, dtype: np.dtype
-) -> np.ndarray:
+def _permutations(shape: tuple[int, ...], function: str, generator: Generator | None, dtype: np.dtype) -> np.ndarray:
     """Numbers from 0 on in random order along the last dimension, each row in an order of its own."""
     source = _source(function, generator)
     if len(shape) == 1:
@@ -294,9 +297,7 @@ def _source(function: str, generator: Any) -> "np.random.Generator":
     return generator.numpy
 
 
-def _uniform(
-    shape: tuple[int, ...], function: str, generator: Generator | None, dtype: np.dtype
-) -> np.ndarray:
+def _uniform(shape: tuple[int, ...], function: str, generator: Generator | None, dtype: np.dtype) -> np.ndarray:
     source = _source(function, generator)
     if dtype.kind == "c":
         parts = _uniform((*shape, 2), function, generator, np.finfo(dtype).dtype)
@@ -308,9 +309,7 @@ def _uniform(
     return np.asarray(source.random(shape, dtype))
 
 
-def _normal(
-    shape: tuple[int, ...], function: str, generator: Generator | None, dtype: np.dtype
-) -> np.ndarray:
+def _normal(shape: tuple[int, ...], function: str, generator: Generator | None, dtype: np.dtype) -> np.ndarray:
     source = _source(function, generator)
     if dtype.kind == "c":
         parts = _normal((*shape, 2), function, generator, np.finfo(dtype).dtype)

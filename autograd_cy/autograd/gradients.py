@@ -208,7 +208,7 @@ def _run_batched(roots, seeds, keep, create_graph, wanted, allow_unused, accumul
     if len(sizes) != 1:
         raise RuntimeError(f"is_grads_batched=True takes grad_outputs of one batch size, not of {sorted(sizes)}")
     _arm()
-    level = _open_level(*sizes, "error")
+    level = _open_level(sizes.pop(), "error")
     try:
         batch = tuple(None if seed is None else _batched(seed, level) for seed in seeds)
         results = _run_task(roots, batch, keep, create_graph, wanted, allow_unused, accumulate)

@@ -9,7 +9,7 @@ from .._core.batching.levels import open_levels
 from .._core.engine.engine import run_task
 from .._core.engine.task_queries import depends_on_others
 from .._core.graph.tensor import Tensor
-from .._core.runtime.entry import public, show_one_frame
+from .._core.runtime.entry import public
 from .._creation import eye, ones_like, zeros_like
 from ..autograd.forward_ad import dual_level, make_dual, unpack_dual
 from ..autograd.grad_mode import enable_grad, is_grad_enabled
@@ -53,7 +53,8 @@ class _Inputs:
 def _check_input(x: Any, caller: str) -> None:
     if not isinstance(x, Tensor):
         raise ValueError(
-            f"{caller}: Expected all inputs with respect to which it differentiates to be Tensors, got an input of type {type(x)}"
+            f"{caller}: Expected all inputs with respect to which it differentiates to be Tensors, got an input of type "
+            f"{type(x)}"
         )
     if not (x.dtype.is_floating_point or x.dtype.is_complex):
         raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
@@ -100,9 +101,7 @@ def _with_aux(output: Any, has_aux: bool, caller: str) -> tuple[Any, Any]:
     if not has_aux:
         return output, None
     if not isinstance(output, tuple) or len(output) != 2:
-        raise RuntimeError(
-            f"{caller}: output of function f should be a tuple: (output, aux) if has_aux is True"
-        )
+        raise RuntimeError(f"{caller}: output of function f should be a tuple: (output, aux) if has_aux is True")
     return output
 
 
@@ -265,7 +264,9 @@ def jacrev(
         start, blocks = 0, []
         for y in outputs:
             part = slice(start, start + y.numel())
-            blocks.append(tree_unflatten([c[part].reshape(*y.shape, *x.shape) for c, x in zip(columns, inputs, strict=True)], input_spec))
+            blocks.append(
+                tree_unflatten([c[part].reshape(*y.shape, *x.shape) for c, x in zip(columns, inputs, strict=True)], input_spec)
+            )
             start += y.numel()
         result = tree_unflatten(blocks, output_spec)
         return (result, made[2]) if has_aux else result
@@ -275,7 +276,7 @@ def jacrev(
 
 @public
 def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
-    """``jvp(func, primals, tangents)`` is (output, its tangent): the product of the Jacobian with the tangents, in forward mode.
+    """``jvp(func, primals, tangents)`` is (output, its tangent): the Jacobian times the tangents, in forward mode.
 
     primals, tangents: tuples of the arguments and of their tangents, in one structure. strict: RuntimeError for an output that
     doesn't depend on the primals, instead of zeros. has_aux: func returns (output, aux), and the result has aux at its end.
@@ -296,8 +297,8 @@ def _jvp(func, primals, tangents, strict, has_aux, caller):
     directions, tangents_spec = tree_flatten(tangents)
     if spec != tangents_spec:
         raise RuntimeError(
-            f"{caller}(f, primals, tangents): Expected primals and tangents to have the same python structure. For example, if "
-            f"primals is a tuple of 3 tensors, tangents also must be. Got primals with structure {spec} and tangents with "
+            f"{caller}(f, primals, tangents): Expected primals and tangents to have the same python structure. For example, "
+            f"if primals is a tuple of 3 tensors, tangents also must be. Got primals with structure {spec} and tangents with "
             f"structure {tangents_spec}"
         )
     for name, values in (("primals", leaves), ("tangents", directions)):
@@ -334,8 +335,8 @@ def _unpacked(y: Tensor, strict: bool, caller: str) -> tuple[Tensor, Tensor]:
     if tangent is None:
         if strict:
             raise RuntimeError(
-                f"{caller}(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed "
-                "with strict=True."
+                f"{caller}(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not "
+                "allowed with strict=True."
             )
         tangent = zeros_like(primal)
     return one_sample(primal, levels), one_sample(tangent, levels)
@@ -404,7 +405,7 @@ def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
 
 @public
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
-    """``linearize(func, *primals)`` is (output, jvp_fn): jvp_fn(*tangents) is the output's tangent, without calling func again.
+    """``linearize(func, *primals)`` is (output, jvp_fn): jvp_fn(*tangents) is the output's tangent, without a new call.
 
     It is the adjoint of the adjoint that vjp records. Source: Townsend, "A new trick for calculating Jacobian vector
     products" (2017).

@@ -61,7 +61,9 @@ def _mapped_call(func, in_dims, out_dims, randomness, chunk_size, args, kwargs):
     chunks = []
     for start in range(0, size, chunk_size):
         n = min(chunk_size, size - start)
-        parts = [x if d is None else x[(slice(None),) * d + (slice(start, start + n),)] for x, d in zip(leaves, dims, strict=True)]
+        parts = [
+            x if d is None else x[(slice(None),) * d + (slice(start, start + n),)] for x, d in zip(leaves, dims, strict=True)
+        ]
         chunks.append(tree_flatten(_run(func, out_dims, randomness, n, parts, dims, spec)))
     return _joined(chunks, out_dims)
 
@@ -69,9 +71,11 @@ def _mapped_call(func, in_dims, out_dims, randomness, chunk_size, args, kwargs):
 def _joined(chunks, out_dims):
     """The results of all chunks as one."""
     spec = chunks[0][1]
-    dims = _broadcast_to_and_flatten(out_dims, spec)
+    dims = _broadcast_to_and_flatten(out_dims, spec, lambda d: d is None) or []
     columns = zip(*[leaves for leaves, _ in chunks], strict=True)
-    return tree_unflatten([parts[0] if d is None else cat(list(parts), d) for parts, d in zip(columns, dims, strict=True)], spec)
+    return tree_unflatten(
+        [parts[0] if d is None else cat(list(parts), d) for parts, d in zip(columns, dims, strict=True)], spec
+    )
 
 
 def _name(func):
@@ -96,8 +100,8 @@ def _flat_inputs(func, in_dims, args, kwargs):
     dims = _broadcast_to_and_flatten(tuple(in_dims) if isinstance(in_dims, list) else in_dims, args_spec, lambda d: d is None)
     if dims is None:
         raise ValueError(
-            f"{name}: in_dims is not compatible with the structure of `inputs`. in_dims has structure {tree_flatten(in_dims)[1]} "
-            f"but inputs has structure {args_spec}."
+            f"{name}: in_dims is not compatible with the structure of `inputs`. in_dims has structure "
+            f"{tree_flatten(in_dims)[1]} but inputs has structure {args_spec}."
         )
     kwarg_leaves, kwargs_spec = tree_flatten(kwargs)
     dims = [_checked_dim(name, x, d) for x, d in zip(leaves, dims, strict=True)]
@@ -111,7 +115,8 @@ def _flat_inputs(func, in_dims, args, kwargs):
         )
     if any(size != sizes[0] for size in sizes):
         raise ValueError(
-            f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped dimension"
+            f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the "
+            "mapped dimension"
         )
     return sizes[0], leaves, dims, (args_spec, kwargs_spec)
 
@@ -123,13 +128,13 @@ def _checked_dim(name, x, dim):
         raise ValueError(f"{name}: Got in_dim={dim} for an input but in_dim must be either an integer dimension or None.")
     if not isinstance(x, Tensor):
         raise ValueError(
-            f"{name}: Got in_dim={dim} for an input but the input is of type {type(x)}. We cannot vmap over non-Tensor arguments, "
-            "please use None as the respective in_dim"
+            f"{name}: Got in_dim={dim} for an input but the input is of type {type(x)}. We cannot vmap over non-Tensor "
+            "arguments, please use None as the respective in_dim"
         )
     if not -x.ndim <= dim < x.ndim:
         raise ValueError(
-            f"{name}: Got in_dim={dim} for some input, but that input is a Tensor of dimensionality {x.ndim} so expected in_dim "
-            f"to satisfy -{x.ndim} <= in_dim < {x.ndim}."
+            f"{name}: Got in_dim={dim} for some input, but that input is a Tensor of dimensionality {x.ndim} so expected "
+            f"in_dim to satisfy -{x.ndim} <= in_dim < {x.ndim}."
         )
     return dim + x.ndim if dim < 0 else dim
 
@@ -139,7 +144,9 @@ def with_batch_first(x: Tensor, dim: int) -> Tensor:
     return x if dim == 0 else x.permute(dim, *[d for d in range(x.ndim) if d != dim])
 
 
-def _run(func, out_dims, randomness, size, leaves, dims, spec):
+def _run(
+    func: Callable[..., Any], out_dims: Any, randomness: str, size: int, leaves: list[Any], dims: list[int | None], spec: Any
+) -> Any:
     """func on all samples at once, its results with the batch where out_dims says."""
     arm()
     args_spec, kwargs_spec = spec
@@ -153,7 +160,7 @@ def _run(func, out_dims, randomness, size, leaves, dims, spec):
         close_level(level)
 
 
-def _unwrapped(func, out_dims, level: BatchLevel, outputs):
+def _unwrapped(func: Callable[..., Any], out_dims: Any, level: BatchLevel, outputs: Any) -> Any:
     """The results of func as tensors of all samples."""
     leaves, spec = tree_flatten(outputs)
     dims = _flat_out_dims(func, out_dims, spec)
@@ -168,7 +175,7 @@ def _unwrapped(func, out_dims, level: BatchLevel, outputs):
     return tree_unflatten(results, spec)
 
 
-def _flat_out_dims(func, out_dims, spec: TreeSpec):
+def _flat_out_dims(func: Callable[..., Any], out_dims: Any, spec: TreeSpec) -> list[Any]:
     if not isinstance(out_dims, (int, tuple, list, dict)) and out_dims is not None:
         raise ValueError(
             f"vmap({_name(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python collection of ints "
@@ -186,13 +193,11 @@ def _flat_out_dims(func, out_dims, spec: TreeSpec):
     return dims
 
 
-def _all_samples(func, level: BatchLevel, x, dim):
+def _all_samples(func: Callable[..., Any], level: BatchLevel, x: Any, dim: int | None) -> Any:
     value = at_level(x, level) if is_batched(x) else None
     if dim is None:
         if value is not None:
-            raise ValueError(
-                f"vmap({_name(func)}, ...): `{_name(func)}` can not return a BatchedTensor when out_dim is None"
-            )
+            raise ValueError(f"vmap({_name(func)}, ...): `{_name(func)}` can not return a BatchedTensor when out_dim is None")
         return x
     if value is None:
         value = x.unsqueeze(0).expand(level.size, *x.shape)

@@ -1,6 +1,7 @@
 """Nested containers as flat lists of leaves and a description of how they were nested, under the names of torch.utils._pytree.
 
-Containers are tuples, named tuples, lists, dicts, OrderedDicts, defaultdicts, and what is registered; all else is a leaf (facade).
+Containers are tuples, named tuples, lists, deques, dicts, OrderedDicts, defaultdicts, and what is registered; all else is a
+leaf (facade).
 """
 
 import dataclasses
@@ -9,7 +10,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 __all__ = [
-    "LeafSpec", "TreeSpec", "register_dataclass", "register_pytree_node", "tree_all", "tree_any", "tree_flatten", "tree_leaves",
+    "LeafSpec", "TreeSpec", "register_dataclass", "register_pytree_node", "tree_all", "tree_any", "tree_flatten",
+    "tree_leaves",
     "tree_map", "tree_map_", "tree_map_only", "tree_structure", "tree_unflatten",
 ]  # fmt: skip
 
@@ -39,10 +41,11 @@ _NODES: dict[type, _Node] = {
 _NAMED_TUPLE = _Node(lambda t: (list(t), type(t)), lambda children, kind: kind._make(children))
 
 
-def register_pytree_node(cls: type, flatten_fn: Callable, unflatten_fn: Callable, **_names: Any) -> None:
+def register_pytree_node(cls: type, flatten_fn: Callable[..., Any], unflatten_fn: Callable[..., Any], **_names: Any) -> None:
     """``register_pytree_node(cls, flatten, unflatten)`` makes instances of a class containers.
 
-    flatten(instance) is (list of children, context), unflatten(children, context) an instance. ValueError if it is one already.
+    flatten(instance) is (list of children, context), unflatten(children, context) an instance. ValueError for a class that is
+    registered.
 
     >>> from autograd_cy.utils import _pytree
     >>> class Pair:
@@ -101,7 +104,7 @@ class TreeSpec:
 
     def __init__(self, type: Any, context: Any, children_specs: list["TreeSpec"]) -> None:
         self.type, self.context, self.children_specs = type, context, children_specs
-        self.num_leaves = sum(spec.num_leaves for spec in children_specs) if type is not None else 1
+        self.num_leaves: int = sum(spec.num_leaves for spec in children_specs) if type is not None else 1
 
     def is_leaf(self) -> bool:
         """``is_leaf()`` is whether it is the spec of a leaf."""
@@ -126,7 +129,7 @@ class TreeSpec:
         return f"TreeSpec({self.type.__name__}, {self.context}, [{children}])"
 
 
-def LeafSpec() -> TreeSpec:  # noqa: N802  (a class in PyTorch)
+def LeafSpec() -> TreeSpec:
     """``LeafSpec()`` is the spec of a leaf.
 
     >>> from autograd_cy.utils import _pytree
@@ -193,7 +196,7 @@ def tree_structure(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> T
     return tree_flatten(tree, is_leaf)[1]
 
 
-def tree_map(func: Callable, tree: Any, *rests: Any, is_leaf: Callable[[Any], bool] | None = None) -> Any:
+def tree_map(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: Callable[[Any], bool] | None = None) -> Any:
     """``tree_map(func, tree)`` has func(leaf) for each leaf; with more trees of the same structure, func(leaf, ...).
 
     >>> from autograd_cy.utils import _pytree
@@ -205,13 +208,13 @@ def tree_map(func: Callable, tree: Any, *rests: Any, is_leaf: Callable[[Any], bo
     return _nested(iter([func(*items) for items in zip(leaves, *others, strict=True)]), spec)
 
 
-def tree_map_(func: Callable, tree: Any, *rests: Any, is_leaf: Callable[[Any], bool] | None = None) -> Any:
+def tree_map_(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: Callable[[Any], bool] | None = None) -> Any:
     """``tree_map_(func, tree)`` calls func for each leaf and returns the tree."""
     tree_map(func, tree, *rests, is_leaf=is_leaf)
     return tree
 
 
-def tree_map_only(kinds: Any, func: Callable, tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> Any:
+def tree_map_only(kinds: Any, func: Callable[..., Any], tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> Any:
     """``tree_map_only(kinds, func, tree)`` has func(leaf) for the leaves of a type (or of one of several).
 
     >>> from autograd_cy.utils import _pytree

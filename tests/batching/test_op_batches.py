@@ -20,16 +20,20 @@ TOLERANCE = {"float16": 1e-2, "float32": 1e-4, "complex64": 1e-4, "float64": 1e-
 class Batch:
     """A row called with a sample in which some of the tensors are those of a batch.
 
-    The samples of the batch are the arrays with their elements in another order each, so that they stay in their domain; integers
-    and bools are the same in all samples if they are not `mixed`.
+    The samples of the batch are the arrays with their elements in another order each, so that they stay in their domain.
     """
 
     def __init__(self, row, sample, choose):
         self.op, self.arrays = row.function(ag), []
         self.args = map_arrays(self._slot, sample.args)
-        self.kwargs = map_arrays(self._slot, {k: getattr(ag, v.__name__) if isinstance(v, type) else v for k, v in sample.kwargs.items()})
+        self.kwargs = map_arrays(
+            self._slot, {k: getattr(ag, v.__name__) if isinstance(v, type) else v for k, v in sample.kwargs.items()}
+        )
         self.chosen = [choose(k, array) for k, array in enumerate(self.arrays)]
-        self.values = [np.stack([self._varied(a, n) for n in range(SIZE)]) if c else a for a, c in zip(self.arrays, self.chosen, strict=True)]
+        self.values = [
+            np.stack([self._varied(a, n) for n in range(SIZE)]) if c else a
+            for a, c in zip(self.arrays, self.chosen, strict=True)
+        ]
 
     def _slot(self, array):
         self.arrays.append(array)
@@ -132,11 +136,14 @@ def test_gradients_of_a_batch_of_seeds(row, sample):
     call = Call(row, sample)
     leaves = call.leaves()
     outputs = [y for y in call.function(*leaves) if y.requires_grad]
-    seeds = [ag.from_numpy(np.stack(column)) for column in zip(*[seeds_for(outputs, salt) for salt in range(SIZE)], strict=True)]
+    seeds = [
+        ag.from_numpy(np.stack(column)) for column in zip(*[seeds_for(outputs, salt) for salt in range(SIZE)], strict=True)
+    ]
     with no_loops():
         found = ag.autograd.grad(outputs, leaves, seeds, retain_graph=True, allow_unused=True, is_grads_batched=True)
     runs = [
-        ag.autograd.grad(outputs, leaves, [seed[n] for seed in seeds], retain_graph=True, allow_unused=True) for n in range(SIZE)
+        ag.autograd.grad(outputs, leaves, [seed[n] for seed in seeds], retain_graph=True, allow_unused=True)
+        for n in range(SIZE)
     ]
     for g, column in zip(found, zip(*runs, strict=True), strict=True):
         assert (g is None) == (column[0] is None)

@@ -23,6 +23,7 @@ HOMES = {
     "numpy": ["np"],
     "autograd_cy._core.arrays.dtypes": ["dtype"],
     "autograd_cy._core.graph.node": ["Node"],
+    "autograd_cy._core.batching.levels": ["BatchLevel"],
     "autograd_cy._core.graph.saved_hooks": ["HookPair"],
     "autograd_cy._core.graph.saved_tensor": ["SavedTensor"],
     "autograd_cy._core.graph.tensor": ["Tensor", "_Array", "_Dims", "_DType", "_Index", "_Number", "_Operand"],

@@ -16,6 +16,12 @@ _S = TypeVar("_S", bound=Tensor)
 """
 
 PARAMETERS = {
+    "call": "Any",
+    "leaves": "tuple[Tensor, ...]",
+    "rule": "Any",
+    "levels": "list[BatchLevel]",
+    "randomness": "str",
+    "level": "BatchLevel",
     "_stacklevel": "int",
     "pair": "HookPair",
     "message": "str | None",
@@ -245,6 +251,7 @@ FIELDS = {"indices": "Tensor", "values": "Tensor"}
 
 # Attributes by class; those in WRITABLE may be assigned.
 ATTRIBUTES = {
+    "BatchLevel": {"is_open": "bool", "number": "int", "outer": "BatchLevel | None", "randomness": "str", "size": "int"},
     "dtype": {
         "name": "str",
         "numpy_dtype": "np.dtype[Any]",
@@ -422,9 +429,11 @@ CORE = {
         [],
         {
             "disabled_torch_function": "Any",
+            "arm": "int",
             "extend_overridable": "None",
             "handle_torch_function": "Any",
             "has_torch_function": "bool",
+            "is_taken_over": "bool",
             "make_overridable": "None",
             "subclasses_as_tensors": "Any",
         },
@@ -432,15 +441,52 @@ CORE = {
     "graph.record": (
         [],
         {
-            "close_dual_level": "None",
             "dual_of": "Tensor",
-            "enter_level": "int",
             "get_tangent": "Tensor | None",
-            "is_dual_level_open": "bool",
-            "leave_level": "None",
-            "open_dual_level": "int",
             "set_tangent": "None",
             "without_tangent": "Tensor",
+        },
+    ),
+    "graph.duals": (
+        [],
+        {
+            "close_dual_level": "None",
+            "dual_depth": "int",
+            "enter_level": "int",
+            "leave_level": "None",
+            "open_dual_level": "int",
+        },
+    ),
+    "batching.levels": (
+        ["BatchLevel"],
+        {
+            "close_level": "None",
+            "open_level": "BatchLevel",
+            "open_levels": "list[BatchLevel]",
+        },
+    ),
+    "batching.batched": (
+        [],
+        {
+            "all_samples": "Tensor",
+            "at_level": "Tensor | None",
+            "at_level_or_expanded": "Tensor",
+            "batched": "Tensor",
+            "batched_at": "Tensor",
+            "depth_of": "int",
+            "first_value": "Tensor",
+            "is_batched": "bool",
+            "levels_of": "list[BatchLevel]",
+            "one_sample": "Tensor",
+        },
+    ),
+    "batching.rules": (
+        [],
+        {
+            "declare_rule": "None",
+            "elementwise": "Any",
+            "rank_of": "int",
+            "rule_of": "Any",
         },
     ),
     "graph.guard": (
@@ -467,7 +513,7 @@ CORE = {
         },
     ),
     "graph.saved_tensor": (["SavedTensor"], {}),
-    "ops.shapes.shape": ([], {"convert": "Tensor", "detach": "Tensor", "replace_array": "None", "stack": "Tensor"}),
+    "ops.shapes.shape": ([], {"cat": "Tensor", "convert": "Tensor", "detach": "Tensor", "replace_array": "None", "stack": "Tensor"}),
     "runtime.entry": ([], {"public": "_F", "show_one_frame": "None"}),
     "runtime.lifetime": ([], {"live_objects": "dict[str, int]", "refuse_new": "None"}),
     "runtime.state": ([], {"is_debug_build": "bool"}),
@@ -480,6 +526,7 @@ CORE = {
         {
             "current_graph_task_id": "int",
             "current_node": "Node | None",
+            "depends_on_others": "bool",
             "execution_order": "list[Node]",
             "is_captured_leaf": "bool",
             "is_checkpoint_valid": "bool",
@@ -500,6 +547,7 @@ CORE = {
             "drop_spares": "None",
             "extend": "None",
             "from_array": "Tensor",
+            "metadata_of": "_Array",
             "numpy": "_Array",
             "sharing": "Tensor",
         },

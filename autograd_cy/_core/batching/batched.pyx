@@ -32,7 +32,7 @@ cdef class BatchedTensor(Tensor):
     """All samples of a batch within vmap, in which it looks like one of them.
 
     >>> import autograd_cy as ag
-    >>> ag.vmap(lambda x: print(type(x).__name__, x.shape))(ag.ones(2, 3))
+    >>> y = ag.vmap(lambda x: print(type(x).__name__, x.shape) or x)(ag.ones(2, 3))
     BatchedTensor torch.Size([3])
     """
 
@@ -64,8 +64,8 @@ cdef BatchLevel level_of(Tensor x):
 
 cdef object check_open(BatchLevel level):
     if not level.is_open:
-        raise RuntimeError("Either your tensor may have escaped from inside a function being vmapped and this is a user error, or a "
-                           "level was closed too early: return the tensor from the function, to use it outside.")
+        raise RuntimeError("Either your tensor may have escaped from inside a function being vmapped and this is a user "
+                           "error, or a level was closed too early: return the tensor from the function, to use it outside.")
 
 
 cpdef Tensor at_level(Tensor x, BatchLevel level):

@@ -1,4 +1,4 @@
-"""The levels of vmap that are open in a thread: one for each call of vmap that is going on, the inner ones within the outer."""
+"""The levels of vmap that are open in a thread: one for each call of vmap that is going on, the inner within the outer."""
 
 cimport cython
 from cpython.ref cimport Py_DECREF, Py_INCREF

@@ -13,7 +13,7 @@ import warnings
 cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, COMPLEX64, code_of, dtype_of, promote
-from autograd_cy._core.batching.batched cimport BatchedTensor, at_level, batched
+from autograd_cy._core.batching.batched cimport BatchedTensor, batched
 from autograd_cy._core.batching.levels cimport BatchLevel
 from autograd_cy._core.graph.record cimport wrap_dim
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
@@ -158,8 +158,7 @@ cdef class Along:
         elif self.name in kwargs:
             dim = kwargs[self.name]
         else:
-            defaults = call.function.__defaults__ or ()
-            dim = defaults[place - n_named] if len(defaults) >= n_named - place else (call.function.__kwdefaults__ or {})[self.name]
+            dim = (call.function.__defaults__ or ())[place - n_named]
         if rank == 0:
             value = value.unsqueeze(1)
         if dim is None or (dim == () and self.without == "all"):
@@ -210,9 +209,9 @@ def batched_call(function, BatchLevel level, tuple args, dict kwargs):
     call.function, call.level = function, level
     if in_place and not call.is_batched(own):
         raise RuntimeError(
-            f"vmap: {function.__name__}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args "
-            "that has more elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped "
-            f"over in a vmap. Please try to use out-of-place operators instead of {function.__name__}.")
+            f"vmap: {function.__name__}(self, *extra_args) is not possible because there exists a Tensor `other` in "
+            "extra_args that has more elements than `self`. This happened due to `other` being vmapped over but `self` not "
+            f"being vmapped over in a vmap. Please try to use out-of-place operators instead of {function.__name__}.")
     if rule is None:
         result = by_loop(call, args, kwargs)
     else:
@@ -246,12 +245,14 @@ cpdef object by_loop(BatchedCall call, tuple args, dict kwargs):
     cdef Py_ssize_t k
     name = call.function.__name__
     if call.level.size == 0:
-        raise RuntimeError(f"vmap: {name}() has no batching rule, and the batch is empty: it is not known what it would return")
+        raise RuntimeError(f"vmap: {name}() has no batching rule, and of an empty batch it can't be told what it would return")
     warnings.warn(
         f"There is a performance drop because we have not yet implemented the batching rule for autograd_cy::{name}. "
         "Please file an issue", UserWarning, stacklevel=2)
-    results = [call.function(*[sample_of(x, call.level, k) for x in args], **{key: sample_of(x, call.level, k) for key, x in kwargs.items()})
-               for k in range(call.level.size)]
+    results = []
+    for k in range(call.level.size):
+        named = {key: sample_of(x, call.level, k) for key, x in kwargs.items()}
+        results.append(call.function(*[sample_of(x, call.level, k) for x in args], **named))
     return stacked(results)
 
 
@@ -285,11 +286,12 @@ def set_concatenate(function):
     concatenate = function
 
 
-
 # methods of Tensor that are no public operations, and functions of the facade
 
 def batched_fill(BatchedCall call, self, value):
-    return call.value(self).copy_(call.aligned(value, rank_of(self))) if call.is_batched(value) else call(call.value(self), value)
+    if call.is_batched(value):
+        return call.value(self).copy_(call.aligned(value, rank_of(self)))
+    return call(call.value(self), value)
 
 
 def batched_new(BatchedCall call, self, *sizes, **kwargs):
@@ -318,6 +320,8 @@ for _name in (
     declare_rule(_name, on_values)
 # what asks for no element, and what is made of operations
 for _name in (
-        "_is_view", "attributes_of", "gradient_of", "is_inference", "new", "new_tensor", "numpy", "operate", "place_of", "register_hook",
-        "register_post_accumulate_grad_hook", "requires_grad_", "reshape_as", "retain_grad", "type_name", "view_as", "__complex__"):
+        "_is_view", "attributes_of", "gradient_of", "is_inference", "new", "new_tensor", "numpy", "operate", "place_of",
+        "register_hook",
+        "register_post_accumulate_grad_hook", "requires_grad_", "reshape_as", "retain_grad", "type_name", "view_as",
+        "__complex__"):
     declare_rule(_name, COMPOSITE)

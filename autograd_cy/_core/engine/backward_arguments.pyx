@@ -5,12 +5,10 @@ A root or input is a Tensor or a GradientEdge.
 
 import numpy as np
 
-from cpython.object cimport PyObject
-
 from autograd_cy._core.arrays.buffers cimport new_array
 from autograd_cy._core.arrays.dtypes cimport code_of
 from autograd_cy._core.graph.node cimport Node, gradient_node
-from autograd_cy._core.graph.tensor cimport Seldom, Tensor, make_current, new_tensor, wants_grad
+from autograd_cy._core.graph.tensor cimport Tensor, make_current, new_tensor, wants_grad
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.graph.edges import GradientEdge
@@ -66,18 +64,7 @@ cdef int check_roots(object tensors, object grad_tensors) except -1:
         if not isinstance(grad_tensors[i], Tensor):
             raise RuntimeError(f"element {i} of gradients tuple is not a Tensor or None, but "
                                f"{type(grad_tensors[i]).__name__}")
-        if isinstance(tensors[i], Tensor):
-            check_recorded_sizes(<Tensor> tensors[i], i)
     return 0
-
-
-cdef int check_recorded_sizes(Tensor root, int i) except -1:
-    """Refuse a root that out= has given other sizes than its node knows."""
-    cdef Seldom seldom = None if root.extras is None else root.extras.seldom
-    if seldom is None or seldom.recorded_sizes is None or seldom.recorded_by != <PyObject *> root.grad_fn:
-        return 0
-    raise RuntimeError(f"invalid gradient at index {i} - got {list((<object> root).shape)} but expected shape compatible with "
-                       f"{list(seldom.recorded_sizes)}")
 
 
 cdef int check_ends(tuple tensors) except -1:

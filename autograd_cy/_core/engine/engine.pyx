@@ -23,7 +23,8 @@ from autograd_cy._core.graph.hooks cimport (
     keep_retained, retain_grad, run_post_accumulate_hooks, run_post_hooks, run_pre_hooks, run_tensor_hooks)
 from autograd_cy._core.graph.nans cimport check_gradient, check_gradients
 from autograd_cy._core.graph.node cimport (
-    BOXED, AccumulateGrad, Node, NodeHooks, Request, Scratch, existing_hooks, has_hooks, leaf_of, target_of)
+    BOXED, AccumulateGrad, Node, NodeExtras, NodeHooks, Request, Scratch, check_output_sizes, existing_hooks,
+    has_hooks, leaf_of, target_of)
 from autograd_cy._core.graph.op_hooks cimport is_logged, observe_end, observe_start
 cimport autograd_cy._core.graph.saved as saved_module
 from autograd_cy._core.graph.saved_hooks cimport put_hooks_back
@@ -94,6 +95,8 @@ cdef int run_node(GraphTask task, Node node) except -1:
     if g is not None and type(node) is AccumulateGrad and leaf_of(node).extras is not None:
         g = as_leaf_asks(leaf_of(node), g, task.recorded)
     cdef bint hooks = has_hooks(node) and existing_hooks(node) is not None
+    if node.extras is not None and (<NodeExtras> node.extras).output_sizes is not None:
+        check_output_sizes(node, g)
     if captured and needed:             # PyTorch keeps it before the hooks then, else after them
         capture(task, node, g)
     if hooks:

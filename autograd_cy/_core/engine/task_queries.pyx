@@ -187,7 +187,7 @@ cdef ReadyQueue copied(ReadyQueue *queue) except *:
 
 
 def depends_on_others(tuple roots, tuple leaves):
-    """depends_on_others(roots, leaves) -> bool: whether the roots depend on a leaf that requires grad, but for these leaves."""
+    """depends_on_others(roots, leaves) -> bool: whether the roots depend on a leaf that is none of these."""
     cdef set known = {id(leaf) for leaf in leaves}, seen = set()
     cdef list waiting = []
     cdef Node node, target

@@ -17,7 +17,7 @@ from autograd_cy._core.runtime.state cimport FORWARD_AD, INFERENCE, NO_FORWARD, 
 cdef enum:
     MOST_LEVELS = 64                # the bits of `hidden`
 
-cdef long long[MOST_LEVELS] numbers # of the open levels, the outermost first
+cdef long long[MOST_LEVELS] numbers     # of the open levels, the outermost first
 cdef int depth = 0
 cdef long long levels_opened = 0
 

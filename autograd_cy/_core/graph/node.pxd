@@ -86,6 +86,7 @@ cdef class NodeExtras:
     cdef object metadata
     cdef dict outputs               # output number -> (shape, dtype), of outputs that a user had in hand
     cdef object outer               # of a node inside of a CopySlices: a weak reference to that
+    cdef tuple output_sizes         # (number, sizes) of an output to which out= gave other sizes, or None
     cdef dict tangents              # of the inputs, by level, if an output is saved and forward mode was on
     cdef NodeHooks hooks
 
@@ -112,6 +113,8 @@ cdef Accumulate accumulate      # input_buffer.pyx fills it in
 
 cdef AccumulateGrad accumulator_of(Tensor leaf)
 cdef object linear_operation(Node node)
+cdef int note_output_sizes(Node node, int number, tuple sizes) except -1
+cdef int check_output_sizes(Node node, object g) except -1
 cdef object metadata_like(object shape, object dtype)
 cdef int connect(Node node, Tensor source) except -1
 cpdef Node gradient_node(Tensor tensor)

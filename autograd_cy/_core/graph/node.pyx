@@ -567,6 +567,24 @@ cdef NodeExtras extras_of(Node node):
     return <NodeExtras> node.extras
 
 
+cdef int note_output_sizes(Node node, int number, tuple sizes) except -1:
+    """What sizes an output had that is given other ones: no gradient of those fits the node."""
+    extras_of(node).output_sizes = (number, sizes)
+    return 0
+
+
+cdef int check_output_sizes(Node node, object g) except -1:
+    """Refuse a gradient for an output whose sizes `note_output_sizes` noted, if it has others."""
+    cdef int number = (<NodeExtras> node.extras).output_sizes[0]
+    cdef tuple sizes = (<NodeExtras> node.extras).output_sizes[1]
+    if type(g) is list:
+        g = g[number]
+    if g is not None and tuple(g.shape) != sizes:
+        raise RuntimeError(f"{node.name()} got an invalid gradient at index {number} - got {list(g.shape)} but expected shape "
+                           f"compatible with {list(sizes)}")
+    return 0
+
+
 cdef NodeHooks hooks_of(Node node):
     """The hooks of a node, made if there are none yet. A leaf's live with the leaf, which outlives its node."""
     if type(node) is AccumulateGrad:

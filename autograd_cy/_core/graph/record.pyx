@@ -11,7 +11,8 @@ from autograd_cy._core.arrays.buffers cimport sizes_of
 from autograd_cy._core.arrays.dtypes cimport code_of, dtype, dtype_of
 from autograd_cy._core.graph.anomaly cimport note_trace
 from autograd_cy._core.graph.duals cimport (
-    DualLevels, Tangent, dual_level, is_visible, is_visible_number, see_again, see_up_to, tangent_in, visible_levels, with_tangent)
+    DualLevels, Tangent, dual_level, is_visible, is_visible_number, see_again, see_up_to, tangent_in, visible_levels,
+    with_tangent)
 from autograd_cy._core.graph.nans cimport check_results
 from autograd_cy._core.graph.node cimport Node, connect
 from autograd_cy._core.graph.op_hooks cimport observe_forward
@@ -34,6 +35,7 @@ cdef extern from "Python.h":
         object (*tp_new)(PyTypeObject *, object, void *)
 
 cdef tuple EMPTY = ()
+
 
 def get_tangent(Tensor x):
     """The tangent of `x` at the open level, or None."""

@@ -17,7 +17,8 @@ from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 
 from autograd_cy._core.arrays.buffers cimport is_owned, sizes_of
-from autograd_cy._core.graph.duals cimport DualLevels, dual_level, is_visible, see_again, see_up_to, visible_levels, with_tangent
+from autograd_cy._core.graph.duals cimport (
+    DualLevels, dual_level, is_visible, see_again, see_up_to, visible_levels, with_tangent)
 from autograd_cy._core.graph.node cimport HANDLE, INPUT, NOTHING, OUTPUT, Node, NodeExtras, SlotKind, extras_of
 from autograd_cy._core.graph.saved_tensor cimport SavedTensor
 from autograd_cy._core.graph.tensor cimport Seldom, Tensor, TensorExtras, extras_of_tensor, new_tensor, type_name, version_of
@@ -26,7 +27,7 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.inference cimport save_error
 from autograd_cy._core.runtime.location cimport described
 from autograd_cy._core.runtime.modes cimport current_mode
-from autograd_cy._core.runtime.state cimport ANOMALY, DEBUG, FORWARD_AD, NO_GRAD, OP_HOOKS, ThreadState, thread_state
+from autograd_cy._core.runtime.state cimport ANOMALY, DEBUG, FORWARD_AD, NO_GRAD, OP_HOOKS, thread_state
 
 cnp.import_array()
 

@@ -54,8 +54,6 @@ cdef class Seldom:
     cdef tuple replay               # of a view whose nodes are to be made anew after a write: their types and constants
     cdef object former              # of a tensor that was detached in place: a weak reference to the node it had
     cdef int former_output
-    cdef tuple recorded_sizes       # of a tensor to which out= gave other sizes: those that its node knows,
-    cdef PyObject *recorded_by      # and which node that is, borrowed and never followed
 
 
 cdef enum:

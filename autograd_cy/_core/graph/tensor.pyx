@@ -538,8 +538,8 @@ def numpy(Tensor self, *, force=False):
 cpdef cnp.ndarray array_of(Tensor tensor):
     """array_of(tensor) -> ndarray: the tensor's own array; RuntimeError for a BatchedTensor, which has none."""
     if tensor.batched:
-        raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage: within vmap a tensor stands for all "
-                           "samples of a batch, whose elements can't be read")
+        raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage: within vmap a tensor stands for "
+                           "all samples of a batch, whose elements can't be read")
     return tensor.array
 
 
@@ -643,9 +643,9 @@ cdef str type_name(Tensor tensor):
 cdef int set_requires_grad(Tensor tensor, bint value, str message) except -1:
     make_current(tensor)
     if tensor.batched:
-        raise RuntimeError("You are attempting to call Tensor.requires_grad_() inside of a function being transformed by vmap. "
-                           "This is unsupported, please attempt to use the transforms of func (e.g. grad, vjp, jacrev, jacfwd, "
-                           "hessian) or call requires_grad_() outside of a function being transformed instead.")
+        raise RuntimeError("You are attempting to call Tensor.requires_grad_() inside of a function being transformed by "
+                           "vmap. This is unsupported, please attempt to use the transforms of func (e.g. grad, vjp, jacrev, "
+                           "jacfwd, hessian) or call requires_grad_() outside of a function being transformed instead.")
     if tensor.grad_fn is not None:
         if value:
             return 0

@@ -3,13 +3,12 @@
 Operations don't have the parameter; the step of NOTE [Overrides] comes here when a call with it has failed.
 """
 
-from cpython.object cimport PyObject
-
 from autograd_cy._core.arrays.buffers cimport sizes_of
 from autograd_cy._core.arrays.dtypes cimport check_cast, code_of
 from autograd_cy._core.arrays.orders cimport copy_in_order
+from autograd_cy._core.graph.node cimport note_output_sizes
 from autograd_cy._core.graph.tensor cimport (
-    Seldom, Tensor, TensorExtras, count_write, extras_of_tensor, new_tensor, seldom_of, version_of, wants_grad)
+    Tensor, TensorExtras, count_write, extras_of_tensor, new_tensor, version_of, wants_grad)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.inference cimport check_write
 from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes
@@ -65,12 +64,10 @@ cdef Tensor take_over(Tensor out, Tensor result, str name):
     cdef Tensor fresh = new_tensor(copy_in_order(result.array, code_of(out.array)))
     (<object> fresh).copy_(result)
     cdef TensorExtras made = fresh.extras
-    cdef Seldom seldom
     if made is not None:
         extras_of_tensor(out)
     if out.grad_fn is not None:
-        seldom = seldom_of(extras_of_tensor(out))
-        seldom.recorded_sizes, seldom.recorded_by = sizes_of(out.array), <PyObject *> out.grad_fn
+        note_output_sizes(out.grad_fn, out.output_number, sizes_of(out.array))
     count_write(out, name)
     out.array = fresh.array
     if out.extras is not None:

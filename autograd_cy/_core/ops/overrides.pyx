@@ -188,8 +188,8 @@ cdef PyObject *called_for_batch(object function, BatchLevel level, list argument
     cdef Py_ssize_t n = len(arguments) - len(names)
     cdef dict kwargs = dict(zip(names, arguments[n:]))
     if kwargs.get("out") is not None:
-        raise RuntimeError(f"Batching rule not implemented for aten::{function.__name__}.out; the fallback path doesn't work on "
-                           "out= or view ops.")
+        raise RuntimeError(f"Batching rule not implemented for aten::{function.__name__}.out; the fallback path doesn't work "
+                           "on out= or view ops.")
     if has_another_meaning(function, arguments[:n], names):
         result = called_otherwise(function, tuple(arguments[:n]), kwargs)
     else:
@@ -413,7 +413,7 @@ def handle_torch_function(function, relevant_args, *args, **kwargs):
 
 
 def is_taken_over(arguments):
-    """is_taken_over(arguments) -> bool: whether handle_torch_function() has something to do: has_torch_function(), or batches."""
+    """is_taken_over(arguments) -> bool: whether handle_torch_function() has something to do, also because of batches."""
     return batch_level(arguments) is not None or bool(overriding(tuple(arguments), True))
 
 

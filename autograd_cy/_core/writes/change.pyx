@@ -32,7 +32,7 @@ from autograd_cy._core.graph.versions cimport count, part_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.location cimport here
 from autograd_cy._core.runtime.modes cimport current_mode
-from autograd_cy._core.runtime.state cimport FORWARD_AD, ThreadState, thread_state
+from autograd_cy._core.runtime.state cimport FORWARD_AD
 from autograd_cy._core.writes.copy_slices cimport copy_slices
 from autograd_cy._core.writes.views cimport embed_part, is_view_of_another, replace_part, tangent_base
 
@@ -79,7 +79,7 @@ cdef int give_place(Change change, Node node, int output, int position) except -
 
 
 cdef int give_tangents(Change change, Tensor result) except -1:
-    """Let the result's tangents be the target's, put into those of its base; zeros where it had one and the result has none."""
+    """Let the result's tangents be the target's, put into those of its base; zeros where it had one and the result none."""
     cdef DualLevels levels = visible_levels()
     cdef Tensor target = change.target, base = tangent_base(target), t, whole
     cdef Region region = None if base is None else region_of(base.array, target.array)

@@ -31,7 +31,6 @@ cimport autograd_cy._core.graph.tensor as tensor_module
 from autograd_cy._core.graph.tensor cimport (
     AMONG_SEVERAL, IN_FUNCTION, IN_GRAD_MODE, IN_INFERENCE, IN_NO_GRAD, Seldom, Tensor, TensorExtras, new_tensor)
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.state cimport FORWARD_AD, ThreadState, thread_state
 
 cnp.import_array()
 

@@ -35,8 +35,8 @@ cdef Picks picks_of(BatchedCall call, Tensor x, object index, bint batched):
     cdef Picks picks = Picks.__new__(Picks)
     items = with_ellipsis_spelt_out(items, rank_of(x))
     cdef list numbers = [k for k, item in enumerate(items) if is_numbers(item)]
-    cdef bint apart = any([not is_numbers(item) and not is_int(item) for item in items[numbers[0]:numbers[len(numbers) - 1]]]) \
-        if numbers else False
+    cdef list between = items[numbers[0]:numbers[len(numbers) - 1]] if numbers else []
+    cdef bint apart = any([not is_numbers(item) and not is_int(item) for item in between])
     if batched and not apart and not any([call.is_batched(item) for item in items]):
         picks.items = (slice(None), *items)
         picks.rank = -1
@@ -92,8 +92,8 @@ cdef list as_index_tensors(BatchedCall call, object item):
     if not is_mask(x):
         return [x]
     if call.is_batched(item):
-        raise RuntimeError("vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over "
-                           "indexing with a boolean mask.")
+        raise RuntimeError("vmap: We do not support batching operators that can support dynamic shape. Attempting to batch "
+                           "over indexing with a boolean mask.")
     return [from_array(places) for places in np.nonzero(x.array)]
 
 

@@ -75,6 +75,7 @@ def batched_index_select(call, input, dim, index):
     sizes = tuple(x.shape)
     return x.gather(d + 1, numbers.expand(sizes[:d + 1] + (index.numel(),) + sizes[d + 2:]))
 
+
 @op(methods=("index_select",), batch=batched_index_select)
 def index_select(input, dim, index):
     """index_select(input, dim, index) -> Tensor: a copy of the rows along `dim` that a vector of numbers picks.
@@ -162,6 +163,7 @@ def batched_gather(call, input, dim, index, *, sparse_grad=False):
     if rank != rank_of(index):
         call.on_sample(input, dim, index)           # which says why not
     return call(call.front(input), d + 1, call.front(index), sparse_grad=sparse_grad)
+
 
 @op(methods=("gather",), batch=batched_gather)
 def gather(input, dim, index, *, sparse_grad=False):

@@ -61,6 +61,7 @@ def batched_index_add(call, input, dim, index, source, *, alpha=1):
         y = (x.scatter_add if call.function is index_add else x.scatter_add_)(d + 1, numbers, s if alpha == 1 else s * alpha)
     return y.reshape(call.size) if rank_of(input) == 0 else y
 
+
 @op(methods=("index_add",), batch=batched_index_add)
 def index_add(input, dim, index, source, *, alpha=1):
     """index_add(input, dim, index, source, *, alpha=1) -> Tensor: a copy with alpha * source[i] added to row index[i].
@@ -131,8 +132,8 @@ cdef class ScatterBackward1(ByIndex):
 def batched_scatter(call, input, dim, index, src=None, **more):
     """scatter and scatter_add."""
     cdef int rank = rank_of(input), d = wrap_dim(dim, rank)
-    cdef bint in_place = call.function.__name__.endswith("_")
-    cdef object x = call.value(input) if in_place else call.front(input), i = call.front(index)
+    cdef bint writes = call.function.__name__.endswith("_")
+    cdef object x = call.value(input) if writes else call.front(input), i = call.front(index)
     value = more.get("value")
     if isinstance(value, Tensor):
         more["value"] = call.front(value)
@@ -141,6 +142,7 @@ def batched_scatter(call, input, dim, index, src=None, **more):
         src = call.front(src).reshape(call.size, -1) if isinstance(src, Tensor) else src
     y = call(x, d + 1, i, *(() if src is None else (call.front(src) if rank else src,)), **more)
     return y.reshape(call.size) if rank == 0 else y
+
 
 @op(methods=("scatter",), batch=batched_scatter)
 def scatter(input, dim, index, src=None, *, value=None, reduce=None):

@@ -243,6 +243,7 @@ def batched_layer_norm(call, input, normalized_shape, weight=None, bias=None, ep
     y = y if weight is None else y * weight
     return (y if bias is None else y + bias).to(input.dtype)
 
+
 @op(namespace="nn.functional", batch=batched_layer_norm)
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     """layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5) -> Tensor: mean 0 and variance 1.

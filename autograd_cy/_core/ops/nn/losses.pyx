@@ -193,6 +193,7 @@ def batched_loss(call, input, target, size_average=None, reduce=None, reduction=
     errors = (x - y).abs() if call.function is l1_loss else (x - y) ** 2
     return reduced(errors, how) if weight is None else weighted(errors, weight, how)
 
+
 @op(namespace="nn.functional", batch=batched_loss)
 def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """mse_loss(input, target, reduction='mean', weight=None) -> Tensor: the mean of (input - target) ** 2.

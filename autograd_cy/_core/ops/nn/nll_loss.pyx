@@ -242,8 +242,9 @@ def batched_nll(call, input, target, weight=None, size_average=None, ignore_inde
     weights = counted.to(x.dtype) if weight is None else weight[t.where(counted, 0)] * counted
     return total / weights.reshape(call.size, -1 if call.size else 1).sum(1)
 
+
 cdef object with_batched_weight(object call, object input, object target, object weight, int how, object ignore_index,
-                               bint of_numbers, double label_smoothing):
+                                bint of_numbers, double label_smoothing):
     """The definition of both losses in simple operations, for weights that are not the same for all samples."""
     cdef int dim = 0 if rank_of(input) == 1 else 1
     cdef object x = input if call.function is nll_loss else input.log_softmax(dim), classes = input.shape[dim]

@@ -107,6 +107,7 @@ cdef object with_rank(object x, int rank):
     cdef tuple sizes = shape_of(x)
     return x.reshape(sizes[:1] + (1,) * (rank - len(sizes)) + sizes[1:]) if len(sizes) < rank else x
 
+
 @op(methods=("matmul",), batch=batched_matmul)
 def matmul(input, other):
     """matmul(input, other) -> Tensor: the product of matrices, vectors or batches of matrices; also input @ other.
@@ -126,6 +127,7 @@ def matmul(input, other):
 def batched_linear(call, input, weight, bias=None):
     cdef object y = input @ weight.t()
     return y if bias is None else y + bias
+
 
 @op(namespace="nn.functional", batch=batched_linear)
 def linear(input, weight, bias=None):

@@ -238,6 +238,7 @@ def batched_product(call, input, other):
         call.on_sample(input, other)                # which says why not
     return input @ other
 
+
 @op(methods=("mm",), batch=batched_product)
 def mm(input, mat2):
     """mm(input, mat2) -> Tensor: the product of an (m, n) and an (n, p) matrix of one type; doesn't broadcast.
@@ -331,9 +332,10 @@ cdef object as_number(object value, Tensor like):
 
 
 def batched_addmm(call, input, mat1, mat2, *, beta=1, alpha=1):
-    cdef object product = mat1.mm(mat2)
-    product = product if alpha == 1 else product * alpha
-    return input.expand_as(product) * 0 + product if beta == 0 else product + (input if beta == 1 else input * beta)
+    cdef object y = mat1.mm(mat2)
+    y = y if alpha == 1 else y * alpha
+    return input.expand_as(y) * 0 + y if beta == 0 else y + (input if beta == 1 else input * beta)
+
 
 @op(methods=("addmm",), batch=batched_addmm)
 def addmm(input, mat1, mat2, *, beta=1, alpha=1):

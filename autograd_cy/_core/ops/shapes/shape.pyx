@@ -127,6 +127,7 @@ def batched_cat(call, tensors, dim=0):
     cdef list joined = [x for x in tensors if rank == 1 or tuple(x.shape) != (0,)]
     return call([call.front(x) for x in joined], wrap_dim(dim, rank) + 1)
 
+
 @op(methods=(), batch=batched_cat)
 def cat(tensors, dim=0):
     """cat(tensors, dim=0) -> Tensor: the tensors one after the other along `dim`; elsewhere their sizes agree.
@@ -164,6 +165,7 @@ def cat(tensors, dim=0):
 
 def batched_stack(call, tensors, dim=0):
     return call([call.front(x) for x in tensors], wrap_dim(dim, rank_of(tensors[0]) + 1) + 1)
+
 
 @op(methods=(), batch=batched_stack)
 def stack(tensors, dim=0):
@@ -204,6 +206,7 @@ def batched_flip(call, input, *dims):
         return call.value(input).clone()
     return call(call.value(input), [d + 1 for d in wrapped_dims(input, sizes_of(dims))])
 
+
 @op(methods=("flip",), linear=FlipBackward0, batch=batched_flip)
 def flip(input, *dims):
     """flip(input, dims) -> Tensor: a copy with the order of the elements reversed along `dims`.
@@ -238,6 +241,7 @@ def batched_roll(call, input, shifts, dims=()):
     if all_dims:
         return call(x, shifts, [d + 1 for d in wrapped_dims(input, all_dims)])
     return call(x.reshape(call.size, (<Tensor> input).array.size), shifts, 1).reshape(x.shape)
+
 
 @op(methods=("roll",), linear=RollBackward0, batch=batched_roll)
 def roll(input, shifts: _Dims, dims: _Dims = ()):

@@ -119,6 +119,7 @@ cdef class SqueezeBackward4(Reshape):
 def batched_view(call, input, *sizes):
     return call(call.value(input), call.with_batch(input, sizes_of(sizes)))
 
+
 @op(methods=("reshape",), linear=Reshape, batch=batched_view)
 def reshape(input, *shape):
     """reshape(input, shape) -> Tensor: the elements in another shape; a view where the strides allow it, else a copy.
@@ -165,6 +166,7 @@ def batched_flatten(call, input, start_dim=0, end_dim=-1):
     cdef int rank = rank_of(input)
     return x.reshape(call.size, 1) if rank == 0 else call(x, wrap_dim(start_dim, rank) + 1, wrap_dim(end_dim, rank) + 1)
 
+
 @op(methods=("flatten",), batch=batched_flatten)
 def flatten(input, start_dim=0, end_dim=-1):
     """flatten(input, start_dim=0, end_dim=-1) -> Tensor: the dimensions from start_dim to end_dim made into one.
@@ -192,6 +194,7 @@ def batched_squeeze(call, input, dim=None):
         dim = [d for d in range(rank) if input.shape[d] == 1]
     dims = [wrap_dim(d, rank) + 1 for d in (dim if isinstance(dim, (tuple, list)) else (dim,))]
     return call(call.value(input), tuple(dims) if rank else ())
+
 
 @op(methods=("squeeze",), batch=batched_squeeze)
 def squeeze(input, dim=None):
@@ -235,6 +238,7 @@ cdef cnp.ndarray with_axes(cnp.ndarray array, list axes):
 def batched_unsqueeze(call, input, dim):
     return call(call.value(input), wrap_dim(dim, rank_of(input) + 1) + 1)
 
+
 @op(methods=("unsqueeze",), batch=batched_unsqueeze)
 def unsqueeze(input, dim):
     """unsqueeze(input, dim) -> Tensor: with a dimension of size 1 inserted at `dim`.
@@ -270,6 +274,7 @@ cdef class ExpandBackward0(Node):
 def batched_expand(call, input, *sizes):
     cdef object wanted = sizes_of(sizes)
     return call(call.aligned(input, len(wanted)), (call.size, *wanted))
+
 
 @op(methods=("expand",), linear=ExpandBackward0, batch=batched_expand)
 def expand(input, *size):
@@ -337,6 +342,7 @@ def sum_to_size(Tensor self, *size):
 
 for _name, _function in {"expand_as": expand_as, "sum_to_size": sum_to_size}.items():
     extend(_name, _function)
+
 
 declare_rule("expand_as", COMPOSITE)
 declare_rule("sum_to_size", batched_sum_to_size)

@@ -72,6 +72,7 @@ def batched_diagonal(call, input, offset=0, dim1=0, dim2=1):
     cdef int rank = rank_of(input)
     return call(call.value(input), offset, wrap_dim(dim1, rank) + 1, wrap_dim(dim2, rank) + 1)
 
+
 @op(methods=("diagonal",), batch=batched_diagonal)
 def diagonal(input, offset=0, dim1=0, dim2=1):
     """diagonal(input, offset=0, dim1=0, dim2=1) -> Tensor: a view of the diagonals of the matrices in dim1 and dim2.

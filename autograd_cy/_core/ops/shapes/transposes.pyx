@@ -46,6 +46,7 @@ def batched_transpose(call, input, dim0, dim1):
     dims = wrap_dim(dim0, rank), wrap_dim(dim1, rank)
     return call(call.value(input), dims[0] + 1, dims[1] + 1) if rank else call(call.value(input), 0, 0)
 
+
 @op(methods=("transpose", "swapaxes", "swapdims"), linear=TransposeBackward0, batch=batched_transpose)
 def transpose(input, dim0, dim1):
     """transpose(input, dim0, dim1) -> Tensor: a view with two dimensions exchanged.
@@ -64,6 +65,7 @@ def batched_t(call, input):
     if rank_of(input) > 2:
         call.on_sample(input)                       # which says why not
     return call.value(input).transpose(1, 2) if rank_of(input) == 2 else call.value(input)
+
 
 @op(methods=("t",), linear=TBackward0, batch=batched_t)
 def t(input):
@@ -85,6 +87,7 @@ def batched_permute(call, input, *dims):
     if len(wanted) != rank_of(input):
         call.on_sample(input, wanted)               # which says why not
     return call(call.value(input), (0, *[wrap_dim(d, rank_of(input)) + 1 for d in wanted]))
+
 
 @op(methods=("permute",), linear=PermuteBackward0, batch=batched_permute)
 def permute(input, *dims):
@@ -129,6 +132,7 @@ def matrix_transposed(Tensor self):
 
 extend("T", property(reversed_dims))
 extend("mT", property(matrix_transposed))
+
 
 declare_rule("reversed_dims", lambda call, self: call.value(self).permute(0, *range(rank_of(self), 0, -1)))
 declare_rule("matrix_transposed", COMPOSITE)
