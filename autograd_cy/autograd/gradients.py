@@ -75,12 +75,14 @@ def _from_old_name(grad_tensors, grad_variables):
     return grad_variables
 
 
-def _check_not_within_vmap():
+def _roots_of(tensors):
+    """What backward() begins at, as a tuple."""
     if _open_levels():
         raise RuntimeError(
             "backward() called inside a functorch transform. This is not supported, please use functorch.grad or "
             "functorch.vjp instead or call backward() outside of functorch transforms."
         )
+    return _as_tuple(tensors)
 
 
 # backward() and grad() have their handlers within 256 instructions. For one further on, CPython 3.11 makes an int of the place
@@ -115,8 +117,7 @@ def backward(
             return handle_torch_function(backward, _items(tensors), tensors, grad_tensors=grad_tensors, **options)
         if grad_variables is not None:
             grad_tensors = _from_old_name(grad_tensors, grad_variables)
-        _check_not_within_vmap()
-        roots = _as_tuple(tensors)
+        roots = _roots_of(tensors)
         wanted = () if inputs is None else _values_of(inputs, "backward")
         if inputs is not None and not wanted:
             raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")

@@ -38,10 +38,6 @@ def same(found, expected, tolerance=1e-6):
 def test_gradients_and_jacobians_against_differences():
     x = X[0]
     same(grad(f)(x), central(f, x))
-    for jacobian in (jacrev(F), jacfwd(F), vmap(lambda v: vjp(F, x)[1](v)[0]), lambda x: None):
-        if jacobian(ag.eye(4, dtype=ag.float64)[:, :3].contiguous()[0] if False else x) is None:
-            continue
-        break
     same(jacrev(F)(x), central(F, x))
     same(jacfwd(F)(x), central(F, x))
     same(jacrev(F, chunk_size=3)(x), jacrev(F)(x), 1e-12)
@@ -122,7 +118,7 @@ def test_auxiliary_outputs():
     assert not aux["twice"].requires_grad
     gradient, (value, aux) = grad_and_value(lambda x: (f(x), x), has_aux=True)(X[0])
     assert value.item() == f(X[0]).item()
-    output, pull_back, aux = vjp(lambda x: (F(x), x.sum()), X[0], has_aux=True)
+    _, pull_back, aux = vjp(lambda x: (F(x), x.sum()), X[0], has_aux=True)
     same(pull_back(ag.ones(4, dtype=ag.float64))[0], jacrev(F)(X[0]).sum(0), 1e-12)
     *_, aux = jvp(lambda x: (F(x), x.sum()), (X[0],), (X[0],), has_aux=True)
     assert aux.item() == X[0].sum().item()
@@ -136,7 +132,7 @@ def test_several_arguments_and_outputs():
     same(ga, b.exp())
     same(gb, a * b.exp())
     jacobian = jacrev(lambda x, y: {"p": x * y, "s": x.sum()}, argnums=(1, 0))(a, b)
-    same(jacobian["p"][0], ag.diag(a) if hasattr(ag, "diag") else ag.eye(3, dtype=ag.float64) * a)
+    same(jacobian["p"][0], ag.eye(3, dtype=ag.float64) * a)
     assert jacobian["s"][0].tolist() == [0.0, 0.0, 0.0] and jacobian["s"][1].tolist() == [1.0, 1.0, 1.0]
     forward = jacfwd(lambda x, y: {"p": x * y, "s": x.sum()}, argnums=(1, 0))(a, b)
     for key in ("p", "s"):
@@ -213,7 +209,7 @@ def test_writes_into_samples():
         y[0] = 7.0
         y[1:].mul_(x[0])
         y += 1
-        y[ag.tensor([0, 0])] = x[:2] if y.ndim == 0 else x[0] * 0
+        y[ag.tensor([0, 0])] = x[0] * 2
         return y
 
     same(vmap(write)(X), ag.stack([write(x) for x in X]), 1e-12)

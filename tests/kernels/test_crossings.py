@@ -88,6 +88,7 @@ BLOCKS = {
 # How finely work is shared, and what counts no elements: flags, dimensions, objects, lines of code.
 NO_SIZES = {
     "buffers": "SHELVES SHELF_SIZE SPARE_DIMS",
+    "duals": "MOST_LEVELS",
     "engine": "NESTED_IN_ONE_THREAD",
     "freed": "KEPT LARGEST",
     "gemm": "TO_AN_ELEMENT",

@@ -111,7 +111,8 @@ def test_no_backward_begins_at_what_was_resized():
     y = x + x
     with torch.no_grad():
         torch.mul(torch.ones(2), 2, out=y)
-    with pytest.raises(RuntimeError, match=r"AddBackward0 got an invalid gradient at index 0 - got \[2\] but expected shape compatible"):
+    expected = r"AddBackward0 got an invalid gradient at index 0 - got \[2\] but expected shape compatible"
+    with pytest.raises(RuntimeError, match=expected):
         y.backward(torch.ones(2))
     assert x.grad is None
     y.mul_(2)  # recorded: it passes a gradient on to what computed y

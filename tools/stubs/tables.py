@@ -513,7 +513,10 @@ CORE = {
         },
     ),
     "graph.saved_tensor": (["SavedTensor"], {}),
-    "ops.shapes.shape": ([], {"cat": "Tensor", "convert": "Tensor", "detach": "Tensor", "replace_array": "None", "stack": "Tensor"}),
+    "ops.shapes.shape": (
+        [],
+        {"cat": "Tensor", "convert": "Tensor", "detach": "Tensor", "replace_array": "None", "stack": "Tensor"},
+    ),
     "runtime.entry": ([], {"public": "_F", "show_one_frame": "None"}),
     "runtime.lifetime": ([], {"live_objects": "dict[str, int]", "refuse_new": "None"}),
     "runtime.state": ([], {"is_debug_build": "bool"}),

@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 
 import autograd_cy as ag
-from autograd_cy._core.graph.record import close_dual_level, is_dual_level_open
+from autograd_cy._core.graph.duals import close_dual_level, dual_depth
 from autograd_cy._core.graph.tensor import array_of
 
 from .surface import a_call
@@ -127,7 +127,7 @@ def put_back(result):
     with contextlib.suppress(Exception):
         if hasattr(type(result), "remove"):
             result.remove()
-    if is_dual_level_open():
+    while dual_depth():
         close_dual_level()
     ag.set_default_dtype(ag.float32)
     ag.autograd.set_detect_anomaly(False)
