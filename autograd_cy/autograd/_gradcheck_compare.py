@@ -27,6 +27,7 @@ class Modes(NamedTuple):
     forward: bool
     undefined: bool
     batched: bool
+    batched_forward: bool = False
 
 
 class Tolerances(NamedTuple):

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._core.engine.basic_functions import UndefinedGrad
 from .._core.graph.tensor import Tensor, array_of, from_array
-from . import gradients
+from . import forward_ad, gradients
 from ._gradcheck_jacobian import Array, Probe, push_forward
 from ._gradcheck_report import GradcheckError, agree
 
@@ -101,6 +101,36 @@ def check_batched_gradients(probe: Probe) -> None:
                 raise GradcheckError(
                     f"For output {i} and input {j}: gradcheck or gradgradcheck failed while testing batched "
                     f"gradient computation.\nGot:\n{got}\nExpected:\n{single}"
+                )
+
+
+def check_batched_tangents(probe: Probe) -> None:
+    """check_batched_tangents(probe): GradcheckError if forward mode within vmap isn't one call per tangent."""
+    from ..func import vmap
+
+    rng = np.random.default_rng(0)
+    for k, x in enumerate(probe.differentiable_inputs):
+        directions = [_random_like(x, rng) for _ in range(2)]
+        expected = [push_forward(probe, _replaced([None] * len(probe.sources), k, direction)) for direction in directions]
+
+        def along(direction: Tensor, at: int = probe.sources[k]) -> tuple[Tensor, ...]:
+            with forward_ad.dual_level():
+                inputs = list(probe.inputs)
+                inputs[at] = forward_ad.make_dual(inputs[at].detach(), direction)
+                outputs = probe.call(inputs)
+                moved = [forward_ad.unpack_dual(outputs[i]) for i in probe.targets]
+                return tuple(y * 0 if t is None else t for y, t in moved)
+
+        try:
+            batched = vmap(along)(from_array(np.stack(directions)))
+        except RuntimeError as error:
+            raise GradcheckError(f"While computing batched gradients, got: {error}") from error
+        for i, got in enumerate(batched):
+            single = np.stack([tangents[i] for tangents in expected])
+            if not agree(array_of(got), single, 1e-8, 1e-5):
+                raise GradcheckError(
+                    f"For output {i} and input {k}: gradcheck or gradgradcheck failed while testing batched forward gradient "
+                    f"computation.\nGot:\n{array_of(got)}\nExpected:\n{single}"
                 )
 
 

@@ -2,6 +2,11 @@
 
 from collections import namedtuple
 
+from .._core.batching.batched import all_samples as _all_samples
+from .._core.batching.batched import is_batched as _is_batched
+from .._core.batching.batched import levels_of as _levels_of
+from .._core.batching.batched import one_sample as _one_sample
+from .._core.batching.levels import open_levels as _open_levels
 from .._core.engine import double_vjp as _double_vjp  # noqa: F401  (the core calls it through a pointer)
 from .._core.graph import duals as _duals
 from .._core.graph import record as _record
@@ -102,6 +107,9 @@ def make_dual(tensor, tangent, *, level=None):
             raise TypeError(f"make_dual(): argument '{name}' must be Tensor, not {type(value).__name__}")
         if not (value.dtype.is_floating_point or value.dtype.is_complex):
             raise ValueError(f"Expected {name} to be floating point or complex, but got: {value.dtype}")
+    if _is_batched(tensor) or _is_batched(tangent):  # the tangents are those of all samples: NOTE [Batching]
+        levels = _open_levels()
+        return _one_sample(make_dual(_all_samples(tensor, levels), _all_samples(tangent, levels)), levels)
     if tensor.shape != tangent.shape:
         raise RuntimeError(
             "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
@@ -133,6 +141,12 @@ def unpack_dual(tensor, *, level=None):
     if not _duals.dual_depth() or not _is_fwd_grad_enabled():
         return UnpackedDualTensor(tensor, None)
     _check_level("unpack_dual", level)
+    if _is_batched(tensor):
+        levels = _levels_of(tensor)
+        primal, tangent = unpack_dual(_all_samples(tensor, levels))
+        return UnpackedDualTensor(
+            _one_sample(primal, levels), None if tangent is None else _one_sample(tangent, levels)
+        )
     return UnpackedDualTensor(_record.without_tangent(tensor), _record.get_tangent(tensor))
 
 

@@ -5,6 +5,9 @@ import inspect
 import warnings
 from typing import Any, cast
 
+from .._core.batching.batched import is_batched as _is_batched
+from .._core.batching.batched import levels_of as _levels_of
+from .._core.batching.levels import open_levels as _open_levels
 from .._core.engine.basic_functions import DelayedError as _DelayedError
 from .._core.engine.function_call import apply_function as _apply_function
 from .._core.engine.function_node import FunctionNode as _FunctionNode
@@ -97,6 +100,21 @@ class Function(metaclass=_FunctionMeta):
             "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
         )
 
+    generate_vmap_rule = False
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[Any, ...], *args: Any) -> Any:
+        """vmap(info, in_dims, *args): (output, out_dims) for all samples of a batch, those of args along in_dims.
+
+        info.batch_size and info.randomness are those of vmap. generate_vmap_rule = True makes such a method unnecessary.
+        """
+        raise NotImplementedError(
+            "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
+            "generate_vmap_rule=True."
+        )
+
+    _no_vmap = vmap
+
     @classmethod
     def _backward_function(cls):
         """The one of ``backward`` and ``vjp`` that the subclass defines."""
@@ -116,10 +134,27 @@ class Function(metaclass=_FunctionMeta):
                 bound = inspect.signature(cls.forward).bind(*args, **kwargs)
                 bound.apply_defaults()  # setup_context sees them as inputs
                 args, kwargs = bound.args, bound.kwargs
+            level = _batch_level(args)
+            if level is not None:
+                return _apply_batched(cls, level, separate, args)
             return _apply_function(cls, cls._backward_cls, separate, args, kwargs)
         except BaseException as error:
             _show_one_frame(error)
             raise
+
+
+def _batch_level(args):
+    """The innermost level of vmap at which one of the arguments is batched, or None."""
+    if not _open_levels():
+        return None
+    levels = [_levels_of(x)[0] for x in args if _is_batched(x)]
+    return max(levels, key=lambda level: level.number, default=None)
+
+
+def _apply_batched(cls, level, separate, args):
+    from ._function_batches import apply_batched
+
+    return apply_batched(cls, level, separate, args)
 
 
 def _parameter_count(function):

@@ -60,10 +60,10 @@ def gradcheck(
     * `check_undefined_grad`: a backward must also take None for an incoming gradient and treat it as zeros.
     * `check_grad_dtypes`: gradients must have their inputs' dtypes.
     * `check_batched_grad`: `is_grads_batched=True` must give what one call per gradient gives.
+    * `check_batched_forward_grad`: forward mode within `vmap` must give what one call per tangent gives.
     * `nondet_tol`: how far two identical backward passes may differ.
     * `raise_exception=False` returns False for a wrong gradient. Bad arguments raise all the same.
-    * `masked` is about sparse tensors, which don't exist here; `check_batched_forward_grad=True` raises
-      NotImplementedError, as there is no vmap.
+    * `masked` is about sparse tensors, which don't exist here.
 
     Complex outputs are checked as their real and imaginary parts, see https://arxiv.org/abs/1701.00392.
 
@@ -79,12 +79,10 @@ def gradcheck(
     _require_one(check_forward_ad=check_forward_ad, check_backward_ad=check_backward_ad)
     _require_also(check_batched_grad=check_batched_grad, check_backward_ad=check_backward_ad)
     _require_also(check_batched_forward_grad=check_batched_forward_grad, check_forward_ad=check_forward_ad)
-    if check_batched_forward_grad:
-        raise NotImplementedError("check_batched_forward_grad=True needs vmap, which is not available")
     inputs = as_tuple(inputs)
     _check_inputs(inputs)
     tolerances = Tolerances(eps, atol, rtol, nondet_tol, check_grad_dtypes)
-    modes = Modes(check_backward_ad, check_forward_ad, check_undefined_grad, check_batched_grad)
+    modes = Modes(check_backward_ad, check_forward_ad, check_undefined_grad, check_batched_grad, check_batched_forward_grad)
     try:
         _check(Probe(func, inputs, fast_mode), tolerances, modes)
     except GradcheckError:
@@ -158,6 +156,7 @@ def _check(probe: "_Probe", tolerances: "_Tolerances", modes: "_Modes") -> None:
     from ._gradcheck_compare import check_constant, compare_modes
     from ._gradcheck_seeds import (
         check_batched_gradients,
+        check_batched_tangents,
         check_undefined_gradients,
         check_undefined_tangents,
         check_zero_seeds,
@@ -172,6 +171,8 @@ def _check(probe: "_Probe", tolerances: "_Tolerances", modes: "_Modes") -> None:
     compare_modes(probe, tolerances, backward=modes.backward, forward=modes.forward)
     if modes.batched:
         check_batched_gradients(probe)
+    if modes.batched_forward:
+        check_batched_tangents(probe)
     if modes.backward:
         check_zero_seeds(probe)
         if modes.undefined:

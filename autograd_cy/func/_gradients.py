@@ -307,12 +307,8 @@ def _jvp(func, primals, tangents, strict, has_aux, caller):
                 raise RuntimeError(
                     f"{caller}(f, primals, tangents): Expected {name} to only contain Tensors, got unsupported type {type(x)}"
                 )
-    levels = open_levels()
     with dual_level():
-        duals = [
-            one_sample(make_dual(all_samples(x, levels), all_samples(t, levels)), levels)
-            for x, t in zip(leaves, directions, strict=True)
-        ]
+        duals = [make_dual(x, t) for x, t in zip(leaves, directions, strict=True)]
         output, aux = _with_aux(func(*tree_unflatten(duals, spec)), has_aux, f"{caller}_impl")
         ys, output_spec = tree_flatten(output)
         for y in ys:
@@ -329,9 +325,7 @@ def _jvp(func, primals, tangents, strict, has_aux, caller):
 
 def _unpacked(y: Tensor, strict: bool, caller: str) -> tuple[Tensor, Tensor]:
     """The value of an output and its tangent."""
-    levels = levels_of(y)
-    samples = all_samples(y, levels)
-    primal, tangent = unpack_dual(samples)
+    primal, tangent = unpack_dual(y)
     if tangent is None:
         if strict:
             raise RuntimeError(
@@ -339,7 +333,7 @@ def _unpacked(y: Tensor, strict: bool, caller: str) -> tuple[Tensor, Tensor]:
                 "allowed with strict=True."
             )
         tangent = zeros_like(primal)
-    return one_sample(primal, levels), one_sample(tangent, levels)
+    return primal, tangent
 
 
 def jacfwd(

@@ -259,3 +259,97 @@ def test_an_operation_without_a_rule_is_a_loop_and_says_so():
     finally:
         rules.declare_rule(ag.roll, rule)
     same(y, ag.roll(X, 1, 1))
+
+
+class Cube(ag.autograd.Function):
+    """x ** 3 with all that a Function can have, and the generated rule."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x, factor):
+        return x**3 * factor, x.sgn()
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        x, factor = inputs
+        ctx.save_for_backward(x, factor)
+        ctx.save_for_forward(x, factor)
+        ctx.mark_non_differentiable(output[1])
+
+    @staticmethod
+    def backward(ctx, g, _):
+        x, factor = ctx.saved_tensors
+        return 3 * x * x * factor * g, (x**3 * g).sum()
+
+    @staticmethod
+    def jvp(ctx, t, t_factor):
+        x, factor = ctx.saved_tensors
+        moved = 0 if t is None else 3 * x * x * factor * t
+        return moved if t_factor is None else moved + x**3 * t_factor, None
+
+
+def cube(x, factor):
+    return Cube.apply(x, factor)[0]
+
+
+def test_a_function_with_a_generated_rule():
+    factor = ag.tensor([2.0, 3.0], dtype=ag.float64)
+    same(vmap(cube)(X, factor), X**3 * factor[:, None])
+    same(vmap(cube, in_dims=(0, None))(X, factor[0]), X**3 * 2)
+    found = vmap(grad(lambda x, k: cube(x, k).sum(), argnums=(0, 1)))(X, factor)
+    same(found[0], 3 * X * X * factor[:, None])
+    same(found[1], (X**3).sum(1))
+    shared = grad(lambda k: vmap(cube, in_dims=(0, None))(X, k).sum())(factor[0])
+    same(shared, (X**3).sum())
+    same(vmap(lambda x, k: jvp(lambda v: cube(v, k), (x,), (x,))[1])(X, factor), 3 * X**3 * factor[:, None])
+
+
+class Scaled(ag.autograd.Function):
+    """2 * x, with a rule of its own."""
+
+    @staticmethod
+    def forward(x):
+        return x * 2
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        pass
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 2
+
+    @staticmethod
+    def vmap(info, in_dims, x):
+        assert (info.batch_size, info.randomness, in_dims) == (2, "error", (0,))
+        return Scaled.apply(x.t()), 1
+
+
+def test_a_function_with_a_rule_of_its_own():
+    same(vmap(Scaled.apply)(X), X * 2)
+    same(vmap(grad(lambda x: (Scaled.apply(x) ** 2).sum()))(X), 8 * X)
+
+
+def test_functions_that_vmap_refuses():
+    class Old(ag.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x
+
+    class Bare(ag.autograd.Function):
+        @staticmethod
+        def forward(x):
+            return x
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            pass
+
+    class Both(Scaled):
+        generate_vmap_rule = True
+
+    refusals = {Old: "must override the setup_context", Bare: "does not have vmap support", Both: "ambiguity"}
+    for function, message in refusals.items():
+        with pytest.raises(RuntimeError, match=message):
+            vmap(function.apply)(X)

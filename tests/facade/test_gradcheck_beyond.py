@@ -65,9 +65,38 @@ def test_gradgradcheck_without_differentiable_output():
         gradgradcheck(lambda x: x.detach(), (leaf(3),))
 
 
-def test_batched_forward_needs_vmap():
-    with pytest.raises(NotImplementedError, match="vmap"):
-        gradcheck(lambda x: x, (leaf(1),), check_forward_ad=True, check_batched_forward_grad=True)
+class Wrong(torch.autograd.Function):
+    """2 * x, but for batches 3 * x."""
+
+    @staticmethod
+    def forward(x):
+        return x * 2
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        pass
+
+    @staticmethod
+    def backward(ctx, g):
+        return Wrong.apply(g)
+
+    @staticmethod
+    def jvp(ctx, t):
+        return Wrong.apply(t)
+
+    @staticmethod
+    def vmap(info, in_dims, x):
+        return x * 3, 0
+
+
+def test_batches_are_checked_in_both_modes():
+    everything = {"check_forward_ad": True, "check_batched_grad": True, "check_batched_forward_grad": True}
+    for function in (lambda x: x.sum(), lambda x: (x.sin(), x.exp() * 2)):
+        assert gradcheck(function, (leaf(3),), **everything)
+    with pytest.raises(GradcheckError, match="failed while testing batched gradient computation"):
+        gradcheck(Wrong.apply, (leaf(2),), check_batched_grad=True)
+    with pytest.raises(GradcheckError, match="failed while testing batched forward gradient computation"):
+        gradcheck(Wrong.apply, (leaf(2),), check_forward_ad=True, check_batched_forward_grad=True)
 
 
 def test_inputs_are_restored_when_the_function_raises():

@@ -10,18 +10,20 @@ import autograd_cy as ag
 
 fw = ag.autograd.forward_ad
 GRADCHECK = {"eps": 1e-6, "atol": 1e-6, "rtol": 1e-5}
+BATCHED = {"check_batched_grad": True, "check_batched_forward_grad": True}
 
 
 @each_sample(DIFFERENTIABLE, gradient_dtypes, nonempty)
 def test_gradcheck_in_reverse_and_forward_mode(row, sample):
     call = Call(row, sample)
-    assert ag.autograd.gradcheck(call.function, call.leaves(), check_forward_ad=True, **GRADCHECK)
+    assert ag.autograd.gradcheck(call.function, call.leaves(), check_forward_ad=True, **BATCHED, **GRADCHECK)
 
 
 @each_sample(DIFFERENTIABLE, gradient_dtypes, nonempty)
 def test_gradgradcheck_in_reverse_and_forward_mode(row, sample):
     call = Call(row, sample)
-    assert ag.autograd.gradgradcheck(call.function, call.leaves(), check_fwd_over_rev=True, **GRADCHECK)
+    modes = {"check_fwd_over_rev": True, "check_batched_grad": True}
+    assert ag.autograd.gradgradcheck(call.function, call.leaves(), **modes, **GRADCHECK)
 
 
 def forward_tangents(call, leaves, directions) -> list[np.ndarray]:

@@ -14,7 +14,7 @@ from op_calls import Call, one_dtype, samples_of, seeds_for
 from opinfo import DIFFERENTIABLE
 
 import autograd_cy as ag
-from autograd_cy._core.graph import record
+from autograd_cy._core.graph import duals
 from autograd_cy._core.runtime import lifetime, modes, state
 
 pytestmark = [
@@ -103,7 +103,7 @@ def modes_that_are_on() -> list[str]:
     packed: list = []
     with ag.autograd.graph.saved_tensors_hooks(lambda t: packed.append(t) or t, lambda t: t, compose=True):
         leaf(2).exp()
-    return found + ["forward mode"] * record.is_dual_level_open() + ["saved hooks"] * (len(packed) != 1)
+    return found + ["forward mode"] * bool(duals.dual_depth()) + ["saved hooks"] * (len(packed) != 1)
 
 
 def sweep(make: Callable, failing: int) -> int:

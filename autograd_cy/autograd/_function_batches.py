@@ -1,0 +1,175 @@
+"""A Function called within vmap: by its own `vmap`, or by the rule that `generate_vmap_rule` asks for (facade).
+
+NOTE [Functions within vmap]
+The generated rule is a Function on all samples: its forward, setup_context, backward and jvp open a level of their own and
+call those of the user's, who sees one sample. What the user's ctx keeps is kept as all samples, with a note of which were
+batched.
+"""
+
+from collections import namedtuple
+from typing import Any
+
+from .._core.batching.batched import at_level, at_level_or_expanded, batched, is_batched
+from .._core.batching.levels import BatchLevel, close_level, open_level
+from .._core.graph.tensor import Tensor
+
+__all__ = ["VmapInfo", "apply_batched"]
+
+VmapInfo = namedtuple("VmapInfo", "batch_size randomness")
+VmapInfo.__doc__ = """What a Function's `vmap` is told: the size of the batch, and what random operations are to do."""
+
+_SEE = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
+
+
+def apply_batched(cls: Any, level: BatchLevel, separate: bool, args: tuple[Any, ...]) -> Any:
+    """apply_batched(cls, level, separate, args): the call of a Function with tensors that are batched at that level."""
+    if not separate:
+        raise RuntimeError(
+            "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override "
+            f"the setup_context staticmethod. {_SEE}"
+        )
+    own = cls.vmap is not cls._no_vmap
+    if own and cls.generate_vmap_rule:
+        raise RuntimeError(
+            f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overriden vmap "
+            f"staticmethod. Please set generate_vmap_rule=False or delete the overriden vmap staticmethod to avoid "
+            f"ambiguity. {_SEE}"
+        )
+    if not own and not cls.generate_vmap_rule:
+        raise RuntimeError(
+            f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and implement the "
+            f"vmap staticmethod or set generate_vmap_rule=True. {_SEE}"
+        )
+    in_dims = tuple(0 if is_batched(x) and at_level(x, level) is not None else None for x in args)
+    values = tuple(x if d is None else at_level(x, level) for x, d in zip(args, in_dims, strict=True))
+    if not own:
+        return _wrapped(_generated(cls, level, in_dims).apply(*values), level)
+    made = cls.vmap(VmapInfo(level.size, level.randomness), in_dims, *values)
+    if not isinstance(made, tuple) or len(made) != 2:
+        raise RuntimeError(
+            f"Expected the vmap staticmethod to have two returns, an output and out_dims. Got something else instead: "
+            f"{type(made)}"
+        )
+    output, out_dims = made
+    if not isinstance(output, tuple):
+        return _with_dim(output, out_dims, level)
+    if not isinstance(out_dims, tuple):
+        out_dims = (out_dims,) * len(output)
+    if len(out_dims) != len(output):
+        raise ValueError(f"{cls.__name__}.vmap returned {len(output)} outputs and {len(out_dims)} out_dims")
+    return tuple(_with_dim(y, d, level) for y, d in zip(output, out_dims, strict=True))
+
+
+def _with_dim(y: Any, dim: int | None, level: BatchLevel) -> Any:
+    """An output whose samples are along that dimension, as one of the level."""
+    if dim is None or not isinstance(y, Tensor):
+        return y
+    dim = dim + y.ndim if dim < 0 else dim
+    return batched(y if dim == 0 else y.permute(dim, *[d for d in range(y.ndim) if d != dim]), level)
+
+
+def _wrapped(output: Any, level: BatchLevel) -> Any:
+    """The outputs of a generated rule, all of which are batched, as tensors of the level."""
+    if isinstance(output, tuple):
+        return tuple(_wrapped(y, level) for y in output)
+    return batched(output, level) if isinstance(output, Tensor) else output
+
+
+class _Context:
+    """The ctx that the user's methods get within a generated rule: what they keep, as all samples, and which were batched."""
+
+    def __init__(self, node: Any, level: BatchLevel) -> None:
+        self._node, self._level = node, level
+        self._saved_dims: tuple[bool, ...] = ()
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        self._node.save_for_backward(*self._all_samples(tensors))
+
+    def save_for_forward(self, *tensors: Any) -> None:
+        self._node.save_for_forward(*self._all_samples(tensors))
+
+    def _all_samples(self, tensors: tuple[Any, ...]) -> list[Any]:
+        self._saved_dims = tuple(isinstance(x, Tensor) and at_level(x, self._level) is not None for x in tensors)
+        return [at_level(x, self._level) if kept else x for x, kept in zip(tensors, self._saved_dims, strict=True)]
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        pairs = zip(self._node.saved_tensors, self._saved_dims, strict=True)
+        return tuple(batched(x, self._level) if kept else x for x, kept in pairs)
+
+    @property
+    def needs_input_grad(self) -> tuple[bool, ...]:
+        return self._node.needs_input_grad
+
+    def mark_non_differentiable(self, *tensors: Any) -> None:
+        self._non_differentiable = tensors
+
+    def mark_dirty(self, *tensors: Any) -> None:
+        raise RuntimeError("NYI: mark_dirty within a generated vmap rule: override the vmap staticmethod instead")
+
+    def set_materialize_grads(self, value: bool) -> None:
+        self._node.set_materialize_grads(value)
+
+
+def _generated(cls: Any, outer: BatchLevel, in_dims: tuple[int | None, ...]) -> Any:
+    """The Function on all samples that `generate_vmap_rule` stands for."""
+    from .function import Function
+
+    def at_each(node: Any, call: Any, values: Any) -> Any:
+        """`call` within a level of its own; its results as all samples."""
+        level = open_level(outer.size, outer.randomness)
+        try:
+            node.context._level = level
+            return call(level, values)
+        finally:
+            close_level(level)
+
+    def all_of(y: Any, level: BatchLevel) -> Any:
+        if isinstance(y, tuple):
+            return tuple(all_of(item, level) for item in y)
+        return at_level_or_expanded(y, level) if isinstance(y, Tensor) else y
+
+    def samples(values: Any, level: BatchLevel) -> list[Any]:
+        return [x if d is None else batched(x, level) for x, d in zip(values, in_dims, strict=True)]
+
+    class Generated(Function):
+        @staticmethod
+        def forward(ctx: Any, *values: Any) -> Any:
+            ctx.context = _Context(ctx, outer)
+
+            def call(level: BatchLevel, values: Any) -> Any:
+                inputs = samples(values, level)
+                output = cls.forward(*inputs)
+                cls.setup_context(ctx.context, tuple(inputs), output)
+                marked = getattr(ctx.context, "_non_differentiable", ())
+                result = all_of(output, level)
+                several, made = (output, result) if isinstance(output, tuple) else ((output,), (result,))
+                ctx.mark_non_differentiable(
+                    *[y for x, y in zip(several, made, strict=True) if any(x is one for one in marked)]
+                )
+                return result
+
+            return at_each(ctx, call, values)
+
+        @staticmethod
+        def backward(ctx: Any, *grad_outputs: Any) -> Any:
+            def call(level: BatchLevel, gradients: Any) -> Any:
+                found = cls._backward_function()(ctx.context, *[None if g is None else batched(g, level) for g in gradients])
+                found = found if isinstance(found, tuple) else (found,)
+                whole = [None if g is None else at_level_or_expanded(g, level) for g in found]
+                return tuple(g if g is None or d == 0 else g.sum(0) for g, d in zip(whole, in_dims, strict=True))
+
+            return at_each(ctx, call, grad_outputs)
+
+        @staticmethod
+        def jvp(ctx: Any, *tangents: Any) -> Any:
+            def call(level: BatchLevel, values: Any) -> Any:
+                return all_of(cls.jvp(ctx.context, *[t if t is None else samples_of(t, d, level) for t, d in values]), level)
+
+            def samples_of(t: Any, d: int | None, level: BatchLevel) -> Any:
+                return t if d is None else batched(t, level)
+
+            return at_each(ctx, call, list(zip(tangents, in_dims, strict=True)))
+
+    Generated.__name__ = cls.__name__
+    return Generated

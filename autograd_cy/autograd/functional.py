@@ -1,0 +1,374 @@
+"""Products with Jacobians and Hessians of functions, and the matrices themselves, under the names of torch.autograd.functional
+(facade).
+
+Arguments that all have: `inputs` is a tensor or a tuple of tensors, and the results have their structure. `v`: the vector, of
+the sizes that the product needs. create_graph: the result can be differentiated. strict: RuntimeError for an output that
+doesn't depend on an input, instead of zeros.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from .._core.graph.tensor import Tensor
+from .._core.ops.shapes.shape import stack as _stack
+from .._core.runtime.entry import public as _public
+from .._creation import ones_like as _ones_like
+from .._creation import zeros as _zeros
+from .._creation import zeros_like as _zeros_like
+from .grad_mode import enable_grad as _enable_grad
+from .gradients import grad as _grad
+
+__all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
+
+_Tensors = tuple[Tensor, ...]
+
+
+@_public
+def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+    """``vjp(func, inputs, v)`` is (outputs, v times the Jacobian). v: of the outputs' sizes; None for one element is 1.
+
+    >>> import autograd_cy as ag
+    >>> ag.autograd.functional.vjp(lambda x: x * x, ag.tensor([1.0, 2.0]), ag.tensor([1.0, 10.0]))
+    (tensor([1., 4.]), tensor([ 2., 40.]))
+    """
+    with _enable_grad():
+        single, xs = _prepared("inputs", "vjp", inputs, create_graph)
+        single_output, ys = _outputs("vjp", func, xs, strict)
+        seeds = _seeds("vjp", v, ys)
+        products = _gradients(ys, xs, seeds, create_graph, strict, "back")
+    return _result(single_output, ys, create_graph), _result(single, products, create_graph)
+
+
+@_public
+def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+    """``jvp(func, inputs, v)`` is (outputs, the Jacobian times v), by two backward passes; func.jvp() takes forward mode.
+
+    v: of the inputs' sizes; None for one element is 1.
+
+    >>> import autograd_cy as ag
+    >>> ag.autograd.functional.jvp(lambda x: x * x, ag.tensor([1.0, 2.0]), ag.tensor([1.0, 10.0]))
+    (tensor([1., 4.]), tensor([ 2., 40.]))
+    """
+    with _enable_grad():
+        _, xs = _prepared("inputs", "jvp", inputs, create_graph)
+        directions = _directions(v, xs)
+        single, ys = _outputs("jvp", func, xs, strict)
+        products = _forward(ys, xs, directions, create_graph, strict)
+    return _result(single, ys, create_graph), _result(single, products, create_graph)
+
+
+@_public
+def jacobian(
+    func: Callable[..., Any],
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
+) -> Any:
+    """``jacobian(func, inputs)`` is the Jacobian of each output by each input, of shape (*output.shape, *input.shape).
+
+    A tensor; a tuple for several inputs, for several outputs a tuple (of tuples). vectorize: all rows at once, by vmap.
+    strategy: 'reverse-mode', or with vectorize 'forward-mode', which is cheaper where there are more outputs than inputs.
+
+    >>> import autograd_cy as ag
+    >>> ag.autograd.functional.jacobian(lambda x: x * x, ag.tensor([1.0, 2.0]))
+    tensor([[2., 0.],
+            [0., 4.]])
+    """
+    if strategy not in ("reverse-mode", "forward-mode"):
+        raise AssertionError(
+            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more outputs than '
+            'inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use "reverse-mode".'
+        )
+    if strict and vectorize:
+        raise RuntimeError(
+            "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. Please "
+            "either set `strict=False` or `vectorize=False`."
+        )
+    if strategy == "forward-mode":
+        return _forward_jacobian(func, inputs, create_graph, vectorize)
+    with _enable_grad():
+        single, xs = _prepared("inputs", "jacobian", inputs, create_graph)
+        single_output, ys = _outputs("jacobian", func, xs, strict)
+        rows = _vectorized_rows if vectorize else _rows
+        matrices = tuple(rows(y, i, xs, create_graph, strict) for i, y in enumerate(ys))
+        if not create_graph:
+            matrices = tuple(tuple(matrix.detach() for matrix in of_output) for of_output in matrices)
+    results = tuple(of_output[0] if single else of_output for of_output in matrices)
+    return results[0] if single_output else results
+
+
+@_public
+def hessian(
+    func: Callable[..., Any],
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    outer_jacobian_strategy: str = "reverse-mode",
+) -> Any:
+    """``hessian(func, inputs)`` is the matrix of second derivatives of a function to one element.
+
+    A tensor, or for several inputs a tuple of tuples: of shape (*inputs[i].shape, *inputs[j].shape).
+
+    >>> import autograd_cy as ag
+    >>> ag.autograd.functional.hessian(lambda x: (x**3).sum(), ag.tensor([1.0, 2.0]))
+    tensor([[ 6.,  0.],
+            [ 0., 12.]])
+    """
+    single, _ = _as_tuple("inputs", "hessian", inputs)
+    if outer_jacobian_strategy not in ("reverse-mode", "forward-mode"):
+        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
+
+    def only_output(*xs: Tensor) -> Tensor:
+        y = func(*xs)
+        _check_one_element("hessian", y)
+        return y.squeeze()
+
+    def gradients(*xs: Tensor) -> Any:
+        if outer_jacobian_strategy == "forward-mode":
+            return _grad_of(only_output, tuple(range(len(xs))))(*xs)
+        found = jacobian(only_output, xs if len(xs) > 1 else xs[0], create_graph=True, strict=strict)
+        return found if isinstance(found, tuple) else (found,)
+
+    found = jacobian(gradients, inputs, create_graph, strict, vectorize, outer_jacobian_strategy)
+    return found[0] if single else found
+
+
+@_public
+def vhp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+    """``vhp(func, inputs, v)`` is (output, v times the Hessian) of a function to one element.
+
+    >>> import autograd_cy as ag
+    >>> ag.autograd.functional.vhp(lambda x: (x**3).sum(), ag.tensor([1.0, 2.0]), ag.tensor([1.0, 1.0]))
+    (tensor(9.), tensor([ 6., 12.]))
+    """
+    with _enable_grad():
+        single, xs = _prepared("inputs", "vhp", inputs, create_graph)
+        directions = _directions(v, xs)
+        ys = _one_output("vhp", func, xs, strict)
+        slopes = _gradients(ys, xs, None, True, strict, "back")
+        products = _gradients(slopes, xs, directions, create_graph, strict, "double_back")
+    return _result(True, ys, create_graph), _result(single, products, create_graph)
+
+
+@_public
+def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+    """``hvp(func, inputs, v)`` is (output, the Hessian times v) of a function to one element; vhp() is cheaper.
+
+    >>> import autograd_cy as ag
+    >>> ag.autograd.functional.hvp(lambda x: (x**3).sum(), ag.tensor([1.0, 2.0]), ag.tensor([1.0, 1.0]))
+    (tensor(9.), tensor([ 6., 12.]))
+    """
+    with _enable_grad():
+        single, xs = _prepared("inputs", "hvp", inputs, create_graph)
+        directions = _directions(v, xs)
+        ys = _one_output("hvp", func, xs, strict)
+        slopes = _gradients(ys, xs, None, True, strict, "back")
+        products = _forward(slopes, xs, directions, create_graph, strict, "double_back")
+    return _result(True, ys, create_graph), _result(single, products, create_graph)
+
+
+def _grad_of(func: Callable[..., Any], argnums: tuple[int, ...]) -> Callable[..., Any]:
+    from ..func._gradients import grad  # which imports from here
+
+    return grad(func, argnums)
+
+
+# arguments and results
+
+
+def _as_tuple(name: str, caller: str, value: Any) -> tuple[bool, _Tensors]:
+    """Whether one tensor was given, and the tensors as a tuple."""
+    single = not isinstance(value, tuple)
+    values = (value,) if single else value
+    for i, x in enumerate(values):
+        if isinstance(x, Tensor):
+            continue
+        what = f"given {name}" if single else f"value at index {i}"
+        raise TypeError(
+            f"The {name} given to {caller} must be either a Tensor or a tuple of Tensors but the {what} has type {type(x)}."
+        )
+    return single, values
+
+
+def _prepared(name: str, caller: str, inputs: Any, create_graph: bool) -> tuple[bool, _Tensors]:
+    """The inputs as places of their own in the graph: within that of the inputs, if the result is to be differentiated."""
+    single, xs = _as_tuple(name, caller, inputs)
+    inside = [create_graph and x.requires_grad for x in xs]
+    return single, tuple(x.view_as(x) if kept else x.detach().requires_grad_() for x, kept in zip(xs, inside, strict=True))
+
+
+def _outputs(caller: str, func: Callable[..., Any], xs: _Tensors, strict: bool) -> tuple[bool, _Tensors]:
+    single, ys = _as_tuple("outputs of the user-provided function", caller, func(*xs))
+    for i, y in enumerate(ys):
+        if strict and not y.requires_grad:
+            raise RuntimeError(
+                f"Output {i} of the user-provided function does not require gradients. The outputs must be computed in a "
+                "differentiable manner from the input when running in strict mode."
+            )
+    return single, ys
+
+
+def _one_output(caller: str, func: Callable[..., Any], xs: _Tensors, strict: bool) -> _Tensors:
+    single, ys = _outputs(caller, func, xs, strict)
+    _check_one_element(caller, ys[0] if single else ys)
+    return ys
+
+
+def _check_one_element(caller: str, y: Any) -> None:
+    if not isinstance(y, Tensor):
+        raise RuntimeError(f"The function given to {caller} should return a single Tensor")
+    if y.numel() != 1:
+        raise RuntimeError(f"The Tensor returned by the function given to {caller} should contain a single element")
+
+
+def _seeds(caller: str, v: Any, ys: _Tensors) -> _Tensors:
+    if v is None:
+        if len(ys) != 1 or ys[0].numel() != 1:
+            raise RuntimeError(
+                "The vector v can only be None if the user-provided function returns a single Tensor with a single element."
+            )
+        return (_ones_like(ys[0]),)
+    return _fitting(v, ys)
+
+
+def _directions(v: Any, xs: _Tensors) -> _Tensors:
+    if v is None:
+        if len(xs) != 1 or xs[0].numel() != 1:
+            raise RuntimeError(
+                "The vector v can only be None if the input to the user-provided function is a single Tensor with a single "
+                "element."
+            )
+        return (_ones_like(xs[0]),)
+    return _fitting(v, xs)
+
+
+def _fitting(v: Any, others: _Tensors) -> _Tensors:
+    """The vector as a tuple; RuntimeError unless it has the sizes of the others."""
+    _, vs = _as_tuple("v", "the product", v)
+    if len(vs) != len(others):
+        if len(others) == 1:
+            raise RuntimeError("The given v should contain a single Tensor.")
+        raise RuntimeError(f"v is a tuple of invalid length: should be {len(others)} but got {len(vs)}.")
+    for i, (found, expected) in enumerate(zip(vs, others, strict=True)):
+        if found.shape != expected.shape:
+            where = f"Entry {i} in " if len(others) > 1 else ""
+            raise RuntimeError(f"{where}v has invalid size: should be {expected.shape} but got {found.shape}.")
+    return vs
+
+
+def _result(single: bool, tensors: _Tensors, create_graph: bool) -> Any:
+    found = tensors if create_graph else tuple(x.detach() for x in tensors)
+    return found[0] if single else found
+
+
+# derivatives
+
+_INDEPENDENT = {
+    "back": "The output of the user-provided function is independent of input {i}.",
+    "double_back": "The jacobian of the user-provided function is independent of input {i}.",
+}
+
+
+def _gradients(ys: _Tensors, xs: _Tensors, seeds: _Tensors | None, create_graph: bool, strict: bool, stage: str) -> _Tensors:
+    """The gradients of the outputs (of those that have any), zeros for inputs that they don't depend on."""
+    chosen = [(y, None if seeds is None else seeds[i]) for i, y in enumerate(ys) if y.requires_grad]
+    found: tuple[Any, ...] = (None,) * len(xs)
+    if chosen:
+        roots, given = zip(*chosen, strict=True)
+        found = _grad(roots, xs, None if seeds is None else given, create_graph=create_graph, allow_unused=True)
+    for i, g in enumerate(found):
+        if strict and g is None:
+            raise RuntimeError(_INDEPENDENT[stage].format(i=i) + " This is not allowed in strict mode.")
+        if strict and create_graph and not g.requires_grad:
+            what = "jacobian" if stage == "back" else "hessian"
+            raise RuntimeError(
+                f"The {what} of the user-provided function is independent of input {i}. This is not allowed in strict mode "
+                "when create_graph=True."
+            )
+    return tuple(_zeros_like(x) if g is None else g for g, x in zip(found, xs, strict=True))
+
+
+def _forward(
+    ys: _Tensors, xs: _Tensors, directions: _Tensors, create_graph: bool, strict: bool, stage: str = "back"
+) -> _Tensors:
+    """The outputs' tangents: the adjoint of the adjoint. Source: Townsend, "A new trick for calculating Jacobian vector
+    products" (2017)."""
+    seeds = tuple(_zeros_like(y).requires_grad_() for y in ys)
+    slopes = _gradients(ys, xs, seeds, True, False, stage)
+    chosen = [(g, v) for g, v in zip(slopes, directions, strict=True) if g.requires_grad]
+    found: tuple[Any, ...] = (None,) * len(seeds)
+    if chosen:
+        roots, given = zip(*chosen, strict=True)
+        found = _grad(roots, seeds, given, create_graph=create_graph, allow_unused=True)
+    for i, t in enumerate(found):
+        if strict and t is None:
+            raise RuntimeError(
+                f"The gradient with respect to the input is independent of entry {i} in the grad_outputs when using the "
+                "double backward trick to compute forward mode gradients. This is not allowed in strict mode."
+            )
+    return tuple(_zeros_like(y) if t is None else t for t, y in zip(found, ys, strict=True))
+
+
+def _rows(y: Tensor, i: int, xs: _Tensors, create_graph: bool, strict: bool) -> _Tensors:
+    """The Jacobians of one output by each input, row by row."""
+    columns: list[list[Tensor]] = [[] for _ in xs]
+    flat = y.reshape(-1)
+    for k in range(flat.numel()):
+        found: tuple[Any, ...] = (None,) * len(xs)
+        if flat.requires_grad:
+            found = _grad(flat[k], xs, retain_graph=True, create_graph=create_graph, allow_unused=True)
+        for n, (g, x) in enumerate(zip(found, xs, strict=True)):
+            if strict and g is None:
+                raise RuntimeError(
+                    f"Output {i} of the user-provided function is independent of input {n}. This is not allowed in strict "
+                    "mode."
+                )
+            if strict and create_graph and not g.requires_grad:
+                raise RuntimeError(
+                    f"The jacobian of the user-provided function is independent of input {n}. This is not allowed in strict "
+                    "mode when create_graph=True."
+                )
+            columns[n].append(_zeros_like(x) if g is None else g)
+    return tuple(
+        _stack(rows).reshape(*y.shape, *x.shape) if rows else _zeros(*y.shape, *x.shape, dtype=x.dtype)
+        for rows, x in zip(columns, xs, strict=True)
+    )
+
+
+def _vectorized_rows(y: Tensor, i: int, xs: _Tensors, create_graph: bool, strict: bool) -> _Tensors:
+    """The same, all rows at once: the gradients of a batch of unit tensors."""
+    from ..func._gradients import _basis
+
+    if not y.requires_grad:
+        return _rows(y, i, xs, create_graph, strict)
+    (units,) = _basis([y])
+    options = {"retain_graph": True, "create_graph": create_graph, "allow_unused": True, "is_grads_batched": True}
+    found: tuple[Any, ...] = _grad(y, xs, units, **options)
+    return tuple(
+        (_zeros(*y.shape, *x.shape, dtype=x.dtype) if g is None else g.reshape(*y.shape, *x.shape))
+        for g, x in zip(found, xs, strict=True)
+    )
+
+
+def _forward_jacobian(func: Callable[..., Any], inputs: Any, create_graph: bool, vectorize: bool) -> Any:
+    from ..func._gradients import jacfwd
+
+    if create_graph:
+        raise NotImplementedError(
+            "torch.autograd.functional.jacobian: `create_graph=True` and `strategy='forward-mode'` are not supported together "
+            "(yet). Please either set `create_graph=False` or `strategy='reverse-mode'`."
+        )
+    if not vectorize:
+        raise NotImplementedError(
+            "Computing Jacobian using forward-AD or forward-over-reverse Hessian is only implemented for `vectorize=True`."
+        )
+    single, xs = _as_tuple("inputs", "jacobian", inputs)
+    found = jacfwd(func, 0 if single else tuple(range(len(xs))))(*xs)
+    outputs = found if isinstance(found, tuple) and (single or isinstance(found[0], tuple)) else (found,)
+    detached = tuple(
+        tuple(m.detach() for m in of_output) if isinstance(of_output, tuple) else of_output.detach() for of_output in outputs
+    )
+    return detached if outputs is found else detached[0]
