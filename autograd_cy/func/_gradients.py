@@ -8,13 +8,14 @@ from .._core.batching.batched import all_samples, levels_of, one_sample
 from .._core.batching.levels import open_levels
 from .._core.engine.engine import run_task
 from .._core.engine.task_queries import depends_on_others
+from .._core.graph.duals import dual_depth
 from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import public
 from .._creation import eye, ones_like, zeros_like
 from ..autograd.forward_ad import dual_level, make_dual, unpack_dual
 from ..autograd.grad_mode import enable_grad, is_grad_enabled
 from ..utils._pytree import tree_flatten, tree_leaves, tree_map, tree_map_only, tree_unflatten
-from ._vmap import vmap
+from ._vmap import call_mapped
 
 __all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "vjp"]
 
@@ -24,12 +25,19 @@ class _Inputs:
 
     def __init__(self, tree: Any, caller: str) -> None:
         self.levels = open_levels()
-        leaves, self.spec = tree_flatten(tree)
+        self.is_tensor = isinstance(tree, Tensor)
+        leaves, self.spec = ([tree], None) if self.is_tensor else tree_flatten(tree)
         for x in leaves:
             _check_input(x, caller)
-        self.samples = [all_samples(x, self.levels) for x in leaves]
-        self.aliases = tuple(_alias(x) for x in self.samples)
-        self.tree = tree_unflatten([one_sample(x, self.levels) for x in self.aliases], self.spec)
+        self.samples = [all_samples(x, self.levels) for x in leaves] if self.levels else leaves
+        self.aliases = tuple([_alias(x) for x in self.samples])
+        self.tree = self._nested(list(self.aliases))
+
+    def _nested(self, samples: list[Tensor]) -> Any:
+        """What belongs to the inputs, given for all samples, in their structure."""
+        if self.levels:
+            samples = [one_sample(x, self.levels) for x in samples]
+        return samples[0] if self.is_tensor else tree_unflatten(samples, self.spec)
 
     def samples_of(self, y: Tensor) -> Tensor:
         """All samples of an output or of its gradient."""
@@ -41,13 +49,13 @@ class _Inputs:
 
     def gradients(self, outputs: tuple[Tensor, ...], seeds: tuple[Tensor, ...], keep_graph: bool, create_graph: bool) -> Any:
         """The gradients by the inputs, in their structure; `outputs` and `seeds` are of all samples."""
-        roots = [(y, seed) for y, seed in zip(outputs, seeds, strict=True) if y.requires_grad]
+        if not all([y.requires_grad for y in outputs]):
+            roots = [(y, seed) for y, seed in zip(outputs, seeds, strict=True) if y.requires_grad]
+            outputs, seeds = zip(*roots, strict=True) if roots else ((), ())
         results: Any = (None,) * len(self.aliases)
-        if roots:
-            ys, gs = zip(*roots, strict=True)
-            results = run_task(ys, gs, keep_graph or create_graph, create_graph, self.aliases, True, False)
-        filled = [zeros_like(x) if g is None else g for x, g in zip(self.samples, results, strict=True)]
-        return tree_unflatten([one_sample(g, self.levels) for g in filled], self.spec)
+        if outputs:
+            results = run_task(outputs, seeds, keep_graph or create_graph, create_graph, self.aliases, True, False)
+        return self._nested([zeros_like(x) if g is None else g for x, g in zip(self.samples, results, strict=True)])
 
 
 def _check_input(x: Any, caller: str) -> None:
@@ -62,12 +70,16 @@ def _check_input(x: Any, caller: str) -> None:
 
 def _alias(x: Tensor) -> Tensor:
     """The tensor as a place of its own in the graph: part of the one that it is in, if it is in one."""
+    if not x.requires_grad and not dual_depth():
+        return x.detach().requires_grad_()
     alias = x.view_as(x)
     return alias if alias.requires_grad else alias.requires_grad_()
 
 
 def _without_graph(tree: Any) -> Any:
-    return tree_map_only(Tensor, lambda x: x.detach(), tree)
+    if isinstance(tree, Tensor):
+        return tree.detach()
+    return None if tree is None else tree_map_only(Tensor, lambda x: x.detach(), tree)
 
 
 def _chosen(args: tuple[Any, ...], argnums: Any, caller: str) -> Any:
@@ -147,7 +159,9 @@ def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> C
 def _grad_and_value(func, argnums, has_aux, args, kwargs, caller):
     inputs = _Inputs(_chosen(args, argnums, caller), caller)
     with enable_grad():
-        output, aux = _with_aux(func(*_replaced(args, argnums, inputs.tree), **kwargs), has_aux, f"{caller}_impl")
+        output, aux = func(*_replaced(args, argnums, inputs.tree), **kwargs), None
+        if has_aux:
+            output, aux = _with_aux(output, has_aux, f"{caller}_impl")
         if not isinstance(output, Tensor):
             raise RuntimeError(
                 f"Expected f(*args) given to grad(f)(*args) to return a Tensor, got unsupported type {type(output)}"
@@ -160,7 +174,7 @@ def _grad_and_value(func, argnums, has_aux, args, kwargs, caller):
         y = inputs.samples_of(output)
     recorded = inputs.is_recorded((y,))
     gradient = inputs.gradients((y,), (ones_like(y),), False, recorded)
-    if not recorded:
+    if not recorded and (has_aux or caller == "grad_and_value"):
         output, aux = _without_graph(output), _without_graph(aux)
     return gradient, (output, aux) if has_aux else output
 
@@ -259,7 +273,8 @@ def jacrev(
         outputs, output_spec = tree_flatten(output)
         inputs, input_spec = tree_flatten(chosen)
         basis = _basis(outputs)
-        rows = vmap(lambda *units: pull_back(tree_unflatten(units, output_spec))[0], chunk_size=chunk_size)(*basis)
+        pull = lambda *units: pull_back(tree_unflatten(units, output_spec))[0]  # noqa: E731
+        rows = call_mapped(pull, 0, 0, "error", chunk_size, tuple(basis), {})
         columns = tree_leaves(rows)
         start, blocks = 0, []
         for y in outputs:
@@ -365,7 +380,9 @@ def jacfwd(
             )  # fmt: skip
             return made[1:] if has_aux else made[1]
 
-        columns = vmap(push_forward, out_dims=(0, None) if has_aux else 0, randomness=randomness)(*_basis(inputs))
+        columns = call_mapped(
+            push_forward, 0, (0, None) if has_aux else 0, randomness, None, tuple(_basis(inputs)), {}
+        )
         if has_aux:
             columns, aux = columns
         tangents, output_spec = tree_flatten(columns)

@@ -46,7 +46,7 @@ def vmap(
     @functools.wraps(func)
     def mapped(*args: Any, **kwargs: Any) -> Any:
         try:
-            return _mapped_call(func, in_dims, out_dims, randomness, chunk_size, args, kwargs)
+            return call_mapped(func, in_dims, out_dims, randomness, chunk_size, args, kwargs)
         except BaseException as error:
             show_one_frame(error)
             raise
@@ -54,7 +54,15 @@ def vmap(
     return mapped
 
 
-def _mapped_call(func, in_dims, out_dims, randomness, chunk_size, args, kwargs):
+def call_mapped(
+    func: Any, in_dims: Any, out_dims: Any, randomness: str, chunk_size: int | None, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """vmap(func, in_dims, ...)(*args, **kwargs), with all that was given checked."""
+    dims = _dims_of_tensors(in_dims, args)
+    if dims is not None and chunk_size is None and not kwargs:
+        sizes = [x.shape[d] for x, d in zip(args, dims, strict=True) if d is not None]
+        if sizes and sizes.count(sizes[0]) == len(sizes):
+            return _run(func, out_dims, randomness, sizes[0], args, dims, None)
     size, leaves, dims, spec = _flat_inputs(func, in_dims, args, kwargs)
     if chunk_size is None or chunk_size >= size:
         return _run(func, out_dims, randomness, size, leaves, dims, spec)
@@ -66,6 +74,24 @@ def _mapped_call(func, in_dims, out_dims, randomness, chunk_size, args, kwargs):
         ]
         chunks.append(tree_flatten(_run(func, out_dims, randomness, n, parts, dims, spec)))
     return _joined(chunks, out_dims)
+
+
+def _dims_of_tensors(in_dims: Any, args: tuple[Any, ...]) -> list[int | None] | None:
+    """The dimension of each argument, counted from the front, where all that are mapped are tensors and nothing is wrong: the
+    usual case, in which no containers have to be looked through. Else None."""
+    if type(in_dims) is int:
+        in_dims = (in_dims,) * len(args)
+    elif type(in_dims) is not tuple or len(in_dims) != len(args):
+        return None
+    dims: list[int | None] = []
+    for x, d in zip(args, in_dims, strict=True):
+        if d is None:
+            dims.append(None)
+        elif type(d) is int and isinstance(x, Tensor) and -x.ndim <= d < x.ndim:
+            dims.append(d + x.ndim if d < 0 else d)
+        else:
+            return None
+    return dims
 
 
 def _joined(chunks, out_dims):
@@ -145,17 +171,22 @@ def with_batch_first(x: Tensor, dim: int) -> Tensor:
 
 
 def _run(
-    func: Callable[..., Any], out_dims: Any, randomness: str, size: int, leaves: list[Any], dims: list[int | None], spec: Any
+    func: Callable[..., Any], out_dims: Any, randomness: str, size: int, leaves: Any, dims: list[int | None], spec: Any
 ) -> Any:
-    """func on all samples at once, its results with the batch where out_dims says."""
+    """func on all samples at once, its results with the batch where out_dims says. No spec: the leaves are the arguments."""
     arm()
-    args_spec, kwargs_spec = spec
     level = open_level(size, randomness)
     try:
         inputs = [x if d is None else batched(with_batch_first(x, d), level) for x, d in zip(leaves, dims, strict=True)]
-        args = tree_unflatten(inputs[: args_spec.num_leaves], args_spec)
-        kwargs = tree_unflatten(inputs[args_spec.num_leaves :], kwargs_spec)
-        return _unwrapped(func, out_dims, level, func(*args, **kwargs))
+        if spec is None:
+            output = func(*inputs)
+        else:
+            args_spec, kwargs_spec = spec
+            args = tree_unflatten(inputs[: args_spec.num_leaves], args_spec)
+            output = func(*args, **tree_unflatten(inputs[args_spec.num_leaves :], kwargs_spec))
+        if isinstance(output, Tensor) and type(out_dims) is int:
+            return _all_samples(func, level, output, out_dims)
+        return _unwrapped(func, out_dims, level, output)
     finally:
         close_level(level)
 

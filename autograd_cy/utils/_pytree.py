@@ -102,9 +102,13 @@ class TreeSpec:
 
     __slots__ = ("children_specs", "context", "num_leaves", "type")
 
-    def __init__(self, type: Any, context: Any, children_specs: list["TreeSpec"]) -> None:
+    def __init__(
+        self, type: Any, context: Any, children_specs: list["TreeSpec"], num_leaves: int | None = None
+    ) -> None:
         self.type, self.context, self.children_specs = type, context, children_specs
-        self.num_leaves: int = sum(spec.num_leaves for spec in children_specs) if type is not None else 1
+        if num_leaves is None:
+            num_leaves = sum(spec.num_leaves for spec in children_specs) if type is not None else 1
+        self.num_leaves: int = num_leaves
 
     def is_leaf(self) -> bool:
         """``is_leaf()`` is whether it is the spec of a leaf."""
@@ -155,12 +159,20 @@ def tree_flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tup
 
 
 def _flatten_into(tree: Any, leaves: list[Any], is_leaf: Callable[[Any], bool] | None) -> TreeSpec:
-    kind, node = _node_of(tree)
+    kind = type(tree)
+    node = _NODES.get(kind)
+    if node is None and not isinstance(tree, tuple):  # the usual case, first
+        leaves.append(tree)
+        return _LEAF
+    if node is None:
+        kind, node = _node_of(tree)
     if node is None or (is_leaf is not None and is_leaf(tree)):
         leaves.append(tree)
         return _LEAF
-    children, context = node.flatten(tree)
-    return TreeSpec(kind, context, [_flatten_into(child, leaves, is_leaf) for child in children])
+    children, context = (tree, None) if kind is tuple or kind is list else node.flatten(tree)
+    start = len(leaves)
+    specs = [_flatten_into(child, leaves, is_leaf) for child in children]
+    return TreeSpec(kind, context, specs, len(leaves) - start)
 
 
 def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
@@ -177,8 +189,10 @@ def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
 def _nested(leaves: Any, spec: TreeSpec) -> Any:
     if spec.type is None:
         return next(leaves)
-    node = _NODES.get(spec.type, _NAMED_TUPLE)
-    return node.unflatten([_nested(leaves, child) for child in spec.children_specs], spec.context)
+    children = [next(leaves) if child is _LEAF else _nested(leaves, child) for child in spec.children_specs]
+    if spec.type is tuple:
+        return tuple(children)
+    return _NODES.get(spec.type, _NAMED_TUPLE).unflatten(children, spec.context)
 
 
 def tree_leaves(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> list[Any]:

@@ -90,6 +90,10 @@ def rank_of(Tensor x):
 
 def elementwise(BatchedCall call, *args, **kwargs):
     """Operands are broadcast: those of fewer dimensions get theirs behind that of the batch."""
+    return aligned_call(call, args, kwargs)
+
+
+cdef object aligned_call(BatchedCall call, tuple args, dict kwargs):
     cdef int rank = 0, ndim, dtype_code, wide = -1, narrow = -1
     cdef bint differ = False
     cdef tuple values = args if not kwargs else args + tuple(kwargs.values())
@@ -189,11 +193,13 @@ cdef object without_dims(object result, Py_ssize_t size):
 # the call
 
 cdef dict rules = {}                # by function; the facade's by their names
+cdef dict known = {}                # (rule, whether it writes into its first argument) of the functions that were called
 
 
 def declare_rule(function, rule):
     """declare_rule(function, rule): the rule of an operation, or of the function of that name."""
     rules[function] = rule
+    known.clear()
 
 
 def rule_of(function):
@@ -204,8 +210,12 @@ def rule_of(function):
 def batched_call(function, BatchLevel level, tuple args, dict kwargs):
     """The call of an operation with BatchedTensors of `level` among the arguments (and of none within)."""
     cdef BatchedCall call = BatchedCall.__new__(BatchedCall)
-    cdef object rule = rule_of(function), own = args[0] if args else None
-    cdef bint in_place = writes(function.__name__)
+    cdef tuple entry = known.get(function)
+    cdef object rule, own = args[0] if args else None
+    cdef bint in_place
+    if entry is None:
+        entry = known[function] = (rule_of(function), writes(function.__name__))
+    rule, in_place = entry[0], entry[1]
     call.function, call.level = function, level
     if in_place and not call.is_batched(own):
         raise RuntimeError(
@@ -214,6 +224,8 @@ def batched_call(function, BatchLevel level, tuple args, dict kwargs):
             f"being vmapped over in a vmap. Please try to use out-of-place operators instead of {function.__name__}.")
     if rule is None:
         result = by_loop(call, args, kwargs)
+    elif rule is elementwise:
+        result = aligned_call(call, args, kwargs)
     else:
         result = rule(call, *args, **kwargs)
     if not in_place:

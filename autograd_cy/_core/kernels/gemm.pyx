@@ -77,6 +77,8 @@ cdef cnp.ndarray product(cnp.ndarray left, bint turn_left, cnp.ndarray right, bi
         dims[ndim] = b.columns
         ndim += 1
     cdef cnp.ndarray out = new_array(dtype_code, ndim, dims)
+    if a.batch > 1:
+        fold(&a, &b)
     multiply(dtype_code, &a, &b, cnp.PyArray_BYTES(out), cnp.PyArray_ITEMSIZE(out))
     return out
 
@@ -106,6 +108,24 @@ cdef Matrix matrix_of(cnp.ndarray array, bint transposed) noexcept:
     return m
 
 
+cdef void fold(Matrix *a, Matrix *b) noexcept:
+    """Make a batch of products with one and the same matrix one product of a tall matrix, of whose result the memory is the
+    same: a[k] @ b for all k, or a @ b[k] for columns b[k]."""
+    cdef Matrix left
+    if a.batch_stride == 0 and b.batch_stride != 0 and b.columns == 1:
+        left = b[0]
+        left.rows, left.row_stride, left.columns, left.column_stride = 1, b.batch_stride, b.rows, b.row_stride
+        b[0] = a[0]
+        b.rows, b.columns, b.row_stride, b.column_stride = a.columns, a.rows, a.column_stride, a.row_stride
+        a[0] = left
+    if b.batch_stride != 0 or (a.rows > 1 and a.batch_stride != a.rows * a.row_stride):
+        return
+    if a.rows == 1:
+        a.row_stride = a.batch_stride
+    a.rows *= a.batch
+    a.batch = b.batch = 1
+
+
 cdef bint suits_blas(Matrix *m, npy_intp itemsize) noexcept:
     """Whether the rows, or the columns, are contiguous and don't overlap."""
     return ((m.column_stride == itemsize and m.row_stride >= m.columns * itemsize and m.row_stride % itemsize == 0)
@@ -116,7 +136,8 @@ cdef void multiply(int dtype_code, Matrix *a, Matrix *b, char *out, npy_intp ite
     """Write a @ b to dense memory; see NOTE [Threads in products]."""
     cdef Product made = Product(a, b, out, itemsize, &MATMUL[dtype_code])
     cdef npy_intp each = a.rows * a.columns * b.columns
-    if a.columns == 1 and a.batch == 1 and (dtype_code == FLOAT32 or dtype_code == FLOAT64):
+    if a.columns == 1 and (a.batch == 1 or a.batch * each < thresholds.unlocked_product) and (
+            dtype_code == FLOAT32 or dtype_code == FLOAT64):
         if dtype_code == FLOAT32:
             outer(a, b, <float *> out)
         else:
@@ -151,19 +172,23 @@ cdef void multiply_part(void *data, Py_ssize_t first, Py_ssize_t end) noexcept n
 
 
 cdef void outer(Matrix *a, Matrix *b, floating *out) noexcept:
-    """A column times a row."""
-    cdef npy_intp i, j
+    """A column times a row; of batches, each."""
+    cdef npy_intp k, i, j
     cdef floating x
-    cdef floating *row = <floating *> b.data
-    for i in range(a.rows):
-        x = (<floating *> (a.data + i * a.row_stride))[0]
-        if b.column_stride == sizeof(floating):
-            for j in range(b.columns):
-                out[j] = x * row[j]
-        else:
-            for j in range(b.columns):
-                out[j] = x * (<floating *> (b.data + j * b.column_stride))[0]
-        out += b.columns
+    cdef char *column = a.data
+    cdef char *row = b.data
+    for k in range(a.batch):
+        for i in range(a.rows):
+            x = (<floating *> (column + i * a.row_stride))[0]
+            if b.column_stride == sizeof(floating):
+                for j in range(b.columns):
+                    out[j] = x * (<floating *> row)[j]
+            else:
+                for j in range(b.columns):
+                    out[j] = x * (<floating *> (row + j * b.column_stride))[0]
+            out += b.columns
+        column += a.batch_stride
+        row += b.batch_stride
 
 
 cdef int add_row(cnp.ndarray y, cnp.ndarray row) except -1:
