@@ -14,6 +14,7 @@ import numpy as np
 
 from benchmarks.large import large_workloads
 from benchmarks.timing import measure, quartiles, ratios
+from benchmarks.transforms import TRANSFORMS
 from benchmarks.workloads import WORKLOADS, Workload, add_chain
 
 RESULTS = Path(__file__).resolve().parents[1] / "build" / "benchmarks.json"
@@ -117,7 +118,7 @@ def scaling_line(scaling: dict) -> str:
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """parse(arguments) -> the options; None reads the command line."""
-    names = [workload.name for workload in (*WORKLOADS, *large_workloads(1))] + [SCALING]
+    names = [workload.name for workload in (*WORKLOADS, *TRANSFORMS, *large_workloads(1))] + [SCALING]
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
         description="Time autograd_cy and torch in turn; a ratio above 1 is faster.",
@@ -149,7 +150,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print("torch is not installed: no ratios. `pip install '.[bench]'` brings it.")
     print(table_line("workload", "at least", "ratio", "quartiles", "ours, us", "torch, us"))
     print("|" + "|".join(["---", *["---:"] * 5]) + "|")
-    small = WORKLOADS if options.threads == 1 else ()
+    small = (*WORKLOADS, *TRANSFORMS) if options.threads == 1 else ()
     for workload in (*small, *large_workloads(options.threads)):
         if workload.name in options.only:
             results["workloads"].append(run_workload(workload, libraries, options.rounds, seconds))

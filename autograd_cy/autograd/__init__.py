@@ -24,7 +24,7 @@ from .gradcheck import gradcheck, gradgradcheck
 from .gradients import backward, grad
 
 if TYPE_CHECKING:
-    from . import anomaly_mode, forward_ad, function, graph, variable
+    from . import anomaly_mode, forward_ad, function, functional, graph, variable
     from .anomaly_mode import detect_anomaly, detect_nan, set_detect_anomaly
     from .function import Function
     from .gradcheck import GradcheckError
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Function", "GradcheckError", "SavedTensor", "Variable", "_force_original_view_tracking",
     "_unsafe_preserve_version_counter", "anomaly_mode", "backward",
-    "detect_anomaly", "detect_nan", "enable_grad",
-    "enforce_grad_layout_policy", "forward_ad", "function", "grad", "grad_mode", "gradcheck", "gradgradcheck", "graph",
+    "detect_anomaly", "detect_nan", "enable_grad", "enforce_grad_layout_policy", "forward_ad", "function", "functional",
+    "grad", "grad_mode", "gradcheck", "gradgradcheck", "graph",
     "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "is_multithreading_enabled",
     "is_view_replay_enabled", "no_grad", "set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled", "variable",
 ]  # fmt: skip
@@ -47,6 +47,7 @@ if not TYPE_CHECKING:  # else any name would be right
             "anomaly_mode": ["anomaly_mode", "detect_anomaly", "detect_nan", "set_detect_anomaly"],
             "forward_ad": [],
             "function": ["Function", "function"],
+            "functional": [],
             "graph": [],
             "variable": ["Variable", "variable"],
         },

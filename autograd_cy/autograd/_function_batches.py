@@ -21,8 +21,11 @@ VmapInfo.__doc__ = """What a Function's `vmap` is told: the size of the batch, a
 _SEE = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
 
 
-def apply_batched(cls: Any, level: BatchLevel, separate: bool, args: tuple[Any, ...]) -> Any:
-    """apply_batched(cls, level, separate, args): the call of a Function with tensors that are batched at that level."""
+def apply_batched(cls: Any, level: BatchLevel, separate: bool, args: tuple[Any, ...], base: Any) -> Any:
+    """apply_batched(cls, level, separate, args, base): the call of a Function with tensors that are batched at that level.
+
+    `base` is Function itself, of which the generated rule is made.
+    """
     if not separate:
         raise RuntimeError(
             "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override "
@@ -43,7 +46,7 @@ def apply_batched(cls: Any, level: BatchLevel, separate: bool, args: tuple[Any, 
     in_dims = tuple(0 if is_batched(x) and at_level(x, level) is not None else None for x in args)
     values = tuple(x if d is None else at_level(x, level) for x, d in zip(args, in_dims, strict=True))
     if not own:
-        return _wrapped(_generated(cls, level, in_dims).apply(*values), level)
+        return _wrapped(_generated(cls, level, in_dims, base).apply(*values), level)
     made = cls.vmap(VmapInfo(level.size, level.randomness), in_dims, *values)
     if not isinstance(made, tuple) or len(made) != 2:
         raise RuntimeError(
@@ -111,9 +114,8 @@ class _Context:
         self._node.set_materialize_grads(value)
 
 
-def _generated(cls: Any, outer: BatchLevel, in_dims: tuple[int | None, ...]) -> Any:
+def _generated(cls: Any, outer: BatchLevel, in_dims: tuple[int | None, ...], base: Any) -> Any:
     """The Function on all samples that `generate_vmap_rule` stands for."""
-    from .function import Function
 
     def at_each(node: Any, call: Any, values: Any) -> Any:
         """`call` within a level of its own; its results as all samples."""
@@ -132,7 +134,7 @@ def _generated(cls: Any, outer: BatchLevel, in_dims: tuple[int | None, ...]) -> 
     def samples(values: Any, level: BatchLevel) -> list[Any]:
         return [x if d is None else batched(x, level) for x, d in zip(values, in_dims, strict=True)]
 
-    class Generated(Function):
+    class Generated(base):
         @staticmethod
         def forward(ctx: Any, *values: Any) -> Any:
             ctx.context = _Context(ctx, outer)

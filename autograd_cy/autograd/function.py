@@ -154,7 +154,7 @@ def _batch_level(args):
 def _apply_batched(cls, level, separate, args):
     from ._function_batches import apply_batched
 
-    return apply_batched(cls, level, separate, args)
+    return apply_batched(cls, level, separate, args, Function)
 
 
 def _parameter_count(function):

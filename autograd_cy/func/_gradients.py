@@ -14,10 +14,13 @@ from .._core.runtime.entry import public
 from .._creation import eye, ones_like, zeros_like
 from ..autograd.forward_ad import dual_level, make_dual, unpack_dual
 from ..autograd.grad_mode import enable_grad, is_grad_enabled
-from ..utils._pytree import tree_flatten, tree_leaves, tree_map, tree_map_only, tree_unflatten
+from ..utils._pytree import LeafSpec, tree_flatten, tree_leaves, tree_map, tree_map_only, tree_unflatten
 from ._vmap import call_mapped
 
 __all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "vjp"]
+
+
+_LEAF = LeafSpec()
 
 
 class _Inputs:
@@ -26,7 +29,7 @@ class _Inputs:
     def __init__(self, tree: Any, caller: str) -> None:
         self.levels = open_levels()
         self.is_tensor = isinstance(tree, Tensor)
-        leaves, self.spec = ([tree], None) if self.is_tensor else tree_flatten(tree)
+        leaves, self.spec = ([tree], _LEAF) if self.is_tensor else tree_flatten(tree)
         for x in leaves:
             _check_input(x, caller)
         self.samples = [all_samples(x, self.levels) for x in leaves] if self.levels else leaves
@@ -49,7 +52,7 @@ class _Inputs:
 
     def gradients(self, outputs: tuple[Tensor, ...], seeds: tuple[Tensor, ...], keep_graph: bool, create_graph: bool) -> Any:
         """The gradients by the inputs, in their structure; `outputs` and `seeds` are of all samples."""
-        if not all([y.requires_grad for y in outputs]):
+        if not all(y.requires_grad for y in outputs):
             roots = [(y, seed) for y, seed in zip(outputs, seeds, strict=True) if y.requires_grad]
             outputs, seeds = zip(*roots, strict=True) if roots else ((), ())
         results: Any = (None,) * len(self.aliases)

@@ -55,7 +55,7 @@ def vmap(
 
 
 def call_mapped(
-    func: Any, in_dims: Any, out_dims: Any, randomness: str, chunk_size: int | None, args: tuple[Any, ...], kwargs: dict[str, Any]
+    func: Any, in_dims: Any, out_dims: Any, randomness: str, chunk_size: int | None, args: Any, kwargs: Any
 ) -> Any:
     """vmap(func, in_dims, ...)(*args, **kwargs), with all that was given checked."""
     dims = _dims_of_tensors(in_dims, args)

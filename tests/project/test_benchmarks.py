@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 import autograd_cy
-from benchmarks import cli, large, sizes, threads, timing, workloads
+from benchmarks import cli, large, sizes, threads, timing, transforms, workloads
 
 ROOT = Path(workloads.__file__).resolve().parents[1]
-ALL = [*workloads.WORKLOADS, *(row for row in large.large_workloads(1) if "1e6" not in row.name and "1e7" not in row.name)]
+LARGE = [row for row in large.large_workloads(1) if "1e6" not in row.name and "1e7" not in row.name]
+ALL = [*workloads.WORKLOADS, *transforms.TRANSFORMS, *LARGE]
 every_workload = pytest.mark.parametrize("workload", ALL, ids=lambda workload: workload.name)
 
 

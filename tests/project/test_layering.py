@@ -55,8 +55,14 @@ FACADE = [
     autograd._packers autograd._saved_guard
     autograd._cycles
     autograd.grad_mode autograd.anomaly_mode autograd.variable autograd.forward_ad
+    autograd._function_batches
     autograd.function
     autograd.gradients autograd._multi_grad
+    utils._pytree
+    func._vmap
+    func._gradients
+    func
+    autograd.functional
     utils._checkpoint_errors utils._checkpoint_policy
     utils._checkpoint_frame
     utils.checkpoint
@@ -69,10 +75,6 @@ FACADE = [
     autograd
     _C._autograd _C._functions
     _C
-    utils._pytree
-    func._vmap
-    func._gradients
-    func
     _tensor nn.functional fft
     nn
     autograd_cy

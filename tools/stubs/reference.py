@@ -2,9 +2,11 @@
 
 import ast
 import doctest
+import importlib
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -20,9 +22,14 @@ HEAD = """\
 Each operation is a function of `autograd_cy` (or `autograd_cy.nn.functional`, as its name says), and a method of
 `Tensor` under the names in the second column. The third one names the node that records it, as seen in the example of
 its docstring; without one, the operation has no gradient.
+
+The column `vmap` says what the operation does with a batch: its operands are `aligned`; it works `along` other dimensions; it
+takes all samples `as they are`; it is `composed` of others that have their rules, or has a `rule` of its own. A `loop` would
+compute one sample after the other, and warn. Masks that differ from sample to sample are no index: what they pick has no
+one shape.
 """
 
-COLUMNS = ["operation", "methods", "node", "what it computes", "gradient"]
+COLUMNS = ["operation", "methods", "node", "vmap", "what it computes", "gradient"]
 
 
 def reference():
@@ -49,7 +56,15 @@ def row(key):
     what = [clause for clause in clauses if clause not in gradient]
     cells = [" ".join(texts).rstrip(";. ") for texts in (what, gradient)]
     prefix = f"{op.namespace}." if op.namespace not in ("", "Tensor") else ""
-    return [f"`{prefix}{doc.call}`", code(op.methods), code(nodes(op)), *cells]
+    return [f"`{prefix}{doc.call}`", code(op.methods), code(nodes(op)), batching(op.function), *cells]
+
+
+def batching(function):
+    """What kind of batching rule an operation has."""
+    rules: Any = importlib.import_module("autograd_cy._core.batching.rules")
+    rule = rules.rule_of(function)
+    kinds = {None: "loop", rules.elementwise: "aligned", rules.on_values: "as they are", rules.COMPOSITE: "composed"}
+    return "along" if isinstance(rule, rules.Along) else kinds.get(rule, "rule")
 
 
 def code(words):

@@ -173,11 +173,11 @@ cdef void multiply_part(void *data, Py_ssize_t first, Py_ssize_t end) noexcept n
 
 cdef void outer(Matrix *a, Matrix *b, floating *out) noexcept:
     """A column times a row; of batches, each."""
-    cdef npy_intp k, i, j
+    cdef npy_intp _k, i, j
     cdef floating x
     cdef char *column = a.data
     cdef char *row = b.data
-    for k in range(a.batch):
+    for _k in range(a.batch):
         for i in range(a.rows):
             x = (<floating *> (column + i * a.row_stride))[0]
             if b.column_stride == sizeof(floating):
