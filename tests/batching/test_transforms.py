@@ -353,3 +353,12 @@ def test_functions_that_vmap_refuses():
     for function, message in refusals.items():
         with pytest.raises(RuntimeError, match=message):
             vmap(function.apply)(X)
+
+
+def test_arrays_beside_batches_and_dimensions_that_are_kept():
+    whole = np.arange(6.0).reshape(2, 3)
+    same(vmap(lambda x: x * whole)(X), X[:, None] * ag.from_numpy(whole))
+    for function in (ag.argmax, ag.argmin, ag.prod, ag.any):
+        kept = [function(x.reshape(1, 3), keepdim=True) for x in X] if function is not ag.prod else [x.prod() for x in X]
+        found = vmap(lambda x: function(x.reshape(1, 3), keepdim=True) if function is not ag.prod else x.prod())(X)  # noqa: B023
+        assert found.tolist() == ag.stack(kept).tolist()

@@ -106,6 +106,9 @@ cdef object aligned_call(BatchedCall call, tuple args, dict kwargs):
                 rank = max(rank, ndim)
             elif (<Tensor> x).batched:
                 narrow = max(narrow, dtype_code)
+        elif isinstance(x, cnp.ndarray) and cnp.PyArray_NDIM(x):
+            rank = max(rank, cnp.PyArray_NDIM(x))
+            wide = code_of(x) if wide < 0 else promote(wide, code_of(x))
     differ = wide >= 0 and narrow >= 0
     args = tuple([aligned_operand(call, x, rank, wide if differ else -1) for x in args])
     if kwargs:
@@ -157,6 +160,7 @@ cdef class Along:
         cdef Py_ssize_t place = names.index(self.name) - 1
         cdef Py_ssize_t n_named = call.function.__code__.co_argcount - 1
         cdef object value = call.value(input), dim
+        cdef bint flat = False
         if len(args) > place:
             dim = args[place]
         elif self.name in kwargs:
@@ -167,7 +171,7 @@ cdef class Along:
             value = value.unsqueeze(1)
         if dim is None or (dim == () and self.without == "all"):
             if self.without == "flat":
-                value, dim = value.reshape(call.size, x.array.size), 1
+                value, dim, flat = value.reshape(call.size, x.array.size), 1, True
             else:
                 dim = tuple(range(1, rank + 1)) if rank else 1
         elif isinstance(dim, (tuple, list)):
@@ -179,7 +183,11 @@ cdef class Along:
         else:
             kwargs[self.name] = dim
         result = call.function(value, *args, **kwargs)
-        return without_dims(result, call.size) if rank == 0 else result
+        if rank == 0:
+            return without_dims(result, call.size)
+        if flat and cnp.PyArray_NDIM((<Tensor> result).array) == 2:         # the dimensions were kept
+            return result.reshape((call.size,) + (1,) * rank)
+        return result
 
 
 cdef object without_dims(object result, Py_ssize_t size):
