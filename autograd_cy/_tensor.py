@@ -144,6 +144,8 @@ def _set_data(self, value):
     """Take over the memory of another tensor."""
     if not isinstance(value, Tensor):
         raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+    if is_batched(self) or is_batched(value):
+        raise RuntimeError("vmap: data can't be set within vmap: a tensor stands for all samples of a batch there")
     if self.requires_grad and not (value.dtype.is_floating_point or value.dtype.is_complex):
         raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
     shape.replace_array(self, value)

@@ -173,6 +173,10 @@ def test_linearize_is_the_tangent_without_a_new_call():
         (lambda: vmap(lambda x: x + ag.rand(3))(X), RuntimeError, "random operation while in randomness error mode"),
         (lambda: vmap(lambda x: x.requires_grad_())(X), RuntimeError, "requires_grad_"),
         (lambda: vmap(lambda x: x.sum().backward())(X), RuntimeError, "backward\\(\\) called inside"),
+        (lambda: vmap(lambda x: setattr(x, "data", x) or x)(X), RuntimeError, "data can't be set within vmap"),
+        (lambda: vmap(lambda x: x.as_subclass(ag.Tensor))(X), RuntimeError, "took a batched tensor for a plain one"),
+        (lambda: vmap(lambda x: x.numpy())(X), RuntimeError, "doesn't have storage"),
+        (lambda: vmap(lambda x: x.resize_(1))(X), RuntimeError, "resize_"),
         (lambda: vmap(lambda x: x, in_dims=3)(X), ValueError, "Got in_dim=3 for some input"),
         (lambda: vmap(lambda x: x, in_dims=(0, 0))(X), ValueError, "in_dims is not compatible with the structure"),
         (lambda: vmap(lambda x: x, in_dims=None)(X), ValueError, "expected `in_dims` to be int or"),
@@ -362,3 +366,46 @@ def test_arrays_beside_batches_and_dimensions_that_are_kept():
         kept = [function(x.reshape(1, 3), keepdim=True) for x in X] if function is not ag.prod else [x.prod() for x in X]
         found = vmap(lambda x: function(x.reshape(1, 3), keepdim=True) if function is not ag.prod else x.prod())(X)  # noqa: B023
         assert found.tolist() == ag.stack(kept).tolist()
+
+
+def test_gauss_newton_products():
+    v = X[1]
+
+    def loss(y):
+        return (y.exp() + y**2).sum()
+
+    jacobian = jacrev(F)(X[0])
+    matrix = jacobian.t() @ hessian(loss)(F(X[0])) @ jacobian
+    same(ag.func.ggnvp(F, loss, X[0], v), matrix @ v, 1e-10)
+    same(ag.func.ggnvp(lambda p: F(p["x"]), loss, {"x": X[0]}, {"x": v})["x"], matrix @ v, 1e-10)
+
+
+def test_gradients_per_sample():
+    parameters = {"w": X[0], "k": ag.tensor(2.0, dtype=ag.float64)}
+
+    def loss(p, x, y):
+        return ((p["w"] * x).sum() * p["k"] - y) ** 2
+
+    targets = ag.tensor([1.0, -1.0], dtype=ag.float64)
+    found = ag.func.per_sample_grads(loss, parameters, X, targets)
+    chunks = ag.func.per_sample_grads(loss, parameters, X, targets, chunk_size=1)
+    for n in range(2):
+        alone = grad(loss)(parameters, X[n], targets[n])
+        for key in parameters:
+            same(found[key][n], alone[key], 1e-12)
+            same(chunks[key][n], alone[key], 1e-12)
+
+
+def test_methods_of_the_facade():
+    """Those that ask for shapes answer for one sample, those that convert do so for all."""
+
+    def function(x):
+        assert (x.size(), x.dim(), x.numel(), x.stride(), x.is_contiguous()) == ((3,), 1, 3, (1,), True)
+        y = x.view_as(x.reshape_as(x)).to(ag.float32).double().type_as(x).cpu()
+        y = y + x.new_zeros(3) + x.new_ones(()) + x.new_full((3,), 2.0) + ag.ones_like(x) + ag.full_like(x, 3.0)
+        z = x.new_zeros(2)
+        z[0] = x[1]
+        assert not x.requires_grad and x.is_leaf and x.grad_fn is None and len(x) == 3 and str(x).startswith("BatchedTensor")
+        return y + z.sum() + sum(part for part in x.data) + x.detach().contiguous()
+
+    same(vmap(function)(X), X * 2 + 7 + X[:, 1:2] + X.sum(1, True), 1e-6)

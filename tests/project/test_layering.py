@@ -61,6 +61,7 @@ FACADE = [
     utils._pytree
     func._vmap
     func._gradients
+    func._beyond
     func
     autograd.functional
     utils._checkpoint_errors utils._checkpoint_policy

@@ -324,14 +324,9 @@ def batched_new_full(BatchedCall call, self, size, fill_value, **kwargs):
     return call(call.value(self), (call.size, *size), fill_value, **kwargs)
 
 
-def refused_subclass(BatchedCall call, self, cls):
-    raise RuntimeError("vmap: as_subclass() is not possible within vmap")
-
-
 declare_rule("copy_", elementwise)
 declare_rule("fill_", batched_fill)
 declare_rule("new_full", batched_new_full)
-declare_rule("as_subclass", refused_subclass)
 for _name in ("new_zeros", "new_ones", "new_empty"):
     declare_rule(_name, batched_new)
 for _name in (

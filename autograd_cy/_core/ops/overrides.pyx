@@ -523,7 +523,7 @@ def overridable(function):
     @functools.wraps(function)
     def stepped(*args, **kwargs):
         cdef BatchLevel level = batch_level(args + tuple(kwargs.values()) if kwargs else args)
-        if level is not None and rule_of(function.__name__) is not None:
+        if level is not None and rule_of(function.__name__) not in (None, COMPOSITE):
             return batched_call(stepped, level, args, kwargs)
         cdef list found = overriding(args + tuple(kwargs.values()) if kwargs else args, True)
         cdef object cls = class_of_results(found)
