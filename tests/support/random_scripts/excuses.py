@@ -55,7 +55,7 @@ def excuse_for_field(pair, field, found, expected, name):
     if field == "grad" and has(lines, r"\.data = ") and has(lines, WRITE):
         return "a view with other memory than its base that was written: here it counts where it lies"
     if field == "grad" and has(lines, r"= \w+\.data$|\.data\.") and has(lines, WRITE) and has(lines, "saved_tensors_hooks"):
-        return "what was saved was written by way of `.data`, which nothing counts: it matters what the hooks have copied before"
+        return "what was saved was written by way of `.data`, which nothing counts: what the hooks had copied decides"
     if field == "grad" and pair.shares_gradients:
         return "PyTorch adds to two gradients in one memory, to each of them twice"
     if field == "grad" and has(lines, r"Parts\.") and has(lines, r"retain_grad\(|inputs="):
