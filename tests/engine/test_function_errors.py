@@ -7,6 +7,7 @@ import autograd_cy as torch
 
 Function = torch.autograd.Function
 ones = torch.ones(2, dtype=torch.float64)
+threes = torch.full((2,), 3.0, dtype=torch.float64)
 
 
 def identity(ctx, x):
@@ -106,6 +107,55 @@ def test_what_jvp_returns_is_checked(wrong):
     jvp, error, message = WRONG_JVPS[wrong]
     with pytest.raises(error, match=message):
         tangent(define(identity, jvp=jvp).apply, ones, torch.tensor([1.0, 2.0], dtype=torch.float64))
+
+
+def doubled_in_place(ctx, x):
+    ctx.mark_dirty(x)
+    return x.mul_(2)
+
+
+def changed_but_not_returned(ctx, t):
+    t.mul_(2)
+    return t.view_as(t)
+
+
+NOT_MODIFIED, NOT_AS_IS = "not modifying the forward mode gradients inplace", "not returning the forward mode gradients as-is"
+NO_VIEW, OTHER_VIEW = "but the jvp is not returning a view", "not returning a view of the given grad input"
+SHARED_OUTPUTS = {
+    "written": (doubled_in_place, lambda ctx, t: t.mul_(2), None, [6.0, 6.0]),
+    "written, tangent not": (doubled_in_place, lambda ctx, t: t * 2, NOT_MODIFIED, None),
+    "written, no tangent": (doubled_in_place, lambda ctx, t: None, NOT_MODIFIED, None),
+    "written, not returned": (doubled_in_place, changed_but_not_returned, NOT_AS_IS, None),
+    "returned": (lambda ctx, x: x, lambda ctx, t: t.view_as(t), None, [3.0, 3.0]),
+    "returned, as it is": (lambda ctx, x: x, lambda ctx, t: t, NO_VIEW, None),
+    "returned, a copy": (lambda ctx, x: x, lambda ctx, t: t.clone(), NO_VIEW, None),
+    "view": (lambda ctx, x: x[0:1], lambda ctx, t: t[0:1], None, [3.0]),
+    "view, a copy": (lambda ctx, x: x[0:1], lambda ctx, t: t[0:1].clone(), NO_VIEW, None),
+    "view, none": (lambda ctx, x: x[0:1], lambda ctx, t: None, NO_VIEW, None),
+    "view of another": (lambda ctx, x: x[0:1], lambda ctx, t: t.clone()[0:1], OTHER_VIEW, None),
+}
+
+
+@pytest.mark.parametrize("case", SHARED_OUTPUTS)
+def test_tangents_of_outputs_in_the_memory_of_an_input(case):
+    """What is written or shared is so for the tangents, too."""
+    forward, jvp, message, expected = SHARED_OUTPUTS[case]
+    function = define(forward, jvp=jvp).apply
+    if message is None:
+        assert tangent(function, threes.clone(), ones.clone()).tolist() == expected
+        return
+    with pytest.raises(RuntimeError, match=message):
+        tangent(function, threes.clone(), ones.clone())
+
+
+def test_the_tangent_of_a_written_input_that_had_none_is_what_jvp_returns():
+    def forward(ctx, x, y):
+        ctx.mark_dirty(x)
+        return x.mul_(y)
+
+    x = ones.clone()
+    function = define(forward, jvp=lambda ctx, tx, ty: ty * 1).apply
+    assert tangent(lambda y: function(x, y), threes, ones).tolist() == [3.0, 3.0]
 
 
 def test_functions_are_not_instantiated():

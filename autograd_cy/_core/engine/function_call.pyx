@@ -5,7 +5,7 @@ import warnings
 from cpython.object cimport PyTypeObject
 
 from autograd_cy._core.arrays.dtypes cimport code_of, is_differentiable
-from autograd_cy._core.engine.function_node cimport FunctionNode, metadata_of
+from autograd_cy._core.engine.function_node cimport FunctionNode, Origin, metadata_of, tangent_owner
 from autograd_cy._core.graph.anomaly cimport note_trace
 from autograd_cy._core.graph.nans cimport check_results
 from autograd_cy._core.graph.node cimport BOXED, connect
@@ -21,7 +21,7 @@ from autograd_cy._core.runtime.state cimport (
     ANOMALY, DETECT_NAN, FORWARD_AD, GUARDED, NO_GRAD, OP_HOOKS, SAVED_HOOKS, thread_state)
 from autograd_cy._core.writes.change cimport Change, change_of, commit, give_place, hold_tangent
 from autograd_cy._core.writes.inplace cimport refuse_write, result_of
-from autograd_cy._core.writes.views cimport is_view_of_another
+from autograd_cy._core.writes.views cimport is_view_of_another, tangent_base
 
 cnp.import_array()
 
@@ -113,10 +113,27 @@ cdef int note_outputs(FunctionNode node, tuple outputs, list inputs, bint record
         note_trace(node, outputs, inputs, own_modes())
     if current_mode() & FORWARD_AD:
         tensors = [y for y in outputs if isinstance(y, Tensor)]
-        set_tangents(node, tuple(tensors) if len(tensors) != 1 else tensors[0], inputs)
+        node.origins = tuple([origin_of(<Tensor> y, inputs, node.dirty) if isinstance(y, Tensor) else None for y in outputs])
+        try:
+            set_tangents(node, tuple(tensors) if len(tensors) != 1 else tensors[0], inputs)
+        finally:
+            node.origins = None
         for change in changes:
             hold_tangent(change)
     return 0
+
+
+cdef Origin origin_of(Tensor y, list inputs, tuple dirty):
+    """Which input an output is, or is a view of; None if it has memory of its own."""
+    cdef Origin origin = Origin()
+    cdef Tensor base = tangent_base(y)
+    origin.written = is_among(y, dirty or ())
+    if not origin.written and base is None:
+        return None
+    for origin.input in range(len(inputs)):
+        if inputs[origin.input] is y if origin.written else tangent_owner(<Tensor> inputs[origin.input]) is base:
+            return origin
+    return None
 
 
 cdef int check_dirty(FunctionNode node, list returned, list inputs, bint recorded) except -1:

@@ -10,6 +10,12 @@ cdef class Metadata:
     cdef int dtype_code
 
 
+cdef class Origin:
+    """An output of forward that is an input which forward wrote to, or a view of an input."""
+    cdef int input                  # which of the inputs that are tensors
+    cdef bint written
+
+
 cdef class FunctionNode(Node):
     cdef tuple arguments            # for each argument of forward: Metadata of a tensor, or None
     cdef tuple outputs              # Metadata of each output of forward, None for a non-tensor
@@ -21,6 +27,7 @@ cdef class FunctionNode(Node):
     cdef tuple marks                # for each output whether it was marked so; None: none was
     cdef tuple dirty                # inputs that forward wrote to
     cdef list kept                  # SavedTensors
+    cdef tuple origins              # while jvp is called: for each output an Origin, or None
     cdef bint materializes
     cdef bint keeps_undefined       # but for outputs that have no gradient
     cdef bint in_jvp
@@ -33,6 +40,8 @@ cdef class FunctionNode(Node):
     cdef object checked_one(self, object g, int i, Metadata expected)
     cdef object checked_tangents(self, tuple results)
     cdef int check_tangent(self, object tangent, int i, Metadata output) except -1
+    cdef int check_origin(self, Origin origin, object tangent, Tensor given, unsigned long long version) except -1
 
 
 cdef Metadata metadata_of(Tensor tensor)
+cdef Tensor tangent_owner(Tensor x)

@@ -12,6 +12,7 @@ from autograd_cy._core.graph.saved cimport freed_error
 from autograd_cy._core.graph.saved_tensor cimport SavedTensor, handles
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.writes.views cimport tangent_base
 
 from autograd_cy._core.runtime.argument_errors import wrong_self
 
@@ -20,6 +21,11 @@ cnp.import_array()
 
 @cython.final
 cdef class Metadata:
+    pass
+
+
+@cython.final
+cdef class Origin:
     pass
 
 
@@ -277,6 +283,7 @@ cdef class FunctionNode(Node):
 
     cdef object jvp(self, tuple tangents):
         cdef list given = []
+        cdef list versions = [0 if t is None else version_of(<Tensor> t) for t in tangents]
         cdef int i, k = 0
         for i in range(len(self.arguments)):
             if self.arguments[i] is None:
@@ -290,7 +297,35 @@ cdef class FunctionNode(Node):
             results = type(self)._forward_cls.jvp(self, *given)
         finally:
             self.in_jvp = False
-        return self.checked_tangents(results if isinstance(results, tuple) else (results,))
+        results = results if isinstance(results, tuple) else (results,)
+        checked = self.checked_tangents(results)
+        for i in range(len(self.origins or ())):
+            origin = self.origins[i]
+            if origin is not None and tangents[(<Origin> origin).input] is not None:
+                k = (<Origin> origin).input
+                self.check_origin(<Origin> origin, results[i], <Tensor> tangents[k], versions[k])
+        return checked
+
+    cdef int check_origin(self, Origin origin, object tangent, Tensor given, unsigned long long version) except -1:
+        """Refuse the tangent of an output that is in an input's memory, unless it is in that of the input's tangent."""
+        if origin.written:
+            if version_of(given) == version:
+                raise RuntimeError(
+                    "An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is "
+                    "modifying an input inplace, then the jvp function must modify the corresponding gradient inplace. "
+                    f"({self.name()})")
+            if tangent is not given:
+                raise RuntimeError(
+                    "An inplace custom Function is not returning the forward mode gradients as-is. If the forward is modifying "
+                    "an input inplace, then the jvp function must modify the gradient inplace and return it as-is. "
+                    f"({self.name()})")
+        elif tangent is None or tangent_base(<Tensor> tangent) is None:
+            raise RuntimeError("A custom Function's forward is returning a view (or an input as-is) but the jvp is not "
+                               f"returning a view. ({self.name()})")
+        elif tangent_base(<Tensor> tangent) is not tangent_owner(given):
+            raise RuntimeError("A custom Function is returning a view but the jvp is not returning a view of the given grad "
+                               f"input. ({self.name()})")
+        return 0
 
     cdef object checked_tangents(self, tuple results):
         """What jvp returned, checked: a tangent or None for each output; of those that are tensors, the tangents."""
@@ -317,6 +352,17 @@ cdef class FunctionNode(Node):
             raise RuntimeError(f"{self.name()}'s jvp returned a forward gradient that has a different size than "
                                f"output {i}: {list(tangent.shape)}, {list(output.shape)}")
         return 0
+
+
+cdef Tensor tangent_owner(Tensor x):
+    """The tensor in whose tangent that of `x` lies: `x` itself unless it is a view."""
+    cdef Tensor base = tangent_base(x)
+    return x if base is None else base
+
+
+cdef unsigned long long version_of(Tensor x) noexcept:
+    """How often the tensor's memory has been written to."""
+    return 0 if x.counter is None else x.counter.version
 
 
 cdef Tensor zeros(Metadata metadata):
