@@ -26,7 +26,7 @@ from ..autograd._saved_hooks import saved_tensors_hooks
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad
 from ._checkpoint_errors import Trace, different_metadata, different_number, too_many
-from ._checkpoint_policy import Kept, current_policy
+from ._checkpoint_policy import Kept, current_policy, pack_again, set_while
 
 
 class StopRecomputation(BaseException):
@@ -97,19 +97,19 @@ class Frame:
     @contextmanager
     def first_run(self) -> Iterator[None]:
         """While the function runs forward."""
-        with saved_tensors_hooks(self._pack, self._unpack, with_node=True):
+        with saved_tensors_hooks(self._pack, self._unpack, with_node=True), set_while(current_policy, None):
             yield
         self._finished = True
 
     def _pack(self, tensor: Tensor, node: Any, slot: str) -> Any:
-        policy = current_policy()
+        policy = current_policy.get()
         place = Place(len(self._places))
         self._places.append(weakref.ref(place))
         self._metadata.append(_metadata(tensor) if self._check else {})
         if self._trace is not None:
             self._trace.note(node, slot, tensor)
         if policy is not None:
-            policy.settle(place, tensor, node)
+            policy.settle(place, tensor)
         return place
 
     def _unpack(self, packed: Place, node: Any, slot: str) -> Tensor:
@@ -136,7 +136,7 @@ class Frame:
         for position, tensor in zip(self._positions, self._keeper.grad_fn.saved_tensors, strict=True):
             args[position] = tensor
         try:
-            with saved_tensors_hooks(second.pack, _same, with_node=True), enable_grad():
+            with saved_tensors_hooks(second.pack, _same, with_node=True), set_while(pack_again, second.pack), enable_grad():
                 self._run(*args)
         except StopRecomputation as stop:
             if stop.args[0] is not second:

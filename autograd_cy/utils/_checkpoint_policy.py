@@ -3,14 +3,14 @@
 import contextlib
 import contextvars
 import enum
-import inspect
-import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from .._core.graph.op_hooks import register_op_hook
 from .._core.graph.tensor import Tensor
-from .._core.ops.registry import OPS
+from .._core.ops.overrides import calls_handed_to
+from ..autograd.grad_mode import no_grad
+from ..random import default_generator
+from ._pytree import tree_flatten, tree_leaves, tree_unflatten
 
 
 class CheckpointPolicy(enum.Enum):
@@ -54,52 +54,167 @@ class SelectiveCheckpointContext:
 class Kept:
     """A tensor that is kept, with the version that it had."""
 
-    __slots__ = ("_tensor", "_version")
+    __slots__ = ("_checked", "tensor", "version")
 
     def __init__(self, tensor: Tensor, checked: bool):
-        self._tensor, self._version = tensor.detach(), tensor._version if checked else None
+        self.tensor, self.version, self._checked = tensor.detach(), tensor._version, checked
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the tensor was written to since."""
+        return self.tensor._version != self.version
+
+    def holds(self, tensor: Tensor) -> bool:
+        """Whether it is what that tensor is now."""
+        return not self.is_written and _in_one_place(self.tensor, tensor)
 
     def read(self) -> Tensor:
-        if self._version is not None and self._tensor._version != self._version:
+        """The tensor; RuntimeError if it was written to, unless that is allowed."""
+        if self._checked and self.is_written:
             raise RuntimeError(
                 "Tensor cached during selective activation checkpoint has been mutated: one of shape "
-                f"{list(self._tensor.shape)} is at version {self._tensor._version}; expected version {self._version}. Pass "
+                f"{list(self.tensor.shape)} is at version {self.tensor._version}; expected version {self.version}. Pass "
                 "allow_cache_entry_mutation=True if that is right."
             )
-        return self._tensor
+        return self.tensor
+
+
+class _Call:
+    """A call of an operation in the first run: if its result is kept, what the second run needs in its place."""
+
+    __slots__ = ("function", "results", "saved", "spec")
+
+    def __init__(self, function: Callable[..., Any]):
+        self.function = function
+        self.results: list[tuple[Any, bool]] | None = None  # Kept and whether it required grad; what is no tensor as it is
+        self.spec: Any = None
+        self.saved: list[Any] = []  # by the operation, in order: the number of an argument, or Kept
+
+    def keep(self, result: Any, checked: bool) -> None:
+        leaves, self.spec = tree_flatten(result)
+        self.results = [(Kept(x, checked), x.requires_grad) if isinstance(x, Tensor) else (x, False) for x in leaves]
+
+    def kept(self) -> list[Kept]:
+        """The tensors among its results that are kept."""
+        return [x for x, _ in self.results or () if isinstance(x, Kept)]
+
+    def result(self) -> Any:
+        """Its result as the second run goes on with it: leaves that require grad, so that the same is saved."""
+        leaves = [x.read().detach().requires_grad_(wanted) if isinstance(x, Kept) else x for x, wanted in self.results or ()]
+        return tree_unflatten(leaves, self.spec)
+
+
+class _Again:
+    """The context of the second runs, of which there may be several."""
+
+    def __init__(self, policy: "Policy") -> None:
+        self._policy = policy
+        self._open: list[contextlib.AbstractContextManager[None]] = []
+
+    def __enter__(self) -> None:
+        self._open.append(self._policy.second_run())
+        self._open[-1].__enter__()
+
+    def __exit__(self, *exception: Any) -> None:
+        self._open.pop().__exit__(*exception)
 
 
 class Policy:
-    """A policy function, asked about each operation once, when it has computed its result."""
+    """A policy function, asked about each call of an operation once; with what it wants kept.
+
+    A call whose result is kept is not made again: the second run is given that result, and what the operation has saved.
+    Views and what is written in place are made again, which costs little, and so is what draws random numbers.
+    """
 
     def __init__(self, function: Callable[..., Any], checked: bool):
         self._function, self._checked = function, checked
-        self._answers: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
-        self._waiting: list[tuple[Any, Any, Tensor]] = []
+        self._calls: list[_Call] = []
+        self._kept: dict[int, Kept] = {}  # by where it is in memory, which it holds
+        self._saving: list[tuple[Any, Tensor]] = []  # by the call that is going on: the place and the tensor
 
-    def observe(self, node: Any, inputs: tuple[Any, ...], outputs: Any) -> None:
-        """Ask about an operation, and keep of its results what its own node has saved."""
-        context = SelectiveCheckpointContext(is_recompute=False, op_output=outputs)
-        op = operation_of(node)
-        args, kwargs = arguments_of(op, node, inputs)
-        answer = self._function(context, op, *args, **kwargs)
-        self._answers[node] = answer if isinstance(answer, bool) else answer in _KEPT
-        waiting, self._waiting = self._waiting, []
-        for maker, place, tensor in waiting:
-            if maker is node and self._answers[node]:
-                place.kept = Kept(tensor, self._checked)
+    @contextlib.contextmanager
+    def first_run(self) -> Iterator[None]:
+        """While the function runs forward."""
+        with set_while(current_policy, self), calls_handed_to(self._call):
+            yield
+        self._saving = []
+        for call in self._calls:
+            if any(kept.is_written for kept in call.kept()):
+                call.results = None
 
-    def settle(self, place: Any, tensor: Tensor, node: Any) -> None:
-        """Let a place keep the tensor that a node saves there, if that is so decided."""
-        maker = tensor.grad_fn
-        if maker is node:  # nobody was asked yet: a node saves before it is seen
-            self._waiting.append((node, place, tensor))
-        elif maker is not None and self._answers.get(maker):
-            place.kept = Kept(tensor, self._checked)
+    def _call(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        self._saving = []
+        state = _random_state()
+        result = function(*args, **kwargs)
+        saving, self._saving = self._saving, []
+        call = _Call(function)
+        self._calls.append(call)
+        context = SelectiveCheckpointContext(is_recompute=False, op_output=result)
+        with no_grad():
+            answer = self._function(context, function, *args, **kwargs)
+        if not (answer if isinstance(answer, bool) else answer in _KEPT):
+            return result
+        call.keep(result, self._checked)
+        for kept in call.kept():
+            self._kept[kept.tensor.data_ptr()] = kept
+        operands = _tensors_of(args, kwargs)
+        for place, tensor in saving:
+            number = next((i for i, x in enumerate(operands) if _in_one_place(x, tensor)), None)
+            if number is None:
+                place.kept = next((kept for kept in call.kept() if kept.holds(tensor)), None) or Kept(tensor, self._checked)
+            call.saved.append(place.kept if number is None else number)
+        if _is_made_again(result, operands, kwargs) or state != _random_state():
+            call.results = None
+        return result
+
+    def settle(self, place: Any, tensor: Tensor) -> None:
+        """Let a place keep the tensor that is saved there, if that is so decided."""
+        self._saving.append((place, tensor))
+        kept = self._kept.get(tensor.data_ptr())
+        if kept is not None and kept.holds(tensor):
+            place.kept = kept
+
+    def second_run(self) -> contextlib.AbstractContextManager[None]:
+        """While the function runs again."""
+        calls = iter(self._calls)
+
+        def repeat(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+            nonlocal calls
+            call = next(calls, None)
+            if call is None or call.function is not function:  # another run than the first: its end tells
+                calls = iter(())
+            elif call.results is not None:
+                operands = _tensors_of(args, kwargs)
+                for saved in call.saved:
+                    pack_again.get()(operands[saved] if isinstance(saved, int) else saved.tensor, None, "")
+                return call.result()
+            return function(*args, **kwargs)
+
+        return calls_handed_to(repeat)
 
 
-_policy: contextvars.ContextVar[Policy | None] = contextvars.ContextVar("checkpoint_policy", default=None)
-current_policy = _policy.get
+def _tensors_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor]:
+    return [x for x in tree_leaves((args, kwargs)) if isinstance(x, Tensor)]
+
+
+def _in_one_place(x: Tensor, y: Tensor) -> bool:
+    """Whether both are the same elements in memory."""
+    return x is y or (x.data_ptr(), x.shape, x.stride(), x.dtype) == (y.data_ptr(), y.shape, y.stride(), y.dtype)
+
+
+def _random_state() -> Any:
+    return default_generator.numpy.bit_generator.state
+
+
+def _is_made_again(result: Any, operands: list[Tensor], kwargs: dict[str, Any]) -> bool:
+    """Whether a result is a view, or was written into a tensor that there was."""
+    made = [x for x in tree_leaves(result) if isinstance(x, Tensor)]
+    return "out" in kwargs or any(x._is_view() or any(x is y for y in operands) for x in made)
+
+
+current_policy: contextvars.ContextVar[Policy | None] = contextvars.ContextVar("checkpoint_policy", default=None)
+# What the second run that is going on does with a tensor that an operation saves.
+pack_again: contextvars.ContextVar[Any] = contextvars.ContextVar("checkpoint_pack_again", default=None)
 
 
 @contextlib.contextmanager
@@ -113,94 +228,17 @@ def set_while(variable: contextvars.ContextVar[Any], value: Any) -> Iterator[Non
         variable.set(previous)
 
 
-@contextlib.contextmanager
-def policy_in_force(policy: Policy) -> Iterator[None]:
-    """While the function runs forward: the policy sees each operation, and what is saved."""
-    with set_while(_policy, policy), register_op_hook(policy.observe, None):
-        yield
-
-
-class _Observed:
-    """The context of the second run. Observed, operations save what they don't need, too: so they are, both times."""
-
-    def __init__(self) -> None:
-        self._handles: list[Any] = []
-
-    def __enter__(self) -> None:
-        self._handles.append(register_op_hook(lambda node, inputs, outputs: None, None))
-
-    def __exit__(self, *exception: object) -> None:
-        self._handles.pop().remove()
-
-
-def arguments_of(op: Any, node: Any, inputs: tuple[Any, ...]) -> tuple[list[Any], dict[str, Any]]:
-    """What an operation was called with, as its node knows it: in the order of its parameters, as far as they are told."""
-    args = [_number(node, i) if x is None else x for i, x in enumerate(inputs)]
-    if not callable(op):  # what an index does
-        constants = [_constant(node, name, _UNTOLD) for name in ("dim", "index", "start", "end", "step")]
-        return args + [value for value in constants if value is not _UNTOLD], {}
-    parameters = list(inspect.signature(op).parameters.values())
-    if parameters and parameters[0].name == "tensors":  # cat, stack
-        args = [args]
-    given = len(args)
-    for parameter in parameters[given:]:
-        value = _constant(node, parameter.name, _UNTOLD)
-        if parameter.kind is not parameter.POSITIONAL_OR_KEYWORD or value is _UNTOLD:
-            break
-        args.append(value)
-    while len(args) > given and args[-1] == parameters[len(args) - 1].default:
-        args.pop()
-    named = {p.name: _constant(node, p.name, p.default) for p in parameters if p.kind is p.KEYWORD_ONLY}
-    return args, {p.name: named[p.name] for p in parameters if p.name in named and named[p.name] != p.default}
-
-
-_UNTOLD = object()
-
-
-def _constant(node: Any, name: str, default: Any) -> Any:
-    """What a node has kept besides tensors under a name. To read a tensor here would begin the second run."""
-    return default if f"_raw_saved_{name}" in dir(node) else getattr(node, f"_saved_{name}", default)
-
-
-def _number(node: Any, position: int) -> Any:
-    """The number in the place of a tensor, None if the node has not kept it."""
-    for name in ("self",) if position == 0 else ("other", "exponent"):
-        value = getattr(node, f"_saved_{name}", None)
-        if value is not None:
-            return value.item() if isinstance(value, Tensor) else value
-    return None
-
-
-def operation_of(node: Any) -> Any:
-    """The public function that a node records (``mm`` for MmBackward0); its name where there is none."""
-    name = node.name().rpartition(":")[2].partition("Backward")[0]
-    return _functions().get(_plain(name), name)
-
-
-_found: dict[str, Any] = {}
-
-
-def _functions() -> dict[str, Any]:
-    if not _found:
-        _found.update((_plain(row.name), row.function) for row in OPS.values())
-    return _found
-
-
-def _plain(name: str) -> str:
-    return name.replace("_", "").lower()
-
-
 def create_selective_checkpoint_contexts(
     policy_fn_or_list: Callable[..., Any] | Sequence[Callable[..., Any]], allow_cache_entry_mutation: bool = False
 ) -> tuple[Any, Any]:
     """``create_selective_checkpoint_contexts(policy_fn_or_list, allow_cache_entry_mutation=False)`` -> two contexts.
 
-    For ``checkpoint(..., context_fn=functools.partial(create_selective_checkpoint_contexts, policy))``. Of each operation
-    inside, ``policy(ctx, op, *args, **kwargs)`` says once, by a CheckpointPolicy (or a bool: whether to keep it), what becomes
-    of its result, ``ctx.op_output``. ``op`` is the function, ``args`` and ``kwargs`` what it was called with, as far as its
-    node knows (None: a number that no gradient needs). A list names the functions whose results are kept. What is kept is not
-    held a second time, but its operation runs again if another tensor needs a second run. RuntimeError in backward if what was
-    kept is written meanwhile, unless that is allowed.
+    For ``checkpoint(..., context_fn=functools.partial(create_selective_checkpoint_contexts, policy))``. Of each call of an
+    operation inside, ``policy(ctx, op, *args, **kwargs)`` says once, by a CheckpointPolicy (or a bool: whether to keep it),
+    what becomes of its result, ``ctx.op_output``. ``op`` is the function that was called (``matmul`` for ``x @ w``), with
+    ``args`` and ``kwargs``. A list names the functions whose results are kept. What is kept is not computed again, but for
+    views and for what is written in place. RuntimeError in backward if what was kept is written after the function, unless
+    that is allowed.
 
     >>> import functools
     >>> import autograd_cy as ag
@@ -225,4 +263,4 @@ def create_selective_checkpoint_contexts(
     else:
         raise TypeError(f"policy_fn_or_list must be either a function or a list of functions, not {policy_fn_or_list!r}")
     policy = Policy(function, not allow_cache_entry_mutation)
-    return policy_in_force(policy), _Observed()
+    return policy.first_run(), _Again(policy)

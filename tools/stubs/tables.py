@@ -17,6 +17,7 @@ _S = TypeVar("_S", bound=Tensor)
 
 PARAMETERS = {
     "call": "Any",
+    "handler": "Callable[..., Any]",
     "leaves": "tuple[Tensor, ...]",
     "rule": "Any",
     "levels": "list[BatchLevel]",
@@ -435,6 +436,7 @@ CORE = {
             "has_torch_function": "bool",
             "is_taken_over": "bool",
             "make_overridable": "None",
+            "calls_handed_to": "Any",
             "subclasses_as_tensors": "Any",
         },
     ),

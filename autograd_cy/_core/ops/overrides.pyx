@@ -14,6 +14,8 @@ on Tensors must not pay for it, so nothing looks at the arguments of a call that
   5. An operator that declines an operand looks, too, before it leaves the other operand to try.
   6. A BatchedTensor makes the call go to the batching rule of the operation: NOTE [Batching]. One that is composed of others
      runs as it is, and so do the facade's methods that have no rule.
+  7. Within `calls_handed_to(handler)` each call of an operation is the handler's, who is asked before all others, but not for
+     the calls that are made while it answers. In-place operators and assignments to items are not handed over.
 """
 
 import functools
@@ -48,6 +50,7 @@ cdef extern from *:
     static autograd_cy_hand_over with_subclasses = NULL;
     static autograd_cy_failed failed = NULL;
     static int armed = 0;
+    static int handlers = 0;
     static PyTypeObject *plain_type = NULL;
 
     static int is_subclass(PyObject *x) {
@@ -70,7 +73,7 @@ cdef extern from *:
 
     #define STEP(k) static PyObject *step_##k(PyObject *function, PyObject *const *args, size_t n, PyObject *names) { \\
         PyObject *result; \\
-        if (armed && any_subclass(args, PyVectorcall_NARGS(n) + (names == NULL ? 0 : PyTuple_GET_SIZE(names)))) \\
+        if (armed && (handlers || any_subclass(args, PyVectorcall_NARGS(n) + (names == NULL ? 0 : PyTuple_GET_SIZE(names))))) \\
             return with_subclasses(function, (PyObject **) args, n, names, originals[k]); \\
         result = originals[k](function, args, n, names); \\
         return result != NULL ? result : failed(function, (PyObject **) args, n, names); \\
@@ -104,7 +107,7 @@ cdef extern from *:
 
     #define OPERATOR(k) static PyObject *operator_##k(PyObject *a, PyObject *b) { \\
         PyObject *both[2] = {a, b}; \\
-        return any_subclass(both, 2) ? operated(k, a, b) : plain_operators[k](a, b); \\
+        return handlers || any_subclass(both, 2) ? operated(k, a, b) : plain_operators[k](a, b); \\
     }
     OPERATOR(0) OPERATOR(1) OPERATOR(2) OPERATOR(3) OPERATOR(4) OPERATOR(5) OPERATOR(6) OPERATOR(7)
     OPERATOR(8) OPERATOR(9) OPERATOR(10) OPERATOR(11) OPERATOR(12) OPERATOR(13) OPERATOR(14) OPERATOR(15)
@@ -116,8 +119,8 @@ cdef extern from *:
         operator_16, operator_17, operator_18, operator_19, operator_20, operator_21, operator_22, operator_23,
         operator_24, operator_25, operator_26, operator_27, operator_28, operator_29, operator_30, operator_31};
 
-    static PyObject *negative_step(PyObject *a) { return is_subclass(a) ? signed_(0, a) : plain_signs[0](a); }
-    static PyObject *invert_step(PyObject *a) { return is_subclass(a) ? signed_(1, a) : plain_signs[1](a); }
+    static PyObject *negative_step(PyObject *a) { return handlers || is_subclass(a) ? signed_(0, a) : plain_signs[0](a); }
+    static PyObject *invert_step(PyObject *a) { return handlers || is_subclass(a) ? signed_(1, a) : plain_signs[1](a); }
     """
     ctypedef PyObject *(*vectorcallfunc)(PyObject *, PyObject **, size_t, PyObject *)
     ctypedef PyObject *(*WithSubclasses "autograd_cy_hand_over")(
@@ -126,6 +129,7 @@ cdef extern from *:
     WithSubclasses with_subclasses
     Failed failed
     int armed
+    int handlers                        # how many `calls_handed_to` are open, of all threads
     void *plain_type
     bint put_step(object function)
     BinaryFunction *plain_operators
@@ -145,6 +149,7 @@ cdef extern from "Python.h":
 cdef tuple OPERANDS = (Tensor, int, float, complex, np.ndarray, np.generic)      # of operators
 
 switched_off = ContextVar("autograd_cy overrides of subclasses", default=False)
+call_handler = ContextVar("autograd_cy handler of calls", default=None)
 
 cdef object default_override = None        # Tensor's own
 cdef dict functions = {}                   # name -> the public function of that name, for operators
@@ -163,7 +168,11 @@ cdef PyObject *call_with_subclasses(PyObject *function, PyObject **args, size_t 
                                     vectorcallfunc original) except NULL:
     """Cases 2 and 3 of NOTE [Overrides]: a call that has a subclass of Tensor among its arguments."""
     cdef list arguments = arguments_of(args, n, names)
-    cdef BatchLevel level = batch_level(arguments)
+    cdef BatchLevel level
+    cdef object handler = current_handler()
+    if handler is not None:
+        return handled(handler, <object> function, arguments, keys_of(names))
+    level = batch_level(arguments)
     if level is not None and rule_of(<object> function) is not COMPOSITE:
         return called_for_batch(<object> function, level, arguments, keys_of(names))
     cdef list found = overriding(arguments, True)
@@ -181,6 +190,40 @@ cdef PyObject *call_with_subclasses(PyObject *function, PyObject **args, size_t 
     value = in_class(value, cls)
     Py_INCREF(value)
     return <PyObject *> value
+
+
+cdef object current_handler():
+    """Who is handed the calls here: case 7; None if nobody is."""
+    return call_handler.get() if handlers else None
+
+
+cdef PyObject *handled(object handler, object function, list arguments, tuple names) except NULL:
+    cdef Py_ssize_t n = len(arguments) - len(names)
+    result = handled_call(handler, function, tuple(arguments[:n]), dict(zip(names, arguments[n:])))
+    Py_INCREF(result)
+    return <PyObject *> result
+
+
+cdef object handled_call(object handler, object function, tuple args, dict kwargs):
+    token = call_handler.set(None)
+    try:
+        return handler(function, args, kwargs)
+    finally:
+        call_handler.reset(token)
+
+
+@contextmanager
+def calls_handed_to(handler):
+    """Within it, handler(function, args, kwargs) answers the calls of operations: case 7 of NOTE [Overrides]."""
+    global handlers
+    arm()
+    token = call_handler.set(handler)
+    handlers += 1
+    try:
+        yield
+    finally:
+        handlers -= 1
+        call_handler.reset(token)
 
 
 cdef PyObject *called_for_batch(object function, BatchLevel level, list arguments, tuple names) except NULL:
@@ -344,8 +387,12 @@ cdef object declined(str name, object left, object right):
 
 
 cdef object operator_of_subclass(int k, object left, object right):
-    """An operator with an operand of a subclass."""
-    cdef BatchLevel level = batch_level((left, right))
+    """An operator with an operand of a subclass, or that is handed over."""
+    cdef object handler = current_handler()
+    cdef BatchLevel level
+    if handler is not None and isinstance(left, OPERANDS) and (k == ITEM or isinstance(right, OPERANDS)):
+        return handled_call(handler, functions[operations[k]], (right, left) if k == RSUB or k == RDIV else (left, right), {})
+    level = batch_level((left, right))
     if level is not None:
         return operator_on_batch(k, level, left, right)
     cdef list found = overriding((left, right), True)
@@ -367,7 +414,11 @@ cdef object operator_on_batch(int k, BatchLevel level, object left, object right
 
 
 cdef object sign_of_subclass(int k, object operand):
-    cdef BatchLevel level = batch_level((operand,))
+    cdef object handler = current_handler()
+    cdef BatchLevel level
+    if handler is not None:
+        return handled_call(handler, functions["bitwise_not" if k else "neg"], (operand,), {})
+    level = batch_level((operand,))
     if level is not None:
         return batched_call(functions["bitwise_not" if k else "neg"], level, (operand,), {})
     cdef list found = overriding((operand,), True)
