@@ -15,7 +15,7 @@ from .._core.runtime.entry import public as _public
 from .._creation import ones_like as _ones_like
 from .._creation import zeros as _zeros
 from .._creation import zeros_like as _zeros_like
-from .grad_mode import enable_grad as _enable_grad
+from .grad_mode import inference_mode as _inference_mode
 from .gradients import grad as _grad
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
@@ -31,7 +31,7 @@ def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
     >>> ag.autograd.functional.vjp(lambda x: x * x, ag.tensor([1.0, 2.0]), ag.tensor([1.0, 10.0]))
     (tensor([1., 4.]), tensor([ 2., 40.]))
     """
-    with _enable_grad():
+    with _inference_mode(False):
         single, xs = _prepared("inputs", "vjp", inputs, create_graph)
         single_output, ys = _outputs("vjp", func, xs, strict)
         seeds = _seeds("vjp", v, ys)
@@ -49,7 +49,7 @@ def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
     >>> ag.autograd.functional.jvp(lambda x: x * x, ag.tensor([1.0, 2.0]), ag.tensor([1.0, 10.0]))
     (tensor([1., 4.]), tensor([ 2., 40.]))
     """
-    with _enable_grad():
+    with _inference_mode(False):
         _, xs = _prepared("inputs", "jvp", inputs, create_graph)
         directions = _directions(v, xs)
         single, ys = _outputs("jvp", func, xs, strict)
@@ -88,7 +88,7 @@ def jacobian(
         )
     if strategy == "forward-mode":
         return _forward_jacobian(func, inputs, create_graph, vectorize)
-    with _enable_grad():
+    with _inference_mode(False):
         single, xs = _prepared("inputs", "jacobian", inputs, create_graph)
         single_output, ys = _outputs("jacobian", func, xs, strict)
         rows = _vectorized_rows if vectorize else _rows
@@ -144,7 +144,7 @@ def vhp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
     >>> ag.autograd.functional.vhp(lambda x: (x**3).sum(), ag.tensor([1.0, 2.0]), ag.tensor([1.0, 1.0]))
     (tensor(9.), tensor([ 6., 12.]))
     """
-    with _enable_grad():
+    with _inference_mode(False):
         single, xs = _prepared("inputs", "vhp", inputs, create_graph)
         directions = _directions(v, xs)
         ys = _one_output("vhp", func, xs, strict)
@@ -161,7 +161,7 @@ def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
     >>> ag.autograd.functional.hvp(lambda x: (x**3).sum(), ag.tensor([1.0, 2.0]), ag.tensor([1.0, 1.0]))
     (tensor(9.), tensor([ 6., 12.]))
     """
-    with _enable_grad():
+    with _inference_mode(False):
         single, xs = _prepared("inputs", "hvp", inputs, create_graph)
         directions = _directions(v, xs)
         ys = _one_output("hvp", func, xs, strict)
@@ -196,6 +196,7 @@ def _as_tuple(name: str, caller: str, value: Any) -> tuple[bool, _Tensors]:
 def _prepared(name: str, caller: str, inputs: Any, create_graph: bool) -> tuple[bool, _Tensors]:
     """The inputs as places of their own in the graph: within that of the inputs, if the result is to be differentiated."""
     single, xs = _as_tuple(name, caller, inputs)
+    xs = tuple(x.clone() if x.is_inference() else x for x in xs)
     inside = [create_graph and x.requires_grad for x in xs]
     return single, tuple(x.view_as(x) if kept else x.detach().requires_grad_() for x, kept in zip(xs, inside, strict=True))
 

@@ -13,7 +13,7 @@ from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import public
 from .._creation import eye, ones_like, zeros_like
 from ..autograd.forward_ad import dual_level, make_dual, unpack_dual
-from ..autograd.grad_mode import enable_grad, is_grad_enabled
+from ..autograd.grad_mode import inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad
 from ..utils._pytree import LeafSpec, tree_flatten, tree_leaves, tree_map, tree_map_only, tree_unflatten
 from ._vmap import call_mapped
 
@@ -74,7 +74,7 @@ def _check_input(x: Any, caller: str) -> None:
 def _alias(x: Tensor) -> Tensor:
     """The tensor as a place of its own in the graph: part of the one that it is in, if it is in one."""
     if not x.requires_grad and not dual_depth():
-        return x.detach().requires_grad_()
+        return _ordinary(x).detach().requires_grad_()
     alias = x.view_as(x)
     return alias if alias.requires_grad else alias.requires_grad_()
 
@@ -160,8 +160,8 @@ def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> C
 
 
 def _grad_and_value(func, argnums, has_aux, args, kwargs, caller):
-    inputs = _Inputs(_chosen(args, argnums, caller), caller)
-    with enable_grad():
+    with inference_mode(False):
+        inputs = _Inputs(_chosen(args, argnums, caller), caller)
         output, aux = func(*_replaced(args, argnums, inputs.tree), **kwargs), None
         if has_aux:
             output, aux = _with_aux(output, has_aux, f"{caller}_impl")
@@ -198,8 +198,8 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
 
 
 def _vjp(func, primals, has_aux, caller):
-    inputs = _Inputs(primals, caller)
-    with enable_grad():
+    with inference_mode(False):
+        inputs = _Inputs(primals, caller)
         output, aux = _with_aux(func(*inputs.tree), has_aux, f"{caller}_impl")
         leaves, spec = tree_flatten(output)
         for y in leaves:
@@ -325,6 +325,10 @@ def _jvp(func, primals, tangents, strict, has_aux, caller):
                 raise RuntimeError(
                     f"{caller}(f, primals, tangents): Expected {name} to only contain Tensors, got unsupported type {type(x)}"
                 )
+    if is_inference_mode_enabled():
+        with inference_mode(False), no_grad():
+            primals, tangents = (tree_map_only(Tensor, _ordinary, tree) for tree in (primals, tangents))
+            return _jvp(func, primals, tangents, strict, has_aux, caller)
     with dual_level():
         duals = [make_dual(x, t) for x, t in zip(leaves, directions, strict=True)]
         output, aux = _with_aux(func(*tree_unflatten(duals, spec)), has_aux, f"{caller}_impl")
@@ -339,6 +343,11 @@ def _jvp(func, primals, tangents, strict, has_aux, caller):
         aux = tree_map(lambda x: _unpacked(x, False, caller)[0] if isinstance(x, Tensor) else x, aux) if has_aux else None
     values, results = [tree_unflatten(column, output_spec) for column in (zip(*pairs, strict=True) if pairs else ((), ()))]
     return (values, results, aux) if has_aux else (values, results)
+
+
+def _ordinary(x: Tensor) -> Tensor:
+    """The tensor, or a copy of one that was made in inference mode."""
+    return x.clone() if x.is_inference() else x
 
 
 def _unpacked(y: Tensor, strict: bool, caller: str) -> tuple[Tensor, Tensor]:

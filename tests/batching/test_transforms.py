@@ -409,3 +409,32 @@ def test_methods_of_the_facade():
         return y + z.sum() + sum(part for part in x.data) + x.detach().contiguous()
 
     same(vmap(function)(X), X * 2 + 7 + X[:, 1:2] + X.sum(1, True), 1e-6)
+
+
+MODES = {"grad": ag.enable_grad, "no grad": ag.no_grad, "inference": ag.inference_mode}
+TRANSFORMED = {
+    "grad": lambda f, x: ag.func.grad(lambda x: f(x).sum())(x),
+    "vjp": lambda f, x: ag.func.vjp(f, x)[1](ag.ones_like(x))[0],
+    "jvp": lambda f, x: ag.func.jvp(f, (x,), (ag.ones_like(x),))[1],
+    "jacrev": lambda f, x: ag.func.jacrev(f)(x).sum(0),
+    "jacfwd": lambda f, x: ag.func.jacfwd(f)(x).sum(0),
+    "linearize": lambda f, x: ag.func.linearize(f, x)[1](ag.ones_like(x)),
+    "vmap of grad": lambda f, x: ag.vmap(ag.func.grad(f))(x),
+    "jacobian": lambda f, x: ag.autograd.functional.jacobian(f, x).sum(0),
+    "functional.vjp": lambda f, x: ag.autograd.functional.vjp(f, x, ag.ones_like(x))[1],
+}
+
+
+@pytest.mark.parametrize("transform", TRANSFORMED)
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("kind", ["plain", "leaf", "recorded", "view", "inference"])
+def test_transforms_know_no_modes(transform, mode, kind):
+    """What the function is differentiated by may require grad already, and the mode around may record nothing."""
+    x = ag.tensor([0.5, 0.25, 2.0], dtype=ag.float64, requires_grad=kind not in ("plain", "inference"))
+    if kind == "inference":
+        with ag.inference_mode():
+            x = x * 1
+    x = x * 1 if kind == "recorded" else x[:2] if kind == "view" else x
+    with MODES[mode]():
+        found = TRANSFORMED[transform](lambda x: x**3 + x, x)
+    np.testing.assert_allclose(found.detach().numpy(), (3 * x**2 + 1).detach().numpy(), rtol=1e-12)
