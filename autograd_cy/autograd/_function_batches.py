@@ -10,7 +10,7 @@ from collections import namedtuple
 from typing import Any
 
 from .._core.batching.batched import at_level, at_level_or_expanded, batched, is_batched
-from .._core.batching.levels import BatchLevel, close_level, open_level
+from .._core.batching.levels import BatchLevel, HiddenLevels, close_level, levels_from, open_level
 from .._core.graph.tensor import Tensor
 
 __all__ = ["VmapInfo", "apply_batched"]
@@ -45,9 +45,10 @@ def apply_batched(cls: Any, level: BatchLevel, separate: bool, args: tuple[Any, 
         )
     in_dims = tuple(0 if is_batched(x) and at_level(x, level) is not None else None for x in args)
     values = tuple(x if d is None else at_level(x, level) for x, d in zip(args, in_dims, strict=True))
-    if not own:
-        return _wrapped(_generated(cls, level, in_dims, base).apply(*values), level)
-    made = cls.vmap(VmapInfo(level.size, level.randomness), in_dims, *values)
+    with HiddenLevels(levels_from(level)):
+        if not own:
+            return _wrapped(_generated(cls, level, in_dims, base).apply(*values), level)
+        made = cls.vmap(VmapInfo(level.size, level.randomness), in_dims, *values)
     if not isinstance(made, tuple) or len(made) != 2:
         raise RuntimeError(
             f"Expected the vmap staticmethod to have two returns, an output and out_dims. Got something else instead: "
@@ -79,21 +80,40 @@ def _wrapped(output: Any, level: BatchLevel) -> Any:
 
 
 class _Context:
-    """The ctx that the user's methods get within a generated rule: what they keep, as all samples, and which were batched."""
+    """The ctx that the user's methods get within a generated rule: what they keep, as all samples, and which were batched.
 
-    def __init__(self, node: Any, level: BatchLevel) -> None:
-        self._node, self._level = node, level
+    While forward runs there is no node yet that could keep it.
+    """
+
+    def __init__(self, level: BatchLevel, values: Any) -> None:
+        self._level = level
+        self._node: Any = None
+        self._needs = tuple(isinstance(x, Tensor) and x.requires_grad for x in values)
+        self._kept: dict[str, list[Any]] = {}  # by the method that keeps it
         self._saved_dims: tuple[bool, ...] = ()
+        self._materialized = True
+        self._non_differentiable: tuple[Any, ...] = ()
 
     def save_for_backward(self, *tensors: Any) -> None:
-        self._node.save_for_backward(*self._all_samples(tensors))
+        self._keep("save_for_backward", tensors)
 
     def save_for_forward(self, *tensors: Any) -> None:
-        self._node.save_for_forward(*self._all_samples(tensors))
+        self._keep("save_for_forward", tensors)
 
-    def _all_samples(self, tensors: tuple[Any, ...]) -> list[Any]:
+    def _keep(self, method: str, tensors: tuple[Any, ...]) -> None:
         self._saved_dims = tuple(isinstance(x, Tensor) and at_level(x, self._level) is not None for x in tensors)
-        return [at_level(x, self._level) if kept else x for x, kept in zip(tensors, self._saved_dims, strict=True)]
+        self._kept[method] = [
+            at_level(x, self._level) if kept else x for x, kept in zip(tensors, self._saved_dims, strict=True)
+        ]
+
+    def bind(self, node: Any, outputs: tuple[Any, ...]) -> None:
+        """Hand what was kept to the node; `outputs`: those that were marked as not differentiable, of all samples."""
+        self._node = node
+        for method, tensors in self._kept.items():
+            getattr(node, method)(*tensors)
+        self._kept.clear()
+        node.set_materialize_grads(self._materialized)
+        node.mark_non_differentiable(*outputs)
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
@@ -102,7 +122,7 @@ class _Context:
 
     @property
     def needs_input_grad(self) -> tuple[bool, ...]:
-        return self._node.needs_input_grad
+        return self._needs if self._node is None else self._node.needs_input_grad
 
     def mark_non_differentiable(self, *tensors: Any) -> None:
         self._non_differentiable = tensors
@@ -111,17 +131,17 @@ class _Context:
         raise RuntimeError("NYI: mark_dirty within a generated vmap rule: override the vmap staticmethod instead")
 
     def set_materialize_grads(self, value: bool) -> None:
-        self._node.set_materialize_grads(value)
+        self._materialized = value
 
 
 def _generated(cls: Any, outer: BatchLevel, in_dims: tuple[int | None, ...], base: Any) -> Any:
-    """The Function on all samples that `generate_vmap_rule` stands for."""
+    """The Function on all samples that `generate_vmap_rule` stands for. It is made for one call."""
 
-    def at_each(node: Any, call: Any, values: Any) -> Any:
+    def at_each(context: _Context, call: Any, values: Any) -> Any:
         """`call` within a level of its own; its results as all samples."""
         level = open_level(outer.size, outer.randomness)
         try:
-            node.context._level = level
+            context._level = level
             return call(level, values)
         finally:
             close_level(level)
@@ -135,23 +155,29 @@ def _generated(cls: Any, outer: BatchLevel, in_dims: tuple[int | None, ...], bas
         return [x if d is None else batched(x, level) for x, d in zip(values, in_dims, strict=True)]
 
     class Generated(base):
+        generate_vmap_rule = True
+        made: Any = None  # by forward: the context, and which outputs are not differentiable
+
         @staticmethod
-        def forward(ctx: Any, *values: Any) -> Any:
-            ctx.context = _Context(ctx, outer)
+        def forward(*values: Any) -> Any:
+            context = _Context(outer, values)
 
             def call(level: BatchLevel, values: Any) -> Any:
                 inputs = samples(values, level)
                 output = cls.forward(*inputs)
-                cls.setup_context(ctx.context, tuple(inputs), output)
-                marked = getattr(ctx.context, "_non_differentiable", ())
-                result = all_of(output, level)
-                several, made = (output, result) if isinstance(output, tuple) else ((output,), (result,))
-                ctx.mark_non_differentiable(
-                    *[y for x, y in zip(several, made, strict=True) if any(x is one for one in marked)]
-                )
-                return result
+                cls.setup_context(context, tuple(inputs), output)
+                several = output if isinstance(output, tuple) else (output,)
+                marked = context._non_differentiable
+                Generated.made = context, [any(x is y for y in marked) for x in several]
+                return all_of(output, level)
 
-            return at_each(ctx, call, values)
+            return at_each(context, call, values)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+            ctx.context, marks = Generated.made
+            several = output if isinstance(output, tuple) else (output,)
+            ctx.context.bind(ctx, tuple(y for y, marked in zip(several, marks, strict=True) if marked))
 
         @staticmethod
         def backward(ctx: Any, *grad_outputs: Any) -> Any:
@@ -161,7 +187,7 @@ def _generated(cls: Any, outer: BatchLevel, in_dims: tuple[int | None, ...], bas
                 whole = [None if g is None else at_level_or_expanded(g, level) for g in found]
                 return tuple(g if g is None or d == 0 else g.sum(0) for g, d in zip(whole, in_dims, strict=True))
 
-            return at_each(ctx, call, grad_outputs)
+            return at_each(ctx.context, call, grad_outputs)
 
         @staticmethod
         def jvp(ctx: Any, *tangents: Any) -> Any:
@@ -171,7 +197,7 @@ def _generated(cls: Any, outer: BatchLevel, in_dims: tuple[int | None, ...], bas
             def samples_of(t: Any, d: int | None, level: BatchLevel) -> Any:
                 return t if d is None else batched(t, level)
 
-            return at_each(ctx, call, list(zip(tangents, in_dims, strict=True)))
+            return at_each(ctx.context, call, list(zip(tangents, in_dims, strict=True)))
 
     Generated.__name__ = cls.__name__
     return Generated

@@ -2,8 +2,12 @@
 
 from ._beyond import ggnvp, per_sample_grads
 from ._gradients import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp
+from ._implicit import fixed_point
+from ._modules import functional_call, functionalize, stack_module_state
+from ._sparse import sparse_hessian, sparse_jacobian
 from ._vmap import vmap
 
 __all__ = [
-    "ggnvp", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "per_sample_grads", "vjp", "vmap",
+    "fixed_point", "functional_call", "functionalize", "ggnvp", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp",
+    "linearize", "per_sample_grads", "sparse_hessian", "sparse_jacobian", "stack_module_state", "vjp", "vmap",
 ]  # fmt: skip

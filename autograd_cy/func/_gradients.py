@@ -5,9 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 from .._core.batching.batched import all_samples, levels_of, one_sample
-from .._core.batching.levels import open_levels
+from .._core.batching.levels import HiddenLevels, open_levels
 from .._core.engine.engine import run_task
-from .._core.engine.task_queries import depends_on_others
+from .._core.engine.task_queries import depends_on_others, end_arguments
 from .._core.graph.duals import dual_depth
 from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import public
@@ -48,7 +48,9 @@ class _Inputs:
 
     def is_recorded(self, outputs: tuple[Tensor, ...]) -> bool:
         """Whether a gradient of the outputs depends on more than these inputs, so that its computation is recorded."""
-        return is_grad_enabled() and depends_on_others(outputs, self.aliases)
+        recorded = is_grad_enabled() and depends_on_others(outputs, self.aliases)
+        end_arguments(self.aliases)
+        return recorded
 
     def gradients(self, outputs: tuple[Tensor, ...], seeds: tuple[Tensor, ...], keep_graph: bool, create_graph: bool) -> Any:
         """The gradients by the inputs, in their structure; `outputs` and `seeds` are of all samples."""
@@ -57,7 +59,8 @@ class _Inputs:
             outputs, seeds = zip(*roots, strict=True) if roots else ((), ())
         results: Any = (None,) * len(self.aliases)
         if outputs:
-            results = run_task(outputs, seeds, keep_graph or create_graph, create_graph, self.aliases, True, False)
+            with HiddenLevels(self.levels):
+                results = run_task(outputs, seeds, keep_graph or create_graph, create_graph, self.aliases, True, False)
         return self._nested([zeros_like(x) if g is None else g for x, g in zip(self.samples, results, strict=True)])
 
 
@@ -276,7 +279,10 @@ def jacrev(
         outputs, output_spec = tree_flatten(output)
         inputs, input_spec = tree_flatten(chosen)
         basis = _basis(outputs)
-        pull = lambda *units: pull_back(tree_unflatten(units, output_spec))[0]  # noqa: E731
+
+        def pull(*units: Tensor) -> Any:
+            return pull_back(tree_unflatten(units, output_spec))[0]
+
         rows = call_mapped(pull, 0, 0, "error", chunk_size, tuple(basis), {})
         columns = tree_leaves(rows)
         start, blocks = 0, []
@@ -327,10 +333,9 @@ def _jvp(func, primals, tangents, strict, has_aux, caller):
                 )
     if is_inference_mode_enabled():
         with inference_mode(False), no_grad():
-            primals, tangents = (tree_map_only(Tensor, _ordinary, tree) for tree in (primals, tangents))
             return _jvp(func, primals, tangents, strict, has_aux, caller)
     with dual_level():
-        duals = [make_dual(x, t) for x, t in zip(leaves, directions, strict=True)]
+        duals = [make_dual(_ordinary(x), _ordinary(t)) for x, t in zip(leaves, directions, strict=True)]
         output, aux = _with_aux(func(*tree_unflatten(duals, spec)), has_aux, f"{caller}_impl")
         ys, output_spec = tree_flatten(output)
         for y in ys:

@@ -438,3 +438,73 @@ def test_transforms_know_no_modes(transform, mode, kind):
     with MODES[mode]():
         found = TRANSFORMED[transform](lambda x: x**3 + x, x)
     np.testing.assert_allclose(found.detach().numpy(), (3 * x**2 + 1).detach().numpy(), rtol=1e-12)
+
+
+class Cubed(ag.autograd.Function):
+    """Its methods are themselves made of transforms."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x):
+        return grad(lambda x: (x**4).sum() / 4)(x)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+        ctx.save_for_forward(*inputs)
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return vjp(lambda x: x**3, x)[1](g)[0]
+
+    @staticmethod
+    def jvp(ctx, t):
+        (x,) = ctx.saved_tensors
+        return jvp(lambda x: x**3, (x,), (t,))[1]
+
+
+class CubedByRule(Cubed):
+    generate_vmap_rule = False
+
+    @staticmethod
+    def vmap(info, in_dims, x):
+        return vmap(grad(lambda x: (x**4).sum() / 4), in_dims)(x), 0
+
+
+NESTED = {
+    "vmap": lambda f, x: vmap(f)(x),
+    "vmap of vmap": lambda f, x: vmap(vmap(f))(x),
+    "vmap of grad": lambda f, x: vmap(grad(lambda x: f(x).sum()))(x),
+    "vmap of vmap of grad": lambda f, x: vmap(vmap(grad(f)))(x),
+    "vmap of jacrev": lambda f, x: vmap(jacrev(f))(x),
+    "vmap of jacfwd": lambda f, x: vmap(jacfwd(f))(x),
+    "vmap of hessian": lambda f, x: vmap(hessian(lambda x: f(x).sum()))(x),
+    "jvp of vmap": lambda f, x: jvp(vmap(f), (x,), (x,))[1],
+    "jacrev of vmap": lambda f, x: jacrev(vmap(f))(x),
+    "grad of grad of vmap": lambda f, x: grad(lambda x: grad(lambda x: vmap(f)(x).sum())(x).sum())(x),
+}
+
+
+@pytest.mark.parametrize("function", [Cubed, CubedByRule])
+@pytest.mark.parametrize("name", NESTED)
+def test_functions_made_of_transforms(function, name):
+    transform = NESTED[name]
+    np.testing.assert_allclose(transform(function.apply, X).numpy(), transform(lambda x: x**3, X).numpy(), rtol=1e-12)
+
+
+def test_gradients_require_grad_only_for_what_is_outside():
+    """What an inner transform differentiates by is nothing that an outer one's result could depend on."""
+    c, outside = ag.tensor([1.0, 2.0]), ag.tensor(2.0, requires_grad=True)
+
+    def inner(x):
+        return grad(lambda y: (x * y**3).sum())(c).sum()
+
+    result = grad(inner)(ag.tensor(2.0))
+    assert result.item() == 15.0 and not result.requires_grad
+    assert not vjp(lambda x: vjp(lambda y: x * y, c)[1](c)[0], ag.tensor(2.0))[1](c)[0].requires_grad
+    followed = grad(inner)(outside * 1)
+    assert followed.item() == 15.0
+    followed = grad(lambda x: inner(x) * outside)(ag.tensor(2.0))
+    assert followed.requires_grad and ag.autograd.grad(followed, outside)[0].item() == 15.0

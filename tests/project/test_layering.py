@@ -61,7 +61,7 @@ FACADE = [
     utils._pytree
     func._vmap
     func._gradients
-    func._beyond
+    func._beyond func._implicit func._modules func._sparse
     func
     autograd.functional
     utils._checkpoint_errors utils._checkpoint_policy

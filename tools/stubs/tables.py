@@ -361,6 +361,11 @@ SPECIAL = {
         "__init__": "(self) -> None",
         "register_hooks": "(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor], /) -> None",
     },
+    "HiddenLevels": {
+        "__init__": "(self, levels: list[BatchLevel]) -> None",
+        "__enter__": "(self) -> None",
+        "__exit__": "(self, error_type: Any, error: Any, traceback: Any) -> None",
+    },
     "DelayedError": {
         "__init__": "(self, msg: str | bytes, num_inputs: int) -> None",
         "__call__": "(self, *tensors: Tensor | None) -> Any",
@@ -460,9 +465,10 @@ CORE = {
         },
     ),
     "batching.levels": (
-        ["BatchLevel"],
+        ["BatchLevel", "HiddenLevels"],
         {
             "close_level": "None",
+            "levels_from": "list[BatchLevel]",
             "open_level": "BatchLevel",
             "open_levels": "list[BatchLevel]",
         },
@@ -531,6 +537,7 @@ CORE = {
         {
             "current_graph_task_id": "int",
             "current_node": "Node | None",
+            "end_arguments": "None",
             "depends_on_others": "bool",
             "execution_order": "list[Node]",
             "is_captured_leaf": "bool",

@@ -7,6 +7,7 @@ cdef class BatchLevel:
     cdef readonly long long number      # a running one: inner levels have larger ones
     cdef readonly BatchLevel outer
     cdef readonly bint is_open
+    cdef int hidden                     # how many times: see `HiddenLevels`
 
 
 cdef BatchLevel current_level()

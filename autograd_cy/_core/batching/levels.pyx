@@ -53,6 +53,32 @@ def open_levels():
     cdef list levels = []
     cdef BatchLevel level = current_level()
     while level is not None:
-        levels.append(level)
+        if not level.hidden:
+            levels.append(level)
         level = level.outer
     return levels
+
+
+def levels_from(BatchLevel level):
+    """levels_from(level) -> list: that level and those within it."""
+    return [inner for inner in open_levels() if inner.number >= level.number]
+
+
+@cython.final
+cdef class HiddenLevels:
+    """HiddenLevels(levels): within it these levels aren't open for what is called, which has all samples in its hands.
+
+    Else a transform in a batching rule or in a backward would take what it is given for one sample.
+    """
+    cdef list levels
+
+    def __init__(self, list levels):
+        self.levels = levels
+
+    def __enter__(self):
+        for level in self.levels:
+            (<BatchLevel> level).hidden += 1
+
+    def __exit__(self, error_type, error, traceback):
+        for level in self.levels:
+            (<BatchLevel> level).hidden -= 1

@@ -7,6 +7,7 @@ from cpython.object cimport PyTypeObject
 from autograd_cy._core.arrays.dtypes cimport code_of, is_differentiable
 from autograd_cy._core.engine.function_node cimport FunctionNode, Origin, metadata_of, tangent_owner
 from autograd_cy._core.graph.anomaly cimport note_trace
+from autograd_cy._core.graph.duals cimport DualLevels, see_again, see_up_to, visible_levels
 from autograd_cy._core.graph.nans cimport check_results
 from autograd_cy._core.graph.node cimport BOXED, connect
 from autograd_cy._core.graph.op_hooks cimport observe_forward
@@ -38,6 +39,7 @@ def apply_function(cls, node_class, bint separate_context, tuple args, dict kwar
     """
     cdef int mode = current_mode()
     cdef Extent extent
+    cdef DualLevels levels = visible_levels()
     cdef FunctionNode node = new_function_node(node_class)
     cdef list inputs = [], arguments = [], needed = []
     for x in args + tuple(kwargs.values()) if kwargs else args:
@@ -50,7 +52,7 @@ def apply_function(cls, node_class, bint separate_context, tuple args, dict kwar
     node.arguments = tuple(arguments)
     node.wanted = tuple(needed)
     extent = enter_modes(NO_GRAD, 0)
-    thread_state().mode &= ~FORWARD_AD
+    see_up_to(levels, 0)
     try:
         if separate_context:
             result = cls.forward(*args, **kwargs)
@@ -58,6 +60,7 @@ def apply_function(cls, node_class, bint separate_context, tuple args, dict kwar
         else:
             result = cls.forward(node, *args, **kwargs)
     finally:
+        see_again(levels)
         leave_modes(extent)
     return record_outputs(node, result, inputs, not mode & NO_GRAD and True in node.wanted)
 

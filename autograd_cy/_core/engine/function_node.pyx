@@ -316,8 +316,8 @@ cdef class FunctionNode(Node):
                     f"({self.name()})")
             if tangent is not given:
                 raise RuntimeError(
-                    "An inplace custom Function is not returning the forward mode gradients as-is. If the forward is modifying "
-                    "an input inplace, then the jvp function must modify the gradient inplace and return it as-is. "
+                    "An inplace custom Function is not returning the forward mode gradients as-is. If the forward is "
+                    "modifying an input inplace, then the jvp function must modify the gradient inplace and return it as-is. "
                     f"({self.name()})")
         elif tangent is None or tangent_base(<Tensor> tangent) is None:
             raise RuntimeError("A custom Function's forward is returning a view (or an input as-is) but the jvp is not "

@@ -8,7 +8,7 @@ from autograd_cy._core.engine.backward_arguments cimport check_ends, check_input
 from autograd_cy._core.engine.graph_task cimport GraphTask, count_running, current_task, leads_on, new_task, notes_of
 from autograd_cy._core.engine.ready_queue cimport Ready, ReadyQueue, free_queue, pop, push
 from autograd_cy._core.graph.node cimport AccumulateGrad, Node, gradient_node, leaf_of, target_of
-from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor cimport Tensor, extras_of_tensor
 
 
 cdef GraphTask needed_task(str caller):
@@ -186,8 +186,21 @@ cdef ReadyQueue copied(ReadyQueue *queue) except *:
     return copy
 
 
+cdef bint is_argument(Tensor leaf) noexcept:
+    return leaf.extras is not None and leaf.extras.is_argument
+
+
+def end_arguments(tuple leaves):
+    """end_arguments(leaves): these, by which a transform differentiates, are nobody else's: its function has returned."""
+    for leaf in leaves:
+        extras_of_tensor(<Tensor> leaf).is_argument = True
+
+
 def depends_on_others(tuple roots, tuple leaves):
-    """depends_on_others(roots, leaves) -> bool: whether the roots depend on a leaf that is none of these."""
+    """depends_on_others(roots, leaves) -> bool: whether the roots depend on a leaf that is none of these.
+
+    The leaves of transforms whose functions have returned don't count.
+    """
     cdef set known = {id(leaf) for leaf in leaves}, seen = set()
     cdef list waiting = []
     cdef Node node, target
@@ -198,7 +211,7 @@ def depends_on_others(tuple roots, tuple leaves):
     while waiting:
         node = <Node> waiting.pop()
         if type(node) is AccumulateGrad:
-            if id(leaf_of(node)) not in known:
+            if id(leaf_of(node)) not in known and not is_argument(leaf_of(node)):
                 return True
             continue
         for i in range(node.n_edges):

@@ -45,6 +45,7 @@ cdef class TensorExtras:
     cdef char creation              # how the view was made
     cdef char grad_code             # of a leaf whose gradient may be of another type: that type's code + 1, or ANY_TYPE
     cdef char is_dual               # make_dual() made the view: its tangent is its own, see case 6 of NOTE [Views]
+    cdef bint is_argument           # a transform's own leaf, whose function has returned: see `end_arguments`
     cdef Seldom seldom
 
 

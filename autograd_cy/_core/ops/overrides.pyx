@@ -73,7 +73,8 @@ cdef extern from *:
 
     #define STEP(k) static PyObject *step_##k(PyObject *function, PyObject *const *args, size_t n, PyObject *names) { \\
         PyObject *result; \\
-        if (armed && (handlers || any_subclass(args, PyVectorcall_NARGS(n) + (names == NULL ? 0 : PyTuple_GET_SIZE(names))))) \\
+        if (armed && (handlers \\
+                      || any_subclass(args, PyVectorcall_NARGS(n) + (names == NULL ? 0 : PyTuple_GET_SIZE(names))))) \\
             return with_subclasses(function, (PyObject **) args, n, names, originals[k]); \\
         result = originals[k](function, args, n, names); \\
         return result != NULL ? result : failed(function, (PyObject **) args, n, names); \\
