@@ -1,17 +1,16 @@
 """Functions that differentiate functions: grad, vjp and what is made of them (facade)."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._core.batching.batched import all_samples, levels_of, one_sample
+from .._core.batching.batched import all_samples, as_argument, levels_of, one_sample
 from .._core.batching.levels import HiddenLevels, open_levels
 from .._core.engine.engine import run_task
 from .._core.engine.task_queries import depends_on_others, end_arguments
-from .._core.graph.duals import dual_depth
-from .._core.graph.tensor import Tensor
-from .._core.runtime.entry import public
-from .._creation import eye, ones_like, zeros_like
+from .._core.graph.tensor import Tensor, array_of
+from .._core.runtime.entry import public, show_one_frame
+from .._creation import ones_like, zeros, zeros_like
 from ..autograd.forward_ad import dual_level, make_dual, unpack_dual
 from ..autograd.grad_mode import inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad
 from ..utils._pytree import LeafSpec, tree_flatten, tree_leaves, tree_map, tree_map_only, tree_unflatten
@@ -27,16 +26,15 @@ class _Inputs:
     """Tensors as a transform differentiates by them: aliases, whose samples within vmap are all differentiated at once."""
 
     def __init__(self, tree: Any, caller: str) -> None:
-        self.levels = open_levels()
+        self.levels = levels = open_levels()
         self.is_tensor = isinstance(tree, Tensor)
         leaves, self.spec = ([tree], _LEAF) if self.is_tensor else tree_flatten(tree)
         for x in leaves:
             _check_input(x, caller)
-        self.samples = [all_samples(x, self.levels) for x in leaves] if self.levels else leaves
-        self.aliases = tuple([_alias(x) for x in self.samples])
-        self.tree = self._nested(list(self.aliases))
+        self.aliases = tuple([as_argument(x, levels) for x in leaves])
+        self.tree = self._nested(self.aliases)
 
-    def _nested(self, samples: list[Tensor]) -> Any:
+    def _nested(self, samples: Sequence[Tensor]) -> Any:
         """What belongs to the inputs, given for all samples, in their structure."""
         if self.levels:
             samples = [one_sample(x, self.levels) for x in samples]
@@ -61,7 +59,7 @@ class _Inputs:
         if outputs:
             with HiddenLevels(self.levels):
                 results = run_task(outputs, seeds, keep_graph or create_graph, create_graph, self.aliases, True, False)
-        return self._nested([zeros_like(x) if g is None else g for x, g in zip(self.samples, results, strict=True)])
+        return self._nested([zeros_like(x.detach()) if g is None else g for x, g in zip(self.aliases, results, strict=True)])
 
 
 def _check_input(x: Any, caller: str) -> None:
@@ -74,12 +72,18 @@ def _check_input(x: Any, caller: str) -> None:
         raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
 
 
-def _alias(x: Tensor) -> Tensor:
-    """The tensor as a place of its own in the graph: part of the one that it is in, if it is in one."""
-    if not x.requires_grad and not dual_depth():
-        return _ordinary(x).detach().requires_grad_()
-    alias = x.view_as(x)
-    return alias if alias.requires_grad else alias.requires_grad_()
+def _under_name_of(func: Callable[..., Any], call: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Callable[..., Any]:
+    """The function that call(args, kwargs) is, under the name of the one that it is made of; its errors show one frame."""
+
+    @functools.wraps(func)
+    def transformed(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return call(args, kwargs)
+        except BaseException as error:
+            show_one_frame(error)
+            raise
+
+    return transformed
 
 
 def _without_graph(tree: Any) -> Any:
@@ -135,12 +139,7 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
     (tensor([2., 4.]), tensor(5.))
     """
 
-    @public
-    @functools.wraps(func)
-    def differentiated(*args: Any, **kwargs: Any) -> Any:
-        return _grad_and_value(func, argnums, has_aux, args, kwargs, "grad_and_value")
-
-    return differentiated
+    return _under_name_of(func, lambda args, kwargs: _grad_and_value(func, argnums, has_aux, args, kwargs, "grad_and_value"))
 
 
 def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
@@ -153,13 +152,11 @@ def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> C
     tensor(12.)
     """
 
-    @public
-    @functools.wraps(func)
-    def differentiated(*args: Any, **kwargs: Any) -> Any:
+    def differentiated(args: Any, kwargs: Any) -> Any:
         gradient, value = _grad_and_value(func, argnums, has_aux, args, kwargs, "grad")
         return (gradient, value[1]) if has_aux else gradient
 
-    return differentiated
+    return _under_name_of(func, differentiated)
 
 
 def _grad_and_value(func, argnums, has_aux, args, kwargs, caller):
@@ -204,7 +201,7 @@ def _vjp(func, primals, has_aux, caller):
     with inference_mode(False):
         inputs = _Inputs(primals, caller)
         output, aux = _with_aux(func(*inputs.tree), has_aux, f"{caller}_impl")
-        leaves, spec = tree_flatten(output)
+        leaves, spec = ([output], _LEAF) if isinstance(output, Tensor) else tree_flatten(output)
         for y in leaves:
             if not isinstance(y, Tensor):
                 raise RuntimeError(
@@ -215,9 +212,8 @@ def _vjp(func, primals, has_aux, caller):
     if not recorded:
         output, aux = _without_graph(output), _without_graph(aux)
 
-    @public
-    def vjp_fn(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
-        given, given_spec = tree_flatten(cotangents)
+    def pulled_back(cotangents: Any, retain_graph: bool, create_graph: bool | None) -> Any:
+        given, given_spec = ([cotangents], _LEAF) if isinstance(cotangents, Tensor) else tree_flatten(cotangents)
         if given_spec != spec:
             raise RuntimeError(
                 f"Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. "
@@ -227,9 +223,16 @@ def _vjp(func, primals, has_aux, caller):
             if not isinstance(g, Tensor) or g.shape != y.shape:
                 found = list(g.shape) if isinstance(g, Tensor) else type(g).__name__
                 raise RuntimeError(f"vjp_fn(): expected a cotangent of shape {list(y.shape)} for each output, got {found}")
-        seeds = tuple(inputs.samples_of(g) for g in given)
+        seeds = tuple([inputs.samples_of(g) for g in given])
         follow = (recorded or any(map(_requires_grad, seeds))) if create_graph is None else create_graph
         return inputs.gradients(ys, seeds, retain_graph, follow and is_grad_enabled())
+
+    def vjp_fn(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
+        try:
+            return pulled_back(cotangents, retain_graph, create_graph)
+        except BaseException as error:
+            show_one_frame(error)
+            raise
 
     return (output, vjp_fn, aux) if has_aux else (output, vjp_fn)
 
@@ -240,10 +243,11 @@ def _requires_grad(x: Tensor) -> bool:
 
 def _basis(leaves: list[Tensor]) -> list[Tensor]:
     """For each tensor a batch of unit tensors: one for each element of all of them, zeros for the elements of the others."""
-    sizes = [x.numel() for x in leaves]
-    total, start, result = sum(sizes), 0, []
-    for x, n in zip(leaves, sizes, strict=True):
-        units = eye(total, dtype=x.dtype) if len(leaves) == 1 else eye(total, dtype=x.dtype)[:, start : start + n]
+    total, start, result = sum([x.numel() for x in leaves]), 0, []
+    for x in leaves:
+        n = x.numel()
+        units = zeros(total, n, dtype=x.dtype)
+        array_of(units).reshape(-1)[start * n : (start + n) * n : n + 1] = 1
         result.append(units.reshape(total, *x.shape))
         start += n
     return result
@@ -270,9 +274,7 @@ def jacrev(
     if not (chunk_size is None or chunk_size > 0):
         raise ValueError("jacrev: `chunk_size` should be greater than 0.")
 
-    @public
-    @functools.wraps(func)
-    def jacobian(*args: Any, **kwargs: Any) -> Any:
+    def jacobian(args: Any, kwargs: Any) -> Any:
         chosen = _chosen(args, argnums, "jacrev")
         made = _vjp(lambda values: func(*_replaced(args, argnums, values), **kwargs), (chosen,), has_aux, "jacrev")
         output, pull_back = made[:2]
@@ -288,14 +290,14 @@ def jacrev(
         start, blocks = 0, []
         for y in outputs:
             part = slice(start, start + y.numel())
-            blocks.append(
-                tree_unflatten([c[part].reshape(*y.shape, *x.shape) for c, x in zip(columns, inputs, strict=True)], input_spec)
-            )
+            of_output = columns if len(outputs) == 1 else [c[part] for c in columns]
+            parts = [c.reshape(*y.shape, *x.shape) for c, x in zip(of_output, inputs, strict=True)]
+            blocks.append(tree_unflatten(parts, input_spec))
             start += y.numel()
         result = tree_unflatten(blocks, output_spec)
         return (result, made[2]) if has_aux else result
 
-    return jacobian
+    return _under_name_of(func, jacobian)
 
 
 @public
@@ -381,9 +383,7 @@ def jacfwd(
             [0., 4.]])
     """
 
-    @public
-    @functools.wraps(func)
-    def jacobian(*args: Any, **kwargs: Any) -> Any:
+    def jacobian(args: Any, kwargs: Any) -> Any:
         chosen = _chosen(args, argnums, "jacfwd")
         inputs, input_spec = tree_flatten(chosen)
         for x in inputs:
@@ -407,7 +407,7 @@ def jacfwd(
         result = tree_unflatten(blocks, output_spec)
         return (result, aux) if has_aux else result
 
-    return jacobian
+    return _under_name_of(func, jacobian)
 
 
 def _columns(tangents: Tensor, inputs: list[Tensor]) -> list[Tensor]:

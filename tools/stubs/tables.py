@@ -477,6 +477,7 @@ CORE = {
         [],
         {
             "all_samples": "Tensor",
+            "as_argument": "Tensor",
             "at_level": "Tensor | None",
             "at_level_or_expanded": "Tensor",
             "batched": "Tensor",

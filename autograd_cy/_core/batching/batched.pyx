@@ -8,7 +8,7 @@ NOTE [Batching]
   3. Of operands of several levels those of the innermost one are taken apart first: the rule calls operations on the values,
      and these are BatchedTensors of the level around it.
   4. A BatchedTensor is of use as long as its level is open.
-  5. A gradient within vmap is one of values (autograd/_batched.py). A seed that is batched while the graph is not makes the
+  5. A gradient within vmap is one of values (func/_gradients.py). A seed that is batched while the graph is not makes the
      engine compute on Tensors, so that the rules hold there, too.
   6. The core's own functions would take the first sample for all. So `needs_node` and `record_all` refuse a BatchedTensor.
 """
@@ -18,8 +18,10 @@ import numpy as np
 cimport cython
 
 cimport autograd_cy._core.graph.tensor as tensor_module
+from autograd_cy._core.arrays.buffers cimport strided_view
 from autograd_cy._core.batching.levels cimport BatchLevel
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.duals cimport dual_level
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, share_version, wants_grad
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 cnp.import_array()
@@ -133,6 +135,42 @@ def all_samples(x, levels):
     for level in levels:
         x = at_level_or_expanded(x, level)
     return x
+
+
+def as_argument(Tensor x, list levels):
+    """as_argument(x, levels) -> Tensor: all samples of `x` at those levels as an alias that requires grad.
+
+    It is a leaf, or leads on to where `x` comes from.
+    """
+    cdef Tensor alias, samples
+    samples = all_samples(x, levels) if x.batched or wants_grad(x) or dual_level() else (
+        samples_alike(x, levels))
+    if samples.inference:
+        samples = (<object> samples).clone()
+    if wants_grad(samples) or dual_level():
+        alias = (<object> samples).view_as(samples)
+    else:
+        alias = new_tensor(samples.array)
+        share_version(samples, alias)
+    if not wants_grad(alias):
+        (<object> alias).requires_grad_()
+    return alias
+
+
+cdef Tensor samples_alike(Tensor x, list levels):
+    """all_samples(x, levels) of what isn't batched and has no history: a view in which all samples are the same memory."""
+    cdef cnp.npy_intp[64] dims, strides
+    cdef int n = len(levels), ndim = cnp.PyArray_NDIM(x.array), axis
+    cdef Tensor view
+    if n == 0 or n + ndim > 64:
+        return all_samples(x, levels)
+    for axis in range(n):
+        dims[axis], strides[axis] = (<BatchLevel> levels[n - 1 - axis]).size, 0
+    for axis in range(ndim):
+        dims[n + axis], strides[n + axis] = cnp.PyArray_DIM(x.array, axis), cnp.PyArray_STRIDE(x.array, axis)
+    view = new_tensor(strided_view(x.array, cnp.PyArray_BYTES(x.array), n + ndim, dims, strides))
+    share_version(x, view)
+    return view
 
 
 def one_sample(x, levels):
