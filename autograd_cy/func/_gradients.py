@@ -4,16 +4,18 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._core.batching.batched import all_samples, as_argument, levels_of, one_sample
-from .._core.batching.levels import HiddenLevels, open_levels
+from .._core.batching.batched import all_samples, as_argument, at_level_or_expanded, batched, levels_of, one_sample
+from .._core.batching.levels import HiddenLevels, close_level, open_level, open_levels
 from .._core.engine.engine import run_task
 from .._core.engine.task_queries import depends_on_others, end_arguments
 from .._core.graph.tensor import Tensor, array_of
+from .._core.ops.overrides import arm
+from .._core.ops.shapes.shape import cat
 from .._core.runtime.entry import public, show_one_frame
 from .._creation import ones_like, zeros, zeros_like
 from ..autograd.forward_ad import dual_level, make_dual, unpack_dual
 from ..autograd.grad_mode import inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad
-from ..utils._pytree import LeafSpec, tree_flatten, tree_leaves, tree_map, tree_map_only, tree_unflatten
+from ..utils._pytree import LeafSpec, TreeSpec, tree_flatten, tree_map, tree_map_only, tree_unflatten
 from ._vmap import call_mapped
 
 __all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "vjp"]
@@ -22,27 +24,33 @@ __all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "line
 _LEAF = LeafSpec()
 
 
+def _leaves_of(tree: Any) -> tuple[list[Any], TreeSpec]:
+    """tree_flatten(tree); most trees are one tensor."""
+    return ([tree], _LEAF) if isinstance(tree, Tensor) else tree_flatten(tree)
+
+
 class _Inputs:
     """Tensors as a transform differentiates by them: aliases, whose samples within vmap are all differentiated at once."""
 
     def __init__(self, tree: Any, caller: str) -> None:
         self.levels = levels = open_levels()
-        self.is_tensor = isinstance(tree, Tensor)
-        leaves, self.spec = ([tree], _LEAF) if self.is_tensor else tree_flatten(tree)
+        leaves, self.spec = _leaves_of(tree)
         for x in leaves:
             _check_input(x, caller)
         self.aliases = tuple([as_argument(x, levels) for x in leaves])
-        self.tree = self._nested(self.aliases)
+        self.tree = self.nested(self.one_of_each(self.aliases))
 
-    def _nested(self, samples: Sequence[Tensor]) -> Any:
-        """What belongs to the inputs, given for all samples, in their structure."""
-        if self.levels:
-            samples = [one_sample(x, self.levels) for x in samples]
-        return samples[0] if self.is_tensor else tree_unflatten(samples, self.spec)
+    def one_of_each(self, samples: Sequence[Tensor]) -> Sequence[Tensor]:
+        """What belongs to the inputs, given for all samples, as tensors within vmap."""
+        return [one_sample(x, self.levels) for x in samples] if self.levels else samples
+
+    def nested(self, leaves: Sequence[Tensor]) -> Any:
+        """What belongs to the inputs, in their structure."""
+        return leaves[0] if self.spec is _LEAF else tree_unflatten(leaves, self.spec)
 
     def samples_of(self, y: Tensor) -> Tensor:
         """All samples of an output or of its gradient."""
-        return all_samples(y, self.levels)
+        return all_samples(y, self.levels) if self.levels else y
 
     def is_recorded(self, outputs: tuple[Tensor, ...]) -> bool:
         """Whether a gradient of the outputs depends on more than these inputs, so that its computation is recorded."""
@@ -50,16 +58,20 @@ class _Inputs:
         end_arguments(self.aliases)
         return recorded
 
-    def gradients(self, outputs: tuple[Tensor, ...], seeds: tuple[Tensor, ...], keep_graph: bool, create_graph: bool) -> Any:
-        """The gradients by the inputs, in their structure; `outputs` and `seeds` are of all samples."""
-        if not all(y.requires_grad for y in outputs):
+    def gradients(
+        self, outputs: tuple[Tensor, ...], seeds: tuple[Tensor, ...], keep_graph: bool, create_graph: bool
+    ) -> Sequence[Tensor]:
+        """The gradients by the inputs; `outputs` and `seeds` are of all samples."""
+        if not all([y.requires_grad for y in outputs]):
             roots = [(y, seed) for y, seed in zip(outputs, seeds, strict=True) if y.requires_grad]
             outputs, seeds = zip(*roots, strict=True) if roots else ((), ())
         results: Any = (None,) * len(self.aliases)
         if outputs:
             with HiddenLevels(self.levels):
                 results = run_task(outputs, seeds, keep_graph or create_graph, create_graph, self.aliases, True, False)
-        return self._nested([zeros_like(x.detach()) if g is None else g for x, g in zip(self.aliases, results, strict=True)])
+        return self.one_of_each(
+            [zeros_like(x.detach()) if g is None else g for x, g in zip(self.aliases, results, strict=True)]
+        )
 
 
 def _check_input(x: Any, caller: str) -> None:
@@ -176,7 +188,7 @@ def _grad_and_value(func, argnums, has_aux, args, kwargs, caller):
             )
         y = inputs.samples_of(output)
     recorded = inputs.is_recorded((y,))
-    gradient = inputs.gradients((y,), (ones_like(y),), False, recorded)
+    gradient = inputs.nested(inputs.gradients((y,), (ones_like(y),), False, recorded))
     if not recorded and (has_aux or caller == "grad_and_value"):
         output, aux = _without_graph(output), _without_graph(aux)
     return gradient, (output, aux) if has_aux else output
@@ -197,35 +209,62 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     return _vjp(func, primals, has_aux, "vjp")
 
 
+class _Pullback:
+    """A function that was called, and the products of cotangents with its Jacobian."""
+
+    def __init__(self, func: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool, caller: str) -> None:
+        with inference_mode(False):
+            self.inputs = inputs = _Inputs(primals, caller)
+            output, aux = _with_aux(func(*inputs.tree), has_aux, f"{caller}_impl")
+            self.leaves, self.spec = _leaves_of(output)
+            for y in self.leaves:
+                if not isinstance(y, Tensor):
+                    raise RuntimeError(
+                        "vjp(f, *primals): Expected f to be a function that returns only Tensors, got unsupported type "
+                        f"{type(y)}"
+                    )
+            self.samples = tuple([inputs.samples_of(y) for y in self.leaves])
+        self.recorded = inputs.is_recorded(self.samples)
+        self.output, self.aux = (output, aux) if self.recorded else (_without_graph(output), _without_graph(aux))
+
+    def products(self, cotangents: Sequence[Tensor], keep_graph: bool, create_graph: bool | None) -> Sequence[Tensor]:
+        """The products of cotangents, one for each output, with the Jacobian by each input."""
+        seeds = tuple([self.inputs.samples_of(g) for g in cotangents])
+        follow = (self.recorded or any(map(_requires_grad, seeds))) if create_graph is None else create_graph
+        return self.inputs.gradients(self.samples, seeds, keep_graph, follow and is_grad_enabled())
+
+    def rows(self, units: list[Tensor], chunk_size: int | None) -> list[Tensor]:
+        """The products with all cotangents along the first dimension of `units`, so many at a time."""
+        total = units[0].shape[0] if units else 0
+        size = total if chunk_size is None else min(chunk_size, total)
+        chunks = []
+        arm()
+        for start in range(0, max(total, 1), max(size, 1)):
+            some = units if size == total else [x[start : start + size] for x in units]
+            level = open_level(min(size, total - start), "error")
+            try:
+                found = self.products([batched(x, level) for x in some], True, None)
+                chunks.append([at_level_or_expanded(g, level) for g in found])
+            finally:
+                close_level(level)
+        return chunks[0] if len(chunks) == 1 else [cat(list(parts)) for parts in zip(*chunks, strict=True)]
+
+
 def _vjp(func, primals, has_aux, caller):
-    with inference_mode(False):
-        inputs = _Inputs(primals, caller)
-        output, aux = _with_aux(func(*inputs.tree), has_aux, f"{caller}_impl")
-        leaves, spec = ([output], _LEAF) if isinstance(output, Tensor) else tree_flatten(output)
-        for y in leaves:
-            if not isinstance(y, Tensor):
-                raise RuntimeError(
-                    f"vjp(f, *primals): Expected f to be a function that returns only Tensors, got unsupported type {type(y)}"
-                )
-        ys = tuple(inputs.samples_of(y) for y in leaves)
-    recorded = inputs.is_recorded(ys)
-    if not recorded:
-        output, aux = _without_graph(output), _without_graph(aux)
+    made = _Pullback(func, primals, has_aux, caller)
 
     def pulled_back(cotangents: Any, retain_graph: bool, create_graph: bool | None) -> Any:
-        given, given_spec = ([cotangents], _LEAF) if isinstance(cotangents, Tensor) else tree_flatten(cotangents)
-        if given_spec != spec:
+        given, spec = _leaves_of(cotangents)
+        if spec != made.spec:
             raise RuntimeError(
                 f"Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. "
-                f"cotangents: {given_spec}, primal output: {spec}"
+                f"cotangents: {spec}, primal output: {made.spec}"
             )
-        for g, y in zip(given, leaves, strict=True):
+        for g, y in zip(given, made.leaves, strict=True):
             if not isinstance(g, Tensor) or g.shape != y.shape:
                 found = list(g.shape) if isinstance(g, Tensor) else type(g).__name__
                 raise RuntimeError(f"vjp_fn(): expected a cotangent of shape {list(y.shape)} for each output, got {found}")
-        seeds = tuple([inputs.samples_of(g) for g in given])
-        follow = (recorded or any(map(_requires_grad, seeds))) if create_graph is None else create_graph
-        return inputs.gradients(ys, seeds, retain_graph, follow and is_grad_enabled())
+        return made.inputs.nested(made.products(given, retain_graph, create_graph))
 
     def vjp_fn(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
         try:
@@ -234,7 +273,7 @@ def _vjp(func, primals, has_aux, caller):
             show_one_frame(error)
             raise
 
-    return (output, vjp_fn, aux) if has_aux else (output, vjp_fn)
+    return (made.output, vjp_fn, made.aux) if has_aux else (made.output, vjp_fn)
 
 
 def _requires_grad(x: Tensor) -> bool:
@@ -276,26 +315,18 @@ def jacrev(
 
     def jacobian(args: Any, kwargs: Any) -> Any:
         chosen = _chosen(args, argnums, "jacrev")
-        made = _vjp(lambda values: func(*_replaced(args, argnums, values), **kwargs), (chosen,), has_aux, "jacrev")
-        output, pull_back = made[:2]
-        outputs, output_spec = tree_flatten(output)
-        inputs, input_spec = tree_flatten(chosen)
-        basis = _basis(outputs)
-
-        def pull(*units: Tensor) -> Any:
-            return pull_back(tree_unflatten(units, output_spec))[0]
-
-        rows = call_mapped(pull, 0, 0, "error", chunk_size, tuple(basis), {})
-        columns = tree_leaves(rows)
+        made = _Pullback(lambda values: func(*_replaced(args, argnums, values), **kwargs), (chosen,), has_aux, "jacrev")
+        inputs, input_spec = _leaves_of(chosen)
+        columns = made.rows(_basis(made.leaves), chunk_size)
         start, blocks = 0, []
-        for y in outputs:
+        for y in made.leaves:
             part = slice(start, start + y.numel())
-            of_output = columns if len(outputs) == 1 else [c[part] for c in columns]
+            of_output = columns if len(made.leaves) == 1 else [c[part] for c in columns]
             parts = [c.reshape(*y.shape, *x.shape) for c, x in zip(of_output, inputs, strict=True)]
             blocks.append(tree_unflatten(parts, input_spec))
             start += y.numel()
-        result = tree_unflatten(blocks, output_spec)
-        return (result, made[2]) if has_aux else result
+        result = tree_unflatten(blocks, made.spec)
+        return (result, made.aux) if has_aux else result
 
     return _under_name_of(func, jacobian)
 

@@ -26,9 +26,6 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 
 cnp.import_array()
 
-cdef tuple FIRST = (0, Ellipsis)
-
-
 @cython.final
 cdef class BatchedTensor(Tensor):
     """All samples of a batch within vmap, in which it looks like one of them.
@@ -53,7 +50,8 @@ cpdef Tensor batched(Tensor value, BatchLevel level):
         tensor_module.wrapper_type = NULL
     wrapper.value, wrapper.level, wrapper.batched = value, level, True
     if cnp.PyArray_DIM(array, 0):
-        wrapper.array = array[FIRST]
+        wrapper.array = strided_view(array, cnp.PyArray_BYTES(array), cnp.PyArray_NDIM(array) - 1, cnp.PyArray_DIMS(array) + 1,
+                                     cnp.PyArray_STRIDES(array) + 1)
     else:                               # there is no first sample
         wrapper.array = np.zeros((<object> array).shape[1:], (<object> array).dtype)
     return wrapper

@@ -232,6 +232,8 @@ def batched_call(function, BatchLevel level, tuple args, dict kwargs):
             f"being vmapped over in a vmap. Please try to use out-of-place operators instead of {function.__name__}.")
     if rule is None:
         result = by_loop(call, args, kwargs)
+    elif rule is elementwise and len(args) == 1 and not kwargs:
+        result = function(call.value(own))
     elif rule is elementwise:
         result = aligned_call(call, args, kwargs)
     else:

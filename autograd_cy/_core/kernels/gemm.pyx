@@ -31,6 +31,26 @@ from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cnp.import_array()
 
+cdef extern from *:
+    """
+    #include "clones.h"
+    /* A column times a row. The rows are short where samples have outer products: what a loop costs before its first
+       element counts, which typed memoryviews or pointers that may overlap make twice as much. */
+    #define OUTER(name, type) \\
+        AUTOGRAD_CY_CLONED static void name(const char *column, npy_intp step, const type *restrict row, \\
+                                            type *restrict out, npy_intp rows, npy_intp columns) { \\
+            for (npy_intp i = 0; i < rows; i++, out += columns) { \\
+                const type x = *(const type *) (column + i * step); \\
+                for (npy_intp j = 0; j < columns; j++) out[j] = x * row[j]; \\
+            } \\
+        }
+    OUTER(outer_f32, float)
+    OUTER(outer_f64, double)
+    """
+    void outer_f32(char *column, npy_intp step, float *row, float *out, npy_intp rows, npy_intp columns) noexcept nogil
+    void outer_f64(char *column, npy_intp step, double *row, double *out, npy_intp rows, npy_intp columns) noexcept nogil
+
+
 cdef struct Matrix:
     char *data
     npy_intp batch, rows, columns
@@ -178,15 +198,17 @@ cdef void outer(Matrix *a, Matrix *b, floating *out) noexcept:
     cdef char *column = a.data
     cdef char *row = b.data
     for _k in range(a.batch):
-        for i in range(a.rows):
-            x = (<floating *> (column + i * a.row_stride))[0]
-            if b.column_stride == sizeof(floating):
-                for j in range(b.columns):
-                    out[j] = x * (<floating *> row)[j]
+        if b.column_stride == sizeof(floating):
+            if floating is float:
+                outer_f32(column, a.row_stride, <float *> row, out, a.rows, b.columns)
             else:
+                outer_f64(column, a.row_stride, <double *> row, out, a.rows, b.columns)
+        else:
+            for i in range(a.rows):
+                x = (<floating *> (column + i * a.row_stride))[0]
                 for j in range(b.columns):
-                    out[j] = x * (<floating *> (row + j * b.column_stride))[0]
-            out += b.columns
+                    out[i * b.columns + j] = x * (<floating *> (row + j * b.column_stride))[0]
+        out += a.rows * b.columns
         column += a.batch_stride
         row += b.batch_stride
 

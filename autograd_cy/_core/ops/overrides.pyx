@@ -29,13 +29,14 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
 from autograd_cy._core.arrays.conversions cimport check_depth
-from autograd_cy._core.batching.batched cimport check_open, level_of
+from autograd_cy._core.batching.batched cimport BatchedTensor, batched, check_open, level_of
 from autograd_cy._core.batching.levels cimport BatchLevel
 cimport autograd_cy._core.graph.tensor as tensor_module
 from autograd_cy._core.graph.tensor cimport (
     ADD, AND, DIV, EQ, GE, GT, ITEM, LE, LT, MATMUL, MUL, NE, OPERATORS, OR, POW, RDIV, RSUB, SUB, XOR, BinaryFunction, Tensor,
     TensorBase, UnaryFunction, extend, moved_into, new_tensor, share_version, tensor_type)
 from autograd_cy._core.ops.keywords cimport called_otherwise, has_another_meaning
+from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.entry cimport explain_arguments
 
 from autograd_cy._core.batching.rules import COMPOSITE, batched_call, rule_of
@@ -409,9 +410,42 @@ cdef object operator_on_batch(int k, BatchLevel level, object left, object right
     """Case 6, for operators."""
     if not isinstance(left, OPERANDS) or (k != ITEM and not isinstance(right, OPERANDS)):
         return NotImplemented
+    if k != ITEM and k != MATMUL and are_aligned(left, right):
+        result = plain_operators[k](first_value(left), first_value(right))
+        if isinstance(result, Tensor):
+            return batched(<Tensor> result, level)
     if k == RSUB or k == RDIV:
         left, right = right, left
     return batched_call(functions[operations[k]], level, (left, right), {})
+
+
+cdef bint are_aligned(object left, object right) noexcept:
+    """Whether the values of two operands, one of them a BatchedTensor, can be computed with as they are.
+
+    That is so without outer levels, where the dimensions of both samples are the last ones of their values, and where there are
+    any: a type without dimensions counts less.
+    """
+    cdef int left_rank = -1, right_rank = -1
+    if isinstance(left, Tensor):
+        left_rank = cnp.PyArray_NDIM((<Tensor> left).array)
+    elif type(left) is not float and type(left) is not int:
+        return False
+    if isinstance(right, Tensor):
+        right_rank = cnp.PyArray_NDIM((<Tensor> right).array)
+    elif type(right) is not float and type(right) is not int:
+        return False
+    if left_rank >= 0 and (<Tensor> left).batched:
+        if (<BatchedTensor> left).value.batched or left_rank < max(right_rank, 1):
+            return False
+        return right_rank < 0 or not (<Tensor> right).batched or (
+            right_rank == left_rank and not (<BatchedTensor> right).value.batched
+            and (<BatchedTensor> right).level is (<BatchedTensor> left).level)
+    return not (<BatchedTensor> right).value.batched and right_rank >= max(left_rank, 1)
+
+
+cdef object first_value(object x):
+    """All samples of a BatchedTensor; what else is an operand as it is."""
+    return (<BatchedTensor> x).value if isinstance(x, Tensor) and (<Tensor> x).batched else x
 
 
 cdef object sign_of_subclass(int k, object operand):

@@ -127,10 +127,10 @@ def matmul(input, other):
 def batched_linear(call, input, weight, bias=None):
     cdef object y
     cdef Tensor x, w
-    if rank_of(input) == 1 and rank_of(weight) == 2 and call.is_batched(weight) and input.shape[0] == weight.shape[1] and (
+    if rank_of(input) == 1 and rank_of(weight) == 2 and call.is_batched(weight) and (
             bias is None or isinstance(bias, Tensor) and rank_of(bias) == 1):
         x, w = call.front(input), call.value(weight)
-        if not x.batched and not w.batched:         # a row for each sample, and a matrix
+        if not x.batched and not w.batched and cnp.PyArray_DIM(x.array, 1) == cnp.PyArray_DIM(w.array, 2):
             y = reshaped(product_of_batches(x.unsqueeze(1), w.transpose(1, 2)), (call.size, cnp.PyArray_DIM(w.array, 1)))
             return y if bias is None else y + call.value(bias)
     y = input @ weight.t()
