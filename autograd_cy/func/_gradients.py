@@ -4,15 +4,17 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from .._core.batching.batched import all_samples, as_argument, at_level_or_expanded, batched, levels_of, one_sample
 from .._core.batching.levels import HiddenLevels, close_level, open_level, open_levels
 from .._core.engine.engine import run_task
 from .._core.engine.task_queries import depends_on_others, end_arguments
-from .._core.graph.tensor import Tensor, array_of
+from .._core.graph.tensor import Tensor, from_array
 from .._core.ops.overrides import arm
 from .._core.ops.shapes.shape import cat
 from .._core.runtime.entry import public, show_one_frame
-from .._creation import ones_like, zeros, zeros_like
+from .._creation import ones_like, zeros_like
 from ..autograd.forward_ad import dual_level, make_dual, unpack_dual
 from ..autograd.grad_mode import inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad
 from ..utils._pytree import LeafSpec, TreeSpec, tree_flatten, tree_map, tree_map_only, tree_unflatten
@@ -282,12 +284,12 @@ def _requires_grad(x: Tensor) -> bool:
 
 def _basis(leaves: list[Tensor]) -> list[Tensor]:
     """For each tensor a batch of unit tensors: one for each element of all of them, zeros for the elements of the others."""
-    total, start, result = sum([x.numel() for x in leaves]), 0, []
-    for x in leaves:
-        n = x.numel()
-        units = zeros(total, n, dtype=x.dtype)
-        array_of(units).reshape(-1)[start * n : (start + n) * n : n + 1] = 1
-        result.append(units.reshape(total, *x.shape))
+    sizes = [x.numel() for x in leaves]
+    total, start, result = sum(sizes), 0, []
+    for x, n in zip(leaves, sizes, strict=True):
+        units = np.zeros((total, *x.shape), x.dtype.numpy_dtype)
+        units.reshape(-1)[start * n : (start + n) * n : n + 1] = 1
+        result.append(from_array(units))
         start += n
     return result
 

@@ -5,14 +5,17 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 
 from autograd_cy._core.arrays.buffers cimport cast, is_flat, is_large
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, dtype_of
+from autograd_cy._core.batching.batched cimport BatchedTensor, batched
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport as_type
 from autograd_cy._core.graph.saved cimport saved_array, take, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.broadcast_sums cimport evaluate_added, evaluate_sum, is_worth_fusing, sum_to
 from autograd_cy._core.kernels.loops cimport evaluate
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.modes cimport current_mode
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
+from autograd_cy._core.runtime.state cimport FORWARD_AD, NO_GRAD
 
 cnp.import_array()
 
@@ -34,6 +37,9 @@ cdef class PointwiseNode(Node):
 
     cdef object vjp(self, object g, int i):
         cdef Pointwise *row = <Pointwise *> self.op
+        cdef Tensor by_kernel = gradient_of_samples(self, <Tensor> g, i) if (<Tensor> g).batched else None
+        if by_kernel is not None:
+            return by_kernel
         if self.wide:
             g = as_type(g, dtype_of(self.wide))
         cdef bint conjugates = row.holomorphic and cnp.PyArray_ISCOMPLEX((<Tensor> g).array)
@@ -129,6 +135,25 @@ cdef cnp.ndarray evaluate_formula(PointwiseNode node, Formula *formula, cnp.ndar
         return evaluate(&formula.kernels[dtype_code - FLOAT32], read.arrays, read.n, dtype_code, out)
     finally:
         give_back(&read)
+
+
+cdef Tensor gradient_of_samples(PointwiseNode node, Tensor g, int i):
+    """The gradient for input `i` of a seed that is batched, by the kernel: the arrays that were saved lack its first dimension.
+
+    None where the formula on Tensors is needed: for a graph of gradients, tangents, levels within each other, other shapes or
+    types.
+    """
+    cdef Pointwise *row = <Pointwise *> node.op
+    cdef Tensor value = (<BatchedTensor> g).value
+    cdef int dtype_code = code_of(value.array)
+    cdef npy_intp[64] dims
+    cdef Request request = Request(False, False, NULL, False, False)
+    if (row == NULL or node.wide or value.batched or current_mode() & (NO_GRAD | FORWARD_AD) != NO_GRAD
+            or row.derivative[i].identity or not has_kernel(node, i, dtype_code) or node.dtype_codes[i] != dtype_code
+            or shape_before(node, i, dims) >= 0):
+        return None
+    return batched(new_tensor(evaluate_formula(node, &row.derivative[i], value.array, dtype_code, i, &request)),
+                   (<BatchedTensor> g).level)
 
 
 # what a kernel reads
