@@ -14,7 +14,7 @@ from .._core.graph.tensor import Tensor, from_array
 from .._core.ops.overrides import arm
 from .._core.ops.shapes.shape import cat
 from .._core.runtime.entry import public, show_one_frame
-from .._creation import ones_like, zeros_like
+from .._creation import zeros_like
 from ..autograd.forward_ad import dual_level, make_dual, unpack_dual
 from ..autograd.grad_mode import inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad
 from ..utils._pytree import LeafSpec, TreeSpec, tree_flatten, tree_map, tree_map_only, tree_unflatten
@@ -190,7 +190,7 @@ def _grad_and_value(func, argnums, has_aux, args, kwargs, caller):
             )
         y = inputs.samples_of(output)
     recorded = inputs.is_recorded((y,))
-    gradient = inputs.nested(inputs.gradients((y,), (ones_like(y),), False, recorded))
+    gradient = inputs.nested(inputs.gradients((y,), (from_array(np.ones(y.shape, y.dtype.numpy_dtype)),), False, recorded))
     if not recorded and (has_aux or caller == "grad_and_value"):
         output, aux = _without_graph(output), _without_graph(aux)
     return gradient, (output, aux) if has_aux else output

@@ -194,7 +194,7 @@ def _run(
 def _unwrapped(func: Callable[..., Any], out_dims: Any, level: BatchLevel, outputs: Any) -> Any:
     """The results of func as tensors of all samples."""
     leaves, spec = tree_flatten(outputs)
-    dims = _flat_out_dims(func, out_dims, spec)
+    dims = [out_dims] * len(leaves) if type(out_dims) is int else _flat_out_dims(func, out_dims, spec)
     results = []
     for x, dim in zip(leaves, dims, strict=True):
         if not isinstance(x, Tensor) and dim is not None:
