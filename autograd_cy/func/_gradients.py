@@ -64,7 +64,7 @@ class _Inputs:
         self, outputs: tuple[Tensor, ...], seeds: tuple[Tensor, ...], keep_graph: bool, create_graph: bool
     ) -> Sequence[Tensor]:
         """The gradients by the inputs; `outputs` and `seeds` are of all samples."""
-        if not all([y.requires_grad for y in outputs]):
+        if not all(y.requires_grad for y in outputs):
             roots = [(y, seed) for y, seed in zip(outputs, seeds, strict=True) if y.requires_grad]
             outputs, seeds = zip(*roots, strict=True) if roots else ((), ())
         results: Any = (None,) * len(self.aliases)

@@ -26,6 +26,7 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 
 cnp.import_array()
 
+
 @cython.final
 cdef class BatchedTensor(Tensor):
     """All samples of a batch within vmap, in which it looks like one of them.

@@ -422,8 +422,8 @@ cdef object operator_on_batch(int k, BatchLevel level, object left, object right
 cdef bint are_aligned(object left, object right) noexcept:
     """Whether the values of two operands, one of them a BatchedTensor, can be computed with as they are.
 
-    That is so without outer levels, where the dimensions of both samples are the last ones of their values, and where there are
-    any: a type without dimensions counts less.
+    That is so without outer levels, where the dimensions of both samples are the last ones of their values, and where there
+    are any: a type without dimensions counts less.
     """
     cdef int left_rank = -1, right_rank = -1
     if isinstance(left, Tensor):

@@ -138,7 +138,7 @@ cdef cnp.ndarray evaluate_formula(PointwiseNode node, Formula *formula, cnp.ndar
 
 
 cdef Tensor gradient_of_samples(PointwiseNode node, Tensor g, int i):
-    """The gradient for input `i` of a seed that is batched, by the kernel: the arrays that were saved lack its first dimension.
+    """The gradient for input `i` of a seed that is batched, by the kernel: saved arrays lack its first dimension.
 
     None where the formula on Tensors is needed: for a graph of gradients, tangents, levels within each other, other shapes or
     types.
