@@ -9,7 +9,7 @@ import pytest
 from autograd_cy._core.runtime.faults import fail_allocations, stop_failing
 from common import in_threads
 from fault_scenarios import SCENARIOS, leaf
-from fault_writes import DIRTY, MODES, TARGETS, UNRECORDED, WRITES, Unmarked, operands, prepared, state_of
+from fault_writes import DIRTY, MODES, TARGETS, UNRECORDED, WRITES, Unmarked, UnmarkedTangent, operands, prepared, state_of
 from op_calls import Call, one_dtype, samples_of, seeds_for
 from opinfo import DIFFERENTIABLE
 
@@ -215,7 +215,10 @@ def test_a_write_is_all_or_nothing(operation, target, mode):
 @pytest.mark.parametrize("target", [name for name in TARGETS if name != "leaf_in_no_grad"])
 @pytest.mark.parametrize("operation", DIRTY)
 def test_what_a_function_writes_becomes_its_output_or_not(operation, target, mode):
-    """If not, then what its forward called has written."""
-    _, alone, error, _ = written(target, mode, lambda x, operands: Unmarked.apply(x), ALL)
-    assert error is None
-    assert sweep_write(target, mode, DIRTY[operation], (alone,)) > 0
+    """If not, then what its forward called has written, or that and its jvp."""
+    allowed = []
+    for function in (Unmarked, UnmarkedTangent):
+        _, alone, error, _ = written(target, mode, lambda x, operands, function=function: function.apply(x), ALL)
+        assert error is None
+        allowed.append(alone)
+    assert sweep_write(target, mode, DIRTY[operation], tuple(allowed)) > 0

@@ -35,8 +35,9 @@ def marked_dirty(ctx, x: ag.Tensor) -> ag.Tensor:
     return y
 
 
-Doubled = define(marked_dirty, lambda ctx, g: g * 2, jvp=lambda ctx, t: t * 2)
+Doubled = define(marked_dirty, lambda ctx, g: g * 2, jvp=lambda ctx, t: t.mul_(2))
 Unmarked = define(lambda ctx, x: None if x.mul_(2) is x else x, jvp=lambda ctx, t: None)
+UnmarkedTangent = define(lambda ctx, x: None if x.mul_(2) is x else x, jvp=lambda ctx, t: None if t.mul_(2) is t else t)
 
 
 def set_all(x: ag.Tensor, value) -> None:
