@@ -127,14 +127,14 @@ class _FixedPoint(Function):
 
         gradients = iter(vjp(of_chosen, *chosen)[1](w)) if chosen else iter(())
         each = iter([next(gradients) if is_wanted else None for is_wanted in wanted])
-        return (None, None, *[next(each) if is_tensor else None for is_tensor in step.is_tensor(ctx)])
+        return (None, None, *[next(each) if is_tensor else None for is_tensor in step.is_tensor()])
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Tensor:
         """The tangent t of x is that of func: t = (d func/d args) tangents + (d func/d x) t."""
         x, *tensors = ctx.saved_tensors
         step = _Split(ctx.settings, ctx.template)
-        given = [t for t, is_tensor in zip(tangents[2:], step.is_tensor(ctx), strict=True) if is_tensor]
+        given = [t for t, is_tensor in zip(tangents[2:], step.is_tensor(), strict=True) if is_tensor]
         moving = [i for i, t in enumerate(given) if t is not None and tensors[i].is_floating_point()]
 
         def of_moving(*values: Tensor) -> Tensor:
@@ -170,7 +170,7 @@ class _Split:
     def __init__(self, settings: _Settings, template: list[Any]):
         self._settings, self._template = settings, template
 
-    def is_tensor(self, ctx: Any) -> list[bool]:
+    def is_tensor(self) -> list[bool]:
         """For each argument whether it is a tensor."""
         return [x is None for x in self._template]
 

@@ -9,7 +9,9 @@ NOTE [Batching]
      and these are BatchedTensors of the level around it.
   4. A BatchedTensor is of use as long as its level is open.
   5. A gradient within vmap is one of values (func/_gradients.py). A seed that is batched while the graph is not makes the
-     engine compute on Tensors, so that the rules hold there, too.
+     engine compute on Tensors, so that the rules hold there, too; an elementwise node takes its kernel, whose saved arrays
+     lack a dimension. While a gradient or a batching rule is computed, the levels whose samples it has are hidden
+     (HiddenLevels).
   6. The core's own functions would take the first sample for all. So `needs_node` and `record_all` refuse a BatchedTensor.
 """
 
@@ -142,8 +144,10 @@ def as_argument(Tensor x, list levels):
     It is a leaf, or leads on to where `x` comes from.
     """
     cdef Tensor alias, samples
-    samples = all_samples(x, levels) if x.batched or wants_grad(x) or dual_level() else (
-        samples_alike(x, levels))
+    if x.batched or wants_grad(x) or dual_level():
+        samples = all_samples(x, levels)
+    else:
+        samples = samples_alike(x, levels)
     if samples.inference:
         samples = (<object> samples).clone()
     if wants_grad(samples) or dual_level():
