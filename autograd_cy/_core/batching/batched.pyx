@@ -86,7 +86,7 @@ cpdef Tensor at_level(Tensor x, BatchLevel level):
     return None if value is None else batched((<object> value).transpose(0, 1), wrapper.level)
 
 
-def at_level_or_expanded(Tensor x, BatchLevel level):
+cpdef Tensor at_level_or_expanded(Tensor x, BatchLevel level):
     """at_level(x, level), with the same sample for all where `x` isn't batched there."""
     cdef Tensor value = at_level(x, level)
     return value if value is not None else (<object> x).unsqueeze(0).expand(level.size, *(<object> x).shape)

@@ -11,3 +11,4 @@ cdef class BatchLevel:
 
 
 cdef BatchLevel current_level()
+cpdef list open_levels()

@@ -48,7 +48,7 @@ def close_level(BatchLevel level):
     Py_DECREF(level)
 
 
-def open_levels():
+cpdef list open_levels():
     """open_levels() -> list: the levels within which the caller runs, the innermost one first."""
     cdef list levels = []
     cdef BatchLevel level = current_level()

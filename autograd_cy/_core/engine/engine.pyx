@@ -9,13 +9,13 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 
 from autograd_cy._core.arrays.buffers cimport is_ours, keep_spare
-from autograd_cy._core.batching.batched cimport batched, level_of
-from autograd_cy._core.batching.levels cimport BatchLevel
+from autograd_cy._core.batching.batched cimport BatchedTensor, at_level_or_expanded, batched, level_of
+from autograd_cy._core.batching.levels cimport BatchLevel, open_levels
 from autograd_cy._core.batching.rules cimport sample_of, stacked
 from autograd_cy._core.engine.backward_arguments cimport check_inputs, check_roots, named, target_node, target_number
 from autograd_cy._core.engine.freed cimport history_of, note_backward
 from autograd_cy._core.engine.graph_task cimport (
-    SIGNAL_INTERVAL, GraphTask, count_running, current_task, finished, leads_on, new_task, notes_of)
+    SIGNAL_INTERVAL, GraphTask, as_seen, count_running, current_task, finished, leads_on, new_task, notes_of)
 from autograd_cy._core.engine.input_buffer cimport accumulate, add_gradient, as_leaf_asks, vjp_into_buffer, vjp_into_grad
 from autograd_cy._core.engine.ready_queue cimport pop, push
 from autograd_cy._core.graph.anomaly cimport check_roots_for_nan, report
@@ -96,7 +96,7 @@ cdef int run_node(GraphTask task, Node node) except -1:
         g = as_leaf_asks(leaf_of(node), g, task.recorded)
     cdef bint hooks = has_hooks(node) and existing_hooks(node) is not None
     if node.extras is not None and (<NodeExtras> node.extras).output_sizes is not None:
-        check_output_sizes(node, g)
+        check_output_sizes(node, [as_seen(task, part) for part in g] if type(g) is list else as_seen(task, g))
     if captured and needed:             # PyTorch keeps it before the hooks then, else after them
         capture(task, node, g)
     if hooks:
@@ -172,6 +172,8 @@ cdef object gradient_for(GraphTask task, Node node, int i, object g, bint last, 
         return vjp_of_tensors(node, g, i)
     # who tells where a NaN comes from reads what was saved, and looks at each gradient alone
     request = Request(last and is_ours(<PyObject *> g), not (task.keep_graph or task.detects_nan), NULL, False, False)
+    if task.level is not None:
+        return gradient_of_samples(task, node, g, i, &request)
     if not task.detects_nan:
         scratch = notes_of(task, target)
         if scratch.buffer != NULL:
@@ -180,6 +182,21 @@ cdef object gradient_for(GraphTask task, Node node, int i, object g, bint last, 
                 and existing_hooks(target) is None):
             return vjp_into_grad(leaf_of(target), node, i, g, &request)
     return node.vjp_array(g, i, &request)
+
+
+cdef object gradient_of_samples(GraphTask task, Node node, object g, int i, Request *request):
+    """The gradient for input `i` of all samples of a batch: case 5 of NOTE [Batching]."""
+    cdef object result = None if type(g) is list else node.vjp_samples(<cnp.ndarray> g, i, request)
+    if result is not None:
+        return result
+    return as_array(task, vjp_of_tensors(node, [as_seen(task, part) for part in g] if type(g) is list else as_seen(task, g), i))
+
+
+cdef object as_array(GraphTask task, object x):
+    """What `as_seen` undoes."""
+    if x is None:
+        return None
+    return (<Tensor> x if task.level is None else <Tensor> at_level_or_expanded(<Tensor> x, task.level)).array
 
 
 cdef object vjp_of_tensors(Node node, object g, int i):
@@ -201,9 +218,9 @@ cdef int propagate_together(GraphTask task, Node node, object g) except -1:
     cdef Node target
     cdef int i = 0
     if node.n_outputs > 1 or node.joint == BOXED:
-        gradients = tuple([as_seen(item) for item in ([None] * node.n_outputs if g is None else g)])
+        gradients = tuple([as_seen(task, item) for item in ([None] * node.n_outputs if g is None else g)])
     else:
-        gradients = (as_seen(g),)
+        gradients = (as_seen(task, g),)
     if node.joint == BOXED:
         (<list> g).clear()
     g = None
@@ -228,8 +245,8 @@ cdef int propagate_together(GraphTask task, Node node, object g) except -1:
         observe_end(node, results, gradients)
     while (target := next_wanted(task, node, &i)) is not None:
         result = results[i]
-        if result is not None and not task.recorded:
-            result = (<Tensor> result).array
+        if not task.recorded:
+            result = as_array(task, result)
         deliver(task, target, node.next_number(i), result)
         i += 1
     return 0
@@ -246,21 +263,23 @@ cdef tuple each_gradient(GraphTask task, Node node, tuple gradients):
         return tuple(results)
     g = list(gradients) if node.n_outputs > 1 else gradients[0]
     if not task.recorded:
-        g = [None if item is None else (<Tensor> item).array for item in g] if node.n_outputs > 1 else (<Tensor> g).array
+        g = [as_array(task, item) for item in g] if node.n_outputs > 1 else as_array(task, g)
         state.mode &= ~OP_HOOKS             # which operations a node calls is nobody's business then
     try:
         while next_wanted(task, node, &i) is not None:
-            results[i] = vjp_of_tensors(node, g, i) if task.recorded else watched_gradient(node, g, i)
+            results[i] = vjp_of_tensors(node, g, i) if task.recorded else watched_gradient(task, node, g, i)
             i += 1
     finally:
         state.mode |= observed
     return tuple(results)
 
 
-cdef object watched_gradient(Node node, object g, int i):
+cdef object watched_gradient(GraphTask task, Node node, object g, int i):
     """The gradient for input `i` as a Tensor, of one who is watched: what others see is not written over."""
     cdef Request request = Request(False, False, NULL, False, False)
-    return as_seen(node.vjp_array(g, i, &request))
+    if task.level is not None:
+        return as_seen(task, gradient_of_samples(task, node, g, i, &request))
+    return as_seen(task, node.vjp_array(g, i, &request))
 
 
 cdef object vjp_by_samples(Node node, object g, int i):
@@ -282,7 +301,7 @@ cdef object vjp_by_samples(Node node, object g, int i):
 cdef int accumulate_in(GraphTask task, Node node, object g) except -1:
     """Add to the leaf's `.grad`, with all hooks around it."""
     cdef NodeHooks hooks = existing_hooks(node)
-    cdef tuple gradients = (as_seen(g),)
+    cdef tuple gradients = (as_seen(task, g),)
     g = None
     if hooks is not None and hooks.pre_hooks:
         gradients = run_pre_hooks(hooks, gradients)
@@ -309,8 +328,8 @@ cdef object hooked(GraphTask task, Node node, object g):
     if hooks.tensor_hooks is None and hooks.retained is None:
         return g
     if node.n_outputs > 1:
-        return hooked_outputs(task, hooks, [None] * node.n_outputs if g is None else [as_seen(part) for part in g])
-    value = <Tensor> run_tensor_hooks(hooks, 0, as_seen(g))
+        return hooked_outputs(task, hooks, [None] * node.n_outputs if g is None else [as_seen(task, part) for part in g])
+    value = <Tensor> run_tensor_hooks(hooks, 0, as_seen(task, g))
     return None if value is None else kept(task, hooks, 0, value)
 
 
@@ -327,7 +346,7 @@ cdef list hooked_outputs(GraphTask task, NodeHooks hooks, list gradients):
 
 cdef object kept(GraphTask task, NodeHooks hooks, int output, Tensor value):
     keep_retained(hooks, output, value, task.recorded)
-    return value if task.recorded else value.array
+    return value if task.recorded else as_array(task, value)
 
 
 cdef int capture(GraphTask task, Node node, object g) except -1:
@@ -336,11 +355,6 @@ cdef int capture(GraphTask task, Node node, object g) except -1:
         value = g[output] if type(g) is list else g
         task.results[position] = value
     return 0
-
-
-cdef inline object as_seen(object g):
-    """A gradient as hooks and Functions see it: a Tensor."""
-    return new_tensor(<cnp.ndarray> g) if isinstance(g, cnp.ndarray) else g
 
 
 cdef inline bint has_node_hooks(NodeHooks hooks):
@@ -376,7 +390,10 @@ cpdef object run_task(object tensors, object grad_tensors, bint keep_graph, bint
     if not keep_graph:
         task.number = note_backward()
     task.keep_graph = keep_graph
-    task.recorded = create_graph or mode & FORWARD_AD or (mode & BATCHED and any_batched(grad_tensors))
+    task.recorded = create_graph or mode & FORWARD_AD
+    if mode & BATCHED and not task.recorded and any_batched(grad_tensors):
+        task.level = None if accumulate_grad else only_level(grad_tensors)
+        task.recorded = task.level is None
     task.accumulates = accumulate_grad
     task.whole = (outer is None or outer.whole) and not inputs and accumulate_grad
     if task.depth and task.depth % NESTED_IN_ONE_THREAD == 0:
@@ -392,6 +409,16 @@ cdef bint any_batched(tuple gradients) except -1:
         if g is not None and (<Tensor> g).batched:
             return True
     return False
+
+
+cdef BatchLevel only_level(tuple gradients):
+    """The level at which all seeds are batched, if no other one is open; else None."""
+    cdef BatchLevel level = None
+    for g in gradients:
+        if g is None or not (<Tensor> g).batched or (<BatchedTensor> g).value.batched or level not in (None, (<BatchedTensor> g).level):
+            return None
+        level = (<BatchedTensor> g).level
+    return level if open_levels() == [level] else None
 
 
 cpdef object run_from(GraphTask task, tuple tensors, tuple grad_tensors, bint create_graph, tuple inputs):
@@ -413,7 +440,7 @@ cpdef object run_from(GraphTask task, tuple tensors, tuple grad_tensors, bint cr
         task.start(tensors, inputs)
         for tensor, g in zip(tensors, grad_tensors):
             if len(tensors) == 1 or leads_on(task, target_node(tensor)):        # as in PyTorch, an only root always runs
-                deliver(task, target_node(tensor), target_number(tensor), g if task.recorded else (<Tensor> g).array)
+                deliver(task, target_node(tensor), target_number(tensor), g if task.recorded else as_array(task, g))
         run(task)
         if task.callbacks:
             run_callbacks(task)

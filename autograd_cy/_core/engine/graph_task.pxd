@@ -2,6 +2,7 @@
 
 from cpython.object cimport PyObject
 
+from autograd_cy._core.batching.levels cimport BatchLevel
 from autograd_cy._core.engine.ready_queue cimport ReadyQueue
 from autograd_cy._core.graph.node cimport Node, Scratch
 
@@ -16,6 +17,7 @@ cdef class SideScratch:
 cdef class GraphTask:
     cdef bint keep_graph
     cdef bint recorded              # gradients are Tensors and may be recorded
+    cdef BatchLevel level           # gradients are arrays whose first dimension is its samples; None: there are no samples
     cdef bint selective             # only what leads to the inputs asked for
     cdef bint detects_nan           # each gradient is searched
     cdef int number                 # of this backward, if it frees the graph: see freed.pyx
@@ -47,6 +49,7 @@ cdef class GraphTask:
 
 
 cdef GraphTask current_task()
+cdef object as_seen(GraphTask task, object g)
 cdef GraphTask new_task(GraphTask outer)
 cdef int count_running(int change) except -1
 cdef int keep_for_running(tuple objects) except -1

@@ -13,6 +13,7 @@ from cpython.mem cimport PyMem_Free, PyMem_Realloc
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_XDECREF
 
+from autograd_cy._core.batching.batched cimport batched
 from autograd_cy._core.engine.backward_arguments cimport target_node, target_number
 from autograd_cy._core.engine.ready_queue cimport free_queue
 from autograd_cy._core.graph.node cimport Node, Scratch, target_of
@@ -226,6 +227,14 @@ cdef tuple finished(GraphTask task, bint allow_unreachable):
         if g is None and not allow_unreachable:
             raise RuntimeError(f"The differentiated Tensor at index {position} appears to not have been used in the graph. "
                                "Set allow_unused=True if this is the desired behavior.")
-        if isinstance(g, cnp.ndarray):
-            task.results[position] = new_tensor(<cnp.ndarray> g)
+        task.results[position] = as_seen(task, g)
     return tuple(task.results)
+
+
+cdef object as_seen(GraphTask task, object g):
+    """A gradient as hooks, Functions and the user see it: a Tensor."""
+    if not isinstance(g, cnp.ndarray):
+        return g
+    if task.level is None:
+        return new_tensor(<cnp.ndarray> g)
+    return batched(new_tensor(<cnp.ndarray> g), task.level)

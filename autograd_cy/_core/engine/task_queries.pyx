@@ -8,7 +8,7 @@ from autograd_cy._core.engine.backward_arguments cimport check_ends, check_input
 from autograd_cy._core.engine.graph_task cimport GraphTask, count_running, current_task, leads_on, new_task, notes_of
 from autograd_cy._core.engine.ready_queue cimport Ready, ReadyQueue, free_queue, pop, push
 from autograd_cy._core.graph.node cimport AccumulateGrad, Node, gradient_node, leaf_of, target_of
-from autograd_cy._core.graph.tensor cimport Tensor, extras_of_tensor
+from autograd_cy._core.graph.tensor cimport Tensor, extras_of_tensor, wants_grad
 
 
 cdef GraphTask needed_task(str caller):
@@ -201,22 +201,28 @@ def depends_on_others(tuple roots, tuple leaves):
 
     The leaves of transforms whose functions have returned don't count.
     """
-    cdef set known = {id(leaf) for leaf in leaves}, seen = set()
-    cdef list waiting = []
+    cdef GraphTask walk = GraphTask.__new__(GraphTask)
+    cdef list held = [gradient_node(<Tensor> leaf) for leaf in leaves if (<Tensor> leaf).grad_fn is None]
+    cdef Py_ssize_t k = 0
     cdef Node node, target
     cdef int i
-    for root in roots:
-        if (<object> root).requires_grad:
-            waiting.append(gradient_node(<Tensor> root))
-    while waiting:
-        node = <Node> waiting.pop()
-        if type(node) is AccumulateGrad:
-            if id(leaf_of(node)) not in known and not is_argument(leaf_of(node)):
+    count_running(1)                    # so that nobody frees a node meanwhile
+    try:
+        for node in held:
+            walk.claim(node).captured = True
+        for root in roots:
+            if wants_grad(<Tensor> root):
+                walk.claim(gradient_node(<Tensor> root))
+        while k < walk.n_visited:
+            node = <Node> walk.visited[k]
+            k += 1
+            if type(node) is AccumulateGrad and not notes_of(walk, node).captured and not is_argument(leaf_of(node)):
                 return True
-            continue
-        for i in range(node.n_edges):
-            target = target_of(node, i)
-            if target is not None and id(target) not in seen:
-                seen.add(id(target))
-                waiting.append(target)
-    return False
+            for i in range(node.n_edges):
+                target = target_of(node, i)
+                if target is not None:
+                    walk.claim(target)
+        return False
+    finally:
+        walk.clear()
+        count_running(-1)

@@ -68,6 +68,7 @@ cdef class Node:
     cdef Scratch scratch            # the engine's notes on the running task
 
     cdef object vjp_array(self, object g, int i, Request *request)
+    cdef object vjp_samples(self, cnp.ndarray g, int i, Request *request)
     cdef object vjp(self, object g, int i)
     cdef tuple vjps(self, object g)
     cdef object jvp(self, tuple tangents)

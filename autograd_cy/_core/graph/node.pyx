@@ -108,6 +108,13 @@ cdef class Node:
             result = self.vjp(new_tensor(g), i)
         return None if result is None else (<Tensor> result).array
 
+    cdef object vjp_samples(self, cnp.ndarray g, int i, Request *request):
+        """`vjp_array` of a gradient with samples along its first dimension, which what was saved lacks.
+
+        None where there is no kernel for it: then `vjp` computes it with the batching rules of what it calls.
+        """
+        return None
+
     cdef tuple vjps(self, object g):
         """The gradients for all inputs; a `joint` node gives them in one call."""
         cdef int i

@@ -41,7 +41,10 @@ cdef extern from *:
                                             type *restrict out, npy_intp rows, npy_intp columns) { \\
             for (npy_intp i = 0; i < rows; i++, out += columns) { \\
                 const type x = *(const type *) (column + i * step); \\
-                for (npy_intp j = 0; j < columns; j++) out[j] = x * row[j]; \\
+                npy_intp j = 0; \\
+                for (; j + 8 <= columns; j += 8) \\
+                    for (int k = 0; k < 8; k++) out[j + k] = x * row[j + k]; \\
+                for (; j < columns; j++) out[j] = x * row[j]; \\
             } \\
         }
     OUTER(outer_f32, float)

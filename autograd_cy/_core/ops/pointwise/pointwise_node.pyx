@@ -5,7 +5,6 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 
 from autograd_cy._core.arrays.buffers cimport cast, is_flat, is_large
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, dtype_of
-from autograd_cy._core.batching.batched cimport BatchedTensor, batched
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport as_type
 from autograd_cy._core.graph.saved cimport saved_array, take, unpack
@@ -13,9 +12,7 @@ from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.broadcast_sums cimport evaluate_added, evaluate_sum, is_worth_fusing, sum_to
 from autograd_cy._core.kernels.loops cimport evaluate
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.modes cimport current_mode
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.state cimport FORWARD_AD, NO_GRAD
 
 cnp.import_array()
 
@@ -35,11 +32,27 @@ cdef class PointwiseNode(Node):
                 return total
         return gradient_of(self, <cnp.ndarray> g, i, request)
 
+    cdef object vjp_samples(self, cnp.ndarray g, int i, Request *request):
+        cdef Pointwise *row = <Pointwise *> self.op
+        cdef int dtype_code = code_of(g)
+        cdef Arrays read
+        if row == NULL or self.wide or self.dtype_codes[i] != dtype_code:
+            return None
+        if row.derivative[i].identity:
+            return unbroadcast_samples(self, g, i)
+        if not has_kernel(self, i, dtype_code):
+            return None
+        read.n = 1
+        try:
+            read_saved(self, &row.derivative[i], g, dtype_code, &read)
+            g = evaluate(&row.derivative[i].kernels[dtype_code - FLOAT32], read.arrays, read.n, dtype_code,
+                         g if request.may_overwrite else None)
+        finally:
+            give_back(&read)
+        return unbroadcast_samples(self, g, i)
+
     cdef object vjp(self, object g, int i):
         cdef Pointwise *row = <Pointwise *> self.op
-        cdef Tensor by_kernel = gradient_of_samples(self, <Tensor> g, i) if (<Tensor> g).batched else None
-        if by_kernel is not None:
-            return by_kernel
         if self.wide:
             g = as_type(g, dtype_of(self.wide))
         cdef bint conjugates = row.holomorphic and cnp.PyArray_ISCOMPLEX((<Tensor> g).array)
@@ -137,25 +150,6 @@ cdef cnp.ndarray evaluate_formula(PointwiseNode node, Formula *formula, cnp.ndar
         give_back(&read)
 
 
-cdef Tensor gradient_of_samples(PointwiseNode node, Tensor g, int i):
-    """The gradient for input `i` of a seed that is batched, by the kernel: saved arrays lack its first dimension.
-
-    None where the formula on Tensors is needed: for a graph of gradients, tangents, levels within each other, other shapes or
-    types.
-    """
-    cdef Pointwise *row = <Pointwise *> node.op
-    cdef Tensor value = (<BatchedTensor> g).value
-    cdef int dtype_code = code_of(value.array)
-    cdef npy_intp[64] dims
-    cdef Request request = Request(False, False, NULL, False, False)
-    if (row == NULL or node.wide or value.batched or current_mode() & (NO_GRAD | FORWARD_AD) != NO_GRAD
-            or row.derivative[i].identity or not has_kernel(node, i, dtype_code) or node.dtype_codes[i] != dtype_code
-            or shape_before(node, i, dims) >= 0):
-        return None
-    return batched(new_tensor(evaluate_formula(node, &row.derivative[i], value.array, dtype_code, i, &request)),
-                   (<BatchedTensor> g).level)
-
-
 # what a kernel reads
 
 cdef struct Arrays:
@@ -229,6 +223,19 @@ cdef object unbroadcast(PointwiseNode node, cnp.ndarray g, int i):
     if ndim >= 0 and not has_shape(g, ndim, dims):
         g = sum_to(g, ndim, dims)
     return g if code_of(g) == dtype_code else cast(g, dtype_code)
+
+
+cdef object unbroadcast_samples(PointwiseNode node, cnp.ndarray g, int i):
+    """`unbroadcast` of samples along the first dimension; None if it takes too many dimensions."""
+    cdef npy_intp[64] dims, with_ones
+    cdef int ndim = shape_before(node, i, dims), rank = cnp.PyArray_NDIM(g), axis
+    if ndim < 0:
+        return g
+    with_ones[0] = cnp.PyArray_DIM(g, 0)
+    for axis in range(1, rank):
+        with_ones[axis] = 1 if axis < rank - ndim else dims[axis - (rank - ndim)]
+    g = sum_to(g, rank, with_ones)
+    return (<object> g).reshape((cnp.PyArray_DIM(g, 0),) + (<tuple> node.shapes)[i]) if rank > ndim + 1 else g
 
 
 cdef bint has_shape(cnp.ndarray array, int ndim, const npy_intp *dims) noexcept:

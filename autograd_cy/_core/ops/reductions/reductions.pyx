@@ -10,6 +10,7 @@ cimport cython
 
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy
 from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, UINT8, code_of, type_word
+from autograd_cy._core.arrays.orders cimport MAX_DIMS
 from autograd_cy._core.graph.node cimport Request
 from autograd_cy._core.graph.record cimport as_tensor, needs_node, shape_of, show
 from autograd_cy._core.graph.saved cimport unpack
@@ -40,6 +41,13 @@ cdef class LinearReduction(Reduction):
             g = cast(g, self.dtype_codes[0])
         g = expanded(self.scaled(g), sizes, dims_of(self.constants[0], len(sizes), ""))
         # a few elements: dense, so that all that follows takes the fast path
+        return dense_copy(g) if cnp.PyArray_SIZE(g) <= thresholds.few else g
+
+    cdef object vjp_samples(self, cnp.ndarray g, int i, Request *request):
+        cdef tuple sizes = <tuple> self.constants[2]
+        if code_of(g) != self.dtype_codes[0] or len(sizes) + 1 >= MAX_DIMS:
+            return None
+        g = expanded(self.scaled(g), (cnp.PyArray_DIM(g, 0),) + sizes, dims_of(self.constants[0], len(sizes), "") << 1)
         return dense_copy(g) if cnp.PyArray_SIZE(g) <= thresholds.few else g
 
     cdef object vjp(self, object g, int i):
