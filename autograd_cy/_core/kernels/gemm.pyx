@@ -126,9 +126,14 @@ cdef Matrix matrix_of(cnp.ndarray array, bint transposed) noexcept:
         m.rows, m.row_stride = cnp.PyArray_DIM(array, ndim - 2), cnp.PyArray_STRIDE(array, ndim - 2)
         m.columns, m.column_stride = cnp.PyArray_DIM(array, ndim - 1), cnp.PyArray_STRIDE(array, ndim - 1)
     if transposed:
-        m.rows, m.columns = m.columns, m.rows
-        m.row_stride, m.column_stride = m.column_stride, m.row_stride
+        turn(&m)
     return m
+
+
+cdef void turn(Matrix *m) noexcept:
+    """Transpose it."""
+    m.rows, m.columns = m.columns, m.rows
+    m.row_stride, m.column_stride = m.column_stride, m.row_stride
 
 
 cdef void fold(Matrix *a, Matrix *b) noexcept:
@@ -200,6 +205,11 @@ cdef void outer(Matrix *a, Matrix *b, floating *out) noexcept:
     cdef floating x
     cdef char *column = a.data
     cdef char *row = b.data
+    if b.columns == 1 and a.row_stride == sizeof(floating):     # a dense column times a number is a number times a row
+        turn(a)
+        turn(b)
+        a, b = b, a
+        column, row = a.data, b.data
     for _k in range(a.batch):
         if b.column_stride == sizeof(floating):
             if floating is float:
