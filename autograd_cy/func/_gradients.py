@@ -8,6 +8,7 @@ import numpy as np
 
 from .._core.batching.batched import all_samples, as_argument, at_level_or_expanded, batched, levels_of, one_sample
 from .._core.batching.levels import HiddenLevels, close_level, open_level, open_levels
+from .._core.engine.backward_arguments import ones_alike
 from .._core.engine.engine import run_task
 from .._core.engine.task_queries import depends_on_others, end_arguments
 from .._core.graph.tensor import Tensor, from_array
@@ -190,7 +191,7 @@ def _grad_and_value(func, argnums, has_aux, args, kwargs, caller):
             )
         y = inputs.samples_of(output)
     recorded = inputs.is_recorded((y,))
-    gradient = inputs.nested(inputs.gradients((y,), (from_array(np.ones(y.shape, y.dtype.numpy_dtype)),), False, recorded))
+    gradient = inputs.nested(inputs.gradients((y,), (ones_alike(y),), False, recorded))
     if not recorded and (has_aux or caller == "grad_and_value"):
         output, aux = _without_graph(output), _without_graph(aux)
     return gradient, (output, aux) if has_aux else output

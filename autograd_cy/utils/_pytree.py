@@ -171,7 +171,13 @@ def _flatten_into(tree: Any, leaves: list[Any], is_leaf: Callable[[Any], bool] |
         return _LEAF
     children, context = (tree, None) if kind is tuple or kind is list else node.flatten(tree)
     start = len(leaves)
-    specs = [_flatten_into(child, leaves, is_leaf) for child in children]
+    specs = []
+    for child in children:
+        if type(child) in _NODES or isinstance(child, tuple):
+            specs.append(_flatten_into(child, leaves, is_leaf))
+        else:
+            leaves.append(child)
+            specs.append(_LEAF)
     return TreeSpec(kind, context, specs, len(leaves) - start)
 
 

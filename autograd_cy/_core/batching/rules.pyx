@@ -149,24 +149,38 @@ cdef class Along:
     `without`: what None means: "all" dimensions, or the elements in their order ("flat").
     """
     cdef str name, without
+    cdef object function                # which was called last: of its parameters `place` is the dimensions' place ...
+    cdef Py_ssize_t place
+    cdef tuple default                  # ... and this has their default; empty if there is none
 
     def __init__(self, name, without=None):
         self.name, self.without = name, without
 
+    cdef int look_at(self, object function) except -1:
+        """Find the dimensions among a function's parameters."""
+        cdef object code = function.__code__
+        cdef tuple defaults = function.__defaults__ or ()
+        cdef Py_ssize_t from_end = code.co_argcount - code.co_varnames.index(self.name)
+        self.place = code.co_varnames.index(self.name) - 1
+        self.default = defaults[len(defaults) - from_end:][:1] if from_end <= len(defaults) else ()
+        self.function = function
+        return 0
+
     def __call__(self, BatchedCall call, input, *args, **kwargs):
         cdef Tensor x = <Tensor> input
         cdef int rank = cnp.PyArray_NDIM(x.array)
-        cdef object names = call.function.__code__.co_varnames
-        cdef Py_ssize_t place = names.index(self.name) - 1
-        cdef Py_ssize_t n_named = call.function.__code__.co_argcount - 1
         cdef object value = call.value(input), dim
         cdef bint flat = False
+        cdef Py_ssize_t place
+        if self.function is not call.function:
+            self.look_at(call.function)
+        place = self.place
         if len(args) > place:
             dim = args[place]
         elif self.name in kwargs:
             dim = kwargs[self.name]
         else:
-            dim = (call.function.__defaults__ or ())[place - n_named]
+            dim = self.default[0] if self.default else call.on_sample(input)
         if rank == 0:
             value = value.unsqueeze(1)
         if dim is None or (dim == () and self.without == "all"):

@@ -146,12 +146,16 @@ cdef bint is_like(object root, object seed) except -1:
 
 cdef Tensor ones_for(Tensor output, int position):
     """The gradient that a real scalar has if none is given: 1, of its shape and type."""
-    cdef cnp.ndarray array
     if cnp.PyArray_SIZE(output.array) != 1:
         raise RuntimeError(f"grad can be implicitly created only for scalar outputs: output {position} has the shape "
                            f"{list(output.shape)}; reduce it (sum(), mean()) or pass a gradient of that shape")
     check_is_real(output.dtype)
-    array = new_array(code_of(output.array), cnp.PyArray_NDIM(output.array), cnp.PyArray_DIMS(output.array))
+    return ones_alike(output)
+
+
+cpdef Tensor ones_alike(Tensor x):
+    """ones_alike(x) -> Tensor: ones of its shape and type."""
+    cdef cnp.ndarray array = new_array(code_of(x.array), cnp.PyArray_NDIM(x.array), cnp.PyArray_DIMS(x.array))
     array.fill(1)
     return new_tensor(array)
 

@@ -26,7 +26,7 @@ cdef bint has_another_meaning(object function, list args, tuple names) except -1
             return True
         if name == "inplace" and function.__name__ in INPLACE:
             return True
-    return ends_in_inplace(function, args) or bool(lacking_names(function.__name__, names))
+    return ends_in_inplace(function, args) or (len(names) > 0 and bool(lacking_names(function.__name__, names)))
 
 
 cdef bint ends_in_inplace(object function, args) except -1:
