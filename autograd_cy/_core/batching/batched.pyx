@@ -8,9 +8,10 @@ NOTE [Batching]
   3. Of operands of several levels those of the innermost one are taken apart first: the rule calls operations on the values,
      and these are BatchedTensors of the level around it.
   4. A BatchedTensor is of use as long as its level is open.
-  5. A gradient within vmap is one of values (func/_gradients.py). A seed that is batched while the graph is not makes the
-     engine compute on Tensors, so that the rules hold there, too; an elementwise node takes its kernel, whose saved arrays
-     lack a dimension. While a gradient or a batching rule is computed, the levels whose samples it has are hidden
+  5. A gradient within vmap is one of values (func/_gradients.py). Where seeds are batched while the graph is not, gradients
+     travel as arrays of all samples (the task's `level`): nodes with a kernel for them (`vjp_samples`) take it, for others
+     `vjp` computes with BatchedTensors, by the rules. So it does for the whole backward where it is recorded, or other
+     levels are open. While a gradient or a batching rule is computed, the levels whose samples it has are hidden
      (HiddenLevels).
   6. The core's own functions would take the first sample for all. So `needs_node` and `record_all` refuse a BatchedTensor.
 """

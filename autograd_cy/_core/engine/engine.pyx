@@ -28,7 +28,7 @@ from autograd_cy._core.graph.node cimport (
 from autograd_cy._core.graph.op_hooks cimport is_logged, observe_end, observe_start
 cimport autograd_cy._core.graph.saved as saved_module
 from autograd_cy._core.graph.saved_hooks cimport put_hooks_back
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes, own_modes
 from autograd_cy._core.runtime.reentry cimport in_fresh_thread
@@ -185,11 +185,12 @@ cdef object gradient_for(GraphTask task, Node node, int i, object g, bint last, 
 
 
 cdef object gradient_of_samples(GraphTask task, Node node, object g, int i, Request *request):
-    """The gradient for input `i` of all samples of a batch: case 5 of NOTE [Batching]."""
-    cdef object result = None if type(g) is list else node.vjp_samples(<cnp.ndarray> g, i, request)
-    if result is not None:
-        return result
-    return as_array(task, vjp_of_tensors(node, [as_seen(task, part) for part in g] if type(g) is list else as_seen(task, g), i))
+    """The gradient for input `i`, of all samples at the task's level: case 5 of NOTE [Batching]."""
+    cdef object result
+    if type(g) is list:
+        return as_array(task, vjp_of_tensors(node, [as_seen(task, part) for part in g], i))
+    result = node.vjp_samples(<cnp.ndarray> g, i, request)
+    return result if result is not None else as_array(task, vjp_of_tensors(node, as_seen(task, g), i))
 
 
 cdef object as_array(GraphTask task, object x):
@@ -404,20 +405,19 @@ cpdef object run_task(object tensors, object grad_tensors, bint keep_graph, bint
 
 
 cdef bint any_batched(tuple gradients) except -1:
-    """Whether a seed stands for all samples of a batch, for which the rules on Tensors compute: NOTE [Batching]."""
+    """Whether a seed stands for all samples of a batch."""
     for g in gradients:
-        if g is not None and (<Tensor> g).batched:
+        if (<Tensor> g).batched:
             return True
     return False
 
 
 cdef BatchLevel only_level(tuple gradients):
     """The level at which all seeds are batched, if no other one is open; else None."""
-    cdef BatchLevel level = None
+    cdef BatchLevel level = level_of(<Tensor> gradients[0])
     for g in gradients:
-        if g is None or not (<Tensor> g).batched or (<BatchedTensor> g).value.batched or level not in (None, (<BatchedTensor> g).level):
+        if level is None or level_of(<Tensor> g) is not level or (<BatchedTensor> g).value.batched:
             return None
-        level = (<BatchedTensor> g).level
     return level if open_levels() == [level] else None
 
 

@@ -1,9 +1,10 @@
 """Node: one recorded operation, and the edges to what it was computed from.
 
 A subclass gives `vjp(g, i)`, the gradient for its i-th input as Tensors, and `jvp(tangents)`; where an array kernel is
-faster it gives `vjp_array(g, i, request)` as well, which may add what it computes to an array at once. All see the
-incoming gradient `g`: of a node with one output a value, of one with several outputs a list with None for the outputs
-that no gradient reached.
+faster it gives `vjp_array(g, i, request)` as well, which may add what it computes to an array at once, and
+`vjp_samples(g, i, request)` for a batch of incoming gradients that is no batch to the graph. All see the incoming
+gradient `g`: of a node with one output a value, of one with several outputs a list with None for the outputs that no
+gradient reached.
 
 NOTE [Edges to leaves]
 The edge to a leaf leads to its AccumulateGrad, of which there is one as long as anybody holds it. To make it for an

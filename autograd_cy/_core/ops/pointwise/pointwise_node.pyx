@@ -8,7 +8,7 @@ from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_o
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport as_type
 from autograd_cy._core.graph.saved cimport saved_array, take, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.kernels.broadcast_sums cimport evaluate_added, evaluate_sum, is_worth_fusing, sum_to
 from autograd_cy._core.kernels.loops cimport evaluate
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -226,7 +226,7 @@ cdef object unbroadcast(PointwiseNode node, cnp.ndarray g, int i):
 
 
 cdef object unbroadcast_samples(PointwiseNode node, cnp.ndarray g, int i):
-    """`unbroadcast` of samples along the first dimension; None if it takes too many dimensions."""
+    """`unbroadcast` of samples along the first dimension; the types are the same."""
     cdef npy_intp[64] dims, with_ones
     cdef int ndim = shape_before(node, i, dims), rank = cnp.PyArray_NDIM(g), axis
     if ndim < 0:
