@@ -391,7 +391,7 @@ CORE = {
         },
     ),
     "arrays.conversions": ([], {"fitting_array": "np.ndarray"}),
-    "engine.backward_arguments": ([], {"make_seeds": "tuple[Tensor, ...]"}),
+    "engine.backward_arguments": ([], {"make_seeds": "tuple[Tensor, ...]", "ones_alike": "Tensor"}),
     "engine.basic_functions": (["Error", "UndefinedGradBackward", "DelayedError", "UndefinedGrad"], {}),
     "writes.inplace": ([], {"count_writes": "None", "set_versions": "None"}),
     "engine.double_vjp": ([], {}),
