@@ -134,7 +134,7 @@ class Function(metaclass=_FunctionMeta):
                 bound = inspect.signature(cls.forward).bind(*args, **kwargs)
                 bound.apply_defaults()  # setup_context sees them as inputs
                 args, kwargs = bound.args, bound.kwargs
-            level = _batch_level(args)
+            level = _batch_level(args) if _open_levels() else None
             if level is not None:
                 return _apply_batched(cls, level, separate, args)
             return _apply_function(cls, cls._backward_cls, separate, args, kwargs)
@@ -145,8 +145,6 @@ class Function(metaclass=_FunctionMeta):
 
 def _batch_level(args):
     """The innermost level of vmap at which one of the arguments is batched, or None."""
-    if not _open_levels():
-        return None
     levels = [_levels_of(x)[0] for x in args if _is_batched(x)]
     return max(levels, key=lambda level: level.number, default=None)
 

@@ -10,7 +10,6 @@ cdef void keep_spare(PyObject *array) noexcept
 cdef cnp.ndarray new_zeros(int dtype_code, int ndim, const cnp.npy_intp *dims)
 cdef cnp.ndarray cast(cnp.ndarray array, int dtype_code)
 cdef cnp.ndarray dense_copy(cnp.ndarray array)
-cdef bint is_flat(cnp.ndarray array) noexcept
 cdef cnp.ndarray flat(cnp.ndarray array, int dtype_code)
 cdef cnp.ndarray in_type(cnp.ndarray array, int dtype_code)
 cdef tuple sizes_of(cnp.ndarray array)
@@ -20,3 +19,7 @@ cdef bint is_large(cnp.ndarray array) noexcept
 cdef cnp.ndarray strided_view(cnp.ndarray base, char *data, int ndim, const cnp.npy_intp *dims, const cnp.npy_intp *strides)
 cdef cnp.ndarray typed_view(cnp.ndarray base, char *data, cnp.dtype descr, int ndim, const cnp.npy_intp *dims,
                             const cnp.npy_intp *strides)
+
+cdef inline bint is_flat(cnp.ndarray array) noexcept:
+    """Whether a loop can run through an array from its first byte to its last: in C order, aligned."""
+    return cnp.PyArray_CHKFLAGS(array, cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED)

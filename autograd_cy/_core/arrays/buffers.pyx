@@ -206,11 +206,6 @@ cdef cnp.ndarray dense_copy(cnp.ndarray array):
     return copy
 
 
-cdef bint is_flat(cnp.ndarray array) noexcept:
-    """Whether a loop can run through an array from its first byte to its last: in C order, aligned."""
-    return cnp.PyArray_CHKFLAGS(array, cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED)
-
-
 cdef cnp.ndarray flat(cnp.ndarray array, int dtype_code):
     """The array as a kernel takes it: dense, of type `dtype_code`."""
     array = in_type(array, dtype_code)

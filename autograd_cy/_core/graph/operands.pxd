@@ -46,10 +46,7 @@ cdef inline cnp.ndarray number_array(object number, int dtype_code):
 
 cdef inline Tensor tensor_of(object value):
     """The Tensor of an operand: itself, a new one for what NumPy made; None for a number and for all else."""
-    if isinstance(value, Tensor):
-        return <Tensor> value
-    kind = type(value)
-    return None if kind is float or kind is int or kind is bool or kind is complex else foreign_operand(value)
+    return <Tensor> value if isinstance(value, Tensor) else foreign_operand(value)
 
 
 cdef inline int operand_code(Tensor x, object value) except -2:

@@ -33,8 +33,11 @@ cdef cnp.ndarray keep_number(CachedNumber *place, object number, int dtype_code)
 
 
 cdef Tensor foreign_operand(object value):
-    """An operand that is neither Tensor nor Python number: an ndarray, a NumPy scalar, which counts as the Python number of
-    its kind; None for anything else."""
+    """An operand that is no Tensor: an ndarray, a NumPy scalar, which counts as the Python number of its kind; None for
+    Python numbers and for anything else."""
+    kind = type(value)
+    if kind is float or kind is int or kind is bool or kind is complex:
+        return None
     if isinstance(value, cnp.ndarray):
         return sharing(value)
     if not isinstance(value, np.generic):
