@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from common import differs, leaf
+from crossings import kernel_threads
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -214,6 +215,21 @@ def test_large_matrices(dtype):
     (x @ y).backward(torch.from_numpy(g))
     np.testing.assert_allclose(x.grad.numpy(), g @ b.conj().T, rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(y.grad.numpy(), a.conj().T @ g, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("rows, columns", [(70, 80), (5600, 1), (1, 5600)])
+@pytest.mark.parametrize("choice", range(4))
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_many_outer_products(dtype, choice, rows, columns, threads):
+    """Enough for them to be shared among threads, and few: each element is one product, to the bit."""
+    rng = np.random.default_rng(0)
+    with kernel_threads(threads):
+        for batch in (2, 60):
+            shapes = (batch, rows, 1), (batch, 1, columns)
+            a, b = (lay_out(rng.uniform(-1, 1, sizes).astype(dtype), choice) for sizes in shapes)
+            y = torch.bmm(torch.from_numpy(a), torch.from_numpy(b)).numpy()
+            np.testing.assert_array_equal(y, a * b)
 
 
 def lines_of(y):

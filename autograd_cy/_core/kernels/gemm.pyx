@@ -26,7 +26,7 @@ from autograd_cy._core.kernels.adding cimport adding_kernel
 from autograd_cy._core.kernels.loops cimport Kernel, borrow
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.threads cimport parallel_for
+from autograd_cy._core.runtime.threads cimport Task, parallel_for
 from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cnp.import_array()
@@ -164,20 +164,19 @@ cdef void multiply(int dtype_code, Matrix *a, Matrix *b, char *out, npy_intp ite
     """Write a @ b to dense memory; see NOTE [Threads in products]."""
     cdef Product made = Product(a, b, out, itemsize, &MATMUL[dtype_code])
     cdef npy_intp each = a.rows * a.columns * b.columns
-    if a.columns == 1 and (a.batch == 1 or a.batch * each < thresholds.unlocked_product) and (
-            dtype_code == FLOAT32 or dtype_code == FLOAT64):
-        if dtype_code == FLOAT32:
-            outer(a, b, <float *> out)
-        else:
-            outer(a, b, <double *> out)
-    elif a.batch * each < thresholds.unlocked_product:
-        multiply_part(&made, 0, a.batch)
+    cdef npy_intp weight = max(each // TO_AN_ELEMENT, 1)
+    cdef Task part = multiply_part
+    if a.columns == 1 and (dtype_code == FLOAT32 or dtype_code == FLOAT64):
+        prefer_rows(a, b, itemsize)
+        part, weight = outer_part, max(each, 1)
+    if a.batch * each < thresholds.unlocked_product:
+        part(&made, 0, a.batch)
     else:
         with nogil:
             if each <= thresholds.blas_alone:
-                parallel_for(multiply_part, &made, a.batch, max(each // TO_AN_ELEMENT, 1), 1, True)
+                parallel_for(part, &made, a.batch, weight, 1, True)
             else:
-                multiply_part(&made, 0, a.batch)
+                part(&made, 0, a.batch)
 
 
 cdef void multiply_part(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
@@ -199,18 +198,32 @@ cdef void multiply_part(void *data, Py_ssize_t first, Py_ssize_t end) noexcept n
     made.kernel.loop(args, dims, strides, made.kernel.data)
 
 
-cdef void outer(Matrix *a, Matrix *b, floating *out) noexcept:
-    """A column times a row; of batches, each."""
-    cdef npy_intp _k, i, j
-    cdef floating x
-    cdef char *column = a.data
-    cdef char *row = b.data
-    if b.columns == 1 and a.row_stride == sizeof(floating):     # a dense column times a number is a number times a row
+cdef void prefer_rows(Matrix *a, Matrix *b, npy_intp itemsize) noexcept:
+    """Make a dense column times a number a number times a row: the inner loop goes along rows."""
+    if b.columns == 1 and a.row_stride == itemsize:
         turn(a)
         turn(b)
-        a, b = b, a
-        column, row = a.data, b.data
-    for _k in range(a.batch):
+        a[0], b[0] = b[0], a[0]
+
+
+cdef void outer_part(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    """Some columns of a batch, each times its row."""
+    cdef Product *made = <Product *> data
+    if made.itemsize == sizeof(float):
+        outer(made.a, made.b, <float *> made.out, first, end)
+    else:
+        outer(made.a, made.b, <double *> made.out, first, end)
+
+
+cdef void outer(Matrix *a, Matrix *b, floating *out, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef npy_intp i, j
+    cdef Py_ssize_t k
+    cdef floating x
+    cdef char *column
+    cdef char *row
+    out += first * a.rows * b.columns
+    for k in range(first, end):
+        column, row = a.data + k * a.batch_stride, b.data + k * b.batch_stride
         if b.column_stride == sizeof(floating):
             if floating is float:
                 outer_f32(column, a.row_stride, <float *> row, out, a.rows, b.columns)
@@ -222,8 +235,6 @@ cdef void outer(Matrix *a, Matrix *b, floating *out) noexcept:
                 for j in range(b.columns):
                     out[i * b.columns + j] = x * (<floating *> (row + j * b.column_stride))[0]
         out += a.rows * b.columns
-        column += a.batch_stride
-        row += b.batch_stride
 
 
 cdef int add_row(cnp.ndarray y, cnp.ndarray row) except -1:
