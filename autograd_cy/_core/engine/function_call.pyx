@@ -43,10 +43,13 @@ def apply_function(cls, node_class, bint separate_context, tuple args, dict kwar
     cdef FunctionNode node = new_function_node(node_class)
     cdef list inputs = [], arguments = [], needed = []
     for x in args + tuple(kwargs.values()) if kwargs else args:
-        arguments.append(metadata_of(<Tensor> x) if isinstance(x, Tensor) else None)
         if isinstance(x, Tensor):
             inputs.append(x)
-        needed.append(isinstance(x, Tensor) and wants_grad(<Tensor> x))
+            arguments.append(metadata_of(<Tensor> x))
+            needed.append(wants_grad(<Tensor> x))
+        else:
+            arguments.append(None)
+            needed.append(False)
     if cls.boxed_grads_call:
         node.joint = BOXED
     node.arguments = tuple(arguments)
@@ -76,9 +79,10 @@ cdef object record_outputs(FunctionNode node, object result, list inputs, bint r
     """Make the tensors that forward returned outputs of the node, and save what is to be saved."""
     cdef bint single = not isinstance(result, tuple)
     cdef list returned = [result] if single else list(result), outputs = [], changes
-    cdef int i, several
-    several = len([y for y in returned if isinstance(y, Tensor) and is_differentiable(code_of((<Tensor> y).array))
-                   and not is_among(y, node.non_differentiable or ())]) > 1
+    cdef int i, several = 0
+    if not single:
+        several = len([y for y in returned if isinstance(y, Tensor) and is_differentiable(code_of((<Tensor> y).array))
+                       and not is_among(y, node.non_differentiable or ())]) > 1
     check_dirty(node, returned, inputs, recorded)
     changes = [change_of(<Tensor> x, None, node.name()) for x in node.dirty or ()]
     for y in returned:
