@@ -1,0 +1,65 @@
+"""What the recorder of the profiler hands on: plain tuples, made after recording has stopped (knows nothing else)."""
+
+from typing import NamedTuple
+
+
+class Frame(NamedTuple):
+    """A line of the user's code that was running."""
+
+    file: str
+    line: int
+    function: str
+
+
+class Array(NamedTuple):
+    """How an operand or a result lay in memory: shape, strides in bytes, and the name of its dtype (`float32`).
+
+    `flags` has the bits 1 for C-contiguous, 2 for F-contiguous, 4 for a tensor that requires grad.
+    """
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: str
+    itemsize: int
+    flags: int
+
+
+class RawEvent(NamedTuple):
+    """One event. Times are nanoseconds in the clock of time.perf_counter_ns().
+
+    `kind` is one of
+
+    * "op": a call of a public operation;
+    * "backward": the engine runs a node;
+    * "engine": a phase of it, "backward" being the whole walk;
+    * "function": the Python code of a Function, its forward or its backward;
+    * "hook": a hook;
+    * "region": what record_function names, a step of the profiler.
+
+    `parent` is the place of the enclosing event of the same thread in the list of all, or -1. An operation that recorded
+    nodes has the number of the first in `sequence_nr` and how many there were in `n_nodes`; a backward event has its node's
+    number. `stack` begins with the innermost frame. What was not asked for is None, -1 or ().
+    """
+
+    kind: str
+    name: str
+    start: int
+    end: int
+    thread: int
+    parent: int
+    sequence_nr: int = -1
+    n_nodes: int = 0
+    operands: tuple[Array, ...] | None = None
+    result: Array | None = None
+    stack: tuple[Frame, ...] = ()
+    args: str | None = None
+
+
+class RawAllocation(NamedTuple):
+    """Memory that was taken (`nbytes` > 0) or given back (< 0), and the innermost event that was open then, or -1."""
+
+    time: int
+    thread: int
+    nbytes: int
+    address: int
+    event: int
