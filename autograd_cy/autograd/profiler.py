@@ -3,7 +3,7 @@
 from types import TracebackType
 from typing import Any, NoReturn
 
-from .._core.runtime.once import warn_user
+from .._core.runtime.once import warn_user as _warn_user
 from .._missing import getattr_of as _getattr_of
 from ..profiler._event_list import EventList
 from ..profiler._events import FunctionEvent
@@ -56,11 +56,11 @@ class profile(_Session):
             return
         device = "cuda" if use_cuda else use_device
         if device is not None and device not in ("cuda", "xpu", "mtia", "hpu"):
-            warn_user(f"The {device} is not a valid device option.")
+            _warn_user(f"The {device} is not a valid device option.")
         elif device is not None:
-            warn_user(f"{device.upper()} is not available, disabling {device.upper()} profiling")
+            _warn_user(f"{device.upper()} is not available, disabling {device.upper()} profiling")
         if experimental_config is not None:
-            warn_user("profile: experimental_config is for PyTorch's libraries, it changes nothing here")
+            _warn_user("profile: experimental_config is for PyTorch's libraries, it changes nothing here")
         if not use_cpu:
             raise AssertionError("No activities specified for the profiler: this package records the CPU")
 
@@ -74,9 +74,7 @@ class profile(_Session):
         self.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
         if self.enabled:
             self.stop()
 

@@ -6,8 +6,8 @@
 ...     with ag.profiler.record_function("forward"):
 ...         loss = (x * x).sum()
 ...     loss.backward()
->>> prof.key_averages().table(sort_by="self_cpu_time_total", row_limit=10).split()[1]
-'Name'
+>>> prof.key_averages().table(sort_by="self_cpu_time_total", row_limit=10).splitlines()[1].split()[:3]
+['Name', 'Self', 'CPU']
 """
 
 from .._missing import getattr_of as _getattr_of

@@ -38,7 +38,5 @@ class record_function(contextlib.ContextDecorator):
         self._tokens.append(events.begin_region(self.name, self.args))
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
         events.end_region(self._tokens.pop())

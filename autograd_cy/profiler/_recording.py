@@ -5,6 +5,7 @@ from collections import defaultdict
 
 from .._core.runtime.raw_events import Frame, RawAllocation, RawEvent
 
+_RECORDING = ("op", "function")  # the kinds of events that record nodes
 _PRODUCED_BY_USERS = ("function", "hook")  # what runs in them has a place of its own in the user's code
 
 
@@ -98,7 +99,7 @@ class Recording:
         """
         recorded: dict[int, list[int]] = defaultdict(list)
         for i, event in enumerate(self.events):
-            if event.kind == "op" and event.n_nodes:
+            if event.kind in _RECORDING and event.n_nodes:
                 for number in range(event.sequence_nr, event.sequence_nr + event.n_nodes):
                     recorded[number].append(i)  # outer operations before those inside them
         found = [-1] * len(self.events)

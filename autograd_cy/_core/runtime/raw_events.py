@@ -14,7 +14,7 @@ class Frame(NamedTuple):
 class Array(NamedTuple):
     """How an operand or a result lay in memory: shape, strides in bytes, and the name of its dtype (`float32`).
 
-    `flags` has the bits 1 for C-contiguous, 2 for F-contiguous, 4 for a tensor that requires grad.
+    `flags` are NumPy's: 1 for C-contiguous, 2 for F-contiguous.
     """
 
     shape: tuple[int, ...]

@@ -34,11 +34,11 @@ class Compare:
     >>> def measured(size, name, time):
     ...     task = TaskSpec("x * x", "pass", label="Products", sub_label=size, description=name)
     ...     return Measurement(1, [time], task)
-    >>> Compare([measured("4x8", "ours", 2e-6), measured("4x8", "theirs", 3e-6)]).print()
-    [------- Products --------]
-               |  ours  |  theirs
-    1 threads: ----------------
-          4x8  |  2.0   |   3.0
+    >>> Compare([measured("4x8", "old", 3e-6), measured("4x8", "new", 2e-6)]).print()
+    [------- Products ------]
+               |  old  |  new
+    1 threads: --------------
+          4x8  |  3.0  |  2.0
     <BLANKLINE>
     Times are in microseconds (us).
     <BLANKLINE>

@@ -150,9 +150,7 @@ class Timer:
             if total > max_run_time or (total >= min_run_time and is_enough(times)):
                 return Measurement(number, times, self._task_spec)
 
-    def blocked_autorange(
-        self, callback: Callable[[int, float], Any] | None = None, min_run_time: float = 0.2
-    ) -> Measurement:
+    def blocked_autorange(self, callback: Callable[[int, float], Any] | None = None, min_run_time: float = 0.2) -> Measurement:
         """blocked_autorange(min_run_time=0.2) measures blocks of runs for so many seconds.
 
         A block is so long that reading the clock takes no part of it that counts. `callback(number, time)` is called after
