@@ -24,7 +24,7 @@ from .gradcheck import gradcheck, gradgradcheck
 from .gradients import backward, grad
 
 if TYPE_CHECKING:
-    from . import anomaly_mode, forward_ad, function, functional, graph, variable
+    from . import anomaly_mode, forward_ad, function, functional, graph, profiler, profiler_util, variable
     from .anomaly_mode import detect_anomaly, detect_nan, set_detect_anomaly
     from .function import Function
     from .gradcheck import GradcheckError
@@ -36,7 +36,8 @@ __all__ = [
     "detect_anomaly", "detect_nan", "enable_grad", "enforce_grad_layout_policy", "forward_ad", "function", "functional",
     "grad", "grad_mode", "gradcheck", "gradgradcheck", "graph",
     "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "is_multithreading_enabled",
-    "is_view_replay_enabled", "no_grad", "set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled", "variable",
+    "is_view_replay_enabled", "no_grad", "profiler", "profiler_util",
+    "set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled", "variable",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:  # else any name would be right
@@ -49,6 +50,8 @@ if not TYPE_CHECKING:  # else any name would be right
             "function": ["Function", "function"],
             "functional": [],
             "graph": [],
+            "profiler": [],
+            "profiler_util": [],
             "variable": ["Variable", "variable"],
         },
         _getattr_of(__name__, "torch.autograd"),

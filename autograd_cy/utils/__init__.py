@@ -7,9 +7,9 @@ from .._missing import getattr_of as _getattr_of
 from . import hooks
 
 if TYPE_CHECKING:
-    from . import checkpoint
+    from . import benchmark, checkpoint
 
-__all__ = ["checkpoint", "hooks"]
+__all__ = ["benchmark", "checkpoint", "hooks"]
 
 if not TYPE_CHECKING:  # else any name would be right
-    __getattr__, __dir__ = _names_later(__name__, {"checkpoint": ()}, _getattr_of(__name__, "torch.utils"))
+    __getattr__, __dir__ = _names_later(__name__, {"benchmark": (), "checkpoint": ()}, _getattr_of(__name__, "torch.utils"))

@@ -50,6 +50,14 @@ FACADE = [
     _constructor
     return_types overrides
     _typed
+    profiler._format profiler._recording profiler._flops profiler._operands
+    profiler._events profiler._schedule profiler._record_function
+    profiler._table profiler._trace profiler._steps
+    profiler._event_list
+    profiler._function_events profiler._model
+    profiler._session
+    profiler._profile
+    profiler
     random cuda memory
     autograd._mode_decorator autograd._node
     autograd._saved_hooks
@@ -68,12 +76,16 @@ FACADE = [
     utils._checkpoint_errors utils._checkpoint_policy
     utils._checkpoint_frame
     utils.checkpoint
+    utils.benchmark._measurement
+    utils.benchmark._compare utils.benchmark._timer
+    utils.benchmark
     utils
     autograd._explain
     autograd.graph
     autograd._gradcheck_jacobian autograd._gradcheck_compare autograd._gradcheck_report autograd._gradcheck_seeds
     autograd._gradcheck_legacy
     autograd.gradcheck
+    autograd.profiler autograd.profiler_util
     autograd
     _C._autograd _C._functions
     _C

@@ -42,6 +42,11 @@ def warn_once(message: str) -> None:
         warnings.warn(message, UserWarning, stacklevel=_level_of_user())
 
 
+def warn_user(message: str) -> None:
+    """A UserWarning at the line of the user's that led here, each time."""
+    warnings.warn(message, UserWarning, stacklevel=_level_of_user())
+
+
 def _level_of_user() -> int:
     """The stack level, seen from the caller, of the first frame outside this package."""
     level, frame = 1, sys._getframe(1)

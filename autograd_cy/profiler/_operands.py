@@ -1,0 +1,31 @@
+"""Shapes, strides and dtypes of operands, and frames, as PyTorch's profiler writes them."""
+
+from collections.abc import Sequence
+
+from .._core.runtime.raw_events import Array, Frame
+
+_TYPE_NAMES = {
+    "bool": "bool", "complex128": "c10::complex<double>", "complex64": "c10::complex<float>", "float16": "c10::Half",
+    "float32": "float", "float64": "double", "int16": "short int", "int32": "int", "int64": "long int",
+    "int8": "signed char", "uint8": "unsigned char",
+}  # fmt: skip
+
+
+def shapes_of(operands: Sequence[Array]) -> list[list[int]]:
+    """The shapes of operands."""
+    return [list(array.shape) for array in operands]
+
+
+def strides_of(operands: Sequence[Array]) -> list[list[int]]:
+    """Their strides in elements, as tensors have them."""
+    return [[stride // array.itemsize for stride in array.strides] for array in operands]
+
+
+def types_of(operands: Sequence[Array]) -> list[str]:
+    """The names of their dtypes in C++."""
+    return [_TYPE_NAMES.get(array.dtype, array.dtype) for array in operands]
+
+
+def frames_as_text(stack: Sequence[Frame]) -> list[str]:
+    """Frames, innermost first: file.py(12): function."""
+    return [f"{file}({line}): {function}" for file, line, function in stack]

@@ -1,0 +1,137 @@
+"""Traces for Perfetto and chrome://tracing: the JSON of Chrome's trace events.
+
+NOTE [Traces]
+
+1. Slices of a thread nest, and lines are sorted by time; of two that begin together the outer one comes first.
+2. Times are us with the digits of the ns, and a quarter of one added: Perfetto's older releases cut off what is below a ns,
+   its newer ones round, and 0.001 us is no double. So both find the same ns, and a slice never outlasts the one around it.
+3. `displayTimeUnit` is "ms", and comes first: with "ns" older releases took all times for ns.
+4. An arrow begins (`s`) at the start of the operation's slice and ends (`f`, bound to the slice around it) at that of the
+   backward node; each has its line right after its slice, before any slice that begins inside at the same time.
+5. Threads have small numbers: Python's identifiers don't fit the 32 bits that a viewer has for them.
+"""
+
+import gzip
+import json
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from .._core.runtime.raw_events import Array, Frame
+from ._events import FunctionEvent
+from ._operands import frames_as_text, shapes_of, strides_of, types_of
+from ._recording import Recording
+
+_CATEGORIES = {"op": "cpu_op", "backward": "cpu_op", "region": "user_annotation", "function": "python_function"}
+
+
+def write_recording(path: str | os.PathLike[str], recording: Recording, metadata: dict[str, str]) -> None:
+    """Write a recording with its arrows; `metadata` has JSON texts by their keys. What ends in .gz is compressed."""
+    lines = [*_slices(recording), *_live_bytes(recording)]
+    lines.sort(key=lambda line: line[0])  # stable: case 1 of NOTE [Traces]
+    threads = [(k + 1, name) for k, (_, name) in enumerate(recording.threads)]
+    _write(path, threads, (text for _, text in lines), {"baseTimeNanoseconds": str(recording.wall), **metadata})
+
+
+def write_events(path: str | os.PathLike[str], events: Sequence[FunctionEvent]) -> None:
+    """Write events that stand for themselves."""
+    ordered = sorted(events, key=lambda e: (e.time_range.start, -e.time_range.end))
+    texts = (
+        f'{{"ph":"X","cat":"cpu_op","name":{_quoted(e.trace_name)},"pid":{os.getpid()},"tid":{e.thread},'
+        f'"ts":{us(round(e.time_range.start * 1000))},"dur":{us(round(e.time_range.elapsed_us() * 1000))},"args":{{}}}}'
+        for e in ordered
+        if e.name != "[memory]"
+    )
+    _write(path, [(k, f"thread {k}") for k in sorted({e.thread for e in events})], texts, {})
+
+
+def us(ns: int) -> str:
+    """A time in ns as JSON in us: case 2 of NOTE [Traces]."""
+    return f"{ns // 1000}.{ns % 1000:03d}25"
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _slices(recording: Recording) -> Iterable[tuple[int, str]]:
+    pid, origin, names = os.getpid(), recording.begin, {name: _quoted(name) for name in recording.names}
+    leaving: dict[int, list[int]] = defaultdict(list)
+    for i, forward in enumerate(recording.forward):
+        if forward >= 0:
+            leaving[forward].append(i)  # an arrow has the number of the backward event
+    details = _Details(recording)
+    for i in recording.in_order():
+        event = recording.events[i]
+        start = event.start - origin
+        place = f'"pid":{pid},"tid":{event.thread + 1},"ts":{us(start)}'
+        yield (
+            start,
+            f'{{"ph":"X","cat":"{_CATEGORIES.get(event.kind, event.kind)}","name":{names[recording.names[i]]},{place},'
+            f'"dur":{us(event.end - event.start)},"args":{{{details.of(i)}}}}}',
+        )
+        for arrow in leaving.get(i, ()):
+            yield start, f'{{"ph":"s","id":{arrow},"cat":"fwdbwd","name":"fwdbwd",{place}}}'
+        if recording.forward[i] >= 0:
+            yield start, f'{{"ph":"f","id":{i},"cat":"fwdbwd","name":"fwdbwd",{place},"bp":"e"}}'
+
+
+class _Details:
+    """The arguments of slices; what many have in common is written once."""
+
+    def __init__(self, recording: Recording):
+        self.recording = recording
+        self.stacks: dict[tuple[Frame, ...], str] = {}
+        self.operands: dict[tuple[Array, ...], str] = {}
+
+    def of(self, i: int) -> str:
+        event, recording = self.recording.events[i], self.recording
+        text = f'"External id":{i}'
+        if event.sequence_nr >= 0:
+            text += f',"Sequence number":{event.sequence_nr}'
+        if recording.forward[i] >= 0:
+            text += f',"Fwd thread id":{recording.events[recording.forward[i]].thread + 1}'
+        if event.operands is not None:
+            if event.operands not in self.operands:
+                self.operands[event.operands] = _operands_as_json(event.operands)
+            text += self.operands[event.operands]
+        stack = recording.stacks[i]
+        if stack:
+            if stack not in self.stacks:
+                self.stacks[stack] = f',"Call stack":{_quoted(";".join(reversed(frames_as_text(stack))))}'
+            text += self.stacks[stack]
+        if event.args is not None:
+            text += f',"Args":{_quoted(event.args)}'
+        return text
+
+
+def _operands_as_json(operands: tuple[Array, ...]) -> str:
+    shapes, strides, types = shapes_of(operands), strides_of(operands), types_of(operands)
+    return f',"Input Dims":{json.dumps(shapes)},"Input Strides":{json.dumps(strides)},"Input type":{json.dumps(types)}'
+
+
+def _live_bytes(recording: Recording) -> Iterable[tuple[int, str]]:
+    """A counter of the bytes that are alive, against those at the start."""
+    pid = os.getpid()
+    for time, live in zip(*recording.live_bytes(), strict=True):
+        start = time - recording.begin
+        yield start, f'{{"ph":"C","name":"live bytes","pid":{pid},"tid":0,"ts":{us(start)},"args":{{"bytes":{live}}}}}'
+
+
+def _write(
+    path: str | os.PathLike[str], threads: Iterable[tuple[int, str]], lines: Iterable[str], metadata: dict[str, str]
+) -> None:
+    pid = os.getpid()
+    head = ['{"displayTimeUnit":"ms","schemaVersion":1']
+    head += [f",\n{_quoted(key)}:{text}" for key, text in metadata.items()]
+    names = [f'{{"ph":"M","name":"process_name","pid":{pid},"tid":0,"ts":0,"args":{{"name":"python"}}}}']
+    for tid, name in threads:
+        names.append(f'{{"ph":"M","name":"thread_name","pid":{pid},"tid":{tid},"ts":0,"args":{{"name":{_quoted(name)}}}}}')
+        names.append(f'{{"ph":"M","name":"thread_sort_index","pid":{pid},"tid":{tid},"ts":0,"args":{{"sort_index":{tid}}}}}')
+    text = "".join([*head, ',\n"traceEvents":[\n', ",\n".join([*names, *lines]), "\n]}\n"]).encode()
+    if os.fspath(path).endswith(".gz"):
+        with gzip.open(path, "wb", compresslevel=5) as file:
+            file.write(text)
+    else:
+        with open(path, "wb") as plain:
+            plain.write(text)
