@@ -60,8 +60,8 @@ class Session:
         """Record from now on."""
         if self._recorder is None:
             raise AssertionError("Profiler must be initialized before starting trace")
-        self._wall, self._begin, self._is_recording = time.time_ns(), time.perf_counter_ns(), True
         self._recorder.start()
+        self._wall, self._begin, self._is_recording = time.time_ns(), time.perf_counter_ns(), True
 
     def stop(self) -> None:
         """End the recording, and warn of events that had no room."""
@@ -80,6 +80,10 @@ class Session:
             warn_user(
                 f"The profiler has dropped {recorder.dropped} events: there is room for {self.buffer_events} of each thread. "
                 f"profile(buffer_events=...) makes more, a schedule records fewer steps at a time."
+            )
+        if recorder.undescribed:
+            warn_user(
+                f"The profiler had no room for {recorder.undescribed} shapes and stacks: profile(buffer_events=...) makes more."
             )
 
     def recorded(self) -> Recording:

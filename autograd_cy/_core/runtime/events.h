@@ -21,6 +21,7 @@ typedef struct AutogradRing {
     long long *details;              /* stacks and arrays of the events */
     Py_ssize_t details_size, details_capacity;
     unsigned long long dropped;      /* events for which there was no room */
+    unsigned long long undescribed;  /* arrays and stacks for which there was none */
     unsigned long long epoch;        /* of the recording that it holds events of */
     unsigned long ident;             /* of the thread */
     PyObject *name;                  /* owned: of the thread, or NULL */

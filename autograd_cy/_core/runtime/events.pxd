@@ -18,7 +18,7 @@ cdef extern from "events.h":
         Py_ssize_t size, capacity, open
         long long *details
         Py_ssize_t details_size, details_capacity
-        unsigned long long dropped, epoch
+        unsigned long long dropped, undescribed, epoch
         unsigned long ident
         PyObject *name
         bint has_thread

@@ -39,7 +39,7 @@ cdef extern from "numpy/arrayobject.h":
 
 cdef enum:
     MAX_FRAMES = 32
-    DETAILS = 4                 # numbers that describe an event's operands, stack and result, on the average
+    DETAILS = 8                 # numbers that describe an event's operands, stack and result, on the average
     CAPACITY = 1 << 18          # events of a thread, unless somebody asks for more
 
 cdef struct Allocation:
@@ -140,6 +140,7 @@ cdef void note_stack(Ring *ring, Event *event) noexcept:
     cdef int instructions[MAX_FRAMES]
     cdef int k, n
     if ring.details_size + 2 * MAX_FRAMES > ring.details_capacity:
+        ring.undescribed += 1
         return
     n = frames_here(codes, instructions, MAX_FRAMES)
     event.details = ring.details_size + 1
@@ -176,14 +177,16 @@ cdef unsigned int describe(Ring *ring, cnp.ndarray array) noexcept:
     """Note an array's type and layout; returns one more than where, or 0 if there is no room."""
     cdef int ndim = cnp.PyArray_NDIM(array), axis
     cdef long long *place = ring.details + ring.details_size
-    if ring.details_size + 1 + 2 * ndim > ring.details_capacity:
+    if ring.details_size + 2 + 2 * ndim > ring.details_capacity:
+        ring.undescribed += 1
         return 0
     place[0] = ndim | cnp.PyArray_TYPE(array) << 8 | <long long> cnp.PyArray_FLAGS(array) << 16
+    place[1] = <long long> <size_t> cnp.PyArray_DATA(array)
     for axis in range(ndim):
-        place[1 + axis] = cnp.PyArray_DIM(array, axis)
-        place[1 + ndim + axis] = cnp.PyArray_STRIDE(array, axis)
-    ring.details_size += 1 + 2 * ndim
-    return ring.details_size - 2 * ndim
+        place[2 + axis] = cnp.PyArray_DIM(array, axis)
+        place[2 + ndim + axis] = cnp.PyArray_STRIDE(array, axis)
+    ring.details_size += 2 + 2 * ndim
+    return ring.details_size - 1 - 2 * ndim
 
 
 cdef void note_memory(void *address, long long nbytes) noexcept:
@@ -256,7 +259,7 @@ cdef int empty(Ring *ring) except -1:
     """Forget a ring's events, and see that it has the room that is asked for."""
     forget_events(ring.events, ring.size, ring.details)
     ring.size = ring.open = ring.details_size = 0
-    ring.dropped = 0
+    ring.dropped = ring.undescribed = 0
     if ring.capacity == capacity:
         return 0
     free_memory(ring)
@@ -348,7 +351,8 @@ cdef class Recorder:
     pool. `capacity`: events of a thread, at least; 262144 if it is 0.
     """
     cdef readonly list threads
-    cdef readonly unsigned long long dropped
+    cdef readonly unsigned long long dropped        # events for which there was no room
+    cdef readonly unsigned long long undescribed    # shapes and stacks for which there was none
     cdef int options
     cdef Py_ssize_t capacity, first_allocation
     cdef list parts
@@ -363,24 +367,31 @@ cdef class Recorder:
         self.options = (SHAPES if shapes else 0) | (STACKS if stack else 0) | (MEMORY if memory else 0)
         self.capacity = capacity or CAPACITY
         self.threads = []
+        self.prepare()
+
+    cdef int prepare(self) except -1:
+        """Get this thread's ring ready: it takes some milliseconds."""
+        global capacity
+        cdef Ring *ring = <Ring *> thread_state().ring
+        if not recording:
+            capacity = self.capacity
+        if ring == NULL or ring.epoch != epoch or (not recording and ring.capacity != capacity):
+            if prepared_ring() == NULL:
+                raise MemoryError(f"no memory for {self.capacity} events")
+        return 0
 
     def start(self):
         """start(): record from now on. RuntimeError if it does already."""
-        global recording, capacity
+        global recording
         cdef Ring *ring
         if self.is_on:
             raise RuntimeError("the Recorder is on already")
-        if not recording:
-            capacity = self.capacity
-        ring = <Ring *> thread_state().ring
-        if ring == NULL or ring.epoch != epoch:
-            if prepared_ring() == NULL:
-                raise MemoryError(f"no memory for {self.capacity} events")
+        self.prepare()
         self.begun = {}
         ring = rings
         while ring != NULL:
             if ring.epoch == epoch:
-                self.begun[<size_t> ring] = (ring.size, ring.dropped)
+                self.begun[<size_t> ring] = (ring.size, ring.dropped, ring.undescribed)
             ring = ring.next
         self.first_allocation = n_allocations
         self.found = self.memory_found = None
@@ -438,7 +449,8 @@ cdef int read(Recorder recorder) except -1:
     """Make Python objects of what was recorded."""
     cdef Ring *ring = rings
     cdef list own = [], others = []
-    recorder.found, recorder.memory_found, recorder.threads, recorder.dropped = [], [], [], 0
+    recorder.found, recorder.memory_found, recorder.threads = [], [], []
+    recorder.dropped = recorder.undescribed = 0
     while ring != NULL:
         if ring.epoch == epoch:
             (own if ring == <Ring *> thread_state().ring else others).append(<size_t> ring)
@@ -453,15 +465,16 @@ cdef int read(Recorder recorder) except -1:
 
 cdef int read_ring(Recorder recorder, Ring *ring, dict offsets, dict names) except -1:
     """Add the events of one thread."""
-    cdef Py_ssize_t first, i, dropped
+    cdef Py_ssize_t first, i, dropped, undescribed
     cdef long long parent
     cdef Event *event
     cdef int thread = len(recorder.threads)
     cdef Py_ssize_t offset = len(recorder.found)
     cdef list found = recorder.found, ends
     cdef unsigned long long stop
-    first, dropped = recorder.begun.get(<size_t> ring, (0, 0))
+    first, dropped, undescribed = recorder.begun.get(<size_t> ring, (0, 0, 0))
     recorder.dropped += ring.dropped - dropped
+    recorder.undescribed += ring.undescribed - undescribed
     recorder.threads.append((ring.ident, <object> ring.name))
     offsets[<size_t> ring] = (thread, offset - first, first)
     ends = []
@@ -538,7 +551,7 @@ cdef tuple operands_of(Ring *ring, Event *event):
     for k in range(event.n_operands):
         array = array_at(ring, place)
         found.append(array)
-        place += 1 + 2 * len(array.shape)
+        place += 2 + 2 * len(array.shape)
     return tuple(found)
 
 
@@ -547,8 +560,8 @@ cdef object array_at(Ring *ring, Py_ssize_t place):
     cdef long long *numbers = ring.details + place - 1
     cdef int ndim = numbers[0] & 255, axis
     descr = PyArray_DescrFromType((numbers[0] >> 8) & 255)
-    return Array(tuple([numbers[1 + axis] for axis in range(ndim)]), tuple([numbers[1 + ndim + axis] for axis in range(ndim)]),
-                 descr.name, descr.itemsize, numbers[0] >> 16)
+    return Array(tuple([numbers[2 + axis] for axis in range(ndim)]), tuple([numbers[2 + ndim + axis] for axis in range(ndim)]),
+                 descr.name, descr.itemsize, numbers[0] >> 16, <size_t> numbers[1])
 
 
 cdef int read_allocations(Recorder recorder, dict offsets) except -1:

@@ -14,7 +14,8 @@ class Frame(NamedTuple):
 class Array(NamedTuple):
     """How an operand or a result lay in memory: shape, strides in bytes, and the name of its dtype (`float32`).
 
-    `flags` are NumPy's: 1 for C-contiguous, 2 for F-contiguous, 4 for an array that owns its memory.
+    `flags` are NumPy's: 1 for C-contiguous, 2 for F-contiguous, 4 for an array that owns its memory; `address` is that of its
+    first element.
     """
 
     shape: tuple[int, ...]
@@ -22,6 +23,7 @@ class Array(NamedTuple):
     dtype: str
     itemsize: int
     flags: int
+    address: int = 0
 
 
 class RawEvent(NamedTuple):
