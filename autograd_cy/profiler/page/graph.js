@@ -63,12 +63,16 @@ function markBox(group, searched) {
   group.classList.toggle("found", search.active && fitsSearch(searched));
 }
 
-function graphButtons(svg, width, height) {
+/** Buttons for the picture's size, which begins as what fits the page, if that can be read. */
+function graphButtons(svg, room) {
+  const [width, height] = ["width", "height"].map((side) => Number(svg.getAttribute(side)));
   let scale = 1;
-  const zoom = (factor) => () => {
-    scale = Math.min(Math.max(factor ? scale * factor : 1, 0.2), 3);
+  const resize = (to) => {
+    scale = Math.min(Math.max(to, 0.2), 3);
     assign(svg, { width: width * scale, height: height * scale });
   };
+  const zoom = (factor) => () => resize(factor ? scale * factor : 1);
+  resize(Math.min(Math.max(room / width, 0.6), 1));
   const button = (text, label, factor) => make("button", { type: "button", class: "quiet", "aria-label": label, onclick: zoom(factor) }, text);
   return make("div", { class: "buttons", role: "group", "aria-label": "Size of the picture" },
     button("−", "Smaller", 0.8), button("+", "Larger", 1.25), button("1:1", "Full size", 0));
@@ -109,10 +113,10 @@ function startGraph() {
   const table = make("div");
   if (small) {
     const svg = graphPicture(model.graph);
-    const buttons = graphButtons(svg, Number(svg.getAttribute("width")), Number(svg.getAttribute("height")));
-    place.append(make("div", { class: "bar" }, lead, buttons),
-      make("div", { class: "scroll graph-box", role: "region", "aria-label": "Picture of the graph", tabindex: "0" }, svg),
-      make("h3", {}, "Nodes"));
+    const buttons = graphButtons(svg, place.clientWidth);
+    const box = make("div", { class: "scroll graph-box", role: "region", "aria-label": "Picture of the graph", tabindex: "0" }, svg);
+    place.append(make("div", { class: "bar" }, lead, buttons), box, make("h3", {}, "Nodes"));
+    box.scrollLeft = (box.scrollWidth - box.clientWidth) / 2;
   } else {
     place.append(lead);
   }

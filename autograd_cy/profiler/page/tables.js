@@ -71,16 +71,16 @@ function startOperations() {
     make("span", { class: `swatch ${kindClass(row.kind)}`, "aria-hidden": "true" }), kindName(row.kind));
   const columns = [
     { key: "name", label: "Operation", cell: link },
-    { key: "kind", label: "Kind", cell: swatch },
-    { key: "calls", label: "Calls", numeric: true, text: (row) => formatCount(row.calls) },
     { key: "self_ns", label: "Self", numeric: true, text: (row) => formatTime(row.self_ns) },
     { key: "share", label: "Share", numeric: true, text: (row) => formatShare(row.self_ns, whole) },
+    { key: "calls", label: "Calls", numeric: true, text: (row) => formatCount(row.calls) },
     { key: "total_ns", label: "Total", numeric: true, text: (row) => formatTime(row.total_ns) },
     { key: "mean_ns", label: "Mean", numeric: true, text: (row) => formatTime(row.mean_ns) },
   ];
   if (all.some((row) => row.bytes)) {
     columns.push({ key: "bytes", label: "Memory", numeric: true, text: (row) => (row.bytes ? formatBytes(row.bytes) : "–") });
   }
+  columns.push({ key: "kind", label: "Kind", cell: swatch });
   sortableTable(byId("operations-table"), { caption: "Time by operation", columns, rows: all, sort: "self_ns", bar: "self_ns",
     searched: (row) => `${row.name} ${row.kind}` });
 }
