@@ -5,6 +5,7 @@
 # make sanitize    the tests under gcc's AddressSanitizer and UndefinedBehaviorSanitizer: half an hour
 # make fuzz        the tests that draw at random, at length (SEED=0 CALLS=400000 PROGRAMS=100000); stops at the first failure
 # make bench       time and memory against PyTorch, threads, docs/sizes.png (with ARGS=... times alone)
+# make web-test    the tests of the profiler's page in a headless Chromium, which is installed or named where it's missing
 # make lint        ruff, cython-lint, mypy, and what mypy and pyright say of a user's script
 # make stubs       write the type stubs and docs/operations.md anew from the op table
 # make clean       remove what was built, and the virtual environment
@@ -29,7 +30,7 @@ SEED := 0
 CALLS := 400000
 PROGRAMS := 100000
 
-.PHONY: demo test wheel-test debug-test sanitize fuzz bench lint stubs clean
+.PHONY: demo test wheel-test debug-test sanitize web-test fuzz bench lint stubs clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.with-examples
@@ -51,6 +52,10 @@ sanitize: $(VENV)/.with-test
 	@tools/run_sanitized --check
 	AUTOGRAD_CY_SANITIZE=1 $(PIP) install --quiet --no-build-isolation --no-deps --upgrade --target build/sanitize/site .
 	tools/run_sanitized $(BIN)/python $(ARGS)
+
+web-test: $(VENV)/.with-web
+	@tools/get_chromium
+	AUTOGRAD_CY_WEB=1 $(BIN)/pytest tests/web $(ARGS)
 
 fuzz: $(VENV)/.with-test
 	tools/fuzz "$(abspath $(BIN)/python)" $(SEED) $(CALLS) $(PROGRAMS)

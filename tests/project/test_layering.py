@@ -46,6 +46,7 @@ FACADE = [
     _later _missing _once torch_version
     version
     _names _alias
+    profiler._page
     _data _creation _tensor_str utils.hooks
     _constructor
     return_types overrides

@@ -16,6 +16,7 @@ import autograd_cy
 from autograd_cy._core import modules
 from autograd_cy._core.modules import FOLDERS, MODULES, LibraryFinder, compiled_below, find_in_library
 from autograd_cy._core.runtime import state
+from autograd_cy.profiler._page import SCRIPTS
 
 # Names that compiled Cython modules put into sys.modules.
 CYTHON = re.compile(r"cython_runtime|_cyutility|_cython_\d+")
@@ -76,6 +77,13 @@ def test_all_compiled_classes_of_nodes_are_there_when_they_are_finished():
 def test_the_only_requirement_is_numpy():
     required = importlib.metadata.requires("autograd_cy") or []
     assert [line for line in required if "extra ==" not in line] == ["numpy>=2"]
+
+
+def test_the_page_of_the_profiler_is_installed():
+    """And no file of it is forgotten: a script that isn't listed would not be in the page."""
+    folder = importlib.resources.files("autograd_cy.profiler").joinpath("page")
+    found = {path.name for path in folder.iterdir()}
+    assert found == {"page.html", "page.css"} | {f"{name}.js" for name in SCRIPTS}
 
 
 def test_types_and_declarations_are_installed():
