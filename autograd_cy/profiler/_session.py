@@ -40,7 +40,7 @@ class Session:
         self.trace_id = ""
         self.recording: Recording | None = None
         self._recorder: Any = None
-        self._begin = self._wall = 0
+        self._wall = 0
         self._is_recording = False
         self._events: EventList | None = None
 
@@ -61,7 +61,7 @@ class Session:
         if self._recorder is None:
             raise AssertionError("Profiler must be initialized before starting trace")
         self._recorder.start()
-        self._wall, self._begin, self._is_recording = time.time_ns(), time.perf_counter_ns(), True
+        self._wall, self._is_recording = time.time_ns(), True
 
     def stop(self) -> None:
         """End the recording, and warn of events that had no room."""
@@ -71,7 +71,7 @@ class Session:
         recorder.stop()
         recording = Recording(
             recorder.events(), recorder.memory(), list(recorder.threads), recorder.dropped,
-            self._begin, time.perf_counter_ns(), self._wall,
+            recorder.start_time, recorder.stop_time, self._wall,
         )  # fmt: skip
         if self.acc_events and self.recording is not None:
             recording = self.recording.followed_by(recording)

@@ -56,6 +56,7 @@ cdef Py_ssize_t capacity = CAPACITY
 cdef Allocation *allocations = NULL
 cdef Py_ssize_t n_allocations = 0, allocations_size = 0
 cdef list active = []           # the Recorders that are on
+cdef dict described = {}        # number of a NumPy type -> its name and size
 cdef dict public_names = {}     # of functions that users know by another name than their own
 
 
@@ -357,7 +358,8 @@ cdef class Recorder:
     cdef Py_ssize_t capacity, first_allocation
     cdef list parts
     cdef dict begun             # ring -> its size, at the start
-    cdef unsigned long long start_ticks, start_time, stop_ticks, stop_time
+    cdef readonly unsigned long long start_time, stop_time      # ns of time.perf_counter_ns()
+    cdef unsigned long long start_ticks, stop_ticks
     cdef list found, memory_found
     cdef bint is_on
 
@@ -559,9 +561,13 @@ cdef object array_at(Ring *ring, Py_ssize_t place):
     """The array that is described there; `place` is one more than where."""
     cdef long long *numbers = ring.details + place - 1
     cdef int ndim = numbers[0] & 255, axis
-    descr = PyArray_DescrFromType((numbers[0] >> 8) & 255)
+    cdef int type_num = (numbers[0] >> 8) & 255
+    if type_num not in described:
+        descr = PyArray_DescrFromType(type_num)
+        described[type_num] = (descr.name, descr.itemsize)      # NumPy makes the name anew each time
+    name, itemsize = described[type_num]
     return Array(tuple([numbers[2 + axis] for axis in range(ndim)]), tuple([numbers[2 + ndim + axis] for axis in range(ndim)]),
-                 descr.name, descr.itemsize, numbers[0] >> 16, <size_t> numbers[1])
+                 name, itemsize, numbers[0] >> 16, <size_t> numbers[1])
 
 
 cdef int read_allocations(Recorder recorder, dict offsets) except -1:
