@@ -147,6 +147,13 @@ class profile:
         """stop_trace() ends the recording."""
         self._session.stop()
 
+    def _abandon(self) -> None:
+        if self._session.recording is None:
+            self._session.start()
+            self._session.stop()
+        else:  # what the last cycle has recorded stays
+            self._session.abandon()
+
     def _trace_ready(self) -> None:
         if self.on_trace_ready is not None:
             self.on_trace_ready(self)

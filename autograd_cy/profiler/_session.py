@@ -82,6 +82,10 @@ class Session:
                 f"profile(buffer_events=...) makes more, a schedule records fewer steps at a time."
             )
 
+    def abandon(self) -> None:
+        """Give up a recording that was prepared."""
+        self._recorder = None
+
     def recorded(self) -> Recording:
         """What was recorded. AssertionError if nothing was, RuntimeError while it goes on."""
         if self._is_recording:

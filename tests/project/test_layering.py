@@ -34,6 +34,7 @@ POINTERS = {
     "graph.tensor.renew": "writes.views",
     "ops.keywords.call_in_place": "ops.overwriting",
     "ops.overrides.aliased": "ops.indexing.slicing",
+    "runtime.events.watch_calls": "ops.overrides",
     "runtime.modes.inference_settings": "graph.tensor",
 }
 

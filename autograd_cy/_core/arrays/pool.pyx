@@ -18,6 +18,7 @@ from cpython.pycapsule cimport PyCapsule_New
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset, strcpy
 
+from autograd_cy._core.runtime.events cimport note_memory, recording
 from autograd_cy._core.runtime.faults cimport Allocator, Handler, is_denied
 
 cdef extern from *:
@@ -127,6 +128,8 @@ cdef void *take(void *context, size_t size) noexcept:
             return NULL
     used_bytes += block.size
     peak_bytes = max(peak_bytes, used_bytes)
+    if recording:
+        note_memory(memory_of(block), block.size)
     return memory_of(block)
 
 
@@ -149,6 +152,8 @@ cdef void put_back(void *context, void *memory, size_t size) noexcept:
         return
     block = block_of(memory)
     used_bytes -= block.size
+    if recording:
+        note_memory(memory, -<long long> block.size)
     if block.size > limit:
         free(block.address)
         return

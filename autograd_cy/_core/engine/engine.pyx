@@ -30,6 +30,7 @@ cimport autograd_cy._core.graph.saved as saved_module
 from autograd_cy._core.graph.saved_hooks cimport put_hooks_back
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.events cimport ENGINE, Span, begin_named, begin_node, end, recording
 from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes, own_modes
 from autograd_cy._core.runtime.reentry cimport in_fresh_thread
 from autograd_cy._core.runtime.state cimport (
@@ -38,6 +39,9 @@ from autograd_cy._core.runtime.state cimport (
 from autograd_cy._core.graph.record import SampleTakenForAll
 
 cnp.import_array()
+
+cdef extern from "Python.h":
+    PyObject *Py_TYPE "(PyObject *) Py_TYPE"(PyObject *) noexcept
 
 cdef enum:
     NESTED_IN_ONE_THREAD = 20       # backward inside backward: so deep in one thread, then on in a fresh one
@@ -57,19 +61,47 @@ cdef int deliver(GraphTask task, Node node, int output, object g) except -1:
 cdef int run(GraphTask task) except -1:
     cdef Py_ssize_t n = 0
     cdef ThreadState *state = thread_state()
-    cdef void *changed
     while task.ready.size:
-        n += 1
-        if n % SIGNAL_INTERVAL == 0:
-            PyErr_CheckSignals()
-        task.node = <Node> pop(&task.ready)
-        state.node = <void *> task.node
-        run_node(task, task.node)
-        if state.hooks_before != NULL:
-            changed, state.hooks_before = state.hooks_before, NULL
-            put_hooks_back(changed)
+        run_node(task, next_ready(task, state, &n))
+        end_node(state)
     task.node = None
     state.node = NULL
+    return 0
+
+
+cdef int run_as_events(GraphTask task) except -1:
+    """`run`, where somebody records: each node is an event."""
+    cdef Py_ssize_t n = 0
+    cdef ThreadState *state = thread_state()
+    cdef Span span
+    cdef Node node
+    while task.ready.size:
+        node = next_ready(task, state, &n)
+        span = begin_node(Py_TYPE(<PyObject *> node), node.code, node.instruction, node.sequence_number)
+        run_node(task, node)
+        end(span)
+        end_node(state)
+    task.node = None
+    state.node = NULL
+    return 0
+
+
+cdef inline Node next_ready(GraphTask task, ThreadState *state, Py_ssize_t *n):
+    """Take the node out that was recorded last; now and then look for signals."""
+    n[0] += 1
+    if n[0] % SIGNAL_INTERVAL == 0:
+        PyErr_CheckSignals()
+    task.node = <Node> pop(&task.ready)
+    state.node = <void *> task.node
+    return task.node
+
+
+cdef inline int end_node(ThreadState *state) except -1:
+    """Put back the saved-tensor hooks that the node changed."""
+    cdef void *changed
+    if state.hooks_before != NULL:
+        changed, state.hooks_before = state.hooks_before, NULL
+        put_hooks_back(changed)
     return 0
 
 
@@ -430,18 +462,28 @@ cpdef object run_from(GraphTask task, tuple tensors, tuple grad_tensors, bint cr
     cdef void *outer_hooks = state.hooks_before
     cdef void *changed
     cdef Extent extent
+    cdef bint recorded = recording != 0
+    cdef Span walk
     _held = [target_node(x) for x in inputs]        # a leaf's node lives only as long as somebody holds it
     task.observed = mode & OP_HOOKS or is_logged()      # which may raise: nothing is changed yet
     count_running(1)
     state.graph_task = <void *> task
     state.hooks_before = NULL
     extent = enter_modes(0, NO_GRAD | DETECT_NAN) if create_graph else enter_modes(NO_GRAD, DETECT_NAN)
+    if recorded:
+        walk = begin_named(ENGINE, "backward")
     try:
-        task.start(tensors, inputs)
+        if recorded:
+            start_as_event(task, tensors, inputs)
+        else:
+            task.start(tensors, inputs)
         for tensor, g in zip(tensors, grad_tensors):
             if len(tensors) == 1 or leads_on(task, target_node(tensor)):        # as in PyTorch, an only root always runs
                 deliver(task, target_node(tensor), target_number(tensor), g if task.recorded else as_array(task, g))
-        run(task)
+        if recorded:
+            run_as_events(task)
+        else:
+            run(task)
         if task.callbacks:
             run_callbacks(task)
     except BaseException as error:
@@ -458,8 +500,17 @@ cpdef object run_from(GraphTask task, tuple tensors, tuple grad_tensors, bint cr
         state.node = outer_node
         task.clear()
         count_running(-1)
+        if recorded:
+            end(walk)
         if changed != NULL:
             put_hooks_back(changed)
+
+
+cdef int start_as_event(GraphTask task, tuple tensors, tuple inputs) except -1:
+    cdef Span span = begin_named(ENGINE, "count dependencies")
+    task.start(tensors, inputs)
+    end(span)
+    return 0
 
 
 cdef str history(Node node):

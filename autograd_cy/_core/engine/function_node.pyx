@@ -12,6 +12,7 @@ from autograd_cy._core.graph.saved cimport freed_error
 from autograd_cy._core.graph.saved_tensor cimport SavedTensor, handles
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.events cimport FUNCTION, Span, begin_named, end, recording
 from autograd_cy._core.writes.views cimport tangent_base
 
 from autograd_cy._core.runtime.argument_errors import wrong_self
@@ -238,7 +239,7 @@ cdef class FunctionNode(Node):
                 if gradients[i] is None and self.outputs[i] is not None and not (self.keeps_undefined and self.is_constant(i)):
                     gradients[i] = zeros(<Metadata> self.outputs[i])
         g = None
-        results = self.call_backward(gradients)
+        results = backward_as_event(self, gradients) if recording else self.call_backward(gradients)
         return self.checked(results if isinstance(results, tuple) else (results,))
 
     cdef bint is_constant(self, int i) except -1:
@@ -382,3 +383,11 @@ cdef bint is_reducible(tuple shape, tuple target):
         if target[axis] != 1 and target[axis] != shape[axis + offset]:
             return False
     return True
+
+
+cdef object backward_as_event(FunctionNode node, list gradients):
+    cdef Span span = begin_named(FUNCTION, f"{node.name().removesuffix('Backward')}.backward")
+    try:
+        return node.call_backward(gradients)
+    finally:
+        end(span)

@@ -13,6 +13,7 @@ from autograd_cy._core.arrays.dtypes cimport code_of
 from autograd_cy._core.graph.node cimport Node, NodeHooks, existing_hooks, gradient_node, hooks_of, hooks_of_tensor
 from autograd_cy._core.graph.tensor cimport Tensor, make_current, new_tensor, type_name, wants_grad
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.events cimport HOOK, Span, begin_named, end, recording
 
 from autograd_cy._core.runtime.handle import register
 
@@ -123,7 +124,7 @@ cdef object run_tensor_hooks(NodeHooks hooks, int output, Tensor g):
     if not functions:
         return g
     for hook in list(functions.values()):
-        result = hook(value)
+        result = hook_as_event(hook, (value,)) if recording else hook(value)
         if result is not None:
             value = checked(hook, value, result)
     return value
@@ -162,6 +163,14 @@ cdef Tensor checked(object hook, Tensor before, object result):
     return after
 
 
+cdef object hook_as_event(object hook, tuple arguments):
+    cdef Span span = begin_named(HOOK, hook_name(hook))
+    try:
+        return hook(*arguments)
+    finally:
+        end(span)
+
+
 cdef str hook_name(object hook):
     return getattr(hook, "__name__", None) or repr(hook)
 
@@ -181,7 +190,7 @@ cdef tuple replaced(object hook, tuple values, object results):
 cdef tuple run_pre_hooks(NodeHooks hooks, tuple gradients):
     """Call a node's pre-hooks with the gradients of its outputs; each may replace them."""
     for hook in list(hooks.pre_hooks.values()):
-        results = hook(gradients)
+        results = hook_as_event(hook, (gradients,)) if recording else hook(gradients)
         if results is not None:
             gradients = replaced(hook, gradients, results)
     return gradients
@@ -190,7 +199,7 @@ cdef tuple run_pre_hooks(NodeHooks hooks, tuple gradients):
 cdef tuple run_post_hooks(NodeHooks hooks, tuple results, tuple gradients):
     """Call a node's hooks with the gradients of its inputs and of its outputs; each may replace the former."""
     for hook in list(hooks.post_hooks.values()):
-        changed = hook(results, gradients)
+        changed = hook_as_event(hook, (results, gradients)) if recording else hook(results, gradients)
         if changed is not None:
             results = replaced(hook, results, changed)
     return results
@@ -199,7 +208,7 @@ cdef tuple run_post_hooks(NodeHooks hooks, tuple results, tuple gradients):
 cdef int run_post_accumulate_hooks(NodeHooks hooks, Tensor leaf) except -1:
     """Call a leaf's hooks after its `.grad` was added to."""
     for hook in list(hooks.post_accumulate.values()):
-        if hook(leaf) is not None:
+        if (hook_as_event(hook, (leaf,)) if recording else hook(leaf)) is not None:
             raise RuntimeError(f"Tensor post accumulate grad hooks should return None. (hook {hook_name(hook)})")
     return 0
 

@@ -38,6 +38,9 @@ from autograd_cy._core.graph.tensor cimport (
 from autograd_cy._core.ops.keywords cimport called_otherwise, has_another_meaning
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.entry cimport explain_arguments
+cimport autograd_cy._core.runtime.events as events_module
+from autograd_cy._core.runtime.events cimport (
+    OPERATION, SHAPES, Span, begin, end, note_operand, note_result, options, public_names)
 
 from autograd_cy._core.batching.rules import COMPOSITE, batched_call, rule_of
 
@@ -48,7 +51,7 @@ cdef extern from *:
     typedef PyObject *(*autograd_cy_binary)(PyObject *, PyObject *);
     typedef PyObject *(*autograd_cy_unary)(PyObject *);
     static vectorcallfunc originals[8];
-    static autograd_cy_hand_over with_subclasses = NULL;
+    static autograd_cy_hand_over with_subclasses = NULL, watched = NULL;
     static autograd_cy_failed failed = NULL;
     static int armed = 0;
     static int handlers = 0;
@@ -72,11 +75,20 @@ cdef extern from *:
         return 0;
     }
 
+    /* `armed`: SUBCLASSES once there is a subclass or a handler, WATCHED while calls are events. */
+    static PyObject *unwatched(PyObject *function, PyObject **args, size_t n, PyObject *names, vectorcallfunc original) {
+        PyObject *result;
+        if (armed & 1 && (handlers
+                          || any_subclass(args, PyVectorcall_NARGS(n) + (names == NULL ? 0 : PyTuple_GET_SIZE(names)))))
+            return with_subclasses(function, args, n, names, original);
+        result = original(function, args, n, names);
+        return result != NULL ? result : failed(function, (PyObject **) args, n, names);
+    }
+
     #define STEP(k) static PyObject *step_##k(PyObject *function, PyObject *const *args, size_t n, PyObject *names) { \\
         PyObject *result; \\
-        if (armed && (handlers \\
-                      || any_subclass(args, PyVectorcall_NARGS(n) + (names == NULL ? 0 : PyTuple_GET_SIZE(names))))) \\
-            return with_subclasses(function, (PyObject **) args, n, names, originals[k]); \\
+        if (armed) \\
+            return (armed & 2 ? watched : unwatched)(function, (PyObject **) args, n, names, originals[k]); \\
         result = originals[k](function, args, n, names); \\
         return result != NULL ? result : failed(function, (PyObject **) args, n, names); \\
     }
@@ -102,33 +114,37 @@ cdef extern from *:
     }
 
     /* What takes the place of the operators that tensor.pxd declares. */
-    static autograd_cy_binary plain_operators[32];
-    static autograd_cy_unary plain_signs[2];
+    static autograd_cy_binary plain_operators[32], unwatched_operators[32];
+    static autograd_cy_unary plain_signs[2], unwatched_signs[2];
+    static PyObject *(*watched_operator)(int, PyObject *, PyObject *) = NULL;
+    static PyObject *(*watched_sign)(int, PyObject *) = NULL;
     static PyObject *(*operated)(int, PyObject *, PyObject *) = NULL;
     static PyObject *(*signed_)(int, PyObject *) = NULL;
 
     #define OPERATOR(k) static PyObject *operator_##k(PyObject *a, PyObject *b) { \\
         PyObject *both[2] = {a, b}; \\
         return handlers || any_subclass(both, 2) ? operated(k, a, b) : plain_operators[k](a, b); \\
-    }
-    OPERATOR(0) OPERATOR(1) OPERATOR(2) OPERATOR(3) OPERATOR(4) OPERATOR(5) OPERATOR(6) OPERATOR(7)
-    OPERATOR(8) OPERATOR(9) OPERATOR(10) OPERATOR(11) OPERATOR(12) OPERATOR(13) OPERATOR(14) OPERATOR(15)
-    OPERATOR(16) OPERATOR(17) OPERATOR(18) OPERATOR(19) OPERATOR(20) OPERATOR(21) OPERATOR(22) OPERATOR(23)
-    OPERATOR(24) OPERATOR(25) OPERATOR(26) OPERATOR(27) OPERATOR(28) OPERATOR(29) OPERATOR(30) OPERATOR(31)
-    static autograd_cy_binary stepped_operators[32] = {
-        operator_0, operator_1, operator_2, operator_3, operator_4, operator_5, operator_6, operator_7,
-        operator_8, operator_9, operator_10, operator_11, operator_12, operator_13, operator_14, operator_15,
-        operator_16, operator_17, operator_18, operator_19, operator_20, operator_21, operator_22, operator_23,
-        operator_24, operator_25, operator_26, operator_27, operator_28, operator_29, operator_30, operator_31};
+    } \\
+    static PyObject *event_##k(PyObject *a, PyObject *b) { return watched_operator(k, a, b); }
+    #define ALL(step) step(0) step(1) step(2) step(3) step(4) step(5) step(6) step(7) step(8) step(9) step(10) step(11) \\
+        step(12) step(13) step(14) step(15) step(16) step(17) step(18) step(19) step(20) step(21) step(22) step(23) \\
+        step(24) step(25) step(26) step(27) step(28) step(29) step(30) step(31)
+    #define OPERATOR_NAME(k) operator_##k,
+    #define EVENT_NAME(k) event_##k,
+    ALL(OPERATOR)
+    static autograd_cy_binary stepped_operators[32] = {ALL(OPERATOR_NAME)}, watched_operators[32] = {ALL(EVENT_NAME)};
 
     static PyObject *negative_step(PyObject *a) { return handlers || is_subclass(a) ? signed_(0, a) : plain_signs[0](a); }
     static PyObject *invert_step(PyObject *a) { return handlers || is_subclass(a) ? signed_(1, a) : plain_signs[1](a); }
+    static PyObject *negative_event(PyObject *a) { return watched_sign(0, a); }
+    static PyObject *invert_event(PyObject *a) { return watched_sign(1, a); }
     """
     ctypedef PyObject *(*vectorcallfunc)(PyObject *, PyObject **, size_t, PyObject *)
     ctypedef PyObject *(*WithSubclasses "autograd_cy_hand_over")(
         PyObject *, PyObject **, size_t, PyObject *, vectorcallfunc) except NULL
     ctypedef PyObject *(*Failed "autograd_cy_failed")(PyObject *, PyObject **, size_t, PyObject *) except NULL
-    WithSubclasses with_subclasses
+    WithSubclasses with_subclasses, watched
+    PyObject *unwatched(PyObject *, PyObject **, size_t, PyObject *, vectorcallfunc) except NULL
     Failed failed
     int armed
     int handlers                        # how many `calls_handed_to` are open, of all threads
@@ -136,7 +152,14 @@ cdef extern from *:
     bint put_step(object function)
     BinaryFunction *plain_operators
     BinaryFunction *stepped_operators
+    BinaryFunction *unwatched_operators
+    BinaryFunction *watched_operators
     UnaryFunction *plain_signs
+    UnaryFunction *unwatched_signs
+    object (*watched_operator)(int, object, object)
+    object (*watched_sign)(int, object)
+    object negative_event(object)
+    object invert_event(object)
     object (*operated)(int, object, object)
     object (*signed_)(int, object)
     object negative_step(object)
@@ -147,6 +170,10 @@ cdef extern from "Python.h":
     bint PyErr_ExceptionMatches(object)
     void PyErr_Fetch(PyObject **, PyObject **, PyObject **)
     void PyErr_Restore(PyObject *, PyObject *, PyObject *)
+
+cdef enum:
+    SUBCLASSES = 1              # in `armed`
+    WATCHED = 2
 
 cdef tuple OPERANDS = (Tensor, int, float, complex, np.ndarray, np.generic)      # of operators
 
@@ -576,6 +603,91 @@ cdef int check_class(object cls) except -1:
     return 0
 
 
+# calls as events
+
+cdef int watch(bint on) except -1:
+    """Let each call of an operation be an event from now on, or no longer."""
+    global armed
+    cdef int k
+    if on == (armed & WATCHED != 0):
+        return 0
+    if not public_names:
+        public_names.update({value.fget: name for name, value in vars(TensorBase).items() if isinstance(value, property)})
+    armed ^= WATCHED
+    for k in range(OPERATORS):
+        if on:
+            unwatched_operators[k] = tensor_module.operators[k]
+        tensor_module.operators[k] = watched_operators[k] if on else unwatched_operators[k]
+    if on:
+        unwatched_signs[0], unwatched_signs[1] = tensor_module.negative, tensor_module.invert
+        tensor_module.negative, tensor_module.invert = negative_event, invert_event
+    else:
+        tensor_module.negative, tensor_module.invert = unwatched_signs[0], unwatched_signs[1]
+    return 0
+
+
+cdef PyObject *call_watched(PyObject *function, PyObject **args, size_t n, PyObject *names,
+                            vectorcallfunc original) except NULL:
+    cdef Span span = begin(OPERATION, function)
+    cdef Py_ssize_t i
+    cdef PyObject *result
+    if options & SHAPES:
+        for i in range(PyVectorcall_NARGS(n) + (0 if names == NULL else len(<tuple> names))):
+            note_operands(span, args[i])
+    result = unwatched(function, args, n, names, original)
+    if options & SHAPES and result != NULL:
+        note_results(span, result)
+    end(span)
+    return result
+
+
+cdef object operator_as_event(int k, object left, object right):
+    cdef Span span = begin(OPERATION, <PyObject *> functions[operations[k]])
+    if options & SHAPES:
+        note_operands(span, <PyObject *> left)
+        note_operands(span, <PyObject *> right)
+    try:
+        result = unwatched_operators[k](left, right)
+        if options & SHAPES:
+            note_results(span, <PyObject *> result)
+    finally:
+        end(span)
+    return result
+
+
+cdef object sign_as_event(int k, object operand):
+    cdef Span span = begin(OPERATION, <PyObject *> functions["bitwise_not" if k else "neg"])
+    if options & SHAPES:
+        note_operands(span, <PyObject *> operand)
+    try:
+        result = unwatched_signs[k](operand)
+        if options & SHAPES:
+            note_results(span, <PyObject *> result)
+    finally:
+        end(span)
+    return result
+
+
+cdef int note_operands(Span span, PyObject *value) noexcept:
+    """Note a Tensor, or those in a list or tuple."""
+    if isinstance(<object> value, Tensor):
+        note_operand(span, (<Tensor> value).array)
+    elif type(<object> value) is list or type(<object> value) is tuple:
+        for item in <object> value:
+            if isinstance(item, Tensor):
+                note_operand(span, (<Tensor> item).array)
+    return 0
+
+
+cdef int note_results(Span span, PyObject *value) noexcept:
+    """Note a Tensor, or the first of several."""
+    if isinstance(<object> value, Tensor):
+        note_result(span, (<Tensor> value).array)
+    elif isinstance(<object> value, tuple) and (<object> value) and isinstance((<object> value)[0], Tensor):
+        note_result(span, (<Tensor> (<object> value)[0]).array)
+    return 0
+
+
 # arming
 
 def init_subclass(cls, **kwargs):
@@ -589,14 +701,19 @@ cpdef int arm() except -1:
     """Let the steps look at the types of arguments from now on."""
     global armed
     cdef int k
-    if armed:
+    cdef bint on = armed & WATCHED
+    if armed & SUBCLASSES:
         return 0
-    armed = 1
+    if on:
+        watch(False)
+    armed |= SUBCLASSES
     for k in range(OPERATORS):
         plain_operators[k] = tensor_module.operators[k]
         tensor_module.operators[k] = stepped_operators[k]
     plain_signs[0], plain_signs[1] = tensor_module.negative, tensor_module.invert
     tensor_module.negative, tensor_module.invert = negative_step, invert_step
+    if on:
+        watch(True)
     for name, value in facade_methods.items():
         if vars(Tensor).get(name) is value:             # else a user has put something else there
             extend(name, property(overridable(value.fget), value.fset, value.fdel)
@@ -638,6 +755,10 @@ if len(operations) != OPERATORS or OPERATORS > 32:
     raise ImportError("each operator of tensor.pxd needs its operation in overrides.pyx, and a step")
 plain_type = tensor_type
 with_subclasses = call_with_subclasses
+watched = call_watched
+watched_operator = operator_as_event
+watched_sign = sign_as_event
+events_module.watch_calls = watch
 failed = call_failed
 operated = operator_of_subclass
 signed_ = sign_of_subclass

@@ -26,9 +26,10 @@ cdef str PACKAGE = dirname(sys.modules["autograd_cy"].__file__)
 cdef object last_code = None        # of the user's that was seen last: most calls come from the same function
 
 cdef enum:
-    REMEMBERED = 64
+    REMEMBERED = 128
 
-cdef PyObject *own_codes[REMEMBERED]    # of this package, by address: the few that operations are called from, kept alive
+cdef PyObject *seen_codes[REMEMBERED]   # code objects by address, kept alive: most calls come from few ...
+cdef bint seen_own[REMEMBERED]          # ... and whether they are of this package
 
 
 cdef object here(int *instruction):
@@ -56,19 +57,35 @@ cdef object outside_of_package(Frame *frame, int *instruction):
 
 cdef bint is_own(PyObject *code):
     """Whether a code object is of this package. Takes no memory: nodes ask while they are born."""
-    cdef PyObject **place = &own_codes[(<size_t> code >> 5) % REMEMBERED]
-    cdef PyObject *before = place[0]
+    cdef size_t place = (<size_t> code >> 5) % REMEMBERED
+    cdef PyObject *before = seen_codes[place]
     cdef str file
     if before == code:
-        return True
+        return seen_own[place]
     file = (<object> code).co_filename
-    if not file.startswith(PACKAGE):
-        return False
     Py_INCREF(<object> code)
-    place[0] = code
+    seen_codes[place] = code
+    seen_own[place] = file.startswith(PACKAGE)
     if before != NULL:
         Py_DECREF(<object> before)
-    return True
+    return seen_own[place]
+
+
+cdef int frames_here(PyObject **codes, int *instructions, int most) noexcept:
+    """The user's frames that are running, innermost first, borrowed; returns how many."""
+    cdef Frame *frame = current_frame()
+    cdef int n = 0
+    while frame != NULL and n < most:
+        if PyCode_Check(code_of_frame(frame)) and not is_own(code_of_frame(frame)):
+            codes[n], instructions[n] = code_of_frame(frame), instruction_of(frame)
+            n += 1
+        frame = outer_frame(frame)
+    return n
+
+
+cdef tuple place_of(object code, int instruction):
+    """(file, line, function)"""
+    return code.co_filename, line_of(code, instruction), code.co_qualname
 
 
 cdef str described(object code, int instruction):

@@ -51,6 +51,7 @@ cdef extern from "numpy/arrayobject.h" nogil:
     void *PyArray_DATA(ndarray)
     char *PyArray_BYTES(ndarray)
 
+    int PyArray_FLAGS(ndarray)
     bint PyArray_CHKFLAGS(ndarray, int)
     void PyArray_ENABLEFLAGS(ndarray, int)
     void PyArray_CLEARFLAGS(ndarray, int)

@@ -14,7 +14,7 @@ class Frame(NamedTuple):
 class Array(NamedTuple):
     """How an operand or a result lay in memory: shape, strides in bytes, and the name of its dtype (`float32`).
 
-    `flags` are NumPy's: 1 for C-contiguous, 2 for F-contiguous.
+    `flags` are NumPy's: 1 for C-contiguous, 2 for F-contiguous, 4 for an array that owns its memory.
     """
 
     shape: tuple[int, ...]

@@ -11,6 +11,7 @@ cdef extern from "state.h" nogil:
         void *settings
         void *hooks_before
         unsigned long long hidden_levels
+        void *ring
         void *batch_level
     const bint DEBUG "AUTOGRAD_CY_DEBUG"
 

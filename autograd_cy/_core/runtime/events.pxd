@@ -1,0 +1,56 @@
+"""Events: what is noted of a program while somebody records it."""
+
+from cpython.object cimport PyObject
+
+from autograd_cy._core.runtime cimport numpy_api as cnp
+
+cdef extern from "events.h":
+    ctypedef struct Event "AutogradEvent":
+        unsigned long long start, end, sequence_nr
+        PyObject *what
+        PyObject *code
+        int instruction
+        unsigned int n_nodes, parent, details, result
+        unsigned char kind, n_operands, n_frames
+
+    ctypedef struct Ring "AutogradRing":
+        Event *events
+        Py_ssize_t size, capacity, open
+        long long *details
+        Py_ssize_t details_size, details_capacity
+        unsigned long long dropped, epoch
+        unsigned long ident
+        PyObject *name
+        bint has_thread
+        Ring *next
+
+    ctypedef struct Span "AutogradSpan":
+        Ring *ring
+        Py_ssize_t place
+        unsigned long long epoch
+
+    unsigned long long ticks "autograd_cy_ticks"() nogil
+
+cdef enum:                  # kinds of events
+    OPERATION, BACKWARD, ENGINE, FUNCTION, HOOK, REGION
+
+cdef enum:                  # what is noted besides
+    SHAPES = 1
+    STACKS = 2
+    MEMORY = 4
+
+cdef int recording          # how many Recorders are on: who has an event to tell asks this first
+cdef int options            # what any of them wants
+
+cdef dict public_names      # function -> the name by which users know it, where that is not its own
+
+ctypedef int (*Watch)(bint on) except -1
+cdef Watch watch_calls      # ops/overrides.pyx fills it in: from now on calls of operations are events, or no longer
+
+cdef Span begin(int kind, PyObject *what) noexcept
+cdef Span begin_node(PyObject *what, object code, int instruction, unsigned long long sequence_nr) noexcept
+cdef void end(Span span) noexcept
+cdef Span begin_named(int kind, str name) noexcept
+cdef void note_operand(Span span, cnp.ndarray array) noexcept
+cdef void note_result(Span span, cnp.ndarray array) noexcept
+cdef void note_memory(void *address, long long nbytes) noexcept

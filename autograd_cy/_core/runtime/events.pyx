@@ -1,0 +1,596 @@
+"""Events of a program while it is recorded: calls of operations, nodes that run, phases of the engine, regions of the user.
+
+NOTE [Recording events]
+  1. Who has an event to tell asks `recording` first, where a test costs nothing beside what is told; calls of operations are
+     not even asked: `watch_calls` puts an entry of its own before them as long as somebody records.
+  2. An event is a C struct in the ring of its thread, written with the GIL held, and timed by two looks at the processor's
+     counter. Names, lines and types are pointers until somebody reads them.
+  3. A ring that is full takes no more events and counts those that it lost; what is in it stays whole.
+  4. The event around an event is the one that was open when it began. One that an error left open ends with the one around it.
+  5. Recorders may overlap, and each gets a copy of what happened between its start and its stop, in all threads. With the last
+     one rings are emptied (`epoch`): who ends an event after that ends nothing.
+  6. A thread gets a ring with its first event. It keeps it until it ends, and events that nobody has read yet longer.
+"""
+
+import sys
+from time import perf_counter_ns
+
+cimport cython
+from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF, Py_XINCREF
+from libc.string cimport memcpy, memset
+
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.location cimport frames_here, here, place_of
+from autograd_cy._core.runtime.state cimport ThreadState, thread_state
+
+from autograd_cy._core.runtime.raw_events import Array, Frame, RawAllocation, RawEvent
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    PyObject *PyThreadState_GetDict()
+    unsigned long PyThread_get_thread_ident()
+    void PyErr_Clear()
+
+cdef extern from "numpy/arrayobject.h":
+    cnp.dtype PyArray_DescrFromType(int)
+
+cdef enum:
+    MAX_FRAMES = 32
+    DETAILS = 4                 # numbers that describe an event's operands, stack and result, on the average
+    CAPACITY = 1 << 18          # events of a thread, unless somebody asks for more
+
+cdef struct Allocation:
+    unsigned long long when
+    Ring *ring
+    Py_ssize_t event            # one more than the place of the innermost open event; 0: none was
+    void *address
+    long long nbytes
+
+cdef tuple KINDS = ("op", "backward", "engine", "function", "hook", "region")
+cdef Ring *rings = NULL
+cdef unsigned long long epoch = 1
+cdef Py_ssize_t capacity = CAPACITY
+cdef Allocation *allocations = NULL
+cdef Py_ssize_t n_allocations = 0, allocations_size = 0
+cdef list active = []           # the Recorders that are on
+cdef dict public_names = {}     # of functions that users know by another name than their own
+
+
+# what happens while somebody records
+
+cdef Span begin(int kind, PyObject *what) noexcept:
+    """An event that the user's code began, where it stands now."""
+    cdef Span span = new_event(kind, what)
+    cdef Event *event
+    if span.ring == NULL:
+        return span
+    event = &span.ring.events[span.place]
+    code = here(&event.instruction)
+    if code is not None:
+        Py_INCREF(code)
+        event.code = <PyObject *> code
+        if options & STACKS:
+            note_stack(span.ring, event)
+    event.sequence_nr = thread_state().sequence_nr
+    event.start = ticks()
+    return span
+
+
+cdef Span begin_named(int kind, str name) noexcept:
+    return begin(kind, <PyObject *> name)
+
+
+cdef Span begin_node(PyObject *what, object code, int instruction, unsigned long long sequence_nr) noexcept:
+    """The engine runs a node that was recorded at that place."""
+    cdef Span span = new_event(BACKWARD, what)
+    cdef Event *event
+    if span.ring == NULL:
+        return span
+    event = &span.ring.events[span.place]
+    if code is not None:
+        Py_INCREF(code)
+        event.code = <PyObject *> code
+        event.instruction = instruction
+    event.sequence_nr = sequence_nr
+    event.start = ticks()
+    return span
+
+
+cdef void end(Span span) noexcept:
+    cdef Event *event
+    if span.ring != NULL and span.ring.epoch == span.epoch:
+        event = &span.ring.events[span.place]
+        event.end = ticks()
+        if event.kind != BACKWARD:
+            event.n_nodes = thread_state().sequence_nr - event.sequence_nr
+        span.ring.open = event.parent
+
+
+cdef inline Span new_event(int kind, PyObject *what) noexcept:
+    """An event without time or place, the innermost open one now; no ring: there was no room."""
+    cdef Ring *ring = <Ring *> thread_state().ring
+    cdef Event *event
+    if ring == NULL or ring.epoch != epoch:
+        ring = prepared_ring()
+    if ring == NULL:
+        return Span(NULL, 0, 0)
+    if ring.size == ring.capacity:
+        ring.dropped += 1
+        return Span(NULL, 0, 0)
+    event = &ring.events[ring.size]
+    Py_INCREF(<object> what)
+    event.what = what
+    event.kind = kind
+    event.parent = ring.open
+    event.code = NULL
+    event.end = 0
+    event.n_nodes = event.details = event.result = 0
+    event.n_operands = event.n_frames = 0
+    ring.size += 1
+    ring.open = ring.size
+    return Span(ring, ring.size - 1, epoch)
+
+
+cdef void note_stack(Ring *ring, Event *event) noexcept:
+    """The frames around the one that called."""
+    cdef PyObject *codes[MAX_FRAMES]
+    cdef int instructions[MAX_FRAMES]
+    cdef int k, n
+    if ring.details_size + 2 * MAX_FRAMES > ring.details_capacity:
+        return
+    n = frames_here(codes, instructions, MAX_FRAMES)
+    event.details = ring.details_size + 1
+    event.n_frames = n
+    for k in range(n):
+        Py_XINCREF(codes[k])
+        ring.details[ring.details_size] = <long long> codes[k]
+        ring.details[ring.details_size + 1] = instructions[k]
+        ring.details_size += 2
+
+
+cdef void note_operand(Span span, cnp.ndarray array) noexcept:
+    """An operand of an event that has just begun."""
+    cdef Ring *ring = span.ring
+    cdef Event *event
+    cdef unsigned int place
+    if ring == NULL or ring.epoch != span.epoch:
+        return
+    event = &ring.events[span.place]
+    if event.n_operands == 255:
+        return
+    place = describe(ring, array)
+    if place:
+        event.details = event.details or place
+        event.n_operands += 1
+
+
+cdef void note_result(Span span, cnp.ndarray array) noexcept:
+    if span.ring != NULL and span.ring.epoch == span.epoch:
+        span.ring.events[span.place].result = describe(span.ring, array)
+
+
+cdef unsigned int describe(Ring *ring, cnp.ndarray array) noexcept:
+    """Note an array's type and layout; returns one more than where, or 0 if there is no room."""
+    cdef int ndim = cnp.PyArray_NDIM(array), axis
+    cdef long long *place = ring.details + ring.details_size
+    if ring.details_size + 1 + 2 * ndim > ring.details_capacity:
+        return 0
+    place[0] = ndim | cnp.PyArray_TYPE(array) << 8 | <long long> cnp.PyArray_FLAGS(array) << 16
+    for axis in range(ndim):
+        place[1 + axis] = cnp.PyArray_DIM(array, axis)
+        place[1 + ndim + axis] = cnp.PyArray_STRIDE(array, axis)
+    ring.details_size += 1 + 2 * ndim
+    return ring.details_size - 2 * ndim
+
+
+cdef void note_memory(void *address, long long nbytes) noexcept:
+    """A block of the pool went out, or came back (negative)."""
+    global allocations, allocations_size, n_allocations
+    cdef Allocation *grown
+    cdef Ring *ring = <Ring *> thread_state().ring
+    if not options & MEMORY:
+        return
+    if ring == NULL or ring.epoch != epoch:
+        ring = prepared_ring()
+    if n_allocations == allocations_size:
+        grown = <Allocation *> PyMem_RawRealloc(allocations, (2 * allocations_size + 1024) * sizeof(Allocation))
+        if grown == NULL:
+            return
+        allocations, allocations_size = grown, 2 * allocations_size + 1024
+    allocations[n_allocations] = Allocation(ticks(), ring, 0 if ring == NULL else ring.open, address, nbytes)
+    n_allocations += 1
+
+
+# rings
+
+@cython.final
+cdef class RingOwner:
+    """Stands in a thread's dict, and dies with the thread."""
+    cdef Ring *ring
+
+    def __dealloc__(self):
+        if self.ring != NULL:
+            self.ring.has_thread = False
+            if not recording:
+                free_dead_rings()
+
+
+cdef Ring *prepared_ring() noexcept:
+    """This thread's ring, empty; NULL if there is no memory."""
+    cdef ThreadState *state = thread_state()
+    cdef Ring *ring = <Ring *> state.ring
+    try:
+        if ring == NULL:
+            ring = new_ring()
+            state.ring = ring
+        empty(ring)
+        ring.epoch = epoch
+        return ring
+    except BaseException:           # no memory: nothing is noted of this thread
+        return NULL
+
+
+cdef Ring *new_ring() except NULL:
+    """A ring that the thread's dict holds."""
+    global rings
+    cdef RingOwner owner = RingOwner.__new__(RingOwner)
+    cdef PyObject *entries = PyThreadState_GetDict()
+    cdef Ring *ring
+    if entries == NULL:
+        raise MemoryError()
+    (<dict> entries)["autograd_cy.events"] = owner
+    ring = <Ring *> PyMem_RawCalloc(1, sizeof(Ring))
+    if ring == NULL:
+        raise MemoryError()
+    ring.ident = PyThread_get_thread_ident()
+    ring.has_thread = True
+    ring.next, rings = rings, ring
+    owner.ring = ring
+    return ring
+
+
+cdef int empty(Ring *ring) except -1:
+    """Forget a ring's events, and see that it has the room that is asked for."""
+    forget_events(ring.events, ring.size, ring.details)
+    ring.size = ring.open = ring.details_size = 0
+    ring.dropped = 0
+    if ring.capacity == capacity:
+        return 0
+    free_memory(ring)
+    ring.events = <Event *> PyMem_RawMalloc(capacity * sizeof(Event))
+    ring.details = <long long *> PyMem_RawMalloc(capacity * DETAILS * sizeof(long long))
+    if ring.events == NULL or ring.details == NULL:
+        free_memory(ring)
+        raise MemoryError()
+    # pages that are touched now cost no event its time
+    memset(ring.events, 0, capacity * sizeof(Event))
+    memset(ring.details, 0, capacity * DETAILS * sizeof(long long))
+    ring.capacity, ring.details_capacity = capacity, capacity * DETAILS
+    name = name_of_thread()
+    Py_INCREF(name)
+    Py_XDECREF(ring.name)
+    ring.name = <PyObject *> name
+    return 0
+
+
+cdef void free_memory(Ring *ring) noexcept:
+    PyMem_RawFree(ring.events)
+    PyMem_RawFree(ring.details)
+    ring.events, ring.details = NULL, NULL
+    ring.capacity = ring.details_capacity = 0
+
+
+cdef object name_of_thread():
+    threading = sys.modules.get("threading")
+    return "MainThread" if threading is None else threading.current_thread().name
+
+
+cdef void forget_events(Event *events, Py_ssize_t n, long long *details) noexcept:
+    """Give up what events hold."""
+    cdef Py_ssize_t i
+    cdef int k
+    for i in range(n):
+        Py_XDECREF(events[i].what)
+        Py_XDECREF(events[i].code)
+        for k in range(events[i].n_frames):
+            Py_XDECREF(<PyObject *> details[events[i].details - 1 + 2 * k])
+
+
+cdef void free_dead_rings() noexcept:
+    """Free the rings of threads that have ended."""
+    cdef Ring **place = &rings
+    cdef Ring *ring
+    while place[0] != NULL:
+        ring = place[0]
+        if ring.has_thread:
+            place = &ring.next
+            continue
+        place[0] = ring.next
+        forget_events(ring.events, ring.size, ring.details)
+        Py_XDECREF(ring.name)
+        free_memory(ring)
+        PyMem_RawFree(ring)
+
+
+cdef int forget_all() except -1:
+    """The last Recorder has stopped: empty all rings. Those of living threads keep their memory for the next one."""
+    global epoch, n_allocations
+    cdef Ring *ring = rings
+    epoch += 1
+    n_allocations = 0
+    while ring != NULL:
+        forget_events(ring.events, ring.size, ring.details)
+        ring.size = ring.open = ring.details_size = 0
+        ring.epoch = 0
+        ring = ring.next
+    free_dead_rings()
+    return 0
+
+
+# reading
+
+cdef struct Part:               # what a Recorder took from a ring
+    Event *events
+    Py_ssize_t n
+    long long *details
+    Ring *ring
+    Py_ssize_t first            # place of the first event in the ring
+
+
+@cython.final
+cdef class Recorder:
+    """Recorder(shapes=False, stack=False, memory=False, capacity=0): what happens between start() and stop(), in all threads.
+
+    `shapes`: operands and results are described. `stack`: with all frames, not the innermost alone. `memory`: blocks of the
+    pool. `capacity`: events of a thread, at least; 262144 if it is 0.
+    """
+    cdef readonly list threads
+    cdef readonly unsigned long long dropped
+    cdef int options
+    cdef Py_ssize_t capacity, first_allocation
+    cdef list parts
+    cdef dict begun             # ring -> its size, at the start
+    cdef unsigned long long start_ticks, start_time, stop_ticks, stop_time
+    cdef list found, memory_found
+    cdef bint is_on
+
+    def __init__(self, bint shapes=False, bint stack=False, bint memory=False, Py_ssize_t capacity=0):
+        if capacity < 0:
+            raise ValueError(f"capacity must be a number of events, got {capacity}")
+        self.options = (SHAPES if shapes else 0) | (STACKS if stack else 0) | (MEMORY if memory else 0)
+        self.capacity = capacity or CAPACITY
+        self.threads = []
+
+    def start(self):
+        """start(): record from now on. RuntimeError if it does already."""
+        global recording, capacity
+        cdef Ring *ring
+        if self.is_on:
+            raise RuntimeError("the Recorder is on already")
+        if not recording:
+            capacity = self.capacity
+        ring = <Ring *> thread_state().ring
+        if ring == NULL or ring.epoch != epoch:
+            if prepared_ring() == NULL:
+                raise MemoryError(f"no memory for {self.capacity} events")
+        self.begun = {}
+        ring = rings
+        while ring != NULL:
+            if ring.epoch == epoch:
+                self.begun[<size_t> ring] = (ring.size, ring.dropped)
+            ring = ring.next
+        self.first_allocation = n_allocations
+        self.found = self.memory_found = None
+        if not recording:
+            watch_calls(True)
+        active.append(self)
+        recording += 1
+        note_options()
+        self.is_on = True
+        self.start_time, self.start_ticks = perf_counter_ns(), ticks()
+
+    def stop(self):
+        """stop(): record no more, and read what was recorded. RuntimeError if it is not on."""
+        global recording
+        self.stop_ticks, self.stop_time = ticks(), perf_counter_ns()
+        if not self.is_on:
+            raise RuntimeError("the Recorder is not on")
+        self.is_on = False
+        recording -= 1
+        active.remove(self)
+        note_options()
+        if not recording:
+            watch_calls(False)
+        try:
+            read(self)
+        finally:
+            if not recording:
+                forget_all()
+
+    def events(self):
+        """events() -> list of RawEvent: by thread, and in each in the order in which they began."""
+        return self.found
+
+    def memory(self):
+        """memory() -> list of RawAllocation, in their order."""
+        return self.memory_found
+
+    cdef object time_of(self, unsigned long long when):
+        """Nanoseconds of time.perf_counter_ns()."""
+        cdef double rate = 1.0
+        if self.stop_ticks > self.start_ticks:
+            rate = <double> (self.stop_time - self.start_time) / <double> (self.stop_ticks - self.start_ticks)
+        return <long long> self.start_time + <long long> (<double> (<long long> (when - self.start_ticks)) * rate)
+
+
+cdef int note_options() except -1:
+    global options
+    options = 0
+    for recorder in active:
+        options |= (<Recorder> recorder).options
+    return 0
+
+
+cdef int read(Recorder recorder) except -1:
+    """Make Python objects of what was recorded."""
+    cdef Ring *ring = rings
+    cdef list own = [], others = []
+    recorder.found, recorder.memory_found, recorder.threads, recorder.dropped = [], [], [], 0
+    while ring != NULL:
+        if ring.epoch == epoch:
+            (own if ring == <Ring *> thread_state().ring else others).append(<size_t> ring)
+        ring = ring.next
+    offsets = {}
+    names = {}
+    for place in own + others[::-1]:
+        read_ring(recorder, <Ring *> <size_t> place, offsets, names)
+    read_allocations(recorder, offsets)
+    return 0
+
+
+cdef int read_ring(Recorder recorder, Ring *ring, dict offsets, dict names) except -1:
+    """Add the events of one thread."""
+    cdef Py_ssize_t first, i, dropped
+    cdef long long parent
+    cdef Event *event
+    cdef int thread = len(recorder.threads)
+    cdef Py_ssize_t offset = len(recorder.found)
+    cdef list found = recorder.found, ends
+    cdef unsigned long long stop
+    first, dropped = recorder.begun.get(<size_t> ring, (0, 0))
+    recorder.dropped += ring.dropped - dropped
+    recorder.threads.append((ring.ident, <object> ring.name))
+    offsets[<size_t> ring] = (thread, offset - first, first)
+    ends = []
+    for i in range(first, ring.size):
+        event = &ring.events[i]
+        parent = <long long> event.parent - 1
+        # case 4: what an error left open, and what goes on still
+        if event.end:
+            stop = event.end
+        else:
+            stop = recorder.stop_ticks if parent < first else ends[parent - first]
+        ends.append(stop)
+        found.append(RawEvent(
+            KINDS[event.kind], name_of(event, names), recorder.time_of(event.start), recorder.time_of(stop), thread,
+            -1 if parent < first else parent - first + offset,
+            -1 if event.kind != BACKWARD and event.n_nodes == 0 else <long long> event.sequence_nr, event.n_nodes,
+            operands_of(ring, event) if recorder.options & SHAPES else None,
+            array_at(ring, event.result) if recorder.options & SHAPES and event.result else None,
+            stack_of(ring, event, names), args_of(event)))
+    return 0
+
+
+cdef object name_of(Event *event, dict names):
+    """The name of what an event is about."""
+    cdef object what = <object> event.what
+    if isinstance(what, str):
+        return what
+    if type(what) is tuple:
+        return what[0]
+    name = names.get(what)
+    if name is None:
+        name = names[what] = called(what)
+    return name
+
+
+cdef object called(object what):
+    """`__iadd__` is add_, `__getitem__` getitem."""
+    name = public_names.get(what) or what.__name__
+    if not (name.startswith("__") and name.endswith("__")):
+        return name
+    name = name.strip("_")
+    return f"{name[1:]}_" if name in ("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "iand", "ior", "ixor") else name
+
+
+cdef object args_of(Event *event):
+    return (<tuple> event.what)[1] if type(<object> event.what) is tuple else None
+
+
+cdef tuple stack_of(Ring *ring, Event *event, dict names):
+    """The frames of the user's code, innermost first."""
+    cdef int k
+    cdef list frames = []
+    if event.n_frames:
+        for k in range(event.n_frames):
+            frames.append(frame_of(<PyObject *> ring.details[event.details - 1 + 2 * k],
+                                   ring.details[event.details + 2 * k], names))
+    elif event.code != NULL:
+        frames.append(frame_of(event.code, event.instruction, names))
+    return tuple(frames)
+
+
+cdef object frame_of(PyObject *code, int instruction, dict names):
+    key = (<size_t> code, instruction)
+    frame = names.get(key)
+    if frame is None:
+        frame = names[key] = Frame(*place_of(<object> code, instruction))
+    return frame
+
+
+cdef tuple operands_of(Ring *ring, Event *event):
+    cdef int k
+    cdef Py_ssize_t place = event.details + 2 * event.n_frames
+    cdef list found = []
+    for k in range(event.n_operands):
+        array = array_at(ring, place)
+        found.append(array)
+        place += 1 + 2 * len(array.shape)
+    return tuple(found)
+
+
+cdef object array_at(Ring *ring, Py_ssize_t place):
+    """The array that is described there; `place` is one more than where."""
+    cdef long long *numbers = ring.details + place - 1
+    cdef int ndim = numbers[0] & 255, axis
+    descr = PyArray_DescrFromType((numbers[0] >> 8) & 255)
+    return Array(tuple([numbers[1 + axis] for axis in range(ndim)]), tuple([numbers[1 + ndim + axis] for axis in range(ndim)]),
+                 descr.name, descr.itemsize, numbers[0] >> 16)
+
+
+cdef int read_allocations(Recorder recorder, dict offsets) except -1:
+    cdef Py_ssize_t k
+    cdef Allocation *found
+    cdef Py_ssize_t shift, first
+    if not recorder.options & MEMORY:
+        return 0
+    for k in range(recorder.first_allocation, n_allocations):
+        found = &allocations[k]
+        thread, shift, first = offsets.get(<size_t> found.ring, (-1, 0, 0))
+        recorder.memory_found.append(RawAllocation(
+            recorder.time_of(found.when), thread, found.nbytes, <size_t> found.address,
+            found.event - 1 + shift if found.event - 1 >= first and found.event > 0 else -1))
+    return 0
+
+
+# regions of the user
+
+@cython.final
+cdef class Region:
+    """An open region; None stands for one that nobody records."""
+    cdef Span span
+
+
+def begin_region(str name, args=None):
+    """begin_region(name, args=None) -> token: a region of the user begins; None if nobody records."""
+    cdef Region region
+    if not recording:
+        return None
+    region = Region.__new__(Region)
+    what = name if args is None else (name, args)
+    region.span = begin(REGION, <PyObject *> what)
+    return region
+
+
+def end_region(token):
+    """end_region(token): the region ends."""
+    if token is not None:
+        end((<Region> token).span)
+
+
+def is_recording():
+    """is_recording() -> bool: whether any Recorder is on."""
+    return recording > 0
