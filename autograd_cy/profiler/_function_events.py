@@ -31,7 +31,7 @@ def function_events_of(recording: Recording, *, profile_memory: bool = False, wi
             stack=texts[stack],
             scope=_SCOPES.get(raw.kind, 0),
             cpu_memory_usage=total[i],
-            sequence_nr=raw.sequence_nr,
+            sequence_nr=recording.sequence_numbers[i],
             trace_name=names[i],
             is_user_annotation=is_region,
         )

@@ -98,7 +98,7 @@ def _columns(
         "line": [line for _, line, _ in where],
         "function": [function for _, _, function in where],
         "shape": [shapes.number(text_of[event.operands]) if event.operands else -1 for event in raw],
-        "sequence": [event.sequence_nr for event in raw],
+        "sequence": recording.sequence_numbers,
         "forward": recording.forward,
     }
 

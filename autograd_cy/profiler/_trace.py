@@ -87,8 +87,8 @@ class _Details:
     def of(self, i: int) -> str:
         event, recording = self.recording.events[i], self.recording
         text = f'"External id":{i}'
-        if event.sequence_nr >= 0:
-            text += f',"Sequence number":{event.sequence_nr}'
+        if recording.sequence_numbers[i] >= 0:
+            text += f',"Sequence number":{recording.sequence_numbers[i]}'
         if recording.forward[i] >= 0:
             text += f',"Fwd thread id":{recording.events[recording.forward[i]].thread + 1}'
         if event.operands is not None:

@@ -91,6 +91,9 @@ def test_what_is_not_there_says_so(log):
         profile().toggle_collection_dynamic(False, [ProfilerActivity.CPU])
     with pytest.raises(AttributeError, match=r"module 'autograd_cy\.profiler' has no attribute 'itt': PyTorch has it"):
         ag.profiler.itt  # noqa: B018
+    for module, name in ((ag.profiler, "DeviceType"), (older, "KinetoStepTracker"), (ag.utils.benchmark, "Fuzzer")):
+        with pytest.raises(AttributeError, match=f"has no attribute '{name}': PyTorch has it"):
+            getattr(module, name)
     with pytest.raises(NotImplementedError, match="emit_nvtx"):
         older.emit_nvtx()
 

@@ -67,7 +67,13 @@ def actions_of(library, plan, monkeypatch=None):
     """What is called in each step, of a profiler with that plan."""
     prof = library.profile(schedule=lambda step: library.ProfilerAction[plan[min(step, len(plan) - 1)]])
     called = []
-    names = {"prepare_trace": "prepare", "start_trace": "start", "stop_trace": "stop", "_trace_ready": "ready", "_abandon": "abandon"}
+    names = {
+        "prepare_trace": "prepare",
+        "start_trace": "start",
+        "stop_trace": "stop",
+        "_trace_ready": "ready",
+        "_abandon": "abandon",
+    }
     for name, short in names.items():
         setattr(prof, name, lambda short=short: called.append(short))
     return prof, called
