@@ -59,7 +59,7 @@ class Recording:
 
     @functools.cached_property
     def sequence_numbers(self) -> list[int]:
-        """The number of the first node that an operation recorded, or of the one that runs; -1 for phases, hooks and regions."""
+        """The number of the first node that an operation recorded, or of the node that runs; -1 for all others."""
         return [e.sequence_nr if e.kind in _NUMBERED else -1 for e in self.events]
 
     @functools.cached_property

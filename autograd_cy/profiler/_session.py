@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-from .._core.runtime import events
+from .._core.runtime.events import Recorder
 from .._core.runtime.once import warn_once, warn_user
 from ._event_list import EventList
 from ._events import FunctionEventAvg
@@ -54,25 +54,24 @@ class Session:
                 "reported. To keep events across cycles, set acc_events=True."
             )
         self.trace_id = self.trace_id_of() if self.trace_id_of is not None else f"{uuid.uuid4().int:032X}"
-        self._recorder = events.Recorder(self.record_shapes, self.with_stack, self.profile_memory, self.buffer_events)
+        self._recorder = Recorder(self.record_shapes, self.with_stack, self.profile_memory, self.buffer_events)
 
     def start(self) -> None:
         """Record from now on."""
         if self._recorder is None:
             raise AssertionError("Profiler must be initialized before starting trace")
-        self._wall, self._begin, self._is_recording = time.time_ns(), time.perf_counter_ns(), True
         self._recorder.start()
+        self._wall, self._begin, self._is_recording = time.time_ns(), time.perf_counter_ns(), True  # it has made room
 
     def stop(self) -> None:
         """End the recording, and warn of events that had no room."""
         if self._recorder is None:
             raise AssertionError("Profiler must be initialized before stopping trace")
+        end = time.perf_counter_ns()  # reading takes time
         recorder, self._recorder, self._is_recording = self._recorder, None, False
         recorder.stop()
-        recording = Recording(
-            recorder.events(), recorder.memory(), list(recorder.threads), recorder.dropped,
-            self._begin, time.perf_counter_ns(), self._wall,
-        )  # fmt: skip
+        seen = recorder.events(), recorder.memory(), list(recorder.threads), recorder.dropped
+        recording = Recording(*seen, self._begin, end, self._wall)
         if self.acc_events and self.recording is not None:
             recording = self.recording.followed_by(recording)
         self.recording, self._events = recording, None

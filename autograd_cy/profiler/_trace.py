@@ -22,7 +22,7 @@ from ._events import FunctionEvent
 from ._operands import frames_as_text, shapes_of, strides_of, types_of
 from ._recording import Recording
 
-_CATEGORIES = {"op": "cpu_op", "backward": "cpu_op", "region": "user_annotation", "function": "python_function"}
+_CATEGORIES = {"op": "cpu_op", "backward": "cpu_op", "function": "cpu_op", "region": "user_annotation"}
 
 
 def write_recording(path: str | os.PathLike[str], recording: Recording, metadata: dict[str, str]) -> None:
@@ -55,7 +55,7 @@ def _quoted(text: str) -> str:
 
 
 def _slices(recording: Recording) -> Iterable[tuple[int, str]]:
-    pid, origin, names = os.getpid(), recording.begin, {name: _quoted(name) for name in recording.names}
+    pid, origin, names = os.getpid(), recording.begin, {name: _quoted(name) for name in set(recording.names)}
     leaving: dict[int, list[int]] = defaultdict(list)
     for i, forward in enumerate(recording.forward):
         if forward >= 0:

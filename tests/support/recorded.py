@@ -1,7 +1,5 @@
 """Hand-made raw events, and a recorder that yields them in the place of the compiled one."""
 
-import types
-
 from autograd_cy._core.runtime.raw_events import Array, Frame, RawAllocation, RawEvent
 from autograd_cy.profiler import _record_function, _session
 
@@ -75,12 +73,8 @@ class Recorder:
 def stand_in(monkeypatch, **given):
     """Put such recorders in place; the log of what happens comes back."""
     log = []
-    module = types.SimpleNamespace(
-        Recorder=lambda *asked: Recorder(*asked, log=log, **given),
-        begin_region=lambda name, args=None: log.append(("begin", name)),
-        end_region=lambda token: log.append("end"),
-    )
-    monkeypatch.setattr(_session, "events", module)
-    monkeypatch.setattr(_record_function, "events", module)
+    monkeypatch.setattr(_session, "Recorder", lambda *asked: Recorder(*asked, log=log, **given))
+    monkeypatch.setattr(_record_function, "begin_region", lambda name, args=None: log.append(("begin", name)))
+    monkeypatch.setattr(_record_function, "end_region", lambda token: log.append("end"))
     monkeypatch.setattr(_session.time, "perf_counter_ns", lambda: 0)
     return log
