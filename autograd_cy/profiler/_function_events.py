@@ -1,10 +1,10 @@
 """From a recording to FunctionEvents."""
 
-from .._core.runtime.raw_events import Array, Frame
+from .._core.runtime.raw_events import Frame
 from ._event_list import EventList
 from ._events import FunctionEvent
 from ._flops import WHOLES, flops_of
-from ._operands import frames_as_text, shapes_of, strides_of, types_of
+from ._operands import Layouts, frames_as_text, layouts_of, shapes_of, strides_of, types_of
 from ._recording import Recording, is_step
 
 _SCOPES = {"backward": 1, "region": 7}
@@ -14,7 +14,7 @@ def function_events_of(recording: Recording, *, profile_memory: bool = False, wi
     """All events of a recording by their start, each with its children and its parent, and memory outside of events."""
     made: list[FunctionEvent] = []
     texts: dict[tuple[Frame, ...], list[str]] = {}
-    layouts: dict[tuple[Array, ...], tuple[list[list[int]], list[list[int]], list[str]]] = {}
+    described: dict[Layouts, tuple[list[list[int]], list[list[int]], list[str]]] = {}
     for i, raw in enumerate(recording.events):
         event = _event_of(recording, i)
         stack, operands = recording.stacks[i], raw.operands
@@ -22,9 +22,10 @@ def function_events_of(recording: Recording, *, profile_memory: bool = False, wi
             texts[stack] = frames_as_text(stack)
         event.stack = texts[stack]
         if operands:
-            if operands not in layouts:
-                layouts[operands] = shapes_of(operands), strides_of(operands), types_of(operands)
-            event.input_shapes, event.structured_input_strides, event.input_dtypes = layouts[operands]
+            key = layouts_of(operands)
+            if key not in described:
+                described[key] = shapes_of(operands), strides_of(operands), types_of(operands)
+            event.input_shapes, event.structured_input_strides, event.input_dtypes = described[key]
             event.structured_input_shapes = event.input_shapes
         if raw.parent >= 0:
             made[raw.parent].append_cpu_child(event)

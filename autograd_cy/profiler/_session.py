@@ -61,7 +61,7 @@ class Session:
         if self._recorder is None:
             raise AssertionError("Profiler must be initialized before starting trace")
         self._recorder.start()
-        self._wall, self._begin, self._is_recording = time.time_ns(), time.perf_counter_ns(), True  # it has made room
+        self._wall, self._begin, self._is_recording = time.time_ns(), time.perf_counter_ns(), True
 
     def stop(self) -> None:
         """End the recording, and warn of events that had no room."""

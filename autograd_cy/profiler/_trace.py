@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 
 from .._core.runtime.raw_events import Array, Frame
 from ._events import FunctionEvent
-from ._operands import frames_as_text, shapes_of, strides_of, types_of
+from ._operands import Layouts, frames_as_text, layouts_of, shapes_of, strides_of, types_of
 from ._recording import Recording
 
 _CATEGORIES = {"op": "cpu_op", "backward": "cpu_op", "function": "cpu_op", "region": "user_annotation"}
@@ -82,7 +82,7 @@ class _Details:
     def __init__(self, recording: Recording):
         self.recording = recording
         self.stacks: dict[tuple[Frame, ...], str] = {}
-        self.operands: dict[tuple[Array, ...], str] = {}
+        self.operands: dict[Layouts, str] = {}
 
     def of(self, i: int) -> str:
         event, recording = self.recording.events[i], self.recording
@@ -92,9 +92,10 @@ class _Details:
         if recording.forward[i] >= 0:
             text += f',"Fwd thread id":{recording.events[recording.forward[i]].thread + 1}'
         if event.operands is not None:
-            if event.operands not in self.operands:
-                self.operands[event.operands] = _operands_as_json(event.operands)
-            text += self.operands[event.operands]
+            key = layouts_of(event.operands)
+            if key not in self.operands:
+                self.operands[key] = _operands_as_json(event.operands)
+            text += self.operands[key]
         stack = recording.stacks[i]
         if stack:
             if stack not in self.stacks:

@@ -54,7 +54,7 @@ class Recorder:
 
     def __init__(self, shapes, stack, memory, capacity, events=STEP, allocations=MEMORY, dropped=0, log=None):
         self.asked, self.given, self.allocations = (shapes, stack, memory, capacity), list(events), allocations
-        self.threads, self.dropped, self.log = THREADS, dropped, [] if log is None else log
+        self.threads, self.dropped, self.undescribed, self.log = THREADS, dropped, 0, [] if log is None else log
         self.log.append("prepare")
 
     def start(self):
