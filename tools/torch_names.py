@@ -11,7 +11,10 @@ import textwrap
 from pathlib import Path
 
 TARGET = Path(__file__).resolve().parents[1] / "autograd_cy" / "_torch_names.txt"
-NAMESPACES = ("torch", "torch.Tensor", "torch.autograd", "torch.nn", "torch.nn.functional")
+NAMESPACES = (
+    "torch", "torch.Tensor", "torch.autograd", "torch.autograd.profiler", "torch.autograd.profiler_util", "torch.nn",
+    "torch.nn.functional", "torch.profiler", "torch.utils.benchmark",
+)  # fmt: skip
 
 
 def public_names(namespace):

@@ -1,10 +1,10 @@
 """From a recording to FunctionEvents."""
 
-from .._core.runtime.raw_events import Array, Frame
+from .._core.runtime.raw_events import Frame
 from ._event_list import EventList
 from ._events import FunctionEvent
 from ._flops import WHOLES, flops_of
-from ._operands import frames_as_text, shapes_of, strides_of, types_of
+from ._operands import Layouts, frames_as_text, layouts_of, shapes_of, strides_of, types_of
 from ._recording import Recording, is_step
 
 _SCOPES = {"backward": 1, "region": 7}
@@ -14,29 +14,19 @@ def function_events_of(recording: Recording, *, profile_memory: bool = False, wi
     """All events of a recording by their start, each with its children and its parent, and memory outside of events."""
     made: list[FunctionEvent] = []
     texts: dict[tuple[Frame, ...], list[str]] = {}
-    origin, names, stacks, total = recording.begin, recording.names, recording.stacks, recording.total_bytes
+    described: dict[Layouts, tuple[list[list[int]], list[list[int]], list[str]]] = {}
     for i, raw in enumerate(recording.events):
-        stack = stacks[i]
+        event = _event_of(recording, i)
+        stack, operands = recording.stacks[i], raw.operands
         if stack not in texts:
             texts[stack] = frames_as_text(stack)
-        is_region = raw.kind == "region"
-        forward = recording.forward[i]
-        event = FunctionEvent(
-            i,
-            "ProfilerStep*" if is_region and is_step(raw.name) else names[i],
-            raw.thread + 1,
-            (raw.start - origin) / 1000,
-            (raw.end - origin) / 1000,
-            fwd_thread=recording.events[forward].thread + 1 if forward >= 0 else 0,
-            stack=texts[stack],
-            scope=_SCOPES.get(raw.kind, 0),
-            cpu_memory_usage=total[i],
-            sequence_nr=raw.sequence_nr,
-            trace_name=names[i],
-            is_user_annotation=is_region,
-        )
-        if raw.operands:
-            _add_operands(event, raw.operands)
+        event.stack = texts[stack]
+        if operands:
+            key = layouts_of(operands)
+            if key not in described:
+                described[key] = shapes_of(operands), strides_of(operands), types_of(operands)
+            event.input_shapes, event.structured_input_strides, event.input_dtypes = described[key]
+            event.structured_input_shapes = event.input_shapes
         if raw.parent >= 0:
             made[raw.parent].append_cpu_child(event)
             event.set_cpu_parent(made[raw.parent])
@@ -49,10 +39,22 @@ def function_events_of(recording: Recording, *, profile_memory: bool = False, wi
     return EventList(ordered, profile_memory=profile_memory, with_flops=with_flops, is_nested=True)
 
 
-def _add_operands(event: FunctionEvent, operands: tuple[Array, ...]) -> None:
-    event.input_shapes = event.structured_input_shapes = shapes_of(operands)
-    event.structured_input_strides = strides_of(operands)
-    event.input_dtypes = types_of(operands)
+def _event_of(recording: Recording, i: int) -> FunctionEvent:
+    raw, name, forward = recording.events[i], recording.names[i], recording.forward[i]
+    is_region = raw.kind == "region"
+    return FunctionEvent(
+        i,
+        "ProfilerStep*" if is_region and is_step(name) else name,
+        raw.thread + 1,
+        (raw.start - recording.begin) / 1000,
+        (raw.end - recording.begin) / 1000,
+        fwd_thread=recording.events[forward].thread + 1 if forward >= 0 else 0,
+        scope=_SCOPES.get(raw.kind, 0),
+        cpu_memory_usage=recording.total_bytes[i],
+        sequence_nr=recording.sequence_numbers[i],
+        trace_name=name,
+        is_user_annotation=is_region,
+    )
 
 
 def _count_flops(events: list[FunctionEvent]) -> None:

@@ -81,11 +81,8 @@ def _columns(
         for stack in dict.fromkeys(recording.stacks)
     }
     where = [places[stack] for stack in recording.stacks]
-    text_of = {
-        operands: ", ".join(str(list(array.shape)) for array in operands)
-        for operands in dict.fromkeys(event.operands for event in raw)
-        if operands
-    }
+    operands = [tuple([array.shape for array in event.operands or ()]) for event in raw]
+    texts = {key: ", ".join(str(list(shape)) for shape in key) for key in dict.fromkeys(operands)}
     return {
         "name": [names.number(name) for name in recording.names],
         "kind": [kinds.number(event.kind) for event in raw],
@@ -97,8 +94,8 @@ def _columns(
         "file": [file for file, _, _ in where],
         "line": [line for _, line, _ in where],
         "function": [function for _, _, function in where],
-        "shape": [shapes.number(text_of[event.operands]) if event.operands else -1 for event in raw],
-        "sequence": [event.sequence_nr for event in raw],
+        "shape": [shapes.number(texts[key]) if key else -1 for key in operands],
+        "sequence": recording.sequence_numbers,
         "forward": recording.forward,
     }
 

@@ -11,6 +11,14 @@ _TYPE_NAMES = {
 }  # fmt: skip
 
 
+Layouts = tuple[tuple[tuple[int, ...], tuple[int, ...], str, int], ...]
+
+
+def layouts_of(operands: Sequence[Array]) -> Layouts:
+    """What many calls have in common: the shapes, strides and dtypes of operands, to be a key."""
+    return tuple([(a.shape, a.strides, a.dtype, a.itemsize) for a in operands])
+
+
 def shapes_of(operands: Sequence[Array]) -> list[list[int]]:
     """The shapes of operands."""
     return [list(array.shape) for array in operands]

@@ -13,7 +13,7 @@ from ._events import FunctionEventAvg
 from ._model import model_of
 from ._record_function import record_function
 from ._recording import Recording
-from ._schedule import ProfilerAction, check_activities, supported_activities, without_devices
+from ._schedule import ProfilerAction, checked_activities, supported_activities
 from ._session import BUFFER_EVENTS, Session
 from ._steps import TRANSITIONS, always_record
 
@@ -56,12 +56,7 @@ class profile:
         post_processing_timeout_s: float | None = None,
         buffer_events: int = BUFFER_EVENTS,
     ):
-        self.activities = supported_activities() if activities is None else check_activities(activities)
-        if not self.activities:
-            raise AssertionError("No valid profiler activities found")
-        self.activities = without_devices(self.activities)
-        if not self.activities:
-            raise AssertionError("No activities specified for the profiler: this package records ProfilerActivity.CPU")
+        self.activities = supported_activities() if activities is None else checked_activities(activities)
         if use_cuda:
             warn_user("CUDA is not available, disabling CUDA profiling")
         if execution_trace_observer is not None:
@@ -146,6 +141,13 @@ class profile:
     def stop_trace(self) -> None:
         """stop_trace() ends the recording."""
         self._session.stop()
+
+    def _abandon(self) -> None:
+        if self._session.recording is None:
+            self._session.start()
+            self._session.stop()
+        else:  # what the last cycle has recorded stays
+            self._session.abandon()
 
     def _trace_ready(self) -> None:
         if self.on_trace_ready is not None:

@@ -4,7 +4,7 @@ import contextlib
 from types import TracebackType
 from typing import Any
 
-from .._core.runtime import events
+from .._core.runtime.events import begin_region, end_region
 
 
 class record_function(contextlib.ContextDecorator):
@@ -35,8 +35,8 @@ class record_function(contextlib.ContextDecorator):
         return record_function(self.name, self.args)
 
     def __enter__(self) -> "record_function":
-        self._tokens.append(events.begin_region(self.name, self.args))
+        self._tokens.append(begin_region(self.name, self.args))
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
-        events.end_region(self._tokens.pop())
+        end_region(self._tokens.pop())

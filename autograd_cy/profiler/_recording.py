@@ -6,6 +6,7 @@ from collections import defaultdict
 from .._core.runtime.raw_events import Frame, RawAllocation, RawEvent
 
 _RECORDING = ("op", "function")  # the kinds of events that record nodes
+_NUMBERED = ("op", "function", "backward")
 _PRODUCED_BY_USERS = ("function", "hook")  # what runs in them has a place of its own in the user's code
 
 
@@ -55,6 +56,11 @@ class Recording:
             if (event.kind, event.name) not in known:
                 known[event.kind, event.name] = shown_name(event.kind, event.name)
         return [known[event.kind, event.name] for event in self.events]
+
+    @functools.cached_property
+    def sequence_numbers(self) -> list[int]:
+        """The number of the first node that an operation recorded, or of the node that runs; -1 for all others."""
+        return [e.sequence_nr if e.kind in _NUMBERED else -1 for e in self.events]
 
     @functools.cached_property
     def self_times(self) -> list[int]:

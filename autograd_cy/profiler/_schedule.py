@@ -101,8 +101,8 @@ def schedule(
     return action
 
 
-def check_activities(activities: Iterable[Any]) -> set[ProfilerActivity]:
-    """The activities that were asked for, each once, bare or as keys of dicts with filters for devices."""
+def checked_activities(activities: Iterable[Any]) -> set[ProfilerActivity]:
+    """What is there of the activities that were asked for, bare or as keys of dicts with filters; a warning for the others."""
     found: set[ProfilerActivity] = set()
     for item in activities:
         if not isinstance(item, (ProfilerActivity, dict)):
@@ -111,12 +111,10 @@ def check_activities(activities: Iterable[Any]) -> set[ProfilerActivity]:
             if activity in found:
                 raise ValueError(f"Activity {activity} specified more than once")
             found.add(activity)
-    return found
-
-
-def without_devices(activities: set[ProfilerActivity]) -> set[ProfilerActivity]:
-    """What of the activities is there, with a warning for what is not."""
-    for activity in sorted(activities - supported_activities(), key=lambda a: a.value):
-        name = activity.name
-        warn_user(f"{name} is not available, disabling {name} profiling")
-    return activities & supported_activities()
+    if not found:
+        raise AssertionError("No valid profiler activities found")
+    for activity in sorted(found - supported_activities(), key=lambda a: a.value):
+        warn_user(f"{activity.name} is not available, disabling {activity.name} profiling")
+    if not found & supported_activities():
+        raise AssertionError("No activities specified for the profiler: this package records ProfilerActivity.CPU")
+    return found & supported_activities()

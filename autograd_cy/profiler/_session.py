@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-from .._core.runtime import events
+from .._core.runtime.events import Recorder
 from .._core.runtime.once import warn_once, warn_user
 from ._event_list import EventList
 from ._events import FunctionEventAvg
@@ -54,7 +54,7 @@ class Session:
                 "reported. To keep events across cycles, set acc_events=True."
             )
         self.trace_id = self.trace_id_of() if self.trace_id_of is not None else f"{uuid.uuid4().int:032X}"
-        self._recorder = events.Recorder(self.record_shapes, self.with_stack, self.profile_memory, self.buffer_events)
+        self._recorder = Recorder(self.record_shapes, self.with_stack, self.profile_memory, self.buffer_events)
 
     def start(self) -> None:
         """Record from now on."""
@@ -85,6 +85,10 @@ class Session:
             warn_user(
                 f"The profiler had no room for {recorder.undescribed} shapes and stacks: profile(buffer_events=...) makes more."
             )
+
+    def abandon(self) -> None:
+        """Give up a recording that was prepared."""
+        self._recorder = None
 
     def recorded(self) -> Recording:
         """What was recorded. AssertionError if nothing was, RuntimeError while it goes on."""

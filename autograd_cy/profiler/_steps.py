@@ -21,7 +21,7 @@ TRANSITIONS: dict[tuple[ProfilerAction, ProfilerAction | None], tuple[str, ...]]
     (_WARMUP, _NONE): (_WRONG, _START, _STOP),
     (_WARMUP, _RECORD): (_START,),
     (_WARMUP, _SAVE): (_START,),
-    (_WARMUP, None): (_START, _STOP),
+    (_WARMUP, None): ("_abandon",),
     (_RECORD, _NONE): (_WRONG, _STOP),
     (_RECORD, _WARMUP): (_WRONG, _STOP, _PREPARE),
     (_RECORD, None): (_STOP, _READY),

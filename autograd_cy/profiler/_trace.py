@@ -19,10 +19,10 @@ from collections.abc import Iterable, Sequence
 
 from .._core.runtime.raw_events import Array, Frame
 from ._events import FunctionEvent
-from ._operands import frames_as_text, shapes_of, strides_of, types_of
+from ._operands import Layouts, frames_as_text, layouts_of, shapes_of, strides_of, types_of
 from ._recording import Recording
 
-_CATEGORIES = {"op": "cpu_op", "backward": "cpu_op", "region": "user_annotation", "function": "python_function"}
+_CATEGORIES = {"op": "cpu_op", "backward": "cpu_op", "function": "cpu_op", "region": "user_annotation"}
 
 
 def write_recording(path: str | os.PathLike[str], recording: Recording, metadata: dict[str, str]) -> None:
@@ -55,7 +55,7 @@ def _quoted(text: str) -> str:
 
 
 def _slices(recording: Recording) -> Iterable[tuple[int, str]]:
-    pid, origin, names = os.getpid(), recording.begin, {name: _quoted(name) for name in recording.names}
+    pid, origin, names = os.getpid(), recording.begin, {name: _quoted(name) for name in set(recording.names)}
     leaving: dict[int, list[int]] = defaultdict(list)
     for i, forward in enumerate(recording.forward):
         if forward >= 0:
@@ -82,19 +82,20 @@ class _Details:
     def __init__(self, recording: Recording):
         self.recording = recording
         self.stacks: dict[tuple[Frame, ...], str] = {}
-        self.operands: dict[tuple[Array, ...], str] = {}
+        self.operands: dict[Layouts, str] = {}
 
     def of(self, i: int) -> str:
         event, recording = self.recording.events[i], self.recording
         text = f'"External id":{i}'
-        if event.sequence_nr >= 0:
-            text += f',"Sequence number":{event.sequence_nr}'
+        if recording.sequence_numbers[i] >= 0:
+            text += f',"Sequence number":{recording.sequence_numbers[i]}'
         if recording.forward[i] >= 0:
             text += f',"Fwd thread id":{recording.events[recording.forward[i]].thread + 1}'
         if event.operands is not None:
-            if event.operands not in self.operands:
-                self.operands[event.operands] = _operands_as_json(event.operands)
-            text += self.operands[event.operands]
+            key = layouts_of(event.operands)
+            if key not in self.operands:
+                self.operands[key] = _operands_as_json(event.operands)
+            text += self.operands[key]
         stack = recording.stacks[i]
         if stack:
             if stack not in self.stacks:

@@ -28,9 +28,9 @@ def test_what_the_recorder_is_asked_for(monkeypatch):
     from autograd_cy.profiler import _session
 
     recorder = types.SimpleNamespace(
-        start=lambda: None, stop=lambda: None, events=list, memory=list, threads=[], dropped=0
+        start=lambda: None, stop=lambda: None, events=list, memory=list, threads=[], dropped=0, undescribed=0
     )  # fmt: skip
-    monkeypatch.setattr(_session, "events", types.SimpleNamespace(Recorder=lambda *given: asked.append(given) or recorder))
+    monkeypatch.setattr(_session, "Recorder", lambda *given: asked.append(given) or recorder)
     for arguments in ({}, {"record_shapes": True}, {"with_stack": True}, {"profile_memory": True}, {"with_flops": True}):
         with profile(**arguments):
             pass
@@ -91,6 +91,9 @@ def test_what_is_not_there_says_so(log):
         profile().toggle_collection_dynamic(False, [ProfilerActivity.CPU])
     with pytest.raises(AttributeError, match=r"module 'autograd_cy\.profiler' has no attribute 'itt': PyTorch has it"):
         ag.profiler.itt  # noqa: B018
+    for module, name in ((ag.profiler, "DeviceType"), (older, "KinetoStepTracker"), (ag.utils.benchmark, "Fuzzer")):
+        with pytest.raises(AttributeError, match=f"has no attribute '{name}': PyTorch has it"):
+            getattr(module, name)
     with pytest.raises(NotImplementedError, match="emit_nvtx"):
         older.emit_nvtx()
 

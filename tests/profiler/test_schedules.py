@@ -67,7 +67,13 @@ def actions_of(library, plan, monkeypatch=None):
     """What is called in each step, of a profiler with that plan."""
     prof = library.profile(schedule=lambda step: library.ProfilerAction[plan[min(step, len(plan) - 1)]])
     called = []
-    names = {"prepare_trace": "prepare", "start_trace": "start", "stop_trace": "stop", "_trace_ready": "ready"}
+    names = {
+        "prepare_trace": "prepare",
+        "start_trace": "start",
+        "stop_trace": "stop",
+        "_trace_ready": "ready",
+        "_abandon": "abandon",
+    }
     for name, short in names.items():
         setattr(prof, name, lambda short=short: called.append(short))
     return prof, called
@@ -97,8 +103,19 @@ def test_changes_are_pytorchs(theirs, plan):
                 expected.append(action.__name__.removesuffix("_trace").removeprefix("_trace_"))
     if plan == ("RECORD", "WARMUP"):  # PyTorch's is not prepared then, and has an error in the next step
         expected.insert(expected.index("stop") + 1, "prepare")
+    if plan[1] == "WARMUP":  # PyTorch's records nothing, in place of what the last cycle has recorded
+        expected[-2:] = ["abandon"]
     assert called == expected
     assert len(warned) == wrong
+
+
+@pytest.mark.parametrize("steps", [1, 3])
+def test_warming_up_for_what_does_not_come_drops_nothing(monkeypatch, steps):
+    recorded.stand_in(monkeypatch)
+    with profile(schedule=schedule(wait=1, warmup=1, active=1)) as prof:
+        for _ in range(steps + 1):
+            prof.step()
+    assert len(prof.events()) == len(recorded.STEP)
 
 
 def test_a_schedule_of_the_user_must_not_stop_devices():

@@ -1,7 +1,5 @@
 """Hand-made raw events, and a recorder that yields them in the place of the compiled one."""
 
-import types
-
 from autograd_cy._core.runtime.raw_events import Array, Frame, RawAllocation, RawEvent
 from autograd_cy.profiler import _record_function, _session
 
@@ -56,7 +54,7 @@ class Recorder:
 
     def __init__(self, shapes, stack, memory, capacity, events=STEP, allocations=MEMORY, dropped=0, log=None):
         self.asked, self.given, self.allocations = (shapes, stack, memory, capacity), list(events), allocations
-        self.threads, self.dropped, self.log = THREADS, dropped, [] if log is None else log
+        self.threads, self.dropped, self.undescribed, self.log = THREADS, dropped, 0, [] if log is None else log
         self.log.append("prepare")
 
     def start(self):
@@ -75,12 +73,8 @@ class Recorder:
 def stand_in(monkeypatch, **given):
     """Put such recorders in place; the log of what happens comes back."""
     log = []
-    module = types.SimpleNamespace(
-        Recorder=lambda *asked: Recorder(*asked, log=log, **given),
-        begin_region=lambda name, args=None: log.append(("begin", name)),
-        end_region=lambda token: log.append("end"),
-    )
-    monkeypatch.setattr(_session, "events", module)
-    monkeypatch.setattr(_record_function, "events", module)
+    monkeypatch.setattr(_session, "Recorder", lambda *asked: Recorder(*asked, log=log, **given))
+    monkeypatch.setattr(_record_function, "begin_region", lambda name, args=None: log.append(("begin", name)))
+    monkeypatch.setattr(_record_function, "end_region", lambda token: log.append("end"))
     monkeypatch.setattr(_session.time, "perf_counter_ns", lambda: 0)
     return log
