@@ -28,7 +28,8 @@ def test_what_the_recorder_is_asked_for(monkeypatch):
     from autograd_cy.profiler import _session
 
     recorder = types.SimpleNamespace(
-        start=lambda: None, stop=lambda: None, events=list, memory=list, threads=[], dropped=0, undescribed=0
+        start=lambda: None, stop=lambda: None, events=list, memory=list, threads=[],
+        dropped=0, undescribed=0, start_time=0, stop_time=0,
     )  # fmt: skip
     monkeypatch.setattr(_session, "Recorder", lambda *given: asked.append(given) or recorder)
     for arguments in ({}, {"record_shapes": True}, {"with_stack": True}, {"profile_memory": True}, {"with_flops": True}):

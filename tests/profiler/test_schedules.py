@@ -109,6 +109,7 @@ def test_changes_are_pytorchs(theirs, plan):
     assert len(warned) == wrong
 
 
+@pytest.mark.filterwarnings("ignore:Warning. Profiler clears events")  # once in a process
 @pytest.mark.parametrize("steps", [1, 3])
 def test_warming_up_for_what_does_not_come_drops_nothing(monkeypatch, steps):
     recorded.stand_in(monkeypatch)

@@ -54,6 +54,7 @@ class Recorder:
 
     def __init__(self, shapes, stack, memory, capacity, events=STEP, allocations=MEMORY, dropped=0, log=None):
         self.asked, self.given, self.allocations = (shapes, stack, memory, capacity), list(events), allocations
+        self.start_time = self.stop_time = 0
         self.threads, self.dropped, self.undescribed, self.log = THREADS, dropped, 0, [] if log is None else log
         self.log.append("prepare")
 
@@ -76,5 +77,4 @@ def stand_in(monkeypatch, **given):
     monkeypatch.setattr(_session, "Recorder", lambda *asked: Recorder(*asked, log=log, **given))
     monkeypatch.setattr(_record_function, "begin_region", lambda name, args=None: log.append(("begin", name)))
     monkeypatch.setattr(_record_function, "end_region", lambda token: log.append("end"))
-    monkeypatch.setattr(_session.time, "perf_counter_ns", lambda: 0)
     return log
