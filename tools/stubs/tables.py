@@ -93,6 +93,7 @@ PARAMETERS = {
     "kind": "str",
     "manager": "Any",
     "_manager": "Any",
+    "of_samples": "bool",
     "traceback": "Any",
     "kwargs": "Any",
     "label_smoothing": "float",
