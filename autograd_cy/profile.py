@@ -12,6 +12,7 @@ it writes has all of it over time. `-m module` and `-c code` in the place of the
 
 import argparse
 import atexit
+import os
 import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -82,7 +83,7 @@ class Session:
         if self.is_on:
             self._switch()
         if self.prof.profiler is None:
-            print("autograd_cy.profile: the script called backward() less than once, --steps recorded nothing", file=sys.stderr)
+            print("autograd_cy.profile: no step was recorded: the script has not called backward()", file=sys.stderr)
             return
         model = model_of(self.prof)
         print(report(model, SORT_KEYS[self.options.sort], self.options.rows))
@@ -113,7 +114,7 @@ def report(model: dict[str, Any], key: str, rows: int) -> str:
     parts = [operations_text(model, key, rows), lines_text(model, rows), hints_text(model)]
     peak = (model["memory"] or {}).get("peak")
     if peak and peak["bytes"] > 0:
-        where = f" at {short(peak['file'], 60)}:{peak['line']}" if peak["line"] > 0 else ""
+        where = f" at {place_of(peak['file'], peak['line'], 60)}" if peak["line"] > 0 else ""
         parts.append(f"Peak of new memory: {format_memory(peak['bytes'])}{where}")
     if model["dropped"]:
         parts.append(f"{model['dropped']} events found no room: --steps records fewer")
@@ -138,7 +139,7 @@ def lines_text(model: dict[str, Any], rows: int) -> str:
     whole = sum(row["self_ns"] for row in model["table"]) or 1
     lines = [f"{'Line':<30} {'self':>11} {'':>6} {'calls':>8}  source", "-" * WIDTH]
     for row in model["lines"][:rows]:
-        place, share = f"{short(row['file'], 23)}:{row['line']}", f"{100 * row['self_ns'] / whole:.1f}%"
+        place, share = place_of(row["file"], row["line"], 23), f"{100 * row['self_ns'] / whole:.1f}%"
         text = f"{place:<30} {format_time(row['self_ns'] / 1e3):>11} {share:>6} {row['calls']:>8}  {row['source']}"
         lines.append(text if len(text) <= WIDTH else f"{text[: WIDTH - 3]}...")
     return "\n".join(lines)
@@ -148,7 +149,7 @@ def hints_text(model: dict[str, Any]) -> str:
     """What would be faster, the largest gain first."""
     lines = ["Hints", "-" * WIDTH]
     for hint in model["hints"]:
-        lines.append(f"{short(hint['file'], 60)}:{hint['line']}: {hint['source']}"[:WIDTH])
+        lines.append(f"{place_of(hint['file'], hint['line'], 60)}: {hint['source']}"[:WIDTH])
         lines += wrapped(f"{hint['message']} ({format_time(hint['gain_ns'] / 1e3)} of the recorded time)", WIDTH - 4)
     return "\n".join(lines if model["hints"] else [*lines, "none"])
 
@@ -161,6 +162,15 @@ def wrapped(text: str, width: int) -> list[str]:
             lines.append("")
         lines[-1] += f" {word}"
     return [f"   {line}" for line in lines]
+
+
+def place_of(file: str, line: int, width: int) -> str:
+    """A line of a file, the path from here on where that is shorter."""
+    try:
+        file = min(file, os.path.relpath(file), key=len)
+    except ValueError:  # on another drive
+        pass
+    return f"{short(file, width)}:{line}"
 
 
 def short(text: str, width: int) -> str:
@@ -184,7 +194,7 @@ def main() -> NoReturn:
     except (SystemExit, KeyboardInterrupt):
         raise
     except BaseException as error:
-        runner.show(error)
+        runner.show(error, __file__)
         session.finish()
         sys.exit(1)
     session.finish()
