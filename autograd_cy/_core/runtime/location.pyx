@@ -71,6 +71,11 @@ cdef bint is_own(PyObject *code):
     return True
 
 
+cdef tuple place(object code, int instruction):
+    """(file, line, function), or None."""
+    return None if code is None else (code.co_filename, line_of(code, instruction), code.co_qualname)
+
+
 cdef str described(object code, int instruction):
     """`file.py:12, in train`, or an empty string."""
     if code is None:
