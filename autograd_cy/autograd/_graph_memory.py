@@ -51,7 +51,8 @@ class MemoryRow(NamedTuple):
     """What the nodes of one operation, line, function or region keep alive, in :func:`memory`.
 
     ``checkpoint_bytes`` is what would go if these nodes were within a checkpoint: what nobody but they hold and what was
-    computed by them. What comes from outside stays, for a checkpoint keeps its arguments.
+    computed by them. What comes from outside stays, for a checkpoint keeps its arguments; an argument that no node has saved
+    so far it would keep in addition, which is not subtracted.
 
     >>> import autograd_cy as ag
     >>> x = ag.ones(1000, requires_grad=True)
