@@ -13,6 +13,7 @@ from autograd_cy._core.arrays.buffers cimport sizes_of
 from autograd_cy._core.arrays.dtypes cimport code_of, dtype, dtype_of
 from autograd_cy._core.arrays.region cimport spans_meet
 from autograd_cy._core.graph.anomaly cimport note_trace
+from autograd_cy._core.graph.creation_hooks cimport announce
 from autograd_cy._core.graph.duals cimport (
     DualLevels, Tangent, dual_level, entry_in, is_visible, is_visible_number, see_again, see_up_to, tangent_in,
     visible_levels, with_tangent)
@@ -26,7 +27,7 @@ from autograd_cy._core.graph.tensor cimport (
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport current_mode, own_modes
 from autograd_cy._core.runtime.state cimport (
-    ANOMALY, BATCHED, DETECT_NAN, FORWARD_AD, GUARDED, NO_GRAD, OP_HOOKS, SAVED_HOOKS, thread_state)
+    ANOMALY, BATCHED, DETECT_NAN, FORWARD_AD, GUARDED, NODE_HOOKS, NO_GRAD, OP_HOOKS, SAVED_HOOKS, thread_state)
 
 from autograd_cy._core.runtime.argument_errors import wrong_self
 
@@ -201,6 +202,8 @@ cdef object record_all(Node node, object outputs, object inputs):
             enter(node, <Tensor> outputs)
         if mode & ANOMALY:
             note_trace(node, outputs, inputs, own_modes())
+        if mode & NODE_HOOKS:
+            announce(node)
     if mode & FORWARD_AD:
         set_tangents(node, outputs, inputs)
     if mode & OP_HOOKS:
