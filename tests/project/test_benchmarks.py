@@ -52,6 +52,7 @@ def test_step_repeats_itself(workload):
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")  # which torch.func calls itself
 @every_workload
 def test_both_libraries_compute_the_same(workload):
     torch = pytest.importorskip("torch")

@@ -68,6 +68,8 @@ FACADE = [
     autograd._graph_memory autograd._graph_labels
     autograd._graph_draw
     autograd.grad_mode autograd.anomaly_mode autograd.variable autograd.forward_ad
+    profiler._replay
+    profiler._overhead profiler._hints
     autograd._function_batches
     autograd.function
     autograd.gradients autograd._multi_grad
@@ -97,6 +99,8 @@ FACADE = [
     nn
     autograd_cy
     __main__
+    profiler._command
+    profile
     """.strip().splitlines()
 ]
 FACADE_RANK = {module: rank for rank, line in enumerate(FACADE) for module in line}
