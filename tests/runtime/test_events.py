@@ -145,6 +145,32 @@ def test_functions_and_hooks():
     assert r.events[r.of("Cube.backward")[0].parent] is backward
 
 
+def test_phases_of_the_engine():
+    x = leaf(600, 600)
+    with Recording() as r:
+        y = x.exp()
+        (y * y.sin() + y).sum().backward()
+    assert r.names("engine")[:2] == ["backward", "count dependencies"]
+    assert "sum gradients" in r.names("engine")
+    for e in r.events:
+        if e.name == "free saved tensors":  # which is an event where it takes long
+            assert r.events[e.parent].name == "backward" and e.end - e.start > 100
+
+
+def test_loops_that_threads_share():
+    before = ag.get_num_threads()
+    ag.set_num_threads(2)
+    try:
+        x = ag.ones(1000, 1000)
+        with Recording() as r:
+            for _ in range(3):
+                x * 2
+    finally:
+        ag.set_num_threads(before)
+    loops = [e for e in r.events if e.kind == "threads"]
+    assert len(loops) == 3 and all(e.name == "shared loop" and r.events[e.parent].name == "mul" for e in loops)
+
+
 def test_recorders_nest_and_overlap():
     x = ag.ones(2)
     one, two = Recorder(), Recorder(shapes=True)

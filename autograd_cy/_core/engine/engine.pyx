@@ -30,7 +30,7 @@ cimport autograd_cy._core.graph.saved as saved_module
 from autograd_cy._core.graph.saved_hooks cimport put_hooks_back
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.events cimport ENGINE, Span, begin_named, begin_node, end, recording
+from autograd_cy._core.runtime.events cimport ENGINE, Span, begin_named, begin_node, end, note_what_followed, recording
 from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes, own_modes
 from autograd_cy._core.runtime.reentry cimport in_fresh_thread
 from autograd_cy._core.runtime.state cimport (
@@ -61,8 +61,11 @@ cdef int deliver(GraphTask task, Node node, int output, object g) except -1:
 cdef int run(GraphTask task) except -1:
     cdef Py_ssize_t n = 0
     cdef ThreadState *state = thread_state()
+    cdef Node node
     while task.ready.size:
-        run_node(task, next_ready(task, state, &n))
+        node = next_ready(task, state, &n)
+        if run_node(task, node):
+            free_saved(task, node)
         end_node(state)
     task.node = None
     state.node = NULL
@@ -75,11 +78,15 @@ cdef int run_as_events(GraphTask task) except -1:
     cdef ThreadState *state = thread_state()
     cdef Span span
     cdef Node node
+    cdef bint ran
     while task.ready.size:
         node = next_ready(task, state, &n)
         span = begin_node(Py_TYPE(<PyObject *> node), node.code, node.instruction, node.sequence_number)
-        run_node(task, node)
+        ran = run_node(task, node)
         end(span)
+        if ran:
+            free_saved(task, node)
+            note_what_followed(span, "free saved tensors")
         end_node(state)
     task.node = None
     state.node = NULL
@@ -112,7 +119,8 @@ cdef int run_callbacks(GraphTask task) except -1:
     return 0
 
 
-cdef int run_node(GraphTask task, Node node) except -1:
+cdef bint run_node(GraphTask task, Node node) except -1:
+    """Hand a node's gradients on; whether it has computed any, so that what it saved is of no more use."""
     cdef Scratch *scratch = notes_of(task, node)
     cdef object g = None
     cdef PyObject *incoming
@@ -136,14 +144,14 @@ cdef int run_node(GraphTask task, Node node) except -1:
     if captured and not needed:
         capture(task, node, g)
     if not needed:
-        return 0
+        return False
     cdef bint watched = task.observed or (hooks and has_node_hooks(existing_hooks(node)))
     if type(node) is AccumulateGrad:
         if watched:
             accumulate_in(task, node, g)
         elif g is not None:
             accumulate(leaf_of(node), g, task.recorded)
-        return 0
+        return False
     if node.joint == BOXED and type(g) is not list:
         g = [g] * node.n_outputs
     if node.joint or watched:
@@ -153,6 +161,11 @@ cdef int run_node(GraphTask task, Node node) except -1:
         incoming = <PyObject *> g
         g = None
         propagate(task, node, incoming)
+    return True
+
+
+cdef inline int free_saved(GraphTask task, Node node) except -1:
+    """Give up what a node saved, unless the graph is kept."""
     if not task.keep_graph:
         node.release_saved()
         node.freed_by = task.number

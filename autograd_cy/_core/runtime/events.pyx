@@ -39,6 +39,7 @@ cdef extern from "numpy/arrayobject.h":
 
 cdef enum:
     MAX_FRAMES = 32
+    LONG = 2000                 # ticks, about a microsecond
     DETAILS = 8                 # numbers that describe an event's operands, stack and result, on the average
     CAPACITY = 1 << 18          # events of a thread, unless somebody asks for more
 
@@ -49,7 +50,7 @@ cdef struct Allocation:
     void *address
     long long nbytes
 
-cdef tuple KINDS = ("op", "backward", "engine", "function", "hook", "region")
+cdef tuple KINDS = ("op", "backward", "engine", "function", "hook", "region", "threads")
 cdef Ring *rings = NULL
 cdef unsigned long long epoch = 1
 cdef Py_ssize_t capacity = CAPACITY
@@ -107,6 +108,23 @@ cdef void end(Span span) noexcept:
         event.end = ticks()
         if event.kind != BACKWARD:
             event.n_nodes = thread_state().sequence_nr - event.sequence_nr
+        span.ring.open = event.parent
+
+
+cdef void note_what_followed(Span span, str name) noexcept:
+    """What has been done since an event's end is one of its own, if it took long enough to be seen."""
+    cdef unsigned long long start, now = ticks()
+    cdef Event *event
+    if span.ring == NULL or span.ring.epoch != span.epoch:
+        return
+    start = span.ring.events[span.place].end
+    if now - start < LONG:
+        return
+    span = new_event(ENGINE, <PyObject *> name)
+    if span.ring != NULL:
+        event = &span.ring.events[span.place]
+        event.sequence_nr = 0
+        event.start, event.end = start, now
         span.ring.open = event.parent
 
 
@@ -206,6 +224,15 @@ cdef void note_memory(void *address, long long nbytes) noexcept:
         allocations, allocations_size = grown, 2 * allocations_size + 1024
     allocations[n_allocations] = Allocation(ticks(), ring, 0 if ring == NULL else ring.open, address, nbytes)
     n_allocations += 1
+
+
+cdef Span begin_loop() noexcept with gil:
+    """A loop is shared among threads; its caller holds the GIL, though it is declared not to."""
+    return begin_named(THREADS, "shared loop")
+
+
+cdef void end_loop(Span span) noexcept with gil:
+    end(span)
 
 
 # rings

@@ -23,6 +23,7 @@ NOTE [Threads]
 
 import os
 
+from autograd_cy._core.runtime.events cimport Span, begin_loop, end_loop, recording
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.thresholds cimport thresholds
 
@@ -52,14 +53,20 @@ cdef void parallel_for(
     cdef npy_intp size = n * weight
     cdef int threads = number_of_threads
     cdef PyThreadState *state = NULL
+    cdef Span span = Span(NULL, 0, 0)
+    cdef bint is_shared = size >= thresholds.shared_work and threads > 1
+    if is_shared and recording:
+        span = begin_loop()
     if size >= thresholds.unlocked_work and not keep_gil:
         state = PyEval_SaveThread()
-    if size < thresholds.shared_work or threads == 1:
-        task(data, 0, n)
-    else:
+    if is_shared:
         share(task, data, n, grain_of(n, weight, grain, threads), threads, size)
+    else:
+        task(data, 0, n)
     if state != NULL:
         PyEval_RestoreThread(state)
+    if span.ring != NULL:
+        end_loop(span)
 
 
 cdef inline npy_intp grain_of(npy_intp n, npy_intp weight, npy_intp grain, int threads) noexcept nogil:
