@@ -61,11 +61,9 @@ cdef int deliver(GraphTask task, Node node, int output, object g) except -1:
 cdef int run(GraphTask task) except -1:
     cdef Py_ssize_t n = 0
     cdef ThreadState *state = thread_state()
-    cdef Node node
     while task.ready.size:
-        node = next_ready(task, state, &n)
-        if run_node(task, node):
-            free_saved(task, node)
+        take_next(task, state, &n)
+        run_node(task, task.node)
         end_node(state)
     task.node = None
     state.node = NULL
@@ -78,13 +76,14 @@ cdef int run_as_events(GraphTask task) except -1:
     cdef ThreadState *state = thread_state()
     cdef Span span
     cdef Node node
-    cdef bint ran
+    cdef bint has_run
     while task.ready.size:
-        node = next_ready(task, state, &n)
+        take_next(task, state, &n)
+        node = task.node
         span = begin_node(Py_TYPE(<PyObject *> node), node.code, node.instruction, node.sequence_number)
-        ran = run_node(task, node)
+        has_run = run_node(task, node)
         end(span)
-        if ran:
+        if has_run and not task.keep_graph:
             free_saved(task, node)
             note_what_followed(span, "free saved tensors")
         end_node(state)
@@ -93,14 +92,14 @@ cdef int run_as_events(GraphTask task) except -1:
     return 0
 
 
-cdef inline Node next_ready(GraphTask task, ThreadState *state, Py_ssize_t *n):
-    """Take the node out that was recorded last; now and then look for signals."""
+cdef inline int take_next(GraphTask task, ThreadState *state, Py_ssize_t *n) except -1:
+    """Take out the node that was recorded last; now and then look for signals."""
     n[0] += 1
     if n[0] % SIGNAL_INTERVAL == 0:
         PyErr_CheckSignals()
     task.node = <Node> pop(&task.ready)
     state.node = <void *> task.node
-    return task.node
+    return 0
 
 
 cdef inline int end_node(ThreadState *state) except -1:
@@ -119,8 +118,8 @@ cdef int run_callbacks(GraphTask task) except -1:
     return 0
 
 
-cdef bint run_node(GraphTask task, Node node) except -1:
-    """Hand a node's gradients on; whether it has computed any, so that what it saved is of no more use."""
+cdef int run_node(GraphTask task, Node node) except -1:
+    """Hand a node's gradients on, and give up what it saved if the task asks for that; returns 1 if it computed any."""
     cdef Scratch *scratch = notes_of(task, node)
     cdef object g = None
     cdef PyObject *incoming
@@ -144,14 +143,14 @@ cdef bint run_node(GraphTask task, Node node) except -1:
     if captured and not needed:
         capture(task, node, g)
     if not needed:
-        return False
+        return 0
     cdef bint watched = task.observed or (hooks and has_node_hooks(existing_hooks(node)))
     if type(node) is AccumulateGrad:
         if watched:
             accumulate_in(task, node, g)
         elif g is not None:
             accumulate(leaf_of(node), g, task.recorded)
-        return False
+        return 0
     if node.joint == BOXED and type(g) is not list:
         g = [g] * node.n_outputs
     if node.joint or watched:
@@ -161,14 +160,15 @@ cdef bint run_node(GraphTask task, Node node) except -1:
         incoming = <PyObject *> g
         g = None
         propagate(task, node, incoming)
-    return True
+    if task.frees:
+        free_saved(task, node)
+    return 1
 
 
 cdef inline int free_saved(GraphTask task, Node node) except -1:
-    """Give up what a node saved, unless the graph is kept."""
-    if not task.keep_graph:
-        node.release_saved()
-        node.freed_by = task.number
+    """Give up what a node saved: it has run."""
+    node.release_saved()
+    node.freed_by = task.number
     return 0
 
 
@@ -477,6 +477,7 @@ cpdef object run_from(GraphTask task, tuple tensors, tuple grad_tensors, bint cr
     cdef Extent extent
     cdef bint recorded = recording != 0
     cdef Span walk
+    task.frees = not (task.keep_graph or recorded)
     _held = [target_node(x) for x in inputs]        # a leaf's node lives only as long as somebody holds it
     task.observed = mode & OP_HOOKS or is_logged()      # which may raise: nothing is changed yet
     count_running(1)
