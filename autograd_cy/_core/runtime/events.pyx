@@ -227,7 +227,7 @@ cdef void note_memory(void *address, long long nbytes) noexcept:
 
 
 cdef Span begin_loop() noexcept with gil:
-    """A loop is shared among threads; its caller holds the GIL, though it is declared not to."""
+    """A loop is shared among threads; its caller may hold the GIL or not."""
     return begin_named(THREADS, "shared loop")
 
 

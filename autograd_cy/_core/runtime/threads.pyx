@@ -53,20 +53,22 @@ cdef void parallel_for(
     cdef npy_intp size = n * weight
     cdef int threads = number_of_threads
     cdef PyThreadState *state = NULL
-    cdef Span span = Span(NULL, 0, 0)
-    cdef bint is_shared = size >= thresholds.shared_work and threads > 1
-    if is_shared and recording:
-        span = begin_loop()
     if size >= thresholds.unlocked_work and not keep_gil:
         state = PyEval_SaveThread()
-    if is_shared:
-        share(task, data, n, grain_of(n, weight, grain, threads), threads, size)
-    else:
+    if size < thresholds.shared_work or threads == 1:
         task(data, 0, n)
+    elif recording:
+        share_as_event(task, data, n, grain_of(n, weight, grain, threads), threads, size)
+    else:
+        share(task, data, n, grain_of(n, weight, grain, threads), threads, size)
     if state != NULL:
         PyEval_RestoreThread(state)
-    if span.ring != NULL:
-        end_loop(span)
+
+
+cdef void share_as_event(Task task, void *data, npy_intp size, npy_intp grain, int threads, npy_intp work) noexcept nogil:
+    cdef Span span = begin_loop()
+    share(task, data, size, grain, threads, work)
+    end_loop(span)
 
 
 cdef inline npy_intp grain_of(npy_intp n, npy_intp weight, npy_intp grain, int threads) noexcept nogil:
