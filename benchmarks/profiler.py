@@ -141,7 +141,7 @@ def reading_times(library: Library, step: Step, options: dict[str, bool], steps:
 
 
 def read_rows(libraries: Sequence[Library], options: dict[str, bool], rounds: int, events: int) -> list[list[Quartiles]]:
-    """read_rows(libraries, options, ...) -> for each library the quartiles of READING, scaled to `events`, and of the bytes."""
+    """read_rows(libraries, options, ...) -> for each library the quartiles of READING, for so many events, and of the bytes."""
     rows = []
     for library in libraries:
         step = multiply_chain(library)
@@ -198,9 +198,11 @@ def print_reading(libraries: Sequence[Library], rounds: int, events: int) -> Non
 def print_self_times(libraries: Sequence[Library], rounds: int) -> None:
     """print_self_times(...) prints how far self times are from adding up to the time by the clock."""
     head("sum of self times over the time of a step, distance from 1")
-    steps = [multiply_chain(library) for library in libraries]
-    found = [[abs(self_time(library, step) - 1) for _ in range(rounds)] for library, step in zip(libraries, steps, strict=True)]
-    print(line(STEPS["multiply_chain"][0], SELF_TIME_LIMIT, [quartiles(distances) for distances in found], 4))
+    found = []
+    for library in libraries:
+        step = multiply_chain(library)
+        found.append(quartiles([abs(self_time(library, step) - 1) for _ in range(rounds)]))
+    print(line(STEPS["multiply_chain"][0], SELF_TIME_LIMIT, found, 4))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
