@@ -141,7 +141,7 @@ def reading_times(library: Library, step: Step, options: dict[str, bool], steps:
 
 
 def read_rows(libraries: Sequence[Library], options: dict[str, bool], rounds: int, events: int) -> list[list[Quartiles]]:
-    """read_rows(libraries, options, ...) -> for each library the quartiles of READING, for so many events, and of the bytes."""
+    """read_rows(libraries, options, ...) -> for each library the quartiles of READING for `events`, and of the bytes."""
     rows = []
     for library in libraries:
         step = multiply_chain(library)
