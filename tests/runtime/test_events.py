@@ -102,6 +102,22 @@ def test_shapes_strides_and_types():
     assert r.events[0].operands is None and r.events[0].result is None
 
 
+def test_what_events_have_in_common_is_made_once():
+    x, wide = ag.ones(2, 3), ag.ones(3, 2)
+    with Recording(shapes=True, stack=True) as r:
+        for y in (x, x, x.T, wide):
+            y * 2
+        x * 3
+    *calls, elsewhere = r.of("mul")
+    same, again, turned, other = (e.operands for e in calls)
+    assert same is again is elsewhere.operands
+    assert same != turned != other
+    assert [a.shape for (a,) in (same, turned, other)] == [(2, 3), (3, 2), (3, 2)]
+    assert [a.strides for (a,) in (same, turned, other)] == [(12, 4), (4, 12), (8, 4)]
+    assert all(e.stack is calls[0].stack for e in calls)
+    assert elsewhere.stack[0].line == calls[0].stack[0].line + 1
+
+
 def test_stacks():
     def inner(x):
         return x + 1
