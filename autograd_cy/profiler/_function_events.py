@@ -26,6 +26,9 @@ def function_events_of(recording: Recording, *, profile_memory: bool = False, wi
         if raw.parent >= 0:
             made[raw.parent].append_cpu_child(event)
             event.set_cpu_parent(made[raw.parent])
+            if raw.kind == "threads":  # it is the operation's own time
+                made[raw.parent].self_cpu_time_total += event.cpu_time_total
+                event.self_cpu_time_total = 0.0
         made.append(event)
     if with_flops:
         _count_flops(made)

@@ -64,11 +64,14 @@ class Recording:
 
     @functools.cached_property
     def self_times(self) -> list[int]:
-        """The time of each event without that of the events directly inside it."""
+        """The time of each event without that of the events directly inside it. A loop that threads share is its operation's."""
         times = [event.end - event.start for event in self.events]
-        for event in self.events:
+        for i, event in enumerate(self.events):
             if event.parent >= 0:
-                times[event.parent] -= event.end - event.start
+                if event.kind == "threads":
+                    times[i] = 0
+                else:
+                    times[event.parent] -= event.end - event.start
         return times
 
     @functools.cached_property
@@ -166,4 +169,4 @@ def shown_name(kind: str, name: str) -> str:
         return f"aten::{family}_{last}" if family in ("fft", "linalg", "special") else f"aten::{last}"
     if kind == "backward" and name == "AccumulateGrad":
         return "torch::autograd::AccumulateGrad"
-    return f"autograd::engine::{name}" if kind == "engine" else name
+    return f"autograd::{kind}::{name}" if kind in ("engine", "threads") else name

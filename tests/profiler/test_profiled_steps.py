@@ -187,3 +187,18 @@ def test_the_older_profiler_records_the_same():
     with older.profile() as prof:
         ag.ones(2).exp()
     assert [event.name for event in prof.function_events] == ["aten::exp"]
+
+
+def test_a_shared_loop_is_the_time_of_its_operation():
+    before = ag.get_num_threads()
+    ag.set_num_threads(2)
+    try:
+        x = ag.ones(1000, 1000)
+        with profile() as prof:
+            x * 2
+    finally:
+        ag.set_num_threads(before)
+    loop, multiplication = (next(e for e in prof.events() if e.name == n) for n in ("autograd::threads::shared loop", "aten::mul"))
+    assert loop.cpu_parent is multiplication and loop.self_cpu_time_total == 0
+    assert multiplication.self_cpu_time_total == multiplication.cpu_time_total > loop.cpu_time_total > 0
+    assert sum(prof.recording.self_times) == sum(e.end - e.start for e in prof.recording.events if e.parent < 0)

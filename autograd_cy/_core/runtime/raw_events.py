@@ -36,6 +36,7 @@ class RawEvent(NamedTuple):
     * "engine": a phase of it, "backward" being the whole walk;
     * "function": the Python code of a Function, its forward or its backward;
     * "hook": a hook;
+    * "threads": a loop that is shared among threads, part of the operation around it;
     * "region": what record_function names, a step of the profiler.
 
     `parent` is the place of the enclosing event of the same thread in the list of all, or -1. An operation that recorded
