@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from common import ROOT
 
 TRAINING = """
 import sys
@@ -54,6 +55,17 @@ def test_the_hint_names_the_line(run):
     hints = run("script.py", "20", script=script).stdout.partition("Hints")[2]
     assert "script.py:10: loss = ((x * counts) @ w).tanh().sum()" in hints
     assert "`mul` converts 7.63 MB of int64 to float32 on each call" in hints
+
+
+@pytest.mark.parametrize(("arguments", "hint"), [((), "slow_training.py:40: kept = x * mask"), (("--mended",), None)])
+def test_the_session_of_the_documentation(run, arguments, hint):
+    """docs/profiling.md: the slow line is found, and with it gone nothing is."""
+    script = str(ROOT / "examples" / "slow_training.py")
+    hints = run(script, "--steps", "30", *arguments).stdout.partition("Hints")[2].partition("Peak")[0]
+    if hint is None:
+        assert hints.split()[-1] == "none"
+    else:
+        assert hint in hints and "`mul` converts 4.00 MB of int64 to float32 on each call" in hints
 
 
 def test_some_steps(run):
