@@ -298,9 +298,6 @@ cdef int empty(Ring *ring) except -1:
     if ring.events == NULL or ring.details == NULL:
         free_memory(ring)
         raise MemoryError()
-    # pages that are touched now cost no event its time
-    memset(ring.events, 0, capacity * sizeof(Event))
-    memset(ring.details, 0, capacity * DETAILS * sizeof(long long))
     ring.capacity, ring.details_capacity = capacity, capacity * DETAILS
     name = name_of_thread()
     Py_INCREF(name)
@@ -414,14 +411,19 @@ cdef class Recorder:
         self.prepare()
 
     cdef int prepare(self) except -1:
-        """Get this thread's ring ready: it takes some milliseconds."""
+        """Get this thread's ring ready. Its pages are touched now, which takes some milliseconds, and cost no event its time."""
         global capacity
         cdef Ring *ring = <Ring *> thread_state().ring
+        cdef Py_ssize_t before = 0 if ring == NULL else ring.capacity
         if not recording:
             capacity = self.capacity
-        if ring == NULL or ring.epoch != epoch or (not recording and ring.capacity != capacity):
-            if prepared_ring() == NULL:
+        if ring == NULL or ring.epoch != epoch or (not recording and before != capacity):
+            ring = prepared_ring()
+            if ring == NULL:
                 raise MemoryError(f"no memory for {self.capacity} events")
+        if ring.capacity != before:
+            memset(ring.events, 0, ring.capacity * sizeof(Event))
+            memset(ring.details, 0, ring.details_capacity * sizeof(long long))
         return 0
 
     def start(self):

@@ -72,7 +72,7 @@ function positionOf(i) {
   return k;
 }
 
-const SPACES = /^(aten::|torch::autograd::|autograd::engine::)/;
+const SPACES = /^(aten::|torch::autograd::|autograd::(engine|threads)::)/;
 const shortNames = model.names.map((name) => name.replace(SPACES, ""));
 const nameOf = (i) => model.names[events.name[i]];
 const kindOf = (i) => model.kinds[events.kind[i]];
