@@ -4,8 +4,10 @@
 # make debug-test  the tests on the debug build of the sdist, away from this tree: checks on, live objects counted
 # make sanitize    the tests under gcc's AddressSanitizer and UndefinedBehaviorSanitizer: half an hour
 # make fuzz        the tests that draw at random, at length (SEED=0 CALLS=400000 PROGRAMS=100000); stops at the first failure
-# make bench       time and memory against PyTorch, threads, docs/sizes.png (with ARGS=... times alone)
+# make bench       time, memory and profiling against PyTorch, threads, docs/sizes.png (with ARGS=... times alone)
 # make web-test    the tests of the profiler's page in a headless Chromium, which is installed or named where it's missing
+# make profile     where the compiled core spends its instructions or its time, by .pyx function and line, on workloads of
+#                  benchmarks/ or in SCRIPT="script.py arguments" (ARGS="--tool perf"): build/profile/report.html
 # make lint        ruff, cython-lint, mypy, and what mypy and pyright say of a user's script
 # make stubs       write the type stubs and docs/operations.md anew from the op table
 # make clean       remove what was built, and the virtual environment
@@ -29,8 +31,9 @@ RELEASE_SITE := $(CURDIR)/build/release/site
 SEED := 0
 CALLS := 400000
 PROGRAMS := 100000
+SCRIPT :=
 
-.PHONY: demo test wheel-test debug-test sanitize web-test fuzz bench lint stubs clean
+.PHONY: demo test wheel-test debug-test sanitize web-test fuzz bench profile lint stubs clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.with-examples
@@ -63,7 +66,13 @@ fuzz: $(VENV)/.with-test
 bench: $(VENV)/.with-bench
 	$(BIN)/python -m benchmarks $(ARGS)
 	$(BIN)/python -m benchmarks --threads 2 --json build/benchmarks-2-threads.json $(ARGS)
-	$(if $(ARGS),,$(BIN)/python -m benchmarks.memory && $(BIN)/python -m benchmarks.threads && $(BIN)/python -m benchmarks.sizes)
+	$(if $(ARGS),,$(BIN)/python -m benchmarks.memory && $(BIN)/python -m benchmarks.threads && $(BIN)/python -m benchmarks.sizes \
+		&& $(BIN)/python -m benchmarks.profiler)
+
+profile: $(VENV)/.with-test
+	@$(BIN)/python -m tools.lens --check $(ARGS) $(SCRIPT)
+	AUTOGRAD_CY_PROFILE=1 $(PIP) install --quiet --no-build-isolation --no-deps --upgrade --target build/profile/site .
+	@$(BIN)/python -m tools.lens $(ARGS) $(SCRIPT)
 
 lint: $(VENV)/.with-dev
 	. $(BIN)/activate && ruff check && cython-lint autograd_cy && mypy && pytest -q tests/project/test_typing.py

@@ -3,14 +3,15 @@
 What is installed is one library that holds them all, LIBRARY, and a list of them: it is found, mapped and linked once, not a
 hundred times. In place and editable, each module is a file, so that one change compiles and links one.
 
-Metadata stands in pyproject.toml. All that is generated goes below build/release, build/debug with AUTOGRAD_CY_DEBUG=1, or
-build/sanitize with AUTOGRAD_CY_SANITIZE=1, so the builds never touch each other's files; only an in-place build puts
-extension modules beside the sources.
+Metadata stands in pyproject.toml. All that is generated goes below build/release, build/debug with AUTOGRAD_CY_DEBUG=1,
+build/sanitize with AUTOGRAD_CY_SANITIZE=1, or build/profile with AUTOGRAD_CY_PROFILE=1, so the builds never touch each other's
+files; only an in-place build puts extension modules beside the sources.
 """
 
 import ast
 import itertools
 import os
+import re
 import sys
 from collections import Counter, namedtuple
 from concurrent.futures import ProcessPoolExecutor
@@ -26,8 +27,8 @@ def is_on(switch):
     return os.environ.get(f"AUTOGRAD_CY_{switch}", "0") not in ("", "0")
 
 
-DEBUG, SANITIZE = is_on("DEBUG"), is_on("SANITIZE")
-BUILD = Path("build", "debug" if DEBUG else "sanitize" if SANITIZE else "release")
+DEBUG, SANITIZE, PROFILE = is_on("DEBUG"), is_on("SANITIZE"), is_on("PROFILE")
+BUILD = Path("build", "debug" if DEBUG else "sanitize" if SANITIZE else "profile" if PROFILE else "release")
 CORE = Path("autograd_cy", "_core")
 KERNELS = CORE / "kernels"
 HEADERS = [CORE / "runtime", KERNELS]
@@ -59,8 +60,8 @@ MACROS = [
     ("NPY_TARGET_VERSION", "NPY_2_0_API_VERSION"),
     ("AUTOGRAD_CY_DEBUG", str(int(DEBUG))),
 ]
-if DEBUG:
-    MACROS.append(("CYTHON_TRACE", "1"))
+if DEBUG:  # to sys.monitoring, Cython's events have no frame: sys.settrace and coverage would find those lines in the caller
+    MACROS += [("CYTHON_TRACE", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
 if is_on("ONE_THREAD"):
     MACROS.append(("AUTOGRAD_CY_ONE_THREAD", "1"))
 
@@ -68,7 +69,9 @@ if is_on("ONE_THREAD"):
 # the flags of floating point exceptions: without them the compiler vectorizes choices and square roots.
 UNIX_FLAGS = ["-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wno-unused-function"]
 UNIX_FLAGS += ["-fvisibility=hidden"]       # but for PyInit_*: modules in one library see nothing of each other
-UNIX_FLAGS += ["-g1", "-UNDEBUG"] if DEBUG else ["-g1"] if SANITIZE else ["-g0"]
+UNIX_FLAGS += ["-g1", "-UNDEBUG"] if DEBUG else ["-g1"] if SANITIZE or PROFILE else ["-g0"]
+if PROFILE:  # the same code as a release's, but that stacks can be walked; tools/lens reads its lines and names
+    UNIX_FLAGS += ["-fno-omit-frame-pointer"]
 # What each step runs gains by -O3 (2 % of a chain). What else there is gains 1 % by -O2, and takes a third longer.
 HOT = [CORE / "runtime", CORE / "arrays", KERNELS, CORE / "graph", CORE / "engine", CORE / "ops" / "pointwise"]
 OPTIMIZED, HOT_OPTIMIZED = "-O1", "-O1" if DEBUG or SANITIZE else "-O3"
@@ -97,6 +100,9 @@ MENDS = [
          HANDLER + "#if", HANDLER + RAISE + "#if"),
     Mend("int py_line, const char *filename) {", TRACEBACK + "    if", TRACEBACK + RAISE + "    if"),
 ]
+if DEBUG:  # a new frame has no trace function of its own until the one of its thread gives it one: None would be called
+    SET = "            Py_INCREF(Py_None);\n            (*frame)->f_trace = Py_None;\n"
+    MENDS.append(Mend("int __Pyx_TraceSetupAndCall(PyCodeObject** code,\n", SET, "            (*frame)->f_trace = NULL;\n"))
 
 
 def rendered(template):
@@ -181,6 +187,8 @@ def mend(c_file):
             if change.right not in mended:
                 raise RuntimeError(f"setup.py: {change.function!r} in {c_file} is not as MENDS expects it")
             used.add(change)
+    if PROFILE:     # a directive holds until the next one: what follows a function would be taken for the lines after its last
+        mended = re.sub(r"^}\n(?!#line)", '}\n#line 1 "cython_utility"\n', mended, flags=re.MULTILINE)
     if mended != text:
         stat = c_file.stat()
         c_file.write_text(mended, encoding="utf-8")
@@ -195,8 +203,8 @@ class BuildCore(build_ext):
         super().finalize_options()
         self.parallel = self.parallel or JOBS
         self.keeps_names = self.inplace or self.editable_mode       # `inplace` is off while setuptools builds
-        if self.inplace and (DEBUG or SANITIZE):
-            raise OptionError("only a release build is put in place: see make debug-test and make sanitize")
+        if self.inplace and (DEBUG or SANITIZE or PROFILE):
+            raise OptionError("only a release build is put in place: see make debug-test, make sanitize and make profile")
         # The same objects for both. An editable build would have them in a temporary folder, compiled anew every time.
         platform = self.plat_name + EXTENSION_SUFFIXES[0].rpartition(".")[0]
         self.build_temp = str(BUILD / f"temp.{platform}")
@@ -212,7 +220,7 @@ class BuildCore(build_ext):
         flags = MSVC_FLAGS if is_msvc else UNIX_FLAGS
         levels = [[], []] if is_msvc else [[OPTIMIZED], [HOT_OPTIMIZED]]
         link_flags = [] if is_msvc else ["-pthread", *SANITIZERS]
-        if sys.platform == "linux" and not (DEBUG or SANITIZE):
+        if sys.platform == "linux" and not (DEBUG or SANITIZE or PROFILE):
             # Two mapped parts of a file instead of four; names of static functions stay in a tree that is worked on.
             link_flags += ["-Wl,-z,noseparate-code", *([] if self.keeps_names else ["-Wl,-s"])]
         for extension in self.extensions:
@@ -261,6 +269,7 @@ class BuildCore(build_ext):
             build_dir=str(folder),
             compiler_directives=directives_of(extension),
             shared_utility_qualified_name=SHARED,
+            emit_linenums=PROFILE,
             quiet=True,
         ).result()
         extension.sources = generated.sources

@@ -62,10 +62,10 @@ def run_main(code: CodeType, path: str | None = None) -> None:
     exec(code, namespace)
 
 
-def show(error: BaseException) -> None:
-    """Hand an uncaught exception to sys.excepthook, without the frames of this file."""
+def show(error: BaseException, *others: str) -> None:
+    """Hand an uncaught exception to sys.excepthook, without the frames of this file and of others that called it."""
     traceback = error.__traceback__
-    while traceback is not None and traceback.tb_frame.f_code.co_filename == __file__:
+    while traceback is not None and traceback.tb_frame.f_code.co_filename in (__file__, *others):
         traceback = traceback.tb_next
     error.__traceback__ = traceback
     sys.excepthook(type(error), error, traceback)

@@ -430,6 +430,8 @@ def __complex__(self):
 
 @method
 def __index__(self):
+    if is_batched(self):
+        return self.item()
     if self.dtype.is_floating_point or self.dtype.is_complex or self.numel() != 1:
         raise TypeError("only integer tensors of a single element can be converted to an index")
     return int(array_of(self).item())

@@ -34,8 +34,8 @@ def apply_batched(cls: Any, level: BatchLevel, separate: bool, args: tuple[Any, 
     own = cls.vmap is not cls._no_vmap
     if own and cls.generate_vmap_rule:
         raise RuntimeError(
-            f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overriden vmap "
-            f"staticmethod. Please set generate_vmap_rule=False or delete the overriden vmap staticmethod to avoid "
+            f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overridden vmap "
+            f"staticmethod. Please set generate_vmap_rule=False or delete the overridden vmap staticmethod to avoid "
             f"ambiguity. {_SEE}"
         )
     if not own and not cls.generate_vmap_rule:
@@ -50,18 +50,21 @@ def apply_batched(cls: Any, level: BatchLevel, separate: bool, args: tuple[Any, 
             return _wrapped(_generated(cls, level, in_dims, base).apply(*values), level)
         made = cls.vmap(VmapInfo(level.size, level.randomness), in_dims, *values)
     if not isinstance(made, tuple) or len(made) != 2:
+        found = f"{len(made)} returns" if isinstance(made, tuple) else f"a {type(made)}"
         raise RuntimeError(
-            f"Expected the vmap staticmethod to have two returns, an output and out_dims. Got something else instead: "
-            f"{type(made)}"
+            "Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure compatible with "
+            f"the output. Got {found} instead"
         )
     output, out_dims = made
-    if not isinstance(output, tuple):
-        return _with_dim(output, out_dims, level)
-    if not isinstance(out_dims, tuple):
-        out_dims = (out_dims,) * len(output)
-    if len(out_dims) != len(output):
-        raise ValueError(f"{cls.__name__}.vmap returned {len(output)} outputs and {len(out_dims)} out_dims")
-    return tuple(_with_dim(y, d, level) for y, d in zip(output, out_dims, strict=True))
+    outputs = output if isinstance(output, tuple) else (output,)
+    dims = out_dims if isinstance(output, tuple) and isinstance(out_dims, tuple) else (out_dims,) * len(outputs)
+    if len(dims) != len(outputs) or not all(d is None or isinstance(d, int) for d in dims):
+        raise RuntimeError(
+            "The autograd.Function's vmap staticmethod returned an incompatible (output, out_dims) tuple. Expected "
+            f"out_dims={out_dims} to be compatible with the structure of `output`, which has {len(outputs)} tensors. {_SEE}"
+        )
+    results = tuple(_with_dim(y, d, level) for y, d in zip(outputs, dims, strict=True))
+    return results if isinstance(output, tuple) else results[0]
 
 
 def _with_dim(y: Any, dim: int | None, level: BatchLevel) -> Any:
@@ -82,17 +85,36 @@ def _wrapped(output: Any, level: BatchLevel) -> Any:
 class _Context:
     """The ctx that the user's methods get within a generated rule: what they keep, as all samples, and which were batched.
 
-    While forward runs there is no node yet that could keep it.
+    While forward runs there is no node yet that could keep it. Attributes of the user's are kept in the same way.
     """
 
     def __init__(self, level: BatchLevel, values: Any) -> None:
         self._level = level
         self._node: Any = None
+        self._batched_attributes: dict[str, Any] = {}
         self._needs = tuple(isinstance(x, Tensor) and x.requires_grad for x in values)
         self._kept: dict[str, list[Any]] = {}  # by the method that keeps it
         self._saved_dims: tuple[bool, ...] = ()
         self._materialized = True
         self._non_differentiable: tuple[Any, ...] = ()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        samples = at_level(value, self._level) if is_batched(value) else None
+        if samples is None:
+            object.__setattr__(self, name, value)
+            return
+        self.__dict__.pop(name, None)
+        if self._node is None:
+            self._batched_attributes[name] = samples
+        else:
+            setattr(self._node, f"_samples_of_{name}", samples)
+
+    def __getattr__(self, name: str) -> Any:
+        samples = self._batched_attributes.get(name)
+        samples = getattr(self._node, f"_samples_of_{name}", None) if samples is None else samples
+        if samples is None:
+            raise AttributeError(f"ctx has no attribute {name!r}")
+        return batched(samples, self._level)
 
     def save_for_backward(self, *tensors: Any) -> None:
         self._keep("save_for_backward", tensors)
@@ -112,6 +134,9 @@ class _Context:
         for method, tensors in self._kept.items():
             getattr(node, method)(*tensors)
         self._kept.clear()
+        for name, samples in self._batched_attributes.items():
+            setattr(node, f"_samples_of_{name}", samples)
+        self._batched_attributes.clear()
         node.set_materialize_grads(self._materialized)
         node.mark_non_differentiable(*outputs)
 

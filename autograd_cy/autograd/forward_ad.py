@@ -48,7 +48,9 @@ def exit_dual_level(*, level=None):
     >>> forward_ad.exit_dual_level()
     """
     if _duals.dual_depth() and level not in (None, _duals.dual_depth() - 1):
-        raise RuntimeError(f"Trying to exit a forward AD level that was not the last one that was created: {level}")
+        raise RuntimeError(
+            f"Trying to exit a forward AD level that was not the last one that was created. This is not supported. ({level})"
+        )
     _duals.close_dual_level()
 
 
@@ -80,8 +82,7 @@ def _check_level(function, level):
     depth = _duals.dual_depth()
     if not depth:
         raise RuntimeError(
-            f"Trying to use {function} outside of a dual level: no level exists. "
-            "Make sure to have a `with forward_ad.dual_level():` around it."
+            "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
         )
     if level not in (None, depth - 1):
         raise RuntimeError(f"Dual level must be a positive number and only the innermost level, {depth - 1}, is supported")
@@ -91,6 +92,8 @@ def _check_level(function, level):
 def make_dual(tensor, tangent, *, level=None):
     """``make_dual(tensor, tangent)`` is an alias of the tensor that carries the tangent, of the same shape and dtype.
 
+    In-place operations on the alias write into the tangent too, unless that requires grad. One that is laid out otherwise than
+    the tensor is copied.
     RuntimeError outside of a dual level, for other sizes, and for a tensor that has a tangent already; ValueError for
     tensors that are not floating point or complex.
 
@@ -109,7 +112,12 @@ def make_dual(tensor, tangent, *, level=None):
             raise ValueError(f"Expected {name} to be floating point or complex, but got: {value.dtype}")
     if _is_batched(tensor) or _is_batched(tangent):  # the tangents are those of all samples: NOTE [Batching]
         levels = _open_levels()
-        return _one_sample(make_dual(_all_samples(tensor, levels), _all_samples(tangent, levels)), levels)
+        return _one_sample(_dual(_all_samples(tensor, levels), _all_samples(tangent, levels), True), levels)
+    return _dual(tensor, tangent, False)
+
+
+def _dual(tensor, tangent, of_samples):
+    """The dual tensor of two that are what they should be but for their sizes, their dtypes and tangents of their own."""
     if tensor.shape != tangent.shape:
         raise RuntimeError(
             "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
@@ -120,11 +128,15 @@ def make_dual(tensor, tangent, *, level=None):
         raise RuntimeError(f"Expected the tangent to have the primal's dtype {tensor.dtype}, but got {tangent.dtype}")
     if _record.get_tangent(tensor) is not None:
         raise RuntimeError(
-            "Trying to set a forward gradient on a Tensor that already has a forward gradient at the same level 0"
+            "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level "
+            f"{_duals.dual_depth() - 1} is not supported."
         )
     if _record.get_tangent(tangent) is not None:
-        raise RuntimeError("Setting a forward grad that itself has a forward gradient at the same level 0 is not supported.")
-    return _record.dual_of(tensor, tangent)
+        raise RuntimeError(
+            "Setting a forward grad that itself has a forward gradient at the same level "
+            f"{_duals.dual_depth() - 1} is not supported."
+        )
+    return _record.dual_of(tensor, tangent, of_samples)
 
 
 @_public

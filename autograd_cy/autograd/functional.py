@@ -34,7 +34,7 @@ def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
     with _inference_mode(False):
         single, xs = _prepared("inputs", "vjp", inputs, create_graph)
         single_output, ys = _outputs("vjp", func, xs, strict)
-        seeds = _seeds("vjp", v, ys)
+        seeds = _seeds(v, ys)
         products = _gradients(ys, xs, seeds, create_graph, strict, "back")
     return _result(single_output, ys, create_graph), _result(single, products, create_graph)
 
@@ -51,7 +51,7 @@ def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
     """
     with _inference_mode(False):
         _, xs = _prepared("inputs", "jvp", inputs, create_graph)
-        directions = _directions(v, xs)
+        directions = _directions("jvp", v, xs)
         single, ys = _outputs("jvp", func, xs, strict)
         products = _forward(ys, xs, directions, create_graph, strict)
     return _result(single, ys, create_graph), _result(single, products, create_graph)
@@ -81,16 +81,16 @@ def jacobian(
             'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more outputs than '
             'inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use "reverse-mode".'
         )
-    if strict and vectorize:
-        raise RuntimeError(
-            "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. Please "
-            "either set `strict=False` or `vectorize=False`."
-        )
     if strategy == "forward-mode":
-        return _forward_jacobian(func, inputs, create_graph, vectorize)
+        return _forward_jacobian(func, inputs, create_graph, strict, vectorize)
     with _inference_mode(False):
         single, xs = _prepared("inputs", "jacobian", inputs, create_graph)
         single_output, ys = _outputs("jacobian", func, xs, strict)
+        if strict and vectorize:
+            raise RuntimeError(
+                "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. Please "
+                "either set `strict=False` or `vectorize=False`."
+            )
         rows = _vectorized_rows if vectorize else _rows
         matrices = tuple(rows(y, i, xs, create_graph, strict) for i, y in enumerate(ys))
         if not create_graph:
@@ -122,15 +122,13 @@ def hessian(
         raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
 
     def only_output(*xs: Tensor) -> Tensor:
-        y = func(*xs)
-        _check_one_element("hessian", y)
+        (y,) = _one_output("hessian", func, xs, strict)
         return y.squeeze()
 
     def gradients(*xs: Tensor) -> Any:
         if outer_jacobian_strategy == "forward-mode":
             return _grad_of(only_output, tuple(range(len(xs))))(*xs)
-        found = jacobian(only_output, xs if len(xs) > 1 else xs[0], create_graph=True, strict=strict)
-        return found if isinstance(found, tuple) else (found,)
+        return _dependent(jacobian(only_output, xs, create_graph=True), strict, "jacobian")
 
     found = jacobian(gradients, inputs, create_graph, strict, vectorize, outer_jacobian_strategy)
     return found[0] if single else found
@@ -146,9 +144,9 @@ def vhp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
     """
     with _inference_mode(False):
         single, xs = _prepared("inputs", "vhp", inputs, create_graph)
-        directions = _directions(v, xs)
+        directions = _directions("vhp", v, xs)
         ys = _one_output("vhp", func, xs, strict)
-        slopes = _gradients(ys, xs, None, True, strict, "back")
+        slopes = _slopes(ys, xs, strict)
         products = _gradients(slopes, xs, directions, create_graph, strict, "double_back")
     return _result(True, ys, create_graph), _result(single, products, create_graph)
 
@@ -163,9 +161,9 @@ def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
     """
     with _inference_mode(False):
         single, xs = _prepared("inputs", "hvp", inputs, create_graph)
-        directions = _directions(v, xs)
+        directions = _directions("hvp", v, xs)
         ys = _one_output("hvp", func, xs, strict)
-        slopes = _gradients(ys, xs, None, True, strict, "back")
+        slopes = _slopes(ys, xs, strict)
         products = _forward(slopes, xs, directions, create_graph, strict, "double_back")
     return _result(True, ys, create_graph), _result(single, products, create_graph)
 
@@ -219,23 +217,23 @@ def _one_output(caller: str, func: Callable[..., Any], xs: _Tensors, strict: boo
 
 
 def _check_one_element(caller: str, y: Any) -> None:
-    if not isinstance(y, Tensor):
+    if not isinstance(y, Tensor):  # a tuple
         raise RuntimeError(f"The function given to {caller} should return a single Tensor")
     if y.numel() != 1:
         raise RuntimeError(f"The Tensor returned by the function given to {caller} should contain a single element")
 
 
-def _seeds(caller: str, v: Any, ys: _Tensors) -> _Tensors:
+def _seeds(v: Any, ys: _Tensors) -> _Tensors:
     if v is None:
         if len(ys) != 1 or ys[0].numel() != 1:
             raise RuntimeError(
                 "The vector v can only be None if the user-provided function returns a single Tensor with a single element."
             )
         return (_ones_like(ys[0]),)
-    return _fitting(v, ys)
+    return _fitting("vjp", v, ys)
 
 
-def _directions(v: Any, xs: _Tensors) -> _Tensors:
+def _directions(caller: str, v: Any, xs: _Tensors) -> _Tensors:
     if v is None:
         if len(xs) != 1 or xs[0].numel() != 1:
             raise RuntimeError(
@@ -243,12 +241,12 @@ def _directions(v: Any, xs: _Tensors) -> _Tensors:
                 "element."
             )
         return (_ones_like(xs[0]),)
-    return _fitting(v, xs)
+    return _fitting(caller, v, xs)
 
 
-def _fitting(v: Any, others: _Tensors) -> _Tensors:
+def _fitting(caller: str, v: Any, others: _Tensors) -> _Tensors:
     """The vector as a tuple; RuntimeError unless it has the sizes of the others."""
-    _, vs = _as_tuple("v", "the product", v)
+    _, vs = _as_tuple("v", caller, v)
     if len(vs) != len(others):
         if len(others) == 1:
             raise RuntimeError("The given v should contain a single Tensor.")
@@ -268,28 +266,80 @@ def _result(single: bool, tensors: _Tensors, create_graph: bool) -> Any:
 # derivatives
 
 _INDEPENDENT = {
-    "back": "The output of the user-provided function is independent of input {i}.",
-    "double_back": "The jacobian of the user-provided function is independent of input {i}.",
+    "back": "The output of the user-provided function is independent of input {i}. This is not allowed in strict mode.",
+    "back_trick": (
+        "The gradient with respect to the input is independent of entry {i} in the grad_outputs when using the double "
+        "backward trick to compute forward mode gradients. This is not allowed in strict mode."
+    ),
+    "double_back": (
+        "The jacobian of the user-provided function is independent of input {i}. This is not allowed in strict mode."
+    ),
+    "double_back_trick": (
+        "The hessian of the user-provided function is independent of entry {i} in the grad_jacobian. This is not allowed in "
+        "strict mode as it prevents from using the double backward trick to replace forward mode AD."
+    ),
+}
+
+
+_CONSTANT = {
+    "gradient": (
+        "The gradient with respect to input {i} is independent of the inputs of the user-provided function. This is not "
+        "allowed in strict mode."
+    ),
+    "jacobian": (
+        "While computing the hessian, found that the jacobian of the user-provided function with respect to input {i} is "
+        "independent of the input. This is not allowed in strict mode. You should ensure that your function is twice "
+        "differentiable and that the jacobian depends on the inputs (this would be violated by a linear function for example)."
+    ),
+    "hessian": (
+        "The hessian of the user-provided function with respect to input {i} is independent of the input. This is not allowed "
+        "in strict mode. You should ensure that your function is thrice differentiable and that the hessian depends on the "
+        "inputs."
+    ),
 }
 
 
 def _gradients(ys: _Tensors, xs: _Tensors, seeds: _Tensors | None, create_graph: bool, strict: bool, stage: str) -> _Tensors:
-    """The gradients of the outputs (of those that have any), zeros for inputs that they don't depend on."""
-    chosen = [(y, None if seeds is None else seeds[i]) for i, y in enumerate(ys) if y.requires_grad]
-    found: tuple[Any, ...] = (None,) * len(xs)
-    if chosen:
-        roots, given = zip(*chosen, strict=True)
-        found = _grad(roots, xs, None if seeds is None else given, create_graph=create_graph, allow_unused=True)
+    """The gradients of the outputs, zeros for inputs that they don't depend on; `stage` says what they are, for errors."""
+    found = _maybe_gradients(ys, xs, seeds, create_graph)
     for i, g in enumerate(found):
         if strict and g is None:
-            raise RuntimeError(_INDEPENDENT[stage].format(i=i) + " This is not allowed in strict mode.")
+            raise RuntimeError(_INDEPENDENT[stage].format(i=i))
         if strict and create_graph and not g.requires_grad:
-            what = "jacobian" if stage == "back" else "hessian"
+            what = "hessian" if "double" in stage else "jacobian"
             raise RuntimeError(
                 f"The {what} of the user-provided function is independent of input {i}. This is not allowed in strict mode "
                 "when create_graph=True."
             )
-    return tuple(_zeros_like(x) if g is None else g for g, x in zip(found, xs, strict=True))
+    return _filled(found, xs)
+
+
+def _maybe_gradients(ys: _Tensors, xs: _Tensors, seeds: _Tensors | None, create_graph: bool) -> tuple[Any, ...]:
+    """The gradients of the outputs (of those that have any); None for inputs that they don't depend on."""
+    chosen = [(y, None if seeds is None else seeds[i]) for i, y in enumerate(ys) if y.requires_grad]
+    if not chosen:
+        return (None,) * len(xs)
+    roots, given = zip(*chosen, strict=True)
+    return _grad(roots, xs, None if seeds is None else given, create_graph=create_graph, allow_unused=True)
+
+
+def _dependent(found: tuple[Any, ...], strict: bool, what: str) -> tuple[Any, ...]:
+    """First derivatives that are to be differentiated again; in strict mode each has to depend on its input."""
+    for i, g in enumerate(found):
+        if strict and g is None:
+            raise RuntimeError(_INDEPENDENT["back"].format(i=i))
+        if strict and not g.requires_grad:
+            raise RuntimeError(_CONSTANT[what].format(i=i))
+    return found
+
+
+def _filled(found: tuple[Any, ...], alike: _Tensors) -> _Tensors:
+    return tuple(_zeros_like(x) if g is None else g for g, x in zip(found, alike, strict=True))
+
+
+def _slopes(ys: _Tensors, xs: _Tensors, strict: bool) -> _Tensors:
+    """The gradients of one output, to be differentiated again."""
+    return _filled(_dependent(_maybe_gradients(ys, xs, None, True), strict, "jacobian"), xs)
 
 
 def _forward(
@@ -298,19 +348,10 @@ def _forward(
     """The outputs' tangents: the adjoint of the adjoint. Source: Townsend, "A new trick for calculating Jacobian vector
     products" (2017)."""
     seeds = tuple(_zeros_like(y).requires_grad_() for y in ys)
-    slopes = _gradients(ys, xs, seeds, True, False, stage)
-    chosen = [(g, v) for g, v in zip(slopes, directions, strict=True) if g.requires_grad]
-    found: tuple[Any, ...] = (None,) * len(seeds)
-    if chosen:
-        roots, given = zip(*chosen, strict=True)
-        found = _grad(roots, seeds, given, create_graph=create_graph, allow_unused=True)
-    for i, t in enumerate(found):
-        if strict and t is None:
-            raise RuntimeError(
-                f"The gradient with respect to the input is independent of entry {i} in the grad_outputs when using the "
-                "double backward trick to compute forward mode gradients. This is not allowed in strict mode."
-            )
-    return tuple(_zeros_like(y) if t is None else t for t, y in zip(found, ys, strict=True))
+    slopes = _dependent(_maybe_gradients(ys, xs, seeds, True), strict, "gradient" if stage == "back" else "hessian")
+    chosen = [(g, v) for g, v in zip(slopes, directions, strict=True) if g is not None]
+    roots, given = zip(*chosen, strict=True) if chosen else ((), ())
+    return _gradients(roots, seeds, given, create_graph, strict, stage + "_trick")
 
 
 def _rows(y: Tensor, i: int, xs: _Tensors, create_graph: bool, strict: bool) -> _Tensors:
@@ -354,13 +395,18 @@ def _vectorized_rows(y: Tensor, i: int, xs: _Tensors, create_graph: bool, strict
     )
 
 
-def _forward_jacobian(func: Callable[..., Any], inputs: Any, create_graph: bool, vectorize: bool) -> Any:
+def _forward_jacobian(func: Callable[..., Any], inputs: Any, create_graph: bool, strict: bool, vectorize: bool) -> Any:
     from ..func._gradients import jacfwd
 
     if create_graph:
         raise NotImplementedError(
-            "torch.autograd.functional.jacobian: `create_graph=True` and `strategy='forward-mode'` are not supported together "
-            "(yet). Please either set `create_graph=False` or `strategy='reverse-mode'`."
+            'torch.autograd.functional.jacobian: `create_graph=True` and `strategy="forward-mode"` are not supported together '
+            '(yet). Please either set `create_graph=False` or `strategy="reverse-mode"`.'
+        )
+    if strict:
+        raise RuntimeError(
+            'torch.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` are not supported together '
+            '(yet). Please either set `strict=False` or `strategy="reverse-mode"`.'
         )
     if not vectorize:
         raise NotImplementedError(

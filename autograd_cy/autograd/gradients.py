@@ -205,6 +205,8 @@ def _gradients(
 
 def _run_batched(roots, seeds, keep, create_graph, wanted, allow_unused, accumulate):
     """run_task() with seeds along whose first dimension there are several, and results in the same way: NOTE [Batching]."""
+    if any(seed is not None and seed.ndim == 0 for seed in seeds):
+        raise RuntimeError("is_grads_batched=True takes a grad_output for each output, with a batch dimension, not None")
     sizes = {seed.shape[0] for seed in seeds if seed is not None}
     if len(sizes) != 1:
         raise RuntimeError(f"is_grads_batched=True takes grad_outputs of one batch size, not of {sorted(sizes)}")

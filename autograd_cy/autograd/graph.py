@@ -19,15 +19,18 @@ from ._saved_hooks import disable_saved_tensors_hooks, save_on_cpu, saved_tensor
 if TYPE_CHECKING:
     from ._cycles import Cycle, find_cycles
     from ._explain import HookCall, HookPlan, explain_hooks
+    from ._graph_draw import GraphPicture, draw
+    from ._graph_memory import GraphMemory, MemoryRow, NodeMemory, memory
+    from ._node_creation import node_creation_hook, region
     from ._packers import save_as_half, save_on_disk
     from ._saved_guard import allow_mutation_on_saved_tensors, guard_buffers
 
 __all__ = [
-    "Cycle", "GradientEdge", "HookCall", "HookPlan", "Node", "allow_mutation_on_saved_tensors",
-    "current_graph_task_id", "current_node", "disable_saved_tensors_hooks", "execution_order", "explain_hooks",
-    "find_cycles", "get_gradient_edge", "guard_buffers", "increment_version", "register_multi_grad_hook",
-    "register_op_hook", "save_as_half", "save_on_cpu", "save_on_disk", "saved_tensors_hooks", "task_notes", "unchain",
-    "unchain_backward", "will_execute",
+    "Cycle", "GradientEdge", "GraphMemory", "GraphPicture", "HookCall", "HookPlan", "MemoryRow", "Node", "NodeMemory",
+    "allow_mutation_on_saved_tensors", "current_graph_task_id", "current_node", "disable_saved_tensors_hooks", "draw",
+    "execution_order", "explain_hooks", "find_cycles", "get_gradient_edge", "guard_buffers", "increment_version",
+    "memory", "node_creation_hook", "region", "register_multi_grad_hook", "register_op_hook", "save_as_half",
+    "save_on_cpu", "save_on_disk", "saved_tensors_hooks", "task_notes", "unchain", "unchain_backward", "will_execute",
 ]  # fmt: skip
 
 
@@ -120,6 +123,9 @@ if not TYPE_CHECKING:  # else any name would be right
         {
             "_cycles": ["Cycle", "find_cycles"],
             "_explain": ["HookCall", "HookPlan", "explain_hooks"],
+            "_graph_draw": ["GraphPicture", "draw"],
+            "_graph_memory": ["GraphMemory", "MemoryRow", "NodeMemory", "memory"],
+            "_node_creation": ["node_creation_hook", "region"],
             "_packers": ["save_as_half", "save_on_disk"],
             "_saved_guard": ["allow_mutation_on_saved_tensors", "guard_buffers"],
         },

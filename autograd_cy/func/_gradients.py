@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.batching.batched import all_samples, as_argument, at_level_or_expanded, batched, levels_of, one_sample
+from .._core.batching.batched import all_samples, as_argument, at_level, at_level_or_expanded, batched, levels_of, one_sample
 from .._core.batching.levels import HiddenLevels, close_level, open_level, open_levels
 from .._core.engine.backward_arguments import ones_alike
 from .._core.engine.engine import run_task
@@ -18,7 +18,7 @@ from .._core.runtime.entry import public, show_one_frame
 from .._creation import zeros_like
 from ..autograd.forward_ad import dual_level, make_dual, unpack_dual
 from ..autograd.grad_mode import inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad
-from ..utils._pytree import LeafSpec, TreeSpec, tree_flatten, tree_map, tree_map_only, tree_unflatten
+from ..utils._pytree import LeafSpec, TreeSpec, tree_flatten, tree_map_only, tree_unflatten
 from ._vmap import call_mapped
 
 __all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "vjp"]
@@ -77,6 +77,23 @@ class _Inputs:
         )
 
 
+def _check_real(tensors: Sequence[Tensor], caller: str, what: str) -> None:
+    """Jacobians are of real functions: of complex ones there are two, by the number and by its conjugate."""
+    for i, x in enumerate(tensors):
+        if x.is_complex():
+            raise RuntimeError(
+                f"{caller}: Expected all {what}s to be real but received complex tensor at flattened input idx: {i}"
+            )
+
+
+def _check_outputs(outputs: list[Any], api: str) -> None:
+    if not outputs or (len(outputs) == 1 and outputs[0] is None):
+        raise RuntimeError(f"{api}: Expected f to be a function that has non-empty output (got output = {outputs})")
+    for y in outputs:
+        if not isinstance(y, Tensor):
+            raise RuntimeError(f"{api}: expected f(*primals) to return only tensors, got unsupported type {type(y)}")
+
+
 def _check_input(x: Any, caller: str) -> None:
     if not isinstance(x, Tensor):
         raise ValueError(
@@ -109,36 +126,36 @@ def _without_graph(tree: Any) -> Any:
 
 def _chosen(args: tuple[Any, ...], argnums: Any, caller: str) -> Any:
     """The arguments that are differentiated by: one, or a tuple of them."""
-    several = isinstance(argnums, (tuple, list))
-    for n in argnums if several else (argnums,):
-        if not isinstance(n, int) or isinstance(n, bool):
-            raise RuntimeError(f"argnum must be int or Tuple[int, ...], got: {type(n)}")
+    if not isinstance(argnums, (int, tuple)):
+        raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
+    numbers = argnums if isinstance(argnums, tuple) else (argnums,)
+    for n in numbers:
+        if not isinstance(n, int):
+            raise RuntimeError(f"argnum must be int, got: {type(n)}")
         if not -len(args) <= n < len(args):
             raise RuntimeError(f"Got argnum={n}, but only {len(args)} positional inputs")
-    if several:
-        if not argnums:
-            raise RuntimeError("argnums must be non-empty")
-        if len({n % len(args) for n in argnums}) != len(argnums):
-            raise RuntimeError(f"argnums elements must be unique, got {argnums}")
-        return tuple(args[n] for n in argnums)
-    return args[argnums]
+    if not numbers:
+        raise RuntimeError("argnums must be non-empty")
+    if len({n % len(args) for n in numbers}) != len(numbers):
+        raise RuntimeError(f"argnums elements must be unique, got {argnums}")
+    return args[argnums] if isinstance(argnums, int) else tuple(args[n] for n in numbers)
 
 
 def _replaced(args: tuple[Any, ...], argnums: Any, values: Any) -> list[Any]:
     """The arguments, with those values for the chosen ones."""
     result = list(args)
-    numbers, values = (argnums, values) if isinstance(argnums, (tuple, list)) else ((argnums,), (values,))
+    numbers, values = (argnums, values) if isinstance(argnums, tuple) else ((argnums,), (values,))
     for n, value in zip(numbers, values, strict=True):
         result[n] = value
     return result
 
 
-def _with_aux(output: Any, has_aux: bool, caller: str) -> tuple[Any, Any]:
+def _with_aux(output: Any, has_aux: bool, api: str) -> tuple[Any, Any]:
     """The output of a function and what it returned besides."""
     if not has_aux:
         return output, None
     if not isinstance(output, tuple) or len(output) != 2:
-        raise RuntimeError(f"{caller}: output of function f should be a tuple: (output, aux) if has_aux is True")
+        raise RuntimeError(f"{api}: output of function f should be a tuple: (output, aux) if has_aux is True")
     return output
 
 
@@ -174,21 +191,25 @@ def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> C
     return _under_name_of(func, differentiated)
 
 
+def _check_scalar(output: Any) -> None:
+    if not isinstance(output, Tensor):
+        raise RuntimeError(f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(output)}")
+    if output.ndim != 0:
+        raise RuntimeError(
+            f"grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with {output.ndim} dims. "
+            "Maybe you wanted to use the vjp or jacrev APIs instead?"
+        )
+    if output.is_complex():
+        raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {output.dtype}")
+
+
 def _grad_and_value(func, argnums, has_aux, args, kwargs, caller):
     with inference_mode(False):
         inputs = _Inputs(_chosen(args, argnums, caller), caller)
         output, aux = func(*_replaced(args, argnums, inputs.tree), **kwargs), None
         if has_aux:
-            output, aux = _with_aux(output, has_aux, f"{caller}_impl")
-        if not isinstance(output, Tensor):
-            raise RuntimeError(
-                f"Expected f(*args) given to grad(f)(*args) to return a Tensor, got unsupported type {type(output)}"
-            )
-        if output.ndim != 0:
-            raise RuntimeError(
-                "Expected f(*args) to return a scalar tensor, got tensor with "
-                f"{output.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
-            )
+            output, aux = _with_aux(output, has_aux, "grad_and_value(f)(*args)")
+        _check_scalar(output)
         y = inputs.samples_of(output)
     recorded = inputs.is_recorded((y,))
     gradient = inputs.nested(inputs.gradients((y,), (ones_alike(y),), False, recorded))
@@ -218,13 +239,14 @@ class _Pullback:
     def __init__(self, func: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool, caller: str) -> None:
         with inference_mode(False):
             self.inputs = inputs = _Inputs(primals, caller)
-            output, aux = _with_aux(func(*inputs.tree), has_aux, f"{caller}_impl")
+            output, aux = _with_aux(func(*inputs.tree), has_aux, "vjp(f, *primals)")
             self.leaves, self.spec = _leaves_of(output)
+            _check_outputs(self.leaves, "vjp(f, *primals)")
             for y in self.leaves:
-                if not isinstance(y, Tensor):
+                if not (y.dtype.is_floating_point or y.dtype.is_complex):
                     raise RuntimeError(
-                        "vjp(f, *primals): Expected f to be a function that returns only Tensors, got unsupported type "
-                        f"{type(y)}"
+                        "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype "
+                        f"{y.dtype}"
                     )
             self.samples = tuple([inputs.samples_of(y) for y in self.leaves])
         self.recorded = inputs.is_recorded(self.samples)
@@ -263,10 +285,13 @@ def _vjp(func, primals, has_aux, caller):
                 f"Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. "
                 f"cotangents: {spec}, primal output: {made.spec}"
             )
-        for g, y in zip(given, made.leaves, strict=True):
-            if not isinstance(g, Tensor) or g.shape != y.shape:
-                found = list(g.shape) if isinstance(g, Tensor) else type(g).__name__
-                raise RuntimeError(f"vjp_fn(): expected a cotangent of shape {list(y.shape)} for each output, got {found}")
+        for i, (g, y) in enumerate(zip(given, made.leaves, strict=True)):
+            if not isinstance(g, Tensor):
+                raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
+            if g.shape != y.shape:
+                raise RuntimeError(
+                    f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape} and output[{i}] has a shape of {y.shape}."
+                )
         return made.inputs.nested(made.products(given, retain_graph, create_graph))
 
     def vjp_fn(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
@@ -320,6 +345,8 @@ def jacrev(
         chosen = _chosen(args, argnums, "jacrev")
         made = _Pullback(lambda values: func(*_replaced(args, argnums, values), **kwargs), (chosen,), has_aux, "jacrev")
         inputs, input_spec = _leaves_of(chosen)
+        _check_real(inputs, "jacrev", "input")
+        _check_real(made.leaves, "jacrev", "output")
         columns = made.rows(_basis(made.leaves), chunk_size)
         start, blocks = 0, []
         for y in made.leaves:
@@ -345,44 +372,42 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool =
     >>> ag.func.jvp(lambda x: x * x, (ag.tensor(3.0),), (ag.tensor(1.0),))
     (tensor(9.), tensor(6.))
     """
-    return _jvp(func, primals, tangents, strict, has_aux, "jvp")
+    return _jvp(func, primals, tangents, strict, has_aux)
 
 
-def _jvp(func, primals, tangents, strict, has_aux, caller):
+_JVP = "jvp(f, primals, tangents)"
+
+
+def _jvp(func, primals, tangents, strict, has_aux):
     if not isinstance(primals, tuple):
         raise RuntimeError(
-            f"{caller}(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
+            f"{_JVP}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
         )
     leaves, spec = tree_flatten(primals)
     directions, tangents_spec = tree_flatten(tangents)
     if spec != tangents_spec:
         raise RuntimeError(
-            f"{caller}(f, primals, tangents): Expected primals and tangents to have the same python structure. For example, "
+            f"{_JVP}: Expected primals and tangents to have the same python structure. For example, "
             f"if primals is a tuple of 3 tensors, tangents also must be. Got primals with structure {spec} and tangents with "
             f"structure {tangents_spec}"
         )
     for name, values in (("primals", leaves), ("tangents", directions)):
+        if not values:
+            raise RuntimeError(f"{_JVP}: Expected {name} to contain at least one Tensor.")
         for x in values:
             if not isinstance(x, Tensor):
-                raise RuntimeError(
-                    f"{caller}(f, primals, tangents): Expected {name} to only contain Tensors, got unsupported type {type(x)}"
-                )
+                raise RuntimeError(f"{_JVP}: Expected {name} to only contain Tensors, got {type(x)}")
     if is_inference_mode_enabled():
         with inference_mode(False), no_grad():
-            return _jvp(func, primals, tangents, strict, has_aux, caller)
+            return _jvp(func, primals, tangents, strict, has_aux)
     with dual_level():
         duals = [make_dual(_ordinary(x), _ordinary(t)) for x, t in zip(leaves, directions, strict=True)]
-        output, aux = _with_aux(func(*tree_unflatten(duals, spec)), has_aux, f"{caller}_impl")
+        output, aux = _with_aux(func(*tree_unflatten(duals, spec)), has_aux, _JVP)
         ys, output_spec = tree_flatten(output)
-        for y in ys:
-            if not isinstance(y, Tensor):
-                raise RuntimeError(
-                    f"{caller}(f, primals, tangents): Expected f to be a function that returns only Tensors, got unsupported "
-                    f"type {type(y)}"
-                )
-        pairs = [_unpacked(y, strict, caller) for y in ys]
-        aux = tree_map(lambda x: _unpacked(x, False, caller)[0] if isinstance(x, Tensor) else x, aux) if has_aux else None
-    values, results = [tree_unflatten(column, output_spec) for column in (zip(*pairs, strict=True) if pairs else ((), ()))]
+        _check_outputs(ys, _JVP)
+        pairs = [_unpacked(y, strict) for y in ys]
+        aux = tree_map_only(Tensor, lambda x: _unpacked(x, False)[0], aux) if has_aux else None
+    values, results = [tree_unflatten(column, output_spec) for column in zip(*pairs, strict=True)]
     return (values, results, aux) if has_aux else (values, results)
 
 
@@ -391,13 +416,13 @@ def _ordinary(x: Tensor) -> Tensor:
     return x.clone() if x.is_inference() else x
 
 
-def _unpacked(y: Tensor, strict: bool, caller: str) -> tuple[Tensor, Tensor]:
+def _unpacked(y: Tensor, strict: bool) -> tuple[Tensor, Tensor]:
     """The value of an output and its tangent."""
     primal, tangent = unpack_dual(y)
     if tangent is None:
         if strict:
             raise RuntimeError(
-                f"{caller}(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not "
+                "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not "
                 "allowed with strict=True."
             )
         tangent = zeros_like(primal)
@@ -422,26 +447,32 @@ def jacfwd(
         inputs, input_spec = tree_flatten(chosen)
         for x in inputs:
             _check_input(x, "jacfwd")
+        _check_real(inputs, "jacfwd", "input")
         aux = None
 
         def push_forward(*units):
             made = _jvp(
                 lambda values: func(*_replaced(args, argnums, values), **kwargs),
-                (chosen,), (tree_unflatten(units, input_spec),), False, has_aux, "jacfwd",
+                (chosen,), (tree_unflatten(units, input_spec),), False, has_aux,
             )  # fmt: skip
-            return made[1:] if has_aux else made[1]
+            return (made[1], tree_map_only(Tensor, _first_sample, made[2])) if has_aux else made[1]
 
-        columns = call_mapped(
-            push_forward, 0, (0, None) if has_aux else 0, randomness, None, tuple(_basis(inputs)), {}
-        )
+        columns = call_mapped(push_forward, 0, (0, None) if has_aux else 0, randomness, None, tuple(_basis(inputs)))
         if has_aux:
             columns, aux = columns
         tangents, output_spec = tree_flatten(columns)
+        _check_real(tangents, "jacfwd", "output")
         blocks = [tree_unflatten(_columns(t, inputs), input_spec) for t in tangents]
         result = tree_unflatten(blocks, output_spec)
         return (result, aux) if has_aux else result
 
     return _under_name_of(func, jacobian)
+
+
+def _first_sample(x: Tensor) -> Tensor:
+    """That of a tensor which has the same sample for all of the innermost vmap."""
+    samples = at_level(x, open_levels()[0])
+    return x if samples is None else samples[0]
 
 
 def _columns(tangents: Tensor, inputs: list[Tensor]) -> list[Tensor]:
@@ -465,6 +496,16 @@ def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
     return jacfwd(jacrev(func, argnums), argnums)
 
 
+def _check_alike(tangents: list[Any], primals: list[Tensor]) -> None:
+    for i, (t, x) in enumerate(zip(tangents, primals, strict=True)):
+        for name in ("shape", "dtype"):
+            if getattr(t, name, None) != getattr(x, name):
+                raise RuntimeError(
+                    f"tangent:{i} with {name} {getattr(t, name, type(t))} in flattened pytree doesn't match the {name} "
+                    f"{getattr(x, name)} of the corresponding primal."
+                )
+
+
 @public
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
     """``linearize(func, *primals)`` is (output, jvp_fn): jvp_fn(*tangents) is the output's tangent, without a new call.
@@ -477,6 +518,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     >>> push_forward(ag.ones(2))
     tensor([1.0000, 0.5403])
     """
+    flat_primals, expected = tree_flatten(primals)
     output, pull_back = _vjp(func, primals, False, "linearize")
     leaves, spec = tree_flatten(output)
     seeds = tree_unflatten([zeros_like(y) for y in leaves], spec)
@@ -487,9 +529,9 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     @public
     def jvp_fn(*tangents: Any) -> Any:
         directions, found = tree_flatten(tangents)
-        expected = tree_flatten(primals)[1]
         if found != expected:
-            raise RuntimeError(f"jvp_fn(): expected tangents in the structure of the primals, {expected}, got {found}")
+            raise RuntimeError(f"Expected the tangents {found} to have the same argspec as the primals {expected}")
+        _check_alike(directions, flat_primals)
         return transposed(tangents, create_graph=recorded or any(map(_requires_grad, directions)))[0]
 
     return output, jvp_fn

@@ -10,6 +10,7 @@ from .._core.graph.tensor import Tensor
 from .._core.ops.overrides import arm
 from .._core.ops.shapes.shape import cat
 from .._core.runtime.entry import show_one_frame
+from ..random import get_rng_state, set_rng_state
 from ..utils._pytree import TreeSpec, _broadcast_to_and_flatten, tree_flatten, tree_unflatten
 
 __all__ = ["vmap"]
@@ -28,8 +29,8 @@ def vmap(
     in_dims: which dimension of each argument counts the samples; None for what is the same for all. An int, or a nested tuple
     in the structure of the arguments. out_dims: where the results have that dimension; None for what is the same for all.
     randomness: what random operations within do: 'error', 'same' numbers for all samples, or 'different' ones.
-    chunk_size: so many samples at a time, which takes less memory; None is all at once. Keyword arguments are mapped along
-    their first dimension.
+    chunk_size: so many samples at a time, which takes less memory; None is all at once. Keyword arguments are the same for
+    all samples.
     ValueError for dimensions that don't fit the arguments or results; RuntimeError where elements are read within (`.item()`,
     `if x > 0`). An operation without a batching rule is called for each sample, and warns.
 
@@ -46,7 +47,8 @@ def vmap(
     @functools.wraps(func)
     def mapped(*args: Any, **kwargs: Any) -> Any:
         try:
-            return call_mapped(func, in_dims, out_dims, randomness, chunk_size, args, kwargs)
+            called = functools.wraps(func)(lambda *args: func(*args, **kwargs)) if kwargs else func
+            return call_mapped(called, in_dims, out_dims, randomness, chunk_size, args)
         except BaseException as error:
             show_one_frame(error)
             raise
@@ -54,20 +56,20 @@ def vmap(
     return mapped
 
 
-def call_mapped(
-    func: Any, in_dims: Any, out_dims: Any, randomness: str, chunk_size: int | None, args: Any, kwargs: Any
-) -> Any:
-    """vmap(func, in_dims, ...)(*args, **kwargs), with all that was given checked."""
+def call_mapped(func: Any, in_dims: Any, out_dims: Any, randomness: str, chunk_size: int | None, args: Any) -> Any:
+    """vmap(func, in_dims, ...)(*args), with all that was given checked."""
     dims = _dims_of_tensors(in_dims, args)
-    if dims is not None and chunk_size is None and not kwargs:
+    if dims is not None and chunk_size is None:
         sizes = [x.shape[d] for x, d in zip(args, dims, strict=True) if d is not None]
         if sizes and sizes.count(sizes[0]) == len(sizes):
             return _run(func, out_dims, randomness, sizes[0], args, dims, None)
-    size, leaves, dims, spec = _flat_inputs(func, in_dims, args, kwargs)
+    size, leaves, dims, spec = _flat_inputs(func, in_dims, args)
     if chunk_size is None or chunk_size >= size:
         return _run(func, out_dims, randomness, size, leaves, dims, spec)
-    chunks = []
+    chunks, random_numbers = [], get_rng_state()
     for start in range(0, size, chunk_size):
+        if randomness == "same":
+            set_rng_state(random_numbers)
         n = min(chunk_size, size - start)
         parts = [
             x if d is None else x[(slice(None),) * d + (slice(start, start + n),)] for x, d in zip(leaves, dims, strict=True)
@@ -109,34 +111,31 @@ def _name(func):
     return getattr(func, "__name__", repr(func))
 
 
-def _flat_inputs(func, in_dims, args, kwargs):
+def _flat_inputs(func, in_dims, args):
     """The size of the batch, the leaves of all arguments, the dimension of each (from the front, or None), their structure."""
     name = f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>)"
-    if not isinstance(in_dims, (int, tuple, list)) or isinstance(in_dims, bool):
+    if not isinstance(in_dims, (int, tuple)) or isinstance(in_dims, bool):
         raise ValueError(
             f"{name}: expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, got: "
             f"{type(in_dims)}."
         )
-    if not args and not kwargs:
+    if not args:
         raise ValueError(
             f"vmap({_name(func)})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a "
             "function with no inputs. The latter is unsupported."
         )
-    leaves, args_spec = tree_flatten(args)
-    dims = _broadcast_to_and_flatten(tuple(in_dims) if isinstance(in_dims, list) else in_dims, args_spec, lambda d: d is None)
+    leaves, spec = tree_flatten(args)
+    dims = _broadcast_to_and_flatten(in_dims, spec, lambda d: d is None)
     if dims is None:
         raise ValueError(
             f"{name}: in_dims is not compatible with the structure of `inputs`. in_dims has structure "
-            f"{tree_flatten(in_dims)[1]} but inputs has structure {args_spec}."
+            f"{tree_flatten(in_dims)[1]} but inputs has structure {spec}."
         )
-    kwarg_leaves, kwargs_spec = tree_flatten(kwargs)
     dims = [_checked_dim(name, x, d) for x, d in zip(leaves, dims, strict=True)]
-    dims += [0 if isinstance(x, Tensor) else None for x in kwarg_leaves]
-    leaves += kwarg_leaves
     sizes = [x.shape[d] for x, d in zip(leaves, dims, strict=True) if d is not None]
     if not sizes:
         raise ValueError(
-            f"{name}: expected at least one Tensor to vmap over, but in_dims has none: where nothing is mapped, call "
+            f"vmap: Expected at least one Tensor to vmap over, but in_dims={in_dims} has none: where nothing is mapped, call "
             f"{_name(func)} itself"
         )
     if any(size != sizes[0] for size in sizes):
@@ -144,7 +143,7 @@ def _flat_inputs(func, in_dims, args, kwargs):
             f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the "
             "mapped dimension"
         )
-    return sizes[0], leaves, dims, (args_spec, kwargs_spec)
+    return sizes[0], leaves, dims, spec
 
 
 def _checked_dim(name, x, dim):
@@ -181,9 +180,7 @@ def _run(
         if spec is None:
             output = func(*inputs)
         else:
-            args_spec, kwargs_spec = spec
-            args = tree_unflatten(inputs[: args_spec.num_leaves], args_spec)
-            output = func(*args, **tree_unflatten(inputs[args_spec.num_leaves :], kwargs_spec))
+            output = func(*tree_unflatten(inputs, spec))
         if isinstance(output, Tensor) and type(out_dims) is int:
             return _all_samples(func, level, output, out_dims)
         return _unwrapped(func, out_dims, level, output)
@@ -212,9 +209,7 @@ def _flat_out_dims(func: Callable[..., Any], out_dims: Any, spec: TreeSpec) -> l
             f"vmap({_name(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python collection of ints "
             "representing where in the outputs the vmapped dimension should appear."
         )
-    tree = tuple(out_dims) if isinstance(out_dims, list) and spec.type is tuple else out_dims
-    if spec.type is None and isinstance(tree, tuple) and len(tree) == 1:
-        tree = tree[0]
+    tree = out_dims[0] if spec.type is None and isinstance(out_dims, tuple) and len(out_dims) == 1 else out_dims
     dims = _broadcast_to_and_flatten(tree, spec, lambda d: d is None)
     if dims is None:
         raise ValueError(

@@ -1,6 +1,7 @@
 """FunctionEvent and FunctionEventAvg: one event of the profiler, and the sum of those of one name (facade)."""
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any, NamedTuple, Union
 
 from ._format import format_time
@@ -118,24 +119,71 @@ class FunctionEvent(FormattedTimesMixin):
     ):
         self.id, self.name, self.thread, self.fwd_thread = id, name, thread, fwd_thread
         self.key, self.trace_name = name, name if trace_name is None else trace_name
-        self.time_range = Interval(start_us, end_us)
+        self.start_us, self.end_us = start_us, end_us
         self.count = 1
         self.cpu_time_total = end_us - start_us
         self.self_cpu_time_total = 0.0 if is_async else end_us - start_us
-        self.cpu_children: list[FunctionEvent] = []
         self.cpu_parent: FunctionEvent | None = None
-        self.kernels: list[Kernel] = []
-        self.input_shapes = [] if input_shapes is None else input_shapes
-        self.structured_input_shapes = self.input_shapes
-        self.structured_input_strides: list[list[int]] = []
-        self.input_dtypes: list[str] = []
-        self.concrete_inputs: list[Any] = []
-        self.kwinputs: dict[str, Any] = {}
-        self.stack = [] if stack is None else stack
+        if input_shapes is not None:
+            self.input_shapes = input_shapes
+        if stack is not None:
+            self.stack = stack
         self.scope, self.sequence_nr, self.flops = scope, sequence_nr, flops
         self.cpu_memory_usage = self.self_cpu_memory_usage = cpu_memory_usage
         self.is_async, self.is_user_annotation = is_async, is_user_annotation
         self.device_resource_id = thread
+
+    # made when somebody asks: with an empty list of each kind for each event, the garbage collector takes most of the time
+
+    @cached_property
+    def time_range(self) -> Interval:
+        """When it was, in us."""
+        return Interval(self.start_us, self.end_us)
+
+    @cached_property
+    def cpu_children(self) -> list["FunctionEvent"]:
+        """The events directly inside."""
+        return []
+
+    @cached_property
+    def kernels(self) -> list[Kernel]:
+        """What a device ran."""
+        return []
+
+    @cached_property
+    def input_shapes(self) -> list[list[int]]:
+        """The shapes of operands, if they were recorded."""
+        return []
+
+    @cached_property
+    def structured_input_shapes(self) -> list[list[int]]:
+        """The shapes of operands."""
+        return self.input_shapes
+
+    @cached_property
+    def structured_input_strides(self) -> list[list[int]]:
+        """The strides of operands, in elements."""
+        return []
+
+    @cached_property
+    def input_dtypes(self) -> list[str]:
+        """The types of operands, by their names in C++."""
+        return []
+
+    @cached_property
+    def concrete_inputs(self) -> list[Any]:
+        """Arguments that are no tensors: they aren't recorded."""
+        return []
+
+    @cached_property
+    def kwinputs(self) -> dict[str, Any]:
+        """Arguments by their names: they aren't recorded."""
+        return {}
+
+    @cached_property
+    def stack(self) -> list[str]:
+        """The lines that led to it, innermost first."""
+        return []
 
     def append_cpu_child(self, child: "FunctionEvent") -> None:
         """Put an event directly inside this one; its time and memory are no longer this one's own."""

@@ -1,10 +1,10 @@
 """From a recording to FunctionEvents."""
 
-from .._core.runtime.raw_events import Frame
+from .._core.runtime.raw_events import Array
 from ._event_list import EventList
 from ._events import FunctionEvent
 from ._flops import WHOLES, flops_of
-from ._operands import Layouts, frames_as_text, layouts_of, shapes_of, strides_of, types_of
+from ._operands import ByLayout, frames_as_text, shapes_of, strides_of, types_of
 from ._recording import Recording, is_step
 
 _SCOPES = {"backward": 1, "region": 7}
@@ -13,20 +13,16 @@ _SCOPES = {"backward": 1, "region": 7}
 def function_events_of(recording: Recording, *, profile_memory: bool = False, with_flops: bool = False) -> EventList:
     """All events of a recording by their start, each with its children and its parent, and memory outside of events."""
     made: list[FunctionEvent] = []
-    texts: dict[tuple[Frame, ...], list[str]] = {}
-    described: dict[Layouts, tuple[list[list[int]], list[list[int]], list[str]]] = {}
+    texts: dict[int, list[str]] = {}  # by identity: a recording has the same stack for many events
+    described = ByLayout(_description_of)
     for i, raw in enumerate(recording.events):
         event = _event_of(recording, i)
         stack, operands = recording.stacks[i], raw.operands
-        if stack not in texts:
-            texts[stack] = frames_as_text(stack)
-        event.stack = texts[stack]
+        if id(stack) not in texts:
+            texts[id(stack)] = frames_as_text(stack)
+        event.stack = texts[id(stack)]
         if operands:
-            key = layouts_of(operands)
-            if key not in described:
-                described[key] = shapes_of(operands), strides_of(operands), types_of(operands)
-            event.input_shapes, event.structured_input_strides, event.input_dtypes = described[key]
-            event.structured_input_shapes = event.input_shapes
+            event.input_shapes, event.structured_input_strides, event.input_dtypes = described.of(operands)
         if raw.parent >= 0:
             made[raw.parent].append_cpu_child(event)
             event.set_cpu_parent(made[raw.parent])
@@ -34,9 +30,14 @@ def function_events_of(recording: Recording, *, profile_memory: bool = False, wi
     if with_flops:
         _count_flops(made)
     ordered = [made[i] for i in recording.in_order()]
-    if profile_memory:
-        ordered = sorted(ordered + _memory_outside(recording, len(made)), key=lambda event: event.time_range.start)
+    outside = _memory_outside(recording, len(made)) if profile_memory else []
+    if outside:
+        ordered = sorted(ordered + outside, key=lambda event: event.start_us)
     return EventList(ordered, profile_memory=profile_memory, with_flops=with_flops, is_nested=True)
+
+
+def _description_of(operands: tuple[Array, ...]) -> tuple[list[list[int]], list[list[int]], list[str]]:
+    return shapes_of(operands), strides_of(operands), types_of(operands)
 
 
 def _event_of(recording: Recording, i: int) -> FunctionEvent:

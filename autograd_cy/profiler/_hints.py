@@ -18,7 +18,7 @@ from ._recording import Recording
 from ._replay import Replay, dense, made_like, median_ns, nbytes_of
 
 LARGE = 1 << 14  # bytes: what is smaller costs what a call costs in any case
-WORTH = 0.02  # of the recorded time: what gains less is not said
+WORTH = 0.01  # of the recorded time: what gains less is not said
 WORTH_NS = 20_000
 NOTICEABLE = 0.15  # of a call's time
 MANY = 100  # calls from one line

@@ -1,8 +1,8 @@
 """Shapes, strides and dtypes of operands, and frames, as PyTorch's profiler writes them; lines of the user's code."""
 
 import linecache
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, TypeVar
 
 from .._core.runtime.raw_events import Array, Frame
 
@@ -19,6 +19,31 @@ Layouts = tuple[tuple[tuple[int, ...], tuple[int, ...], str, int], ...]
 def layouts_of(operands: Sequence[Array]) -> Layouts:
     """What many calls have in common: the shapes, strides and dtypes of operands, to be a key."""
     return tuple([(a.shape, a.strides, a.dtype, a.itemsize) for a in operands])
+
+
+Made = TypeVar("Made")
+
+
+class ByLayout(Generic[Made]):
+    """ByLayout(make).of(operands) is make(operands), made once for all operands of the same layouts.
+
+    The tuples must live as long as this: a recording has the same one for many events, which then is not looked into again.
+    """
+
+    def __init__(self, make: Callable[[tuple[Array, ...]], Made]):
+        self._make = make
+        self._by_identity: dict[int, Made] = {}
+        self._by_layout: dict[Layouts, Made] = {}
+
+    def of(self, operands: tuple[Array, ...]) -> Made:
+        """What is made of them."""
+        found = self._by_identity.get(id(operands))
+        if found is None:
+            key = layouts_of(operands)
+            if key not in self._by_layout:
+                self._by_layout[key] = self._make(operands)
+            found = self._by_identity[id(operands)] = self._by_layout[key]
+        return found
 
 
 def shapes_of(operands: Sequence[Array]) -> list[list[int]]:

@@ -115,6 +115,8 @@ class Recording:
         return found
 
     def _latest(self, candidates: list[int], backward: RawEvent) -> int:
+        if len(candidates) == 1:  # as almost always
+            return candidates[0] if self.events[candidates[0]].start <= backward.start else -1
         before = [i for i in candidates if self.events[i].start <= backward.start]
         own = [i for i in before if self.events[i].thread == backward.thread]
         return max(own or before, default=-1, key=lambda i: (self.events[i].start, i))

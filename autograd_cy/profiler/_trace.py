@@ -17,9 +17,9 @@ import os
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from .._core.runtime.raw_events import Array, Frame
+from .._core.runtime.raw_events import Array, RawEvent
 from ._events import FunctionEvent
-from ._operands import Layouts, frames_as_text, layouts_of, shapes_of, strides_of, types_of
+from ._operands import ByLayout, frames_as_text, shapes_of, strides_of, types_of
 from ._recording import Recording
 
 _CATEGORIES = {"op": "cpu_op", "backward": "cpu_op", "function": "cpu_op", "region": "user_annotation"}
@@ -55,25 +55,26 @@ def _quoted(text: str) -> str:
 
 
 def _slices(recording: Recording) -> Iterable[tuple[int, str]]:
+    """The lines of each event, with its arrows, by its start."""
     pid, origin, names = os.getpid(), recording.begin, {name: _quoted(name) for name in set(recording.names)}
     leaving: dict[int, list[int]] = defaultdict(list)
     for i, forward in enumerate(recording.forward):
         if forward >= 0:
             leaving[forward].append(i)  # an arrow has the number of the backward event
     details = _Details(recording)
+    shown, events, arriving = recording.names, recording.events, recording.forward
     for i in recording.in_order():
-        event = recording.events[i]
-        start = event.start - origin
-        place = f'"pid":{pid},"tid":{event.thread + 1},"ts":{us(start)}'
-        yield (
-            start,
-            f'{{"ph":"X","cat":"{_CATEGORIES.get(event.kind, event.kind)}","name":{names[recording.names[i]]},{place},'
-            f'"dur":{us(event.end - event.start)},"args":{{{details.of(i)}}}}}',
+        kind, _, begin, end, thread, *_ = event = events[i]
+        place = f'"pid":{pid},"tid":{thread + 1},"ts":{us(begin - origin)}'
+        text = (
+            f'{{"ph":"X","cat":"{_CATEGORIES.get(kind, kind)}","name":{names[shown[i]]},{place},'
+            f'"dur":{us(end - begin)},"args":{{{details.of(i, event)}}}}}'
         )
-        for arrow in leaving.get(i, ()):
-            yield start, f'{{"ph":"s","id":{arrow},"cat":"fwdbwd","name":"fwdbwd",{place}}}'
-        if recording.forward[i] >= 0:
-            yield start, f'{{"ph":"f","id":{i},"cat":"fwdbwd","name":"fwdbwd",{place},"bp":"e"}}'
+        if i in leaving:
+            text += "".join([f',\n{{"ph":"s","id":{k},"cat":"fwdbwd","name":"fwdbwd",{place}}}' for k in leaving[i]])
+        if arriving[i] >= 0:
+            text += f',\n{{"ph":"f","id":{i},"cat":"fwdbwd","name":"fwdbwd",{place},"bp":"e"}}'
+        yield begin - origin, text
 
 
 class _Details:
@@ -81,26 +82,24 @@ class _Details:
 
     def __init__(self, recording: Recording):
         self.recording = recording
-        self.stacks: dict[tuple[Frame, ...], str] = {}
-        self.operands: dict[Layouts, str] = {}
+        self.stacks: dict[int, str] = {}  # by identity: a recording has the same tuple for many events
+        self.operands = ByLayout(_operands_as_json)
 
-    def of(self, i: int) -> str:
-        event, recording = self.recording.events[i], self.recording
-        text = f'"External id":{i}'
-        if recording.sequence_numbers[i] >= 0:
-            text += f',"Sequence number":{recording.sequence_numbers[i]}'
-        if recording.forward[i] >= 0:
-            text += f',"Fwd thread id":{recording.events[recording.forward[i]].thread + 1}'
+    def of(self, i: int, event: RawEvent) -> str:
+        recording = self.recording
+        text, number, forward = f'"External id":{i}', recording.sequence_numbers[i], recording.forward[i]
+        if number >= 0:
+            text += f',"Sequence number":{number}'
+        if forward >= 0:
+            text += f',"Fwd thread id":{recording.events[forward].thread + 1}'
         if event.operands is not None:
-            key = layouts_of(event.operands)
-            if key not in self.operands:
-                self.operands[key] = _operands_as_json(event.operands)
-            text += self.operands[key]
+            text += self.operands.of(event.operands)
         stack = recording.stacks[i]
         if stack:
-            if stack not in self.stacks:
-                self.stacks[stack] = f',"Call stack":{_quoted(";".join(reversed(frames_as_text(stack))))}'
-            text += self.stacks[stack]
+            known = self.stacks.get(id(stack))
+            if known is None:
+                known = self.stacks[id(stack)] = f',"Call stack":{_quoted(";".join(reversed(frames_as_text(stack))))}'
+            text += known
         if event.args is not None:
             text += f',"Args":{_quoted(event.args)}'
         return text

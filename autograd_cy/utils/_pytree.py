@@ -263,6 +263,8 @@ def _broadcast_to_and_flatten(tree: Any, treespec: TreeSpec, is_leaf: Callable[[
     if treespec.type is not kind:
         return None
     children, context = node.flatten(tree)
+    if kind in (dict, OrderedDict) and set(context) == set(treespec.context):  # in whatever order the keys are
+        children, context = [tree[key] for key in treespec.context], treespec.context
     if len(children) != len(treespec.children_specs) or context != treespec.context:
         return None
     result: list[Any] = []

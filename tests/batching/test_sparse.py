@@ -158,7 +158,7 @@ def test_what_is_refused():
         (lambda: sparse_jacobian(ag.sin, pattern=np.eye(2))(x), ValueError, r"pattern has shape \(2, 2\)"),
         (lambda: sparse_jacobian(ag.sin, pattern=np.ones(3))(x), ValueError, "must be a matrix"),
         (lambda: sparse_jacobian(lambda x: (x, x))(x), RuntimeError, "Expected func to return a Tensor"),
-        (lambda: sparse_hessian(ag.sin)(x), RuntimeError, "return a scalar tensor"),
+        (lambda: sparse_hessian(ag.sin)(x), RuntimeError, "return a scalar Tensor"),
     ]:
         with pytest.raises(error, match=message):
             call()

@@ -124,6 +124,11 @@ def test_auxiliary_outputs():
     assert aux.item() == X[0].sum().item()
     assert jacrev(lambda x: (F(x), x), has_aux=True)(X[0])[1].tolist() == X[0].tolist()
     assert jacfwd(lambda x: (F(x), 7), has_aux=True)(X[0])[1] == 7
+    jacobian, aux = jacfwd(lambda x: (F(x), {"x": x * 2, "c": X}), has_aux=True)(X[0])  # it was refused as batched
+    assert aux["x"].tolist() == (X[0] * 2).tolist() and aux["c"].tolist() == X.tolist()
+    same(jacobian, jacrev(F)(X[0]), 1e-12)
+    found = vmap(jacfwd(lambda x: (F(x), x.sum()), has_aux=True))(X)
+    assert found[1].tolist() == X.sum(1).tolist()
 
 
 def test_several_arguments_and_outputs():
@@ -157,14 +162,34 @@ def test_linearize_is_the_tangent_without_a_new_call():
 @pytest.mark.parametrize(
     "call, error, message",
     [
-        (lambda: grad(F)(X[0]), RuntimeError, "to return a scalar tensor, got tensor with 1 dims"),
-        (lambda: grad(lambda x: 1)(X[0]), RuntimeError, "to return a Tensor, got unsupported type"),
+        (lambda: grad(F)(X[0]), RuntimeError, "to return a scalar Tensor, got tensor with 1 dims"),
+        (lambda: grad(lambda x: 1)(X[0]), RuntimeError, "to return a Tensor, got <class 'int'>"),
         (lambda: grad(f, argnums=2)(X[0]), RuntimeError, "Got argnum=2, but only 1 positional inputs"),
+        (lambda: grad(f, argnums=[0])(X[0]), RuntimeError, "argnums must be int or Tuple"),
+        (lambda: grad(f, argnums=("a",))(X[0]), RuntimeError, "argnum must be int, got: <class 'str'>"),
+        (lambda: grad(lambda x: (x * x).sum())(X[0] * 1j), RuntimeError, "real scalar outputs but got torch.complex128"),
+        (lambda: grad(f, has_aux=True)(X[0]), RuntimeError, r"grad_and_value\(f\)\(\*args\): output of function f should be"),
+        (lambda: jacrev(F, has_aux=True)(X[0]), RuntimeError, r"vjp\(f, \*primals\): output of function f should be a tuple"),
+        (lambda: jacrev(lambda x: x.long())(X[0]), RuntimeError, "floating-point or complex Tensors, got .* torch.int64"),
+        (lambda: jacrev(lambda x: ())(X[0]), RuntimeError, r"non-empty output \(got output = \[\]\)"),
+        (lambda: jacfwd(lambda x: ())(X[0]), RuntimeError, r"jvp\(f, primals, tangents\): Expected f to be a function that"),
+        (lambda: jacrev(F)(X[0] * 1j), RuntimeError, "jacrev: Expected all inputs to be real"),
+        (lambda: jacfwd(F)(X[0] * 1j), RuntimeError, "jacfwd: Expected all inputs to be real"),
+        (lambda: jacfwd(lambda x: x * 1j)(X[0]), RuntimeError, "jacfwd: Expected all outputs to be real"),
+        (lambda: jvp(lambda: X, (), ()), RuntimeError, "Expected primals to contain at least one Tensor"),
+        (lambda: linearize(F, X[0])[1](X[0].float()), RuntimeError, "tangent:0 with dtype torch.float32 in flattened pytree"),
+        (lambda: linearize(F, X[0])[1](X), RuntimeError, r"tangent:0 with shape torch.Size\(\[2, 3\]\) in flattened pytree"),
+        (lambda: vmap(lambda x: ag.where(x > 0))(X), RuntimeError, "operators that can output dynamic shape"),
+        (lambda: vmap(lambda i: [1, 2, 3][i])(ag.tensor([0, 1])), RuntimeError, "calling .item"),
+        (lambda: vmap(lambda x: x, in_dims=[0])(X), ValueError, "expected `in_dims` to be int or a"),
+        (lambda: vmap(lambda x: x, in_dims=(None,))(X), ValueError, "vmap: Expected at least one Tensor to vmap over"),
+        (lambda: vmap(lambda x: (x, x), out_dims=[0, 1])(X), ValueError, "out_dims is not compatible with the structure"),
+        (lambda: vmap(lambda k: k)(k=X), ValueError, "got no inputs"),
         (lambda: grad(f)(ag.tensor([1, 2])), RuntimeError, "only Tensors of floating point"),
         (lambda: jvp(F, X[0], X[0]), RuntimeError, "Expected primals to be a tuple"),
         (lambda: jvp(F, (X[0],), (X[0], X[0])), RuntimeError, "to have the same python structure"),
         (lambda: jvp(lambda x: ag.ones(2), (X[0],), (X[0],), strict=True), RuntimeError, "independent of the inputs"),
-        (lambda: vjp(F, X[0])[1](ag.ones(3)), RuntimeError, "expected a cotangent of shape"),
+        (lambda: vjp(F, X[0])[1](ag.ones(3)), RuntimeError, "grad_output\\[0\\] has a shape of torch.Size\\(\\[3\\]\\)"),
         (lambda: vmap(lambda x: x.sum().item())(X), RuntimeError, "calling .item"),
         (lambda: vmap(lambda x: x if x.sum() > 0 else -x)(X), RuntimeError, "data-dependent control flow"),
         (lambda: vmap(lambda x: x[x > 0])(X), RuntimeError, "indexing with a boolean mask"),
@@ -203,6 +228,10 @@ def test_randomness():
     different = vmap(lambda x: ag.randn(4) + ag.rand_like(x).sum(), randomness="different")(X)
     assert not (different[0] == different[1]).any()
     assert vmap(vmap(lambda x: ag.randint(0, 100, (2,)), randomness="different"), randomness="same")(X).shape == (2, 3, 2)
+    chunks = vmap(lambda x: ag.rand(4), randomness="same", chunk_size=1)(X)  # each chunk had numbers of its own
+    assert (chunks[0] == chunks[1]).all() and not (chunks[0] == same_numbers[0]).all()
+    chunks = vmap(lambda x: ag.rand(4), randomness="different", chunk_size=1)(X)
+    assert not (chunks[0] == chunks[1]).any()
     orders = vmap(lambda x: ag.randperm(5), randomness="different")(X)
     assert [sorted(row) for row in orders.tolist()] == [[0, 1, 2, 3, 4]] * 2
 
@@ -238,6 +267,21 @@ def test_chunks_and_structures():
     same(whole["z"][0], X.sum(1))
     same(parts["y"], whole["y"])
     same(parts["z"][0], whole["z"][0])
+
+
+def test_keys_in_another_order():
+    """Dimensions that a dict gives belong to keys: they were refused where the keys came in another order."""
+    tree = {"b": X.t(), "a": X}
+    found = vmap(lambda t: {"z": t["a"], "y": t["b"]}, in_dims=({"a": 0, "b": 1},), out_dims={"y": 1, "z": 0})(tree)
+    same(found["z"], X)
+    same(found["y"], X.t())
+
+
+def test_keyword_arguments_are_the_same_for_all():
+    """As in PyTorch. They were mapped along their first dimension."""
+    same(vmap(lambda x, k: x * k.sum())(X, k=X), X * X.sum())
+    same(vmap(lambda x, k: x * k, chunk_size=1)(X, k=3.0), X * 3)
+    same(vmap(grad(lambda x, k: (x * k).sum()))(X, k=X[0]), ag.stack([X[0], X[0]]))
 
 
 def test_a_tensor_that_escaped():
@@ -309,6 +353,31 @@ def test_a_function_with_a_generated_rule():
     same(vmap(lambda x, k: jvp(lambda v: cube(v, k), (x,), (x,))[1])(X, factor), 3 * X**3 * factor[:, None])
 
 
+class Remembers(ag.autograd.Function):
+    """Its ctx has tensors for attributes. They were those of a level that had been closed."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x, k):
+        return x**3 * k
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.x, ctx.k = inputs
+
+    @staticmethod
+    def backward(ctx, g):
+        with pytest.raises(AttributeError, match="ctx has no attribute 'other'"):
+            ctx.other  # noqa: B018
+        return 3 * ctx.x**2 * ctx.k * g, None
+
+
+def test_attributes_of_a_ctx_within_a_generated_rule():
+    same(vmap(grad(lambda x: Remembers.apply(x, 2).sum()))(X), 6 * X**2, 1e-12)
+    same(vmap(vmap(grad(lambda x: Remembers.apply(x, 2))))(X), 6 * X**2, 1e-12)
+
+
 class Scaled(ag.autograd.Function):
     """2 * x, with a rule of its own."""
 
@@ -353,7 +422,14 @@ def test_functions_that_vmap_refuses():
     class Both(Scaled):
         generate_vmap_rule = True
 
-    refusals = {Old: "must override the setup_context", Bare: "does not have vmap support", Both: "ambiguity"}
+    class One(Scaled):
+        vmap = staticmethod(lambda info, in_dims, x: x)
+
+    class Unfit(Scaled):
+        vmap = staticmethod(lambda info, in_dims, x: ((x, x), [0, 0]))
+
+    refusals = {Old: "must override the setup_context", Bare: "does not have vmap support", Both: "an overridden vmap"}
+    refusals |= {One: "Got a <class .*Tensor'> instead", Unfit: r"Expected out_dims=\[0, 0\] to be compatible"}
     for function, message in refusals.items():
         with pytest.raises(RuntimeError, match=message):
             vmap(function.apply)(X)

@@ -88,12 +88,15 @@ BLOCKS = {
 # How finely work is shared, and what counts no elements: flags, dimensions, objects, lines of code.
 NO_SIZES = {
     "buffers": "SHELVES SHELF_SIZE SPARE_DIMS",
+    "costs": "AT_ONCE",
     "duals": "MOST_LEVELS",
     "engine": "NESTED_IN_ONE_THREAD",
+    "events": "CAPACITY DETAILS LONG MAX_FRAMES MEMORY SHAPES STACKS",
     "freed": "KEPT LARGEST",
     "gemm": "TO_AN_ELEMENT",
     "graph_task": "SIGNAL_INTERVAL",
     "guard": "FEW_NOTES",
+    "holdings": "GRAPH_ALONE MAX_FOREIGN SKIPPED",
     "inplace": "HELD",
     "lifetime": "MAX_SPARES TENSOR NODE",
     "location": "REMEMBERED",
@@ -103,6 +106,7 @@ NO_SIZES = {
     "op_hooks": "DEBUG_LEVEL",
     "operands": "CACHED_NUMBERS",
     "orders": "MAX_DIMS",
+    "overrides": "SUBCLASSES WATCHED",
     "pointwise_node": "A B C Y",
     "pool": "ALIGNMENT",
     "reduction_node": "SAVES_NOTHING SAVES_INPUT SAVES_OUTPUT",

@@ -239,6 +239,104 @@ def test_detached_in_place_it_has_no_tangent():
         assert forward.unpack_dual(d).tangent is None
 
 
+# The tangent that make_dual() was given: case 4 of NOTE [Dual levels], case 8 of NOTE [All or nothing]
+
+IN_PLACE = {
+    "mul_": (lambda d: d.mul_(3), [3.0, 3.0, 3.0, 3.0]),
+    "a view": (lambda d: d[0:2].mul_(3), [3.0, 3.0, 1.0, 1.0]),
+    "an item": (lambda d: d.__setitem__(0, d[1] * 3), [3.0, 1.0, 1.0, 1.0]),
+    "a view of a view": (lambda d: d.view(2, 2)[1].mul_(2), [1.0, 1.0, 2.0, 2.0]),
+    "zero_": (lambda d: d.zero_(), [0.0, 0.0, 0.0, 0.0]),
+    "fill_": (lambda d: d.fill_(7.0), [0.0, 0.0, 0.0, 0.0]),
+    "several": (lambda d: [d.mul_(3), d[1:].add_(d[:3].clone()), d[0].zero_()], [0.0, 6.0, 6.0, 6.0]),
+}
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_in_place_operations_write_the_given_tangent(name):
+    write, expected = IN_PLACE[name]
+    t = torch.ones(4)
+    with fwd.dual_level():
+        d = fwd.make_dual(torch.arange(1.0, 5.0), t)
+        write(d)
+        assert fwd.unpack_dual(d).tangent is t and fwd.unpack_dual(d.sum()).tangent.item() == sum(expected)
+    assert t.tolist() == expected and t._version > 0
+
+
+def test_no_other_tensor_has_the_given_tangent():
+    """What was computed before keeps the tangent that it had: d + 1 has d's own."""
+    t = torch.ones(2)
+    with fwd.dual_level():
+        d, e = fwd.make_dual(f64(1.0, 2.0).float(), t), fwd.make_dual(torch.zeros(2), t)
+        others = [d + 1, d.clone(), d[:1] + 1, d + torch.zeros(3, 2), torch.cat([d]), d.sum(0, True), e]
+        views = [d[:1], d.view(2, 1)]
+        before = [fwd.unpack_dual(y).tangent.tolist() for y in others]
+        d.mul_(3)
+        assert [fwd.unpack_dual(y).tangent.tolist() for y in others] == before
+        assert [fwd.unpack_dual(y).tangent.tolist() for y in views] == [[3.0], [[3.0], [3.0]]]
+        others[0].mul_(5)
+    assert t.tolist() == [3.0, 3.0]
+
+
+def test_a_node_that_saved_its_output_keeps_the_tangent_as_it_was():
+    x = leaf([0.0, 1.0])
+    with fwd.dual_level():
+        d = fwd.make_dual(x * 1, f64(1.0, 1.0))
+        y = d.exp()
+        d.mul_(2)
+        (g,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+        assert fwd.unpack_dual(g).tangent.tolist() == pytest.approx([1.0, 2.718281828])
+
+
+def test_given_tangents_that_are_not_written():
+    """One that requires grad, one that lies in the primal, one that has a tangent itself."""
+    t, x = leaf([1.0, 1.0]), f64(0.0, 1.0)
+    with fwd.dual_level():
+        d = fwd.make_dual(f64(2.0, 3.0), t)
+        d.mul_(3)
+        slope = fwd.unpack_dual(d).tangent
+        e = fwd.make_dual(x, x)
+        e.exp_()
+        assert fwd.unpack_dual(e).tangent.tolist() == pytest.approx([0.0, 2.718281828]) and x.tolist() == e.tolist()
+        outer = fwd.make_dual(f64(1.0), f64(5.0))
+        with fwd.dual_level():
+            inner = fwd.make_dual(f64(3.0), outer)
+            inner.mul_(2)
+            assert fwd.unpack_dual(inner).tangent.tolist() == [2.0]
+    assert t.tolist() == [1.0, 1.0] and torch.autograd.grad(slope.sum(), t)[0].tolist() == [3.0, 3.0]
+
+
+def test_a_tangent_is_laid_out_as_its_primal():
+    primal = torch.arange(6.0).reshape(2, 3).t()
+    with fwd.dual_level():
+        t = torch.ones(3, 2, requires_grad=True)
+        d = fwd.make_dual(primal, t)
+        assert fwd.unpack_dual(d).tangent.stride() == (1, 3) and fwd.unpack_dual(d * 2).tangent.stride() == (1, 3)
+        assert torch.autograd.grad(fwd.unpack_dual(d * 2).tangent.sum(), t)[0].tolist() == [[2.0, 2.0]] * 3
+        e = fwd.make_dual(torch.zeros(2, 3), torch.ones(3).expand(2, 3))
+        e[0].mul_(2)
+        assert fwd.unpack_dual(e).tangent.tolist() == [[2.0] * 3, [1.0] * 3]
+
+
+def test_a_function_that_writes_a_view_of_a_dual():
+    """The tangent that its jvp wrote went to the view alone."""
+
+    class Doubled(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            return x.mul_(2)
+
+        @staticmethod
+        def jvp(ctx, t):
+            return t.mul_(2)
+
+    with fwd.dual_level():
+        y = fwd.make_dual(torch.tensor([1.0, 2.0]), torch.tensor([10.0, 20.0])) * 1
+        Doubled.apply(y[:1])
+        assert (y.tolist(), fwd.unpack_dual(y).tangent.tolist()) == ([2.0, 2.0], [20.0, 20.0])
+
+
 def test_where_a_place_is_written_twice_the_last_tangent_counts():
     with fwd.dual_level():
         values = fwd.make_dual(torch.tensor([1.0, 2.0]), torch.tensor([10.0, 20.0]))

@@ -78,24 +78,27 @@ def test_other_type_errors_stay_what_they_are() -> None:
         torch.exp(torch.ones(1), into=torch.zeros(1))  # type: ignore[call-arg]
 
 
-def test_a_dual_that_is_resized_loses_its_tangent() -> None:
+def test_duals_are_refused() -> None:
+    """As PyTorch refuses them: mul(d, d, out=d) wrote zeros and lost the tangent."""
     forward = torch.autograd.forward_ad
+    plain = torch.ones(2)
     with forward.dual_level():
-        d = forward.make_dual(torch.ones(0), torch.ones(0))
-        torch.mul(torch.ones(2), 3.0, out=d)
-        assert d.tolist() == [3.0, 3.0] and forward.unpack_dual(d).tangent is None
-        e = forward.make_dual(torch.ones(0), torch.ones(0))
-        torch.mul(forward.make_dual(torch.ones(2), torch.ones(2)), 3.0, out=e)
-        assert forward.unpack_dual(e).tangent.tolist() == [3.0, 3.0]
+        d = forward.make_dual(torch.ones(2), torch.ones(2))
+        for call in (lambda: torch.mul(d, d, out=d), lambda: torch.mul(d, 3.0, out=plain), lambda: torch.mul(plain, 3, out=d)):
+            for mode in (torch.enable_grad, torch.no_grad):
+                with mode(), pytest.raises(NotImplementedError, match="Trying to use forward AD with mul_out that does not"):
+                    call()
+        assert d.tolist() == plain.tolist() == forward.unpack_dual(d).tangent.tolist() == [1.0, 1.0]
+        with forward._set_fwd_grad_enabled(False):
+            assert torch.mul(d, 3.0, out=plain) is plain
 
 
 def test_hooks_of_what_is_resized_stay() -> None:
-    forward = torch.autograd.forward_ad
     x = torch.ones(0, requires_grad=True)
     seen = []
     x.register_hook(seen.append)
-    with torch.no_grad(), forward.dual_level():
-        torch.mul(forward.make_dual(torch.ones(2), torch.ones(2)), 3.0, out=x)
+    with torch.no_grad():
+        torch.mul(torch.ones(2), 3.0, out=x)
     x.sum().backward()
     assert [g.tolist() for g in seen] == [[1.0, 1.0]]
 

@@ -65,6 +65,7 @@ def test_a_trace_is_whole(tmp_path):
     assert len(leaf_events) == 3
 
 
+@pytest.mark.filterwarnings("ignore:Warning. Profiler clears events")  # once in a process
 def test_times_add_up():
     with profile(schedule=schedule(wait=0, warmup=1, active=3)) as prof:
         for _ in range(4):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import autograd_cy
-from benchmarks import cli, large, sizes, threads, timing, transforms, workloads
+from benchmarks import cli, large, profiler, sizes, threads, timing, transforms, workloads
 
 ROOT = Path(workloads.__file__).resolve().parents[1]
 LARGE = [row for row in large.large_workloads(1) if "1e6" not in row.name and "1e7" not in row.name]
@@ -52,6 +52,7 @@ def test_step_repeats_itself(workload):
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")  # which torch.func calls itself
 @every_workload
 def test_both_libraries_compute_the_same(workload):
     torch = pytest.importorskip("torch")
@@ -174,3 +175,28 @@ def test_each_step_is_timed_with_two_threads(name, capsys):
 def test_step_that_a_second_thread_slows_down_is_marked():
     assert threads.cell(1.051) == "> 1.05"
     assert threads.cell(1.0) == "1.00"
+
+
+def test_what_profiling_costs_is_measured_in_each_row(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    profiler.main(["--quick", "--events", "1000"])
+    rows = [line.strip("| ").split("|") for line in capsys.readouterr().out.splitlines() if " - |" in line]
+    assert len(rows) == 2 * 12 + 2 * 4 + 2 + 1
+    assert all(np.isfinite(float(ours.strip(" >"))) for _, _, ours, *_ in rows)
+    sizes_of_traces = [float(ours) for title, _, ours, *_ in rows if title.strip() in profiler.OPTIONS]
+    assert sizes_of_traces[1] > sizes_of_traces[0] > 100
+
+
+@pytest.mark.parametrize("library", ["autograd_cy", "torch"])
+def test_profiled_steps_are_those_of_both_libraries(library):
+    module = pytest.importorskip(library)
+    step = workloads.multiply_chain(module)
+    assert profiler.events_per_step(module, step, {}) > 400            # 200 products, their nodes, and what is around
+    assert 0.5 < profiler.self_time(module, step) <= 1
+
+
+def test_event_that_costs_more_than_the_limit_is_marked():
+    figure = timing.Quartiles(1.0, 1.7, 2.0)
+    assert "> 1.70" in profiler.line("t", 1.6, [figure, figure], 2)
+    assert profiler.line("t", 1.7, [figure, figure], 2).count(">") == 0
+    assert profiler.line("t", None, [figure], 2).count("1.70") == 1

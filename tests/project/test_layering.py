@@ -66,7 +66,10 @@ FACADE = [
     autograd._mode_decorator autograd._node
     autograd._saved_hooks
     autograd._packers autograd._saved_guard
-    autograd._cycles
+    autograd._cycles autograd._node_creation
+    autograd._graph_survey autograd._graph_folding autograd._graph_dot
+    autograd._graph_memory autograd._graph_labels
+    autograd._graph_draw
     autograd.grad_mode autograd.anomaly_mode autograd.variable autograd.forward_ad
     profiler._replay
     profiler._hints profiler._overhead
@@ -99,6 +102,8 @@ FACADE = [
     nn
     autograd_cy
     __main__
+    profiler._command
+    profile
     """.strip().splitlines()
 ]
 FACADE_RANK = {module: rank for rank, line in enumerate(FACADE) for module in line}

@@ -103,6 +103,22 @@ def test_shapes_strides_and_types():
     assert r.events[0].operands is None and r.events[0].result is None
 
 
+def test_what_events_have_in_common_is_made_once():
+    x, wide = ag.ones(2, 3), ag.ones(3, 2)
+    with Recording(shapes=True, stack=True) as r:
+        for y in (x, x, x.T, wide):
+            y * 2
+        x * 3
+    *calls, elsewhere = r.of("mul")
+    same, again, turned, other = (e.operands for e in calls)
+    assert same is again is elsewhere.operands
+    assert same != turned != other
+    assert [a.shape for (a,) in (same, turned, other)] == [(2, 3), (3, 2), (3, 2)]
+    assert [a.strides for (a,) in (same, turned, other)] == [(12, 4), (4, 12), (8, 4)]
+    assert all(e.stack is calls[0].stack for e in calls)
+    assert elsewhere.stack[0].line == calls[0].stack[0].line + 1
+
+
 def test_stacks():
     def inner(x):
         return x + 1
@@ -144,6 +160,32 @@ def test_functions_and_hooks():
     forward, backward = r.of("Cube.forward")[0], r.of("CubeBackward")[0]
     assert 0 <= backward.sequence_nr - forward.sequence_nr < forward.n_nodes
     assert r.events[r.of("Cube.backward")[0].parent] is backward
+
+
+def test_phases_of_the_engine():
+    x = leaf(600, 600)
+    with Recording() as r:
+        y = x.exp()
+        (y.t() + y).sum().backward()
+    assert r.names("engine")[:2] == ["backward", "count dependencies"]
+    assert "sum gradients" in r.names("engine")
+    for e in r.events:
+        if e.name == "free saved tensors":  # which is an event where it takes long
+            assert r.events[e.parent].name == "backward" and e.end - e.start > 100
+
+
+def test_loops_that_threads_share():
+    before = ag.get_num_threads()
+    ag.set_num_threads(2)
+    try:
+        x = ag.ones(1000, 1000)
+        with Recording() as r:
+            for _ in range(3):
+                x * 2
+    finally:
+        ag.set_num_threads(before)
+    loops = [e for e in r.events if e.kind == "threads"]
+    assert len(loops) == 3 and all(e.name == "shared loop" and r.events[e.parent].name == "mul" for e in loops)
 
 
 def test_recorders_nest_and_overlap():

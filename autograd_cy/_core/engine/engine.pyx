@@ -30,7 +30,7 @@ cimport autograd_cy._core.graph.saved as saved_module
 from autograd_cy._core.graph.saved_hooks cimport put_hooks_back
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.events cimport ENGINE, Span, begin_named, begin_node, end, recording
+from autograd_cy._core.runtime.events cimport ENGINE, Span, begin_named, begin_node, end, note_what_followed, recording
 from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes, own_modes
 from autograd_cy._core.runtime.reentry cimport in_fresh_thread
 from autograd_cy._core.runtime.state cimport (
@@ -62,7 +62,8 @@ cdef int run(GraphTask task) except -1:
     cdef Py_ssize_t n = 0
     cdef ThreadState *state = thread_state()
     while task.ready.size:
-        run_node(task, next_ready(task, state, &n))
+        take_next(task, state, &n)
+        run_node(task, task.node)
         end_node(state)
     task.node = None
     state.node = NULL
@@ -75,25 +76,30 @@ cdef int run_as_events(GraphTask task) except -1:
     cdef ThreadState *state = thread_state()
     cdef Span span
     cdef Node node
+    cdef bint has_run
     while task.ready.size:
-        node = next_ready(task, state, &n)
+        take_next(task, state, &n)
+        node = task.node
         span = begin_node(Py_TYPE(<PyObject *> node), node.code, node.instruction, node.sequence_number)
-        run_node(task, node)
+        has_run = run_node(task, node)
         end(span)
+        if has_run and not task.keep_graph:
+            free_saved(task, node)
+            note_what_followed(span, "free saved tensors")
         end_node(state)
     task.node = None
     state.node = NULL
     return 0
 
 
-cdef inline Node next_ready(GraphTask task, ThreadState *state, Py_ssize_t *n):
-    """Take the node out that was recorded last; now and then look for signals."""
+cdef inline int take_next(GraphTask task, ThreadState *state, Py_ssize_t *n) except -1:
+    """Take out the node that was recorded last; now and then look for signals."""
     n[0] += 1
     if n[0] % SIGNAL_INTERVAL == 0:
         PyErr_CheckSignals()
     task.node = <Node> pop(&task.ready)
     state.node = <void *> task.node
-    return task.node
+    return 0
 
 
 cdef inline int end_node(ThreadState *state) except -1:
@@ -113,6 +119,7 @@ cdef int run_callbacks(GraphTask task) except -1:
 
 
 cdef int run_node(GraphTask task, Node node) except -1:
+    """Hand a node's gradients on, and give up what it saved if the task asks for that; returns 1 if it computed any."""
     cdef Scratch *scratch = notes_of(task, node)
     cdef object g = None
     cdef PyObject *incoming
@@ -153,9 +160,15 @@ cdef int run_node(GraphTask task, Node node) except -1:
         incoming = <PyObject *> g
         g = None
         propagate(task, node, incoming)
-    if not task.keep_graph:
-        node.release_saved()
-        node.freed_by = task.number
+    if task.frees:
+        free_saved(task, node)
+    return 1
+
+
+cdef inline int free_saved(GraphTask task, Node node) except -1:
+    """Give up what a node saved: it has run."""
+    node.release_saved()
+    node.freed_by = task.number
     return 0
 
 
@@ -464,6 +477,7 @@ cpdef object run_from(GraphTask task, tuple tensors, tuple grad_tensors, bint cr
     cdef Extent extent
     cdef bint recorded = recording != 0
     cdef Span walk
+    task.frees = not (task.keep_graph or recorded)
     _held = [target_node(x) for x in inputs]        # a leaf's node lives only as long as somebody holds it
     task.observed = mode & OP_HOOKS or is_logged()      # which may raise: nothing is changed yet
     count_running(1)

@@ -7,6 +7,7 @@ from cpython.object cimport PyTypeObject
 from autograd_cy._core.arrays.dtypes cimport code_of, is_differentiable
 from autograd_cy._core.engine.function_node cimport FunctionNode, Origin, metadata_of, tangent_owner
 from autograd_cy._core.graph.anomaly cimport note_trace
+from autograd_cy._core.graph.creation_hooks cimport announce
 from autograd_cy._core.graph.duals cimport DualLevels, see_again, see_up_to, visible_levels
 from autograd_cy._core.graph.nans cimport check_results
 from autograd_cy._core.graph.node cimport BOXED, connect
@@ -20,7 +21,7 @@ from autograd_cy._core.runtime.events cimport FUNCTION, Span, begin_named, end, 
 from autograd_cy._core.runtime.inference cimport save_error
 from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes, own_modes
 from autograd_cy._core.runtime.state cimport (
-    ANOMALY, DETECT_NAN, FORWARD_AD, GUARDED, NO_GRAD, OP_HOOKS, SAVED_HOOKS, thread_state)
+    ANOMALY, DETECT_NAN, FORWARD_AD, GUARDED, NODE_HOOKS, NO_GRAD, OP_HOOKS, SAVED_HOOKS, thread_state)
 from autograd_cy._core.writes.change cimport Change, change_of, commit, give_place, hold_tangent
 from autograd_cy._core.writes.inplace cimport refuse_write, result_of
 from autograd_cy._core.writes.views cimport is_view_of_another, tangent_base
@@ -120,10 +121,18 @@ cdef object record_outputs(FunctionNode node, object result, list inputs, bint r
             (<Change> change).target.gradient = None        # that was of what it held before
     if recorded and current_mode() & DETECT_NAN:
         check_results(node, tuple(outputs), inputs)
-    if thread_state().mode & OP_HOOKS:
-        observe_forward(node, outputs[0] if single else tuple(outputs), inputs)
+    if thread_state().mode & (OP_HOOKS | NODE_HOOKS):
+        show_to_hooks(node, outputs[0] if single else tuple(outputs), inputs, recorded)
     node.dirty = None                   # they hold the node
     return outputs[0] if single else tuple(outputs)
+
+
+cdef int show_to_hooks(FunctionNode node, object outputs, list inputs, bint recorded) except -1:
+    if recorded and thread_state().mode & NODE_HOOKS:
+        announce(node)
+    if thread_state().mode & OP_HOOKS:
+        observe_forward(node, outputs, inputs)
+    return 0
 
 
 cdef int note_outputs(FunctionNode node, tuple outputs, list inputs, bint recorded, list changes) except -1:

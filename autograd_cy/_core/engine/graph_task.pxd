@@ -16,6 +16,7 @@ cdef class SideScratch:
 
 cdef class GraphTask:
     cdef bint keep_graph
+    cdef bint frees                 # what a node saved is given up when it has run, by run_node
     cdef bint recorded              # gradients are Tensors and may be recorded
     cdef BatchLevel level           # gradients are arrays whose first dimension is its samples; None: there are no samples
     cdef bint selective             # only what leads to the inputs asked for

@@ -43,6 +43,7 @@ from autograd_cy._core.kernels.adding cimport add_into, adding_kernel
 from autograd_cy._core.kernels.copies cimport copied
 from autograd_cy._core.kernels.loops cimport evaluate
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.events cimport ENGINE, Span, begin_named, end, recording
 from autograd_cy._core.runtime.inference cimport check_write
 from autograd_cy._core.runtime.modes cimport current_mode
 from autograd_cy._core.runtime.state cimport ANY_LAYOUT, NO_GRAD, thread_state
@@ -68,7 +69,14 @@ cdef int add_gradient(Scratch *scratch, Node node, int output, object g, bint re
         Py_INCREF(g)
         scratch.buffer = <PyObject *> g
         return 0
-    return add_second(scratch, g, recorded)
+    return add_second(scratch, g, recorded) if not recording else add_as_event(scratch, g, recorded)
+
+
+cdef int add_as_event(Scratch *scratch, object g, bint recorded) except -1:
+    cdef Span span = begin_named(ENGINE, "sum gradients")
+    add_second(scratch, g, recorded)
+    end(span)
+    return 0
 
 
 cdef int add_second(Scratch *scratch, object g, bint recorded) except -1:

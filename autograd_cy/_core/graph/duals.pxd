@@ -2,9 +2,11 @@
 
 
 cdef class Tangent:
-    """A tensor's tangent at one dual level. It is never changed, so tensors share it."""
+    """A tensor's tangent at one dual level. It isn't changed once a tensor has it, so tensors share it."""
     cdef object value               # the Tensor
     cdef long long level            # the running number of the level
+    cdef bint given                 # whether it is the one that make_dual() was given: case 4 of NOTE [Dual levels]
+    cdef object into                # that one, into which it is to be written
     cdef Tangent outer              # that of a level around it, or None
 
 
@@ -20,4 +22,5 @@ cdef void see_again(DualLevels levels) noexcept
 cdef long long dual_level() noexcept
 cdef bint is_visible_number(long long level) noexcept
 cdef object tangent_in(Tangent tangents, long long level)
-cdef Tangent with_tangent(Tangent tangents, long long level, object value)
+cdef Tangent entry_in(Tangent tangents, long long level)
+cdef Tangent with_tangent(Tangent tangents, long long level, object value, bint given=*)

@@ -7,6 +7,9 @@ NOTE [Dual levels]
   2. An operation computes the tangents of its result from the outermost level on. While it computes the one at a level it sees
      the levels around that only (`see_up_to`): the operations of the rule carry their tangents along, and nothing recurs.
   3. A level that was closed is no level: its number doesn't come again, and who asks for tangents doesn't find its.
+  4. The tangent that make_dual() was given stays the user's: an in-place operation on the dual tensor, or on a view of it,
+     writes into it (`write_given`), as far as nothing is recorded of it. So no other tensor has that memory for its tangent:
+     a second dual and the result of an operation get a copy (`dual_of`, `of_its_own`).
 """
 
 cimport cython
@@ -122,28 +125,34 @@ cdef bint is_visible_number(long long level) noexcept:
     return False
 
 
-cdef object tangent_in(Tangent tangents, long long level):
-    """The tangent at a level, or None."""
+cdef Tangent entry_in(Tangent tangents, long long level):
+    """That of a level among the tangents, or None."""
     while tangents is not None and tangents.level > level:
         tangents = tangents.outer
-    return tangents.value if tangents is not None and tangents.level == level else None
+    return tangents if tangents is not None and tangents.level == level else None
 
 
-cdef Tangent with_tangent(Tangent tangents, long long level, object value):
+cdef object tangent_in(Tangent tangents, long long level):
+    """The tangent at a level, or None."""
+    cdef Tangent entry = entry_in(tangents, level)
+    return None if entry is None else entry.value
+
+
+cdef Tangent with_tangent(Tangent tangents, long long level, object value, bint given=False):
     """Tangents with `value` (None: nothing) as the one at that level; those of levels that are closed are left out."""
     if tangents is not None and tangents.level > level:
-        return one_more(with_tangent(tangents.outer, level, value), tangents.level, tangents.value)
+        return one_more(with_tangent(tangents.outer, level, value, given), tangents.level, tangents.value, tangents.given)
     while tangents is not None and (tangents.level == level or not is_open(tangents.level)):
         tangents = tangents.outer
-    return tangents if value is None else one_more(tangents, level, value)
+    return tangents if value is None else one_more(tangents, level, value, given)
 
 
-cdef Tangent one_more(Tangent outer, long long level, object value):
+cdef Tangent one_more(Tangent outer, long long level, object value, bint given):
     cdef Tangent result
     if not is_open(level):
         return outer
     result = Tangent.__new__(Tangent)
-    result.outer, result.level, result.value = outer, level, value
+    result.outer, result.level, result.value, result.given = outer, level, value, given
     return result
 
 

@@ -4,26 +4,30 @@ An operation computes its output, asks `needs_node` for its inputs, and if any i
 needs and calls `record`.
 """
 
+import numpy as np
+
 cimport cython
 from cpython.object cimport PyTypeObject
 
 from autograd_cy._core.arrays.buffers cimport sizes_of
 from autograd_cy._core.arrays.dtypes cimport code_of, dtype, dtype_of
+from autograd_cy._core.arrays.region cimport spans_meet
 from autograd_cy._core.graph.anomaly cimport note_trace
+from autograd_cy._core.graph.creation_hooks cimport announce
 from autograd_cy._core.graph.duals cimport (
-    DualLevels, Tangent, dual_level, is_visible, is_visible_number, see_again, see_up_to, tangent_in, visible_levels,
-    with_tangent)
+    DualLevels, Tangent, dual_level, entry_in, is_visible, is_visible_number, see_again, see_up_to, tangent_in,
+    visible_levels, with_tangent)
 from autograd_cy._core.graph.nans cimport check_results
 from autograd_cy._core.graph.node cimport Node, connect
 from autograd_cy._core.graph.op_hooks cimport observe_forward
 from autograd_cy._core.graph.saved cimport keep_tangents, tangents_of
 from autograd_cy._core.graph.saved_tensor cimport refuse_inference, seal_slots
 from autograd_cy._core.graph.tensor cimport (
-    Tensor, TensorExtras, extras_of_tensor, link_view, new_tensor, version_of, wants_grad)
+    Seldom, Tensor, TensorExtras, extras_of_tensor, link_view, new_tensor, seldom_of, version_of, wants_grad)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport current_mode, own_modes
 from autograd_cy._core.runtime.state cimport (
-    ANOMALY, BATCHED, DETECT_NAN, FORWARD_AD, GUARDED, NO_GRAD, OP_HOOKS, SAVED_HOOKS, thread_state)
+    ANOMALY, BATCHED, DETECT_NAN, FORWARD_AD, GUARDED, NODE_HOOKS, NO_GRAD, OP_HOOKS, SAVED_HOOKS, thread_state)
 
 from autograd_cy._core.runtime.argument_errors import wrong_self
 
@@ -45,7 +49,8 @@ def get_tangent(Tensor x):
 cpdef set_tangent(Tensor x, Tensor t):
     """set_tangent(x, t): make `t` the tangent of `x` at the innermost level."""
     cdef TensorExtras extras = extras_of_tensor(x)
-    extras.tangents = with_tangent(extras.tangents, dual_level(), t)
+    cdef Tangent before = entry_in(extras.tangents, dual_level())
+    extras.tangents = with_tangent(extras.tangents, dual_level(), t, before is not None and before.given and before.value is t)
     extras.tangent_version = version_of(x)
 
 
@@ -70,12 +75,39 @@ cdef int innermost(DualLevels levels) noexcept:
     return max(k, 0)
 
 
-def dual_of(Tensor x, Tensor t):
-    """A view of `x` that has `t` as its tangent, and is in forward mode a base of its own: case 6 of NOTE [Views]."""
+def dual_of(Tensor x, Tensor t, bint of_samples):
+    """A view of `x` that has `t` as its tangent, and is in forward mode a base of its own: case 6 of NOTE [Views].
+
+    of_samples: both are those of a batch, however they lie. Else the tangent is laid out as `x`.
+    """
     cdef Tensor dual = <Tensor> (<object> x).view_as(x)
-    extras_of_tensor(dual).is_dual = True
-    set_tangent(dual, t)
+    cdef TensorExtras extras = extras_of_tensor(dual)
+    cdef Seldom seldom
+    if not of_samples and not have_same_strides(x.array, t.array):
+        t = laid_out(t, np.empty_like(x.array))
+    seldom = seldom_of(extras_of_tensor(t))
+    if seldom.given == dual_level():
+        t = <Tensor> (<object> t).clone()
+    else:
+        seldom.given = dual_level()
+    extras.is_dual = True
+    extras.tangents = with_tangent(extras.tangents, dual_level(), t, True)
+    extras.tangent_version = version_of(dual)
     return dual
+
+
+cdef bint have_same_strides(cnp.ndarray a, cnp.ndarray b) noexcept:
+    """Of two arrays of one shape; along dimensions of size 1 they don't matter."""
+    cdef int axis
+    for axis in range(cnp.PyArray_NDIM(a)):
+        if cnp.PyArray_DIM(a, axis) > 1 and cnp.PyArray_STRIDE(a, axis) != cnp.PyArray_STRIDE(b, axis):
+            return False
+    return True
+
+
+cdef Tensor laid_out(Tensor t, cnp.ndarray alike):
+    """The tensor, or a copy of it in the memory of an array that has other strides."""
+    return t if have_same_strides(alike, t.array) else <Tensor> (<object> new_tensor(alike)).copy_(t)
 
 
 cdef Tensor tangent_of(Tensor x):
@@ -170,6 +202,8 @@ cdef object record_all(Node node, object outputs, object inputs):
             enter(node, <Tensor> outputs)
         if mode & ANOMALY:
             note_trace(node, outputs, inputs, own_modes())
+        if mode & NODE_HOOKS:
+            announce(node)
     if mode & FORWARD_AD:
         set_tangents(node, outputs, inputs)
     if mode & OP_HOOKS:
@@ -230,6 +264,10 @@ cdef int set_tangents(Node node, object outputs, object inputs) except -1:
             if tangents.count(None) != len(tangents):
                 see_up_to(levels, k)
                 found = tangents_of(node, tangents, results)
+                if any_of_duals(inputs):
+                    found = of_their_own(found, results, tangents, inputs)
+                    if node.saves and needs_grad(inputs):
+                        tangents = tuple([None if t is None else t.clone() for t in tangents])
                 see_up_to(levels, k + 1)
                 keep_tangents(node, tangents, level)
                 for y, t in zip(results, found):
@@ -238,6 +276,30 @@ cdef int set_tangents(Node node, object outputs, object inputs) except -1:
         finally:
             see_again(levels)
     return 0
+
+
+cdef bint any_of_duals(object inputs):
+    """Whether any of the tensors is a dual tensor, or a view of one."""
+    for x in inputs:
+        if x is not None and is_of_dual((<Tensor> x).extras):
+            return True
+    return False
+
+
+cdef inline bint is_of_dual(TensorExtras extras) noexcept:
+    return extras is not None and (extras.is_dual or (extras.seldom is not None and extras.seldom.dual is not None))
+
+
+cdef tuple of_their_own(tuple found, tuple results, tuple tangents, object inputs):
+    """The results' tangents, copied where they lie in that of a dual tensor, unless the result lies in that tensor itself."""
+    return tuple([t if t is None else of_its_own(<Tensor> t, <Tensor> y, tangents, inputs) for t, y in zip(found, results)])
+
+
+cdef Tensor of_its_own(Tensor t, Tensor y, tuple tangents, object inputs):
+    for x, given in zip(inputs, tangents):
+        if given is not None and is_of_dual((<Tensor> x).extras) and spans_meet(t.array, (<Tensor> given).array):
+            return t if spans_meet(y.array, (<Tensor> x).array) else <Tensor> (<object> t).clone()
+    return t
 
 
 cdef Tensor fitting_tangent(Node node, object t, Tensor y):

@@ -6,6 +6,17 @@ from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.versions cimport VersionCounter
 
 
+cdef class Packed:
+    """What pack hooks made of a tensor, and what is needed to make a Tensor of what the unpack hooks return."""
+    cdef tuple pairs                # of hooks, in the order in which they packed
+    cdef object data
+    cdef str slot
+    cdef Tensor history             # of an input: a Tensor without data at its place in the graph, with its tangent
+    cdef tuple shape
+    cdef int dtype_code
+    cdef bint dense                 # the operation may rely on C order
+
+
 cdef class SavedTensor:
     """One saved tensor and what is special about it: hooks, a guard; or that a user's Function saved it."""
     cdef Guard guard                # keeps the array read-only, or None

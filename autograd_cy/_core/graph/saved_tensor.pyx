@@ -29,14 +29,7 @@ cdef cnp.ndarray NO_DATA = np.empty(0)
 
 @cython.final
 cdef class Packed:
-    """What pack hooks made of a tensor, and what is needed to make a Tensor of what the unpack hooks return."""
-    cdef tuple pairs                # of hooks, in the order in which they packed
-    cdef object data
-    cdef str slot
-    cdef Tensor history             # of an input: a Tensor without data at its place in the graph, with its tangent
-    cdef tuple shape
-    cdef int dtype_code
-    cdef bint dense                 # the operation may rely on C order
+    pass
 
 
 @cython.final

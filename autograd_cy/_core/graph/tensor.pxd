@@ -55,6 +55,7 @@ cdef class Seldom:
     cdef tuple replay               # of a view whose nodes are to be made anew after a write: their types and constants
     cdef object former              # of a tensor that was detached in place: a weak reference to the node it had
     cdef int former_output
+    cdef long long given            # the dual level at which it is the tangent that make_dual() was given
 
 
 cdef enum:

@@ -7,18 +7,19 @@ from autograd_cy._core.arrays.buffers cimport sizes_of
 from autograd_cy._core.arrays.dtypes cimport check_cast, code_of
 from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.graph.node cimport note_output_sizes
-from autograd_cy._core.graph.tensor cimport (
-    Tensor, TensorExtras, count_write, extras_of_tensor, new_tensor, version_of, wants_grad)
+from autograd_cy._core.graph.record cimport has_tangent
+from autograd_cy._core.graph.tensor cimport Tensor, count_write, new_tensor, wants_grad
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.inference cimport check_write
 from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes
-from autograd_cy._core.runtime.state cimport NO_GRAD, OP_HOOKS, thread_state
+from autograd_cy._core.runtime.state cimport FORWARD_AD, NO_GRAD, OP_HOOKS, thread_state
 
 cnp.import_array()
 
 
 cdef object call_into(object function, tuple args, dict kwargs):
-    """function(*args, **kwargs) without `out`, copied into `out`, which is returned. Refused where it would be recorded."""
+    """function(*args, **kwargs) without `out`, copied into `out`, which is returned. Refused where it would be recorded, and
+    for dual tensors."""
     cdef str name = function.__name__
     cdef object out = kwargs.pop("out"), result
     cdef Extent extent
@@ -29,7 +30,10 @@ cdef object call_into(object function, tuple args, dict kwargs):
         if not isinstance(x, Tensor):
             raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__} (several results: a tuple of "
                             "Tensors)")
-    if not current_mode() & NO_GRAD and any_wanted((out, args, tuple(kwargs.values()))):
+    if current_mode() & FORWARD_AD and any_of(has_tangent, (out, args, tuple(kwargs.values()))):
+        raise NotImplementedError(f"Trying to use forward AD with {name}_out that does not support it because it is an out= "
+                                  "function")
+    if not current_mode() & NO_GRAD and any_of(is_wanted, (out, args, tuple(kwargs.values()))):
         raise RuntimeError(f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of "
                            "the arguments requires grad. Call it without out=, or under no_grad().")
     for x in out if several else (out,):
@@ -60,27 +64,26 @@ cdef Tensor written_out(Tensor out, Tensor result, str name):
 
 
 cdef Tensor take_over(Tensor out, Tensor result, str name):
-    """Give a tensor without elements those of the result, and its tangent: case 7 of NOTE [All or nothing]."""
+    """Give a tensor without elements those of the result: case 7 of NOTE [All or nothing]."""
     cdef Tensor fresh = new_tensor(copy_in_order(result.array, code_of(out.array)))
     (<object> fresh).copy_(result)
-    cdef TensorExtras made = fresh.extras
-    if made is not None:
-        extras_of_tensor(out)
     if out.grad_fn is not None:
         note_output_sizes(out.grad_fn, out.output_number, sizes_of(out.array))
     count_write(out, name)
     out.array = fresh.array
-    if out.extras is not None:
-        out.extras.tangents = None if made is None else made.tangents
-        out.extras.tangent_version = version_of(out)
     return out
 
 
-cdef bint any_wanted(object values):
+cdef bint is_wanted(Tensor x) except -1:
+    return wants_grad(x)
+
+
+cdef bint any_of(bint (*question)(Tensor) except -1, object values) except -1:
+    """Whether that is true of any of the tensors, also in tuples and lists."""
     for value in values:
         if isinstance(value, Tensor):
-            if wants_grad(<Tensor> value):
+            if question(<Tensor> value):
                 return True
-        elif isinstance(value, (tuple, list)) and any_wanted(value):
+        elif isinstance(value, (tuple, list)) and any_of(question, value):
             return True
     return False

@@ -32,10 +32,8 @@ def op(name=None, methods=(), kind="structural", namespace="", inplace=False, li
         if key in OPS:
             raise ValueError(f"operation {key} is declared twice")
         OPS[key] = entry
-        if kind == "elementwise":
-            declare_rule(function, elementwise)
-        elif batch is not None:
-            declare_rule(function, batch)
+        if batch is not None or kind == "elementwise":
+            declare_rule(function, batch or elementwise)
         if linear is not None:
             declare_linear(linear, function)
         if inplace:

@@ -32,7 +32,7 @@ cdef extern from "events.h":
     unsigned long long ticks "autograd_cy_ticks"() nogil
 
 cdef enum:                  # kinds of events
-    OPERATION, BACKWARD, ENGINE, FUNCTION, HOOK, REGION
+    OPERATION, BACKWARD, ENGINE, FUNCTION, HOOK, REGION, THREADS
 
 cdef enum:                  # what is noted besides
     SHAPES = 1
@@ -51,6 +51,9 @@ cdef Span begin(int kind, PyObject *what) noexcept
 cdef Span begin_node(PyObject *what, object code, int instruction, unsigned long long sequence_nr) noexcept
 cdef void end(Span span) noexcept
 cdef Span begin_named(int kind, str name) noexcept
+cdef void note_what_followed(Span span, str name) noexcept
+cdef Span begin_loop() noexcept with gil
+cdef void end_loop(Span span) noexcept with gil
 cdef void note_operand(Span span, cnp.ndarray array) noexcept
 cdef void note_result(Span span, cnp.ndarray array) noexcept
 cdef void note_memory(void *address, long long nbytes) noexcept

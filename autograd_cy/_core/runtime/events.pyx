@@ -16,8 +16,9 @@ import sys
 from time import perf_counter_ns
 
 cimport cython
+from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
-from cpython.object cimport PyObject
+from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF, Py_XINCREF
 from libc.string cimport memcpy, memset
 
@@ -33,12 +34,14 @@ cdef extern from "Python.h":
     PyObject *PyThreadState_GetDict()
     unsigned long PyThread_get_thread_ident()
     void PyErr_Clear()
+    object new_tuple "PyTuple_Type.tp_new"(PyTypeObject *, object, PyObject *)
 
 cdef extern from "numpy/arrayobject.h":
     cnp.dtype PyArray_DescrFromType(int)
 
 cdef enum:
     MAX_FRAMES = 32
+    LONG = 2000                 # ticks, about a microsecond
     DETAILS = 8                 # numbers that describe an event's operands, stack and result, on the average
     CAPACITY = 1 << 18          # events of a thread, unless somebody asks for more
 
@@ -49,7 +52,7 @@ cdef struct Allocation:
     void *address
     long long nbytes
 
-cdef tuple KINDS = ("op", "backward", "engine", "function", "hook", "region")
+cdef tuple KINDS = ("op", "backward", "engine", "function", "hook", "region", "threads")
 cdef Ring *rings = NULL
 cdef unsigned long long epoch = 1
 cdef Py_ssize_t capacity = CAPACITY
@@ -107,6 +110,23 @@ cdef void end(Span span) noexcept:
         event.end = ticks()
         if event.kind != BACKWARD:
             event.n_nodes = thread_state().sequence_nr - event.sequence_nr
+        span.ring.open = event.parent
+
+
+cdef void note_what_followed(Span span, str name) noexcept:
+    """What has been done since an event's end is one of its own, if it took long enough to be seen."""
+    cdef unsigned long long start, now = ticks()
+    cdef Event *event
+    if span.ring == NULL or span.ring.epoch != span.epoch:
+        return
+    start = span.ring.events[span.place].end
+    if now - start < LONG:
+        return
+    span = new_event(ENGINE, <PyObject *> name)
+    if span.ring != NULL:
+        event = &span.ring.events[span.place]
+        event.sequence_nr = 0
+        event.start, event.end = start, now
         span.ring.open = event.parent
 
 
@@ -206,6 +226,15 @@ cdef void note_memory(void *address, long long nbytes) noexcept:
         allocations, allocations_size = grown, 2 * allocations_size + 1024
     allocations[n_allocations] = Allocation(ticks(), ring, 0 if ring == NULL else ring.open, address, nbytes)
     n_allocations += 1
+
+
+cdef Span begin_loop() noexcept with gil:
+    """A loop is shared among threads; its caller may hold the GIL or not."""
+    return begin_named(THREADS, "shared loop")
+
+
+cdef void end_loop(Span span) noexcept with gil:
+    end(span)
 
 
 # rings
@@ -345,6 +374,19 @@ cdef struct Part:               # what a Recorder took from a ring
 
 
 @cython.final
+cdef class Known:
+    """What is made once while events are read: by content, for most events have it in common with others."""
+    cdef dict names             # function or class -> its name
+    cdef dict frames            # (address of the code object, instruction) -> Frame
+    cdef dict stacks            # the numbers that describe what is made, as bytes, here and below
+    cdef dict arrays
+    cdef dict operands
+
+    def __cinit__(self):
+        self.names, self.frames, self.stacks, self.arrays, self.operands = {}, {}, {}, {}, {}
+
+
+@cython.final
 cdef class Recorder:
     """Recorder(shapes=False, stack=False, memory=False, capacity=0): what happens between start() and stop(), in all threads.
 
@@ -431,7 +473,7 @@ cdef class Recorder:
         """memory() -> list of RawAllocation, in their order."""
         return self.memory_found
 
-    cdef object time_of(self, unsigned long long when):
+    cdef long long time_of(self, unsigned long long when) noexcept:
         """Nanoseconds of time.perf_counter_ns()."""
         cdef double rate = 1.0
         if self.stop_ticks > self.start_ticks:
@@ -458,45 +500,53 @@ cdef int read(Recorder recorder) except -1:
             (own if ring == <Ring *> thread_state().ring else others).append(<size_t> ring)
         ring = ring.next
     offsets = {}
-    names = {}
+    known = Known.__new__(Known)
     for place in own + others[::-1]:
-        read_ring(recorder, <Ring *> <size_t> place, offsets, names)
+        read_ring(recorder, <Ring *> <size_t> place, offsets, known)
     read_allocations(recorder, offsets)
     return 0
 
 
-cdef int read_ring(Recorder recorder, Ring *ring, dict offsets, dict names) except -1:
+cdef int read_ring(Recorder recorder, Ring *ring, dict offsets, Known known) except -1:
     """Add the events of one thread."""
     cdef Py_ssize_t first, i, dropped, undescribed
     cdef long long parent
     cdef Event *event
     cdef int thread = len(recorder.threads)
     cdef Py_ssize_t offset = len(recorder.found)
-    cdef list found = recorder.found, ends
-    cdef unsigned long long stop
+    cdef list found = recorder.found
     first, dropped, undescribed = recorder.begun.get(<size_t> ring, (0, 0, 0))
     recorder.dropped += ring.dropped - dropped
     recorder.undescribed += ring.undescribed - undescribed
     recorder.threads.append((ring.ident, <object> ring.name))
     offsets[<size_t> ring] = (thread, offset - first, first)
-    ends = []
     for i in range(first, ring.size):
         event = &ring.events[i]
         parent = <long long> event.parent - 1
-        # case 4: what an error left open, and what goes on still
-        if event.end:
-            stop = event.end
-        else:
-            stop = recorder.stop_ticks if parent < first else ends[parent - first]
-        ends.append(stop)
-        found.append(RawEvent(
-            KINDS[event.kind], name_of(event, names), recorder.time_of(event.start), recorder.time_of(stop), thread,
-            -1 if parent < first else parent - first + offset,
-            -1 if event.kind != BACKWARD and event.n_nodes == 0 else <long long> event.sequence_nr, event.n_nodes,
-            operands_of(ring, event) if recorder.options & SHAPES else None,
-            array_at(ring, event.result) if recorder.options & SHAPES and event.result else None,
-            stack_of(ring, event, names), args_of(event)))
+        found.append(read_event(recorder, ring, event, thread, -1 if parent < first else parent - first + offset, known))
     return 0
+
+
+cdef object read_event(Recorder recorder, Ring *ring, Event *event, int thread, long long parent, Known known):
+    cdef bint with_shapes = recorder.options & SHAPES
+    cdef long long end
+    if event.end:
+        end = recorder.time_of(event.end)
+    elif parent < 0:            # case 4: what goes on still, and what an error left open
+        end = recorder.time_of(recorder.stop_ticks)
+    else:
+        end = recorder.found[parent].end
+    return named(RawEvent, (
+        KINDS[event.kind], name_of(event, known.names), recorder.time_of(event.start), end, thread, parent,
+        -1 if event.kind != BACKWARD and event.n_nodes == 0 else <long long> event.sequence_nr, event.n_nodes,
+        operands_of(ring, event, known) if with_shapes else None,
+        array_at(ring, event.result, known) if with_shapes and event.result else None,
+        stack_of(ring, event, known), args_of(event)))
+
+
+cdef inline object named(object type_of_tuple, tuple values):
+    """A named tuple, without the Python code that stands before its constructor."""
+    return new_tuple(<PyTypeObject *> type_of_tuple, (values,), NULL)
 
 
 cdef object name_of(Event *event, dict names):
@@ -525,49 +575,80 @@ cdef object args_of(Event *event):
     return (<tuple> event.what)[1] if type(<object> event.what) is tuple else None
 
 
-cdef tuple stack_of(Ring *ring, Event *event, dict names):
+cdef tuple stack_of(Ring *ring, Event *event, Known known):
     """The frames of the user's code, innermost first."""
-    cdef int k
-    cdef list frames = []
+    cdef long long alone[2]
+    cdef long long *numbers = alone
+    cdef int n = 1
     if event.n_frames:
-        for k in range(event.n_frames):
-            frames.append(frame_of(<PyObject *> ring.details[event.details - 1 + 2 * k],
-                                   ring.details[event.details + 2 * k], names))
+        numbers, n = ring.details + event.details - 1, event.n_frames
     elif event.code != NULL:
-        frames.append(frame_of(event.code, event.instruction, names))
-    return tuple(frames)
+        alone[0], alone[1] = <long long> event.code, event.instruction
+    else:
+        return ()
+    key = as_bytes(numbers, 2 * n)
+    stack = known.stacks.get(key)
+    if stack is None:
+        stack = known.stacks[key] = tuple(
+            [frame_of(<PyObject *> numbers[2 * k], numbers[2 * k + 1], known.frames) for k in range(n)])
+    return stack
 
 
-cdef object frame_of(PyObject *code, int instruction, dict names):
+cdef object frame_of(PyObject *code, int instruction, dict frames):
     key = (<size_t> code, instruction)
-    frame = names.get(key)
+    frame = frames.get(key)
     if frame is None:
-        frame = names[key] = Frame(*place_of(<object> code, instruction))
+        frame = frames[key] = Frame(*place_of(<object> code, instruction))
     return frame
 
 
-cdef tuple operands_of(Ring *ring, Event *event):
+cdef tuple operands_of(Ring *ring, Event *event, Known known):
+    cdef Py_ssize_t first = event.details + 2 * event.n_frames, place = first
     cdef int k
-    cdef Py_ssize_t place = event.details + 2 * event.n_frames
-    cdef list found = []
+    cdef list found
+    if event.n_operands == 0:
+        return ()
     for k in range(event.n_operands):
-        array = array_at(ring, place)
-        found.append(array)
-        place += 2 + 2 * len(array.shape)
-    return tuple(found)
+        place += size_of_array(ring, place)
+    key = as_bytes(ring.details + first - 1, place - first)
+    operands = known.operands.get(key)
+    if operands is None:
+        found = []
+        while first < place:
+            found.append(array_at(ring, first, known))
+            first += size_of_array(ring, first)
+        operands = known.operands[key] = tuple(found)
+    return operands
 
 
-cdef object array_at(Ring *ring, Py_ssize_t place):
+cdef object array_at(Ring *ring, Py_ssize_t place, Known known):
     """The array that is described there; `place` is one more than where."""
-    cdef long long *numbers = ring.details + place - 1
+    key = as_bytes(ring.details + place - 1, size_of_array(ring, place))
+    array = known.arrays.get(key)
+    if array is None:
+        array = known.arrays[key] = array_of(ring.details + place - 1)
+    return array
+
+
+cdef inline Py_ssize_t size_of_array(Ring *ring, Py_ssize_t place) noexcept:
+    """How many numbers describe it."""
+    return 2 + 2 * (ring.details[place - 1] & 255)
+
+
+cdef inline bytes as_bytes(long long *numbers, Py_ssize_t n):
+    return PyBytes_FromStringAndSize(<char *> numbers, n * sizeof(long long))
+
+
+cdef object array_of(long long *numbers):
     cdef int ndim = numbers[0] & 255, axis
     cdef int type_num = (numbers[0] >> 8) & 255
     if type_num not in described:
         descr = PyArray_DescrFromType(type_num)
         described[type_num] = (descr.name, descr.itemsize)      # NumPy makes the name anew each time
     name, itemsize = described[type_num]
-    return Array(tuple([numbers[2 + axis] for axis in range(ndim)]), tuple([numbers[2 + ndim + axis] for axis in range(ndim)]),
-                 name, itemsize, numbers[0] >> 16, <size_t> numbers[1])
+    return named(Array, (
+        tuple([numbers[2 + axis] for axis in range(ndim)]), tuple([numbers[2 + ndim + axis] for axis in range(ndim)]),
+        name, itemsize, numbers[0] >> 16, <size_t> numbers[1]))
 
 
 cdef int read_allocations(Recorder recorder, dict offsets) except -1:
@@ -579,9 +660,9 @@ cdef int read_allocations(Recorder recorder, dict offsets) except -1:
     for k in range(recorder.first_allocation, n_allocations):
         found = &allocations[k]
         thread, shift, first = offsets.get(<size_t> found.ring, (-1, 0, 0))
-        recorder.memory_found.append(RawAllocation(
+        recorder.memory_found.append(named(RawAllocation, (
             recorder.time_of(found.when), thread, found.nbytes, <size_t> found.address,
-            found.event - 1 + shift if found.event - 1 >= first and found.event > 0 else -1))
+            found.event - 1 + shift if found.event - 1 >= first and found.event > 0 else -1)))
     return 0
 
 

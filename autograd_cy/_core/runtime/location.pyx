@@ -84,8 +84,8 @@ cdef int frames_here(PyObject **codes, int *instructions, int most) noexcept:
 
 
 cdef tuple place_of(object code, int instruction):
-    """(file, line, function)"""
-    return code.co_filename, line_of(code, instruction), code.co_qualname
+    """(file, line, function), or None."""
+    return None if code is None else (code.co_filename, line_of(code, instruction), code.co_qualname)
 
 
 cdef str described(object code, int instruction):

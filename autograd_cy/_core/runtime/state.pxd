@@ -30,6 +30,7 @@ cdef enum:
     REPLAY_VIEWS = 2048     # _force_original_view_tracking(True)
     ANY_LAYOUT = 4096   # enforce_grad_layout_policy(False)
     BATCHED = 16384     # within vmap: an operand may be a BatchedTensor
+    NODE_HOOKS = 65536  # hooks see each node that is recorded
     NO_FORWARD = 8192   # _set_fwd_grad_enabled(False): no tangents, though a dual level is open
     # what belongs to a context, not to the thread
     CONTEXT_MODES = (NO_GRAD | INFERENCE | ANOMALY | SAVED_HOOKS | GUARDED | KEEP_NAN | DETECT_NAN | ONE_THREAD | REPLAY_VIEWS

@@ -23,6 +23,7 @@ NOTE [Threads]
 
 import os
 
+from autograd_cy._core.runtime.events cimport Span, begin_loop, end_loop, recording
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.thresholds cimport thresholds
 
@@ -56,10 +57,18 @@ cdef void parallel_for(
         state = PyEval_SaveThread()
     if size < thresholds.shared_work or threads == 1:
         task(data, 0, n)
+    elif recording:
+        share_as_event(task, data, n, grain_of(n, weight, grain, threads), threads, size)
     else:
         share(task, data, n, grain_of(n, weight, grain, threads), threads, size)
     if state != NULL:
         PyEval_RestoreThread(state)
+
+
+cdef void share_as_event(Task task, void *data, npy_intp size, npy_intp grain, int threads, npy_intp work) noexcept nogil:
+    cdef Span span = begin_loop()
+    share(task, data, size, grain, threads, work)
+    end_loop(span)
 
 
 cdef inline npy_intp grain_of(npy_intp n, npy_intp weight, npy_intp grain, int threads) noexcept nogil:

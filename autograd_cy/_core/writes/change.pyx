@@ -15,19 +15,23 @@ tangents of the tensor, its base and other views. Whatever goes wrong does so be
   6. What a Function marks as dirty was written, and that counted, by the operations that its forward called. Where it comes
      to be the Function's output, that is a change like the others, of all of its tensors together (`record_outputs`).
   7. `out=` is a copy_; a tensor without elements gets its new shape together with its elements.
+  8. A tangent that is the user's gets the new numbers with the commit (`give_back`). Where that fails, the new one takes its
+     place: the user's stays as it was.
 """
 
 import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.region cimport Region, region_of
+from autograd_cy._core.arrays.dtypes cimport code_of
+from autograd_cy._core.arrays.region cimport Region, region_of, repeats_places, spans_meet
 from autograd_cy._core.graph.hooks cimport drop_retained, retain_at, retained_at
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.duals cimport (
-    DualLevels, Tangent, dual_level, is_visible, see_again, see_up_to, visible_levels, with_tangent)
-from autograd_cy._core.graph.record cimport tangent_of, tangents_now
-from autograd_cy._core.graph.tensor cimport Tensor, extras_of_tensor, make_current, new_tensor, version_of
+    DualLevels, Tangent, dual_level, entry_in, is_visible, see_again, see_up_to, visible_levels, with_tangent)
+from autograd_cy._core.graph.record cimport has_tangent, tangent_of, tangents_now
+from autograd_cy._core.graph.tensor cimport (
+    Tensor, extras_of_tensor, make_current, new_tensor, version_of, wants_grad)
 from autograd_cy._core.graph.versions cimport count, part_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.location cimport here
@@ -105,11 +109,41 @@ cdef int give_tangents(Change change, Tensor result) except -1:
             change.whole = with_tangent(change.whole, level, whole)
     finally:
         see_again(levels)
+    if base is None:
+        write_given(change, target.extras.tangents, change.tangents)
+    else:
+        write_given(change, base.extras.tangents, change.whole)
     return 0
 
 
+cdef int write_given(Change change, Tangent before, Tangent after) except -1:
+    """Note which of the tangents before, those that are the user's, the new ones are to be written into."""
+    cdef Tangent entry
+    while before is not None:
+        entry = entry_in(after, before.level) if before.given else None
+        if entry is None or entry is before:
+            pass
+        elif entry.value is before.value:
+            entry.given = True
+        elif takes_numbers(<Tensor> before.value, <Tensor> entry.value, change.target):
+            (<Tensor> before.value).version_counter()
+            entry.into = before.value
+        before = before.outer
+    return 0
+
+
+cdef bint takes_numbers(Tensor given, Tensor t, Tensor target) except -1:
+    """Whether a tangent of the user's can be written over by the new one, of which nothing is recorded."""
+    return (cnp.PyArray_ISWRITEABLE(given.array) and not given.inference and not given.batched
+            and not wants_grad(given) and not wants_grad(t) and not has_tangent(given) and not has_tangent(t)
+            and cnp.PyArray_SAMESHAPE(given.array, t.array) and code_of(given.array) == code_of(t.array)
+            and not repeats_places(given.array) and not spans_meet(given.array, target.array))
+
+
 cdef int hold_tangent(Change change) except -1:
-    """Let the target keep the tangent that it was given before the write is counted."""
+    """Let the target keep the tangent that it was given before the write is counted; of a view, put it into its base's."""
+    if tangent_base(change.target) is not None:
+        return give_tangents(change, change.target)
     change.with_tangents, change.tangents = True, tangents_now(change.target)
     extras_of_tensor(change.target)
     return 0
@@ -155,9 +189,30 @@ cdef void commit(Change change) noexcept:
         if owner is not target and target.keeps_grad:
             move_retained(target)
     if change.with_tangents:
+        give_back(change, change.tangents if change.base is None else change.whole)
         if change.base is not None:
             put_tangents(change.base, change.whole)
         put_tangents(target, change.tangents)
+
+
+cdef void give_back(Change change, Tangent entry) noexcept:
+    """Write new tangents into those of the user's that they take the place of: case 8."""
+    cdef Tensor given
+    while entry is not None:
+        given, entry.into = entry.into, None
+        if given is not None and copied_into(given, <Tensor> entry.value):
+            count(given.counter, None, change.operation, change.code, change.instruction)
+            entry.value, entry.given = given, True
+        entry = entry.outer
+
+
+cdef bint copied_into(Tensor given, Tensor t) noexcept:
+    """Copy the numbers; False where there was no memory for that."""
+    try:
+        cnp.PyArray_CopyInto(given.array, t.array)
+    except Exception:
+        return False
+    return True
 
 
 cdef void put_tangents(Tensor x, Tangent tangents) noexcept:

@@ -9,12 +9,14 @@ import weakref
 cimport cython
 
 from autograd_cy._core.arrays.region cimport Region
+from autograd_cy._core.graph.creation_hooks cimport announce
 from autograd_cy._core.graph.node cimport BOXED, Node, Request, connect, extras_of
 from autograd_cy._core.graph.record cimport new_node
 cimport autograd_cy._core.graph.saved as saved_module
 from autograd_cy._core.graph.saved cimport freed_error
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.state cimport NODE_HOOKS, thread_state
 from autograd_cy._core.writes.views cimport AsStridedBackward0, geometry, replace_part, take
 
 cnp.import_array()
@@ -92,6 +94,8 @@ cdef CopySlices copy_slices(Tensor base, Region region, Node function, int posit
             connect(node, base)
         else:
             node.add_edge(function.next_node(i), function.next_number(i))
+    if thread_state().mode & NODE_HOOKS:
+        announce(node)
     return node
 
 

@@ -16,6 +16,7 @@ from autograd_cy._core.kernels.choice_loops cimport chosen
 from autograd_cy._core.ops.pointwise.pointwise_node cimport PointwiseNode, note_shapes, unbroadcast_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
+from autograd_cy._core.batching.rules import elementwise
 from autograd_cy._core.ops.registry import op
 
 cnp.import_array()
@@ -35,7 +36,15 @@ cdef class WhereBackward0(PointwiseNode):
         return where(unpack(self, 0), 0 if a is None else a, 0 if b is None else b)
 
 
-@op(methods=("where",), kind="elementwise")
+def batched_where(call, *args, **kwargs):
+    """A choice is aligned; the places of one argument alone are as many as the sample has."""
+    if len(args) + len(kwargs) == 1:
+        raise RuntimeError("vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
+                           "where() of a condition alone.")
+    return elementwise(call, *args, **kwargs)
+
+
+@op(methods=("where",), kind="elementwise", batch=batched_where)
 def where(condition, input=None, other=None):
     """where(condition, input, other) -> Tensor: input where condition is true, else other; all three are broadcast.
 

@@ -1,0 +1,5 @@
+"""Hooks on the nodes that are recorded."""
+
+from autograd_cy._core.graph.node cimport Node
+
+cdef int announce(Node node) except -1

@@ -1,0 +1,77 @@
+"""Reads what `perf script` prints: samples, of which the lines are asked of addr2line."""
+
+import re
+import subprocess
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from tools.lens.costs import Place, Profile
+from tools.lens.sources import is_core
+
+# What `perf script` is asked for, and how it prints that: a line for each mapped file, and one for each sample.
+FIELDS = ("--show-mmap-events", "-F", "comm,tid,time,event,ip,sym,dso", "-G")
+MAPPED = re.compile(
+    r"PERF_RECORD_MMAP2? .*: \[0x(?P<start>[0-9a-f]+)\(0x(?P<size>[0-9a-f]+)\) @ (?P<offset>0x[0-9a-f]+|0) "
+    r".*: \S+ (?P<file>\S.*)$"
+)
+SAMPLE = re.compile(r":\s+(?P<address>[0-9a-f]+) (?P<symbol>.*) \((?P<file>[^()]*)\)$")
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """A part of a file in memory."""
+
+    start: int
+    end: int
+    offset: int
+    file: str
+
+    def place(self, address: int) -> int | None:
+        return address - self.start + self.offset if self.start <= address < self.end else None
+
+
+def read_samples(lines: Iterable[str]) -> tuple[Counter[tuple[str, str, int]], list[Mapping]]:
+    """read_samples(lines) -> how many samples there are of each (library, symbol, address), and what was mapped where."""
+    samples: Counter[tuple[str, str, int]] = Counter()
+    mappings = []
+    for line in lines:
+        text = line.rstrip()
+        if found := MAPPED.search(text):
+            start, size, offset = (int(found[name], 16) for name in ("start", "size", "offset"))
+            mappings.append(Mapping(start, start + size, offset, found["file"]))
+        elif found := SAMPLE.search(text):
+            samples[found["file"], found["symbol"], int(found["address"], 16)] += 1
+    return samples, mappings
+
+
+def offset_in(mappings: Sequence[Mapping], file: str, address: int) -> int:
+    """offset_in(mappings, file, address) -> where in the file that address is; 0 if it was not mapped."""
+    places = (mapping.place(address) for mapping in mappings if mapping.file == file)
+    return next((place for place in places if place is not None), 0)
+
+
+def read_perf(lines: Iterable[str], title: str = "") -> Profile:
+    """read_perf(lines of `perf script`) -> the Profile, in samples; lines are those of the core alone."""
+    samples, mappings = read_samples(lines)
+    profile = Profile(title, "samples")
+    known: dict[tuple[str, int], tuple[str, int]] = {}
+    for library in {file for file, _, _ in samples if is_core(file)}:
+        addresses = sorted({address for file, _, address in samples if file == library})
+        found = source_lines(library, [offset_in(mappings, library, address) for address in addresses])
+        known |= {(library, address): line for address, line in zip(addresses, found, strict=True)}
+    for (library, symbol, address), n in samples.items():
+        file, line = known.get((library, address), ("", 0))
+        profile.own[Place(library, file, symbol, line)] += n
+    return profile
+
+
+def source_lines(library: str, offsets: Sequence[int]) -> list[tuple[str, int]]:
+    """source_lines(library, offsets) -> (file, line) of each; ("", 0) where nobody knows.
+
+    The library's code is linked where it lies in the file, as that of shared libraries is.
+    """
+    asked = "".join(f"{offset:#x}\n" for offset in offsets)
+    done = subprocess.run(["addr2line", "-e", library], input=asked, capture_output=True, text=True, check=True)
+    answers = (re.fullmatch(r"(.*):(\d+|\?)(?: \(discriminator \d+\))?", line) for line in done.stdout.splitlines())
+    return [(found[1], int(found[2])) if found and found[2] != "?" else ("", 0) for found in answers]
