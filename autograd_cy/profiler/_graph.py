@@ -4,96 +4,63 @@ from typing import Any
 
 import numpy as np
 
-from .._core.graph.node import Node, gradient_node
+from .._core.graph import survey
+from .._core.graph.holdings import holdings_of
 from .._core.graph.tensor import Tensor
+
+_LEAF = 2  # the kind of memory that is a leaf's
 
 
 def graph_of(tensor: Any) -> dict[str, Any]:
-    """graph_of(tensor) -> {"nodes": [...], "edges": [[id, id], ...]}: what the page draws. No hook runs, nothing is unpacked.
+    """graph_of(tensor) -> {"nodes": [...], "edges": [[id, id], ...]}: what the page draws. Nothing is unpacked, no hook runs.
 
-    `bytes` is what nodes saved and no leaf has, memory that several share counted once. `shape` and `dtype` are those of
-    the result where they are known, and the same for all nodes that are folded into one. TypeError for what is no Tensor,
-    RuntimeError for one that requires no grad.
+    `bytes` is what nodes saved and no leaf has; memory that several share is counted at the one that was recorded first.
+    `shape` and `dtype` are those of the result where they are known, and the same for all nodes that are folded into one.
+    TypeError for what is no Tensor, RuntimeError for one that requires no grad.
     """
     if not isinstance(tensor, Tensor):
         raise TypeError(f"export_html(): graph must be a Tensor, not {type(tensor).__name__}")
     if not tensor.requires_grad:
         raise RuntimeError("export_html(): graph is a tensor that does not require grad and has no graph")
-    nodes = _nodes_from(gradient_node(tensor))
-    results: dict[Node, Any] = {gradient_node(tensor): tensor}
-    sizes = _saved_bytes(nodes, results)
+    nodes = survey.nodes_in_order(survey.nodes_of((tensor,)))
+    starts, targets = survey.edges_among(nodes)
     folded: dict[Any, dict[str, Any]] = {}
-    number: dict[Node, int] = {}
-    for node in nodes:
-        shown = _shown(node, results.get(node, getattr(node, "variable", None)))
-        leaf = (shown["shape"], shown["dtype"]) if hasattr(node, "variable") else None
-        row = folded.setdefault((shown["name"], shown["file"], shown["line"], leaf), {"id": len(folded), **shown})
-        number[node] = row["id"]
-        row["count"] += 1
-        row["bytes"] += sizes[node]
+    ids = np.empty(len(nodes), np.intp)
+    for k, (row, nbytes) in reversed(list(enumerate(zip(_rows(nodes, tensor), _kept_by(nodes, tensor), strict=True)))):
+        leaf = (row["shape"], row["dtype"]) if starts[k] == starts[k + 1] else None
+        into = folded.setdefault((row["name"], row["file"], row["line"], leaf), {"id": len(folded), **row})
+        into["count"] += 1
+        into["bytes"] += nbytes
         for key in ("shape", "dtype"):
-            row[key] = row[key] if row[key] == shown[key] else ""
-    edges = dict.fromkeys((number[node], number[next_node]) for node in nodes for next_node in _following(node))
-    return {"nodes": list(folded.values()), "edges": [list(edge) for edge in edges]}
+            into[key] = into[key] if into[key] == row[key] else ""
+        ids[k] = into["id"]
+    sources = np.repeat(np.arange(len(nodes)), np.diff(starts))
+    leading = targets >= 0
+    pairs = zip(ids[sources[leading]].tolist(), ids[targets[leading]].tolist(), strict=True)
+    return {"nodes": list(folded.values()), "edges": [list(pair) for pair in dict.fromkeys(pairs)]}
 
 
-def _nodes_from(root: Node) -> list[Node]:
-    found, waiting = {root: None}, [root]
-    while waiting:
-        for node in _following(waiting.pop()):
-            if node not in found:
-                found[node] = None
-                waiting.append(node)
-    return list(found)
+def _rows(nodes: list[Any], tensor: Any) -> list[dict[str, Any]]:
+    """What is shown of each node, as if it were alone, with nothing counted yet."""
+    (names, name_of), (places, place_of) = survey.names_of(nodes), survey.places_of(nodes)
+    outputs = survey.outputs_of(nodes)
+    for k, leaf in survey.leaves_among(nodes):
+        outputs[k] = (tuple(leaf.shape), leaf.dtype.name)
+    if tensor.output_nr == 0:
+        outputs[-1] = (tuple(tensor.shape), tensor.dtype.name)
+    rows = []
+    for name, place, output in zip(name_of.tolist(), place_of.tolist(), outputs, strict=True):
+        file, line = places[place][:2] if places[place] else ("", -1)
+        shape, dtype = (str(list(output[0])), output[1]) if output else ("", "")
+        shown = {"name": names[name].rpartition("::")[2], "shape": shape, "dtype": dtype}
+        rows.append({**shown, "bytes": 0, "count": 0, "file": file, "line": line})
+    return rows
 
 
-def _following(node: Node) -> list[Node]:
-    return [following for following, _ in node.next_functions if following is not None]
-
-
-def _shown(node: Node, result: Any) -> dict[str, Any]:
-    place = node.location.rpartition(", in ")[0]
-    file, _, line = place.rpartition(":")
-    shape, dtype = ("", "") if result is None else (str(list(result.shape)), str(result.dtype).rpartition(".")[2])
-    name = node.name().rpartition("::")[2]
-    return {"name": name, "shape": shape, "dtype": dtype, "bytes": 0, "count": 0, "file": file, "line": int(line or -1)}
-
-
-def _saved_bytes(nodes: list[Node], results: dict[Node, Any]) -> dict[Node, int]:
-    """What each node keeps alive besides leaves; tensors that are met become the results of the nodes that made them."""
-    seen: set[int] = set()
-    sizes = dict.fromkeys(nodes, 0)
-    names: dict[str, list[str]] = {}
-    for node in nodes:
-        if node.name() not in names:
-            names[node.name()] = [name for name in dir(node) if name.startswith("_raw_saved_")]
-        for name in names[node.name()]:
-            for tensor in _kept(node, name):
-                made_by = tensor.grad_fn
-                if made_by is not None:
-                    results.setdefault(made_by, tensor)
-                memory = _memory_of(tensor)
-                address = memory.__array_interface__["data"][0]
-                if not tensor.is_leaf and address not in seen:
-                    seen.add(address)
-                    sizes[node] += memory.nbytes
-    return sizes
-
-
-def _kept(node: Node, name: str) -> list[Any]:
-    """The tensors that a node saved under a name; none where they were freed, or packed by hooks as something else."""
-    try:
-        handles = getattr(node, name)
-        several = handles if isinstance(handles, (tuple, list)) else (handles,)
-        kept = [handle.data for handle in several if handle is not None]
-    except (RuntimeError, AttributeError):
-        return []
-    return [tensor for tensor in kept if isinstance(tensor, Tensor)]
-
-
-def _memory_of(tensor: Any) -> Any:
-    """The array that owns a tensor's memory."""
-    array = tensor.detach().numpy()
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    return array
+def _kept_by(nodes: list[Any], tensor: Any) -> list[int]:
+    """The bytes that each node keeps and none before it."""
+    columns = holdings_of(nodes, [tensor])
+    sizes = np.where(columns["kind"] == _LEAF, 0, columns["bytes"])
+    first = np.zeros(len(sizes), np.intp)
+    first[columns["storage"][::-1]] = columns["node"][::-1]
+    return [int(nbytes) for nbytes in np.bincount(first, sizes, len(nodes))]
