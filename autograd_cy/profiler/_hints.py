@@ -1,7 +1,7 @@
-"""prof.hints(): lines of the user's code that lose time in casts, copies, layouts and new memory, with what they would gain.
+"""prof.hints(): lines of the user's code that lose time in casts, copies, layouts and new memory, and what they would gain.
 
-Each rule looks at the calls of one operation on one kind of operands from one line, and measures what it says: the operation is
-called again on operands as they would be.
+Each rule looks at the calls of one operation on one kind of operands from one line, and measures what it says: the operation
+is called again on operands as they would be.
 """
 
 import math
@@ -13,7 +13,7 @@ from .._core.ops.operations import OPS
 from .._core.runtime.raw_events import Array, Frame, RawEvent
 from ..autograd.grad_mode import no_grad
 from ._format import format_memory, format_time
-from ._model import source_of
+from ._operands import source_of
 from ._recording import Recording
 from ._replay import Replay, dense, made_like, median_ns, nbytes_of
 
@@ -37,7 +37,8 @@ class Hint(NamedTuple):
     kind: str
 
     def __str__(self) -> str:
-        return f"{self.file.rpartition('/')[2]}:{self.line}: {self.source}\n    {self.message}; {format_time(self.gain_ns / 1e3)} less"
+        place = f"{self.file.rpartition('/')[2]}:{self.line}"
+        return f"{place}: {self.source}\n    {self.message}; {format_time(self.gain_ns / 1e3)} less"
 
 
 class Hints(list[Hint]):
@@ -186,13 +187,14 @@ def layouts(calls: Calls, replay: Replay) -> Iterator[Found]:
     """An operand lies so that its elements can't be read one after the other."""
     if not _is_elementwise(calls.name) and calls.name not in ("sum", "mean", "softmax", "amax", "amin", "var", "std", "norm"):
         return
-    apart = [k for k, array in enumerate(calls.operands) if nbytes_of(array) >= LARGE and not _reads_well(array, calls.operands)]
+    large = [array for array in calls.operands if nbytes_of(array) >= LARGE]
+    apart = [array for array in large if not _reads_well(array, calls.operands)]
     if not apart or not calls.is_repeated:
         return
     now = replay.call_ns(calls.name, calls.operands)
     then = replay.call_ns(calls.name, [dense(array) for array in calls.operands])
     if now is not None and then is not None and now - then > NOTICEABLE * now:
-        array = calls.operands[apart[0]]
+        array = apart[0]
         yield "layout", (
             f"`{calls.name}` reads {format_memory(nbytes_of(array))} with strides {array.strides}: a contiguous() copy, made "
             "once, is read faster"
@@ -210,8 +212,8 @@ def new_memory(calls: Calls, replay: Replay) -> Iterator[Found]:
     now = replay.call_ns(calls.name, calls.operands)
     if in_place is not None and now is not None and now - in_place > NOTICEABLE * now:
         yield "memory", (
-            f"`{calls.name}` takes {format_memory(nbytes_of(first))} of new memory on each call and gives those of its operand "
-            f"up: `{calls.name}_` writes in place"
+            f"`{calls.name}` takes {format_memory(nbytes_of(first))} of new memory on each call and gives those of its "
+            f"operand up: `{calls.name}_` writes in place"
         ), now - in_place  # fmt: skip
 
 
@@ -261,7 +263,7 @@ def _in_place_ns(calls: Calls) -> float | None:
         for args in (tensors[1:], [*tensors[1:], 1.0]):
             try:
                 method(*args)
-            except Exception:  # noqa: BLE001: it takes other arguments
+            except Exception:  # it takes other arguments
                 continue
             return median_ns(lambda args=args: method(*args))
     return None

@@ -1,11 +1,13 @@
 """The model of the page that export_html writes: columns of numbers, and lists of the texts that they point into."""
 
-import linecache
 import sys
 from collections import defaultdict
 from typing import Any, Generic, TypeVar
 
 from .._core.runtime.raw_events import Frame
+from ._graph import graph_of
+from ._memory import MemoryTimeline
+from ._operands import source_of
 from ._recording import Recording
 
 T = TypeVar("T")
@@ -26,11 +28,12 @@ class Pool(Generic[T]):
         return list(self.numbers)
 
 
-def model_of(prof: Any) -> dict[str, Any]:
+def model_of(prof: Any, graph: Any = None) -> dict[str, Any]:
     """What a page shows of a profile: a dict that can be written as JSON. Times are ns since the start.
 
     `events` has columns with one entry for each event, by thread and start. Their `name`, `kind`, `file`, `function` and
     `shape` are places in the lists beside it, -1 where there is none; `parent` and `forward` are places among the events.
+    `graph` is a tensor whose graph the page draws.
     """
     recording = prof.recording
     names, kinds, files = Pool[str](), Pool[str](), Pool[str]()
@@ -52,7 +55,7 @@ def model_of(prof: Any) -> dict[str, Any]:
         "lines": _lines(recording),
         "hints": [as_dict(hint) for hint in prof.hints()],
         "memory": _memory(recording),
-        "graph": None,
+        "graph": None if graph is None else graph_of(graph),
         "dropped": recording.dropped,
     }
 
@@ -134,24 +137,10 @@ def _lines(recording: Recording) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: -row["self_ns"])
 
 
-def source_of(place: Frame) -> str:
-    """The text of a line, "" if its file isn't there."""
-    return linecache.getline(place.file, place.line).strip()
-
-
 def _memory(recording: Recording) -> dict[str, Any] | None:
     """Live bytes over time, and the line that held most; None if memory was not recorded."""
-    times, live = recording.live_bytes()
-    if not times:
+    if not recording.memory:
         return None
-    k = max(range(len(live)), key=live.__getitem__)
-    event = recording.memory[k].event
-    place = next(iter(recording.stacks[event]), None) if event >= 0 else None
-    peak = {
-        "time": times[k] - recording.begin,
-        "bytes": live[k],
-        "file": place.file if place else "",
-        "line": place.line if place else -1,
-        "source": source_of(place) if place else "",
-    }
-    return {"time": [time - recording.begin for time in times], "bytes": live, "peak": peak}
+    found = MemoryTimeline(recording)
+    peak = {key: value for key, value in found.peak._asdict().items() if key != "held"}
+    return {"time": found.times, "bytes": found.bytes, "peak": peak}

@@ -1,7 +1,8 @@
-"""Shapes, strides and dtypes of operands, and frames, as PyTorch's profiler writes them."""
+"""Shapes, strides and dtypes of operands, and frames, as PyTorch's profiler writes them; lines of the user's code."""
 
+import linecache
 from collections.abc import Callable, Sequence
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from .._core.runtime.raw_events import Array, Frame
 
@@ -63,3 +64,13 @@ def types_of(operands: Sequence[Array]) -> list[str]:
 def frames_as_text(stack: Sequence[Frame]) -> list[str]:
     """Frames, innermost first: file.py(12): function."""
     return [f"{file}({line}): {function}" for file, line, function in stack]
+
+
+def source_of(place: Any) -> str:
+    """The text of a line, "" if its file isn't there."""
+    return linecache.getline(place.file, place.line).strip()
+
+
+def shown_line(place: Any) -> str:
+    """step.py:12, or what stands for a line where there is none."""
+    return f"{place.file.rpartition('/')[2]}:{place.line}" if place.line > 0 else "(no operation)"

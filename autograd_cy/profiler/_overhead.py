@@ -64,7 +64,9 @@ class Overhead:
     def table(self, row_limit: int = 20) -> str:
         """table(row_limit=20) is the operations and the lines as text, a column for each part, in 100 columns."""
         return "\n\n".join(
-            _table(title, parts[:row_limit]) for title, parts in (("Operation", self.operations), ("Line", self.lines)) if parts
+            _table(title, parts[:row_limit])
+            for title, parts in (("Operation", self.operations), ("Line", self.lines))
+            if parts
         )
 
     def __str__(self) -> str:
@@ -126,7 +128,7 @@ class _Parts:
         return total, dispatch, choice, making, arithmetic, entering, freeing + (known.freeing_node if recorded else 0.0)
 
     def rest(self, i: int, time: float) -> tuple[float, float]:
-        """Dispatch and arithmetic. Where there is much arithmetic, or none that can be measured, dispatch is that of others."""
+        """Dispatch and arithmetic. Where there is much arithmetic, or none to be measured, dispatch is that of others."""
         arithmetic = self.replay.arithmetic_ns(self.recording.events[i])
         if arithmetic is not None and arithmetic < SMALL:
             dispatch = max(time - arithmetic, 0.0)
@@ -204,5 +206,6 @@ def _table(title: str, parts: list[Part]) -> str:
     lines = [f"{title:<24} {'calls':>7} {'a call':>9} " + " ".join(f"{part[:8]:>8}" for part in PARTS)]
     for part in parts:
         shares = [f"{100 * ns / part.total if part.total else 0:>7.0f}%" for ns in part[3:]]
-        lines.append(f"{part.name[-24:]:<24} {part.calls:>7} {format_time(part.total / part.calls / 1e3):>9} " + " ".join(shares))
+        call = format_time(part.total / part.calls / 1e3)
+        lines.append(f"{part.name[-24:]:<24} {part.calls:>7} {call:>9} " + " ".join(shares))
     return "\n".join(lines)

@@ -202,14 +202,30 @@ class profile:
         """export_stacks(path) writes stacks with their self time in us, for flame graphs. It needs with_stack=True."""
         self._results("exporting stacks").export_stacks(path, metric)
 
-    def export_memory_timeline(self, path: str, device: str | None = None) -> None:
-        """export_memory_timeline(path) writes the live bytes over time: .html, .json, .json.gz. Needs profile_memory=True."""
+    def memory_timeline(self) -> Any:
+        """memory_timeline() is the memory alive over time, its peak, and the lines that held it. Needs profile_memory=True.
+
+        Counted are the arrays of 64 kB and more that operations made.
+        """
+        self._results("looking at the memory timeline")
+        return _part("_memory").timeline_of(self)
+
+    def export_memory_timeline(self, path: str | os.PathLike[str], device: str | None = None) -> None:
+        """export_memory_timeline(path) writes the live bytes over time. It needs profile_memory=True.
+
+        A page with a picture for .html; else PyTorch's [times in us, bytes by category], of which all are "unknown" here, or
+        single changes for .raw.json.gz. What ends in .gz is compressed.
+        """
         self._results("exporting the memory timeline")
         _part("_memory").export_timeline(self, path)
 
-    def export_html(self, path: str | os.PathLike[str]) -> None:
-        """export_html(path) writes one page with all that is known: flame chart, table, lines, hints, memory."""
-        text = _part("_page").render(model_of(self))
+    def export_html(self, path: str | os.PathLike[str], graph: Any = None) -> None:
+        """export_html(path) writes one page with all that is known: flame chart, table, lines, hints, memory.
+
+        `graph` is a tensor whose graph is drawn there, too: nodes of one name and line as one. What they saved is known before
+        a backward has freed it.
+        """
+        text = _part("_page").render(model_of(self, graph))
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
 

@@ -144,10 +144,20 @@ class Recording:
         return stacks
 
     def live_bytes(self) -> tuple[list[int], list[int]]:
-        """The times of all allocations, and how many bytes more than at the begin were alive after each."""
-        times, live, now = [], [], 0
+        """The begin and the times of all allocations, and how many bytes more than at the begin were alive after each.
+
+        Empty lists if there were none. Case 3 of NOTE [Memory over time].
+        """
+        if not self.memory:
+            return [], []
+        times, live, now = [self.begin], [0], 0
+        living: dict[int, int] = {}
         for allocation in self.memory:
             now += allocation.nbytes
+            before = living.pop(allocation.address, 0)
+            if allocation.nbytes > 0:
+                now -= before
+                living[allocation.address] = allocation.nbytes
             times.append(allocation.time)
             live.append(now)
         return times, live

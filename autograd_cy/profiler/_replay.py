@@ -1,4 +1,4 @@
-"""Operations called again on arrays like those that were recorded, to see what they take without all that was around (facade)."""
+"""Operations called again on arrays like those that were recorded, to see what they take by themselves (facade)."""
 
 import math
 import statistics
@@ -113,7 +113,7 @@ def _call_ns(name: str, operands: Sequence[Array]) -> float | None:
     for args in (tensors, [*tensors, 2.0]):  # the numbers that it was called with are not known
         try:
             function(*args)
-        except Exception:  # noqa: BLE001: it takes other arguments
+        except Exception:  # it takes other arguments
             continue
         return median_ns(lambda args=args: function(*args))
     return None

@@ -83,7 +83,8 @@ class Session:
             )
         if recorder.undescribed:
             warn_user(
-                f"The profiler had no room for {recorder.undescribed} shapes and stacks: profile(buffer_events=...) makes more."
+                f"The profiler had no room for {recorder.undescribed} shapes and stacks: "
+                f"profile(buffer_events=...) makes more."
             )
 
     def abandon(self) -> None:

@@ -90,8 +90,8 @@ def test_lines_show_their_source(monkeypatch):
 
 def test_memory_has_its_peak(model):
     memory = model["memory"]
-    assert memory["bytes"] == [100, 164, 228, 164, 420, 356]
-    assert memory["time"][4] == memory["peak"]["time"] == 6200
+    assert memory["bytes"] == [0, 100, 164, 228, 164, 420, 356]
+    assert memory["time"][5] == memory["peak"]["time"] == 6200
     assert (memory["peak"]["bytes"], memory["peak"]["file"], memory["peak"]["line"]) == (420, "/home/me/step.py", 12)
 
 

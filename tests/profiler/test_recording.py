@@ -57,7 +57,7 @@ def test_bytes_belong_to_the_innermost_event_and_count_for_those_around():
     assert found.self_bytes[1:3] == [0, 64]
     assert found.total_bytes[1] == 64
     assert found.total_bytes[0] == 64 + 256 - 64
-    assert found.live_bytes() == ([500, 2100, 2700, 3400, 6200, 10500], [100, 164, 228, 164, 420, 356])
+    assert found.live_bytes() == ([0, 500, 2100, 2700, 3400, 6200, 10500], [0, 100, 164, 228, 164, 420, 356])
 
 
 def test_a_node_comes_from_the_operation_that_recorded_it():

@@ -71,7 +71,7 @@ def test_what_slices_say(prof, tmp_path):
     names = {e["tid"]: e["args"]["name"] for e in trace["traceEvents"] if e["name"] == "thread_name"}
     assert names == {1: "MainThread", 2: "helper"}
     live = [e["args"]["bytes"] for e in trace["traceEvents"] if e["ph"] == "C"]
-    assert live == [100, 164, 228, 164, 420, 356]
+    assert live == [0, 100, 164, 228, 164, 420, 356]
 
 
 @pytest.mark.parametrize("ns", [0, 1, 999, 1000, 1678, 12345678, 999_999_999_999, 86_400_000_000_001])

@@ -55,7 +55,10 @@ FACADE = [
     profiler._events profiler._schedule profiler._record_function
     profiler._table profiler._trace profiler._steps
     profiler._event_list
-    profiler._function_events profiler._model
+    profiler._function_events profiler._graph profiler._memory_changes
+    profiler._memory_picture
+    profiler._memory
+    profiler._model
     profiler._session
     profiler._profile
     profiler
@@ -69,7 +72,7 @@ FACADE = [
     autograd._graph_draw
     autograd.grad_mode autograd.anomaly_mode autograd.variable autograd.forward_ad
     profiler._replay
-    profiler._overhead profiler._hints
+    profiler._hints profiler._overhead
     autograd._function_batches
     autograd.function
     autograd.gradients autograd._multi_grad

@@ -7,10 +7,10 @@ import time
 
 import numpy as np
 import pytest
+from autograd_cy._core.runtime.events import Recorder
 
 import autograd_cy as ag
 from autograd_cy._core.runtime import events
-from autograd_cy._core.runtime.events import Recorder
 
 
 class Recording:
@@ -51,7 +51,8 @@ def test_each_operation_and_each_node_has_its_event():
     assert r.names("backward")[-2:] == ["AccumulateGrad"] * 2
     ops = [e for e in r.events if e.kind == "op"]
     for node in backward[:-2]:  # the innermost operation that recorded it
-        (op,) = [e for e in ops if 0 <= node.sequence_nr - e.sequence_nr < e.n_nodes and not any(c.parent == r.events.index(e) for c in ops)]
+        around = [e for e in ops if 0 <= node.sequence_nr - e.sequence_nr < e.n_nodes]
+        (op,) = [e for e in around if not any(c.parent == r.events.index(e) for c in ops)]
         assert op.end <= node.start
         assert op.stack[0].line == node.stack[0].line
 

@@ -1,0 +1,74 @@
+"""What happened to blocks of memory while a profile was recorded: who took them, who gave them back, what lines hold (facade).
+
+NOTE [Memory over time]
+  1. What is counted is blocks of the pool: memory of results of 64 kB and more. Smaller results, and arrays that NumPy made
+     (`ones`, `from_numpy`), are not.
+  2. The curve begins at 0 and counts against the start. A block that is older than the recording and is given back in it makes
+     the curve fall, as the process's own count does; it is no line's, and is added up apart.
+  3. A block that is taken where one was alive already was given back between two recordings: `acc_events=True` joins them.
+  4. Memory is held by the line whose operation took it, in the backward by the line that recorded the node.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from .._core.runtime.raw_events import Frame
+from ._recording import Recording
+
+NOWHERE = Frame("", -1, "")  # of memory that no operation took
+
+
+class Change(NamedTuple):
+    """A block that was taken (`nbytes` > 0) or given back, and the line that took it; `older` than the recording or not."""
+
+    index: int
+    nbytes: int
+    place: Frame
+    older: bool
+
+
+def changes_of(recording: Recording, stop: int | None = None) -> Iterator[Change]:
+    """What happened to blocks, in order; two changes of one index where a block had been given back unseen."""
+    living: dict[int, tuple[int, Frame]] = {}
+    for index, allocation in enumerate(recording.memory[:stop]):
+        nbytes, place = living.pop(allocation.address, (0, NOWHERE))
+        if nbytes:
+            yield Change(index, -nbytes, place, False)
+        if allocation.nbytes > 0:
+            place = place_of(recording, allocation.event)
+            living[allocation.address] = allocation.nbytes, place
+            yield Change(index, allocation.nbytes, place, False)
+        elif not nbytes:
+            yield Change(index, allocation.nbytes, NOWHERE, True)
+
+
+def place_of(recording: Recording, event: int) -> Frame:
+    """The line of the user's code that an event comes from; not that of a region, where memory is nobody's."""
+    while event >= 0:
+        if recording.events[event].kind == "region":
+            break
+        if recording.stacks[event]:
+            return recording.stacks[event][0]
+        event = recording.events[event].parent
+    return NOWHERE
+
+
+def lines_over_time(recording: Recording, places: Iterable[int], n: int) -> tuple[list[Frame | None], list[list[int]]]:
+    """What lines hold after so many changes each: the n lines that hold most ever, then None for all others.
+
+    `places` rise. Each row has one entry for each of them.
+    """
+    wanted, sums = list(places), {NOWHERE: 0}
+    rows: list[dict[Frame, int]] = []
+    most: dict[Frame, int] = {}
+    for change in changes_of(recording):
+        while len(rows) < len(wanted) and wanted[len(rows)] <= change.index:
+            rows.append(dict(sums))
+        if not change.older:
+            sums[change.place] = sums.get(change.place, 0) + change.nbytes
+            most[change.place] = max(most.get(change.place, 0), sums[change.place])
+    rows += [sums] * (len(wanted) - len(rows))
+    lines: list[Frame | None] = [*sorted(most, key=lambda place: -most[place])[:n]]
+    shown = [[row.get(line, 0) for row in rows] for line in lines if line is not None]
+    others = [sum(row.values()) - sum(held[k] for held in shown) for k, row in enumerate(rows)]
+    return ([*lines, None], [*shown, others]) if any(others) else (lines, shown)
