@@ -31,7 +31,7 @@ DEBUG, SANITIZE, PROFILE = is_on("DEBUG"), is_on("SANITIZE"), is_on("PROFILE")
 BUILD = Path("build", "debug" if DEBUG else "sanitize" if SANITIZE else "profile" if PROFILE else "release")
 CORE = Path("autograd_cy", "_core")
 KERNELS = CORE / "kernels"
-HEADERS = [CORE / "runtime", KERNELS]
+HEADERS = [CORE / "runtime", KERNELS, CORE / "ops"]
 JOBS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 # Helpers that Cython would otherwise paste into every module (typed memoryviews: 175 kB each).
