@@ -1,5 +1,5 @@
-"""python -m autograd_cy.profile [options] script.py [arguments]: run a script, also one written for torch, and say where the
-time goes.
+"""python -m autograd_cy.profile [options] script.py [arguments]: run a script, also one written for torch, and say where
+the time goes.
 
 Prints a table of operations, the lines of the script that take longest, and hints at what would make them faster; the page that
 it writes has all of it over time. `-m module` and `-c code` in the place of the script work as with python.
@@ -181,6 +181,7 @@ def short(text: str, width: int) -> str:
 def main() -> NoReturn:
     options = parse(sys.argv[1:])
     own = (__file__, sys.modules["__main__"].__file__ or "")  # whose frames are no news
+    run: Callable[[str], None]
     kind, run = ("-m", runner.run_module) if options.module else ("-c", runner.run_code)
     subject, *arguments = options.module or options.code or options.script
     if options.script and not (options.module or options.code):

@@ -64,7 +64,7 @@ class Recording:
 
     @functools.cached_property
     def self_times(self) -> list[int]:
-        """The time of each event without that of the events directly inside it. A loop that threads share is its operation's."""
+        """The time of each event without that of the events directly inside it. A loop that threads share is part of one."""
         times = [event.end - event.start for event in self.events]
         for i, event in enumerate(self.events):
             if event.parent >= 0:

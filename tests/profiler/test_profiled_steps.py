@@ -198,7 +198,8 @@ def test_a_shared_loop_is_the_time_of_its_operation():
             x * 2
     finally:
         ag.set_num_threads(before)
-    loop, multiplication = (next(e for e in prof.events() if e.name == n) for n in ("autograd::threads::shared loop", "aten::mul"))
+    first = {event.name: event for event in reversed(prof.events())}
+    loop, multiplication = first["autograd::threads::shared loop"], first["aten::mul"]
     assert loop.cpu_parent is multiplication and loop.self_cpu_time_total == 0
     assert multiplication.self_cpu_time_total == multiplication.cpu_time_total > loop.cpu_time_total > 0
     assert sum(prof.recording.self_times) == sum(e.end - e.start for e in prof.recording.events if e.parent < 0)

@@ -29,6 +29,7 @@ HOMES = {
     "autograd_cy._core.graph.tensor": ["Tensor", "_Array", "_Dims", "_DType", "_Index", "_Number", "_Operand"],
     "autograd_cy._core.ops": ["return_types"],
     "autograd_cy._core.runtime.handle": ["RemovableHandle"],
+    "autograd_cy._core.runtime.raw_events": ["RawAllocation", "RawEvent"],
     "autograd_cy._size": ["Size", "device"],
     "autograd_cy.autograd._mode_decorator": ["F"],
 }

@@ -16,6 +16,9 @@ _S = TypeVar("_S", bound=Tensor)
 """
 
 PARAMETERS = {
+    "allocation_ns.element_type": "dtype", "allocation_ns.shape": "tuple[int, ...]", "repeats": "int",
+    "type_choice_ns.first": "dtype", "type_choice_ns.second": "dtype",
+    "begin_region.name": "str", "begin_region.args": "str", "end_region.token": "Any",
     "depths_of.starts_of_edges": "_Array",
     "depths_of.targets_of_edges": "_Array",
     "enter_creation_hook.hook": "Callable[[Node], object]",
@@ -265,6 +268,9 @@ FIELDS = {"indices": "Tensor", "values": "Tensor"}
 
 # Attributes by class; those in WRITABLE may be assigned.
 ATTRIBUTES = {
+    "Recorder": {
+        "dropped": "int", "start_time": "int", "stop_time": "int", "threads": "list[tuple[int, str]]", "undescribed": "int",
+    },
     "BatchLevel": {"is_open": "bool", "number": "int", "outer": "BatchLevel | None", "randomness": "str", "size": "int"},
     "dtype": {
         "name": "str",
@@ -366,6 +372,13 @@ SPECIAL = {
     "Node": {
         "__call__": "(self, *gradients: Tensor | None) -> Tensor | tuple[Tensor | None, ...] | None",
         "__getattr__": "(self, name: str) -> Any",
+    },
+    "Recorder": {
+        "__init__": "(self, shapes: bool = False, stack: bool = False, memory: bool = False, capacity: int = 0) -> None",
+        "events": "(self) -> list[RawEvent]",
+        "memory": "(self) -> list[RawAllocation]",
+        "start": "(self) -> None",
+        "stop": "(self) -> None",
     },
     "HookPair": {
         "__init__": "(self, pack: Any, unpack: Any, with_node: bool = False, composes: bool = False) -> None",
@@ -559,6 +572,11 @@ CORE = {
         {"cat": "Tensor", "convert": "Tensor", "detach": "Tensor", "replace_array": "None", "stack": "Tensor"},
     ),
     "runtime.entry": ([], {"public": "_F", "show_one_frame": "None"}),
+    "runtime.events": (["Recorder"], {"begin_region": "Any", "end_region": "None", "is_recording": "bool"}),
+    "ops.costs": (
+        [],
+        {"allocation_ns": "tuple[float, float]", "event_ns": "float", "type_choice_ns": "float"},
+    ),
     "runtime.lifetime": ([], {"live_objects": "dict[str, int]", "refuse_new": "None"}),
     "runtime.state": ([], {"is_debug_build": "bool"}),
     "runtime.threads": (

@@ -2,7 +2,7 @@
 
 from autograd_cy._core.arrays.buffers cimport new_array
 from autograd_cy._core.arrays.dtypes cimport dtype, result_code, to_inexact
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.events cimport ENGINE, begin_named, end
 
@@ -19,10 +19,10 @@ def allocation_ns(dtype element_type, tuple shape, int repeats):
     cdef cnp.npy_intp[64] dims
     cdef list results = [None] * AT_ONCE
     cdef long long made = 0, freed = 0, start, between
-    cdef int k, n
+    cdef int k
     for k in range(len(shape)):
         dims[k] = shape[k]
-    for n in range(repeats):
+    for _n in range(repeats):
         start = perf_counter_ns()
         for k in range(AT_ONCE):
             results[k] = new_tensor(new_array(element_type.dtype_code, len(shape), dims))
@@ -46,7 +46,6 @@ def type_choice_ns(dtype first, dtype second, int repeats):
 def event_ns(int repeats):
     """event_ns(repeats) -> float: what an event takes while somebody records."""
     cdef long long start = perf_counter_ns()
-    cdef int k
-    for k in range(repeats):
+    for _k in range(repeats):
         end(begin_named(ENGINE, "nothing"))
     return (perf_counter_ns() - start) / repeats

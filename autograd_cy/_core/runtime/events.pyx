@@ -19,8 +19,8 @@ cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
 from cpython.object cimport PyObject, PyTypeObject
-from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF, Py_XINCREF
-from libc.string cimport memcpy, memset
+from cpython.ref cimport Py_INCREF, Py_XDECREF, Py_XINCREF
+from libc.string cimport memset
 
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.location cimport frames_here, here, place_of
@@ -53,6 +53,7 @@ cdef struct Allocation:
     long long nbytes
 
 cdef tuple KINDS = ("op", "backward", "engine", "function", "hook", "region", "threads")
+cdef tuple IN_PLACE = ("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "iand", "ior", "ixor")
 cdef Ring *rings = NULL
 cdef unsigned long long epoch = 1
 cdef Py_ssize_t capacity = CAPACITY
@@ -411,7 +412,7 @@ cdef class Recorder:
         self.prepare()
 
     cdef int prepare(self) except -1:
-        """Get this thread's ring ready. Its pages are touched now, which takes some milliseconds, and cost no event its time."""
+        """Get this thread's ring ready. Touching its pages takes some milliseconds, now and not while events are timed."""
         global capacity
         cdef Ring *ring = <Ring *> thread_state().ring
         cdef Py_ssize_t before = 0 if ring == NULL else ring.capacity
@@ -570,7 +571,7 @@ cdef object called(object what):
     if not (name.startswith("__") and name.endswith("__")):
         return name
     name = name.strip("_")
-    return f"{name[1:]}_" if name in ("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "iand", "ior", "ixor") else name
+    return f"{name[1:]}_" if name in IN_PLACE else name
 
 
 cdef object args_of(Event *event):
@@ -606,11 +607,10 @@ cdef object frame_of(PyObject *code, int instruction, dict frames):
 
 cdef tuple operands_of(Ring *ring, Event *event, Known known):
     cdef Py_ssize_t first = event.details + 2 * event.n_frames, place = first
-    cdef int k
     cdef list found
     if event.n_operands == 0:
         return ()
-    for k in range(event.n_operands):
+    for _k in range(event.n_operands):
         place += size_of_array(ring, place)
     key = as_bytes(ring.details + first - 1, place - first)
     operands = known.operands.get(key)
