@@ -1,6 +1,7 @@
 """Operations called again on arrays like those that were recorded, to see what they take by themselves (facade)."""
 
 import contextlib
+import functools
 import math
 import statistics
 import time
@@ -168,7 +169,7 @@ def _step_of(function: Callable[..., Any], operands: Sequence[Array]) -> Callabl
             function(*args)
         except Exception:  # it takes other arguments
             continue
-        return lambda args=args: function(*args)
+        return functools.partial(function, *args)
     return None
 
 
