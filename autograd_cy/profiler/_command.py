@@ -1,8 +1,8 @@
 """python -m autograd_cy.profile [options] script.py [arguments]: run a script, also one written for torch, and say where
 the time goes.
 
-Prints a table of operations, the lines of the script that take longest, and hints at what would make them faster; the page that
-it writes has all of it over time. `-m module` and `-c code` in the place of the script work as with python.
+Prints a table of operations, the lines of the script that take longest, and hints at what would make them faster; the page
+that it writes has all of it over time. `-m module` and `-c code` in the place of the script work as with python.
 
   --steps N    record N steps after the first one; a step ends with a walk of backward() (default: the whole run)
   --out PATH   where the page goes (default: profile.html)

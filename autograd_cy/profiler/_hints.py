@@ -4,23 +4,22 @@ Each rule looks at the calls of one operation on one kind of operands from one l
 is called again on operands as they would be.
 """
 
+import html
 import math
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from .._core.ops.operations import OPS
-from .._core.runtime.raw_events import Array, Frame, RawEvent
-from ..autograd.grad_mode import no_grad
+from .._core.runtime.raw_events import Array, Frame
+from ._calls import LARGE, OWNED, Calls, calls_by_line
 from ._format import format_memory, format_time
-from ._operands import source_of
+from ._operands import nbytes_of, shown_line, source_of
 from ._recording import Recording
-from ._replay import Replay, dense, made_like, median_ns, nbytes_of
+from ._replay import Replay, converted, dense
 
-LARGE = 1 << 14  # bytes: what is smaller costs what a call costs in any case
 WORTH = 0.01  # of the recorded time: what gains less is not said
 WORTH_NS = 20_000
-NOTICEABLE = 0.15  # of a call's time
 MANY = 100  # calls from one line
 PRODUCTS = ("matmul", "mm", "bmm", "mv", "addmm", "linear")
 COPIES = ("contiguous", "clone", "reshape", "flatten")
@@ -37,8 +36,7 @@ class Hint(NamedTuple):
     kind: str
 
     def __str__(self) -> str:
-        place = f"{self.file.rpartition('/')[2]}:{self.line}"
-        return f"{place}: {self.source}\n    {self.message}; {format_time(self.gain_ns / 1e3)} less"
+        return f"{shown_line(self)}: {self.source}\n    {self.message}; {format_time(self.gain_ns / 1e3)} less"
 
 
 class Hints(list[Hint]):
@@ -49,30 +47,11 @@ class Hints(list[Hint]):
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><td>{hint.file.rpartition('/')[2]}:{hint.line}</td><td><code>{hint.source}</code></td>"
-            f"<td>{hint.message}</td><td>{format_time(hint.gain_ns / 1e3)}</td></tr>"
+            f"<tr><td>{html.escape(shown_line(hint))}</td><td><code>{html.escape(hint.source)}</code></td>"
+            f"<td>{html.escape(hint.message)}</td><td>{format_time(hint.gain_ns / 1e3)}</td></tr>"
             for hint in self
         )
         return f"<table><thead><tr><th>line</th><th>source</th><th>hint</th><th>gain</th></tr></thead>{rows}</table>"
-
-
-class Calls:
-    """The calls of one operation on operands of one kind from one line."""
-
-    def __init__(self, name: str, operands: tuple[Array, ...], result: Array | None):
-        self.name, self.operands, self.result = name, operands, result
-        self.n = self.ns = self.recorded = self.replaced = 0
-        self.addresses: set[tuple[int, ...]] = set()
-
-    @property
-    def mean_ns(self) -> float:
-        """The mean time of a call."""
-        return self.ns / self.n
-
-    @property
-    def is_repeated(self) -> bool:
-        """Whether several calls had the same operands in memory."""
-        return self.n > len(self.addresses)
 
 
 Found = tuple[str, str, float]  # kind, message, gain of a call in ns
@@ -96,56 +75,18 @@ def hints_of(prof: Any) -> Hints:
     return Hints(sorted(found, key=lambda hint: -hint.gain_ns))
 
 
-def calls_by_line(recording: Recording) -> dict[tuple[Frame, Any], Calls]:
-    """The calls of operations, by line, name and kind of operands. Those that operations make themselves don't count."""
-    found: dict[tuple[Frame, Any], Calls] = {}
-    given_back = _given_back(recording)
-    events = recording.events
-    for i, event in enumerate(events):
-        if event.kind != "op" or event.operands is None or not recording.stacks[i]:
-            continue
-        if event.parent >= 0 and events[event.parent].kind in ("op", "backward"):
-            continue
-        operands = tuple(array._replace(address=0) for array in event.operands)
-        result = event.result._replace(address=0) if event.result else None
-        calls = found.setdefault((recording.stacks[i][0], (event.name, operands, result)), Calls(event.name, operands, result))
-        calls.n += 1
-        calls.ns += event.end - event.start
-        calls.recorded += event.n_nodes > 0
-        calls.addresses.add(tuple(array.address for array in event.operands))
-        calls.replaced += _is_replaced(event, given_back)
-    return found
-
-
-def _given_back(recording: Recording) -> dict[int, list[int]]:
-    """When blocks of memory were given back, by address."""
-    times: dict[int, list[int]] = defaultdict(list)
-    for allocation in recording.memory:
-        if allocation.nbytes < 0:
-            times[allocation.address].append(allocation.time)
-    return times
-
-
-def _is_replaced(event: RawEvent, given_back: dict[int, list[int]]) -> bool:
-    """Whether the first operand's memory was given back right after the call, while its result is as large."""
-    if not event.operands or event.result is None:
-        return False
-    soon = event.end + max(5_000, event.end - event.start)
-    return any(event.end <= time <= soon for time in given_back.get(event.operands[0].address, ()))
-
-
 # the rules
 
 
 def casts(calls: Calls, replay: Replay) -> Iterator[Found]:
     """An operand is converted to the type of the others on each call."""
-    if not _is_arithmetic(calls.name) or calls.result is None or not calls.is_repeated:
+    if not _is_arithmetic(calls.name) or calls.result is None:
         return
     floats = [array.dtype for array in calls.operands if array.dtype.startswith(("float", "complex"))]
     target = calls.result.dtype if calls.result.dtype != "bool" else max(floats, default="")
-    for array in calls.operands:
-        if target and array.dtype != target and array.shape and nbytes_of(array) >= LARGE:
-            gain = replay.copy_ns(array, target)
+    for k, array in calls.repeated():
+        if target and array.dtype != target:
+            gain = _gain(calls, replay, k, dense(converted(array, target)))
             if gain:
                 text = f"`{calls.name}` converts {format_memory(nbytes_of(array))} of {array.dtype} to {target} on each call"
                 yield "cast", f"{text}: convert it once", gain
@@ -153,11 +94,11 @@ def casts(calls: Calls, replay: Replay) -> Iterator[Found]:
 
 def copied_products(calls: Calls, replay: Replay) -> Iterator[Found]:
     """A product of a matrix that BLAS can't read where it lies."""
-    if calls.name not in PRODUCTS or not calls.is_repeated:
+    if calls.name not in PRODUCTS:
         return
-    for array in calls.operands:
-        if len(array.shape) >= 2 and nbytes_of(array) >= LARGE and array.itemsize not in array.strides[-2:]:
-            gain = replay.copy_ns(array)
+    for k, array in calls.repeated():
+        if len(array.shape) >= 2 and array.itemsize not in array.strides[-2:]:
+            gain = _gain(calls, replay, k, dense(array))
             if gain:
                 yield "copy", (
                     f"`{calls.name}` copies {format_memory(nbytes_of(array))} on each call, for neither rows nor columns are "
@@ -170,14 +111,14 @@ def copies(calls: Calls, replay: Replay) -> Iterator[Found]:
     if calls.name not in COPIES or not calls.operands or calls.result is None:
         return
     (source, *_), result = calls.operands, calls.result
-    if nbytes_of(result) < LARGE or not result.flags & 4:
+    if nbytes_of(result) < LARGE or not result.flags & OWNED:
         return
     if any(stride == 0 and size > 1 for stride, size in zip(source.strides, source.shape, strict=True)):
         yield "broadcast", (
             f"`{calls.name}` writes {format_memory(nbytes_of(result))} of repeated numbers on each call: operations broadcast "
             "by themselves"
         ), calls.mean_ns  # fmt: skip
-    elif calls.name != "clone" and calls.is_repeated:
+    elif calls.name != "clone" and calls.repeated():
         yield "copy", (
             f"`{calls.name}` copies {format_memory(nbytes_of(result))} on each call, of the same tensor: copy it once"
         ), calls.mean_ns  # fmt: skip
@@ -187,18 +128,16 @@ def layouts(calls: Calls, replay: Replay) -> Iterator[Found]:
     """An operand lies so that its elements can't be read one after the other."""
     if not _is_elementwise(calls.name) and calls.name not in ("sum", "mean", "softmax", "amax", "amin", "var", "std", "norm"):
         return
-    large = [array for array in calls.operands if nbytes_of(array) >= LARGE]
-    apart = [array for array in large if not _reads_well(array, calls.operands)]
-    if not apart or not calls.is_repeated:
+    apart = [array for _, array in calls.repeated() if not _reads_well(array, calls.operands)]
+    if not apart:
         return
-    now = replay.call_ns(calls.name, calls.operands)
-    then = replay.call_ns(calls.name, [dense(array) for array in calls.operands])
-    if now is not None and then is not None and now - then > NOTICEABLE * now:
+    gain = replay.gain_ns(calls, [dense(array) for array in calls.operands])
+    if gain:
         array = apart[0]
         yield "layout", (
             f"`{calls.name}` reads {format_memory(nbytes_of(array))} with strides {array.strides}: a contiguous() copy, made "
             "once, is read faster"
-        ), now - then  # fmt: skip
+        ), gain  # fmt: skip
 
 
 def new_memory(calls: Calls, replay: Replay) -> Iterator[Found]:
@@ -208,13 +147,12 @@ def new_memory(calls: Calls, replay: Replay) -> Iterator[Found]:
     first = calls.operands[0]
     if nbytes_of(first) < LARGE or (first.shape, first.dtype) != (calls.result.shape, calls.result.dtype):
         return
-    in_place = _in_place_ns(calls)
-    now = replay.call_ns(calls.name, calls.operands)
-    if in_place is not None and now is not None and now - in_place > NOTICEABLE * now:
+    gain = replay.gain_ns(calls)
+    if gain:
         yield "memory", (
             f"`{calls.name}` takes {format_memory(nbytes_of(first))} of new memory on each call and gives those of its "
             f"operand up: `{calls.name}_` writes in place"
-        ), now - in_place  # fmt: skip
+        ), gain  # fmt: skip
 
 
 def single_elements(calls: Calls, replay: Replay) -> Iterator[Found]:
@@ -224,6 +162,11 @@ def single_elements(calls: Calls, replay: Replay) -> Iterator[Found]:
     read = math.prod(calls.result.shape) if calls.result is not None else 1
     if read == 1 and math.prod(calls.operands[0].shape) > 16:
         yield "elements", f"{calls.n} calls read one element each: an operation on the whole tensor takes one", calls.mean_ns
+
+
+def _gain(calls: Calls, replay: Replay, k: int, better: Array) -> float:
+    """What a call gains if its k-th operand is another."""
+    return replay.gain_ns(calls, [*calls.operands[:k], better, *calls.operands[k + 1 :]])
 
 
 RULES = (casts, copied_products, copies, layouts, new_memory, single_elements)
@@ -250,20 +193,3 @@ def _reads_well(array: Array, others: tuple[Array, ...]) -> bool:
     return all(
         other.strides == array.strides or other.shape != array.shape or other.itemsize != array.itemsize for other in others
     )
-
-
-def _in_place_ns(calls: Calls) -> float | None:
-    tensors = [made_like(array) for array in calls.operands]
-    if any(tensor is None for tensor in tensors):
-        return None
-    method = getattr(tensors[0], f"{calls.name}_", None)
-    if method is None:
-        return None
-    with no_grad():
-        for args in (tensors[1:], [*tensors[1:], 1.0]):
-            try:
-                method(*args)
-            except Exception:  # it takes other arguments
-                continue
-            return median_ns(lambda args=args: method(*args))
-    return None

@@ -172,7 +172,7 @@ def raw_changes(prof: Any) -> list[tuple[int, int, int, int]]:
     unknown = CATEGORIES - 1
     found = [(-1, 1, -change.nbytes, unknown) for change in changes if change.older]
     for change in changes:
-        time = recording.memory[change.index].time - recording.begin + recording.wall
+        time = recording.memory[change.position].time - recording.begin + recording.wall
         found.append((time, 2 if change.nbytes > 0 else 4, change.nbytes, unknown))
     return found
 

@@ -21,14 +21,14 @@ NOWHERE = Frame("", -1, "")  # of memory that no operation took
 class Change(NamedTuple):
     """A block that was taken (`nbytes` > 0) or given back, and the line that took it; `older` than the recording or not."""
 
-    index: int
+    position: int
     nbytes: int
     place: Frame
     older: bool
 
 
 def changes_of(recording: Recording, stop: int | None = None) -> Iterator[Change]:
-    """What happened to blocks, in order; two changes of one index where a block had been given back unseen."""
+    """What happened to blocks, in order; two changes of one position where a block had been given back unseen."""
     living: dict[int, tuple[int, Frame]] = {}
     for index, allocation in enumerate(recording.memory[:stop]):
         nbytes, place = living.pop(allocation.address, (0, NOWHERE))
@@ -62,7 +62,7 @@ def lines_over_time(recording: Recording, places: Iterable[int], n: int) -> tupl
     rows: list[dict[Frame, int]] = []
     most: dict[Frame, int] = {}
     for change in changes_of(recording):
-        while len(rows) < len(wanted) and wanted[len(rows)] <= change.index:
+        while len(rows) < len(wanted) and wanted[len(rows)] <= change.position:
             rows.append(dict(sums))
         if not change.older:
             sums[change.place] = sums.get(change.place, 0) + change.nbytes

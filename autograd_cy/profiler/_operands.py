@@ -1,6 +1,7 @@
 """Shapes, strides and dtypes of operands, and frames, as PyTorch's profiler writes them; lines of the user's code."""
 
 import linecache
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
@@ -59,6 +60,11 @@ def strides_of(operands: Sequence[Array]) -> list[list[int]]:
 def types_of(operands: Sequence[Array]) -> list[str]:
     """The names of their dtypes in C++."""
     return [_TYPE_NAMES.get(array.dtype, array.dtype) for array in operands]
+
+
+def nbytes_of(array: Array) -> int:
+    """The bytes of its elements."""
+    return array.itemsize * math.prod(array.shape)
 
 
 def frames_as_text(stack: Sequence[Frame]) -> list[str]:

@@ -1,9 +1,11 @@
 """Operations called again on arrays like those that were recorded, to see what they take by themselves (facade)."""
 
+import contextlib
+import functools
 import math
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,13 +13,17 @@ import numpy as np
 from .._core.arrays.dtypes import all_dtypes
 from .._core.ops.operations import OPS
 from .._core.runtime.raw_events import Array, RawEvent
+from .._core.runtime.threads import get_num_threads, set_kernel_threads
 from .._data import from_numpy
 from ..autograd.grad_mode import no_grad
+from ._calls import Calls
 
 DTYPES = {dtype.name: dtype for dtype in all_dtypes()}
 LARGEST = 1 << 26  # bytes: larger operands are not made again
 ROUNDS = 5
+NOTICEABLE = 0.15  # of a call's time: what gains less is less than the noise
 SECONDS = 0.0005  # of a round, at least
+PAIRED_ROUNDS = 15
 
 
 def median_ns(step: Callable[[], Any]) -> float:
@@ -29,16 +35,43 @@ def median_ns(step: Callable[[], Any]) -> float:
     return 1e9 * statistics.median(_seconds(step, repeats) / repeats for _ in range(ROUNDS))
 
 
+def paired_ns(first: Callable[[], Any], second: Callable[[], Any]) -> tuple[float, float]:
+    """The least time of a call of each, in ns, measured by turns on one thread.
+
+    What else runs on the machine never makes a call shorter; but threads that wait for each other then wait for it, too.
+    """
+    steps = (first, second)
+    with one_thread():
+        repeats = [max(1, int(SECONDS / max(min(_seconds(step, 1) for _ in range(3)), 1e-9))) for step in steps]
+        rounds = [[_seconds(step, n) / n for step, n in zip(steps, repeats, strict=True)] for _ in range(PAIRED_ROUNDS)]
+    return 1e9 * min(a for a, _ in rounds), 1e9 * min(b for _, b in rounds)
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Kernels have one thread in the block, and BLAS where threadpoolctl is there to tell it."""
+    before = get_num_threads()
+    set_kernel_threads(1)
+    try:
+        with _blas_limits():
+            yield
+    finally:
+        set_kernel_threads(before)
+
+
+def _blas_limits() -> contextlib.AbstractContextManager[Any]:
+    try:
+        import threadpoolctl
+    except ImportError:
+        return contextlib.nullcontext()
+    return threadpoolctl.threadpool_limits(1, user_api="blas")
+
+
 def _seconds(step: Callable[[], Any], repeats: int) -> float:
     start = time.perf_counter()
     for _ in range(repeats):
         step()
     return time.perf_counter() - start
-
-
-def nbytes_of(array: Array) -> int:
-    """The bytes of its elements."""
-    return array.itemsize * math.prod(array.shape)
 
 
 def made_like(array: Array) -> Any | None:
@@ -62,11 +95,18 @@ def dense(array: Array) -> Array:
     return array._replace(strides=tuple(reversed(strides)))
 
 
+def converted(array: Array, dtype: str) -> Array:
+    """The same array in another type, its elements as far apart in numbers as they were."""
+    size = DTYPES[dtype].itemsize
+    return array._replace(dtype=dtype, itemsize=size, strides=tuple(s // array.itemsize * size for s in array.strides))
+
+
 class Replay:
     """Times operations once for each name and each kind of operands."""
 
     def __init__(self) -> None:
         self._times: dict[Any, float | None] = {}
+        self._pairs: dict[Any, tuple[float, float]] = {}
 
     def call_ns(self, name: str, operands: Sequence[Array]) -> float | None:
         """What a call takes on operands like these; None if it can't be made, or takes arguments that are not known."""
@@ -77,6 +117,20 @@ class Replay:
                 self._times[key] = _call_ns(name, operands)
         return self._times[key]
 
+    def gain_ns(self, calls: Calls, better: Sequence[Array] | None = None) -> float:
+        """What one of the calls gains on better operands, or without such, in place; 0 if that is not noticeable.
+
+        It is the measured part of what the calls took: they may have had several threads.
+        """
+        operands, other = calls.operands, None if better is None else tuple(better)
+        key = (calls.name, operands, other)
+        if key not in self._pairs:
+            with no_grad():
+                self._pairs[key] = _paired(calls.name, operands, other)
+        now, then = self._pairs[key]
+        share = 1 - then / now if now else 0.0
+        return min(now - then, share * calls.mean_ns) if share > NOTICEABLE else 0.0
+
     def arithmetic_ns(self, event: RawEvent) -> float | None:
         """What a call takes more on its operands than on operands of one element."""
         if event.operands is None or event.result is None or not event.operands:
@@ -85,35 +139,39 @@ class Replay:
         small = self.call_ns(event.name, [_one_element(array) for array in event.operands])
         return None if whole is None or small is None else max(whole - small, 0.0)
 
-    def copy_ns(self, array: Array, dtype: str | None = None) -> float | None:
-        """What it takes to copy an array into C order, or to another type."""
-        array = array._replace(address=0)
-        key = ("copy", array, dtype)
-        if key not in self._times:
-            tensor = made_like(array)
-            with no_grad():
-                if tensor is None:
-                    self._times[key] = None
-                elif dtype is None:
-                    self._times[key] = median_ns(tensor.clone if dense(array) == array else tensor.contiguous)
-                else:
-                    self._times[key] = median_ns(lambda: tensor.to(DTYPES[dtype]))
-        return self._times[key]
-
 
 def _one_element(array: Array) -> Array:
     return array._replace(shape=(1,) * len(array.shape), strides=(array.itemsize,) * len(array.shape))
 
 
 def _call_ns(name: str, operands: Sequence[Array]) -> float | None:
-    function = OPS[name].function if name in OPS else None
+    step = _step_of(OPS[name].function, operands) if name in OPS else None
+    return None if step is None else median_ns(step)
+
+
+def _paired(name: str, operands: Sequence[Array], better: Sequence[Array] | None) -> tuple[float, float]:
+    """The times of a call and of the better one; zeros if one of them can't be made."""
+    if name not in OPS:
+        return 0.0, 0.0
+    function = OPS[name].function
+    step = _step_of(function, operands)
+    other = _step_of(_in_place(name), operands) if better is None else _step_of(function, better)
+    return (0.0, 0.0) if step is None or other is None else paired_ns(step, other)
+
+
+def _step_of(function: Callable[..., Any], operands: Sequence[Array]) -> Callable[[], Any] | None:
+    """A call of the function on operands like these; None if it doesn't take them."""
     tensors = [made_like(array) for array in operands]
-    if function is None or any(tensor is None for tensor in tensors):
+    if any(tensor is None for tensor in tensors):
         return None
     for args in (tensors, [*tensors, 2.0]):  # the numbers that it was called with are not known
         try:
             function(*args)
         except Exception:  # it takes other arguments
             continue
-        return median_ns(lambda args=args: function(*args))
+        return functools.partial(function, *args)
     return None
+
+
+def _in_place(name: str) -> Callable[..., Any]:
+    return lambda first, *others: getattr(first, f"{name}_")(*others)

@@ -174,7 +174,7 @@ def test_the_curve_is_the_sum_of_its_lines():
     live, now = [0] * (len(prof.recording.memory) + 1), 0
     for change in changes_of(prof.recording):
         now += change.nbytes
-        live[change.index + 1] = now
+        live[change.position + 1] = now
     assert live == prof.memory_timeline().bytes
 
 

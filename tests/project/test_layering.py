@@ -71,6 +71,7 @@ FACADE = [
     autograd._graph_memory autograd._graph_labels
     autograd._graph_draw
     autograd.grad_mode autograd.anomaly_mode autograd.variable autograd.forward_ad
+    profiler._calls
     profiler._replay
     profiler._hints profiler._overhead
     autograd._function_batches
