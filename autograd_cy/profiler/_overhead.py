@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .._core.ops import costs
+from .._core.ops.costs import allocation_ns, event_ns, type_choice_ns
 from .._core.ops.operations import OPS
 from .._core.runtime.events import Recorder
 from .._core.runtime.raw_events import Array, Frame
@@ -153,7 +153,7 @@ def _allocation(result: Array) -> tuple[float, float]:
         nbytes *= size
     repeats = 30 if nbytes < 1 << 16 else 2
     shape = result.shape if nbytes <= LARGEST_TRIED else (LARGEST_TRIED // result.itemsize,)
-    tries = [costs.allocation_ns(DTYPES[result.dtype], shape, repeats) for _ in range(ROUNDS)]
+    tries = [allocation_ns(DTYPES[result.dtype], shape, repeats) for _ in range(ROUNDS)]
     return statistics.median(made for made, _ in tries), statistics.median(freed for _, freed in tries)
 
 
@@ -161,8 +161,8 @@ def measured_constants() -> Constants:
     """What a call takes without arithmetic to speak of: of `mul`, on tensors of one element."""
     number, leaf = full((1,), 1.0), full((1,), 1.0, requires_grad=True)
     multiply = OPS["mul"].function
-    choice = costs.type_choice_ns(DTYPES["float32"], DTYPES["float32"], 1000)
-    empty = _median_event(lambda: costs.event_ns(1))
+    choice = type_choice_ns(DTYPES["float32"], DTYPES["float32"], 1000)
+    empty = _median_event(lambda: event_ns(1))
     with no_grad():
         plain = _median_event(lambda: multiply(number, number)) - empty
         plain_step = _time(lambda: multiply(number, number))
