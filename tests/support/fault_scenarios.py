@@ -5,8 +5,10 @@ from collections.abc import Callable
 import numpy as np
 
 import autograd_cy as ag
+from autograd_cy._core.runtime.events import Recorder
 from autograd_cy.autograd import forward_ad
 from autograd_cy.nn import functional
+from autograd_cy.profiler import record_function
 from autograd_cy.utils.checkpoint import checkpoint
 
 SCENARIOS: dict[str, Callable] = {}
@@ -341,3 +343,38 @@ def checkpointing():
         checkpoint(lambda x: (x * x).exp().sin(), a, use_reentrant=False, preserve_rng_state=False).sum().backward()
 
     return [a], step
+
+
+def recorded(make: Callable, **options) -> Callable:
+    """The scenario, with each step recorded."""
+
+    def made():
+        leaves, step = make()
+
+        def recorded_step():
+            recorder = Recorder(capacity=1000, **options)
+            recorder.start()
+            try:
+                return step()
+            finally:
+                recorder.stop()
+
+        return leaves, recorded_step
+
+    return made
+
+
+def region():
+    a, b = leaf(3, 4), leaf(4, seed=1)
+
+    def step():
+        with record_function("region", "its arguments"):
+            (a * b).tanh().sum().backward()
+
+    return [a, b], step
+
+
+ALL_OPTIONS = {"shapes": True, "stack": True, "memory": True}
+for name in ("elementwise", "accumulation", "function", "hooks", "backward_inside_backward"):
+    SCENARIOS[f"recorded_{name}"] = recorded(SCENARIOS[name], **ALL_OPTIONS)
+SCENARIOS["recorded_region"] = recorded(region, **ALL_OPTIONS)

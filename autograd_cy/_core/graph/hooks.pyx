@@ -5,6 +5,7 @@ A hook that is removed by another one in the same run still fires in it: each ru
 
 import weakref
 from collections import OrderedDict
+from functools import partial
 
 from cpython.object cimport PyObject
 
@@ -13,7 +14,7 @@ from autograd_cy._core.arrays.dtypes cimport code_of
 from autograd_cy._core.graph.node cimport Node, NodeHooks, existing_hooks, gradient_node, hooks_of, hooks_of_tensor
 from autograd_cy._core.graph.tensor cimport Tensor, make_current, new_tensor, type_name, wants_grad
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.events cimport HOOK, Span, begin_named, end, recording
+from autograd_cy._core.runtime.events cimport HOOK, Span, begin, end, recording
 
 from autograd_cy._core.runtime.handle import register
 
@@ -164,11 +165,23 @@ cdef Tensor checked(object hook, Tensor before, object result):
 
 
 cdef object hook_as_event(object hook, tuple arguments):
-    cdef Span span = begin_named(HOOK, hook_name(hook))
+    cdef object name = name_in_events(hook)
+    cdef Span span = begin(HOOK, <PyObject *> name)
     try:
         return hook(*arguments)
     finally:
         end(span)
+
+
+cdef object name_in_events(object hook):
+    """A hook's own name, that of what a partial calls, else that of its type: to ask for it must not fail, nor print a tensor."""
+    while type(hook) is partial:
+        hook = hook.func
+    try:
+        name = hook.__name__
+    except Exception:
+        name = None
+    return name if isinstance(name, str) else type(hook).__name__
 
 
 cdef str hook_name(object hook):

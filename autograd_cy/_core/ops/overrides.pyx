@@ -515,10 +515,10 @@ cdef int watch(bint on) except -1:
     """Let each call of an operation be an event from now on, or no longer."""
     global armed
     cdef int k
+    if not public_names:        # which may let another thread run
+        public_names.update({value.fget: name for name, value in vars(TensorBase).items() if isinstance(value, property)})
     if on == (armed & WATCHED != 0):
         return 0
-    if not public_names:
-        public_names.update({value.fget: name for name, value in vars(TensorBase).items() if isinstance(value, property)})
     armed ^= WATCHED
     for k in range(OPERATORS):
         if on:

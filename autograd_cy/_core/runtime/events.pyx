@@ -6,10 +6,13 @@ NOTE [Recording events]
   2. An event is a C struct in the ring of its thread, written with the GIL held, and timed by two looks at the processor's
      counter. Names, lines and types are pointers until somebody reads them.
   3. A ring that is full takes no more events and counts those that it lost; what is in it stays whole.
-  4. The event around an event is the one that was open when it began. One that an error left open ends with the one around it.
+  4. The event around an event is the one that was open when it began. One that an error left open ends with the one around it,
+     and who ends it after that ends nothing. Nor do times that go back from one core to another put an event outside.
   5. Recorders may overlap, and each gets a copy of what happened between its start and its stop, in all threads. With the last
-     one rings are emptied (`epoch`): who ends an event after that ends nothing.
+     one rings are emptied (`epoch`): who ends an event after that ends nothing. A Recorder that nobody holds any more stops.
   6. A thread gets a ring with its first event. It keeps it until it ends, and events that nobody has read yet longer.
+  7. What events hold is given up by way of other people's code (`__del__`, callbacks of weak references), which may record,
+     too, and let other threads run. So does reading. `users` counts who relies on rings meanwhile: none is freed or emptied.
 """
 
 import sys
@@ -33,7 +36,8 @@ cnp.import_array()
 cdef extern from "Python.h":
     PyObject *PyThreadState_GetDict()
     unsigned long PyThread_get_thread_ident()
-    void PyErr_Clear()
+    void PyErr_Fetch(PyObject **, PyObject **, PyObject **)
+    void PyErr_Restore(PyObject *, PyObject *, PyObject *)
     object new_tuple "PyTuple_Type.tp_new"(PyTypeObject *, object, PyObject *)
 
 cdef extern from "numpy/arrayobject.h":
@@ -43,7 +47,14 @@ cdef enum:
     MAX_FRAMES = 32
     LONG = 2000                 # ticks, about a microsecond
     DETAILS = 8                 # numbers that describe an event's operands, stack and result, on the average
-    CAPACITY = 1 << 18          # events of a thread, unless somebody asks for more
+    CAPACITY = 1 << 18          # events of a thread, unless somebody asks for more ...
+    MOST = 1 << 28              # ... and no more than this: places of their details are 32 bits wide
+    N_OPTIONS = 3
+
+cdef struct Stack:
+    PyObject *codes[MAX_FRAMES]
+    int instructions[MAX_FRAMES]
+    int n
 
 cdef struct Allocation:
     unsigned long long when
@@ -59,7 +70,9 @@ cdef unsigned long long epoch = 1
 cdef Py_ssize_t capacity = CAPACITY
 cdef Allocation *allocations = NULL
 cdef Py_ssize_t n_allocations = 0, allocations_size = 0
-cdef list active = []           # the Recorders that are on
+cdef int users = 0              # who relies on what rings hold: Recorders that are on or read, and who empties rings
+cdef int[N_OPTIONS] n_wanted    # how many Recorders want each of the options
+cdef unsigned long long lost = 0        # events of threads for whose ring there was no memory
 cdef dict described = {}        # number of a NumPy type -> its name and size
 cdef dict public_names = {}     # of functions that users know by another name than their own
 
@@ -68,17 +81,22 @@ cdef dict public_names = {}     # of functions that users know by another name t
 
 cdef Span begin(int kind, PyObject *what) noexcept:
     """An event that the user's code began, where it stands now."""
-    cdef Span span = new_event(kind, what)
+    cdef Stack stack
+    cdef Span span
     cdef Event *event
+    cdef int instruction = 0
+    code = here(&instruction)           # as the stack before the event is there: code that is given up may run other code
+    stack.n = frames_here(stack.codes, stack.instructions, MAX_FRAMES) if options & STACKS and code is not None else 0
+    span = new_event(kind, what)
     if span.ring == NULL:
         return span
     event = &span.ring.events[span.place]
-    code = here(&event.instruction)
     if code is not None:
         Py_INCREF(code)
         event.code = <PyObject *> code
-        if options & STACKS:
-            note_stack(span.ring, event)
+        event.instruction = instruction
+        if stack.n:
+            note_stack(span.ring, event, &stack)
     event.sequence_nr = thread_state().sequence_nr
     event.start = ticks()
     return span
@@ -104,12 +122,25 @@ cdef Span begin_node(PyObject *what, object code, int instruction, unsigned long
     return span
 
 
+cdef inline bint is_there(Span span) noexcept:
+    """Whether its ring still holds the event; if not, the ring may have been freed."""
+    return span.ring != NULL and span.epoch == epoch
+
+
+cdef inline bint is_open(Span span) noexcept:
+    """Whether an event that is there is the innermost open one, or around that."""
+    cdef Py_ssize_t open = span.ring.open
+    while open > span.place + 1:
+        open = span.ring.events[open - 1].parent
+    return open == span.place + 1
+
+
 cdef void end(Span span) noexcept:
     cdef Event *event
-    if span.ring != NULL and span.ring.epoch == span.epoch:
+    if is_there(span) and is_open(span):
         event = &span.ring.events[span.place]
         event.end = ticks()
-        if event.kind != BACKWARD:
+        if event.kind != BACKWARD and span.ring == <Ring *> thread_state().ring:     # else the numbers are another thread's
             event.n_nodes = thread_state().sequence_nr - event.sequence_nr
         span.ring.open = event.parent
 
@@ -118,10 +149,10 @@ cdef void note_what_followed(Span span, str name) noexcept:
     """What has been done since an event's end is one of its own, if it took long enough to be seen."""
     cdef unsigned long long start, now = ticks()
     cdef Event *event
-    if span.ring == NULL or span.ring.epoch != span.epoch:
+    if not is_there(span):
         return
     start = span.ring.events[span.place].end
-    if now - start < LONG:
+    if start == 0 or now - start < LONG:
         return
     span = new_event(ENGINE, <PyObject *> name)
     if span.ring != NULL:
@@ -132,12 +163,16 @@ cdef void note_what_followed(Span span, str name) noexcept:
 
 
 cdef inline Span new_event(int kind, PyObject *what) noexcept:
-    """An event without time or place, the innermost open one now; no ring: there was no room."""
+    """An event without time or place, the innermost open one now; no ring: there was no room, or nobody records any more."""
+    global lost
     cdef Ring *ring = <Ring *> thread_state().ring
     cdef Event *event
+    if not recording:           # any longer: who walks a graph has asked when that began
+        return Span(NULL, 0, 0)
     if ring == NULL or ring.epoch != epoch:
         ring = prepared_ring()
     if ring == NULL:
+        lost += 1
         return Span(NULL, 0, 0)
     if ring.size == ring.capacity:
         ring.dropped += 1
@@ -156,21 +191,18 @@ cdef inline Span new_event(int kind, PyObject *what) noexcept:
     return Span(ring, ring.size - 1, epoch)
 
 
-cdef void note_stack(Ring *ring, Event *event) noexcept:
-    """The frames around the one that called."""
-    cdef PyObject *codes[MAX_FRAMES]
-    cdef int instructions[MAX_FRAMES]
-    cdef int k, n
-    if ring.details_size + 2 * MAX_FRAMES > ring.details_capacity:
+cdef void note_stack(Ring *ring, Event *event, Stack *stack) noexcept:
+    """The frames of the user's code that are running."""
+    cdef int k
+    if ring.details_size + 2 * stack.n > ring.details_capacity:
         ring.undescribed += 1
         return
-    n = frames_here(codes, instructions, MAX_FRAMES)
     event.details = ring.details_size + 1
-    event.n_frames = n
-    for k in range(n):
-        Py_XINCREF(codes[k])
-        ring.details[ring.details_size] = <long long> codes[k]
-        ring.details[ring.details_size + 1] = instructions[k]
+    event.n_frames = stack.n
+    for k in range(stack.n):
+        Py_XINCREF(stack.codes[k])
+        ring.details[ring.details_size] = <long long> stack.codes[k]
+        ring.details[ring.details_size + 1] = stack.instructions[k]
         ring.details_size += 2
 
 
@@ -179,7 +211,7 @@ cdef void note_operand(Span span, cnp.ndarray array) noexcept:
     cdef Ring *ring = span.ring
     cdef Event *event
     cdef unsigned int place
-    if ring == NULL or ring.epoch != span.epoch:
+    if not is_there(span):
         return
     event = &ring.events[span.place]
     if event.n_operands == 255:
@@ -191,7 +223,7 @@ cdef void note_operand(Span span, cnp.ndarray array) noexcept:
 
 
 cdef void note_result(Span span, cnp.ndarray array) noexcept:
-    if span.ring != NULL and span.ring.epoch == span.epoch:
+    if is_there(span):
         span.ring.events[span.place].result = describe(span.ring, array)
 
 
@@ -242,29 +274,37 @@ cdef void end_loop(Span span) noexcept with gil:
 
 @cython.final
 cdef class RingOwner:
-    """Stands in a thread's dict, and dies with the thread."""
+    """Stands in the dict of Python's thread, and dies with that; the system's thread may live on, and get another."""
     cdef Ring *ring
 
     def __dealloc__(self):
         if self.ring != NULL:
             self.ring.has_thread = False
-            if not recording:
+            if thread_state().ring == <void *> self.ring:
+                thread_state().ring = NULL
+            if not users:
                 free_dead_rings()
 
 
 cdef Ring *prepared_ring() noexcept:
-    """This thread's ring, empty; NULL if there is no memory."""
+    """This thread's ring, empty; NULL if there is no memory. An exception that is on its way stays so: memory is freed then, too."""
     cdef ThreadState *state = thread_state()
     cdef Ring *ring = <Ring *> state.ring
+    cdef PyObject *error = NULL
+    cdef PyObject *value = NULL
+    cdef PyObject *trace = NULL
+    PyErr_Fetch(&error, &value, &trace)
     try:
         if ring == NULL:
             ring = new_ring()
             state.ring = ring
         empty(ring)
+        give_name(ring)
         ring.epoch = epoch
-        return ring
-    except BaseException:           # no memory: nothing is noted of this thread
-        return NULL
+    except BaseException:           # nothing is noted of this thread
+        ring = NULL
+    PyErr_Restore(error, value, trace)
+    return ring
 
 
 cdef Ring *new_ring() except NULL:
@@ -288,8 +328,7 @@ cdef Ring *new_ring() except NULL:
 
 cdef int empty(Ring *ring) except -1:
     """Forget a ring's events, and see that it has the room that is asked for."""
-    forget_events(ring.events, ring.size, ring.details)
-    ring.size = ring.open = ring.details_size = 0
+    forget(ring)
     ring.dropped = ring.undescribed = 0
     if ring.capacity == capacity:
         return 0
@@ -300,10 +339,6 @@ cdef int empty(Ring *ring) except -1:
         free_memory(ring)
         raise MemoryError()
     ring.capacity, ring.details_capacity = capacity, capacity * DETAILS
-    name = name_of_thread()
-    Py_INCREF(name)
-    Py_XDECREF(ring.name)
-    ring.name = <PyObject *> name
     return 0
 
 
@@ -314,9 +349,17 @@ cdef void free_memory(Ring *ring) noexcept:
     ring.capacity = ring.details_capacity = 0
 
 
-cdef object name_of_thread():
-    threading = sys.modules.get("threading")
-    return "MainThread" if threading is None else threading.current_thread().name
+cdef int give_name(Ring *ring) except -1:
+    """Note the thread's name. threading's functions are not called: they take locks, and make unknown threads known."""
+    cdef object name = "MainThread", threading = sys.modules.get("threading")
+    cdef PyObject *before = ring.name
+    if threading is not None:
+        thread = threading._active.get(PyThread_get_thread_ident())
+        name = f"thread {ring.ident}" if thread is None else thread._name
+    Py_INCREF(name)
+    ring.name = <PyObject *> name
+    Py_XDECREF(before)
+    return 0
 
 
 cdef void forget_events(Event *events, Py_ssize_t n, long long *details) noexcept:
@@ -330,51 +373,73 @@ cdef void forget_events(Event *events, Py_ssize_t n, long long *details) noexcep
             Py_XDECREF(<PyObject *> details[events[i].details - 1 + 2 * k])
 
 
+cdef void forget(Ring *ring) noexcept:
+    """Empty a ring. While other people's code runs, it has no events, and no room: case 7."""
+    cdef Ring old = ring[0]
+    ring.open = ring.size = ring.details_size = 0
+    if old.size == 0:
+        return
+    ring.events, ring.details = NULL, NULL
+    ring.capacity = ring.details_capacity = 0
+    forget_events(old.events, old.size, old.details)
+    if ring.events == NULL:
+        ring.events, ring.capacity = old.events, old.capacity
+        ring.details, ring.details_capacity = old.details, old.details_capacity
+    else:
+        free_memory(&old)
+
+
+cdef void forget_all() noexcept:
+    """The last Recorder has stopped: empty all rings. Those of living threads keep their memory for the next one."""
+    start_epoch()
+    while not users and has_events():
+        start_epoch()
+    if not users:
+        free_dead_rings()
+
+
+cdef bint has_events() noexcept:
+    cdef Ring *ring = rings
+    while ring != NULL and ring.size == 0:
+        ring = ring.next
+    return ring != NULL
+
+
+cdef void start_epoch() noexcept:
+    """Empty all rings, but those into which somebody records again meanwhile."""
+    global epoch, n_allocations, users
+    cdef Ring *ring = rings
+    epoch += 1
+    n_allocations = 0
+    users += 1
+    while ring != NULL:
+        if ring.epoch != epoch:
+            forget(ring)
+        ring = ring.next
+    users -= 1
+
+
 cdef void free_dead_rings() noexcept:
-    """Free the rings of threads that have ended."""
+    """Free the rings of threads that have ended. They are empty: nobody records or reads."""
     cdef Ring **place = &rings
     cdef Ring *ring
     while place[0] != NULL:
         ring = place[0]
-        if ring.has_thread:
+        if ring.has_thread or ring.size:
             place = &ring.next
             continue
         place[0] = ring.next
-        forget_events(ring.events, ring.size, ring.details)
         Py_XDECREF(ring.name)
         free_memory(ring)
         PyMem_RawFree(ring)
 
 
-cdef int forget_all() except -1:
-    """The last Recorder has stopped: empty all rings. Those of living threads keep their memory for the next one."""
-    global epoch, n_allocations
-    cdef Ring *ring = rings
-    epoch += 1
-    n_allocations = 0
-    while ring != NULL:
-        forget_events(ring.events, ring.size, ring.details)
-        ring.size = ring.open = ring.details_size = 0
-        ring.epoch = 0
-        ring = ring.next
-    free_dead_rings()
-    return 0
-
-
 # reading
-
-cdef struct Part:               # what a Recorder took from a ring
-    Event *events
-    Py_ssize_t n
-    long long *details
-    Ring *ring
-    Py_ssize_t first            # place of the first event in the ring
-
 
 @cython.final
 cdef class Known:
     """What is made once while events are read: by content, for most events have it in common with others."""
-    cdef dict names             # function or class -> its name
+    cdef dict names             # address of a function or class -> its name
     cdef dict frames            # (address of the code object, instruction) -> Frame
     cdef dict stacks            # the numbers that describe what is made, as bytes, here and below
     cdef dict arrays
@@ -394,31 +459,43 @@ cdef class Recorder:
     cdef readonly list threads
     cdef readonly unsigned long long dropped        # events for which there was no room
     cdef readonly unsigned long long undescribed    # shapes and stacks for which there was none
+    cdef readonly unsigned long long start_time, stop_time      # ns of time.perf_counter_ns()
+    cdef unsigned long long start_ticks, stop_ticks, lost_before
     cdef int options
     cdef Py_ssize_t capacity, first_allocation
-    cdef list parts
     cdef dict begun             # ring -> its size, at the start
-    cdef readonly unsigned long long start_time, stop_time      # ns of time.perf_counter_ns()
-    cdef unsigned long long start_ticks, stop_ticks
     cdef list found, memory_found
-    cdef bint is_on
+    cdef bint is_on, is_read
+
+    def __cinit__(self):
+        self.capacity, self.threads = CAPACITY, []
 
     def __init__(self, bint shapes=False, bint stack=False, bint memory=False, Py_ssize_t capacity=0):
-        if capacity < 0:
-            raise ValueError(f"capacity must be a number of events, got {capacity}")
+        if capacity < 0 or capacity > MOST:
+            raise ValueError(f"capacity must be a number of events, {MOST} at most, got {capacity}")
+        self.check_is_off()
         self.options = (SHAPES if shapes else 0) | (STACKS if stack else 0) | (MEMORY if memory else 0)
         self.capacity = capacity or CAPACITY
-        self.threads = []
         self.prepare()
+
+    def __dealloc__(self):
+        if self.is_on:
+            self.turn_off()
+            self.leave()
+
+    cdef int check_is_off(self) except -1:
+        if self.is_on or self.is_read:
+            raise RuntimeError("the Recorder is on already")
+        return 0
 
     cdef int prepare(self) except -1:
         """Get this thread's ring ready. Touching its pages takes some milliseconds, now and not while events are timed."""
         global capacity
         cdef Ring *ring = <Ring *> thread_state().ring
         cdef Py_ssize_t before = 0 if ring == NULL else ring.capacity
-        if not recording:
+        if not users:
             capacity = self.capacity
-        if ring == NULL or ring.epoch != epoch or (not recording and before != capacity):
+        if ring == NULL or ring.epoch != epoch or (not users and before != capacity):
             ring = prepared_ring()
             if ring == NULL:
                 raise MemoryError(f"no memory for {self.capacity} events")
@@ -429,44 +506,54 @@ cdef class Recorder:
 
     def start(self):
         """start(): record from now on. RuntimeError if it does already."""
-        global recording
-        cdef Ring *ring
-        if self.is_on:
-            raise RuntimeError("the Recorder is on already")
+        cdef unsigned long long start_time, start_ticks
+        cdef dict begun
+        self.check_is_off()
         self.prepare()
-        self.begun = {}
-        ring = rings
-        while ring != NULL:
-            if ring.epoch == epoch:
-                self.begun[<size_t> ring] = (ring.size, ring.dropped, ring.undescribed)
-            ring = ring.next
-        self.first_allocation = n_allocations
-        self.found = self.memory_found = None
+        begun = sizes_of_rings()
+        start_time, start_ticks = perf_counter_ns(), ticks()
         if not recording:
             watch_calls(True)
-        active.append(self)
-        recording += 1
-        note_options()
-        self.is_on = True
-        self.start_time, self.start_ticks = perf_counter_ns(), ticks()
+        self.check_is_off()             # by now another thread may have started it
+        self.begun, self.start_time, self.start_ticks = begun, start_time, start_ticks
+        self.found = self.memory_found = None
+        self.turn_on()
 
-    def stop(self):
-        """stop(): record no more, and read what was recorded. RuntimeError if it is not on."""
+    cdef void turn_on(self) noexcept:
+        global recording, users
+        self.first_allocation, self.lost_before = n_allocations, lost
+        self.is_on = True
+        users += 1
+        recording += 1
+        want(self.options, 1)
+
+    cdef void turn_off(self) noexcept:
+        """Record no more. What rings hold stays until `leave`."""
         global recording
-        self.stop_ticks, self.stop_time = ticks(), perf_counter_ns()
-        if not self.is_on:
-            raise RuntimeError("the Recorder is not on")
         self.is_on = False
         recording -= 1
-        active.remove(self)
-        note_options()
+        want(self.options, -1)
         if not recording:
             watch_calls(False)
+
+    cdef void leave(self) noexcept:
+        global users
+        users -= 1
+        if not users:
+            forget_all()
+
+    def stop(self):
+        """stop(): record no more, and read what was recorded. RuntimeError if it is not on; off it is in any case."""
+        if not self.is_on:
+            raise RuntimeError("the Recorder is not on")
+        self.turn_off()
+        self.is_read = True
         try:
+            self.stop_ticks, self.stop_time = ticks(), perf_counter_ns()
             read(self)
         finally:
-            if not recording:
-                forget_all()
+            self.is_read = False
+            self.leave()
 
     def events(self):
         """events() -> list of RawEvent: by thread, and in each in the order in which they began."""
@@ -484,12 +571,27 @@ cdef class Recorder:
         return <long long> self.start_time + <long long> (<double> (<long long> (when - self.start_ticks)) * rate)
 
 
-cdef int note_options() except -1:
+cdef void want(int wanted, int change) noexcept:
+    """One Recorder more, or less, wants these options."""
     global options
+    cdef int k
     options = 0
-    for recorder in active:
-        options |= (<Recorder> recorder).options
-    return 0
+    for k in range(N_OPTIONS):
+        if wanted >> k & 1:
+            n_wanted[k] += change
+        if n_wanted[k]:
+            options |= 1 << k
+
+
+cdef dict sizes_of_rings():
+    """What there is in rings before a Recorder starts."""
+    cdef dict sizes = {}
+    cdef Ring *ring = rings
+    while ring != NULL:
+        if ring.epoch == epoch:
+            sizes[<size_t> ring] = (ring.size, ring.dropped, ring.undescribed)
+        ring = ring.next
+    return sizes
 
 
 cdef int read(Recorder recorder) except -1:
@@ -497,7 +599,7 @@ cdef int read(Recorder recorder) except -1:
     cdef Ring *ring = rings
     cdef list own = [], others = []
     recorder.found, recorder.memory_found, recorder.threads = [], [], []
-    recorder.dropped = recorder.undescribed = 0
+    recorder.dropped, recorder.undescribed = lost - recorder.lost_before, 0
     while ring != NULL:
         if ring.epoch == epoch:
             (own if ring == <Ring *> thread_state().ring else others).append(<size_t> ring)
@@ -512,8 +614,8 @@ cdef int read(Recorder recorder) except -1:
 
 cdef int read_ring(Recorder recorder, Ring *ring, dict offsets, Known known) except -1:
     """Add the events of one thread."""
-    cdef Py_ssize_t first, i, dropped, undescribed
-    cdef long long parent
+    cdef Py_ssize_t first, i, dropped, undescribed, n = ring.size
+    cdef long long parent, earliest = recorder.start_time
     cdef Event *event
     cdef int thread = len(recorder.threads)
     cdef Py_ssize_t offset = len(recorder.found)
@@ -523,24 +625,27 @@ cdef int read_ring(Recorder recorder, Ring *ring, dict offsets, Known known) exc
     recorder.undescribed += ring.undescribed - undescribed
     recorder.threads.append((ring.ident, <object> ring.name))
     offsets[<size_t> ring] = (thread, offset - first, first)
-    for i in range(first, ring.size):
+    while n > first and ring.events[n - 1].start > recorder.stop_ticks:
+        n -= 1                  # another Recorder goes on
+    for i in range(first, n):
         event = &ring.events[i]
         parent = <long long> event.parent - 1
-        found.append(read_event(recorder, ring, event, thread, -1 if parent < first else parent - first + offset, known))
+        parent = -1 if parent < first else parent - first + offset
+        found.append(read_event(recorder, ring, event, thread, parent, &earliest, known))
     return 0
 
 
-cdef object read_event(Recorder recorder, Ring *ring, Event *event, int thread, long long parent, Known known):
+cdef object read_event(Recorder recorder, Ring *ring, Event *event, int thread, long long parent, long long *earliest,
+                       Known known):
+    """An event, not before the one that began before it (`earliest`), and within the one around it: case 4."""
     cdef bint with_shapes = recorder.options & SHAPES
-    cdef long long end
-    if event.end:
-        end = recorder.time_of(event.end)
-    elif parent < 0:            # case 4: what goes on still, and what an error left open
-        end = recorder.time_of(recorder.stop_ticks)
-    else:
-        end = recorder.found[parent].end
+    cdef long long latest = recorder.stop_time if parent < 0 else (<tuple> recorder.found[parent])[3]
+    cdef long long start = min(max(recorder.time_of(event.start), earliest[0]), latest), end = latest
+    if event.end != 0 and event.end <= recorder.stop_ticks:
+        end = min(max(recorder.time_of(event.end), start), latest)
+    earliest[0] = start
     return named(RawEvent, (
-        KINDS[event.kind], name_of(event, known.names), recorder.time_of(event.start), end, thread, parent,
+        KINDS[event.kind], name_of(event, known.names), start, end, thread, parent,
         -1 if event.kind != BACKWARD and event.n_nodes == 0 else <long long> event.sequence_nr, event.n_nodes,
         operands_of(ring, event, known) if with_shapes else None,
         array_at(ring, event.result, known) if with_shapes and event.result else None,
@@ -559,9 +664,9 @@ cdef object name_of(Event *event, dict names):
         return what
     if type(what) is tuple:
         return what[0]
-    name = names.get(what)
+    name = names.get(<size_t> event.what)
     if name is None:
-        name = names[what] = called(what)
+        name = names[<size_t> event.what] = called(what)
     return name
 
 
@@ -654,13 +759,14 @@ cdef object array_of(long long *numbers):
 
 
 cdef int read_allocations(Recorder recorder, dict offsets) except -1:
-    cdef Py_ssize_t k
-    cdef Allocation *found
-    cdef Py_ssize_t shift, first
+    cdef Py_ssize_t k, shift, first
+    cdef Allocation found
     if not recorder.options & MEMORY:
         return 0
     for k in range(recorder.first_allocation, n_allocations):
-        found = &allocations[k]
+        found = allocations[k]
+        if found.when > recorder.stop_ticks:
+            break
         thread, shift, first = offsets.get(<size_t> found.ring, (-1, 0, 0))
         recorder.memory_found.append(named(RawAllocation, (
             recorder.time_of(found.when), thread, found.nbytes, <size_t> found.address,
@@ -676,9 +782,11 @@ cdef class Region:
     cdef Span span
 
 
-def begin_region(str name, args=None):
+def begin_region(name, args=None):
     """begin_region(name, args=None) -> token: a region of the user begins; None if nobody records."""
     cdef Region region
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a region must be a str, not {type(name).__name__}")
     if not recording:
         return None
     region = Region.__new__(Region)
@@ -687,10 +795,10 @@ def begin_region(str name, args=None):
     return region
 
 
-def end_region(token):
+def end_region(Region token=None):
     """end_region(token): the region ends."""
     if token is not None:
-        end((<Region> token).span)
+        end(token.span)
 
 
 def is_recording():
