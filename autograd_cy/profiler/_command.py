@@ -124,12 +124,13 @@ def report(model: dict[str, Any], key: str, rows: int) -> str:
 def operations_text(model: dict[str, Any], key: str, rows: int) -> str:
     """Sums by name."""
     whole = sum(row["self_ns"] for row in model["table"]) or 1
-    lines = [f"{'Name':<48} {'self':>11} {'':>6} {'total':>11} {'calls':>8} {'bytes':>11}", "-" * WIDTH]
+    lines = [f"{'Name':<38} {'self':>11} {'':>6} {'total':>11} {'calls':>7} {'a call':>10} {'bytes':>11}", "-" * WIDTH]
     for row in sorted(model["table"], key=lambda row: -row[key])[:rows]:
         share = f"{100 * row['self_ns'] / whole:.1f}%"
         lines.append(
-            f"{short(row['name'], 48):<48} {format_time(row['self_ns'] / 1e3):>11} {share:>6} "
-            f"{format_time(row['total_ns'] / 1e3):>11} {row['calls']:>8} {format_memory(row['bytes']):>11}"
+            f"{short(row['name'], 38):<38} {format_time(row['self_ns'] / 1e3):>11} {share:>6} "
+            f"{format_time(row['total_ns'] / 1e3):>11} {row['calls']:>7} "
+            f"{format_time(row['total_ns'] / 1e3 / row['calls']):>10} {format_memory(row['bytes']):>11}"
         )
     return "\n".join(lines)
 

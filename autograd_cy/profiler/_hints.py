@@ -18,7 +18,7 @@ from ._operands import nbytes_of, shown_line, source_of
 from ._recording import Recording
 from ._replay import Replay, converted, dense
 
-WORTH = 0.01  # of the recorded time: what gains less is not said
+WORTH = 0.002  # of the recorded time, which waiting threads may have made long: what gains less is not said
 WORTH_NS = 20_000
 MANY = 100  # calls from one line
 PRODUCTS = ("matmul", "mm", "bmm", "mv", "addmm", "linear")
