@@ -16,7 +16,7 @@ from opinfo import DIFFERENTIABLE
 import autograd_cy as ag
 from autograd_cy._core.graph import duals
 from autograd_cy._core.runtime import lifetime, modes, state
-from autograd_cy._core.runtime.events import is_recording
+from autograd_cy._core.runtime.events import Recorder, is_recording
 
 pytestmark = [
     pytest.mark.skipif(not state.is_debug_build(), reason="allocations can be made to fail in the debug build only"),
@@ -173,6 +173,32 @@ def test_failing_allocations_in_one_thread_are_nothing_to_others():
     """Each thread sweeps other scenarios, while the others run theirs."""
     names = [name for name in SCENARIOS if name not in CRASHES_IN_CPYTHON and name != "forward_mode"]  # one level for all
     in_threads(4, lambda number: [sweep(SCENARIOS[name], 1) for name in names[number::4]])
+
+
+@pytest.mark.parametrize("failing", [1, ALL], ids=["one", "all"])
+def test_failing_allocations_in_the_first_event_of_a_thread(failing):
+    """Of a ring for whose thread's name there was no memory, the name was read."""
+    x, results = ag.ones(2), []
+
+    def work(before):
+        result = None
+        fail_allocations(before, failing)
+        try:  # which needs no memory to leave again, unlike contextlib.suppress
+            result = x + 1
+        except MemoryError:
+            pass
+        finally:
+            stop_failing()
+        results.append(result)
+        x * 2
+
+    for before in range(20):
+        recorder = Recorder(capacity=100)
+        recorder.start()
+        in_threads(1, lambda number, before=before: work(before))
+        recorder.stop()
+        assert "mul" in [event.name for event in recorder.events()]
+    assert None in results and results[-1] is not None
 
 
 # writes in place: NOTE [All or nothing] in change.pyx

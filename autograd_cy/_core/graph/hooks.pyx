@@ -174,7 +174,7 @@ cdef object hook_as_event(object hook, tuple arguments):
 
 
 cdef object name_in_events(object hook):
-    """A hook's own name, that of what a partial calls, else that of its type: to ask for it must not fail, nor print a tensor."""
+    """A hook's own name, that of what a partial calls, else its type's: asking must not fail, nor print a tensor."""
     while type(hook) is partial:
         hook = hook.func
     try:

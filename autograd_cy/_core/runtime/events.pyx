@@ -287,7 +287,7 @@ cdef class RingOwner:
 
 
 cdef Ring *prepared_ring() noexcept:
-    """This thread's ring, empty; NULL if there is no memory. An exception that is on its way stays so: memory is freed then, too."""
+    """This thread's ring, empty; NULL if there is no memory. An exception may be on its way meanwhile: it stays so."""
     cdef ThreadState *state = thread_state()
     cdef Ring *ring = <Ring *> state.ring
     cdef PyObject *error = NULL
