@@ -91,7 +91,7 @@ NO_SIZES = {
     "costs": "AT_ONCE",
     "duals": "MOST_LEVELS",
     "engine": "NESTED_IN_ONE_THREAD",
-    "events": "CAPACITY DETAILS LONG MAX_FRAMES MEMORY SHAPES STACKS",
+    "events": "CAPACITY DETAILS LONG MAX_FRAMES MEMORY MOST N_OPTIONS SHAPES STACKS",
     "freed": "KEPT LARGEST",
     "gemm": "TO_AN_ELEMENT",
     "graph_task": "SIGNAL_INTERVAL",
