@@ -85,7 +85,7 @@ cdef Span begin(int kind, PyObject *what) noexcept:
     cdef Span span
     cdef Event *event
     cdef int instruction = 0
-    code = here(&instruction)           # as the stack before the event is there: code that is given up may run other code
+    code = here(&instruction)           # before there is an event: to look may give up code, which may run other code
     stack.n = frames_here(stack.codes, stack.instructions, MAX_FRAMES) if options & STACKS and code is not None else 0
     span = new_event(kind, what)
     if span.ring == NULL:
