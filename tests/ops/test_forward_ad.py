@@ -1,5 +1,8 @@
 """forward_ad: dual numbers, their levels, and forward mode together with reverse mode."""
 
+import contextlib
+import math
+
 import pytest
 from common import leaf, tangent
 
@@ -150,6 +153,42 @@ def test_a_tangent_itself_may_be_differentiated():
     with fwd.dual_level():
         out = fwd.unpack_dual(fwd.make_dual(f64(2.0, 3.0), t) ** 2).tangent
     assert torch.autograd.grad(out.sum(), t)[0].tolist() == [4.0, 6.0]
+
+
+SMOOTH = {
+    "cube": lambda x: x * x * x, "power": lambda x: x**3, "sin": torch.sin, "exp": torch.exp, "tanh": torch.tanh,
+    "quotient": lambda x: 1 / x, "sum": lambda x: (x * x).sum(), "softmax": lambda x: x.softmax(0),
+    "product": lambda x: x[:, None] @ x[None] @ x,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("saved", ["plainly", "through hooks"])
+@pytest.mark.parametrize("name", SMOOTH)
+def test_the_gradient_of_a_tangent_by_its_direction_has_no_tangent(name, saved):
+    """Case 5 of NOTE [Dual levels]: what a rule's operations saved had the tangents of the level that it computed for."""
+    x, t = leaf([2.0, 3.0]), leaf([1.0, 1.0])
+    hooks = torch.autograd.graph.saved_tensors_hooks(lambda saved: saved, lambda saved: saved)
+    with fwd.dual_level(), hooks if saved == "through hooks" else contextlib.nullcontext():
+        slope = fwd.unpack_dual(SMOOTH[name](fwd.make_dual(x, t))).tangent
+        (g,) = torch.autograd.grad(slope.sum(), t, create_graph=True)
+        primal, tangent = fwd.unpack_dual(g)
+        (expected,) = torch.autograd.grad(SMOOTH[name](x).sum(), x)
+    assert tangent is None
+    assert primal.tolist() == pytest.approx(expected.tolist(), abs=1e-14)
+
+
+def test_a_rule_keeps_the_tangents_of_the_levels_around_its_own():
+    def slope(f):
+        def along(x):
+            with fwd.dual_level():
+                return fwd.unpack_dual(f(fwd.make_dual(x, torch.ones_like(x)))).tangent
+
+        return along
+
+    x = leaf([0.5])
+    third = slope(slope(slope(lambda x: (2 * x).sin())))(x)
+    assert third.tolist() == pytest.approx([-8 * math.cos(1.0)])
+    assert torch.autograd.grad(third, x)[0].tolist() == pytest.approx([16 * math.sin(1.0)])
 
 
 def test_backward_of_a_dual_root_fills_grad_of_the_primal():

@@ -10,6 +10,8 @@ NOTE [Dual levels]
   4. The tangent that make_dual() was given stays the user's: an in-place operation on the dual tensor, or on a view of it,
      writes into it (`write_given`), as far as nothing is recorded of it. So no other tensor has that memory for its tangent:
      a second dual and the result of an operation get a copy (`dual_of`, `of_its_own`).
+  5. A tangent has no tangent at its own level, and so has no gradient of it: the primals that the operations of a rule save
+     have lost theirs (primals.pyx). PyTorch keeps some of them there, and gives some such gradients tangents, some none.
 """
 
 cimport cython

@@ -20,6 +20,7 @@ from autograd_cy._core.graph.duals cimport (
 from autograd_cy._core.graph.nans cimport check_results
 from autograd_cy._core.graph.node cimport Node, connect
 from autograd_cy._core.graph.op_hooks cimport observe_forward
+from autograd_cy._core.graph.primals cimport hide_tangents, show_tangents
 from autograd_cy._core.graph.saved cimport keep_tangents, tangents_of
 from autograd_cy._core.graph.saved_tensor cimport refuse_inference, seal_slots
 from autograd_cy._core.graph.tensor cimport (
@@ -252,6 +253,7 @@ cdef int set_tangents(Node node, object outputs, object inputs) except -1:
     """
     cdef DualLevels levels = visible_levels()
     cdef tuple tangents, results = outputs if type(outputs) is tuple else (outputs,)
+    cdef list hidden
     cdef long long level
     cdef int k
     for k in range(levels.depth):
@@ -263,7 +265,12 @@ cdef int set_tangents(Node node, object outputs, object inputs) except -1:
             tangents = tuple([None if x is None else tangent_of(<Tensor> x) for x in inputs])
             if tangents.count(None) != len(tangents):
                 see_up_to(levels, k)
-                found = tangents_of(node, tangents, results)
+                hidden = None if current_mode() & NO_GRAD else hide_tangents(node, level)
+                try:
+                    found = tangents_of(node, tangents, results)
+                finally:
+                    if hidden is not None:
+                        show_tangents(node, hidden)
                 if any_of_duals(inputs):
                     found = of_their_own(found, results, tangents, inputs)
                     if node.saves and needs_grad(inputs):

@@ -42,3 +42,4 @@ cdef int seal_slots(Node node) except -1
 cdef int release_handles(Node node) except -1
 cdef tuple handles(Node node, tuple saved)
 cdef SavedTensor handle_of(Node node, int slot)
+cdef int take_history(Tensor alias, Tensor tensor) except -1
