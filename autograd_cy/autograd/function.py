@@ -1,8 +1,11 @@
 """Function: operations with a gradient written by the user (facade)."""
 
+import contextlib
 import functools
 import inspect
+import threading
 import warnings
+from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 from .._core.batching.batched import is_batched as _is_batched
@@ -134,6 +137,8 @@ class Function(metaclass=_FunctionMeta):
                 bound = inspect.signature(cls.forward).bind(*args, **kwargs)
                 bound.apply_defaults()  # setup_context sees them as inputs
                 args, kwargs = bound.args, bound.kwargs
+            if _watchers:
+                _show(cls, args, kwargs)
             level = _batch_level(args) if _open_levels() else None
             if level is not None:
                 return _apply_batched(cls, level, separate, args)
@@ -141,6 +146,30 @@ class Function(metaclass=_FunctionMeta):
         except BaseException as error:
             _show_one_frame(error)
             raise
+
+
+_watchers: list[Callable[..., None]] = []
+
+
+@contextlib.contextmanager
+def shown_to(watcher: Callable[..., None]) -> Iterator[None]:
+    """Within it, watcher(cls, args, kwargs) is called before each call of a Function in this thread."""
+    thread = threading.get_ident()
+
+    def here(*call: Any) -> None:
+        if threading.get_ident() == thread:
+            watcher(*call)
+
+    _watchers.append(here)
+    try:
+        yield
+    finally:
+        _watchers.remove(here)
+
+
+def _show(*call: Any) -> None:
+    for watcher in tuple(_watchers):
+        watcher(*call)
 
 
 def _batch_level(args):

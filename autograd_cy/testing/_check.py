@@ -1,0 +1,281 @@
+"""check_gradients: one call that proves the derivatives of a function, or names what is wrong with them (facade).
+
+_point evaluates the function, _differences finds slopes that say what they are worth, _compare holds derivatives against them,
+_properties checks what else a derivative must do, _culprit and _patterns say what a mistake looks like, _report writes it down.
+"""
+
+import functools
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from .._core.runtime.entry import public
+from . import _properties as properties
+from ._compare import (
+    Comparison,
+    Probes,
+    ShapeError,
+    full_backward,
+    full_forward,
+    jacobian_of_slopes,
+    probe_backward,
+    probe_forward,
+    probes_for,
+)
+from ._culprit import explain_backward, explain_forward
+from ._differences import Slope
+from ._point import NotApplicable, NumPyPoint, Point, real_size
+from ._report import report
+from ._verdict import Finding, GradientError, Verdict
+
+Mode = Literal["auto", "full", "probe"]
+SMALL = 48  # real coordinates of inputs and of outputs up to which "auto" looks at each entry
+
+
+@public
+def check_gradients(
+    f: Callable[..., Any],
+    *inputs: Any,
+    gradient: Callable[..., Any] | None = None,
+    mode: Mode = "auto",
+    miss: float = 1e-3,
+    skip: Sequence[str] = (),
+    max_examples: int = 50,
+    seed: int = 0,
+    raise_exception: bool = True,
+) -> Verdict:
+    """``check_gradients(f, *inputs)`` proves the derivatives of `f`, or raises GradientError with what is wrong.
+
+    inputs: what `f` takes. Tensors that require grad are differentiated; all else is passed as it is. Where one of them is a
+    hypothesis strategy (`autograd_cy.testing.strategies`), `f` is checked for many examples of it, and a failure is shrunk to
+    the smallest one; this needs the extra ``autograd_cy[testing]``.
+    gradient: the gradient of a NumPy function `f` that returns a number, written by hand: it takes the same arrays and returns
+    an array for each of floating dtype. Of a function that returns an array it is the Jacobian, of f's shape + the input's.
+    mode: "full" looks at each entry of the Jacobian, "probe" along random directions, which costs the same for any size;
+    "auto" takes what is cheaper. miss: the probability of missing an error in probe mode; `Verdict.odds` says of which size.
+    skip: names of checks to leave out (the keys of `Verdict.checks`). seed: of the random directions.
+    max_examples: of strategies. raise_exception: False to get the Verdict of a wrong derivative, too.
+
+    Derivatives are held against differences that choose their own step and say what they are worth (and the complex step, where
+    `f` is analytic), in double precision. A slope that has two sides is a kink, where each value between them is right. Then:
+    forward against reverse mode, second order, batches, create_graph, subsets of inputs, other layouts and precisions, missing
+    and zero incoming gradients, that nothing is written to or shared, and that all of it can be repeated.
+
+    GradientError: a derivative is wrong. ValueError, TypeError: there is nothing to check, or an argument is no good.
+
+    >>> import autograd_cy as ag
+    >>> w = ag.randn(3, 2, dtype=ag.float64, requires_grad=True)
+    >>> x = ag.randn(4, 3, dtype=ag.float64, requires_grad=True)
+    >>> ag.testing.check_gradients(lambda x, w: (x @ w).tanh(), x, w).outcome
+    'right'
+    >>> import numpy as np
+    >>> verdict = ag.testing.check_gradients(lambda x: (x**2).sum(), np.arange(3.0), gradient=lambda x: x, raise_exception=False)
+    >>> verdict.outcome, verdict.culprit
+    ('wrong', 'factor')
+    """
+    options = {"gradient": gradient, "mode": mode, "miss": miss, "skip": skip, "seed": seed}
+    _check_arguments(f, mode, miss, skip, gradient, max_examples)
+    if any(_is_strategy(x) for x in inputs):
+        from ._examples import check_examples
+
+        verdict = check_examples(f, inputs, max_examples, options)
+    else:
+        verdict = examine(f, inputs, **options)
+    if raise_exception and verdict.outcome == "wrong":
+        raise GradientError(verdict.text, verdict)
+    return verdict
+
+
+@public
+def gradients(*inputs: Any, **options: Any) -> Callable[[Callable[..., Any]], Callable[[], None]]:
+    """``@gradients(*inputs, **options)`` makes of a function a test of its derivatives, for pytest or unittest.
+
+    The arguments are those of `check_gradients`; the test takes none.
+
+    >>> import autograd_cy as ag
+    >>> @ag.testing.gradients(ag.ones(2, dtype=ag.float64, requires_grad=True))
+    ... def test_of_the_sine(x):
+    ...     return x.sin()
+    >>> test_of_the_sine()
+    """
+
+    def decorate(f: Callable[..., Any]) -> Callable[[], None]:
+        def test() -> None:
+            check_gradients(f, *inputs, **options)
+
+        # not functools.wraps: pytest would look for fixtures of the names of f's arguments
+        test.__name__, test.__qualname__, test.__doc__, test.__module__ = f.__name__, f.__qualname__, f.__doc__, f.__module__
+        return test
+
+    return decorate
+
+
+def _check_arguments(f: Any, mode: Any, miss: Any, skip: Any, gradient: Any, max_examples: Any) -> None:
+    if not callable(f):
+        raise TypeError(f"check_gradients expects a function, not {type(f).__name__}")
+    if gradient is not None and not callable(gradient):
+        raise TypeError(f"check_gradients expects a function for gradient=, not {type(gradient).__name__}")
+    if mode not in ("auto", "full", "probe"):
+        raise ValueError(f"check_gradients expects mode='auto', 'full' or 'probe', not {mode!r}")
+    if not 1e-30 <= miss <= 0.5:
+        raise ValueError(f"check_gradients expects a probability miss= from 1e-30 to 0.5, not {miss!r}")
+    if isinstance(skip, str) or not set(skip) <= set(CHECKS):
+        names = ", ".join(map(repr, CHECKS))
+        raise ValueError(f"check_gradients expects skip= to be a sequence of {names}, not {skip!r}")
+    if max_examples < 1:
+        raise ValueError(f"check_gradients expects max_examples= of at least 1, not {max_examples!r}")
+
+
+def _is_strategy(x: Any) -> bool:
+    """Whether it is a strategy of hypothesis, which is not imported for the question."""
+    return any(kind.__module__.startswith("hypothesis.") and kind.__name__ == "SearchStrategy" for kind in type(x).__mro__)
+
+
+class Examination:
+    """The checks of a function at a point, in the order in which they are made."""
+
+    def __init__(self, point: Point, mode: Mode, miss: float, seed: int) -> None:
+        self.point, self.seed, self.verdict = point, seed, Verdict()
+        sizes = real_size(point.arrays), point.value.size
+        self.full = mode == "full" or (mode == "auto" and max(sizes) <= SMALL)
+        self.count, self.seen = probes_for(miss)
+        self.miss = miss
+        self.subject: properties.Subject = None  # type: ignore[assignment]
+
+    @functools.cached_property
+    def slopes(self) -> list[Slope]:
+        """Those of each entry."""
+        return jacobian_of_slopes(self.point)
+
+    @functools.cached_property
+    def probes(self) -> Probes:
+        """Random directions, and the slopes along them."""
+        return Probes(self.point, self.count, self.seed)
+
+    def against_differences(self, forward: bool) -> Finding | None:
+        """Hold one mode's derivatives against differences."""
+        if not real_size(self.point.arrays) or not self.point.value.size:
+            raise NotApplicable("there are no numbers to differentiate")
+        if self.full:
+            comparison = (full_forward if forward else full_backward)(self.point, self.slopes)
+        else:
+            comparison = (probe_forward if forward else probe_backward)(self.probes)
+        finding = None
+        if comparison.mismatch is not None:
+            probes, slopes = (None, self.slopes) if self.full else (self.probes, None)
+            if forward:
+                finding = explain_forward(self.point, comparison.mismatch, probes)
+            else:
+                finding = explain_backward(self.point, comparison.mismatch, probes, slopes)
+        self._note(comparison, forward)
+        return finding
+
+    def _note(self, comparison: Comparison, forward: bool) -> None:
+        name = "forward mode" if forward else "gradient"
+        if not comparison.known and comparison.unknown:
+            self.verdict.checks[name] = "cannot tell: differences don't settle at any entry"
+        elif comparison.unknown:
+            self.verdict.checks[name] = f"passed, but for {comparison.unknown} entries where differences don't settle"
+        if comparison.known or comparison.unknown:
+            self.verdict.digits = min(self.verdict.digits, comparison.digits if comparison.known else 0)
+        if not self.full and not forward:
+            self.verdict.odds = (
+                f"along {self.count} random directions: an error of the Jacobian of more than {comparison.resolution / self.seen:.1e} "
+                f"(Frobenius norm) is missed with a probability of {self.miss:g} at most"
+            )
+
+    def second_order(self) -> Finding | None:
+        """The gradient of the gradient."""
+        finding, digits = properties.second_order(self.subject, self.seed)
+        self.verdict.digits = min(self.verdict.digits, digits)
+        return finding
+
+
+CHECKS: dict[str, Callable[[Examination], Finding | None]] = {
+    "shape": lambda e: properties.shape_of_gradients(e.subject),
+    "inputs unchanged": lambda e: properties.inputs_unchanged(e.subject),
+    "seeds unchanged": lambda e: properties.seeds_unchanged(e.subject),
+    "repeatable": lambda e: properties.repeatable(e.subject),
+    "gradient": lambda e: e.against_differences(forward=False),
+    "dtype": lambda e: properties.dtype_of_gradients(e.subject),
+    "create_graph": lambda e: properties.create_graph(e.subject),
+    "subsets": lambda e: properties.subsets(e.subject),
+    "one tensor twice": lambda e: properties.one_tensor_twice(e.subject),
+    "layouts": lambda e: properties.layouts(e.subject),
+    "layouts of seeds": lambda e: properties.layouts_of_seeds(e.subject),
+    "zero seeds": lambda e: properties.zero_seeds(e.subject),
+    "shared memory": lambda e: properties.shared_memory(e.subject),
+    "forward mode": lambda e: e.against_differences(forward=True),
+    "single precision": lambda e: properties.single_precision(e.subject),
+    "batched": lambda e: properties.batched(e.subject),
+    "batched tangents": lambda e: properties.batched_tangents(e.subject),
+    "second order": lambda e: e.second_order(),
+    "forward over reverse": lambda e: properties.forward_over_reverse(e.subject, e.seed),
+}
+"""The checks by name, each after those that explain its failures better."""
+
+
+def examine(
+    f: Callable[..., Any],
+    inputs: Sequence[Any],
+    *,
+    gradient: Callable[..., Any] | None = None,
+    mode: Mode = "auto",
+    miss: float = 1e-3,
+    skip: Sequence[str] = (),
+    seed: int = 0,
+) -> Verdict:
+    """examine(f, inputs): all checks at one point, up to the first that fails."""
+    point = Point(f, inputs) if gradient is None else NumPyPoint(f, inputs, gradient)
+    examination = Examination(point, mode, miss, seed)
+    verdict, finding = examination.verdict, None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a check at unusual points is no use of the function
+        for name, check in CHECKS.items():
+            if name in skip:
+                verdict.checks[name] = "skipped"
+                continue
+            try:
+                if examination.subject is None:
+                    examination.subject = properties.Subject(point, seed)
+                finding = check(examination)
+            except NotApplicable as reason:
+                verdict.checks[name] = f"not applicable: {reason}"
+                continue
+            except Exception as error:
+                finding = _raised(name, error)
+                if finding is None:
+                    verdict.checks[name] = f"not applicable: {str(error).partition(chr(10))[0]}"
+                    continue
+            if finding is not None:
+                break
+            verdict.checks.setdefault(name, "passed")
+    if finding is not None:
+        verdict.outcome, verdict.culprit, verdict.digits = "wrong", finding.culprit, 0
+        verdict.checks[finding.check] = "failed"
+        verdict.findings = [finding]
+    elif any(said.startswith("cannot tell") for said in verdict.checks.values()):
+        verdict.outcome = "cannot tell"
+    verdict.text = report(verdict, f, inputs, point)
+    return verdict
+
+
+WITHOUT_FORWARD_MODE = ("jvp", "forward mode", "forward AD", "forward-mode")
+
+
+def _raised(name: str, error: Exception) -> Finding | None:
+    """The finding that an error within a check comes to; None if it only says that a function has no forward mode."""
+    text = f"{type(error).__name__}: {error}"
+    forward = name in ("forward mode", "batched tangents", "forward over reverse")
+    if forward and isinstance(error, (RuntimeError, NotImplementedError)) and any(word in str(error) for word in WITHOUT_FORWARD_MODE):
+        return None
+    culprit = "raises"
+    if isinstance(error, ShapeError) or ("invalid gradient" in text and "shape" in text):
+        culprit = "shape"
+    elif name == "zero seeds":
+        culprit = "undefined"
+    elif name == "layouts" or name == "layouts of seeds":
+        culprit = "layout"
+    return Finding(name, culprit, f"it raises {text}")
+
+

@@ -1,0 +1,183 @@
+"""Where a gradient is wrong, and what the mistake looks like (facade)."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ._compare import Mismatch, Probes, _gradient_vector, confirmed, unit
+from ._differences import Array, Slope
+from ._patterns import guess
+from ._point import Point, from_real, real_size
+from ._verdict import Finding
+
+SAMPLED = 256  # entries of an input that are looked at one by one, of a larger one
+
+
+class Coordinate(NamedTuple):
+    """A real coordinate of a list of arrays: which array, which entry, and of a complex one which part."""
+
+    array: int
+    entry: tuple[int, ...]
+    part: str
+
+
+def coordinate(arrays: list[Array], k: int) -> Coordinate:
+    """coordinate(arrays, k): where the k-th entry of `to_real(arrays)` comes from."""
+    for i, a in enumerate(arrays):
+        width = 2 if a.dtype.kind == "c" else 1
+        if k < a.size * width:
+            entry = tuple(int(j) for j in np.unravel_index(k // width, a.shape)) if a.ndim else ()
+            return Coordinate(i, entry, ("real part of ", "imaginary part of ")[k % 2] if width == 2 else "")
+        k -= a.size * width
+    raise IndexError(k)
+
+
+def explain_backward(point: Point, mismatch: Mismatch, probes: Probes | None, slopes: list[Slope] | None) -> Finding | None:
+    """explain_backward(point, mismatch, ...): the finding that a mismatch comes to, or None if other steps don't show it."""
+    if probes is not None:
+        u, v = probes.u[mismatch.input], probes.v[mismatch.input]
+    else:
+        u, v = unit(real_size(point.arrays), mismatch.input), unit(point.value.size, mismatch.output)
+    if not confirmed(point, mismatch, u, v, forward=False):
+        return None
+    run = point.run([a.copy() for a in point.arrays])
+    if probes is not None:
+        g = _gradient_vector(point, run.pull(from_real(v, point.outputs)))
+        k = _worst_input(point, u, v, g)
+        mismatch = _entry(point, k, run)
+    where = f"{_input_name(point, mismatch.input)} to {_output_name(point, mismatch.output)}"
+    facts = f"{where}:\n  {_values(mismatch)}"
+    if mismatch.kink:
+        return Finding("gradient", "ties", f"{facts}\n  It is a kink, and a gradient there is right if it lies between the two slopes.")
+    tag, sentence = _guess(point, mismatch.input, run, slopes)
+    return Finding("gradient", tag, f"{facts}\n  {_gradient_of(point, mismatch.input)}: {sentence}.")
+
+
+def _worst_input(point: Point, u: Array, v: Array, g: Array) -> int:
+    """The input coordinate that is wrong most: the half that is off more, over and over."""
+    moving = np.arange(u.size)
+    while moving.size > 1:
+        halves = np.array_split(moving, 2)
+        moving = max(halves, key=lambda half: _off(point, u, v, g, half))
+    return int(moving[0])
+
+
+def _off(point: Point, u: Array, v: Array, g: Array, moving: Array) -> float:
+    direction = np.zeros_like(u)
+    direction[moving] = u[moving]
+    slope = point.slope(direction)
+    known = np.isfinite(slope.error)
+    ends = (v * slope.low)[known], (v * slope.high)[known]
+    derivative = float(g @ direction)
+    off = max(float(np.minimum(*ends).sum()) - derivative, derivative - float(np.maximum(*ends).sum()), 0.0)
+    return off if np.isfinite(off) else np.inf
+
+
+def _entry(point: Point, k: int, run: object) -> Mismatch:
+    """The Jacobian's entry that is wrong most of an input coordinate."""
+    slope = point.slope(unit(real_size(point.arrays), k))
+    low, high = 0, point.value.size
+    while high - low > 1:  # the half of the outputs that is off more
+        middle = (low + high) // 2
+        low, high = max(((low, middle), (middle, high)), key=lambda part: _off_part(point, k, slope, *part, run))
+    derivative = _pulled(point, k, unit(point.value.size, low), run)
+    kink = bool(slope.low[low] != slope.high[low])
+    return Mismatch(k, low, derivative, float(slope.low[low]), float(slope.high[low]), float(slope.error[low]), kink)
+
+
+def _off_part(point: Point, k: int, slope: Slope, low: int, high: int, run: object) -> float:
+    seed = np.zeros(point.value.size)
+    seed[low:high] = np.random.default_rng(1).standard_normal(high - low)
+    seed[~np.isfinite(slope.error)] = 0.0
+    derivative = _pulled(point, k, seed, run)
+    ends = seed * slope.low, seed * slope.high
+    off = max(float(np.minimum(*ends).sum()) - derivative, derivative - float(np.maximum(*ends).sum()), 0.0)
+    return off if np.isfinite(off) else np.inf
+
+
+def _pulled(point: Point, k: int, seed: Array, run: object) -> float:
+    return float(_gradient_vector(point, run.pull(from_real(seed, point.outputs)))[k])  # type: ignore[attr-defined]
+
+
+def _guess(point: Point, k: int, run: object, slopes: list[Slope] | None) -> tuple[str, str]:
+    """The mistake in the gradient of the input that has this coordinate, for a random incoming gradient.
+
+    It has to explain what is seen near the point, too: at one point, and of few entries, everything looks like a factor.
+    """
+    source = coordinate(point.arrays, k).array
+    views = [_both(point, source, k, run, slopes)]
+    for seed in (1, 2):
+        near = point.near(seed)
+        if near is not None:
+            views.append(_both(near, source, k, near.run([a.copy() for a in near.arrays]), None))
+    got, right, known = (np.stack(part) for part in zip(*views, strict=True))
+    return guess(got, right, known, broadcast=right[0].size < max(y.size for y in point.outputs))
+
+
+def _both(point: Point, source: int, k: int, run: object, slopes: list[Slope] | None) -> tuple[Array, Array, Array]:
+    """An input's gradient as it is and as it should be, for a random incoming gradient, and where the latter is known."""
+    seed = np.random.default_rng(2).uniform(0.5, 1.5, point.value.size)
+    found = run.pull(from_real(seed, point.outputs))[source]  # type: ignore[attr-defined]
+    x = point.arrays[source]
+    got = np.zeros_like(x) if found is None else found.astype(x.dtype)
+    return got, *_by_slopes(point, source, seed, k, slopes)
+
+
+def _by_slopes(point: Point, source: int, seed: Array, worst: int, slopes: list[Slope] | None) -> tuple[Array, Array]:
+    """The gradient of one input by differences, and where it is known: all of a small one, a sample of a large one."""
+    start = real_size(point.arrays[:source])
+    x = point.arrays[source]
+    width = 2 if x.dtype.kind == "c" else 1
+    entries = np.arange(x.size)
+    if slopes is None and x.size > SAMPLED:
+        around = (worst - start) // width + np.arange(-2, 3)
+        rng = np.random.default_rng(3)
+        entries = np.union1d(rng.choice(x.size, SAMPLED, replace=False), around[(around >= 0) & (around < x.size)])
+    values, known = np.zeros(x.size * width), np.zeros(x.size, bool)
+    for entry in entries:
+        coordinates = range(int(entry) * width, int(entry) * width + width)
+        rows = [slopes[start + c] if slopes is not None else point.slope(unit(real_size(point.arrays), start + c)) for c in coordinates]
+        known[entry] = all(np.isfinite(row.error).all() for row in rows)
+        for c, row in zip(coordinates, rows, strict=True):
+            values[c] = float(np.where(np.isfinite(row.error), seed * row.middle, 0.0).sum())
+    right = values.view(np.complex128) if width == 2 else values
+    return right.reshape(x.shape), known.reshape(x.shape)
+
+
+# -- words ---------------------------------------------------------------------------------------------------------
+
+
+def _values(mismatch: Mismatch) -> str:
+    if mismatch.kink:
+        return f"gradient {mismatch.derivative:.10g}, slopes to its left and right {mismatch.low:.10g} and {mismatch.high:.10g}"
+    ratio = f", ratio {mismatch.derivative / mismatch.low:.6g}" if mismatch.low else ""
+    return f"gradient {mismatch.derivative:.10g}, differences {mismatch.low:.10g} (+- {mismatch.error:.1g}){ratio}"
+
+
+def _input_name(point: Point, k: int) -> str:
+    at = coordinate(point.arrays, k)
+    return f"{at.part}{point.name(at.array)}{_index(at.entry)}"
+
+
+def _gradient_of(point: Point, k: int) -> str:
+    return f"the gradient of {point.name(coordinate(point.arrays, k).array)}"
+
+
+def _output_name(point: Point, k: int) -> str:
+    at = coordinate(point.outputs, k)
+    name = "the output" if len(point.outputs) == 1 else f"output {at.array}"
+    return f"{at.part}{name}{_index(at.entry)}"
+
+
+def _index(entry: tuple[int, ...]) -> str:
+    return f"[{', '.join(map(str, entry))}]" if entry else ""
+
+
+def explain_forward(point: Point, mismatch: Mismatch, probes: Probes | None) -> Finding | None:
+    """explain_forward(point, mismatch, probes): the same of a tangent."""
+    u = probes.u[mismatch.input] if probes is not None else unit(real_size(point.arrays), mismatch.input)
+    if not confirmed(point, mismatch, u, unit(point.value.size, mismatch.output), forward=True):
+        return None
+    source = "along a random direction" if probes is not None else f"along {_input_name(point, mismatch.input)}"
+    values = _values(mismatch).replace("gradient", "tangent")
+    return Finding("forward mode", "forward mode", f"{_output_name(point, mismatch.output)}, {source}:\n  {values}.")

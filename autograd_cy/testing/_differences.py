@@ -1,0 +1,118 @@
+"""Slopes of a curve by finite differences, with what they may be off (facade).
+
+Central differences at h, h/2, h/4, ... have an error that is a series in h**2, which Richardson's extrapolation removes term by
+term. How far neighbours in its table are apart tells what the result is worth (Ridders 1982, Advances in Engineering Software 4,
+75-76), and of each output the best estimate is kept: so it is the function that chooses its step. The second difference,
+divided by h, goes to zero where the curve is smooth and to the difference of the two slopes where it has a kink.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+Curve = Callable[[float], Array]  # a real vector for each number
+
+LEVELS = 18  # the smallest step is the first one / 2**17
+COLUMNS = 7  # of the extrapolation table: terms that are removed
+FEWEST = 3  # levels before anything is believed
+EXACT = 2e-12  # an error, relative to the largest slope or value, with which more steps are a waste
+SMOOTH = 1e-7  # a jump of slopes below this, relative to the largest slope, is none
+EPSILON = float(np.finfo(float).eps)
+
+
+class Slope(NamedTuple):
+    """The slope of each output: between `low` and `high`, each at most `error` off. They differ at a kink only."""
+
+    low: Array
+    high: Array
+    error: Array  # inf where nothing is known
+
+    @property
+    def middle(self) -> Array:
+        """What a central difference shows."""
+        return (self.low + self.high) / 2
+
+    @property
+    def kinked(self) -> Array:
+        """Where the slopes to the left and to the right differ."""
+        return np.asarray(self.low != self.high)
+
+
+def slope(curve: Curve, origin: Array, reach: float) -> Slope:
+    """slope(curve, origin, reach): the curve's slope at 0, where its value is `origin`; the first step is `reach`.
+
+    Steps at which the curve is not finite (a logarithm beyond zero) are passed over. Where no two steps agree, as at a jump, the
+    error is as large as what they say is apart.
+    """
+    central, jump = Extrapolation(2, origin.shape), Extrapolation(1, origin.shape)
+    with np.errstate(all="ignore"):
+        for level in range(LEVELS):
+            h = reach * 2.0**-level
+            above, below = curve(h), curve(-h)
+            noise = EPSILON * (np.abs(above) + np.abs(below) + np.abs(origin)) / h
+            central.add((above - below) / (2 * h), noise)
+            jump.add((above - 2 * origin + below) / h, 2 * noise)
+            if level + 1 >= FEWEST and _settled(central, jump, origin):
+                break
+        size = _scale(central.value)
+        kinked = (np.abs(jump.value) > SMOOTH * size) & (np.abs(jump.value) > 20 * jump.error)
+        half = np.where(kinked, np.abs(jump.value) / 2, 0.0)
+        error = central.error + np.where(kinked, jump.error, 0.0)
+        error = np.where(np.isfinite(origin) & np.isfinite(central.value), error, np.inf)
+        middle = np.where(np.isfinite(central.value), central.value, 0.0)
+    return Slope(middle - half, middle + half, error)
+
+
+def _settled(central: "Extrapolation", jump: "Extrapolation", origin: Array) -> bool:
+    known = np.isfinite(origin)
+    size = max(_scale(central.value), _scale(origin))
+    return bool((central.error[known] <= EXACT * size).all() and (jump.error[known] <= SMOOTH * size).all())
+
+
+def _scale(values: Array) -> float:
+    """The largest finite magnitude; tiny for none."""
+    finite = values[np.isfinite(values)]
+    return float(np.abs(finite).max(initial=np.finfo(float).tiny))
+
+
+class Extrapolation:
+    """Values at h, h/2, h/4, ... taken to h = 0, their error being a series in h**first, h**(first + 2), ...
+
+    `value` is the best so far of each entry, `error` what it may be off: by how much its neighbours in the table differ from
+    it, and by the rounding of what it was made of.
+    """
+
+    def __init__(self, first: int, shape: tuple[int, ...]) -> None:
+        self._first = first
+        self._row: list[Array] = []
+        self.value, self.error = np.full(shape, np.nan), np.full(shape, np.inf)
+
+    def add(self, value: Array, noise: Array) -> None:
+        """add(value, noise): take in the value at the next step, and what rounding may have done to it."""
+        row = [value]
+        for column, above in enumerate(self._row[: COLUMNS - 1]):
+            factor = 2.0 ** (self._first + 2 * column)
+            better = row[column] + (row[column] - above) / (factor - 1)
+            error = np.maximum(np.abs(better - row[column]), np.abs(better - above)) + 2 * noise
+            best = error < self.error
+            self.value, self.error = np.where(best, better, self.value), np.where(best, error, self.error)
+            row.append(better)
+        self._row = row
+
+
+def complex_slope(value: Array) -> Array:
+    """complex_slope(value): the slope of an analytic curve, from its value at `COMPLEX_STEP` times the imaginary unit.
+
+    There is no difference, so nothing cancels: it is right to all digits (Squire and Trapp 1998, SIAM Review 40, 110-112).
+    """
+    return np.asarray(value.imag / COMPLEX_STEP)
+
+
+COMPLEX_STEP = 1e-100
+
+
+def reach_for(moved: Array) -> float:
+    """reach_for(moved): a first step for coordinates like these: a part of their size, and of no round number."""
+    return 0.0917 * max(_scale(moved), 0.05)
