@@ -9,6 +9,8 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
+import numpy as np
+
 from .._core.runtime.entry import public
 from . import _properties as properties
 from ._compare import (
@@ -22,9 +24,9 @@ from ._compare import (
     probe_forward,
     probes_for,
 )
-from ._culprit import explain_backward, explain_forward
+from ._culprit import explain_backward, explain_forward, explain_ties
 from ._differences import Slope
-from ._point import NotApplicable, NumPyPoint, Point, real_size
+from ._point import NotApplicable, NumPyPoint, Point, real_size, to_real
 from ._report import report
 from ._verdict import Finding, GradientError, Verdict
 
@@ -160,15 +162,21 @@ class Examination:
             comparison = (full_forward if forward else full_backward)(self.point, self.slopes)
         else:
             comparison = (probe_forward if forward else probe_backward)(self.probes)
-        finding = None
-        if comparison.mismatch is not None:
-            probes, slopes = (None, self.slopes) if self.full else (self.probes, None)
-            if forward:
-                finding = explain_forward(self.point, comparison.mismatch, probes)
-            else:
-                finding = explain_backward(self.point, comparison.mismatch, probes, slopes)
+        probes, slopes = (None, self.slopes) if self.full else (self.probes, None)
+        if forward:
+            finding = explain_forward(self.point, comparison, probes)
+        else:
+            finding = explain_backward(self.point, comparison, probes, slopes) or self._at_ties()
         self._note(comparison, forward)
         return finding
+
+    def _at_ties(self) -> Finding | None:
+        """What is tied must also be right where it stays tied; of single entries any value between two slopes is."""
+        values = to_real(self.point.arrays)
+        if np.unique(values).size == values.size:
+            return None
+        probes = Probes(self.point, 2, self.seed, together=True)
+        return explain_ties(self.point, probe_backward(probes), probes)
 
     def _note(self, comparison: Comparison, forward: bool) -> None:
         name = "forward mode" if forward else "gradient"
@@ -243,7 +251,7 @@ def examine(
                 verdict.checks[name] = f"not applicable: {reason}"
                 continue
             except Exception as error:
-                finding = _raised(name, error)
+                finding = _raised(name if examination.subject is not None else "gradient", error)
                 if finding is None:
                     verdict.checks[name] = f"not applicable: {str(error).partition(chr(10))[0]}"
                     continue
@@ -272,6 +280,8 @@ def _raised(name: str, error: Exception) -> Finding | None:
     culprit = "raises"
     if isinstance(error, ShapeError) or ("invalid gradient" in text and "shape" in text):
         culprit = "shape"
+    elif "gradient of torch." in text and "for an input of" in text:
+        culprit = "dtype"
     elif name == "zero seeds":
         culprit = "undefined"
     elif name == "layouts" or name == "layouts of seeds":

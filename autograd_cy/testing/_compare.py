@@ -10,12 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ._differences import EPSILON, Array, Slope
-from ._point import Point, from_real, real_size, to_real
+from ._point import NEARBY, Point, from_real, nearby, real_size, to_real
 
 SAFETY = 10.0  # how many times its error estimate a slope may be off
 ROUNDING = 2e-11  # relative to the size of a row, what is put down to rounding
 FEWEST_DIGITS = 4  # of a slope that is good for a verdict
 FLAT = 1e-6  # a slope below this, relative to the function's value, is as good as none
+MOST = 64  # mismatches that are kept
 OTHER_REACH = 0.37  # the other steps, as a part of the first ones
 
 
@@ -32,9 +33,9 @@ class Mismatch(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """What a comparison came to: the worst mismatch or None, the digits that agree, and how much could not be told."""
+    """What a comparison came to: mismatches, the worst first; the digits that agree, and how much could not be told."""
 
-    mismatch: Mismatch | None
+    mismatches: list[Mismatch]
     digits: int
     unknown: int  # entries or directions of which differences say nothing
     known: int
@@ -46,10 +47,8 @@ class Tally:
 
     def __init__(self, value: Array) -> None:
         self._floor = FLAT * float(np.abs(value[np.isfinite(value)]).max(initial=0.0))
-        self.worst: Mismatch | None = None
+        self._mismatches: list[tuple[float, Mismatch]] = []
         self.digits, self.unknown, self.known, self.resolution = 16, 0, 0, 0.0
-        self._excess = 1.0
-
     def add(self, derivative: Array, slope: Slope, scale: float, row: int, columns: Array | None = None) -> None:
         """Compare a row of derivatives with slopes; `scale` is how large such derivatives are."""
         if not derivative.size:
@@ -69,16 +68,17 @@ class Tally:
         if error.size:
             self.digits = min(self.digits, _digits(float(error.max()) / scale))
         self.resolution = max(self.resolution, float(allowed[known].max(initial=0.0)))
-        k = int(np.argmax(excess))
-        if excess[k] > self._excess:
-            self._excess = float(excess[k])
-            column = k if columns is None else int(columns[k])
-            kink = bool(slope.low[k] != slope.high[k])
-            self.worst = Mismatch(row, column, float(derivative[k]), float(slope.low[k]), float(slope.high[k]), float(slope.error[k]), kink)
+        for k in np.argsort(-excess)[:MOST]:
+            if excess[k] <= 1:
+                break
+            column, kink = (k if columns is None else columns[k]), bool(slope.low[k] != slope.high[k])
+            values = float(derivative[k]), float(slope.low[k]), float(slope.high[k]), float(slope.error[k])
+            self._mismatches.append((float(excess[k]), Mismatch(row, int(column), *values, kink)))
 
     def result(self) -> Comparison:
         """What it has come to."""
-        return Comparison(self.worst, max(self.digits, 0), self.unknown, self.known, self.resolution)
+        worst = [mismatch for _, mismatch in sorted(self._mismatches, key=lambda pair: -pair[0])]
+        return Comparison(worst[:MOST], max(self.digits, 0), self.unknown, self.known, self.resolution)
 
 
 def _digits(relative: float) -> int:
@@ -164,13 +164,16 @@ class Probes:
     Entries are normal: a direction of this kind is orthogonal to an error of the Jacobian, or nearly so, least often. With an
     error of rank one and Frobenius norm e, |v' E u| is e |a b| with normal a and b, and that is below t e with probability
     2/pi * t * (1 + log 2 - gamma - log t) for small t; with other errors less often.
+
+    `together`: entries of one value move as one, so that what is tied stays tied.
     """
 
-    def __init__(self, point: Point, count: int, seed: int) -> None:
+    def __init__(self, point: Point, count: int, seed: int, together: bool = False) -> None:
         rng = np.random.default_rng(seed)
         self.point = point
         n, m = real_size(point.arrays), point.value.size
-        self.u = [rng.standard_normal(n) for _ in range(count)]
+        groups = np.unique(to_real(point.arrays), return_inverse=True)[1] if together else np.arange(n)
+        self.u = [rng.standard_normal(n)[groups] for _ in range(count)]
         self.v = [rng.standard_normal(m) for _ in range(count)]
         self.slopes = [refined(point, u) for u in self.u]
 
@@ -242,18 +245,13 @@ def confirmed(point: Point, mismatch: Mismatch, direction: Array, seed: Array, f
     low, high = float(np.minimum(*ends).sum()), float(np.maximum(*ends).sum())
     error = float(np.sum(np.abs(weight[known]) * other.error[known]))
     here = directional(point, point.arrays, direction, seed, forward)
-    near = directional(point, [nearby(a) for a in point.arrays], direction, seed, forward)
     if not np.isfinite(here):
         return math.isfinite(error)
-    noise = 20 * abs(near - here) if np.isfinite(near) and not mismatch.kink else 0.0
+    beside = [directional(point, [nearby(a, k) for a in point.arrays], direction, seed, forward) for k in range(NEARBY)]
+    noise = 0.0 if mismatch.kink else 20 * max(abs(b - here) for b in beside)
     off = max(low - here, here - high, 0.0)
-    return off > SAFETY * error + min(noise, 1e-3 * max(abs(here), abs(low), abs(high)))
-
-
-def nearby(a: Array) -> Array:
-    """nearby(a): the array, each entry of which is off by two roundings."""
-    signs = np.where(np.arange(a.size).reshape(a.shape) % 2, 1.0, -1.0)
-    return np.asarray(a * (1 + 2 * EPSILON * signs))
+    largest = max(abs(here), abs(low), abs(high))
+    return off > SAFETY * error + (min(noise, 1e-3 * largest) if np.isfinite(noise) else 0.0)
 
 
 def directional(point: Point, arrays: list[Array], direction: Array, seed: Array, forward: bool) -> float:

@@ -4,12 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._compare import Mismatch, Probes, _gradient_vector, confirmed, unit
+from ._compare import MOST, Comparison, Mismatch, Probes, _gradient_vector, confirmed, unit
 from ._differences import Array, Slope
-from ._patterns import guess
-from ._point import Point, from_real, real_size
+from ._patterns import alike, guess
+from ._point import Point, from_real, real_size, to_real
 from ._verdict import Finding
 
+AROUND = 32  # points at which slopes are looked at
 SAMPLED = 256  # entries of an input that are looked at one by one, of a larger one
 
 
@@ -32,25 +33,61 @@ def coordinate(arrays: list[Array], k: int) -> Coordinate:
     raise IndexError(k)
 
 
-def explain_backward(point: Point, mismatch: Mismatch, probes: Probes | None, slopes: list[Slope] | None) -> Finding | None:
-    """explain_backward(point, mismatch, ...): the finding that a mismatch comes to, or None if other steps don't show it."""
-    if probes is not None:
-        u, v = probes.u[mismatch.input], probes.v[mismatch.input]
-    else:
-        u, v = unit(real_size(point.arrays), mismatch.input), unit(point.value.size, mismatch.output)
-    if not confirmed(point, mismatch, u, v, forward=False):
-        return None
+def explain_backward(
+    point: Point, comparison: Comparison, probes: Probes | None, slopes: list[Slope] | None
+) -> Finding | None:
+    """explain_backward(point, comparison, ...): the finding that mismatches come to; None if none of them is a mistake."""
     run = point.run([a.copy() for a in point.arrays])
-    if probes is not None:
-        g = _gradient_vector(point, run.pull(from_real(v, point.outputs)))
-        k = _worst_input(point, u, v, g)
-        mismatch = _entry(point, k, run)
-    where = f"{_input_name(point, mismatch.input)} to {_output_name(point, mismatch.output)}"
-    facts = f"{where}:\n  {_values(mismatch)}"
+    for mismatch in comparison.mismatches[: MOST if probes is None else 1]:
+        if probes is not None:
+            u, v = probes.u[mismatch.input], probes.v[mismatch.input]
+        else:
+            u, v = unit(real_size(point.arrays), mismatch.input), unit(point.value.size, mismatch.output)
+        if not confirmed(point, mismatch, u, v, forward=False):
+            continue
+        if probes is not None:
+            mismatch = _entry(point, _worst_input(point, u, v, _gradient_vector(point, run.pull(from_real(v, point.outputs)))), run)
+        direction = unit(real_size(point.arrays), mismatch.input)
+        if not _is_limit(point, direction, mismatch):
+            return _finding(point, mismatch, run, slopes)
+    return None
+
+
+def _finding(point: Point, mismatch: Mismatch, run: object, slopes: list[Slope] | None) -> Finding:
+    facts = f"{_input_name(point, mismatch.input)} to {_output_name(point, mismatch.output)}:\n  {_values(mismatch)}"
     if mismatch.kink:
         return Finding("gradient", "ties", f"{facts}\n  It is a kink, and a gradient there is right if it lies between the two slopes.")
     tag, sentence = _guess(point, mismatch.input, run, slopes)
     return Finding("gradient", tag, f"{facts}\n  {_gradient_of(point, mismatch.input)}: {sentence}.")
+
+
+def explain_ties(point: Point, comparison: Comparison, probes: Probes) -> Finding | None:
+    """explain_ties(point, comparison, probes): the same where entries of one value move together, and only then it is wrong."""
+    for mismatch in comparison.mismatches:
+        u, v = probes.u[mismatch.input], probes.v[mismatch.input]
+        if confirmed(point, mismatch, u, v, forward=False):
+            facts = "where inputs of one value move together, along a random direction:\n  " + _values(mismatch)
+            return Finding("gradient", "ties", f"{facts}\n  The parts of the gradient that tied entries get don't add up.")
+    return None
+
+
+def _is_limit(point: Point, direction: Array, mismatch: Mismatch) -> bool:
+    """Whether the derivative is one of a point nearby, where slopes jump: an element of Clarke's generalized gradient.
+
+    Where values are tied, sorting or topk picks one of several smooth pieces, and its gradient is right, though the slopes on
+    both sides of a single coordinate may be those of other pieces.
+    """
+    lows, highs = [], []
+    for seed in range(AROUND):
+        near = point.near(seed, 1e-6)
+        if near is None:
+            return False
+        slope = near.slope(direction, reach=1e-6)
+        lows.append(float(slope.low[mismatch.output]))
+        highs.append(float(slope.high[mismatch.output]))
+    low, high = min(lows), max(highs)
+    slack = 1e-3 * (high - low)
+    return high - low > 1e-2 * max(abs(low), abs(high)) and low - slack <= mismatch.derivative <= high + slack
 
 
 def _worst_input(point: Point, u: Array, v: Array, g: Array) -> int:
@@ -102,21 +139,27 @@ def _pulled(point: Point, k: int, seed: Array, run: object) -> float:
 def _guess(point: Point, k: int, run: object, slopes: list[Slope] | None) -> tuple[str, str]:
     """The mistake in the gradient of the input that has this coordinate, for a random incoming gradient.
 
-    It has to explain what is seen near the point, too: at one point, and of few entries, everything looks like a factor.
+    It has to explain what is seen near the point, too: at one point, and of few entries, everything looks like a factor. The
+    incoming gradient is real, so that a conjugate shows; unless the gradient is wrong for imaginary ones only.
     """
     source = coordinate(point.arrays, k).array
-    views = [_both(point, source, k, run, slopes)]
-    for seed in (1, 2):
-        near = point.near(seed)
-        if near is not None:
-            views.append(_both(near, source, k, near.run([a.copy() for a in near.arrays]), None))
-    got, right, known = (np.stack(part) for part in zip(*views, strict=True))
+    points = [near for near in (point.near(1), point.near(2)) if near is not None]
+    runs = [near.run([a.copy() for a in near.arrays]) for near in points]
+    values = np.random.default_rng(2).uniform(0.5, 1.5, point.value.size)
+    real = to_real([np.ones_like(y) for y in point.outputs]) * values
+    for seed in (real, values):
+        views = [_both(point, source, k, run, slopes, seed)]
+        views += [_both(near, source, k, other, None, seed) for near, other in zip(points, runs, strict=True)]
+        got, right, known = (np.stack(part) for part in zip(*views, strict=True))
+        if seed is values or not alike(got, right)[known].all():
+            break
     return guess(got, right, known, broadcast=right[0].size < max(y.size for y in point.outputs))
 
 
-def _both(point: Point, source: int, k: int, run: object, slopes: list[Slope] | None) -> tuple[Array, Array, Array]:
-    """An input's gradient as it is and as it should be, for a random incoming gradient, and where the latter is known."""
-    seed = np.random.default_rng(2).uniform(0.5, 1.5, point.value.size)
+def _both(
+    point: Point, source: int, k: int, run: object, slopes: list[Slope] | None, seed: Array
+) -> tuple[Array, Array, Array]:
+    """An input's gradient as it is and as it should be, for an incoming gradient, and where the latter is known."""
     found = run.pull(from_real(seed, point.outputs))[source]  # type: ignore[attr-defined]
     x = point.arrays[source]
     got = np.zeros_like(x) if found is None else found.astype(x.dtype)
@@ -173,11 +216,15 @@ def _index(entry: tuple[int, ...]) -> str:
     return f"[{', '.join(map(str, entry))}]" if entry else ""
 
 
-def explain_forward(point: Point, mismatch: Mismatch, probes: Probes | None) -> Finding | None:
-    """explain_forward(point, mismatch, probes): the same of a tangent."""
-    u = probes.u[mismatch.input] if probes is not None else unit(real_size(point.arrays), mismatch.input)
-    if not confirmed(point, mismatch, u, unit(point.value.size, mismatch.output), forward=True):
-        return None
-    source = "along a random direction" if probes is not None else f"along {_input_name(point, mismatch.input)}"
-    values = _values(mismatch).replace("gradient", "tangent")
-    return Finding("forward mode", "forward mode", f"{_output_name(point, mismatch.output)}, {source}:\n  {values}.")
+def explain_forward(point: Point, comparison: Comparison, probes: Probes | None) -> Finding | None:
+    """explain_forward(point, comparison, probes): the same of tangents."""
+    for mismatch in comparison.mismatches:
+        u = probes.u[mismatch.input] if probes is not None else unit(real_size(point.arrays), mismatch.input)
+        if not confirmed(point, mismatch, u, unit(point.value.size, mismatch.output), forward=True):
+            continue
+        if _is_limit(point, u, mismatch):
+            continue
+        source = "along a random direction" if probes is not None else f"along {_input_name(point, mismatch.input)}"
+        values = _values(mismatch).replace("gradient", "tangent")
+        return Finding("forward mode", "forward mode", f"{_output_name(point, mismatch.output)}, {source}:\n  {values}.")
+    return None

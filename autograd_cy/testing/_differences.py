@@ -19,6 +19,7 @@ COLUMNS = 7  # of the extrapolation table: terms that are removed
 FEWEST = 3  # levels before anything is believed
 EXACT = 2e-12  # an error, relative to the largest slope or value, with which more steps are a waste
 SMOOTH = 1e-7  # a jump of slopes below this, relative to the largest slope, is none
+SETTLED = 1e-3  # what the jump of slopes may be off, relative to the largest slope
 EPSILON = float(np.finfo(float).eps)
 
 
@@ -40,8 +41,10 @@ class Slope(NamedTuple):
         return np.asarray(self.low != self.high)
 
 
-def slope(curve: Curve, origin: Array, reach: float) -> Slope:
-    """slope(curve, origin, reach): the curve's slope at 0, where its value is `origin`; the first step is `reach`.
+def slope(curve: Curve, origin: Array, reach: float, rounding: Array | float = 0.0) -> Slope:
+    """slope(curve, origin, reach, rounding): the curve's slope at 0, where its value is `origin`.
+
+    `reach` is the first step, `rounding` what the values may be off at least.
 
     Steps at which the curve is not finite (a logarithm beyond zero) are passed over. Where no two steps agree, as at a jump, the
     error is as large as what they say is apart.
@@ -51,7 +54,7 @@ def slope(curve: Curve, origin: Array, reach: float) -> Slope:
         for level in range(LEVELS):
             h = reach * 2.0**-level
             above, below = curve(h), curve(-h)
-            noise = EPSILON * (np.abs(above) + np.abs(below) + np.abs(origin)) / h
+            noise = (EPSILON * (np.abs(above) + np.abs(below) + np.abs(origin)) + rounding) / h
             central.add((above - below) / (2 * h), noise)
             jump.add((above - 2 * origin + below) / h, 2 * noise)
             if level + 1 >= FEWEST and _settled(central, jump, origin):
@@ -59,7 +62,8 @@ def slope(curve: Curve, origin: Array, reach: float) -> Slope:
         size = _scale(central.value)
         kinked = (np.abs(jump.value) > SMOOTH * size) & (np.abs(jump.value) > 20 * jump.error)
         half = np.where(kinked, np.abs(jump.value) / 2, 0.0)
-        error = central.error + np.where(kinked, jump.error, 0.0)
+        unsettled = ~(jump.error <= SETTLED * size)  # at a jump, the values on both sides may well agree
+        error = central.error + np.where(kinked | unsettled, jump.error, 0.0)
         error = np.where(np.isfinite(origin) & np.isfinite(central.value), error, np.inf)
         middle = np.where(np.isfinite(central.value), central.value, 0.0)
     return Slope(middle - half, middle + half, error)

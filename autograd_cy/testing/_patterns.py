@@ -25,7 +25,7 @@ def guess(got: Array, right: Array, known: Array, broadcast: bool) -> tuple[str,
     for tag, text, candidate, mask in _candidates(got, right, known):
         if _same(got, candidate, mask):
             return tag, text
-    wrong = known & ~_near(got, right)
+    wrong = known & ~alike(got, right)
     if not wrong[0].any():
         wrong, known = wrong[1:], known[1:]
     count, of = int(wrong[0].sum()), int(known[0].sum())
@@ -83,10 +83,11 @@ def _shifted(right: Array, known: Array, axis: int) -> Iterator[Candidate]:
 
 
 def _same(got: Array, candidate: Array, mask: Array) -> bool:
-    return bool(mask.any()) and bool(_near(got, candidate)[mask].all())
+    return bool(mask.any()) and bool(alike(got, candidate)[mask].all())
 
 
-def _near(got: Array, right: Array) -> Array:
+def alike(got: Array, right: Array) -> Array:
+    """alike(got, right): where two gradients are the same but for what differences may be off."""
     with np.errstate(all="ignore"):
         size = np.abs(np.where(np.isfinite(right), right, 0.0)).max(initial=0.0)
         return np.asarray(np.abs(got - right) <= CLOSE * 0.01 * size + CLOSE * np.abs(right))

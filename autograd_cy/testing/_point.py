@@ -5,6 +5,7 @@ count as two real ones: `to_real` makes one real vector of a list of arrays.
 """
 
 import copy
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 from .._core.graph.tensor import Tensor, array_of, from_array
 from ..autograd import forward_ad, gradients
 from ..utils._pytree import tree_flatten, tree_leaves, tree_unflatten
-from ._differences import COMPLEX_STEP, Array, Slope, complex_slope, reach_for, slope
+from ._differences import COMPLEX_STEP, EPSILON, Array, Slope, complex_slope, reach_for, slope
 
 DOUBLE = {"f": np.dtype(np.float64), "c": np.dtype(np.complex128)}
 
@@ -43,6 +44,15 @@ def from_real(vector: Array, alike: Sequence[Array]) -> list[Array]:
 def real_size(arrays: Sequence[Array]) -> int:
     """real_size(arrays): how long `to_real` of them is."""
     return sum(a.size * (2 if a.dtype.kind == "c" else 1) for a in arrays)
+
+
+NEARBY = 3  # points a rounding error away at which a function is looked at
+
+
+def nearby(a: Array, k: int = 0) -> Array:
+    """nearby(a, k): the array, each entry of which is off by two roundings; another one for each k."""
+    signs = np.random.default_rng(k).choice([-2.0, 2.0], a.shape)
+    return np.asarray(a * (1 + EPSILON * signs))
 
 
 class Run:
@@ -157,7 +167,15 @@ class Point:
                 )
             return value
 
-        return slope(curve, self.value, reach * reach_for(moved) / largest)
+        return slope(curve, self.value, reach * reach_for(moved) / largest, self.rounding)
+
+    @functools.cached_property
+    def rounding(self) -> Array:
+        """What rounding does to each output: its own, and what it moves by if the inputs are off by a rounding."""
+        with np.errstate(all="ignore"):
+            beside = [to_real(self.evaluate([nearby(a, k) for a in self.arrays])) for k in range(NEARBY)]
+            apart = [np.abs(value - self.value) for value in beside if value.shape == self.value.shape]
+        return np.max([EPSILON * np.abs(self.value), *(np.where(np.isfinite(a), a, 0.0) for a in apart)], axis=0)
 
     def complex_slope(self, direction: Array) -> Array | None:
         """point.complex_slope(direction): the same by the complex step; None where the function does not take it."""
@@ -179,11 +197,12 @@ class Point:
     def _complex_outputs(self, moved: list[Array]) -> list[Array]:
         return [array_of(y) for y in self._call([from_array(a) for a in moved])]
 
-    def near(self, seed: int) -> "Point | None":
-        """point.near(seed): the function at a point of random numbers nearby; None where it has no such value."""
+    def near(self, seed: int, distance: float = 0.1) -> "Point | None":
+        """point.near(seed, distance): the function at a random point nearby; None where it has no such value."""
         rng = np.random.default_rng(seed)
         other = copy.copy(self)
-        other.arrays = [np.asarray(a + 0.1 * (np.abs(a) + 0.1) * rng.uniform(-1, 1, a.shape)) for a in self.arrays]
+        vars(other).pop("rounding", None)
+        other.arrays = [np.asarray(a + distance * (np.abs(a) + 0.1) * rng.uniform(-1, 1, a.shape)) for a in self.arrays]
         try:
             other.outputs = self.evaluate(other.arrays)
         except Exception:  # what a function raises outside of its domain
@@ -205,10 +224,26 @@ class Point:
             leaves = [x if x.requires_grad else x.requires_grad_() for x in tensors[:n]]  # duals come without
             run = Run(leaves, self._call(leaves))
             found = run.pull_tensors(tensors[n:], create_graph=True)
+            if any(_is_marked(g) for g in found):
+                raise NotApplicable("a backward is marked with @once_differentiable")
             return [x.detach() * 0 if g is None else g for g, x in zip(found, leaves, strict=True)]
 
         values = [from_array(a.copy()).requires_grad_() for a in (*self.arrays, *seeds)]
         return Point(gradient, values)
+
+
+def _is_marked(g: Any) -> bool:
+    """Whether the graph of a gradient leads to a node that only says that it can't be differentiated."""
+    waiting, seen = [None if g is None else g.grad_fn], set()
+    while waiting:
+        node = waiting.pop()
+        if node is None or node in seen:
+            continue
+        if node.name().endswith("::Error"):
+            return True
+        seen.add(node)
+        waiting += [target for target, _ in node.next_functions]
+    return False
 
 
 class HandWrittenRun:

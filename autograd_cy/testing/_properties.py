@@ -12,11 +12,12 @@ import numpy as np
 from .._core.engine.basic_functions import UndefinedGrad
 from .._core.graph.tensor import array_of, from_array
 from ..autograd import gradients
-from ._compare import Probes, ShapeError, nearby, probe_backward, probe_forward
+from ..autograd.graph import saved_tensors_hooks
+from ._compare import Probes, ShapeError, probe_backward, probe_forward
 from ._culprit import explain_backward, explain_forward
 from ._differences import EPSILON, Array
 from ._layouts import LAYOUTS, lay_out
-from ._point import NotApplicable, Point, Run, from_real, real_size, to_real
+from ._point import NEARBY, NotApplicable, Point, Run, from_real, nearby, real_size, to_real
 from ._verdict import Finding
 
 NEAR = 1e-9  # how far the same computation in another order may be off, relative to the largest entry
@@ -44,8 +45,8 @@ class Subject:
     @functools.cached_property
     def conditioning(self) -> list[float]:
         """By how much each gradient moves if the inputs do by a rounding error: cancellation makes it large."""
-        moved = self.fresh([nearby(a) for a in self.point.arrays]).pull([s.copy() for s in self.seeds])
-        return [_farthest(a, b) for a, b in zip(moved, self.gradients, strict=True)]
+        moved = [self.fresh([nearby(a, k) for a in self.point.arrays]).pull([s.copy() for s in self.seeds]) for k in range(NEARBY)]
+        return [max(_farthest(m[source], g) for m in moved) for source, g in enumerate(self.gradients)]
 
     def agrees(self, source: int, a: Array | None, b: Array | None, tolerance: float = NEAR) -> bool:
         """subject.agrees(source, a, b): whether two gradients of that input are equal, but for rounding."""
@@ -299,7 +300,8 @@ def _overlap(a: Array, b: Array) -> bool:
 def single_precision(subject: Subject) -> Finding | None:
     """In single precision the gradient is the double one but for rounding.
 
-    How much that is: as many roundings as `UNITS_OFF`, and what the double gradient moves by if its inputs are rounded.
+    How much that is: as many roundings as `UNITS_OFF`, and what the double gradient moves by if its inputs and all that is saved
+    for it are rounded.
     """
     point = subject.point
     if not point.takes_tensors:
@@ -332,9 +334,18 @@ def single_precision(subject: Subject) -> Finding | None:
 
 
 def _spread(subject: Subject, arrays: list[Array], seed: int) -> list[Array | None]:
-    """The double gradient where inputs are off by a rounding of single precision."""
+    """The double gradient where inputs and saved tensors are off by a rounding of single precision."""
     rng = np.random.default_rng(seed)
-    return list(subject.fresh([np.asarray(a * (1 + SINGLE * rng.choice([-1.0, 1.0], a.shape))) for a in arrays]).pull(subject.seeds))
+
+    def rounded(a: Array) -> Array:
+        return np.asarray(a * (1 + SINGLE * rng.choice([-1.0, 1.0], a.shape)))
+
+    def pack(saved: Any) -> Any:
+        return from_array(rounded(array_of(saved))) if saved.is_floating_point() or saved.is_complex() else saved
+
+    with saved_tensors_hooks(pack, lambda saved: saved):
+        run = subject.fresh([rounded(a) for a in arrays])
+    return list(run.pull(subject.seeds))
 
 
 # -- unusual incoming gradients ----------------------------------------------------------------------------------------
@@ -430,14 +441,9 @@ def second_order(subject: Subject, seed: int = 0) -> tuple[Finding | None, int]:
         comparison = probe_backward(probes)
     except ShapeError as error:
         return Finding("second order", "second order", f"a second gradient has shape {error.got}, its input {error.expected}."), 0
-    except RuntimeError as error:
-        if "differentiate twice" in str(error) or "once_differentiable" in str(error):
-            raise NotApplicable("its backward is marked with @once_differentiable") from None
-        raise
-    if comparison.mismatch is not None:
-        finding = explain_backward(second, comparison.mismatch, probes, None)
-        if finding is not None:
-            return Finding("second order", "second order", finding.facts.replace("the output", "the gradient")), 0
+    finding = explain_backward(second, comparison, probes, None)
+    if finding is not None:
+        return Finding("second order", "second order", finding.facts.replace("the output", "the gradient")), 0
     return None, comparison.digits if comparison.known else 16
 
 
@@ -445,11 +451,8 @@ def forward_over_reverse(subject: Subject, seed: int = 0) -> Finding | None:
     """The tangent of the gradient, against differences of it."""
     probes = Probes(subject.point.gradient_point(subject.seeds), 1, seed)
     comparison = probe_forward(probes)
-    if comparison.mismatch is not None:
-        finding = explain_forward(probes.point, comparison.mismatch, probes)
-        if finding is not None:
-            return Finding("forward over reverse", "second order", finding.facts)
-    return None
+    finding = explain_forward(probes.point, comparison, probes)
+    return finding and Finding("forward over reverse", "second order", finding.facts)
 
 
 def _first_line(error: BaseException) -> str:
