@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
+from hypothesis import settings
 
 import autograd_cy
 from autograd_cy._core.modules import MODULES
@@ -62,8 +63,18 @@ def test_examples_are_found_in_all_kinds_of_docstrings():
     } <= set(EXAMPLES)
 
 
+@pytest.fixture
+def no_found_examples():
+    """Hypothesis keeps what it found by the code of a condition: examples with alike ones would disturb each other."""
+    settings.register_profile("before", settings.default)
+    settings.register_profile("examples", settings.default, database=None)
+    settings.load_profile("examples")
+    yield
+    settings.load_profile("before")
+
+
 @pytest.mark.parametrize("name", sorted(EXAMPLES))
-def test_example(name):
+def test_example(name, no_found_examples):
     output: list[str] = []
     result = doctest.DocTestRunner(verbose=False).run(EXAMPLES[name], out=output.append)
     assert result.failed == 0, "".join(output)

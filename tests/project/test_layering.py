@@ -101,6 +101,14 @@ FACADE = [
     _C
     _tensor nn.functional fft
     nn
+    testing._layouts testing._programs.instructions testing.strategies._hypothesis
+    testing._programs.interpreter testing._programs.outline testing._programs.source
+    testing._programs.program
+    testing._programs
+    testing.strategies._numbers testing.strategies._shapes testing.strategies._programs
+    testing.strategies._tensors
+    testing.strategies
+    testing
     autograd_cy
     __main__
     profiler._command

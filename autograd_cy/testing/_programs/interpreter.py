@@ -1,28 +1,37 @@
 """A program on a module like torch."""
 
 from functools import singledispatchmethod
+from typing import Any
 
-from programs.instructions import VIEWS, Backward, Detach, Forget, Grad, Hook, Leaf, Mode, Op, View, Write
+from .instructions import VIEWS, Backward, Detach, Forget, Grad, Hook, Instruction, Leaf, Mode, Op, View, Write
 
 
 class Interpreter:
-    """Runs instructions on a module: this package, or torch."""
+    """Runs instructions on a module: this package, or torch. Leaves that require grad are taken from `leaves`, if given."""
 
-    def __init__(self, module):
+    def __init__(self, module: Any, leaves: Any = None):
         self.module = module
+        self.leaves = None if leaves is None else list(leaves)
         self.records = True
-        self.tensors = []
-        self.noted = []  # for each hook, the gradients that it saw
+        self.tensors: list[Any] = []
+        self.outcomes: list[tuple[Exception | None, Any]] = []  # of what was performed
+        self.noted: list[list[Any]] | None = []  # for each hook, the gradients that it saw; None: hooks note nothing
 
-    def perform(self, instruction):
+    def perform(self, instruction: Instruction) -> tuple[Exception | None, Any]:
         """Run one instruction: None and what it computed, or the exception."""
-        with self.module.set_grad_enabled(self.records):
-            try:
-                return None, self.run(instruction)
-            except (RuntimeError, NotImplementedError) as error:
-                return error, None
+        outcome: tuple[Exception | None, Any]
+        try:
+            outcome = None, self.run_in_mode(instruction)
+        except (RuntimeError, NotImplementedError) as error:
+            outcome = error, None
+        self.outcomes.append(outcome)
+        return outcome
 
-    def observe(self, register):
+    def run_in_mode(self, instruction: Instruction) -> Any:
+        with self.module.set_grad_enabled(self.records and self.module.is_grad_enabled()):
+            return self.run(instruction)
+
+    def observe(self, register: int) -> dict[str, Any]:
         """What can be seen of a register."""
         x = self.tensors[register]
         try:
@@ -35,69 +44,72 @@ class Interpreter:
             "grad": None if grad is None else grad.tolist(),
         }  # fmt: skip
 
-    def name(self, register):
-        """The name of the node of a register."""
-        node = self.tensors[register].grad_fn
-        return node and node.name()
-
-    def seed(self, root):
+    def seed(self, root: Any) -> Any:
         count = self.module.arange(1, root.numel() + 1, dtype=self.module.float64)
         return (count / 4).reshape(root.shape)
 
     @singledispatchmethod
-    def run(self, instruction):
+    def run(self, instruction: Any) -> Any:
         raise TypeError(f"what is {instruction}?")
 
     @run.register
-    def _(self, leaf: Leaf):
+    def _(self, leaf: Leaf) -> None:
+        if leaf.requires_grad and self.leaves is not None:
+            self.tensors.append(self.leaves.pop(0))
+            return
         values = self.module.tensor(leaf.values, dtype=self.module.float64).reshape(leaf.shape)
         self.tensors.append(values.clone().requires_grad_(leaf.requires_grad))
 
     @run.register
-    def _(self, op: Op):
+    def _(self, op: Op) -> None:
         self.tensors.append(getattr(self.module, op.name)(*[self.tensors[k] for k in op.operands]))
 
     @run.register
-    def _(self, view: View):
+    def _(self, view: View) -> None:
         self.tensors.append(VIEWS[view.name](self.tensors[view.source]))
 
     @run.register
-    def _(self, detach: Detach):
+    def _(self, detach: Detach) -> None:
         self.tensors.append(self.tensors[detach.source].detach())
 
     @run.register
-    def _(self, write: Write):
+    def _(self, write: Write) -> None:
         source = self.tensors[write.source] if type(write.source) is int else write.source
         if write.name == "copy_" and type(source) is float:
             source = self.module.tensor(source, dtype=self.module.float64)
         getattr(self.tensors[write.target], write.name)(*([] if source is None else [source]))
 
     @run.register
-    def _(self, mode: Mode):
+    def _(self, mode: Mode) -> None:
         self.records = mode.records
 
     @run.register
-    def _(self, hook: Hook):
-        noted = []
+    def _(self, hook: Hook) -> None:
+        x = self.tensors[hook.target]
+        if self.noted is None:
+            if x.requires_grad:  # not so if the whole program runs without recording
+                x.register_hook(lambda g: None if g is None else g * hook.factor)
+            return
+        noted: list[Any] = []
 
-        def note(g):
+        def note(g: Any) -> Any:
             noted.append(g.tolist())
             return g * hook.factor
 
-        self.tensors[hook.target].register_hook(note)
+        x.register_hook(note)
         self.noted.append(noted)
 
     @run.register
-    def _(self, backward: Backward):
+    def _(self, backward: Backward) -> None:
         root = self.tensors[backward.root]
         root.backward(self.seed(root), retain_graph=backward.retain)
 
     @run.register
-    def _(self, grad: Grad):
+    def _(self, grad: Grad) -> Any:
         root = self.tensors[grad.root]
         (found,) = self.module.autograd.grad(root, self.tensors[grad.wanted], self.seed(root), retain_graph=grad.retain)
         return found.tolist()
 
     @run.register
-    def _(self, forget: Forget):
+    def _(self, forget: Forget) -> None:
         self.tensors[forget.target].grad = None

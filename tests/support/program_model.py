@@ -13,7 +13,7 @@ from functools import singledispatchmethod
 
 import numpy as np
 
-from programs.instructions import VIEWS, Backward, Detach, Forget, Grad, Hook, Leaf, Mode, Op, View, Write
+from autograd_cy.testing._programs import VIEWS, Backward, Detach, Forget, Grad, Hook, Leaf, Mode, Op, View, Write
 
 ERRORS = {
     "no grad": r"element 0 of tensors does not require grad and does not have a grad_fn",

@@ -1,19 +1,21 @@
 """The instructions of a program. Operands are numbers of registers; an instruction that makes a tensor appends one."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
 class Leaf:
-    values: tuple
-    shape: tuple
+    values: tuple[float, ...]
+    shape: tuple[int, ...]
     requires_grad: bool
 
 
 @dataclass(frozen=True)
 class Op:
-    name: str  # of OPERATIONS
-    operands: tuple
+    name: str  # of UNARY, BINARY, REDUCING
+    operands: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -63,8 +65,10 @@ class Forget:
     target: int  # its .grad becomes None
 
 
+Instruction = Leaf | Op | View | Detach | Write | Mode | Hook | Backward | Grad | Forget
+
 # Of an array and a tensor alike; False where the view does not exist.
-VIEWS = {
+VIEWS: dict[str, Callable[[Any], Any]] = {
     "first": lambda x: x.ndim > 0 and x[0],
     "tail": lambda x: x.ndim > 0 and x.shape[0] > 1 and x[1:],
     "every second": lambda x: x.ndim > 0 and x.shape[0] > 1 and x[::2],
@@ -73,8 +77,3 @@ VIEWS = {
 }
 UNARY, BINARY, REDUCING = ("tanh", "sigmoid", "sin", "exp"), ("add", "sub", "mul"), ("sum", "mean")
 WRITES = ("add_", "mul_", "copy_", "zero_")
-
-
-def program_text(instructions) -> str:
-    """A program as a list that can be pasted into a test."""
-    return "[\n" + "".join(f"    {instruction},\n" for instruction in instructions) + "]"
