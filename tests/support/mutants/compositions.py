@@ -1,4 +1,4 @@
-"""Compositions of the library's own operations, one of which is taken for a constant, and gradients tampered with on their way."""
+"""Compositions of the library's own operations: one taken for a constant, or a gradient tampered with on its way."""
 
 from mutants.corpus import NONZERO, POSITIVE, Inputs, Kind
 from mutants.namespaces import detach, function_of
@@ -134,15 +134,35 @@ tampered("complex product, conj", "n", lambda xp, x: x * x * x, lambda xp, g: xp
 tampered("mean, divided once more", "n", lambda xp, x: xp.mean(x * x), lambda xp, g: g / len(g), "factor", smallest=1)
 tampered("reshape, columns first", "n n", lambda xp, x: xp.reshape(x * x, (-1,)),
          lambda xp, g: xp.reshape(g.T, g.shape) * 1, "transposed")  # fmt: skip
-tampered("where, both branches", "n", lambda xp, x: xp.where(x > 0, x, 0.1 * x), lambda xp, g: g * 1.1, "factor", domain=NONZERO)
-tampered("stack, the halves exchanged", "2 n", lambda xp, x: x[0] * xp.sin(x[1]), lambda xp, g: xp.flip(g, (0,)), "shifted index")
-tampered("norm, centred", "n", lambda xp, x: length(xp, x), lambda xp, g: g - xp.mean(g), "dropped term", domain=POSITIVE, smallest=1)
+tampered(
+    "where, both branches", "n", lambda xp, x: xp.where(x > 0, x, 0.1 * x), lambda xp, g: g * 1.1, "factor", domain=NONZERO
+)
+tampered(
+    "stack, the halves exchanged", "2 n", lambda xp, x: x[0] * xp.sin(x[1]), lambda xp, g: xp.flip(g, (0,)), "shifted index"
+)
+tampered(
+    "norm, centred",
+    "n",
+    lambda xp, x: length(xp, x),
+    lambda xp, g: g - xp.mean(g),
+    "dropped term",
+    domain=POSITIVE,
+    smallest=1,
+)
 tampered("product, 1e-4 too large", "n", lambda xp, x: x * xp.cos(x), lambda xp, g: g * (1 + 1e-4), "factor")
-tampered("sin, rounded to float32", "n", lambda xp, x: xp.sin(x), lambda xp, g: rounded(xp, g), "float32", "dtype", "factor", "one entry")
+tampered(
+    "sin, rounded to float32",
+    "n",
+    lambda xp, x: xp.sin(x),
+    lambda xp, g: rounded(xp, g),
+    "float32",
+    "dtype",
+    "factor",
+    "one entry",
+)
 
 
 def rounded(xp, g):
     """g with its last bits lost, written with sums alone: (g + 2³⁰ g) - 2³⁰ g."""
     large = g * (2.0**30 + 1)
     return large - (large - g)
-

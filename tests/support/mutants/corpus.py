@@ -9,7 +9,6 @@ There are three ways to write one, and each is called with the library that it i
 * `Kind.composed`: `make(xp, wrong)` returns a composition of the library's own operations.
 """
 
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -45,13 +44,13 @@ class Inputs:
         domains = self.domain if isinstance(self.domain, list) else [self.domain] * len(words)
         return list(zip(words, domains, strict=True))
 
-    def arrays(self, **sizes: int) -> list[np.ndarray]:
+    def arrays(self, make: Maker | None = None, **sizes: int) -> list[np.ndarray]:
         """Arrays in general position: no ties, no kinks (or those that `at` gives). `sizes` replaces some dimensions."""
         if self.at is not None and not sizes:
             return [np.array(a, self.dtype) for a in self.at]
-        make = Maker(self.dtype)
+        make = make or Maker(self.dtype)
         known = SIZES | self.sizes | sizes
-        shapes = [([known.get(w) or (0 if w in known else int(w)) for w in words], d) for words, d in self._each()]
+        shapes = [([known[w] if w in known else int(w) for w in words], domain) for words, domain in self._each()]
         return [make(*shape, domain=domain) for shape, domain in shapes]
 
     def strategies(self, t, largest: int = 4) -> list:
@@ -153,7 +152,7 @@ class Kind:
 
     def written(self, what: str, inputs, *culprits: str, **columns):
         """Registers `make(t, wrong)`, for autograd_cy and PyTorch."""
-        return self._made(what, inputs, culprits, {"libraries": LIBRARIES[:2], "second": False} | columns)
+        return self._made(what, inputs, culprits, {"libraries": LIBRARIES[:2]} | columns)
 
     def composed(self, what: str, inputs, *culprits: str, **columns):
         """Registers `make(xp, wrong)`, for all libraries."""
@@ -168,8 +167,3 @@ class Kind:
             return make
 
         return register
-
-
-def seed_of(name: str) -> int:
-    """A number for random choices, the same in each run."""
-    return zlib.crc32(name.encode())

@@ -68,10 +68,16 @@ def _aspects(mutant, t):
     for k in range(2):
         yield f"output {k} alone", lambda f, k=k: gradient(f, outputs={k})
     for layout in ("transposed", "negative", "read-only", "sliced"):
-        yield f"{layout} input", lambda f, a=layout: [
-            _numbers(g) for g in _gradients(t, f, [t.from_numpy(_laid_out(x, a)).requires_grad_() for x in arrays])[0]
-        ]
-        yield f"{layout} seed", lambda f, a=layout: gradient(f, seed=lambda t, y: t.from_numpy(_laid_out(_seed(t, y).numpy(), a)))
+        yield (
+            f"{layout} input",
+            lambda f, a=layout: [
+                _numbers(g) for g in _gradients(t, f, [t.from_numpy(_laid_out(x, a)).requires_grad_() for x in arrays])[0]
+            ],
+        )
+        yield (
+            f"{layout} seed",
+            lambda f, a=layout: gradient(f, seed=lambda t, y: t.from_numpy(_laid_out(_seed(t, y).numpy(), a))),
+        )
     yield "expanded seed", lambda f: gradient(f, seed=lambda t, y: t.ones(1, dtype=y.dtype).expand(y.shape))
     yield "second order", lambda f: _second(t, f, arrays)
     yield "forward mode", lambda f: _forward(t, f, arrays)

@@ -139,17 +139,18 @@ def _primitive(rule, xp):
     return made
 
 
-def function(t, forward, backward, jvp=None, vmap=None):
-    """`function(t, forward, backward)`: a Function of two functions that take ctx, in autograd_cy or PyTorch."""
+def function(t, forward, backward, vmap=None):
+    """A Function of `forward(ctx, *inputs)` and `backward(ctx, *gs)`, in autograd_cy or PyTorch.
+
+    With a rule `vmap(info, dims, *inputs)`, its forward takes the inputs alone, and all of them are saved.
+    """
 
     class Made(t.autograd.Function):
         pass
 
     Made.forward, Made.backward = staticmethod(forward), staticmethod(backward)
-    if jvp is not None:
-        Made.jvp = staticmethod(jvp)
     if vmap is not None:
-        # a Function with a rule for vmap must have its forward apart from its ctx
+
         def setup_context(ctx, inputs, output):
             ctx.save_for_backward(*inputs)
 

@@ -40,9 +40,14 @@ SOFTPLUS = elementwise("softplus", lambda xp, x: xp.log(1 + xp.exp(-xp.abs(x))) 
 
 # Elementwise with kinks: domain NONZERO keeps off them, mutants of kind "at ties" go there.
 RELU = elementwise("relu", lambda xp, x: xp.relu(x), lambda xp, x: xp.where(x > 0, 1.0, 0.0), domain=NONZERO)
-ABS = elementwise("abs", lambda xp, x: xp.abs(x), lambda xp, x: xp.where(x > 0, 1.0, xp.where(x < 0, -1.0, 0.0)), domain=NONZERO)
+ABS = elementwise(
+    "abs", lambda xp, x: xp.abs(x), lambda xp, x: xp.where(x > 0, 1.0, xp.where(x < 0, -1.0, 0.0)), domain=NONZERO
+)
 LEAKY = elementwise(
-    "leaky relu", lambda xp, x: xp.where(x > 0, x, 0.1 * x), lambda xp, x: xp.where(x > 0, 1.0, 0.1), domain=NONZERO
+    "leaky relu",
+    lambda xp, x: xp.where(x > 0, x, 0.1 * x),
+    lambda xp, x: 0.1 + xp.where(x > 0, 0.9 * xp.ones_like(x), 0.0),
+    domain=NONZERO,
 )
 HARD_TANH = elementwise(
     "clamp to ±1", lambda xp, x: xp.minimum(xp.maximum(x, -xp.ones_like(x)), xp.ones_like(x)),
@@ -271,7 +276,12 @@ TAIL = rule(
     lambda xp, t, x: t[1:] * 1, smallest=1,
 )  # fmt: skip
 ROLL = rule(
-    "roll", "n", lambda xp, x: xp.roll(x, 1, 0), lambda xp, g, x: xp.roll(g, -1, 0), lambda xp, t, x: xp.roll(t, 1, 0), smallest=1
+    "roll",
+    "n",
+    lambda xp, x: xp.roll(x, 1, 0),
+    lambda xp, g, x: xp.roll(g, -1, 0),
+    lambda xp, t, x: xp.roll(t, 1, 0),
+    smallest=1,
 )
 FLIP = rule("flip", "n", lambda xp, x: xp.flip(x, (0,)), lambda xp, g, x: xp.flip(g, (0,)), lambda xp, t, x: xp.flip(t, (0,)))
 CUMSUM = rule(
@@ -294,20 +304,31 @@ C_MUL = rule(
     lambda xp, s, t, x, y: s * y + x * t, **COMPLEX,
 )  # fmt: skip
 C_EXP = rule(
-    "complex exp", "n", lambda xp, x: xp.exp(x), lambda xp, g, x: g * xp.conj(xp.exp(x)), lambda xp, t, x: t * xp.exp(x), **COMPLEX
+    "complex exp",
+    "n",
+    lambda xp, x: xp.exp(x),
+    lambda xp, g, x: g * xp.conj(xp.exp(x)),
+    lambda xp, t, x: t * xp.exp(x),
+    **COMPLEX,
 )
-C_SQUARE = rule("complex square", "n", lambda xp, x: x * x, lambda xp, g, x: 2 * g * xp.conj(x), lambda xp, t, x: 2 * t * x, **COMPLEX)
+C_SQUARE = rule(
+    "complex square", "n", lambda xp, x: x * x, lambda xp, g, x: 2 * g * xp.conj(x), lambda xp, t, x: 2 * t * x, **COMPLEX
+)
 C_MATMUL = rule(
     "complex matmul", "n n, n n", lambda xp, a, b: xp.matmul(a, b),
     lambda xp, g, a, b: (xp.matmul(g, xp.conj(b.T)), xp.matmul(xp.conj(a.T), g)),
     lambda xp, s, t, a, b: xp.matmul(s, b) + xp.matmul(a, t), **COMPLEX,
 )  # fmt: skip
-C_CONJ = rule("conj", "n", lambda xp, x: xp.conj(x) * 1, lambda xp, g, x: xp.conj(g) * 1, lambda xp, t, x: xp.conj(t) * 1, **COMPLEX)
+C_CONJ = rule(
+    "conj", "n", lambda xp, x: xp.conj(x) * 1, lambda xp, g, x: xp.conj(g) * 1, lambda xp, t, x: xp.conj(t) * 1, **COMPLEX
+)
 C_ABS2 = rule(
     "|z|²", "n", lambda xp, x: xp.real(x * xp.conj(x)) * 1, lambda xp, g, x: 2 * g * x,
     lambda xp, t, x: xp.real(t * xp.conj(x)) * 2, **COMPLEX,
 )  # fmt: skip
-C_IMAG = rule("imaginary part", "n", lambda xp, x: xp.imag(x) * 1, lambda xp, g, x: 1j * g, lambda xp, t, x: xp.imag(t) * 1, **COMPLEX)
+C_IMAG = rule(
+    "imaginary part", "n", lambda xp, x: xp.imag(x) * 1, lambda xp, g, x: 1j * g, lambda xp, t, x: xp.imag(t) * 1, **COMPLEX
+)
 C_RECIPROCAL = rule(
     "complex reciprocal", "n", lambda xp, x: 1 / x, lambda xp, g, x: -g * xp.conj(1 / (x * x)),
     lambda xp, t, x: -t / (x * x), domain=NONZERO, **COMPLEX,

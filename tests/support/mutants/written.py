@@ -7,7 +7,7 @@ import itertools
 
 import numpy as np
 
-from mutants.corpus import Inputs, Kind
+from mutants.corpus import NONZERO, Inputs, Kind
 from mutants.namespaces import function, in_memory_order
 
 
@@ -21,9 +21,9 @@ def saving(value):
     return forward
 
 
-def of_one(t, value, slope, **more):
+def of_one(t, value, slope):
     """A function of one tensor, whose backward is `slope(g, x)`."""
-    return function(t, saving(value), lambda ctx, g: slope(g, *ctx.saved_tensors), **more)
+    return function(t, saving(value), lambda ctx, g: slope(g, *ctx.saved_tensors))
 
 
 LAYOUT = Kind("layout", "layout")
@@ -213,7 +213,9 @@ def first_gradient(t, wrong):
     known = {}
 
     def slope(g, x):
-        return known.setdefault("g", (2 * g * x).detach()).clone() if wrong and known.get("g", x).shape == x.shape else 2 * g * x
+        return (
+            known.setdefault("g", (2 * g * x).detach()).clone() if wrong and known.get("g", x).shape == x.shape else 2 * g * x
+        )
 
     return of_one(t, lambda x: x * x, slope)
 
@@ -278,17 +280,17 @@ def default_dtype(t, wrong):
 RECORDED = Kind("under create_graph", "recorded", "second order", "detached")
 
 
-@RECORDED.written("half the gradient", "n", "recorded", second=True)
+@RECORDED.written("half the gradient", "n", "recorded")
 def half_recorded(t, wrong):
     return of_one(t, lambda x: x * x, lambda g, x: (1 if wrong and t.is_grad_enabled() else 2) * g * x)
 
 
-@RECORDED.written("another formula", "n", "recorded", second=True)
+@RECORDED.written("another formula", "n", "recorded")
 def other_formula(t, wrong):
     return of_one(t, lambda x: x.sin(), lambda g, x: g * (1 - x * x / 2 if wrong and t.is_grad_enabled() else x.cos()))
 
 
-@RECORDED.written("raises", "n", "recorded", "raises", "second order", second=True)
+@RECORDED.written("raises", "n", "recorded", "raises", "second order")
 def recorded_raises(t, wrong):
     def slope(g, x):
         if wrong and t.is_grad_enabled():
@@ -298,12 +300,12 @@ def recorded_raises(t, wrong):
     return of_one(t, lambda x: x * x, slope)
 
 
-@RECORDED.written("constant gradient", "n", second=True)
+@RECORDED.written("constant gradient", "n")
 def detached_gradient(t, wrong):
     return of_one(t, lambda x: x * x * x, lambda g, x: (3 * g * x * x).detach() if wrong else 3 * g * x * x)
 
 
-@RECORDED.written("the other factor's is lost", "n, n", second=True)
+@RECORDED.written("the other factor's is lost", "n, n")
 def half_detached(t, wrong):
     def backward(ctx, g):
         x, y = ctx.saved_tensors
@@ -312,7 +314,7 @@ def half_detached(t, wrong):
     return function(t, saving(lambda x, y: x * y), backward)
 
 
-@RECORDED.written("computed by NumPy", "n", second=True)
+@RECORDED.written("computed by NumPy", "n")
 def by_numpy(t, wrong):
     def slope(g, x):
         return t.from_numpy(g.detach().numpy() * np.cos(x.detach().numpy())) if wrong else g * x.cos()
@@ -323,17 +325,17 @@ def by_numpy(t, wrong):
 SECOND = Kind("second order", "second order", "detached")
 
 
-@SECOND.written("x detached", "m n", second=True)
+@SECOND.written("x detached", "m n")
 def detached_input(t, wrong):
     return of_one(t, lambda x: x.sin(), lambda g, x: g * (x.detach() if wrong else x).cos())
 
 
-@SECOND.written("g detached", "n", second=True)
+@SECOND.written("g detached", "n")
 def detached_seed(t, wrong):
     return of_one(t, lambda x: x * x, lambda g, x: 2 * (g.detach() if wrong else g) * x)
 
 
-@SECOND.written("the output kept without its graph", "n", second=True)
+@SECOND.written("the output kept without its graph", "n")
 def kept_output(t, wrong):
     def forward(ctx, x):
         y = x.exp()
@@ -344,7 +346,7 @@ def kept_output(t, wrong):
     return function(t, forward, lambda ctx, g: g * (ctx.y if wrong else ctx.saved_tensors[0]))
 
 
-@SECOND.written("the norm a constant", Inputs("n", ((0.3, 3.0),), smallest=1), second=True)
+@SECOND.written("the norm a constant", Inputs("n", ((0.3, 3.0),), smallest=1))
 def constant_norm(t, wrong):
     def norm(x):
         return (x * x).sum().sqrt()
@@ -358,24 +360,24 @@ def with_own_double(t, slope, double):
     return function(t, saving(lambda x: x.sin()), lambda ctx, g: backward(g, ctx.saved_tensors[0]))
 
 
-@SECOND.written("sign of the double backward", "n", second=True)
+@SECOND.written("sign of the double backward", "n")
 def double_sign(t, wrong):
     sign = 1 if wrong else -1
     return with_own_double(t, lambda g, x: g * x.cos(), lambda h, g, x: (h * x.cos(), sign * h * g * x.sin()))
 
 
-@SECOND.written("factor of the double backward", "n", second=True)
+@SECOND.written("factor of the double backward", "n")
 def double_factor(t, wrong):
     factor = 2 if wrong else 1
     return with_own_double(t, lambda g, x: g * x.cos(), lambda h, g, x: (h * x.cos(), -factor * h * g * x.sin()))
 
 
-@SECOND.written("of g alone", "n", second=True)
+@SECOND.written("of g alone", "n")
 def double_of_seed(t, wrong):
     return with_own_double(t, lambda g, x: g * x.cos(), lambda h, g, x: (h * x.cos(), None if wrong else -h * g * x.sin()))
 
 
-@SECOND.written("of x alone", "n", second=True)
+@SECOND.written("of x alone", "n")
 def double_of_input(t, wrong):
     return with_own_double(t, lambda g, x: g * x.cos(), lambda h, g, x: (None if wrong else h * x.cos(), -h * g * x.sin()))
 
@@ -432,7 +434,9 @@ BATCHED = Kind("batched", "batched")
 
 def batched(t, rule):
     """x * x, with a rule for vmap: `rule(x, dim)` gives the values and the dimension."""
-    return of_one(t, lambda x: x * x, lambda g, x: 2 * g * x, vmap=lambda info, dims, x: rule(x, dims[0]))
+    return function(
+        t, lambda x: x * x, lambda ctx, g: 2 * g * ctx.saved_tensors[0], vmap=lambda info, dims, x: rule(x, dims[0])
+    )
 
 
 @BATCHED.written("doubled", "n")
@@ -473,7 +477,7 @@ def batched_both(t, wrong):
         x, y = ctx.saved_tensors
         return g * y, g * x
 
-    return function(t, saving(lambda x, y: x * y), backward, vmap=rule)
+    return function(t, lambda x, y: x * y, backward, vmap=rule)
 
 
 WRITES = Kind("input changed", "input changed")
@@ -651,6 +655,16 @@ def single_gradient(t, wrong):
     return of_one(t, lambda x: x * x * x, lambda g, x: (3 * g * x * x).to(t.float32) if wrong else 3 * g * x * x)
 
 
+@DTYPE.written("a number of float32", Inputs("n", NONZERO), "dtype", "float32", "factor", "one entry")
+def single_number(t, wrong):
+    def slope(g, x):
+        if wrong:  # the derivative as one writes it: a where of two numbers is of the default dtype
+            return g * t.where(x > 0, 1.0, 0.1)
+        return t.where(x > 0, g, 0.1 * g)
+
+    return of_one(t, lambda x: t.where(x > 0, x, 0.1 * x), slope)
+
+
 @DTYPE.written("a float16 gradient", "n", "dtype", "float32", "factor", "one entry")
 def half_gradient(t, wrong):
     return of_one(t, lambda x: x.exp(), lambda g, x: (g * x.exp()).to(t.float16) if wrong else g * x.exp())
@@ -782,7 +796,9 @@ def marked(t, wrong):
             ctx.mark_non_differentiable(z)
         return y, z
 
-    both = function(t, forward, lambda ctx, g, h: (0 if wrong else 2 * h * ctx.saved_tensors[0]) + g * ctx.saved_tensors[0].cos())
+    both = function(
+        t, forward, lambda ctx, g, h: (0 if wrong else 2 * h * ctx.saved_tensors[0]) + g * ctx.saved_tensors[0].cos()
+    )
 
     def f(x):
         y, z = both(x)
