@@ -183,7 +183,8 @@ class Examination:
         if not comparison.known and comparison.unknown:
             self.verdict.checks[name] = "cannot tell: differences don't settle at any entry"
         elif comparison.unknown:
-            self.verdict.checks[name] = f"passed, but for {comparison.unknown} entries where differences don't settle"
+            what = "entries" if self.full else "directions"
+            self.verdict.checks[name] = f"passed, but for {comparison.unknown} {what} where differences don't settle"
         if comparison.known or comparison.unknown:
             self.verdict.digits = min(self.verdict.digits, comparison.digits if comparison.known else 0)
         if not self.full and not forward:

@@ -33,7 +33,7 @@ class Mismatch(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """What a comparison came to: mismatches, the worst first; the digits that agree, and how much could not be told."""
+    """What a comparison came to: mismatches, the worst first; the digits to which all else agrees, and how much that is."""
 
     mismatches: list[Mismatch]
     digits: int
@@ -49,6 +49,7 @@ class Tally:
         self._floor = FLAT * float(np.abs(value[np.isfinite(value)]).max(initial=0.0))
         self._mismatches: list[tuple[float, Mismatch]] = []
         self.digits, self.unknown, self.known, self.resolution = 16, 0, 0, 0.0
+
     def add(self, derivative: Array, slope: Slope, scale: float, row: int, columns: Array | None = None) -> None:
         """Compare a row of derivatives with slopes; `scale` is how large such derivatives are."""
         if not derivative.size:
@@ -62,9 +63,10 @@ class Tally:
                 off = np.where(np.isfinite(derivative), off, 0.0)
             known = slope.error <= scale * 10.0**-FEWEST_DIGITS
             excess = np.where(np.isfinite(slope.error), off / np.maximum(allowed, 1e-300), 0.0)
+            known &= excess <= 1
             error = np.maximum(off, slope.error)[known]
         self.known += int(known.sum())
-        self.unknown += int((~known).sum())
+        self.unknown += int((~known).sum())  # with the mismatches, until they are explained
         if error.size:
             self.digits = min(self.digits, _digits(float(error.max()) / scale))
         self.resolution = max(self.resolution, float(allowed[known].max(initial=0.0)))
