@@ -72,7 +72,7 @@ __all__ = [
     "is_warn_always_enabled", "linspace", "manual_seed", "memory", "nn", "no_grad", "ones", "ones_like", "overrides",
     "profiler", "rand", "rand_like", "randint", "randn", "randn_like", "random", "randperm", "return_types", "seed",
     "set_anomaly_enabled", "set_default_dtype", "set_grad_enabled", "set_num_threads", "set_printoptions", "set_rng_state",
-    "set_warn_always", "tensor", "utils", "vmap", "zeros", "zeros_like",
+    "set_warn_always", "tensor", "testing", "utils", "vmap", "zeros", "zeros_like",
 ]  # fmt: skip
 __all__ += _names.__all__
 _TYPED = [
@@ -85,7 +85,7 @@ _lifetime.refuse_new(dtype)
 _lifetime.refuse_new(_saved_tensor.SavedTensor)
 
 if TYPE_CHECKING:
-    from . import _C, cuda, fft, func, memory, nn, overrides, profiler, return_types, utils, version
+    from . import _C, cuda, fft, func, memory, nn, overrides, profiler, return_types, testing, utils, version
     from ._alias import install_as_torch
     from ._tensor_str import set_printoptions
     from ._threads import get_num_threads, set_num_threads
@@ -97,7 +97,7 @@ else:  # where any name would be right
         __name__,
         {
             "_C": [], "cuda": [], "fft": [], "func": ["func", "vmap"], "memory": [], "nn": [], "overrides": [],
-            "profiler": [], "return_types": [], "utils": [], "version": [],
+            "profiler": [], "return_types": [], "testing": [], "utils": [], "version": [],
             "_alias": ["install_as_torch"],
             "_tensor_str": ["set_printoptions"],
             "_threads": ["get_num_threads", "set_num_threads"],
