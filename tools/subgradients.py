@@ -9,6 +9,7 @@ page says is what happens. tests/testing/test_subgradients.py holds the page aga
 import importlib
 import textwrap
 import warnings
+from collections.abc import Sequence
 from math import inf, isfinite, isinf, isnan
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,13 +37,15 @@ class Measured(NamedTuple):
     forward: Numbers
 
 
+LAST = "who wrote last counts; all get the gradient"
+
 SECTIONS: dict[str, list[Row]] = {
     "Kinks": [
         Row("relu", "torch.relu(x)", {"x": [0]}),
         Row("nn.functional.leaky_relu", "F.leaky_relu(x, 0.1)", {"x": [0]}, "the slope of the negative side"),
         Row("abs", "torch.abs(x)", {"x": [0]}, "the one in the middle"),
         Row("abs", "torch.abs(x)", {"x": [0j]}, "complex; moved along the real axis"),
-        Row("clamp", "torch.clamp(x, -1, 1)", {"x": [-1, 1]}, "the edges are inside: relu written as `clamp(min=0)` gives 1 at 0"),
+        Row("clamp", "torch.clamp(x, -1, 1)", {"x": [-1, 1]}, "the edges are inside: so `clamp(x, min=0)` gives 1 at 0"),
         Row("clamp", "torch.clamp(x, min=y)", {"x": [1], "y": [1]}, "all to `x`, where `maximum` shares"),
         Row("clamp", "torch.clamp(x, max=y)", {"x": [1], "y": [1]}, "all to `x`"),
         Row("nn.functional.l1_loss", "F.l1_loss(x, y)", {"x": [2], "y": [2]}, "as `abs`"),
@@ -101,9 +104,12 @@ SECTIONS: dict[str, list[Row]] = {
         Row("div", "torch.div(x, y, rounding_mode='trunc')", {"x": [3], "y": [1]}, "constant on both sides"),
     ],
     "What is written twice, or ignored": [
-        Row("scatter", "torch.zeros(1).scatter(0, torch.tensor([0, 0]), x)", {"x": [1, 2]}, "who wrote last counts; both get the gradient"),
-        Row("index_put", "torch.zeros(1).index_put((torch.tensor([0, 0]),), x)", {"x": [1, 2]}, "the same"),
-        Row("nn.functional.cross_entropy", "F.cross_entropy(x[None], torch.tensor([-100]))", {"x": [1, 2]}, "nan of no targets, gradient 0"),
+        Row("scatter", "torch.zeros(1).scatter(0, torch.tensor([0, 0]), x)", {"x": [1, 2]}, LAST),
+        Row("index_put", "torch.zeros(1).index_put((torch.tensor([0, 0]),), x)", {"x": [1, 2]}, LAST),
+        Row(
+            "nn.functional.cross_entropy", "F.cross_entropy(x[None], torch.tensor([-100]))", {"x": [1, 2]},
+            "the mean of no targets is nan, its gradient 0",
+        ),
     ],
 }  # fmt: skip
 
@@ -135,8 +141,12 @@ def gradient_of(m: Any, row: Row) -> Numbers:
     variables = leaves_of(m, row.place)
     leaves = [leaf.requires_grad_() for leaf in variables.values()]
     total = value_of(m, row, variables)
-    grads = m.autograd.grad(total, leaves, allow_unused=True, materialize_grads=True) if total.requires_grad else [0.0] * len(leaves)
-    return [entry for leaf, grad in zip(leaves, grads, strict=True) for entry in (m.zeros(leaf.shape, dtype=leaf.dtype) + grad).tolist()]
+    zeros = [m.zeros(leaf.shape, dtype=leaf.dtype) for leaf in leaves]
+    if not total.requires_grad:
+        grads: Sequence[Any] = zeros
+    else:
+        grads = m.autograd.grad(total, leaves, allow_unused=True, materialize_grads=True)
+    return [entry for zero, grad in zip(zeros, grads, strict=True) for entry in (zero + grad).tolist()]
 
 
 def forward_of(m: Any, row: Row) -> Numbers:
@@ -243,7 +253,8 @@ def render() -> str:
     m = importlib.import_module("autograd_cy")
     lines = HEAD.splitlines()
     for title, section in SECTIONS.items():
-        lines += ["", f"## {title}", "", "| operation | at | slopes to the left | to the right | gradient | |", "|---|---|---|---|---|---|"]
+        lines += ["", f"## {title}", "", "| operation | at | slopes to the left | to the right | gradient | |"]
+        lines.append("|---|---|---|---|---|---|")
         for row in section:
             left, right, gradient, forward = map(listed, measured(m, row))
             at = "; ".join(f"{name} = {listed(numbers)}" for name, numbers in row.place.items())

@@ -64,7 +64,7 @@ def make_tensor(
         raise TypeError(f"make_tensor(): argument 'memory_format' must be None, not {type(memory_format).__name__}")
     size = sizes("make_tensor", (shape,))
     first, end = _limits(dtype, kind, low, high)
-    values = _draw(kind, size, first, end)
+    values = _draw_fractions(kind, size, first, end) if kind.kind in "fc" else _draw_integers(kind, size, first, end)
     if exclude_zero:
         values[values == 0] = np.finfo(kind).tiny if kind.kind in "fc" else 1
     result = from_array(_with_gaps(values) if noncontiguous and values.size > 1 else values)
@@ -100,27 +100,25 @@ def _limits(dtype: Dtype, kind: np.dtype[Any], low: Any, high: Any) -> tuple[Num
             f"The value interval specified by `low` and `high` is [{low}, {high}), "
             f"but {dtype} only supports [{lowest}, {beyond})"
         )
-    first, end = max(lowest, min(low, beyond)), min(beyond, max(high, lowest))
-    if kind.kind not in "biu":
-        return float(first), float(end)
-    first, end = math.ceil(first), math.ceil(end)
+    return max(lowest, min(low, beyond)), min(beyond, max(high, lowest))
+
+
+def _draw_integers(kind: np.dtype[Any], size: tuple[int, ...], low: Number, high: Number) -> np.ndarray:
+    """An array of integers or bools that are at least `low` and less than `high`."""
+    first, end = math.ceil(low), math.ceil(high)
     if first >= end:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={first} >= to={end}")
-    return first, end
+    return np.asarray(random.default_generator.numpy.integers(first, end, size)).astype(kind)
 
 
-def _draw(kind: np.dtype[Any], size: tuple[int, ...], first: Number, end: Number) -> np.ndarray:
-    """An array of values from `first` up to, but not including, `end`."""
-    source = random.default_generator.numpy
-    if kind.kind in "biu":
-        return np.asarray(source.integers(first, end, size, np.uint8 if kind.kind == "b" else kind)).astype(kind)
-    parts = kind.kind == "c"
+def _draw_fractions(kind: np.dtype[Any], size: tuple[int, ...], first: Number, end: Number) -> np.ndarray:
+    """An array of values from `first` up to, but not including, `end`; `first` where they are equal."""
     part = np.empty(0, kind).real.dtype
-    share = source.random((*size, 2) if parts else size)
+    share = random.default_generator.numpy.random((*size, 2) if kind.kind == "c" else size)
     values = np.asarray(first * (1 - share) + end * share).astype(part)  # end - first may be too large for a float
     below = np.nextafter(part.type(end), part.type(first))
     np.clip(values, part.type(first), below, out=values)  # rounding must not reach the end
-    return values.view(kind)[..., 0] if parts else values
+    return values.view(kind)[..., 0] if kind.kind == "c" else values
 
 
 def _with_gaps(values: np.ndarray) -> np.ndarray:

@@ -29,7 +29,8 @@ class GradientAssertions:
     def assertGradients(self, f: Callable[..., Any], *inputs: Any, **options: Any) -> "Verdict":
         """Fail unless the derivatives of `f` are right: `check_gradients` with its options. Returns the verdict."""
         __tracebackhide__ = True  # for who runs the tests by pytest
-        from . import GradientError, check_gradients
+        from ._check import check_gradients
+        from ._verdict import GradientError
 
         try:
             return check_gradients(f, *inputs, **options)

@@ -121,7 +121,8 @@ def test_an_error_of_the_function_keeps_its_traceback(pytester, calls, monkeypat
 
 def test_the_fixture_and_the_option_are_listed(pytester):
     run(pytester, "--fixtures").stdout.fnmatch_lines(["gradcheck -- *", "*autograd_cy.testing.check_gradients()*"])
-    run(pytester, "--help").stdout.fnmatch_lines(["autograd_cy:", "*--gradcheck-mode={auto,full,probe,fast}", "*gradcheck_mode *"])
+    text = run(pytester, "--help").stdout
+    text.fnmatch_lines(["autograd_cy:", "*--gradcheck-mode={auto,full,probe,fast}", "*gradcheck_mode *"])
 
 
 def test_a_right_and_a_wrong_gradient(pytester):

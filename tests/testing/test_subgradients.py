@@ -50,8 +50,8 @@ def test_a_smooth_place_has_equal_slopes_and_their_gradient():
 @pytest.mark.parametrize("row", rows(), ids=lambda row: f"{row.expression} at {row.place}")
 def test_a_gradient_lies_between_the_slopes_unless_the_page_says_why(row):
     left, right, gradient, _ = measured(ag, row)
-    numbers = all(isinstance(side, float) and not isnan(entry.real) for side, entry in zip(left + right, gradient * 2, strict=True))
-    if numbers and "who wrote last" not in row.remark and row.remark != "the same":
+    numbers = all(isinstance(side, float) for side in left + right) and not any(isnan(entry.real) for entry in gradient)
+    if numbers and row.remark != subgradients.LAST:
         for a, b, entry in zip(left, right, gradient, strict=True):
             assert min(a, b) - 1e-3 <= entry.real <= max(a, b) + 1e-3
 
