@@ -4,10 +4,13 @@ import array
 import collections
 import decimal
 import re
+import subprocess
+import sys
 from math import inf, nan
 
 import numpy as np
 import pytest
+from common import differs
 
 import autograd_cy as ag
 from autograd_cy.testing import assert_close
@@ -172,16 +175,43 @@ def test_wrong_calls(arguments):
         assert_close(*arguments)
 
 
-# where PyTorch fails itself
+@pytest.mark.parametrize(
+    ("script", "printed"),
+    [
+        ("import autograd_cy; print(any('testing' in name for name in sys.modules))", "False"),
+        ("import autograd_cy; print(autograd_cy.testing.assert_close(1, 1))", "None"),
+        (
+            "import autograd_cy; autograd_cy.install_as_torch(); import torch.testing; print(torch.testing.__name__)",
+            "autograd_cy.testing",
+        ),
+        (
+            "import autograd_cy; autograd_cy.install_as_torch(); from torch.testing import assert_close, make_tensor\n"
+            "print(make_tensor.__module__)",
+            "autograd_cy.testing._make_tensor",
+        ),
+    ],
+)
+def test_it_is_imported_when_it_is_asked_for(script, printed):
+    run = subprocess.run([sys.executable, "-W", "error", "-c", f"import sys; {script}"], capture_output=True, text=True)
+    assert (run.stdout.strip(), run.stderr) == (printed, "")
 
 
+def test_what_is_missing():
+    with pytest.raises(AttributeError, match=r"has no attribute 'FileCheck': PyTorch has it, this package does not \(yet\)"):
+        _ = ag.testing.FileCheck
+
+
+# where PyTorch fails itself: docs/differences.md
+
+
+@differs("`assert_close` of a bool and a number", "a KeyError in between")
 def test_a_bool_is_no_number():
-    """PyTorch raises a KeyError in between."""
     for other in (1, 1.0):
         with pytest.raises(TypeError, match="No comparison pair was able to handle inputs of type <class 'bool'> and"):
             assert_close(True, other, check_dtype=False)
 
 
+@differs("of subclasses of int and float", "a KeyError in between")
 def test_subclasses_of_numbers_are_numbers():
     number = type("Number", (float,), {})
     assert_close(number(1), 1.0)
@@ -189,6 +219,7 @@ def test_subclasses_of_numbers_are_numbers():
         assert_close(number(1), number(2))
 
 
+@differs("with negative tolerances", "the same, wrapped")
 def test_negative_tolerances():
     with pytest.raises(RuntimeError, match="rtol must be greater than or equal to zero, but got -1"):
         assert_close(ag.ones(1), ag.ones(1), rtol=-1, atol=0)
@@ -199,6 +230,7 @@ def test_numbers_too_large_to_subtract():
         assert_close(10**400, 1.0, check_dtype=False)
 
 
+@differs("of arrays with negative strides", "has no tensor of them")
 def test_arrays_that_run_backwards():
     assert_close(np.arange(3.0)[::-1], np.array([2.0, 1.0, 0.0]))
 

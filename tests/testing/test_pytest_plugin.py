@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import importlib.util
+import os
 import subprocess
 import sys
 import tomllib
@@ -125,7 +126,7 @@ def test_the_fixture_and_the_option_are_listed(pytester):
     text.fnmatch_lines(["autograd_cy:", "*--gradcheck-mode={auto,full,probe,fast}", "*gradcheck_mode *"])
 
 
-def test_a_right_and_a_wrong_gradient(pytester):
+def test_a_right_and_a_wrong_gradient(pytester, monkeypatch):
     """The whole of it, without a stand-in."""
     if importlib.util.find_spec("autograd_cy.testing._check") is None:
         pytest.skip("check_gradients is not there yet")
@@ -151,6 +152,7 @@ def test_a_right_and_a_wrong_gradient(pytester):
         def test_wrong(gradcheck):
             gradcheck(Square.apply, x)
     """)
+    monkeypatch.setenv("PYTHONPATH", os.path.dirname(importlib.import_module(PLUGIN).__file__), prepend=os.pathsep)
     result = pytester.runpytest_subprocess("-p", PLUGIN, "-p", "no:cacheprovider")
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines([">*gradcheck(Square.apply, x)", "E *"])
