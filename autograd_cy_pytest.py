@@ -28,7 +28,7 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"gradcheck_mode is one of {', '.join(MODES)}, not {mode!r}")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")  # hypothesis refuses fixtures of single tests under @given
 def gradcheck(pytestconfig: pytest.Config) -> Callable[..., Any]:
     """gradcheck(f, *inputs, **options): autograd_cy.testing.check_gradients() in the mode that was asked for.
 

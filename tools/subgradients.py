@@ -45,7 +45,8 @@ SECTIONS: dict[str, list[Row]] = {
         Row("nn.functional.leaky_relu", "F.leaky_relu(x, 0.1)", {"x": [0]}, "the slope of the negative side"),
         Row("abs", "torch.abs(x)", {"x": [0]}, "the one in the middle"),
         Row("abs", "torch.abs(x)", {"x": [0j]}, "complex; moved along the real axis"),
-        Row("clamp", "torch.clamp(x, -1, 1)", {"x": [-1, 1]}, "the edges are inside: so `clamp(x, min=0)` gives 1 at 0"),
+        Row("clamp", "torch.clamp(x, -1, 1)", {"x": [-1, 1]}, "the edges are inside"),
+        Row("clamp", "torch.clamp(x, min=0)", {"x": [0]}, "a relu written so gives 1 at 0"),
         Row("clamp", "torch.clamp(x, min=y)", {"x": [1], "y": [1]}, "all to `x`, where `maximum` shares"),
         Row("clamp", "torch.clamp(x, max=y)", {"x": [1], "y": [1]}, "all to `x`"),
         Row("nn.functional.l1_loss", "F.l1_loss(x, y)", {"x": [2], "y": [2]}, "as `abs`"),
@@ -54,7 +55,7 @@ SECTIONS: dict[str, list[Row]] = {
     "Ties": [
         Row("maximum", "torch.maximum(x, y)", {"x": [2], "y": [2]}, "shared: 0.5 each"),
         Row("minimum", "torch.minimum(x, y)", {"x": [2], "y": [2]}, "shared"),
-        Row("maximum", "torch.maximum(x, torch.zeros(1))", {"x": [0]}, "a relu written so gives half of 1 at 0"),
+        Row("maximum", "torch.maximum(x, torch.zeros(1))", {"x": [0]}, "a relu written so gives 0.5 at 0"),
         Row("max", "torch.max(x)", {"x": [3, 1, 3]}, "shared among all that are equal"),
         Row("min", "torch.min(x)", {"x": [1, 1, 3]}, "shared"),
         Row("amax", "torch.amax(x, 0)", {"x": [3, 1, 3]}, "shared"),

@@ -66,6 +66,18 @@ def test_the_fixture_calls_check_gradients(pytester, calls):
     assert calls == [(abs, (1, 2), {"mode": "auto", "skip": ("batched",)})]
 
 
+def test_the_fixture_works_under_given(pytester, calls):
+    pytester.makepyfile("""
+        from hypothesis import given, strategies as st
+
+        @given(st.integers(0, 9))
+        def test_it(gradcheck, n):
+            gradcheck(abs, n)
+    """)
+    run(pytester, "-p", "_hypothesis_pytestplugin").assert_outcomes(passed=1)
+    assert {n for _, (n,), _ in calls} <= set(range(10)) and len(calls) > 5
+
+
 @pytest.mark.parametrize(
     ("ini", "option", "call", "mode"),
     [
@@ -121,7 +133,8 @@ def test_an_error_of_the_function_keeps_its_traceback(pytester, calls, monkeypat
 
 
 def test_the_fixture_and_the_option_are_listed(pytester):
-    run(pytester, "--fixtures").stdout.fnmatch_lines(["gradcheck -- *", "*autograd_cy.testing.check_gradients()*"])
+    text = run(pytester, "--fixtures").stdout
+    text.fnmatch_lines(["gradcheck [[]session scope] -- *", "*autograd_cy.testing.check_gradients()*"])
     text = run(pytester, "--help").stdout
     text.fnmatch_lines(["autograd_cy:", "*--gradcheck-mode={auto,full,probe,fast}", "*gradcheck_mode *"])
 
