@@ -9,7 +9,7 @@
 # make profile     where the compiled core spends its instructions or its time, by .pyx function and line, on workloads of
 #                  benchmarks/ or in SCRIPT="script.py arguments" (ARGS="--tool perf"): build/profile/report.html
 # make lint        ruff, cython-lint, mypy, and what mypy and pyright say of a user's script
-# make stubs       write the type stubs and docs/operations.md anew from the op table
+# make stubs       write the type stubs, docs/operations.md and docs/subgradients.md anew from the op table
 # make clean       remove what was built, and the virtual environment
 #
 # Everything happens in a virtual environment: .venv with the first fitting Python, or .venv-X.Y with PYTHON=...
@@ -79,6 +79,7 @@ lint: $(VENV)/.with-dev
 
 stubs: $(VENV)/.with-test
 	$(BIN)/python -m tools.stubs
+	$(BIN)/python -m tools.subgradients
 
 clean:
 	rm -rf build dist *.egg-info .venv .venv-* .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -13,7 +13,7 @@ from pathlib import Path
 TARGET = Path(__file__).resolve().parents[1] / "autograd_cy" / "_torch_names.txt"
 NAMESPACES = (
     "torch", "torch.Tensor", "torch.autograd", "torch.autograd.profiler", "torch.autograd.profiler_util", "torch.nn",
-    "torch.nn.functional", "torch.profiler", "torch.utils.benchmark",
+    "torch.nn.functional", "torch.profiler", "torch.testing", "torch.utils.benchmark",
 )  # fmt: skip
 
 

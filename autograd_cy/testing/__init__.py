@@ -1,4 +1,4 @@
-"""Tools for tests of code that is differentiated (facade).
+"""What tests of gradients and of tensors need, under the names of torch.testing and beyond (facade).
 
 `strategies` and the examples of `check_gradients` need the extra: ``pip install "autograd_cy[testing]"``.
 
@@ -6,6 +6,10 @@
 >>> x = ag.linspace(-1, 1, 5, dtype=ag.float64).requires_grad_()
 >>> ag.testing.check_gradients(lambda x: (x * x).exp(), x).outcome
 'right'
+>>> ag.testing.assert_close([ag.ones(3)], [])
+Traceback (most recent call last):
+    ...
+AssertionError: The length of the sequences mismatch: 1 != 0
 """
 
 from typing import TYPE_CHECKING
@@ -13,12 +17,18 @@ from typing import TYPE_CHECKING
 from .._later import names_later as _names_later
 from .._missing import getattr_of as _getattr_of
 
-__all__ = ["CULPRITS", "GradientError", "Location", "Verdict", "check_gradients", "gradients", "locate", "strategies"]
+__all__ = [
+    "CULPRITS", "GradientAssertions", "GradientError", "Location", "Verdict", "assert_close", "check_gradients", "gradients",
+    "locate", "make_tensor", "strategies",
+]  # fmt: skip
 
 if TYPE_CHECKING:
     from . import strategies
     from ._check import check_gradients, gradients
+    from ._close import assert_close
     from ._locate import Location, locate
+    from ._make_tensor import make_tensor
+    from ._unittest import GradientAssertions
     from ._verdict import CULPRITS, GradientError, Verdict
 else:  # where any name would be right
     __getattr__, __dir__ = _names_later(
@@ -26,7 +36,10 @@ else:  # where any name would be right
         {
             "strategies": [],
             "_check": ["check_gradients", "gradients"],
+            "_close": ["assert_close"],
             "_locate": ["Location", "locate"],
+            "_make_tensor": ["make_tensor"],
+            "_unittest": ["GradientAssertions"],
             "_verdict": ["CULPRITS", "GradientError", "Verdict"],
         },
         _getattr_of(__name__, "torch.testing"),

@@ -26,6 +26,7 @@ from ._compare import (
 )
 from ._culprit import explain_backward, explain_forward, explain_ties
 from ._differences import Slope
+from ._examples import check_examples, is_strategy
 from ._point import NotApplicable, NumPyPoint, Point, real_size, to_real
 from ._report import report
 from ._verdict import Finding, GradientError, Verdict
@@ -77,10 +78,8 @@ def check_gradients(
     """
     options = {"gradient": gradient, "mode": mode, "miss": miss, "skip": skip, "seed": seed}
     _check_arguments(f, mode, miss, skip, gradient, max_examples)
-    if any(_is_strategy(x) for x in inputs):
-        from ._examples import check_examples
-
-        verdict = check_examples(f, inputs, max_examples, options)
+    if any(is_strategy(x) for x in inputs):
+        verdict = check_examples(lambda example: examine(f, example, **options), inputs, max_examples)
     else:
         verdict = examine(f, inputs, **options)
     if raise_exception and verdict.outcome == "wrong":
@@ -126,11 +125,6 @@ def _check_arguments(f: Any, mode: Any, miss: Any, skip: Any, gradient: Any, max
         raise ValueError(f"check_gradients expects skip= to be a sequence of {names}, not {skip!r}")
     if max_examples < 1:
         raise ValueError(f"check_gradients expects max_examples= of at least 1, not {max_examples!r}")
-
-
-def _is_strategy(x: Any) -> bool:
-    """Whether it is a strategy of hypothesis, which is not imported for the question."""
-    return any(kind.__module__.startswith("hypothesis.") and kind.__name__ == "SearchStrategy" for kind in type(x).__mro__)
 
 
 class Examination:

@@ -6,17 +6,21 @@ from typing import Any
 from ._verdict import GradientError, Verdict
 
 
-def check_examples(f: Callable[..., Any], inputs: Sequence[Any], max_examples: int, options: dict[str, Any]) -> Verdict:
-    """check_examples(f, inputs, max_examples, options): the verdict of the smallest example that fails, or of all together."""
-    from ._check import _is_strategy, examine
+def is_strategy(x: Any) -> bool:
+    """is_strategy(x): whether it is one of hypothesis, which is not imported for the question."""
+    return any(kind.__module__.startswith("hypothesis.") and kind.__name__ == "SearchStrategy" for kind in type(x).__mro__)
+
+
+def check_examples(examine: Callable[[Sequence[Any]], Verdict], inputs: Sequence[Any], max_examples: int) -> Verdict:
+    """check_examples(examine, inputs, max_examples): the verdict of the smallest example that fails, or of all together."""
     import hypothesis
 
     strategies = hypothesis.strategies
-    drawn = strategies.tuples(*[x if _is_strategy(x) else strategies.just(x) for x in inputs])
+    drawn = strategies.tuples(*[x if is_strategy(x) else strategies.just(x) for x in inputs])
     verdicts: list[Verdict] = []
 
     def check(example: tuple[Any, ...]) -> None:
-        verdict = examine(f, example, **options)
+        verdict = examine(example)
         if verdict.outcome == "wrong":
             raise GradientError(verdict.text, verdict)
         verdicts.append(verdict)

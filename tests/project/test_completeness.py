@@ -32,6 +32,7 @@ PUBLIC = [
     "autograd_cy.nn.functional",
     "autograd_cy.overrides",
     "autograd_cy.random",
+    "autograd_cy.testing",
     "autograd_cy.testing.strategies",
     "autograd_cy.utils.hooks",
 ]

@@ -1,4 +1,4 @@
-"""The documents tell the truth: README's examples run, and docs/architecture.md names what there is."""
+"""The documents tell the truth: their examples run, and docs/architecture.md names what there is."""
 
 import doctest
 import re
@@ -11,8 +11,9 @@ ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 SOURCES = {path: path.read_text(encoding="utf-8") for s in ("py", "pyx", "in") for path in ROOT.glob(f"autograd_cy/**/*.{s}")}
 
 
-def test_readme_examples():
-    failures, examples = doctest.testfile(str(ROOT / "README.md"), module_relative=False, optionflags=doctest.ELLIPSIS)
+@pytest.mark.parametrize("name", ["README.md", "docs/complex.md"])
+def test_examples(name):
+    failures, examples = doctest.testfile(str(ROOT / name), module_relative=False, optionflags=doctest.ELLIPSIS)
     assert examples > 0
     assert failures == 0
 

@@ -108,6 +108,13 @@ FACADE = [
     testing.strategies._numbers testing.strategies._shapes testing.strategies._programs
     testing.strategies._tensors
     testing.strategies
+    testing._close testing._make_tensor testing._verdict testing._differences testing._patterns
+    testing._point
+    testing._compare testing._report
+    testing._culprit testing._examples
+    testing._properties
+    testing._check
+    testing._unittest testing._locate
     testing
     autograd_cy
     __main__

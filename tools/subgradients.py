@@ -1,0 +1,271 @@
+"""Write docs/subgradients.md: the gradient that this package gives where a function has a kink, a tie or a jump.
+
+    python -m tools.subgradients
+
+Each row is an expression and a place. The slopes are measured from values on both sides, the gradient by a backward: what the
+page says is what happens. tests/testing/test_subgradients.py holds the page against this, and each row against PyTorch.
+"""
+
+import importlib
+import textwrap
+import warnings
+from collections.abc import Sequence
+from math import inf, isfinite, isinf, isnan
+from pathlib import Path
+from typing import Any, NamedTuple
+
+TARGET = Path(__file__).resolve().parents[1] / "docs" / "subgradients.md"
+
+Numbers = list[Any]
+
+
+class Row(NamedTuple):
+    """A place where an operation has more than one slope, or none."""
+
+    op: str  # its key in the table of operations
+    expression: str  # of torch, F and the variables
+    place: dict[str, Numbers]
+    remark: str = ""
+
+
+class Measured(NamedTuple):
+    """What is there: an entry for each number of the place."""
+
+    left: Numbers
+    right: Numbers
+    gradient: Numbers
+    forward: Numbers
+
+
+LAST = "who wrote last counts; all get the gradient"
+
+SECTIONS: dict[str, list[Row]] = {
+    "Kinks": [
+        Row("relu", "torch.relu(x)", {"x": [0]}),
+        Row("nn.functional.leaky_relu", "F.leaky_relu(x, 0.1)", {"x": [0]}, "the slope of the negative side"),
+        Row("abs", "torch.abs(x)", {"x": [0]}, "the one in the middle"),
+        Row("abs", "torch.abs(x)", {"x": [0j]}, "complex; moved along the real axis"),
+        Row("clamp", "torch.clamp(x, -1, 1)", {"x": [-1, 1]}, "the edges are inside"),
+        Row("clamp", "torch.clamp(x, min=0)", {"x": [0]}, "a relu written so gives 1 at 0"),
+        Row("clamp", "torch.clamp(x, min=y)", {"x": [1], "y": [1]}, "all to `x`, where `maximum` shares"),
+        Row("clamp", "torch.clamp(x, max=y)", {"x": [1], "y": [1]}, "all to `x`"),
+        Row("nn.functional.l1_loss", "F.l1_loss(x, y)", {"x": [2], "y": [2]}, "as `abs`"),
+        Row("where", "torch.where(x > 0, x, -x)", {"x": [0]}, "the branch that is taken, whatever the other would give"),
+    ],
+    "Ties": [
+        Row("maximum", "torch.maximum(x, y)", {"x": [2], "y": [2]}, "shared: 0.5 each"),
+        Row("minimum", "torch.minimum(x, y)", {"x": [2], "y": [2]}, "shared"),
+        Row("maximum", "torch.maximum(x, torch.zeros(1))", {"x": [0]}, "a relu written so gives 0.5 at 0"),
+        Row("max", "torch.max(x)", {"x": [3, 1, 3]}, "shared among all that are equal"),
+        Row("min", "torch.min(x)", {"x": [1, 1, 3]}, "shared"),
+        Row("amax", "torch.amax(x, 0)", {"x": [3, 1, 3]}, "shared"),
+        Row("amin", "torch.amin(x, 0)", {"x": [1, 1, 3]}, "shared"),
+        Row("max", "torch.max(x, 0).values", {"x": [3, 1, 3]}, "all to the first: the one that `indices` names"),
+        Row("min", "torch.min(x, 0).values", {"x": [1, 1, 3]}, "all to the first"),
+        Row("topk", "torch.topk(x, 1).values", {"x": [3, 3]}, "all to the one that `indices` names"),
+        Row("norm", "torch.norm(x, p=inf)", {"x": [2, -2]}, "shared"),
+        Row("norm", "torch.norm(x, p=-inf)", {"x": [2, -2]}, "shared"),
+    ],
+    "Norms at zero": [
+        Row("norm", "torch.norm(x)", {"x": [0, 0]}, "the one in the middle"),
+        Row("norm", "torch.norm(x, p=1)", {"x": [0, 0]}, "as `abs`"),
+        Row("norm", "torch.norm(x, p=3)", {"x": [0, 0]}),
+        Row("norm", "torch.norm(x, p=1.5)", {"x": [0, 4]}, "a smooth entry"),
+        Row("norm", "torch.norm(x, p=0.5)", {"x": [0, 4]}, "infinite on both sides, opposite in sign"),
+        Row("norm", "torch.norm(x, p=inf)", {"x": [0, 0]}),
+        Row("norm", "torch.norm(x, p=0)", {"x": [0, 4]}, "a count: constant but for jumps"),
+        Row("std", "torch.std(x)", {"x": [1, 1]}, "a norm of what is left of the mean"),
+    ],
+    "Roots, powers, quotients": [
+        Row("sqrt", "torch.sqrt(x)", {"x": [0]}, "the limit; times 0 it is nan further back"),
+        Row("rsqrt", "torch.rsqrt(x)", {"x": [0]}),
+        Row("log", "torch.log(x)", {"x": [0]}),
+        Row("reciprocal", "torch.reciprocal(x)", {"x": [0]}, "-1 / 0**2"),
+        Row("div", "x / y", {"x": [1], "y": [0]}),
+        Row("pow", "x**0.5", {"x": [0]}),
+        Row("pow", "x**1.5", {"x": [0]}),
+        Row("pow", "x**1", {"x": [0]}, "smooth, also at 0"),
+        Row("pow", "x**0", {"x": [0]}, "a constant: 0, not `0 * inf`"),
+        Row("pow", "0.0**x", {"x": [0]}, "1 at 0, 0 to the right"),
+        Row("pow", "x**y", {"x": [0], "y": [2]}, "smooth; `log(0)` does not come in"),
+        Row("pow", "x**y", {"x": [0], "y": [0]}),
+        Row("where", "torch.where(x > 0, torch.sqrt(x), 0.0)", {"x": [0]}, "the branch that isn't taken gives 0 times inf"),
+    ],
+    "Products with zeros": [
+        Row("prod", "torch.prod(x)", {"x": [0, 2, 3]}, "smooth: the product of the others"),
+        Row("prod", "torch.prod(x)", {"x": [0, 0, 3]}, "smooth"),
+    ],
+    "Jumps": [
+        Row("sgn", "torch.sgn(x)", {"x": [0]}, "constant on both sides"),
+        Row("remainder", "torch.remainder(x, y)", {"x": [3], "y": [1]}, "as inside of a period"),
+        Row("remainder", "torch.remainder(x, 1)", {"x": [0]}, "as inside of a period"),
+        Row("fmod", "torch.fmod(x, y)", {"x": [3], "y": [1]}, "as inside of a period"),
+        Row("fmod", "torch.fmod(x, 1)", {"x": [0]}, "a jump nowhere near: smooth at 0"),
+        Row("div", "torch.div(x, y, rounding_mode='floor')", {"x": [3], "y": [1]}, "constant on both sides"),
+        Row("div", "torch.div(x, y, rounding_mode='trunc')", {"x": [3], "y": [1]}, "constant on both sides"),
+    ],
+    "What is written twice, or ignored": [
+        Row("scatter", "torch.zeros(1).scatter(0, torch.tensor([0, 0]), x)", {"x": [1, 2]}, LAST),
+        Row("index_put", "torch.zeros(1).index_put((torch.tensor([0, 0]),), x)", {"x": [1, 2]}, LAST),
+        Row(
+            "nn.functional.cross_entropy", "F.cross_entropy(x[None], torch.tensor([-100]))", {"x": [1, 2]},
+            "the mean of no targets is nan, its gradient 0",
+        ),
+    ],
+}  # fmt: skip
+
+
+def rows() -> list[Row]:
+    return [row for section in SECTIONS.values() for row in section]
+
+
+def leaves_of(m: Any, place: dict[str, Numbers]) -> dict[str, Any]:
+    """The variables as tensors of the module `m`."""
+    dtype = m.complex128 if any(isinstance(x, complex) for xs in place.values() for x in xs) else m.float64
+    return {name: m.tensor(numbers, dtype=dtype) for name, numbers in place.items()}
+
+
+def value_of(m: Any, row: Row, variables: dict[str, Any]) -> Any:
+    """The sum of what the expression gives."""
+    usual = m.get_default_dtype()
+    m.set_default_dtype(m.float64)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return eval(row.expression, {"torch": m, "F": m.nn.functional, "inf": inf, **variables}).sum()
+    finally:
+        m.set_default_dtype(usual)
+
+
+def gradient_of(m: Any, row: Row) -> Numbers:
+    """The gradient by reverse mode; 0 where there is no graph."""
+    variables = leaves_of(m, row.place)
+    leaves = [leaf.requires_grad_() for leaf in variables.values()]
+    total = value_of(m, row, variables)
+    zeros = [m.zeros(leaf.shape, dtype=leaf.dtype) for leaf in leaves]
+    if not total.requires_grad:
+        grads: Sequence[Any] = zeros
+    else:
+        grads = m.autograd.grad(total, leaves, allow_unused=True, materialize_grads=True)
+    return [entry for zero, grad in zip(zeros, grads, strict=True) for entry in (zero + grad).tolist()]
+
+
+def forward_of(m: Any, row: Row) -> Numbers:
+    """The derivative by forward mode, one number moving at a time."""
+    found = []
+    for name, index in entries_of(row):
+        with m.autograd.forward_ad.dual_level():
+            variables = leaves_of(m, row.place)
+            direction = m.zeros_like(variables[name])
+            direction[index] = 1
+            variables[name] = m.autograd.forward_ad.make_dual(variables[name], direction)
+            tangent = m.autograd.forward_ad.unpack_dual(value_of(m, row, variables)).tangent
+            found.append(0.0 if tangent is None else (m.zeros((), dtype=tangent.dtype) + tangent).item())
+    return found
+
+
+def entries_of(row: Row) -> list[tuple[str, int]]:
+    return [(name, index) for name, numbers in row.place.items() for index in range(len(numbers))]
+
+
+def slope(m: Any, row: Row, name: str, index: int, sign: int) -> Any:
+    """The slope on one side by the values there: a number, `inf`, "jump", or None where nothing is defined."""
+
+    def value(step: float) -> float:
+        moved = [number + sign * step if k == index else number for k, number in enumerate(row.place[name])]
+        total = value_of(m, row, leaves_of(m, {**row.place, name: moved}))
+        return float(total.real if total.is_complex() else total)
+
+    here, near, far = value(0), value(1e-8), value(1e-4)
+    change = sign * (near - here)
+    if isnan(change):
+        return None
+    if isinf(change):
+        return change
+    if abs(change) > 1e-3 and abs(change) > 0.5 * abs(far - here):
+        return "jump"
+    steep, mild = change / 1e-8, sign * (far - here) / 1e-4
+    if abs(steep) > 10 * abs(mild) and abs(steep) > 100:
+        return inf if steep > 0 else -inf
+    return round(steep, 3)
+
+
+def measured(m: Any, row: Row) -> Measured:
+    left, right = ([slope(m, row, name, index, sign) for name, index in entries_of(row)] for sign in (-1, 1))
+    return Measured(left, right, gradient_of(m, row), forward_of(m, row))
+
+
+def shown(number: Any) -> str:
+    if number is None:
+        return "none"
+    if isinstance(number, str):
+        return number
+    if isinstance(number, complex):
+        number = number.real if number.imag == 0 else number
+    if isinstance(number, (int, float)) and isfinite(number):
+        return f"{round(number, 4) + 0.0:g}"
+    return str(number)
+
+
+def listed(numbers: Numbers) -> str:
+    return ", ".join(map(shown, numbers))
+
+
+def smooth() -> list[str]:
+    """The operations that have a gradient and no row."""
+    ops = importlib.import_module("autograd_cy._core.ops.operations").OPS
+    return sorted(set(ops) - {row.op for row in rows()} - set(NOT_DIFFERENTIABLE))
+
+
+NOT_DIFFERENTIABLE = (
+    "all any argmax argmin bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor eq "
+    "floor_divide ge gt isfinite isinf isnan le logical_and logical_not logical_or logical_xor lt ne"
+).split()
+
+HEAD = """<!-- Generated by `python -m tools.subgradients` (part of `make stubs`). Do not edit. -->
+# Gradients at kinks, ties and jumps
+
+Where a function has no derivative, a library has to choose what `backward` gives. The choices here are PyTorch's: the
+gradients below are those that PyTorch 2.13 gives in each row, and a test holds them against it where it is installed. What is
+written here was measured when the page was made: the *slopes* from values on both sides of the place, moving one number
+at a time, the *gradient* of the sum of the results by a backward in float64. Of several numbers there are as many entries,
+in order. *none* is a side where the function is not defined, *jump* one from which it does not come to its value. Forward mode
+gives the same numbers, except where a row says otherwise; as in PyTorch, but for the two clamps with a tensor
+([differences](differences.md)).
+
+A gradient between the two slopes of its entry is right as far as one number alone goes. `gradcheck` cannot judge it: a
+difference over both sides gives their mean. Three things to know:
+
+* **relu has three gradients at 0**, by how it is written: `relu(x)` 0, `maximum(x, 0)` 0.5, `clamp(x, min=0)` 1.
+* **Ties are shared by whoever returns values alone** (`max(x)`, `amax`, `maximum`, the norm with `p=inf`), and go to one by
+  whoever returns an index with them (`max(x, dim)`, `topk`).
+* **inf is not harmless**: one step further back it meets a factor of 0, and 0 times inf is nan. Let `where` choose the
+  argument of `sqrt` and not its result: `sqrt(where(x > 0, x, 1))`.
+"""
+
+
+def wrapped(names: list[str]) -> list[str]:
+    """The names in lines that are not too long, the last with a full stop."""
+    return textwrap.wrap(", ".join(f"`{name}`" for name in names) + ".", 120, break_on_hyphens=False)
+
+
+def render() -> str:
+    """The text of the page."""
+    m = importlib.import_module("autograd_cy")
+    lines = HEAD.splitlines()
+    for title, section in SECTIONS.items():
+        lines += ["", f"## {title}", "", "| operation | at | slopes to the left | to the right | gradient | |"]
+        lines.append("|---|---|---|---|---|---|")
+        for row in section:
+            left, right, gradient, forward = map(listed, measured(m, row))
+            at = "; ".join(f"{name} = {listed(numbers)}" for name, numbers in row.place.items())
+            given = f"**{gradient}**" + (f" (forward mode: {forward})" if forward != gradient else "")
+            lines.append(f"| `{row.expression}` | {at} | {left} | {right} | {given} | {row.remark} |")
+    lines += ["", "## The others", "", "These have a derivative wherever they are defined:"]
+    lines += wrapped(smooth())
+    lines += ["", "Comparisons, tests and indices have none:", *wrapped(NOT_DIFFERENTIABLE)]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    TARGET.write_text(render(), encoding="utf-8", newline="\n")
