@@ -29,8 +29,7 @@ from autograd_cy._core.graph.node cimport (
 from autograd_cy._core.graph.op_hooks cimport is_logged, observe_end, observe_start
 cimport autograd_cy._core.graph.saved as saved_module
 from autograd_cy._core.graph.saved_hooks cimport put_hooks_back
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
-from autograd_cy._core.graph.zeros cimport may_have_nan
+from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.events cimport ENGINE, Span, begin_named, begin_node, end, note_what_followed, recording
 from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes, own_modes
@@ -339,8 +338,9 @@ cdef object watched_gradient(GraphTask task, Node node, object g, int i):
 cdef object with_zeros_kept(GraphTask task, Node node, tuple gradients, int i, object result):
     """`result`, the gradient for input `i`, without the NaN that come from zeros: NOTE [Zeros that stay]."""
     cdef object kept
-    if not may_have_nan(new_tensor(as_array(task, result)) if task.level is not None else result):
-        return result
+    if task.level is not None or not (<Tensor> result).batched:     # else that is not asked
+        if first_nan((<Tensor> result).array if task.level is None else as_array(task, result)) < 0:
+            return result
     kept = vjp_of_zeros(node, list(gradients) if node.n_outputs > 1 else gradients[0], i)
     return kept if task.recorded else result.where(result == result, kept)
 

@@ -23,7 +23,6 @@ from autograd_cy._core.graph.node cimport HANDLE, INPUT, NOTHING, OUTPUT, Node, 
 from autograd_cy._core.graph.saved_tensor cimport SavedTensor
 from autograd_cy._core.graph.tensor cimport Seldom, Tensor, TensorExtras, extras_of_tensor, new_tensor, type_name, version_of
 from autograd_cy._core.graph.versions cimport VersionCounter, was_touched
-from autograd_cy._core.graph.zeros cimport any_nan
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.inference cimport save_error
 from autograd_cy._core.runtime.location cimport described
@@ -128,9 +127,17 @@ cdef tuple tangents_of(Node node, tuple tangents, tuple outputs):
         found = tangents_by_vjp(node, tangents, outputs)
     else:
         found = result if isinstance(result, tuple) else (result,)
-    if thread_state().mode & KEEP_ZEROS and not node.joint and any_nan(found):
+    if thread_state().mode & KEEP_ZEROS and not node.joint and any_may_be_nan(found):
         return node.jvp_of_zeros(tangents, found)
     return found
+
+
+cdef bint any_may_be_nan(tuple tangents) except -1:
+    """Whether there is a NaN in any tangent; of one that stands for several samples that is not asked."""
+    for t in tangents:
+        if t is not None and ((<Tensor> t).batched or (t != t).any()):
+            return True
+    return False
 
 
 cdef int give_tangent(Node node, Tensor output) except -1:

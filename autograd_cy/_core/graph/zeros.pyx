@@ -16,9 +16,6 @@ did not take. Under safe_where() an entry of 0 contributes 0:
      and call it by its name.
 """
 
-from autograd_cy._core.graph.nans cimport first_nan
-from autograd_cy._core.graph.tensor cimport Tensor
-
 
 cdef object zeroed(object result, object zeros):
     """A gradient (or None) with 0, constant, where `zeros`, which broadcasts to it, says so and it is not 0 anyway."""
@@ -33,15 +30,3 @@ cdef object all_zero(object gradients):
             zero = (g == 0).all()
             result = zero if result is None else result.logical_and(zero)
     return result
-
-
-cdef bint may_have_nan(object x) except -1:
-    """Whether a Tensor has a NaN; of one that stands for several samples that is not asked."""
-    return (<Tensor> x).batched or first_nan((<Tensor> x).array) >= 0
-
-
-cdef bint any_nan(tuple tangents) except -1:
-    for t in tangents:
-        if t is not None and may_have_nan(t):
-            return True
-    return False
