@@ -147,15 +147,17 @@ cdef int run_node(GraphTask task, Node node) except -1:
         return 0
     cdef bint watched = task.watched or (hooks and has_node_hooks(existing_hooks(node)))
     if type(node) is AccumulateGrad:
-        if watched and (task.watched & SEEN or (hooks and has_node_hooks(existing_hooks(node)))):
+        if watched and is_seen(task, node):
             accumulate_in(task, node, g)
         elif g is not None:
             accumulate(leaf_of(node), g, task.recorded)
         return 0
     if node.joint == BOXED and type(g) is not list:
         g = [g] * node.n_outputs
-    if node.joint or watched:
+    if node.joint or (watched and is_seen(task, node)):
         propagate_together(task, node, g)
+    elif watched:
+        propagate_searched(task, node, g)
     else:
         Py_INCREF(g)
         incoming = <PyObject *> g
@@ -258,6 +260,40 @@ cdef object vjp_of_zeros(Node node, object g, int i):
         return vjp_by_samples(node, g, i, True)
 
 
+cdef int propagate_searched(GraphTask task, Node node, object g) except -1:
+    """`propagate`, where NaNs are searched: who finds one looks at what came in and what was saved, which stay as they are."""
+    cdef int i = 0
+    cdef Node target
+    while (target := next_wanted(task, node, &i)) is not None:
+        result = None
+        if g is not None:
+            result = vjp_of_tensors(node, g, i) if task.recorded else gradient_apart(task, node, g, i)
+            if result is not None and may_have_nan(result):
+                result = judged(task, node, g, i, result)
+        deliver(task, target, node.next_number(i), result)
+        keep_spare(<PyObject *> result)
+        i += 1
+    return 0
+
+
+cdef object judged(GraphTask task, Node node, object g, int i, object result):
+    """What a node gave for input `i`, which may have a NaN: without those that come from zeros if these stay, else refused."""
+    cdef tuple gradients = tuple([as_seen(task, item) for item in (g if node.n_outputs > 1 else (g,))])
+    cdef object seen = as_seen(task, result)
+    if task.watched & KEEPING:
+        seen = with_zeros_kept(task, node, gradients, i, seen)
+    if task.watched & DETECTING:
+        check_gradient(node, seen, i, gradients)
+    return seen if task.recorded else as_array(task, seen)
+
+
+cdef bint may_have_nan(object g) except -1:
+    """Whether an array or Tensor has a NaN; of a Tensor that stands for several samples that is not asked."""
+    if isinstance(g, Tensor):
+        return (<Tensor> g).batched or first_nan((<Tensor> g).array) >= 0
+    return first_nan(<cnp.ndarray> g) >= 0
+
+
 cdef int propagate_together(GraphTask task, Node node, object g) except -1:
     """Compute all gradients of a node, then hand them on: it gives them in one call, or somebody watches it.
 
@@ -291,7 +327,7 @@ cdef int propagate_together(GraphTask task, Node node, object g) except -1:
     if hooks is not None and hooks.post_hooks:
         results = run_post_hooks(hooks, results, gradients)
     if task.watched & DETECTING:
-        check_gradients(task, node, results, None if hooks is not None and hooks.post_hooks else gradients)
+        check_gradients(node, results, None if hooks is not None and hooks.post_hooks else gradients)
     if task.watched & SEEN:
         observe_end(node, results, gradients)
     while (target := next_wanted(task, node, &i)) is not None:
@@ -320,7 +356,8 @@ cdef tuple each_gradient(GraphTask task, Node node, tuple gradients):
         while next_wanted(task, node, &i) is not None:
             results[i] = vjp_of_tensors(node, g, i) if task.recorded else watched_gradient(task, node, g, i)
             if task.watched & KEEPING and results[i] is not None:
-                results[i] = with_zeros_kept(task, node, gradients, i, results[i])
+                if may_have_nan(results[i] if task.recorded else as_array(task, results[i])):
+                    results[i] = with_zeros_kept(task, node, gradients, i, results[i])
             i += 1
     finally:
         state.mode |= observed
@@ -328,29 +365,36 @@ cdef tuple each_gradient(GraphTask task, Node node, tuple gradients):
 
 
 cdef object watched_gradient(GraphTask task, Node node, object g, int i):
-    """The gradient for input `i` as a Tensor, of one who is watched: what others see is not written over."""
+    """The gradient for input `i` as a Tensor, of one who is watched."""
+    return as_seen(task, gradient_apart(task, node, g, i))
+
+
+cdef object gradient_apart(GraphTask task, Node node, object g, int i):
+    """The gradient for input `i` as an array; what others see is not written over, and nothing is given up."""
     cdef Request request = Request(False, False, NULL, False, False)
     if task.level is not None:
-        return as_seen(task, gradient_of_samples(task, node, g, i, &request))
-    return as_seen(task, node.vjp_array(g, i, &request))
+        return gradient_of_samples(task, node, g, i, &request)
+    return node.vjp_array(g, i, &request)
 
 
 cdef object with_zeros_kept(GraphTask task, Node node, tuple gradients, int i, object result):
-    """`result`, the gradient for input `i`, without the NaN that come from zeros: NOTE [Zeros that stay]."""
-    cdef object kept
-    if task.level is not None or not (<Tensor> result).batched:     # else that is not asked
-        if first_nan((<Tensor> result).array if task.level is None else as_array(task, result)) < 0:
-            return result
+    """`result`, the gradient for input `i` as a Tensor, without NaN that come from zeros: NOTE [Zeros that stay]."""
     kept = vjp_of_zeros(node, list(gradients) if node.n_outputs > 1 else gradients[0], i)
     return kept if task.recorded else result.where(result == result, kept)
 
 
-cdef int check_gradients(GraphTask task, Node node, tuple results, tuple gradients) except -1:
+cdef int check_gradients(Node node, tuple results, tuple gradients) except -1:
     """Refuse a NaN in what a node gave; `gradients`: the incoming ones, or None where they don't explain it."""
     cdef int i
     for i in range(len(results)):
-        if results[i] is not None and first_nan((<Tensor> results[i]).array) >= 0:
-            raise gradient_error(node, <Tensor> results[i], i, is_made_of_zeros(node, <Tensor> results[i], gradients, i))
+        if results[i] is not None:
+            check_gradient(node, <Tensor> results[i], i, gradients)
+    return 0
+
+
+cdef int check_gradient(Node node, Tensor result, int i, tuple gradients) except -1:
+    if first_nan(result.array) >= 0:
+        raise gradient_error(node, result, i, is_made_of_zeros(node, result, gradients, i))
     return 0
 
 
@@ -436,6 +480,12 @@ cdef int capture(GraphTask task, Node node, object g) except -1:
         value = g[output] if type(g) is list else g
         task.results[position] = value
     return 0
+
+
+cdef bint is_seen(GraphTask task, Node node) except -1:
+    """Whether somebody sees the gradients before and after a node."""
+    cdef NodeHooks hooks = existing_hooks(node)
+    return task.watched & SEEN or (hooks is not None and has_node_hooks(hooks))
 
 
 cdef inline bint has_node_hooks(NodeHooks hooks):
