@@ -25,6 +25,7 @@ from .gradients import backward, grad
 
 if TYPE_CHECKING:
     from . import anomaly_mode, forward_ad, function, functional, graph, profiler, profiler_util, variable
+    from ._safe_where import safe_where
     from .anomaly_mode import detect_anomaly, detect_nan, set_detect_anomaly
     from .function import Function
     from .gradcheck import GradcheckError
@@ -36,7 +37,7 @@ __all__ = [
     "detect_anomaly", "detect_nan", "enable_grad", "enforce_grad_layout_policy", "forward_ad", "function", "functional",
     "grad", "grad_mode", "gradcheck", "gradgradcheck", "graph",
     "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "is_multithreading_enabled",
-    "is_view_replay_enabled", "no_grad", "profiler", "profiler_util",
+    "is_view_replay_enabled", "no_grad", "profiler", "profiler_util", "safe_where",
     "set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled", "variable",
 ]  # fmt: skip
 
@@ -45,6 +46,7 @@ if not TYPE_CHECKING:  # else any name would be right
         __name__,
         {
             "_gradcheck_report": ["GradcheckError"],
+            "_safe_where": ["safe_where"],
             "anomaly_mode": ["anomaly_mode", "detect_anomaly", "detect_nan", "set_detect_anomaly"],
             "forward_ad": [],
             "function": ["Function", "function"],

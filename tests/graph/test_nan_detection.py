@@ -94,6 +94,40 @@ def test_a_note_says_where_backward_was():
     assert any("This happened in the backward of <SqrtBackward0>" in note for note in info.value.__notes__)
 
 
+ZERO_TRAP = "The incoming gradient is zero there, and the derivative is infinite or NaN"
+
+
+def test_what_a_where_lets_through_is_explained():
+    def explained(y, **options):
+        try:
+            torch.autograd.grad(y, x, retain_graph=True, **options)
+        except RuntimeError as error:
+            return ZERO_TRAP in str(error) and "autograd.safe_where() keeps it zero" in str(error)
+        return None
+
+    x, b = leaf([0.0, 4.0]), leaf([[0.0], [1.0]])
+    traps = [
+        torch.where(x > 0, x.sqrt(), 0.0).sum(),
+        torch.where(x > 0, b / x, 0.0).sum(),                       # summed over what was broadcast
+        (x.sqrt() * torch.tensor([0.0, 1.0])).sum(),
+        x.sqrt()[1:].sum(),
+        torch.where(x > 0, torch.stack([x, x]).norm(-2, dim=0).log(), 0.0).sum(),
+    ]
+    others = [(x * 0.0).sqrt().sum(), ((x - x) / x.sum()).sqrt().mean()]
+    with detect_nan():
+        for options in ({}, {"create_graph": True}):
+            assert [explained(y, **options) for y in traps] == [True] * len(traps)
+            assert [explained(y, **options) for y in others] == [False] * len(others)
+
+
+def test_what_a_function_or_a_hook_makes_of_zeros_is_not_explained():
+    f = define(lambda ctx, x: x * 1, lambda ctx, g: g * INF)
+    assert ZERO_TRAP not in message(lambda: (f.apply(leaf(1.0)) * 0.0).backward())
+    y = leaf([1.0]).sqrt()
+    y.grad_fn.register_hook(lambda inputs, outputs: (inputs[0] * NAN,))
+    assert ZERO_TRAP not in message(lambda: (y * 0.0).sum().backward())
+
+
 def test_the_gradient_of_a_function():
     f = define(lambda ctx, x: x * 1, lambda ctx, g: g * NAN)
     assert "'FBackward' returned nan values in its 0th output" in message(lambda: f.apply(leaf(1.0)).backward())

@@ -70,7 +70,7 @@ FACADE = [
     autograd._graph_survey autograd._graph_folding autograd._graph_dot
     autograd._graph_memory autograd._graph_labels
     autograd._graph_draw
-    autograd.grad_mode autograd.anomaly_mode autograd.variable autograd.forward_ad
+    autograd.grad_mode autograd._safe_where autograd.anomaly_mode autograd.variable autograd.forward_ad
     profiler._calls
     profiler._replay
     profiler._hints profiler._overhead

@@ -15,13 +15,14 @@ from autograd_cy._core.batching.rules cimport sample_of, stacked
 from autograd_cy._core.engine.backward_arguments cimport check_inputs, check_roots, named, target_node, target_number
 from autograd_cy._core.engine.freed cimport history_of, note_backward
 from autograd_cy._core.engine.graph_task cimport (
-    SIGNAL_INTERVAL, GraphTask, as_seen, count_running, current_task, finished, leads_on, new_task, notes_of)
+    DETECTING, KEEPING, SEEN, SIGNAL_INTERVAL, GraphTask, as_seen, count_running, current_task, finished, leads_on, new_task,
+    notes_of)
 from autograd_cy._core.engine.input_buffer cimport accumulate, add_gradient, as_leaf_asks, vjp_into_buffer, vjp_into_grad
 from autograd_cy._core.engine.ready_queue cimport pop, push
 from autograd_cy._core.graph.anomaly cimport check_roots_for_nan, report
 from autograd_cy._core.graph.hooks cimport (
     keep_retained, retain_grad, run_post_accumulate_hooks, run_post_hooks, run_pre_hooks, run_tensor_hooks)
-from autograd_cy._core.graph.nans cimport check_gradient, check_gradients
+from autograd_cy._core.graph.nans cimport first_nan, gradient_error
 from autograd_cy._core.graph.node cimport (
     BOXED, AccumulateGrad, Node, NodeExtras, NodeHooks, Request, Scratch, check_output_sizes, existing_hooks,
     has_hooks, leaf_of, target_of)
@@ -34,7 +35,7 @@ from autograd_cy._core.runtime.events cimport ENGINE, Span, begin_named, begin_n
 from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes, own_modes
 from autograd_cy._core.runtime.reentry cimport in_fresh_thread
 from autograd_cy._core.runtime.state cimport (
-    ANOMALY, BATCHED, DETECT_NAN, FORWARD_AD, KEEP_NAN, NO_GRAD, OP_HOOKS, ThreadState, thread_state)
+    ANOMALY, BATCHED, DETECT_NAN, FORWARD_AD, KEEP_NAN, KEEP_ZEROS, NO_GRAD, OP_HOOKS, ThreadState, thread_state)
 
 from autograd_cy._core.graph.record import SampleTakenForAll
 
@@ -144,17 +145,19 @@ cdef int run_node(GraphTask task, Node node) except -1:
         capture(task, node, g)
     if not needed:
         return 0
-    cdef bint watched = task.observed or (hooks and has_node_hooks(existing_hooks(node)))
+    cdef bint watched = task.watched or (hooks and has_node_hooks(existing_hooks(node)))
     if type(node) is AccumulateGrad:
-        if watched:
+        if watched and is_seen(task, node):
             accumulate_in(task, node, g)
         elif g is not None:
             accumulate(leaf_of(node), g, task.recorded)
         return 0
     if node.joint == BOXED and type(g) is not list:
         g = [g] * node.n_outputs
-    if node.joint or watched:
+    if node.joint or (watched and is_seen(task, node)):
         propagate_together(task, node, g)
+    elif watched:
+        propagate_searched(task, node, g)
     else:
         Py_INCREF(g)
         incoming = <PyObject *> g
@@ -193,8 +196,6 @@ cdef int propagate(GraphTask task, Node node, PyObject *incoming) except -1:
         following = i + 1
         next_target = next_wanted(task, node, &following)
         result = None if g is None else gradient_for(task, node, i, g, next_target is None, target)
-        if task.detects_nan and result is not None:
-            check_gradient(node, result, i)
         if next_target is None:
             keep_spare(<PyObject *> g)
             g = None            # from here on the result is held once, also if it is `g` itself
@@ -215,17 +216,15 @@ cdef object gradient_for(GraphTask task, Node node, int i, object g, bint last, 
     cdef Scratch *scratch
     if task.recorded:
         return vjp_of_tensors(node, g, i)
-    # who tells where a NaN comes from reads what was saved, and looks at each gradient alone
-    request = Request(last and is_ours(<PyObject *> g), not (task.keep_graph or task.detects_nan), NULL, False, False)
+    request = Request(last and is_ours(<PyObject *> g), not task.keep_graph, NULL, False, False)
     if task.level is not None:
         return gradient_of_samples(task, node, g, i, &request)
-    if not task.detects_nan:
-        scratch = notes_of(task, target)
-        if scratch.buffer != NULL:
-            return vjp_into_buffer(scratch, node, i, g, &request)
-        if (last and type(target) is AccumulateGrad and scratch.dependencies == 1 and not scratch.captured
-                and existing_hooks(target) is None):
-            return vjp_into_grad(leaf_of(target), node, i, g, &request)
+    scratch = notes_of(task, target)
+    if scratch.buffer != NULL:
+        return vjp_into_buffer(scratch, node, i, g, &request)
+    if (last and type(target) is AccumulateGrad and scratch.dependencies == 1 and not scratch.captured
+            and existing_hooks(target) is None):
+        return vjp_into_grad(leaf_of(target), node, i, g, &request)
     return node.vjp_array(g, i, &request)
 
 
@@ -250,13 +249,55 @@ cdef object vjp_of_tensors(Node node, object g, int i):
     try:
         return node.vjp(g, i)
     except SampleTakenForAll:
-        return vjp_by_samples(node, g, i)
+        return vjp_by_samples(node, g, i, False)
+
+
+cdef object vjp_of_zeros(Node node, object g, int i):
+    """`vjp_of_tensors`, where zeros stay."""
+    try:
+        return node.vjp_of_zeros(g, i)
+    except SampleTakenForAll:
+        return vjp_by_samples(node, g, i, True)
+
+
+cdef int propagate_searched(GraphTask task, Node node, object g) except -1:
+    """`propagate`, where NaNs are searched: who finds one looks at what came in and what was saved, which stay as they are."""
+    cdef int i = 0
+    cdef Node target
+    while (target := next_wanted(task, node, &i)) is not None:
+        result = None
+        if g is not None:
+            result = vjp_of_tensors(node, g, i) if task.recorded else gradient_apart(task, node, g, i)
+            if result is not None and may_have_nan(result):
+                result = judged(task, node, g, i, result)
+        deliver(task, target, node.next_number(i), result)
+        keep_spare(<PyObject *> result)
+        i += 1
+    return 0
+
+
+cdef object judged(GraphTask task, Node node, object g, int i, object result):
+    """What a node gave for input `i`, which may have a NaN: without those that come from zeros if these stay, else refused."""
+    cdef tuple gradients = tuple([as_seen(task, item) for item in (g if node.n_outputs > 1 else (g,))])
+    cdef object seen = as_seen(task, result)
+    if task.watched & KEEPING:
+        seen = with_zeros_kept(task, node, gradients, i, seen)
+    if task.watched & DETECTING:
+        check_gradient(node, seen, i, gradients)
+    return seen if task.recorded else as_array(task, seen)
+
+
+cdef bint may_have_nan(object g) except -1:
+    """Whether an array or Tensor has a NaN; of a Tensor that stands for several samples that is not asked."""
+    if isinstance(g, Tensor):
+        return (<Tensor> g).batched or first_nan((<Tensor> g).array) >= 0
+    return first_nan(<cnp.ndarray> g) >= 0
 
 
 cdef int propagate_together(GraphTask task, Node node, object g) except -1:
     """Compute all gradients of a node, then hand them on: it gives them in one call, or somebody watches it.
 
-    Who watches sees Tensors. The gradients are those that `propagate` computes, to the last bit.
+    Who watches sees Tensors. The gradients are those that `propagate` computes, to the last bit (but for NaN, if zeros stay).
     """
     cdef NodeHooks hooks = existing_hooks(node)
     cdef tuple gradients, results
@@ -272,11 +313,11 @@ cdef int propagate_together(GraphTask task, Node node, object g) except -1:
     g = None
     if hooks is not None and hooks.pre_hooks:
         gradients = run_pre_hooks(hooks, gradients)
-    if task.observed:
+    if task.watched & SEEN:
         observe_start(node, gradients)
     if node.joint == BOXED:
         box = list(gradients)
-        if not task.observed and (hooks is None or not hooks.post_hooks):
+        if not task.watched & SEEN and (hooks is None or not hooks.post_hooks):
             gradients = None            # from here on the list alone holds them, and it is the user's
         results = node.vjps(box)
     elif node.joint:
@@ -285,9 +326,9 @@ cdef int propagate_together(GraphTask task, Node node, object g) except -1:
         results = each_gradient(task, node, gradients)
     if hooks is not None and hooks.post_hooks:
         results = run_post_hooks(hooks, results, gradients)
-    if task.detects_nan:
-        check_gradients(node, results)
-    if task.observed:
+    if task.watched & DETECTING:
+        check_gradients(node, results, None if hooks is not None and hooks.post_hooks else gradients)
+    if task.watched & SEEN:
         observe_end(node, results, gradients)
     while (target := next_wanted(task, node, &i)) is not None:
         result = results[i]
@@ -314,6 +355,9 @@ cdef tuple each_gradient(GraphTask task, Node node, tuple gradients):
     try:
         while next_wanted(task, node, &i) is not None:
             results[i] = vjp_of_tensors(node, g, i) if task.recorded else watched_gradient(task, node, g, i)
+            if task.watched & KEEPING and results[i] is not None:
+                if may_have_nan(results[i] if task.recorded else as_array(task, results[i])):
+                    results[i] = with_zeros_kept(task, node, gradients, i, results[i])
             i += 1
     finally:
         state.mode |= observed
@@ -321,15 +365,49 @@ cdef tuple each_gradient(GraphTask task, Node node, tuple gradients):
 
 
 cdef object watched_gradient(GraphTask task, Node node, object g, int i):
-    """The gradient for input `i` as a Tensor, of one who is watched: what others see is not written over."""
+    """The gradient for input `i` as a Tensor, of one who is watched."""
+    return as_seen(task, gradient_apart(task, node, g, i))
+
+
+cdef object gradient_apart(GraphTask task, Node node, object g, int i):
+    """The gradient for input `i` as an array; what others see is not written over, and nothing is given up."""
     cdef Request request = Request(False, False, NULL, False, False)
     if task.level is not None:
-        return as_seen(task, gradient_of_samples(task, node, g, i, &request))
-    return as_seen(task, node.vjp_array(g, i, &request))
+        return gradient_of_samples(task, node, g, i, &request)
+    return node.vjp_array(g, i, &request)
 
 
-cdef object vjp_by_samples(Node node, object g, int i):
-    """node.vjp(g, i) for each sample of a batch by itself."""
+cdef object with_zeros_kept(GraphTask task, Node node, tuple gradients, int i, object result):
+    """`result`, the gradient for input `i` as a Tensor, without NaN that come from zeros: NOTE [Zeros that stay]."""
+    kept = vjp_of_zeros(node, list(gradients) if node.n_outputs > 1 else gradients[0], i)
+    return kept if task.recorded else result.where(result == result, kept)
+
+
+cdef int check_gradients(Node node, tuple results, tuple gradients) except -1:
+    """Refuse a NaN in what a node gave; `gradients`: the incoming ones, or None where they don't explain it."""
+    cdef int i
+    for i in range(len(results)):
+        if results[i] is not None:
+            check_gradient(node, <Tensor> results[i], i, gradients)
+    return 0
+
+
+cdef int check_gradient(Node node, Tensor result, int i, tuple gradients) except -1:
+    if first_nan(result.array) >= 0:
+        raise gradient_error(node, result, i, is_made_of_zeros(node, result, gradients, i))
+    return 0
+
+
+cdef bint is_made_of_zeros(Node node, Tensor result, tuple gradients, int i) except -1:
+    """Whether there would be no NaN where the first one is if zeros stayed."""
+    if gradients is None or node.joint or node.freed_by:
+        return False
+    kept = vjp_of_zeros(node, list(gradients) if node.n_outputs > 1 else gradients[0], i)
+    return kept is not None and first_nan((<Tensor> kept).array) != first_nan(result.array)
+
+
+cdef object vjp_by_samples(Node node, object g, int i, bint of_zeros):
+    """node.vjp(g, i), or vjp_of_zeros, for each sample of a batch by itself."""
     cdef BatchLevel level = None
     cdef list results = []
     cdef Py_ssize_t k
@@ -340,7 +418,8 @@ cdef object vjp_by_samples(Node node, object g, int i):
         raise RuntimeError(f"{node.name()} took a tensor for a batched one")
     for k in range(level.size):
         parts = [sample_of(x, level, k) for x in (g if type(g) is list else [g])]
-        results.append(vjp_of_tensors(node, parts if type(g) is list else parts[0], i))
+        part = parts if type(g) is list else parts[0]
+        results.append(vjp_of_zeros(node, part, i) if of_zeros else vjp_of_tensors(node, part, i))
     return None if not results or results[0] is None else batched(stacked(results), level)
 
 
@@ -351,7 +430,7 @@ cdef int accumulate_in(GraphTask task, Node node, object g) except -1:
     g = None
     if hooks is not None and hooks.pre_hooks:
         gradients = run_pre_hooks(hooks, gradients)
-    if task.observed:
+    if task.watched & SEEN:
         observe_start(node, gradients)
     g = gradients[0]
     if g is not None:
@@ -362,7 +441,7 @@ cdef int accumulate_in(GraphTask task, Node node, object g) except -1:
         run_post_accumulate_hooks(hooks, leaf_of(node))
     if hooks is not None and hooks.post_hooks:
         run_post_hooks(hooks, (), gradients)
-    if task.observed:
+    if task.watched & SEEN:
         observe_end(node, (), gradients)
     return 0
 
@@ -403,6 +482,12 @@ cdef int capture(GraphTask task, Node node, object g) except -1:
     return 0
 
 
+cdef bint is_seen(GraphTask task, Node node) except -1:
+    """Whether somebody sees the gradients before and after a node."""
+    cdef NodeHooks hooks = existing_hooks(node)
+    return task.watched & SEEN or (hooks is not None and has_node_hooks(hooks))
+
+
 cdef inline bint has_node_hooks(NodeHooks hooks):
     return bool(hooks.pre_hooks) or bool(hooks.post_hooks) or bool(hooks.post_accumulate)
 
@@ -426,9 +511,11 @@ cpdef object run_task(object tensors, object grad_tensors, bint keep_graph, bint
     check_roots(tensors, grad_tensors)
     check_inputs(inputs, accumulate_grad)
     task = new_task(outer)
-    task.detects_nan = mode & DETECT_NAN or (mode & ANOMALY and not own_modes() & KEEP_NAN)
-    if task.detects_nan:
+    if mode & DETECT_NAN or (mode & ANOMALY and not own_modes() & KEEP_NAN):
+        task.watched = DETECTING
         check_roots_for_nan(tensors, grad_tensors, mode)
+    if thread_state().mode & KEEP_ZEROS:
+        task.watched |= KEEPING
     if accumulate_grad and inputs:
         for x in inputs:
             if isinstance(x, Tensor):
@@ -479,7 +566,8 @@ cpdef object run_from(GraphTask task, tuple tensors, tuple grad_tensors, bint cr
     cdef Span walk
     task.frees = not (task.keep_graph or recorded)
     _held = [target_node(x) for x in inputs]        # a leaf's node lives only as long as somebody holds it
-    task.observed = mode & OP_HOOKS or is_logged()      # which may raise: nothing is changed yet
+    if mode & OP_HOOKS or is_logged():                  # which may raise: nothing is changed yet
+        task.watched |= SEEN
     count_running(1)
     state.graph_task = <void *> task
     state.hooks_before = NULL

@@ -10,6 +10,12 @@ cdef enum:
     SIGNAL_INTERVAL = 4096          # nodes between two looks at pending signals
 
 
+cdef enum Watch:
+    SEEN = 1                        # somebody sees each node run: a hook on all operations, or the logger
+    DETECTING = 2                   # a gradient that is NaN is an error
+    KEEPING = 4                     # zeros stay, NOTE [Zeros that stay]
+
+
 cdef class SideScratch:
     cdef Scratch scratch
 
@@ -20,10 +26,9 @@ cdef class GraphTask:
     cdef bint recorded              # gradients are Tensors and may be recorded
     cdef BatchLevel level           # gradients are arrays whose first dimension is its samples; None: there are no samples
     cdef bint selective             # only what leads to the inputs asked for
-    cdef bint detects_nan           # each gradient is searched
     cdef int number                 # of this backward, if it frees the graph: see freed.pyx
     cdef bint accumulates           # leaves get their .grad; else all that was asked for is captured
-    cdef bint observed              # somebody sees each node run: a hook on all operations, or the logger
+    cdef int watched                # who looks at each gradient, or sees each node run: a Watch or several, 0 in the usual case
     cdef bint whole                 # neither this task nor one around it is selective: checkpoints are valid
     cdef int depth                  # how many tasks there are around this one
     cdef long long id

@@ -23,8 +23,9 @@ that got the same array: each of them is another reference. Therefore:
   8. as in case 3, a node adds a gradient to a large `.grad` itself, if that is the leaf's only one in this backward and
      the last one that the node computes (nothing of it can fail any more), if no hook and no capture wants to see it
      alone, and if `.grad` shares no memory with what the node reads, but element by element;
-  9. under create_graph nothing is written in place: the sums are operations themselves. Where NaNs are searched, cases 3, 5
-     and 8 don't apply: each gradient is looked at alone, and who tells where a NaN comes from reads what was saved.
+  9. under create_graph nothing is written in place: the sums are operations themselves. Where NaNs are searched, cases 3, 4, 5
+     and 8 don't apply: each gradient is looked at alone, and who tells where a NaN comes from, or takes it out, reads what
+     came in and what was saved.
 """
 
 from cpython.object cimport PyObject

@@ -93,24 +93,6 @@ cdef int check_results(Node node, object outputs, object inputs) except -1:
     return 0
 
 
-cdef int check_gradient(Node node, object g, int i) except -1:
-    """Refuse a NaN in the gradient (an array or Tensor) that a node gave for its input `i`."""
-    cdef cnp.ndarray array = (<Tensor> g).array if isinstance(g, Tensor) else <cnp.ndarray> g
-    cdef Py_ssize_t position = first_nan(array)
-    if position >= 0:
-        raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output: the gradient for its input "
-                           f"{i} is NaN {place_of(array, position)}. {origin_of(node)}")
-    return 0
-
-
-cdef int check_gradients(Node node, object gradients) except -1:
-    cdef int i
-    for i in range(len(gradients)):
-        if gradients[i] is not None:
-            check_gradient(node, gradients[i], i)
-    return 0
-
-
 cdef int check_root(object root, object seed, int position) except -1:
     """Refuse a NaN that is there before backward begins: in what it starts from, or in the gradient given for that."""
     cdef Py_ssize_t found = first_nan((<Tensor> root).array) if isinstance(root, Tensor) else -1     # else an edge
@@ -140,6 +122,16 @@ cdef str origin_of(Node node):
         if name and isinstance(value, (Tensor, cnp.ndarray)):
             parts.append(f"saved {name}: {describe(value)}")
     return f"It is the backward of an operation {'; '.join(parts)}." if parts else ""
+
+
+cdef object gradient_error(Node node, Tensor g, int i, bint of_zeros):
+    """Of a NaN in the gradient that a node gave for its input `i`; `of_zeros`: the incoming gradient is zero there."""
+    cdef str text = (f"Function '{node.name()}' returned nan values in its {i}th output: the gradient for its input {i} is "
+                     f"NaN {place_of(g.array, first_nan(g.array))}. {origin_of(node)}")
+    if of_zeros:
+        text = (f"{text.rstrip()} The incoming gradient is zero there, and the derivative is infinite or NaN: 0 * inf is NaN. "
+                "Where it is zero because a where() took the other branch, autograd.safe_where() keeps it zero.")
+    return RuntimeError(text)
 
 
 cdef object forward_error(Node node, Tensor y, int i, object inputs):

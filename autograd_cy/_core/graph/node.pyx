@@ -26,6 +26,7 @@ from autograd_cy._core.arrays.conversions cimport number_behind
 from autograd_cy._core.graph.saved cimport OUTPUT_SLOT, freed_error, unpack
 from autograd_cy._core.graph.saved_tensor cimport handle_of, release_handles
 from autograd_cy._core.graph.tensor cimport Tensor, TensorExtras, extend, extras_of_tensor, make_current, new_tensor
+from autograd_cy._core.graph.zeros cimport all_zero, zeroed
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.lifetime cimport (
     NODE, Destructor, Link, Py_SET_REFCNT, Spares, begin_death, drop_all, end_life, hide, lay_aside, owner_of, release,
@@ -90,6 +91,18 @@ cdef class Node:
         """
         operation = linear_operation(self)
         return NotImplemented if operation is None else operation(tangents[0], *self.arguments())
+
+    cdef object vjp_of_zeros(self, object g, int i):
+        """`vjp`, where an entry of `g` that is 0 contributes 0: case 2 of NOTE [Zeros that stay].
+
+        A subclass knows which entries of the gradient come from which of `g`. Unless it says so, each may come from all.
+        """
+        return zeroed(self.vjp(g, i), all_zero(g if type(g) is list else [g]))
+
+    cdef tuple jvp_of_zeros(self, tuple tangents, tuple found):
+        """`found`, what `jvp` (or what stands for it) gave, where an entry of the tangents that is 0 contributes 0."""
+        zeros = all_zero(tangents)
+        return tuple([zeroed(t, zeros) for t in found])
 
     cdef tuple arguments(self):
         """With which a linear operation was called, besides its tensor."""

@@ -27,7 +27,7 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.inference cimport save_error
 from autograd_cy._core.runtime.location cimport described
 from autograd_cy._core.runtime.modes cimport current_mode
-from autograd_cy._core.runtime.state cimport ANOMALY, DEBUG, FORWARD_AD, NO_GRAD, OP_HOOKS, thread_state
+from autograd_cy._core.runtime.state cimport ANOMALY, DEBUG, FORWARD_AD, KEEP_ZEROS, NO_GRAD, OP_HOOKS, thread_state
 
 cnp.import_array()
 
@@ -122,9 +122,22 @@ cdef int keep_tangents(Node node, tuple tangents, long long level) except -1:
 cdef tuple tangents_of(Node node, tuple tangents, tuple outputs):
     """The tangents of a node's outputs (of those that are not None) from the inputs'."""
     result = node.jvp(tangents)
+    cdef tuple found
     if result is NotImplemented:
-        return tangents_by_vjp(node, tangents, outputs)
-    return result if isinstance(result, tuple) else (result,)
+        found = tangents_by_vjp(node, tangents, outputs)
+    else:
+        found = result if isinstance(result, tuple) else (result,)
+    if thread_state().mode & KEEP_ZEROS and not node.joint and any_may_be_nan(found):
+        return node.jvp_of_zeros(tangents, found)
+    return found
+
+
+cdef bint any_may_be_nan(tuple tangents) except -1:
+    """Whether there is a NaN in any tangent; of one that stands for several samples that is not asked."""
+    for t in tangents:
+        if t is not None and ((<Tensor> t).batched or (t != t).any()):
+            return True
+    return False
 
 
 cdef int give_tangent(Node node, Tensor output) except -1:

@@ -30,12 +30,13 @@ cdef enum:
     REPLAY_VIEWS = 2048     # _force_original_view_tracking(True)
     ANY_LAYOUT = 4096   # enforce_grad_layout_policy(False)
     BATCHED = 16384     # within vmap: an operand may be a BatchedTensor
+    KEEP_ZEROS = 32768  # safe_where(): a gradient of 0 gives gradients of 0, also where a derivative is infinite
     NODE_HOOKS = 65536  # hooks see each node that is recorded
     NO_FORWARD = 8192   # _set_fwd_grad_enabled(False): no tangents, though a dual level is open
     # what belongs to a context, not to the thread
     CONTEXT_MODES = (NO_GRAD | INFERENCE | ANOMALY | SAVED_HOOKS | GUARDED | KEEP_NAN | DETECT_NAN | ONE_THREAD | REPLAY_VIEWS
-                     | ANY_LAYOUT | NO_FORWARD)
+                     | ANY_LAYOUT | NO_FORWARD | KEEP_ZEROS)
     # what no operation asks for: with these alone it takes the usual path
-    ASIDE = IN_CONTEXT | KEEP_NAN | ONE_THREAD | REPLAY_VIEWS | ANY_LAYOUT | NO_FORWARD
+    ASIDE = IN_CONTEXT | KEEP_NAN | ONE_THREAD | REPLAY_VIEWS | ANY_LAYOUT | NO_FORWARD | KEEP_ZEROS
 
 cdef ThreadState *thread_state() noexcept nogil

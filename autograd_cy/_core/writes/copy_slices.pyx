@@ -51,6 +51,11 @@ cdef class CopySlices(Node):
         result = self.function.vjp(take(<Tensor> g, self.region), i)
         return replace_part(<Tensor> g, <Tensor> result, self.region) if i == self.position else result
 
+    cdef object vjp_of_zeros(self, object g, int i):
+        self.check()
+        result = self.function.vjp_of_zeros(take(<Tensor> g, self.region), i)
+        return replace_part(<Tensor> g, <Tensor> result, self.region) if i == self.position else result
+
     cdef tuple vjps(self, object g):
         cdef list results
         self.check()

@@ -8,6 +8,7 @@ from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, saved_array, saved_like, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.zeros cimport zeroed
 from autograd_cy._core.kernels.layer_norm_loops cimport layer_gradient, layer_weight_gradient, normalize_layers
 from autograd_cy._core.kernels.reduction_loops cimport total_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -128,6 +129,14 @@ cdef class NativeLayerNormBackward0(Node):
         if self.saved1 is not None:
             g = g * unpack(self, 1).to(dtype_of(dtype_code))
         return self.projected(g, z, scale).to(dtype_of(self.dtype_codes[0]))
+
+    cdef object vjp_of_zeros(self, object g, int i):
+        cdef int dtype_code = kernel_code((<Tensor> unpack(self, 0)).array)
+        if i == 1:
+            z, _ = self.standardized(dtype_code)
+            products = zeroed(g.to(dtype_of(dtype_code)) * z, g == 0)
+            return products.sum_to_size(self.constants[0]).to(dtype_of(self.dtype_codes[1]))
+        return zeroed(self.vjp(g, i), (g == 0).all(self.dims(), True)) if i == 0 else self.vjp(g, i)
 
     cdef object standardized(self, int dtype_code):
         """(input - mean) * scale and the scale, as operations on the input in type `dtype_code`."""

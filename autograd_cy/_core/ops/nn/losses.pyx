@@ -11,6 +11,7 @@ from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport broadcast_sizes, needs_node, record2, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.zeros cimport zeroed
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
@@ -157,6 +158,9 @@ cdef class MseLossBackward0(Node):
     cdef object vjp(self, object g, int i):
         operand = unpack(self, i)
         return ((operand - unpack(self, 1 - i)) * (g * (2 / <double> self.constants[1]))).to(operand.dtype)
+
+    cdef object vjp_of_zeros(self, object g, int i):
+        return zeroed(self.vjp(g, i), g == 0)
 
 
 cdef Tensor mse(Tensor x, Tensor y, int reduction):

@@ -11,6 +11,7 @@ from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport has_tangent, needs_node, new_node, record, record2, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.zeros cimport zeroed
 from autograd_cy._core.kernels.nll_loops cimport Totals, picked, spread
 from autograd_cy._core.ops.nn.losses cimport MEAN, NONE, SUM, check_real, number, reduction_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -30,6 +31,10 @@ cdef class NllNode(Node):
     cdef cnp.ndarray gradient_array(self, cnp.ndarray g):
         return spread(g, <tuple> self.constants, saved_array(self, 1), self.weights(), self.ignore_index,
                       self.reduction == NONE, self.divisor())
+
+    cdef object vjp_of_zeros(self, object g, int i):
+        zeros = g == 0
+        return zeroed(self.vjp(g, i), zeros.unsqueeze(1) if self.reduction == NONE and len(self.constants) > 1 else zeros)
 
     cdef cnp.ndarray weights(self):
         return None if self.saved2 is None else saved_array(self, 2)
@@ -114,6 +119,9 @@ cdef class NllLossBackwardBackward(NllNode):
 
     cdef object vjp(self, object g, int i):
         return self.loss(g) if i == 0 else new_tensor(np.zeros_like((<Tensor> g).array))
+
+    cdef object vjp_of_zeros(self, object g, int i):
+        return Node.vjp_of_zeros(self, g, i)
 
     cdef object jvp(self, tuple tangents):
         return None if tangents[0] is None else self.gradient(tangents[0])

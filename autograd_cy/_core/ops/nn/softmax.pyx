@@ -12,6 +12,7 @@ from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record
 from autograd_cy._core.graph.saved cimport save_output, saved_like, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.zeros cimport zeroed
 from autograd_cy._core.kernels.reduction_loops cimport Dims, count_along, reduced_sizes
 from autograd_cy._core.kernels.softmax_loops cimport log_sum_exp, normalize, normalize_gradient
 from autograd_cy._core.ops.reductions.reduction_node cimport (
@@ -94,6 +95,12 @@ cdef class Normalization(Node):
 
     cdef tuple constant_names(self):
         return ("dim",)
+
+    cdef object vjp_of_zeros(self, object g, int i):
+        return zeroed(self.vjp(g, i), (g == 0).all(self.constants[0], True))
+
+    cdef tuple jvp_of_zeros(self, tuple tangents, tuple found):
+        return (zeroed(found[0], (tangents[0] == 0).all(self.constants[0], True)),)
 
 
 @cython.final

@@ -9,6 +9,7 @@ from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport as_type
 from autograd_cy._core.graph.saved cimport saved_array, take, unpack
 from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.zeros cimport zeroed
 from autograd_cy._core.kernels.broadcast_sums cimport evaluate_added, evaluate_sum, is_worth_fusing, sum_to
 from autograd_cy._core.kernels.loops cimport evaluate
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -52,12 +53,12 @@ cdef class PointwiseNode(Node):
         return unbroadcast_samples(self, g, i)
 
     cdef object vjp(self, object g, int i):
-        cdef Pointwise *row = <Pointwise *> self.op
-        if self.wide:
-            g = as_type(g, dtype_of(self.wide))
-        cdef bint conjugates = row.holomorphic and cnp.PyArray_ISCOMPLEX((<Tensor> g).array)
-        cdef object result = self.derivative(g.conj() if conjugates else g, i)
-        return unbroadcast_tensor(self, result.conj() if conjugates else result, i)
+        return unbroadcast_tensor(self, whole_gradient(self, g, i), i)
+
+    cdef object vjp_of_zeros(self, object g, int i):
+        if self.op == NULL:                     # it chooses: nothing is multiplied
+            return self.vjp(g, i)
+        return unbroadcast_tensor(self, zeroed(whole_gradient(self, g, i), g == 0), i)
 
     cdef object derivative(self, object g, int i):
         """The formula of input `i` on Tensors."""
@@ -72,16 +73,39 @@ cdef class PointwiseNode(Node):
         return rule(g, a, b, c, y)
 
     cdef object jvp(self, tuple tangents):
-        cdef Pointwise *row = <Pointwise *> self.op
         cdef object total = None
         for i, t in enumerate(tangents):
             if t is not None:
-                if row.result == REAL_PART and cnp.PyArray_ISCOMPLEX((<Tensor> t).array):
-                    term = (unpack(self, 0).sgn().conj() * t).real
-                else:
-                    term = self.derivative(t, i)
+                term = tangent_term(self, t, i)
                 total = term if total is None else total + term
         return as_type(total, dtype_of(self.dtype_codes[0])) if self.wide else total
+
+    cdef tuple jvp_of_zeros(self, tuple tangents, tuple found):
+        cdef object total = None
+        if self.op == NULL:
+            return found
+        for i, t in enumerate(tangents):
+            if t is not None:
+                term = zeroed(tangent_term(self, t, i), t == 0)
+                total = term if total is None else total + term
+        return (as_type(total, dtype_of(self.dtype_codes[0])) if self.wide else total,)
+
+
+cdef inline object whole_gradient(PointwiseNode node, object g, int i):
+    """The gradient for input `i` by the formula on Tensors, in the shape of the output."""
+    cdef Pointwise *row = <Pointwise *> node.op
+    if node.wide:
+        g = as_type(g, dtype_of(node.wide))
+    cdef bint conjugates = row.holomorphic and cnp.PyArray_ISCOMPLEX((<Tensor> g).array)
+    cdef object result = node.derivative(g.conj() if conjugates else g, i)
+    return result.conj() if conjugates else result
+
+
+cdef inline object tangent_term(PointwiseNode node, object t, int i):
+    """What the tangent of input `i` adds to that of the output."""
+    if (<Pointwise *> node.op).result == REAL_PART and cnp.PyArray_ISCOMPLEX((<Tensor> t).array):
+        return (unpack(node, 0).sgn().conj() * t).real
+    return node.derivative(t, i)
 
 
 cdef bint can_add(PointwiseNode node, int i, cnp.ndarray g, cnp.ndarray addend) except -1:

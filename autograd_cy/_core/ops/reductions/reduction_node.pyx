@@ -9,6 +9,7 @@ from autograd_cy._core.graph.node cimport Node, Request, linear_operation
 from autograd_cy._core.graph.record cimport has_tangent, new_node, record, shape_of, wrap_dim
 from autograd_cy._core.graph.saved cimport save_input, save_output, saved_array, take, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, wants_grad
+from autograd_cy._core.graph.zeros cimport zeroed
 from autograd_cy._core.kernels.broadcast_sums cimport evaluate_added
 from autograd_cy._core.kernels.loops cimport MAX_DIMS, evaluate
 from autograd_cy._core.kernels.reduction_loops cimport expanded, reduced_shape
@@ -118,6 +119,13 @@ cdef class WeightedReduction(Reduction):
 
     cdef object jvp(self, tuple tangents):
         return in_type(self.group_sum(self.weights().conj() * tangents[0]), self.dtype_codes[1])
+
+    cdef object vjp_of_zeros(self, object g, int i):
+        return zeroed(self.vjp(g, i), self.spread(g == 0))
+
+    cdef tuple jvp_of_zeros(self, tuple tangents, tuple found):
+        terms = zeroed(self.weights().conj() * tangents[0], tangents[0] == 0)
+        return (in_type(self.group_sum(terms), self.dtype_codes[1]),)
 
     cdef object group_sum(self, object values):
         """The sums of values of the input's shape."""
