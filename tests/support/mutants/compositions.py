@@ -107,7 +107,7 @@ TAMPERED = Kind("tampered gradient")
 
 
 def tampered(what, shapes, operation, change, *culprits, **inputs):
-    """`operation(xp, x)` of an x whose gradient passes through `change(xp, g)`, which is linear."""
+    """`operation(xp, x)` of an x whose gradient passes through `change(xp, g)`."""
 
     @TAMPERED.composed(what, Inputs(shapes, **inputs), *culprits, forward=False)
     def make(xp, wrong):

@@ -28,8 +28,8 @@ STEP = 64  # the strategies' values are multiples of 1/64: zeros and ties come u
 class Inputs:
     """The inputs of a function: `Inputs("m n, n")` is a matrix and a vector that is as long as its rows.
 
-    `domain` is that of all inputs, or a list with one for each. `smallest` is the least size of a dimension. `at` holds
-    arrays, where it matters which they are.
+    `domain` is that of all inputs, or a list with one for each; `wide` is that of the strategies, if it is another.
+    `smallest` is the least size of a dimension. `at` holds arrays, where it matters which they are.
     """
 
     shapes: str
@@ -38,6 +38,7 @@ class Inputs:
     smallest: int = 0
     sizes: dict[str, int] = field(default_factory=dict)
     at: tuple | None = None
+    wide: tuple | None = None
 
     def _each(self) -> list[tuple[list[str], Any]]:
         words = [part.split() for part in self.shapes.split(",")]
@@ -45,13 +46,16 @@ class Inputs:
         return list(zip(words, domains, strict=True))
 
     def arrays(self, make: Maker | None = None, **sizes: int) -> list[np.ndarray]:
-        """Arrays in general position: no ties, no kinks (or those that `at` gives). `sizes` replaces some dimensions."""
-        if self.at is not None and not sizes:
+        """Arrays in general position: no ties, no kinks (or those of `at`). `make` makes
+        others, of the domain that is `wide`; `sizes` replaces some dimensions.
+        """
+        if self.at is not None and make is None and not sizes:
             return [np.array(a, self.dtype) for a in self.at]
+        domain = self.wide if make is not None else None
         make = make or Maker(self.dtype)
         known = SIZES | self.sizes | sizes
-        shapes = [([known[w] if w in known else int(w) for w in words], domain) for words, domain in self._each()]
-        return [make(*shape, domain=domain) for shape, domain in shapes]
+        shapes = [([known[w] if w in known else int(w) for w in words], domain or own) for words, own in self._each()]
+        return [make(*shape, domain=chosen) for shape, chosen in shapes]
 
     def strategies(self, t, largest: int = 4) -> list:
         """A hypothesis strategy for each input, of tensors of `t` that require a gradient; dimensions of one name agree."""
@@ -63,7 +67,7 @@ class Inputs:
 
         def strategy(words, domain):
             dims = [st.just(int(w)) if w.isdigit() else st.shared(sizes, key=w) for w in words]
-            return st.tuples(*dims).flatmap(lambda shape: self._values(shape, domain)).map(leaf)
+            return st.tuples(*dims).flatmap(lambda shape: self._values(shape, self.wide or domain)).map(leaf)
 
         def leaf(array):
             return t.from_numpy(array).requires_grad_()
@@ -71,15 +75,21 @@ class Inputs:
         return [strategy(words, domain) for words, domain in self._each()]
 
     def _values(self, shape, domain):
+        """A strategy for arrays of that shape: of single numbers, or of a seed where these would be too many to shrink."""
         import hypothesis.strategies as st
         from hypothesis.extra.numpy import arrays
 
-        numbers = st.one_of(*[st.integers(int(np.ceil(STEP * low)), int(STEP * high)) for low, high in domain])
-        if np.dtype(self.dtype).kind == "c":
-            elements = st.builds(lambda a, b: complex(a, b) / STEP, numbers, numbers)
-        else:
-            elements = numbers.map(lambda n: n / STEP)
-        return arrays(self.dtype, shape, elements=elements)
+        is_complex = np.dtype(self.dtype).kind == "c"
+        whole = np.concatenate([np.arange(np.ceil(STEP * low), STEP * high + 1) for low, high in domain]) / STEP
+        if np.prod(shape) > 16:
+
+            def drawn(seed):
+                rng = np.random.default_rng(seed)
+                return rng.choice(whole, shape) + (1j * rng.choice(whole, shape) if is_complex else 0)
+
+            return st.integers(0, 1000).map(drawn)
+        numbers = st.sampled_from(sorted(whole.tolist(), key=abs))
+        return arrays(self.dtype, shape, elements=st.builds(complex, numbers, numbers) if is_complex else numbers)
 
 
 @dataclass(frozen=True)

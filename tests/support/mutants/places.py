@@ -44,7 +44,6 @@ SEARCHED = {"anywhere": False}
 EIGHT = ((-8.0, 8.0),)
 
 LARGE = Kind("large values", "one entry", "factor", "dropped term", "raises")
-WIDE = ((-3.0, 3.0), (500.0, 900.0))
 
 
 def exp_softplus(xp, x):
@@ -60,12 +59,18 @@ LARGE.rule(
 )
 LARGE.rule(R.LOGSUMEXP, "not shifted", lambda xp, g, x: xp.unsqueeze(g, 1) * xp.exp(x) / xp.sum(xp.exp(x), 1, True),
            inputs=Inputs("1 3", at=([[1.0, 750.0, 749.0]],)))  # fmt: skip
-LARGE.rule(R.SQUARE, "clipped at 4", lambda xp, g, x: 2 * g * xp.where(x > 4, 4.0, x), inputs=Inputs("n", EIGHT), **SEARCHED)
 LARGE.rule(
-    R.SIN, "zero beyond 5", lambda xp, g, x: g * xp.where(xp.abs(x) > 5, 0.0, xp.cos(x)), inputs=Inputs("n", EIGHT), **SEARCHED
+    R.SQUARE, "clipped at 4", lambda xp, g, x: 2 * g * xp.where(x > 4, 4.0, x), inputs=Inputs("n", wide=EIGHT), **SEARCHED
 )
 LARGE.rule(
-    R.EXP, "clipped at e⁴", lambda xp, g, x: g * xp.where(x > 4, 54.0, xp.exp(x)), inputs=Inputs("n", EIGHT), **SEARCHED
+    R.SIN,
+    "zero beyond 5",
+    lambda xp, g, x: g * xp.where(xp.abs(x) > 5, 0.0, xp.cos(x)),
+    inputs=Inputs("n", wide=EIGHT),
+    **SEARCHED,
+)
+LARGE.rule(
+    R.EXP, "clipped at e⁴", lambda xp, g, x: g * xp.where(x > 4, 54.0, xp.exp(x)), inputs=Inputs("n", wide=EIGHT), **SEARCHED
 )
 
 NEGATIVE = Kind("negative numbers", "one entry", "sign", "factor", "dropped term")
@@ -74,10 +79,14 @@ NEGATIVE.rule(R.X_ABS, "2x", lambda xp, g, x: 2 * g * x)
 NEGATIVE.rule(R.LEAKY, "no slope", lambda xp, g, x: g * at(0.0, 1.0, 0.0)(xp, x))
 NEGATIVE.rule(R.ABS, "always 1", lambda xp, g, x: g * 1)
 NEGATIVE.rule(
-    R.SIN, "zero below -2", lambda xp, g, x: g * xp.where(x < -2, 0.0, xp.cos(x)), inputs=Inputs("2", EIGHT), **SEARCHED
+    R.SIN,
+    "zero below -2",
+    lambda xp, g, x: g * xp.where(x < -2, 0.0, xp.cos(x)),
+    inputs=Inputs("2", at=([1.0, -1.5],), wide=EIGHT),
+    **SEARCHED,
 )
-NEGATIVE.rule(R.NORM, "zero for one coordinate", lambda xp, g, x: R.NORM.vjp(xp, g, x) * xp.where(x < -2.9, 0.0, 1.0),
-              inputs=Inputs("n", NONZERO, smallest=1), **SEARCHED)  # fmt: skip
+NEGATIVE.rule(R.NORM, "zero for one coordinate", lambda xp, g, x: R.NORM.vjp(xp, g, x) * xp.where(x < -2.5, 0.0, 1.0),
+              inputs=Inputs("2", NONZERO, at=([1.0, -1.5],), wide=NONZERO), **SEARCHED)  # fmt: skip
 
 MANY = Kind("from 64 elements", "one entry", "dropped term", "shifted index", "factor")
 LONG = Inputs("n", sizes={"n": 3})
