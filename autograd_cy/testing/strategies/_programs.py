@@ -74,24 +74,24 @@ def programs(max_instructions: int = 12, *, differentiable: bool = True) -> st.S
     """
     checked_number("programs", "max_instructions", max_instructions)
     checked("programs", "differentiable", differentiable, bool, "a bool")
-    return _programs(max_instructions, differentiable)
-
-
-@st.composite
-def _programs(draw: Any, most: int, differentiable: bool) -> Program:
     kinds = STEPS if differentiable else STEPS | GRADIENT_STEPS
-    left_out = draw(st.sets(st.sampled_from(sorted(kinds)), max_size=len(kinds) - 3))  # so that some get long runs
-    first = draw(st.lists(leaf, max_size=2))
+    step = st.one_of(*[st.tuples(st.just(kind), kinds[kind]) for kind in kinds for _ in range(WEIGHTS.get(kind, 1))])
+    lengths = (0, max_instructions // 2, max_instructions)  # at least: without a bound lists are short
+    steps = st.one_of(*[st.lists(step, min_size=n, max_size=2 * max_instructions) for n in lengths])
+    left_out = st.sets(st.sampled_from(sorted(kinds)), max_size=len(kinds) // 2)  # so that programs differ more
+    drawn = st.tuples(leaf, st.lists(leaf, max_size=2), left_out, steps)
+    return drawn.map(lambda parts: _program(max_instructions, differentiable, *parts))
+
+
+def _program(most: int, differentiable: bool, first: Any, leaves: Any, left_out: set[str], steps: Any) -> Program:
     builder = Builder(differentiable)
-    builder.add("leaf", *draw(leaf)[:2], True)
-    for parts in first:
+    builder.add("leaf", *first[:2], True)
+    for parts in leaves:
         builder.add("leaf", *parts)
     begin = len(builder.instructions)
-    weighted = [kind for kind in kinds if kind not in left_out for _ in range(WEIGHTS.get(kind, 1))]
-    step = st.one_of(st.none(), *[st.tuples(st.just(kind), kinds[kind]) for kind in weighted])
-    for found in draw(st.lists(step, min_size=2 * most, max_size=2 * most)):
-        if found is not None and len(builder.instructions) < begin + most:
-            builder.add(found[0], *found[1])
+    for kind, parts in steps:
+        if kind not in left_out and len(builder.instructions) < begin + most:
+            builder.add(kind, *parts)
     return Program(builder.instructions)
 
 
