@@ -76,8 +76,9 @@ def programs(max_instructions: int = 12, *, differentiable: bool = True) -> st.S
     checked("programs", "differentiable", differentiable, bool, "a bool")
     kinds = STEPS if differentiable else STEPS | GRADIENT_STEPS
     step = st.one_of(*[st.tuples(st.just(kind), kinds[kind]) for kind in kinds for _ in range(WEIGHTS.get(kind, 1))])
-    lengths = (0, max_instructions // 2, max_instructions)  # at least: without a bound lists are short
-    steps = st.one_of(*[st.lists(step, min_size=n, max_size=2 * max_instructions) for n in lengths])
+    # Without a lower bound lists are short. None has a fixed length: so they shrink to parts of themselves, without a bound.
+    lengths = (0, max_instructions, 2 * max_instructions)
+    steps = st.one_of(*[st.lists(step, min_size=n, max_size=2 * max_instructions + 1) for n in lengths])
     left_out = st.sets(st.sampled_from(sorted(kinds)), max_size=len(kinds) // 2)  # so that programs differ more
     drawn = st.tuples(leaf, st.lists(leaf, max_size=2), left_out, steps)
     return drawn.map(lambda parts: _program(max_instructions, differentiable, *parts))
