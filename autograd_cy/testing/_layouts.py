@@ -37,7 +37,7 @@ def lay_out(array: Any, layout: str) -> np.ndarray[Any, Any]:
         part[...] = array
         return part
     if layout == "negative":
-        backwards = (..., *[slice(None, None, -1)] * array.ndim)  # with ... it stays an array without dimensions
+        backwards: Any = (..., *[slice(None, None, -1)] * array.ndim)  # with ... it stays an array without dimensions
         return np.array(array[backwards], order="C")[backwards]
     if layout == "read-only":
         copy = np.array(array, order="C")

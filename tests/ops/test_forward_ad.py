@@ -177,6 +177,21 @@ def test_the_gradient_of_a_tangent_by_its_direction_has_no_tangent(name, saved):
     assert primal.tolist() == pytest.approx(expected.tolist(), abs=1e-14)
 
 
+def test_a_rule_keeps_what_is_written_over():
+    """The alias that a tangent rule saves of an in-place operation's target went on to share its memory."""
+
+    def shifted_product(x):
+        y = x.clone()
+        y[1:].mul_(x[:-1])
+        y[0] = x[-1] * 2
+        return y
+
+    x = leaf([0.5, 1.5, 2.0])
+    with fwd.dual_level():
+        slope = fwd.unpack_dual(shifted_product(fwd.make_dual(x, x * 0.5 + 1))).tangent
+    assert torch.autograd.grad(slope.sum(), x)[0].tolist() == [2.5, 4.5, 3.5]
+
+
 def test_a_rule_keeps_the_tangents_of_the_levels_around_its_own():
     def slope(f):
         def along(x):

@@ -141,6 +141,8 @@ cdef Tensor previous_of(Tensor target):
     if current_mode() & FORWARD_AD:
         tangents = tangents_now(target)
         if tangents is not None:
+            if not current_mode() & (NO_GRAD | SAVED_HOOKS | GUARDED):      # tangent rules save an alias of it: primals.pyx
+                keep_copy(previous)
             extras_of_tensor(previous).tangents = tangents
             previous.extras.tangent_version = version_of(previous)
     return previous

@@ -53,6 +53,7 @@ class Register:
     history: History
     is_view: bool = False
     made_in_no_grad: bool = False  # a view
+    made_before_history: bool = False  # a view of what required no grad
 
     @property
     def array(self) -> np.ndarray[Any, Any]:
@@ -101,6 +102,7 @@ class Outline:
         return not (
             self.is_refused(write)
             or not target.is_usable
+            or (target.made_before_history and target.requires_grad)  # PyTorch refuses it, if nobody has looked at it since
             or target.memory.is_saved
             or any(history.is_leaf for history in histories)
             or (len(histories) > 1 and any(x.depends for x in [*histories, *[x.history for x in sources]]))
@@ -139,7 +141,8 @@ class Outline:
     def _(self, view: View) -> None:
         x = self.registers[view.source]
         index = np.asarray(VIEWS[view.name](x.index))
-        self.registers.append(Register(x.memory, index, x.history, True, x.made_in_no_grad or not self.records))
+        in_no_grad = x.made_in_no_grad or not self.records
+        self.registers.append(Register(x.memory, index, x.history, True, in_no_grad, not x.history.is_recorded))
 
     @run.register
     def _(self, detach: Detach) -> None:

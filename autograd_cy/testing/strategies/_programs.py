@@ -60,7 +60,8 @@ def programs(max_instructions: int = 12, *, differentiable: bool = True) -> st.S
     A program is a function of those of its leaves that require grad, to a vector: ``program(*program.leaves())``. No write
     spoils its backward, what it computes in no_grad or on detached tensors is not in the result, and its hooks change no
     gradient: its derivatives are those of its values. ``program.text()`` is the source of that function,
-    ``program.run(module)`` runs it on a module like torch and keeps all tensors. It has up to max_instructions after its leaves.
+    ``program.run(module)`` runs it on a module like torch and keeps all tensors. After its leaves it has up to
+    max_instructions.
 
     With differentiable=False anything comes: hooks that change gradients, writes that are refused, calls of backward() and
     grad() between other instructions. Such a program can only be run. They shrink to one leaf without dimensions.
@@ -73,24 +74,25 @@ def programs(max_instructions: int = 12, *, differentiable: bool = True) -> st.S
     """
     checked_number("programs", "max_instructions", max_instructions)
     checked("programs", "differentiable", differentiable, bool, "a bool")
-    return _programs(max_instructions, differentiable)
-
-
-@st.composite
-def _programs(draw: Any, most: int, differentiable: bool) -> Program:
     kinds = STEPS if differentiable else STEPS | GRADIENT_STEPS
-    left_out = draw(st.sets(st.sampled_from(sorted(kinds)), max_size=len(kinds) - 3))  # so that some get long runs
-    first = draw(st.lists(leaf, max_size=2))
+    step = st.one_of(*[st.tuples(st.just(kind), kinds[kind]) for kind in kinds for _ in range(WEIGHTS.get(kind, 1))])
+    # Without a lower bound lists are short. None has a fixed length: so they shrink to parts of themselves, without a bound.
+    lengths = (0, max_instructions, 2 * max_instructions)
+    steps = st.one_of(*[st.lists(step, min_size=n, max_size=2 * max_instructions + 1) for n in lengths])
+    left_out = st.sets(st.sampled_from(sorted(kinds)), max_size=len(kinds) // 2)  # so that programs differ more
+    drawn = st.tuples(leaf, st.lists(leaf, max_size=2), left_out, steps)
+    return drawn.map(lambda parts: _program(max_instructions, differentiable, *parts))
+
+
+def _program(most: int, differentiable: bool, first: Any, leaves: Any, left_out: set[str], steps: Any) -> Program:
     builder = Builder(differentiable)
-    builder.add("leaf", *draw(leaf)[:2], True)
-    for parts in first:
+    builder.add("leaf", *first[:2], True)
+    for parts in leaves:
         builder.add("leaf", *parts)
     begin = len(builder.instructions)
-    weighted = [kind for kind in kinds if kind not in left_out for _ in range(WEIGHTS.get(kind, 1))]
-    step = st.one_of(st.none(), *[st.tuples(st.just(kind), kinds[kind]) for kind in weighted])
-    for found in draw(st.lists(step, min_size=2 * most, max_size=2 * most)):
-        if found is not None and len(builder.instructions) < begin + most:
-            builder.add(found[0], *found[1])
+    for kind, parts in steps:
+        if kind not in left_out and len(builder.instructions) < begin + most:
+            builder.add(kind, *parts)
     return Program(builder.instructions)
 
 

@@ -70,7 +70,7 @@ def broadcastable_shapes(
     checked_number(call, "min_dims", min_dims, 0, max_dims)
     checked_number(call, "max_side", max_side)
     checked_number(call, "min_side", min_side, 0, max_side)
-    bounds = {"min_dims": min_dims, "max_dims": max_dims, "min_side": min_side, "max_side": max_side}
+    bounds: dict[str, Any] = {"min_dims": min_dims, "max_dims": max_dims, "min_side": min_side, "max_side": max_side}
     if isinstance(shapes, int):
         number = checked_number(call, "the number of shapes", shapes, 1)
         return hnp.mutually_broadcastable_shapes(num_shapes=number, **bounds).map(lambda found: tuple(found.input_shapes))

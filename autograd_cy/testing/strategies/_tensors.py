@@ -1,6 +1,5 @@
 """Tensors of any shape, dtype and layout."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from ._hypothesis import checked, checked_number, checked_shape, hnp, st, strate
 from ._numbers import checked_dtype, elements_of, kind_of
 from ._shapes import shapes
 
-_LAYOUTS = (*LAYOUTS, "expanded")
 DRAWN = 256  # elements
 _FLOAT64 = convert(np.dtype(np.float64))
 
@@ -43,18 +41,35 @@ def tensors(
     """
     call = "tensors"
     dtype_strategy = strategy_of(dtype, lambda d: checked_dtype(call, d))
-    flags = strategy_of(requires_grad, lambda flag: checked(call, "requires_grad", flag, bool, "a bool"))
     if elements is not None:
         checked(call, "elements", elements, st.SearchStrategy, "a strategy of numbers")
-    if requires_grad is True and not isinstance(dtype, st.SearchStrategy) and not is_differentiable(checked_dtype(call, dtype)):
-        raise ValueError(f"{call}(): requires_grad=True needs a floating or complex dtype, got {checked_dtype(call, dtype)}")
-    shape_strategy = shapes() if shape is None else strategy_of(shape, lambda s: checked_shape(call, "shape", s))
-    return _tensors(dtype_strategy, shape_strategy, elements, flags, layouts(call, layout))
+    if requires_grad is True and not isinstance(dtype, st.SearchStrategy):
+        found = checked_dtype(call, dtype)
+        if not is_differentiable(found):
+            raise ValueError(f"{call}(): requires_grad=True needs a floating or complex dtype, got {found}")
+    return _tensors(dtype_strategy, _shapes(call, shape), elements, _flags(call, requires_grad), _layouts(call, layout))
+
+
+def _shapes(call: str, shape: Any) -> st.SearchStrategy[tuple[int, ...]]:
+    return shapes() if shape is None else strategy_of(shape, lambda s: checked_shape(call, "shape", s))
+
+
+def _flags(call: str, requires_grad: Any) -> st.SearchStrategy[bool]:
+    return strategy_of(requires_grad, lambda flag: checked(call, "requires_grad", flag, bool, "a bool"))
+
+
+def _layouts(call: str, layout: Any, names: tuple[str, ...] = (*LAYOUTS, "expanded")) -> st.SearchStrategy[str]:
+    def check(name: Any) -> Any:
+        if name not in names:
+            raise ValueError(f"{call}(): layout must be one of {', '.join(map(repr, names))}, got {name!r}")
+        return name
+
+    return st.sampled_from(names) if layout is None else strategy_of(layout, check)
 
 
 @st.composite
-def _tensors(draw: Any, dtypes: Any, shapes: Any, elements: Any, flags: Any, layouts: Any) -> Tensor:
-    d, shape = draw(dtypes), draw(shapes)
+def _tensors(draw: Any, dtypes: Any, sizes: Any, elements: Any, flags: Any, layouts: Any) -> Tensor:
+    d, shape = draw(dtypes), draw(sizes)
     array = draw(arrays(d.numpy_dtype, shape, elements_of(d) if elements is None else elements))
     return finished(array, draw(layouts), draw(flags) and is_differentiable(d))
 
@@ -66,17 +81,6 @@ def arrays(dtype: np.dtype[Any], shape: tuple[int, ...], elements: Any) -> Any:
 
 def is_differentiable(d: dtype) -> bool:
     return kind_of(d) in ("floating", "complex")
-
-
-def layouts(call: str, layout: Any) -> st.SearchStrategy[str]:
-    """The strategy for a parameter `layout`."""
-
-    def check(name: Any) -> Any:
-        if name not in _LAYOUTS:
-            raise ValueError(f"{call}(): layout must be one of {', '.join(map(repr, _LAYOUTS))}, got {name!r}")
-        return name
-
-    return st.sampled_from(_LAYOUTS) if layout is None else strategy_of(layout, check)
 
 
 def finished(array: Any, layout: str, requires_grad: bool) -> Tensor:
@@ -115,18 +119,13 @@ def distinct(
     call = "distinct"
     if not checked(call, "gap", gap, (int, float), "a number") > 0:
         raise ValueError(f"{call}(): gap must be above 0, got {gap}")
-    if layout == "expanded":
-        raise ValueError(f"{call}(): the elements of an expanded tensor are equal")
-    names = st.sampled_from(LAYOUTS) if layout is None else layouts(call, layout)
     found = _plain_dtype(call, dtype)
-    flags = strategy_of(requires_grad, lambda flag: checked(call, "requires_grad", flag, bool, "a bool"))
-    shape_strategy = shapes() if shape is None else strategy_of(shape, lambda s: checked_shape(call, "shape", s))
-    return _distinct(shape_strategy, gap, found, flags, names)
+    return _distinct(_shapes(call, shape), gap, found, _flags(call, requires_grad), _layouts(call, layout, LAYOUTS))
 
 
 @st.composite
-def _distinct(draw: Any, shapes: Any, gap: float, d: dtype, flags: Any, layouts: Any) -> Tensor:
-    shape = draw(shapes)
+def _distinct(draw: Any, sizes: Any, gap: float, d: dtype, flags: Any, layouts: Any) -> Tensor:
+    shape = draw(sizes)
     count = int(np.prod(shape))
     numbers = np.array(draw(st.permutations(range(count))), float)
     numbers -= count // 2 if draw(st.booleans()) else 0
@@ -160,18 +159,14 @@ def positive_definite(
             [0.5000, 1.5000]], dtype=torch.float64)
     """
     call = "positive_definite"
-    if layout == "expanded":
-        raise ValueError(f"{call}(): an expanded matrix is singular")
-    names = st.sampled_from(LAYOUTS) if layout is None else layouts(call, layout)
     found = _plain_dtype(call, dtype, ("floating", "complex"))
-    flags = strategy_of(requires_grad, lambda flag: checked(call, "requires_grad", flag, bool, "a bool"))
     sizes = strategy_of(n, lambda value: checked_number(call, "n", value, 1))
     batches = strategy_of(batch, lambda value: checked_shape(call, "batch", value))
-    return _positive_definite(sizes, batches, found, flags, names)
+    return _positive_definite(sizes, batches, found, _flags(call, requires_grad), _layouts(call, layout, LAYOUTS))
 
 
 @st.composite
-def _positive_definite(draw: Any, sizes: Any, batches: Any, d: dtype, flags: Any, layouts: Callable[..., str]) -> Tensor:
+def _positive_definite(draw: Any, sizes: Any, batches: Any, d: dtype, flags: Any, layouts: Any) -> Tensor:
     n, batch = draw(sizes), draw(batches)
     part = arrays(np.dtype(float), (*batch, n, n), st.sampled_from([0.0, 1.0, -1.0, 0.5, -0.5, 0.25, -0.75]))
     factor = draw(part) / np.sqrt(2) + 1j * draw(part) / np.sqrt(2) if kind_of(d) == "complex" else draw(part)

@@ -108,7 +108,7 @@ class Rule:
     twice: bool = True
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Mutant:
     """A wrong function and its right version: `function(library, wrong)`, or None where the library can't express it.
 
