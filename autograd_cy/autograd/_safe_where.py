@@ -21,9 +21,9 @@ class safe_where(_ModeDecorator):
 
     What an operation computes element by element keeps single zeros; softmax, layer_norm and reductions along dimensions
     keep those of whole rows. Products of matrices and einsum, where all gradients of an element are summed, keep zeros only
-    if all are: there 0 * inf may remain. A user's Function gives what its backward returns. For second derivatives both
-    passes need the mode: one point at which 0 met an infinite derivative is a constant, so autograd.functional.jvp, whose
-    gradients of zero stand for any, gives 0 there. Where no gradient is NaN, all are what they are without it, to the last bit.
+    if all are: there 0 * inf may remain. A user's Function gives what its backward returns. Second derivatives need the mode
+    in both passes. A point at which 0 met an infinite derivative is a constant for them, so autograd.functional.jvp, in which
+    gradients of zero stand for any, gives 0 there. Where no gradient is NaN, all are as without the mode, to the last bit.
 
     >>> import autograd_cy as ag
     >>> x = ag.tensor([0.0, 2.0], requires_grad=True)

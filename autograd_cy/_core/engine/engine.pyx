@@ -154,10 +154,11 @@ cdef int run_node(GraphTask task, Node node) except -1:
         return 0
     if node.joint == BOXED and type(g) is not list:
         g = [g] * node.n_outputs
-    if node.joint or (watched and is_seen(task, node)):
-        propagate_together(task, node, g)
-    elif watched:
-        propagate_searched(task, node, g)
+    if node.joint or watched:
+        if node.joint or is_seen(task, node):
+            propagate_together(task, node, g)
+        else:
+            propagate_searched(task, node, g)
     else:
         Py_INCREF(g)
         incoming = <PyObject *> g

@@ -28,7 +28,7 @@ cdef class GraphTask:
     cdef bint selective             # only what leads to the inputs asked for
     cdef int number                 # of this backward, if it frees the graph: see freed.pyx
     cdef bint accumulates           # leaves get their .grad; else all that was asked for is captured
-    cdef int watched                # who looks at each gradient, or sees each node run: a Watch or several, 0 in the usual case
+    cdef int watched                # who looks at each gradient or sees each node run: a Watch or several; 0: nobody
     cdef bint whole                 # neither this task nor one around it is selective: checkpoints are valid
     cdef int depth                  # how many tasks there are around this one
     cdef long long id

@@ -24,8 +24,8 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
 
 from autograd_cy._core.runtime.state cimport (
-    ANOMALY, ANY_LAYOUT, CONTEXT_MODES, DETECT_NAN, FORWARD_AD, GUARDED, INFERENCE, IN_CONTEXT, KEEP_NAN, KEEP_ZEROS, NO_FORWARD,
-    NO_GRAD, ONE_THREAD, REPLAY_VIEWS, SAVED_HOOKS, ThreadState, thread_state)
+    ANOMALY, ANY_LAYOUT, CONTEXT_MODES, DETECT_NAN, FORWARD_AD, GUARDED, INFERENCE, IN_CONTEXT, KEEP_NAN, KEEP_ZEROS,
+    NO_FORWARD, NO_GRAD, ONE_THREAD, REPLAY_VIEWS, SAVED_HOOKS, ThreadState, thread_state)
 
 cdef extern from "Python.h":
     object PyContextVar_New(const char *name, PyObject *default)
@@ -53,8 +53,8 @@ cdef extern from *:
 
 cdef dict bits = {
     "NO_GRAD": NO_GRAD, "INFERENCE": INFERENCE, "ANOMALY": ANOMALY, "KEEP_NAN": KEEP_NAN, "DETECT_NAN": DETECT_NAN,
-    "ONE_THREAD": ONE_THREAD, "REPLAY_VIEWS": REPLAY_VIEWS, "ANY_LAYOUT": ANY_LAYOUT, "NO_FORWARD": NO_FORWARD,
-    "KEEP_ZEROS": KEEP_ZEROS}
+    "KEEP_ZEROS": KEEP_ZEROS, "ONE_THREAD": ONE_THREAD, "REPLAY_VIEWS": REPLAY_VIEWS, "ANY_LAYOUT": ANY_LAYOUT,
+    "NO_FORWARD": NO_FORWARD}
 
 
 cdef int _nowhere = 0
