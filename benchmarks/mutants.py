@@ -233,6 +233,8 @@ def print_mutants(tried: Sequence[Checker], chosen: Sequence[Mutant]) -> dict[st
         print(table_line(kind, [count([results[c.name][m.name] for m in of_kind]) for c in tried]), flush=True)
     columns = [list(results[checker.name].values()) for checker in tried]
     print(table_line("all", [count(column) for column in columns]))
+    at_points = [mutant for mutant in chosen if mutant.anywhere]
+    print(table_line("all but what is searched for", [count([results[c.name][m.name] for m in at_points]) for c in tried]))
     print(table_line("found, of what applies", [share(column, lambda r: r.outcome == FOUND) for column in columns]))
     named = [share([r for r in column if r.outcome == FOUND], lambda r: r.named) if c.library == "autograd_cy" and c.searches
              else "-" for c, column in zip(tried, columns, strict=True)]  # fmt: skip

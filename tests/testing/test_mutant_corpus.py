@@ -23,7 +23,7 @@ TELLING = {
     "under create_graph": ("recorded", "second order"),
     "second order": ("second order",),
     "float32": ("single",),
-    "dtype": ("gradient", "dtypes"),
+    "dtype": ("gradient",),
     "batched": ("batched",),
     "forward mode": ("forward mode",),
     "subset of inputs": ("input",),

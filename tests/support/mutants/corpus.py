@@ -156,7 +156,7 @@ class Kind:
         wrong = replace(rule, **changes)
         columns = {"forward": wrong.jvp is not None, "second": rule.twice, "repaired": rule.name} | columns
         if inputs is not None:
-            columns["repaired"] += f", {what}"
+            columns["repaired"] += f" at the inputs of {what!r}"
         self._add(f"{rule.name}, {what}", culprits, lambda module, library, is_wrong: function_of(
             wrong if is_wrong else rule, module, library), inputs or rule.inputs, **columns)  # fmt: skip
 

@@ -84,7 +84,6 @@ def _aspects(mutant, t):
     yield "batched", lambda f: _batched(t, f, arrays)
     yield "left behind", lambda f: _left_behind(t, f, arrays)
     yield "evaluated", lambda f: _evaluated(t, f, arrays)
-    yield "dtypes", lambda f: [str(_numbers(y).dtype) for y in _tuple(f(*_leaves(t, [a.astype(np.float32) for a in arrays])))]
     if mutant.inputs.at is None:
         for size in (0, 1, 2, 100):
             if size >= mutant.inputs.smallest:

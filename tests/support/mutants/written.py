@@ -675,11 +675,6 @@ def whole_gradient(t, wrong):
     return of_one(t, lambda x: x * x, lambda g, x: (2 * g * x).to(t.int64).to(x.dtype) if wrong else 2 * g * x)
 
 
-@DTYPE.written("float64 out of float32", "n")
-def wide_output(t, wrong):
-    return of_one(t, lambda x: (x.to(t.float64) if wrong else x).sin(), lambda g, x: (g * x.cos()).to(x.dtype))
-
-
 @DTYPE.written("the real part of a complex gradient", Inputs("n", dtype="complex128"), "dtype", "conj", "dropped term")
 def real_gradient(t, wrong):
     def slope(g, x):
