@@ -211,9 +211,11 @@ CHECKS: dict[str, Callable[[Examination], Finding | None]] = {
     "forward mode": lambda e: e.against_differences(forward=True),
     "single precision": lambda e: properties.single_precision(e.subject),
     "batched": lambda e: properties.batched(e.subject),
+    "vmap": lambda e: properties.mapped(e.subject),
     "batched tangents": lambda e: properties.batched_tangents(e.subject),
     "second order": lambda e: e.second_order(),
     "forward over reverse": lambda e: properties.forward_over_reverse(e.subject, e.seed),
+    "once more": lambda e: properties.once_more(e.subject),
 }
 """The checks by name, each after those that explain its failures better."""
 

@@ -12,6 +12,7 @@ import numpy as np
 from .._core.engine.basic_functions import UndefinedGrad
 from .._core.graph.tensor import array_of, from_array
 from ..autograd import gradients
+from ..autograd.grad_mode import no_grad
 from ..autograd.graph import saved_tensors_hooks
 from ._compare import Probes, ShapeError, probe_backward, probe_forward
 from ._culprit import explain_backward, explain_forward
@@ -155,15 +156,31 @@ def repeatable(subject: Subject) -> Finding | None:
         subject.fresh([np.asarray(a * (1 + 1e-3)) for a in point.arrays])
         return list(first.pull([s.copy() for s in subject.seeds]))
 
+    def after_one_that_is_not_recorded() -> list[Array | None]:
+        first = subject.fresh()
+        with no_grad():
+            subject.fresh([np.asarray(a * (1 + 1e-3)) for a in point.arrays], [False] * len(point.arrays))
+        return list(first.pull([s.copy() for s in subject.seeds]))
+
     ways: dict[str, Callable[[], list[Array | None]]] = {
         "a second backward through the same graph": lambda: subject.run.pull([s.copy() for s in subject.seeds]),
         "a second call": lambda: subject.fresh().pull([s.copy() for s in subject.seeds]),
         "a backward after another call of the function": interleaved,
+        "a backward after a call under no_grad": after_one_that_is_not_recorded,
     }
     for way, again in ways.items():
         for source, (a, b) in enumerate(zip(again(), subject.gradients, strict=True)):
             if not same_bits(a, b):
                 return Finding("repeatable", "not repeatable", f"{way} gives another gradient of {point.name(source)}: {_apart(a, b)}.")
+    return None
+
+
+def once_more(subject: Subject) -> Finding | None:
+    """After all the other checks the gradients are still the same."""
+    for source, (a, b) in enumerate(zip(subject.fresh().pull([s.copy() for s in subject.seeds]), subject.gradients, strict=True)):
+        if not same_bits(a, b):
+            facts = f"{_named(subject, source)} is another one now, after some calls: {_apart(a, b)} at first."
+            return Finding("once more", "not repeatable", facts)
     return None
 
 
@@ -266,10 +283,12 @@ def shared_memory(subject: Subject) -> Finding | None:
     """No gradient shares memory with an input, none in `.grad` with anything else."""
     subject.only_tensors(".grad")
     arrays, seeds = [a.copy() for a in subject.point.arrays], [s.copy() for s in subject.seeds]
-    for source, g in enumerate(subject.fresh(arrays).pull([s.copy() for s in seeds])):
-        for other, x in enumerate(arrays):
-            if g is not None and _overlap(g, x):
-                return Finding("shared memory", "shared memory", f"{_named(subject, source)} shares memory with {subject.point.name(other)}.")
+    for given in (seeds, [np.ones_like(s) for s in seeds]):  # times one is the same
+        for source, g in enumerate(subject.fresh(arrays).pull([s.copy() for s in given])):
+            for other, x in enumerate(arrays):
+                if g is not None and _overlap(g, x):
+                    facts = f"{_named(subject, source)} shares memory with {subject.point.name(other)}."
+                    return Finding("shared memory", "shared memory", facts)
     run = subject.fresh(arrays)
     reached = [(y, from_array(s)) for y, s in zip(run.outputs, seeds, strict=True) if y.requires_grad]
     if not reached:
@@ -404,6 +423,31 @@ def batched(subject: Subject) -> Finding | None:
         a = None if got is None else array_of(got)  # type: ignore[redundant-expr]
         if not subject.agrees(source, a, expected, 1e-7):
             return Finding("batched", "batched", f"{_named(subject, source)} for two incoming ones at once: {_apart(a, expected)} one by one.")
+    return None
+
+
+def mapped(subject: Subject) -> Finding | None:
+    """The function within vmap, and its gradient there, are those of each sample alone."""
+    subject.only_tensors("batches")
+    from ..func import vmap
+
+    point = subject.point
+    samples = [point.arrays, [np.asarray(a * (1 + 1e-2)) for a in point.arrays]]
+    leaves = [from_array(np.stack(parts)).requires_grad_() for parts in zip(*samples, strict=True)]
+    try:
+        run = Run(leaves, list(vmap(lambda *xs: tuple(point._call(xs)))(*leaves)))
+    except Exception as error:  # not all functions of tensors are functions of batches
+        raise NotApplicable(f"it can't be mapped: {_first_line(error)}") from None
+    found = run.pull([np.stack([s, s]) for s in subject.seeds])
+    for k, arrays in enumerate(samples):
+        alone = subject.fresh([a.copy() for a in arrays])
+        value, expected = to_real([y[k] for y in run.values()]), to_real(alone.values())
+        if not near(value, expected, 1e-7):
+            return Finding("vmap", "batched", f"the value of a sample within vmap: {_apart(value, expected)} alone.")
+        for source, (g, b) in enumerate(zip(found, alone.pull([s.copy() for s in subject.seeds]), strict=True)):
+            a = None if g is None else np.asarray(g[k])
+            if not subject.agrees(source, a, b, 1e-7):
+                return Finding("vmap", "batched", f"{_named(subject, source)} of a sample within vmap: {_apart(a, b)} alone.")
     return None
 
 
