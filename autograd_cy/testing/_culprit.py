@@ -58,7 +58,20 @@ def _finding(point: Point, mismatch: Mismatch, run: object, slopes: list[Slope] 
     if mismatch.kink:
         return Finding("gradient", "ties", f"{facts}\n  It is a kink, and a gradient there is right if it lies between the two slopes.")
     tag, sentence = _guess(point, mismatch.input, run, slopes)
+    if tag in ("dropped term", "broadcast not summed") and slopes is not None and _is_transposed(point, run, slopes):
+        tag, sentence = "transposed", "its Jacobian is the right one, transposed"
     return Finding("gradient", tag, f"{facts}\n  {_gradient_of(point, mismatch.input)}: {sentence}.")
+
+
+def _is_transposed(point: Point, run: object, slopes: list[Slope]) -> bool:
+    """Whether each entry of the Jacobian stands where its mirror image should."""
+    size = point.value.size
+    if size != len(slopes) or size < 2:
+        return False
+    rows = [run.pull(from_real(unit(size, k), point.outputs)) for k in range(size)]  # type: ignore[attr-defined]
+    found = np.array([_gradient_vector(point, row) for row in rows])
+    right = np.array([slope.middle for slope in slopes])
+    return bool(alike(found, right).all())
 
 
 def explain_ties(point: Point, comparison: Comparison, probes: Probes) -> Finding | None:

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .._core.graph.tensor import Tensor
+from ..utils._pytree import tree_leaves
 from ._verdict import GradientError, Verdict
 
 
@@ -13,15 +15,37 @@ def is_strategy(x: Any) -> bool:
 
 def check_examples(examine: Callable[[Sequence[Any]], Verdict], inputs: Sequence[Any], max_examples: int) -> Verdict:
     """check_examples(examine, inputs, max_examples): the verdict of the smallest example that fails, or of all together."""
+    verdicts: list[Verdict] = []
+    failure, example = _search(examine, inputs, max_examples, verdicts, lambda example: True)
+    if failure is None:
+        return _together(verdicts)
+    if not _is_large(example) and _search(examine, inputs, max_examples, [], _is_large)[0] is None and any(verdicts):
+        failure.culprit = "empty or size one"
+        lines = failure.text.split("\n")
+        lines[0] = f"{lines[0]} No example fails that has no dimension of size 0 or 1."
+        failure.text = "\n".join(lines)
+    return failure
+
+
+def _search(
+    examine: Callable[[Sequence[Any]], Verdict],
+    inputs: Sequence[Any],
+    max_examples: int,
+    verdicts: list[Verdict],
+    wanted: Callable[[Any], bool],
+) -> tuple[Verdict | None, Any]:
+    """The verdict of the smallest wanted example that fails, and that example; or None."""
     import hypothesis
 
     strategies = hypothesis.strategies
     drawn = strategies.tuples(*[x if is_strategy(x) else strategies.just(x) for x in inputs])
-    verdicts: list[Verdict] = []
+    last: list[Any] = [None]
 
     def check(example: tuple[Any, ...]) -> None:
+        hypothesis.assume(wanted(example))
         verdict = examine(example)
         if verdict.outcome == "wrong":
+            last[0] = example
             raise GradientError(verdict.text, verdict)
         verdicts.append(verdict)
 
@@ -37,8 +61,16 @@ def check_examples(examine: Callable[[Sequence[Any]], Verdict], inputs: Sequence
     try:
         settings(hypothesis.given(drawn)(check))()
     except GradientError as error:
-        return error.verdict  # type: ignore[no-any-return]
-    return _together(verdicts)
+        return error.verdict, last[0]
+    except hypothesis.errors.Unsatisfiable:
+        pass
+    return None, None
+
+
+def _is_large(example: Any) -> bool:
+    """Whether no tensor that is differentiated has a dimension of size 0 or 1."""
+    sources = [x for x in tree_leaves(example) if isinstance(x, Tensor) and x.requires_grad]
+    return all(n > 1 for x in sources for n in x.shape) and any(x.ndim for x in sources)
 
 
 def _together(verdicts: list[Verdict]) -> Verdict:

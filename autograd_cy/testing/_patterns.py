@@ -3,7 +3,7 @@
 Gradients come several at once, of points near each other, along the first dimension: a mistake has to explain them all.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,9 @@ def guess(got: Array, right: Array, known: Array, broadcast: bool) -> tuple[str,
     """
     if not np.any(got[known]):
         return "detached", "it is zero"
+    narrow = _narrower(got[known], right[known])
+    if narrow is not None:
+        return "dtype", f"its values are those of {narrow}"
     for tag, text, candidate, mask in _candidates(got, right, known):
         if _same(got, candidate, mask):
             return tag, text
@@ -40,6 +43,27 @@ def guess(got: Array, right: Array, known: Array, broadcast: bool) -> tuple[str,
         return "broadcast not summed", "the input is broadcast, and its gradient is no sum over all that it was broadcast to"
     return "dropped term", f"{count} of {of} entries are wrong{where}, by no constant factor"
 
+
+def _narrower(got: Array, right: Array) -> str | None:
+    """The narrower type that all entries fit in, if they are near the right ones, which don't fit."""
+    with np.errstate(all="ignore"):
+        if got.size < 2 or not np.allclose(got, right, rtol=1e-2, atol=0.51):
+            return None
+        for name, fits in NARROW.items():
+            if fits(got) and not fits(right):
+                return name
+    return None
+
+
+def _fits(dtype: Any) -> Callable[[Array], bool]:
+    return lambda a: bool((a.real.astype(dtype) == a.real).all() and (a.imag.astype(dtype) == a.imag).all())
+
+
+NARROW: dict[str, Callable[[Array], bool]] = {
+    "an integer type": lambda a: bool((np.round(a.real) == a.real).all() and (np.round(a.imag) == a.imag).all()),
+    "float16": _fits(np.float16),
+    "float32": _fits(np.float32),
+}
 
 Candidate = tuple[str, str, Any, Array]
 

@@ -427,28 +427,45 @@ def batched(subject: Subject) -> Finding | None:
 
 
 def mapped(subject: Subject) -> Finding | None:
-    """The function within vmap, and its gradient there, are those of each sample alone."""
+    """The function within vmap, and its gradient there, are those of each sample alone: along any dimension, of any inputs."""
     subject.only_tensors("batches")
     from ..func import vmap
 
     point = subject.point
-    samples = [point.arrays, [np.asarray(a * (1 + 1e-2)) for a in point.arrays]]
-    leaves = [from_array(np.stack(parts)).requires_grad_() for parts in zip(*samples, strict=True)]
-    try:
-        run = Run(leaves, list(vmap(lambda *xs: tuple(point._call(xs)))(*leaves)))
-    except Exception as error:  # not all functions of tensors are functions of batches
-        raise NotApplicable(f"it can't be mapped: {_first_line(error)}") from None
-    found = run.pull([np.stack([s, s]) for s in subject.seeds])
-    for k, arrays in enumerate(samples):
-        alone = subject.fresh([a.copy() for a in arrays])
-        value, expected = to_real([y[k] for y in run.values()]), to_real(alone.values())
-        if not near(value, expected, 1e-7):
-            return Finding("vmap", "batched", f"the value of a sample within vmap: {_apart(value, expected)} alone.")
-        for source, (g, b) in enumerate(zip(found, alone.pull([s.copy() for s in subject.seeds]), strict=True)):
-            a = None if g is None else np.asarray(g[k])
-            if not subject.agrees(source, a, b, 1e-7):
-                return Finding("vmap", "batched", f"{_named(subject, source)} of a sample within vmap: {_apart(a, b)} alone.")
+    n, count = len(point.arrays), _batch_size(point.arrays)
+    refusal = ""
+    for dims in [(0,) * n, (-1,) * n] + [tuple(0 if i == k else None for i in range(n)) for k in range(n) if n > 1]:
+        samples = [[a if d is None else np.asarray(a * (1 + 1e-2 * k)) for a, d in zip(point.arrays, dims, strict=True)] for k in range(count)]
+        leaves = [from_array(parts[0].copy() if d is None else np.stack(parts, d)) for parts, d in zip(zip(*samples, strict=True), dims, strict=True)]
+        leaves = [leaf.requires_grad_() for leaf in leaves]
+        try:
+            run = Run(leaves, list(vmap(lambda *xs: tuple(point._call(xs)), dims)(*leaves)))
+        except (RuntimeError, NotImplementedError, TypeError, ValueError) as error:  # not all functions are functions of batches
+            refusal = _first_line(error)
+            continue
+        found = run.pull([np.stack([s] * count) for s in subject.seeds])
+        expected: list[Any] = [0.0 if d is None else [] for d in dims]
+        for k, arrays in enumerate(samples):
+            alone = subject.fresh([a.copy() for a in arrays])
+            value, right = to_real([y[k] for y in run.values()]), to_real(alone.values())
+            if not near(value, right, 1e-7):
+                return Finding("vmap", "batched", f"the value of sample {k} within vmap: {_apart(value, right)} alone.")
+            for i, g in enumerate(alone.pull([s.copy() for s in subject.seeds])):
+                g = np.zeros_like(arrays[i]) if g is None else g
+                expected[i] = expected[i] + g if dims[i] is None else [*expected[i], g]
+        for source, (g, d) in enumerate(zip(found, dims, strict=True)):
+            b = expected[source] if d is None else np.stack(expected[source], d)
+            if not subject.agrees(source, g, b, 1e-7):
+                return Finding("vmap", "batched", f"{_named(subject, source)} within vmap (in_dims={dims}): {_apart(g, b)} alone.")
+    if refusal:
+        raise NotApplicable(f"it can't be mapped: {refusal}")
     return None
+
+
+def _batch_size(arrays: list[Array]) -> int:
+    """How many samples: as many as a dimension has, where a mistake of dimensions hides best."""
+    sizes = [n for a in arrays for n in a.shape if 2 <= n <= 4]
+    return sizes[0] if sizes else 2
 
 
 def batched_tangents(subject: Subject) -> Finding | None:

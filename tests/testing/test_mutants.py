@@ -1,7 +1,5 @@
 """check_gradients finds each wrong derivative of the corpus, says what is wrong with it, and lets the right ones pass."""
 
-import functools
-
 import numpy as np
 import pytest
 from mutants import MUTANTS
@@ -10,35 +8,38 @@ from mutants.right import right_functions
 import autograd_cy as ag
 from autograd_cy.testing import CULPRITS, GradientError, check_gradients
 
-MISSED: frozenset[str] = frozenset()
-"""The names of mutants that are known to be missed."""
-
-NAMED_AT_LEAST = 0.7
-
 RIGHT = {right.name: right for right in right_functions() if "autograd_cy" in right.libraries}
 
-
-@functools.cache
-def said_of(mutant):
-    """(outcome, culprit, text) of a mutant at its point, or by a search where it is wrong at some inputs alone."""
-    inputs = mutant.leaves(ag) if mutant.anywhere else mutant.inputs.strategies(ag)
-    verdict = check_gradients(mutant.function("autograd_cy", ag), *inputs, raise_exception=False)
-    return verdict.outcome, verdict.culprit, str(verdict)
+MISNAMED = {
+    "composition: the conjugate detached",
+    "tampered gradient: stack, the halves exchanged",
+    "wrong factor: standardize, not divided by the spread",
+    "dropped term: x xᵀ, the right factor's",
+    "dropped term: x[[0, 2, 2]], of the value picked twice",
+    "broadcast not summed: sum of rows, spread along the other axis",
+    "transposed: outer product, exchanged",
+    "shifted index: convolution, taps not reversed",
+    "empty or one element: variance, two: 1/n",
+    "second use: cached by shape",
+    "not repeatable: the first gradient for ever",
+    "shared memory: views of one buffer that overlap",
+    "dtype: a whole gradient",
+}
+"""Those that are found, but taken for another mistake."""
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
-def test_mutants_are_found(mutant, request):
-    if mutant.name in MISSED:
-        request.applymarker(pytest.mark.xfail(reason="known to be missed"))
-    outcome, culprit, text = said_of(mutant)
-    assert outcome == "wrong", text
-    assert culprit in CULPRITS
+def test_mutants_are_found_and_named(mutant):
+    inputs = mutant.leaves(ag) if mutant.anywhere else mutant.inputs.strategies(ag)
+    verdict = check_gradients(mutant.function("autograd_cy", ag), *inputs, raise_exception=False)
+    assert verdict.outcome == "wrong", str(verdict)
+    assert verdict.culprit in CULPRITS
+    assert (verdict.culprit in mutant.culprits) == (mutant.name not in MISNAMED), str(verdict)
 
 
-def test_culprits_are_named():
-    found = [mutant for mutant in MUTANTS if said_of(mutant)[0] == "wrong"]
-    misnamed = [f"{mutant.name}: {said_of(mutant)[1]}" for mutant in found if said_of(mutant)[1] not in mutant.culprits]
-    assert len(misnamed) <= (1 - NAMED_AT_LEAST) * len(found), "\n".join(misnamed)
+def test_few_are_misnamed():
+    assert len(MISNAMED) <= 0.05 * len(MUTANTS)
+    assert {mutant.name for mutant in MUTANTS} >= MISNAMED
 
 
 def test_wrong_derivatives_raise():
@@ -47,11 +48,14 @@ def test_wrong_derivatives_raise():
         check_gradients(mutant.function("autograd_cy", ag), *mutant.leaves(ag))
 
 
-@pytest.mark.parametrize("name", RIGHT)
-def test_right_functions_pass(name):
-    function, arrays = RIGHT[name].at("autograd_cy", ag, None)
-    verdict = check_gradients(function, *[ag.from_numpy(np.array(a)).requires_grad_() for a in arrays], raise_exception=False)
-    assert verdict.outcome != "wrong", str(verdict)
+@pytest.mark.parametrize("kinks", [False, True])
+def test_right_functions_pass(kinks):
+    for name, right in RIGHT.items():
+        if right.kink == kinks:
+            function, arrays = right.at("autograd_cy", ag, None)
+            leaves = [ag.from_numpy(np.array(a)).requires_grad_() for a in arrays]
+            verdict = check_gradients(function, *leaves, raise_exception=False)
+            assert verdict.outcome != "wrong", f"{name}: {verdict}"
 
 
 @pytest.mark.parametrize("mutant", [m for m in MUTANTS if not m.anywhere], ids=lambda mutant: mutant.name)

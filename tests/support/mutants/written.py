@@ -451,7 +451,7 @@ def batched_roll(t, wrong):
 
 @BATCHED.written("the first sample for all", "n")
 def batched_first(t, wrong):
-    return batched(t, lambda x, dim: ((x * x).select(dim, 0), None) if wrong else (x * x, dim))
+    return batched(t, lambda x, dim: ((x * x).unbind(dim)[0], None) if wrong else (x * x, dim))
 
 
 @BATCHED.written("the mean of all", "n")
