@@ -182,6 +182,14 @@ def gradcheck(torch: Library) -> Step:
     return step
 
 
+def check_product(torch: Library) -> Step:
+    """What proves a product of matrices: all checks of check_gradients, and for torch its gradcheck of each entry."""
+    a, b = leaves(torch, (60, 60), (60, 60), dtype=np.float64)
+    if torch.__name__ == "autograd_cy":
+        return lambda: (torch.testing.check_gradients(lambda a, b: a @ b, a, b).outcome == "right",)
+    return lambda: (torch.autograd.gradcheck(lambda a, b: a @ b, (a, b)),)
+
+
 @dataclass(frozen=True)
 class Workload:
     """A row of the table: what is timed, and how many times faster than torch it has to be."""
@@ -203,4 +211,5 @@ WORKLOADS = (
     Workload("python_function", "50 calls of a Python Function, both ways", 2, python_function),
     Workload("hessian_vector", "Hessian-vector product by double backward, 16 elements", 4, hessian_vector),
     Workload("gradcheck", "gradcheck of a two-input function of 12 elements each", 3, gradcheck),
+    Workload("check_product", "a product of 60 x 60 matrices: check_gradients; torch: gradcheck", 15, check_product),
 )

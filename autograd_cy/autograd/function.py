@@ -152,7 +152,7 @@ _watchers: list[Callable[..., None]] = []
 
 
 @contextlib.contextmanager
-def shown_to(watcher: Callable[..., None]) -> Iterator[None]:
+def _shown_to(watcher: Callable[..., None]) -> Iterator[None]:
     """Within it, watcher(cls, args, kwargs) is called before each call of a Function in this thread."""
     thread = threading.get_ident()
 

@@ -1,7 +1,8 @@
 """check_gradients: one call that proves the derivatives of a function, or names what is wrong with them (facade).
 
-_point evaluates the function, _differences finds slopes that say what they are worth, _compare holds derivatives against them,
-_properties checks what else a derivative must do, _culprit and _patterns say what a mistake looks like, _report writes it down.
+_point evaluates the function, _differences finds slopes that say what they are worth, _compare holds derivatives against
+them, the modules named _..._checks look at what else a derivative must do, _culprit and _patterns say what a mistake looks
+like, and _report writes it down.
 """
 
 import functools
@@ -12,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .._core.runtime.entry import public
-from . import _properties as properties
+from ._batch_checks import batched, batched_tangents, mapped
 from ._compare import (
     Comparison,
     Probes,
@@ -27,8 +28,24 @@ from ._compare import (
 from ._culprit import explain_backward, explain_forward, explain_ties
 from ._differences import Slope
 from ._examples import check_examples, is_strategy
+from ._gradient_checks import (
+    create_graph,
+    dtype_of_gradients,
+    inputs_unchanged,
+    once_more,
+    one_tensor_twice,
+    repeatable,
+    seeds_unchanged,
+    shape_of_gradients,
+    subsets,
+    zero_seeds,
+)
+from ._memory_checks import layouts, layouts_of_seeds, shared_memory
 from ._point import NotApplicable, NumPyPoint, Point, real_size, to_real
+from ._precision_checks import single_precision
 from ._report import report
+from ._second_order import forward_over_reverse, second_order
+from ._subject import Subject, first_line
 from ._verdict import Finding, GradientError, Verdict
 
 Mode = Literal["auto", "full", "probe"]
@@ -50,8 +67,8 @@ def check_gradients(
     """``check_gradients(f, *inputs)`` proves the derivatives of `f`, or raises GradientError with what is wrong.
 
     inputs: what `f` takes. Tensors that require grad are differentiated; all else is passed as it is. Where one of them is a
-    hypothesis strategy (`autograd_cy.testing.strategies`), `f` is checked for many examples of it, and a failure is shrunk to
-    the smallest one; this needs the extra ``autograd_cy[testing]``.
+    hypothesis strategy (`autograd_cy.testing.strategies`), `f` is checked for many examples of it, and a failure is shrunk
+    to the smallest one; this needs the extra ``autograd_cy[testing]``.
     gradient: the gradient of a NumPy function `f` that returns a number, written by hand: it takes the same arrays and returns
     an array for each of floating dtype. Of a function that returns an array it is the Jacobian, of f's shape + the input's.
     mode: "full" looks at each entry of the Jacobian, "probe" along random directions, which costs the same for any size;
@@ -59,9 +76,9 @@ def check_gradients(
     skip: names of checks to leave out (the keys of `Verdict.checks`). seed: of the random directions.
     max_examples: of strategies. raise_exception: False to get the Verdict of a wrong derivative, too.
 
-    Derivatives are held against differences that choose their own step and say what they are worth (and the complex step, where
-    `f` is analytic), in double precision. A slope that has two sides is a kink, where each value between them is right. Then:
-    forward against reverse mode, second order, batches, create_graph, subsets of inputs, other layouts and precisions, missing
+    Derivatives are held against differences that choose their own step and say what they are worth (and the complex step,
+    where `f` is analytic), in double precision. A slope that has two sides is a kink, where each value between them is right.
+    Then: forward mode, second order, batches, create_graph, subsets of inputs, other layouts and precisions, missing
     and zero incoming gradients, that nothing is written to or shared, and that all of it can be repeated.
 
     GradientError: a derivative is wrong. ValueError, TypeError: there is nothing to check, or an argument is no good.
@@ -72,11 +89,13 @@ def check_gradients(
     >>> ag.testing.check_gradients(lambda x, w: (x @ w).tanh(), x, w).outcome
     'right'
     >>> import numpy as np
-    >>> verdict = ag.testing.check_gradients(lambda x: (x**2).sum(), np.arange(3.0), gradient=lambda x: x, raise_exception=False)
+    >>> def square(x):
+    ...     return (x**2).sum()
+    >>> verdict = ag.testing.check_gradients(square, np.arange(3.0), gradient=lambda x: x, raise_exception=False)
     >>> verdict.outcome, verdict.culprit
     ('wrong', 'factor')
     """
-    options = {"gradient": gradient, "mode": mode, "miss": miss, "skip": skip, "seed": seed}
+    options: dict[str, Any] = {"gradient": gradient, "mode": mode, "miss": miss, "skip": skip, "seed": seed}
     _check_arguments(f, mode, miss, skip, gradient, max_examples)
     if any(is_strategy(x) for x in inputs):
         verdict = check_examples(lambda example: examine(f, example, **options), inputs, max_examples)
@@ -136,7 +155,11 @@ class Examination:
         self.full = mode == "full" or (mode == "auto" and max(sizes) <= SMALL)
         self.count, self.seen = probes_for(miss)
         self.miss = miss
-        self.subject: properties.Subject = None  # type: ignore[assignment]
+
+    @functools.cached_property
+    def subject(self) -> Subject:
+        """The gradients there, for the checks that hold them against others."""
+        return Subject(self.point, self.seed)
 
     @functools.cached_property
     def slopes(self) -> list[Slope]:
@@ -182,40 +205,41 @@ class Examination:
         if comparison.known or comparison.unknown:
             self.verdict.digits = min(self.verdict.digits, comparison.digits if comparison.known else 0)
         if not self.full and not forward:
+            size = comparison.resolution / self.seen
             self.verdict.odds = (
-                f"along {self.count} random directions: an error of the Jacobian of more than {comparison.resolution / self.seen:.1e} "
-                f"(Frobenius norm) is missed with a probability of {self.miss:g} at most"
+                f"along {self.count} random directions: an error of the Jacobian of more than {size:.1e} (Frobenius norm) "
+                f"is missed with a probability of {self.miss:g} at most"
             )
 
     def second_order(self) -> Finding | None:
         """The gradient of the gradient."""
-        finding, digits = properties.second_order(self.subject, self.seed)
+        finding, digits = second_order(self.subject, self.seed)
         self.verdict.digits = min(self.verdict.digits, digits)
         return finding
 
 
 CHECKS: dict[str, Callable[[Examination], Finding | None]] = {
-    "shape": lambda e: properties.shape_of_gradients(e.subject),
-    "inputs unchanged": lambda e: properties.inputs_unchanged(e.subject),
-    "seeds unchanged": lambda e: properties.seeds_unchanged(e.subject),
-    "repeatable": lambda e: properties.repeatable(e.subject),
+    "shape": lambda e: shape_of_gradients(e.subject),
+    "inputs unchanged": lambda e: inputs_unchanged(e.subject),
+    "seeds unchanged": lambda e: seeds_unchanged(e.subject),
+    "repeatable": lambda e: repeatable(e.subject),
     "gradient": lambda e: e.against_differences(forward=False),
-    "dtype": lambda e: properties.dtype_of_gradients(e.subject),
-    "create_graph": lambda e: properties.create_graph(e.subject),
-    "subsets": lambda e: properties.subsets(e.subject),
-    "one tensor twice": lambda e: properties.one_tensor_twice(e.subject),
-    "layouts": lambda e: properties.layouts(e.subject),
-    "layouts of seeds": lambda e: properties.layouts_of_seeds(e.subject),
-    "zero seeds": lambda e: properties.zero_seeds(e.subject),
-    "shared memory": lambda e: properties.shared_memory(e.subject),
+    "dtype": lambda e: dtype_of_gradients(e.subject),
+    "create_graph": lambda e: create_graph(e.subject),
+    "subsets": lambda e: subsets(e.subject),
+    "one tensor twice": lambda e: one_tensor_twice(e.subject),
+    "layouts": lambda e: layouts(e.subject),
+    "layouts of seeds": lambda e: layouts_of_seeds(e.subject),
+    "zero seeds": lambda e: zero_seeds(e.subject),
+    "shared memory": lambda e: shared_memory(e.subject),
     "forward mode": lambda e: e.against_differences(forward=True),
-    "single precision": lambda e: properties.single_precision(e.subject),
-    "batched": lambda e: properties.batched(e.subject),
-    "vmap": lambda e: properties.mapped(e.subject),
-    "batched tangents": lambda e: properties.batched_tangents(e.subject),
+    "single precision": lambda e: single_precision(e.subject),
+    "batched": lambda e: batched(e.subject),
+    "vmap": lambda e: mapped(e.subject),
+    "batched tangents": lambda e: batched_tangents(e.subject),
     "second order": lambda e: e.second_order(),
-    "forward over reverse": lambda e: properties.forward_over_reverse(e.subject, e.seed),
-    "once more": lambda e: properties.once_more(e.subject),
+    "forward over reverse": lambda e: forward_over_reverse(e.subject, e.seed),
+    "once more": lambda e: once_more(e.subject),
 }
 """The checks by name, each after those that explain its failures better."""
 
@@ -233,28 +257,10 @@ def examine(
     """examine(f, inputs): all checks at one point, up to the first that fails."""
     point = Point(f, inputs) if gradient is None else NumPyPoint(f, inputs, gradient)
     examination = Examination(point, mode, miss, seed)
-    verdict, finding = examination.verdict, None
+    verdict = examination.verdict
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a check at unusual points is no use of the function
-        for name, check in CHECKS.items():
-            if name in skip:
-                verdict.checks[name] = "skipped"
-                continue
-            try:
-                if examination.subject is None:
-                    examination.subject = properties.Subject(point, seed)
-                finding = check(examination)
-            except NotApplicable as reason:
-                verdict.checks[name] = f"not applicable: {reason}"
-                continue
-            except Exception as error:
-                finding = _raised(name if examination.subject is not None else "gradient", error)
-                if finding is None:
-                    verdict.checks[name] = f"not applicable: {str(error).partition(chr(10))[0]}"
-                    continue
-            if finding is not None:
-                break
-            verdict.checks.setdefault(name, "passed")
+        finding = _first_finding(examination, skip)
     if finding is not None:
         verdict.outcome, verdict.culprit, verdict.digits = "wrong", finding.culprit, 0
         verdict.checks[finding.check] = "failed"
@@ -265,24 +271,47 @@ def examine(
     return verdict
 
 
+def _first_finding(examination: Examination, skip: Sequence[str]) -> Finding | None:
+    """Make the checks up to the first that fails; the verdict notes what the others say."""
+    said = examination.verdict.checks
+    for name, check in CHECKS.items():
+        if name in skip:
+            said[name] = "skipped"
+            continue
+        try:
+            finding = check(examination)
+        except NotApplicable as reason:
+            said[name] = f"not applicable: {reason}"
+            continue
+        except Exception as error:
+            if _has_no_forward_mode(name, error):
+                said[name] = f"not applicable: {first_line(error)}"
+                continue
+            finding = _raised(name if "subject" in vars(examination) else "gradient", error)
+        if finding is not None:
+            return finding
+        said.setdefault(name, "passed")
+    return None
+
+
+FORWARD = ("forward mode", "batched tangents", "forward over reverse")
 WITHOUT_FORWARD_MODE = ("jvp", "forward mode", "forward AD", "forward-mode")
 
 
-def _raised(name: str, error: Exception) -> Finding | None:
-    """The finding that an error within a check comes to; None if it only says that a function has no forward mode."""
+def _has_no_forward_mode(name: str, error: Exception) -> bool:
+    """Whether an error within a check only says that a function has none."""
+    return name in FORWARD and isinstance(error, RuntimeError) and any(word in str(error) for word in WITHOUT_FORWARD_MODE)
+
+
+def _raised(name: str, error: Exception) -> Finding:
+    """The finding that an error within a check comes to."""
     text = f"{type(error).__name__}: {error}"
-    forward = name in ("forward mode", "batched tangents", "forward over reverse")
-    if forward and isinstance(error, (RuntimeError, NotImplementedError)) and any(word in str(error) for word in WITHOUT_FORWARD_MODE):
-        return None
-    culprit = "raises"
+    culprit = RAISED_IN.get(name, "raises")
     if isinstance(error, ShapeError) or ("invalid gradient" in text and "shape" in text):
         culprit = "shape"
     elif "gradient of torch." in text and "for an input of" in text:
         culprit = "dtype"
-    elif name == "zero seeds":
-        culprit = "undefined"
-    elif name == "layouts" or name == "layouts of seeds":
-        culprit = "layout"
     return Finding(name, culprit, f"it raises {text}")
 
 
+RAISED_IN = {"zero seeds": "undefined", "layouts": "layout", "layouts of seeds": "layout"}

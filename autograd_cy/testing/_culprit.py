@@ -46,7 +46,8 @@ def explain_backward(
         if not confirmed(point, mismatch, u, v, forward=False):
             continue
         if probes is not None:
-            mismatch = _entry(point, _worst_input(point, u, v, _gradient_vector(point, run.pull(from_real(v, point.outputs)))), run)
+            g = _gradient_vector(point, run.pull(from_real(v, point.outputs)))
+            mismatch = _entry(point, _worst_input(point, u, v, g), run)
         direction = unit(real_size(point.arrays), mismatch.input)
         if not _is_limit(point, direction, mismatch):
             return _finding(point, mismatch, run, slopes)
@@ -56,7 +57,8 @@ def explain_backward(
 def _finding(point: Point, mismatch: Mismatch, run: object, slopes: list[Slope] | None) -> Finding:
     facts = f"{_input_name(point, mismatch.input)} to {_output_name(point, mismatch.output)}:\n  {_values(mismatch)}"
     if mismatch.kink:
-        return Finding("gradient", "ties", f"{facts}\n  It is a kink, and a gradient there is right if it lies between the two slopes.")
+        facts += "\n  It is a kink, and a gradient there is right if it lies between the two slopes."
+        return Finding("gradient", "ties", facts)
     tag, sentence = _guess(point, mismatch.input, run, slopes)
     if tag in ("dropped term", "broadcast not summed") and slopes is not None and _is_transposed(point, run, slopes):
         tag, sentence = "transposed", "its Jacobian is the right one, transposed"
@@ -75,7 +77,7 @@ def _is_transposed(point: Point, run: object, slopes: list[Slope]) -> bool:
 
 
 def explain_ties(point: Point, comparison: Comparison, probes: Probes) -> Finding | None:
-    """explain_ties(point, comparison, probes): the same where entries of one value move together, and only then it is wrong."""
+    """explain_ties(point, comparison, probes): the same of what is wrong only where entries of one value move together."""
     for mismatch in comparison.mismatches:
         u, v = probes.u[mismatch.input], probes.v[mismatch.input]
         if confirmed(point, mismatch, u, v, forward=False):
@@ -129,13 +131,14 @@ def _entry(point: Point, k: int, run: object) -> Mismatch:
     low, high = 0, point.value.size
     while high - low > 1:  # the half of the outputs that is off more
         middle = (low + high) // 2
-        low, high = max(((low, middle), (middle, high)), key=lambda part: _off_part(point, k, slope, *part, run))
+        low, high = max(((low, middle), (middle, high)), key=lambda part: _off_part(point, k, slope, part, run))
     derivative = _pulled(point, k, unit(point.value.size, low), run)
-    kink = bool(slope.low[low] != slope.high[low])
-    return Mismatch(k, low, derivative, float(slope.low[low]), float(slope.high[low]), float(slope.error[low]), kink)
+    ends = float(slope.low[low]), float(slope.high[low])
+    return Mismatch(k, low, derivative, *ends, float(slope.error[low]), ends[0] != ends[1])
 
 
-def _off_part(point: Point, k: int, slope: Slope, low: int, high: int, run: object) -> float:
+def _off_part(point: Point, k: int, slope: Slope, part: tuple[int, int], run: object) -> float:
+    low, high = part
     seed = np.zeros(point.value.size)
     seed[low:high] = np.random.default_rng(1).standard_normal(high - low)
     seed[~np.isfinite(slope.error)] = 0.0
@@ -184,7 +187,7 @@ def _by_slopes(point: Point, source: int, seed: Array, worst: int, slopes: list[
     start = real_size(point.arrays[:source])
     x = point.arrays[source]
     width = 2 if x.dtype.kind == "c" else 1
-    entries = np.arange(x.size)
+    entries, size = np.arange(x.size), real_size(point.arrays)
     if slopes is None and x.size > SAMPLED:
         around = (worst - start) // width + np.arange(-2, 3)
         rng = np.random.default_rng(3)
@@ -192,7 +195,7 @@ def _by_slopes(point: Point, source: int, seed: Array, worst: int, slopes: list[
     values, known = np.zeros(x.size * width), np.zeros(x.size, bool)
     for entry in entries:
         coordinates = range(int(entry) * width, int(entry) * width + width)
-        rows = [slopes[start + c] if slopes is not None else point.slope(unit(real_size(point.arrays), start + c)) for c in coordinates]
+        rows = [point.slope(unit(size, start + c)) if slopes is None else slopes[start + c] for c in coordinates]
         known[entry] = all(np.isfinite(row.error).all() for row in rows)
         for c, row in zip(coordinates, rows, strict=True):
             values[c] = float(np.where(np.isfinite(row.error), seed * row.middle, 0.0).sum())
@@ -205,7 +208,8 @@ def _by_slopes(point: Point, source: int, seed: Array, worst: int, slopes: list[
 
 def _values(mismatch: Mismatch) -> str:
     if mismatch.kink:
-        return f"gradient {mismatch.derivative:.10g}, slopes to its left and right {mismatch.low:.10g} and {mismatch.high:.10g}"
+        both = f"{mismatch.low:.10g} and {mismatch.high:.10g}"
+        return f"gradient {mismatch.derivative:.10g}, slopes to its left and right {both}"
     ratio = f", ratio {mismatch.derivative / mismatch.low:.6g}" if mismatch.low else ""
     return f"gradient {mismatch.derivative:.10g}, differences {mismatch.low:.10g} (+- {mismatch.error:.1g}){ratio}"
 

@@ -1,9 +1,9 @@
 """Slopes of a curve by finite differences, with what they may be off (facade).
 
-Central differences at h, h/2, h/4, ... have an error that is a series in h**2, which Richardson's extrapolation removes term by
-term. How far neighbours in its table are apart tells what the result is worth (Ridders 1982, Advances in Engineering Software 4,
-75-76), and of each output the best estimate is kept: so it is the function that chooses its step. The second difference,
-divided by h, goes to zero where the curve is smooth and to the difference of the two slopes where it has a kink.
+Central differences at h, h/2, h/4, ... have an error that is a series in h**2, which Richardson's extrapolation removes term
+by term. How far neighbours in its table are apart tells what the result is worth (Ridders 1982, Advances in Engineering
+Software 4, 75-76), and of each output the best estimate is kept: so it is the function that chooses its step. The second
+difference, divided by h, goes to zero where the curve is smooth and to the difference of the two slopes where it has a kink.
 """
 
 from collections.abc import Callable
@@ -46,8 +46,8 @@ def slope(curve: Curve, origin: Array, reach: float, rounding: Array | float = 0
 
     `reach` is the first step, `rounding` what the values may be off at least.
 
-    Steps at which the curve is not finite (a logarithm beyond zero) are passed over. Where no two steps agree, as at a jump, the
-    error is as large as what they say is apart.
+    Steps at which the curve is not finite (a logarithm beyond zero) are passed over. Where no two steps agree, as at a jump,
+    the error is as large as what they say is apart.
     """
     central, jump = Extrapolation(2, origin.shape), Extrapolation(1, origin.shape)
     with np.errstate(all="ignore"):

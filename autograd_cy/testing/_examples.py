@@ -3,9 +3,13 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from .._core.graph.tensor import Tensor
 from ..utils._pytree import tree_leaves
 from ._verdict import GradientError, Verdict
+
+ENOUGH = 5  # examples that show something
 
 
 def is_strategy(x: Any) -> bool:
@@ -19,11 +23,11 @@ def check_examples(examine: Callable[[Sequence[Any]], Verdict], inputs: Sequence
     failure, example = _search(examine, inputs, max_examples, verdicts, lambda example: True)
     if failure is None:
         return _together(verdicts)
-    if not _is_large(example) and _search(examine, inputs, max_examples, [], _is_large)[0] is None and any(verdicts):
+    larger: list[Verdict] = []
+    if not _is_large(example) and _search(examine, inputs, max_examples, larger, _is_large)[0] is None and len(larger) >= ENOUGH:
         failure.culprit = "empty or size one"
-        lines = failure.text.split("\n")
-        lines[0] = f"{lines[0]} No example fails that has no dimension of size 0 or 1."
-        failure.text = "\n".join(lines)
+        first, _, rest = failure.text.partition("\n")
+        failure.text = f"{first} None of {len(larger)} examples fails that has no dimension of size 0 or 1.\n{rest}"
     return failure
 
 
@@ -68,8 +72,9 @@ def _search(
 
 
 def _is_large(example: Any) -> bool:
-    """Whether no tensor that is differentiated has a dimension of size 0 or 1."""
-    sources = [x for x in tree_leaves(example) if isinstance(x, Tensor) and x.requires_grad]
+    """Whether no tensor or array that is differentiated has a dimension of size 0 or 1."""
+    leaves = tree_leaves(example)
+    sources = [x for x in leaves if isinstance(x, np.ndarray) or (isinstance(x, Tensor) and x.requires_grad)]
     return all(n > 1 for x in sources for n in x.shape) and any(x.ndim for x in sources)
 
 

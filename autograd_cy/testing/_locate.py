@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from .._core.graph.tensor import Tensor
 from .._core.ops.overrides import calls_handed_to
 from .._core.runtime.entry import public
-from ..autograd.function import shown_to
+from ..autograd.function import _shown_to as shown_to
 from ..autograd.grad_mode import is_grad_enabled
 from ..utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 from ._check import CHECKS, examine
@@ -17,7 +17,9 @@ from ._report import name_of
 from ._verdict import Verdict
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-OWN = ("shape", "inputs unchanged", "seeds unchanged", "repeatable", "gradient", "dtype", "create_graph", "layouts", "zero seeds")
+OWN = (
+    "shape", "inputs unchanged", "seeds unchanged", "repeatable", "gradient", "dtype", "create_graph", "layouts", "zero seeds",
+)  # fmt: skip
 """The checks of an operation's own gradient."""
 
 
@@ -27,6 +29,10 @@ class Location(NamedTuple):
     ``operation``: the name of the call, "MyFunction.apply" for a Function. ``node``: the name of the node that it recorded.
     ``file``, ``line``: where it was called. ``verdict``: what is wrong with it. ``checked``: how many calls were looked at.
     All but the last are None if each of them is right.
+
+    >>> import autograd_cy as ag
+    >>> print(ag.testing.locate(lambda x: (x * x).sum(), ag.ones(2, dtype=ag.float64, requires_grad=True)))
+    each of the 2 operations has the right gradient
     """
 
     operation: str | None
@@ -59,9 +65,9 @@ class _Call(NamedTuple):
 def locate(f: Callable[..., Any], *inputs: Any) -> Location:
     """``locate(f, *inputs)`` finds the operation of `f` whose own gradient is wrong, and the line that calls it.
 
-    It runs `f` once, and then holds each operation that was recorded, in their order, against differences at the very inputs that
-    it had there. The first that fails is returned as a `Location`, with its Verdict. In-place operators and assignments to items
-    are not looked at, nor calls that give something else each time.
+    It runs `f` once, and then holds each operation that was recorded, in their order, against differences at the very inputs
+    that it had there. The first that fails is returned as a `Location`, with its Verdict. In-place operators and assignments
+    to items are not looked at, nor calls that give something else each time.
 
     >>> import autograd_cy as ag
     >>> class Cube(ag.autograd.Function):

@@ -103,7 +103,8 @@ def _shifted(right: Array, known: Array, axis: int) -> Iterator[Candidate]:
         inner = mask.copy()
         inner[(slice(None),) * axis + (slice(0, 1) if step > 0 else slice(-1, None),)] = False
         yield "shifted index", f"its entries are those of their neighbours along dimension {axis - 1}", shifted, inner
-    yield "shifted index", f"it is the right one, reversed along dimension {axis - 1}", np.flip(right, axis), np.flip(known, axis)
+    text = f"it is the right one, reversed along dimension {axis - 1}"
+    yield "shifted index", text, np.flip(right, axis), np.flip(known, axis)
 
 
 def _same(got: Array, candidate: Array, mask: Array) -> bool:

@@ -116,8 +116,8 @@ class Point:
         """point.name(source): what a report calls that input."""
         return f"inputs[{self.places[source]}]"
 
-    def _call(self, sources: Sequence[Any]) -> list[Any]:
-        """The floating and complex outputs for these objects in the place of the sources."""
+    def call(self, sources: Sequence[Any]) -> list[Any]:
+        """point.call(sources): the floating and complex outputs for these objects in the place of the sources."""
         leaves = list(self._leaves)
         for place, source in zip(self.places, sources, strict=True):
             leaves[place] = source
@@ -131,7 +131,7 @@ class Point:
         """
         flags = wanted or [True] * len(arrays)
         leaves = [from_array(a).requires_grad_(flag) for a, flag in zip(arrays, flags, strict=True)]
-        return Run(leaves, self._call(leaves))
+        return Run(leaves, self.call(leaves))
 
     def evaluate(self, arrays: Sequence[Array]) -> list[Array]:
         """point.evaluate(arrays): the outputs' values. It is recorded, for the function may call grad itself."""
@@ -148,7 +148,7 @@ class Point:
         """point.push_tensors(*tangents): the same from tensors to tensors; zeros where there is no tangent."""
         with forward_ad.dual_level():
             duals = [forward_ad.make_dual(from_array(a.copy()), t) for a, t in zip(self.arrays, tangents, strict=True)]
-            moved = [forward_ad.unpack_dual(y) for y in self._call(duals)]
+            moved = [forward_ad.unpack_dual(y) for y in self.call(duals)]
             return tuple(y.detach() * 0 if t is None else t for y, t in moved)
 
     # -- what differences say ------------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ class Point:
         return complex_slope(value) if close and np.isfinite(value).all() else None
 
     def _complex_outputs(self, moved: list[Array]) -> list[Array]:
-        return [array_of(y) for y in self._call([from_array(a) for a in moved])]
+        return [array_of(y) for y in self.call([from_array(a) for a in moved])]
 
     def near(self, seed: int, distance: float = 0.1) -> "Point | None":
         """point.near(seed, distance): the function at a random point nearby; None where it has no such value."""
@@ -222,7 +222,7 @@ class Point:
 
         def gradient(*tensors: Any) -> list[Any]:
             leaves = [x if x.requires_grad else x.requires_grad_() for x in tensors[:n]]  # duals come without
-            run = Run(leaves, self._call(leaves))
+            run = Run(leaves, self.call(leaves))
             found = run.pull_tensors(tensors[n:], create_graph=True)
             if any(_is_marked(g) for g in found):
                 raise NotApplicable("a backward is marked with @once_differentiable")
@@ -265,7 +265,8 @@ class HandWrittenRun:
         found = found if isinstance(found, (tuple, list)) else (found,)
         if len(found) != len(self._arrays):
             raise ValueError(f"gradient= gave {len(found)} arrays for {len(self._arrays)} inputs")
-        return [None if g is None else np.asarray(self._times(seed, np.asarray(g), a)) for g, a in zip(found, self._arrays, strict=True)]
+        pairs = zip(found, self._arrays, strict=True)
+        return [None if g is None else np.asarray(self._times(seed, np.asarray(g), a)) for g, a in pairs]
 
     def _times(self, seed: Array, g: Array, x: Array) -> Array:
         if seed.ndim and g.shape == seed.shape + x.shape:  # a Jacobian

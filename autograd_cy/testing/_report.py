@@ -71,6 +71,8 @@ def _literal(x: Any) -> str:
                 return f"ag.tensor([], dtype={dtype}){empty}" + (".requires_grad_()" if flag else "")
             return f"ag.tensor({array.tolist()}, dtype={dtype}{flag})"
         return f"...  # a tensor of shape {list(array.shape)} and {x.dtype}{flag.replace(', ', ' that has ')}"
-    if isinstance(x, np.ndarray):
-        return f"np.array({x.tolist()}, dtype='{x.dtype}')" if x.size <= WHOLE_UP_TO else f"...  # an array of shape {x.shape} and {x.dtype}"
-    return repr(x)
+    if not isinstance(x, np.ndarray):
+        return repr(x)
+    if x.size > WHOLE_UP_TO:
+        return f"...  # an array of shape {x.shape} and {x.dtype}"
+    return f"np.array({x.tolist()}, dtype='{x.dtype}')"

@@ -154,7 +154,7 @@ def test_each_zero_of_an_elementwise_operation_stays_before_what_was_broadcast_i
 
 def everything(row, sample):
     """Gradients, recorded ones and theirs, tangents: all bits that a user can have."""
-    leaves, outputs, seeds, found = run_backward(Call(row, sample))
+    leaves, outputs, _, found = run_backward(Call(row, sample))
     bits = [to_numpy(g) for g in found if g is not None]
     call = Call(row, sample)
     leaves = call.leaves()

@@ -111,8 +111,8 @@ FACADE = [
     testing._close testing._make_tensor testing._verdict testing._differences testing._patterns
     testing._point
     testing._compare testing._report
-    testing._culprit testing._examples
-    testing._properties
+    testing._culprit testing._examples testing._subject
+    testing._gradient_checks testing._memory_checks testing._precision_checks testing._batch_checks testing._second_order
     testing._check
     testing._unittest testing._locate
     testing

@@ -276,7 +276,7 @@ BAD_ARGUMENTS = {
     "no function": (lambda: check(3, leaf(2)), TypeError, "expects a function, not int"),
     "nothing to differentiate": (lambda: check(lambda x: x, ag.ones(2)), ValueError, "at least one input that requires grad"),
     "no tensor returned": (lambda: check(lambda x: 3, leaf(2)), ValueError, "returns a floating point or complex tensor"),
-    "unknown mode": (lambda: check(lambda x: x, leaf(2), mode="slow"), ValueError, "mode='auto', 'full' or 'probe', not 'slow'"),
+    "unknown mode": (lambda: check(lambda x: x, leaf(2), mode="slow"), ValueError, "'auto', 'full' or 'probe', not 'slow'"),
     "no probability": (lambda: check(lambda x: x, leaf(2), miss=2), ValueError, "miss= from 1e-30 to 0.5, not 2"),
     "unknown check": (lambda: check(lambda x: x, leaf(2), skip=["speed"]), ValueError, "skip= to be a sequence of 'shape'"),
     "one name": (lambda: check(lambda x: x, leaf(2), skip="shape"), ValueError, "skip= to be a sequence"),
