@@ -7,7 +7,7 @@ import numpy as np
 from ._compare import MOST, Comparison, Mismatch, Probes, _gradient_vector, confirmed, unit
 from ._differences import Array, Slope
 from ._patterns import alike, guess
-from ._point import Point, from_real, real_size, to_real
+from ._point import Point, Run, from_real, real_size, to_real
 from ._verdict import Finding
 
 AROUND = 32  # points at which slopes are looked at
@@ -54,7 +54,7 @@ def explain_backward(
     return None
 
 
-def _finding(point: Point, mismatch: Mismatch, run: object, slopes: list[Slope] | None) -> Finding:
+def _finding(point: Point, mismatch: Mismatch, run: Run, slopes: list[Slope] | None) -> Finding:
     facts = f"{_input_name(point, mismatch.input)} to {_output_name(point, mismatch.output)}:\n  {_values(mismatch)}"
     if mismatch.kink:
         facts += "\n  It is a kink, and a gradient there is right if it lies between the two slopes."
@@ -65,12 +65,12 @@ def _finding(point: Point, mismatch: Mismatch, run: object, slopes: list[Slope] 
     return Finding("gradient", tag, f"{facts}\n  {_gradient_of(point, mismatch.input)}: {sentence}.")
 
 
-def _is_transposed(point: Point, run: object, slopes: list[Slope]) -> bool:
+def _is_transposed(point: Point, run: Run, slopes: list[Slope]) -> bool:
     """Whether each entry of the Jacobian stands where its mirror image should."""
     size = point.value.size
     if size != len(slopes) or size < 2:
         return False
-    rows = [run.pull(from_real(unit(size, k), point.outputs)) for k in range(size)]  # type: ignore[attr-defined]
+    rows = [run.pull(from_real(unit(size, k), point.outputs)) for k in range(size)]
     found = np.array([_gradient_vector(point, row) for row in rows])
     right = np.array([slope.middle for slope in slopes])
     return bool(alike(found, right).all())
@@ -125,7 +125,7 @@ def _off(point: Point, u: Array, v: Array, g: Array, moving: Array) -> float:
     return off if np.isfinite(off) else np.inf
 
 
-def _entry(point: Point, k: int, run: object) -> Mismatch:
+def _entry(point: Point, k: int, run: Run) -> Mismatch:
     """The Jacobian's entry that is wrong most of an input coordinate."""
     slope = point.slope(unit(real_size(point.arrays), k))
     low, high = 0, point.value.size
@@ -137,7 +137,7 @@ def _entry(point: Point, k: int, run: object) -> Mismatch:
     return Mismatch(k, low, derivative, *ends, float(slope.error[low]), ends[0] != ends[1])
 
 
-def _off_part(point: Point, k: int, slope: Slope, part: tuple[int, int], run: object) -> float:
+def _off_part(point: Point, k: int, slope: Slope, part: tuple[int, int], run: Run) -> float:
     low, high = part
     seed = np.zeros(point.value.size)
     seed[low:high] = np.random.default_rng(1).standard_normal(high - low)
@@ -148,11 +148,11 @@ def _off_part(point: Point, k: int, slope: Slope, part: tuple[int, int], run: ob
     return off if np.isfinite(off) else np.inf
 
 
-def _pulled(point: Point, k: int, seed: Array, run: object) -> float:
-    return float(_gradient_vector(point, run.pull(from_real(seed, point.outputs)))[k])  # type: ignore[attr-defined]
+def _pulled(point: Point, k: int, seed: Array, run: Run) -> float:
+    return float(_gradient_vector(point, run.pull(from_real(seed, point.outputs)))[k])
 
 
-def _guess(point: Point, k: int, run: object, slopes: list[Slope] | None) -> tuple[str, str]:
+def _guess(point: Point, k: int, run: Run, slopes: list[Slope] | None) -> tuple[str, str]:
     """The mistake in the gradient of the input that has this coordinate, for a random incoming gradient.
 
     It has to explain what is seen near the point, too: at one point, and of few entries, everything looks like a factor. The
@@ -173,10 +173,10 @@ def _guess(point: Point, k: int, run: object, slopes: list[Slope] | None) -> tup
 
 
 def _both(
-    point: Point, source: int, k: int, run: object, slopes: list[Slope] | None, seed: Array
+    point: Point, source: int, k: int, run: Run, slopes: list[Slope] | None, seed: Array
 ) -> tuple[Array, Array, Array]:
     """An input's gradient as it is and as it should be, for an incoming gradient, and where the latter is known."""
-    found = run.pull(from_real(seed, point.outputs))[source]  # type: ignore[attr-defined]
+    found = run.pull(from_real(seed, point.outputs))[source]
     x = point.arrays[source]
     got = np.zeros_like(x) if found is None else found.astype(x.dtype)
     return got, *_by_slopes(point, source, seed, k, slopes)

@@ -16,6 +16,8 @@ Curve = Callable[[float], Array]  # a real vector for each number
 
 LEVELS = 18  # the smallest step is the first one / 2**17
 COLUMNS = 7  # of the extrapolation table: terms that are removed
+CLOSER = 2.0**-7  # the last look, as a part of the last step
+SURE = 10  # roundings that a difference from so near may be off
 FEWEST = 3  # levels before anything is believed
 EXACT = 2e-12  # an error, relative to the largest slope or value, with which more steps are a waste
 SMOOTH = 1e-7  # a jump of slopes below this, relative to the largest slope, is none
@@ -50,15 +52,23 @@ def slope(curve: Curve, origin: Array, reach: float, rounding: Array | float = 0
     the error is as large as what they say is apart.
     """
     central, jump = Extrapolation(2, origin.shape), Extrapolation(1, origin.shape)
+
+    def look(h: float) -> tuple[Array, Array, Array]:
+        above, below = curve(h), curve(-h)
+        noise = (EPSILON * (np.abs(above) + np.abs(below) + np.abs(origin)) + rounding) / h
+        return (above - below) / (2 * h), (above - 2 * origin + below) / h, noise
+
     with np.errstate(all="ignore"):
         for level in range(LEVELS):
             h = reach * 2.0**-level
-            above, below = curve(h), curve(-h)
-            noise = (EPSILON * (np.abs(above) + np.abs(below) + np.abs(origin)) + rounding) / h
-            central.add((above - below) / (2 * h), noise)
-            jump.add((above - 2 * origin + below) / h, 2 * noise)
+            difference, second, noise = look(h)
+            central.doubt(difference, noise)
+            central.add(difference, noise)
+            jump.add(second, 2 * noise)
             if level + 1 >= FEWEST and _settled(central, jump, origin):
-                break
+                close, _, noise = look(h * CLOSER)
+                if not central.doubt(close, noise):
+                    break
         size = _scale(central.value)
         kinked = (np.abs(jump.value) > SMOOTH * size) & (np.abs(jump.value) > 20 * jump.error)
         half = np.where(kinked, np.abs(jump.value) / 2, 0.0)
@@ -92,6 +102,18 @@ class Extrapolation:
         self._first = first
         self._row: list[Array] = []
         self.value, self.error = np.full(shape, np.nan), np.full(shape, np.inf)
+
+    def doubt(self, value: Array, noise: Array) -> bool:
+        """doubt(value, noise): whether a value at a smaller step is further off than the last one, which is an error then.
+
+        From afar the steps of a staircase look like a slope.
+        """
+        if not self._row:
+            return False
+        off = np.abs(value - self.value)
+        wrong = off > np.abs(self._row[0] - self.value) + SURE * noise
+        self.error = np.where(wrong, np.maximum(off, self.error), self.error)
+        return bool(wrong.any())
 
     def add(self, value: Array, noise: Array) -> None:
         """add(value, noise): take in the value at the next step, and what rounding may have done to it."""

@@ -23,8 +23,11 @@ def check_examples(examine: Callable[[Sequence[Any]], Verdict], inputs: Sequence
     failure, example = _search(examine, inputs, max_examples, verdicts, lambda example: True)
     if failure is None:
         return _together(verdicts)
+    if _is_large(example):
+        return failure
     larger: list[Verdict] = []
-    if not _is_large(example) and _search(examine, inputs, max_examples, larger, _is_large)[0] is None and len(larger) >= ENOUGH:
+    of_larger, _ = _search(examine, inputs, max_examples, larger, _is_large)
+    if of_larger is None and len(larger) >= ENOUGH:
         failure.culprit = "empty or size one"
         first, _, rest = failure.text.partition("\n")
         failure.text = f"{first} None of {len(larger)} examples fails that has no dimension of size 0 or 1.\n{rest}"

@@ -246,10 +246,11 @@ def _is_marked(g: Any) -> bool:
     return False
 
 
-class HandWrittenRun:
-    """The same of a function of arrays, with the gradient that came with it."""
+class HandWrittenRun(Run):
+    """The same of a function of arrays, with the gradient that came with it: nothing is recorded."""
 
     def __init__(self, point: "NumPyPoint", arrays: Sequence[Array]) -> None:
+        super().__init__([], [])
         self._point, self._arrays = point, arrays
 
     def values(self) -> list[Array]:
@@ -300,7 +301,7 @@ class NumPyPoint(Point):
         """point.evaluate(arrays): the value, as a list of one array. The function gets these very arrays."""
         return [np.asarray(self.f(*self.all_arrays(arrays)))]
 
-    def run(self, arrays: Sequence[Array], wanted: Sequence[bool] | None = None) -> Any:
+    def run(self, arrays: Sequence[Array], wanted: Sequence[bool] | None = None) -> Run:
         """point.run(arrays): what gives the hand-written gradient there."""
         return HandWrittenRun(self, arrays)
 

@@ -2,12 +2,12 @@
 
 import functools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ._differences import Array
-from ._point import NEARBY, NotApplicable, Point, from_real, nearby, real_size
+from ._point import NEARBY, NotApplicable, Point, Run, from_real, nearby, real_size
 from ._verdict import Finding
 
 NEAR = 1e-9  # how far the same computation in another order may be off, relative to the largest entry
@@ -41,7 +41,7 @@ class Subject:
         """subject.new_seeds(): copies of the seeds, for a backward that may write to them."""
         return [s.copy() for s in self.seeds]
 
-    def fresh(self, arrays: Sequence[Array] | None = None, wanted: Sequence[bool] | None = None) -> Any:
+    def fresh(self, arrays: Sequence[Array] | None = None, wanted: Sequence[bool] | None = None) -> Run:
         """subject.fresh(): another run, on arrays of its own."""
         return self.point.run([a.copy() for a in self.point.arrays] if arrays is None else arrays, wanted)
 

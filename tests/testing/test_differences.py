@@ -85,6 +85,18 @@ def test_a_jump_is_nothing_to_differentiate(function):
     assert (found.error > 1e-4 * np.abs(found.middle)).all()
 
 
+def test_a_staircase_is_no_slope():
+    """Four jumps within a step, two within half of it, one within a quarter: three differences that agree."""
+    found = slope_at(lambda x: np.floor(x / 0.0229), 0.5 * 0.0229 + 0.01)
+    assert np.abs(found.middle) <= 10 * found.error + 1e-9
+
+
+@given(st.floats(-3, 3), st.floats(0.001, 1))
+def test_rounding_has_no_slope(x, width):
+    found = slope_at(lambda t: np.floor(t / width) * width, x)
+    assert np.abs(found.middle) <= 10 * found.error + 1e-9 or abs(x / width - round(x / width)) < 1e-4
+
+
 def test_outside_of_its_domain_nothing_is_known():
     assert np.isinf(slope_at(np.log, -1.0).error).all()
     assert not np.isfinite(slope_at(np.sqrt, 0.0).error).any()
