@@ -41,7 +41,7 @@ from ._gradient_checks import (
     zero_seeds,
 )
 from ._memory_checks import layouts, layouts_of_seeds, shared_memory
-from ._point import NotApplicable, NumPyPoint, Point, real_size, to_real
+from ._point import ModulePoint, NotApplicable, NumPyPoint, Point, real_size, to_real
 from ._precision_checks import single_precision
 from ._report import report
 from ._second_order import forward_over_reverse, second_order
@@ -66,6 +66,7 @@ def check_gradients(
 ) -> Verdict:
     """``check_gradients(f, *inputs)`` proves the derivatives of `f`, or raises GradientError with what is wrong.
 
+    f: a function, a Function's ``apply``, or a module, whose parameters are differentiated like its inputs.
     inputs: what `f` takes. Tensors that require grad are differentiated; all else is passed as it is. Where one of them is a
     hypothesis strategy (`autograd_cy.testing.strategies`), `f` is checked for many examples of it, and a failure is shrunk
     to the smallest one; this needs the extra ``autograd_cy[testing]``.
@@ -255,7 +256,10 @@ def examine(
     seed: int = 0,
 ) -> Verdict:
     """examine(f, inputs): all checks at one point, up to the first that fails."""
-    point = Point(f, inputs) if gradient is None else NumPyPoint(f, inputs, gradient)
+    if gradient is not None:
+        point: Point = NumPyPoint(f, inputs, gradient)
+    else:
+        point = ModulePoint(f, inputs) if hasattr(f, "named_parameters") else Point(f, inputs)
     examination = Examination(point, mode, miss, seed)
     verdict = examination.verdict
     with warnings.catch_warnings():

@@ -13,6 +13,7 @@ import numpy as np
 
 from .._core.graph.tensor import Tensor, array_of, from_array
 from ..autograd import forward_ad, gradients
+from ..func._modules import functional_call
 from ..utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 from ._differences import COMPLEX_STEP, EPSILON, Array, Slope, complex_slope, reach_for, slope
 
@@ -230,6 +231,20 @@ class Point:
 
         values = [from_array(a.copy()).requires_grad_() for a in (*self.arrays, *seeds)]
         return Point(gradient, values)
+
+
+class ModulePoint(Point):
+    """A module: its parameters are inputs that come before the others."""
+
+    def __init__(self, module: Any, inputs: Sequence[Any]) -> None:
+        parameters = dict(module.named_parameters())
+        self._names = list(parameters)
+        super().__init__(lambda own, *others: functional_call(module, own, others), (parameters, *inputs))
+
+    def name(self, source: int) -> str:
+        """point.name(source): that of a parameter, or the input's."""
+        place = self.places[source]
+        return f"{self._names[place]!r}" if place < len(self._names) else f"inputs[{place - len(self._names)}]"
 
 
 def _is_marked(g: Any) -> bool:

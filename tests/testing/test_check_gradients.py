@@ -75,6 +75,32 @@ def test_complex():
     assert verdict_of(wrong, z).culprit == "conj"
 
 
+class Affine:
+    """What a module has: named tensors, and a call."""
+
+    def __init__(self, right=True):
+        self.weight, self.right = leaf(2, 3), right
+        self.offset = leaf(2, seed=4)
+
+    def __call__(self, x):
+        return self.weight @ x + (self.offset if self.right else self.offset * self.offset.detach())
+
+    def named_parameters(self, remove_duplicate=True):
+        return [("weight", self.weight), ("offset", self.offset)]
+
+    def named_buffers(self, remove_duplicate=True):
+        return []
+
+
+def test_modules():
+    """Their parameters are checked, whether an input requires grad or not."""
+    module = Affine()
+    assert check(module, leaf(3)).digits >= 10 and check(module, leaf(3).detach()).digits >= 10
+    assert module.offset.grad is None and module.weight.tolist() == leaf(2, 3).tolist()
+    wrong = verdict_of(Affine(right=False), leaf(3))
+    assert wrong.culprit == "factor" and "'offset'[" in wrong.text and "Affine" in wrong.text
+
+
 def test_nested_inputs_and_outputs():
     weights = {"w": leaf(2, 3), "b": [leaf(2, seed=3)]}
     verdict = check(lambda p, x: {"y": (p["w"] @ x + p["b"][0]).tanh()}, weights, leaf(3, seed=5))
