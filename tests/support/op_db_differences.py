@@ -7,24 +7,23 @@ _RANDOM = "random numbers: NumPy's stream"
 _EMPTY = "memory as it comes"
 
 UNDETERMINED: dict[str, str] = {
-    "empty": _EMPTY, "empty_like": _EMPTY, "new_empty": _EMPTY,
-    "rand_like": _RANDOM, "randint": _RANDOM, "randn": _RANDOM, "randn_like": _RANDOM,
+    "bernoulli": _RANDOM, "cauchy": _RANDOM, "exponential": _RANDOM, "geometric": _RANDOM, "log_normal": _RANDOM,
+    "multinomial": _RANDOM, "normal": _RANDOM, "normal.in_place": _RANDOM, "normal.number_mean": _RANDOM,
+    "rand_like": _RANDOM, "randint": _RANDOM, "randint_like": _RANDOM, "randn": _RANDOM, "randn_like": _RANDOM,
+    "uniform": _RANDOM,
+    "empty": _EMPTY, "empty_like": _EMPTY, "empty_permuted": _EMPTY, "empty_strided": _EMPTY, "new_empty": _EMPTY,
+    "new_empty_strided": _EMPTY,
 }  # fmt: skip
 
 _NO_VARIANT = {"in_place": "not there yet: the in-place variant"}
 _NO_OUT = {"out_argument": "not there yet: out="}
-_NO_FORMATS = {"arguments": "not there yet: memory formats"}
 
 DIFFERENCES: dict[str, dict[str, str]] = {
     "addmm": _NO_VARIANT, "addmm.decomposed": _NO_VARIANT, "cumsum": _NO_VARIANT, "squeeze": _NO_VARIANT,
     "squeeze.multiple": _NO_VARIANT, "t": _NO_VARIANT, "transpose": _NO_VARIANT, "unsqueeze": _NO_VARIANT,
     "norm": _NO_OUT, "norm.fro": _NO_OUT, "norm.inf": _NO_OUT,
-    "arange": _NO_OUT, "empty": _NO_OUT, "eye": _NO_OUT, "full": _NO_OUT, "linspace": _NO_OUT, "ones": _NO_OUT,
-    "randn": _NO_OUT, "zeros": _NO_OUT,
-    "linspace.tensor_overload": _NO_OUT | {"batches": "not there yet: linspace between tensors of a batch"},
-    "bool": _NO_FORMATS, "byte": _NO_FORMATS, "cdouble": _NO_FORMATS, "cfloat": _NO_FORMATS, "char": _NO_FORMATS,
-    "double": _NO_FORMATS, "float": _NO_FORMATS, "half": _NO_FORMATS, "int": _NO_FORMATS, "long": _NO_FORMATS,
-    "short": _NO_FORMATS, "to": _NO_FORMATS,
+    "linspace.tensor_overload": {"batches": "not there: linspace between tensors of a batch"},
+    "logspace.tensor_overload": {"batches": "not there: logspace between tensors of a batch"},
     "norm.nuc": {"*": "not there yet: norms of matrices"},
     "scatter": {"*": "not there yet: reduce="},
     "gather": {"*": "indices in uint8"},
