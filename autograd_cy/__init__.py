@@ -29,7 +29,7 @@ from ._missing import getattr_of as _getattr_of
 from ._names import *  # noqa: F403
 from ._sequences import arange, linspace, logspace
 from ._size import Size, device
-from ._strided import empty_permuted, empty_strided, scalar_tensor
+from ._strided import empty_permuted, empty_strided, from_dlpack, frombuffer, scalar_tensor
 from .autograd.grad_mode import (
     enable_grad,
     inference_mode,
@@ -58,16 +58,16 @@ __version__ = "0.1.0"
 newaxis = None
 __all__ = [
     "Generator", "Size", "Tensor", "arange", "as_tensor", "asarray", "autograd", "bernoulli", "binomial", "channels_last",
-    "channels_last_3d", "contiguous_format", "cuda", "default_generator", "device", "dtype", "e", "empty", "empty_like",
-    "empty_permuted", "empty_strided", "enable_grad", "eye", "fft", "from_numpy", "full", "full_like", "func",
-    "get_default_dtype", "get_num_threads", "get_rng_state", "inf", "inference_mode", "initial_seed", "install_as_torch",
-    "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_grad_enabled", "is_inference", "is_inference_mode_enabled",
-    "is_warn_always_enabled", "linspace", "logspace", "manual_seed", "memory", "memory_format", "multinomial", "nan",
-    "newaxis", "nn", "no_grad", "normal", "ones", "ones_like", "overrides", "pi", "poisson", "preserve_format",
-    "profiler", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "random", "randperm",
-    "return_types", "scalar_tensor", "seed", "set_anomaly_enabled", "set_default_dtype", "set_grad_enabled",
-    "set_num_threads", "set_printoptions", "set_rng_state", "set_warn_always", "tensor", "testing", "utils", "vmap",
-    "zeros", "zeros_like",
+    "channels_last_3d", "contiguous_format", "coverage", "cuda", "default_generator", "device", "dtype", "e", "empty",
+    "empty_like", "empty_permuted", "empty_strided", "enable_grad", "eye", "fft", "from_dlpack", "from_numpy",
+    "frombuffer", "full", "full_like", "func", "get_default_dtype", "get_num_threads", "get_rng_state", "inf",
+    "inference_mode", "initial_seed", "install_as_torch", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
+    "is_grad_enabled", "is_inference", "is_inference_mode_enabled", "is_warn_always_enabled", "linspace", "logspace",
+    "manual_seed", "memory", "memory_format", "multinomial", "nan", "newaxis", "nn", "no_grad", "normal", "ones",
+    "ones_like", "overrides", "pi", "poisson", "preserve_format", "profiler", "rand", "rand_like", "randint",
+    "randint_like", "randn", "randn_like", "random", "randperm", "return_types", "scalar_tensor", "seed",
+    "set_anomaly_enabled", "set_default_dtype", "set_grad_enabled", "set_num_threads", "set_printoptions",
+    "set_rng_state", "set_warn_always", "tensor", "testing", "utils", "vmap", "zeros", "zeros_like",
 ]  # fmt: skip
 __all__ += _names.__all__
 _TYPED = [
@@ -88,6 +88,7 @@ _lifetime.refuse_new(_saved_tensor.SavedTensor)
 if TYPE_CHECKING:
     from . import _C, cuda, fft, func, memory, nn, overrides, profiler, return_types, testing, utils, version
     from ._alias import install_as_torch
+    from ._coverage import coverage
     from ._distributions import bernoulli, binomial, multinomial, normal, poisson, randint_like
     from ._tensor_str import set_printoptions
     from ._threads import get_num_threads, set_num_threads
@@ -102,6 +103,7 @@ else:  # where any name would be right
             "_C": [], "cuda": [], "fft": [], "func": ["func", "vmap"], "memory": [], "nn": [], "overrides": [],
             "profiler": [], "return_types": [], "testing": [], "utils": [], "version": [],
             "_alias": ["install_as_torch"],
+            "_coverage": ["coverage"],
             "_distributions": ["bernoulli", "binomial", "multinomial", "normal", "poisson", "randint_like"],
             "_tensor_str": ["set_printoptions"],
             "_threads": ["get_num_threads", "set_num_threads"],

@@ -1,4 +1,4 @@
-"""Tensors without given numbers, by the place of their elements in memory; and those of one number (facade)."""
+"""Tensors without given numbers, by the place of their elements in memory; those of one number; those of others (facade)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,11 +8,11 @@ import numpy as np
 from ._arguments import number, resolve, sizes, wrap
 from ._core.arrays import dtypes
 from ._core.arrays.conversions import fitting_array
-from ._core.graph.tensor import Tensor
+from ._core.graph.tensor import Tensor, sharing
 from ._core.ops.overrides import extend_overridable
 from ._core.runtime.entry import public
 
-__all__ = ["empty_permuted", "empty_strided", "scalar_tensor"]
+__all__ = ["empty_permuted", "empty_strided", "from_dlpack", "frombuffer", "scalar_tensor"]
 
 
 @public
@@ -71,6 +71,61 @@ def empty_permuted(
     wanted = resolve(dtype, device, requires_grad)
     array = np.empty(tuple(shape[axis] for axis in order), wanted).transpose(np.argsort(order))
     return wrap(array, requires_grad)
+
+
+@public
+def frombuffer(
+    buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False
+) -> Tensor:
+    """``frombuffer(buffer, dtype=float32)`` is a 1-d tensor on the memory of an object with Python's buffer protocol.
+
+    `count` elements, all if it is negative, from byte `offset` on. A read-only buffer gives a read-only tensor.
+
+    >>> import autograd_cy as ag
+    >>> ag.frombuffer(bytearray(b"abc"), dtype=ag.uint8)
+    tensor([97, 98, 99], dtype=torch.uint8)
+    """
+    wanted = resolve(dtype, None, requires_grad)
+    try:
+        length = memoryview(buffer).nbytes
+    except TypeError:
+        raise ValueError("object does not implement Python buffer protocol.") from None
+    size = wanted.itemsize
+    if not length or not count:
+        raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
+    if not 0 <= offset < length:
+        raise ValueError(
+            f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({length} bytes) minus 1"
+        )
+    if count < 0 and (length - offset) % size:
+        raise ValueError(
+            f"buffer length ({length - offset} bytes) after offset ({offset} bytes) must be a multiple of element size "
+            f"({size})"
+        )
+    if count * size > length - offset:
+        raise ValueError(
+            f"requested buffer length ({count} * {size} bytes) after offset ({offset} bytes) must not be greater than actual "
+            f"buffer length ({length} bytes)"
+        )
+    result = sharing(np.frombuffer(buffer, wanted, count, offset))
+    return result.requires_grad_() if requires_grad else result
+
+
+@public
+def from_dlpack(ext_tensor: Any) -> Tensor:
+    """``from_dlpack(x)`` is a Tensor on the memory of an array or tensor of another library, by the DLPack protocol.
+
+    >>> import numpy as np
+    >>> import autograd_cy as ag
+    >>> array = np.zeros(2)
+    >>> t = ag.from_dlpack(array)
+    >>> array[0] = 5
+    >>> t
+    tensor([5., 0.], dtype=torch.float64)
+    """
+    if not hasattr(ext_tensor, "__dlpack__"):
+        raise TypeError(f"from_dlpack(): expected an object with __dlpack__(), not {type(ext_tensor).__name__}")
+    return sharing(np.from_dlpack(ext_tensor))
 
 
 @public

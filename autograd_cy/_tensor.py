@@ -389,6 +389,36 @@ def __array__(self, dtype=None, copy=None):
     return array.copy() if copy else array
 
 
+@method
+def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+    from . import _numpy  # for those who call NumPy's functions
+
+    return _numpy.call_ufunc(ufunc, method, inputs, kwargs)
+
+
+@method
+def __array_function__(self, func, types, args, kwargs):
+    from . import _numpy
+
+    return _numpy.call_function(func, args, kwargs)
+
+
+def _check_exported(self):
+    if self.requires_grad:
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+
+
+@method
+def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+    _check_exported(self)
+    return self.numpy().__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+
+
+@method
+def __dlpack_device__(self):
+    return self.numpy(force=True).__dlpack_device__()
+
+
 def _check_readable(self):
     """Refuse to read a number of a tensor that stands for all samples of a batch."""
     if is_batched(self):

@@ -97,7 +97,7 @@ def test_out(make):
 
 
 def test_out_of_another_dtype():
-    with pytest.raises(RuntimeError, match=r"dtype torch.float64 does not match dtype of out parameter \(torch.float32\)"):
+    with pytest.raises(RuntimeError, match="does not match dtype of out parameter"):
         torch.ones(2, dtype=torch.float64, out=torch.empty(2))
 
 

@@ -103,7 +103,9 @@ FACADE = [
     autograd
     _C._autograd _C._functions
     _C
+    _numpy
     _tensor nn.functional fft
+    _coverage
     nn
     testing._layouts testing._programs.instructions testing.strategies._hypothesis
     testing._programs.interpreter testing._programs.outline testing._programs.source

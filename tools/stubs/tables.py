@@ -367,6 +367,11 @@ _OPERATORS = {
     "(cls, *args: Any, **kwargs: Any) -> Self": "new",
     "(self, dtype: Any = None, copy: bool | None = None) -> _Array": "array",
     "(self, memo: dict[int, Any]) -> Tensor": "deepcopy",
+    "(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any": "array_ufunc",
+    "(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any": "array_function",
+    "(self, flags: int, /) -> memoryview": "buffer",
+    "(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None) -> Any": "dlpack",
+    "(self) -> tuple[int, int]": "dlpack_device",
 }
 
 # Special methods by class. What every object has (and pickle calls) needs none.
