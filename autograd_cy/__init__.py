@@ -7,10 +7,12 @@
 tensor([2., 4.])
 """
 
+from math import e, inf, nan, pi
 from typing import TYPE_CHECKING
 
 from . import _core, _names, _tensor, autograd, random
 from ._core.arrays.dtypes import dtype
+from ._core.arrays.formats import channels_last, channels_last_3d, contiguous_format, memory_format, preserve_format
 from ._core.engine import basic_functions as _basic_functions  # all classes of nodes are there when they are finished, below
 from ._core.engine import function_node as _function_node
 from ._core.graph import node as _node
@@ -18,27 +20,16 @@ from ._core.graph import saved_tensor as _saved_tensor
 from ._core.graph.tensor import Tensor
 from ._core.runtime import lifetime as _lifetime
 from ._core.runtime.once import is_warn_always_enabled, set_warn_always
-from ._creation import (
-    arange,
-    empty,
-    empty_like,
-    eye,
-    full,
-    full_like,
-    get_default_dtype,
-    linspace,
-    ones,
-    ones_like,
-    set_default_dtype,
-    zeros,
-    zeros_like,
-)  # fmt: skip
+from ._creation import empty, eye, full, get_default_dtype, ones, set_default_dtype, zeros
 from ._data import as_tensor, asarray, from_numpy, tensor
 from ._generator import Generator
 from ._later import names_later as _names_later
+from ._likes import empty_like, full_like, ones_like, zeros_like
 from ._missing import getattr_of as _getattr_of
 from ._names import *  # noqa: F403
+from ._sequences import arange, linspace, logspace
 from ._size import Size, device
+from ._strided import empty_permuted, empty_strided, from_dlpack, frombuffer, scalar_tensor
 from .autograd.grad_mode import (
     enable_grad,
     inference_mode,
@@ -64,21 +55,31 @@ from .random import (
 )  # fmt: skip
 
 __version__ = "0.1.0"
+newaxis = None
 __all__ = [
-    "Generator", "Size", "Tensor", "arange", "as_tensor", "asarray", "autograd", "cuda", "default_generator", "device",
-    "dtype", "empty", "empty_like", "enable_grad", "eye", "fft", "from_numpy", "full", "full_like", "func",
-    "get_default_dtype", "get_num_threads", "get_rng_state", "inference_mode", "initial_seed", "install_as_torch",
-    "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_grad_enabled", "is_inference", "is_inference_mode_enabled",
-    "is_warn_always_enabled", "linspace", "manual_seed", "memory", "nn", "no_grad", "ones", "ones_like", "overrides",
-    "profiler", "rand", "rand_like", "randint", "randn", "randn_like", "random", "randperm", "return_types", "seed",
-    "set_anomaly_enabled", "set_default_dtype", "set_grad_enabled", "set_num_threads", "set_printoptions", "set_rng_state",
-    "set_warn_always", "tensor", "testing", "utils", "vmap", "zeros", "zeros_like",
+    "Generator", "Size", "Tensor", "arange", "as_tensor", "asarray", "autograd", "bernoulli", "binomial", "channels_last",
+    "channels_last_3d", "contiguous_format", "coverage", "cuda", "default_generator", "device", "dtype", "e", "empty",
+    "empty_like", "empty_permuted", "empty_strided", "enable_grad", "eye", "fft", "from_dlpack", "from_numpy",
+    "frombuffer", "full", "full_like", "func", "get_default_dtype", "get_num_threads", "get_rng_state", "inf",
+    "inference_mode", "initial_seed", "install_as_torch", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
+    "is_grad_enabled", "is_inference", "is_inference_mode_enabled", "is_warn_always_enabled", "linspace", "logspace",
+    "manual_seed", "memory", "memory_format", "multinomial", "nan", "newaxis", "nn", "no_grad", "normal", "ones",
+    "ones_like", "overrides", "pi", "poisson", "preserve_format", "profiler", "rand", "rand_like", "randint",
+    "randint_like", "randn", "randn_like", "random", "randperm", "return_types", "scalar_tensor", "seed",
+    "set_anomaly_enabled", "set_default_dtype", "set_grad_enabled", "set_num_threads", "set_printoptions",
+    "set_rng_state", "set_warn_always", "tensor", "testing", "utils", "vmap", "zeros", "zeros_like",
 ]  # fmt: skip
 __all__ += _names.__all__
 _TYPED = [
     "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor", "LongTensor",
     "ShortTensor",
 ]  # fmt: skip
+
+_TYPES = [
+    "can_cast", "finfo", "iinfo", "is_complex", "is_floating_point", "is_nonzero", "is_tensor", "numel", "promote_types",
+    "result_type", "set_default_tensor_type", "typename",
+]  # fmt: skip
+__all__ += _TYPES
 
 _node.finish_class(_node.Node)
 _lifetime.refuse_new(dtype)
@@ -87,9 +88,12 @@ _lifetime.refuse_new(_saved_tensor.SavedTensor)
 if TYPE_CHECKING:
     from . import _C, cuda, fft, func, memory, nn, overrides, profiler, return_types, testing, utils, version
     from ._alias import install_as_torch
+    from ._coverage import coverage
+    from ._distributions import bernoulli, binomial, multinomial, normal, poisson, randint_like
     from ._tensor_str import set_printoptions
     from ._threads import get_num_threads, set_num_threads
     from ._typed import *  # noqa: F403
+    from ._types import *  # noqa: F403
     from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
     from .func import vmap
 else:  # where any name would be right
@@ -99,9 +103,12 @@ else:  # where any name would be right
             "_C": [], "cuda": [], "fft": [], "func": ["func", "vmap"], "memory": [], "nn": [], "overrides": [],
             "profiler": [], "return_types": [], "testing": [], "utils": [], "version": [],
             "_alias": ["install_as_torch"],
+            "_coverage": ["coverage"],
+            "_distributions": ["bernoulli", "binomial", "multinomial", "normal", "poisson", "randint_like"],
             "_tensor_str": ["set_printoptions"],
             "_threads": ["get_num_threads", "set_num_threads"],
             "_typed": _TYPED,
+            "_types": _TYPES,
             "autograd.anomaly_mode": ["is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled"],
         },
         _getattr_of(__name__, "torch"),

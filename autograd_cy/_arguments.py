@@ -3,7 +3,8 @@
 * ``size``: ints (``zeros(2, 3)``), or one tuple, list or Size of them (``zeros((2, 3))``);
 * ``dtype``: a dtype, a NumPy dtype, or bool, int, float, complex; if None, what PyTorch would choose;
 * ``device``: None or the CPU; RuntimeError for any other;
-* ``requires_grad``: whether operations on the result are recorded; floating point and complex dtypes only.
+* ``requires_grad``: whether operations on the result are recorded; floating point and complex dtypes only;
+* ``out``: a tensor that the result is written into, and which is returned; ``dtype`` is its dtype.
 """
 
 import operator
@@ -13,15 +14,19 @@ from typing import Any
 import numpy as np
 
 from ._core.arrays import dtypes
+from ._core.arrays.formats import checked, made_in
 from ._core.arrays.orders import axes_in_memory
 from ._core.graph.tensor import Tensor, array_of, from_array
+from ._core.ops.out_argument import into
 from ._size import device as Device
 
 
-def resolve(dtype: Any, device: Any, requires_grad: bool, default: Any = None) -> np.dtype:
-    """The NumPy dtype to create, after a check of the three keywords; ``default`` is for ``dtype=None``."""
+def resolve(dtype: Any, device: Any, requires_grad: bool, default: Any = None, out: Any = None) -> np.dtype:
+    """The NumPy dtype to create, after a check of the keywords; ``default`` is for ``dtype=None``."""
     if device is not None:
         Device(device)
+    if out is not None:
+        default = _dtype_of_out(out, dtype)
     if dtype is None:
         dtype = default or dtypes.get_default()
     else:
@@ -35,9 +40,19 @@ def resolve(dtype: Any, device: Any, requires_grad: bool, default: Any = None) -
     return dtype.numpy_dtype
 
 
-def wrap(array: np.ndarray, requires_grad: bool = False) -> Tensor:
-    """A new leaf on ``array``."""
+def _dtype_of_out(out: Any, dtype: Any) -> dtypes.dtype:
+    if not isinstance(out, Tensor):
+        raise TypeError(f"argument 'out' must be Tensor, not {type(out).__name__}")
+    if dtype is not None and dtypes.convert(dtype) is not out.dtype:
+        raise RuntimeError(f"dtype {dtypes.convert(dtype)} does not match dtype of out parameter ({out.dtype})")
+    return out.dtype
+
+
+def wrap(array: np.ndarray, requires_grad: bool = False, out: Tensor | None = None, name: str = "") -> Tensor:
+    """A new leaf on ``array``; or ``out``, which it is written into."""
     result = from_array(array)
+    if out is not None:
+        result = into(out, result, name)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -98,8 +113,10 @@ def array_argument(function: str, value: Any) -> np.ndarray:
     return array_of(value)
 
 
-def laid_out_like(array: np.ndarray, make: Callable[..., np.ndarray], *options: Any) -> np.ndarray:
+def laid_out_like(array: np.ndarray, make: Callable[..., np.ndarray], *options: Any, memory_format: Any = None) -> np.ndarray:
     """``make(shape, *options)`` with the shape of ``array``, its dimensions in memory as a copy would have them."""
+    if memory_format is not None and (wanted := checked(memory_format, "empty_like")) is not None:
+        return made_in(wanted, make, array.shape, *options)
     if array.flags.c_contiguous:
         return make(array.shape, *options)
     if array.flags.f_contiguous:  # a transposed one, without the search

@@ -5,11 +5,15 @@ import warnings
 
 import numpy as np
 
-from . import autograd
+from . import (
+    _random_methods,  # noqa: F401
+    autograd,
+)
 from ._arguments import number, sizes
 from ._constructor import construct
 from ._core.arrays.conversions import fitting_array
 from ._core.arrays.dtypes import all_dtypes, convert
+from ._core.arrays.formats import checked, is_dense_in
 from ._core.batching.batched import is_batched
 from ._core.graph import hooks, node
 from ._core.graph.tensor import Tensor, array_of, data_of, extend, from_array, metadata_of, numpy
@@ -213,7 +217,9 @@ def stride(self, dim=None):
 
 @method
 def is_contiguous(self, memory_format=None):
-    """is_contiguous() -> bool: whether the elements are dense and in order."""
+    """is_contiguous() -> bool: whether the elements are dense and in order, in C's unless `memory_format` is another."""
+    if memory_format is not None and (wanted := checked(memory_format, "is_contiguous")) is not None:
+        return is_dense_in(wanted, metadata_of(self))
     return metadata_of(self).flags.c_contiguous
 
 
@@ -284,12 +290,23 @@ def to(self, *args, dtype=None, device=None, copy=False, non_blocking=False, mem
     if device is not None:
         Device(device)
     wanted = self.dtype if dtype is None else convert(dtype)
+    if memory_format is not None:
+        return _in_format(shape.convert(self, wanted), memory_format, "to", copy and wanted is self.dtype)
     return self.clone() if copy and wanted is self.dtype else shape.convert(self, wanted)
 
 
+def _in_format(self, memory_format, name, copy=False):
+    """The tensor with its dimensions in that order in memory; itself if they are, unless it is to be a copy."""
+    wanted = checked(memory_format, name)
+    if copy or not (wanted is None or is_dense_in(wanted, metadata_of(self))):
+        return self.clone(memory_format=memory_format)
+    return self
+
+
 def _cast(name, dtype):
-    def cast(self):
-        return shape.convert(self, dtype)
+    def cast(self, memory_format=None):
+        y = shape.convert(self, dtype)
+        return y if memory_format is None else _in_format(y, memory_format, name)
 
     cast.__name__ = name
     cast.__doc__ = f"{name}() -> Tensor: the tensor as {dtype}; itself if it is that."
@@ -370,6 +387,36 @@ def __array__(self, dtype=None, copy=None):
             raise ValueError(f"a tensor of {self.dtype} can't be an array of {dtype} without a copy")
         return array.astype(dtype)
     return array.copy() if copy else array
+
+
+@method
+def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+    from . import _numpy  # for those who call NumPy's functions
+
+    return _numpy.call_ufunc(ufunc, method, inputs, kwargs)
+
+
+@method
+def __array_function__(self, func, types, args, kwargs):
+    from . import _numpy
+
+    return _numpy.call_function(func, args, kwargs)
+
+
+def _check_exported(self):
+    if self.requires_grad:
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+
+
+@method
+def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+    _check_exported(self)
+    return self.numpy().__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+
+
+@method
+def __dlpack_device__(self):
+    return self.numpy(force=True).__dlpack_device__()
 
 
 def _check_readable(self):

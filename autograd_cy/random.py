@@ -3,47 +3,34 @@
 The keywords ``dtype``, ``device`` and ``requires_grad`` are explained in ``_arguments``.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ._arguments import (
-    array_argument as _array_argument,
-)
-from ._arguments import (
-    dtype_of_number as _dtype_of_number,
-)
-from ._arguments import (
-    integer as _integer,
-)
-from ._arguments import (
-    laid_out_like as _laid_out_like,
-)
-from ._arguments import (
-    resolve as _resolve,
-)
-from ._arguments import (
-    sizes as _sizes,
-)
-from ._arguments import (
-    wrap as _wrap,
-)
-from ._core.batching.batched import one_sample as _one_sample
+from ._arguments import array_argument as _array_argument
+from ._arguments import dtype_of_number as _dtype_of_number
+from ._arguments import integer as _integer
+from ._arguments import laid_out_like as _laid_out_like
+from ._arguments import resolve as _resolve
+from ._arguments import sizes as _sizes
+from ._arguments import wrap as _wrap
 from ._core.batching.levels import open_levels as _open_levels
 from ._core.graph.tensor import Tensor
 from ._core.ops.overrides import handle_torch_function, has_torch_function
 from ._core.runtime.entry import public as _public
 from ._generator import Generator
+from ._streams import can_hold as _can_hold
+from ._streams import default_generator
+from ._streams import drawn as _drawn
+from ._streams import normal_numbers as _normal_numbers
+from ._streams import permutations as _permutations
+from ._streams import source_of as _source_of
+from ._streams import uniform_numbers as _uniform_numbers
 
 __all__ = [
     "default_generator", "get_rng_state", "initial_seed", "manual_seed", "rand", "rand_like", "randint", "randn",
     "randn_like", "randperm", "seed", "set_rng_state",
 ]  # fmt: skip
-
-default_generator = Generator()
-default_generator.seed()
-
 
 @_public
 def manual_seed(seed: int) -> Generator:
@@ -106,6 +93,7 @@ def rand(
     *shape: int,
     size: Any = None,
     generator: Generator | None = None,
+    out: Tensor | None = None,
     dtype: Any = None,
     device: Any = None,
     requires_grad: bool = False,
@@ -116,8 +104,8 @@ def rand(
     >>> ag.rand(2, 3).shape
     torch.Size([2, 3])
     """
-    dtype = _resolve(dtype, device, requires_grad)
-    return _drawn(_uniform, _sizes("rand", shape, size), "rand", generator, dtype, requires_grad)
+    dtype = _resolve(dtype, device, requires_grad, out=out)
+    return _drawn(_uniform_numbers, _sizes("rand", shape, size), "rand", generator, dtype, requires_grad, out)
 
 
 @_public
@@ -125,6 +113,7 @@ def randn(
     *shape: int,
     size: Any = None,
     generator: Generator | None = None,
+    out: Tensor | None = None,
     dtype: Any = None,
     device: Any = None,
     requires_grad: bool = False,
@@ -135,8 +124,8 @@ def randn(
     >>> ag.randn(2, 3, dtype=ag.float64).dtype
     torch.float64
     """
-    dtype = _resolve(dtype, device, requires_grad)
-    return _drawn(_normal, _sizes("randn", shape, size), "randn", generator, dtype, requires_grad)
+    dtype = _resolve(dtype, device, requires_grad, out=out)
+    return _drawn(_normal_numbers, _sizes("randn", shape, size), "randn", generator, dtype, requires_grad, out)
 
 
 @_public
@@ -147,6 +136,7 @@ def rand_like(
     dtype: Any = None,
     device: Any = None,
     requires_grad: bool = False,
+    memory_format: Any = None,
 ) -> Tensor:
     """``rand_like(t)`` is ``rand`` with the shape and dtype of ``t``.
 
@@ -159,10 +149,10 @@ def rand_like(
         return handle_torch_function(rand_like, (input,), input, **options)
     if _open_levels() and isinstance(input, Tensor):
         dtype = _resolve(dtype, device, requires_grad, default=input.dtype)
-        return _drawn(_uniform, tuple(input.shape), "rand_like", generator, dtype, requires_grad)
+        return _drawn(_uniform_numbers, tuple(input.shape), "rand_like", generator, dtype, requires_grad)
     array = _array_argument("rand_like", input)
     dtype = _resolve(dtype, device, requires_grad, default=input.dtype)
-    numbers = _laid_out_like(array, _uniform, "rand_like", generator, dtype)
+    numbers = _laid_out_like(array, _uniform_numbers, "rand_like", generator, dtype, memory_format=memory_format)
     return _wrap(numbers, requires_grad)
 
 
@@ -174,6 +164,7 @@ def randn_like(
     dtype: Any = None,
     device: Any = None,
     requires_grad: bool = False,
+    memory_format: Any = None,
 ) -> Tensor:
     """``randn_like(t)`` is ``randn`` with the shape and dtype of ``t``.
 
@@ -186,10 +177,10 @@ def randn_like(
         return handle_torch_function(randn_like, (input,), input, **options)
     if _open_levels() and isinstance(input, Tensor):
         dtype = _resolve(dtype, device, requires_grad, default=input.dtype)
-        return _drawn(_normal, tuple(input.shape), "randn_like", generator, dtype, requires_grad)
+        return _drawn(_normal_numbers, tuple(input.shape), "randn_like", generator, dtype, requires_grad)
     array = _array_argument("randn_like", input)
     dtype = _resolve(dtype, device, requires_grad, default=input.dtype)
-    numbers = _laid_out_like(array, _normal, "randn_like", generator, dtype)
+    numbers = _laid_out_like(array, _normal_numbers, "randn_like", generator, dtype, memory_format=memory_format)
     return _wrap(numbers, requires_grad)
 
 
@@ -200,6 +191,7 @@ def randint(
     size: Any = None,
     *,
     generator: Generator | None = None,
+    out: Tensor | None = None,
     dtype: Any = None,
     device: Any = None,
     requires_grad: bool = False,
@@ -219,16 +211,17 @@ def randint(
         low, high = 0, low
     low, high = _integer("randint", "low", low), _integer("randint", "high", high)
     shape = _sizes("randint", (), size)
-    dtype = _resolve(dtype, device, requires_grad, default=_dtype_of_number(int))
+    dtype = _resolve(dtype, device, requires_grad, default=_dtype_of_number(int), out=out)
     if low >= high:
         raise RuntimeError(f"randint: expects 'from' to be less than 'to', but got from={low} >= to={high}")
     for name, value in (("from", low), ("to - 1", high - 1)):
         if not _can_hold(dtype, value):
             raise RuntimeError(f"randint: {name} is out of bounds for {dtype}: {value}")
-    def draw(shape: tuple[int, ...], function: str, generator: Generator | None, dtype: np.dtype) -> np.ndarray:
-        return np.asarray(_source(function, generator).integers(low, high, shape)).astype(dtype)
 
-    return _drawn(draw, shape, "randint", generator, dtype, requires_grad)
+    def draw(shape: tuple[int, ...], function: str, generator: Generator | None, dtype: np.dtype) -> np.ndarray:
+        return np.asarray(_source_of(function, generator).integers(low, high, shape)).astype(dtype)
+
+    return _drawn(draw, shape, "randint", generator, dtype, requires_grad, out)
 
 
 @_public
@@ -236,6 +229,7 @@ def randperm(
     n: int,
     *,
     generator: Generator | None = None,
+    out: Tensor | None = None,
     dtype: Any = None,
     device: Any = None,
     requires_grad: bool = False,
@@ -247,84 +241,9 @@ def randperm(
     [0, 1, 2, 3]
     """
     (n,) = _sizes("randperm", (_integer("randperm", "n", n),))
-    dtype = _resolve(dtype, device, requires_grad, default=_dtype_of_number(int))
+    dtype = _resolve(dtype, device, requires_grad, default=_dtype_of_number(int), out=out)
     if dtype.kind in "bc":
         raise NotImplementedError(f"randperm is not implemented for {dtype}")
     if n and not _can_hold(dtype, n - 1):
         raise RuntimeError(f"randperm: value cannot be converted to type {dtype} without overflow: {n - 1}")
-    return _drawn(_permutations, (n,), "randperm", generator, dtype, requires_grad)
-
-
-# ------------------------------------------------------------------------------------------------------------
-
-
-def _drawn(
-    draw: Callable[..., np.ndarray],
-    shape: tuple[int, ...],
-    function: str,
-    generator: Any,
-    dtype: np.dtype,
-    requires_grad: bool,
-) -> Tensor:
-    """A tensor of what `draw` draws; within vmap as its `randomness` says."""
-    levels = _open_levels()
-    if not levels:
-        return _wrap(draw(shape, function, generator, dtype), requires_grad)
-    if any(level.randomness == "error" for level in levels):
-        raise RuntimeError(
-            "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
-            "randomness flags on vmap or perform the randomness operation out of vmap"
-        )
-    apart = [level for level in levels if level.randomness == "different"]
-    batch = tuple(level.size for level in reversed(apart))
-    return _one_sample(_wrap(draw((*batch, *shape), function, generator, dtype), requires_grad), apart)
-
-
-def _permutations(shape: tuple[int, ...], function: str, generator: Generator | None, dtype: np.dtype) -> np.ndarray:
-    """Numbers from 0 on in random order along the last dimension, each row in an order of its own."""
-    source = _source(function, generator)
-    if len(shape) == 1:
-        return source.permutation(shape[0]).astype(dtype)
-    return source.permuted(np.broadcast_to(np.arange(shape[-1]), shape), axis=-1).astype(dtype)
-
-
-def _source(function: str, generator: Any) -> "np.random.Generator":
-    if generator is None:
-        return default_generator.numpy
-    if not isinstance(generator, Generator):
-        found = type(generator).__name__
-        raise TypeError(f"{function}(): argument 'generator' must be Generator, not {found}")
-    return generator.numpy
-
-
-def _uniform(shape: tuple[int, ...], function: str, generator: Generator | None, dtype: np.dtype) -> np.ndarray:
-    source = _source(function, generator)
-    if dtype.kind == "c":
-        parts = _uniform((*shape, 2), function, generator, np.finfo(dtype).dtype)
-        return parts.view(dtype).reshape(shape)
-    if dtype.kind != "f":
-        raise NotImplementedError(f"{function} is not implemented for {dtype}")
-    if dtype == np.float16:  # a float32 just below 1 would be rounded to 1
-        return np.asarray(source.integers(0, 2048, shape) / 2048).astype(dtype)
-    return np.asarray(source.random(shape, dtype))
-
-
-def _normal(shape: tuple[int, ...], function: str, generator: Generator | None, dtype: np.dtype) -> np.ndarray:
-    source = _source(function, generator)
-    if dtype.kind == "c":
-        parts = _normal((*shape, 2), function, generator, np.finfo(dtype).dtype)
-        return (parts * parts.dtype.type(0.5**0.5)).view(dtype).reshape(shape)
-    if dtype.kind != "f":
-        raise NotImplementedError(f"{function} is not implemented for {dtype}")
-    if dtype == np.float16:
-        return _normal(shape, function, generator, np.dtype(np.float32)).astype(dtype)
-    return np.asarray(source.standard_normal(shape, dtype))
-
-
-def _can_hold(dtype: np.dtype, value: int) -> bool:
-    """Whether ``dtype`` has this integer, and all between it and zero."""
-    if dtype.kind == "f":
-        return abs(value) <= 2 ** (np.finfo(dtype).nmant + 1)
-    if dtype.kind == "b":
-        return value in (0, 1)
-    return dtype.kind in "iu" and np.iinfo(dtype).min <= value <= np.iinfo(dtype).max
+    return _drawn(_permutations, (n,), "randperm", generator, dtype, requires_grad, out)

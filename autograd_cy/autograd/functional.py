@@ -12,9 +12,9 @@ from typing import Any
 from .._core.graph.tensor import Tensor
 from .._core.ops.shapes.shape import stack as _stack
 from .._core.runtime.entry import public as _public
-from .._creation import ones_like as _ones_like
 from .._creation import zeros as _zeros
-from .._creation import zeros_like as _zeros_like
+from .._likes import ones_like as _ones_like
+from .._likes import zeros_like as _zeros_like
 from .grad_mode import inference_mode as _inference_mode
 from .gradients import grad as _grad
 

@@ -17,7 +17,7 @@ from .._core.ops.overrides import arm as _arm
 from .._core.ops.overrides import handle_torch_function, has_torch_function
 from .._core.runtime.entry import show_one_frame as _show_one_frame
 from .._core.runtime.once import warn_once as _warn_once
-from .._creation import zeros_like
+from .._likes import zeros_like
 
 __all__ = ["backward", "grad"]
 

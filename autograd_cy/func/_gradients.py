@@ -15,7 +15,7 @@ from .._core.graph.tensor import Tensor, from_array
 from .._core.ops.overrides import arm
 from .._core.ops.shapes.shape import cat
 from .._core.runtime.entry import public, show_one_frame
-from .._creation import zeros_like
+from .._likes import zeros_like
 from ..autograd.forward_ad import dual_level, make_dual, unpack_dual
 from ..autograd.grad_mode import inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad
 from ..utils._pytree import LeafSpec, TreeSpec, tree_flatten, tree_map_only, tree_unflatten

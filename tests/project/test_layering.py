@@ -43,14 +43,16 @@ FACADE = [
     line.split()
     for line in """
     _generator _size _arguments _threads
+    _streams
     _later _missing _once torch_version
     version
     _names _alias
     profiler._page
-    _data _creation _tensor_str utils.hooks
+    _data _creation _likes _sequences _strided _tensor_str utils.hooks
     _constructor
     return_types overrides
     _typed
+    _types
     profiler._format profiler._recording profiler._flops profiler._operands
     profiler._events profiler._schedule profiler._record_function
     profiler._table profiler._trace profiler._steps
@@ -63,6 +65,8 @@ FACADE = [
     profiler._profile
     profiler
     random cuda memory
+    _distributions
+    _random_methods
     autograd._mode_decorator autograd._node
     autograd._saved_hooks
     autograd._packers autograd._saved_guard
@@ -99,7 +103,9 @@ FACADE = [
     autograd
     _C._autograd _C._functions
     _C
+    _numpy
     _tensor nn.functional fft
+    _coverage
     nn
     testing._layouts testing._programs.instructions testing.strategies._hypothesis
     testing._programs.interpreter testing._programs.outline testing._programs.source

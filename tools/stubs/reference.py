@@ -1,17 +1,12 @@
 """docs/operations.md: a table of all operations, a section for each family."""
 
 import ast
-import doctest
-import importlib
 import re
 import sys
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-import autograd_cy as ag
 from autograd_cy._core.ops.registry import OPS
+from autograd_cy._coverage import batching, nodes
 from tools.stubs.signatures import doc_of
 
 HEAD = """\
@@ -56,15 +51,7 @@ def row(key):
     what = [clause for clause in clauses if clause not in gradient]
     cells = [" ".join(texts).rstrip(";. ") for texts in (what, gradient)]
     prefix = f"{op.namespace}." if op.namespace not in ("", "Tensor") else ""
-    return [f"`{prefix}{doc.call}`", code(op.methods), code(nodes(op)), batching(op.function), *cells]
-
-
-def batching(function):
-    """What kind of batching rule an operation has."""
-    rules: Any = importlib.import_module("autograd_cy._core.batching.rules")
-    rule = rules.rule_of(function)
-    kinds = {None: "loop", rules.elementwise: "aligned", rules.on_values: "as they are", rules.COMPOSITE: "composed"}
-    return "along" if isinstance(rule, rules.Along) else kinds.get(rule, "rule")
+    return [f"`{prefix}{doc.call}`", code(op.methods), code(nodes(key)), batching(op.function), *cells]
 
 
 def code(words):
@@ -75,43 +62,3 @@ def table(rows):
     """A table in Markdown."""
     lines = [COLUMNS, ["---"] * len(COLUMNS), *rows]
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
-
-
-class Leaves:
-    """autograd_cy, but all tensors that it makes require grad if they can."""
-
-    MAKERS = ("arange", "eye", "full", "linspace", "ones", "rand", "randn", "tensor", "zeros")
-
-    def __getattr__(self, name):
-        value = getattr(ag, name)
-        return self.requiring(value) if name in self.MAKERS else value
-
-    @staticmethod
-    def requiring(maker):
-        def made(*args, **kwargs):
-            tensor = maker(*args, **kwargs)
-            return tensor.requires_grad_() if tensor.is_floating_point() or tensor.is_complex() else tensor
-
-        return made
-
-
-def nodes(op):
-    """The names of the nodes that the example of an operation records, each once."""
-    sources = [e.source for e in doctest.DocTestParser().get_examples(op.function.__doc__)]
-    sources = [source for source in sources if not source.startswith(("import ", "from "))]
-    if not sources:
-        return []
-    names = {"ag": Leaves(), "np": np}
-    for source in sources[:-1]:
-        exec(source, names)
-    value = eval(sources[-1].removesuffix(".shape\n"), names)
-    return list(dict.fromkeys(t.grad_fn.name() for t in tensors_in(value) if t.grad_fn))
-
-
-def tensors_in(value):
-    """The tensors among (nested) results."""
-    if isinstance(value, ag.Tensor):
-        yield value
-    elif isinstance(value, (tuple, list)):
-        for item in value:
-            yield from tensors_in(item)

@@ -16,6 +16,13 @@ _S = TypeVar("_S", bound=Tensor)
 """
 
 PARAMETERS = {
+    "generator": "Generator", "lambd": "float", "median": "float", "sigma": "float", "mean": "float", "std": "float",
+    "from_": "float", "to": "float", "random_.from_": "int", "random_.to": "int", "num_samples": "int", "replacement": "bool",
+    "bernoulli.p": "float", "bernoulli_.p": "float | Tensor", "geometric_.p": "float",
+    "new_empty_strided.size": "Sequence[int]", "stride": "Sequence[int]",
+    "result_type.a_rank": "int", "result_type.b_rank": "int",
+    "drawn_into.numbers": "_Array", "drawn_with.numbers": "Tensor", "drawn_with.tensors": "tuple[Tensor, ...]",
+    "operation": "str", "into.out": "Tensor", "result": "Tensor",
     "allocation_ns.element_type": "dtype", "allocation_ns.shape": "tuple[int, ...]", "repeats": "int",
     "type_choice_ns.first": "dtype", "type_choice_ns.second": "dtype",
     "begin_region.name": "str", "begin_region.args": "str", "end_region.token": "Any",
@@ -360,6 +367,11 @@ _OPERATORS = {
     "(cls, *args: Any, **kwargs: Any) -> Self": "new",
     "(self, dtype: Any = None, copy: bool | None = None) -> _Array": "array",
     "(self, memo: dict[int, Any]) -> Tensor": "deepcopy",
+    "(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any": "array_ufunc",
+    "(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any": "array_function",
+    "(self, flags: int, /) -> memoryview": "buffer",
+    "(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None) -> Any": "dlpack",
+    "(self) -> tuple[int, int]": "dlpack_device",
 }
 
 # Special methods by class. What every object has (and pickle calls) needs none.
@@ -413,6 +425,7 @@ CORE = {
             "convert": "dtype",
             "get_default": "dtype",
             "promote_types": "dtype",
+            "result_type": "dtype",
             "set_default": "None",
         },
     ),
@@ -476,6 +489,8 @@ CORE = {
         },
     ),
     "graph.op_hooks": ([], {"op_hooks": "list[Callable[..., Any]]", "register_op_hook": "RemovableHandle"}),
+    "ops.drawing": ([], {"drawn_into": "Tensor", "drawn_with": "Tensor"}),
+    "ops.out_argument": ([], {"into": "Tensor"}),
     "ops.overrides": (
         [],
         {

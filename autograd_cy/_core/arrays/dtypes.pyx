@@ -128,6 +128,11 @@ def promote_types(dtype a, dtype b):
     return ALL[PROMOTED[a.dtype_code][b.dtype_code]]
 
 
+def result_type(dtype a, int a_rank, dtype b, int b_rank):
+    """The dtype of an operation on two operands of those ranks: see result_code."""
+    return ALL[result_code(a.dtype_code, a_rank, b.dtype_code, b_rank)]
+
+
 cdef int promote(int a, int b) noexcept:
     return PROMOTED[a][b]
 

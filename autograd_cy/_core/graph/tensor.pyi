@@ -15,6 +15,7 @@ from autograd_cy._core.arrays.dtypes import dtype as _dtype
 from autograd_cy._core.graph.node import Node
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.runtime.handle import RemovableHandle
+from autograd_cy._generator import Generator
 from autograd_cy._size import Size
 from autograd_cy._size import device as _device
 
@@ -37,9 +38,14 @@ class Tensor(TensorBase):
     def __add__(self, other: _Operand, /) -> Tensor: ...
     def __and__(self, other: Tensor | _int | _Array, /) -> Tensor: ...
     def __array__(self, dtype: Any = None, copy: _bool | None = None) -> _Array: ...
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any: ...
     def __bool__(self) -> _bool: ...
     def __complex__(self) -> complex: ...
     def __contains__(self, element: _Number | Tensor, /) -> _bool: ...
+    def __dlpack__(
+        self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: _bool | None = None
+    ) -> Any: ...
+    def __dlpack_device__(self) -> tuple[_int, _int]: ...
     def __eq__(self, other: object, /) -> Tensor: ...  # type: ignore[override]
     def __float__(self) -> _float: ...
     def __floordiv__(self, other: _Operand, /) -> Tensor: ...
@@ -139,6 +145,10 @@ class Tensor(TensorBase):
         inputs: Tensor | Sequence[Tensor] | None = None
     ) -> None:
         """see autograd.backward."""
+    def bernoulli(self, p: _float | None = None, *, generator: Generator | None = None) -> Tensor:
+        """1 with the probability that each element says, or with that of p, else 0."""
+    def bernoulli_(self, p: _float | Tensor = 0.5, *, generator: Generator | None = None) -> Tensor:
+        """write 1 with probability p, a number or a tensor of them, else 0."""
     def bitwise_and(self, other: _Operand) -> Tensor:
         """AND of the bits of integers, or of truth values."""
     def bitwise_and_(self, other: _Operand) -> Tensor:
@@ -169,15 +179,19 @@ class Tensor(TensorBase):
         """bitwise_xor() written into the tensor's own memory."""
     def bmm(self, mat2: Tensor) -> Tensor:
         """the products of the matrices of two batches, (b, m, n) and (b, n, p); no broadcasting."""
-    def bool(self) -> Tensor:
+    def bool(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.bool; itself if it is that."""
-    def byte(self) -> Tensor:
+    def byte(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.uint8; itself if it is that."""
-    def cdouble(self) -> Tensor:
+    def cauchy_(
+        self, median: _float = 0.0, sigma: _float = 1.0, *, generator: Generator | None = None
+    ) -> Tensor:
+        """write numbers drawn from the Cauchy distribution."""
+    def cdouble(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.complex128; itself if it is that."""
-    def cfloat(self) -> Tensor:
+    def cfloat(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.complex64; itself if it is that."""
-    def char(self) -> Tensor:
+    def char(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.int8; itself if it is that."""
     def clamp(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
         """input limited to [min, max], numbers or tensors."""
@@ -230,7 +244,7 @@ class Tensor(TensorBase):
         """div() written into the tensor's own memory."""
     def dot(self, tensor: Tensor) -> Tensor:
         """the sum of the products of two vectors' elements, not conjugated."""
-    def double(self) -> Tensor:
+    def double(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.float64; itself if it is that."""
     @property
     def dtype(self) -> _dtype: ...
@@ -255,6 +269,8 @@ class Tensor(TensorBase):
     def expand(self, *size: _int) -> Tensor: ...
     def expand_as(self, other: Tensor) -> Tensor:
         """expand(other.shape)."""
+    def exponential_(self, lambd: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
+        """write numbers drawn from the exponential distribution with that rate."""
     def fill_(self, value: _Number | Tensor) -> Tensor:
         """write one number (or 0-d tensor) into all elements."""
     def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
@@ -264,7 +280,7 @@ class Tensor(TensorBase):
         """a copy with the order of the elements reversed along `dims`."""
     @overload
     def flip(self, *dims: _int) -> Tensor: ...
-    def float(self) -> Tensor:
+    def float(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.float32; itself if it is that."""
     def floor_divide(self, other: _Operand) -> Tensor:
         """input / other rounded down; of integers an integer."""
@@ -280,6 +296,8 @@ class Tensor(TensorBase):
         """input >= other, a bool tensor."""
     def ge_(self, other: _Operand) -> Tensor:
         """ge() written into the tensor's own memory."""
+    def geometric_(self, p: _float, *, generator: Generator | None = None) -> Tensor:
+        """write how many trials it took to succeed, each with probability p."""
     grad: Tensor | None
     grad_dtype: _dtype | None
     @property
@@ -288,7 +306,7 @@ class Tensor(TensorBase):
         """input > other, a bool tensor."""
     def gt_(self, other: _Operand) -> Tensor:
         """gt() written into the tensor's own memory."""
-    def half(self) -> Tensor:
+    def half(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.float16; itself if it is that."""
     @property
     def imag(self) -> Tensor: ...
@@ -306,12 +324,12 @@ class Tensor(TensorBase):
         """index_put() written into the tensor's own memory."""
     def index_select(self, dim: _int, index: Tensor) -> Tensor:
         """a copy of the rows along `dim` that a vector of numbers picks."""
-    def int(self) -> Tensor:
+    def int(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.int32; itself if it is that."""
     def is_complex(self) -> _bool:
         """whether the dtype is a complex type."""
     def is_contiguous(self, memory_format: Any = None) -> _bool:
-        """whether the elements are dense and in order."""
+        """whether the elements are dense and in order, in C's unless `memory_format` is another."""
     @property
     def is_cuda(self) -> _bool: ...
     def is_floating_point(self) -> _bool:
@@ -338,6 +356,10 @@ class Tensor(TensorBase):
         """The natural logarithm."""
     def log_(self) -> Tensor:
         """log() written into the tensor's own memory."""
+    def log_normal_(
+        self, mean: _float = 1.0, std: _float = 2.0, *, generator: Generator | None = None
+    ) -> Tensor:
+        """write numbers whose logarithms have the normal distribution."""
     def log_softmax(self, dim: _int, dtype: _DType | None = None) -> Tensor:
         """the logarithm of softmax, exact where softmax is near 0 or 1."""
     def logical_and(self, other: _Operand) -> Tensor:
@@ -358,7 +380,7 @@ class Tensor(TensorBase):
         """logical_xor() written into the tensor's own memory."""
     def logsumexp(self, dim: _Dims, keepdim: _bool = False) -> Tensor:
         """log(sum(exp(input))) along `dim`, one dimension or several."""
-    def long(self) -> Tensor:
+    def long(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.int64; itself if it is that."""
     def lt(self, other: _Operand) -> Tensor:
         """input < other, a bool tensor."""
@@ -400,6 +422,10 @@ class Tensor(TensorBase):
         """The product input * other."""
     def mul_(self, other: _Operand) -> Tensor:
         """mul() written into the tensor's own memory."""
+    def multinomial(
+        self, num_samples: _int, replacement: _bool = False, *, generator: Generator | None = None
+    ) -> Tensor:
+        """indices drawn as often as the elements, their weights, say."""
     def multiply(self, other: _Operand) -> Tensor:
         """The product input * other."""
     def multiply_(self, other: _Operand) -> Tensor:
@@ -435,6 +461,11 @@ class Tensor(TensorBase):
         self, *shape: _int, size: _int | None = None, dtype: _DType | None = None,
         device: _device | str | None = None, requires_grad: _bool = False
     ) -> Tensor: ...
+    def new_empty_strided(
+        self, size: Sequence[_int], stride: Sequence[_int], *, dtype: _DType | None = None,
+        device: _device | str | None = None, requires_grad: _bool = False
+    ) -> Tensor:
+        """empty_strided of this tensor's dtype."""
     def new_full(
         self, size: Sequence[_int], fill_value: _Number, *, dtype: _DType | None = None,
         device: _device | str | None = None, requires_grad: _bool = False
@@ -472,6 +503,10 @@ class Tensor(TensorBase):
         dtype: _DType | None = None
     ) -> Tensor:
         """the p-norm of all elements, or along `dim`."""
+    def normal_(
+        self, mean: _float = 0.0, std: _float = 1.0, *, generator: Generator | None = None
+    ) -> Tensor:
+        """write numbers drawn from the normal distribution."""
     def numel(self) -> _int:
         """the number of elements."""
     def numpy(self, *, force: _bool = False) -> _Array:
@@ -491,6 +526,10 @@ class Tensor(TensorBase):
         self, dim: _int | None = None, keepdim: _bool = False, *, dtype: _DType | None = None
     ) -> Tensor:
         """the product of all elements, or along one dimension."""
+    def random_(
+        self, from_: _int | None = None, to: _int | None = None, *, generator: Generator | None = None
+    ) -> Tensor:
+        """write integers from `from` to `to` - 1; random_(to) begins with 0."""
     @property
     def real(self) -> Tensor: ...
     def reciprocal(self) -> Tensor:
@@ -554,7 +593,7 @@ class Tensor(TensorBase):
         """sgn() written into the tensor's own memory."""
     @property
     def shape(self) -> Size: ...
-    def short(self) -> Tensor:
+    def short(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.int16; itself if it is that."""
     def sigmoid(self) -> Tensor:
         """The logistic function 1 / (1 + exp(-input))."""
@@ -647,6 +686,10 @@ class Tensor(TensorBase):
         """converted to the other's dtype."""
     def unbind(self, dim: _int = 0) -> tuple[Tensor, ...]:
         """the views along `dim`, without that dimension."""
+    def uniform_(
+        self, from_: _float = 0.0, to: _float = 1.0, *, generator: Generator | None = None
+    ) -> Tensor:
+        """write numbers drawn uniformly from [from, to), of complex ones from a square."""
     def unsqueeze(self, dim: _int) -> Tensor:
         """with a dimension of size 1 inserted at `dim`."""
     def var(

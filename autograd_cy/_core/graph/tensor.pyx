@@ -7,6 +7,7 @@ ones can serve again; where an operand is of a subclass, NOTE [Overrides] moves 
 
 cimport cython
 from cpython.object cimport Py_EQ, Py_GT, Py_LE, Py_LT, Py_NE, PyObject, PyTypeObject
+from cpython.buffer cimport PyObject_GetBuffer
 from cpython.ref cimport Py_INCREF
 
 from autograd_cy._core.arrays.buffers cimport keep_spare, strided_view
@@ -86,8 +87,6 @@ cdef class Tensor(TensorBase):
     >>> x.grad
     tensor([2., 4.])
     """
-
-    __array_ufunc__ = None       # an ndarray on the left leaves the operator to us
 
     def __cinit__(self):
         hide(&self.link)
@@ -375,6 +374,14 @@ cdef class Tensor(TensorBase):
 
     def __setitem__(self, index, value):
         facade["__setitem__"](self, index, value)
+
+    def __getbuffer__(self, Py_buffer *buffer, int flags):
+        """memoryview(tensor) sees the memory that numpy() sees."""
+        try:
+            array = numpy(self)
+        except RuntimeError as error:
+            raise BufferError(str(error)) from None
+        PyObject_GetBuffer(array, buffer, flags)
 
     def __contains__(self, element):
         return facade["__contains__"](self, element)

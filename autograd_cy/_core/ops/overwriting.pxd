@@ -1,7 +1,11 @@
 """In-place operations made of others, and those that put other values in the place of a tensor's own."""
 
+from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
+
+cdef class Overwriting(Node):
+    pass
 
 cdef Tensor in_place(str operation, object function, Tensor target, tuple arguments)
 cdef Tensor overwrite(Tensor target, object value, object node_class, str operation)

@@ -18,9 +18,8 @@ nothing, the error that other values are, and what there is instead."""
 LACKING = {
     "layout": Lacking([*_MAKING, *_LIKE, *_NEW], (None,), instead="All tensors are strided."),
     "memory_format": Lacking(
-        ["empty", "resize_", *_LIKE], (None,), instead="permute() gives a tensor's dimensions another order in memory."
+        ["resize_"], (None,), instead="permute() gives a tensor's dimensions another order in memory."
     ),
-    "out": Lacking(_MAKING, (None,), instead="copy_() and fill_() write into a tensor that exists."),
     "out_dtype": Lacking(["addmm", "bmm", "mm"], (), instead="to() converts the operands or the result."),
     "pin_memory": Lacking(
         ["tensor", *_MAKING, *_LIKE, *_NEW], (None, False), RuntimeError, "There is the CPU's memory only."

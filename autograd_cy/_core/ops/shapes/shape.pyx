@@ -26,6 +26,7 @@ from autograd_cy._core.kernels.copies cimport copied
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.inference cimport check_write
 
+from autograd_cy._core.arrays import formats
 from autograd_cy._core.batching.rules import declare_rule, on_values, rank_of, set_concatenate
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.runtime.once import warn_of_lost_imaginary_part
@@ -304,11 +305,15 @@ cdef class ToCopyBackward0(Node):
 def clone(input, *, memory_format=None):
     """clone(input) -> Tensor: a copy, dense, with the dimensions as they are in memory, through which gradients pass.
 
+    `memory_format` gives them another order: C order with `contiguous_format`.
+
     >>> import autograd_cy as ag
     >>> ag.clone(ag.tensor([1.0, 2.0]))
     tensor([1., 2.])
     """
     cdef Tensor x = as_tensor(input, "clone")
+    if memory_format is not None and formats.checked(memory_format, "clone") is not None:
+        return record_linear(CloneBackward0, (), x, formats.copied_in(memory_format, x.array))
     if cnp.PyArray_IS_C_CONTIGUOUS(x.array):
         return record_linear(CloneBackward0, (), x, copied(x.array))
     return record_linear(CloneBackward0, (), x, copy_in_order(x.array, code_of(x.array)))
@@ -330,6 +335,12 @@ cpdef Tensor convert(Tensor x, dtype wanted):
 
 def contiguous(Tensor self, memory_format=None):
     """contiguous() -> Tensor: itself if its elements are dense and in order, else a copy that is."""
+    if memory_format is not None and memory_format is not formats.contiguous_format:
+        if formats.checked(memory_format, "contiguous") is None:
+            raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+        if formats.is_dense_in(memory_format, self.array):
+            return self
+        return record_linear(CloneBackward0, (), self, formats.copied_in(memory_format, self.array))
     if cnp.PyArray_IS_C_CONTIGUOUS(self.array):
         return self
     return record_linear(CloneBackward0, (), self, copied(self.array))

@@ -1,0 +1,70 @@
+"""Memory formats: which order the dimensions of a tensor have in memory."""
+
+import numpy as np
+
+
+class memory_format:
+    """The type of `contiguous_format`, `preserve_format`, `channels_last` and `channels_last_3d`.
+
+    >>> import autograd_cy as ag
+    >>> ag.ones(1, 2, 3, 4).contiguous(memory_format=ag.channels_last).stride()
+    (24, 1, 8, 2)
+    """
+
+    __slots__ = ("_axes", "name")
+
+    def __init__(self, name, axes):
+        self.name, self._axes = name, axes
+
+    def __repr__(self):
+        return f"torch.{self.name}"
+
+    def __reduce__(self):
+        return _named, (self.name,)
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def order(self, ndim):
+        """The dimensions from the outermost in memory to the innermost; RuntimeError for a tensor of other dimensions."""
+        axes = self._axes or tuple(range(ndim))
+        if len(axes) != ndim:
+            raise RuntimeError(f"required rank {len(axes)} tensor to use {self.name} format")
+        return axes
+
+
+contiguous_format = memory_format("contiguous_format", None)
+preserve_format = memory_format("preserve_format", None)
+channels_last = memory_format("channels_last", (0, 2, 3, 1))
+channels_last_3d = memory_format("channels_last_3d", (0, 2, 3, 4, 1))
+
+
+def _named(name):
+    return globals()[name]
+
+
+def checked(value, function):
+    """The format that an argument asks for: None for that of the tensor."""
+    if value is None or value is preserve_format:
+        return None
+    if not isinstance(value, memory_format):
+        raise TypeError(f"{function}(): argument 'memory_format' must be torch.memory_format, not {type(value).__name__}")
+    return value
+
+
+def made_in(wanted, make, shape, *options):
+    """make(shape, *options), an array whose dimensions lie in memory as the format says."""
+    order = wanted.order(len(shape))
+    return make(tuple(shape[axis] for axis in order), *options).transpose(np.argsort(order))
+
+
+def is_dense_in(wanted, array):
+    """Whether an array's dimensions lie in memory as the format says, without gaps."""
+    return len(wanted._axes or array.shape) == array.ndim and array.transpose(wanted.order(array.ndim)).flags.c_contiguous
+
+
+def copied_in(wanted, array):
+    """A copy of an array in that format."""
+    made = made_in(wanted, np.empty, array.shape, array.dtype)
+    made[...] = array
+    return made

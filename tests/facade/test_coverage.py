@@ -1,0 +1,45 @@
+"""coverage() tells the truth: it agrees with the op table."""
+
+import pytest
+from op_calls import OURS
+from opinfo import OPS
+
+import autograd_cy as ag
+
+pytestmark = pytest.mark.skipif(not OURS, reason="not PyTorch's")
+
+
+@pytest.fixture(scope="module")
+def lines():
+    """The cells of the printed table by operation."""
+    with pytest.MonkeyPatch.context() as patch:
+        printed = []
+        patch.setattr("builtins.print", lambda text: printed.append(text))
+        ag.coverage()
+    starts = [printed[0].index(column) for column in ("operation", "gradient", "second", "forward", "vmap", "dtypes")]
+    ends = [*starts[1:], None]
+    rows = [[line[a:b].strip() for a, b in zip(starts, ends, strict=True)] for line in printed[1:]]
+    return {row[0]: row[1:] for row in rows}
+
+
+def cells_of(row, lines):
+    return lines[row.path if row.path in lines else row.path.removeprefix("Tensor.")]
+
+
+def test_each_operation_has_a_line(lines):
+    assert len(lines) == len(OPS)
+
+
+@pytest.mark.parametrize("row", OPS, ids=lambda row: row.name)
+def test_a_line_agrees_with_the_op_table(row, lines):
+    gradient, second, forward, batching, dtypes = cells_of(row, lines)
+    assert bool(gradient) == bool(forward) == row.differentiable
+    assert bool(second) == (row.differentiable and row.name != "sgn")
+    assert batching != "loop"
+    assert ("complex" in dtypes) == ("complex128" in row.dtypes + row.forward)
+    assert ("floats" in dtypes) == ("float64" in row.dtypes + row.forward) or row.name in {"imag", "view_as_real"}
+
+
+def test_part_of_the_table(capsys):
+    ag.coverage("softmax")
+    assert len(capsys.readouterr().out.splitlines()) == 5
