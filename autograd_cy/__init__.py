@@ -69,7 +69,7 @@ __all__ = [
     "dtype", "empty", "empty_like", "enable_grad", "eye", "fft", "from_numpy", "full", "full_like", "func",
     "get_default_dtype", "get_num_threads", "get_rng_state", "inference_mode", "initial_seed", "install_as_torch",
     "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_grad_enabled", "is_inference", "is_inference_mode_enabled",
-    "is_warn_always_enabled", "linspace", "manual_seed", "memory", "nn", "no_grad", "ones", "ones_like", "overrides",
+    "is_warn_always_enabled", "linalg", "linspace", "manual_seed", "memory", "nn", "no_grad", "ones", "ones_like", "overrides",
     "profiler", "rand", "rand_like", "randint", "randn", "randn_like", "random", "randperm", "return_types", "seed",
     "set_anomaly_enabled", "set_default_dtype", "set_grad_enabled", "set_num_threads", "set_printoptions", "set_rng_state",
     "set_warn_always", "tensor", "testing", "utils", "vmap", "zeros", "zeros_like",
@@ -85,7 +85,7 @@ _lifetime.refuse_new(dtype)
 _lifetime.refuse_new(_saved_tensor.SavedTensor)
 
 if TYPE_CHECKING:
-    from . import _C, cuda, fft, func, memory, nn, overrides, profiler, return_types, testing, utils, version
+    from . import _C, cuda, fft, func, linalg, memory, nn, overrides, profiler, return_types, testing, utils, version
     from ._alias import install_as_torch
     from ._tensor_str import set_printoptions
     from ._threads import get_num_threads, set_num_threads
@@ -96,7 +96,7 @@ else:  # where any name would be right
     __getattr__, __dir__ = _names_later(
         __name__,
         {
-            "_C": [], "cuda": [], "fft": [], "func": ["func", "vmap"], "memory": [], "nn": [], "overrides": [],
+            "_C": [], "cuda": [], "fft": [], "func": ["func", "vmap"], "linalg": [], "memory": [], "nn": [], "overrides": [],
             "profiler": [], "return_types": [], "testing": [], "utils": [], "version": [],
             "_alias": ["install_as_torch"],
             "_tensor_str": ["set_printoptions"],

@@ -119,8 +119,22 @@ class Tensor(TensorBase):
         """the sum input + alpha * other."""
     def add_(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
         """add() written into the tensor's own memory."""
+    def addbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * input + alpha * the sum of batch1[k] @ batch2[k]."""
+    def addbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """addbmm() written into the tensor's own memory."""
     def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """beta * input + alpha * (mat1 @ mat2)."""
+    def addmm_(self, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """addmm() written into the tensor's own memory."""
+    def addmv(self, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * input + alpha * (mat @ vec)."""
+    def addmv_(self, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """addmv() written into the tensor's own memory."""
+    def addr(self, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * input + alpha * the outer product of two vectors."""
+    def addr_(self, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """addr() written into the tensor's own memory."""
     def all(self, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
         """whether all elements, or all along `dim`, are not zero; a bool tensor."""
     def amax(self, dim: _Dims = ..., keepdim: _bool = False) -> Tensor:
@@ -139,6 +153,10 @@ class Tensor(TensorBase):
         inputs: Tensor | Sequence[Tensor] | None = None
     ) -> None:
         """see autograd.backward."""
+    def baddbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * input[k] + alpha * (batch1[k] @ batch2[k])."""
+    def baddbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """baddbmm() written into the tensor's own memory."""
     def bitwise_and(self, other: _Operand) -> Tensor:
         """AND of the bits of integers, or of truth values."""
     def bitwise_and_(self, other: _Operand) -> Tensor:
@@ -179,6 +197,12 @@ class Tensor(TensorBase):
         """the tensor as torch.complex64; itself if it is that."""
     def char(self) -> Tensor:
         """the tensor as torch.int8; itself if it is that."""
+    def cholesky(self, upper: _bool = False) -> Tensor:
+        """linalg.cholesky()."""
+    def cholesky_inverse(self, upper: _bool = False) -> Tensor:
+        """the inverse of A = L @ L.mH (upper: L.mH @ L), for its factor L."""
+    def cholesky_solve(self, L: Tensor, upper: _bool = False) -> Tensor:
+        """the X with A @ X = input, where A = L @ L.mH (upper: L.mH @ L)."""
     def clamp(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
         """input limited to [min, max], numbers or tensors."""
     def clamp_(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
@@ -201,6 +225,8 @@ class Tensor(TensorBase):
         """cos() written into the tensor's own memory."""
     def cpu(self, memory_format: Any = None) -> Tensor:
         """itself."""
+    def cross(self, other: _Operand, dim: _int | None = None) -> Tensor:
+        """the cross products of vectors of 3 elements along `dim`."""
     def cuda(
         self, device: _device | str | None = None, non_blocking: _bool = False, memory_format: Any = None
     ) -> Tensor:
@@ -210,6 +236,8 @@ class Tensor(TensorBase):
     data: Tensor
     def data_ptr(self) -> _int:
         """the address of the first element."""
+    def det(self) -> Tensor:
+        """the determinant of a square matrix, or of each of a batch."""
     def detach(self) -> Tensor:
         """the same memory without the history; writes to either count for both."""
     def detach_(self) -> Tensor:
@@ -280,6 +308,10 @@ class Tensor(TensorBase):
         """input >= other, a bool tensor."""
     def ge_(self, other: _Operand) -> Tensor:
         """ge() written into the tensor's own memory."""
+    def geqrf(self) -> return_types.geqrf:
+        """a QR decomposition as LAPACK leaves it: R with the Householder vectors below it, and their tau."""
+    def ger(self, vec2: Tensor) -> Tensor:
+        """the products of each element of a vector with each of another, (n, m)."""
     grad: Tensor | None
     grad_dtype: _dtype | None
     @property
@@ -306,8 +338,12 @@ class Tensor(TensorBase):
         """index_put() written into the tensor's own memory."""
     def index_select(self, dim: _int, index: Tensor) -> Tensor:
         """a copy of the rows along `dim` that a vector of numbers picks."""
+    def inner(self, other: _Operand) -> Tensor:
+        """the sums of products along the last dimension of both; a number multiplies."""
     def int(self) -> Tensor:
         """the tensor as torch.int32; itself if it is that."""
+    def inverse(self) -> Tensor:
+        """another name of linalg.inv()."""
     def is_complex(self) -> _bool:
         """whether the dtype is a complex type."""
     def is_contiguous(self, memory_format: Any = None) -> _bool:
@@ -330,6 +366,8 @@ class Tensor(TensorBase):
         """the only element; RuntimeError if there is not exactly one."""
     @property
     def itemsize(self) -> _int: ...
+    def kron(self, other: _Operand) -> Tensor:
+        """the Kronecker product: each element of `input` times the whole of `other`, in its place."""
     def le(self, other: _Operand) -> Tensor:
         """input <= other, a bool tensor."""
     def le_(self, other: _Operand) -> Tensor:
@@ -340,6 +378,8 @@ class Tensor(TensorBase):
         """log() written into the tensor's own memory."""
     def log_softmax(self, dim: _int, dtype: _DType | None = None) -> Tensor:
         """the logarithm of softmax, exact where softmax is near 0 or 1."""
+    def logdet(self) -> Tensor:
+        """the logarithm of the determinant: -inf where that is 0, nan where it is negative."""
     def logical_and(self, other: _Operand) -> Tensor:
         """AND of the truth values, a bool tensor."""
     def logical_and_(self, other: _Operand) -> Tensor:
@@ -372,6 +412,10 @@ class Tensor(TensorBase):
         """masked_fill() written into the tensor's own memory."""
     def matmul(self, other: Tensor) -> Tensor:
         """the product of matrices, vectors or batches of matrices; also input @ other."""
+    def matrix_exp(self) -> Tensor:
+        """the exponential of square matrices, the sum of A ** k / k!."""
+    def matrix_power(self, n: _int) -> Tensor:
+        """a square matrix (or a batch) multiplied n times; with n < 0 its inverse."""
     @overload
     def max(self) -> Tensor:
         """the largest element; equal ones share the gradient."""
@@ -476,6 +520,10 @@ class Tensor(TensorBase):
         """the number of elements."""
     def numpy(self, *, force: _bool = False) -> _Array:
         """an array on the tensor's memory."""
+    def ormqr(self, tau: Tensor, other: _Operand, left: _bool = True, transpose: _bool = False) -> Tensor:
+        """Q @ other, where Q is a product of Householder reflections."""
+    def outer(self, vec2: Tensor) -> Tensor:
+        """the products of each element of a vector with each of another, (n, m)."""
     @property
     def output_nr(self) -> _int: ...
     @overload
@@ -483,6 +531,8 @@ class Tensor(TensorBase):
         """a view with the dimensions in the order of `dims`."""
     @overload
     def permute(self, *dims: _int) -> Tensor: ...
+    def pinverse(self, rcond: _float = 1e-15) -> Tensor:
+        """linalg.pinv(), with the relative size of singular values that count as zero."""
     def pow(self, exponent: _Operand) -> Tensor:
         """input to the power of exponent; one of the two may be a number."""
     def pow_(self, exponent: _Operand) -> Tensor:
@@ -491,6 +541,8 @@ class Tensor(TensorBase):
         self, dim: _int | None = None, keepdim: _bool = False, *, dtype: _DType | None = None
     ) -> Tensor:
         """the product of all elements, or along one dimension."""
+    def qr(self, some: _bool = True) -> return_types.qr:
+        """linalg.qr(); some=False makes Q square."""
     @property
     def real(self) -> Tensor: ...
     def reciprocal(self) -> Tensor:
@@ -569,6 +621,8 @@ class Tensor(TensorBase):
         """the shape, or the size of one dimension."""
     @overload
     def size(self, dim: _int) -> _int: ...
+    def slogdet(self) -> return_types.slogdet:
+        """linalg.slogdet()."""
     def softmax(self, dim: _int, dtype: _DType | None = None) -> Tensor:
         """exp(input) divided by its sum along `dim`."""
     def split(self, split_size_or_sections: _int | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
@@ -610,6 +664,8 @@ class Tensor(TensorBase):
         """the sum over the dimensions along which a tensor of that size was broadcast to this one."""
     @overload
     def sum_to_size(self, *size: _int) -> Tensor: ...
+    def svd(self, some: _bool = True, compute_uv: _bool = True) -> return_types.svd:
+        """U, S, V with input = U @ diag(S) @ V.mH; linalg.svd() succeeds it."""
     def swapaxes(self, dim0: _int, dim1: _int) -> Tensor:
         """a view with two dimensions exchanged."""
     def swapdims(self, dim0: _int, dim1: _int) -> Tensor:
@@ -634,6 +690,10 @@ class Tensor(TensorBase):
         """the k largest elements along `dim`, in order."""
     def transpose(self, dim0: _int, dim1: _int) -> Tensor:
         """a view with two dimensions exchanged."""
+    def triangular_solve(
+        self, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False
+    ) -> return_types.triangular_solve:
+        """the X with A @ X = input."""
     def true_divide(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
         """the quotient input / other; of integers a float."""
     def true_divide_(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
@@ -654,6 +714,8 @@ class Tensor(TensorBase):
         correction: _float | None = None
     ) -> Tensor:
         """the variance of all elements, or along `dim`."""
+    def vdot(self, other: _Operand) -> Tensor:
+        """the sum of the products of two vectors' elements, the first ones conjugated."""
     @overload
     def view(self, size: Sequence[_int], /) -> Tensor:
         """a view in another shape; RuntimeError where only a copy has that shape."""
