@@ -16,6 +16,7 @@ FUSED |= {"linalg.solve", "linalg.solve_ex"}
 FUSED |= {"chain_matmul", "triangular_solve", "cholesky", "qr"}  # of which PyTorch warns
 FUSED |= {"linalg.svd", "svd", "linalg.svdvals"}  # signs of vectors
 FUSED |= {"linalg.det", "det", "linalg.slogdet", "slogdet", "logdet"}  # no LU
+FUSED |= {"fft.rfft", "fft.rfft2", "fft.rfftn", "fft.hfft"}  # no input
 ROWS = [row for row in DIFFERENTIABLE if row.name not in FUSED]
 
 

@@ -8,6 +8,7 @@ import functools
 import numpy as np
 import op_references as ref
 from op_case import BOOL, COMPLEX, FLOATS, HALF, INTS, OpInfo, S
+from op_promotion import promote
 from op_samples import calls
 
 PRODUCT = {"forward": INTS + HALF, "result": "first"}
@@ -328,4 +329,72 @@ FUNCTIONS = [
         of_matrices(([3, 2],), ([2, 2, 2],)), dtypes=(), forward=FLOATS + COMPLEX, method=True),
 ]  # fmt: skip
 
-LINEAR_ALGEBRA = PRODUCTS + SYSTEMS + DECOMPOSITIONS + FUNCTIONS
+def complex_or_first(args):
+    return np.result_type(promote(args[0], 1.0), np.complex64)
+
+
+def real_or_float(args):
+    return np.empty(0, complex_or_first(args)).real.dtype
+
+
+def spectral(name, *cases, real_input=False, real_result=False, **columns):
+    """A transform, whose reference is NumPy's, or for several dimensions of Hermitian input made of those."""
+    dtypes = {"dtypes": FLOATS} if real_input else {}
+    return OpInfo(f"fft.{name}", columns.pop("reference", None) or getattr(np.fft, name), calls(*cases), method=False,
+                  forward=BOOL + INTS, result=real_or_float if real_result else complex_or_first, **dtypes)
+
+
+def hfftn(x, s=None, dim=None, norm=None):
+    dim = tuple(range(x.ndim)) if dim is None else dim
+    s = [None] * len(dim) if s is None else s
+    for n, d in zip(s[:-1], dim[:-1], strict=True):
+        x = np.fft.fft(x, n, d, norm)
+    return np.fft.hfft(x, s[-1], dim[-1], norm)
+
+
+def ihfftn(x, s=None, dim=None, norm=None):
+    dim = tuple(range(x.ndim)) if dim is None else dim
+    s = [None] * len(dim) if s is None else s
+    x = np.fft.ihfft(x, s[-1], dim[-1], norm)
+    for n, d in zip(s[:-1], dim[:-1], strict=True):
+        x = np.fft.ifft(x, n, d, norm)
+    return x
+
+
+def along_all(name):
+    """NumPy's, whose sizes without dimensions are those of the last ones."""
+    return lambda x, s=None, dim=None, norm=None: getattr(np.fft, name)(
+        x, s, tuple(range(-len(s), 0)) if dim is None and s is not None else dim, norm)
+
+
+def last_two(function):
+    return lambda x, s=None, dim=(-2, -1), norm=None: function(x, s, dim, norm)
+
+
+ALONG_ONE = ([4],), ([2, 3], 5, 0), ([2, 3], 2, -1, "ortho"), ([3, 3], None, 0, "forward")
+ALONG_SEVERAL = ([2, 3],), ([2, 3], (3, 2)), ([2, 2, 3], (2, 3), (0, 2), "ortho"), ([2, 3], None, (-1, 0), "forward")
+
+TRANSFORMS = [
+    spectral("ifft", *ALONG_ONE),
+    spectral("rfft", *ALONG_ONE, real_input=True),
+    spectral("irfft", *ALONG_ONE, real_result=True),
+    spectral("hfft", *ALONG_ONE, real_result=True),
+    spectral("ihfft", *ALONG_ONE, real_input=True),
+    spectral("fft2", *ALONG_SEVERAL),
+    spectral("fftn", *ALONG_SEVERAL, ([2, 1, 2],), reference=along_all("fftn")),
+    spectral("ifft2", *ALONG_SEVERAL),
+    spectral("ifftn", *ALONG_SEVERAL, ([2, 1, 2],), reference=along_all("ifftn")),
+    spectral("rfft2", *ALONG_SEVERAL, real_input=True),
+    spectral("rfftn", *ALONG_SEVERAL, real_input=True, reference=along_all("rfftn")),
+    spectral("irfft2", *ALONG_SEVERAL, real_result=True),
+    spectral("irfftn", *ALONG_SEVERAL, real_result=True, reference=along_all("irfftn")),
+    spectral("hfft2", *ALONG_SEVERAL, real_result=True, reference=last_two(hfftn)),
+    spectral("hfftn", *ALONG_SEVERAL, real_result=True, reference=hfftn),
+    spectral("ihfft2", *ALONG_SEVERAL, real_input=True, reference=last_two(ihfftn)),
+    spectral("ihfftn", *ALONG_SEVERAL, real_input=True, reference=ihfftn),
+    OpInfo("fft.fftshift", np.fft.fftshift, calls(([3],), ([2, 3], 1), ([2, 3], (0, -1)), ([0, 2],)), method=False,
+            result="first"),
+    OpInfo("fft.ifftshift", np.fft.ifftshift, calls(([3],), ([2, 3], 1), ([4],)), method=False, result="first"),
+]
+
+LINEAR_ALGEBRA = PRODUCTS + SYSTEMS + DECOMPOSITIONS + FUNCTIONS + TRANSFORMS

@@ -290,8 +290,8 @@ OVERLOADS = {
 
 # What the fields of named tuples hold.
 FIELDS = dict.fromkeys(
-    ("L", "Q", "R", "S", "U", "V", "Vh", "a", "cloned_coefficient", "eigenvalues", "eigenvectors", "indices", "info", "inverse",
-     "logabsdet", "result", "sign", "solution", "tau", "values"), "Tensor")
+    ("L", "Q", "R", "S", "U", "V", "Vh", "a", "cloned_coefficient", "eigenvalues", "eigenvectors", "indices", "info",
+     "inverse", "logabsdet", "result", "sign", "solution", "tau", "values"), "Tensor")
 
 # Attributes by class; those in WRITABLE may be assigned.
 ATTRIBUTES = {
