@@ -11,21 +11,23 @@ from autograd_cy._core.graph.tensor import Tensor, _Dims, _DType, _Number, _Oper
 from autograd_cy._core.ops import return_types
 
 __all__ = [
-    "abs", "abs_", "absolute", "absolute_", "add", "addmm", "all", "amax", "amin", "any", "argmax", "argmin",
-    "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_not_", "bitwise_or", "bitwise_right_shift",
-    "bitwise_xor", "bmm", "bool", "cat", "cdouble", "cfloat", "clamp", "clamp_", "clip", "clip_", "clone",
-    "complex64", "complex128", "conj", "cos", "cos_", "cumsum", "detach_", "diagonal", "div", "divide", "dot",
+    "abs", "abs_", "absolute", "absolute_", "add", "addbmm", "addmm", "addmv", "addr", "all", "amax", "amin", "any",
+    "argmax", "argmin", "baddbmm", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_not_", "bitwise_or",
+    "bitwise_right_shift", "bitwise_xor", "bmm", "bool", "cat", "cdist", "cdouble", "cfloat", "chain_matmul",
+    "cholesky", "cholesky_inverse", "cholesky_solve", "clamp", "clamp_", "clip", "clip_", "clone", "complex64",
+    "complex128", "conj", "cos", "cos_", "cross", "cumsum", "det", "detach_", "diagonal", "div", "divide", "dot",
     "double", "einsum", "eq", "erf", "erf_", "exp", "exp_", "expand", "fill_", "flatten", "flip", "float",
-    "float16", "float32", "float64", "floor_divide", "fmod", "gather", "ge", "gt", "half", "imag", "index_add",
-    "index_put", "index_put_", "index_select", "int", "int8", "int16", "int32", "int64", "isfinite", "isinf",
-    "isnan", "le", "log", "log_", "log_softmax", "logical_and", "logical_not", "logical_not_", "logical_or",
-    "logical_xor", "logsumexp", "long", "lt", "masked_fill", "matmul", "max", "maximum", "mean", "min", "minimum",
-    "mm", "mul", "multiply", "mv", "ne", "neg", "neg_", "negative", "negative_", "norm", "permute", "pow", "prod",
-    "real", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "reshape", "roll", "rsqrt", "rsqrt_",
-    "scatter", "scatter_add", "sgn", "sgn_", "short", "sigmoid", "sigmoid_", "sin", "sin_", "softmax", "split",
-    "sqrt", "sqrt_", "square", "square_", "squeeze", "stack", "std", "sub", "subtract", "sum", "t", "tanh", "tanh_",
-    "topk", "transpose", "true_divide", "uint8", "unbind", "unsqueeze", "var", "view", "view_as_complex",
-    "view_as_real", "where", "zero_",
+    "float16", "float32", "float64", "floor_divide", "fmod", "gather", "ge", "geqrf", "ger", "gt", "half", "imag",
+    "index_add", "index_put", "index_put_", "index_select", "inner", "int", "int8", "int16", "int32", "int64",
+    "inverse", "isfinite", "isinf", "isnan", "kron", "le", "log", "log_", "log_softmax", "logdet", "logical_and",
+    "logical_not", "logical_not_", "logical_or", "logical_xor", "logsumexp", "long", "lt", "masked_fill", "matmul",
+    "matrix_exp", "matrix_power", "max", "maximum", "mean", "min", "minimum", "mm", "mul", "multiply", "mv", "ne",
+    "neg", "neg_", "negative", "negative_", "norm", "orgqr", "ormqr", "outer", "permute", "pinverse", "pow", "prod",
+    "qr", "real", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "reshape", "roll", "rsqrt", "rsqrt_",
+    "scatter", "scatter_add", "sgn", "sgn_", "short", "sigmoid", "sigmoid_", "sin", "sin_", "slogdet", "softmax",
+    "split", "sqrt", "sqrt_", "square", "square_", "squeeze", "stack", "std", "sub", "subtract", "sum", "svd", "t",
+    "tanh", "tanh_", "tensordot", "topk", "transpose", "triangular_solve", "true_divide", "uint8", "unbind",
+    "unsqueeze", "var", "vdot", "view", "view_as_complex", "view_as_real", "where", "zero_",
 ]
 
 def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -38,11 +40,26 @@ def absolute_(input: Tensor) -> Tensor:
     """abs() written into the tensor's own memory."""
 def add(input: Tensor, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """the sum input + alpha * other."""
+def addbmm(
+    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1,
+    out: Tensor | None = None
+) -> Tensor:
+    """beta * input + alpha * the sum of batch1[k] @ batch2[k]."""
 def addmm(
     input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1,
     out: Tensor | None = None
 ) -> Tensor:
     """beta * input + alpha * (mat1 @ mat2)."""
+def addmv(
+    input: Tensor, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1,
+    out: Tensor | None = None
+) -> Tensor:
+    """beta * input + alpha * (mat @ vec)."""
+def addr(
+    input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1,
+    out: Tensor | None = None
+) -> Tensor:
+    """beta * input + alpha * the outer product of two vectors."""
 def all(
     input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, out: Tensor | None = None
 ) -> Tensor:
@@ -67,6 +84,11 @@ def argmin(
     input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, out: Tensor | None = None
 ) -> Tensor:
     """the index of the smallest element along `dim`, int64."""
+def baddbmm(
+    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1,
+    out: Tensor | None = None
+) -> Tensor:
+    """beta * input[k] + alpha * (batch1[k] @ batch2[k])."""
 def bitwise_and(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """AND of the bits of integers, or of truth values."""
 def bitwise_left_shift(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -90,8 +112,22 @@ def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
 bool: dtype
 def cat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """the tensors one after the other along `dim`; elsewhere their sizes agree."""
+def cdist(
+    x1: Tensor, x2: Tensor, p: _float = 2.0, compute_mode: str | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """the p-norms of the differences of each row of `x1` and each of `x2`."""
 cdouble: dtype
 cfloat: dtype
+def chain_matmul(input: Tensor, *matrices: Tensor, out: Tensor | None = None) -> Tensor:
+    """the product of several matrices; linalg.multi_dot() for matrices one by one."""
+def cholesky(input: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """linalg.cholesky()."""
+def cholesky_inverse(input: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """the inverse of A = L @ L.mH (upper: L.mH @ L), for its factor L."""
+def cholesky_solve(
+    input: Tensor, L: Tensor, upper: _bool = False, *, out: Tensor | None = None
+) -> Tensor:
+    """the X with A @ X = input, where A = L @ L.mH (upper: L.mH @ L)."""
 def clamp(
     input: Tensor, min: _Operand | None = None, max: _Operand | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -114,10 +150,16 @@ def cos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The cosine of an angle in radians."""
 def cos_(input: Tensor) -> Tensor:
     """cos() written into the tensor's own memory."""
+def cross(
+    input: Tensor, other: _Operand, dim: _int | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """the cross products of vectors of 3 elements along `dim`."""
 def cumsum(
     input: Tensor, dim: _int, *, dtype: _DType | None = None, out: Tensor | None = None
 ) -> Tensor:
     """the sums of the elements up to each one along `dim`."""
+def det(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the determinant of a square matrix, or of each of a batch."""
 def detach_(self: Tensor) -> Tensor:
     """take the tensor out of the graph, in place: it becomes a leaf that requires no grad."""
 def diagonal(
@@ -177,6 +219,10 @@ def gather(
     """y[i][j] = input[index[i][j]][j] for dim 0, and so on."""
 def ge(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input >= other, a bool tensor."""
+def geqrf(input: Tensor) -> return_types.geqrf:
+    """a QR decomposition as LAPACK leaves it: R with the Householder vectors below it, and their tau."""
+def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """another name of outer()."""
 def gt(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input > other, a bool tensor."""
 half: dtype
@@ -198,17 +244,23 @@ def index_put_(
     """index_put() written into the tensor's own memory."""
 def index_select(input: Tensor, dim: _int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """a copy of the rows along `dim` that a vector of numbers picks."""
+def inner(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """the sums of products along the last dimension of both; a number multiplies."""
 int: dtype
 int8: dtype
 int16: dtype
 int32: dtype
 int64: dtype
+def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """another name of linalg.inv()."""
 def isfinite(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is neither infinite nor NaN, a bool tensor."""
 def isinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is infinite, a bool tensor."""
 def isnan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is NaN, a bool tensor."""
+def kron(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """the Kronecker product: each element of `input` times the whole of `other`, in its place."""
 def le(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input <= other, a bool tensor."""
 def log(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -219,6 +271,8 @@ def log_softmax(
     input: Tensor, dim: _int, dtype: _DType | None = None, *, out: Tensor | None = None
 ) -> Tensor:
     """the logarithm of softmax, exact where softmax is near 0 or 1."""
+def logdet(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the logarithm of the determinant: -inf where that is 0, nan where it is negative."""
 def logical_and(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """AND of the truth values, a bool tensor."""
 def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -242,6 +296,10 @@ def masked_fill(
     """a copy of input with `value`, a number or 0-d tensor, where mask is true."""
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the product of matrices, vectors or batches of matrices; also input @ other."""
+def matrix_exp(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the exponential of square matrices, the sum of A ** k / k!."""
+def matrix_power(input: Tensor, n: _int, *, out: Tensor | None = None) -> Tensor:
+    """a square matrix (or a batch) multiplied n times; with n < 0 its inverse."""
 @overload
 def max(input: Tensor) -> Tensor:
     """the largest element; equal ones share the gradient."""
@@ -288,11 +346,22 @@ def norm(
     out: None = None, dtype: _DType | None = None
 ) -> Tensor:
     """the p-norm of all elements, or along `dim`."""
+def orgqr(input: Tensor, tau: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """another name of linalg.householder_product()."""
+def ormqr(
+    input: Tensor, tau: Tensor, other: _Operand, left: _bool = True, transpose: _bool = False, *,
+    out: Tensor | None = None
+) -> Tensor:
+    """Q @ other, where Q is a product of Householder reflections."""
+def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the products of each element of a vector with each of another, (n, m)."""
 @overload
 def permute(input: Tensor, dims: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
     """a view with the dimensions in the order of `dims`."""
 @overload
 def permute(input: Tensor, *dims: _int, out: Tensor | None = None) -> Tensor: ...
+def pinverse(input: Tensor, rcond: _float = 1e-15, *, out: Tensor | None = None) -> Tensor:
+    """linalg.pinv(), with the relative size of singular values that count as zero."""
 def pow(input: _Operand, exponent: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input to the power of exponent; one of the two may be a number."""
 def prod(
@@ -300,6 +369,8 @@ def prod(
     out: Tensor | None = None
 ) -> Tensor:
     """the product of all elements, or along one dimension."""
+def qr(input: Tensor, some: _bool = True) -> return_types.qr:
+    """linalg.qr(); some=False makes Q square."""
 def real(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the real part, a view; a real tensor itself."""
 def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -345,6 +416,8 @@ def sin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The sine of an angle in radians."""
 def sin_(input: Tensor) -> Tensor:
     """sin() written into the tensor's own memory."""
+def slogdet(input: Tensor) -> return_types.slogdet:
+    """linalg.slogdet()."""
 def softmax(
     input: Tensor, dim: _int, dtype: _DType | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -381,18 +454,28 @@ def sum(
     out: Tensor | None = None
 ) -> Tensor:
     """the sum of all elements, or along `dim`."""
+def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True) -> return_types.svd:
+    """U, S, V with input = U @ diag(S) @ V.mH; linalg.svd() succeeds it."""
 def t(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the transposed matrix, a view; a tensor of fewer than two dimensions as it is."""
 def tanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The hyperbolic tangent."""
 def tanh_(input: Tensor) -> Tensor:
     """tanh() written into the tensor's own memory."""
+def tensordot(
+    a: Tensor, b: Tensor, dims: _int | Tensor | Sequence[Sequence[_int]] = 2, *, out: Tensor | None = None
+) -> Tensor:
+    """the sums of products along several dimensions at once."""
 def topk(
     input: Tensor, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True
 ) -> return_types.topk:
     """the k largest elements along `dim`, in order."""
 def transpose(input: Tensor, dim0: _int, dim1: _int, *, out: Tensor | None = None) -> Tensor:
     """a view with two dimensions exchanged."""
+def triangular_solve(
+    input: Tensor, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False
+) -> return_types.triangular_solve:
+    """the X with A @ X = input."""
 def true_divide(
     input: Tensor, other: _Operand, *, rounding_mode: str | None = None, out: Tensor | None = None
 ) -> Tensor:
@@ -407,6 +490,8 @@ def var(
     correction: _float | None = None, out: Tensor | None = None
 ) -> Tensor:
     """the variance of all elements, or along `dim`."""
+def vdot(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """the sum of the products of two vectors' elements, the first ones conjugated."""
 @overload
 def view(input: Tensor, size: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
     """a view in another shape; RuntimeError where only a copy has that shape."""

@@ -11,6 +11,12 @@ torch = pytest.importorskip("torch")
 
 # Nodes whose operation is computed in another way here: what they save is what that way needs.
 FUSED = {"einsum", "fft.fft", "matmul", "nn.functional.cross_entropy", "nn.functional.nll_loss"}
+FUSED |= {"inner", "tensordot", "cross", "linalg.matrix_power", "matrix_power", "linalg.vander"}
+FUSED |= {"linalg.solve", "linalg.solve_ex"}
+FUSED |= {"chain_matmul", "triangular_solve", "cholesky", "qr"}  # of which PyTorch warns
+FUSED |= {"linalg.svd", "svd", "linalg.svdvals"}  # signs of vectors
+FUSED |= {"linalg.det", "det", "linalg.slogdet", "slogdet", "logdet"}  # no LU
+FUSED |= {"fft.rfft", "fft.rfft2", "fft.rfftn", "fft.hfft"}  # no input
 ROWS = [row for row in DIFFERENTIABLE if row.name not in FUSED]
 
 

@@ -65,7 +65,7 @@ CONTIGUOUS = [offset, readonly] + ([unaligned] if OURS else [])
 
 
 def dtypes_with_layouts(row):
-    return gradient_dtypes(row) or ("int64",)
+    return gradient_dtypes(row) or (("int64",) if "int64" in row.forward else ("float64",))
 
 
 def results(row, sample, layout) -> list[np.ndarray]:
@@ -80,6 +80,8 @@ def results(row, sample, layout) -> list[np.ndarray]:
 @each_sample(OPS, dtypes_with_layouts)
 def test_layout_changes_nothing(row, sample):
     for layout in CONTIGUOUS + (STRIDED if row.strided else []):
+        if layout is expanded and row.regular:
+            continue
         expected = results(row, sample, lambda a, layout=layout: np.array(layout(a), order="C"))
         for y, want in zip(results(row, sample, layout), expected, strict=True):
             np.testing.assert_allclose(y, want, rtol=1e-13, atol=1e-13, err_msg=f"{layout.__name__} inputs")

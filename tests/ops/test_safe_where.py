@@ -75,7 +75,7 @@ def assert_zero(tensors):
 # Every operation, at points where its derivative may be infinite
 
 
-@each_singular(DIFFERENTIABLE)
+@each_singular([row for row in DIFFERENTIABLE if not row.regular])
 def test_zeros_alone_give_zeros(row, sample):
     call = Call(row, sample)
     leaves = call.leaves()
@@ -88,7 +88,7 @@ def test_zeros_alone_give_zeros(row, sample):
     assert all(g.shape == x.shape and g.dtype == x.dtype for g, x in zip(recorded, leaves, strict=True))
 
 
-@each_singular(DIFFERENTIABLE)
+@each_singular([row for row in DIFFERENTIABLE if not row.regular])
 def test_zero_tangents_give_zeros(row, sample):
     call = Call(row, sample)
     with safe_where(), fw.dual_level():
@@ -98,7 +98,7 @@ def test_zero_tangents_give_zeros(row, sample):
             assert t is None or not to_numpy(t).any(), (y, t)
 
 
-@each_singular(DIFFERENTIABLE)
+@each_singular([row for row in DIFFERENTIABLE if not row.regular])
 def test_zeros_of_a_batch_give_zeros(row, sample):
     call = Call(row, sample)
     leaves = call.leaves()

@@ -29,6 +29,7 @@ PUBLIC = [
     "autograd_cy.autograd.graph",
     "autograd_cy.cuda",
     "autograd_cy.fft",
+    "autograd_cy.linalg",
     "autograd_cy.nn.functional",
     "autograd_cy.overrides",
     "autograd_cy.random",

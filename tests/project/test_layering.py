@@ -19,7 +19,7 @@ FOLDERS = [
 ]  # fmt: skip
 
 # The families of operations, in the same way; what stands in `ops` itself is below all of them, `operations` above.
-FAMILIES = [["pointwise", "shapes"], ["reductions"], ["indexing", "products", "nn", "spectral"], ["operations"]]
+FAMILIES = [["pointwise", "shapes"], ["reductions"], ["indexing", "matrices", "products", "nn", "spectral"], ["operations"]]
 
 # Function pointers that a folder calls and one above it fills in: an arrow upwards that no import shows.
 POINTERS = {
@@ -104,7 +104,7 @@ FACADE = [
     _C._autograd _C._functions
     _C
     _numpy
-    _tensor nn.functional fft
+    _tensor nn.functional fft linalg
     _coverage
     nn
     testing._layouts testing._programs.instructions testing.strategies._hypothesis

@@ -92,6 +92,8 @@ class OpInfo:
     `result` names the rule for the result's dtype (op_promotion.py) or is one; a tuple has one an output.
     `operator` is how Python spells the op; samples whose first operand is a number go through it.
     `extremes` yields samples of large and special values, for the values alone.
+    `through(function, *args)` calls it, where a result is not unique, or only some inputs are valid: with what is unique.
+    `regular`: it needs regular matrices, which other values than those of the samples are not.
     `strided=False`: it takes contiguous inputs only. `method=False`: no Tensor method takes these arguments.
     """
 
@@ -107,6 +109,8 @@ class OpInfo:
     strided: bool = True
     method: bool = True
     name: str = ""
+    through: Callable | None = None
+    regular: bool = False
 
     def __post_init__(self):
         object.__setattr__(self, "name", self.name or self.path.removeprefix("Tensor."))
@@ -118,6 +122,8 @@ class OpInfo:
     def function(self, module=ag) -> Callable:
         """The op in `module`, which is this package or torch."""
         function = attrgetter(self.path)(module)
+        if self.through is not None:
+            return functools.partial(self.through, function)
         if self.operator is None:
             return function
 

@@ -40,7 +40,7 @@ def stubs():
     """All stubs: {path: text}."""
     files = {f"autograd_cy/_core/{name.replace('.', '/')}.pyi": core_stub(name) for name in CORE}
     files["autograd_cy/_core/ops/return_types.pyi"] = tuples_stub("autograd_cy._core.ops.return_types")
-    for module in ("_names", "fft", "nn.functional"):
+    for module in ("_names", "fft", "linalg", "nn.functional"):
         files[f"autograd_cy/{module.replace('.', '/')}.pyi"] = namespace_stub(f"autograd_cy.{module}")
     return files
 
@@ -67,6 +67,8 @@ def namespace_stub(name):
         value = getattr(module, n)
         if isinstance(value, dtype):
             body.append(marked(f"{n}: dtype"))
+        elif isinstance(value, type):
+            body += ["", f"class {n}({value.__base__.__name__}): ...", ""]
         else:
             into = name == "autograd_cy._names" and not n.endswith("_")
             body += definition(n, signatures(n, value, into=into), sentence(value))

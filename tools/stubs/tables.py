@@ -121,7 +121,32 @@ PARAMETERS = {
     "label_smoothing": "float",
     "leaf": "Tensor",
     "mask": "Tensor",
+    "mat": "Tensor",
     "mat1": "Tensor",
+    "matrices": "Tensor",
+    "chain_matmul.input": "Tensor",
+    "tensordot.a": "Tensor",
+    "tensordot.b": "Tensor",
+    "tensordot.dims": "int | Tensor | Sequence[Sequence[int]]",
+    "tensorsolve.dims": "_Dims | None",
+    "cdist.p": "float",
+    "vec1": "Tensor",
+    "vec2": "Tensor",
+    "x1": "Tensor",
+    "x2": "Tensor",
+    "batch1": "Tensor",
+    "batch2": "Tensor",
+    "A": "Tensor",
+    "L": "Tensor",
+    "tau": "Tensor",
+    "UPLO": "str",
+    "mode": "str",
+    "ord": "float | str",
+    "cond.p": "float | str | None",
+    "atol": "Tensor | float | None",
+    "rtol": "Tensor | float | None",
+    "matrix_norm.dim": "tuple[int, int]",
+    "vector_norm.dim": "_Dims",
     "mat2": "Tensor",
     "max": "_Operand",
     "memory_format": "Any",
@@ -271,7 +296,9 @@ OVERLOADS = {
 }
 
 # What the fields of named tuples hold.
-FIELDS = {"indices": "Tensor", "values": "Tensor"}
+FIELDS = dict.fromkeys(
+    ("L", "Q", "R", "S", "U", "V", "Vh", "a", "cloned_coefficient", "eigenvalues", "eigenvectors", "indices", "info",
+     "inverse", "logabsdet", "result", "sign", "solution", "tau", "values"), "Tensor")
 
 # Attributes by class; those in WRITABLE may be assigned.
 ATTRIBUTES = {

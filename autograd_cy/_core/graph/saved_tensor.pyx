@@ -325,7 +325,7 @@ cdef int seal_slots(Node node) except -1:
     names = node.saved_names()
     for slot in range(3):
         for i, saved in enumerate(handles_in(node, slot)):
-            seal(<SavedTensor> saved, node, f"{names[slot]}[{i}]")
+            seal(<SavedTensor> saved, node, f"{names[slot] or 'outputs'}[{i}]")
         if node.kinds[slot] == OUTPUT or (node.kinds[slot] == INPUT and not (<Tensor> slot_value(node, slot)).is_number):
             seal(handle_of(node, slot), node, names[slot])
     return 0

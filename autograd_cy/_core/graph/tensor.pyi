@@ -15,7 +15,6 @@ from autograd_cy._core.arrays.dtypes import dtype as _dtype
 from autograd_cy._core.graph.node import Node
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.runtime.handle import RemovableHandle
-from autograd_cy._generator import Generator
 from autograd_cy._size import Size
 from autograd_cy._size import device as _device
 
@@ -38,14 +37,9 @@ class Tensor(TensorBase):
     def __add__(self, other: _Operand, /) -> Tensor: ...
     def __and__(self, other: Tensor | _int | _Array, /) -> Tensor: ...
     def __array__(self, dtype: Any = None, copy: _bool | None = None) -> _Array: ...
-    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any: ...
     def __bool__(self) -> _bool: ...
     def __complex__(self) -> complex: ...
     def __contains__(self, element: _Number | Tensor, /) -> _bool: ...
-    def __dlpack__(
-        self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: _bool | None = None
-    ) -> Any: ...
-    def __dlpack_device__(self) -> tuple[_int, _int]: ...
     def __eq__(self, other: object, /) -> Tensor: ...  # type: ignore[override]
     def __float__(self) -> _float: ...
     def __floordiv__(self, other: _Operand, /) -> Tensor: ...
@@ -125,8 +119,22 @@ class Tensor(TensorBase):
         """the sum input + alpha * other."""
     def add_(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
         """add() written into the tensor's own memory."""
+    def addbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * input + alpha * the sum of batch1[k] @ batch2[k]."""
+    def addbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """addbmm() written into the tensor's own memory."""
     def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """beta * input + alpha * (mat1 @ mat2)."""
+    def addmm_(self, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """addmm() written into the tensor's own memory."""
+    def addmv(self, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * input + alpha * (mat @ vec)."""
+    def addmv_(self, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """addmv() written into the tensor's own memory."""
+    def addr(self, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * input + alpha * the outer product of two vectors."""
+    def addr_(self, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """addr() written into the tensor's own memory."""
     def all(self, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
         """whether all elements, or all along `dim`, are not zero; a bool tensor."""
     def amax(self, dim: _Dims = ..., keepdim: _bool = False) -> Tensor:
@@ -145,10 +153,10 @@ class Tensor(TensorBase):
         inputs: Tensor | Sequence[Tensor] | None = None
     ) -> None:
         """see autograd.backward."""
-    def bernoulli(self, p: _float | None = None, *, generator: Generator | None = None) -> Tensor:
-        """1 with the probability that each element says, or with that of p, else 0."""
-    def bernoulli_(self, p: _float | Tensor = 0.5, *, generator: Generator | None = None) -> Tensor:
-        """write 1 with probability p, a number or a tensor of them, else 0."""
+    def baddbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * input[k] + alpha * (batch1[k] @ batch2[k])."""
+    def baddbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """baddbmm() written into the tensor's own memory."""
     def bitwise_and(self, other: _Operand) -> Tensor:
         """AND of the bits of integers, or of truth values."""
     def bitwise_and_(self, other: _Operand) -> Tensor:
@@ -179,20 +187,22 @@ class Tensor(TensorBase):
         """bitwise_xor() written into the tensor's own memory."""
     def bmm(self, mat2: Tensor) -> Tensor:
         """the products of the matrices of two batches, (b, m, n) and (b, n, p); no broadcasting."""
-    def bool(self, memory_format: Any = None) -> Tensor:
+    def bool(self) -> Tensor:
         """the tensor as torch.bool; itself if it is that."""
-    def byte(self, memory_format: Any = None) -> Tensor:
+    def byte(self) -> Tensor:
         """the tensor as torch.uint8; itself if it is that."""
-    def cauchy_(
-        self, median: _float = 0.0, sigma: _float = 1.0, *, generator: Generator | None = None
-    ) -> Tensor:
-        """write numbers drawn from the Cauchy distribution."""
-    def cdouble(self, memory_format: Any = None) -> Tensor:
+    def cdouble(self) -> Tensor:
         """the tensor as torch.complex128; itself if it is that."""
-    def cfloat(self, memory_format: Any = None) -> Tensor:
+    def cfloat(self) -> Tensor:
         """the tensor as torch.complex64; itself if it is that."""
-    def char(self, memory_format: Any = None) -> Tensor:
+    def char(self) -> Tensor:
         """the tensor as torch.int8; itself if it is that."""
+    def cholesky(self, upper: _bool = False) -> Tensor:
+        """linalg.cholesky()."""
+    def cholesky_inverse(self, upper: _bool = False) -> Tensor:
+        """the inverse of A = L @ L.mH (upper: L.mH @ L), for its factor L."""
+    def cholesky_solve(self, L: Tensor, upper: _bool = False) -> Tensor:
+        """the X with A @ X = input, where A = L @ L.mH (upper: L.mH @ L)."""
     def clamp(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
         """input limited to [min, max], numbers or tensors."""
     def clamp_(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
@@ -215,6 +225,8 @@ class Tensor(TensorBase):
         """cos() written into the tensor's own memory."""
     def cpu(self, memory_format: Any = None) -> Tensor:
         """itself."""
+    def cross(self, other: _Operand, dim: _int | None = None) -> Tensor:
+        """the cross products of vectors of 3 elements along `dim`."""
     def cuda(
         self, device: _device | str | None = None, non_blocking: _bool = False, memory_format: Any = None
     ) -> Tensor:
@@ -224,6 +236,8 @@ class Tensor(TensorBase):
     data: Tensor
     def data_ptr(self) -> _int:
         """the address of the first element."""
+    def det(self) -> Tensor:
+        """the determinant of a square matrix, or of each of a batch."""
     def detach(self) -> Tensor:
         """the same memory without the history; writes to either count for both."""
     def detach_(self) -> Tensor:
@@ -244,7 +258,7 @@ class Tensor(TensorBase):
         """div() written into the tensor's own memory."""
     def dot(self, tensor: Tensor) -> Tensor:
         """the sum of the products of two vectors' elements, not conjugated."""
-    def double(self, memory_format: Any = None) -> Tensor:
+    def double(self) -> Tensor:
         """the tensor as torch.float64; itself if it is that."""
     @property
     def dtype(self) -> _dtype: ...
@@ -269,8 +283,6 @@ class Tensor(TensorBase):
     def expand(self, *size: _int) -> Tensor: ...
     def expand_as(self, other: Tensor) -> Tensor:
         """expand(other.shape)."""
-    def exponential_(self, lambd: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
-        """write numbers drawn from the exponential distribution with that rate."""
     def fill_(self, value: _Number | Tensor) -> Tensor:
         """write one number (or 0-d tensor) into all elements."""
     def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
@@ -280,7 +292,7 @@ class Tensor(TensorBase):
         """a copy with the order of the elements reversed along `dims`."""
     @overload
     def flip(self, *dims: _int) -> Tensor: ...
-    def float(self, memory_format: Any = None) -> Tensor:
+    def float(self) -> Tensor:
         """the tensor as torch.float32; itself if it is that."""
     def floor_divide(self, other: _Operand) -> Tensor:
         """input / other rounded down; of integers an integer."""
@@ -296,8 +308,10 @@ class Tensor(TensorBase):
         """input >= other, a bool tensor."""
     def ge_(self, other: _Operand) -> Tensor:
         """ge() written into the tensor's own memory."""
-    def geometric_(self, p: _float, *, generator: Generator | None = None) -> Tensor:
-        """write how many trials it took to succeed, each with probability p."""
+    def geqrf(self) -> return_types.geqrf:
+        """a QR decomposition as LAPACK leaves it: R with the Householder vectors below it, and their tau."""
+    def ger(self, vec2: Tensor) -> Tensor:
+        """the products of each element of a vector with each of another, (n, m)."""
     grad: Tensor | None
     grad_dtype: _dtype | None
     @property
@@ -306,7 +320,7 @@ class Tensor(TensorBase):
         """input > other, a bool tensor."""
     def gt_(self, other: _Operand) -> Tensor:
         """gt() written into the tensor's own memory."""
-    def half(self, memory_format: Any = None) -> Tensor:
+    def half(self) -> Tensor:
         """the tensor as torch.float16; itself if it is that."""
     @property
     def imag(self) -> Tensor: ...
@@ -324,12 +338,16 @@ class Tensor(TensorBase):
         """index_put() written into the tensor's own memory."""
     def index_select(self, dim: _int, index: Tensor) -> Tensor:
         """a copy of the rows along `dim` that a vector of numbers picks."""
-    def int(self, memory_format: Any = None) -> Tensor:
+    def inner(self, other: _Operand) -> Tensor:
+        """the sums of products along the last dimension of both; a number multiplies."""
+    def int(self) -> Tensor:
         """the tensor as torch.int32; itself if it is that."""
+    def inverse(self) -> Tensor:
+        """another name of linalg.inv()."""
     def is_complex(self) -> _bool:
         """whether the dtype is a complex type."""
     def is_contiguous(self, memory_format: Any = None) -> _bool:
-        """whether the elements are dense and in order, in C's unless `memory_format` is another."""
+        """whether the elements are dense and in order."""
     @property
     def is_cuda(self) -> _bool: ...
     def is_floating_point(self) -> _bool:
@@ -348,6 +366,8 @@ class Tensor(TensorBase):
         """the only element; RuntimeError if there is not exactly one."""
     @property
     def itemsize(self) -> _int: ...
+    def kron(self, other: _Operand) -> Tensor:
+        """the Kronecker product: each element of `input` times the whole of `other`, in its place."""
     def le(self, other: _Operand) -> Tensor:
         """input <= other, a bool tensor."""
     def le_(self, other: _Operand) -> Tensor:
@@ -356,12 +376,10 @@ class Tensor(TensorBase):
         """The natural logarithm."""
     def log_(self) -> Tensor:
         """log() written into the tensor's own memory."""
-    def log_normal_(
-        self, mean: _float = 1.0, std: _float = 2.0, *, generator: Generator | None = None
-    ) -> Tensor:
-        """write numbers whose logarithms have the normal distribution."""
     def log_softmax(self, dim: _int, dtype: _DType | None = None) -> Tensor:
         """the logarithm of softmax, exact where softmax is near 0 or 1."""
+    def logdet(self) -> Tensor:
+        """the logarithm of the determinant: -inf where that is 0, nan where it is negative."""
     def logical_and(self, other: _Operand) -> Tensor:
         """AND of the truth values, a bool tensor."""
     def logical_and_(self, other: _Operand) -> Tensor:
@@ -380,7 +398,7 @@ class Tensor(TensorBase):
         """logical_xor() written into the tensor's own memory."""
     def logsumexp(self, dim: _Dims, keepdim: _bool = False) -> Tensor:
         """log(sum(exp(input))) along `dim`, one dimension or several."""
-    def long(self, memory_format: Any = None) -> Tensor:
+    def long(self) -> Tensor:
         """the tensor as torch.int64; itself if it is that."""
     def lt(self, other: _Operand) -> Tensor:
         """input < other, a bool tensor."""
@@ -394,6 +412,10 @@ class Tensor(TensorBase):
         """masked_fill() written into the tensor's own memory."""
     def matmul(self, other: Tensor) -> Tensor:
         """the product of matrices, vectors or batches of matrices; also input @ other."""
+    def matrix_exp(self) -> Tensor:
+        """the exponential of square matrices, the sum of A ** k / k!."""
+    def matrix_power(self, n: _int) -> Tensor:
+        """a square matrix (or a batch) multiplied n times; with n < 0 its inverse."""
     @overload
     def max(self) -> Tensor:
         """the largest element; equal ones share the gradient."""
@@ -422,10 +444,6 @@ class Tensor(TensorBase):
         """The product input * other."""
     def mul_(self, other: _Operand) -> Tensor:
         """mul() written into the tensor's own memory."""
-    def multinomial(
-        self, num_samples: _int, replacement: _bool = False, *, generator: Generator | None = None
-    ) -> Tensor:
-        """indices drawn as often as the elements, their weights, say."""
     def multiply(self, other: _Operand) -> Tensor:
         """The product input * other."""
     def multiply_(self, other: _Operand) -> Tensor:
@@ -461,11 +479,6 @@ class Tensor(TensorBase):
         self, *shape: _int, size: _int | None = None, dtype: _DType | None = None,
         device: _device | str | None = None, requires_grad: _bool = False
     ) -> Tensor: ...
-    def new_empty_strided(
-        self, size: Sequence[_int], stride: Sequence[_int], *, dtype: _DType | None = None,
-        device: _device | str | None = None, requires_grad: _bool = False
-    ) -> Tensor:
-        """empty_strided of this tensor's dtype."""
     def new_full(
         self, size: Sequence[_int], fill_value: _Number, *, dtype: _DType | None = None,
         device: _device | str | None = None, requires_grad: _bool = False
@@ -503,14 +516,14 @@ class Tensor(TensorBase):
         dtype: _DType | None = None
     ) -> Tensor:
         """the p-norm of all elements, or along `dim`."""
-    def normal_(
-        self, mean: _float = 0.0, std: _float = 1.0, *, generator: Generator | None = None
-    ) -> Tensor:
-        """write numbers drawn from the normal distribution."""
     def numel(self) -> _int:
         """the number of elements."""
     def numpy(self, *, force: _bool = False) -> _Array:
         """an array on the tensor's memory."""
+    def ormqr(self, tau: Tensor, other: _Operand, left: _bool = True, transpose: _bool = False) -> Tensor:
+        """Q @ other, where Q is a product of Householder reflections."""
+    def outer(self, vec2: Tensor) -> Tensor:
+        """the products of each element of a vector with each of another, (n, m)."""
     @property
     def output_nr(self) -> _int: ...
     @overload
@@ -518,6 +531,8 @@ class Tensor(TensorBase):
         """a view with the dimensions in the order of `dims`."""
     @overload
     def permute(self, *dims: _int) -> Tensor: ...
+    def pinverse(self, rcond: _float = 1e-15) -> Tensor:
+        """linalg.pinv(), with the relative size of singular values that count as zero."""
     def pow(self, exponent: _Operand) -> Tensor:
         """input to the power of exponent; one of the two may be a number."""
     def pow_(self, exponent: _Operand) -> Tensor:
@@ -526,10 +541,8 @@ class Tensor(TensorBase):
         self, dim: _int | None = None, keepdim: _bool = False, *, dtype: _DType | None = None
     ) -> Tensor:
         """the product of all elements, or along one dimension."""
-    def random_(
-        self, from_: _int | None = None, to: _int | None = None, *, generator: Generator | None = None
-    ) -> Tensor:
-        """write integers from `from` to `to` - 1; random_(to) begins with 0."""
+    def qr(self, some: _bool = True) -> return_types.qr:
+        """linalg.qr(); some=False makes Q square."""
     @property
     def real(self) -> Tensor: ...
     def reciprocal(self) -> Tensor:
@@ -593,7 +606,7 @@ class Tensor(TensorBase):
         """sgn() written into the tensor's own memory."""
     @property
     def shape(self) -> Size: ...
-    def short(self, memory_format: Any = None) -> Tensor:
+    def short(self) -> Tensor:
         """the tensor as torch.int16; itself if it is that."""
     def sigmoid(self) -> Tensor:
         """The logistic function 1 / (1 + exp(-input))."""
@@ -608,6 +621,8 @@ class Tensor(TensorBase):
         """the shape, or the size of one dimension."""
     @overload
     def size(self, dim: _int) -> _int: ...
+    def slogdet(self) -> return_types.slogdet:
+        """linalg.slogdet()."""
     def softmax(self, dim: _int, dtype: _DType | None = None) -> Tensor:
         """exp(input) divided by its sum along `dim`."""
     def split(self, split_size_or_sections: _int | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
@@ -649,6 +664,8 @@ class Tensor(TensorBase):
         """the sum over the dimensions along which a tensor of that size was broadcast to this one."""
     @overload
     def sum_to_size(self, *size: _int) -> Tensor: ...
+    def svd(self, some: _bool = True, compute_uv: _bool = True) -> return_types.svd:
+        """U, S, V with input = U @ diag(S) @ V.mH; linalg.svd() succeeds it."""
     def swapaxes(self, dim0: _int, dim1: _int) -> Tensor:
         """a view with two dimensions exchanged."""
     def swapdims(self, dim0: _int, dim1: _int) -> Tensor:
@@ -673,6 +690,10 @@ class Tensor(TensorBase):
         """the k largest elements along `dim`, in order."""
     def transpose(self, dim0: _int, dim1: _int) -> Tensor:
         """a view with two dimensions exchanged."""
+    def triangular_solve(
+        self, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False
+    ) -> return_types.triangular_solve:
+        """the X with A @ X = input."""
     def true_divide(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
         """the quotient input / other; of integers a float."""
     def true_divide_(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
@@ -686,10 +707,6 @@ class Tensor(TensorBase):
         """converted to the other's dtype."""
     def unbind(self, dim: _int = 0) -> tuple[Tensor, ...]:
         """the views along `dim`, without that dimension."""
-    def uniform_(
-        self, from_: _float = 0.0, to: _float = 1.0, *, generator: Generator | None = None
-    ) -> Tensor:
-        """write numbers drawn uniformly from [from, to), of complex ones from a square."""
     def unsqueeze(self, dim: _int) -> Tensor:
         """with a dimension of size 1 inserted at `dim`."""
     def var(
@@ -697,6 +714,8 @@ class Tensor(TensorBase):
         correction: _float | None = None
     ) -> Tensor:
         """the variance of all elements, or along `dim`."""
+    def vdot(self, other: _Operand) -> Tensor:
+        """the sum of the products of two vectors' elements, the first ones conjugated."""
     @overload
     def view(self, size: Sequence[_int], /) -> Tensor:
         """a view in another shape; RuntimeError where only a copy has that shape."""

@@ -1,0 +1,1 @@
+"""Linear algebra: inverses, systems of equations, determinants, decompositions, norms of matrices."""

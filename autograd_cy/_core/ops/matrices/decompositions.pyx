@@ -1,0 +1,497 @@
+"""Decompositions of matrices: Cholesky, QR, singular values, eigenvalues.
+
+Derivatives: of Cholesky I. Murray, "Differentiation of the Cholesky decomposition" (2016); of QR S. F. Walter and L. Lehmann,
+"Algorithmic differentiation of linear algebra functions" (2018), of the others J. Townsend, "Differentiating the singular value
+decomposition" (2016) and M. Giles, "Collected matrix derivative results" (2008); all as PyTorch arranges them. Where singular
+values or eigenvalues coincide, those of the vectors are infinite.
+"""
+
+import numpy as np
+
+cimport cython
+
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, code_of, dtype_of, to_complex
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.record cimport as_tensor, as_type, needs_node, new_node, record, shape_of
+from autograd_cy._core.graph.saved cimport save_input, save_output, unpack
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.ops.matrices.matrix cimport (
+    Decomposition, adjoint, columns_first, dense, lower, matrix_argument, on_diagonal, per_matrix, record_outputs, upper,
+    with_diagonal)
+from autograd_cy._core.runtime cimport numpy_api as cnp
+
+from autograd_cy._core.batching.rules import COMPOSITE, on_values
+from autograd_cy._core.ops import return_types
+from autograd_cy._core.ops.matrices.matrix import LinAlgError
+from autograd_cy._core.ops.matrices.systems import solve_ex
+from autograd_cy._core.ops.registry import op
+from autograd_cy._core.ops.shapes.shape import cat
+
+cnp.import_array()
+
+
+cdef object halves_of(object x):
+    """The matrices with their diagonals halved, of which only the real part counts."""
+    return with_diagonal(x, 0) + on_diagonal(as_type(x.diagonal(0, -2, -1).real, x.dtype) / 2)
+
+
+cdef int check_phase(object imaginary, str operation, str vectors) except -1:
+    """Refuse a loss that depends on the phase of complex vectors, which is anybody's choice."""
+    if not (<Tensor> imaginary).batched and (np.abs((<Tensor> imaginary).array) > 1e-2).any():
+        raise RuntimeError(f"{operation}: The {vectors} in the complex case are specified up to multiplication by e^{{i phi}}. The "
+                           "specified loss function depends on this quantity, so it is ill-defined.")
+    return 0
+
+
+cdef list gradients_of(object g, int n):
+    """The gradients of all outputs; None where one was not used."""
+    return g if isinstance(g, list) else [g] if n == 1 else [g] + [None] * (n - 1)
+
+
+cdef object plus(object a, object b):
+    return a if b is None else b if a is None else a + b
+
+
+# Cholesky
+
+@cython.final
+cdef class LinalgCholeskyExBackward0(Node):
+    """Its constant: whether the result is the upper triangle."""
+
+    cdef tuple saved_names(self):
+        return (None, None, "L")
+
+    cdef tuple constant_names(self):
+        return ("upper",)
+
+    cdef object vjp(self, object g, int i):
+        y = unpack(self, 2)
+        factor, g = (adjoint(y), adjoint(g)) if self.constants[0] else (y, g)
+        half = lower(halves_of(adjoint(factor) @ g), 0)
+        outer = solve_ex(adjoint(factor), (half + adjoint(half)) / 2).result
+        return solve_ex(adjoint(factor), adjoint(outer)).result
+
+
+cdef tuple factored(Tensor x, bint is_upper):
+    """The Cholesky factor, and where it fails: the order of the leading minor that is not positive, or 0."""
+    array = np.conj(np.swapaxes(x.array, -2, -1)) if is_upper else x.array
+    found, failed = per_matrix(np.linalg.cholesky, array)
+    info = np.zeros(failed.shape, np.int32)
+    for index in np.argwhere(failed):
+        info[tuple(index)] = failing_minor(array[tuple(index)])
+    found = np.conj(np.swapaxes(found, -2, -1)) if is_upper else found
+    y = columns_first(found)
+    if needs_node(x):
+        node = new_node(LinalgCholeskyExBackward0, (is_upper,))
+        save_output(node, y)
+        record(node, y, x)
+    return y, info
+
+
+cdef int failing_minor(object matrix) except -1:
+    cdef int n
+    for n in range(1, matrix.shape[0]):
+        try:
+            np.linalg.cholesky(matrix[:n, :n])
+        except np.linalg.LinAlgError:
+            return n
+    return matrix.shape[0]
+
+
+@op(namespace="linalg", batch=on_values)
+def cholesky_ex(input, *, upper: bool = False, check_errors: bool = False):
+    """cholesky_ex(input, *, upper=False, check_errors=False) -> linalg_cholesky_ex: linalg.cholesky() with `info`.
+
+    `info` is the order of the leading minor that is not positive definite, or 0. With check_errors=True it is an error.
+
+    >>> import autograd_cy as ag
+    >>> ag.linalg.cholesky_ex(ag.tensor([[4.0, 0.0], [0.0, 9.0]])).L
+    tensor([[2., 0.],
+            [0., 3.]])
+    """
+    y, info = factored(matrix_argument(input, "linalg.cholesky_ex", True), upper)
+    if check_errors:
+        check_definite("linalg.cholesky_ex", info)
+    return return_types.linalg_cholesky_ex(y, new_tensor(np.asarray(info)))
+
+
+cdef int check_definite(str operation, object info) except -1:
+    places = np.argwhere(np.atleast_1d(info).reshape(-1))
+    if not len(places):
+        return 0
+    where = f"(Batch element {places[0][0]}): " if info.ndim else ""
+    raise LinAlgError(f"{operation}: {where}The factorization could not be completed because the input is not positive-definite "
+                      f"(the leading minor of order {np.atleast_1d(info).reshape(-1)[places[0][0]]} is not positive-definite).")
+
+
+@op(name="cholesky", namespace="linalg", batch=on_values)
+def linalg_cholesky(input, *, upper: bool = False):
+    """cholesky(input, *, upper=False) -> Tensor: the lower triangular L with input = L @ L.mH; with upper=True, L.mH.
+
+    Of the matrix, which is Hermitian and positive definite, one triangle is read: the gradient is that of Hermitian
+    matrices. LinAlgError if it is not positive definite.
+
+    >>> import autograd_cy as ag
+    >>> ag.linalg.cholesky(ag.tensor([[4.0, 2.0], [2.0, 5.0]]))
+    tensor([[2., 0.],
+            [1., 2.]])
+    """
+    y, info = factored(matrix_argument(input, "linalg.cholesky", True), upper)
+    check_definite("linalg.cholesky", info)
+    return y
+
+
+@op(methods=("cholesky",), batch=on_values)
+def cholesky(input, upper: bool = False):
+    """cholesky(input, upper=False) -> Tensor: linalg.cholesky().
+
+    >>> import autograd_cy as ag
+    >>> ag.cholesky(ag.tensor([[4.0, 2.0], [2.0, 5.0]]))
+    tensor([[2., 0.],
+            [1., 2.]])
+    """
+    y, info = factored(matrix_argument(input, "cholesky", True), upper)
+    check_definite("cholesky", info)
+    return y
+
+
+# QR
+
+@cython.final
+cdef class LinalgQrBackward0(Decomposition):
+    cdef tuple constant_names(self):
+        return ("mode",)
+
+    @property
+    def _saved_Q(self):
+        return self.output(0)
+
+    @property
+    def _saved_R(self):
+        return self.output(1)
+
+    cdef object vjp(self, object g, int i):
+        gq, gr = gradients_of(g, 2)
+        if self.constants[0] == "r":
+            raise RuntimeError("The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use "
+                               "linalg.qr(A, mode='reduced') if you are going to differentiate through linalg.qr.")
+        q, r = self.output(0), self.output(1)
+        rows, columns = shape_of(q)[-2], shape_of(r)[-1]
+        if self.constants[0] == "complete" and rows > columns:
+            raise RuntimeError("The QR decomposition is not differentiable when mode='complete' and nrows > ncols.")
+        if gq is None and gr is None:
+            return None
+        if rows >= columns:
+            return square_gradient(q, r, gq, gr)
+        # A = Q [U, V]: U comes from the square matrix in front, V = Q^H A of the rest
+        v, gv = r[..., rows:], None
+        if gr is not None:
+            gr, gv = gr[..., :rows], gr[..., rows:]
+            gq = plus(gq, q @ v @ adjoint(gv))
+        return cat([square_gradient(q, r[..., :rows], gq, gr), q @ (v * 0 if gv is None else gv)], -1)
+
+
+cdef object square_gradient(object q, object r, object gq, object gr):
+    """For a matrix of at least as many rows as columns."""
+    inner = None if gr is None else gr @ adjoint(r)
+    if gq is not None:
+        inner = -(adjoint(q) @ gq) if inner is None else inner - adjoint(q) @ gq
+    half = upper(halves_of(inner), 0)
+    g = q @ (half + adjoint(half))
+    return adjoint(solve_ex(r, adjoint(plus(g, gq))).result)
+
+
+cdef object qr_of(str operation, object input, object mode):
+    cdef Tensor x = matrix_argument(input, operation, False), q, r
+    if mode not in ("reduced", "complete", "r"):
+        raise RuntimeError(f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'")
+    if mode == "r":
+        q, r = new_tensor(np.empty((0,), x.array.dtype)), dense(np.linalg.qr(x.array, "r"))
+    else:
+        arrays = np.linalg.qr(x.array, mode)
+        q, r = columns_first(arrays[0]), columns_first(arrays[1])
+    return record_outputs(new_node(LinalgQrBackward0, (mode,)), (q, r), x) if needs_node(x) else (q, r)
+
+
+@op(name="qr", namespace="linalg", batch=on_values)
+def linalg_qr(input, mode="reduced"):
+    """qr(input, mode='reduced') -> linalg_qr: Q with orthonormal columns and the upper triangular R with input = Q @ R.
+
+    mode='complete' makes Q square, mode='r' computes R alone (Q is empty), without a gradient.
+
+    >>> import autograd_cy as ag
+    >>> ag.linalg.qr(ag.tensor([[3.0, 1.0], [4.0, 2.0]])).R.abs()
+    tensor([[5.0000, 2.2000],
+            [0.0000, 0.4000]])
+    """
+    return return_types.linalg_qr(*qr_of("linalg.qr", input, mode))
+
+
+@op(methods=("qr",), batch=on_values)
+def qr(input, some: bool = True):
+    """qr(input, some=True) -> qr: linalg.qr(); some=False makes Q square.
+
+    >>> import autograd_cy as ag
+    >>> ag.qr(ag.tensor([[3.0, 1.0], [4.0, 2.0]])).R.abs()
+    tensor([[5.0000, 2.2000],
+            [0.0000, 0.4000]])
+    """
+    return return_types.qr(*qr_of("linalg.qr", input, "reduced" if some else "complete"))
+
+
+# singular values
+
+cdef object skew(object x):
+    return x - adjoint(x)
+
+
+@cython.final
+cdef class LinalgSvdBackward0(Decomposition):
+    """Its constant: whether U and Vh are square."""
+
+    cdef tuple constant_names(self):
+        return ("full_matrices",)
+
+    @property
+    def _saved_U(self):
+        return self.output(0)
+
+    @property
+    def _saved_S(self):
+        return self.output(1)
+
+    @property
+    def _saved_Vh(self):
+        return self.output(2)
+
+    @property
+    def _saved_S_sym_argsize_minus_1(self):
+        return self.output(1).shape[-1]
+
+    cdef object vjp(self, object g, int i):
+        gu, gs, gvh = gradients_of(g, 3)
+        u, s, vh = self.output(0), self.output(1), self.output(2)
+        m, k, n = shape_of(u)[-2], shape_of(s)[-1], shape_of(vh)[-1]
+        if self.constants[0]:
+            u, vh = u[..., :k], vh[..., :k, :]
+            gu, gvh = None if gu is None else gu[..., :k], None if gvh is None else gvh[..., :k, :]
+        if gu is None and gvh is None:
+            return None if gs is None else (u * as_type(gs, u.dtype).unsqueeze(-2)) @ vh
+        inner = self.inner(u, s, vh, gu, gs, gvh)
+        s = as_type(s, u.dtype)
+        left = u @ inner
+        if gu is not None and m > k:
+            scaled = gu / s.unsqueeze(-2)
+            left = left + scaled - u @ (adjoint(u) @ scaled)
+        found = left @ vh
+        if gvh is not None and n > k:
+            scaled = gvh / s.unsqueeze(-1)
+            found = found + u @ (scaled - (scaled @ adjoint(vh)) @ vh)
+        return found
+
+    cdef object inner(self, object u, object s, object vh, object gu, object gs, object gvh):
+        """The gradient in the coordinates that U and V are: a square matrix."""
+        squares = s * s
+        gaps = with_diagonal(squares.unsqueeze(-2) - squares.unsqueeze(-1), 1)
+        s_wide, gaps = as_type(s, u.dtype), as_type(gaps, u.dtype)
+        turn_u = None if gu is None else skew(adjoint(u) @ gu)
+        turn_v = None if gvh is None else skew(vh @ adjoint(gvh))
+        is_complex = u.dtype.is_complex
+        if is_complex:
+            phase = plus(turn_u, turn_v).diagonal(0, -2, -1).imag
+            if not (<Tensor> phase).batched and (np.abs((<Tensor> phase).array) > 1e-2).any():
+                raise RuntimeError("svd_backward: The singular vectors in the complex case are specified up to multiplication by "
+                                   "e^{i phi}. The specified loss function depends on this phase term, making it ill-defined.")
+        found = plus(None if turn_u is None else turn_u * s_wide.unsqueeze(-2),
+                     None if turn_v is None else s_wide.unsqueeze(-1) * turn_v) / gaps
+        found = with_diagonal(found, 0)
+        if gs is not None:
+            found = found + on_diagonal(as_type(gs, u.dtype))
+        if is_complex and turn_u is not None:       # the phases turn U; alone, it would otherwise not belong to Vh
+            found = found + on_diagonal(turn_u.diagonal(0, -2, -1) / (2 * s_wide))
+        return found
+
+
+cdef tuple svd_of(Tensor x, bint full):
+    try:
+        arrays = np.linalg.svd(x.array, full)
+    except np.linalg.LinAlgError:
+        raise LinAlgError("linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values.") \
+            from None
+    outputs = (columns_first(arrays[0]), dense(arrays[1]), columns_first(arrays[2]))
+    return record_outputs(new_node(LinalgSvdBackward0, (full,)), outputs, x) if needs_node(x) else outputs
+
+
+@op(name="svd", namespace="linalg", batch=on_values)
+def linalg_svd(input, full_matrices: bool = True, *, driver: str | None = None):
+    """svd(input, full_matrices=True, *, driver=None) -> linalg_svd: U, S, Vh with input = U @ diag(S) @ Vh; S is descending.
+
+    U and Vh are square, or with full_matrices=False have as many columns and rows as S has elements. The gradient is finite
+    where the singular values differ and are not 0, and that of the vectors is for losses that don't depend on their sign or phase.
+
+    >>> import autograd_cy as ag
+    >>> ag.linalg.svd(ag.tensor([[3.0, 0.0], [0.0, 2.0]])).S
+    tensor([3., 2.])
+    """
+    return return_types.linalg_svd(*svd_of(matrix_argument(input, "linalg.svd", False), full_matrices))
+
+
+@op(methods=("svd",), batch=COMPOSITE)
+def svd(input, some: bool = True, compute_uv: bool = True):
+    """svd(input, some=True, compute_uv=True) -> svd: U, S, V with input = U @ diag(S) @ V.mH; linalg.svd() succeeds it.
+
+    With compute_uv=False, U and V are zeros.
+
+    >>> import autograd_cy as ag
+    >>> ag.svd(ag.tensor([[3.0, 0.0], [0.0, 2.0]])).S
+    tensor([3., 2.])
+    """
+    u, s, vh = linalg_svd(input, not some)
+    if not compute_uv:
+        u, vh = u.detach() * 0, vh.detach() * 0
+    return return_types.svd(u, s, adjoint(vh))
+
+
+@op(namespace="linalg", batch=on_values)
+def svdvals(input, *, driver: str | None = None):
+    """svdvals(input, *, driver=None) -> Tensor: the singular values of a matrix, descending.
+
+    >>> import autograd_cy as ag
+    >>> ag.linalg.svdvals(ag.tensor([[3.0, 0.0], [0.0, 2.0]]))
+    tensor([3., 2.])
+    """
+    cdef Tensor x = matrix_argument(input, "linalg.svdvals", False)
+    return svd_of(x, False)[1] if needs_node(x) else dense(np.linalg.svd(x.array, compute_uv=False))
+
+
+# eigenvalues of Hermitian matrices
+
+@cython.final
+cdef class LinalgEighBackward0(Decomposition):
+    @property
+    def _saved_eigenvalues(self):
+        return self.output(0)
+
+    @property
+    def _saved_eigenvectors(self):
+        return self.output(1)
+
+    cdef object vjp(self, object g, int i):
+        gl, gv = gradients_of(g, 2)
+        values, v = self.output(0), self.output(1)
+        if gv is None:
+            return None if gl is None else (v * as_type(gl, v.dtype).unsqueeze(-2)) @ adjoint(v)
+        turn = adjoint(v) @ gv
+        if v.dtype.is_complex:
+            check_phase(turn.diagonal(0, -2, -1).imag, "linalg_eigh_backward", "eigenvectors")
+        gaps = with_diagonal(values.unsqueeze(-2) - values.unsqueeze(-1), 1)
+        inner = with_diagonal(turn / as_type(gaps, v.dtype), 0)
+        if gl is not None:
+            inner = inner + on_diagonal(as_type(gl, v.dtype))
+        return v @ inner @ adjoint(v)
+
+
+cdef tuple eigh_of(Tensor x, str UPLO):
+    if UPLO.upper() not in ("L", "U"):
+        raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
+    try:
+        values, vectors = np.linalg.eigh(x.array, UPLO)
+    except np.linalg.LinAlgError:
+        raise LinAlgError("linalg.eigh: The algorithm failed to converge because the input matrix is ill-conditioned or has too "
+                          "many repeated eigenvalues.") from None
+    outputs = (dense(values), columns_first(vectors))
+    return record_outputs(new_node(LinalgEighBackward0, ()), outputs, x) if needs_node(x) else outputs
+
+
+@op(namespace="linalg", batch=on_values)
+def eigh(input, UPLO="L"):
+    """eigh(input, UPLO='L') -> linalg_eigh: the eigenvalues, ascending, and orthonormal eigenvectors of a Hermitian matrix.
+
+    The lower triangle is read, or the upper one ('U'). The gradient of the vectors is finite where the eigenvalues differ, for
+    losses that don't depend on their sign or phase.
+
+    >>> import autograd_cy as ag
+    >>> ag.linalg.eigh(ag.tensor([[2.0, 1.0], [1.0, 2.0]])).eigenvalues
+    tensor([1., 3.])
+    """
+    return return_types.linalg_eigh(*eigh_of(matrix_argument(input, "linalg.eigh", True), UPLO))
+
+
+@op(namespace="linalg", batch=on_values)
+def eigvalsh(input, UPLO="L"):
+    """eigvalsh(input, UPLO='L') -> Tensor: the eigenvalues of a Hermitian matrix, ascending.
+
+    >>> import autograd_cy as ag
+    >>> ag.linalg.eigvalsh(ag.tensor([[2.0, 1.0], [1.0, 2.0]]))
+    tensor([1., 3.])
+    """
+    cdef Tensor x = matrix_argument(input, "linalg.eigvalsh", True)
+    return eigh_of(x, UPLO)[0] if needs_node(x) or UPLO not in ("L", "U") else dense(np.linalg.eigvalsh(x.array, UPLO))
+
+
+# eigenvalues of any matrix
+
+@cython.final
+cdef class LinalgEigBackward0(Decomposition):
+    """Its constant: the type of the matrix, whose gradient is real if that is."""
+
+    @property
+    def _saved_eigenvalues(self):
+        return self.output(0)
+
+    @property
+    def _saved_eigenvectors(self):
+        return self.output(1)
+
+    cdef object vjp(self, object g, int i):
+        gl, gv = gradients_of(g, 2)
+        values, v = self.output(0), self.output(1)
+        if gl is None and gv is None:
+            return None
+        inner = None if gl is None else on_diagonal(gl)
+        if gv is not None:
+            turn = adjoint(v) @ gv
+            diagonal = turn.diagonal(0, -2, -1)
+            check_phase(diagonal.imag, "linalg_eig_backward", "eigenvectors")
+            gaps = with_diagonal(values.unsqueeze(-2) - values.unsqueeze(-1), 1)
+            turn = turn - (adjoint(v) @ v) * as_type(diagonal.real, v.dtype).unsqueeze(-2)
+            inner = plus(inner, with_diagonal(turn / gaps.conj(), 0))
+        found = solve_ex(adjoint(v), inner @ adjoint(v)).result
+        return as_type(found, self.constants[0])
+
+
+cdef tuple eig_of(Tensor x):
+    if not np.isfinite(x.array).all():
+        raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
+    try:
+        values, vectors = np.linalg.eig(x.array)
+    except np.linalg.LinAlgError:
+        raise LinAlgError("linalg.eig: The algorithm failed to converge.") from None
+    kind = (<object> dtype_of(to_complex(code_of(x.array)))).numpy_dtype
+    outputs = (dense(np.asarray(values, kind)), columns_first(np.asarray(vectors, kind)))
+    node = new_node(LinalgEigBackward0, (dtype_of(code_of(x.array)),)) if needs_node(x) else None
+    return outputs if node is None else record_outputs(node, outputs, x)
+
+
+@op(namespace="linalg", batch=on_values)
+def eig(input):
+    """eig(input) -> linalg_eig: the eigenvalues, in no order, and eigenvectors of length 1 of a square matrix, as complex numbers.
+
+    The gradient is finite where the eigenvalues differ; that of the vectors is for losses that don't depend on their phase.
+
+    >>> import autograd_cy as ag
+    >>> ag.linalg.eig(ag.tensor([[0.0, 1.0], [-1.0, 0.0]])).eigenvalues.imag.abs()
+    tensor([1., 1.])
+    """
+    return return_types.linalg_eig(*eig_of(matrix_argument(input, "linalg.eig", True)))
+
+
+@op(namespace="linalg", batch=on_values)
+def eigvals(input):
+    """eigvals(input) -> Tensor: the eigenvalues of a square matrix, in no order, as complex numbers.
+
+    >>> import autograd_cy as ag
+    >>> ag.linalg.eigvals(ag.tensor([[0.0, 1.0], [-1.0, 0.0]])).imag.abs()
+    tensor([1., 1.])
+    """
+    return eig_of(matrix_argument(input, "linalg.eigvals", True))[0]

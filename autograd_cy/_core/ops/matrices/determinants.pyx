@@ -1,0 +1,133 @@
+"""Determinants and their logarithms.
+
+Derivatives: M. Giles, "Collected matrix derivative results" (2008). Where a determinant is 0, its gradient is made of those of
+the minors.
+"""
+
+import numpy as np
+
+cimport cython
+
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, code_of
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.record cimport as_type, needs_node, new_node, record, shape_of
+from autograd_cy._core.graph.saved cimport save_input, save_output, saved_array, unpack
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.ops.matrices.matrix cimport (
+    Decomposition, adjoint, dense, matrix_argument, record_outputs)
+from autograd_cy._core.runtime cimport numpy_api as cnp
+
+from autograd_cy._core.batching.rules import COMPOSITE, on_values
+from autograd_cy._core.ops import return_types
+from autograd_cy._core.ops.matrices.systems import inv_ex
+from autograd_cy._core.ops.registry import op
+from autograd_cy._core.ops.shapes.shape import stack
+
+cnp.import_array()
+
+
+@cython.final
+cdef class LinalgDetBackward0(Node):
+    cdef tuple saved_names(self):
+        return ("A", None, "result")
+
+    cdef object vjp(self, object g, int i):
+        a = unpack(self, 0)
+        g = g.unsqueeze(-1).unsqueeze(-1)
+        if not (saved_array(self, 2) == 0).any():
+            return adjoint(inv_ex(a).inverse) * (g * unpack(self, 2).conj().unsqueeze(-1).unsqueeze(-1))
+        return g * cofactors(a).conj()
+
+
+cdef object cofactors(object a):
+    """The derivatives of the determinants by the elements: the signed determinants of the minors."""
+    cdef int n = shape_of(a)[-1], i, j
+    rest = [[k for k in range(n) if k != i] for i in range(n)]
+    rows = [stack([det(a[..., rest[i], :][..., rest[j]]) * (-1) ** (i + j) for j in range(n)], -1) for i in range(n)]
+    return stack(rows, -2)
+
+
+@op(methods=("det",), batch=on_values)
+@op(namespace="linalg", batch=on_values)
+def det(input):
+    """det(input) -> Tensor: the determinant of a square matrix, or of each of a batch.
+
+    >>> import autograd_cy as ag
+    >>> ag.det(ag.tensor([[2.0, 1.0], [0.0, 4.0]]))
+    tensor(8.)
+    """
+    cdef Tensor x = matrix_argument(input, "linalg.det", True), y = dense(np.asarray(np.linalg.det(x.array)))
+    if needs_node(x):
+        node = new_node(LinalgDetBackward0, ())
+        save_input(node, 0, x)
+        save_output(node, y)
+        record(node, y, x)
+    return y
+
+
+@cython.final
+cdef class LinalgSlogdetBackward0(Decomposition):
+    """Of the sign and the logarithm of the absolute value."""
+
+    cdef tuple saved_names(self):
+        return ("A", None, None)
+
+    @property
+    def _saved_sign(self):
+        return self.output(0)
+
+    cdef object vjp(self, object g, int i):
+        gs, gl = g if isinstance(g, list) else (g, None)
+        a = unpack(self, 0)
+        factor = None if gl is None else as_type(gl, a.dtype)
+        if gs is not None and a.dtype.is_complex:
+            turn = as_type((self.output(0).conj() * gs).imag, a.dtype) * 1j
+            factor = turn if factor is None else factor + turn
+        return None if factor is None else adjoint(inv_ex(a).inverse) * factor.unsqueeze(-1).unsqueeze(-1)
+
+
+cdef tuple signed_logarithm(object input, str operation):
+    cdef Tensor x = matrix_argument(input, operation, True)
+    arrays = np.linalg.slogdet(x.array)
+    outputs = (dense(np.asarray(arrays[0])), dense(np.asarray(arrays[1])))
+    if not needs_node(x):
+        return outputs
+    node = new_node(LinalgSlogdetBackward0, ())
+    save_input(node, 0, x)
+    return record_outputs(node, outputs, x)
+
+
+@op(name="slogdet", namespace="linalg", batch=on_values)
+def linalg_slogdet(input):
+    """slogdet(input) -> linalg_slogdet: the sign of a determinant and the logarithm of its absolute value.
+
+    >>> import autograd_cy as ag
+    >>> ag.linalg.slogdet(ag.tensor([[-1.0, 0.0], [0.0, 1.0]])).sign
+    tensor(-1.)
+    """
+    return return_types.linalg_slogdet(*signed_logarithm(input, "linalg.slogdet"))
+
+
+@op(methods=("slogdet",), batch=on_values)
+def slogdet(input):
+    """slogdet(input) -> slogdet: linalg.slogdet().
+
+    >>> import autograd_cy as ag
+    >>> ag.slogdet(ag.tensor([[-1.0, 0.0], [0.0, 1.0]])).sign
+    tensor(-1.)
+    """
+    return return_types.slogdet(*signed_logarithm(input, "linalg.slogdet"))
+
+
+@op(methods=("logdet",), batch=COMPOSITE)
+def logdet(input):
+    """logdet(input) -> Tensor: the logarithm of the determinant: -inf where that is 0, nan where it is negative.
+
+    >>> import autograd_cy as ag
+    >>> ag.logdet(ag.tensor([[1.0, 0.0], [0.0, 1.0]]))
+    tensor(0.)
+    """
+    sign, logarithm = slogdet(input)
+    if code_of((<Tensor> sign).array) >= COMPLEX64:
+        return sign.log() + logarithm
+    return logarithm.where(sign != -1, float("nan"))

@@ -1,0 +1,464 @@
+"""Of matrices: norms, pseudoinverses, exponentials, products of reflections."""
+
+from math import inf, prod
+
+import numpy as np
+
+cimport cython
+
+from autograd_cy._core.arrays.dtypes cimport FLOAT16, code_of
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.record cimport as_type, needs_node, new_node, record, shape_of, tensor_argument, wrap_dim
+from autograd_cy._core.graph.saved cimport save_input, save_output, unpack
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.ops.matrices.matrix cimport (
+    adjoint, check_inexact, check_matrix, columns_first, dense, lower, matrix_argument, real_type_of, upper)
+from autograd_cy._core.runtime cimport numpy_api as cnp
+
+from autograd_cy._core.batching.rules import COMPOSITE, Along, on_values
+from autograd_cy._core.ops import return_types
+from autograd_cy._core.ops.matrices.decompositions import eigvalsh, svdvals
+from autograd_cy._core.ops.matrices.systems import inv_ex, solve, solve_triangular
+from autograd_cy._core.ops.reductions.norms import norm as norm_of_vectors
+from autograd_cy._core.ops.registry import op
+from autograd_cy._core.ops.shapes.shape import cat
+
+cnp.import_array()
+
+
+# norms
+
+@op(namespace="linalg", batch=COMPOSITE)
+def vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None):
+    """vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None) -> Tensor: the norm of all elements, or along `dim`.
+
+    The p-th root of the sum of |x| ** p; ord=inf and -inf: the largest and smallest |x|; ord=0: how many are not 0.
+
+    >>> import autograd_cy as ag
+    >>> ag.linalg.vector_norm(ag.tensor([3.0, 4.0]))
+    tensor(5.)
+    """
+    return norm_of_vectors(input, ord, dim, keepdim, dtype=dtype)
+
+
+@op(namespace="linalg", batch=COMPOSITE)
+def matrix_norm(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
+    """matrix_norm(input, ord='fro', dim=(-2, -1), keepdim=False, *, dtype=None) -> Tensor: the norms of matrices.
+
+    'fro': the root of the sum of squares; 'nuc': the sum of the singular values; 2 and -2: the largest and the smallest; 1 and
+    -1: the largest and smallest sum of a column's absolute values; inf and -inf: of a row's.
+
+    >>> import autograd_cy as ag
+    >>> ag.linalg.matrix_norm(ag.tensor([[1.0, -2.0], [3.0, 0.0]]), 1)
+    tensor(4.)
+    """
+    cdef object x = tensor_argument(input, "matrix_norm", "A", 1), sizes
+    cdef int ndim = cnp.PyArray_NDIM((<Tensor> x).array), a, b
+    check_matrix(<Tensor> x, "linalg.matrix_norm", "A", False)
+    check_inexact(<Tensor> x, "linalg.matrix_norm")
+    if len(dim) != 2:
+        raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dim))}")
+    a, b = wrap_dim(dim[0], ndim), wrap_dim(dim[1], ndim)
+    if a == b:
+        raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({dim[0]}, {dim[1]})")
+    if ord == "fro":
+        return norm_of_vectors(x, 2, (a, b), keepdim, dtype=dtype)
+    x = x if dtype is None else x.to(dtype)
+    if ord in ("nuc", 2, -2):
+        values = svdvals(x.permute([d for d in range(ndim) if d not in (a, b)] + [a, b]))
+        y = values.sum(-1) if ord == "nuc" else values.amax(-1) if ord == 2 else values.amin(-1)
+    elif ord in (1, -1, inf, -inf):
+        along = b if abs(ord) == inf else a
+        sums = x.abs().sum(along, keepdim=True)
+        other = a if abs(ord) == inf else b
+        y = sums.amax(other, True) if ord > 0 else sums.amin(other, True)
+        return y if keepdim else y.squeeze((a, b))
+    else:
+        raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
+    if not keepdim:
+        return y
+    return y.reshape([1 if d in (a, b) else n for d, n in enumerate(shape_of(x))])
+
+
+@op(namespace="linalg", batch=COMPOSITE)
+def norm(input, ord=None, dim=None, keepdim=False, *, dtype=None):
+    """norm(input, ord=None, dim=None, keepdim=False, *, dtype=None) -> Tensor: the norm of a vector or of a matrix.
+
+    With one `dim` vector_norm(), with two matrix_norm(). Without, it is the number of dimensions that decides; without `ord`
+    it is the root of the sum of squares of all elements, or along `dim`.
+
+    >>> import autograd_cy as ag
+    >>> ag.linalg.norm(ag.tensor([[1.0, -2.0], [2.0, 0.0]]))
+    tensor(3.)
+    """
+    cdef int ndim = cnp.PyArray_NDIM(tensor_argument(input, "norm", "A", 1).array)
+    dims = (dim,) if isinstance(dim, int) else dim
+    if ord is None:
+        return vector_norm(input, 2.0, dim, keepdim, dtype=dtype)
+    if dims is not None and len(dims) not in (1, 2):
+        raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got [{', '.join(map(str, dims))}]")
+    if dims is None and ndim not in (1, 2):
+        raise RuntimeError("linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "
+                           f"{ndim}D.")
+    if isinstance(ord, str) or (dims is None and ndim == 2) or (dims is not None and len(dims) == 2):
+        return matrix_norm(input, ord, (0, 1) if dims is None else dims, keepdim, dtype=dtype)
+    return vector_norm(input, ord, dims, keepdim, dtype=dtype)
+
+
+@op(namespace="linalg", batch=COMPOSITE)
+def cond(input, p=None):
+    """cond(input, p=None) -> Tensor: the condition number of matrices: their norm times that of the inverse.
+
+    p=None and 2 divide the largest singular value by the smallest, -2 the other way round; other norms are those of
+    matrix_norm(), for which matrices that are singular give inf.
+
+    >>> import autograd_cy as ag
+    >>> ag.linalg.cond(ag.tensor([[4.0, 0.0], [0.0, 2.0]]))
+    tensor(2.)
+    """
+    x = matrix_argument(input, "linalg.cond", False)
+    if p in (None, 2, -2):
+        values = svdvals(x)
+        return values[..., -1] / values[..., 0] if p == -2 else values[..., 0] / values[..., -1]
+    check_matrix(x, f"linalg.cond(ord={p})", "A", True)
+    inverse, info = inv_ex(x)
+    y = matrix_norm(x, p) * matrix_norm(inverse, p)
+    return y.where(info == 0, inf)
+
+
+# the pseudoinverse, and what is computed with it
+
+@cython.final
+cdef class LinalgPinvBackward0(Node):
+    """Source: G. H. Golub and V. Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares problems" (1973)."""
+
+    cdef tuple saved_names(self):
+        return ("self", None, "result")
+
+    cdef object vjp(self, object g, int i):
+        a, p = unpack(self, 0), unpack(self, 2)
+        ph, gh = adjoint(p), adjoint(g)
+        if shape_of(a)[-2] <= shape_of(a)[-1]:
+            k = gh @ p
+            kph = k @ ph
+            return -adjoint(p @ k) + kph - (a @ p) @ kph + (ph @ p) @ (gh - k @ a)
+        k = p @ gh
+        phk = ph @ k
+        return -adjoint(k @ p) + (gh - a @ k) @ p @ ph + phk - (phk @ p) @ a
+
+
+cdef object cutoff(object values, object rtol, object atol, Tensor x):
+    """The size up to which singular values count as zero, for each matrix."""
+    cdef tuple sizes = shape_of(x)
+    atol = 0.0 if atol is None else (<Tensor> atol).array if isinstance(atol, Tensor) else atol
+    if rtol is None:
+        given = np.asarray(atol) > 0
+        rtol = np.where(given, 0.0, max(sizes[-2:]) * np.finfo(real_type_of(x.array)).eps)
+    rtol = (<Tensor> rtol).array if isinstance(rtol, Tensor) else rtol
+    largest = np.max(np.abs(values), -1, initial=0)
+    return np.maximum(atol, rtol * largest)
+
+
+@op(namespace="linalg", batch=on_values)
+def pinv(input, *, atol=None, rtol=None, hermitian: bool = False):
+    """pinv(input, *, atol=None, rtol=None, hermitian=False) -> Tensor: the pseudoinverse (of Moore and Penrose) of matrices.
+
+    Singular values count as zero up to the larger of atol and rtol times the largest one; by default rtol is the larger
+    size times the type's epsilon. With hermitian=True one triangle is read.
+
+    >>> import autograd_cy as ag
+    >>> ag.linalg.pinv(ag.tensor([[2.0], [0.0]]))
+    tensor([[0.5000, 0.0000]])
+    """
+    cdef Tensor x = matrix_argument(input, "linalg.pinv", hermitian), y
+    if hermitian:
+        values, v = np.linalg.eigh(x.array)
+        u = v
+    else:
+        u, values, vh = np.linalg.svd(x.array, full_matrices=False)
+        v = np.swapaxes(vh, -2, -1).conj()
+    kept = np.abs(values) > np.asarray(cutoff(values, rtol, atol, x))[..., None]
+    inverse = np.where(kept, 1 / np.where(kept, values, 1), 0).astype(values.dtype)
+    y = dense((v * inverse[..., None, :]) @ np.swapaxes(u, -2, -1).conj())
+    if needs_node(x):
+        node = new_node(LinalgPinvBackward0, ())
+        save_input(node, 0, x)
+        save_output(node, y)
+        record(node, y, x)
+    return y
+
+
+@op(methods=("pinverse",), batch=on_values)
+def pinverse(input, rcond: float = 1e-15):
+    """pinverse(input, rcond=1e-15) -> Tensor: linalg.pinv(), with the relative size of singular values that count as zero.
+
+    >>> import autograd_cy as ag
+    >>> ag.pinverse(ag.tensor([[2.0], [0.0]]))
+    tensor([[0.5000, 0.0000]])
+    """
+    return pinv(input, rtol=rcond)
+
+
+@op(namespace="linalg", batch=on_values)
+def matrix_rank(input, *, atol=None, rtol=None, hermitian: bool = False):
+    """matrix_rank(input, *, atol=None, rtol=None, hermitian=False) -> Tensor: how many singular values are not zero (int64).
+
+    They count as zero up to the larger of atol and rtol times the largest one, as in pinv().
+
+    >>> import autograd_cy as ag
+    >>> ag.linalg.matrix_rank(ag.tensor([[1.0, 2.0], [2.0, 4.0]]))
+    tensor(1)
+    """
+    cdef Tensor x = matrix_argument(input, "linalg.matrix_rank", hermitian)
+    values = np.abs(np.linalg.eigvalsh(x.array)) if hermitian else np.linalg.svd(x.array, compute_uv=False)
+    return new_tensor(np.asarray(np.sum(values > np.asarray(cutoff(values, rtol, atol, x))[..., None], -1, dtype=np.int64)))
+
+
+# systems with a Cholesky factor
+
+@op(methods=("cholesky_solve",), batch=COMPOSITE)
+def cholesky_solve(input, L, upper: bool = False):
+    """cholesky_solve(input, L, upper=False) -> Tensor: the X with A @ X = input, where A = L @ L.mH (upper: L.mH @ L).
+
+    >>> import autograd_cy as ag
+    >>> ag.cholesky_solve(ag.tensor([[8.0]]), ag.tensor([[2.0]]))
+    tensor([[2.]])
+    """
+    b, factor = tensor_argument(input, "cholesky_solve", "input", 1), tensor_argument(L, "cholesky_solve", "input2", 2)
+    for name, x in (("b", b), ("u", factor)):
+        if cnp.PyArray_NDIM((<Tensor> x).array) < 2:
+            raise RuntimeError(f"{name} should have at least 2 dimensions, but has {cnp.PyArray_NDIM((<Tensor> x).array)} "
+                               "dimensions instead")
+    first, second = (adjoint(factor), factor) if upper else (factor, adjoint(factor))
+    return solve_triangular(second, solve_triangular(first, b, upper=False), upper=True)
+
+
+@op(methods=("cholesky_inverse",), batch=COMPOSITE)
+def cholesky_inverse(input, upper: bool = False):
+    """cholesky_inverse(input, upper=False) -> Tensor: the inverse of A = L @ L.mH (upper: L.mH @ L), for its factor L.
+
+    >>> import autograd_cy as ag
+    >>> ag.cholesky_inverse(ag.tensor([[2.0]]))
+    tensor([[0.2500]])
+    """
+    cdef Tensor factor = matrix_argument(input, "cholesky_inverse", True)
+    return cholesky_solve(new_tensor(np.eye(shape_of(factor)[-1], dtype=factor.array.dtype)), factor, upper)
+
+
+# the exponential
+
+@cython.final
+cdef class LinalgMatrixExpBackward0(Node):
+    """The gradient is a part of the exponential of a matrix twice as large.
+
+    Source: R. Mathias, "A chain rule for matrix functions and applications" (1996).
+    """
+
+    cdef tuple saved_names(self):
+        return ("self", None, None)
+
+    cdef object vjp(self, object g, int i):
+        return exponential_along(adjoint(unpack(self, 0)), g)
+
+    cdef object jvp(self, tuple tangents):
+        return exponential_along(unpack(self, 0), tangents[0])
+
+
+cdef object exponential_along(object a, object direction):
+    """The derivative of the exponential at `a`."""
+    cdef int n = shape_of(a)[-1]
+    a = a.expand(shape_of(direction))
+    top = cat([a, direction], -1)
+    bottom = cat([direction * 0, a], -1)
+    return matrix_exp(cat([top, bottom], -2))[..., :n, n:]
+
+
+# The numerator of Pade's approximation of order 13: N. J. Higham, "The scaling and squaring method for the matrix exponential
+# revisited" (2005); up to THETA it is exact to double precision.
+PADE = (64764752532480000, 32382376266240000, 7771770303897600, 1187353796428800, 129060195264000, 10559470521600, 670442572800,
+        33522128640, 1323241920, 40840800, 960960, 16380, 182, 1)
+THETA = 5.371920351148152
+
+
+cdef object exponential_of(object array):
+    size = np.abs(array).sum(-2).max(-1, initial=0)
+    with np.errstate(all="ignore"):
+        squarings = np.where(np.isfinite(size) & (size > THETA), np.ceil(np.log2(np.maximum(size, THETA) / THETA)), 0).astype(int)
+    a = (array / 2.0 ** squarings[..., None, None]).astype(array.dtype)
+    one = np.eye(array.shape[-1], dtype=array.dtype)
+    a2 = a @ a
+    a4 = a2 @ a2
+    a6 = a4 @ a2
+    b = [float(x) for x in PADE]
+    odd = a @ (a6 @ (b[13] * a6 + b[11] * a4 + b[9] * a2) + b[7] * a6 + b[5] * a4 + b[3] * a2 + b[1] * one)
+    even = a6 @ (b[12] * a6 + b[10] * a4 + b[8] * a2) + b[6] * a6 + b[4] * a4 + b[2] * a2 + b[0] * one
+    y = np.asarray(np.linalg.solve(even - odd, even + odd), array.dtype)
+    for k in range(int(np.max(squarings, initial=0))):
+        y = np.where((k < squarings)[..., None, None], y @ y, y)
+    return y
+
+
+@op(methods=("matrix_exp",), batch=on_values)
+@op(namespace="linalg", batch=on_values)
+def matrix_exp(input):
+    """matrix_exp(input) -> Tensor: the exponential of square matrices, the sum of A ** k / k!.
+
+    >>> import autograd_cy as ag
+    >>> ag.linalg.matrix_exp(ag.zeros(2, 2))
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
+    cdef Tensor x = tensor_argument(input, "matrix_exp", "A", 1), y
+    check_matrix(x, "linalg.matrix_exp", "A", True)
+    if code_of(x.array) == FLOAT16:
+        return matrix_exp((<object> x).float()).half()
+    check_inexact(x, "linalg.matrix_exp")
+    y = dense(exponential_of(x.array))
+    if needs_node(x):
+        node = new_node(LinalgMatrixExpBackward0, ())
+        save_input(node, 0, x)
+        record(node, y, x)
+    return y
+
+
+# tensors as matrices
+
+@op(namespace="linalg", batch=COMPOSITE)
+def tensorinv(input, ind: int = 2):
+    """tensorinv(input, ind=2) -> Tensor: the inverse of the matrix that a tensor is, its first `ind` dimensions taken for rows.
+
+    The result's first dimensions are the input's last ones.
+
+    >>> import autograd_cy as ag
+    >>> ag.linalg.tensorinv(ag.eye(4).reshape(2, 2, 4)).shape
+    torch.Size([4, 2, 2])
+    """
+    cdef Tensor x = tensor_argument(input, "tensorinv", "A", 1)
+    cdef tuple sizes = shape_of(x)
+    if ind <= 0:
+        raise RuntimeError("Expected a strictly positive integer for 'ind'")
+    check_inexact(x, "linalg.tensorinv")
+    rows, columns = prod(sizes[:ind]), prod(sizes[ind:])
+    if rows != columns:
+        raise RuntimeError(f"Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got "
+                           f"{columns} != {rows}")
+    return (<object> x).reshape(rows, columns).inverse().reshape(sizes[ind:] + sizes[:ind])
+
+
+@op(namespace="linalg", batch=COMPOSITE)
+def tensorsolve(input, other, dims=None):
+    """tensorsolve(input, other, dims=None) -> Tensor: the X with tensordot(input, X, X.ndim) = other.
+
+    The dimensions `dims` of input are moved to its end first.
+
+    >>> import autograd_cy as ag
+    >>> ag.linalg.tensorsolve(ag.eye(4).reshape(2, 2, 4), ag.ones(2, 2))
+    tensor([1., 1., 1., 1.])
+    """
+    cdef Tensor a = tensor_argument(input, "tensorsolve", "A", 1), b = tensor_argument(other, "tensorsolve", "B", 2)
+    check_inexact(a, "linalg.tensorsolve")
+    cdef int ndim = cnp.PyArray_NDIM(a.array)
+    if dims is not None:
+        last = [wrap_dim(d, ndim) for d in ((dims,) if isinstance(dims, int) else dims)]
+        a = <Tensor> (<object> a).permute([d for d in range(ndim) if d not in last] + last)
+    sizes = shape_of(a)[cnp.PyArray_NDIM(b.array):]
+    if prod(sizes) != prod(shape_of(b)):
+        raise RuntimeError(f"Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape["
+                           f":other.ndim]), but got {prod(sizes)} != {prod(shape_of(b))}")
+    count = prod(sizes)
+    return solve((<object> a).reshape(count, count), (<object> b).reshape(count)).reshape(sizes)
+
+
+@op(name="diagonal", namespace="linalg", batch=COMPOSITE)
+def linalg_diagonal(input, *, offset=0, dim1=-2, dim2=-1):
+    """diagonal(input, *, offset=0, dim1=-2, dim2=-1) -> Tensor: a view of the diagonals of matrices, by default of the last dimensions.
+
+    >>> import autograd_cy as ag
+    >>> ag.linalg.diagonal(ag.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    tensor([1., 4.])
+    """
+    return tensor_argument(input, "diagonal", "A", 1).diagonal(offset, dim1, dim2)
+
+
+# products of reflections
+
+@op(namespace="linalg", batch=COMPOSITE)
+def householder_product(input, tau):
+    """householder_product(input, tau) -> Tensor: the first columns of a product of Householder reflections.
+
+    H[0] @ H[1] @ ..., where H[k] = 1 - tau[k] * v @ v.mH, and v is the k-th column of `input` below its diagonal, with a 1 on it.
+
+    >>> import autograd_cy as ag
+    >>> ag.linalg.householder_product(ag.tensor([[1.0], [0.5]]), ag.tensor([1.6]))
+    tensor([[-0.6000],
+            [-0.8000]])
+    """
+    cdef object a = matrix_argument(input, "torch.linalg.householder_product", False)
+    cdef object t = tensor_argument(tau, "householder_product", "tau", 2)
+    cdef tuple sizes = shape_of(a)
+    if sizes[-2] < sizes[-1]:
+        raise RuntimeError("torch.linalg.householder_product: input.shape[-2] must be greater than or equal to input.shape[-1]")
+    if shape_of(t)[-1] > sizes[-1]:
+        raise RuntimeError("torch.linalg.householder_product: input.shape[-1] must be greater than or equal to tau.shape[-1]")
+    nothing = lower(upper(a, 1), -1)            # so that there is a gradient where there are no reflections
+    return reflected(a, t, nothing + new_tensor(np.eye(sizes[-2], sizes[-1], dtype=(<Tensor> a).array.dtype)), False, True)
+
+
+cdef object reflected(object a, object tau, object c, bint adjoined, bint left):
+    """A matrix times a product of reflections, or that times the matrix."""
+    cdef int k, count = shape_of(tau)[-1], rows = shape_of(a)[-2]
+    vectors = lower(a, -1) + new_tensor(np.eye(rows, shape_of(a)[-1], dtype=(<Tensor> a).array.dtype))
+    # Q = H[0] H[1] ...: from the left, the last reflection acts first
+    order = range(count - 1, -1, -1) if left != adjoined else range(count)
+    for k in order:
+        v, factor = vectors[..., k:k + 1], tau[..., k:k + 1].unsqueeze(-1)
+        factor = factor.conj() if adjoined else factor
+        c = c - factor * (v @ (adjoint(v) @ c)) if left else c - factor * ((c @ v) @ adjoint(v))
+    return c
+
+
+@op(batch=COMPOSITE)
+def orgqr(input, tau):
+    """orgqr(input, tau) -> Tensor: another name of linalg.householder_product().
+
+    >>> import autograd_cy as ag
+    >>> ag.orgqr(ag.tensor([[1.0], [0.5]]), ag.tensor([1.6]))
+    tensor([[-0.6000],
+            [-0.8000]])
+    """
+    return householder_product(input, tau)
+
+
+@op(methods=("ormqr",), batch=COMPOSITE)
+def ormqr(input, tau, other, left: bool = True, transpose: bool = False):
+    """ormqr(input, tau, other, left=True, transpose=False) -> Tensor: Q @ other, where Q is a product of Householder reflections.
+
+    Q = householder_product(input, tau), but square. left=False: other @ Q; transpose=True: with Q.mH.
+
+    >>> import autograd_cy as ag
+    >>> ag.ormqr(ag.tensor([[1.0], [0.5]]), ag.tensor([1.6]), ag.eye(2))
+    tensor([[-0.6000, -0.8000],
+            [-0.8000,  0.6000]])
+    """
+    cdef object a = matrix_argument(input, "torch.ormqr", False), c = tensor_argument(other, "ormqr", "other", 3)
+    check_matrix(<Tensor> c, "torch.ormqr", "other", False)
+    if shape_of(a)[-2] != shape_of(c)[-2 if left else -1]:
+        raise RuntimeError(f"torch.ormqr: other.shape[{-2 if left else -1}] must be equal to input.shape[-2]")
+    return reflected(a, tensor_argument(tau, "ormqr", "tau", 2), c, transpose, left)
+
+
+@op(methods=("geqrf",), batch=on_values)
+def geqrf(input):
+    """geqrf(input) -> geqrf: a QR decomposition as LAPACK leaves it: R with the Householder vectors below it, and their tau.
+
+    Without a gradient: linalg.qr() has one.
+
+    >>> import autograd_cy as ag
+    >>> ag.geqrf(ag.tensor([[3.0], [4.0]])).a
+    tensor([[-5.0000],
+            [ 0.5000]])
+    """
+    cdef Tensor x = matrix_argument(input, "torch.geqrf", False)
+    h, tau = np.linalg.qr(x.array, "raw")
+    return return_types.geqrf(new_tensor(np.swapaxes(np.require(h, x.array.dtype, "CW"), -2, -1)),
+                              dense(np.asarray(tau, x.array.dtype)))

@@ -1,0 +1,25 @@
+"""What operations on (batches of) matrices share."""
+
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.runtime cimport numpy_api as cnp
+
+
+cdef class Decomposition(Node):
+    cdef object output(self, int k)
+
+
+cdef tuple record_outputs(Node node, tuple outputs, Tensor x)
+cdef Tensor matrix_argument(object value, str operation, bint square)
+cdef int check_matrix(Tensor x, str operation, str name, bint square) except -1
+cdef int check_inexact(Tensor x, str operation) except -1
+cdef object per_matrix(object function, object array)
+cdef object adjoint(object x)
+cdef object lower(object x, int k)
+cdef object upper(object x, int k)
+cdef object on_diagonal(object d)
+cdef object with_diagonal(object x, object value)
+cdef object unbroadcast(object g, tuple sizes)
+cdef object real_type_of(cnp.ndarray array)
+cdef Tensor dense(object array)
+cdef Tensor columns_first(object array)

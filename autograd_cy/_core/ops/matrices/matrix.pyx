@@ -1,0 +1,166 @@
+"""What operations on (batches of) matrices share: checks, triangles, the node of a decomposition into several parts.
+
+A matrix is the last two dimensions of a tensor; those in front are batches, as NumPy's LAPACK takes them.
+"""
+
+import numpy as np
+
+from autograd_cy._core.arrays.dtypes cimport FLOAT16, code_of, type_word
+from autograd_cy._core.graph.node cimport HANDLES, Node
+from autograd_cy._core.graph.record cimport record_all, shape_of, tensor_argument
+from autograd_cy._core.graph.saved cimport OUTPUT_SLOT, fill_slot, freed_error, give_tangent
+from autograd_cy._core.graph.saved_tensor cimport SavedTensor
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.runtime cimport numpy_api as cnp
+
+from autograd_cy._core.ops.pointwise.where import where
+
+cnp.import_array()
+
+
+class LinAlgError(RuntimeError):
+    """Raised where a matrix is singular, not positive definite, or an iteration does not converge.
+
+    >>> import autograd_cy as ag
+    >>> try:
+    ...     ag.linalg.inv(ag.zeros(1, 1))
+    ... except ag.linalg.LinAlgError as error:
+    ...     print(str(error)[:59])
+    linalg.inv: The diagonal element 1 is zero, the inversion c
+    """
+
+
+# the node
+
+cdef class Decomposition(Node):
+    """Its outputs are saved in slot 2, each with its number; what else it needs are its constants."""
+
+    cdef tuple saved_names(self):
+        return (None, None, None)
+
+    cdef object output(self, int k):
+        """The k-th output, with its place in the graph."""
+        cdef Tensor y
+        if self.released:
+            raise freed_error(self)
+        y = <Tensor> (<SavedTensor> (<tuple> self.saved2)[k]).restored(self)
+        if not self.n_edges:                        # the node exists for its jvp only
+            y.output_number = k
+            give_tangent(self, y)
+        return y
+
+
+cdef tuple record_outputs(Node node, tuple outputs, Tensor x):
+    """Enter the outputs of a decomposition of `x`, which are saved."""
+    cdef list saved = []
+    cdef Tensor y
+    cdef SavedTensor item
+    for k, y in enumerate(outputs):
+        item = SavedTensor.__new__(SavedTensor)
+        item.value, item.counter, item.output_number = y.array, y.version_counter(), k
+        item.version = item.counter.version
+        saved.append(item)
+    node.saves, node.n_outputs = True, len(outputs)
+    fill_slot(node, OUTPUT_SLOT, HANDLES, tuple(saved))
+    record_all(node, outputs, (x,))
+    return outputs
+
+
+# checks
+
+cdef Tensor matrix_argument(object value, str operation, bint square):
+    """The argument A of an operation on matrices of floating point or complex numbers."""
+    cdef Tensor x = tensor_argument(value, operation, "A", 1)
+    check_matrix(x, operation, "A", square)
+    check_inexact(x, operation)
+    return x
+
+
+cdef int check_matrix(Tensor x, str operation, str name, bint square) except -1:
+    cdef int ndim = cnp.PyArray_NDIM(x.array)
+    if ndim < 2:
+        raise RuntimeError(f"{operation}: The input tensor {name} must have at least 2 dimensions.")
+    if square and cnp.PyArray_DIM(x.array, ndim - 1) != cnp.PyArray_DIM(x.array, ndim - 2):
+        raise RuntimeError(f"{operation}: {name} must be batches of square matrices, but they are "
+                           f"{cnp.PyArray_DIM(x.array, ndim - 2)} by {cnp.PyArray_DIM(x.array, ndim - 1)} matrices")
+    return 0
+
+
+cdef int check_inexact(Tensor x, str operation) except -1:
+    if code_of(x.array) < FLOAT16:
+        raise RuntimeError(f"{operation}: Expected a floating point or complex tensor as input. Got {type_word(code_of(x.array))}")
+    if code_of(x.array) == FLOAT16:
+        raise RuntimeError(f"{operation}: Low precision dtypes not supported. Got {type_word(FLOAT16)}")
+    return 0
+
+
+# arrays
+
+cdef object per_matrix(object function, object array):
+    """function(array), and which matrices it failed for: of those the result is NaN."""
+    failed = np.zeros(array.shape[:-2], np.bool_)
+    try:
+        return function(array), failed
+    except np.linalg.LinAlgError:
+        results = np.empty_like(array)
+        for index in np.ndindex(failed.shape):
+            try:
+                results[index] = function(array[index])
+            except np.linalg.LinAlgError:
+                results[index], failed[index] = np.nan, True
+        return results, failed
+
+
+cdef object real_type_of(cnp.ndarray array):
+    """The type of the absolute values of an array's elements."""
+    return (<object> array).real.dtype
+
+
+cdef Tensor dense(object array):
+    """An array of NumPy's as a tensor of its own, in C order."""
+    return new_tensor(np.require(array, requirements="CW"))
+
+
+cdef Tensor columns_first(object array):
+    """An array of NumPy's as a tensor with matrices in Fortran's order, as PyTorch's LAPACK leaves them."""
+    return new_tensor(np.swapaxes(np.require(np.swapaxes(array, -2, -1), requirements="CW"), -2, -1))
+
+
+# Tensors, by recorded operations
+
+cdef object adjoint(object x):
+    """The conjugate transposed matrices."""
+    return x.transpose(-2, -1).conj()
+
+
+cdef object mask_like(object x, object made):
+    """A bool matrix of the sizes of x's."""
+    cdef tuple sizes = shape_of(x)
+    cdef int ndim = len(sizes)
+    return new_tensor(made(np.ones((sizes[ndim - 2], sizes[ndim - 1]), np.bool_)))
+
+
+cdef object lower(object x, int k):
+    """The lower triangles, up to the k-th diagonal."""
+    return x.where(mask_like(x, lambda ones: np.tril(ones, k)), 0)
+
+
+cdef object upper(object x, int k):
+    """The upper triangles, from the k-th diagonal on."""
+    return x.where(mask_like(x, lambda ones: np.triu(ones, k)), 0)
+
+
+cdef object on_diagonal(object d):
+    """Square matrices with `d` on the diagonal."""
+    cdef Py_ssize_t n = shape_of(d)[-1]
+    return d.unsqueeze(-1).expand(*shape_of(d), n).where(new_tensor(np.eye(n, dtype=np.bool_)), 0)
+
+
+cdef object with_diagonal(object x, object value):
+    """Square matrices with a number on the diagonal."""
+    return where(mask_like(x, lambda ones: np.eye(ones.shape[0], dtype=np.bool_)), value, x)
+
+
+cdef object unbroadcast(object g, tuple sizes):
+    """A gradient summed over the batches to which an operand was broadcast."""
+    return g if shape_of(g) == sizes else g.sum_to_size(sizes)
