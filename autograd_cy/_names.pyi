@@ -12,20 +12,21 @@ from autograd_cy._core.ops import return_types
 
 __all__ = [
     "abs", "abs_", "absolute", "absolute_", "add", "addmm", "all", "amax", "amin", "any", "argmax", "argmin",
-    "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_not_", "bitwise_or", "bitwise_right_shift",
-    "bitwise_xor", "bmm", "bool", "cat", "cdouble", "cfloat", "clamp", "clamp_", "clip", "clip_", "clone",
-    "complex64", "complex128", "conj", "cos", "cos_", "cumsum", "detach_", "diagonal", "div", "divide", "dot",
-    "double", "einsum", "eq", "erf", "erf_", "exp", "exp_", "expand", "fill_", "flatten", "flip", "float",
-    "float16", "float32", "float64", "floor_divide", "fmod", "gather", "ge", "gt", "half", "imag", "index_add",
-    "index_put", "index_put_", "index_select", "int", "int8", "int16", "int32", "int64", "isfinite", "isinf",
-    "isnan", "le", "log", "log_", "log_softmax", "logical_and", "logical_not", "logical_not_", "logical_or",
-    "logical_xor", "logsumexp", "long", "lt", "masked_fill", "matmul", "max", "maximum", "mean", "min", "minimum",
-    "mm", "mul", "multiply", "mv", "ne", "neg", "neg_", "negative", "negative_", "norm", "permute", "pow", "prod",
-    "real", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "reshape", "roll", "rsqrt", "rsqrt_",
-    "scatter", "scatter_add", "sgn", "sgn_", "short", "sigmoid", "sigmoid_", "sin", "sin_", "softmax", "split",
-    "sqrt", "sqrt_", "square", "square_", "squeeze", "stack", "std", "sub", "subtract", "sum", "t", "tanh", "tanh_",
-    "topk", "transpose", "true_divide", "uint8", "unbind", "unsqueeze", "var", "view", "view_as_complex",
-    "view_as_real", "where", "zero_",
+    "argsort", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_not_", "bitwise_or",
+    "bitwise_right_shift", "bitwise_xor", "bmm", "bool", "cat", "cdouble", "cfloat", "clamp", "clamp_", "clip",
+    "clip_", "clone", "complex64", "complex128", "conj", "cos", "cos_", "cummax", "cummin", "cumprod", "cumsum",
+    "cumulative_trapezoid", "detach_", "diagonal", "diff", "div", "divide", "dot", "double", "einsum", "eq", "erf",
+    "erf_", "exp", "exp_", "expand", "fill_", "flatten", "flip", "float", "float16", "float32", "float64",
+    "floor_divide", "fmod", "gather", "ge", "gt", "half", "imag", "index_add", "index_put", "index_put_",
+    "index_select", "int", "int8", "int16", "int32", "int64", "isfinite", "isinf", "isnan", "kthvalue", "le", "log",
+    "log_", "log_softmax", "logcumsumexp", "logical_and", "logical_not", "logical_not_", "logical_or",
+    "logical_xor", "logsumexp", "long", "lt", "masked_fill", "matmul", "max", "maximum", "mean", "median", "min",
+    "minimum", "mm", "mode", "msort", "mul", "multiply", "mv", "nanmedian", "ne", "neg", "neg_", "negative",
+    "negative_", "norm", "permute", "pow", "prod", "real", "reciprocal", "reciprocal_", "relu", "relu_",
+    "remainder", "reshape", "roll", "rsqrt", "rsqrt_", "scatter", "scatter_add", "sgn", "sgn_", "short", "sigmoid",
+    "sigmoid_", "sin", "sin_", "softmax", "sort", "split", "sqrt", "sqrt_", "square", "square_", "squeeze", "stack",
+    "std", "sub", "subtract", "sum", "t", "tanh", "tanh_", "topk", "transpose", "trapezoid", "trapz", "true_divide",
+    "uint8", "unbind", "unsqueeze", "var", "view", "view_as_complex", "view_as_real", "where", "zero_",
 ]
 
 def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -67,6 +68,11 @@ def argmin(
     input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, out: Tensor | None = None
 ) -> Tensor:
     """the index of the smallest element along `dim`, int64."""
+def argsort(
+    input: Tensor, dim: _int = -1, descending: _bool = False, *, stable: _bool = False,
+    out: Tensor | None = None
+) -> Tensor:
+    """the indices (int64) that sort along `dim`."""
 def bitwise_and(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """AND of the bits of integers, or of truth values."""
 def bitwise_left_shift(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -114,16 +120,34 @@ def cos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The cosine of an angle in radians."""
 def cos_(input: Tensor) -> Tensor:
     """cos() written into the tensor's own memory."""
+def cummax(input: Tensor, dim: _int) -> return_types.cummax:
+    """the largest elements up to each one along `dim`."""
+def cummin(input: Tensor, dim: _int) -> return_types.cummin:
+    """the smallest elements up to each one along `dim`."""
+def cumprod(
+    input: Tensor, dim: _int, *, dtype: _DType | None = None, out: Tensor | None = None
+) -> Tensor:
+    """the products of the elements up to each one along `dim`."""
 def cumsum(
     input: Tensor, dim: _int, *, dtype: _DType | None = None, out: Tensor | None = None
 ) -> Tensor:
     """the sums of the elements up to each one along `dim`."""
+def cumulative_trapezoid(
+    y: Tensor, x: Tensor | None = None, *, dx: _float | None = None, dim: _int = -1,
+    out: Tensor | None = None
+) -> Tensor:
+    """the areas under a curve up to each point but the first."""
 def detach_(self: Tensor) -> Tensor:
     """take the tensor out of the graph, in place: it becomes a leaf that requires no grad."""
 def diagonal(
     input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1, *, out: Tensor | None = None
 ) -> Tensor:
     """a view of the diagonals of the matrices in dim1 and dim2."""
+def diff(
+    input: Tensor, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None,
+    *, out: Tensor | None = None
+) -> Tensor:
+    """the differences of neighbours along `dim`, n times."""
 def div(
     input: Tensor, other: _Operand, *, rounding_mode: str | None = None, out: Tensor | None = None
 ) -> Tensor:
@@ -209,6 +233,8 @@ def isinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is infinite, a bool tensor."""
 def isnan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is NaN, a bool tensor."""
+def kthvalue(input: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False) -> return_types.kthvalue:
+    """the k-th smallest element along `dim`, counted from 1."""
 def le(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input <= other, a bool tensor."""
 def log(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -219,6 +245,8 @@ def log_softmax(
     input: Tensor, dim: _int, dtype: _DType | None = None, *, out: Tensor | None = None
 ) -> Tensor:
     """the logarithm of softmax, exact where softmax is near 0 or 1."""
+def logcumsumexp(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
+    """the logarithms of the sums of exp(x) up to each element along `dim`."""
 def logical_and(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """AND of the truth values, a bool tensor."""
 def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -257,6 +285,11 @@ def mean(
 ) -> Tensor:
     """the mean of all elements, or along `dim`."""
 @overload
+def median(input: Tensor) -> Tensor:
+    """the median of all elements, the lower one of two; equal ones share the gradient."""
+@overload
+def median(input: Tensor, dim: _int, keepdim: _bool = False) -> return_types.median: ...
+@overload
 def min(input: Tensor) -> Tensor:
     """the smallest element; equal ones share the gradient."""
 @overload
@@ -267,12 +300,21 @@ def minimum(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Ten
     """The smaller of input and other; equal ones share the gradient."""
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the product of an (m, n) and an (n, p) matrix of one type; doesn't broadcast."""
+def mode(input: Tensor, dim: _int = -1, keepdim: _bool = False) -> return_types.mode:
+    """the most frequent element along `dim`, the smallest of several."""
+def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the elements in order along the first dimension."""
 def mul(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The product input * other."""
 def multiply(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The product input * other."""
 def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the product of an (m, n) matrix and a vector of n elements; a vector of m."""
+@overload
+def nanmedian(input: Tensor) -> Tensor:
+    """the median of all elements that are not nan, the lower one of two."""
+@overload
+def nanmedian(input: Tensor, dim: _int, keepdim: _bool = False) -> return_types.nanmedian: ...
 def ne(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input != other, a bool tensor."""
 def neg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -349,6 +391,10 @@ def softmax(
     input: Tensor, dim: _int, dtype: _DType | None = None, *, out: Tensor | None = None
 ) -> Tensor:
     """exp(input) divided by its sum along `dim`."""
+def sort(
+    input: Tensor, dim: _int = -1, descending: _bool = False, *, stable: _bool = False
+) -> return_types.sort:
+    """the elements in order along `dim`."""
 def split(
     tensor: Tensor, split_size_or_sections: _int | Sequence[_int], dim: _int = 0
 ) -> tuple[Tensor, ...]:
@@ -393,6 +439,16 @@ def topk(
     """the k largest elements along `dim`, in order."""
 def transpose(input: Tensor, dim0: _int, dim1: _int, *, out: Tensor | None = None) -> Tensor:
     """a view with two dimensions exchanged."""
+def trapezoid(
+    y: Tensor, x: Tensor | None = None, *, dx: _float | None = None, dim: _int = -1,
+    out: Tensor | None = None
+) -> Tensor:
+    """the area under a curve along `dim`, by the trapezoid rule."""
+def trapz(
+    y: Tensor, x: Tensor | None = None, *, dx: _float | None = None, dim: _int = -1,
+    out: Tensor | None = None
+) -> Tensor:
+    """trapezoid(), under NumPy's old name."""
 def true_divide(
     input: Tensor, other: _Operand, *, rounding_mode: str | None = None, out: Tensor | None = None
 ) -> Tensor:

@@ -12,6 +12,8 @@ import op_samples as samples
 import op_samples_structural as structural
 from op_case import ALL, BOOL, COMPLEX, FLOATS, HALF, INTS, NONZERO, POSITIVE, OpInfo
 from op_promotion import promote
+from op_rows_scans import SCANS
+from op_rows_sorting import SORTING
 from op_samples import calls
 
 NO_BOOL = INTS + HALF
@@ -148,7 +150,6 @@ REDUCTIONS = [
     _along("log_softmax", ref.log_softmax, samples.along_dim_dtype, **REAL_FLOATS),
     _along("nn.functional.softmax", ref.softmax, samples.along_dim_dtype, **REAL_FLOATS),
     _along("nn.functional.log_softmax", ref.log_softmax, samples.along_dim_dtype, **REAL_FLOATS),
-    _along("cumsum", ref.cumsum, samples.along_dim_dtype, result="sum"),
     OpInfo("any", ref.reduction(np.any), samples.truths, dtypes=(), forward=ALL, result="truth"),
     OpInfo("all", ref.reduction(np.all), samples.truths, dtypes=(), forward=ALL, result="truth"),
 ]  # fmt: skip
@@ -216,5 +217,5 @@ LAYERS = [
             extremes=samples.layer_norm_extremes),
 ]  # fmt: skip
 
-OPS = ELEMENTWISE + LOGICAL + REDUCTIONS + LAYERS + SHAPES + LINALG + LOSSES + SPECTRAL
+OPS = ELEMENTWISE + LOGICAL + REDUCTIONS + LAYERS + SHAPES + LINALG + LOSSES + SPECTRAL + SCANS + SORTING
 DIFFERENTIABLE = [row for row in OPS if row.differentiable]

@@ -255,7 +255,9 @@ METHOD_RESULTS = {
 # Functions whose result depends on the arguments: all parameters but the first.
 OVERLOADS = {
     "max": ["() -> Tensor", "(dim: int, keepdim: bool = False) -> return_types.max", "(other: Tensor) -> Tensor"],
+    "median": ["() -> Tensor", "(dim: int, keepdim: bool = False) -> return_types.median"],
     "min": ["() -> Tensor", "(dim: int, keepdim: bool = False) -> return_types.min", "(other: Tensor) -> Tensor"],
+    "nanmedian": ["() -> Tensor", "(dim: int, keepdim: bool = False) -> return_types.nanmedian"],
     "size": ["(dim: None = None) -> Size", "(dim: int) -> int"],
     "stride": ["(dim: None = None) -> tuple[int, ...]", "(dim: int) -> int"],
     "Tensor.where": ["(condition: Tensor, other: _Operand) -> Tensor"],
@@ -264,7 +266,7 @@ OVERLOADS = {
 }
 
 # What the fields of named tuples hold.
-FIELDS = {"indices": "Tensor", "values": "Tensor"}
+FIELDS = dict.fromkeys(["bin_edges", "hist", "indices", "max", "min", "values"], "Tensor") | {}
 
 # Attributes by class; those in WRITABLE may be assigned.
 ATTRIBUTES = {

@@ -133,6 +133,8 @@ class Tensor(TensorBase):
         """the index of the largest element along `dim`, int64."""
     def argmin(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
         """the index of the smallest element along `dim`, int64."""
+    def argsort(self, dim: _int = -1, descending: _bool = False, *, stable: _bool = False) -> Tensor:
+        """the indices (int64) that sort along `dim`."""
     def as_subclass(self, cls: _type[_S]) -> _S: ...
     def backward(
         self, gradient: Tensor | None = None, retain_graph: _bool | None = None, create_graph: _bool = False,
@@ -205,8 +207,18 @@ class Tensor(TensorBase):
         self, device: _device | str | None = None, non_blocking: _bool = False, memory_format: Any = None
     ) -> Tensor:
         """an AssertionError, for this package is for the CPU only; code asks cuda.is_available() first."""
+    def cummax(self, dim: _int) -> return_types.cummax:
+        """the largest elements up to each one along `dim`."""
+    def cummin(self, dim: _int) -> return_types.cummin:
+        """the smallest elements up to each one along `dim`."""
+    def cumprod(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+        """the products of the elements up to each one along `dim`."""
+    def cumprod_(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+        """cumprod() written into the tensor's own memory."""
     def cumsum(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
         """the sums of the elements up to each one along `dim`."""
+    def cumsum_(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+        """cumsum() written into the tensor's own memory."""
     data: Tensor
     def data_ptr(self) -> _int:
         """the address of the first element."""
@@ -218,6 +230,10 @@ class Tensor(TensorBase):
     def device(self) -> _device: ...
     def diagonal(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
         """a view of the diagonals of the matrices in dim1 and dim2."""
+    def diff(
+        self, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None
+    ) -> Tensor:
+        """the differences of neighbours along `dim`, n times."""
     def dim(self) -> _int:
         """the number of dimensions."""
     def div(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
@@ -330,6 +346,8 @@ class Tensor(TensorBase):
         """the only element; RuntimeError if there is not exactly one."""
     @property
     def itemsize(self) -> _int: ...
+    def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False) -> return_types.kthvalue:
+        """the k-th smallest element along `dim`, counted from 1."""
     def le(self, other: _Operand) -> Tensor:
         """input <= other, a bool tensor."""
     def le_(self, other: _Operand) -> Tensor:
@@ -340,6 +358,8 @@ class Tensor(TensorBase):
         """log() written into the tensor's own memory."""
     def log_softmax(self, dim: _int, dtype: _DType | None = None) -> Tensor:
         """the logarithm of softmax, exact where softmax is near 0 or 1."""
+    def logcumsumexp(self, dim: _int) -> Tensor:
+        """the logarithms of the sums of exp(x) up to each element along `dim`."""
     def logical_and(self, other: _Operand) -> Tensor:
         """AND of the truth values, a bool tensor."""
     def logical_and_(self, other: _Operand) -> Tensor:
@@ -386,6 +406,11 @@ class Tensor(TensorBase):
     ) -> Tensor:
         """the mean of all elements, or along `dim`."""
     @overload
+    def median(self) -> Tensor:
+        """the median of all elements, the lower one of two; equal ones share the gradient."""
+    @overload
+    def median(self, dim: _int, keepdim: _bool = False) -> return_types.median: ...
+    @overload
     def min(self) -> Tensor:
         """the smallest element; equal ones share the gradient."""
     @overload
@@ -396,6 +421,10 @@ class Tensor(TensorBase):
         """The smaller of input and other; equal ones share the gradient."""
     def mm(self, mat2: Tensor) -> Tensor:
         """the product of an (m, n) and an (n, p) matrix of one type; doesn't broadcast."""
+    def mode(self, dim: _int = -1, keepdim: _bool = False) -> return_types.mode:
+        """the most frequent element along `dim`, the smallest of several."""
+    def msort(self) -> Tensor:
+        """the elements in order along the first dimension."""
     def mul(self, other: _Operand) -> Tensor:
         """The product input * other."""
     def mul_(self, other: _Operand) -> Tensor:
@@ -406,6 +435,11 @@ class Tensor(TensorBase):
         """mul() written into the tensor's own memory."""
     def mv(self, vec: Tensor) -> Tensor:
         """the product of an (m, n) matrix and a vector of n elements; a vector of m."""
+    @overload
+    def nanmedian(self) -> Tensor:
+        """the median of all elements that are not nan, the lower one of two."""
+    @overload
+    def nanmedian(self, dim: _int, keepdim: _bool = False) -> return_types.nanmedian: ...
     @property
     def nbytes(self) -> _int: ...
     @property
@@ -571,6 +605,10 @@ class Tensor(TensorBase):
     def size(self, dim: _int) -> _int: ...
     def softmax(self, dim: _int, dtype: _DType | None = None) -> Tensor:
         """exp(input) divided by its sum along `dim`."""
+    def sort(
+        self, dim: _int = -1, descending: _bool = False, *, stable: _bool = False
+    ) -> return_types.sort:
+        """the elements in order along `dim`."""
     def split(self, split_size_or_sections: _int | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
         """views of consecutive parts along `dim`."""
     def sqrt(self) -> Tensor:

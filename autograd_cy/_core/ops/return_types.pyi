@@ -4,11 +4,51 @@ from typing import NamedTuple
 
 from autograd_cy._core.graph.tensor import Tensor
 
+class aminmax(NamedTuple):
+    min: Tensor
+    max: Tensor
+
+class cummax(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class cummin(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class histogram(NamedTuple):
+    hist: Tensor
+    bin_edges: Tensor
+
+class histogramdd(NamedTuple):
+    hist: Tensor
+    bin_edges: Tensor
+
+class kthvalue(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
 class max(NamedTuple):
     values: Tensor
     indices: Tensor
 
+class median(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
 class min(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class mode(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class nanmedian(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class sort(NamedTuple):
     values: Tensor
     indices: Tensor
 
