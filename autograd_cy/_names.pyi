@@ -11,22 +11,25 @@ from autograd_cy._core.graph.tensor import Tensor, _Dims, _DType, _Number, _Oper
 from autograd_cy._core.ops import return_types
 
 __all__ = [
-    "abs", "abs_", "absolute", "absolute_", "add", "addmm", "all", "amax", "amin", "any", "argmax", "argmin",
-    "argsort", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_not_", "bitwise_or",
-    "bitwise_right_shift", "bitwise_xor", "bmm", "bool", "cat", "cdouble", "cfloat", "clamp", "clamp_", "clip",
-    "clip_", "clone", "complex64", "complex128", "conj", "cos", "cos_", "cummax", "cummin", "cumprod", "cumsum",
-    "cumulative_trapezoid", "detach_", "diagonal", "diff", "div", "divide", "dot", "double", "einsum", "eq", "erf",
-    "erf_", "exp", "exp_", "expand", "fill_", "flatten", "flip", "float", "float16", "float32", "float64",
-    "floor_divide", "fmod", "gather", "ge", "gt", "half", "imag", "index_add", "index_put", "index_put_",
-    "index_select", "int", "int8", "int16", "int32", "int64", "isfinite", "isinf", "isnan", "kthvalue", "le", "log",
-    "log_", "log_softmax", "logcumsumexp", "logical_and", "logical_not", "logical_not_", "logical_or",
-    "logical_xor", "logsumexp", "long", "lt", "masked_fill", "matmul", "max", "maximum", "mean", "median", "min",
-    "minimum", "mm", "mode", "msort", "mul", "multiply", "mv", "nanmedian", "ne", "neg", "neg_", "negative",
-    "negative_", "norm", "permute", "pow", "prod", "real", "reciprocal", "reciprocal_", "relu", "relu_",
-    "remainder", "reshape", "roll", "rsqrt", "rsqrt_", "scatter", "scatter_add", "sgn", "sgn_", "short", "sigmoid",
-    "sigmoid_", "sin", "sin_", "softmax", "sort", "split", "sqrt", "sqrt_", "square", "square_", "squeeze", "stack",
-    "std", "sub", "subtract", "sum", "t", "tanh", "tanh_", "topk", "transpose", "trapezoid", "trapz", "true_divide",
-    "uint8", "unbind", "unsqueeze", "var", "view", "view_as_complex", "view_as_real", "where", "zero_",
+    "abs", "abs_", "absolute", "absolute_", "add", "addmm", "all", "amax", "amin", "aminmax", "any", "argmax",
+    "argmin", "argsort", "argwhere", "bincount", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_not_",
+    "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm", "bool", "bucketize", "cat", "cdouble", "cfloat",
+    "clamp", "clamp_", "clip", "clip_", "clone", "complex64", "complex128", "conj", "corrcoef", "cos", "cos_",
+    "count_nonzero", "cov", "cummax", "cummin", "cumprod", "cumsum", "cumulative_trapezoid", "detach_", "diagonal",
+    "diff", "dist", "div", "divide", "dot", "double", "einsum", "eq", "erf", "erf_", "exp", "exp_", "expand",
+    "fill_", "flatten", "flip", "float", "float16", "float32", "float64", "floor_divide", "fmod", "gather", "ge",
+    "gradient", "gt", "half", "histc", "histogram", "imag", "index_add", "index_put", "index_put_", "index_select",
+    "int", "int8", "int16", "int32", "int64", "isfinite", "isinf", "isnan", "kthvalue", "le", "log", "log_",
+    "log_softmax", "logcumsumexp", "logical_and", "logical_not", "logical_not_", "logical_or", "logical_xor",
+    "logsumexp", "long", "lt", "masked_fill", "masked_select", "matmul", "max", "maximum", "mean", "median", "min",
+    "minimum", "mm", "mode", "msort", "mul", "multiply", "mv", "nanmean", "nanmedian", "nanquantile", "nansum",
+    "ne", "neg", "neg_", "negative", "negative_", "nonzero", "nonzero_static", "norm", "permute", "pow", "prod",
+    "quantile", "real", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "renorm", "reshape", "roll",
+    "rsqrt", "rsqrt_", "scatter", "scatter_add", "searchsorted", "sgn", "sgn_", "short", "sigmoid", "sigmoid_",
+    "sin", "sin_", "softmax", "sort", "split", "sqrt", "sqrt_", "square", "square_", "squeeze", "stack", "std",
+    "std_mean", "sub", "subtract", "sum", "t", "tanh", "tanh_", "topk", "transpose", "trapezoid", "trapz",
+    "true_divide", "uint8", "unbind", "unique", "unique_consecutive", "unsqueeze", "var", "var_mean", "view",
+    "view_as_complex", "view_as_real", "where", "zero_",
 ]
 
 def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -56,6 +59,8 @@ def amin(
     input: Tensor, dim: _Dims = ..., keepdim: _bool = False, *, out: Tensor | None = None
 ) -> Tensor:
     """the smallest of all elements, or along `dim`, one or several."""
+def aminmax(input: Tensor, *, dim: _int | None = None, keepdim: _bool = False) -> return_types.aminmax:
+    """the smallest and the largest of all elements, or along `dim`."""
 def any(
     input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, out: Tensor | None = None
 ) -> Tensor:
@@ -73,6 +78,12 @@ def argsort(
     out: Tensor | None = None
 ) -> Tensor:
     """the indices (int64) that sort along `dim`."""
+def argwhere(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the places of the elements that aren't zero, one in each row; nonzero(), as NumPy calls it."""
+def bincount(
+    input: Tensor, weights: Tensor | None = None, minlength: _int = 0, *, out: Tensor | None = None
+) -> Tensor:
+    """how often each number from 0 on occurs in a vector of integers."""
 def bitwise_and(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """AND of the bits of integers, or of truth values."""
 def bitwise_left_shift(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -94,6 +105,11 @@ def bitwise_xor(input: Tensor, other: _Operand, *, out: Tensor | None = None) ->
 def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the products of the matrices of two batches, (b, m, n) and (b, n, p); no broadcasting."""
 bool: dtype
+def bucketize(
+    input: Tensor | _float, boundaries: Tensor, *, out_int32: _bool = False, right: _bool = False,
+    out: Tensor | None = None
+) -> Tensor:
+    """the number of the bucket of each element."""
 def cat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """the tensors one after the other along `dim`; elsewhere their sizes agree."""
 cdouble: dtype
@@ -116,10 +132,19 @@ complex64: dtype
 complex128: dtype
 def conj(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the complex conjugate; a real tensor itself."""
+def corrcoef(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Pearson's correlation coefficients of variables, each a row of observations."""
 def cos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The cosine of an angle in radians."""
 def cos_(input: Tensor) -> Tensor:
     """cos() written into the tensor's own memory."""
+def count_nonzero(input: Tensor, dim: _Dims | None = None, *, out: Tensor | None = None) -> Tensor:
+    """how many elements aren't zero, of all or along `dim`, one or several (int64)."""
+def cov(
+    input: Tensor, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None,
+    out: Tensor | None = None
+) -> Tensor:
+    """the covariances of variables, each a row of observations."""
 def cummax(input: Tensor, dim: _int) -> return_types.cummax:
     """the largest elements up to each one along `dim`."""
 def cummin(input: Tensor, dim: _int) -> return_types.cummin:
@@ -148,6 +173,8 @@ def diff(
     *, out: Tensor | None = None
 ) -> Tensor:
     """the differences of neighbours along `dim`, n times."""
+def dist(input: Tensor, other: Tensor, p: _float = 2, *, out: Tensor | None = None) -> Tensor:
+    """the p-norm of input - other, which are broadcast."""
 def div(
     input: Tensor, other: _Operand, *, rounding_mode: str | None = None, out: Tensor | None = None
 ) -> Tensor:
@@ -201,9 +228,24 @@ def gather(
     """y[i][j] = input[index[i][j]][j] for dim 0, and so on."""
 def ge(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input >= other, a bool tensor."""
+def gradient(
+    input: Tensor, *, spacing: Any = 1, dim: _Dims | None = None, edge_order: _int = 1
+) -> tuple[Tensor, ...]:
+    """the slopes of sampled values along each of the dimensions, by central differences; at the edges by
+    differences of order 1 or 2.
+    """
 def gt(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input > other, a bool tensor."""
 half: dtype
+def histc(
+    input: Tensor, bins: _int = 100, min: _float = 0, max: _float = 0, *, out: Tensor | None = None
+) -> Tensor:
+    """how many elements lie in each of `bins` intervals of one width."""
+def histogram(
+    input: Tensor, bins: _int | Tensor, *, range: tuple[_float, _float] | None = None,
+    weight: Tensor | None = None, density: _bool = False
+) -> return_types.histogram:
+    """how many elements, or what weights, lie in each of the intervals."""
 def imag(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the imaginary part of a complex tensor, a view."""
 def index_add(
@@ -268,6 +310,8 @@ def masked_fill(
     input: Tensor, mask: Tensor, value: _Number | Tensor, *, out: Tensor | None = None
 ) -> Tensor:
     """a copy of input with `value`, a number or 0-d tensor, where mask is true."""
+def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the elements where the mask, a bool tensor, is true, as a vector."""
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the product of matrices, vectors or batches of matrices; also input @ other."""
 @overload
@@ -310,11 +354,26 @@ def multiply(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Te
     """The product input * other."""
 def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the product of an (m, n) matrix and a vector of n elements; a vector of m."""
+def nanmean(
+    input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None,
+    out: Tensor | None = None
+) -> Tensor:
+    """the mean of the elements that are not nan, of all or along `dim`."""
 @overload
 def nanmedian(input: Tensor) -> Tensor:
     """the median of all elements that are not nan, the lower one of two."""
 @overload
 def nanmedian(input: Tensor, dim: _int, keepdim: _bool = False) -> return_types.nanmedian: ...
+def nanquantile(
+    input: Tensor, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *,
+    interpolation: str = "linear", out: Tensor | None = None
+) -> Tensor:
+    """quantile() of what is not nan."""
+def nansum(
+    input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None,
+    out: Tensor | None = None
+) -> Tensor:
+    """the sum of the elements that are not nan, of all or along `dim`."""
 def ne(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input != other, a bool tensor."""
 def neg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -325,6 +384,12 @@ def negative(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """-input."""
 def negative_(input: Tensor) -> Tensor:
     """neg() written into the tensor's own memory."""
+def nonzero(input: Tensor, *, as_tuple: _bool = False, out: Tensor | None = None) -> Tensor:
+    """the places of the elements that aren't zero, one in each row (int64)."""
+def nonzero_static(
+    input: Tensor, *, size: _int, fill_value: _int = -1, out: Tensor | None = None
+) -> Tensor:
+    """the first `size` places of nonzero(), and rows of `fill_value` where there are fewer."""
 def norm(
     input: Tensor, p: _float | str = "fro", dim: _Dims | None = None, keepdim: _bool = False,
     out: None = None, dtype: _DType | None = None
@@ -342,6 +407,13 @@ def prod(
     out: Tensor | None = None
 ) -> Tensor:
     """the product of all elements, or along one dimension."""
+def quantile(
+    input: Tensor, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *,
+    interpolation: str = "linear", out: Tensor | None = None
+) -> Tensor:
+    """below which the part q of the elements lies, of all or along `dim`; between two elements, as
+    `interpolation` says ('lower', 'higher', 'midpoint', 'nearest').
+    """
 def real(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the real part, a view; a real tensor itself."""
 def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -354,6 +426,10 @@ def relu_(input: Tensor) -> Tensor:
     """relu() written into the tensor's own memory."""
 def remainder(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """what remains of input when divided by other, with the sign of other."""
+def renorm(
+    input: Tensor, p: _float, dim: _int, maxnorm: _float, *, out: Tensor | None = None
+) -> Tensor:
+    """the parts of a tensor along `dim`, those whose p-norm is above `maxnorm` divided so that it is that."""
 @overload
 def reshape(input: Tensor, shape: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
     """the elements in another shape; a view where the strides allow it, else a copy."""
@@ -374,6 +450,11 @@ def scatter_add(
     input: Tensor, dim: _int, index: Tensor, src: Tensor, *, out: Tensor | None = None
 ) -> Tensor:
     """a copy with y[index[i][j]][j] += src[i][j] for dim 0, and so on."""
+def searchsorted(
+    sorted_sequence: Tensor, input: Tensor | _float, *, out_int32: _bool = False, right: _bool = False,
+    side: str | None = None, sorter: Tensor | None = None, out: Tensor | None = None
+) -> Tensor:
+    """where elements belong in a sequence that is in order."""
 def sgn(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """input / abs(input), and 0 at 0: the sign of a real number, that of NaN is 0."""
 def sgn_(input: Tensor) -> Tensor:
@@ -416,6 +497,11 @@ def std(
     correction: _float | None = None, out: Tensor | None = None
 ) -> Tensor:
     """the standard deviation, the square root of var()."""
+def std_mean(
+    input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *,
+    correction: _float | None = None
+) -> tuple[Tensor, Tensor]:
+    """std() and mean()."""
 def sub(input: Tensor, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """the difference input - alpha * other."""
 def subtract(
@@ -456,6 +542,16 @@ def true_divide(
 uint8: dtype
 def unbind(input: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
     """the views along `dim`, without that dimension."""
+def unique(
+    input: Tensor, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False,
+    dim: _int | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """the different elements, in order, also with sorted=False."""
+def unique_consecutive(
+    input: Tensor, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None, *,
+    out: Tensor | None = None
+) -> Tensor:
+    """the first of each run of equal elements."""
 def unsqueeze(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
     """with a dimension of size 1 inserted at `dim`."""
 def var(
@@ -463,6 +559,11 @@ def var(
     correction: _float | None = None, out: Tensor | None = None
 ) -> Tensor:
     """the variance of all elements, or along `dim`."""
+def var_mean(
+    input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *,
+    correction: _float | None = None
+) -> tuple[Tensor, Tensor]:
+    """var() and mean()."""
 @overload
 def view(input: Tensor, size: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
     """a view in another shape; RuntimeError where only a copy has that shape."""

@@ -118,3 +118,120 @@ SORTING = [
     OpInfo("mode", mode, lambda make: (s for s in modes(make) if s.args[0].size), forward=("bool",) + INTS + HALF,
             extremes=mode_extremes, **VALUES),
 ]  # fmt: skip
+
+
+# where elements are, and which there are
+
+
+def masks(make):
+    mask = np.array([[True, False, True], [False, False, True]])
+    yield S(make(2, 3), mask)
+    yield S(make(3), mask)
+    yield S(make(2, 3), np.array([True, False, True]))
+    yield S(make(), np.array(True))
+    yield S(make(0), np.zeros(0, bool))
+
+
+def masked_select(x, mask):
+    x, mask = np.broadcast_arrays(x, mask)
+    return x[mask]
+
+
+def sparse(make):
+    yield S(make.of([[0.0, 1.0, 2.0], [0.0, 0.0, 1.5]]))
+    yield S(make.of([0.0, 1.0, 0.0]))
+    yield S(make.of(2.0))
+    yield S(make(0, 3))
+
+
+def sparse_sizes(make):
+    yield S(make.of([[0.0, 1.0, 2.0], [0.0, 0.0, 1.5]]), size=4)
+    yield S(make.of([0.0, 1.0, 2.0]), size=1, fill_value=3)
+
+
+def nonzero_static(x, size, fill_value=-1):
+    found = np.argwhere(x)[:size]
+    return np.concatenate((found, np.full((size - len(found), x.ndim), fill_value)))
+
+
+def counts(make):
+    yield S(make.of([[0.0, 1.0, 2.0], [0.0, 0.0, 1.5]]))
+    yield S(make.of([[0.0, 1.0, 2.0], [0.0, 0.0, 1.5]]), 1)
+    yield S(make.of([[0.0, 1.0, 2.0], [0.0, 0.0, 1.5]]), (0, -1))
+    yield S(make())
+
+
+def repeated(make):
+    rows = make.of([[1.0, 2.0, 2.0], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0]])
+    yield S(rows[0])
+    yield S(rows[0], return_counts=True)
+    yield S(rows[0], return_inverse=True)
+
+
+def unique(x, return_inverse=False, return_counts=False):
+    return np.unique(x, return_inverse=return_inverse, return_counts=return_counts)
+
+
+def consecutive(x, return_inverse=False, return_counts=False):
+    starts = np.flatnonzero(np.concatenate(([True], x[1:] != x[:-1])))
+    lengths = np.diff(starts, append=x.size)
+    return [x[starts]] + [np.repeat(range(len(starts)), lengths)] * return_inverse + [lengths] * return_counts
+
+
+def different(make):
+    """In whatever order they are, none equals the one before."""
+    yield S(make.of([1.0, 2.0, 3.0]))
+    yield S(make.of([1.0, 2.0, 1.0, 2.0]), return_counts=True)
+    yield S(make.of([1.0, 2.0, 3.0]), return_inverse=True)
+
+
+def sequences(make):
+    """Which are in order, in whatever order their elements are."""
+    yield S(make.of([1.0, 1.0, 1.0]), make(2, 3))
+    yield S(make.of([1.0, 1.0, 1.0]), make.of([1.0, 2.0]), right=True)
+    yield S(make.of([[1.0], [1.0]]), make.of([[1.0, 1.5], [0.0, 3.0]]), side="right")
+
+
+def longer_sequences(make):
+    yield S(make.of([0.0, 1.0, 2.0]), make(2, 3))
+    yield S(make.of([0.0, 1.0, 2.0]), make.of([1.0, 2.0]), right=True)
+    yield S(make.of([[0.0, 1.0, 2.0], [1.0, 1.0, 2.0]]), make.of([[1.0, 1.5], [0.0, 3.0]]), side="right")
+
+
+def searchsorted(rows, x, right=False, side=None):
+    side = "right" if right or side == "right" else "left"
+    if rows.ndim == 1:
+        return np.searchsorted(rows, x, side)
+    return np.stack([np.searchsorted(row, values, side) for row, values in zip(rows, x, strict=True)])
+
+
+def buckets(make):
+    yield S(make(2, 3), make.of([1.0, 1.0]))
+    yield S(make.of([1.0, 2.0]), make.of([1.0, 1.0]), right=True)
+    yield S(make(), make.of([1.0]))
+
+
+def more_buckets(make):
+    yield S(make(2, 3), make.of([0.0, 1.0, 2.0]))
+    yield S(make.of([1.0, 2.0]), make.of([0.0, 1.0, 2.0]), right=True)
+
+
+def bucketize(x, edges, right=False):
+    return np.searchsorted(edges, x, "right" if right else "left")
+
+
+PLACES = {"dtypes": (), "forward": ALL, "result": "int64"}
+NUMBERS = {"dtypes": (), "forward": INTS + HALF + FLOATS, "result": "int64", "method": False}
+DIFFERENT = {"dtypes": (), "forward": REAL, "result": ("first", "int64", "int64")}
+
+SORTING += [
+    OpInfo("masked_select", masked_select, masks, result="first"),
+    OpInfo("nonzero", lambda x: np.argwhere(x), sparse, **PLACES),
+    OpInfo("argwhere", lambda x: np.argwhere(x), sparse, **PLACES),
+    OpInfo("nonzero_static", nonzero_static, sparse_sizes, **PLACES),
+    OpInfo("count_nonzero", lambda x, dim=None: np.count_nonzero(x, axis=dim), counts, **PLACES),
+    OpInfo("unique", unique, repeated, **DIFFERENT),
+    OpInfo("unique_consecutive", consecutive, different, extremes=repeated, **DIFFERENT),
+    OpInfo("searchsorted", searchsorted, sequences, extremes=longer_sequences, **NUMBERS),
+    OpInfo("bucketize", bucketize, buckets, extremes=more_buckets, **NUMBERS),
+]  # fmt: skip

@@ -14,6 +14,7 @@ from op_case import ALL, BOOL, COMPLEX, FLOATS, HALF, INTS, NONZERO, POSITIVE, O
 from op_promotion import promote
 from op_rows_scans import SCANS
 from op_rows_sorting import SORTING
+from op_rows_statistics import STATISTICS
 from op_samples import calls
 
 NO_BOOL = INTS + HALF
@@ -217,5 +218,5 @@ LAYERS = [
             extremes=samples.layer_norm_extremes),
 ]  # fmt: skip
 
-OPS = ELEMENTWISE + LOGICAL + REDUCTIONS + LAYERS + SHAPES + LINALG + LOSSES + SPECTRAL + SCANS + SORTING
+OPS = ELEMENTWISE + LOGICAL + REDUCTIONS + LAYERS + SHAPES + LINALG + LOSSES + SPECTRAL + SCANS + SORTING + STATISTICS
 DIFFERENTIABLE = [row for row in OPS if row.differentiable]

@@ -232,6 +232,7 @@ RESULTS = {
     "number": "int | float | bool",  # not complex, as in PyTorch: else no loss could be compared
     "list or number": "Any",
     "tuple of Tensors": "tuple[Tensor, ...]",
+    "tuple of two Tensors": "tuple[Tensor, Tensor]",
 }
 
 # Results of methods whose docstring has no arrow.

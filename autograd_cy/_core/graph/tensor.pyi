@@ -127,6 +127,8 @@ class Tensor(TensorBase):
         """the largest of all elements, or along `dim`, one or several."""
     def amin(self, dim: _Dims = ..., keepdim: _bool = False) -> Tensor:
         """the smallest of all elements, or along `dim`, one or several."""
+    def aminmax(self, *, dim: _int | None = None, keepdim: _bool = False) -> return_types.aminmax:
+        """the smallest and the largest of all elements, or along `dim`."""
     def any(self, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
         """whether any element, or any along `dim`, is not zero; a bool tensor."""
     def argmax(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
@@ -135,12 +137,16 @@ class Tensor(TensorBase):
         """the index of the smallest element along `dim`, int64."""
     def argsort(self, dim: _int = -1, descending: _bool = False, *, stable: _bool = False) -> Tensor:
         """the indices (int64) that sort along `dim`."""
+    def argwhere(self) -> Tensor:
+        """the places of the elements that aren't zero, one in each row; nonzero(), as NumPy calls it."""
     def as_subclass(self, cls: _type[_S]) -> _S: ...
     def backward(
         self, gradient: Tensor | None = None, retain_graph: _bool | None = None, create_graph: _bool = False,
         inputs: Tensor | Sequence[Tensor] | None = None
     ) -> None:
         """see autograd.backward."""
+    def bincount(self, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
+        """how often each number from 0 on occurs in a vector of integers."""
     def bitwise_and(self, other: _Operand) -> Tensor:
         """AND of the bits of integers, or of truth values."""
     def bitwise_and_(self, other: _Operand) -> Tensor:
@@ -197,10 +203,18 @@ class Tensor(TensorBase):
         """itself if its elements are dense and in order, else a copy that is."""
     def copy_(self, other: _Operand, non_blocking: _bool = False) -> Tensor:
         """write the elements of `other` (broadcast, converted; or a number) into this tensor."""
+    def corrcoef(self) -> Tensor:
+        """Pearson's correlation coefficients of variables, each a row of observations."""
     def cos(self) -> Tensor:
         """The cosine of an angle in radians."""
     def cos_(self) -> Tensor:
         """cos() written into the tensor's own memory."""
+    def count_nonzero(self, dim: _Dims | None = None) -> Tensor:
+        """how many elements aren't zero, of all or along `dim`, one or several (int64)."""
+    def cov(
+        self, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None
+    ) -> Tensor:
+        """the covariances of variables, each a row of observations."""
     def cpu(self, memory_format: Any = None) -> Tensor:
         """itself."""
     def cuda(
@@ -236,6 +250,8 @@ class Tensor(TensorBase):
         """the differences of neighbours along `dim`, n times."""
     def dim(self) -> _int:
         """the number of dimensions."""
+    def dist(self, other: Tensor, p: _float = 2) -> Tensor:
+        """the p-norm of input - other, which are broadcast."""
     def div(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
         """the quotient input / other; of integers a float."""
     def div_(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
@@ -306,6 +322,13 @@ class Tensor(TensorBase):
         """gt() written into the tensor's own memory."""
     def half(self) -> Tensor:
         """the tensor as torch.float16; itself if it is that."""
+    def histc(self, bins: _int = 100, min: _float = 0, max: _float = 0) -> Tensor:
+        """how many elements lie in each of `bins` intervals of one width."""
+    def histogram(
+        self, bins: _int | Tensor, *, range: tuple[_float, _float] | None = None, weight: Tensor | None = None,
+        density: _bool = False
+    ) -> return_types.histogram:
+        """how many elements, or what weights, lie in each of the intervals."""
     @property
     def imag(self) -> Tensor: ...
     def index_add(self, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1) -> Tensor:
@@ -390,6 +413,8 @@ class Tensor(TensorBase):
         """a copy of input with `value`, a number or 0-d tensor, where mask is true."""
     def masked_fill_(self, mask: Tensor, value: _Number | Tensor) -> Tensor:
         """masked_fill() written into the tensor's own memory."""
+    def masked_select(self, mask: Tensor) -> Tensor:
+        """the elements where the mask, a bool tensor, is true, as a vector."""
     def matmul(self, other: Tensor) -> Tensor:
         """the product of matrices, vectors or batches of matrices; also input @ other."""
     @overload
@@ -435,11 +460,24 @@ class Tensor(TensorBase):
         """mul() written into the tensor's own memory."""
     def mv(self, vec: Tensor) -> Tensor:
         """the product of an (m, n) matrix and a vector of n elements; a vector of m."""
+    def nanmean(
+        self, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None
+    ) -> Tensor:
+        """the mean of the elements that are not nan, of all or along `dim`."""
     @overload
     def nanmedian(self) -> Tensor:
         """the median of all elements that are not nan, the lower one of two."""
     @overload
     def nanmedian(self, dim: _int, keepdim: _bool = False) -> return_types.nanmedian: ...
+    def nanquantile(
+        self, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *,
+        interpolation: str = "linear"
+    ) -> Tensor:
+        """quantile() of what is not nan."""
+    def nansum(
+        self, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None
+    ) -> Tensor:
+        """the sum of the elements that are not nan, of all or along `dim`."""
     @property
     def nbytes(self) -> _int: ...
     @property
@@ -501,6 +539,10 @@ class Tensor(TensorBase):
         self, *shape: _int, size: _int | None = None, dtype: _DType | None = None,
         device: _device | str | None = None, requires_grad: _bool = False
     ) -> Tensor: ...
+    def nonzero(self, *, as_tuple: _bool = False) -> Tensor:
+        """the places of the elements that aren't zero, one in each row (int64)."""
+    def nonzero_static(self, *, size: _int, fill_value: _int = -1) -> Tensor:
+        """the first `size` places of nonzero(), and rows of `fill_value` where there are fewer."""
     def norm(
         self, p: _float | str = "fro", dim: _Dims | None = None, keepdim: _bool = False, out: None = None,
         dtype: _DType | None = None
@@ -525,6 +567,13 @@ class Tensor(TensorBase):
         self, dim: _int | None = None, keepdim: _bool = False, *, dtype: _DType | None = None
     ) -> Tensor:
         """the product of all elements, or along one dimension."""
+    def quantile(
+        self, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *,
+        interpolation: str = "linear"
+    ) -> Tensor:
+        """below which the part q of the elements lies, of all or along `dim`; between two elements, as
+        `interpolation` says ('lower', 'higher', 'midpoint', 'nearest').
+        """
     @property
     def real(self) -> Tensor: ...
     def reciprocal(self) -> Tensor:
@@ -543,6 +592,10 @@ class Tensor(TensorBase):
         """what remains of input when divided by other, with the sign of other."""
     def remainder_(self, other: _Operand) -> Tensor:
         """remainder() written into the tensor's own memory."""
+    def renorm(self, p: _float, dim: _int, maxnorm: _float) -> Tensor:
+        """the parts of a tensor along `dim`, those whose p-norm is above `maxnorm` divided so that it is that."""
+    def renorm_(self, p: _float, dim: _int, maxnorm: _float) -> Tensor:
+        """renorm() written into the tensor's own memory."""
     requires_grad: _bool
     def requires_grad_(self, requires_grad: _bool = True) -> Tensor:
         """set the flag in place and return the tensor."""
@@ -685,6 +738,15 @@ class Tensor(TensorBase):
         """converted to the other's dtype."""
     def unbind(self, dim: _int = 0) -> tuple[Tensor, ...]:
         """the views along `dim`, without that dimension."""
+    def unique(
+        self, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False,
+        dim: _int | None = None
+    ) -> Tensor:
+        """the different elements, in order, also with sorted=False."""
+    def unique_consecutive(
+        self, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None
+    ) -> Tensor:
+        """the first of each run of equal elements."""
     def unsqueeze(self, dim: _int) -> Tensor:
         """with a dimension of size 1 inserted at `dim`."""
     def var(

@@ -1,6 +1,6 @@
 """Differences of neighbours, and areas under a curve by the trapezoid rule."""
 
-from autograd_cy._core.arrays.dtypes cimport BOOL, code_of
+from autograd_cy._core.arrays.dtypes cimport BOOL, UINT8, code_of
 from autograd_cy._core.graph.record cimport as_tensor, shape_of, wrap_dim
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.ops.reductions.reduction_node cimport one_dim
@@ -141,3 +141,68 @@ def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float | None
     """
     values, x, dx, d = sampled(y, x, dx, dim, "cumulative_trapezoid")
     return areas(values, x, dx, d).cumsum(d) / 2
+
+
+# slopes
+
+@op(batch=COMPOSITE)
+def gradient(input, *, spacing: Any = 1, dim: _Dims | None = None, edge_order: int = 1):
+    """gradient(input, *, spacing=1, dim=None, edge_order=1) -> tuple of Tensors: the slopes of sampled values along each of the
+    dimensions, by central differences; at the edges by differences of order 1 or 2.
+
+    `spacing` is the distance of the points, one for each dimension, or vectors of their coordinates.
+
+    >>> import autograd_cy as ag
+    >>> ag.gradient(ag.tensor([1.0, 4.0, 9.0]))
+    (tensor([3., 4., 5.]),)
+    """
+    cdef object x = as_tensor(input, "gradient")
+    if code_of((<Tensor> x).array) in (BOOL, UINT8):
+        raise RuntimeError(f"torch.gradient does not support {x.dtype} input.")
+    dims = range(x.ndim) if dim is None else dim if isinstance(dim, (tuple, list)) else (dim,)
+    axes = [wrap_dim(d, x.ndim) for d in dims]
+    if spacing is None or not isinstance(spacing, (tuple, list)):
+        spacing = [1 if spacing is None else spacing] * len(axes)
+    if len(spacing) != len(axes):
+        raise RuntimeError(f"torch.gradient expected spacing to be unspecified, a scalar, or a list of length {len(axes)}, but got a "
+                           f"list of length {len(spacing)}")
+    if edge_order not in (1, 2):
+        raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
+    if any([x.shape[d] <= edge_order for d in axes]):
+        raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
+    return tuple([slopes(x, points, d, edge_order == 2) for points, d in zip(spacing, axes)])
+
+
+cdef object slopes(object x, object points, int dim, bint squared):
+    """Along one dimension; `squared`: at the edges by a parabola through three points."""
+    cdef tuple all_before = (slice(None),) * dim
+    n = x.shape[dim]
+
+    def part(start, stop):
+        return x[(*all_before, slice(start, stop))]
+
+    if isinstance(points, Tensor):
+        steps = diff(points).reshape((-1,) + (1,) * (x.ndim - 1 - dim))
+    else:
+        steps = None
+    first, last = (points, points) if steps is None else (steps[:1], steps[-1:])
+    parts = []
+    if n > 2:
+        h1, h2 = (points, points) if steps is None else (steps[:-1], steps[1:])
+        parts.append(through_three(part(0, n - 2), part(1, n - 1), part(2, n), h1, h2, 1))
+    if squared:
+        h1, h2 = (points, points) if steps is None else (steps[:2][:1], steps[1:2])
+        parts.insert(0, through_three(part(0, 1), part(1, 2), part(2, 3), h1, h2, 0))
+        h1, h2 = (points, points) if steps is None else (steps[n - 3:n - 2], steps[n - 2:])
+        parts.append(through_three(part(n - 3, n - 2), part(n - 2, n - 1), part(n - 1, n), h1, h2, 2))
+    else:
+        parts.insert(0, (part(1, 2) - part(0, 1)) / first)
+        parts.append((part(n - 1, n) - part(n - 2, n - 1)) / last)
+    return cat(parts, dim)
+
+
+cdef object through_three(object a, object b, object c, object h1, object h2, int place):
+    """The slope of the parabola through three values, h1 and h2 apart, at the first, second or third."""
+    left, right = (b - a) / h1, (c - b) / h2
+    bend = (right - left) / (h1 + h2)           # half of the second derivative
+    return left - bend * h1 if place == 0 else left + bend * h1 if place == 1 else right + bend * h2
