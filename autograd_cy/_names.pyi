@@ -11,23 +11,25 @@ from autograd_cy._core.graph.tensor import Tensor, _Dims, _DType, _Number, _Oper
 from autograd_cy._core.ops import return_types
 
 __all__ = [
-    "abs", "abs_", "absolute", "absolute_", "add", "addbmm", "addmm", "addmv", "addr", "all", "amax", "amin", "any",
-    "argmax", "argmin", "baddbmm", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_not_", "bitwise_or",
-    "bitwise_right_shift", "bitwise_xor", "bmm", "bool", "cat", "cdist", "cdouble", "cfloat", "chain_matmul",
-    "cholesky", "cholesky_inverse", "cholesky_solve", "clamp", "clamp_", "clip", "clip_", "clone", "complex64",
-    "complex128", "conj", "cos", "cos_", "cross", "cumsum", "det", "detach_", "diagonal", "div", "divide", "dot",
-    "double", "einsum", "eq", "erf", "erf_", "exp", "exp_", "expand", "fill_", "flatten", "flip", "float",
-    "float16", "float32", "float64", "floor_divide", "fmod", "gather", "ge", "geqrf", "ger", "gt", "half", "imag",
-    "index_add", "index_put", "index_put_", "index_select", "inner", "int", "int8", "int16", "int32", "int64",
-    "inverse", "isfinite", "isinf", "isnan", "kron", "le", "log", "log_", "log_softmax", "logdet", "logical_and",
-    "logical_not", "logical_not_", "logical_or", "logical_xor", "logsumexp", "long", "lt", "masked_fill", "matmul",
-    "matrix_exp", "matrix_power", "max", "maximum", "mean", "min", "minimum", "mm", "mul", "multiply", "mv", "ne",
-    "neg", "neg_", "negative", "negative_", "norm", "orgqr", "ormqr", "outer", "permute", "pinverse", "pow", "prod",
-    "qr", "real", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "reshape", "roll", "rsqrt", "rsqrt_",
-    "scatter", "scatter_add", "sgn", "sgn_", "short", "sigmoid", "sigmoid_", "sin", "sin_", "slogdet", "softmax",
-    "split", "sqrt", "sqrt_", "square", "square_", "squeeze", "stack", "std", "sub", "subtract", "sum", "svd", "t",
-    "tanh", "tanh_", "tensordot", "topk", "transpose", "triangular_solve", "true_divide", "uint8", "unbind",
-    "unsqueeze", "var", "vdot", "view", "view_as_complex", "view_as_real", "where", "zero_",
+    "abs", "abs_", "absolute", "absolute_", "add", "addmm", "all", "amax", "amin", "aminmax", "any", "argmax",
+    "argmin", "argsort", "argwhere", "bincount", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_not_",
+    "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm", "bool", "bucketize", "cat", "cdouble", "cfloat",
+    "clamp", "clamp_", "clip", "clip_", "clone", "complex64", "complex128", "conj", "corrcoef", "cos", "cos_",
+    "count_nonzero", "cov", "cummax", "cummin", "cumprod", "cumsum", "cumulative_trapezoid", "detach_", "diagonal",
+    "diff", "dist", "div", "divide", "dot", "double", "einsum", "eq", "erf", "erf_", "exp", "exp_", "expand",
+    "fill_", "flatten", "flip", "float", "float16", "float32", "float64", "floor_divide", "fmod", "gather", "ge",
+    "gradient", "gt", "half", "histc", "histogram", "imag", "index_add", "index_put", "index_put_", "index_select",
+    "int", "int8", "int16", "int32", "int64", "isfinite", "isinf", "isnan", "kthvalue", "le", "log", "log_",
+    "log_softmax", "logcumsumexp", "logical_and", "logical_not", "logical_not_", "logical_or", "logical_xor",
+    "logsumexp", "long", "lt", "masked_fill", "masked_select", "matmul", "max", "maximum", "mean", "median", "min",
+    "minimum", "mm", "mode", "msort", "mul", "multiply", "mv", "nanmean", "nanmedian", "nanquantile", "nansum",
+    "ne", "neg", "neg_", "negative", "negative_", "nonzero", "nonzero_static", "norm", "permute", "pow", "prod",
+    "quantile", "real", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "renorm", "reshape", "roll",
+    "rsqrt", "rsqrt_", "scatter", "scatter_add", "searchsorted", "sgn", "sgn_", "short", "sigmoid", "sigmoid_",
+    "sin", "sin_", "softmax", "sort", "split", "sqrt", "sqrt_", "square", "square_", "squeeze", "stack", "std",
+    "std_mean", "sub", "subtract", "sum", "t", "tanh", "tanh_", "topk", "transpose", "trapezoid", "trapz",
+    "true_divide", "uint8", "unbind", "unique", "unique_consecutive", "unsqueeze", "var", "var_mean", "view",
+    "view_as_complex", "view_as_real", "where", "zero_",
 ]
 
 def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -40,26 +42,11 @@ def absolute_(input: Tensor) -> Tensor:
     """abs() written into the tensor's own memory."""
 def add(input: Tensor, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """the sum input + alpha * other."""
-def addbmm(
-    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1,
-    out: Tensor | None = None
-) -> Tensor:
-    """beta * input + alpha * the sum of batch1[k] @ batch2[k]."""
 def addmm(
     input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1,
     out: Tensor | None = None
 ) -> Tensor:
     """beta * input + alpha * (mat1 @ mat2)."""
-def addmv(
-    input: Tensor, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1,
-    out: Tensor | None = None
-) -> Tensor:
-    """beta * input + alpha * (mat @ vec)."""
-def addr(
-    input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1,
-    out: Tensor | None = None
-) -> Tensor:
-    """beta * input + alpha * the outer product of two vectors."""
 def all(
     input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, out: Tensor | None = None
 ) -> Tensor:
@@ -72,6 +59,8 @@ def amin(
     input: Tensor, dim: _Dims = ..., keepdim: _bool = False, *, out: Tensor | None = None
 ) -> Tensor:
     """the smallest of all elements, or along `dim`, one or several."""
+def aminmax(input: Tensor, *, dim: _int | None = None, keepdim: _bool = False) -> return_types.aminmax:
+    """the smallest and the largest of all elements, or along `dim`."""
 def any(
     input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, out: Tensor | None = None
 ) -> Tensor:
@@ -84,11 +73,17 @@ def argmin(
     input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, out: Tensor | None = None
 ) -> Tensor:
     """the index of the smallest element along `dim`, int64."""
-def baddbmm(
-    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1,
+def argsort(
+    input: Tensor, dim: _int = -1, descending: _bool = False, *, stable: _bool = False,
     out: Tensor | None = None
 ) -> Tensor:
-    """beta * input[k] + alpha * (batch1[k] @ batch2[k])."""
+    """the indices (int64) that sort along `dim`."""
+def argwhere(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the places of the elements that aren't zero, one in each row; nonzero(), as NumPy calls it."""
+def bincount(
+    input: Tensor, weights: Tensor | None = None, minlength: _int = 0, *, out: Tensor | None = None
+) -> Tensor:
+    """how often each number from 0 on occurs in a vector of integers."""
 def bitwise_and(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """AND of the bits of integers, or of truth values."""
 def bitwise_left_shift(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -110,24 +105,15 @@ def bitwise_xor(input: Tensor, other: _Operand, *, out: Tensor | None = None) ->
 def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the products of the matrices of two batches, (b, m, n) and (b, n, p); no broadcasting."""
 bool: dtype
+def bucketize(
+    input: Tensor | _float, boundaries: Tensor, *, out_int32: _bool = False, right: _bool = False,
+    out: Tensor | None = None
+) -> Tensor:
+    """the number of the bucket of each element."""
 def cat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """the tensors one after the other along `dim`; elsewhere their sizes agree."""
-def cdist(
-    x1: Tensor, x2: Tensor, p: _float = 2.0, compute_mode: str | None = None, *, out: Tensor | None = None
-) -> Tensor:
-    """the p-norms of the differences of each row of `x1` and each of `x2`."""
 cdouble: dtype
 cfloat: dtype
-def chain_matmul(input: Tensor, *matrices: Tensor, out: Tensor | None = None) -> Tensor:
-    """the product of several matrices; linalg.multi_dot() for matrices one by one."""
-def cholesky(input: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """linalg.cholesky()."""
-def cholesky_inverse(input: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """the inverse of A = L @ L.mH (upper: L.mH @ L), for its factor L."""
-def cholesky_solve(
-    input: Tensor, L: Tensor, upper: _bool = False, *, out: Tensor | None = None
-) -> Tensor:
-    """the X with A @ X = input, where A = L @ L.mH (upper: L.mH @ L)."""
 def clamp(
     input: Tensor, min: _Operand | None = None, max: _Operand | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -146,26 +132,49 @@ complex64: dtype
 complex128: dtype
 def conj(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the complex conjugate; a real tensor itself."""
+def corrcoef(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Pearson's correlation coefficients of variables, each a row of observations."""
 def cos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The cosine of an angle in radians."""
 def cos_(input: Tensor) -> Tensor:
     """cos() written into the tensor's own memory."""
-def cross(
-    input: Tensor, other: _Operand, dim: _int | None = None, *, out: Tensor | None = None
+def count_nonzero(input: Tensor, dim: _Dims | None = None, *, out: Tensor | None = None) -> Tensor:
+    """how many elements aren't zero, of all or along `dim`, one or several (int64)."""
+def cov(
+    input: Tensor, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None,
+    out: Tensor | None = None
 ) -> Tensor:
-    """the cross products of vectors of 3 elements along `dim`."""
+    """the covariances of variables, each a row of observations."""
+def cummax(input: Tensor, dim: _int) -> return_types.cummax:
+    """the largest elements up to each one along `dim`."""
+def cummin(input: Tensor, dim: _int) -> return_types.cummin:
+    """the smallest elements up to each one along `dim`."""
+def cumprod(
+    input: Tensor, dim: _int, *, dtype: _DType | None = None, out: Tensor | None = None
+) -> Tensor:
+    """the products of the elements up to each one along `dim`."""
 def cumsum(
     input: Tensor, dim: _int, *, dtype: _DType | None = None, out: Tensor | None = None
 ) -> Tensor:
     """the sums of the elements up to each one along `dim`."""
-def det(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """the determinant of a square matrix, or of each of a batch."""
+def cumulative_trapezoid(
+    y: Tensor, x: Tensor | None = None, *, dx: _float | None = None, dim: _int = -1,
+    out: Tensor | None = None
+) -> Tensor:
+    """the areas under a curve up to each point but the first."""
 def detach_(self: Tensor) -> Tensor:
     """take the tensor out of the graph, in place: it becomes a leaf that requires no grad."""
 def diagonal(
     input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1, *, out: Tensor | None = None
 ) -> Tensor:
     """a view of the diagonals of the matrices in dim1 and dim2."""
+def diff(
+    input: Tensor, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None,
+    *, out: Tensor | None = None
+) -> Tensor:
+    """the differences of neighbours along `dim`, n times."""
+def dist(input: Tensor, other: Tensor, p: _float = 2, *, out: Tensor | None = None) -> Tensor:
+    """the p-norm of input - other, which are broadcast."""
 def div(
     input: Tensor, other: _Operand, *, rounding_mode: str | None = None, out: Tensor | None = None
 ) -> Tensor:
@@ -219,13 +228,24 @@ def gather(
     """y[i][j] = input[index[i][j]][j] for dim 0, and so on."""
 def ge(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input >= other, a bool tensor."""
-def geqrf(input: Tensor) -> return_types.geqrf:
-    """a QR decomposition as LAPACK leaves it: R with the Householder vectors below it, and their tau."""
-def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """another name of outer()."""
+def gradient(
+    input: Tensor, *, spacing: Any = 1, dim: _Dims | None = None, edge_order: _int = 1
+) -> tuple[Tensor, ...]:
+    """the slopes of sampled values along each of the dimensions, by central differences; at the edges by
+    differences of order 1 or 2.
+    """
 def gt(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input > other, a bool tensor."""
 half: dtype
+def histc(
+    input: Tensor, bins: _int = 100, min: _float = 0, max: _float = 0, *, out: Tensor | None = None
+) -> Tensor:
+    """how many elements lie in each of `bins` intervals of one width."""
+def histogram(
+    input: Tensor, bins: _int | Tensor, *, range: tuple[_float, _float] | None = None,
+    weight: Tensor | None = None, density: _bool = False
+) -> return_types.histogram:
+    """how many elements, or what weights, lie in each of the intervals."""
 def imag(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the imaginary part of a complex tensor, a view."""
 def index_add(
@@ -244,23 +264,19 @@ def index_put_(
     """index_put() written into the tensor's own memory."""
 def index_select(input: Tensor, dim: _int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """a copy of the rows along `dim` that a vector of numbers picks."""
-def inner(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """the sums of products along the last dimension of both; a number multiplies."""
 int: dtype
 int8: dtype
 int16: dtype
 int32: dtype
 int64: dtype
-def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """another name of linalg.inv()."""
 def isfinite(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is neither infinite nor NaN, a bool tensor."""
 def isinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is infinite, a bool tensor."""
 def isnan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is NaN, a bool tensor."""
-def kron(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """the Kronecker product: each element of `input` times the whole of `other`, in its place."""
+def kthvalue(input: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False) -> return_types.kthvalue:
+    """the k-th smallest element along `dim`, counted from 1."""
 def le(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input <= other, a bool tensor."""
 def log(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -271,8 +287,8 @@ def log_softmax(
     input: Tensor, dim: _int, dtype: _DType | None = None, *, out: Tensor | None = None
 ) -> Tensor:
     """the logarithm of softmax, exact where softmax is near 0 or 1."""
-def logdet(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """the logarithm of the determinant: -inf where that is 0, nan where it is negative."""
+def logcumsumexp(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
+    """the logarithms of the sums of exp(x) up to each element along `dim`."""
 def logical_and(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """AND of the truth values, a bool tensor."""
 def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -294,12 +310,10 @@ def masked_fill(
     input: Tensor, mask: Tensor, value: _Number | Tensor, *, out: Tensor | None = None
 ) -> Tensor:
     """a copy of input with `value`, a number or 0-d tensor, where mask is true."""
+def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the elements where the mask, a bool tensor, is true, as a vector."""
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the product of matrices, vectors or batches of matrices; also input @ other."""
-def matrix_exp(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """the exponential of square matrices, the sum of A ** k / k!."""
-def matrix_power(input: Tensor, n: _int, *, out: Tensor | None = None) -> Tensor:
-    """a square matrix (or a batch) multiplied n times; with n < 0 its inverse."""
 @overload
 def max(input: Tensor) -> Tensor:
     """the largest element; equal ones share the gradient."""
@@ -315,6 +329,11 @@ def mean(
 ) -> Tensor:
     """the mean of all elements, or along `dim`."""
 @overload
+def median(input: Tensor) -> Tensor:
+    """the median of all elements, the lower one of two; equal ones share the gradient."""
+@overload
+def median(input: Tensor, dim: _int, keepdim: _bool = False) -> return_types.median: ...
+@overload
 def min(input: Tensor) -> Tensor:
     """the smallest element; equal ones share the gradient."""
 @overload
@@ -325,12 +344,36 @@ def minimum(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Ten
     """The smaller of input and other; equal ones share the gradient."""
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the product of an (m, n) and an (n, p) matrix of one type; doesn't broadcast."""
+def mode(input: Tensor, dim: _int = -1, keepdim: _bool = False) -> return_types.mode:
+    """the most frequent element along `dim`, the smallest of several."""
+def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the elements in order along the first dimension."""
 def mul(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The product input * other."""
 def multiply(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The product input * other."""
 def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the product of an (m, n) matrix and a vector of n elements; a vector of m."""
+def nanmean(
+    input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None,
+    out: Tensor | None = None
+) -> Tensor:
+    """the mean of the elements that are not nan, of all or along `dim`."""
+@overload
+def nanmedian(input: Tensor) -> Tensor:
+    """the median of all elements that are not nan, the lower one of two."""
+@overload
+def nanmedian(input: Tensor, dim: _int, keepdim: _bool = False) -> return_types.nanmedian: ...
+def nanquantile(
+    input: Tensor, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *,
+    interpolation: str = "linear", out: Tensor | None = None
+) -> Tensor:
+    """quantile() of what is not nan."""
+def nansum(
+    input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None,
+    out: Tensor | None = None
+) -> Tensor:
+    """the sum of the elements that are not nan, of all or along `dim`."""
 def ne(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input != other, a bool tensor."""
 def neg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -341,27 +384,22 @@ def negative(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """-input."""
 def negative_(input: Tensor) -> Tensor:
     """neg() written into the tensor's own memory."""
+def nonzero(input: Tensor, *, as_tuple: _bool = False, out: Tensor | None = None) -> Tensor:
+    """the places of the elements that aren't zero, one in each row (int64)."""
+def nonzero_static(
+    input: Tensor, *, size: _int, fill_value: _int = -1, out: Tensor | None = None
+) -> Tensor:
+    """the first `size` places of nonzero(), and rows of `fill_value` where there are fewer."""
 def norm(
     input: Tensor, p: _float | str = "fro", dim: _Dims | None = None, keepdim: _bool = False,
     out: None = None, dtype: _DType | None = None
 ) -> Tensor:
     """the p-norm of all elements, or along `dim`."""
-def orgqr(input: Tensor, tau: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """another name of linalg.householder_product()."""
-def ormqr(
-    input: Tensor, tau: Tensor, other: _Operand, left: _bool = True, transpose: _bool = False, *,
-    out: Tensor | None = None
-) -> Tensor:
-    """Q @ other, where Q is a product of Householder reflections."""
-def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """the products of each element of a vector with each of another, (n, m)."""
 @overload
 def permute(input: Tensor, dims: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
     """a view with the dimensions in the order of `dims`."""
 @overload
 def permute(input: Tensor, *dims: _int, out: Tensor | None = None) -> Tensor: ...
-def pinverse(input: Tensor, rcond: _float = 1e-15, *, out: Tensor | None = None) -> Tensor:
-    """linalg.pinv(), with the relative size of singular values that count as zero."""
 def pow(input: _Operand, exponent: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input to the power of exponent; one of the two may be a number."""
 def prod(
@@ -369,8 +407,13 @@ def prod(
     out: Tensor | None = None
 ) -> Tensor:
     """the product of all elements, or along one dimension."""
-def qr(input: Tensor, some: _bool = True) -> return_types.qr:
-    """linalg.qr(); some=False makes Q square."""
+def quantile(
+    input: Tensor, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *,
+    interpolation: str = "linear", out: Tensor | None = None
+) -> Tensor:
+    """below which the part q of the elements lies, of all or along `dim`; between two elements, as
+    `interpolation` says ('lower', 'higher', 'midpoint', 'nearest').
+    """
 def real(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the real part, a view; a real tensor itself."""
 def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -383,6 +426,10 @@ def relu_(input: Tensor) -> Tensor:
     """relu() written into the tensor's own memory."""
 def remainder(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """what remains of input when divided by other, with the sign of other."""
+def renorm(
+    input: Tensor, p: _float, dim: _int, maxnorm: _float, *, out: Tensor | None = None
+) -> Tensor:
+    """the parts of a tensor along `dim`, those whose p-norm is above `maxnorm` divided so that it is that."""
 @overload
 def reshape(input: Tensor, shape: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
     """the elements in another shape; a view where the strides allow it, else a copy."""
@@ -403,6 +450,11 @@ def scatter_add(
     input: Tensor, dim: _int, index: Tensor, src: Tensor, *, out: Tensor | None = None
 ) -> Tensor:
     """a copy with y[index[i][j]][j] += src[i][j] for dim 0, and so on."""
+def searchsorted(
+    sorted_sequence: Tensor, input: Tensor | _float, *, out_int32: _bool = False, right: _bool = False,
+    side: str | None = None, sorter: Tensor | None = None, out: Tensor | None = None
+) -> Tensor:
+    """where elements belong in a sequence that is in order."""
 def sgn(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """input / abs(input), and 0 at 0: the sign of a real number, that of NaN is 0."""
 def sgn_(input: Tensor) -> Tensor:
@@ -416,12 +468,14 @@ def sin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The sine of an angle in radians."""
 def sin_(input: Tensor) -> Tensor:
     """sin() written into the tensor's own memory."""
-def slogdet(input: Tensor) -> return_types.slogdet:
-    """linalg.slogdet()."""
 def softmax(
     input: Tensor, dim: _int, dtype: _DType | None = None, *, out: Tensor | None = None
 ) -> Tensor:
     """exp(input) divided by its sum along `dim`."""
+def sort(
+    input: Tensor, dim: _int = -1, descending: _bool = False, *, stable: _bool = False
+) -> return_types.sort:
+    """the elements in order along `dim`."""
 def split(
     tensor: Tensor, split_size_or_sections: _int | Sequence[_int], dim: _int = 0
 ) -> tuple[Tensor, ...]:
@@ -443,6 +497,11 @@ def std(
     correction: _float | None = None, out: Tensor | None = None
 ) -> Tensor:
     """the standard deviation, the square root of var()."""
+def std_mean(
+    input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *,
+    correction: _float | None = None
+) -> tuple[Tensor, Tensor]:
+    """std() and mean()."""
 def sub(input: Tensor, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """the difference input - alpha * other."""
 def subtract(
@@ -454,28 +513,28 @@ def sum(
     out: Tensor | None = None
 ) -> Tensor:
     """the sum of all elements, or along `dim`."""
-def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True) -> return_types.svd:
-    """U, S, V with input = U @ diag(S) @ V.mH; linalg.svd() succeeds it."""
 def t(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the transposed matrix, a view; a tensor of fewer than two dimensions as it is."""
 def tanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The hyperbolic tangent."""
 def tanh_(input: Tensor) -> Tensor:
     """tanh() written into the tensor's own memory."""
-def tensordot(
-    a: Tensor, b: Tensor, dims: _int | Tensor | Sequence[Sequence[_int]] = 2, *, out: Tensor | None = None
-) -> Tensor:
-    """the sums of products along several dimensions at once."""
 def topk(
     input: Tensor, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True
 ) -> return_types.topk:
     """the k largest elements along `dim`, in order."""
 def transpose(input: Tensor, dim0: _int, dim1: _int, *, out: Tensor | None = None) -> Tensor:
     """a view with two dimensions exchanged."""
-def triangular_solve(
-    input: Tensor, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False
-) -> return_types.triangular_solve:
-    """the X with A @ X = input."""
+def trapezoid(
+    y: Tensor, x: Tensor | None = None, *, dx: _float | None = None, dim: _int = -1,
+    out: Tensor | None = None
+) -> Tensor:
+    """the area under a curve along `dim`, by the trapezoid rule."""
+def trapz(
+    y: Tensor, x: Tensor | None = None, *, dx: _float | None = None, dim: _int = -1,
+    out: Tensor | None = None
+) -> Tensor:
+    """trapezoid(), under NumPy's old name."""
 def true_divide(
     input: Tensor, other: _Operand, *, rounding_mode: str | None = None, out: Tensor | None = None
 ) -> Tensor:
@@ -483,6 +542,16 @@ def true_divide(
 uint8: dtype
 def unbind(input: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
     """the views along `dim`, without that dimension."""
+def unique(
+    input: Tensor, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False,
+    dim: _int | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """the different elements, in order, also with sorted=False."""
+def unique_consecutive(
+    input: Tensor, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None, *,
+    out: Tensor | None = None
+) -> Tensor:
+    """the first of each run of equal elements."""
 def unsqueeze(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
     """with a dimension of size 1 inserted at `dim`."""
 def var(
@@ -490,8 +559,11 @@ def var(
     correction: _float | None = None, out: Tensor | None = None
 ) -> Tensor:
     """the variance of all elements, or along `dim`."""
-def vdot(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """the sum of the products of two vectors' elements, the first ones conjugated."""
+def var_mean(
+    input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *,
+    correction: _float | None = None
+) -> tuple[Tensor, Tensor]:
+    """var() and mean()."""
 @overload
 def view(input: Tensor, size: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
     """a view in another shape; RuntimeError where only a copy has that shape."""

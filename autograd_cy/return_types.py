@@ -1,5 +1,7 @@
-"""The types of named tuples that operations return: `max`, `min` (facade)."""
+"""The types of named tuples that operations return: `max`, `sort` and so on (facade)."""
 
-from ._core.ops.return_types import max, min
+from ._core.ops import return_types as _types
 
-__all__ = ["max", "min"]
+_names = {name: value for name, value in vars(_types).items() if hasattr(value, "_fields")}
+globals().update(_names)
+__all__ = list(_names)

@@ -65,7 +65,7 @@ CONTIGUOUS = [offset, readonly] + ([unaligned] if OURS else [])
 
 
 def dtypes_with_layouts(row):
-    return gradient_dtypes(row) or (("int64",) if "int64" in row.forward else ("float64",))
+    return gradient_dtypes(row) or (("int64",) if "int64" in row.forward else row.forward[-1:])
 
 
 def results(row, sample, layout) -> list[np.ndarray]:

@@ -13,6 +13,9 @@ import op_samples_structural as structural
 from op_case import ALL, BOOL, COMPLEX, FLOATS, HALF, INTS, NONZERO, POSITIVE, OpInfo
 from op_promotion import promote
 from op_rows_linalg import LINEAR_ALGEBRA
+from op_rows_scans import SCANS
+from op_rows_sorting import SORTING
+from op_rows_statistics import STATISTICS
 from op_samples import calls
 
 NO_BOOL = INTS + HALF
@@ -149,7 +152,6 @@ REDUCTIONS = [
     _along("log_softmax", ref.log_softmax, samples.along_dim_dtype, **REAL_FLOATS),
     _along("nn.functional.softmax", ref.softmax, samples.along_dim_dtype, **REAL_FLOATS),
     _along("nn.functional.log_softmax", ref.log_softmax, samples.along_dim_dtype, **REAL_FLOATS),
-    _along("cumsum", ref.cumsum, samples.along_dim_dtype, result="sum"),
     OpInfo("any", ref.reduction(np.any), samples.truths, dtypes=(), forward=ALL, result="truth"),
     OpInfo("all", ref.reduction(np.all), samples.truths, dtypes=(), forward=ALL, result="truth"),
 ]  # fmt: skip
@@ -218,4 +220,5 @@ LAYERS = [
 ]  # fmt: skip
 
 OPS = ELEMENTWISE + LOGICAL + REDUCTIONS + LAYERS + SHAPES + LINALG + LOSSES + SPECTRAL + LINEAR_ALGEBRA
+OPS += SCANS + SORTING + STATISTICS
 DIFFERENTIABLE = [row for row in OPS if row.differentiable]

@@ -264,6 +264,7 @@ RESULTS = {
     "number": "int | float | bool",  # not complex, as in PyTorch: else no loss could be compared
     "list or number": "Any",
     "tuple of Tensors": "tuple[Tensor, ...]",
+    "tuple of two Tensors": "tuple[Tensor, Tensor]",
 }
 
 # Results of methods whose docstring has no arrow.
@@ -287,7 +288,9 @@ METHOD_RESULTS = {
 # Functions whose result depends on the arguments: all parameters but the first.
 OVERLOADS = {
     "max": ["() -> Tensor", "(dim: int, keepdim: bool = False) -> return_types.max", "(other: Tensor) -> Tensor"],
+    "median": ["() -> Tensor", "(dim: int, keepdim: bool = False) -> return_types.median"],
     "min": ["() -> Tensor", "(dim: int, keepdim: bool = False) -> return_types.min", "(other: Tensor) -> Tensor"],
+    "nanmedian": ["() -> Tensor", "(dim: int, keepdim: bool = False) -> return_types.nanmedian"],
     "size": ["(dim: None = None) -> Size", "(dim: int) -> int"],
     "stride": ["(dim: None = None) -> tuple[int, ...]", "(dim: int) -> int"],
     "Tensor.where": ["(condition: Tensor, other: _Operand) -> Tensor"],
@@ -297,8 +300,8 @@ OVERLOADS = {
 
 # What the fields of named tuples hold.
 FIELDS = dict.fromkeys(
-    ("L", "Q", "R", "S", "U", "V", "Vh", "a", "cloned_coefficient", "eigenvalues", "eigenvectors", "indices", "info",
-     "inverse", "logabsdet", "result", "sign", "solution", "tau", "values"), "Tensor")
+    ("L", "Q", "R", "S", "U", "V", "Vh", "a", "bin_edges", "cloned_coefficient", "eigenvalues", "eigenvectors", "hist", "indices",
+     "info", "inverse", "logabsdet", "max", "min", "result", "sign", "solution", "tau", "values"), "Tensor")
 
 # Attributes by class; those in WRITABLE may be assigned.
 ATTRIBUTES = {

@@ -5,7 +5,7 @@ are BatchedTensors, and returns the results for all samples, the batch first. It
 the in-place one where that was called.
 
 Kinds of rules that need no text: `elementwise` aligns the operands' dimensions; `Along` shifts the dimensions that an
-argument names; `on_values` hands the values on; COMPOSITE runs the operation itself, as it consists of others.
+argument names; `sample_by_sample` loops; `on_values` hands the values on; COMPOSITE runs the operation itself, as it consists of others.
 """
 
 import warnings
@@ -278,14 +278,19 @@ cdef object wrapped(BatchedCall call, object result, object own):
 
 cpdef object by_loop(BatchedCall call, tuple args, dict kwargs):
     """An operation without a rule: each sample by itself."""
-    cdef Py_ssize_t k
     name = call.function.__name__
     if call.level.size == 0:
         raise RuntimeError(f"vmap: {name}() has no batching rule, and of an empty batch it can't be told what it would return")
     warnings.warn(
         f"There is a performance drop because we have not yet implemented the batching rule for autograd_cy::{name}. "
         "Please file an issue", UserWarning, stacklevel=2)
-    results = []
+    return sample_by_sample(call, *args, **kwargs)
+
+
+def sample_by_sample(BatchedCall call, *args, **kwargs):
+    """For an operation whose values decide of what size its result is: it has to be the same for all samples."""
+    cdef Py_ssize_t k
+    cdef list results = []
     for k in range(call.level.size):
         named = {key: sample_of(x, call.level, k) for key, x in kwargs.items()}
         results.append(call.function(*[sample_of(x, call.level, k) for x in args], **named))

@@ -119,44 +119,34 @@ class Tensor(TensorBase):
         """the sum input + alpha * other."""
     def add_(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
         """add() written into the tensor's own memory."""
-    def addbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-        """beta * input + alpha * the sum of batch1[k] @ batch2[k]."""
-    def addbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-        """addbmm() written into the tensor's own memory."""
     def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """beta * input + alpha * (mat1 @ mat2)."""
-    def addmm_(self, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-        """addmm() written into the tensor's own memory."""
-    def addmv(self, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-        """beta * input + alpha * (mat @ vec)."""
-    def addmv_(self, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-        """addmv() written into the tensor's own memory."""
-    def addr(self, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-        """beta * input + alpha * the outer product of two vectors."""
-    def addr_(self, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-        """addr() written into the tensor's own memory."""
     def all(self, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
         """whether all elements, or all along `dim`, are not zero; a bool tensor."""
     def amax(self, dim: _Dims = ..., keepdim: _bool = False) -> Tensor:
         """the largest of all elements, or along `dim`, one or several."""
     def amin(self, dim: _Dims = ..., keepdim: _bool = False) -> Tensor:
         """the smallest of all elements, or along `dim`, one or several."""
+    def aminmax(self, *, dim: _int | None = None, keepdim: _bool = False) -> return_types.aminmax:
+        """the smallest and the largest of all elements, or along `dim`."""
     def any(self, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
         """whether any element, or any along `dim`, is not zero; a bool tensor."""
     def argmax(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
         """the index of the largest element along `dim`, int64."""
     def argmin(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
         """the index of the smallest element along `dim`, int64."""
+    def argsort(self, dim: _int = -1, descending: _bool = False, *, stable: _bool = False) -> Tensor:
+        """the indices (int64) that sort along `dim`."""
+    def argwhere(self) -> Tensor:
+        """the places of the elements that aren't zero, one in each row; nonzero(), as NumPy calls it."""
     def as_subclass(self, cls: _type[_S]) -> _S: ...
     def backward(
         self, gradient: Tensor | None = None, retain_graph: _bool | None = None, create_graph: _bool = False,
         inputs: Tensor | Sequence[Tensor] | None = None
     ) -> None:
         """see autograd.backward."""
-    def baddbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-        """beta * input[k] + alpha * (batch1[k] @ batch2[k])."""
-    def baddbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-        """baddbmm() written into the tensor's own memory."""
+    def bincount(self, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
+        """how often each number from 0 on occurs in a vector of integers."""
     def bitwise_and(self, other: _Operand) -> Tensor:
         """AND of the bits of integers, or of truth values."""
     def bitwise_and_(self, other: _Operand) -> Tensor:
@@ -197,12 +187,6 @@ class Tensor(TensorBase):
         """the tensor as torch.complex64; itself if it is that."""
     def char(self) -> Tensor:
         """the tensor as torch.int8; itself if it is that."""
-    def cholesky(self, upper: _bool = False) -> Tensor:
-        """linalg.cholesky()."""
-    def cholesky_inverse(self, upper: _bool = False) -> Tensor:
-        """the inverse of A = L @ L.mH (upper: L.mH @ L), for its factor L."""
-    def cholesky_solve(self, L: Tensor, upper: _bool = False) -> Tensor:
-        """the X with A @ X = input, where A = L @ L.mH (upper: L.mH @ L)."""
     def clamp(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
         """input limited to [min, max], numbers or tensors."""
     def clamp_(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
@@ -219,25 +203,39 @@ class Tensor(TensorBase):
         """itself if its elements are dense and in order, else a copy that is."""
     def copy_(self, other: _Operand, non_blocking: _bool = False) -> Tensor:
         """write the elements of `other` (broadcast, converted; or a number) into this tensor."""
+    def corrcoef(self) -> Tensor:
+        """Pearson's correlation coefficients of variables, each a row of observations."""
     def cos(self) -> Tensor:
         """The cosine of an angle in radians."""
     def cos_(self) -> Tensor:
         """cos() written into the tensor's own memory."""
+    def count_nonzero(self, dim: _Dims | None = None) -> Tensor:
+        """how many elements aren't zero, of all or along `dim`, one or several (int64)."""
+    def cov(
+        self, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None
+    ) -> Tensor:
+        """the covariances of variables, each a row of observations."""
     def cpu(self, memory_format: Any = None) -> Tensor:
         """itself."""
-    def cross(self, other: _Operand, dim: _int | None = None) -> Tensor:
-        """the cross products of vectors of 3 elements along `dim`."""
     def cuda(
         self, device: _device | str | None = None, non_blocking: _bool = False, memory_format: Any = None
     ) -> Tensor:
         """an AssertionError, for this package is for the CPU only; code asks cuda.is_available() first."""
+    def cummax(self, dim: _int) -> return_types.cummax:
+        """the largest elements up to each one along `dim`."""
+    def cummin(self, dim: _int) -> return_types.cummin:
+        """the smallest elements up to each one along `dim`."""
+    def cumprod(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+        """the products of the elements up to each one along `dim`."""
+    def cumprod_(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+        """cumprod() written into the tensor's own memory."""
     def cumsum(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
         """the sums of the elements up to each one along `dim`."""
+    def cumsum_(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+        """cumsum() written into the tensor's own memory."""
     data: Tensor
     def data_ptr(self) -> _int:
         """the address of the first element."""
-    def det(self) -> Tensor:
-        """the determinant of a square matrix, or of each of a batch."""
     def detach(self) -> Tensor:
         """the same memory without the history; writes to either count for both."""
     def detach_(self) -> Tensor:
@@ -246,8 +244,14 @@ class Tensor(TensorBase):
     def device(self) -> _device: ...
     def diagonal(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
         """a view of the diagonals of the matrices in dim1 and dim2."""
+    def diff(
+        self, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None
+    ) -> Tensor:
+        """the differences of neighbours along `dim`, n times."""
     def dim(self) -> _int:
         """the number of dimensions."""
+    def dist(self, other: Tensor, p: _float = 2) -> Tensor:
+        """the p-norm of input - other, which are broadcast."""
     def div(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
         """the quotient input / other; of integers a float."""
     def div_(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
@@ -308,10 +312,6 @@ class Tensor(TensorBase):
         """input >= other, a bool tensor."""
     def ge_(self, other: _Operand) -> Tensor:
         """ge() written into the tensor's own memory."""
-    def geqrf(self) -> return_types.geqrf:
-        """a QR decomposition as LAPACK leaves it: R with the Householder vectors below it, and their tau."""
-    def ger(self, vec2: Tensor) -> Tensor:
-        """the products of each element of a vector with each of another, (n, m)."""
     grad: Tensor | None
     grad_dtype: _dtype | None
     @property
@@ -322,6 +322,13 @@ class Tensor(TensorBase):
         """gt() written into the tensor's own memory."""
     def half(self) -> Tensor:
         """the tensor as torch.float16; itself if it is that."""
+    def histc(self, bins: _int = 100, min: _float = 0, max: _float = 0) -> Tensor:
+        """how many elements lie in each of `bins` intervals of one width."""
+    def histogram(
+        self, bins: _int | Tensor, *, range: tuple[_float, _float] | None = None, weight: Tensor | None = None,
+        density: _bool = False
+    ) -> return_types.histogram:
+        """how many elements, or what weights, lie in each of the intervals."""
     @property
     def imag(self) -> Tensor: ...
     def index_add(self, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1) -> Tensor:
@@ -338,12 +345,8 @@ class Tensor(TensorBase):
         """index_put() written into the tensor's own memory."""
     def index_select(self, dim: _int, index: Tensor) -> Tensor:
         """a copy of the rows along `dim` that a vector of numbers picks."""
-    def inner(self, other: _Operand) -> Tensor:
-        """the sums of products along the last dimension of both; a number multiplies."""
     def int(self) -> Tensor:
         """the tensor as torch.int32; itself if it is that."""
-    def inverse(self) -> Tensor:
-        """another name of linalg.inv()."""
     def is_complex(self) -> _bool:
         """whether the dtype is a complex type."""
     def is_contiguous(self, memory_format: Any = None) -> _bool:
@@ -366,8 +369,8 @@ class Tensor(TensorBase):
         """the only element; RuntimeError if there is not exactly one."""
     @property
     def itemsize(self) -> _int: ...
-    def kron(self, other: _Operand) -> Tensor:
-        """the Kronecker product: each element of `input` times the whole of `other`, in its place."""
+    def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False) -> return_types.kthvalue:
+        """the k-th smallest element along `dim`, counted from 1."""
     def le(self, other: _Operand) -> Tensor:
         """input <= other, a bool tensor."""
     def le_(self, other: _Operand) -> Tensor:
@@ -378,8 +381,8 @@ class Tensor(TensorBase):
         """log() written into the tensor's own memory."""
     def log_softmax(self, dim: _int, dtype: _DType | None = None) -> Tensor:
         """the logarithm of softmax, exact where softmax is near 0 or 1."""
-    def logdet(self) -> Tensor:
-        """the logarithm of the determinant: -inf where that is 0, nan where it is negative."""
+    def logcumsumexp(self, dim: _int) -> Tensor:
+        """the logarithms of the sums of exp(x) up to each element along `dim`."""
     def logical_and(self, other: _Operand) -> Tensor:
         """AND of the truth values, a bool tensor."""
     def logical_and_(self, other: _Operand) -> Tensor:
@@ -410,12 +413,10 @@ class Tensor(TensorBase):
         """a copy of input with `value`, a number or 0-d tensor, where mask is true."""
     def masked_fill_(self, mask: Tensor, value: _Number | Tensor) -> Tensor:
         """masked_fill() written into the tensor's own memory."""
+    def masked_select(self, mask: Tensor) -> Tensor:
+        """the elements where the mask, a bool tensor, is true, as a vector."""
     def matmul(self, other: Tensor) -> Tensor:
         """the product of matrices, vectors or batches of matrices; also input @ other."""
-    def matrix_exp(self) -> Tensor:
-        """the exponential of square matrices, the sum of A ** k / k!."""
-    def matrix_power(self, n: _int) -> Tensor:
-        """a square matrix (or a batch) multiplied n times; with n < 0 its inverse."""
     @overload
     def max(self) -> Tensor:
         """the largest element; equal ones share the gradient."""
@@ -430,6 +431,11 @@ class Tensor(TensorBase):
     ) -> Tensor:
         """the mean of all elements, or along `dim`."""
     @overload
+    def median(self) -> Tensor:
+        """the median of all elements, the lower one of two; equal ones share the gradient."""
+    @overload
+    def median(self, dim: _int, keepdim: _bool = False) -> return_types.median: ...
+    @overload
     def min(self) -> Tensor:
         """the smallest element; equal ones share the gradient."""
     @overload
@@ -440,6 +446,10 @@ class Tensor(TensorBase):
         """The smaller of input and other; equal ones share the gradient."""
     def mm(self, mat2: Tensor) -> Tensor:
         """the product of an (m, n) and an (n, p) matrix of one type; doesn't broadcast."""
+    def mode(self, dim: _int = -1, keepdim: _bool = False) -> return_types.mode:
+        """the most frequent element along `dim`, the smallest of several."""
+    def msort(self) -> Tensor:
+        """the elements in order along the first dimension."""
     def mul(self, other: _Operand) -> Tensor:
         """The product input * other."""
     def mul_(self, other: _Operand) -> Tensor:
@@ -450,6 +460,24 @@ class Tensor(TensorBase):
         """mul() written into the tensor's own memory."""
     def mv(self, vec: Tensor) -> Tensor:
         """the product of an (m, n) matrix and a vector of n elements; a vector of m."""
+    def nanmean(
+        self, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None
+    ) -> Tensor:
+        """the mean of the elements that are not nan, of all or along `dim`."""
+    @overload
+    def nanmedian(self) -> Tensor:
+        """the median of all elements that are not nan, the lower one of two."""
+    @overload
+    def nanmedian(self, dim: _int, keepdim: _bool = False) -> return_types.nanmedian: ...
+    def nanquantile(
+        self, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *,
+        interpolation: str = "linear"
+    ) -> Tensor:
+        """quantile() of what is not nan."""
+    def nansum(
+        self, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None
+    ) -> Tensor:
+        """the sum of the elements that are not nan, of all or along `dim`."""
     @property
     def nbytes(self) -> _int: ...
     @property
@@ -511,6 +539,10 @@ class Tensor(TensorBase):
         self, *shape: _int, size: _int | None = None, dtype: _DType | None = None,
         device: _device | str | None = None, requires_grad: _bool = False
     ) -> Tensor: ...
+    def nonzero(self, *, as_tuple: _bool = False) -> Tensor:
+        """the places of the elements that aren't zero, one in each row (int64)."""
+    def nonzero_static(self, *, size: _int, fill_value: _int = -1) -> Tensor:
+        """the first `size` places of nonzero(), and rows of `fill_value` where there are fewer."""
     def norm(
         self, p: _float | str = "fro", dim: _Dims | None = None, keepdim: _bool = False, out: None = None,
         dtype: _DType | None = None
@@ -520,10 +552,6 @@ class Tensor(TensorBase):
         """the number of elements."""
     def numpy(self, *, force: _bool = False) -> _Array:
         """an array on the tensor's memory."""
-    def ormqr(self, tau: Tensor, other: _Operand, left: _bool = True, transpose: _bool = False) -> Tensor:
-        """Q @ other, where Q is a product of Householder reflections."""
-    def outer(self, vec2: Tensor) -> Tensor:
-        """the products of each element of a vector with each of another, (n, m)."""
     @property
     def output_nr(self) -> _int: ...
     @overload
@@ -531,8 +559,6 @@ class Tensor(TensorBase):
         """a view with the dimensions in the order of `dims`."""
     @overload
     def permute(self, *dims: _int) -> Tensor: ...
-    def pinverse(self, rcond: _float = 1e-15) -> Tensor:
-        """linalg.pinv(), with the relative size of singular values that count as zero."""
     def pow(self, exponent: _Operand) -> Tensor:
         """input to the power of exponent; one of the two may be a number."""
     def pow_(self, exponent: _Operand) -> Tensor:
@@ -541,8 +567,13 @@ class Tensor(TensorBase):
         self, dim: _int | None = None, keepdim: _bool = False, *, dtype: _DType | None = None
     ) -> Tensor:
         """the product of all elements, or along one dimension."""
-    def qr(self, some: _bool = True) -> return_types.qr:
-        """linalg.qr(); some=False makes Q square."""
+    def quantile(
+        self, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *,
+        interpolation: str = "linear"
+    ) -> Tensor:
+        """below which the part q of the elements lies, of all or along `dim`; between two elements, as
+        `interpolation` says ('lower', 'higher', 'midpoint', 'nearest').
+        """
     @property
     def real(self) -> Tensor: ...
     def reciprocal(self) -> Tensor:
@@ -561,6 +592,10 @@ class Tensor(TensorBase):
         """what remains of input when divided by other, with the sign of other."""
     def remainder_(self, other: _Operand) -> Tensor:
         """remainder() written into the tensor's own memory."""
+    def renorm(self, p: _float, dim: _int, maxnorm: _float) -> Tensor:
+        """the parts of a tensor along `dim`, those whose p-norm is above `maxnorm` divided so that it is that."""
+    def renorm_(self, p: _float, dim: _int, maxnorm: _float) -> Tensor:
+        """renorm() written into the tensor's own memory."""
     requires_grad: _bool
     def requires_grad_(self, requires_grad: _bool = True) -> Tensor:
         """set the flag in place and return the tensor."""
@@ -621,10 +656,12 @@ class Tensor(TensorBase):
         """the shape, or the size of one dimension."""
     @overload
     def size(self, dim: _int) -> _int: ...
-    def slogdet(self) -> return_types.slogdet:
-        """linalg.slogdet()."""
     def softmax(self, dim: _int, dtype: _DType | None = None) -> Tensor:
         """exp(input) divided by its sum along `dim`."""
+    def sort(
+        self, dim: _int = -1, descending: _bool = False, *, stable: _bool = False
+    ) -> return_types.sort:
+        """the elements in order along `dim`."""
     def split(self, split_size_or_sections: _int | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
         """views of consecutive parts along `dim`."""
     def sqrt(self) -> Tensor:
@@ -664,8 +701,6 @@ class Tensor(TensorBase):
         """the sum over the dimensions along which a tensor of that size was broadcast to this one."""
     @overload
     def sum_to_size(self, *size: _int) -> Tensor: ...
-    def svd(self, some: _bool = True, compute_uv: _bool = True) -> return_types.svd:
-        """U, S, V with input = U @ diag(S) @ V.mH; linalg.svd() succeeds it."""
     def swapaxes(self, dim0: _int, dim1: _int) -> Tensor:
         """a view with two dimensions exchanged."""
     def swapdims(self, dim0: _int, dim1: _int) -> Tensor:
@@ -690,10 +725,6 @@ class Tensor(TensorBase):
         """the k largest elements along `dim`, in order."""
     def transpose(self, dim0: _int, dim1: _int) -> Tensor:
         """a view with two dimensions exchanged."""
-    def triangular_solve(
-        self, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False
-    ) -> return_types.triangular_solve:
-        """the X with A @ X = input."""
     def true_divide(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
         """the quotient input / other; of integers a float."""
     def true_divide_(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
@@ -707,6 +738,15 @@ class Tensor(TensorBase):
         """converted to the other's dtype."""
     def unbind(self, dim: _int = 0) -> tuple[Tensor, ...]:
         """the views along `dim`, without that dimension."""
+    def unique(
+        self, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False,
+        dim: _int | None = None
+    ) -> Tensor:
+        """the different elements, in order, also with sorted=False."""
+    def unique_consecutive(
+        self, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None
+    ) -> Tensor:
+        """the first of each run of equal elements."""
     def unsqueeze(self, dim: _int) -> Tensor:
         """with a dimension of size 1 inserted at `dim`."""
     def var(
@@ -714,8 +754,6 @@ class Tensor(TensorBase):
         correction: _float | None = None
     ) -> Tensor:
         """the variance of all elements, or along `dim`."""
-    def vdot(self, other: _Operand) -> Tensor:
-        """the sum of the products of two vectors' elements, the first ones conjugated."""
     @overload
     def view(self, size: Sequence[_int], /) -> Tensor:
         """a view in another shape; RuntimeError where only a copy has that shape."""

@@ -13,8 +13,18 @@ def _result(name, fields):
     return type(name, (namedtuple(name, fields),), {"__slots__": (), "__repr__": show, "__module__": __name__})
 
 
+aminmax = _result("aminmax", "min max")
+cummax = _result("cummax", "values indices")
+cummin = _result("cummin", "values indices")
+histogram = _result("histogram", "hist bin_edges")
+histogramdd = _result("histogramdd", "hist bin_edges")
+kthvalue = _result("kthvalue", "values indices")
 max = _result("max", "values indices")
+median = _result("median", "values indices")
 min = _result("min", "values indices")
+mode = _result("mode", "values indices")
+nanmedian = _result("nanmedian", "values indices")
+sort = _result("sort", "values indices")
 topk = _result("topk", "values indices")
 triangular_solve = _result("triangular_solve", "solution cloned_coefficient")
 linalg_inv_ex = _result("linalg_inv_ex", "inverse info")

@@ -4,44 +4,35 @@ from typing import NamedTuple
 
 from autograd_cy._core.graph.tensor import Tensor
 
-class geqrf(NamedTuple):
-    a: Tensor
-    tau: Tensor
+class aminmax(NamedTuple):
+    min: Tensor
+    max: Tensor
 
-class linalg_cholesky_ex(NamedTuple):
-    L: Tensor
-    info: Tensor
+class cummax(NamedTuple):
+    values: Tensor
+    indices: Tensor
 
-class linalg_eig(NamedTuple):
-    eigenvalues: Tensor
-    eigenvectors: Tensor
+class cummin(NamedTuple):
+    values: Tensor
+    indices: Tensor
 
-class linalg_eigh(NamedTuple):
-    eigenvalues: Tensor
-    eigenvectors: Tensor
+class histogram(NamedTuple):
+    hist: Tensor
+    bin_edges: Tensor
 
-class linalg_inv_ex(NamedTuple):
-    inverse: Tensor
-    info: Tensor
+class histogramdd(NamedTuple):
+    hist: Tensor
+    bin_edges: Tensor
 
-class linalg_qr(NamedTuple):
-    Q: Tensor
-    R: Tensor
-
-class linalg_slogdet(NamedTuple):
-    sign: Tensor
-    logabsdet: Tensor
-
-class linalg_solve_ex(NamedTuple):
-    result: Tensor
-    info: Tensor
-
-class linalg_svd(NamedTuple):
-    U: Tensor
-    S: Tensor
-    Vh: Tensor
+class kthvalue(NamedTuple):
+    values: Tensor
+    indices: Tensor
 
 class max(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class median(NamedTuple):
     values: Tensor
     indices: Tensor
 
@@ -49,23 +40,18 @@ class min(NamedTuple):
     values: Tensor
     indices: Tensor
 
-class qr(NamedTuple):
-    Q: Tensor
-    R: Tensor
+class mode(NamedTuple):
+    values: Tensor
+    indices: Tensor
 
-class slogdet(NamedTuple):
-    sign: Tensor
-    logabsdet: Tensor
+class nanmedian(NamedTuple):
+    values: Tensor
+    indices: Tensor
 
-class svd(NamedTuple):
-    U: Tensor
-    S: Tensor
-    V: Tensor
+class sort(NamedTuple):
+    values: Tensor
+    indices: Tensor
 
 class topk(NamedTuple):
     values: Tensor
     indices: Tensor
-
-class triangular_solve(NamedTuple):
-    solution: Tensor
-    cloned_coefficient: Tensor

@@ -15,7 +15,7 @@ from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.reduction_loops cimport LARGEST, SMALLEST, Dims, reduced, reduced_sizes
 from autograd_cy._core.ops.reductions.reduction_node cimport (
     SAVES_INPUT, SAVES_OUTPUT, WeightedReduction, dim_tuple, dims_of, in_type, one_dim, record_reduction)
-from autograd_cy._core.ops.reductions.selecting cimport Selecting, record_selecting
+from autograd_cy._core.ops.reductions.selecting cimport OneOfMany, record_selecting
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import Along, elementwise
@@ -52,12 +52,12 @@ cdef class Extreme(WeightedReduction):
         weights = self.weights()
         return in_type(self.spread(g) * weights, self.dtype_codes[0]).masked_fill(weights == 0, 0)
 
-    cdef object is_result(self, cnp.ndarray x, cnp.ndarray y):
+    cdef object is_result(self, object x, object y):
         return np.equal(x, y)
 
 
 cdef class ExtremeOfAll(Extreme):
-    cdef object is_result(self, cnp.ndarray x, cnp.ndarray y):
+    cdef object is_result(self, object x, object y):
         return np.equal(x, y) | (np.isnan(x) & np.isnan(y))
 
 
@@ -217,21 +217,13 @@ def argmin(input, dim=None, keepdim=False):
 
 # values with their indices
 
-cdef class ExtremeWithIndex(Selecting):
-    cdef tuple constant_names(self):
-        return ("dim", "keepdim", "self_sym_sizes")
-
-    cdef object kept(self, object values):
-        return values if self.constants[1] or not self.constants[2] else values.unsqueeze(self.constants[0])
-
-
 @cython.final
-cdef class MaxBackward0(ExtremeWithIndex):
+cdef class MaxBackward0(OneOfMany):
     pass
 
 
 @cython.final
-cdef class MinBackward0(ExtremeWithIndex):
+cdef class MinBackward0(OneOfMany):
     pass
 
 

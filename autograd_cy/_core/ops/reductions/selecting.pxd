@@ -8,4 +8,8 @@ cdef class Selecting(Node):
     cdef object kept(self, object values)
 
 
+cdef class OneOfMany(Selecting):
+    pass
+
+
 cdef Tensor record_selecting(object node_class, tuple constants, Tensor x, Tensor values, Tensor indices)

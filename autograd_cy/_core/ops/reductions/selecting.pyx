@@ -35,6 +35,16 @@ cdef class Selecting(Node):
         return tangents[0].gather(self.constants[0], self.kept(indices)).reshape(indices.shape)
 
 
+cdef class OneOfMany(Selecting):
+    """It gives one element along the dimension, which is left in place or not (the second constant)."""
+
+    cdef tuple constant_names(self):
+        return ("dim", "keepdim", "self_sym_sizes")
+
+    cdef object kept(self, object values):
+        return values if self.constants[1] or not self.constants[2] else values.unsqueeze(self.constants[0])
+
+
 cdef Tensor record_selecting(object node_class, tuple constants, Tensor x, Tensor values, Tensor indices):
     """Record values as selected from `x`; returns them."""
     cdef Node node

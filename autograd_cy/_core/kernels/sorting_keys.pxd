@@ -1,0 +1,6 @@
+"""Keys of int64 that sort as numbers of 32 bits do, and hold their places."""
+
+from autograd_cy._core.runtime cimport numpy_api as cnp
+
+cdef cnp.ndarray sorting_keys(cnp.ndarray rows, bint descending)
+cdef cnp.ndarray places_of_keys(cnp.ndarray keys)

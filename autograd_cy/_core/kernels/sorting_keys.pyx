@@ -1,0 +1,60 @@
+"""Keys of int64 that sort as numbers of 32 bits do, and hold their places: NumPy sorts them 3 times as fast as it finds indices,
+and equal numbers, whose keys differ by the place alone, keep their order. (316 x 316, float32, us: np.argsort 2100, its stable
+one 7900; keys and np.sort 750.)
+"""
+
+from autograd_cy._core.arrays.buffers cimport new_array
+from autograd_cy._core.arrays.dtypes cimport FLOAT32, INT64, code_of
+from autograd_cy._core.kernels.borrowed cimport run
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
+
+cnp.import_array()
+
+cdef enum:
+    LARGEST_KEY = 0x7fffffff
+
+
+cdef inline void keys_of_floats(const float[::1] x, const int[::1] bits, bint descending, long long[::1] keys) noexcept nogil:
+    """The bits of negative numbers are turned round; zeros are equal, and so are nans, which are the largest."""
+    cdef Py_ssize_t i
+    cdef long long key
+    for i in range(keys.shape[0]):
+        key = bits[i] ^ (bits[i] >> 31 & LARGEST_KEY)
+        key = 0 if x[i] == 0 else LARGEST_KEY if x[i] != x[i] else key
+        keys[i] = (~key if descending else key) * (<long long> 1 << 32) + i
+
+
+cdef inline void keys_of_integers(const int[::1] x, bint descending, long long[::1] keys) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef long long key
+    for i in range(keys.shape[0]):
+        key = x[i]
+        keys[i] = (~key if descending else key) * (<long long> 1 << 32) + i
+
+
+cdef cnp.ndarray sorting_keys(cnp.ndarray rows, bint descending):
+    """Of float32 or int32 in C order, along the last dimension."""
+    cdef cnp.ndarray result = new_array(INT64, cnp.PyArray_NDIM(rows), cnp.PyArray_DIMS(rows))
+    cdef npy_intp n = cnp.PyArray_DIM(rows, cnp.PyArray_NDIM(rows) - 1), k
+    cdef const void *source = cnp.PyArray_DATA(rows)
+    cdef long long *keys = <long long *> cnp.PyArray_DATA(result)
+    for k in range(0, cnp.PyArray_SIZE(rows) // n if n else 0):
+        if code_of(rows) == FLOAT32:
+            keys_of_floats(run(<const float *> source + k * n, n), run(<const int *> source + k * n, n), descending,
+                           run(keys + k * n, n))
+        else:
+            keys_of_integers(run(<const int *> source + k * n, n), descending, run(keys + k * n, n))
+    return result
+
+
+cdef inline void leave_places(long long[::1] keys) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(keys.shape[0]):
+        keys[i] &= 0xffffffff
+
+
+cdef cnp.ndarray places_of_keys(cnp.ndarray keys):
+    """The keys, written over by the places that they hold."""
+    leave_places(run(<long long *> cnp.PyArray_DATA(keys), cnp.PyArray_SIZE(keys)))
+    return keys

@@ -1,0 +1,111 @@
+"""Covariances and correlations of variables, distances, and rows that are made shorter."""
+
+import warnings
+
+from autograd_cy._core.arrays.dtypes cimport BOOL, code_of
+from autograd_cy._core.graph.record cimport as_tensor, wrap_dim
+from autograd_cy._core.graph.tensor cimport Tensor, extend
+from autograd_cy._core.ops.overwriting cimport in_place
+from autograd_cy._core.runtime cimport numpy_api as cnp
+
+from autograd_cy._core.batching.rules import sample_by_sample
+from autograd_cy._core.ops.reductions.norms import norm
+from autograd_cy._core.ops.registry import op
+
+cnp.import_array()
+
+
+@op(methods=("cov",), batch=sample_by_sample)
+def cov(input, *, correction: int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None):
+    """cov(input, *, correction=1, fweights=None, aweights=None) -> Tensor: the covariances of variables, each a row of
+    observations.
+
+    Their sum of products is divided by the number of observations less the correction. `fweights` says how often each
+    observation occurs, `aweights` how much it counts.
+
+    >>> import autograd_cy as ag
+    >>> ag.cov(ag.tensor([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
+    tensor([[ 1., -1.],
+            [-1.,  1.]])
+    """
+    cdef object x = as_tensor(input, "cov"), weights = fweights
+    if x.ndim > 2:
+        raise RuntimeError(f"cov(): expected input to have two or fewer dimensions but got an input with {x.ndim} dimensions")
+    if code_of((<Tensor> x).array) == BOOL:
+        raise RuntimeError("cov(): bool dtype is not supported for input")
+    x = x if x.ndim == 2 else x.reshape(1, -1)
+    if aweights is not None:
+        weights = aweights if weights is None else weights * aweights
+    total = x.shape[1] if weights is None else weights.sum()
+    freedom = total - correction
+    if aweights is not None and correction:
+        freedom = total - correction * (weights * aweights).sum() / total
+    if freedom <= 0:
+        warnings.warn("cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
+                      UserWarning, stacklevel=2)
+        freedom = freedom * 0
+    x = x - ((x if weights is None else x * weights).sum(1, True) / total)
+    products = x @ (x if weights is None else x * weights).t().conj()
+    return (products / freedom).squeeze()
+
+
+@op(methods=("corrcoef",), batch=sample_by_sample)
+def corrcoef(input):
+    """corrcoef(input) -> Tensor: Pearson's correlation coefficients of variables, each a row of observations.
+
+    >>> import autograd_cy as ag
+    >>> ag.corrcoef(ag.tensor([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
+    tensor([[ 1., -1.],
+            [-1.,  1.]])
+    """
+    cdef object x = as_tensor(input, "corrcoef")
+    if x.ndim > 2:
+        raise RuntimeError(f"corrcoef(): expected input to have two or fewer dimensions but got an input with {x.ndim} dimensions")
+    c = cov(x)
+    if c.ndim == 0:
+        return c / c
+    deviations = c.diagonal()
+    deviations = (deviations.real if deviations.is_complex() else deviations).sqrt()
+    c = c / deviations.unsqueeze(1) / deviations
+    return c if c.is_complex() else c.clamp(-1, 1)
+
+
+@op(methods=("dist",), batch=sample_by_sample)
+def dist(input, other: Tensor, p: float = 2):
+    """dist(input, other, p=2) -> Tensor: the p-norm of input - other, which are broadcast.
+
+    >>> import autograd_cy as ag
+    >>> ag.dist(ag.tensor([1.0, 2.0]), ag.tensor([4.0, 6.0]))
+    tensor(5.)
+    """
+    return norm(as_tensor(input, "dist") - other, p)
+
+
+@op(methods=("renorm",), batch=sample_by_sample)
+def renorm(input, p: float, dim: int, maxnorm: float):
+    """renorm(input, p, dim, maxnorm) -> Tensor: the parts of a tensor along `dim`, those whose p-norm is above `maxnorm` divided
+    so that it is that.
+
+    >>> import autograd_cy as ag
+    >>> ag.renorm(ag.tensor([[3.0, 4.0], [0.3, 0.4]]), 2, 0, 1.0)
+    tensor([[0.6000, 0.8000],
+            [0.3000, 0.4000]])
+    """
+    cdef object x = as_tensor(input, "renorm")
+    if not p > 0:
+        raise RuntimeError("renorm: non-positive-norm not supported")
+    if maxnorm < 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
+    if x.ndim < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {x.ndim} dimensions")
+    cdef int d = wrap_dim(dim, x.ndim)
+    sizes = norm(x, p, tuple([axis for axis in range(x.ndim) if axis != d]), True)
+    return x * (maxnorm / (sizes + 1e-7)).where(sizes > maxnorm, 1)
+
+
+def renorm_(Tensor self, p: float, dim: int, maxnorm: float):
+    """renorm_(p, dim, maxnorm) -> Tensor: renorm() written into the tensor's own memory."""
+    return in_place("renorm_", renorm, self, (p, dim, maxnorm))
+
+
+extend("renorm_", renorm_)
