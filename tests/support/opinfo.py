@@ -12,6 +12,8 @@ import op_samples as samples
 import op_samples_structural as structural
 from op_case import ALL, BOOL, COMPLEX, FLOATS, HALF, INTS, NONZERO, POSITIVE, OpInfo
 from op_promotion import promote
+from op_rows_indexing import INDEXING_ROWS
+from op_rows_shapes import SHAPE_ROWS
 from op_samples import calls
 
 NO_BOOL = INTS + HALF
@@ -216,5 +218,5 @@ LAYERS = [
             extremes=samples.layer_norm_extremes),
 ]  # fmt: skip
 
-OPS = ELEMENTWISE + LOGICAL + REDUCTIONS + LAYERS + SHAPES + LINALG + LOSSES + SPECTRAL
+OPS = ELEMENTWISE + LOGICAL + REDUCTIONS + LAYERS + SHAPES + LINALG + LOSSES + SPECTRAL + SHAPE_ROWS + INDEXING_ROWS
 DIFFERENTIABLE = [row for row in OPS if row.differentiable]
