@@ -9,8 +9,15 @@ _ALIASES = {
     "short": "int16", "int": "int32", "long": "int64",
 }  # fmt: skip
 
+# Functions that PyTorch has under two names.
+_SAME = {
+    "concat": "cat", "concatenate": "cat", "moveaxis": "movedim", "row_stack": "vstack", "swapaxes": "transpose",
+    "swapdims": "transpose",
+}  # fmt: skip
+
 _names = {op.name: op.function for op in OPS.values() if not op.namespace}
 _names |= {name: op.function for op in OPS.values() if op.kind == "elementwise" for name in op.methods}
+_names |= {alias: _names[name] for alias, name in _SAME.items()}
 _names |= {dtype.name: dtype for dtype in all_dtypes()}
 _names |= {alias: _names[name] for alias, name in _ALIASES.items()}
 # In place there are functions, as PyTorch has them, of the methods that take no second tensor.
@@ -21,6 +28,6 @@ _names |= {
     for name in (op.name, *op.methods)
     if (method := getattr(_Tensor, f"{name}_", None))
 }
-_names |= {name: getattr(_Tensor, name) for name in ("detach_", "fill_", "index_put_", "zero_")}
+_names |= {name: getattr(_Tensor, name) for name in ("detach_", "fill_", "index_put_", "resize_as_", "zero_")}
 globals().update(_names)
 __all__ = list(_names)

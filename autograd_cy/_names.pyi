@@ -11,25 +11,32 @@ from autograd_cy._core.graph.tensor import Tensor, _Dims, _DType, _Number, _Oper
 from autograd_cy._core.ops import return_types
 
 __all__ = [
-    "abs", "abs_", "absolute", "absolute_", "add", "addmm", "all", "amax", "amin", "aminmax", "any", "argmax",
-    "argmin", "argsort", "argwhere", "bincount", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_not_",
-    "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm", "bool", "bucketize", "cat", "cdouble", "cfloat",
-    "clamp", "clamp_", "clip", "clip_", "clone", "complex64", "complex128", "conj", "corrcoef", "cos", "cos_",
-    "count_nonzero", "cov", "cummax", "cummin", "cumprod", "cumsum", "cumulative_trapezoid", "detach_", "diagonal",
-    "diff", "dist", "div", "divide", "dot", "double", "einsum", "eq", "erf", "erf_", "exp", "exp_", "expand",
-    "fill_", "flatten", "flip", "float", "float16", "float32", "float64", "floor_divide", "fmod", "gather", "ge",
-    "gradient", "gt", "half", "histc", "histogram", "imag", "index_add", "index_put", "index_put_", "index_select",
-    "int", "int8", "int16", "int32", "int64", "isfinite", "isinf", "isnan", "kthvalue", "le", "log", "log_",
-    "log_softmax", "logcumsumexp", "logical_and", "logical_not", "logical_not_", "logical_or", "logical_xor",
-    "logsumexp", "long", "lt", "masked_fill", "masked_select", "matmul", "max", "maximum", "mean", "median", "min",
-    "minimum", "mm", "mode", "msort", "mul", "multiply", "mv", "nanmean", "nanmedian", "nanquantile", "nansum",
-    "ne", "neg", "neg_", "negative", "negative_", "nonzero", "nonzero_static", "norm", "permute", "pow", "prod",
-    "quantile", "real", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "renorm", "reshape", "roll",
-    "rsqrt", "rsqrt_", "scatter", "scatter_add", "searchsorted", "sgn", "sgn_", "short", "sigmoid", "sigmoid_",
-    "sin", "sin_", "softmax", "sort", "split", "sqrt", "sqrt_", "square", "square_", "squeeze", "stack", "std",
-    "std_mean", "sub", "subtract", "sum", "t", "tanh", "tanh_", "topk", "transpose", "trapezoid", "trapz",
-    "true_divide", "uint8", "unbind", "unique", "unique_consecutive", "unsqueeze", "var", "var_mean", "view",
-    "view_as_complex", "view_as_real", "where", "zero_",
+    "abs", "abs_", "absolute", "absolute_", "add", "addmm", "adjoint", "alias_copy", "all", "amax", "amin", "any",
+    "argmax", "argmin", "as_strided", "as_strided_copy", "as_strided_scatter", "atleast_1d", "atleast_2d",
+    "atleast_3d", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_not_", "bitwise_or",
+    "bitwise_right_shift", "bitwise_xor", "block_diag", "bmm", "bool", "broadcast_tensors", "broadcast_to",
+    "cartesian_prod", "cat", "cdouble", "cfloat", "chunk", "clamp", "clamp_", "clip", "clip_", "clone",
+    "column_stack", "combinations", "complex64", "complex128", "concat", "concatenate", "conj", "constant_pad_nd",
+    "cos", "cos_", "cumsum", "detach_", "detach_copy", "diag", "diag_embed", "diagflat", "diagonal",
+    "diagonal_copy", "diagonal_scatter", "div", "divide", "dot", "double", "dsplit", "dstack", "einsum", "eq",
+    "erf", "erf_", "exp", "exp_", "expand", "expand_copy", "fill_", "flatten", "flip", "fliplr", "flipud", "float",
+    "float16", "float32", "float64", "floor_divide", "fmod", "gather", "ge", "gt", "half", "hsplit", "hstack",
+    "imag", "index_add", "index_copy", "index_fill", "index_put", "index_put_", "index_reduce", "index_select",
+    "int", "int8", "int16", "int32", "int64", "isfinite", "isinf", "isnan", "le", "log", "log_", "log_softmax",
+    "logical_and", "logical_not", "logical_not_", "logical_or", "logical_xor", "logsumexp", "long", "lt",
+    "masked_fill", "masked_scatter", "matmul", "max", "maximum", "mean", "meshgrid", "min", "minimum", "mm",
+    "moveaxis", "movedim", "mul", "multiply", "mv", "narrow", "narrow_copy", "ne", "neg", "neg_", "negative",
+    "negative_", "norm", "permute", "permute_copy", "pow", "prod", "put", "ravel", "real", "reciprocal",
+    "reciprocal_", "relu", "relu_", "remainder", "repeat", "repeat_interleave", "reshape", "resize_as_", "roll",
+    "rot90", "row_stack", "rsqrt", "rsqrt_", "scatter", "scatter_add", "scatter_reduce", "select", "select_copy",
+    "select_scatter", "sgn", "sgn_", "short", "sigmoid", "sigmoid_", "sin", "sin_", "slice_copy", "slice_scatter",
+    "softmax", "split", "split_copy", "split_with_sizes", "split_with_sizes_copy", "sqrt", "sqrt_", "square",
+    "square_", "squeeze", "squeeze_copy", "stack", "std", "sub", "subtract", "sum", "swapaxes", "swapdims", "t",
+    "t_copy", "take", "take_along_dim", "tanh", "tanh_", "tensor_split", "tile", "topk", "trace", "transpose",
+    "transpose_copy", "tril", "triu", "true_divide", "uint8", "unbind", "unbind_copy", "unflatten", "unfold",
+    "unfold_copy", "unravel_index", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "unsqueeze",
+    "unsqueeze_copy", "var", "view", "view_as_complex", "view_as_real", "view_copy", "vsplit", "vstack", "where",
+    "zero_",
 ]
 
 def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -47,6 +54,10 @@ def addmm(
     out: Tensor | None = None
 ) -> Tensor:
     """beta * input + alpha * (mat1 @ mat2)."""
+def adjoint(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the matrix, or each of a batch, transposed and conjugated; a view of a real tensor."""
+def alias_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """a copy of the tensor."""
 def all(
     input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, out: Tensor | None = None
 ) -> Tensor:
@@ -59,8 +70,6 @@ def amin(
     input: Tensor, dim: _Dims = ..., keepdim: _bool = False, *, out: Tensor | None = None
 ) -> Tensor:
     """the smallest of all elements, or along `dim`, one or several."""
-def aminmax(input: Tensor, *, dim: _int | None = None, keepdim: _bool = False) -> return_types.aminmax:
-    """the smallest and the largest of all elements, or along `dim`."""
 def any(
     input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, out: Tensor | None = None
 ) -> Tensor:
@@ -73,17 +82,33 @@ def argmin(
     input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, out: Tensor | None = None
 ) -> Tensor:
     """the index of the smallest element along `dim`, int64."""
-def argsort(
-    input: Tensor, dim: _int = -1, descending: _bool = False, *, stable: _bool = False,
+def as_strided(
+    input: Tensor, size: Sequence[_int], stride: Sequence[_int], storage_offset: _int | None = None, *,
     out: Tensor | None = None
 ) -> Tensor:
-    """the indices (int64) that sort along `dim`."""
-def argwhere(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """the places of the elements that aren't zero, one in each row; nonzero(), as NumPy calls it."""
-def bincount(
-    input: Tensor, weights: Tensor | None = None, minlength: _int = 0, *, out: Tensor | None = None
+    """a view of the tensor's memory with sizes and steps of its own."""
+def as_strided_copy(
+    input: Tensor, size: Sequence[_int], stride: Sequence[_int], storage_offset: _int | None = None, *,
+    out: Tensor | None = None
 ) -> Tensor:
-    """how often each number from 0 on occurs in a vector of integers."""
+    """as_strided() as a copy."""
+def as_strided_scatter(
+    input: Tensor, src: Tensor, size: Sequence[_int], stride: Sequence[_int],
+    storage_offset: _int | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """a copy with as_strided() of it replaced by `src`."""
+def atleast_1d(
+    tensors: Tensor | Sequence[Tensor], *others: Tensor, out: Tensor | None = None
+) -> Tensor:
+    """a 0-d tensor with one dimension, others as they are; of several tensors a tuple."""
+def atleast_2d(
+    tensors: Tensor | Sequence[Tensor], *others: Tensor, out: Tensor | None = None
+) -> Tensor:
+    """a matrix of a number or of a vector, its row; others as they are; of several a tuple."""
+def atleast_3d(
+    tensors: Tensor | Sequence[Tensor], *others: Tensor, out: Tensor | None = None
+) -> Tensor:
+    """with three dimensions, a vector's in the middle, a matrix's in front; of several a tuple."""
 def bitwise_and(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """AND of the bits of integers, or of truth values."""
 def bitwise_left_shift(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -102,18 +127,30 @@ def bitwise_right_shift(input: Tensor, other: _Operand, *, out: Tensor | None = 
     """
 def bitwise_xor(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """XOR of the bits of integers, or of truth values."""
+def block_diag(
+    tensors: Tensor | Sequence[Tensor], *others: Tensor, out: Tensor | None = None
+) -> Tensor:
+    """a matrix of zeros with the tensors as blocks along its diagonal."""
 def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the products of the matrices of two batches, (b, m, n) and (b, n, p); no broadcasting."""
 bool: dtype
-def bucketize(
-    input: Tensor | _float, boundaries: Tensor, *, out_int32: _bool = False, right: _bool = False,
-    out: Tensor | None = None
+def broadcast_tensors(tensors: Tensor | Sequence[Tensor], *others: Tensor) -> tuple[Tensor, ...]:
+    """views of the tensors that are broadcast to each other."""
+@overload
+def broadcast_to(input: Tensor, size: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
+    """a view broadcast to `size`, as expand()."""
+@overload
+def broadcast_to(input: Tensor, *size: _int, out: Tensor | None = None) -> Tensor: ...
+def cartesian_prod(
+    tensors: Tensor | Sequence[Tensor], *others: Tensor, out: Tensor | None = None
 ) -> Tensor:
-    """the number of the bucket of each element."""
+    """all ways to choose one element of each vector, a row each."""
 def cat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """the tensors one after the other along `dim`; elsewhere their sizes agree."""
 cdouble: dtype
 cfloat: dtype
+def chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+    """views of so many parts along `dim`, or fewer; the last may be smaller."""
 def clamp(
     input: Tensor, min: _Operand | None = None, max: _Operand | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -128,53 +165,57 @@ def clip_(input: Tensor, min: _Operand | None = None, max: _Operand | None = Non
     """clamp() written into the tensor's own memory."""
 def clone(input: Tensor, *, memory_format: Any = None, out: Tensor | None = None) -> Tensor:
     """a copy, dense, with the dimensions as they are in memory, through which gradients pass."""
+def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """the tensors beside each other, vectors as columns."""
+def combinations(
+    input: Tensor, r: _int = 2, with_replacement: _bool = False, *, out: Tensor | None = None
+) -> Tensor:
+    """all ways to choose r elements of a vector, a row each."""
 complex64: dtype
 complex128: dtype
+def concat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
+    """the tensors one after the other along `dim`; elsewhere their sizes agree."""
+def concatenate(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
+    """the tensors one after the other along `dim`; elsewhere their sizes agree."""
 def conj(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the complex conjugate; a real tensor itself."""
-def corrcoef(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Pearson's correlation coefficients of variables, each a row of observations."""
+def constant_pad_nd(
+    input: Tensor, pad: Sequence[_int], value: _Number = 0, *, out: Tensor | None = None
+) -> Tensor:
+    """a copy with rows of `value` before and behind."""
 def cos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The cosine of an angle in radians."""
 def cos_(input: Tensor) -> Tensor:
     """cos() written into the tensor's own memory."""
-def count_nonzero(input: Tensor, dim: _Dims | None = None, *, out: Tensor | None = None) -> Tensor:
-    """how many elements aren't zero, of all or along `dim`, one or several (int64)."""
-def cov(
-    input: Tensor, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None,
-    out: Tensor | None = None
-) -> Tensor:
-    """the covariances of variables, each a row of observations."""
-def cummax(input: Tensor, dim: _int) -> return_types.cummax:
-    """the largest elements up to each one along `dim`."""
-def cummin(input: Tensor, dim: _int) -> return_types.cummin:
-    """the smallest elements up to each one along `dim`."""
-def cumprod(
-    input: Tensor, dim: _int, *, dtype: _DType | None = None, out: Tensor | None = None
-) -> Tensor:
-    """the products of the elements up to each one along `dim`."""
 def cumsum(
     input: Tensor, dim: _int, *, dtype: _DType | None = None, out: Tensor | None = None
 ) -> Tensor:
     """the sums of the elements up to each one along `dim`."""
-def cumulative_trapezoid(
-    y: Tensor, x: Tensor | None = None, *, dx: _float | None = None, dim: _int = -1,
-    out: Tensor | None = None
-) -> Tensor:
-    """the areas under a curve up to each point but the first."""
 def detach_(self: Tensor) -> Tensor:
     """take the tensor out of the graph, in place: it becomes a leaf that requires no grad."""
+def detach_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """a copy without the history."""
+def diag(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
+    """a copy of a matrix's diagonal; of a vector, the matrix that has it as its diagonal."""
+def diag_embed(
+    input: Tensor, offset: _int = 0, dim1: _int = -2, dim2: _int = -1, *, out: Tensor | None = None
+) -> Tensor:
+    """zeros with the last dimension as the diagonal of matrices."""
+def diagflat(input: Tensor, offset: _int = 0, *, out: Tensor | None = None) -> Tensor:
+    """zeros with the elements in order as the diagonal of a matrix."""
 def diagonal(
     input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1, *, out: Tensor | None = None
 ) -> Tensor:
     """a view of the diagonals of the matrices in dim1 and dim2."""
-def diff(
-    input: Tensor, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None,
-    *, out: Tensor | None = None
+def diagonal_copy(
+    input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1, *, out: Tensor | None = None
 ) -> Tensor:
-    """the differences of neighbours along `dim`, n times."""
-def dist(input: Tensor, other: Tensor, p: _float = 2, *, out: Tensor | None = None) -> Tensor:
-    """the p-norm of input - other, which are broadcast."""
+    """diagonal() as a copy."""
+def diagonal_scatter(
+    input: Tensor, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1, *,
+    out: Tensor | None = None
+) -> Tensor:
+    """a copy with the diagonal() replaced by `src`."""
 def div(
     input: Tensor, other: _Operand, *, rounding_mode: str | None = None, out: Tensor | None = None
 ) -> Tensor:
@@ -186,6 +227,10 @@ def divide(
 def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the sum of the products of two vectors' elements, not conjugated."""
 double: dtype
+def dsplit(input: Tensor, indices_or_sections: _int | Sequence[_int] | Tensor) -> tuple[Tensor, ...]:
+    """tensor_split() along the third dimension."""
+def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """the tensors behind each other, along the third dimension."""
 def einsum(equation: str, *operands: Any, out: Tensor | None = None) -> Tensor:
     """products of the operands summed over the dimensions not in the result."""
 def eq(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -203,6 +248,11 @@ def expand(input: Tensor, size: Sequence[_int], /, *, out: Tensor | None = None)
     """a view broadcast to `size`; -1 keeps a dimension's size."""
 @overload
 def expand(input: Tensor, *size: _int, out: Tensor | None = None) -> Tensor: ...
+@overload
+def expand_copy(input: Tensor, size: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
+    """expand() as a copy."""
+@overload
+def expand_copy(input: Tensor, *size: _int, out: Tensor | None = None) -> Tensor: ...
 def fill_(self: Tensor, value: _Number | Tensor) -> Tensor:
     """write one number (or 0-d tensor) into all elements."""
 def flatten(
@@ -214,6 +264,10 @@ def flip(input: Tensor, dims: Sequence[_int], /, *, out: Tensor | None = None) -
     """a copy with the order of the elements reversed along `dims`."""
 @overload
 def flip(input: Tensor, *dims: _int, out: Tensor | None = None) -> Tensor: ...
+def fliplr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """a copy with the order of the columns reversed, the second dimension."""
+def flipud(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """a copy with the order of the rows reversed, the first dimension."""
 float: dtype
 float16: dtype
 float32: dtype
@@ -228,24 +282,13 @@ def gather(
     """y[i][j] = input[index[i][j]][j] for dim 0, and so on."""
 def ge(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input >= other, a bool tensor."""
-def gradient(
-    input: Tensor, *, spacing: Any = 1, dim: _Dims | None = None, edge_order: _int = 1
-) -> tuple[Tensor, ...]:
-    """the slopes of sampled values along each of the dimensions, by central differences; at the edges by
-    differences of order 1 or 2.
-    """
 def gt(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input > other, a bool tensor."""
 half: dtype
-def histc(
-    input: Tensor, bins: _int = 100, min: _float = 0, max: _float = 0, *, out: Tensor | None = None
-) -> Tensor:
-    """how many elements lie in each of `bins` intervals of one width."""
-def histogram(
-    input: Tensor, bins: _int | Tensor, *, range: tuple[_float, _float] | None = None,
-    weight: Tensor | None = None, density: _bool = False
-) -> return_types.histogram:
-    """how many elements, or what weights, lie in each of the intervals."""
+def hsplit(input: Tensor, indices_or_sections: _int | Sequence[_int] | Tensor) -> tuple[Tensor, ...]:
+    """tensor_split() into columns; of a vector, into parts."""
+def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """the tensors beside each other: along the second dimension, vectors along their own."""
 def imag(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the imaginary part of a complex tensor, a view."""
 def index_add(
@@ -253,6 +296,14 @@ def index_add(
     out: Tensor | None = None
 ) -> Tensor:
     """a copy with alpha * source[i] added to row index[i]."""
+def index_copy(
+    input: Tensor, dim: _int, index: Tensor, source: Tensor, *, out: Tensor | None = None
+) -> Tensor:
+    """a copy with row index[i] along `dim` replaced by source[i]."""
+def index_fill(
+    input: Tensor, dim: _int, index: Tensor, value: _Number | Tensor, *, out: Tensor | None = None
+) -> Tensor:
+    """a copy with a number, or a 0-d tensor, in the rows that `index` names."""
 def index_put(
     input: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: _bool = False, *,
     out: Tensor | None = None
@@ -262,6 +313,11 @@ def index_put_(
     self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: _bool = False
 ) -> Tensor:
     """index_put() written into the tensor's own memory."""
+def index_reduce(
+    input: Tensor, dim: _int, index: Tensor, source: Tensor, reduce: str, *, include_self: _bool = True,
+    out: Tensor | None = None
+) -> Tensor:
+    """a copy, row index[i] combined with source[i]."""
 def index_select(input: Tensor, dim: _int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """a copy of the rows along `dim` that a vector of numbers picks."""
 int: dtype
@@ -275,8 +331,6 @@ def isinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is infinite, a bool tensor."""
 def isnan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is NaN, a bool tensor."""
-def kthvalue(input: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False) -> return_types.kthvalue:
-    """the k-th smallest element along `dim`, counted from 1."""
 def le(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input <= other, a bool tensor."""
 def log(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -287,8 +341,6 @@ def log_softmax(
     input: Tensor, dim: _int, dtype: _DType | None = None, *, out: Tensor | None = None
 ) -> Tensor:
     """the logarithm of softmax, exact where softmax is near 0 or 1."""
-def logcumsumexp(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
-    """the logarithms of the sums of exp(x) up to each element along `dim`."""
 def logical_and(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """AND of the truth values, a bool tensor."""
 def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -310,8 +362,8 @@ def masked_fill(
     input: Tensor, mask: Tensor, value: _Number | Tensor, *, out: Tensor | None = None
 ) -> Tensor:
     """a copy of input with `value`, a number or 0-d tensor, where mask is true."""
-def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """the elements where the mask, a bool tensor, is true, as a vector."""
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """a copy with the elements of `source`, in order, where mask is true."""
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the product of matrices, vectors or batches of matrices; also input @ other."""
 @overload
@@ -328,11 +380,10 @@ def mean(
     out: Tensor | None = None
 ) -> Tensor:
     """the mean of all elements, or along `dim`."""
-@overload
-def median(input: Tensor) -> Tensor:
-    """the median of all elements, the lower one of two; equal ones share the gradient."""
-@overload
-def median(input: Tensor, dim: _int, keepdim: _bool = False) -> return_types.median: ...
+def meshgrid(
+    tensors: Tensor | Sequence[Tensor], *others: Tensor, indexing: str | None = None
+) -> tuple[Tensor, ...]:
+    """views of the coordinates of the grid that vectors span."""
 @overload
 def min(input: Tensor) -> Tensor:
     """the smallest element; equal ones share the gradient."""
@@ -344,36 +395,24 @@ def minimum(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Ten
     """The smaller of input and other; equal ones share the gradient."""
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the product of an (m, n) and an (n, p) matrix of one type; doesn't broadcast."""
-def mode(input: Tensor, dim: _int = -1, keepdim: _bool = False) -> return_types.mode:
-    """the most frequent element along `dim`, the smallest of several."""
-def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """the elements in order along the first dimension."""
+def moveaxis(input: Tensor, source: _Dims, destination: _Dims, *, out: Tensor | None = None) -> Tensor:
+    """a view with dimensions moved, the others in their order."""
+def movedim(input: Tensor, source: _Dims, destination: _Dims, *, out: Tensor | None = None) -> Tensor:
+    """a view with dimensions moved, the others in their order."""
 def mul(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The product input * other."""
 def multiply(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The product input * other."""
 def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the product of an (m, n) matrix and a vector of n elements; a vector of m."""
-def nanmean(
-    input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None,
-    out: Tensor | None = None
+def narrow(
+    input: Tensor, dim: _int, start: _int | Tensor, length: _int, *, out: Tensor | None = None
 ) -> Tensor:
-    """the mean of the elements that are not nan, of all or along `dim`."""
-@overload
-def nanmedian(input: Tensor) -> Tensor:
-    """the median of all elements that are not nan, the lower one of two."""
-@overload
-def nanmedian(input: Tensor, dim: _int, keepdim: _bool = False) -> return_types.nanmedian: ...
-def nanquantile(
-    input: Tensor, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *,
-    interpolation: str = "linear", out: Tensor | None = None
+    """the view of `length` rows along `dim` from row `start` on."""
+def narrow_copy(
+    input: Tensor, dim: _int, start: _int, length: _int, *, out: Tensor | None = None
 ) -> Tensor:
-    """quantile() of what is not nan."""
-def nansum(
-    input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None,
-    out: Tensor | None = None
-) -> Tensor:
-    """the sum of the elements that are not nan, of all or along `dim`."""
+    """narrow() as a copy."""
 def ne(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input != other, a bool tensor."""
 def neg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -384,12 +423,6 @@ def negative(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """-input."""
 def negative_(input: Tensor) -> Tensor:
     """neg() written into the tensor's own memory."""
-def nonzero(input: Tensor, *, as_tuple: _bool = False, out: Tensor | None = None) -> Tensor:
-    """the places of the elements that aren't zero, one in each row (int64)."""
-def nonzero_static(
-    input: Tensor, *, size: _int, fill_value: _int = -1, out: Tensor | None = None
-) -> Tensor:
-    """the first `size` places of nonzero(), and rows of `fill_value` where there are fewer."""
 def norm(
     input: Tensor, p: _float | str = "fro", dim: _Dims | None = None, keepdim: _bool = False,
     out: None = None, dtype: _DType | None = None
@@ -400,6 +433,11 @@ def permute(input: Tensor, dims: Sequence[_int], /, *, out: Tensor | None = None
     """a view with the dimensions in the order of `dims`."""
 @overload
 def permute(input: Tensor, *dims: _int, out: Tensor | None = None) -> Tensor: ...
+@overload
+def permute_copy(input: Tensor, dims: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
+    """permute() as a copy."""
+@overload
+def permute_copy(input: Tensor, *dims: _int, out: Tensor | None = None) -> Tensor: ...
 def pow(input: _Operand, exponent: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input to the power of exponent; one of the two may be a number."""
 def prod(
@@ -407,13 +445,12 @@ def prod(
     out: Tensor | None = None
 ) -> Tensor:
     """the product of all elements, or along one dimension."""
-def quantile(
-    input: Tensor, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *,
-    interpolation: str = "linear", out: Tensor | None = None
+def put(
+    input: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False, *, out: Tensor | None = None
 ) -> Tensor:
-    """below which the part q of the elements lies, of all or along `dim`; between two elements, as
-    `interpolation` says ('lower', 'higher', 'midpoint', 'nearest').
-    """
+    """a copy with the elements of those numbers replaced, or added to."""
+def ravel(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the elements in order along one dimension; a view where they are dense, else a copy."""
 def real(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the real part, a view; a real tensor itself."""
 def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -426,17 +463,31 @@ def relu_(input: Tensor) -> Tensor:
     """relu() written into the tensor's own memory."""
 def remainder(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """what remains of input when divided by other, with the sign of other."""
-def renorm(
-    input: Tensor, p: _float, dim: _int, maxnorm: _float, *, out: Tensor | None = None
+@overload
+def repeat(input: Tensor, repeats: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
+    """a copy repeated so many times along each dimension."""
+@overload
+def repeat(input: Tensor, *repeats: _int, out: Tensor | None = None) -> Tensor: ...
+def repeat_interleave(
+    input: Tensor, repeats: _int | Tensor | None = None, dim: _int | None = None, *,
+    output_size: _int | None = None, out: Tensor | None = None
 ) -> Tensor:
-    """the parts of a tensor along `dim`, those whose p-norm is above `maxnorm` divided so that it is that."""
+    """each row along `dim` repeated, one after the other."""
 @overload
 def reshape(input: Tensor, shape: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
     """the elements in another shape; a view where the strides allow it, else a copy."""
 @overload
 def reshape(input: Tensor, *shape: _int, out: Tensor | None = None) -> Tensor: ...
+def resize_as_(self: Tensor, other: _Operand, memory_format: Any = None) -> Tensor:
+    """give the tensor the sizes of another one, in place: resize_()."""
 def roll(input: Tensor, shifts: _Dims, dims: _Dims = ..., *, out: Tensor | None = None) -> Tensor:
     """a copy, the elements moved on by `shifts` along `dims`, the last to the front."""
+def rot90(
+    input: Tensor, k: _int = 1, dims: Sequence[_int] = ..., *, out: Tensor | None = None
+) -> Tensor:
+    """a copy turned by k times 90 degrees, from the first of two dimensions to the second."""
+def row_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """the tensors below each other, vectors as rows."""
 def rsqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """1 / sqrt(input)."""
 def rsqrt_(input: Tensor) -> Tensor:
@@ -450,11 +501,19 @@ def scatter_add(
     input: Tensor, dim: _int, index: Tensor, src: Tensor, *, out: Tensor | None = None
 ) -> Tensor:
     """a copy with y[index[i][j]][j] += src[i][j] for dim 0, and so on."""
-def searchsorted(
-    sorted_sequence: Tensor, input: Tensor | _float, *, out_int32: _bool = False, right: _bool = False,
-    side: str | None = None, sorter: Tensor | None = None, out: Tensor | None = None
+def scatter_reduce(
+    input: Tensor, dim: _int, index: Tensor, src: Tensor, reduce: str, *, include_self: _bool = True,
+    out: Tensor | None = None
 ) -> Tensor:
-    """where elements belong in a sequence that is in order."""
+    """a copy with y[index[i][j]][j] combined with src."""
+def select(input: Tensor, dim: _int, index: _int, *, out: Tensor | None = None) -> Tensor:
+    """the view of row `index` along `dim`, without that dimension."""
+def select_copy(input: Tensor, dim: _int, index: _int, *, out: Tensor | None = None) -> Tensor:
+    """select() as a copy."""
+def select_scatter(
+    input: Tensor, src: Tensor, dim: _int, index: _int, *, out: Tensor | None = None
+) -> Tensor:
+    """a copy with row `index` along `dim` replaced by `src`."""
 def sgn(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """input / abs(input), and 0 at 0: the sign of a real number, that of NaN is 0."""
 def sgn_(input: Tensor) -> Tensor:
@@ -468,18 +527,32 @@ def sin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The sine of an angle in radians."""
 def sin_(input: Tensor) -> Tensor:
     """sin() written into the tensor's own memory."""
+def slice_copy(
+    input: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1, *,
+    out: Tensor | None = None
+) -> Tensor:
+    """every `step`-th row along `dim` from `start` to before `end`."""
+def slice_scatter(
+    input: Tensor, src: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None,
+    step: _int = 1, *, out: Tensor | None = None
+) -> Tensor:
+    """a copy with the rows of a slice replaced."""
 def softmax(
     input: Tensor, dim: _int, dtype: _DType | None = None, *, out: Tensor | None = None
 ) -> Tensor:
     """exp(input) divided by its sum along `dim`."""
-def sort(
-    input: Tensor, dim: _int = -1, descending: _bool = False, *, stable: _bool = False
-) -> return_types.sort:
-    """the elements in order along `dim`."""
 def split(
     tensor: Tensor, split_size_or_sections: _int | Sequence[_int], dim: _int = 0
 ) -> tuple[Tensor, ...]:
     """views of consecutive parts along `dim`."""
+def split_copy(input: Tensor, split_size: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+    """split() into copies."""
+def split_with_sizes(input: Tensor, split_sizes: Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
+    """split() into parts of those sizes."""
+def split_with_sizes_copy(
+    input: Tensor, split_sizes: Sequence[_int], dim: _int = 0
+) -> tuple[Tensor, ...]:
+    """split_with_sizes() into copies."""
 def sqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The square root; its gradient at 0 is infinite."""
 def sqrt_(input: Tensor) -> Tensor:
@@ -490,6 +563,8 @@ def square_(input: Tensor) -> Tensor:
     """square() written into the tensor's own memory."""
 def squeeze(input: Tensor, dim: _Dims | None = None, *, out: Tensor | None = None) -> Tensor:
     """without the dimensions of size 1, or only those among `dim` (an int or a tuple)."""
+def squeeze_copy(input: Tensor, dim: _Dims | None = None, *, out: Tensor | None = None) -> Tensor:
+    """squeeze() as a copy."""
 def stack(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """tensors of one shape along a new dimension `dim`."""
 def std(
@@ -497,11 +572,6 @@ def std(
     correction: _float | None = None, out: Tensor | None = None
 ) -> Tensor:
     """the standard deviation, the square root of var()."""
-def std_mean(
-    input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *,
-    correction: _float | None = None
-) -> tuple[Tensor, Tensor]:
-    """std() and mean()."""
 def sub(input: Tensor, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """the difference input - alpha * other."""
 def subtract(
@@ -513,28 +583,47 @@ def sum(
     out: Tensor | None = None
 ) -> Tensor:
     """the sum of all elements, or along `dim`."""
+def swapaxes(input: Tensor, dim0: _int, dim1: _int, *, out: Tensor | None = None) -> Tensor:
+    """a view with two dimensions exchanged."""
+def swapdims(input: Tensor, dim0: _int, dim1: _int, *, out: Tensor | None = None) -> Tensor:
+    """a view with two dimensions exchanged."""
 def t(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the transposed matrix, a view; a tensor of fewer than two dimensions as it is."""
+def t_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """t() as a copy."""
+def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the elements with those numbers, counted in order whatever the shape; in the index's shape."""
+def take_along_dim(
+    input: Tensor, indices: Tensor, dim: _int | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """gather(), with both tensors broadcast to each other but along `dim`."""
 def tanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The hyperbolic tangent."""
 def tanh_(input: Tensor) -> Tensor:
     """tanh() written into the tensor's own memory."""
+def tensor_split(
+    input: Tensor, indices_or_sections: _int | Sequence[_int] | Tensor, dim: _int = 0
+) -> tuple[Tensor, ...]:
+    """views of consecutive parts along `dim`."""
+@overload
+def tile(input: Tensor, dims: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
+    """a copy repeated along the last dimensions, as often as `dims` say."""
+@overload
+def tile(input: Tensor, *dims: _int, out: Tensor | None = None) -> Tensor: ...
 def topk(
     input: Tensor, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True
 ) -> return_types.topk:
     """the k largest elements along `dim`, in order."""
+def trace(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the sum of the diagonal of a matrix; of integers in int64."""
 def transpose(input: Tensor, dim0: _int, dim1: _int, *, out: Tensor | None = None) -> Tensor:
     """a view with two dimensions exchanged."""
-def trapezoid(
-    y: Tensor, x: Tensor | None = None, *, dx: _float | None = None, dim: _int = -1,
-    out: Tensor | None = None
-) -> Tensor:
-    """the area under a curve along `dim`, by the trapezoid rule."""
-def trapz(
-    y: Tensor, x: Tensor | None = None, *, dx: _float | None = None, dim: _int = -1,
-    out: Tensor | None = None
-) -> Tensor:
-    """trapezoid(), under NumPy's old name."""
+def transpose_copy(input: Tensor, dim0: _int, dim1: _int, *, out: Tensor | None = None) -> Tensor:
+    """transpose() as a copy."""
+def tril(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
+    """the lower triangle of a matrix, or of each of a batch, up to a diagonal; else zeros."""
+def triu(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
+    """the upper triangle of a matrix, or of each of a batch, from a diagonal on; else zeros."""
 def true_divide(
     input: Tensor, other: _Operand, *, rounding_mode: str | None = None, out: Tensor | None = None
 ) -> Tensor:
@@ -542,28 +631,37 @@ def true_divide(
 uint8: dtype
 def unbind(input: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
     """the views along `dim`, without that dimension."""
-def unique(
-    input: Tensor, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False,
-    dim: _int | None = None, *, out: Tensor | None = None
+def unbind_copy(input: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
+    """unbind() into copies."""
+def unflatten(input: Tensor, dim: _int, sizes: Sequence[_int], *, out: Tensor | None = None) -> Tensor:
+    """a view with the dimension `dim` made into several of those sizes."""
+def unfold(
+    input: Tensor, dimension: _int, size: _int, step: _int, *, out: Tensor | None = None
 ) -> Tensor:
-    """the different elements, in order, also with sorted=False."""
-def unique_consecutive(
-    input: Tensor, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None, *,
-    out: Tensor | None = None
+    """a view of windows of that size, each `step` rows after the one before."""
+def unfold_copy(
+    input: Tensor, dimension: _int, size: _int, step: _int, *, out: Tensor | None = None
 ) -> Tensor:
-    """the first of each run of equal elements."""
+    """unfold() as a copy."""
+def unravel_index(indices: Tensor, shape: _int | Sequence[_int]) -> tuple[Tensor, ...]:
+    """where the elements with those numbers stand in a tensor of that shape."""
+def unsafe_chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+    """chunk() into tensors that autograd does not take for views."""
+def unsafe_split(tensor: Tensor, split_size: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+    """split() into tensors that autograd does not take for views."""
+def unsafe_split_with_sizes(
+    input: Tensor, split_sizes: Sequence[_int], dim: _int = 0
+) -> tuple[Tensor, ...]:
+    """unsafe_split() into parts of those sizes."""
 def unsqueeze(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
     """with a dimension of size 1 inserted at `dim`."""
+def unsqueeze_copy(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
+    """unsqueeze() as a copy."""
 def var(
     input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *,
     correction: _float | None = None, out: Tensor | None = None
 ) -> Tensor:
     """the variance of all elements, or along `dim`."""
-def var_mean(
-    input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *,
-    correction: _float | None = None
-) -> tuple[Tensor, Tensor]:
-    """var() and mean()."""
 @overload
 def view(input: Tensor, size: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
     """a view in another shape; RuntimeError where only a copy has that shape."""
@@ -573,6 +671,15 @@ def view_as_complex(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """a real tensor, whose last dimension is (real, imaginary), as a complex one; a view."""
 def view_as_real(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """a complex tensor as a real one, with (real, imaginary) as a last dimension; a view."""
+@overload
+def view_copy(input: Tensor, size: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
+    """view() as a copy."""
+@overload
+def view_copy(input: Tensor, *size: _int, out: Tensor | None = None) -> Tensor: ...
+def vsplit(input: Tensor, indices_or_sections: _int | Sequence[_int] | Tensor) -> tuple[Tensor, ...]:
+    """tensor_split() into rows, for two dimensions or more."""
+def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """the tensors below each other, vectors as rows."""
 def where(condition: Tensor, input: _Operand, other: _Operand) -> Tensor:
     """input where condition is true, else other; all three are broadcast."""
 def zero_(self: Tensor) -> Tensor:

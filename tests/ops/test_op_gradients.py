@@ -8,13 +8,18 @@ import autograd_cy as ag
 UNSURE = 9  # digits below which a row has to be named here
 FLAT = {"clamp", "sgn", "softmax", "nn.functional.softmax", "masked_fill"}  # a sample's gradient is zero or nearly
 FLAT |= {"linalg.matrix_power"}
+OF_MEMORY = {"as_strided", "as_strided_copy", "as_strided_scatter"}  # what they see changes with the layout
 STEEP = {"div", "pow", "nn.functional.layer_norm"}  # a sample lies where differences cancel
+
+
+def skipped(row):
+    return ("layouts", "vmap", "batched tangents") if row.name in OF_MEMORY else ()
 
 
 @each_sample(DIFFERENTIABLE, gradient_dtypes)
 def test_derivatives_are_right(row, sample):
     call = Call(row, sample)
-    verdict = ag.testing.check_gradients(call.function, *call.leaves())
+    verdict = ag.testing.check_gradients(call.function, *call.leaves(), skip=skipped(row))
     assert verdict.outcome == "right", verdict.text
     assert verdict.digits >= (4 if row.name in FLAT | STEEP else UNSURE), verdict.text
 
@@ -22,7 +27,7 @@ def test_derivatives_are_right(row, sample):
 @each_sample(DIFFERENTIABLE, gradient_dtypes)
 def test_derivatives_are_right_along_random_directions(row, sample):
     call = Call(row, sample)
-    assert ag.testing.check_gradients(call.function, *call.leaves(), mode="probe").outcome == "right"
+    assert ag.testing.check_gradients(call.function, *call.leaves(), mode="probe", skip=skipped(row)).outcome == "right"
 
 
 @each_sample(DIFFERENTIABLE, lambda row: row.dtypes)

@@ -12,8 +12,10 @@ import op_samples as samples
 import op_samples_structural as structural
 from op_case import ALL, BOOL, COMPLEX, FLOATS, HALF, INTS, NONZERO, POSITIVE, OpInfo
 from op_promotion import promote
+from op_rows_indexing import INDEXING_ROWS
 from op_rows_linalg import LINEAR_ALGEBRA
 from op_rows_scans import SCANS
+from op_rows_shapes import SHAPE_ROWS
 from op_rows_sorting import SORTING
 from op_rows_statistics import STATISTICS
 from op_samples import calls
@@ -220,5 +222,5 @@ LAYERS = [
 ]  # fmt: skip
 
 OPS = ELEMENTWISE + LOGICAL + REDUCTIONS + LAYERS + SHAPES + LINALG + LOSSES + SPECTRAL + LINEAR_ALGEBRA
-OPS += SCANS + SORTING + STATISTICS
+OPS += SCANS + SORTING + STATISTICS + SHAPE_ROWS + INDEXING_ROWS
 DIFFERENTIABLE = [row for row in OPS if row.differentiable]

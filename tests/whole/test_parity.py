@@ -9,6 +9,8 @@ import autograd_cy as ag
 
 torch = pytest.importorskip("torch")
 
+pytestmark = pytest.mark.filterwarnings("ignore:index_reduce")  # is in beta there
+
 NEAR = {"float16": 4e-3, "float32": 1e-5, "complex64": 1e-5, "float64": 1e-12, "complex128": 1e-12}
 
 
@@ -28,8 +30,15 @@ def test_values(row, sample):
 
 @each_sample(DIFFERENTIABLE, lambda row: row.dtypes)
 def test_gradients(row, sample):
+    if (row.name in REFUSED_COMPLEX and sample.args[0].dtype.kind == "c") or row.name in WRONG_IN_PYTORCH:
+        return
     found, expected = (run_backward(c)[3] for c in calls(row, sample))
     assert_same(found, expected)
+
+
+# PyTorch has no gradients of these for complex numbers; of the last it gives the tensor those of what was replaced.
+REFUSED_COMPLEX = {"scatter_reduce", "select_copy", "select_scatter", "slice_copy", "slice_scatter"}
+WRONG_IN_PYTORCH = {"as_strided_scatter"}
 
 
 @each_sample(DIFFERENTIABLE, one_dtype)

@@ -35,9 +35,12 @@ cdef class Region:
         cdef int axis
         memory, whole = self.copied(None)
         place = self.part_of(memory)
+        if repeats_places(place) and 0 not in self.strides:         # windows of unfold(), and what as_strided() makes
+            add_to_places(memory, self, part)
+            return whole
         cdef tuple repeated = tuple([axis for axis in range(len(self.sizes))
                                      if self.strides[axis] == 0 and self.sizes[axis] > 1])
-        if repeated:                    # what expand() makes; all other views have a place for each element
+        if repeated:                    # what expand() makes
             part = np.asarray(part).sum(repeated, keepdims=True, dtype=part.dtype)
             place = place[tuple([slice(0, 1) if axis in repeated else slice(None) for axis in range(len(self.sizes))])]
         place[...] = part
@@ -66,6 +69,17 @@ cdef class Region:
         if 0 in self.sizes:
             return np.empty(self.sizes, self.type)
         return laid_out(memory, self.offset, self.type, self.sizes, self.strides)
+
+
+cdef int add_to_places(cnp.ndarray memory, Region region, cnp.ndarray part) except -1:
+    """Add each element of the part to its place in dense memory, where others may have the same."""
+    cdef object places = np.full((), region.offset, np.intp)
+    for n, step in zip(region.sizes, region.strides):
+        places = np.add.outer(places, np.arange(n) * step)
+    flat = memory.reshape(-1).view(np.uint8)
+    flat = flat[:flat.size // region.type.itemsize * region.type.itemsize].view(region.type)
+    np.add.at(flat, places // region.type.itemsize, part)
+    return 0
 
 
 cdef cnp.ndarray laid_out(cnp.ndarray memory, Py_ssize_t offset, cnp.dtype type, tuple sizes, tuple strides):

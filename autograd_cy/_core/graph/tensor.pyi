@@ -32,6 +32,8 @@ class TensorBase:
 
 class Tensor(TensorBase):
     @property
+    def H(self) -> Tensor: ...
+    @property
     def T(self) -> Tensor: ...
     def __abs__(self) -> Tensor: ...
     def __add__(self, other: _Operand, /) -> Tensor: ...
@@ -121,32 +123,34 @@ class Tensor(TensorBase):
         """add() written into the tensor's own memory."""
     def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """beta * input + alpha * (mat1 @ mat2)."""
+    def adjoint(self) -> Tensor:
+        """the matrix, or each of a batch, transposed and conjugated; a view of a real tensor."""
     def all(self, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
         """whether all elements, or all along `dim`, are not zero; a bool tensor."""
     def amax(self, dim: _Dims = ..., keepdim: _bool = False) -> Tensor:
         """the largest of all elements, or along `dim`, one or several."""
     def amin(self, dim: _Dims = ..., keepdim: _bool = False) -> Tensor:
         """the smallest of all elements, or along `dim`, one or several."""
-    def aminmax(self, *, dim: _int | None = None, keepdim: _bool = False) -> return_types.aminmax:
-        """the smallest and the largest of all elements, or along `dim`."""
     def any(self, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
         """whether any element, or any along `dim`, is not zero; a bool tensor."""
     def argmax(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
         """the index of the largest element along `dim`, int64."""
     def argmin(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
         """the index of the smallest element along `dim`, int64."""
-    def argsort(self, dim: _int = -1, descending: _bool = False, *, stable: _bool = False) -> Tensor:
-        """the indices (int64) that sort along `dim`."""
-    def argwhere(self) -> Tensor:
-        """the places of the elements that aren't zero, one in each row; nonzero(), as NumPy calls it."""
+    def as_strided(
+        self, size: Sequence[_int], stride: Sequence[_int], storage_offset: _int | None = None
+    ) -> Tensor:
+        """a view of the tensor's memory with sizes and steps of its own."""
+    def as_strided_scatter(
+        self, src: Tensor, size: Sequence[_int], stride: Sequence[_int], storage_offset: _int | None = None
+    ) -> Tensor:
+        """a copy with as_strided() of it replaced by `src`."""
     def as_subclass(self, cls: _type[_S]) -> _S: ...
     def backward(
         self, gradient: Tensor | None = None, retain_graph: _bool | None = None, create_graph: _bool = False,
         inputs: Tensor | Sequence[Tensor] | None = None
     ) -> None:
         """see autograd.backward."""
-    def bincount(self, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
-        """how often each number from 0 on occurs in a vector of integers."""
     def bitwise_and(self, other: _Operand) -> Tensor:
         """AND of the bits of integers, or of truth values."""
     def bitwise_and_(self, other: _Operand) -> Tensor:
@@ -179,6 +183,11 @@ class Tensor(TensorBase):
         """the products of the matrices of two batches, (b, m, n) and (b, n, p); no broadcasting."""
     def bool(self) -> Tensor:
         """the tensor as torch.bool; itself if it is that."""
+    @overload
+    def broadcast_to(self, size: Sequence[_int], /) -> Tensor:
+        """a view broadcast to `size`, as expand()."""
+    @overload
+    def broadcast_to(self, *size: _int) -> Tensor: ...
     def byte(self) -> Tensor:
         """the tensor as torch.uint8; itself if it is that."""
     def cdouble(self) -> Tensor:
@@ -187,6 +196,8 @@ class Tensor(TensorBase):
         """the tensor as torch.complex64; itself if it is that."""
     def char(self) -> Tensor:
         """the tensor as torch.int8; itself if it is that."""
+    def chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+        """views of so many parts along `dim`, or fewer; the last may be smaller."""
     def clamp(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
         """input limited to [min, max], numbers or tensors."""
     def clamp_(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
@@ -203,36 +214,18 @@ class Tensor(TensorBase):
         """itself if its elements are dense and in order, else a copy that is."""
     def copy_(self, other: _Operand, non_blocking: _bool = False) -> Tensor:
         """write the elements of `other` (broadcast, converted; or a number) into this tensor."""
-    def corrcoef(self) -> Tensor:
-        """Pearson's correlation coefficients of variables, each a row of observations."""
     def cos(self) -> Tensor:
         """The cosine of an angle in radians."""
     def cos_(self) -> Tensor:
         """cos() written into the tensor's own memory."""
-    def count_nonzero(self, dim: _Dims | None = None) -> Tensor:
-        """how many elements aren't zero, of all or along `dim`, one or several (int64)."""
-    def cov(
-        self, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None
-    ) -> Tensor:
-        """the covariances of variables, each a row of observations."""
     def cpu(self, memory_format: Any = None) -> Tensor:
         """itself."""
     def cuda(
         self, device: _device | str | None = None, non_blocking: _bool = False, memory_format: Any = None
     ) -> Tensor:
         """an AssertionError, for this package is for the CPU only; code asks cuda.is_available() first."""
-    def cummax(self, dim: _int) -> return_types.cummax:
-        """the largest elements up to each one along `dim`."""
-    def cummin(self, dim: _int) -> return_types.cummin:
-        """the smallest elements up to each one along `dim`."""
-    def cumprod(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
-        """the products of the elements up to each one along `dim`."""
-    def cumprod_(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
-        """cumprod() written into the tensor's own memory."""
     def cumsum(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
         """the sums of the elements up to each one along `dim`."""
-    def cumsum_(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
-        """cumsum() written into the tensor's own memory."""
     data: Tensor
     def data_ptr(self) -> _int:
         """the address of the first element."""
@@ -242,16 +235,18 @@ class Tensor(TensorBase):
         """take the tensor out of the graph, in place: it becomes a leaf that requires no grad."""
     @property
     def device(self) -> _device: ...
+    def diag(self, diagonal: _int = 0) -> Tensor:
+        """a copy of a matrix's diagonal; of a vector, the matrix that has it as its diagonal."""
+    def diag_embed(self, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
+        """zeros with the last dimension as the diagonal of matrices."""
+    def diagflat(self, offset: _int = 0) -> Tensor:
+        """zeros with the elements in order as the diagonal of a matrix."""
     def diagonal(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
         """a view of the diagonals of the matrices in dim1 and dim2."""
-    def diff(
-        self, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None
-    ) -> Tensor:
-        """the differences of neighbours along `dim`, n times."""
+    def diagonal_scatter(self, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
+        """a copy with the diagonal() replaced by `src`."""
     def dim(self) -> _int:
         """the number of dimensions."""
-    def dist(self, other: Tensor, p: _float = 2) -> Tensor:
-        """the p-norm of input - other, which are broadcast."""
     def div(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
         """the quotient input / other; of integers a float."""
     def div_(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
@@ -264,6 +259,8 @@ class Tensor(TensorBase):
         """the sum of the products of two vectors' elements, not conjugated."""
     def double(self) -> Tensor:
         """the tensor as torch.float64; itself if it is that."""
+    def dsplit(self, indices_or_sections: _int | Sequence[_int] | Tensor) -> tuple[Tensor, ...]:
+        """tensor_split() along the third dimension."""
     @property
     def dtype(self) -> _dtype: ...
     def element_size(self) -> _int:
@@ -289,6 +286,8 @@ class Tensor(TensorBase):
         """expand(other.shape)."""
     def fill_(self, value: _Number | Tensor) -> Tensor:
         """write one number (or 0-d tensor) into all elements."""
+    def fill_diagonal_(self, fill_value: _Number, wrap: _bool = False) -> Tensor:
+        """write a number into the main diagonal."""
     def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
         """the dimensions from start_dim to end_dim made into one."""
     @overload
@@ -296,6 +295,10 @@ class Tensor(TensorBase):
         """a copy with the order of the elements reversed along `dims`."""
     @overload
     def flip(self, *dims: _int) -> Tensor: ...
+    def fliplr(self) -> Tensor:
+        """a copy with the order of the columns reversed, the second dimension."""
+    def flipud(self) -> Tensor:
+        """a copy with the order of the rows reversed, the first dimension."""
     def float(self) -> Tensor:
         """the tensor as torch.float32; itself if it is that."""
     def floor_divide(self, other: _Operand) -> Tensor:
@@ -322,19 +325,22 @@ class Tensor(TensorBase):
         """gt() written into the tensor's own memory."""
     def half(self) -> Tensor:
         """the tensor as torch.float16; itself if it is that."""
-    def histc(self, bins: _int = 100, min: _float = 0, max: _float = 0) -> Tensor:
-        """how many elements lie in each of `bins` intervals of one width."""
-    def histogram(
-        self, bins: _int | Tensor, *, range: tuple[_float, _float] | None = None, weight: Tensor | None = None,
-        density: _bool = False
-    ) -> return_types.histogram:
-        """how many elements, or what weights, lie in each of the intervals."""
+    def hsplit(self, indices_or_sections: _int | Sequence[_int] | Tensor) -> tuple[Tensor, ...]:
+        """tensor_split() into columns; of a vector, into parts."""
     @property
     def imag(self) -> Tensor: ...
     def index_add(self, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1) -> Tensor:
         """a copy with alpha * source[i] added to row index[i]."""
     def index_add_(self, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1) -> Tensor:
         """index_add() written into the tensor's own memory."""
+    def index_copy(self, dim: _int, index: Tensor, source: Tensor) -> Tensor:
+        """a copy with row index[i] along `dim` replaced by source[i]."""
+    def index_copy_(self, dim: _int, index: Tensor, source: Tensor) -> Tensor:
+        """index_copy() written into the tensor's own memory."""
+    def index_fill(self, dim: _int, index: Tensor, value: _Number | Tensor) -> Tensor:
+        """a copy with a number, or a 0-d tensor, in the rows that `index` names."""
+    def index_fill_(self, dim: _int, index: Tensor, value: _Number | Tensor) -> Tensor:
+        """index_fill() written into the tensor's own memory."""
     def index_put(
         self, indices: Sequence[Tensor | None], values: Tensor, accumulate: _bool = False
     ) -> Tensor:
@@ -343,6 +349,14 @@ class Tensor(TensorBase):
         self, indices: Sequence[Tensor | None], values: Tensor, accumulate: _bool = False
     ) -> Tensor:
         """index_put() written into the tensor's own memory."""
+    def index_reduce(
+        self, dim: _int, index: Tensor, source: Tensor, reduce: str, *, include_self: _bool = True
+    ) -> Tensor:
+        """a copy, row index[i] combined with source[i]."""
+    def index_reduce_(
+        self, dim: _int, index: Tensor, source: Tensor, reduce: str, *, include_self: _bool = True
+    ) -> Tensor:
+        """index_reduce() into the tensor's own memory."""
     def index_select(self, dim: _int, index: Tensor) -> Tensor:
         """a copy of the rows along `dim` that a vector of numbers picks."""
     def int(self) -> Tensor:
@@ -369,8 +383,6 @@ class Tensor(TensorBase):
         """the only element; RuntimeError if there is not exactly one."""
     @property
     def itemsize(self) -> _int: ...
-    def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False) -> return_types.kthvalue:
-        """the k-th smallest element along `dim`, counted from 1."""
     def le(self, other: _Operand) -> Tensor:
         """input <= other, a bool tensor."""
     def le_(self, other: _Operand) -> Tensor:
@@ -381,8 +393,6 @@ class Tensor(TensorBase):
         """log() written into the tensor's own memory."""
     def log_softmax(self, dim: _int, dtype: _DType | None = None) -> Tensor:
         """the logarithm of softmax, exact where softmax is near 0 or 1."""
-    def logcumsumexp(self, dim: _int) -> Tensor:
-        """the logarithms of the sums of exp(x) up to each element along `dim`."""
     def logical_and(self, other: _Operand) -> Tensor:
         """AND of the truth values, a bool tensor."""
     def logical_and_(self, other: _Operand) -> Tensor:
@@ -408,13 +418,17 @@ class Tensor(TensorBase):
     def lt_(self, other: _Operand) -> Tensor:
         """lt() written into the tensor's own memory."""
     @property
+    def mH(self) -> Tensor: ...
+    @property
     def mT(self) -> Tensor: ...
     def masked_fill(self, mask: Tensor, value: _Number | Tensor) -> Tensor:
         """a copy of input with `value`, a number or 0-d tensor, where mask is true."""
     def masked_fill_(self, mask: Tensor, value: _Number | Tensor) -> Tensor:
         """masked_fill() written into the tensor's own memory."""
-    def masked_select(self, mask: Tensor) -> Tensor:
-        """the elements where the mask, a bool tensor, is true, as a vector."""
+    def masked_scatter(self, mask: Tensor, source: Tensor) -> Tensor:
+        """a copy with the elements of `source`, in order, where mask is true."""
+    def masked_scatter_(self, mask: Tensor, source: Tensor) -> Tensor:
+        """masked_scatter() written into the tensor's own memory."""
     def matmul(self, other: Tensor) -> Tensor:
         """the product of matrices, vectors or batches of matrices; also input @ other."""
     @overload
@@ -431,11 +445,6 @@ class Tensor(TensorBase):
     ) -> Tensor:
         """the mean of all elements, or along `dim`."""
     @overload
-    def median(self) -> Tensor:
-        """the median of all elements, the lower one of two; equal ones share the gradient."""
-    @overload
-    def median(self, dim: _int, keepdim: _bool = False) -> return_types.median: ...
-    @overload
     def min(self) -> Tensor:
         """the smallest element; equal ones share the gradient."""
     @overload
@@ -446,10 +455,10 @@ class Tensor(TensorBase):
         """The smaller of input and other; equal ones share the gradient."""
     def mm(self, mat2: Tensor) -> Tensor:
         """the product of an (m, n) and an (n, p) matrix of one type; doesn't broadcast."""
-    def mode(self, dim: _int = -1, keepdim: _bool = False) -> return_types.mode:
-        """the most frequent element along `dim`, the smallest of several."""
-    def msort(self) -> Tensor:
-        """the elements in order along the first dimension."""
+    def moveaxis(self, source: _Dims, destination: _Dims) -> Tensor:
+        """a view with dimensions moved, the others in their order."""
+    def movedim(self, source: _Dims, destination: _Dims) -> Tensor:
+        """a view with dimensions moved, the others in their order."""
     def mul(self, other: _Operand) -> Tensor:
         """The product input * other."""
     def mul_(self, other: _Operand) -> Tensor:
@@ -460,24 +469,10 @@ class Tensor(TensorBase):
         """mul() written into the tensor's own memory."""
     def mv(self, vec: Tensor) -> Tensor:
         """the product of an (m, n) matrix and a vector of n elements; a vector of m."""
-    def nanmean(
-        self, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None
-    ) -> Tensor:
-        """the mean of the elements that are not nan, of all or along `dim`."""
-    @overload
-    def nanmedian(self) -> Tensor:
-        """the median of all elements that are not nan, the lower one of two."""
-    @overload
-    def nanmedian(self, dim: _int, keepdim: _bool = False) -> return_types.nanmedian: ...
-    def nanquantile(
-        self, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *,
-        interpolation: str = "linear"
-    ) -> Tensor:
-        """quantile() of what is not nan."""
-    def nansum(
-        self, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None
-    ) -> Tensor:
-        """the sum of the elements that are not nan, of all or along `dim`."""
+    def narrow(self, dim: _int, start: _int | Tensor, length: _int) -> Tensor:
+        """the view of `length` rows along `dim` from row `start` on."""
+    def narrow_copy(self, dim: _int, start: _int, length: _int) -> Tensor:
+        """narrow() as a copy."""
     @property
     def nbytes(self) -> _int: ...
     @property
@@ -539,10 +534,6 @@ class Tensor(TensorBase):
         self, *shape: _int, size: _int | None = None, dtype: _DType | None = None,
         device: _device | str | None = None, requires_grad: _bool = False
     ) -> Tensor: ...
-    def nonzero(self, *, as_tuple: _bool = False) -> Tensor:
-        """the places of the elements that aren't zero, one in each row (int64)."""
-    def nonzero_static(self, *, size: _int, fill_value: _int = -1) -> Tensor:
-        """the first `size` places of nonzero(), and rows of `fill_value` where there are fewer."""
     def norm(
         self, p: _float | str = "fro", dim: _Dims | None = None, keepdim: _bool = False, out: None = None,
         dtype: _DType | None = None
@@ -567,13 +558,12 @@ class Tensor(TensorBase):
         self, dim: _int | None = None, keepdim: _bool = False, *, dtype: _DType | None = None
     ) -> Tensor:
         """the product of all elements, or along one dimension."""
-    def quantile(
-        self, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *,
-        interpolation: str = "linear"
-    ) -> Tensor:
-        """below which the part q of the elements lies, of all or along `dim`; between two elements, as
-        `interpolation` says ('lower', 'higher', 'midpoint', 'nearest').
-        """
+    def put(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
+        """a copy with the elements of those numbers replaced, or added to."""
+    def put_(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
+        """put() written into the tensor's own memory."""
+    def ravel(self) -> Tensor:
+        """the elements in order along one dimension; a view where they are dense, else a copy."""
     @property
     def real(self) -> Tensor: ...
     def reciprocal(self) -> Tensor:
@@ -592,10 +582,15 @@ class Tensor(TensorBase):
         """what remains of input when divided by other, with the sign of other."""
     def remainder_(self, other: _Operand) -> Tensor:
         """remainder() written into the tensor's own memory."""
-    def renorm(self, p: _float, dim: _int, maxnorm: _float) -> Tensor:
-        """the parts of a tensor along `dim`, those whose p-norm is above `maxnorm` divided so that it is that."""
-    def renorm_(self, p: _float, dim: _int, maxnorm: _float) -> Tensor:
-        """renorm() written into the tensor's own memory."""
+    @overload
+    def repeat(self, repeats: Sequence[_int], /) -> Tensor:
+        """a copy repeated so many times along each dimension."""
+    @overload
+    def repeat(self, *repeats: _int) -> Tensor: ...
+    def repeat_interleave(
+        self, repeats: _int | Tensor | None = None, dim: _int | None = None, *, output_size: _int | None = None
+    ) -> Tensor:
+        """each row along `dim` repeated, one after the other."""
     requires_grad: _bool
     def requires_grad_(self, requires_grad: _bool = True) -> Tensor:
         """set the flag in place and return the tensor."""
@@ -611,12 +606,16 @@ class Tensor(TensorBase):
         """give the tensor other sizes, in place; new elements are zeros."""
     @overload
     def resize_(self, *size: _int) -> Tensor: ...
+    def resize_as_(self, other: _Operand, memory_format: Any = None) -> Tensor:
+        """give the tensor the sizes of another one, in place: resize_()."""
     def retain_grad(self) -> None:
         """keep the `.grad` of this computed tensor in the backward passes to come."""
     @property
     def retains_grad(self) -> _bool: ...
     def roll(self, shifts: _Dims, dims: _Dims = ...) -> Tensor:
         """a copy, the elements moved on by `shifts` along `dims`, the last to the front."""
+    def rot90(self, k: _int = 1, dims: Sequence[_int] = ...) -> Tensor:
+        """a copy turned by k times 90 degrees, from the first of two dimensions to the second."""
     def rsqrt(self) -> Tensor:
         """1 / sqrt(input)."""
     def rsqrt_(self) -> Tensor:
@@ -635,6 +634,18 @@ class Tensor(TensorBase):
         """a copy with y[index[i][j]][j] += src[i][j] for dim 0, and so on."""
     def scatter_add_(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
         """scatter_add() written into the tensor's own memory."""
+    def scatter_reduce(
+        self, dim: _int, index: Tensor, src: Tensor, reduce: str, *, include_self: _bool = True
+    ) -> Tensor:
+        """a copy with y[index[i][j]][j] combined with src."""
+    def scatter_reduce_(
+        self, dim: _int, index: Tensor, src: Tensor, reduce: str, *, include_self: _bool = True
+    ) -> Tensor:
+        """scatter_reduce() into the tensor's own memory."""
+    def select(self, dim: _int, index: _int) -> Tensor:
+        """the view of row `index` along `dim`, without that dimension."""
+    def select_scatter(self, src: Tensor, dim: _int, index: _int) -> Tensor:
+        """a copy with row `index` along `dim` replaced by `src`."""
     def sgn(self) -> Tensor:
         """input / abs(input), and 0 at 0: the sign of a real number, that of NaN is 0."""
     def sgn_(self) -> Tensor:
@@ -656,14 +667,16 @@ class Tensor(TensorBase):
         """the shape, or the size of one dimension."""
     @overload
     def size(self, dim: _int) -> _int: ...
+    def slice_scatter(
+        self, src: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1
+    ) -> Tensor:
+        """a copy with the rows of a slice replaced."""
     def softmax(self, dim: _int, dtype: _DType | None = None) -> Tensor:
         """exp(input) divided by its sum along `dim`."""
-    def sort(
-        self, dim: _int = -1, descending: _bool = False, *, stable: _bool = False
-    ) -> return_types.sort:
-        """the elements in order along `dim`."""
     def split(self, split_size_or_sections: _int | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
         """views of consecutive parts along `dim`."""
+    def split_with_sizes(self, split_sizes: Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
+        """split() into parts of those sizes."""
     def sqrt(self) -> Tensor:
         """The square root; its gradient at 0 is infinite."""
     def sqrt_(self) -> Tensor:
@@ -679,6 +692,8 @@ class Tensor(TensorBase):
         correction: _float | None = None
     ) -> Tensor:
         """the standard deviation, the square root of var()."""
+    def storage_offset(self) -> _int:
+        """how many elements lie before the tensor's first one in its memory."""
     @overload
     def stride(self, dim: None = None) -> tuple[_int, ...]:
         """the distance of neighbours along each dimension, in elements."""
@@ -707,10 +722,23 @@ class Tensor(TensorBase):
         """a view with two dimensions exchanged."""
     def t(self) -> Tensor:
         """the transposed matrix, a view; a tensor of fewer than two dimensions as it is."""
+    def take(self, index: Tensor) -> Tensor:
+        """the elements with those numbers, counted in order whatever the shape; in the index's shape."""
+    def take_along_dim(self, indices: Tensor, dim: _int | None = None) -> Tensor:
+        """gather(), with both tensors broadcast to each other but along `dim`."""
     def tanh(self) -> Tensor:
         """The hyperbolic tangent."""
     def tanh_(self) -> Tensor:
         """tanh() written into the tensor's own memory."""
+    def tensor_split(
+        self, indices_or_sections: _int | Sequence[_int] | Tensor, dim: _int = 0
+    ) -> tuple[Tensor, ...]:
+        """views of consecutive parts along `dim`."""
+    @overload
+    def tile(self, dims: Sequence[_int], /) -> Tensor:
+        """a copy repeated along the last dimensions, as often as `dims` say."""
+    @overload
+    def tile(self, *dims: _int) -> Tensor: ...
     def to(
         self, *args: Tensor | _DType | _device | str | _bool | None, dtype: _DType | None = None,
         device: _device | str | None = None, copy: _bool = False, non_blocking: _bool = False,
@@ -723,8 +751,18 @@ class Tensor(TensorBase):
         self, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True
     ) -> return_types.topk:
         """the k largest elements along `dim`, in order."""
+    def trace(self) -> Tensor:
+        """the sum of the diagonal of a matrix; of integers in int64."""
     def transpose(self, dim0: _int, dim1: _int) -> Tensor:
         """a view with two dimensions exchanged."""
+    def tril(self, diagonal: _int = 0) -> Tensor:
+        """the lower triangle of a matrix, or of each of a batch, up to a diagonal; else zeros."""
+    def tril_(self, diagonal: _int = 0) -> Tensor:
+        """tril() written into the tensor's own memory."""
+    def triu(self, diagonal: _int = 0) -> Tensor:
+        """the upper triangle of a matrix, or of each of a batch, from a diagonal on; else zeros."""
+    def triu_(self, diagonal: _int = 0) -> Tensor:
+        """triu() written into the tensor's own memory."""
     def true_divide(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
         """the quotient input / other; of integers a float."""
     def true_divide_(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
@@ -738,15 +776,16 @@ class Tensor(TensorBase):
         """converted to the other's dtype."""
     def unbind(self, dim: _int = 0) -> tuple[Tensor, ...]:
         """the views along `dim`, without that dimension."""
-    def unique(
-        self, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False,
-        dim: _int | None = None
-    ) -> Tensor:
-        """the different elements, in order, also with sorted=False."""
-    def unique_consecutive(
-        self, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None
-    ) -> Tensor:
-        """the first of each run of equal elements."""
+    def unflatten(self, dim: _int, sizes: Sequence[_int]) -> Tensor:
+        """a view with the dimension `dim` made into several of those sizes."""
+    def unfold(self, dimension: _int, size: _int, step: _int) -> Tensor:
+        """a view of windows of that size, each `step` rows after the one before."""
+    def unsafe_chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+        """chunk() into tensors that autograd does not take for views."""
+    def unsafe_split(self, split_size: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+        """split() into tensors that autograd does not take for views."""
+    def unsafe_split_with_sizes(self, split_sizes: Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
+        """unsafe_split() into parts of those sizes."""
     def unsqueeze(self, dim: _int) -> Tensor:
         """with a dimension of size 1 inserted at `dim`."""
     def var(
@@ -762,6 +801,8 @@ class Tensor(TensorBase):
     def view_as(self, other: Tensor) -> Tensor:
         """view(other.shape)."""
     volatile: _bool
+    def vsplit(self, indices_or_sections: _int | Sequence[_int] | Tensor) -> tuple[Tensor, ...]:
+        """tensor_split() into rows, for two dimensions or more."""
     def where(self, condition: Tensor, other: _Operand) -> Tensor:
         """input where condition is true, else other; all three are broadcast."""
     def zero_(self) -> Tensor:

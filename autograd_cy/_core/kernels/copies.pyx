@@ -1,7 +1,7 @@
 """Copies that several threads make together (knows no Tensor)."""
 
 from cpython.object cimport PyObject
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from autograd_cy._core.arrays.buffers cimport dense_copy, is_large, new_array
 from autograd_cy._core.arrays.dtypes cimport ITEMSIZE, NCODES, code_of
@@ -51,3 +51,18 @@ cdef cnp.ndarray copied(cnp.ndarray array):
     operands[0] = <PyObject *> array
     return evaluate(&COPYING[dtype_code], operands, 1, dtype_code,
                     new_array(dtype_code, cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array)))
+
+
+cdef int copy_triangles(unsigned char[:, ::1] result, const unsigned char[:, ::1] array, Py_ssize_t rows, Py_ssize_t diagonal,
+                        Py_ssize_t itemsize, bint lower) noexcept nogil:
+    """Copy the rows of matrices up to the diagonal, or from it on, and zeros elsewhere."""
+    cdef Py_ssize_t k, split, n = array.shape[1]
+    for k in range(array.shape[0]):
+        split = min(max((k % rows + diagonal + (1 if lower else 0)) * itemsize, 0), n)
+        if lower:
+            memcpy(&result[k, 0], &array[k, 0], split)
+            memset(&result[k, 0] + split, 0, n - split)
+        else:
+            memset(&result[k, 0], 0, split)
+            memcpy(&result[k, 0] + split, &array[k, 0] + split, n - split)
+    return 0

@@ -120,6 +120,17 @@ cdef class SplitWithSizesBackward0(Split):
 
 
 @cython.final
+cdef class UnsafeSplitBackward0(Split):
+    pass
+
+
+@cython.final
+cdef class UnsafeSplitWithSizesBackward0(Split):
+    cdef tuple constant_names(self):
+        return ("dim", "split_sizes", "self_sym_sizes")
+
+
+@cython.final
 cdef class UnbindBackward0(Node):
     cdef tuple constant_names(self):
         return ("dim",)
@@ -143,30 +154,48 @@ def split(tensor, split_size_or_sections, dim=0):
     (tensor([1., 2.]), tensor([3.]))
     """
     cdef Tensor x = as_tensor(tensor, "split")
-    cdef tuple sizes = shape_of(x)
-    cdef int d = wrap_dim(dim, len(sizes))
-    cdef Py_ssize_t total = sizes[d] if sizes else 0, start = 0, size
+    cdef int d = wrap_dim(dim, cnp.PyArray_NDIM(x.array))
+    cdef tuple outputs
     if isinstance(split_size_or_sections, int):
-        size = split_size_or_sections
-        if size < 0 or (size == 0 and total):
-            raise RuntimeError(f"split expects split_size be non-negative, but got split_size={size}")
-        sections = [min(size, total - k) for k in range(0, total, size)] if total else [0]
+        outputs = parts_of(SplitBackward0, x, split_size_or_sections, equal_sections(x, split_size_or_sections, d), d)
     else:
-        sections = [int(s) for s in split_size_or_sections]
-        if sum(sections) != total or min(sections, default=0) < 0:
-            raise RuntimeError("split_with_sizes expects split_sizes to sum exactly to "
-                               f"{total} (input tensor's size at dimension {d}), but got split_sizes={sections}")
+        outputs = parts_of(SplitWithSizesBackward0, x, split_size_or_sections, given_sections(x, split_size_or_sections, d), d)
+    link_views(x, outputs)
+    return outputs
+
+
+cdef Py_ssize_t size_along(Tensor x, int dim) noexcept:
+    return cnp.PyArray_DIM(x.array, dim) if cnp.PyArray_NDIM(x.array) else 0
+
+
+cdef list equal_sections(Tensor x, Py_ssize_t size, int dim):
+    """The sizes of parts of that size, of which the last may be smaller."""
+    cdef Py_ssize_t total = size_along(x, dim), k
+    if size < 0 or (size == 0 and total):
+        raise RuntimeError(f"split expects split_size be non-negative, but got split_size={size}")
+    return [min(size, total - k) for k in range(0, total, size)] if total else [0]
+
+
+cdef list given_sections(Tensor x, object sizes, int dim):
+    cdef list sections = [int(s) for s in sizes]
+    if sum(sections) != size_along(x, dim) or min(sections, default=0) < 0:
+        raise RuntimeError(f"split_with_sizes expects split_sizes to sum exactly to {size_along(x, dim)} (input tensor's size at "
+                           f"dimension {dim}), but got split_sizes={sections}")
+    return sections
+
+
+cdef tuple parts_of(object node_class, Tensor x, object given, list sections, int dim):
+    """Consecutive parts along a dimension, in the tensor's memory; recorded, but no views yet."""
+    cdef Py_ssize_t start = 0, size
     parts, shapes = [], []
     for size in sections:
-        array = x.array[(slice(None),) * d + (slice(start, start + size),)]
+        array = x.array[(slice(None),) * dim + (slice(start, start + size),)]
         parts.append(new_tensor(array))
         shapes.append((np.shape(array), x.array.dtype))
         start += size
     outputs = tuple(parts)
     if needs_node(x):
-        node_class = SplitBackward0 if isinstance(split_size_or_sections, int) else SplitWithSizesBackward0
-        record_all(new_node(node_class, (d, split_size_or_sections, sizes, shapes)), outputs, (x,))
-    link_views(x, outputs)
+        record_all(new_node(node_class, (dim, given, shape_of(x), shapes)), outputs, (x,))
     return outputs
 
 
@@ -175,6 +204,84 @@ cdef int link_views(Tensor x, tuple outputs) except -1:
     for view in outputs:
         link_view(x, view, AMONG_SEVERAL)
     return 0
+
+
+@op(methods=("split_with_sizes",), batch=Along("dim"))
+def split_with_sizes(input, split_sizes: Sequence[int], dim=0):
+    """split_with_sizes(input, split_sizes, dim=0) -> tuple of Tensors: split() into parts of those sizes.
+
+    >>> import autograd_cy as ag
+    >>> ag.split_with_sizes(ag.tensor([1.0, 2.0, 3.0]), [2, 1])
+    (tensor([1., 2.]), tensor([3.]))
+    """
+    return split(as_tensor(input, "split_with_sizes"), list(split_sizes), dim)
+
+
+cdef object section_size(Tensor x, object chunks, int dim, str operation):
+    """How large each of so many parts is, rounded up; None if there is nothing to part."""
+    cdef Py_ssize_t total
+    if cnp.PyArray_NDIM(x.array) == 0:
+        raise RuntimeError(f"{operation} expects at least a 1-dimensional tensor")
+    if chunks <= 0:
+        raise RuntimeError(f"{operation} expects `chunks` to be greater than 0, got: {chunks}")
+    total = cnp.PyArray_DIM(x.array, dim)
+    return (total + chunks - 1) // chunks if total else None
+
+
+@op(methods=("chunk",), batch=Along("dim"))
+def chunk(input, chunks: int, dim=0):
+    """chunk(input, chunks, dim=0) -> tuple of Tensors: views of so many parts along `dim`, or fewer; the last may be smaller.
+
+    >>> import autograd_cy as ag
+    >>> ag.chunk(ag.tensor([1.0, 2.0, 3.0]), 2)
+    (tensor([1., 2.]), tensor([3.]))
+    """
+    cdef Tensor x = as_tensor(input, "chunk")
+    cdef int d = wrap_dim(dim, cnp.PyArray_NDIM(x.array))
+    size = section_size(x, chunks, d, "chunk")
+    return split(x, [0] * chunks if size is None else size, d)
+
+
+@op(methods=("unsafe_chunk",), batch=Along("dim"))
+def unsafe_chunk(input, chunks: int, dim=0):
+    """unsafe_chunk(input, chunks, dim=0) -> tuple of Tensors: chunk() into tensors that autograd does not take for views.
+
+    Their memory is the tensor's: who writes to it must not need the others.
+
+    >>> import autograd_cy as ag
+    >>> ag.unsafe_chunk(ag.tensor([1.0, 2.0, 3.0]), 2)
+    (tensor([1., 2.]), tensor([3.]))
+    """
+    cdef Tensor x = as_tensor(input, "unsafe_chunk")
+    cdef int d = wrap_dim(dim, cnp.PyArray_NDIM(x.array))
+    size = section_size(x, chunks, d, "chunk")
+    return unsafe_split_with_sizes(x, [0] * chunks, d) if size is None else unsafe_split(x, size, d)
+
+
+@op(methods=("unsafe_split",), linear=UnsafeSplitBackward0, batch=Along("dim"))
+def unsafe_split(tensor, split_size: int, dim=0):
+    """unsafe_split(tensor, split_size, dim=0) -> tuple of Tensors: split() into tensors that autograd does not take for views.
+
+    >>> import autograd_cy as ag
+    >>> ag.unsafe_split(ag.tensor([1.0, 2.0, 3.0]), 2)
+    (tensor([1., 2.]), tensor([3.]))
+    """
+    cdef Tensor x = as_tensor(tensor, "unsafe_split")
+    cdef int d = wrap_dim(dim, cnp.PyArray_NDIM(x.array))
+    return parts_of(UnsafeSplitBackward0, x, split_size, equal_sections(x, split_size, d), d)
+
+
+@op(methods=("unsafe_split_with_sizes",), linear=UnsafeSplitWithSizesBackward0, batch=Along("dim"))
+def unsafe_split_with_sizes(input, split_sizes: Sequence[int], dim=0):
+    """unsafe_split_with_sizes(input, split_sizes, dim=0) -> tuple of Tensors: unsafe_split() into parts of those sizes.
+
+    >>> import autograd_cy as ag
+    >>> ag.unsafe_split_with_sizes(ag.tensor([1.0, 2.0, 3.0]), [2, 1])
+    (tensor([1., 2.]), tensor([3.]))
+    """
+    cdef Tensor x = as_tensor(input, "unsafe_split_with_sizes")
+    cdef int d = wrap_dim(dim, cnp.PyArray_NDIM(x.array))
+    return parts_of(UnsafeSplitWithSizesBackward0, x, split_sizes, given_sections(x, split_sizes, d), d)
 
 
 @op(methods=("unbind",), linear=UnbindBackward0, batch=Along("dim"))

@@ -1,0 +1,304 @@
+"""Elements combined with those that are there, by numbers along one dimension: scatter_reduce, index_reduce."""
+
+import numpy as np
+
+cimport cython
+
+from autograd_cy._core.arrays.buffers cimport dense_copy, sizes_of
+from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, INT32, INT64, code_of
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.record cimport any_wanted, as_tensor, new_node, record_all, shape_of, tensor_argument, wrap_dim
+from autograd_cy._core.graph.saved cimport save_input, unpack
+from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
+from autograd_cy._core.ops.overwriting cimport in_place
+from autograd_cy._core.runtime cimport numpy_api as cnp
+
+from autograd_cy._core.batching.rules import rank_of
+from autograd_cy._core.ops.registry import op
+from autograd_cy._core.ops.shapes.diagonals import constant_pad_nd
+
+cnp.import_array()
+
+REDUCTIONS = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
+
+
+cdef object neutral(str reduce, cnp.ndarray array):
+    """The number with which a reduction begins."""
+    kind = array.dtype
+    if reduce in ("sum", "mean", "prod"):
+        return reduce == "prod"
+    if code_of(array) == BOOL:
+        return reduce == "amin"
+    if code_of(array) >= FLOAT16:
+        return np.inf if reduce == "amin" else -np.inf
+    return np.iinfo(kind).max if reduce == "amin" else np.iinfo(kind).min
+
+
+cdef int combine(cnp.ndarray target, tuple places, object values, str reduce, bint include_self) except -1:
+    """Combine the values with what is in those places, in place; of the mean, the sums are divided by their number."""
+    if not include_self:
+        target[places] = neutral(reduce, target)
+    REDUCTIONS[reduce].at(target, places, values)
+    if reduce == "mean":
+        count = np.ones(sizes_of(target), np.int64)
+        if not include_self:
+            count[places] = 0
+        np.add.at(count, places, 1)
+        count = np.maximum(count, 1)
+        if code_of(target) < FLOAT16:
+            target[...] = target // count
+        else:
+            target /= count.astype(target.real.dtype)
+    return 0
+
+
+cdef class Reducing(Node):
+    """What the gradients of both have in common; constants: dim, reduce, include_self."""
+
+    cdef tuple constant_names(self):
+        return ("dim", "reduce", "include_self")
+
+    cdef object picked(self, object x):
+        """The elements that the sources are combined with."""
+
+    cdef object added(self, object x, object values):
+        """Values added where the sources go."""
+
+    cdef object emptied(self, object x):
+        """Zeros where the sources go."""
+
+    cdef object again(self, object x, object src):
+        """The operation with other operands."""
+
+    cdef object vjp(self, object g, int i):
+        reduce, include_self = self.constants[1], self.constants[2]
+        if reduce == "sum":
+            slope = self.picked(g) if i else g
+        elif reduce == "mean":
+            slope = self.slope_of_mean(g, i)
+        elif reduce == "prod":
+            slope = self.slope_of_product(g, i)
+        else:
+            slope = self.slope_of_extreme(g, i)
+        if i:
+            return self.in_place_of(slope)
+        return slope if include_self else self.emptied(slope)
+
+    cdef object slope_of_mean(self, object g, int i):
+        own, src = self.operands()
+        count = own.detach().new_ones(own.shape) if self.constants[2] else own.detach().new_zeros(own.shape)
+        count = self.added(count, src.detach().new_ones(src.shape))
+        g = g / count.masked_fill(count == 0, 1)
+        return self.picked(g) if i else g
+
+    cdef object slope_of_product(self, object g, int i):
+        """A factor of 0 is left out: the others' product is its slope."""
+        own, src = self.operands()
+        if i == 0:
+            ones = own.masked_fill(own == 0, 1)
+            return g * (self.again(ones, src) / ones).conj()
+        zero = src == 0
+        zeros = self.picked(self.added(own.detach().new_zeros(own.shape), zero.to(own.dtype)))
+        alone = zero.logical_and(zeros == 1)
+        others = self.picked(g * self.again(own, src.masked_fill(alone, 1)).conj())
+        return others.where(alone, self.picked(g * self.again(own, src).conj()) / src.masked_fill(zero, 1).conj())
+
+    cdef object slope_of_extreme(self, object g, int i):
+        """Equal elements share the gradient."""
+        own, src = self.operands()
+        result = self.again(own, src).detach()
+        is_own, is_src = (own == result).to(own.dtype), (src == self.picked(result)).to(own.dtype)
+        shared = g / self.added(is_own, is_src)
+        return is_src * self.picked(shared) if i else is_own * shared
+
+    cdef object in_place_of(self, object slope):
+        """The gradient of the sources that count as one of all of them."""
+        return slope
+
+    cdef tuple operands(self):
+        return unpack(self, 0), unpack(self, 1)
+
+
+@cython.final
+cdef class ScatterReduceBackward0(Reducing):
+    """The index may be smaller than the source: it ends where the index does."""
+
+    cdef object in_place_of(self, object slope):
+        sizes = self.constants[3]
+        widths = [n for size, own in zip(reversed(sizes), reversed(slope.shape)) for n in (0, size - own)]
+        return constant_pad_nd(slope, widths) if any(widths) else slope
+
+    cdef tuple operands(self):
+        own, src = unpack(self, 0), unpack(self, 1)
+        reached = unpack(self, 2).shape
+        return own, src if tuple(src.shape) == tuple(reached) else src[tuple([slice(n) for n in reached])]
+
+    cdef tuple saved_names(self):
+        return ("self", "src", "index")
+
+    cdef object picked(self, object x):
+        return x.gather(self.constants[0], unpack(self, 2))
+
+    cdef object added(self, object x, object values):
+        return x.scatter_add(self.constants[0], unpack(self, 2), values)
+
+    cdef object emptied(self, object x):
+        return x.scatter(self.constants[0], unpack(self, 2), 0)
+
+    cdef object again(self, object x, object src):
+        return scatter_reduce(x, self.constants[0], unpack(self, 2), src, self.constants[1], include_self=self.constants[2])
+
+
+@cython.final
+cdef class IndexReduceBackward0(Reducing):
+    cdef tuple saved_names(self):
+        return ("self", "source", "index")
+
+    cdef object picked(self, object x):
+        return x.index_select(self.constants[0], unpack(self, 2)).reshape(self.constants[3])
+
+    cdef object added(self, object x, object values):
+        return x.index_add(self.constants[0], unpack(self, 2), values)
+
+    cdef object emptied(self, object x):
+        return x.index_fill(self.constants[0], unpack(self, 2), 0)
+
+    cdef object again(self, object x, object src):
+        return index_reduce(x, self.constants[0], unpack(self, 2), src, self.constants[1], include_self=self.constants[2])
+
+
+cdef Tensor entered(object node_class, tuple constants, Tensor x, Tensor src, Tensor index, cnp.ndarray array):
+    cdef Tensor y = new_tensor(array)
+    cdef Node node
+    if any_wanted((x, src)):
+        node = new_node(node_class, constants)
+        save_input(node, 0, x)
+        save_input(node, 1, src)
+        save_input(node, 2, index)
+        record_all(node, y, (x, src))
+    return y
+
+
+cdef int check_operands(str operation, Tensor x, Tensor index, Tensor src, str reduce, tuple allowed) except -1:
+    if reduce not in allowed:
+        raise RuntimeError(f"{operation}(): Expected reduce to be one of {', '.join(allowed)} but got {reduce}.")
+    if code_of(x.array) >= COMPLEX64 and reduce in ("amax", "amin"):
+        raise RuntimeError(f"{operation}(): complex numbers have no {reduce}")
+    if code_of(index.array) not in (INT32, INT64):
+        raise RuntimeError(f"{operation}(): Expected dtype int32/int64 for index")
+    if code_of(x.array) != code_of(src.array):
+        raise RuntimeError(f"{operation}(): Expected self.dtype to be equal to src.dtype")
+    return 0
+
+
+cdef int check_numbers(str operation, cnp.ndarray numbers, Py_ssize_t size) except -1:
+    if numbers.size and (numbers.min() < 0 or numbers.max() >= size):
+        wrong = numbers.min() if numbers.min() < 0 else numbers.max()
+        raise (IndexError if operation == "index_reduce" else RuntimeError)(
+            f"{operation}(): index {wrong} is out of bounds for dimension with size {size}")
+    return 0
+
+
+cdef object given(object call, object input):
+    """All samples of the tensor; a copy where the result will be written over them, which are saved."""
+    return call.front(input).clone() if call.function.__name__.endswith("_") else call.front(input)
+
+
+def batched_scatter_reduce(call, input, dim, index, src, reduce, *, include_self=True):
+    cdef int rank = rank_of(input), d = wrap_dim(dim, rank)
+    cdef object x = given(call, input), i = call.front(index), s = call.front(src)
+    if rank == 0:
+        x, i, s = x.unsqueeze(1), i.reshape(call.size, -1), s.reshape(call.size, -1)
+        d = 0
+    y = scatter_reduce(x, d + 1, i, s, reduce, include_self=include_self)
+    return y.reshape(call.size) if rank == 0 else y
+
+
+@op(methods=("scatter_reduce",), batch=batched_scatter_reduce)
+def scatter_reduce(input, dim, index, src, reduce: str, *, include_self: bool = True):
+    """scatter_reduce(input, dim, index, src, reduce, *, include_self=True) -> Tensor: a copy with y[index[i][j]][j] combined with src.
+
+    `reduce` is "sum", "prod", "mean", "amax" or "amin", for dim 0 as above, and so on. Without include_self the elements that
+    were there don't count.
+
+    >>> import autograd_cy as ag
+    >>> ag.scatter_reduce(ag.ones(2), 0, ag.tensor([0, 0, 1]), ag.tensor([1.0, 2.0, 3.0]), "sum")
+    tensor([4., 4.])
+    """
+    cdef Tensor x = as_tensor(input, "scatter_reduce"), i = tensor_argument(index, "scatter_reduce", "index", 3)
+    cdef Tensor s = tensor_argument(src, "scatter_reduce", "src", 4)
+    cdef int d = wrap_dim(dim, cnp.PyArray_NDIM(x.array)), axis
+    check_operands("scatter_reduce", x, i, s, reduce, ("sum", "prod", "mean", "amax", "amin"))
+    array = dense_copy(x.array)
+    target = array if array.ndim else array.reshape(1)
+    numbers = np.atleast_1d(i.array)
+    values = np.atleast_1d(s.array)
+    if numbers.size:
+        if numbers.ndim != target.ndim or values.ndim != target.ndim:
+            raise RuntimeError("Index tensor must have the same number of dimensions as self tensor")
+        for axis in range(target.ndim):
+            if numbers.shape[axis] > values.shape[axis] or (axis != d and numbers.shape[axis] > target.shape[axis]):
+                raise RuntimeError(f"Expected index {list(shape_of(i))} to be no larger than self {list(shape_of(x))} apart from "
+                                   f"dimension {d} and to be no larger size than src {list(shape_of(s))}")
+        check_numbers("scatter_reduce", numbers, target.shape[d])
+        places = list(np.ogrid[tuple([slice(n) for n in numbers.shape])])
+        places[d] = numbers
+        combine(target, tuple(places), values[tuple([slice(n) for n in numbers.shape])], reduce, include_self)
+    return entered(ScatterReduceBackward0, (d, reduce, include_self, shape_of(s)), x, s, i, array)
+
+
+def batched_index_reduce(call, input, dim, index, source, reduce, *, include_self=True):
+    cdef int rank = rank_of(input), d = wrap_dim(dim, rank)
+    cdef object x = given(call, input), s = call.front(source)
+    if rank == 0:
+        x, s, rank, d = x.unsqueeze(1), s.reshape(call.size, -1), 1, 0
+    numbers = call.front(index).reshape(call.size, *(1,) * d, index.numel(), *(1,) * (rank - 1 - d)).expand(s.shape)
+    y = scatter_reduce(x, d + 1, numbers, s, reduce, include_self=include_self)
+    return y.reshape(call.size) if rank_of(input) == 0 else y
+
+
+@op(methods=("index_reduce",), batch=batched_index_reduce)
+def index_reduce(input, dim, index, source, reduce: str, *, include_self: bool = True):
+    """index_reduce(input, dim, index, source, reduce, *, include_self=True) -> Tensor: a copy, row index[i] combined with source[i].
+
+    Rows are those along `dim`; `reduce` is "prod", "mean", "amax" or "amin". Without include_self the rows that were there don't
+    count.
+
+    >>> import autograd_cy as ag
+    >>> ag.index_reduce(ag.tensor([1.0, 2.0]), 0, ag.tensor([1, 1]), ag.tensor([3.0, 4.0]), "prod")
+    tensor([ 1., 24.])
+    """
+    cdef Tensor x = as_tensor(input, "index_reduce"), i = tensor_argument(index, "index_reduce", "index", 3)
+    cdef Tensor s = tensor_argument(source, "index_reduce", "source", 4)
+    cdef int d = wrap_dim(dim, cnp.PyArray_NDIM(x.array))
+    if code_of(x.array) >= COMPLEX64:
+        raise NotImplementedError("index_reduce() is not there for complex numbers")
+    check_operands("index_reduce", x, i, s, reduce, ("prod", "mean", "amax", "amin"))
+    if cnp.PyArray_NDIM(i.array) > 1:
+        raise IndexError("index_reduce_(): Index is supposed to be a vector, but got dim: "
+                         f"{cnp.PyArray_NDIM(i.array)} with type: {i.dtype} and size: {list(shape_of(i))}")
+    array = dense_copy(x.array)
+    target = array if array.ndim else array.reshape(1)
+    values, numbers = np.atleast_1d(s.array), i.array.reshape(-1)
+    if np.shape(values) != target.shape[:d] + numbers.shape + target.shape[d + 1:]:
+        raise RuntimeError(f"index_reduce_(): Number of indices ({len(numbers)}) and the source's shape {list(shape_of(s))} must "
+                           f"fit: expected {list(target.shape[:d] + numbers.shape + target.shape[d + 1:])}")
+    check_numbers("index_reduce", numbers, target.shape[d])
+    combine(target, (slice(None),) * d + (numbers,), values, reduce, include_self)
+    return entered(IndexReduceBackward0, (d, reduce, include_self, shape_of(s)), x, s, i, array)
+
+
+def scatter_reduce_(Tensor self, dim, index, src, reduce: str, *, include_self: bool = True):
+    """scatter_reduce_(dim, index, src, reduce, *, include_self=True) -> Tensor: scatter_reduce() into the tensor's own memory."""
+    return in_place("scatter_reduce_", lambda x, *others: scatter_reduce(x, *others, include_self=include_self), self,
+                    (dim, index, src, reduce))
+
+
+def index_reduce_(Tensor self, dim, index, source, reduce: str, *, include_self: bool = True):
+    """index_reduce_(dim, index, source, reduce, *, include_self=True) -> Tensor: index_reduce() into the tensor's own memory."""
+    return in_place("index_reduce_", lambda x, *others: index_reduce(x, *others, include_self=include_self), self,
+                    (dim, index, source, reduce))
+
+
+for _function in (scatter_reduce_, index_reduce_):
+    extend(_function.__name__, _function)

@@ -1,0 +1,259 @@
+"""Views that see elements in other steps: as_strided, and windows that unfold slides along a dimension."""
+
+import numpy as np
+
+cimport cython
+
+from autograd_cy._core.arrays.buffers cimport strided_view
+from autograd_cy._core.arrays.dtypes cimport code_of
+from autograd_cy._core.arrays.orders cimport copy_in_order
+from autograd_cy._core.arrays.region cimport measure
+from autograd_cy._core.batching.batched cimport zeros_as
+from autograd_cy._core.graph.guard cimport owner_of
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.record cimport (
+    any_wanted, as_tensor, new_node, record_all, record_view, shape_of, tensor_argument, wrap_dim)
+from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
+from autograd_cy._core.runtime cimport numpy_api as cnp
+
+from autograd_cy._core.batching.rules import declare_rule, rank_of
+from autograd_cy._core.ops.registry import op
+from autograd_cy._core.ops.shapes.shape import cat, sizes_of
+
+cnp.import_array()
+
+
+# windows
+
+@cython.final
+cdef class UnfoldBackward0(Node):
+    cdef tuple constant_names(self):
+        return ("self_sym_sizes", "dimension", "size", "step")
+
+    cdef object vjp(self, object g, int i):
+        sizes, d, size, step = self.constants
+        if not sizes:
+            return g.sum()
+        windows = max((sizes[d] - size) // step + 1, 0)
+        rows = np.add.outer(np.arange(windows) * step, np.arange(size)).reshape(-1)
+        g = g.movedim(-1, d + 1).flatten(d, d + 1)
+        return zeros_as(<Tensor> g, sizes).index_add(d, new_tensor(rows), g)
+
+    cdef tuple arguments(self):
+        return self.constants[1:]
+
+
+def batched_unfold(call, input, dimension, size, step):
+    cdef int rank = rank_of(input)
+    if rank == 0:
+        return call(call.value(input).unsqueeze(1), 1, size, step).squeeze(1)
+    return call(call.value(input), wrap_dim(dimension, rank) + 1, size, step)
+
+
+@op(methods=("unfold",), linear=UnfoldBackward0, batch=batched_unfold)
+def unfold(input, dimension: int, size: int, step: int):
+    """unfold(input, dimension, size, step) -> Tensor: a view of windows of that size, each `step` rows after the one before.
+
+    Their elements are the last dimension.
+
+    >>> import autograd_cy as ag
+    >>> ag.tensor([1.0, 2.0, 3.0]).unfold(0, 2, 1)
+    tensor([[1., 2.],
+            [2., 3.]])
+    """
+    cdef Tensor x = as_tensor(input, "unfold")
+    cdef cnp.npy_intp[64] dims, strides
+    cdef int ndim = cnp.PyArray_NDIM(x.array), d = wrap_dim(dimension, ndim), axis
+    cdef Py_ssize_t length = cnp.PyArray_DIM(x.array, d) if ndim else 1
+    if size < 0:
+        raise RuntimeError(f"size is {size} but must be >= 0")
+    if size > length:
+        raise RuntimeError(f"maximum size for tensor at dimension {d} is {length} but size is {size}")
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
+    for axis in range(ndim):
+        dims[axis], strides[axis] = cnp.PyArray_DIM(x.array, axis), cnp.PyArray_STRIDE(x.array, axis)
+    dims[ndim], strides[ndim] = size, cnp.PyArray_STRIDE(x.array, d) if ndim else cnp.PyArray_ITEMSIZE(x.array)
+    if ndim:
+        dims[d], strides[d] = (length - size) // step + 1, strides[d] * step
+    return record_view(UnfoldBackward0, (shape_of(x), d, size, step), x,
+                       strided_view(x.array, cnp.PyArray_BYTES(x.array), ndim + 1, dims, strides))
+
+
+# any steps
+
+cdef Py_ssize_t offset_of(cnp.ndarray array) except -1:
+    """How many elements lie before an array's first one in its memory."""
+    cdef cnp.ndarray owner = <cnp.ndarray> owner_of(array)
+    cdef Py_ssize_t below, above
+    measure(owner, &below, &above)
+    return max(cnp.PyArray_BYTES(array) - cnp.PyArray_BYTES(owner) + below, 0) // cnp.PyArray_ITEMSIZE(array)
+
+
+cdef Py_ssize_t room_of(cnp.ndarray array) except -1:
+    """How many bytes there are in an array's memory."""
+    cdef cnp.ndarray owner = <cnp.ndarray> owner_of(array)
+    cdef Py_ssize_t below, above
+    measure(owner, &below, &above)
+    return below + above
+
+
+cdef object places_of(tuple sizes, tuple strides, Py_ssize_t offset):
+    """Where each element of a strided tensor lies in memory."""
+    places = np.full((), offset, np.int64)
+    for n, step in zip(sizes, strides):
+        places = np.add.outer(places, np.arange(n) * step)
+    return places
+
+
+cdef tuple geometry(Tensor x, object size, object stride, object storage_offset, str operation):
+    """Sizes, strides and offset of a part of the tensor's memory, checked."""
+    cdef tuple sizes = sizes_of((size,)), steps = sizes_of((stride,))
+    cdef Py_ssize_t offset = offset_of(x.array) if storage_offset is None else storage_offset, last
+    if len(sizes) != len(steps):
+        raise RuntimeError(f"mismatch in length of strides and shape ({operation}())")
+    if min(steps, default=0) < 0:
+        raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(steps)}")
+    if min(sizes, default=0) < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(sizes)}: {list(sizes)}")
+    if offset < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
+    last = offset + sum([(n - 1) * step for n, step in zip(sizes, steps)]) + 1
+    if 0 not in sizes and last * cnp.PyArray_ITEMSIZE(x.array) > room_of(x.array):
+        raise RuntimeError(f"setStorage: sizes {list(sizes)}, strides {list(steps)}, storage offset {offset}, and itemsize "
+                           f"{cnp.PyArray_ITEMSIZE(x.array)} requiring a storage size of "
+                           f"{last * cnp.PyArray_ITEMSIZE(x.array)} are out of bounds for storage of size {room_of(x.array)}")
+    return sizes, steps, offset
+
+
+cdef tuple numbers_in(Tensor x, tuple part):
+    """Which element of the tensor (in order) each one of a part of its memory is; what it has no element for: their number.
+
+    The second is None, or, where elements of the tensor share a place, which one each of them is taken for, and how many
+    there are.
+    """
+    cdef Py_ssize_t n = cnp.PyArray_SIZE(x.array), item = cnp.PyArray_ITEMSIZE(x.array)
+    cdef tuple steps = tuple([s // item for s in (<object> x.array).strides])
+    own = places_of(shape_of(x), steps, offset_of(x.array)).reshape(-1)
+    wanted = places_of(part[0], part[1], part[2]).reshape(-1)
+    known = np.full(max(own.max(initial=0), wanted.max(initial=0)) + 1, n, np.int64)
+    known[own] = np.arange(n)
+    numbers, shared = new_tensor(known[wanted]), None
+    representative = known[own]
+    if (representative != np.arange(n)).any():
+        shared = new_tensor(representative), new_tensor(np.bincount(representative, minlength=n)[representative])
+    return numbers, shared
+
+
+@cython.final
+cdef class AsStridedBackward0(Node):
+    cdef tuple constant_names(self):
+        return ("size", "stride", "storage_offset")
+
+    cdef object vjp(self, object g, int i):
+        sizes, numbers, shared = self.constants[3:]
+        n = np.prod(sizes, dtype=np.int64)
+        whole = g.new_zeros(n + 1).index_add(0, numbers, g.reshape(-1)).narrow(0, 0, n)
+        if shared is not None:
+            whole = whole.index_select(0, shared[0]) / shared[1]
+        return whole.reshape(sizes)
+
+    cdef object jvp(self, tuple tangents):
+        t = tangents[0].reshape(-1)
+        return cat([t, t.new_zeros(1)]).index_select(0, self.constants[4]).reshape(self.constants[0])
+
+
+def batched_as_strided(call, input, size, stride, storage_offset=None):
+    cdef object x = call.value(input)
+    return call(x, (call.size, *size), (x.stride(0), *stride), storage_offset)
+
+
+@op(methods=("as_strided",), batch=batched_as_strided)
+def as_strided(input, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None):
+    """as_strided(input, size, stride, storage_offset=None) -> Tensor: a view of the tensor's memory with sizes and steps of its own.
+
+    Steps and offset count elements. Elements may be seen several times; their gradients are added up.
+
+    >>> import autograd_cy as ag
+    >>> ag.as_strided(ag.tensor([1.0, 2.0, 3.0]), (2, 2), (1, 1))
+    tensor([[1., 2.],
+            [2., 3.]])
+    """
+    cdef Tensor x = as_tensor(input, "as_strided")
+    cdef tuple part = geometry(x, size, stride, storage_offset, "as_strided")
+    array = part_of(x.array, part)
+    constants = (*part, shape_of(x), *numbers_in(x, part)) if any_wanted((x,)) else ()
+    return record_view(AsStridedBackward0, constants, x, array)
+
+
+cdef cnp.ndarray part_of(cnp.ndarray array, tuple part):
+    cdef cnp.npy_intp[64] dims, strides
+    cdef Py_ssize_t item = cnp.PyArray_ITEMSIZE(array), shift = part[2] - offset_of(array)
+    cdef int axis, ndim = len(part[0])
+    if ndim > 64:
+        raise RuntimeError("as_strided(): a tensor has at most 64 dimensions")
+    for axis in range(ndim):
+        dims[axis], strides[axis] = part[0][axis], part[1][axis] * item
+    return strided_view(array, cnp.PyArray_BYTES(array) + shift * item, ndim, dims, strides)
+
+
+@cython.final
+cdef class AsStridedScatterBackward0(Node):
+    cdef tuple constant_names(self):
+        return ("size", "stride", "storage_offset")
+
+    cdef object vjp(self, object g, int i):
+        sizes, numbers = self.constants[3:]
+        if i:
+            return cat([g.reshape(-1), g.new_zeros(1)]).index_select(0, numbers).reshape(self.constants[0])
+        return replaced(g, g.new_zeros(self.constants[0]), numbers)
+
+    cdef object jvp(self, tuple tangents):
+        t, source = tangents
+        sizes, numbers = self.constants[3:]
+        t = source.new_zeros(sizes) if t is None else t
+        return replaced(t, t.new_zeros(self.constants[0]) if source is None else source, numbers)
+
+
+cdef object replaced(object x, object source, Tensor numbers):
+    """A copy with the elements of those numbers replaced; one behind the last is lost."""
+    whole = cat([x.reshape(-1), x.new_zeros(1)])
+    return whole.index_put((numbers,), source.reshape(-1))[:-1].reshape(x.shape)
+
+
+def batched_as_strided_scatter(call, input, src, size, stride, storage_offset=None):
+    x = call.front(input).contiguous()
+    return call(x, call.front(src), (call.size, *size), (x.stride(0), *stride), storage_offset)
+
+
+@op(methods=("as_strided_scatter",), batch=batched_as_strided_scatter)
+def as_strided_scatter(input, src, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None):
+    """as_strided_scatter(input, src, size, stride, storage_offset=None) -> Tensor: a copy with as_strided() of it replaced by `src`.
+
+    >>> import autograd_cy as ag
+    >>> ag.as_strided_scatter(ag.zeros(3), ag.tensor([1.0, 2.0]), (2,), (2,))
+    tensor([1., 0., 2.])
+    """
+    cdef Tensor x = as_tensor(input, "as_strided_scatter"), s = tensor_argument(src, "as_strided_scatter", "src", 2), y
+    cdef tuple part = geometry(x, size, stride, storage_offset, "as_strided_scatter")
+    if shape_of(s) != part[0]:
+        raise RuntimeError(f"expected src to have a size equal to the slice of self. src size = {list(shape_of(s))}, slice size = "
+                           f"{list(part[0])}")
+    numbers = numbers_in(x, part)[0]
+    flat = np.append(x.array.reshape(-1), np.zeros(1, x.array.dtype))
+    flat[(<Tensor> numbers).array] = s.array.reshape(-1)
+    array = copy_in_order(x.array, code_of(x.array))
+    array[...] = flat[:-1].reshape(shape_of(x))
+    y = new_tensor(array)
+    if any_wanted((x, s)):
+        record_all(new_node(AsStridedScatterBackward0, (*part, shape_of(x), numbers)), y, (x, s))
+    return y
+
+
+def storage_offset(Tensor self):
+    """storage_offset() -> int: how many elements lie before the tensor's first one in its memory."""
+    return offset_of(self.array)
+
+
+extend("storage_offset", storage_offset)
+declare_rule("storage_offset", lambda call, self: call.value(self).storage_offset())

@@ -1,0 +1,10 @@
+"""Nodes that are made from the one of a view."""
+
+from autograd_cy._core.graph.node cimport Node
+
+
+cdef class ViewCopy(Node):
+    pass
+
+
+cdef tuple constants_of(Node own, object function, tuple arguments)
