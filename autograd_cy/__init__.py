@@ -18,6 +18,7 @@ from ._core.graph import saved_tensor as _saved_tensor
 from ._core.graph.tensor import Tensor
 from ._core.runtime import lifetime as _lifetime
 from ._core.runtime.once import is_warn_always_enabled, set_warn_always
+from ._closeness import allclose, equal
 from ._creation import (
     arange,
     empty,
@@ -65,14 +66,14 @@ from .random import (
 
 __version__ = "0.1.0"
 __all__ = [
-    "Generator", "Size", "Tensor", "arange", "as_tensor", "asarray", "autograd", "cuda", "default_generator", "device",
-    "dtype", "empty", "empty_like", "enable_grad", "eye", "fft", "from_numpy", "full", "full_like", "func",
+    "Generator", "Size", "Tensor", "allclose", "arange", "as_tensor", "asarray", "autograd", "cuda", "default_generator", "device",
+    "dtype", "empty", "empty_like", "enable_grad", "equal", "eye", "fft", "from_numpy", "full", "full_like", "func",
     "get_default_dtype", "get_num_threads", "get_rng_state", "inference_mode", "initial_seed", "install_as_torch",
     "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_grad_enabled", "is_inference", "is_inference_mode_enabled",
     "is_warn_always_enabled", "linspace", "manual_seed", "memory", "nn", "no_grad", "ones", "ones_like", "overrides",
     "profiler", "rand", "rand_like", "randint", "randn", "randn_like", "random", "randperm", "return_types", "seed",
     "set_anomaly_enabled", "set_default_dtype", "set_grad_enabled", "set_num_threads", "set_printoptions", "set_rng_state",
-    "set_warn_always", "tensor", "testing", "utils", "vmap", "zeros", "zeros_like",
+    "set_warn_always", "special", "tensor", "testing", "utils", "vmap", "zeros", "zeros_like",
 ]  # fmt: skip
 __all__ += _names.__all__
 _TYPED = [
@@ -85,7 +86,7 @@ _lifetime.refuse_new(dtype)
 _lifetime.refuse_new(_saved_tensor.SavedTensor)
 
 if TYPE_CHECKING:
-    from . import _C, cuda, fft, func, memory, nn, overrides, profiler, return_types, testing, utils, version
+    from . import _C, cuda, fft, func, memory, nn, overrides, profiler, return_types, special, testing, utils, version
     from ._alias import install_as_torch
     from ._tensor_str import set_printoptions
     from ._threads import get_num_threads, set_num_threads
@@ -97,7 +98,7 @@ else:  # where any name would be right
         __name__,
         {
             "_C": [], "cuda": [], "fft": [], "func": ["func", "vmap"], "memory": [], "nn": [], "overrides": [],
-            "profiler": [], "return_types": [], "testing": [], "utils": [], "version": [],
+            "profiler": [], "return_types": [], "special": [], "testing": [], "utils": [], "version": [],
             "_alias": ["install_as_torch"],
             "_tensor_str": ["set_printoptions"],
             "_threads": ["get_num_threads", "set_num_threads"],

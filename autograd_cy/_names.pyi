@@ -11,21 +11,32 @@ from autograd_cy._core.graph.tensor import Tensor, _Dims, _DType, _Number, _Oper
 from autograd_cy._core.ops import return_types
 
 __all__ = [
-    "abs", "abs_", "absolute", "absolute_", "add", "addmm", "all", "amax", "amin", "any", "argmax", "argmin",
-    "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_not_", "bitwise_or", "bitwise_right_shift",
-    "bitwise_xor", "bmm", "bool", "cat", "cdouble", "cfloat", "clamp", "clamp_", "clip", "clip_", "clone",
-    "complex64", "complex128", "conj", "cos", "cos_", "cumsum", "detach_", "diagonal", "div", "divide", "dot",
-    "double", "einsum", "eq", "erf", "erf_", "exp", "exp_", "expand", "fill_", "flatten", "flip", "float",
-    "float16", "float32", "float64", "floor_divide", "fmod", "gather", "ge", "gt", "half", "imag", "index_add",
-    "index_put", "index_put_", "index_select", "int", "int8", "int16", "int32", "int64", "isfinite", "isinf",
-    "isnan", "le", "log", "log_", "log_softmax", "logical_and", "logical_not", "logical_not_", "logical_or",
-    "logical_xor", "logsumexp", "long", "lt", "masked_fill", "matmul", "max", "maximum", "mean", "min", "minimum",
-    "mm", "mul", "multiply", "mv", "ne", "neg", "neg_", "negative", "negative_", "norm", "permute", "pow", "prod",
-    "real", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "reshape", "roll", "rsqrt", "rsqrt_",
-    "scatter", "scatter_add", "sgn", "sgn_", "short", "sigmoid", "sigmoid_", "sin", "sin_", "softmax", "split",
-    "sqrt", "sqrt_", "square", "square_", "squeeze", "stack", "std", "sub", "subtract", "sum", "t", "tanh", "tanh_",
-    "topk", "transpose", "true_divide", "uint8", "unbind", "unsqueeze", "var", "view", "view_as_complex",
-    "view_as_real", "where", "zero_",
+    "abs", "abs_", "absolute", "absolute_", "acos", "acos_", "acosh", "acosh_", "add", "addcdiv", "addcmul",
+    "addmm", "all", "amax", "amin", "angle", "any", "arccos", "arccos_", "arccosh", "arccosh_", "arcsin", "arcsin_",
+    "arcsinh", "arcsinh_", "arctan", "arctan2", "arctan_", "arctanh", "arctanh_", "argmax", "argmin", "asin",
+    "asin_", "asinh", "asinh_", "atan", "atan2", "atan_", "atanh", "atanh_", "bitwise_and", "bitwise_left_shift",
+    "bitwise_not", "bitwise_not_", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm", "bool", "cat",
+    "cdouble", "ceil", "ceil_", "cfloat", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_",
+    "clip", "clip_", "clone", "complex", "complex64", "complex128", "conj", "conj_physical", "conj_physical_",
+    "copysign", "cos", "cos_", "cosh", "cosh_", "cumsum", "deg2rad", "deg2rad_", "detach_", "diagonal", "digamma",
+    "digamma_", "div", "divide", "dot", "double", "einsum", "eq", "erf", "erf_", "erfc", "erfc_", "erfinv",
+    "erfinv_", "exp", "exp2", "exp2_", "exp_", "expand", "expm1", "expm1_", "fill", "fill_", "fix", "fix_",
+    "flatten", "flip", "float", "float16", "float32", "float64", "float_power", "floor", "floor_", "floor_divide",
+    "fmax", "fmin", "fmod", "frac", "frac_", "gather", "gcd", "gcd_", "ge", "greater", "greater_equal", "gt",
+    "half", "heaviside", "hypot", "i0", "i0_", "igamma", "igammac", "imag", "index_add", "index_put", "index_put_",
+    "index_select", "int", "int8", "int16", "int32", "int64", "isclose", "isfinite", "isin", "isinf", "isnan",
+    "isneginf", "isposinf", "isreal", "lcm", "lcm_", "ldexp", "ldexp_", "le", "lerp", "less", "less_equal",
+    "lgamma", "lgamma_", "log", "log1p", "log1p_", "log2", "log2_", "log10", "log10_", "log_", "log_softmax",
+    "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_not_", "logical_or", "logical_xor", "logit",
+    "logit_", "logsumexp", "long", "lt", "masked_fill", "matmul", "max", "maximum", "mean", "min", "minimum", "mm",
+    "mul", "multiply", "mv", "mvlgamma", "nan_to_num", "nan_to_num_", "ne", "neg", "neg_", "negative", "negative_",
+    "nextafter", "norm", "not_equal", "permute", "polar", "polygamma", "positive", "pow", "prod", "rad2deg",
+    "rad2deg_", "real", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "reshape", "resolve_conj",
+    "resolve_neg", "roll", "round", "round_", "rsqrt", "rsqrt_", "rsub", "scatter", "scatter_add", "sgn", "sgn_",
+    "short", "sigmoid", "sigmoid_", "sign", "sign_", "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_",
+    "softmax", "split", "sqrt", "sqrt_", "square", "square_", "squeeze", "stack", "std", "sub", "subtract", "sum",
+    "t", "tan", "tan_", "tanh", "tanh_", "topk", "transpose", "true_divide", "trunc", "trunc_", "uint8", "unbind",
+    "unsqueeze", "var", "view", "view_as_complex", "view_as_real", "where", "xlogy", "xlogy_", "zero_",
 ]
 
 def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -36,8 +47,24 @@ def absolute(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The absolute value; its gradient at 0 is 0."""
 def absolute_(input: Tensor) -> Tensor:
     """abs() written into the tensor's own memory."""
+def acos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The angle in radians whose cosine is input; NaN beyond -1 and 1."""
+def acos_(input: Tensor) -> Tensor:
+    """acos() written into the tensor's own memory."""
+def acosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The inverse of the hyperbolic cosine; NaN below 1."""
+def acosh_(input: Tensor) -> Tensor:
+    """acosh() written into the tensor's own memory."""
 def add(input: Tensor, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """the sum input + alpha * other."""
+def addcdiv(
+    input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: _Number = 1, out: Tensor | None = None
+) -> Tensor:
+    """input + value * tensor1 / tensor2."""
+def addcmul(
+    input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: _Number = 1, out: Tensor | None = None
+) -> Tensor:
+    """input + value * tensor1 * tensor2."""
 def addmm(
     input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1,
     out: Tensor | None = None
@@ -55,10 +82,38 @@ def amin(
     input: Tensor, dim: _Dims = ..., keepdim: _bool = False, *, out: Tensor | None = None
 ) -> Tensor:
     """the smallest of all elements, or along `dim`, one or several."""
+def angle(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the angle of complex numbers, in radians; of real ones 0 or pi."""
 def any(
     input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, out: Tensor | None = None
 ) -> Tensor:
     """whether any element, or any along `dim`, is not zero; a bool tensor."""
+def arccos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The angle in radians whose cosine is input; NaN beyond -1 and 1."""
+def arccos_(input: Tensor) -> Tensor:
+    """acos() written into the tensor's own memory."""
+def arccosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The inverse of the hyperbolic cosine; NaN below 1."""
+def arccosh_(input: Tensor) -> Tensor:
+    """acosh() written into the tensor's own memory."""
+def arcsin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The angle in radians whose sine is input; NaN beyond -1 and 1."""
+def arcsin_(input: Tensor) -> Tensor:
+    """asin() written into the tensor's own memory."""
+def arcsinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The inverse of the hyperbolic sine."""
+def arcsinh_(input: Tensor) -> Tensor:
+    """asinh() written into the tensor's own memory."""
+def arctan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The angle in radians whose tangent is input."""
+def arctan2(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The angle in radians, from -pi to pi, of the point with ordinate input and abscissa other."""
+def arctan_(input: Tensor) -> Tensor:
+    """atan() written into the tensor's own memory."""
+def arctanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The inverse of the hyperbolic tangent; NaN beyond -1 and 1."""
+def arctanh_(input: Tensor) -> Tensor:
+    """atanh() written into the tensor's own memory."""
 def argmax(
     input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, out: Tensor | None = None
 ) -> Tensor:
@@ -67,6 +122,24 @@ def argmin(
     input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, out: Tensor | None = None
 ) -> Tensor:
     """the index of the smallest element along `dim`, int64."""
+def asin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The angle in radians whose sine is input; NaN beyond -1 and 1."""
+def asin_(input: Tensor) -> Tensor:
+    """asin() written into the tensor's own memory."""
+def asinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The inverse of the hyperbolic sine."""
+def asinh_(input: Tensor) -> Tensor:
+    """asinh() written into the tensor's own memory."""
+def atan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The angle in radians whose tangent is input."""
+def atan2(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The angle in radians, from -pi to pi, of the point with ordinate input and abscissa other."""
+def atan_(input: Tensor) -> Tensor:
+    """atan() written into the tensor's own memory."""
+def atanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The inverse of the hyperbolic tangent; NaN beyond -1 and 1."""
+def atanh_(input: Tensor) -> Tensor:
+    """atanh() written into the tensor's own memory."""
 def bitwise_and(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """AND of the bits of integers, or of truth values."""
 def bitwise_left_shift(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -91,6 +164,10 @@ bool: dtype
 def cat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """the tensors one after the other along `dim`; elsewhere their sizes agree."""
 cdouble: dtype
+def ceil(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The least integer that is not below input; its gradient is 0."""
+def ceil_(input: Tensor) -> Tensor:
+    """ceil() written into the tensor's own memory."""
 cfloat: dtype
 def clamp(
     input: Tensor, min: _Operand | None = None, max: _Operand | None = None, *, out: Tensor | None = None
@@ -98,6 +175,14 @@ def clamp(
     """input limited to [min, max], numbers or tensors."""
 def clamp_(input: Tensor, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
     """clamp() written into the tensor's own memory."""
+def clamp_max(input: Tensor, max: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """input, but not above `max`, a number or tensor."""
+def clamp_max_(input: Tensor, max: _Operand) -> Tensor:
+    """clamp_max() written into the tensor's own memory."""
+def clamp_min(input: Tensor, min: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """input, but not below `min`, a number or tensor."""
+def clamp_min_(input: Tensor, min: _Operand) -> Tensor:
+    """clamp_min() written into the tensor's own memory."""
 def clip(
     input: Tensor, min: _Operand | None = None, max: _Operand | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -106,24 +191,44 @@ def clip_(input: Tensor, min: _Operand | None = None, max: _Operand | None = Non
     """clamp() written into the tensor's own memory."""
 def clone(input: Tensor, *, memory_format: Any = None, out: Tensor | None = None) -> Tensor:
     """a copy, dense, with the dimensions as they are in memory, through which gradients pass."""
+def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """complex numbers of real and imaginary parts, float32 or float64 both."""
 complex64: dtype
 complex128: dtype
 def conj(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the complex conjugate; a real tensor itself."""
+def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the complex conjugate; a real tensor itself."""
+def conj_physical_(self: Tensor) -> Tensor:
+    """conj_physical() written into the tensor's own memory."""
+def copysign(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """abs(input) with the sign of other; the gradient at 0 is 0, and that for other."""
 def cos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The cosine of an angle in radians."""
 def cos_(input: Tensor) -> Tensor:
     """cos() written into the tensor's own memory."""
+def cosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The hyperbolic cosine."""
+def cosh_(input: Tensor) -> Tensor:
+    """cosh() written into the tensor's own memory."""
 def cumsum(
     input: Tensor, dim: _int, *, dtype: _DType | None = None, out: Tensor | None = None
 ) -> Tensor:
     """the sums of the elements up to each one along `dim`."""
+def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Degrees as radians."""
+def deg2rad_(input: Tensor) -> Tensor:
+    """deg2rad() written into the tensor's own memory."""
 def detach_(self: Tensor) -> Tensor:
     """take the tensor out of the graph, in place: it becomes a leaf that requires no grad."""
 def diagonal(
     input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1, *, out: Tensor | None = None
 ) -> Tensor:
     """a view of the diagonals of the matrices in dim1 and dim2."""
+def digamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The derivative of lgamma(input)."""
+def digamma_(input: Tensor) -> Tensor:
+    """digamma() written into the tensor's own memory."""
 def div(
     input: Tensor, other: _Operand, *, rounding_mode: str | None = None, out: Tensor | None = None
 ) -> Tensor:
@@ -143,8 +248,20 @@ def erf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The error function 2 / sqrt(pi) * integral of exp(-t**2) from 0 to input."""
 def erf_(input: Tensor) -> Tensor:
     """erf() written into the tensor's own memory."""
+def erfc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """1 - erf(input), exact where that is small."""
+def erfc_(input: Tensor) -> Tensor:
+    """erfc() written into the tensor's own memory."""
+def erfinv(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The number whose erf() is input; NaN beyond -1 and 1."""
+def erfinv_(input: Tensor) -> Tensor:
+    """erfinv() written into the tensor's own memory."""
 def exp(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """e to the power of input."""
+def exp2(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """2 to the power of input."""
+def exp2_(input: Tensor) -> Tensor:
+    """exp2() written into the tensor's own memory."""
 def exp_(input: Tensor) -> Tensor:
     """exp() written into the tensor's own memory."""
 @overload
@@ -152,8 +269,18 @@ def expand(input: Tensor, size: Sequence[_int], /, *, out: Tensor | None = None)
     """a view broadcast to `size`; -1 keeps a dimension's size."""
 @overload
 def expand(input: Tensor, *size: _int, out: Tensor | None = None) -> Tensor: ...
+def expm1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """exp(input) - 1, exact near 0."""
+def expm1_(input: Tensor) -> Tensor:
+    """expm1() written into the tensor's own memory."""
+def fill(input: Tensor, value: _Number | Tensor, *, out: Tensor | None = None) -> Tensor:
+    """a tensor of the input's shape and type with `value`, a number or 0-d tensor, everywhere."""
 def fill_(self: Tensor, value: _Number | Tensor) -> Tensor:
     """write one number (or 0-d tensor) into all elements."""
+def fix(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """input without its fraction; its gradient is 0."""
+def fix_(input: Tensor) -> Tensor:
+    """trunc() written into the tensor's own memory."""
 def flatten(
     input: Tensor, start_dim: _int = 0, end_dim: _int = -1, *, out: Tensor | None = None
 ) -> Tensor:
@@ -167,19 +294,53 @@ float: dtype
 float16: dtype
 float32: dtype
 float64: dtype
+def float_power(input: Tensor, exponent: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """input to the power of exponent, in double precision."""
+def floor(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The largest integer that is not above input; its gradient is 0."""
+def floor_(input: Tensor) -> Tensor:
+    """floor() written into the tensor's own memory."""
 def floor_divide(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input / other rounded down; of integers an integer."""
+def fmax(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The larger of input and other; of NaN and a number the number."""
+def fmin(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The smaller of input and other; of NaN and a number the number."""
 def fmod(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """what remains of input when divided by other, with the sign of input."""
+def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The fraction of input, with its sign: input - trunc(input)."""
+def frac_(input: Tensor) -> Tensor:
+    """frac() written into the tensor's own memory."""
 def gather(
     input: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = False, out: Tensor | None = None
 ) -> Tensor:
     """y[i][j] = input[index[i][j]][j] for dim 0, and so on."""
+def gcd(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The greatest common divisor of integers."""
+def gcd_(input: Tensor, other: _Operand) -> Tensor:
+    """gcd() written into the tensor's own memory."""
 def ge(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """input >= other, a bool tensor."""
+def greater(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """input > other, a bool tensor."""
+def greater_equal(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input >= other, a bool tensor."""
 def gt(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input > other, a bool tensor."""
 half: dtype
+def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """0 where input is negative, 1 where it is positive, and `values` where it is 0."""
+def hypot(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """sqrt(input**2 + other**2), without overflow on the way."""
+def i0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The modified Bessel function of the first kind of order 0."""
+def i0_(input: Tensor) -> Tensor:
+    """i0() written into the tensor's own memory."""
+def igamma(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The regularized lower incomplete gamma function of input, up to other; it has no gradient for input."""
+def igammac(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """1 - igamma(input, other), exact where that is small; it has no gradient for input."""
 def imag(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the imaginary part of a complex tensor, a view."""
 def index_add(
@@ -203,22 +364,74 @@ int8: dtype
 int16: dtype
 int32: dtype
 int64: dtype
+def isclose(
+    input: Tensor, other: _Operand, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False, *,
+    out: Tensor | None = None
+) -> Tensor:
+    """whether |input - other| <= atol + rtol * |other|."""
 def isfinite(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is neither infinite nor NaN, a bool tensor."""
+def isin(
+    elements: _Operand, test_elements: _Operand, *, assume_unique: _bool = False, invert: _bool = False,
+    out: Tensor | None = None
+) -> Tensor:
+    """whether each is among the test elements."""
 def isinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is infinite, a bool tensor."""
 def isnan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is NaN, a bool tensor."""
+def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """whether each element is negative infinity, a bool tensor."""
+def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """whether each element is positive infinity, a bool tensor."""
+def isreal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """whether the imaginary part of each element is 0, a bool tensor."""
+def lcm(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The least common multiple of integers."""
+def lcm_(input: Tensor, other: _Operand) -> Tensor:
+    """lcm() written into the tensor's own memory."""
+def ldexp(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """input * 2**other."""
+def ldexp_(input: Tensor, other: _Operand) -> Tensor:
+    """ldexp() written into the tensor's own memory."""
 def le(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input <= other, a bool tensor."""
+def lerp(input: Tensor, end: Tensor, weight: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """input + weight * (end - input), of which `weight` is a number or tensor."""
+def less(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """input < other, a bool tensor."""
+def less_equal(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """input <= other, a bool tensor."""
+def lgamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The logarithm of the absolute value of the gamma function; its gradient needs SciPy: pip install
+    'autograd_cy[scipy]'.
+    """
+def lgamma_(input: Tensor) -> Tensor:
+    """lgamma() written into the tensor's own memory."""
 def log(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The natural logarithm."""
+def log1p(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """log(1 + input), exact near 0."""
+def log1p_(input: Tensor) -> Tensor:
+    """log1p() written into the tensor's own memory."""
+def log2(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The logarithm to base 2."""
+def log2_(input: Tensor) -> Tensor:
+    """log2() written into the tensor's own memory."""
+def log10(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The logarithm to base 10."""
+def log10_(input: Tensor) -> Tensor:
+    """log10() written into the tensor's own memory."""
 def log_(input: Tensor) -> Tensor:
     """log() written into the tensor's own memory."""
 def log_softmax(
     input: Tensor, dim: _int, dtype: _DType | None = None, *, out: Tensor | None = None
 ) -> Tensor:
     """the logarithm of softmax, exact where softmax is near 0 or 1."""
+def logaddexp(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """log(exp(input) + exp(other)), without overflow on the way."""
+def logaddexp2(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """log2(2**input + 2**other), without overflow on the way."""
 def logical_and(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """AND of the truth values, a bool tensor."""
 def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -229,6 +442,10 @@ def logical_or(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> 
     """OR of the truth values, a bool tensor."""
 def logical_xor(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """XOR of the truth values, a bool tensor."""
+def logit(input: Tensor, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor:
+    """log(input / (1 - input)), with `eps` of input limited to [eps, 1 - eps]."""
+def logit_(input: Tensor, eps: _float | None = None) -> Tensor:
+    """logit() written into the tensor's own memory."""
 def logsumexp(
     input: Tensor, dim: _Dims, keepdim: _bool = False, *, out: Tensor | None = None
 ) -> Tensor:
@@ -273,6 +490,17 @@ def multiply(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Te
     """The product input * other."""
 def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the product of an (m, n) matrix and a vector of n elements; a vector of m."""
+def mvlgamma(input: Tensor, p: _int, *, out: Tensor | None = None) -> Tensor:
+    """the logarithm of the gamma function of p dimensions."""
+def nan_to_num(
+    input: Tensor, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None, *,
+    out: Tensor | None = None
+) -> Tensor:
+    """numbers in the place of NaN and infinities."""
+def nan_to_num_(
+    input: Tensor, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None
+) -> Tensor:
+    """nan_to_num() written into the tensor's own memory."""
 def ne(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input != other, a bool tensor."""
 def neg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -283,16 +511,26 @@ def negative(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """-input."""
 def negative_(input: Tensor) -> Tensor:
     """neg() written into the tensor's own memory."""
+def nextafter(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """the number next to input in the direction of other."""
 def norm(
     input: Tensor, p: _float | str = "fro", dim: _Dims | None = None, keepdim: _bool = False,
     out: None = None, dtype: _DType | None = None
 ) -> Tensor:
     """the p-norm of all elements, or along `dim`."""
+def not_equal(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """input != other, a bool tensor."""
 @overload
 def permute(input: Tensor, dims: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
     """a view with the dimensions in the order of `dims`."""
 @overload
 def permute(input: Tensor, *dims: _int, out: Tensor | None = None) -> Tensor: ...
+def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """complex numbers of lengths and angles in radians, float32 or float64 both."""
+def polygamma(n: _int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the n-th derivative of digamma(input)."""
+def positive(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the tensor itself; RuntimeError for truth values."""
 def pow(input: _Operand, exponent: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input to the power of exponent; one of the two may be a number."""
 def prod(
@@ -300,6 +538,10 @@ def prod(
     out: Tensor | None = None
 ) -> Tensor:
     """the product of all elements, or along one dimension."""
+def rad2deg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Radians as degrees."""
+def rad2deg_(input: Tensor) -> Tensor:
+    """rad2deg() written into the tensor's own memory."""
 def real(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the real part, a view; a real tensor itself."""
 def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -317,12 +559,22 @@ def reshape(input: Tensor, shape: Sequence[_int], /, *, out: Tensor | None = Non
     """the elements in another shape; a view where the strides allow it, else a copy."""
 @overload
 def reshape(input: Tensor, *shape: _int, out: Tensor | None = None) -> Tensor: ...
+def resolve_conj(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the tensor itself: conjugates are computed at once."""
+def resolve_neg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the tensor itself: nothing is negated later."""
 def roll(input: Tensor, shifts: _Dims, dims: _Dims = ..., *, out: Tensor | None = None) -> Tensor:
     """a copy, the elements moved on by `shifts` along `dims`, the last to the front."""
+def round(input: Tensor, *, decimals: _int = 0, out: Tensor | None = None) -> Tensor:
+    """the nearest integer, of two the even one; or rounded to that many decimals."""
+def round_(self: Tensor, *, decimals: _int = 0) -> Tensor:
+    """round() written into the tensor's own memory."""
 def rsqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """1 / sqrt(input)."""
 def rsqrt_(input: Tensor) -> Tensor:
     """rsqrt() written into the tensor's own memory."""
+def rsub(input: Tensor, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
+    """other - alpha * input."""
 def scatter(
     input: Tensor, dim: _int, index: Tensor, src: _Number | Tensor | None = None, *,
     value: _Number | Tensor | None = None, reduce: None = None, out: Tensor | None = None
@@ -341,10 +593,24 @@ def sigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The logistic function 1 / (1 + exp(-input))."""
 def sigmoid_(input: Tensor) -> Tensor:
     """sigmoid() written into the tensor's own memory."""
+def sign(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """1 where input is positive, -1 where it is negative, else 0, of NaN too; its gradient is 0."""
+def sign_(input: Tensor) -> Tensor:
+    """sign() written into the tensor's own memory."""
+def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """whether the sign is that of negative numbers, a bool tensor; that of -0.0 is."""
 def sin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The sine of an angle in radians."""
 def sin_(input: Tensor) -> Tensor:
     """sin() written into the tensor's own memory."""
+def sinc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """sin(pi * input) / (pi * input), and 1 at 0."""
+def sinc_(input: Tensor) -> Tensor:
+    """sinc() written into the tensor's own memory."""
+def sinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The hyperbolic sine."""
+def sinh_(input: Tensor) -> Tensor:
+    """sinh() written into the tensor's own memory."""
 def softmax(
     input: Tensor, dim: _int, dtype: _DType | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -383,6 +649,10 @@ def sum(
     """the sum of all elements, or along `dim`."""
 def t(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the transposed matrix, a view; a tensor of fewer than two dimensions as it is."""
+def tan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The tangent of an angle in radians."""
+def tan_(input: Tensor) -> Tensor:
+    """tan() written into the tensor's own memory."""
 def tanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The hyperbolic tangent."""
 def tanh_(input: Tensor) -> Tensor:
@@ -397,6 +667,10 @@ def true_divide(
     input: Tensor, other: _Operand, *, rounding_mode: str | None = None, out: Tensor | None = None
 ) -> Tensor:
     """the quotient input / other; of integers a float."""
+def trunc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """input without its fraction; its gradient is 0."""
+def trunc_(input: Tensor) -> Tensor:
+    """trunc() written into the tensor's own memory."""
 uint8: dtype
 def unbind(input: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
     """the views along `dim`, without that dimension."""
@@ -418,5 +692,9 @@ def view_as_real(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """a complex tensor as a real one, with (real, imaginary) as a last dimension; a view."""
 def where(condition: Tensor, input: _Operand, other: _Operand) -> Tensor:
     """input where condition is true, else other; all three are broadcast."""
+def xlogy(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """input * log(other), and 0 where input is 0, unless other is NaN."""
+def xlogy_(input: Tensor, other: _Operand) -> Tensor:
+    """xlogy() written into the tensor's own memory."""
 def zero_(self: Tensor) -> Tensor:
     """write 0 into all elements."""

@@ -6,8 +6,11 @@ from opinfo import DIFFERENTIABLE
 import autograd_cy as ag
 
 UNSURE = 9  # digits below which a row has to be named here
-FLAT = {"clamp", "sgn", "softmax", "nn.functional.softmax", "masked_fill"}  # a sample's gradient is zero or nearly
-STEEP = {"div", "pow", "nn.functional.layer_norm"}  # a sample lies where differences cancel
+FLAT = {  # a sample's gradient is zero or nearly
+    "clamp", "sgn", "softmax", "nn.functional.softmax", "masked_fill", "sign", "ceil", "floor", "trunc", "round", "fill",
+    "angle", "clamp_min", "clamp_max", "fmax", "fmin",
+}  # fmt: skip
+STEEP = {"div", "pow", "float_power", "nn.functional.layer_norm"}  # a sample lies where differences cancel
 
 
 @each_sample(DIFFERENTIABLE, gradient_dtypes)

@@ -99,6 +99,7 @@ FACADE = [
     autograd
     _C._autograd _C._functions
     _C
+    _closeness special
     _tensor nn.functional fft
     nn
     testing._layouts testing._programs.instructions testing.strategies._hypothesis

@@ -92,6 +92,7 @@ class OpInfo:
     `result` names the rule for the result's dtype (op_promotion.py) or is one; a tuple has one an output.
     `operator` is how Python spells the op; samples whose first operand is a number go through it.
     `extremes` yields samples of large and special values, for the values alone.
+    `fixed`: how many of the first arrays have no gradient.
     `strided=False`: it takes contiguous inputs only. `method=False`: no Tensor method takes these arguments.
     """
 
@@ -104,6 +105,7 @@ class OpInfo:
     result: str | Callable | tuple[str, ...] = "promote"
     operator: Callable | None = None
     extremes: Callable[[Maker], Iterator[Sample]] | None = None
+    fixed: int = 0
     strided: bool = True
     method: bool = True
     name: str = ""

@@ -8,6 +8,8 @@ import operator
 
 import numpy as np
 import op_references as ref
+import op_rows_elementwise as elementwise
+import op_rows_special as special
 import op_samples as samples
 import op_samples_structural as structural
 from op_case import ALL, BOOL, COMPLEX, FLOATS, HALF, INTS, NONZERO, POSITIVE, OpInfo
@@ -216,5 +218,5 @@ LAYERS = [
             extremes=samples.layer_norm_extremes),
 ]  # fmt: skip
 
-OPS = ELEMENTWISE + LOGICAL + REDUCTIONS + LAYERS + SHAPES + LINALG + LOSSES + SPECTRAL
+OPS = ELEMENTWISE + LOGICAL + REDUCTIONS + LAYERS + SHAPES + LINALG + LOSSES + SPECTRAL + elementwise.ROWS + special.ROWS
 DIFFERENTIABLE = [row for row in OPS if row.differentiable]

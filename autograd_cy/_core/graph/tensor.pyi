@@ -78,6 +78,7 @@ class Tensor(TensorBase):
     def __pow__(self, exponent: _Operand, modulo: None = None, /) -> Tensor: ...
     def __radd__(self, other: _Operand, /) -> Tensor: ...
     def __rand__(self, other: Tensor | _int | _Array, /) -> Tensor: ...
+    def __rdiv__(self, other: _Operand, /) -> Tensor: ...
     def __reversed__(self) -> Tensor: ...
     def __rfloordiv__(self, other: _Operand, /) -> Tensor: ...
     def __rlshift__(self, other: Tensor | _int | _Array, /) -> Tensor: ...
@@ -115,25 +116,95 @@ class Tensor(TensorBase):
         """The absolute value; its gradient at 0 is 0."""
     def absolute_(self) -> Tensor:
         """abs() written into the tensor's own memory."""
+    def acos(self) -> Tensor:
+        """The angle in radians whose cosine is input; NaN beyond -1 and 1."""
+    def acos_(self) -> Tensor:
+        """acos() written into the tensor's own memory."""
+    def acosh(self) -> Tensor:
+        """The inverse of the hyperbolic cosine; NaN below 1."""
+    def acosh_(self) -> Tensor:
+        """acosh() written into the tensor's own memory."""
     def add(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
         """the sum input + alpha * other."""
     def add_(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
         """add() written into the tensor's own memory."""
+    def addcdiv(self, tensor1: Tensor, tensor2: Tensor, *, value: _Number = 1) -> Tensor:
+        """input + value * tensor1 / tensor2."""
+    def addcdiv_(self, tensor1: Tensor, tensor2: Tensor, *, value: _Number | Tensor = 1) -> Tensor:
+        """addcdiv() written into the tensor's own memory."""
+    def addcmul(self, tensor1: Tensor, tensor2: Tensor, *, value: _Number = 1) -> Tensor:
+        """input + value * tensor1 * tensor2."""
+    def addcmul_(self, tensor1: Tensor, tensor2: Tensor, *, value: _Number | Tensor = 1) -> Tensor:
+        """addcmul() written into the tensor's own memory."""
     def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """beta * input + alpha * (mat1 @ mat2)."""
     def all(self, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
         """whether all elements, or all along `dim`, are not zero; a bool tensor."""
+    def allclose(
+        self, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False
+    ) -> _bool:
+        """whether isclose() holds for all elements."""
     def amax(self, dim: _Dims = ..., keepdim: _bool = False) -> Tensor:
         """the largest of all elements, or along `dim`, one or several."""
     def amin(self, dim: _Dims = ..., keepdim: _bool = False) -> Tensor:
         """the smallest of all elements, or along `dim`, one or several."""
+    def angle(self) -> Tensor:
+        """the angle of complex numbers, in radians; of real ones 0 or pi."""
     def any(self, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
         """whether any element, or any along `dim`, is not zero; a bool tensor."""
+    def arccos(self) -> Tensor:
+        """The angle in radians whose cosine is input; NaN beyond -1 and 1."""
+    def arccos_(self) -> Tensor:
+        """acos() written into the tensor's own memory."""
+    def arccosh(self) -> Tensor:
+        """The inverse of the hyperbolic cosine; NaN below 1."""
+    def arccosh_(self) -> Tensor:
+        """acosh() written into the tensor's own memory."""
+    def arcsin(self) -> Tensor:
+        """The angle in radians whose sine is input; NaN beyond -1 and 1."""
+    def arcsin_(self) -> Tensor:
+        """asin() written into the tensor's own memory."""
+    def arcsinh(self) -> Tensor:
+        """The inverse of the hyperbolic sine."""
+    def arcsinh_(self) -> Tensor:
+        """asinh() written into the tensor's own memory."""
+    def arctan(self) -> Tensor:
+        """The angle in radians whose tangent is input."""
+    def arctan2(self, other: _Operand) -> Tensor:
+        """The angle in radians, from -pi to pi, of the point with ordinate input and abscissa other."""
+    def arctan2_(self, other: _Operand) -> Tensor:
+        """atan2() written into the tensor's own memory."""
+    def arctan_(self) -> Tensor:
+        """atan() written into the tensor's own memory."""
+    def arctanh(self) -> Tensor:
+        """The inverse of the hyperbolic tangent; NaN beyond -1 and 1."""
+    def arctanh_(self) -> Tensor:
+        """atanh() written into the tensor's own memory."""
     def argmax(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
         """the index of the largest element along `dim`, int64."""
     def argmin(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
         """the index of the smallest element along `dim`, int64."""
     def as_subclass(self, cls: _type[_S]) -> _S: ...
+    def asin(self) -> Tensor:
+        """The angle in radians whose sine is input; NaN beyond -1 and 1."""
+    def asin_(self) -> Tensor:
+        """asin() written into the tensor's own memory."""
+    def asinh(self) -> Tensor:
+        """The inverse of the hyperbolic sine."""
+    def asinh_(self) -> Tensor:
+        """asinh() written into the tensor's own memory."""
+    def atan(self) -> Tensor:
+        """The angle in radians whose tangent is input."""
+    def atan2(self, other: _Operand) -> Tensor:
+        """The angle in radians, from -pi to pi, of the point with ordinate input and abscissa other."""
+    def atan2_(self, other: _Operand) -> Tensor:
+        """atan2() written into the tensor's own memory."""
+    def atan_(self) -> Tensor:
+        """atan() written into the tensor's own memory."""
+    def atanh(self) -> Tensor:
+        """The inverse of the hyperbolic tangent; NaN beyond -1 and 1."""
+    def atanh_(self) -> Tensor:
+        """atanh() written into the tensor's own memory."""
     def backward(
         self, gradient: Tensor | None = None, retain_graph: _bool | None = None, create_graph: _bool = False,
         inputs: Tensor | Sequence[Tensor] | None = None
@@ -175,6 +246,10 @@ class Tensor(TensorBase):
         """the tensor as torch.uint8; itself if it is that."""
     def cdouble(self) -> Tensor:
         """the tensor as torch.complex128; itself if it is that."""
+    def ceil(self) -> Tensor:
+        """The least integer that is not below input; its gradient is 0."""
+    def ceil_(self) -> Tensor:
+        """ceil() written into the tensor's own memory."""
     def cfloat(self) -> Tensor:
         """the tensor as torch.complex64; itself if it is that."""
     def char(self) -> Tensor:
@@ -183,6 +258,14 @@ class Tensor(TensorBase):
         """input limited to [min, max], numbers or tensors."""
     def clamp_(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
         """clamp() written into the tensor's own memory."""
+    def clamp_max(self, max: _Operand) -> Tensor:
+        """input, but not above `max`, a number or tensor."""
+    def clamp_max_(self, max: _Operand) -> Tensor:
+        """clamp_max() written into the tensor's own memory."""
+    def clamp_min(self, min: _Operand) -> Tensor:
+        """input, but not below `min`, a number or tensor."""
+    def clamp_min_(self, min: _Operand) -> Tensor:
+        """clamp_min() written into the tensor's own memory."""
     def clip(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
         """input limited to [min, max], numbers or tensors."""
     def clip_(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
@@ -191,14 +274,26 @@ class Tensor(TensorBase):
         """a copy, dense, with the dimensions as they are in memory, through which gradients pass."""
     def conj(self) -> Tensor:
         """the complex conjugate; a real tensor itself."""
+    def conj_physical(self) -> Tensor:
+        """the complex conjugate; a real tensor itself."""
+    def conj_physical_(self) -> Tensor:
+        """conj_physical() written into the tensor's own memory."""
     def contiguous(self, memory_format: Any = None) -> Tensor:
         """itself if its elements are dense and in order, else a copy that is."""
     def copy_(self, other: _Operand, non_blocking: _bool = False) -> Tensor:
         """write the elements of `other` (broadcast, converted; or a number) into this tensor."""
+    def copysign(self, other: _Operand) -> Tensor:
+        """abs(input) with the sign of other; the gradient at 0 is 0, and that for other."""
+    def copysign_(self, other: _Operand) -> Tensor:
+        """copysign() written into the tensor's own memory."""
     def cos(self) -> Tensor:
         """The cosine of an angle in radians."""
     def cos_(self) -> Tensor:
         """cos() written into the tensor's own memory."""
+    def cosh(self) -> Tensor:
+        """The hyperbolic cosine."""
+    def cosh_(self) -> Tensor:
+        """cosh() written into the tensor's own memory."""
     def cpu(self, memory_format: Any = None) -> Tensor:
         """itself."""
     def cuda(
@@ -210,6 +305,10 @@ class Tensor(TensorBase):
     data: Tensor
     def data_ptr(self) -> _int:
         """the address of the first element."""
+    def deg2rad(self) -> Tensor:
+        """Degrees as radians."""
+    def deg2rad_(self) -> Tensor:
+        """deg2rad() written into the tensor's own memory."""
     def detach(self) -> Tensor:
         """the same memory without the history; writes to either count for both."""
     def detach_(self) -> Tensor:
@@ -218,6 +317,10 @@ class Tensor(TensorBase):
     def device(self) -> _device: ...
     def diagonal(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
         """a view of the diagonals of the matrices in dim1 and dim2."""
+    def digamma(self) -> Tensor:
+        """The derivative of lgamma(input)."""
+    def digamma_(self) -> Tensor:
+        """digamma() written into the tensor's own memory."""
     def dim(self) -> _int:
         """the number of dimensions."""
     def div(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
@@ -240,12 +343,26 @@ class Tensor(TensorBase):
         """input == other, a bool tensor."""
     def eq_(self, other: _Operand) -> Tensor:
         """eq() written into the tensor's own memory."""
+    def equal(self, other: Tensor) -> _bool:
+        """whether two tensors have the same shape and the same elements."""
     def erf(self) -> Tensor:
         """The error function 2 / sqrt(pi) * integral of exp(-t**2) from 0 to input."""
     def erf_(self) -> Tensor:
         """erf() written into the tensor's own memory."""
+    def erfc(self) -> Tensor:
+        """1 - erf(input), exact where that is small."""
+    def erfc_(self) -> Tensor:
+        """erfc() written into the tensor's own memory."""
+    def erfinv(self) -> Tensor:
+        """The number whose erf() is input; NaN beyond -1 and 1."""
+    def erfinv_(self) -> Tensor:
+        """erfinv() written into the tensor's own memory."""
     def exp(self) -> Tensor:
         """e to the power of input."""
+    def exp2(self) -> Tensor:
+        """2 to the power of input."""
+    def exp2_(self) -> Tensor:
+        """exp2() written into the tensor's own memory."""
     def exp_(self) -> Tensor:
         """exp() written into the tensor's own memory."""
     @overload
@@ -255,8 +372,18 @@ class Tensor(TensorBase):
     def expand(self, *size: _int) -> Tensor: ...
     def expand_as(self, other: Tensor) -> Tensor:
         """expand(other.shape)."""
+    def expm1(self) -> Tensor:
+        """exp(input) - 1, exact near 0."""
+    def expm1_(self) -> Tensor:
+        """expm1() written into the tensor's own memory."""
+    def fill(self, value: _Number | Tensor) -> Tensor:
+        """a tensor of the input's shape and type with `value`, a number or 0-d tensor, everywhere."""
     def fill_(self, value: _Number | Tensor) -> Tensor:
         """write one number (or 0-d tensor) into all elements."""
+    def fix(self) -> Tensor:
+        """input without its fraction; its gradient is 0."""
+    def fix_(self) -> Tensor:
+        """trunc() written into the tensor's own memory."""
     def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
         """the dimensions from start_dim to end_dim made into one."""
     @overload
@@ -266,16 +393,36 @@ class Tensor(TensorBase):
     def flip(self, *dims: _int) -> Tensor: ...
     def float(self) -> Tensor:
         """the tensor as torch.float32; itself if it is that."""
+    def float_power(self, exponent: _Operand) -> Tensor:
+        """input to the power of exponent, in double precision."""
+    def float_power_(self, exponent: _Operand) -> Tensor:
+        """float_power() written into the tensor's own memory, which is of double precision."""
+    def floor(self) -> Tensor:
+        """The largest integer that is not above input; its gradient is 0."""
+    def floor_(self) -> Tensor:
+        """floor() written into the tensor's own memory."""
     def floor_divide(self, other: _Operand) -> Tensor:
         """input / other rounded down; of integers an integer."""
     def floor_divide_(self, other: _Operand) -> Tensor:
         """floor_divide() written into the tensor's own memory."""
+    def fmax(self, other: _Operand) -> Tensor:
+        """The larger of input and other; of NaN and a number the number."""
+    def fmin(self, other: _Operand) -> Tensor:
+        """The smaller of input and other; of NaN and a number the number."""
     def fmod(self, other: _Operand) -> Tensor:
         """what remains of input when divided by other, with the sign of input."""
     def fmod_(self, other: _Operand) -> Tensor:
         """fmod() written into the tensor's own memory."""
+    def frac(self) -> Tensor:
+        """The fraction of input, with its sign: input - trunc(input)."""
+    def frac_(self) -> Tensor:
+        """frac() written into the tensor's own memory."""
     def gather(self, dim: _int, index: Tensor, *, sparse_grad: _bool = False) -> Tensor:
         """y[i][j] = input[index[i][j]][j] for dim 0, and so on."""
+    def gcd(self, other: _Operand) -> Tensor:
+        """The greatest common divisor of integers."""
+    def gcd_(self, other: _Operand) -> Tensor:
+        """gcd() written into the tensor's own memory."""
     def ge(self, other: _Operand) -> Tensor:
         """input >= other, a bool tensor."""
     def ge_(self, other: _Operand) -> Tensor:
@@ -284,12 +431,40 @@ class Tensor(TensorBase):
     grad_dtype: _dtype | None
     @property
     def grad_fn(self) -> Node | None: ...
+    def greater(self, other: _Operand) -> Tensor:
+        """input > other, a bool tensor."""
+    def greater_(self, other: _Operand) -> Tensor:
+        """gt() written into the tensor's own memory."""
+    def greater_equal(self, other: _Operand) -> Tensor:
+        """input >= other, a bool tensor."""
+    def greater_equal_(self, other: _Operand) -> Tensor:
+        """ge() written into the tensor's own memory."""
     def gt(self, other: _Operand) -> Tensor:
         """input > other, a bool tensor."""
     def gt_(self, other: _Operand) -> Tensor:
         """gt() written into the tensor's own memory."""
     def half(self) -> Tensor:
         """the tensor as torch.float16; itself if it is that."""
+    def heaviside(self, values: Tensor) -> Tensor:
+        """0 where input is negative, 1 where it is positive, and `values` where it is 0."""
+    def heaviside_(self, values: Tensor) -> Tensor:
+        """heaviside() written into the tensor's own memory."""
+    def hypot(self, other: _Operand) -> Tensor:
+        """sqrt(input**2 + other**2), without overflow on the way."""
+    def hypot_(self, other: _Operand) -> Tensor:
+        """hypot() written into the tensor's own memory."""
+    def i0(self) -> Tensor:
+        """The modified Bessel function of the first kind of order 0."""
+    def i0_(self) -> Tensor:
+        """i0() written into the tensor's own memory."""
+    def igamma(self, other: _Operand) -> Tensor:
+        """The regularized lower incomplete gamma function of input, up to other; it has no gradient for input."""
+    def igamma_(self, other: _Operand) -> Tensor:
+        """igamma() written into the tensor's own memory."""
+    def igammac(self, other: _Operand) -> Tensor:
+        """1 - igamma(input, other), exact where that is small; it has no gradient for input."""
+    def igammac_(self, other: _Operand) -> Tensor:
+        """igammac() written into the tensor's own memory."""
     @property
     def imag(self) -> Tensor: ...
     def index_add(self, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1) -> Tensor:
@@ -320,26 +495,78 @@ class Tensor(TensorBase):
         """whether the tensor was made in inference mode."""
     @property
     def is_leaf(self) -> _bool: ...
+    def isclose(
+        self, other: _Operand, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False
+    ) -> Tensor:
+        """whether |input - other| <= atol + rtol * |other|."""
     def isfinite(self) -> Tensor:
         """Whether each element is neither infinite nor NaN, a bool tensor."""
     def isinf(self) -> Tensor:
         """Whether each element is infinite, a bool tensor."""
     def isnan(self) -> Tensor:
         """Whether each element is NaN, a bool tensor."""
+    def isneginf(self) -> Tensor:
+        """whether each element is negative infinity, a bool tensor."""
+    def isposinf(self) -> Tensor:
+        """whether each element is positive infinity, a bool tensor."""
+    def isreal(self) -> Tensor:
+        """whether the imaginary part of each element is 0, a bool tensor."""
     def item(self) -> _int | _float | _bool:
         """the only element; RuntimeError if there is not exactly one."""
     @property
     def itemsize(self) -> _int: ...
+    def lcm(self, other: _Operand) -> Tensor:
+        """The least common multiple of integers."""
+    def lcm_(self, other: _Operand) -> Tensor:
+        """lcm() written into the tensor's own memory."""
+    def ldexp(self, other: _Operand) -> Tensor:
+        """input * 2**other."""
+    def ldexp_(self, other: _Operand) -> Tensor:
+        """ldexp() written into the tensor's own memory."""
     def le(self, other: _Operand) -> Tensor:
         """input <= other, a bool tensor."""
     def le_(self, other: _Operand) -> Tensor:
         """le() written into the tensor's own memory."""
+    def lerp(self, end: Tensor, weight: Tensor | _Number) -> Tensor:
+        """input + weight * (end - input), of which `weight` is a number or tensor."""
+    def lerp_(self, end: Tensor, weight: Tensor) -> Tensor:
+        """lerp() written into the tensor's own memory."""
+    def less(self, other: _Operand) -> Tensor:
+        """input < other, a bool tensor."""
+    def less_(self, other: _Operand) -> Tensor:
+        """lt() written into the tensor's own memory."""
+    def less_equal(self, other: _Operand) -> Tensor:
+        """input <= other, a bool tensor."""
+    def less_equal_(self, other: _Operand) -> Tensor:
+        """le() written into the tensor's own memory."""
+    def lgamma(self) -> Tensor:
+        """The logarithm of the absolute value of the gamma function; its gradient needs SciPy: pip install
+        'autograd_cy[scipy]'.
+        """
+    def lgamma_(self) -> Tensor:
+        """lgamma() written into the tensor's own memory."""
     def log(self) -> Tensor:
         """The natural logarithm."""
+    def log10(self) -> Tensor:
+        """The logarithm to base 10."""
+    def log10_(self) -> Tensor:
+        """log10() written into the tensor's own memory."""
+    def log1p(self) -> Tensor:
+        """log(1 + input), exact near 0."""
+    def log1p_(self) -> Tensor:
+        """log1p() written into the tensor's own memory."""
+    def log2(self) -> Tensor:
+        """The logarithm to base 2."""
+    def log2_(self) -> Tensor:
+        """log2() written into the tensor's own memory."""
     def log_(self) -> Tensor:
         """log() written into the tensor's own memory."""
     def log_softmax(self, dim: _int, dtype: _DType | None = None) -> Tensor:
         """the logarithm of softmax, exact where softmax is near 0 or 1."""
+    def logaddexp(self, other: _Operand) -> Tensor:
+        """log(exp(input) + exp(other)), without overflow on the way."""
+    def logaddexp2(self, other: _Operand) -> Tensor:
+        """log2(2**input + 2**other), without overflow on the way."""
     def logical_and(self, other: _Operand) -> Tensor:
         """AND of the truth values, a bool tensor."""
     def logical_and_(self, other: _Operand) -> Tensor:
@@ -356,6 +583,10 @@ class Tensor(TensorBase):
         """XOR of the truth values, a bool tensor."""
     def logical_xor_(self, other: _Operand) -> Tensor:
         """logical_xor() written into the tensor's own memory."""
+    def logit(self, eps: _float | None = None) -> Tensor:
+        """log(input / (1 - input)), with `eps` of input limited to [eps, 1 - eps]."""
+    def logit_(self, eps: _float | None = None) -> Tensor:
+        """logit() written into the tensor's own memory."""
     def logsumexp(self, dim: _Dims, keepdim: _bool = False) -> Tensor:
         """log(sum(exp(input))) along `dim`, one dimension or several."""
     def long(self) -> Tensor:
@@ -406,6 +637,18 @@ class Tensor(TensorBase):
         """mul() written into the tensor's own memory."""
     def mv(self, vec: Tensor) -> Tensor:
         """the product of an (m, n) matrix and a vector of n elements; a vector of m."""
+    def mvlgamma(self, p: _int) -> Tensor:
+        """the logarithm of the gamma function of p dimensions."""
+    def mvlgamma_(self, p: _int) -> Tensor:
+        """mvlgamma() written into the tensor's own memory."""
+    def nan_to_num(
+        self, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None
+    ) -> Tensor:
+        """numbers in the place of NaN and infinities."""
+    def nan_to_num_(
+        self, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None
+    ) -> Tensor:
+        """nan_to_num() written into the tensor's own memory."""
     @property
     def nbytes(self) -> _int: ...
     @property
@@ -467,11 +710,19 @@ class Tensor(TensorBase):
         self, *shape: _int, size: _int | None = None, dtype: _DType | None = None,
         device: _device | str | None = None, requires_grad: _bool = False
     ) -> Tensor: ...
+    def nextafter(self, other: _Operand) -> Tensor:
+        """the number next to input in the direction of other."""
+    def nextafter_(self, other: _Operand) -> Tensor:
+        """nextafter() written into the tensor's own memory."""
     def norm(
         self, p: _float | str = "fro", dim: _Dims | None = None, keepdim: _bool = False, out: None = None,
         dtype: _DType | None = None
     ) -> Tensor:
         """the p-norm of all elements, or along `dim`."""
+    def not_equal(self, other: _Operand) -> Tensor:
+        """input != other, a bool tensor."""
+    def not_equal_(self, other: _Operand) -> Tensor:
+        """ne() written into the tensor's own memory."""
     def numel(self) -> _int:
         """the number of elements."""
     def numpy(self, *, force: _bool = False) -> _Array:
@@ -483,6 +734,12 @@ class Tensor(TensorBase):
         """a view with the dimensions in the order of `dims`."""
     @overload
     def permute(self, *dims: _int) -> Tensor: ...
+    def polygamma(self, n: _int) -> Tensor:
+        """the n-th derivative of digamma()."""
+    def polygamma_(self, n: _int) -> Tensor:
+        """polygamma() written into the tensor's own memory."""
+    def positive(self) -> Tensor:
+        """the tensor itself; RuntimeError for truth values."""
     def pow(self, exponent: _Operand) -> Tensor:
         """input to the power of exponent; one of the two may be a number."""
     def pow_(self, exponent: _Operand) -> Tensor:
@@ -491,6 +748,10 @@ class Tensor(TensorBase):
         self, dim: _int | None = None, keepdim: _bool = False, *, dtype: _DType | None = None
     ) -> Tensor:
         """the product of all elements, or along one dimension."""
+    def rad2deg(self) -> Tensor:
+        """Radians as degrees."""
+    def rad2deg_(self) -> Tensor:
+        """rad2deg() written into the tensor's own memory."""
     @property
     def real(self) -> Tensor: ...
     def reciprocal(self) -> Tensor:
@@ -524,12 +785,20 @@ class Tensor(TensorBase):
         """give the tensor other sizes, in place; new elements are zeros."""
     @overload
     def resize_(self, *size: _int) -> Tensor: ...
+    def resolve_conj(self) -> Tensor:
+        """the tensor itself: conjugates are computed at once."""
+    def resolve_neg(self) -> Tensor:
+        """the tensor itself: nothing is negated later."""
     def retain_grad(self) -> None:
         """keep the `.grad` of this computed tensor in the backward passes to come."""
     @property
     def retains_grad(self) -> _bool: ...
     def roll(self, shifts: _Dims, dims: _Dims = ...) -> Tensor:
         """a copy, the elements moved on by `shifts` along `dims`, the last to the front."""
+    def round(self, *, decimals: _int = 0) -> Tensor:
+        """the nearest integer, of two the even one; or rounded to that many decimals."""
+    def round_(self, *, decimals: _int = 0) -> Tensor:
+        """round() written into the tensor's own memory."""
     def rsqrt(self) -> Tensor:
         """1 / sqrt(input)."""
     def rsqrt_(self) -> Tensor:
@@ -560,10 +829,24 @@ class Tensor(TensorBase):
         """The logistic function 1 / (1 + exp(-input))."""
     def sigmoid_(self) -> Tensor:
         """sigmoid() written into the tensor's own memory."""
+    def sign(self) -> Tensor:
+        """1 where input is positive, -1 where it is negative, else 0, of NaN too; its gradient is 0."""
+    def sign_(self) -> Tensor:
+        """sign() written into the tensor's own memory."""
+    def signbit(self) -> Tensor:
+        """whether the sign is that of negative numbers, a bool tensor; that of -0.0 is."""
     def sin(self) -> Tensor:
         """The sine of an angle in radians."""
     def sin_(self) -> Tensor:
         """sin() written into the tensor's own memory."""
+    def sinc(self) -> Tensor:
+        """sin(pi * input) / (pi * input), and 1 at 0."""
+    def sinc_(self) -> Tensor:
+        """sinc() written into the tensor's own memory."""
+    def sinh(self) -> Tensor:
+        """The hyperbolic sine."""
+    def sinh_(self) -> Tensor:
+        """sinh() written into the tensor's own memory."""
     @overload
     def size(self, dim: None = None) -> Size:
         """the shape, or the size of one dimension."""
@@ -616,6 +899,10 @@ class Tensor(TensorBase):
         """a view with two dimensions exchanged."""
     def t(self) -> Tensor:
         """the transposed matrix, a view; a tensor of fewer than two dimensions as it is."""
+    def tan(self) -> Tensor:
+        """The tangent of an angle in radians."""
+    def tan_(self) -> Tensor:
+        """tan() written into the tensor's own memory."""
     def tanh(self) -> Tensor:
         """The hyperbolic tangent."""
     def tanh_(self) -> Tensor:
@@ -638,6 +925,10 @@ class Tensor(TensorBase):
         """the quotient input / other; of integers a float."""
     def true_divide_(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
         """div() written into the tensor's own memory."""
+    def trunc(self) -> Tensor:
+        """input without its fraction; its gradient is 0."""
+    def trunc_(self) -> Tensor:
+        """trunc() written into the tensor's own memory."""
     @overload
     def type(self, dtype: None = None) -> str:
         """converted, or the name of the tensor's type: 'torch.FloatTensor'."""
@@ -664,6 +955,10 @@ class Tensor(TensorBase):
     volatile: _bool
     def where(self, condition: Tensor, other: _Operand) -> Tensor:
         """input where condition is true, else other; all three are broadcast."""
+    def xlogy(self, other: _Operand) -> Tensor:
+        """input * log(other), and 0 where input is 0, unless other is NaN."""
+    def xlogy_(self, other: _Operand) -> Tensor:
+        """xlogy() written into the tensor's own memory."""
     def zero_(self) -> Tensor:
         """write 0 into all elements."""
 
