@@ -368,7 +368,7 @@ def isclose(
     input: Tensor, other: _Operand, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False, *,
     out: Tensor | None = None
 ) -> Tensor:
-    """whether |input - other| <= atol + rtol * |other|."""
+    """whether two numbers are nearly equal."""
 def isfinite(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is neither infinite nor NaN, a bool tensor."""
 def isin(
@@ -403,8 +403,8 @@ def less(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor
 def less_equal(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input <= other, a bool tensor."""
 def lgamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The logarithm of the absolute value of the gamma function; its gradient needs SciPy: pip install
-    'autograd_cy[scipy]'.
+    """The logarithm of the absolute value of the gamma function; its gradient needs SciPy
+    (autograd_cy[scipy]).
     """
 def lgamma_(input: Tensor) -> Tensor:
     """lgamma() written into the tensor's own memory."""

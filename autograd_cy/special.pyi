@@ -55,8 +55,8 @@ def gammainc(input: Tensor, other: _Operand) -> Tensor:
 def gammaincc(input: Tensor, other: _Operand) -> Tensor:
     """1 - igamma(input, other), exact where that is small; it has no gradient for input."""
 def gammaln(input: Tensor) -> Tensor:
-    """The logarithm of the absolute value of the gamma function; its gradient needs SciPy: pip install
-    'autograd_cy[scipy]'.
+    """The logarithm of the absolute value of the gamma function; its gradient needs SciPy
+    (autograd_cy[scipy]).
     """
 def hermite_polynomial_h(input: Tensor, n: _Operand) -> Tensor:
     """The physicists' Hermite polynomial of degree n."""
@@ -77,7 +77,7 @@ def legendre_polynomial_p(input: Tensor, n: _Operand) -> Tensor:
 def log1p(input: Tensor) -> Tensor:
     """log(1 + input), exact near 0."""
 def log_ndtr(input: Tensor) -> Tensor:
-    """log(ndtr(input)), exact where input is negative and large."""
+    """log(ndtr(input)), exact far below 0."""
 def log_softmax(input: Tensor, dim: int, dtype: _DType | None = None) -> Tensor:
     """the logarithm of softmax, exact where softmax is near 0 or 1."""
 def logit(input: Tensor, eps: float | None = None) -> Tensor:

@@ -498,7 +498,7 @@ class Tensor(TensorBase):
     def isclose(
         self, other: _Operand, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False
     ) -> Tensor:
-        """whether |input - other| <= atol + rtol * |other|."""
+        """whether two numbers are nearly equal."""
     def isfinite(self) -> Tensor:
         """Whether each element is neither infinite nor NaN, a bool tensor."""
     def isinf(self) -> Tensor:
@@ -540,8 +540,8 @@ class Tensor(TensorBase):
     def less_equal_(self, other: _Operand) -> Tensor:
         """le() written into the tensor's own memory."""
     def lgamma(self) -> Tensor:
-        """The logarithm of the absolute value of the gamma function; its gradient needs SciPy: pip install
-        'autograd_cy[scipy]'.
+        """The logarithm of the absolute value of the gamma function; its gradient needs SciPy
+        (autograd_cy[scipy]).
         """
     def lgamma_(self) -> Tensor:
         """lgamma() written into the tensor's own memory."""
