@@ -10,6 +10,7 @@ tensor([2., 4.])
 from typing import TYPE_CHECKING
 
 from . import _core, _names, _tensor, autograd, random
+from ._closeness import allclose, equal
 from ._core.arrays.dtypes import dtype
 from ._core.engine import basic_functions as _basic_functions  # all classes of nodes are there when they are finished, below
 from ._core.engine import function_node as _function_node
@@ -18,7 +19,6 @@ from ._core.graph import saved_tensor as _saved_tensor
 from ._core.graph.tensor import Tensor
 from ._core.runtime import lifetime as _lifetime
 from ._core.runtime.once import is_warn_always_enabled, set_warn_always
-from ._closeness import allclose, equal
 from ._creation import (
     arange,
     empty,
