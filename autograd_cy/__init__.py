@@ -66,8 +66,8 @@ from .random import (
 
 __version__ = "0.1.0"
 __all__ = [
-    "Generator", "Size", "Tensor", "allclose", "arange", "as_tensor", "asarray", "autograd", "cuda", "default_generator", "device",
-    "dtype", "empty", "empty_like", "enable_grad", "equal", "eye", "fft", "from_numpy", "full", "full_like", "func",
+    "Generator", "Size", "Tensor", "allclose", "arange", "as_tensor", "asarray", "autograd", "cuda", "default_generator",
+    "device", "dtype", "empty", "empty_like", "enable_grad", "equal", "eye", "fft", "from_numpy", "full", "full_like", "func",
     "get_default_dtype", "get_num_threads", "get_rng_state", "inference_mode", "initial_seed", "install_as_torch",
     "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_grad_enabled", "is_inference", "is_inference_mode_enabled",
     "is_warn_always_enabled", "linspace", "manual_seed", "memory", "nn", "no_grad", "ones", "ones_like", "overrides",
