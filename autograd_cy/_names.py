@@ -8,6 +8,7 @@ _ALIASES = {
     "half": "float16", "float": "float32", "double": "float64", "cfloat": "complex64", "cdouble": "complex128",
     "short": "int16", "int": "int32", "long": "int64",
 }  # fmt: skip
+_OPERANDS = {"other", "exponent", "values", "end", "tensor1"}  # the second tensors of operations
 
 # Functions that PyTorch has under two names.
 _SAME = {
@@ -20,14 +21,17 @@ _names |= {name: op.function for op in OPS.values() if op.kind == "elementwise" 
 _names |= {alias: _names[name] for alias, name in _SAME.items()}
 _names |= {dtype.name: dtype for dtype in all_dtypes()}
 _names |= {alias: _names[name] for alias, name in _ALIASES.items()}
-# In place there are functions, as PyTorch has them, of the methods that take no second tensor.
+# In place there are functions, as PyTorch has them, of the methods that take no second tensor, and of few more.
 _names |= {
     f"{name}_": method
     for op in OPS.values()
-    if op.kind == "elementwise" and not {"other", "exponent"} & set(op.function.__code__.co_varnames)
+    if op.kind == "elementwise" and not _OPERANDS & set(op.function.__code__.co_varnames)
     for name in (op.name, *op.methods)
     if (method := getattr(_Tensor, f"{name}_", None))
 }
-_names |= {name: getattr(_Tensor, name) for name in ("detach_", "fill_", "index_put_", "resize_as_", "zero_")}
+_names |= {
+    name: getattr(_Tensor, name)
+    for name in ("detach_", "fill_", "gcd_", "index_put_", "lcm_", "ldexp_", "resize_as_", "xlogy_", "zero_")
+}
 globals().update(_names)
 __all__ = list(_names)

@@ -10,6 +10,7 @@ from . import (
     autograd,
 )
 from ._arguments import number, sizes
+from ._closeness import allclose, equal
 from ._constructor import construct
 from ._core.arrays.conversions import fitting_array
 from ._core.arrays.dtypes import all_dtypes, convert
@@ -515,6 +516,10 @@ def __contains__(self, element):
     if not isinstance(element, (Tensor, int, float, complex)):
         raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {element.__class__}.")
     return bool((self == element).any())
+
+
+method(allclose)
+method(equal)
 
 
 @method

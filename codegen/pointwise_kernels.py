@@ -10,10 +10,12 @@ INTEGERS = [Type("u8", "unsigned char", "i", "UINT8"), Type("i8", "signed char",
             Type("i16", "short", "i", "INT16"), Type("i32", "int", "i", "INT32"), Type("i64", "long long", "i", "INT64")]
 BORROWED = {"exp": "exp", "log": "log", "sqrt": "sqrt", "sin": "sin", "cos": "cos", "tanh": "tanh", "pow": "power",
             "pow_number": "power",
-            "fmod": "fmod", "floor_quotient": "floor_divide", "trunc": "trunc"}
+            "sinh": "sinh", "cosh": "cosh", "exp2": "exp2", "log1p": "log1p", "fmod": "fmod", "floor_quotient": "floor_divide"}
 DOUBLES = ["sin", "cos"]        # of these, the loops for double are those of sines.pyx
 # functions of elementary.h, for real numbers: they become part of the loop
-INLINE = ["exp", "erf", "sigmoid", "sqrt", "root", "inverse_root", "normal_cdf", "normal_pdf"]
+ELEMENTARY = ["exp", "erf", "sigmoid", "sqrt", "root", "inverse_root", "normal_cdf", "normal_pdf"]
+LIBM = ["ceil", "floor", "trunc", "rint", "lgamma"]     # the C library's; those that round become instructions
+INLINE = ELEMENTARY + LIBM
 
 
 def names_in(formula, names):
@@ -84,14 +86,14 @@ class Kernel:
 
 def is_borrowed(row):
     """Whether the forward is NumPy's loop, but for the types that have a formula."""
-    return row.forward.isidentifier() and row.forward not in row.lets
+    return row.forward.isidentifier() and row.forward not in row.lets and row.forward not in row.inputs
 
 
 def forward_formula(row, kind):
     """The formula of the forward for types of that kind, or None."""
     if row.real_forward and kind == "r":
         return row.real_forward
-    return None if row.same_as or is_borrowed(row) or kind not in row.forward_kinds else row.forward
+    return None if row.same_as or row.scipy or is_borrowed(row) or kind not in row.forward_kinds else row.forward
 
 
 def kernels_of(table):
@@ -135,6 +137,8 @@ def entry_of(row):
            f"OP_{row.name}.edges = {len(row.inputs) - row.numbers}"]
     if row.same_as:
         out.append(f"OP_{row.name}.forward = OP_{row.same_as}.forward")
+    elif row.scipy:
+        out.append(f'later["{row.name}"] = "{row.scipy}"')
     elif is_borrowed(row):
         out.append(f"borrow(OP_{row.name}.forward, np.{row.forward}, result_{row.result.lower()})")
         if row.forward in DOUBLES:
@@ -143,6 +147,8 @@ def entry_of(row):
             out.append(f"forget(OP_{row.name}.forward, {row.without[0]}, {row.without[1]})")
     out += [f"OP_{row.name}.forward[{code}] = Kernel({row.name}_forward_{suffix}, NULL)"
             for suffix, _, kind, code in INTEGERS + FLOATS if forward_formula(row, kind)]
+    if "b" in row.forward_kinds:
+        out.append(f"OP_{row.name}.forward[BOOL] = OP_{row.name}.forward[UINT8]")
     if row.opmath:
         out += [f"OP_{row.name}.half = OP_{row.name}.forward[FLOAT16]", f"OP_{row.name}.forward[FLOAT16].loop = NULL"]
     if row.node:

@@ -4,7 +4,9 @@ A row reads: y is a formula of the inputs a, b, c; da, db, dc are the gradients 
 they mean for users, with examples, stands in pointwise_docs.py; the columns in codegen/rows.py.
 """
 
+from codegen.elementary_table import table as elementary
 from codegen.rows import COMPLEX, INTEGERS, Row
+from codegen.special_table import table as special
 
 table = [
     # arithmetic
@@ -111,11 +113,11 @@ table = [
 
     # not differentiable
     Row("eq", y="equal(a, b)", result="TRUTH"),
-    Row("ne", y="not_equal(a, b)", result="TRUTH"),
-    Row("lt", y="less(a, b)", result="TRUTH", without=COMPLEX),
-    Row("le", y="less_equal(a, b)", result="TRUTH", without=COMPLEX),
-    Row("gt", y="greater(a, b)", result="TRUTH", without=COMPLEX),
-    Row("ge", y="greater_equal(a, b)", result="TRUTH", without=COMPLEX),
+    Row("ne", y="not_equal(a, b)", result="TRUTH", methods=("ne", "not_equal")),
+    Row("lt", y="less(a, b)", result="TRUTH", methods=("lt", "less"), without=COMPLEX),
+    Row("le", y="less_equal(a, b)", result="TRUTH", methods=("le", "less_equal"), without=COMPLEX),
+    Row("gt", y="greater(a, b)", result="TRUTH", methods=("gt", "greater"), without=COMPLEX),
+    Row("ge", y="greater_equal(a, b)", result="TRUTH", methods=("ge", "greater_equal"), without=COMPLEX),
     Row("logical_and", y="logical_and(a, b)", result="TRUTH"),
     Row("logical_or", y="logical_or(a, b)", result="TRUTH"),
     Row("logical_xor", y="logical_xor(a, b)", result="TRUTH"),
@@ -130,3 +132,4 @@ table = [
     Row("isinf", y="isinf(a)", result="TRUTH", in_place=False),
     Row("isfinite", y="isfinite(a)", result="TRUTH", in_place=False),
 ]
+table += elementary + special

@@ -12,7 +12,7 @@ class Row:
     """One elementwise operation.
 
     arguments    of the public function; "input" or "input, other" if they are not given
-    y            NumPy's loop of that name, "tanh(a)", or a formula where NumPy has none
+    y            NumPy's loop of that name, "tanh(a)", or SciPy's, "scipy.psi(a)", or a formula where there is none
     da, db, dc   formulas over g (the incoming gradient), the inputs a, b, c and the output y. They are linear in g, so with
                  the tangent for g they serve forward mode, too. What they read is what gets saved. A pair: the formula for
                  real types and the one for complex types
@@ -21,6 +21,7 @@ class Row:
     node, saved  PyTorch's names of the node (if it isn't TanhBackward0 for tanh) and of what it saves: the inputs a, b and (c
                  or the output)
     kinds        derivative kernels for r(eal), c(omplex) types; other types go by the formula on Tensors
+    forward_kinds  where y is a formula, the types it is for: r, c, i(ntegers), b(ool, by the kernel of uint8)
     real         a formula in place of `y` for float and double: where the compiler makes a faster loop of it
     without      types that NumPy has a loop for, but the operation doesn't take: (first code, end)
     in_place     whether a public operation has a variant that writes into its first operand: exp_()
@@ -48,6 +49,8 @@ class Row:
         self.parameters = [re.split(r"\W", a)[0] for a in args.split(", ")]
         self.inputs = ["a", "b", "c"][: len(self.parameters)]
         self.lets = dict(self._let(text) for text in let.split(";") if text.strip())
+        borrowed = re.fullmatch(r"scipy\.(\w+)\([ab, ]+\)", y or "")
+        self.scipy = borrowed and borrowed[1]
         self.forward = self._forward(y)
         self.derivatives = {x: d if isinstance(d, tuple) else (d, d) for x, d in derivatives.items()}
         self.node = node or ("".join(map(str.capitalize, name.split("_"))) + "Backward0" if derivatives else None)

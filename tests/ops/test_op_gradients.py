@@ -6,10 +6,12 @@ from opinfo import DIFFERENTIABLE
 import autograd_cy as ag
 
 UNSURE = 9  # digits below which a row has to be named here
-FLAT = {"clamp", "sgn", "softmax", "nn.functional.softmax", "masked_fill"}  # a sample's gradient is zero or nearly
-FLAT |= {"linalg.matrix_power"}
+FLAT = {  # a sample's gradient is zero or nearly
+    "clamp", "sgn", "softmax", "nn.functional.softmax", "masked_fill", "sign", "ceil", "floor", "trunc", "round", "fill",
+    "angle", "clamp_min", "clamp_max", "fmax", "fmin", "linalg.matrix_power",
+}  # fmt: skip
 OF_MEMORY = {"as_strided", "as_strided_copy", "as_strided_scatter"}  # what they see changes with the layout
-STEEP = {"div", "pow", "nn.functional.layer_norm"}  # a sample lies where differences cancel
+STEEP = {"div", "pow", "float_power", "nn.functional.layer_norm"}  # a sample lies where differences cancel
 
 
 def skipped(row):

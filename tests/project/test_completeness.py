@@ -16,7 +16,7 @@ from op_calls import OURS
 from opinfo import OPS
 
 import autograd_cy as ag
-from autograd_cy import _names
+from autograd_cy import _names, special
 
 pytestmark = pytest.mark.skipif(not OURS, reason="about this package")
 
@@ -33,10 +33,17 @@ PUBLIC = [
     "autograd_cy.nn.functional",
     "autograd_cy.overrides",
     "autograd_cy.random",
+    "autograd_cy.special",
     "autograd_cy.testing",
     "autograd_cy.testing.strategies",
     "autograd_cy.utils.hooks",
 ]
+
+# What a namespace has besides its own operations.
+SHARED = {
+    "nn.functional": {"relu", "sigmoid", "tanh", "leaky_relu_", "relu_"},
+    "special": set(special._ALIASES),
+}
 
 
 @pytest.fixture(scope="module")
@@ -86,8 +93,7 @@ def test_each_op_is_in_the_stub_of_its_namespace(registry):
     assert "fft" in others
     for namespace in others:
         own = {op.name for op in registry.values() if op.namespace == namespace}
-        shared = {"relu", "sigmoid", "tanh", "leaky_relu_", "relu_"} if namespace == "nn.functional" else set()
-        assert defined_in(f"{namespace.replace('.', '/')}.pyi") == own | shared
+        assert defined_in(f"{namespace.replace('.', '/')}.pyi") == own | SHARED.get(namespace, set())
 
 
 def test_each_method_is_in_the_stub_of_tensor(registry):

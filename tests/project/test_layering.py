@@ -104,6 +104,7 @@ FACADE = [
     _C._autograd _C._functions
     _C
     _numpy
+    _closeness special
     _tensor nn.functional fft linalg
     _coverage
     nn

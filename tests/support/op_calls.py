@@ -23,6 +23,7 @@ class Call:
     def __init__(self, row: OpInfo, sample: Sample, module=ag, wrap=np.copy, differentiable=None):
         self.module, self.op = module, row.function(module)
         self._differentiable = row.differentiable if differentiable is None else differentiable
+        self._fixed = row.fixed
         self.inputs: list[np.ndarray] = []
         self.arrays: list[np.ndarray] = []
         self._args = map_arrays(lambda a: self._slot_or_constant(wrap(a)), sample.args)
@@ -34,6 +35,9 @@ class Call:
 
     def _slot_or_constant(self, array):
         if not self._differentiable or array.dtype.kind not in "fc":
+            return self._constant(array)
+        if self._fixed:
+            self._fixed -= 1
             return self._constant(array)
         self.inputs.append(array)
         self.arrays.append(array)

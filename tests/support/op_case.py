@@ -94,6 +94,7 @@ class OpInfo:
     `extremes` yields samples of large and special values, for the values alone.
     `through(function, *args)` calls it, where a result is not unique, or only some inputs are valid: with what is unique.
     `regular`: it needs regular matrices, which other values than those of the samples are not.
+    `fixed`: how many of the first arrays have no gradient.
     `strided=False`: it takes contiguous inputs only. `method=False`: no Tensor method takes these arguments.
     """
 
@@ -106,6 +107,7 @@ class OpInfo:
     result: str | Callable | tuple[str, ...] = "promote"
     operator: Callable | None = None
     extremes: Callable[[Maker], Iterator[Sample]] | None = None
+    fixed: int = 0
     strided: bool = True
     method: bool = True
     name: str = ""

@@ -8,6 +8,8 @@ import operator
 
 import numpy as np
 import op_references as ref
+import op_rows_elementwise as elementwise
+import op_rows_special as special
 import op_samples as samples
 import op_samples_structural as structural
 from op_case import ALL, BOOL, COMPLEX, FLOATS, HALF, INTS, NONZERO, POSITIVE, OpInfo
@@ -222,5 +224,5 @@ LAYERS = [
 ]  # fmt: skip
 
 OPS = ELEMENTWISE + LOGICAL + REDUCTIONS + LAYERS + SHAPES + LINALG + LOSSES + SPECTRAL + LINEAR_ALGEBRA
-OPS += SCANS + SORTING + STATISTICS + SHAPE_ROWS + INDEXING_ROWS
+OPS += SCANS + SORTING + STATISTICS + SHAPE_ROWS + INDEXING_ROWS + elementwise.ROWS + special.ROWS
 DIFFERENTIABLE = [row for row in OPS if row.differentiable]

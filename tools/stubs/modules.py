@@ -40,7 +40,7 @@ def stubs():
     """All stubs: {path: text}."""
     files = {f"autograd_cy/_core/{name.replace('.', '/')}.pyi": core_stub(name) for name in CORE}
     files["autograd_cy/_core/ops/return_types.pyi"] = tuples_stub("autograd_cy._core.ops.return_types")
-    for module in ("_names", "fft", "linalg", "nn.functional"):
+    for module in ("_names", "fft", "linalg", "nn.functional", "special"):
         files[f"autograd_cy/{module.replace('.', '/')}.pyi"] = namespace_stub(f"autograd_cy.{module}")
     return files
 

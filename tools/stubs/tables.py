@@ -15,6 +15,8 @@ _Index: TypeAlias = SupportsIndex | slice | EllipsisType | Tensor | _Array | Seq
 _S = TypeVar("_S", bound=Tensor)
 """
 
+_POLYNOMIALS = {"chebyshev": "tuvw", "shifted_chebyshev": "tuvw", "hermite": ("h", "he"), "laguerre": "l", "legendre": "p"}
+
 PARAMETERS = {
     "generator": "Generator", "lambd": "float", "median": "float", "sigma": "float", "mean": "float", "std": "float",
     "from_": "float", "to": "float", "random_.from_": "int", "random_.to": "int", "num_samples": "int", "replacement": "bool",
@@ -210,6 +212,12 @@ PARAMETERS = {
     "weight": "Tensor",
     "wrap": "bool",
     "x": "Tensor",
+    # of elementwise operations
+    "abs": "Tensor", "angle": "Tensor", "imag": "Tensor", "real": "Tensor", "tensor1": "Tensor", "tensor2": "Tensor",
+    "decimals": "int", "nan": "float", "posinf": "float", "neginf": "float",
+    "elements": "_Operand", "end": "Tensor", "test_elements": "_Operand",
+    **{f"{name}_polynomial_{kind}.n": "_Operand" for name, kinds in _POLYNOMIALS.items() for kind in kinds},
+    "addcdiv.value": "_Number", "addcmul.value": "_Number", "lerp.weight": "Tensor | _Number",
     # where a name means something else
     "Node.register_hook.hook": "Callable[..., Any]",
     "Node.register_prehook.hook": "Callable[..., Any]",
@@ -377,7 +385,7 @@ WRITABLE = {
 
 _OPERATORS = {
     "(self, other: _Operand, /) -> Tensor": (
-        "add radd sub rsub mul rmul truediv rtruediv iadd isub imul itruediv lt le gt ge"
+        "add radd sub rsub mul rmul truediv rtruediv rdiv iadd isub imul itruediv lt le gt ge"
         " mod rmod imod floordiv rfloordiv ifloordiv"
     ),
     "(self, other: object, /) -> Tensor  # type: ignore[override]": "eq ne",

@@ -214,7 +214,13 @@ def operator_of(function, name):
     return operate
 
 
+def __rdiv__(self, other):
+    """__rdiv__(other) -> Tensor: other / self, under the name of Python 2's operator."""
+    return rdiv_of(self, other)
+
+
 tensor_module.operators[RDIV] = rdiv_of
+extend("__rdiv__", __rdiv__)
 extend("__lshift__", operator_of(OPS["bitwise_left_shift"].function, "bitwise_left_shift"))
 extend("__rshift__", operator_of(OPS["bitwise_right_shift"].function, "bitwise_right_shift"))
 extend("__mod__", operator_of(remainder, "remainder"))

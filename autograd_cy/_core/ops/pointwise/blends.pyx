@@ -1,0 +1,294 @@
+"""Elementwise operations that take numbers or rows by their operands: one bound, weights, products added, logit, filling."""
+
+import numpy as np
+
+cimport cython
+
+from autograd_cy._core.arrays.dtypes cimport (
+    BOOL, COMPLEX128, COMPLEX64, FLOAT16, FLOAT64, code_of, default_code, dtype_of, type_word)
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.operands cimport number_code
+from autograd_cy._core.graph.record cimport as_tensor, as_type, needs_node, new_node, record, tensor_argument
+from autograd_cy._core.graph.saved cimport save_input, unpack
+from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
+from autograd_cy._core.ops.overwriting cimport in_place
+from autograd_cy._core.ops.pointwise.pointwise cimport called, not_implemented_for, row_of, ternary, unary
+from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise, with_constants
+from autograd_cy._core.runtime cimport numpy_api as cnp
+
+from autograd_cy._core.batching.rules import COMPOSITE
+from autograd_cy._core.ops.pointwise.arithmetic import sub
+from autograd_cy._core.ops.registry import op
+
+cnp.import_array()
+
+cdef Pointwise *OP_clamp_min_number = row_of("clamp_min_number")
+cdef Pointwise *OP_clamp_min_tensor = row_of("clamp_min_tensor")
+cdef Pointwise *OP_clamp_max_number = row_of("clamp_max_number")
+cdef Pointwise *OP_clamp_max_tensor = row_of("clamp_max_tensor")
+cdef Pointwise *OP_lerp_number = row_of("lerp_number")
+cdef Pointwise *OP_lerp_tensor = row_of("lerp_tensor")
+cdef Pointwise *OP_add_product = row_of("add_product")
+cdef Pointwise *OP_add_quotient = row_of("add_quotient")
+cdef Pointwise *OP_logit_of = row_of("logit_of")
+cdef Pointwise *OP_logit_within = row_of("logit_within")
+cdef Pointwise *OP_nextafter = row_of("nextafter")
+
+
+@cython.final
+cdef class NanToNumBackward0(Node):
+    cdef tuple saved_names(self):
+        return ("self", None, None)
+
+    cdef object vjp(self, object g, int i):
+        return g.masked_fill(unpack(self, 0).isfinite().logical_not(), 0)
+
+
+# one bound
+
+@op(methods=("clamp_min",), kind="elementwise")
+def clamp_min(input, min):
+    """clamp_min(input, min) -> Tensor: input, but not below `min`, a number or tensor.
+
+    The gradient passes through where input is not below.
+
+    >>> import autograd_cy as ag
+    >>> ag.clamp_min(ag.tensor([-1.0, 0.5]), 0)
+    tensor([0.0000, 0.5000])
+    """
+    return bounded(OP_clamp_min_tensor if isinstance(min, Tensor) else OP_clamp_min_number, input, min, "clamp_min")
+
+
+@op(methods=("clamp_max",), kind="elementwise")
+def clamp_max(input, max):
+    """clamp_max(input, max) -> Tensor: input, but not above `max`, a number or tensor.
+
+    The gradient passes through where input is not above.
+
+    >>> import autograd_cy as ag
+    >>> ag.clamp_max(ag.tensor([0.5, 2.0]), 1)
+    tensor([0.5000, 1.0000])
+    """
+    return bounded(OP_clamp_max_tensor if isinstance(max, Tensor) else OP_clamp_max_number, input, max, "clamp_max")
+
+
+cdef object bounded(Pointwise *row, object input, object bound, str name):
+    cdef Tensor x = as_tensor(input, name)
+    if number_code(bound) >= 0 and (code_of(x.array) == BOOL or code_of(x.array) >= COMPLEX64):
+        raise not_implemented_for(row, code_of(x.array))
+    return called(row, x, bound)
+
+
+# three operands
+
+@op(methods=("lerp",), kind="elementwise")
+def lerp(input, end, weight):
+    """lerp(input, end, weight) -> Tensor: input + weight * (end - input), of which `weight` is a number or tensor.
+
+    RuntimeError for tensors of different types.
+
+    >>> import autograd_cy as ag
+    >>> ag.lerp(ag.tensor([0.0, 10.0]), ag.tensor([4.0, 20.0]), 0.5)
+    tensor([ 2., 15.])
+    """
+    cdef Tensor x = as_tensor(input, "lerp"), y = tensor_argument(end, "lerp", "end", 2)
+    check_type(x, y, "end")
+    if isinstance(weight, Tensor):
+        check_type(x, <Tensor> weight, "weight")
+        return ternary(OP_lerp_tensor, x, y, weight)
+    if number_code(weight) < 0:
+        raise TypeError(f"lerp(): argument 'weight' (position 3) must be Tensor or Number, not {type(weight).__name__}")
+    return with_constants(ternary(OP_lerp_number, x, y, weight), (weight,))
+
+
+cdef int check_type(Tensor x, Tensor other, str name) except -1:
+    if code_of(x.array) != code_of(other.array):
+        raise RuntimeError(f"expected dtype {word_of(x)} for `{name}` but got dtype {word_of(other)}")
+    return 0
+
+
+cdef str word_of(Tensor x):
+    """A type as PyTorch's C++ writes it."""
+    return {"float16": "c10::Half", "float32": "float", "float64": "double", "complex64": "c10::complex<float>",
+            "complex128": "c10::complex<double>", "int64": "long int", "int32": "int"}.get(dtype_of(code_of(x.array)).name,
+                                                                                      dtype_of(code_of(x.array)).name)
+
+
+@op(methods=("addcmul",), kind="elementwise")
+def addcmul(input, tensor1, tensor2, *, value=1):
+    """addcmul(input, tensor1, tensor2, *, value=1) -> Tensor: input + value * tensor1 * tensor2.
+
+    >>> import autograd_cy as ag
+    >>> ag.addcmul(ag.tensor([1.0]), ag.tensor([2.0]), ag.tensor([3.0]), value=10)
+    tensor([61.])
+    """
+    return combined(OP_add_product, as_tensor(input, "addcmul"), tensor_argument(tensor1, "addcmul", "tensor1", 2),
+                    tensor_argument(tensor2, "addcmul", "tensor2", 3), value)
+
+
+@op(methods=("addcdiv",), kind="elementwise")
+def addcdiv(input, tensor1, tensor2, *, value=1):
+    """addcdiv(input, tensor1, tensor2, *, value=1) -> Tensor: input + value * tensor1 / tensor2.
+
+    RuntimeError where both of these are integers.
+
+    >>> import autograd_cy as ag
+    >>> ag.addcdiv(ag.tensor([1.0]), ag.tensor([3.0]), ag.tensor([2.0]), value=10)
+    tensor([16.])
+    """
+    cdef Tensor a = tensor_argument(tensor1, "addcdiv", "tensor1", 2), b = tensor_argument(tensor2, "addcdiv", "tensor2", 3)
+    if code_of(a.array) < FLOAT16 and code_of(b.array) < FLOAT16:
+        raise RuntimeError(INTEGER_DIVISION)
+    return combined(OP_add_quotient, as_tensor(input, "addcdiv"), a, b, value)
+
+
+INTEGER_DIVISION = (
+    "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true division of "
+    "tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value * torch.trunc(tensor1 / "
+    "tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / tensor2) for float inputs. The future "
+    "addcdiv behavior is just the latter implementation: (input + value * tensor1 / tensor2), for all dtypes.")
+
+
+cdef Tensor combined(Pointwise *row, Tensor x, Tensor a, Tensor b, object value):
+    if number_code(value) < 0:
+        raise TypeError(f"{row.name.decode()}(): argument 'value' must be Number, not {type(value).__name__}")
+    return with_constants(ternary(row, x, a if value == 1 else a * value, b), (value,))
+
+
+# what is made of other operations
+
+@op(kind="elementwise")
+def rsub(input, other, *, alpha=1):
+    """rsub(input, other, *, alpha=1) -> Tensor: other - alpha * input.
+
+    >>> import autograd_cy as ag
+    >>> ag.rsub(ag.tensor([1.0, 2.0]), 10, alpha=2)
+    tensor([8., 6.])
+    """
+    return as_tensor(input, "rsub").__rsub__(other) if alpha == 1 else sub(other, input, alpha=alpha)
+
+
+@op(methods=("float_power",), kind="elementwise")
+def float_power(input, exponent):
+    """float_power(input, exponent) -> Tensor: input to the power of exponent, in double precision.
+
+    >>> import autograd_cy as ag
+    >>> ag.float_power(ag.tensor([2.0, 3.0]), 2)
+    tensor([4., 9.], dtype=torch.float64)
+    """
+    cdef bint is_complex = any([x.is_complex() if isinstance(x, Tensor) else type(x) is complex for x in (input, exponent)])
+    cdef object wanted = dtype_of(COMPLEX128 if is_complex else FLOAT64), kind = complex if is_complex else float
+    input, exponent = [x.to(wanted) if isinstance(x, Tensor) else kind(x) for x in (input, exponent)]
+    return input ** exponent
+
+
+@op(methods=("positive",), kind="elementwise")
+def positive(input):
+    """positive(input) -> Tensor: the tensor itself; RuntimeError for truth values.
+
+    >>> import autograd_cy as ag
+    >>> ag.positive(-ag.tensor([1.0, -2.0]))
+    tensor([-1.,  2.])
+    """
+    if code_of(as_tensor(input, "positive").array) == BOOL:
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input
+
+
+@op(methods=("fill",), batch=COMPOSITE)
+def fill(input, value):
+    """fill(input, value) -> Tensor: a tensor of the input's shape and type with `value`, a number or 0-d tensor, everywhere.
+
+    >>> import autograd_cy as ag
+    >>> ag.fill(ag.tensor([1.0, 2.0]), 5)
+    tensor([5., 5.])
+    """
+    return as_tensor(input, "fill").clone().fill_(value)
+
+
+@op(methods=("nextafter",), kind="elementwise")
+def nextafter(input, other):
+    """nextafter(input, other) -> Tensor: the number next to input in the direction of other.
+
+    The gradient passes to input where the two differ, else to other.
+
+    >>> import autograd_cy as ag
+    >>> ag.nextafter(ag.tensor([1.0]), ag.tensor([2.0]))
+    tensor([1.0000])
+    """
+    return called(OP_nextafter, as_tensor(input, "nextafter"), tensor_argument(other, "nextafter", "other", 2))
+
+
+@op(methods=("logit",), kind="elementwise")
+def logit(input, eps: float | None = None):
+    """logit(input, eps=None) -> Tensor: log(input / (1 - input)), with `eps` of input limited to [eps, 1 - eps].
+
+    Beyond 0 and 1 it is NaN; its gradient there, too, or 0 with `eps`.
+
+    >>> import autograd_cy as ag
+    >>> ag.logit(ag.tensor([0.5, 0.75]))
+    tensor([0.0000, 1.0986])
+    """
+    cdef Tensor x = as_tensor(input, "logit")
+    if eps is None or code_of(x.array) >= COMPLEX64:
+        return with_constants(unary(OP_logit_of, x), (None,))
+    if code_of(x.array) < FLOAT16:
+        x = as_type(x, dtype_of(default_code()))
+    return with_constants(ternary(OP_logit_within, x, eps, 1 - eps), (eps,))
+
+
+@op(methods=("nan_to_num",), kind="elementwise")
+def nan_to_num(input, nan: float | None = None, posinf: float | None = None, neginf: float | None = None):
+    """nan_to_num(input, nan=None, posinf=None, neginf=None) -> Tensor: numbers in the place of NaN and infinities.
+
+    They are 0, the largest and the least of the type where none are given. The gradient for what was replaced is 0.
+
+    >>> import autograd_cy as ag
+    >>> ag.nan_to_num(ag.tensor([1.0, float("nan"), float("inf")]), posinf=9.0)
+    tensor([1., 0., 9.])
+    """
+    cdef Tensor x = as_tensor(input, "nan_to_num"), y
+    cdef Node node
+    if code_of(x.array) >= COMPLEX64 and needs_node(x):
+        raise RuntimeError("nan_to_num does not support automatic differentiation for outputs with complex dtype.")
+    y = new_tensor(np.asarray(np.nan_to_num(x.array, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)))
+    if needs_node(x):
+        node = new_node(NanToNumBackward0, None)
+        save_input(node, 0, x)
+        return record(node, y, x)
+    return y
+
+
+# in place, where there are arguments by keyword alone or other checks
+
+def addcmul_(Tensor self, tensor1, tensor2, *, value=1):
+    """addcmul_(tensor1, tensor2, *, value=1) -> Tensor: addcmul() written into the tensor's own memory."""
+    return in_place("addcmul_", product_added, self, (tensor1, tensor2, value))
+
+
+def product_added(input, tensor1, tensor2, value):
+    return addcmul(input, tensor1, tensor2, value=value)
+
+
+def addcdiv_(Tensor self, tensor1, tensor2, *, value=1):
+    """addcdiv_(tensor1, tensor2, *, value=1) -> Tensor: addcdiv() written into the tensor's own memory."""
+    return in_place("addcdiv_", quotient_added, self, (tensor1, tensor2, value))
+
+
+def quotient_added(input, tensor1, tensor2, value):
+    return addcdiv(input, tensor1, tensor2, value=value)
+
+
+def float_power_(Tensor self, exponent):
+    """float_power_(exponent) -> Tensor: float_power() written into the tensor's own memory, which is of double precision."""
+    is_complex = self.is_complex() or (exponent.is_complex() if isinstance(exponent, Tensor) else type(exponent) is complex)
+    wanted = COMPLEX128 if is_complex else FLOAT64
+    if code_of(self.array) != wanted:
+        raise RuntimeError(f"the base given to float_power_ has dtype {type_word(code_of(self.array))} but the operation's "
+                           f"result requires dtype {type_word(wanted)}")
+    return in_place("float_power_", float_power, self, (exponent,))
+
+
+extend("addcmul_", addcmul_)
+extend("addcdiv_", addcdiv_)
+extend("float_power_", float_power_)

@@ -1,0 +1,94 @@
+"""Rows of pointwise_table.py: signs, rounding, trigonometry, logarithms, what chooses and combines.
+
+Their words for users stand in elementary_docs.py. Where only real types have a kernel for a derivative, complex ones go by the
+formula on Tensors.
+"""
+
+from codegen.rows import COMPLEX, Row
+
+REAL = {"kinds": "r"}
+STEP = {"da": "zeros(g)", "kinds": "r", "forward_kinds": "i"}   # rounding: integers are copied
+FLOATS_OF = {"kinds": "r", "inexact": True}
+
+table = [
+    # signs and rounding
+    Row("sign", y="sgn(a)", da="zeros(g)", kinds="r", forward_kinds="bir"),
+    Row("ceil", y="a", real="f", let="f = ceil(a)", **STEP),
+    Row("floor", y="a", real="f", let="f = floor(a)", **STEP),
+    Row("trunc", y="a", real="f", let="f = trunc(a)", methods=("trunc", "fix"), **STEP),
+    Row("round_whole", y="a", real="f", let="f = rint(a)", node="RoundBackward0", public=False, **STEP),
+    Row("frac", y="a - t", let="t = trunc(a)", da="g", **REAL),
+    Row("copysign", y="copysign(a, b)", da="where(a == 0, 0, g * (y / a))", db="zeros(g)", **FLOATS_OF),
+    Row("nextafter", y="nextafter(a, b)", da="where(a == b, 0, g)", db="where(a == b, g, 0)", public=False, **REAL),
+    Row("heaviside_step", "input, values", y="where(a == 0, b, where(a > 0, 1, 0))", forward_kinds="bir", public=False),
+
+    # trigonometric and hyperbolic
+    Row("tan", y="tan(a)", da="g * (1 + y * y)", **FLOATS_OF),
+    Row("asin", y="arcsin(a)", let="s = sqrt(1 - a * a)", da="g / s", methods=("asin", "arcsin"), **FLOATS_OF),
+    Row("acos", y="arccos(a)", let="s = sqrt(1 - a * a)", da="-g / s", methods=("acos", "arccos"), **FLOATS_OF),
+    Row("atan", y="arctan(a)", da="g / (a * a + 1)", methods=("atan", "arctan"), **FLOATS_OF),
+    Row("atan2", y="arctan2(a, b)", da="g * (b / (a * a + b * b))", db="-g * (a / (a * a + b * b))",
+        methods=("atan2", "arctan2"), **FLOATS_OF),
+    Row("sinh", y="sinh(a)", let="z = cosh(a)", da="g * z", **FLOATS_OF),
+    Row("cosh", y="cosh(a)", let="z = sinh(a)", da="g * z", **FLOATS_OF),
+    Row("asinh", y="arcsinh(a)", let="s = sqrt(a * a + 1)", da="g / s", methods=("asinh", "arcsinh"), **FLOATS_OF),
+    Row("acosh", y="arccosh(a)", let="s = sqrt(a * a - 1); p = sqrt(a + 1); q = sqrt(a - 1)", da=("g / s", "g / (p * q)"),
+        methods=("acosh", "arccosh"), **FLOATS_OF),
+    Row("atanh", y="arctanh(a)", da="g / (1 - a * a)", methods=("atanh", "arctanh"), **FLOATS_OF),
+    Row("sinc", y="where(a == 0, 1, s / (3.141592653589793 * a))",
+        let="s = sin(3.141592653589793 * a); z = cos(3.141592653589793 * a)",
+        da="where(a == 0, 0, g * ((3.141592653589793 * a * z - s) / (3.141592653589793 * a * a)))", kinds="r",
+        forward_kinds="rc", inexact=True),
+    Row("hypot", y="hypot(a, b)", da="g * (a / y)", db="g * (b / y)", **REAL),
+    Row("deg2rad", y="a * 0.017453292519943295", da="g * 0.017453292519943295", node="Deg2RadBackward0", **FLOATS_OF),
+    Row("rad2deg", y="a * 57.29577951308232", da="g * 57.29577951308232", node="Rad2DegBackward0", **FLOATS_OF),
+
+    # exponential functions and logarithms
+    Row("expm1", y="expm1(a)", da="g * (y + 1)", **FLOATS_OF),
+    Row("exp2", y="exp2(a)", da="g * y * 0.6931471805599453", **FLOATS_OF),
+    Row("log1p", y="log1p(a)", da="g / (a + 1)", node="Log1PBackward0", **FLOATS_OF),
+    Row("log2", y="log2(a)", da="g / (a * 0.6931471805599453)", **FLOATS_OF),
+    Row("log10", y="log10(a)", da="g / (a * 2.302585092994046)", **FLOATS_OF),
+    Row("ldexp", y="a * p", let="p = exp2(b)", da="g * p", db="g * y * 0.6931471805599453", kinds="r", forward_kinds="rc",
+        inexact=True),
+    Row("logaddexp", y="logaddexp(a, b)", let="e = exp(b - a); f = exp(a - b)", da="g / (1 + e)", db="g / (1 + f)",
+        in_place=False, **REAL),
+    Row("logaddexp2", y="logaddexp2(a, b)", let="e = exp2(b - a); f = exp2(a - b)", da="g / (1 + e)", db="g / (1 + f)",
+        in_place=False, **REAL),
+    Row("xlogy", y="where(isnan(b), b, where(a == 0, 0, a * l))", let="l = log(b)",
+        da="where(a == 0, where(b <= 0, 0, g * l), g * l)", db="g * a / b", **FLOATS_OF),
+    Row("logit_of", y="l", let="l = log(a / (1 - a)); s = sqrt(a * (1 - a))", da="g / (s * s)", node="LogitBackward0",
+        public=False, **FLOATS_OF),     # NaN beyond 0 and 1
+    Row("logit_within", "input, low, high", y="l", let="l = log(where(a < b, b, where(a > c, c, a)) / (1 - "
+        "where(a < b, b, where(a > c, c, a))))", da="where(a < b, 0, where(a > c, 0, g / (a * (1 - a))))",
+        node="LogitBackward0", saved=("self", None, None), numbers=2, public=False, **FLOATS_OF),
+    Row("erfc", y="2 * p", let="p = normal_cdf(-1.4142135623730951 * a); e = exp(-a * a)", da="-1.1283791670955126 * g * e",
+        **FLOATS_OF),
+
+    # what chooses and combines
+    Row("fmax", y="fmax(a, b)", da="where(a >= b, g, where(isnan(b), g, 0))", db="where(a >= b, 0, where(isnan(b), 0, g))",
+        kinds="r", without=COMPLEX, in_place=False),
+    Row("fmin", y="fmin(a, b)", da="where(a <= b, g, where(isnan(b), g, 0))", db="where(a <= b, 0, where(isnan(b), 0, g))",
+        kinds="r", without=COMPLEX, in_place=False),
+    Row("clamp_min_tensor", "input, min", y="maximum(a, b)", da="where(a >= b, g, 0)", db="where(a < b, g, 0)", kinds="r",
+        node="ClampMinBackward1", saved=("self", "min", None), without=COMPLEX, public=False),
+    Row("clamp_min_number", "input, min", same_as="clamp_min_tensor", da="where(a >= b, g, 0)", kinds="r",
+        node="ClampMinBackward0", saved=("self", "min", None), numbers=1, public=False),
+    Row("clamp_max_tensor", "input, max", y="minimum(a, b)", da="where(a <= b, g, 0)", db="where(a > b, g, 0)", kinds="r",
+        node="ClampMaxBackward1", saved=("self", "max", None), without=COMPLEX, public=False),
+    Row("clamp_max_number", "input, max", same_as="clamp_max_tensor", da="where(a <= b, g, 0)", kinds="r",
+        node="ClampMaxBackward0", saved=("self", "max", None), numbers=1, public=False),
+    Row("lerp_tensor", "input, end, weight", y="a + c * (b - a)",
+        real="where(c * c < 0.25, a + c * (b - a), b - (b - a) * (1 - c))", da="g * (1 - c)", db="g * c", dc="g * (b - a)",
+        node="LerpBackward1", saved=("self", "end", "weight"), kinds="r", forward_kinds="rc", public=False),
+    Row("lerp_number", "input, end, weight", same_as="lerp_tensor", da="g * (1 - c)", db="g * c", node="LerpBackward0",
+        saved=("self", "end", None), kinds="r", numbers=1, public=False),
+    Row("add_product", "input, tensor1, tensor2", y="a + b * c", da="g", db="g * c", dc="g * b", node="AddcmulBackward0",
+        saved=("self", "tensor1", "tensor2"), kinds="r", forward_kinds="irc", public=False),
+    Row("add_quotient", "input, tensor1, tensor2", y="a + b / c", da="g", db="g / c", dc="-g * (b / (c * c))",
+        node="AddcdivBackward0", saved=("self", "tensor1", "tensor2"), kinds="r", forward_kinds="rc", public=False),
+    Row("gcd", y="gcd(a, b)"),
+    Row("lcm", y="lcm(a, b)"),
+    Row("conj_physical_of", same_as="conj", da="conj(g)", node="ConjPhysicalBackward0", holomorphic=False, kinds="",
+        args="input", public=False),
+]

@@ -1,0 +1,62 @@
+"""Rows of pointwise_table.py: special functions. Those of SciPy are borrowed when one of them is called for the first time.
+
+Derivatives that read such a function have no kernel: they are computed by the formula on Tensors (kinds is empty). What they
+mean for users stands in special_docs.py.
+"""
+
+from codegen.rows import Row
+
+INEXACT = {"kinds": "", "inexact": True}
+SPECIAL = {"namespace": "special"}
+PLAIN = SPECIAL | INEXACT           # not differentiable, as in PyTorch
+
+table = [
+    Row("lgamma", y="v", let="v = lgamma(a)", da="g * digamma(a)", forward_kinds="r", **INEXACT),
+    Row("digamma", y="scipy.psi(a)", da="g * a.polygamma(1)", **INEXACT),
+    Row("erfinv", y="scipy.erfinv(a)", let="v = erfinv(a)", da="0.8862269254527579 * g * exp(v * v)", **INEXACT),
+    Row("i0", y="scipy.i0(a)", da="g * i1(a)", **INEXACT),
+    Row("igamma", y="scipy.gammainc(a, b)", da="lacking(g, 'igamma: input')",
+        db="g * exp((a - 1) * log(b) - b - lgamma(a))", kinds=""),
+    Row("igammac", y="scipy.gammaincc(a, b)", da="lacking(g, 'igammac: input')",
+        db="-g * exp((a - 1) * log(b) - b - lgamma(a))", kinds=""),
+    Row("i0e", y="scipy.i0e(a)", da="g * (i1e(a) - a.sgn() * y)", node="SpecialI0EBackward0", **PLAIN),
+    Row("i1", y="scipy.i1(a)", da="g * where(a == 0, 0.5, i0(a) - y / where(a == 0, 1, a))",
+        node="SpecialI1Backward0", **PLAIN),
+    Row("i1e", y="scipy.i1e(a)", da="g * where(a == 0, 0.5, i0e(a) - y * (a.sgn() + 1 / where(a == 0, 1, a)))",
+        node="SpecialI1EBackward0", **PLAIN),
+    Row("ndtr", y="p", let="p = normal_cdf(a); d = normal_pdf(a)", da="g * d", kinds="r", inexact=True, **SPECIAL),
+    Row("ndtri", y="scipy.ndtri(a)", da="2.5066282746310002 * g * exp(0.5 * y * y)", node="SpecialNdtriBackward0", **PLAIN),
+    Row("log_ndtr", y="scipy.log_ndtr(a)", da="0.7978845608028654 * g / erfcx(-0.7071067811865476 * a)",
+        node="SpecialLogNdtrBackward0", **PLAIN),
+    Row("entr", y="scipy.entr(a)", da="-g * (1 + log(a))", node="SpecialEntrBackward0", **PLAIN),
+    Row("erfcx", y="scipy.erfcx(a)", da="(2 * a * y - 1.1283791670955126) * g", node="SpecialErfcxBackward0", **PLAIN),
+    Row("xlog1py", y="where(isnan(b), b, where(a == 0, 0, a * l))", let="l = log1p(b)",
+        da="where(a == 0, where(b <= -1, 0, g * l), g * l)", db="g * a / (b + 1)", node="SpecialXlog1PyBackward0", kinds="r",
+        inexact=True, **SPECIAL),
+    Row("zeta", y="scipy.zeta(a, b)", da="lacking(g, 'zeta')", db="-g * a * zeta(a + 1, b)", node="SpecialZetaBackward0",
+        **PLAIN),
+    Row("bessel_j0", y="scipy.j0(a)", **PLAIN),
+    Row("bessel_j1", y="scipy.j1(a)", **PLAIN),
+    Row("bessel_y0", y="scipy.y0(a)", **PLAIN),
+    Row("bessel_y1", y="scipy.y1(a)", **PLAIN),
+    Row("modified_bessel_i0", y="scipy.i0(a)", **PLAIN),
+    Row("modified_bessel_i1", y="scipy.i1(a)", **PLAIN),
+    Row("modified_bessel_k0", y="scipy.k0(a)", **PLAIN),
+    Row("modified_bessel_k1", y="scipy.k1(a)", **PLAIN),
+    Row("scaled_modified_bessel_k0", y="scipy.k0e(a)", **PLAIN),
+    Row("scaled_modified_bessel_k1", y="scipy.k1e(a)", **PLAIN),
+    Row("spherical_bessel_j0", y="where(a == 0, 1, where(s == s, s / a, 1 / a))", let="s = sin(a)", forward_kinds="r",
+        **PLAIN),
+]
+# the orthogonal polynomials, functions of kernels/polynomials.pxd
+table += [
+    Row(f"{shifted}chebyshev_polynomial_{kind}", "input, n", y=f"chebyshev({x}, b, {first})", forward_kinds="r", **PLAIN)
+    for shifted, x in (("", "a"), ("shifted_", "2 * a - 1"))
+    for kind, first in (("t", x), ("u", f"2 * ({x})"), ("v", f"2 * ({x}) - 1"), ("w", f"2 * ({x}) + 1"))
+]
+table += [
+    Row("hermite_polynomial_h", "input, n", y="hermite(2 * a, b, 2)", forward_kinds="r", **PLAIN),
+    Row("hermite_polynomial_he", "input, n", y="hermite(a, b, 1)", forward_kinds="r", **PLAIN),
+    Row("laguerre_polynomial_l", "input, n", y="laguerre(a, b)", forward_kinds="r", **PLAIN),
+    Row("legendre_polynomial_p", "input, n", y="legendre(a, b)", forward_kinds="r", **PLAIN),
+]
