@@ -68,7 +68,7 @@ def namespace_stub(name):
         if isinstance(value, dtype):
             body.append(marked(f"{n}: dtype"))
         elif isinstance(value, type):
-            body += ["", f"class {n}({value.__base__.__name__}): ...", ""]
+            body += ["", f"class {n}({value.__mro__[1].__name__}): ...", ""]
         else:
             into = name == "autograd_cy._names" and not n.endswith("_")
             body += definition(n, signatures(n, value, into=into), sentence(value))

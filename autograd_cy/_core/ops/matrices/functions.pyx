@@ -1,6 +1,6 @@
-"""Of matrices: norms, pseudoinverses, exponentials, products of reflections."""
+"""Of matrices: pseudoinverses, ranks, systems with a Cholesky factor, exponentials; tensors as matrices."""
 
-from math import inf, prod
+from math import prod
 
 import numpy as np
 
@@ -8,122 +8,19 @@ cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, code_of
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport as_type, needs_node, new_node, record, shape_of, tensor_argument, wrap_dim
+from autograd_cy._core.graph.record cimport needs_node, new_node, record, shape_of, tensor_argument, wrap_dim
 from autograd_cy._core.graph.saved cimport save_input, save_output, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.matrices.matrix cimport (
-    adjoint, check_inexact, check_matrix, columns_first, dense, lower, matrix_argument, real_type_of, upper)
+    adjoint, check_inexact, check_matrix, dense, matrix_argument, real_type_of)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rules import COMPOSITE, Along, on_values
-from autograd_cy._core.ops import return_types
-from autograd_cy._core.ops.matrices.decompositions import eigvalsh, svdvals
-from autograd_cy._core.ops.matrices.systems import inv_ex, solve, solve_triangular
-from autograd_cy._core.ops.reductions.norms import norm as norm_of_vectors
+from autograd_cy._core.batching.rules import COMPOSITE, on_values
+from autograd_cy._core.ops.matrices.systems import solve, solve_triangular
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.shape import cat
 
 cnp.import_array()
-
-
-# norms
-
-@op(namespace="linalg", batch=COMPOSITE)
-def vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None):
-    """vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None) -> Tensor: the norm of all elements, or along `dim`.
-
-    The p-th root of the sum of |x| ** p; ord=inf and -inf: the largest and smallest |x|; ord=0: how many are not 0.
-
-    >>> import autograd_cy as ag
-    >>> ag.linalg.vector_norm(ag.tensor([3.0, 4.0]))
-    tensor(5.)
-    """
-    return norm_of_vectors(input, ord, dim, keepdim, dtype=dtype)
-
-
-@op(namespace="linalg", batch=COMPOSITE)
-def matrix_norm(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
-    """matrix_norm(input, ord='fro', dim=(-2, -1), keepdim=False, *, dtype=None) -> Tensor: the norms of matrices.
-
-    'fro': the root of the sum of squares; 'nuc': the sum of the singular values; 2 and -2: the largest and the smallest; 1 and
-    -1: the largest and smallest sum of a column's absolute values; inf and -inf: of a row's.
-
-    >>> import autograd_cy as ag
-    >>> ag.linalg.matrix_norm(ag.tensor([[1.0, -2.0], [3.0, 0.0]]), 1)
-    tensor(4.)
-    """
-    cdef object x = tensor_argument(input, "matrix_norm", "A", 1), sizes
-    cdef int ndim = cnp.PyArray_NDIM((<Tensor> x).array), a, b
-    check_matrix(<Tensor> x, "linalg.matrix_norm", "A", False)
-    check_inexact(<Tensor> x, "linalg.matrix_norm")
-    if len(dim) != 2:
-        raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dim))}")
-    a, b = wrap_dim(dim[0], ndim), wrap_dim(dim[1], ndim)
-    if a == b:
-        raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({dim[0]}, {dim[1]})")
-    if ord == "fro":
-        return norm_of_vectors(x, 2, (a, b), keepdim, dtype=dtype)
-    x = x if dtype is None else x.to(dtype)
-    if ord in ("nuc", 2, -2):
-        values = svdvals(x.permute([d for d in range(ndim) if d not in (a, b)] + [a, b]))
-        y = values.sum(-1) if ord == "nuc" else values.amax(-1) if ord == 2 else values.amin(-1)
-    elif ord in (1, -1, inf, -inf):
-        along = b if abs(ord) == inf else a
-        sums = x.abs().sum(along, keepdim=True)
-        other = a if abs(ord) == inf else b
-        y = sums.amax(other, True) if ord > 0 else sums.amin(other, True)
-        return y if keepdim else y.squeeze((a, b))
-    else:
-        raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
-    if not keepdim:
-        return y
-    return y.reshape([1 if d in (a, b) else n for d, n in enumerate(shape_of(x))])
-
-
-@op(namespace="linalg", batch=COMPOSITE)
-def norm(input, ord=None, dim=None, keepdim=False, *, dtype=None):
-    """norm(input, ord=None, dim=None, keepdim=False, *, dtype=None) -> Tensor: the norm of a vector or of a matrix.
-
-    With one `dim` vector_norm(), with two matrix_norm(). Without, it is the number of dimensions that decides; without `ord`
-    it is the root of the sum of squares of all elements, or along `dim`.
-
-    >>> import autograd_cy as ag
-    >>> ag.linalg.norm(ag.tensor([[1.0, -2.0], [2.0, 0.0]]))
-    tensor(3.)
-    """
-    cdef int ndim = cnp.PyArray_NDIM(tensor_argument(input, "norm", "A", 1).array)
-    dims = (dim,) if isinstance(dim, int) else dim
-    if ord is None:
-        return vector_norm(input, 2.0, dim, keepdim, dtype=dtype)
-    if dims is not None and len(dims) not in (1, 2):
-        raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got [{', '.join(map(str, dims))}]")
-    if dims is None and ndim not in (1, 2):
-        raise RuntimeError("linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "
-                           f"{ndim}D.")
-    if isinstance(ord, str) or (dims is None and ndim == 2) or (dims is not None and len(dims) == 2):
-        return matrix_norm(input, ord, (0, 1) if dims is None else dims, keepdim, dtype=dtype)
-    return vector_norm(input, ord, dims, keepdim, dtype=dtype)
-
-
-@op(namespace="linalg", batch=COMPOSITE)
-def cond(input, p=None):
-    """cond(input, p=None) -> Tensor: the condition number of matrices: their norm times that of the inverse.
-
-    p=None and 2 divide the largest singular value by the smallest, -2 the other way round; other norms are those of
-    matrix_norm(), for which matrices that are singular give inf.
-
-    >>> import autograd_cy as ag
-    >>> ag.linalg.cond(ag.tensor([[4.0, 0.0], [0.0, 2.0]]))
-    tensor(2.)
-    """
-    x = matrix_argument(input, "linalg.cond", False)
-    if p in (None, 2, -2):
-        values = svdvals(x)
-        return values[..., -1] / values[..., 0] if p == -2 else values[..., 0] / values[..., -1]
-    check_matrix(x, f"linalg.cond(ord={p})", "A", True)
-    inverse, info = inv_ex(x)
-    y = matrix_norm(x, p) * matrix_norm(inverse, p)
-    return y.where(info == 0, inf)
 
 
 # the pseudoinverse, and what is computed with it
@@ -378,87 +275,3 @@ def linalg_diagonal(input, *, offset=0, dim1=-2, dim2=-1):
     tensor([1., 4.])
     """
     return tensor_argument(input, "diagonal", "A", 1).diagonal(offset, dim1, dim2)
-
-
-# products of reflections
-
-@op(namespace="linalg", batch=COMPOSITE)
-def householder_product(input, tau):
-    """householder_product(input, tau) -> Tensor: the first columns of a product of Householder reflections.
-
-    H[0] @ H[1] @ ..., where H[k] = 1 - tau[k] * v @ v.mH, and v is the k-th column of `input` below its diagonal, with a 1 on it.
-
-    >>> import autograd_cy as ag
-    >>> ag.linalg.householder_product(ag.tensor([[1.0], [0.5]]), ag.tensor([1.6]))
-    tensor([[-0.6000],
-            [-0.8000]])
-    """
-    cdef object a = matrix_argument(input, "torch.linalg.householder_product", False)
-    cdef object t = tensor_argument(tau, "householder_product", "tau", 2)
-    cdef tuple sizes = shape_of(a)
-    if sizes[-2] < sizes[-1]:
-        raise RuntimeError("torch.linalg.householder_product: input.shape[-2] must be greater than or equal to input.shape[-1]")
-    if shape_of(t)[-1] > sizes[-1]:
-        raise RuntimeError("torch.linalg.householder_product: input.shape[-1] must be greater than or equal to tau.shape[-1]")
-    nothing = lower(upper(a, 1), -1)            # so that there is a gradient where there are no reflections
-    return reflected(a, t, nothing + new_tensor(np.eye(sizes[-2], sizes[-1], dtype=(<Tensor> a).array.dtype)), False, True)
-
-
-cdef object reflected(object a, object tau, object c, bint adjoined, bint left):
-    """A matrix times a product of reflections, or that times the matrix."""
-    cdef int k, count = shape_of(tau)[-1], rows = shape_of(a)[-2]
-    vectors = lower(a, -1) + new_tensor(np.eye(rows, shape_of(a)[-1], dtype=(<Tensor> a).array.dtype))
-    # Q = H[0] H[1] ...: from the left, the last reflection acts first
-    order = range(count - 1, -1, -1) if left != adjoined else range(count)
-    for k in order:
-        v, factor = vectors[..., k:k + 1], tau[..., k:k + 1].unsqueeze(-1)
-        factor = factor.conj() if adjoined else factor
-        c = c - factor * (v @ (adjoint(v) @ c)) if left else c - factor * ((c @ v) @ adjoint(v))
-    return c
-
-
-@op(batch=COMPOSITE)
-def orgqr(input, tau):
-    """orgqr(input, tau) -> Tensor: another name of linalg.householder_product().
-
-    >>> import autograd_cy as ag
-    >>> ag.orgqr(ag.tensor([[1.0], [0.5]]), ag.tensor([1.6]))
-    tensor([[-0.6000],
-            [-0.8000]])
-    """
-    return householder_product(input, tau)
-
-
-@op(methods=("ormqr",), batch=COMPOSITE)
-def ormqr(input, tau, other, left: bool = True, transpose: bool = False):
-    """ormqr(input, tau, other, left=True, transpose=False) -> Tensor: Q @ other, where Q is a product of Householder reflections.
-
-    Q = householder_product(input, tau), but square. left=False: other @ Q; transpose=True: with Q.mH.
-
-    >>> import autograd_cy as ag
-    >>> ag.ormqr(ag.tensor([[1.0], [0.5]]), ag.tensor([1.6]), ag.eye(2))
-    tensor([[-0.6000, -0.8000],
-            [-0.8000,  0.6000]])
-    """
-    cdef object a = matrix_argument(input, "torch.ormqr", False), c = tensor_argument(other, "ormqr", "other", 3)
-    check_matrix(<Tensor> c, "torch.ormqr", "other", False)
-    if shape_of(a)[-2] != shape_of(c)[-2 if left else -1]:
-        raise RuntimeError(f"torch.ormqr: other.shape[{-2 if left else -1}] must be equal to input.shape[-2]")
-    return reflected(a, tensor_argument(tau, "ormqr", "tau", 2), c, transpose, left)
-
-
-@op(methods=("geqrf",), batch=on_values)
-def geqrf(input):
-    """geqrf(input) -> geqrf: a QR decomposition as LAPACK leaves it: R with the Householder vectors below it, and their tau.
-
-    Without a gradient: linalg.qr() has one.
-
-    >>> import autograd_cy as ag
-    >>> ag.geqrf(ag.tensor([[3.0], [4.0]])).a
-    tensor([[-5.0000],
-            [ 0.5000]])
-    """
-    cdef Tensor x = matrix_argument(input, "torch.geqrf", False)
-    h, tau = np.linalg.qr(x.array, "raw")
-    return return_types.geqrf(new_tensor(np.swapaxes(np.require(h, x.array.dtype, "CW"), -2, -1)),
-                              dense(np.asarray(tau, x.array.dtype)))

@@ -12,9 +12,9 @@ from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport broadcast_sizes, needs_node, new_node, record, record2, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, save_output, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.triangles cimport solved_triangles
 from autograd_cy._core.ops.matrices.matrix cimport (
     adjoint, check_inexact, check_matrix, columns_first, lower, matrix_argument, per_matrix, unbroadcast, upper)
-from autograd_cy._core.ops.matrices.triangles cimport solved_triangles
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE, on_values, rank_of

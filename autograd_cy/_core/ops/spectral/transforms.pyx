@@ -51,14 +51,16 @@ cdef class FftR2CBackward0(Transform):
         return ("dim", "normalization", None, "onesided")
 
     cdef object vjp(self, object g, int i):
-        dims, normalization, _forward, onesided, sizes = self.constants
+        dims, normalization, forward, onesided, sizes = self.constants
         if onesided:
             g = resized(<Tensor> g, dims[-1], sizes[dims[-1]])
-        return transformed(g, dims, normalization, False).real
+        return transformed(g, dims, normalization, not forward).real
 
     cdef object jvp(self, tuple tangents):
-        dims, normalization, _forward, onesided, _sizes = self.constants
-        return half_of_real(tangents[0], dims, normalization) if onesided else transformed(tangents[0], dims, normalization, True)
+        dims, normalization, forward, onesided, _sizes = self.constants
+        if onesided:
+            return half_of_real(tangents[0], dims, normalization)
+        return transformed(tangents[0], dims, normalization, forward)
 
 
 @cython.final
@@ -100,10 +102,7 @@ cdef Tensor transformed(Tensor x, tuple dims, int normalization, bint forward):
         if not dims:
             array = array.copy()
         return record_linear(FftC2CBackward0, (dims, normalization, forward), x, array)
-    if forward:
-        return record_linear(FftR2CBackward0, (dims, normalization, True, False, shape_of(x)), x, array)
-    # back from real numbers: the conjugate of the transform
-    return <Tensor> (<object> transformed(x, dims, normalization, True)).conj()
+    return record_linear(FftR2CBackward0, (dims, normalization, forward, False, shape_of(x)), x, array)
 
 
 cdef Tensor half_of_real(Tensor x, tuple dims, int normalization):

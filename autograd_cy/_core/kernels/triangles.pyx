@@ -7,7 +7,7 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 cnp.import_array()
 
 cdef enum:
-    BLOCK = 32          # rows that are substituted one by one
+    BLOCK = 16          # rows that are substituted one by one
 
 ctypedef float complex complex64
 ctypedef double complex complex128
@@ -34,15 +34,8 @@ cdef int substitute(object a, object x, bint upper, bint unit) except -1:
     """In place; halves of more than BLOCK rows go by way of a product."""
     n = a.shape[1]
     if n <= BLOCK:
-        kind = a.dtype.char
-        if kind == "f":
-            block[float](a, x, upper, unit)
-        elif kind == "d":
-            block[double](a, x, upper, unit)
-        elif kind == "F":
-            block[complex64](a, x, upper, unit)
-        else:
-            block[complex128](a, x, upper, unit)
+        for matrix, rows in zip(a, x):
+            one_block(matrix, rows, a.dtype.char, upper, unit)
         return 0
     half = n // 2
     if upper:
@@ -54,21 +47,32 @@ cdef int substitute(object a, object x, bint upper, bint unit) except -1:
     return substitute(a[:, half:, half:], x[:, half:], upper, unit)
 
 
-cdef int block(const number[:, :, :] a, number[:, :, :] x, bint upper, bint unit) except -1:
-    """Row after row, of all matrices."""
-    cdef Py_ssize_t k, step, i, j, c, n = a.shape[1], columns = x.shape[2], first, last
-    cdef number factor
-    for k in range(a.shape[0]):
-        for step in range(n):
-            i = n - 1 - step if upper else step
-            first = i + 1 if upper else 0
-            last = n if upper else i
-            for j in range(first, last):
-                factor = a[k, i, j]
-                for c in range(columns):
-                    x[k, i, c] = x[k, i, c] - factor * x[k, j, c]
-            if not unit:
-                factor = a[k, i, i]
-                for c in range(columns):
-                    x[k, i, c] = x[k, i, c] / factor
+cdef int one_block(object a, object x, str kind, bint upper, bint unit) except -1:
+    """Of one matrix, by the loop for its type."""
+    if kind == "f":
+        block[float](a, x, upper, unit)
+    elif kind == "d":
+        block[double](a, x, upper, unit)
+    elif kind == "F":
+        block[complex64](a, x, upper, unit)
+    else:
+        block[complex128](a, x, upper, unit)
     return 0
+
+
+cdef void block(const number[:, :] a, number[:, ::1] x, bint upper, bint unit) noexcept nogil:
+    """Row after row."""
+    cdef Py_ssize_t step, i, j, c, n = a.shape[0], columns = x.shape[1], first, last
+    cdef number factor
+    for step in range(n):
+        i = n - 1 - step if upper else step
+        first = i + 1 if upper else 0
+        last = n if upper else i
+        for j in range(first, last):
+            factor = a[i, j]
+            for c in range(columns):
+                x[i, c] = x[i, c] - factor * x[j, c]
+        if not unit:
+            factor = a[i, i]
+            for c in range(columns):
+                x[i, c] = x[i, c] / factor
