@@ -28,6 +28,6 @@ _names |= {
     for name in (op.name, *op.methods)
     if (method := getattr(_Tensor, f"{name}_", None))
 }
-_names |= {name: getattr(_Tensor, name) for name in ("detach_", "fill_", "index_put_", "resize_as_", "zero_")}
+_names |= {name: getattr(_Tensor, name) for name in ("as_strided_", "detach_", "fill_", "index_put_", "resize_as_", "zero_")}
 globals().update(_names)
 __all__ = list(_names)
