@@ -31,7 +31,9 @@ _names |= {
 }
 _names |= {
     name: getattr(_Tensor, name)
-    for name in ("detach_", "fill_", "gcd_", "index_put_", "lcm_", "ldexp_", "resize_as_", "xlogy_", "zero_")
-}
+    for name in (
+        "as_strided_", "detach_", "fill_", "gcd_", "index_put_", "lcm_", "ldexp_", "resize_as_", "xlogy_", "zero_",
+    )
+}  # fmt: skip
 globals().update(_names)
 __all__ = list(_names)

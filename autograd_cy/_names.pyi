@@ -12,8 +12,8 @@ from autograd_cy._core.ops import return_types
 
 __all__ = [
     "abs", "abs_", "absolute", "absolute_", "add", "addmm", "adjoint", "alias_copy", "all", "amax", "amin", "any",
-    "argmax", "argmin", "as_strided", "as_strided_copy", "as_strided_scatter", "atleast_1d", "atleast_2d",
-    "atleast_3d", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_not_", "bitwise_or",
+    "argmax", "argmin", "as_strided", "as_strided_", "as_strided_copy", "as_strided_scatter", "atleast_1d",
+    "atleast_2d", "atleast_3d", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_not_", "bitwise_or",
     "bitwise_right_shift", "bitwise_xor", "block_diag", "bmm", "bool", "broadcast_tensors", "broadcast_to",
     "cartesian_prod", "cat", "cdouble", "cfloat", "chunk", "clamp", "clamp_", "clip", "clip_", "clone",
     "column_stack", "combinations", "complex64", "complex128", "concat", "concatenate", "conj", "constant_pad_nd",
@@ -86,7 +86,11 @@ def as_strided(
     input: Tensor, size: Sequence[_int], stride: Sequence[_int], storage_offset: _int | None = None, *,
     out: Tensor | None = None
 ) -> Tensor:
-    """a view of the tensor's memory with sizes and steps of its own."""
+    """a view of the tensor's memory."""
+def as_strided_(
+    self: Tensor, size: Sequence[_int], stride: Sequence[_int], storage_offset: _int | None = None
+) -> Tensor:
+    """the tensor itself with other sizes and steps: as_strided() in place."""
 def as_strided_copy(
     input: Tensor, size: Sequence[_int], stride: Sequence[_int], storage_offset: _int | None = None, *,
     out: Tensor | None = None
@@ -96,7 +100,7 @@ def as_strided_scatter(
     input: Tensor, src: Tensor, size: Sequence[_int], stride: Sequence[_int],
     storage_offset: _int | None = None, *, out: Tensor | None = None
 ) -> Tensor:
-    """a copy with as_strided() of it replaced by `src`."""
+    """a copy with as_strided() replaced by `src`."""
 def atleast_1d(
     tensors: Tensor | Sequence[Tensor], *others: Tensor, out: Tensor | None = None
 ) -> Tensor:
@@ -108,7 +112,7 @@ def atleast_2d(
 def atleast_3d(
     tensors: Tensor | Sequence[Tensor], *others: Tensor, out: Tensor | None = None
 ) -> Tensor:
-    """with three dimensions, a vector's in the middle, a matrix's in front; of several a tuple."""
+    """with three dimensions, a vector's in the middle, a matrix's in front."""
 def bitwise_and(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """AND of the bits of integers, or of truth values."""
 def bitwise_left_shift(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -317,7 +321,7 @@ def index_reduce(
     input: Tensor, dim: _int, index: Tensor, source: Tensor, reduce: str, *, include_self: _bool = True,
     out: Tensor | None = None
 ) -> Tensor:
-    """a copy, row index[i] combined with source[i]."""
+    """a copy with rows combined."""
 def index_select(input: Tensor, dim: _int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """a copy of the rows along `dim` that a vector of numbers picks."""
 int: dtype
@@ -472,7 +476,7 @@ def repeat_interleave(
     input: Tensor, repeats: _int | Tensor | None = None, dim: _int | None = None, *,
     output_size: _int | None = None, out: Tensor | None = None
 ) -> Tensor:
-    """each row along `dim` repeated, one after the other."""
+    """each row along `dim` repeated."""
 @overload
 def reshape(input: Tensor, shape: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
     """the elements in another shape; a view where the strides allow it, else a copy."""
@@ -485,7 +489,7 @@ def roll(input: Tensor, shifts: _Dims, dims: _Dims = ..., *, out: Tensor | None 
 def rot90(
     input: Tensor, k: _int = 1, dims: Sequence[_int] = ..., *, out: Tensor | None = None
 ) -> Tensor:
-    """a copy turned by k times 90 degrees, from the first of two dimensions to the second."""
+    """a copy turned by k times 90 degrees, from dims[0] to dims[1]."""
 def row_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """the tensors below each other, vectors as rows."""
 def rsqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -505,7 +509,7 @@ def scatter_reduce(
     input: Tensor, dim: _int, index: Tensor, src: Tensor, reduce: str, *, include_self: _bool = True,
     out: Tensor | None = None
 ) -> Tensor:
-    """a copy with y[index[i][j]][j] combined with src."""
+    """a copy with values combined."""
 def select(input: Tensor, dim: _int, index: _int, *, out: Tensor | None = None) -> Tensor:
     """the view of row `index` along `dim`, without that dimension."""
 def select_copy(input: Tensor, dim: _int, index: _int, *, out: Tensor | None = None) -> Tensor:
@@ -531,7 +535,7 @@ def slice_copy(
     input: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1, *,
     out: Tensor | None = None
 ) -> Tensor:
-    """every `step`-th row along `dim` from `start` to before `end`."""
+    """a copy of every `step`-th row."""
 def slice_scatter(
     input: Tensor, src: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None,
     step: _int = 1, *, out: Tensor | None = None
@@ -592,7 +596,7 @@ def t(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def t_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """t() as a copy."""
 def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """the elements with those numbers, counted in order whatever the shape; in the index's shape."""
+    """the elements with those numbers, counted in order whatever the shape."""
 def take_along_dim(
     input: Tensor, indices: Tensor, dim: _int | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -623,7 +627,7 @@ def transpose_copy(input: Tensor, dim0: _int, dim1: _int, *, out: Tensor | None 
 def tril(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """the lower triangle of a matrix, or of each of a batch, up to a diagonal; else zeros."""
 def triu(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
-    """the upper triangle of a matrix, or of each of a batch, from a diagonal on; else zeros."""
+    """the upper triangle of a matrix, or of each of a batch, from a diagonal on."""
 def true_divide(
     input: Tensor, other: _Operand, *, rounding_mode: str | None = None, out: Tensor | None = None
 ) -> Tensor:
@@ -644,7 +648,7 @@ def unfold_copy(
 ) -> Tensor:
     """unfold() as a copy."""
 def unravel_index(indices: Tensor, shape: _int | Sequence[_int]) -> tuple[Tensor, ...]:
-    """where the elements with those numbers stand in a tensor of that shape."""
+    """where elements stand in a tensor, by number."""
 def unsafe_chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
     """chunk() into tensors that autograd does not take for views."""
 def unsafe_split(tensor: Tensor, split_size: _int, dim: _int = 0) -> tuple[Tensor, ...]:

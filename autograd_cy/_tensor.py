@@ -200,6 +200,18 @@ def numel(self):
 
 
 @method
+def nelement(self):
+    """nelement() -> int: numel()."""
+    return metadata_of(self).size
+
+
+@method
+def ndimension(self):
+    """ndimension() -> int: dim()."""
+    return self.ndim
+
+
+@method
 def element_size(self):
     """element_size() -> int: the bytes of one element."""
     return self.dtype.itemsize
@@ -240,6 +252,89 @@ def is_floating_point(self):
 def is_complex(self):
     """is_complex() -> bool: whether the dtype is a complex type."""
     return self.dtype.is_complex
+
+
+@method
+def is_signed(self):
+    """is_signed() -> bool: whether the dtype has numbers below 0."""
+    return self.dtype.is_signed
+
+
+@method
+def is_conj(self):
+    """is_conj() -> bool: False: conj() computes at once, and marks nothing."""
+    return False
+
+
+@method
+def is_neg(self):
+    """is_neg() -> bool: False: no tensor is marked as negated."""
+    return False
+
+
+@method
+@public
+def is_nonzero(self):
+    """is_nonzero() -> bool: whether the only element is not 0; RuntimeError if there is not exactly one."""
+    if self.numel() != 1:
+        raise RuntimeError(
+            "Boolean value of Tensor with no values is ambiguous"
+            if self.numel() == 0
+            else "Boolean value of Tensor with more than one value is ambiguous"
+        )
+    return bool(self)
+
+
+@method
+@public
+def is_same_size(self, other):
+    """is_same_size(other) -> bool: whether the other tensor has the same shape."""
+    return self.shape == other.shape
+
+
+@method
+@public
+def is_set_to(self, tensor):
+    """is_set_to(tensor) -> bool: whether the other tensor is the same memory in the same form."""
+    same = self.shape == tensor.shape and self.stride() == tensor.stride()
+    return same and self.dtype is tensor.dtype and self.data_ptr() == tensor.data_ptr()
+
+
+@method
+def dim_order(self):
+    """dim_order() -> tuple of ints: the dimensions as they follow each other in memory, the outermost first."""
+    steps = self.stride()
+    return tuple(sorted(range(self.ndim), key=lambda axis: (-steps[axis], axis)))
+
+
+@method
+def get_device(self):
+    """get_device() -> int: the number of the GPU; -1 for a tensor on the CPU, as all are."""
+    return -1
+
+
+@method
+def is_pinned(self, device=None):
+    """is_pinned() -> bool: False: no memory is pinned."""
+    return False
+
+
+@method
+def is_shared(self):
+    """is_shared() -> bool: False: no memory is shared with other processes."""
+    return False
+
+
+@method
+def is_distributed(self):
+    """is_distributed() -> bool: False."""
+    return False
+
+
+@method
+def to_dense(self, dtype=None):
+    """to_dense(dtype=None) -> Tensor: itself, or converted: there are no sparse tensors."""
+    return self if dtype is None else self.to(dtype)
 
 
 @attribute
@@ -291,6 +386,8 @@ def to(self, *args, dtype=None, device=None, copy=False, non_blocking=False, mem
     if device is not None:
         Device(device)
     wanted = self.dtype if dtype is None else convert(dtype)
+    flags = [argument for argument in args if isinstance(argument, bool)]  # non_blocking, and whether to copy
+    copy = copy or flags[1:2] == [True]
     if memory_format is not None:
         return _in_format(shape.convert(self, wanted), memory_format, "to", copy and wanted is self.dtype)
     return self.clone() if copy and wanted is self.dtype else shape.convert(self, wanted)
@@ -362,9 +459,27 @@ def cuda(self, device=None, non_blocking=False, memory_format=None):
 
 
 @attribute
-def is_cuda(self):
-    """Whether the tensor lives on a GPU: no."""
-    return False
+def is_cpu(self):
+    """Whether the tensor lives on the CPU: yes."""
+    return True
+
+
+def _absent(name, what):
+    """An attribute that is False: there is no such thing here."""
+
+    def get(self):
+        return False
+
+    get.__name__, get.__doc__ = name, f"Whether the tensor {what}: no."
+    return attribute(get)
+
+
+for _name, _what in {
+    "is_cuda": "lives on a GPU", "is_meta": "has no memory", "is_mkldnn": "is laid out for MKL-DNN", "is_mps": "lives on a Mac's GPU",
+    "is_nested": "is nested", "is_quantized": "is quantized", "is_sparse": "is sparse", "is_sparse_csr": "is sparse, in rows",
+    "is_xpu": "lives on a GPU of Intel's",
+}.items():  # fmt: skip
+    _absent(_name, _what)
 
 
 @method

@@ -14,8 +14,8 @@ def _row(path, reference, generate, **columns):
 
 def _along(x, dim, index):
     """The index of whole rows, as one for each element of the source."""
-    whole = np.moveaxis(np.broadcast_to(index.reshape(-1, *[1] * (max(x.ndim, 1) - 1)), (index.size, *_others(x, dim))), 0, dim)
-    return whole
+    column = index.reshape(-1, *[1] * (max(x.ndim, 1) - 1))
+    return np.moveaxis(np.broadcast_to(column, (index.size, *_others(x, dim))), 0, dim)
 
 
 def _others(x, dim):
@@ -64,7 +64,8 @@ def _put(x, index, source, accumulate=False):
 
 
 def _masked_scatter(x, mask, source):
-    y, chosen = np.broadcast_to(x, np.broadcast_shapes(x.shape, mask.shape)).copy(), np.broadcast_to(mask, np.broadcast_shapes(x.shape, mask.shape))
+    x, chosen = np.broadcast_arrays(x, mask)
+    y = x.copy()
     y[chosen] = source.ravel()[: np.count_nonzero(chosen)]
     return y
 
@@ -174,6 +175,6 @@ INDEXING_ROWS = [
     _row("take_along_dim", _take_along_dim, _takes_along),
     _row("masked_scatter", _masked_scatter, _masked_scatters),
     _row("repeat_interleave", _repeat_interleave, _repeats),
-    OpInfo("unravel_index", lambda x, shape: [np.asarray(i) for i in np.unravel_index(x.astype(np.int64), shape)], _numbers, dtypes=(),
-           forward=INTS, result="int64", method=False),
+    OpInfo("unravel_index", lambda x, shape: [np.asarray(i) for i in np.unravel_index(x.astype(np.int64), shape)], _numbers,
+           dtypes=(), forward=INTS, result="int64", method=False),
 ]  # fmt: skip

@@ -68,8 +68,16 @@ def _split(x, size, dim=0):
     return ref.split(x, size if isinstance(size, int) else list(size), dim)
 
 
+def _chunk(x, n, dim=0):
+    return ref.split(x, -(-x.shape[dim] // n), dim)
+
+
 def _rows(x, dim=0, start=None, end=None, step=1):
     return x[_part(x, dim, start, end, step)]
+
+
+def _slice_scatter(x, src, dim=0, start=None, end=None, step=1):
+    return _replaced(x, _part(x, dim, start, end, step), src)
 
 
 def _block_diag(*blocks):
@@ -120,8 +128,8 @@ VIEWS = [
     _shape("select", lambda x, dim, index: np.take(x, index, dim), calls(([2, 3], 1, 0), ([2, 3], 0, -1), ([3], -1, 2))),
     _shape("narrow", lambda x, dim, start, length: x[_part(x, dim, start % x.shape[dim], start % x.shape[dim] + length)],
            calls(([4, 2], 0, 1, 2), ([2, 3], -1, -2, 1), ([3], 0, 1, 0))),
-    _shape("chunk", lambda x, n, dim=0: ref.split(x, -(-x.shape[dim] // n), dim), calls(([4, 2], 2), ([2, 3], 3, -1), ([4], 4))),
-    _shape("unsafe_chunk", lambda x, n, dim=0: ref.split(x, -(-x.shape[dim] // n), dim), calls(([4, 2], 2), ([2, 3], 3, -1))),
+    _shape("chunk", _chunk, calls(([4, 2], 2), ([2, 3], 3, -1), ([4], 4))),
+    _shape("unsafe_chunk", _chunk, calls(([4, 2], 2), ([2, 3], 3, -1))),
     _shape("unsafe_split", _split, calls(([4, 2], 2), ([2, 4], 2, 1))),
     _shape("split_with_sizes", _split, calls(([4, 2], (1, 3)), ([2, 3], (1, 0, 2), -1))),
     _shape("unsafe_split_with_sizes", _split, calls(([4, 2], (1, 3)), ([2, 3], (1, 0, 2), -1))),
@@ -138,7 +146,7 @@ VIEWS = [
     _shape("atleast_2d", np.atleast_2d, calls(([],), ([3],), ([2, 3],)), method=False),
     _shape("atleast_3d", np.atleast_3d, calls(([],), ([3],), ([2, 3],), ([1, 2, 1],)), method=False),
     _shape("adjoint", lambda x: np.swapaxes(x, -1, -2).conj(), calls(([2, 3],), ([2, 1, 2],))),
-    _shape("Tensor.unfold", _unfold, calls(([5], 0, 2, 1), ([2, 5], -1, 3, 2), ([3, 2], 0, 1, 2), ([], 0, 1, 1)), method=False),
+    _shape("Tensor.unfold", _unfold, calls(([5], 0, 2, 1), ([2, 5], -1, 3, 2), ([3, 2], 0, 1, 2), ([], 0, 1, 1))),
     _shape("as_strided", _strided, calls(([4], (2, 2), (1, 1)), ([2, 3], (3,), (2,)), ([3], (2,), (0,))), strided=False),
     _shape("rot90", np.rot90, calls(([2, 3],), ([2, 3], 2), ([2, 3, 1], -1, (1, 2)), ([2, 2], 0))),
     _shape("fliplr", np.fliplr, calls(([2, 3],))),
@@ -148,7 +156,7 @@ VIEWS = [
 PARTS = [
     _shape("select_scatter", lambda x, src, dim, index: _replaced(x, (slice(None),) * (dim % x.ndim) + (index,), src),
            calls(([2, 3], [3], 0, 1), ([2, 3], [2], -1, -1), ([3], [], 0, 1))),
-    _shape("slice_scatter", lambda x, src, dim=0, start=None, end=None, step=1: _replaced(x, _part(x, dim, start, end, step), src),
+    _shape("slice_scatter", _slice_scatter,
            calls(([3, 2], [3, 2]), ([2, 4], [2, 2], 1, 0, 4, 2), ([3], [1], 0, -1))),
     _shape("diagonal_scatter", lambda x, src, *a: _replaced(x, _diagonal_places(x, *a), src),
            calls(([2, 3], [2]), ([3, 2], [2], -1), ([2, 2, 2], [2, 2], 0, 1, 2))),
@@ -174,7 +182,8 @@ JOINED = [
     _shape("trace", np.trace, calls(([3, 3],), ([2, 3],), ([0, 2],)), result="sum"),
     _shape("tril", np.tril, calls(([3, 3],), ([2, 3], 1), ([2, 3, 2], -1), ([0, 2],))),
     _shape("triu", np.triu, calls(([3, 3],), ([2, 3], 1), ([2, 3, 2], -1), ([0, 2],))),
-    _shape("constant_pad_nd", _padded, calls(([3], (1, 2)), ([2, 3], (1, -1), 2), ([2, 1], (0, 1, 2, -1)), ([2], ())), method=False),
+    _shape("constant_pad_nd", _padded,
+           calls(([3], (1, 2)), ([2, 3], (1, -1), 2), ([2, 1], (0, 1, 2, -1)), ([2], ())), method=False),
 ]  # fmt: skip
 
 COPIES = [
@@ -184,7 +193,8 @@ COPIES = [
     _shape("diag", np.diag, calls(([3],), ([2, 3],), ([2, 3], 1), ([2], -1))),
     _shape("diagonal_copy", np.diagonal, calls(([2, 3],), ([2, 2, 3], 1, 0, 2)), method=False),
     _shape("expand_copy", np.broadcast_to, calls(([3], (2, 3)), ([2, 1], (2, 2))), method=False),
-    _shape("narrow_copy", lambda x, dim, start, length: x[_part(x, dim, start, start + length)], calls(([4, 2], 0, 1, 2), ([3], -1, 1, 1))),
+    _shape("narrow_copy", lambda x, dim, start, length: x[_part(x, dim, start, start + length)],
+           calls(([4, 2], 0, 1, 2), ([3], -1, 1, 1))),
     _shape("permute_copy", np.transpose, calls(([2, 1, 3], (2, 0, 1)),), method=False),
     _shape("select_copy", lambda x, dim, index: np.take(x, index, dim), calls(([2, 3], 1, 0), ([3], 0, -1)), method=False),
     _shape("slice_copy", _rows, calls(([4, 2], 0, 1, 3), ([2, 3], -1, None, None, 2), ([3],)), method=False),

@@ -273,6 +273,7 @@ RESULTS = {
     "ndarray": "_Array",
     "number": "int | float | bool",  # not complex, as in PyTorch: else no loss could be compared
     "list or number": "Any",
+    "tuple of ints": "tuple[int, ...]",
     "tuple of Tensors": "tuple[Tensor, ...]",
     "tuple of two Tensors": "tuple[Tensor, Tensor]",
 }
@@ -366,6 +367,8 @@ ATTRIBUTES = {
         "is_cuda": "bool",
         "is_leaf": "bool",
         "itemsize": "int",
+        "is_cpu": "bool", "is_meta": "bool", "is_mkldnn": "bool", "is_mps": "bool", "is_nested": "bool",
+        "is_quantized": "bool", "is_sparse": "bool", "is_sparse_csr": "bool", "is_xpu": "bool",
         "H": "Tensor", "mH": "Tensor", "mT": "Tensor",
         "nbytes": "int",
         "ndim": "int",

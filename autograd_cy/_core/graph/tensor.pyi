@@ -140,11 +140,15 @@ class Tensor(TensorBase):
     def as_strided(
         self, size: Sequence[_int], stride: Sequence[_int], storage_offset: _int | None = None
     ) -> Tensor:
-        """a view of the tensor's memory with sizes and steps of its own."""
+        """a view of the tensor's memory."""
+    def as_strided_(
+        self, size: Sequence[_int], stride: Sequence[_int], storage_offset: _int | None = None
+    ) -> Tensor:
+        """the tensor itself with other sizes and steps: as_strided() in place."""
     def as_strided_scatter(
         self, src: Tensor, size: Sequence[_int], stride: Sequence[_int], storage_offset: _int | None = None
     ) -> Tensor:
-        """a copy with as_strided() of it replaced by `src`."""
+        """a copy with as_strided() replaced by `src`."""
     def as_subclass(self, cls: _type[_S]) -> _S: ...
     def backward(
         self, gradient: Tensor | None = None, retain_graph: _bool | None = None, create_graph: _bool = False,
@@ -181,20 +185,20 @@ class Tensor(TensorBase):
         """bitwise_xor() written into the tensor's own memory."""
     def bmm(self, mat2: Tensor) -> Tensor:
         """the products of the matrices of two batches, (b, m, n) and (b, n, p); no broadcasting."""
-    def bool(self) -> Tensor:
+    def bool(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.bool; itself if it is that."""
     @overload
     def broadcast_to(self, size: Sequence[_int], /) -> Tensor:
         """a view broadcast to `size`, as expand()."""
     @overload
     def broadcast_to(self, *size: _int) -> Tensor: ...
-    def byte(self) -> Tensor:
+    def byte(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.uint8; itself if it is that."""
-    def cdouble(self) -> Tensor:
+    def cdouble(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.complex128; itself if it is that."""
-    def cfloat(self) -> Tensor:
+    def cfloat(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.complex64; itself if it is that."""
-    def char(self) -> Tensor:
+    def char(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.int8; itself if it is that."""
     def chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
         """views of so many parts along `dim`, or fewer; the last may be smaller."""
@@ -247,6 +251,8 @@ class Tensor(TensorBase):
         """a copy with the diagonal() replaced by `src`."""
     def dim(self) -> _int:
         """the number of dimensions."""
+    def dim_order(self) -> tuple[_int, ...]:
+        """the dimensions as they follow each other in memory, the outermost first."""
     def div(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
         """the quotient input / other; of integers a float."""
     def div_(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
@@ -257,7 +263,7 @@ class Tensor(TensorBase):
         """div() written into the tensor's own memory."""
     def dot(self, tensor: Tensor) -> Tensor:
         """the sum of the products of two vectors' elements, not conjugated."""
-    def double(self) -> Tensor:
+    def double(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.float64; itself if it is that."""
     def dsplit(self, indices_or_sections: _int | Sequence[_int] | Tensor) -> tuple[Tensor, ...]:
         """tensor_split() along the third dimension."""
@@ -299,7 +305,7 @@ class Tensor(TensorBase):
         """a copy with the order of the columns reversed, the second dimension."""
     def flipud(self) -> Tensor:
         """a copy with the order of the rows reversed, the first dimension."""
-    def float(self) -> Tensor:
+    def float(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.float32; itself if it is that."""
     def floor_divide(self, other: _Operand) -> Tensor:
         """input / other rounded down; of integers an integer."""
@@ -315,6 +321,8 @@ class Tensor(TensorBase):
         """input >= other, a bool tensor."""
     def ge_(self, other: _Operand) -> Tensor:
         """ge() written into the tensor's own memory."""
+    def get_device(self) -> _int:
+        """the number of the GPU; -1 for a tensor on the CPU, as all are."""
     grad: Tensor | None
     grad_dtype: _dtype | None
     @property
@@ -323,7 +331,7 @@ class Tensor(TensorBase):
         """input > other, a bool tensor."""
     def gt_(self, other: _Operand) -> Tensor:
         """gt() written into the tensor's own memory."""
-    def half(self) -> Tensor:
+    def half(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.float16; itself if it is that."""
     def hsplit(self, indices_or_sections: _int | Sequence[_int] | Tensor) -> tuple[Tensor, ...]:
         """tensor_split() into columns; of a vector, into parts."""
@@ -352,27 +360,63 @@ class Tensor(TensorBase):
     def index_reduce(
         self, dim: _int, index: Tensor, source: Tensor, reduce: str, *, include_self: _bool = True
     ) -> Tensor:
-        """a copy, row index[i] combined with source[i]."""
+        """a copy with rows combined."""
     def index_reduce_(
         self, dim: _int, index: Tensor, source: Tensor, reduce: str, *, include_self: _bool = True
     ) -> Tensor:
-        """index_reduce() into the tensor's own memory."""
+        """index_reduce() in place."""
     def index_select(self, dim: _int, index: Tensor) -> Tensor:
         """a copy of the rows along `dim` that a vector of numbers picks."""
-    def int(self) -> Tensor:
+    def int(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.int32; itself if it is that."""
     def is_complex(self) -> _bool:
         """whether the dtype is a complex type."""
+    def is_conj(self) -> _bool:
+        """False: conj() computes at once, and marks nothing."""
     def is_contiguous(self, memory_format: Any = None) -> _bool:
         """whether the elements are dense and in order."""
     @property
+    def is_cpu(self) -> _bool: ...
+    @property
     def is_cuda(self) -> _bool: ...
+    def is_distributed(self) -> _bool:
+        """False."""
     def is_floating_point(self) -> _bool:
         """whether the dtype is a real floating point type."""
     def is_inference(self) -> _bool:
         """whether the tensor was made in inference mode."""
     @property
     def is_leaf(self) -> _bool: ...
+    @property
+    def is_meta(self) -> _bool: ...
+    @property
+    def is_mkldnn(self) -> _bool: ...
+    @property
+    def is_mps(self) -> _bool: ...
+    def is_neg(self) -> _bool:
+        """False: no tensor is marked as negated."""
+    @property
+    def is_nested(self) -> _bool: ...
+    def is_nonzero(self) -> _bool:
+        """whether the only element is not 0; RuntimeError if there is not exactly one."""
+    def is_pinned(self, device: _device | str | None = None) -> _bool:
+        """False: no memory is pinned."""
+    @property
+    def is_quantized(self) -> _bool: ...
+    def is_same_size(self, other: _Operand) -> _bool:
+        """whether the other tensor has the same shape."""
+    def is_set_to(self, tensor: Tensor) -> _bool:
+        """whether the other tensor is the same memory in the same form."""
+    def is_shared(self) -> _bool:
+        """False: no memory is shared with other processes."""
+    def is_signed(self) -> _bool:
+        """whether the dtype has numbers below 0."""
+    @property
+    def is_sparse(self) -> _bool: ...
+    @property
+    def is_sparse_csr(self) -> _bool: ...
+    @property
+    def is_xpu(self) -> _bool: ...
     def isfinite(self) -> Tensor:
         """Whether each element is neither infinite nor NaN, a bool tensor."""
     def isinf(self) -> Tensor:
@@ -411,7 +455,7 @@ class Tensor(TensorBase):
         """logical_xor() written into the tensor's own memory."""
     def logsumexp(self, dim: _Dims, keepdim: _bool = False) -> Tensor:
         """log(sum(exp(input))) along `dim`, one dimension or several."""
-    def long(self) -> Tensor:
+    def long(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.int64; itself if it is that."""
     def lt(self, other: _Operand) -> Tensor:
         """input < other, a bool tensor."""
@@ -477,6 +521,8 @@ class Tensor(TensorBase):
     def nbytes(self) -> _int: ...
     @property
     def ndim(self) -> _int: ...
+    def ndimension(self) -> _int:
+        """dim()."""
     def ne(self, other: _Operand) -> Tensor:
         """input != other, a bool tensor."""
     def ne_(self, other: _Operand) -> Tensor:
@@ -489,6 +535,8 @@ class Tensor(TensorBase):
         """-input."""
     def negative_(self) -> Tensor:
         """neg() written into the tensor's own memory."""
+    def nelement(self) -> _int:
+        """numel()."""
     def new(self, *args: Any, **kwargs: Any) -> Tensor:
         """what Tensor(...) makes of the same arguments, with this tensor's dtype."""
     @overload
@@ -590,7 +638,7 @@ class Tensor(TensorBase):
     def repeat_interleave(
         self, repeats: _int | Tensor | None = None, dim: _int | None = None, *, output_size: _int | None = None
     ) -> Tensor:
-        """each row along `dim` repeated, one after the other."""
+        """each row along `dim` repeated."""
     requires_grad: _bool
     def requires_grad_(self, requires_grad: _bool = True) -> Tensor:
         """set the flag in place and return the tensor."""
@@ -615,7 +663,7 @@ class Tensor(TensorBase):
     def roll(self, shifts: _Dims, dims: _Dims = ...) -> Tensor:
         """a copy, the elements moved on by `shifts` along `dims`, the last to the front."""
     def rot90(self, k: _int = 1, dims: Sequence[_int] = ...) -> Tensor:
-        """a copy turned by k times 90 degrees, from the first of two dimensions to the second."""
+        """a copy turned by k times 90 degrees, from dims[0] to dims[1]."""
     def rsqrt(self) -> Tensor:
         """1 / sqrt(input)."""
     def rsqrt_(self) -> Tensor:
@@ -637,11 +685,11 @@ class Tensor(TensorBase):
     def scatter_reduce(
         self, dim: _int, index: Tensor, src: Tensor, reduce: str, *, include_self: _bool = True
     ) -> Tensor:
-        """a copy with y[index[i][j]][j] combined with src."""
+        """a copy with values combined."""
     def scatter_reduce_(
         self, dim: _int, index: Tensor, src: Tensor, reduce: str, *, include_self: _bool = True
     ) -> Tensor:
-        """scatter_reduce() into the tensor's own memory."""
+        """scatter_reduce() in place."""
     def select(self, dim: _int, index: _int) -> Tensor:
         """the view of row `index` along `dim`, without that dimension."""
     def select_scatter(self, src: Tensor, dim: _int, index: _int) -> Tensor:
@@ -652,7 +700,7 @@ class Tensor(TensorBase):
         """sgn() written into the tensor's own memory."""
     @property
     def shape(self) -> Size: ...
-    def short(self) -> Tensor:
+    def short(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.int16; itself if it is that."""
     def sigmoid(self) -> Tensor:
         """The logistic function 1 / (1 + exp(-input))."""
@@ -687,6 +735,8 @@ class Tensor(TensorBase):
         """square() written into the tensor's own memory."""
     def squeeze(self, dim: _Dims | None = None) -> Tensor:
         """without the dimensions of size 1, or only those among `dim` (an int or a tuple)."""
+    def squeeze_(self, dim: _Dims | None = None) -> Tensor:
+        """the tensor itself without dimensions of size 1: squeeze() in place."""
     def std(
         self, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *,
         correction: _float | None = None
@@ -718,12 +768,18 @@ class Tensor(TensorBase):
     def sum_to_size(self, *size: _int) -> Tensor: ...
     def swapaxes(self, dim0: _int, dim1: _int) -> Tensor:
         """a view with two dimensions exchanged."""
+    def swapaxes_(self, dim0: _int, dim1: _int) -> Tensor:
+        """the tensor itself with two dimensions exchanged: transpose() in place."""
     def swapdims(self, dim0: _int, dim1: _int) -> Tensor:
         """a view with two dimensions exchanged."""
+    def swapdims_(self, dim0: _int, dim1: _int) -> Tensor:
+        """the tensor itself with two dimensions exchanged: transpose() in place."""
     def t(self) -> Tensor:
         """the transposed matrix, a view; a tensor of fewer than two dimensions as it is."""
+    def t_(self) -> Tensor:
+        """the tensor itself, transposed: t() in place."""
     def take(self, index: Tensor) -> Tensor:
-        """the elements with those numbers, counted in order whatever the shape; in the index's shape."""
+        """the elements with those numbers, counted in order whatever the shape."""
     def take_along_dim(self, indices: Tensor, dim: _int | None = None) -> Tensor:
         """gather(), with both tensors broadcast to each other but along `dim`."""
     def tanh(self) -> Tensor:
@@ -745,6 +801,8 @@ class Tensor(TensorBase):
         memory_format: Any = None
     ) -> Tensor:
         """in another dtype; itself if nothing changes and copy is False."""
+    def to_dense(self, dtype: _DType | None = None) -> Tensor:
+        """itself, or converted: there are no sparse tensors."""
     def tolist(self) -> Any:
         """the elements as nested lists of numbers; of a 0-d tensor, its number."""
     def topk(
@@ -755,12 +813,14 @@ class Tensor(TensorBase):
         """the sum of the diagonal of a matrix; of integers in int64."""
     def transpose(self, dim0: _int, dim1: _int) -> Tensor:
         """a view with two dimensions exchanged."""
+    def transpose_(self, dim0: _int, dim1: _int) -> Tensor:
+        """the tensor itself with two dimensions exchanged: transpose() in place."""
     def tril(self, diagonal: _int = 0) -> Tensor:
         """the lower triangle of a matrix, or of each of a batch, up to a diagonal; else zeros."""
     def tril_(self, diagonal: _int = 0) -> Tensor:
         """tril() written into the tensor's own memory."""
     def triu(self, diagonal: _int = 0) -> Tensor:
-        """the upper triangle of a matrix, or of each of a batch, from a diagonal on; else zeros."""
+        """the upper triangle of a matrix, or of each of a batch, from a diagonal on."""
     def triu_(self, diagonal: _int = 0) -> Tensor:
         """triu() written into the tensor's own memory."""
     def true_divide(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
@@ -788,6 +848,8 @@ class Tensor(TensorBase):
         """unsafe_split() into parts of those sizes."""
     def unsqueeze(self, dim: _int) -> Tensor:
         """with a dimension of size 1 inserted at `dim`."""
+    def unsqueeze_(self, dim: _int) -> Tensor:
+        """the tensor itself with a dimension of size 1 inserted: unsqueeze() in place."""
     def var(
         self, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *,
         correction: _float | None = None

@@ -216,9 +216,9 @@ def batched_scatter_reduce(call, input, dim, index, src, reduce, *, include_self
 
 @op(methods=("scatter_reduce",), batch=batched_scatter_reduce)
 def scatter_reduce(input, dim, index, src, reduce: str, *, include_self: bool = True):
-    """scatter_reduce(input, dim, index, src, reduce, *, include_self=True) -> Tensor: a copy with y[index[i][j]][j] combined with src.
+    """scatter_reduce(input, dim, index, src, reduce, *, include_self=True) -> Tensor: a copy with values combined.
 
-    `reduce` is "sum", "prod", "mean", "amax" or "amin", for dim 0 as above, and so on. Without include_self the elements that
+    It is y[index[i][j]][j] that src[i][j] is combined with. `reduce` is "sum", "prod", "mean", "amax" or "amin", for dim 0 as above, and so on. Without include_self the elements that
     were there don't count.
 
     >>> import autograd_cy as ag
@@ -238,8 +238,8 @@ def scatter_reduce(input, dim, index, src, reduce: str, *, include_self: bool = 
             raise RuntimeError("Index tensor must have the same number of dimensions as self tensor")
         for axis in range(target.ndim):
             if numbers.shape[axis] > values.shape[axis] or (axis != d and numbers.shape[axis] > target.shape[axis]):
-                raise RuntimeError(f"Expected index {list(shape_of(i))} to be no larger than self {list(shape_of(x))} apart from "
-                                   f"dimension {d} and to be no larger size than src {list(shape_of(s))}")
+                raise RuntimeError(f"Expected index {list(shape_of(i))} to be no larger than self {list(shape_of(x))} apart "
+                                   f"from dimension {d} and to be no larger size than src {list(shape_of(s))}")
         check_numbers("scatter_reduce", numbers, target.shape[d])
         places = list(np.ogrid[tuple([slice(n) for n in numbers.shape])])
         places[d] = numbers
@@ -259,10 +259,10 @@ def batched_index_reduce(call, input, dim, index, source, reduce, *, include_sel
 
 @op(methods=("index_reduce",), batch=batched_index_reduce)
 def index_reduce(input, dim, index, source, reduce: str, *, include_self: bool = True):
-    """index_reduce(input, dim, index, source, reduce, *, include_self=True) -> Tensor: a copy, row index[i] combined with source[i].
+    """index_reduce(input, dim, index, source, reduce, *, include_self=True) -> Tensor: a copy with rows combined.
 
-    Rows are those along `dim`; `reduce` is "prod", "mean", "amax" or "amin". Without include_self the rows that were there don't
-    count.
+    Row index[i] along `dim` is combined with source[i]; `reduce` is "prod", "mean", "amax" or "amin". Without include_self
+    the rows that were there don't count.
 
     >>> import autograd_cy as ag
     >>> ag.index_reduce(ag.tensor([1.0, 2.0]), 0, ag.tensor([1, 1]), ag.tensor([3.0, 4.0]), "prod")
@@ -281,21 +281,21 @@ def index_reduce(input, dim, index, source, reduce: str, *, include_self: bool =
     target = array if array.ndim else array.reshape(1)
     values, numbers = np.atleast_1d(s.array), i.array.reshape(-1)
     if np.shape(values) != target.shape[:d] + numbers.shape + target.shape[d + 1:]:
-        raise RuntimeError(f"index_reduce_(): Number of indices ({len(numbers)}) and the source's shape {list(shape_of(s))} must "
-                           f"fit: expected {list(target.shape[:d] + numbers.shape + target.shape[d + 1:])}")
+        raise RuntimeError(f"index_reduce_(): Number of indices ({len(numbers)}) and the source's shape {list(shape_of(s))} "
+                           f"must fit: expected {list(target.shape[:d] + numbers.shape + target.shape[d + 1:])}")
     check_numbers("index_reduce", numbers, target.shape[d])
     combine(target, (slice(None),) * d + (numbers,), values, reduce, include_self)
     return entered(IndexReduceBackward0, (d, reduce, include_self, shape_of(s)), x, s, i, array)
 
 
 def scatter_reduce_(Tensor self, dim, index, src, reduce: str, *, include_self: bool = True):
-    """scatter_reduce_(dim, index, src, reduce, *, include_self=True) -> Tensor: scatter_reduce() into the tensor's own memory."""
+    """scatter_reduce_(dim, index, src, reduce, *, include_self=True) -> Tensor: scatter_reduce() in place."""
     return in_place("scatter_reduce_", lambda x, *others: scatter_reduce(x, *others, include_self=include_self), self,
                     (dim, index, src, reduce))
 
 
 def index_reduce_(Tensor self, dim, index, source, reduce: str, *, include_self: bool = True):
-    """index_reduce_(dim, index, source, reduce, *, include_self=True) -> Tensor: index_reduce() into the tensor's own memory."""
+    """index_reduce_(dim, index, source, reduce, *, include_self=True) -> Tensor: index_reduce() in place."""
     return in_place("index_reduce_", lambda x, *others: index_reduce(x, *others, include_self=include_self), self,
                     (dim, index, source, reduce))
 

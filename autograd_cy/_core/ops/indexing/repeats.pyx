@@ -18,7 +18,7 @@ cnp.import_array()
 
 @op(methods=("repeat_interleave",), batch=COMPOSITE)
 def repeat_interleave(input, repeats: int | Tensor | None = None, dim: int | None = None, *, output_size: int | None = None):
-    """repeat_interleave(input, repeats, dim=None, *, output_size=None) -> Tensor: each row along `dim` repeated, one after the other.
+    """repeat_interleave(input, repeats, dim=None, *, output_size=None) -> Tensor: each row along `dim` repeated.
 
     `repeats` is a number, or a vector of one for each row. Without `dim` it is the elements in order that are repeated.
     repeat_interleave(repeats) alone has each row's number as often as its repeats say.
@@ -78,9 +78,9 @@ cdef int check_output_size(object wanted, Py_ssize_t size) except -1:
 
 @op(methods=(), batch=on_values)
 def unravel_index(indices: Tensor, shape: int | Sequence[int]):
-    """unravel_index(indices, shape) -> tuple of Tensors: where the elements with those numbers stand in a tensor of that shape.
+    """unravel_index(indices, shape) -> tuple of Tensors: where elements stand in a tensor, by number.
 
-    For each dimension there is a tensor of indices. ValueError for numbers that no element has.
+    The tensor has that shape. For each dimension there is a tensor of indices. ValueError for numbers that no element has.
 
     >>> import autograd_cy as ag
     >>> ag.unravel_index(ag.tensor([1, 3]), (2, 2))

@@ -170,9 +170,9 @@ def batched_as_strided(call, input, size, stride, storage_offset=None):
 
 @op(methods=("as_strided",), batch=batched_as_strided)
 def as_strided(input, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None):
-    """as_strided(input, size, stride, storage_offset=None) -> Tensor: a view of the tensor's memory with sizes and steps of its own.
+    """as_strided(input, size, stride, storage_offset=None) -> Tensor: a view of the tensor's memory.
 
-    Steps and offset count elements. Elements may be seen several times; their gradients are added up.
+    It has sizes and steps of its own. Steps and offset count elements. Elements may be seen several times; their gradients are added up.
 
     >>> import autograd_cy as ag
     >>> ag.as_strided(ag.tensor([1.0, 2.0, 3.0]), (2, 2), (1, 1))
@@ -228,7 +228,7 @@ def batched_as_strided_scatter(call, input, src, size, stride, storage_offset=No
 
 @op(methods=("as_strided_scatter",), batch=batched_as_strided_scatter)
 def as_strided_scatter(input, src, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None):
-    """as_strided_scatter(input, src, size, stride, storage_offset=None) -> Tensor: a copy with as_strided() of it replaced by `src`.
+    """as_strided_scatter(input, src, size, stride, storage_offset=None) -> Tensor: a copy with as_strided() replaced by `src`.
 
     >>> import autograd_cy as ag
     >>> ag.as_strided_scatter(ag.zeros(3), ag.tensor([1.0, 2.0]), (2,), (2,))
@@ -237,8 +237,8 @@ def as_strided_scatter(input, src, size: Sequence[int], stride: Sequence[int], s
     cdef Tensor x = as_tensor(input, "as_strided_scatter"), s = tensor_argument(src, "as_strided_scatter", "src", 2), y
     cdef tuple part = geometry(x, size, stride, storage_offset, "as_strided_scatter")
     if shape_of(s) != part[0]:
-        raise RuntimeError(f"expected src to have a size equal to the slice of self. src size = {list(shape_of(s))}, slice size = "
-                           f"{list(part[0])}")
+        raise RuntimeError(f"expected src to have a size equal to the slice of self. src size = {list(shape_of(s))}, slice "
+                           f"size = {list(part[0])}")
     numbers = numbers_in(x, part)[0]
     flat = np.append(x.array.reshape(-1), np.zeros(1, x.array.dtype))
     flat[(<Tensor> numbers).array] = s.array.reshape(-1)

@@ -42,7 +42,8 @@ cdef object places_in(cnp.ndarray index, Py_ssize_t n, str operation):
                          else f"{operation}(): index out of range")
     lowest, highest = places.min(), places.max()
     if lowest < -n or highest >= n:
-        raise IndexError(f"out of range: tried to access index {lowest if lowest < -n else highest} on a tensor of {n} elements.")
+        raise IndexError(f"out of range: tried to access index {lowest if lowest < -n else highest} on a tensor of {n} "
+                         "elements.")
     return np.where(places < 0, places + n, places) if lowest < 0 else places
 
 
@@ -74,7 +75,7 @@ def batched_take(call, input, index):
 
 @op(methods=("take",), batch=batched_take)
 def take(input, index):
-    """take(input, index) -> Tensor: the elements with those numbers, counted in order whatever the shape; in the index's shape.
+    """take(input, index) -> Tensor: the elements with those numbers, counted in order whatever the shape.
 
     >>> import autograd_cy as ag
     >>> ag.take(ag.tensor([[1.0, 2.0], [3.0, 4.0]]), ag.tensor([0, 3, -1]))
@@ -130,7 +131,8 @@ def put(input, index, source, accumulate=False):
     tensor([[1., 0.],
             [0., 2.]])
     """
-    cdef Tensor x = as_tensor(input, "put"), i = long_index(index, "put_", 2), s = tensor_argument(source, "put", "source", 3), y
+    cdef Tensor x = as_tensor(input, "put"), i = long_index(index, "put_", 2), y
+    cdef Tensor s = tensor_argument(source, "put", "source", 3)
     cdef Node node
     if code_of(x.array) != code_of(s.array):
         raise RuntimeError(f"put_(): self and source expected to have the same dtype, but got self.dtype = {x.dtype} and "
@@ -202,4 +204,5 @@ def take_along_dim(input, indices: Tensor, dim: int | None = None):
     if ndim == 0:
         return input.gather(0, from_front(i, 1))
     indices = from_front(i, own[d])
-    return input.expand(*common[:d], own[d], *common[d + 1:]).gather(d, indices.expand(*common[:d], wanted[d], *common[d + 1:]))
+    x = input.expand(*common[:d], own[d], *common[d + 1:])
+    return x.gather(d, indices.expand(*common[:d], wanted[d], *common[d + 1:]))

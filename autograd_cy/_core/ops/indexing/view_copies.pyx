@@ -9,7 +9,7 @@ from autograd_cy._core.arrays.buffers cimport dense_copy
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.op_hooks cimport go_on, pause
 from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record_all, wrap_dim
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, wants_grad
 from autograd_cy._core.ops.indexing.slicing cimport part, unpack_slice
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
@@ -45,13 +45,20 @@ cdef tuple constants_of(Node own, object function, tuple arguments):
     return (*(() if own is None else own.constants), own, function, arguments)
 
 
+cdef Tensor plain(Tensor x):
+    """The same memory as a leaf, which requires grad as the tensor does; no instance of a subclass."""
+    cdef Tensor alias = new_tensor(x.array)
+    alias.needs_grad = wants_grad(x)
+    return alias
+
+
 cdef object copied(object node_class, object function, object view_function, Tensor x, tuple arguments):
     """Copies of the view, or views, that a function makes."""
     cdef Node own
     cdef Tensor y
     cdef int paused = pause()
     try:
-        views = view_function(x, *arguments)
+        views = view_function(plain(x), *arguments)
     finally:
         go_on(paused)
     several = isinstance(views, tuple)
@@ -194,9 +201,9 @@ cdef class SliceBackward0_copy(ViewCopy):
 
 @op(methods=(), batch=copying(rows))
 def slice_copy(input, dim=0, start: int | None = None, end: int | None = None, step: int = 1):
-    """slice_copy(input, dim=0, start=None, end=None, step=1) -> Tensor: every `step`-th row along `dim` from `start` to before `end`.
+    """slice_copy(input, dim=0, start=None, end=None, step=1) -> Tensor: a copy of every `step`-th row.
 
-    A copy.
+    They are those along `dim` from `start` to before `end`.
 
     >>> import autograd_cy as ag
     >>> ag.slice_copy(ag.tensor([1.0, 2.0, 3.0]), 0, 1)
@@ -234,8 +241,8 @@ def split_with_sizes_copy(input, split_sizes: Sequence[int], dim=0):
     >>> ag.split_with_sizes_copy(ag.tensor([1.0, 2.0, 3.0]), [2, 1])
     (tensor([1., 2.]), tensor([3.]))
     """
-    return copied(SplitWithSizesBackward0_copy, split_with_sizes_copy, split_with_sizes, as_tensor(input, "split_with_sizes_copy"),
-                  (split_sizes, dim))
+    cdef Tensor x = as_tensor(input, "split_with_sizes_copy")
+    return copied(SplitWithSizesBackward0_copy, split_with_sizes_copy, split_with_sizes, x, (split_sizes, dim))
 
 
 @cython.final

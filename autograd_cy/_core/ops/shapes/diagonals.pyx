@@ -163,7 +163,7 @@ def tril(input, diagonal: int = 0):
 
 @op(methods=("triu",), linear=TriuBackward0, batch=batched_triangle)
 def triu(input, diagonal: int = 0):
-    """triu(input, diagonal=0) -> Tensor: the upper triangle of a matrix, or of each of a batch, from a diagonal on; else zeros.
+    """triu(input, diagonal=0) -> Tensor: the upper triangle of a matrix, or of each of a batch, from a diagonal on.
 
     >>> import autograd_cy as ag
     >>> ag.triu(ag.ones(2, 3))
@@ -184,7 +184,8 @@ cdef cnp.ndarray triangle(Tensor x, Py_ssize_t diagonal, bint lower, str operati
     if cnp.PyArray_SIZE(array):
         rows, row_bytes = cnp.PyArray_DIM(array, ndim - 2), cnp.PyArray_DIM(array, ndim - 1) * cnp.PyArray_ITEMSIZE(array)
         array = array if is_flat(array) else dense_copy(array)
-        copy_triangles(bytes_of(result, row_bytes), bytes_of(array, row_bytes), rows, diagonal, cnp.PyArray_ITEMSIZE(array), lower)
+        copy_triangles(bytes_of(result, row_bytes), bytes_of(array, row_bytes), rows, diagonal, cnp.PyArray_ITEMSIZE(array),
+                       lower)
     return result
 
 
@@ -227,7 +228,7 @@ def batched_rot90(call, input, k=1, dims=(0, 1)):
 
 @op(methods=("rot90",), linear=Rot90Backward0, batch=batched_rot90)
 def rot90(input, k: int = 1, dims: Sequence[int] = (0, 1)):
-    """rot90(input, k=1, dims=(0, 1)) -> Tensor: a copy turned by k times 90 degrees, from the first of two dimensions to the second.
+    """rot90(input, k=1, dims=(0, 1)) -> Tensor: a copy turned by k times 90 degrees, from dims[0] to dims[1].
 
     >>> import autograd_cy as ag
     >>> ag.rot90(ag.tensor([[1.0, 2.0], [3.0, 4.0]]))
@@ -322,8 +323,8 @@ def constant_pad_nd(input, pad: Sequence[int], value: _Number = 0):
         before, behind, axis = widths[2 * k], widths[2 * k + 1], ndim - 1 - k
         wanted[axis] = sizes[axis] + before + behind
         if wanted[axis] < 0:
-            raise RuntimeError(f"The input size {sizes[axis]}, plus negative padding {before} and {behind} resulted in a negative "
-                               f"output size, which is invalid. Check dimension {axis} of your input.")
+            raise RuntimeError(f"The input size {sizes[axis]}, plus negative padding {before} and {behind} resulted in a "
+                               f"negative output size, which is invalid. Check dimension {axis} of your input.")
         target[axis] = slice(max(before, 0), wanted[axis] - max(behind, 0))
         source[axis] = slice(max(-before, 0), sizes[axis] - max(-behind, 0))
     array = np.full(wanted, fitting(value, code_of(x.array)), x.array.dtype) if value else np.zeros(wanted, x.array.dtype)

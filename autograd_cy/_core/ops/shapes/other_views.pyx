@@ -150,7 +150,7 @@ def two_dimensions(x):
 
 @op(methods=(), batch=COMPOSITE)
 def atleast_3d(tensors: Tensor | Sequence[Tensor], *others: Tensor):
-    """atleast_3d(*tensors) -> Tensor: with three dimensions, a vector's in the middle, a matrix's in front; of several a tuple.
+    """atleast_3d(*tensors) -> Tensor: with three dimensions, a vector's in the middle, a matrix's in front.
 
     >>> import autograd_cy as ag
     >>> ag.atleast_3d(ag.tensor([1.0, 2.0])).shape

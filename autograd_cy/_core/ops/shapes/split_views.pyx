@@ -179,8 +179,8 @@ cdef list equal_sections(Tensor x, Py_ssize_t size, int dim):
 cdef list given_sections(Tensor x, object sizes, int dim):
     cdef list sections = [int(s) for s in sizes]
     if sum(sections) != size_along(x, dim) or min(sections, default=0) < 0:
-        raise RuntimeError(f"split_with_sizes expects split_sizes to sum exactly to {size_along(x, dim)} (input tensor's size at "
-                           f"dimension {dim}), but got split_sizes={sections}")
+        raise RuntimeError(f"split_with_sizes expects split_sizes to sum exactly to {size_along(x, dim)} (input tensor's "
+                           f"size at dimension {dim}), but got split_sizes={sections}")
     return sections
 
 
