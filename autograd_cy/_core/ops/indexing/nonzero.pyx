@@ -53,7 +53,7 @@ def argwhere(input):
     tensor([[0, 1],
             [1, 0]])
     """
-    return nonzero(input)
+    return nonzero(as_tensor(input, "argwhere"))
 
 
 @op(methods=("nonzero_static",), batch=sample_by_sample)

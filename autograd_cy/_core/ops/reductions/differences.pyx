@@ -126,7 +126,7 @@ def trapz(y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim=-1
     >>> ag.trapz(ag.tensor([1.0, 2.0, 3.0]), dx=2)
     tensor(8.)
     """
-    return trapezoid(y, x, dx=dx, dim=dim)
+    return trapezoid(as_tensor(y, "trapz"), x, dx=dx, dim=dim)
 
 
 @op(methods=(), batch=batched_areas)

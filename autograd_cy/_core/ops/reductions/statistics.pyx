@@ -30,7 +30,7 @@ def var_mean(input, dim: _Dims | None = None, unbiased: bool | None = None, keep
     >>> ag.var_mean(ag.tensor([1.0, 2.0, 3.0]))
     (tensor(1.), tensor(2.))
     """
-    return with_mean(var, input, dim, unbiased, keepdim, correction)
+    return with_mean(var, as_tensor(input, "var_mean"), dim, unbiased, keepdim, correction)
 
 
 @op(batch=COMPOSITE)
@@ -42,7 +42,7 @@ def std_mean(input, dim: _Dims | None = None, unbiased: bool | None = None, keep
     >>> ag.std_mean(ag.tensor([1.0, 2.0, 3.0]))
     (tensor(1.), tensor(2.))
     """
-    return with_mean(std, input, dim, unbiased, keepdim, correction)
+    return with_mean(std, as_tensor(input, "std_mean"), dim, unbiased, keepdim, correction)
 
 
 cdef tuple with_mean(object function, object input, object dim, object unbiased, bint keepdim, object correction):
@@ -62,6 +62,7 @@ def aminmax(input, *, dim: int | None = None, keepdim: bool = False):
     tensor(3.)
     """
     cdef tuple dims = () if dim is None else (dim,)
+    input = as_tensor(input, "aminmax")
     return return_types.aminmax(amin(input, dims, keepdim), amax(input, dims, keepdim))
 
 
