@@ -5,7 +5,8 @@ are BatchedTensors, and returns the results for all samples, the batch first. It
 the in-place one where that was called.
 
 Kinds of rules that need no text: `elementwise` aligns the operands' dimensions; `Along` shifts the dimensions that an
-argument names; `sample_by_sample` loops; `on_values` hands the values on; COMPOSITE runs the operation itself, as it consists of others.
+argument names; `sample_by_sample` loops; `on_values` hands the values on; COMPOSITE runs the operation itself, as it
+consists of others.
 """
 
 import warnings

@@ -104,8 +104,8 @@ cdef void accumulate_columns(real *data, npy_intp n, npy_intp stride, npy_intp w
 
 cdef void accumulate(real *data, Rows rows, bint multiplied, bint backwards) noexcept nogil:
     """In place, from the other end if `backwards`."""
-    cdef npy_intp k, j, step = -rows.inner if backwards else rows.inner
-    for k in range(rows.outer):
+    cdef npy_intp j, step = -rows.inner if backwards else rows.inner
+    for _ in range(rows.outer):
         if backwards:
             data += (rows.n - 1) * rows.inner
         if rows.inner > 1:

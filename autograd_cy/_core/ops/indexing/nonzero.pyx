@@ -53,7 +53,7 @@ def argwhere(input):
     tensor([[0, 1],
             [1, 0]])
     """
-    return nonzero(input)
+    return nonzero(as_tensor(input, "argwhere"))
 
 
 @op(methods=("nonzero_static",), batch=sample_by_sample)
@@ -104,8 +104,9 @@ cdef class MaskedSelectBackward0(Node):
         return result
 
     cdef object vjp(self, object g, int i):
-        places = new_tensor(np.flatnonzero(saved_array(self, 0)))
-        return (<object> zeros_as(g, (cnp.PyArray_SIZE(saved_array(self, 0)),))).scatter(0, places, g).reshape(self.constants[0])
+        mask = saved_array(self, 0)
+        flat = <object> zeros_as(g, (cnp.PyArray_SIZE(mask),))
+        return flat.scatter(0, new_tensor(np.flatnonzero(mask)), g).reshape(self.constants[0])
 
     cdef object jvp(self, tuple tangents):
         return masked_select(tangents[0], unpack(self, 0))

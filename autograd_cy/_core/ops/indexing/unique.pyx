@@ -101,7 +101,8 @@ def searchsorted(sorted_sequence: Tensor, input: Tensor | float, *, out_int32: b
     if side is not None and side not in ("left", "right"):
         raise RuntimeError(f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}")
     if side == "left" and right:
-        raise RuntimeError("torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True")
+        raise RuntimeError("torch.searchsorted(): side and right can't be set to opposites, got side of left while right was "
+                           "True")
     sequence = rows.array if sorter is None else sorted_by(rows.array, sorter)
     where = "right" if right or side == "right" else "left"
     if sequence.ndim == 1:
@@ -121,12 +122,12 @@ cdef int check_sequence(cnp.ndarray sequence, cnp.ndarray values) except -1:
     if not own:
         raise RuntimeError("torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 dimension")
     if len(own) > 1 and not given:
-        raise RuntimeError("torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but we "
-                           f"got boundaries tensor dim({len(own)}) and input value's dim(0) numel(1)")
+        raise RuntimeError("torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but "
+                           f"we got boundaries tensor dim({len(own)}) and input value's dim(0) numel(1)")
     if len(own) > 1 and own[:len(own) - 1] != given[:len(given) - 1]:
-        raise RuntimeError("torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries "
-                           f"tensor and input value tensor must match, but we got boundaries tensor {list(own)} and input value "
-                           f"tensor {list(given)}")
+        raise RuntimeError("torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
+                           "boundaries tensor and input value tensor must match, but we got boundaries tensor "
+                           f"{list(own)} and input value tensor {list(given)}")
     return 0
 
 
@@ -138,7 +139,6 @@ cdef object sorted_by(cnp.ndarray sequence, Tensor sorter):
         raise RuntimeError("torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor "
                            f"{list(shape_of(new_tensor(sequence)))}and got sorter tensor {list(shape_of(sorter))}")
     return np.take_along_axis(sequence, sorter.array, -1)
-
 
 
 @op(batch=sample_by_sample)

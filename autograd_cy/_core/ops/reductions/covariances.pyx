@@ -60,7 +60,8 @@ def corrcoef(input):
     """
     cdef object x = as_tensor(input, "corrcoef")
     if x.ndim > 2:
-        raise RuntimeError(f"corrcoef(): expected input to have two or fewer dimensions but got an input with {x.ndim} dimensions")
+        raise RuntimeError("corrcoef(): expected input to have two or fewer dimensions but got an input with "
+                           f"{x.ndim} dimensions")
     c = cov(x)
     if c.ndim == 0:
         return c / c
@@ -83,8 +84,8 @@ def dist(input, other: Tensor, p: float = 2):
 
 @op(methods=("renorm",), batch=sample_by_sample)
 def renorm(input, p: float, dim: int, maxnorm: float):
-    """renorm(input, p, dim, maxnorm) -> Tensor: the parts of a tensor along `dim`, those whose p-norm is above `maxnorm` divided
-    so that it is that.
+    """renorm(input, p, dim, maxnorm) -> Tensor: the parts of a tensor along `dim`, those whose p-norm is above `maxnorm`
+    divided so that it is that.
 
     >>> import autograd_cy as ag
     >>> ag.renorm(ag.tensor([[3.0, 4.0], [0.3, 0.4]]), 2, 0, 1.0)

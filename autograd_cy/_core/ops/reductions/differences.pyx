@@ -126,7 +126,7 @@ def trapz(y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim=-1
     >>> ag.trapz(ag.tensor([1.0, 2.0, 3.0]), dx=2)
     tensor(8.)
     """
-    return trapezoid(y, x, dx=dx, dim=dim)
+    return trapezoid(as_tensor(y, "trapz"), x, dx=dx, dim=dim)
 
 
 @op(methods=(), batch=batched_areas)
@@ -147,8 +147,8 @@ def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float | None
 
 @op(batch=COMPOSITE)
 def gradient(input, *, spacing: Any = 1, dim: _Dims | None = None, edge_order: int = 1):
-    """gradient(input, *, spacing=1, dim=None, edge_order=1) -> tuple of Tensors: the slopes of sampled values along each of the
-    dimensions, by central differences; at the edges by differences of order 1 or 2.
+    """gradient(input, *, spacing=1, dim=None, edge_order=1) -> tuple of Tensors: the slopes of sampled values along each of
+    the dimensions, by central differences; at the edges by differences of order 1 or 2.
 
     `spacing` is the distance of the points, one for each dimension, or vectors of their coordinates.
 
@@ -164,8 +164,8 @@ def gradient(input, *, spacing: Any = 1, dim: _Dims | None = None, edge_order: i
     if spacing is None or not isinstance(spacing, (tuple, list)):
         spacing = [1 if spacing is None else spacing] * len(axes)
     if len(spacing) != len(axes):
-        raise RuntimeError(f"torch.gradient expected spacing to be unspecified, a scalar, or a list of length {len(axes)}, but got a "
-                           f"list of length {len(spacing)}")
+        raise RuntimeError(f"torch.gradient expected spacing to be unspecified, a scalar, or a list of length {len(axes)}, but "
+                           f"got a list of length {len(spacing)}")
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
     if any([x.shape[d] <= edge_order for d in axes]):

@@ -87,11 +87,11 @@ cdef object counted(object values, object edges, object weights):
 @op(methods=("histogram",), batch=sample_by_sample)
 def histogram(input, bins: int | Tensor, *, range: tuple[float, float] | None = None, weight: Tensor | None = None,
               density: bool = False):
-    """histogram(input, bins, *, range=None, weight=None, density=False) -> histogram: how many elements, or what weights, lie in
-    each of the intervals.
+    """histogram(input, bins, *, range=None, weight=None, density=False) -> histogram: how many elements, or what weights, lie
+    in each of the intervals.
 
-    A named tuple of the counts and of the edges. `bins` is the number of intervals of one width, in `range` or from the smallest
-    element to the largest, or their edges. With density=True counts are divided by all and by the widths.
+    A named tuple of the counts and of the edges. `bins` is the number of intervals of one width, in `range` or from the
+    smallest element to the largest, or their edges. With density=True counts are divided by all and by the widths.
 
     >>> import autograd_cy as ag
     >>> ag.histogram(ag.tensor([1.0, 2.0, 1.0]), bins=2).hist

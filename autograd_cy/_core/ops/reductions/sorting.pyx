@@ -69,7 +69,7 @@ def msort(input):
     tensor([[2., 1.],
             [3., 4.]])
     """
-    return sort(input, 0)[0]
+    return sort(as_tensor(input, "msort"), 0)[0]
 
 
 cdef object places_in_order(cnp.ndarray array, int dim, bint descending, str operation):

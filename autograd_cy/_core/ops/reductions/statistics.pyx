@@ -30,7 +30,7 @@ def var_mean(input, dim: _Dims | None = None, unbiased: bool | None = None, keep
     >>> ag.var_mean(ag.tensor([1.0, 2.0, 3.0]))
     (tensor(1.), tensor(2.))
     """
-    return with_mean(var, input, dim, unbiased, keepdim, correction)
+    return with_mean(var, as_tensor(input, "var_mean"), dim, unbiased, keepdim, correction)
 
 
 @op(batch=COMPOSITE)
@@ -42,7 +42,7 @@ def std_mean(input, dim: _Dims | None = None, unbiased: bool | None = None, keep
     >>> ag.std_mean(ag.tensor([1.0, 2.0, 3.0]))
     (tensor(1.), tensor(2.))
     """
-    return with_mean(std, input, dim, unbiased, keepdim, correction)
+    return with_mean(std, as_tensor(input, "std_mean"), dim, unbiased, keepdim, correction)
 
 
 cdef tuple with_mean(object function, object input, object dim, object unbiased, bint keepdim, object correction):
@@ -62,6 +62,7 @@ def aminmax(input, *, dim: int | None = None, keepdim: bool = False):
     tensor(3.)
     """
     cdef tuple dims = () if dim is None else (dim,)
+    input = as_tensor(input, "aminmax")
     return return_types.aminmax(amin(input, dims, keepdim), amax(input, dims, keepdim))
 
 
@@ -73,8 +74,8 @@ cdef object without_nans(object x):
 
 @op(methods=("nansum",), batch=Along("dim", "all"))
 def nansum(input, dim: _Dims | None = None, keepdim: bool = False, *, dtype=None):
-    """nansum(input, dim=None, keepdim=False, *, dtype=None) -> Tensor: the sum of the elements that are not nan, of all or along
-    `dim`.
+    """nansum(input, dim=None, keepdim=False, *, dtype=None) -> Tensor: the sum of the elements that are not nan, of all
+    or along `dim`.
 
     >>> import autograd_cy as ag
     >>> ag.nansum(ag.tensor([1.0, float("nan"), 2.0]))
@@ -120,7 +121,8 @@ def quantile(input, q: float | Tensor, dim: int | None = None, keepdim: bool = F
     """quantile(input, q, dim=None, keepdim=False, *, interpolation='linear') -> Tensor: below which the part q of the elements
     lies, of all or along `dim`; between two elements, as `interpolation` says ('lower', 'higher', 'midpoint', 'nearest').
 
-    q is a number from 0 to 1 or a vector of them, for which the result has a dimension in front. Where there is a nan, it is nan.
+    q is a number from 0 to 1 or a vector of them, for which the result has a dimension in front. Where there is a nan, it
+    is nan.
 
     >>> import autograd_cy as ag
     >>> ag.quantile(ag.tensor([1.0, 2.0, 3.0, 4.0]), 0.5)
