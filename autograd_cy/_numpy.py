@@ -55,6 +55,8 @@ _CONSTANT = """
 @public
 def call_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What `Tensor.__array_ufunc__` returns."""
+    if not kwargs and method == "__call__" and (function := _call_of(ufunc)) is not None:  # most calls: operators
+        return function(*map(_operand, inputs))
     name = ufunc.__name__
     function = None
     if method == "__call__":
@@ -128,6 +130,12 @@ def _tensors(values: Any) -> list[Any]:
     return [
         as_tensor(v) if isinstance(v, np.ndarray) else type(v)(_tensors(v)) if type(v) in (list, tuple) else v for v in values
     ]
+
+
+@functools.cache
+def _call_of(ufunc: Any) -> Any:
+    """The operation that a ufunc stands for, or None."""
+    return _operation(_UFUNCS.get(ufunc.__name__, ufunc.__name__))
 
 
 @functools.cache
