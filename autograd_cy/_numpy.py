@@ -4,6 +4,7 @@ A function that has no counterpart here computes on arrays; where a gradient is 
 cut in silence. What has no derivative (`np.shape`, `np.allclose`, `np.argsort`) is answered in any case.
 """
 
+import functools
 import inspect
 import sys
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ._core.graph.tensor import Tensor
+from ._core.graph.tensor import Tensor, sharing
 from ._core.runtime.entry import public
 from ._data import as_tensor
 from .autograd.forward_ad import unpack_dual
@@ -54,6 +55,8 @@ _CONSTANT = """
 @public
 def call_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What `Tensor.__array_ufunc__` returns."""
+    if not kwargs and method == "__call__" and (function := _call_of(ufunc)) is not None:  # most calls: operators
+        return function(*map(_operand, inputs))
     name = ufunc.__name__
     function = None
     if method == "__call__":
@@ -117,6 +120,8 @@ def _detached(value: Any) -> Any:
 
 def _operand(value: Any) -> Any:
     """An operand of a ufunc as operations take it: tensors and numbers as they are, anything else as a tensor."""
+    if type(value) is np.ndarray:
+        return sharing(value)
     return value if isinstance(value, (Tensor, int, float, complex, np.generic)) else as_tensor(value)
 
 
@@ -127,6 +132,13 @@ def _tensors(values: Any) -> list[Any]:
     ]
 
 
+@functools.cache
+def _call_of(ufunc: Any) -> Any:
+    """The operation that a ufunc stands for, or None."""
+    return _operation(_UFUNCS.get(ufunc.__name__, ufunc.__name__))
+
+
+@functools.cache
 def _operation(path: str) -> Any:
     """The function of this package at that path, or None."""
     found: Any = sys.modules[__package__] if path else None

@@ -16,7 +16,7 @@ from typing import Any
 import autograd_cy as ag
 
 NAMESPACES = ("fft", "linalg", "masked", "nn", "signal", "sparse", "special")
-MOST_SAMPLES, MOST_ELEMENTS = 40, 4000
+MOST_ELEMENTS = 4000
 
 
 class Unsupported(Exception):
@@ -52,13 +52,13 @@ class Rows:
             else:
                 self.missing.append(op.full_name)
 
-    def samples(self, op, dtype: str, requires_grad: bool) -> list:
+    def samples(self, op, dtype: str, requires_grad: bool, most: int = 40) -> list:
         """Samples of one dtype, not too many and not too large; the same at each call."""
         self.torch.manual_seed(0)
         random.seed(0)
         found = op.sample_inputs("cpu", getattr(self.torch, dtype), requires_grad=requires_grad)
         small = [s for s in itertools.islice(found, 400) if self._size(s) <= MOST_ELEMENTS]
-        return small[:: -(-len(small) // MOST_SAMPLES)] if small else small
+        return small[:: -(-len(small) // most)] if small else small
 
     def _size(self, sample) -> int:
         tensors = []

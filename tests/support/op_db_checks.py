@@ -215,7 +215,7 @@ def problems(rows: Rows, op, ignored=()) -> tuple[list[tuple[str, str, str]], in
         if theirs not in supported:
             continue
         differentiable = op.supports_autograd and theirs in backward and dtype not in ("float16", "complex64")
-        for i, sample in enumerate(rows.samples(op, dtype, differentiable)):
+        for i, sample in enumerate(rows.samples(op, dtype, differentiable, 40 if checks is WHOLE else 15)):
             try:
                 calls = Call(rows, ag, function, sample), Call(rows, rows.torch, op.op, sample)
             except Unsupported:

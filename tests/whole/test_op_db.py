@@ -20,6 +20,15 @@ ROWS = Rows()
 AT_LEAST = 198  # rows: to be raised when operations are added
 
 
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """The tensors are small: threads would only wait for each other."""
+    before = ROWS.torch.get_num_threads()
+    ROWS.torch.set_num_threads(1)
+    yield
+    ROWS.torch.set_num_threads(before)
+
+
 @pytest.mark.parametrize("name", ROWS.present)
 def test_row(name):
     expected = DIFFERENCES.get(name, {})

@@ -256,8 +256,8 @@ def getitem(input, index):
 
     >>> import autograd_cy as ag
     >>> x = ag.tensor([[1.0, 2.0], [3.0, 4.0]])
-    >>> x[1], x[:, 0], x[[1, 1], [0, 1]], x[x > 2]
-    (tensor([3., 4.]), tensor([1., 3.]), tensor([3., 4.]), tensor([3., 4.]))
+    >>> x[1], x[:, 0], x[[1, 1], [0, 1]], x[x == 4]
+    (tensor([3., 4.]), tensor([1., 3.]), tensor([3., 4.]), tensor([4.]))
     """
     return item_of(as_tensor(input, "getitem"), index)
 
