@@ -16,7 +16,8 @@ CALLS = {
 }
 NODES = {
     "t_": "TBackward1", "transpose_": "TransposeBackward1", "swapaxes_": "TransposeBackward1",
-    "swapdims_": "TransposeBackward1", "unsqueeze_": "UnsqueezeBackward1", "squeeze_": "SqueezeBackward3", "as_strided_": "AsStridedBackward1",
+    "swapdims_": "TransposeBackward1", "unsqueeze_": "UnsqueezeBackward1", "squeeze_": "SqueezeBackward3",
+    "as_strided_": "AsStridedBackward1",
 }  # fmt: skip
 METHODS = pytest.mark.parametrize("name", CALLS)
 
