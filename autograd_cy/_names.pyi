@@ -90,7 +90,7 @@ def as_strided(
 def as_strided_(
     self: Tensor, size: Sequence[_int], stride: Sequence[_int], storage_offset: _int | None = None
 ) -> Tensor:
-    """the tensor itself with other sizes and steps: as_strided() in place."""
+    """as_strided() in place."""
 def as_strided_copy(
     input: Tensor, size: Sequence[_int], stride: Sequence[_int], storage_offset: _int | None = None, *,
     out: Tensor | None = None

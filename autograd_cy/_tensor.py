@@ -475,7 +475,8 @@ def _absent(name, what):
 
 
 for _name, _what in {
-    "is_cuda": "lives on a GPU", "is_meta": "has no memory", "is_mkldnn": "is laid out for MKL-DNN", "is_mps": "lives on a Mac's GPU",
+    "is_cuda": "lives on a GPU", "is_meta": "has no memory", "is_mkldnn": "is laid out for MKL-DNN",
+    "is_mps": "lives on a Mac's GPU",
     "is_nested": "is nested", "is_quantized": "is quantized", "is_sparse": "is sparse", "is_sparse_csr": "is sparse, in rows",
     "is_xpu": "lives on a GPU of Intel's",
 }.items():  # fmt: skip

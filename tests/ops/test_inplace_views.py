@@ -15,8 +15,9 @@ CALLS = {
     "as_strided_": (((2, 2), (1, 1)), lambda x: x.as_strided((2, 2), (1, 1))),
 }
 NODES = {
-    "t_": "TBackward1", "transpose_": "TransposeBackward1", "swapaxes_": "TransposeBackward1", "swapdims_": "TransposeBackward1",
-    "unsqueeze_": "UnsqueezeBackward1", "squeeze_": "SqueezeBackward3", "as_strided_": "AsStridedBackward1",
+    "t_": "TBackward1", "transpose_": "TransposeBackward1", "swapaxes_": "TransposeBackward1",
+    "swapdims_": "TransposeBackward1", "unsqueeze_": "UnsqueezeBackward1", "squeeze_": "SqueezeBackward3",
+    "as_strided_": "AsStridedBackward1",
 }  # fmt: skip
 METHODS = pytest.mark.parametrize("name", CALLS)
 

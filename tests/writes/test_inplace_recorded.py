@@ -25,8 +25,8 @@ TENSOR_CALLS = ["add", "sub", "mul", "div", "pow", "clamp"]
 INTEGER_ONLY = {"bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "bitwise_left_shift", "bitwise_right_shift"}
 WITHOUT_DERIVATIVE = {"floor_divide"}
 STRUCTURAL = {
-    "masked_fill", "index_put", "index_add", "scatter", "scatter_add", "index_copy", "index_fill", "index_reduce", "masked_scatter",
-    "put", "scatter_reduce", "tril", "triu",
+    "masked_fill", "index_put", "index_add", "scatter", "scatter_add", "index_copy", "index_fill", "index_reduce",
+    "masked_scatter", "put", "scatter_reduce", "tril", "triu",
 }  # fmt: skip
 FORMS = {"as_strided", "squeeze", "t", "transpose", "unsqueeze"}  # which test_inplace_views.py tests
 
@@ -135,6 +135,11 @@ NAMES = {
     "masked_fill_": (lambda y, w: y.masked_fill_(MASK, 1.0), "MaskedFillBackward0"),
     "masked_fill_ tensor": (lambda y, w: y.masked_fill_(MASK, w[0]), "MaskedFillBackward1"),
     "index_add_": (lambda y, w: y.index_add_(0, PICKS, w[:2]), "IndexAddBackward0"),
+    "index_copy_": (lambda y, w: y.index_copy_(0, PICKS, w[:2]), "IndexCopyBackward0"),
+    "index_fill_": (lambda y, w: y.index_fill_(0, PICKS, 1.0), "IndexFillBackward0"),
+    "index_fill_ tensor": (lambda y, w: y.index_fill_(0, PICKS, w[0]), "IndexFillBackward1"),
+    "masked_scatter_": (lambda y, w: y.masked_scatter_(MASK, w), "MaskedScatterBackward0"),
+    "put_": (lambda y, w: y.put_(PICKS, w[:2]), "PutBackward0"),
     "scatter_": (lambda y, w: y.scatter_(0, PICKS, w), "ScatterBackward0"),
     "scatter_ number": (lambda y, w: y.scatter_(0, PICKS, 1.0), "ScatterBackward1"),
     "scatter_add_": (lambda y, w: y.scatter_add_(0, PICKS, w), "ScatterAddBackward0"),

@@ -144,7 +144,7 @@ class Tensor(TensorBase):
     def as_strided_(
         self, size: Sequence[_int], stride: Sequence[_int], storage_offset: _int | None = None
     ) -> Tensor:
-        """the tensor itself with other sizes and steps: as_strided() in place."""
+        """as_strided() in place."""
     def as_strided_scatter(
         self, src: Tensor, size: Sequence[_int], stride: Sequence[_int], storage_offset: _int | None = None
     ) -> Tensor:

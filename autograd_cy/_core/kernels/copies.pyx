@@ -1,6 +1,7 @@
 """Copies that several threads make together (knows no Tensor)."""
 
 from cpython.object cimport PyObject
+from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from autograd_cy._core.arrays.buffers cimport dense_copy, is_large, new_array
@@ -51,6 +52,40 @@ cdef cnp.ndarray copied(cnp.ndarray array):
     operands[0] = <PyObject *> array
     return evaluate(&COPYING[dtype_code], operands, 1, dtype_code,
                     new_array(dtype_code, cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array)))
+
+
+ctypedef fused Word:
+    uint32_t
+    uint64_t
+
+
+cdef cnp.ndarray reversed_rows(cnp.ndarray array):
+    """A copy of a C-contiguous array with its last dimension reversed; None for elements of other than 4 or 8 bytes.
+
+    NumPy copies backwards three times as slowly.
+    """
+    cdef cnp.npy_intp itemsize = cnp.PyArray_ITEMSIZE(array), n = cnp.PyArray_DIM(array, cnp.PyArray_NDIM(array) - 1)
+    cdef cnp.ndarray result
+    if itemsize not in (4, 8) or not cnp.PyArray_ISALIGNED(array):
+        return None
+    result = new_array(code_of(array), cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array))
+    if cnp.PyArray_SIZE(array) == 0:
+        return result
+    word = f"uint{8 * itemsize}"
+    source, target = array.view(word).reshape(-1, n), result.view(word).reshape(-1, n)
+    if itemsize == 4:
+        reverse[uint32_t](target, source)
+    else:
+        reverse[uint64_t](target, source)
+    return result
+
+
+cdef int reverse(Word[:, ::1] result, const Word[:, ::1] array) noexcept nogil:
+    cdef Py_ssize_t i, k, n = array.shape[1]
+    for i in range(array.shape[0]):
+        for k in range(n):
+            result[i, k] = array[i, n - 1 - k]
+    return 0
 
 
 cdef int copy_triangles(unsigned char[:, ::1] result, const unsigned char[:, ::1] array, Py_ssize_t rows, Py_ssize_t diagonal,

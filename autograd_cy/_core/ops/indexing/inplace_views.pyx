@@ -8,7 +8,7 @@ cimport cython
 
 from autograd_cy._core.batching.batched cimport BatchedTensor
 from autograd_cy._core.graph.hooks cimport drop_retained, retain_at, retained_at
-from autograd_cy._core.graph.node cimport Node, NodeHooks
+from autograd_cy._core.graph.node cimport NodeHooks
 from autograd_cy._core.graph.op_hooks cimport go_on, pause
 from autograd_cy._core.graph.record cimport new_node, record_all
 from autograd_cy._core.graph.tensor cimport Tensor, count_write, extend, extras_of_tensor, new_tensor, version_of
@@ -136,7 +136,7 @@ def squeeze_(Tensor self, dim: _Dims | None = None):
 
 
 def as_strided_(Tensor self, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None):
-    """as_strided_(size, stride, storage_offset=None) -> Tensor: the tensor itself with other sizes and steps: as_strided() in place."""
+    """as_strided_(size, stride, storage_offset=None) -> Tensor: as_strided() in place."""
     return changed("as_strided_", AsStridedBackward1, as_strided, self, (size, stride, storage_offset))
 
 

@@ -112,8 +112,8 @@ def tensor_split(input, indices_or_sections: int | Sequence[int] | Tensor, dim=0
 cdef tuple split_at(Tensor x, object given, int dim, int least, str name):
     """tensor_split() along a dimension, for a tensor that has at least so many."""
     if cnp.PyArray_NDIM(x.array) < least:
-        raise RuntimeError(f"torch.{name} requires a tensor with at least {least} dimension{'s' if least > 1 else ''}, but got "
-                           f"a tensor with {cnp.PyArray_NDIM(x.array)} dimensions!")
+        raise RuntimeError(f"torch.{name} requires a tensor with at least {least} dimension{'s' if least > 1 else ''}, but "
+                           f"got a tensor with {cnp.PyArray_NDIM(x.array)} dimensions!")
     if not isinstance(given, (tuple, list, Tensor)):
         if given <= 0 or cnp.PyArray_DIM(x.array, dim) % given:
             raise RuntimeError(f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension "

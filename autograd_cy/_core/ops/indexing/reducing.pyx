@@ -218,8 +218,8 @@ def batched_scatter_reduce(call, input, dim, index, src, reduce, *, include_self
 def scatter_reduce(input, dim, index, src, reduce: str, *, include_self: bool = True):
     """scatter_reduce(input, dim, index, src, reduce, *, include_self=True) -> Tensor: a copy with values combined.
 
-    It is y[index[i][j]][j] that src[i][j] is combined with. `reduce` is "sum", "prod", "mean", "amax" or "amin", for dim 0 as above, and so on. Without include_self the elements that
-    were there don't count.
+    It is y[index[i][j]][j] that src[i][j] is combined with for dim 0, and so on. `reduce` is "sum", "prod", "mean", "amax" or
+    "amin". Without include_self the elements that were there don't count.
 
     >>> import autograd_cy as ag
     >>> ag.scatter_reduce(ag.ones(2), 0, ag.tensor([0, 0, 1]), ag.tensor([1.0, 2.0, 3.0]), "sum")

@@ -172,7 +172,8 @@ def batched_as_strided(call, input, size, stride, storage_offset=None):
 def as_strided(input, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None):
     """as_strided(input, size, stride, storage_offset=None) -> Tensor: a view of the tensor's memory.
 
-    It has sizes and steps of its own. Steps and offset count elements. Elements may be seen several times; their gradients are added up.
+    It has sizes and steps of its own. Steps and offset count elements. Elements may be seen
+    several times; their gradients are added up.
 
     >>> import autograd_cy as ag
     >>> ag.as_strided(ag.tensor([1.0, 2.0, 3.0]), (2, 2), (1, 1))
@@ -203,7 +204,7 @@ cdef class AsStridedScatterBackward0(Node):
         return ("size", "stride", "storage_offset")
 
     cdef object vjp(self, object g, int i):
-        sizes, numbers = self.constants[3:]
+        numbers = self.constants[4]
         if i:
             return cat([g.reshape(-1), g.new_zeros(1)]).index_select(0, numbers).reshape(self.constants[0])
         return replaced(g, g.new_zeros(self.constants[0]), numbers)

@@ -19,7 +19,7 @@ from autograd_cy._core.ops.indexing.strided import as_strided, unfold
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.diagonals import diag_embed
 from autograd_cy._core.ops.shapes.shape_views import expand, squeeze, unsqueeze, view
-from autograd_cy._core.ops.shapes.split_views import diagonal, split, split_with_sizes, unbind
+from autograd_cy._core.ops.shapes.split_views import diagonal as diagonal_view, split, split_with_sizes, unbind
 from autograd_cy._core.ops.shapes.transposes import permute, t, transpose
 
 cnp.import_array()
@@ -134,7 +134,7 @@ cdef class DiagonalBackward0_copy(ViewCopy):
     pass
 
 
-@op(methods=(), batch=copying(diagonal))
+@op(methods=(), batch=copying(diagonal_view))
 def diagonal_copy(input, offset=0, dim1=0, dim2=1):
     """diagonal_copy(input, offset=0, dim1=0, dim2=1) -> Tensor: diagonal() as a copy.
 
@@ -142,7 +142,7 @@ def diagonal_copy(input, offset=0, dim1=0, dim2=1):
     >>> ag.diagonal_copy(ag.tensor([[1.0, 2.0], [3.0, 4.0]]))
     tensor([1., 4.])
     """
-    return copied(DiagonalBackward0_copy, diagonal_copy, diagonal, as_tensor(input, "diagonal_copy"), (offset, dim1, dim2))
+    return copied(DiagonalBackward0_copy, diagonal_copy, diagonal_view, as_tensor(input, "diagonal_copy"), (offset, dim1, dim2))
 
 
 @cython.final

@@ -16,11 +16,11 @@ from autograd_cy._core.kernels.copies cimport copy_triangles
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rules import COMPOSITE, on_values, rank_of
+from autograd_cy._core.batching.rules import COMPOSITE, rank_of
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.shape import flip, sizes_of
 from autograd_cy._core.ops.shapes.shape_views import reshape
-from autograd_cy._core.ops.shapes.split_views import diagonal, embed
+from autograd_cy._core.ops.shapes.split_views import diagonal as diagonal_view, embed
 
 cnp.import_array()
 
@@ -33,7 +33,7 @@ cdef class DiagEmbedBackward0(Node):
         return ("offset", "dim1", "dim2")
 
     cdef object vjp(self, object g, int i):
-        return diagonal(g, *self.constants)
+        return diagonal_view(g, *self.constants)
 
     cdef tuple arguments(self):
         return self.constants

@@ -10,7 +10,7 @@ cimport cython
 from autograd_cy._core.arrays.dtypes cimport code_of, dtype, dtype_of, promote
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport (
-    any_wanted, as_tensor, as_type, new_node, record_all, record_linear, shape_of, wrap_dim)
+    any_wanted, as_tensor, as_type, new_node, record_all, record_linear, shape_of)
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.shapes.other_views cimport all_of
 from autograd_cy._core.ops.shapes.shape cimport zeros_or

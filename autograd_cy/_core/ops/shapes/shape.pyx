@@ -22,7 +22,7 @@ from autograd_cy._core.graph.record cimport (
     any_wanted, as_tensor, as_type, needs_node, new_node, record, record_all, record_linear, shape_of, wrap_dim)
 from autograd_cy._core.graph.tensor cimport (
     Seldom, Tensor, count_write, extend, extras_of_tensor, new_tensor, seldom_of, share_version, wants_grad)
-from autograd_cy._core.kernels.copies cimport copied
+from autograd_cy._core.kernels.copies cimport copied, reversed_rows
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.inference cimport check_write
 
@@ -221,8 +221,12 @@ def flip(input, *dims):
     cdef tuple axes = tuple([wrap_dim(d, ndim) for d in sizes_of(dims)])
     if len(set(axes)) != len(axes):
         raise RuntimeError(f"dim {axes} appears multiple times in the list of dims")
-    flipped = np.flip(x.array, axes) if ndim else x.array
-    return record_linear(FlipBackward0, (axes,), x, copy_in_order(flipped, code_of(x.array)))
+    cdef cnp.ndarray copy = None
+    if axes == (ndim - 1,) and ndim and cnp.PyArray_IS_C_CONTIGUOUS(x.array):
+        copy = reversed_rows(x.array)
+    if copy is None:
+        copy = copy_in_order(np.flip(x.array, axes) if ndim else x.array, code_of(x.array))
+    return record_linear(FlipBackward0, (axes,), x, copy)
 
 
 @cython.final
