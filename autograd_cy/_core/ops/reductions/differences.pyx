@@ -164,8 +164,8 @@ def gradient(input, *, spacing: Any = 1, dim: _Dims | None = None, edge_order: i
     if spacing is None or not isinstance(spacing, (tuple, list)):
         spacing = [1 if spacing is None else spacing] * len(axes)
     if len(spacing) != len(axes):
-        raise RuntimeError(f"torch.gradient expected spacing to be unspecified, a scalar, or a list of length {len(axes)}, but "
-                           f"got a list of length {len(spacing)}")
+        raise RuntimeError(f"torch.gradient expected spacing to be unspecified, a scalar, or a list of length {len(axes)}, "
+                           f"but got a list of length {len(spacing)}")
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
     if any([x.shape[d] <= edge_order for d in axes]):
