@@ -11,32 +11,50 @@ from autograd_cy._core.graph.tensor import Tensor, _Dims, _DType, _Number, _Oper
 from autograd_cy._core.ops import return_types
 
 __all__ = [
-    "abs", "abs_", "absolute", "absolute_", "add", "addmm", "adjoint", "alias_copy", "all", "amax", "amin", "any",
-    "argmax", "argmin", "as_strided", "as_strided_", "as_strided_copy", "as_strided_scatter", "atleast_1d",
-    "atleast_2d", "atleast_3d", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_not_", "bitwise_or",
-    "bitwise_right_shift", "bitwise_xor", "block_diag", "bmm", "bool", "broadcast_tensors", "broadcast_to",
-    "cartesian_prod", "cat", "cdouble", "cfloat", "chunk", "clamp", "clamp_", "clip", "clip_", "clone",
-    "column_stack", "combinations", "complex64", "complex128", "concat", "concatenate", "conj", "constant_pad_nd",
-    "cos", "cos_", "cumsum", "detach_", "detach_copy", "diag", "diag_embed", "diagflat", "diagonal",
-    "diagonal_copy", "diagonal_scatter", "div", "divide", "dot", "double", "dsplit", "dstack", "einsum", "eq",
-    "erf", "erf_", "exp", "exp_", "expand", "expand_copy", "fill_", "flatten", "flip", "fliplr", "flipud", "float",
-    "float16", "float32", "float64", "floor_divide", "fmod", "gather", "ge", "gt", "half", "hsplit", "hstack",
-    "imag", "index_add", "index_copy", "index_fill", "index_put", "index_put_", "index_reduce", "index_select",
-    "int", "int8", "int16", "int32", "int64", "isfinite", "isinf", "isnan", "le", "log", "log_", "log_softmax",
-    "logical_and", "logical_not", "logical_not_", "logical_or", "logical_xor", "logsumexp", "long", "lt",
-    "masked_fill", "masked_scatter", "matmul", "max", "maximum", "mean", "meshgrid", "min", "minimum", "mm",
-    "moveaxis", "movedim", "mul", "multiply", "mv", "narrow", "narrow_copy", "ne", "neg", "neg_", "negative",
-    "negative_", "norm", "permute", "permute_copy", "pow", "prod", "put", "ravel", "real", "reciprocal",
-    "reciprocal_", "relu", "relu_", "remainder", "repeat", "repeat_interleave", "reshape", "resize_as_", "roll",
-    "rot90", "row_stack", "rsqrt", "rsqrt_", "scatter", "scatter_add", "scatter_reduce", "select", "select_copy",
-    "select_scatter", "sgn", "sgn_", "short", "sigmoid", "sigmoid_", "sin", "sin_", "slice_copy", "slice_scatter",
-    "softmax", "split", "split_copy", "split_with_sizes", "split_with_sizes_copy", "sqrt", "sqrt_", "square",
-    "square_", "squeeze", "squeeze_copy", "stack", "std", "sub", "subtract", "sum", "swapaxes", "swapdims", "t",
-    "t_copy", "take", "take_along_dim", "tanh", "tanh_", "tensor_split", "tile", "topk", "trace", "transpose",
-    "transpose_copy", "tril", "triu", "true_divide", "uint8", "unbind", "unbind_copy", "unflatten", "unfold",
-    "unfold_copy", "unravel_index", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "unsqueeze",
-    "unsqueeze_copy", "var", "view", "view_as_complex", "view_as_real", "view_copy", "vsplit", "vstack", "where",
-    "zero_",
+    "abs", "abs_", "absolute", "absolute_", "acos", "acos_", "acosh", "acosh_", "add", "addbmm", "addcdiv",
+    "addcmul", "addmm", "addmv", "addr", "adjoint", "alias_copy", "all", "amax", "amin", "aminmax", "angle", "any",
+    "arccos", "arccos_", "arccosh", "arccosh_", "arcsin", "arcsin_", "arcsinh", "arcsinh_", "arctan", "arctan2",
+    "arctan_", "arctanh", "arctanh_", "argmax", "argmin", "argsort", "argwhere", "as_strided", "as_strided_",
+    "as_strided_copy", "as_strided_scatter", "asin", "asin_", "asinh", "asinh_", "atan", "atan2", "atan_", "atanh",
+    "atanh_", "atleast_1d", "atleast_2d", "atleast_3d", "baddbmm", "bincount", "bitwise_and", "bitwise_left_shift",
+    "bitwise_not", "bitwise_not_", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "block_diag", "bmm", "bool",
+    "broadcast_tensors", "broadcast_to", "bucketize", "cartesian_prod", "cat", "cdist", "cdouble", "ceil", "ceil_",
+    "cfloat", "chain_matmul", "cholesky", "cholesky_inverse", "cholesky_solve", "chunk", "clamp", "clamp_",
+    "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip", "clip_", "clone", "column_stack", "combinations",
+    "complex", "complex64", "complex128", "concat", "concatenate", "conj", "conj_physical", "conj_physical_",
+    "constant_pad_nd", "copysign", "corrcoef", "cos", "cos_", "cosh", "cosh_", "count_nonzero", "cov", "cross",
+    "cummax", "cummin", "cumprod", "cumsum", "cumulative_trapezoid", "deg2rad", "deg2rad_", "det", "detach_",
+    "detach_copy", "diag", "diag_embed", "diagflat", "diagonal", "diagonal_copy", "diagonal_scatter", "diff",
+    "digamma", "digamma_", "dist", "div", "divide", "dot", "double", "dsplit", "dstack", "einsum", "eq", "erf",
+    "erf_", "erfc", "erfc_", "erfinv", "erfinv_", "exp", "exp2", "exp2_", "exp_", "expand", "expand_copy", "expm1",
+    "expm1_", "fill", "fill_", "fix", "fix_", "flatten", "flip", "fliplr", "flipud", "float", "float16", "float32",
+    "float64", "float_power", "floor", "floor_", "floor_divide", "fmax", "fmin", "fmod", "frac", "frac_", "gather",
+    "gcd", "gcd_", "ge", "geqrf", "ger", "gradient", "greater", "greater_equal", "gt", "half", "heaviside", "histc",
+    "histogram", "hsplit", "hstack", "hypot", "i0", "i0_", "igamma", "igammac", "imag", "index_add", "index_copy",
+    "index_fill", "index_put", "index_put_", "index_reduce", "index_select", "inner", "int", "int8", "int16",
+    "int32", "int64", "inverse", "isclose", "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "isreal",
+    "kron", "kthvalue", "lcm", "lcm_", "ldexp", "ldexp_", "le", "lerp", "less", "less_equal", "lgamma", "lgamma_",
+    "log", "log1p", "log1p_", "log2", "log2_", "log10", "log10_", "log_", "log_softmax", "logaddexp", "logaddexp2",
+    "logcumsumexp", "logdet", "logical_and", "logical_not", "logical_not_", "logical_or", "logical_xor", "logit",
+    "logit_", "logsumexp", "long", "lt", "masked_fill", "masked_scatter", "masked_select", "matmul", "matrix_exp",
+    "matrix_power", "max", "maximum", "mean", "median", "meshgrid", "min", "minimum", "mm", "mode", "moveaxis",
+    "movedim", "msort", "mul", "multiply", "mv", "mvlgamma", "nan_to_num", "nan_to_num_", "nanmean", "nanmedian",
+    "nanquantile", "nansum", "narrow", "narrow_copy", "ne", "neg", "neg_", "negative", "negative_", "nextafter",
+    "nonzero", "nonzero_static", "norm", "not_equal", "orgqr", "ormqr", "outer", "permute", "permute_copy",
+    "pinverse", "polar", "polygamma", "positive", "pow", "prod", "put", "qr", "quantile", "rad2deg", "rad2deg_",
+    "ravel", "real", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "renorm", "repeat",
+    "repeat_interleave", "reshape", "resize_as_", "resolve_conj", "resolve_neg", "roll", "rot90", "round", "round_",
+    "row_stack", "rsqrt", "rsqrt_", "rsub", "scatter", "scatter_add", "scatter_reduce", "searchsorted", "select",
+    "select_copy", "select_scatter", "sgn", "sgn_", "short", "sigmoid", "sigmoid_", "sign", "sign_", "signbit",
+    "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_", "slice_copy", "slice_scatter", "slogdet", "softmax", "sort",
+    "split", "split_copy", "split_with_sizes", "split_with_sizes_copy", "sqrt", "sqrt_", "square", "square_",
+    "squeeze", "squeeze_copy", "stack", "std", "std_mean", "sub", "subtract", "sum", "svd", "swapaxes", "swapdims",
+    "t", "t_copy", "take", "take_along_dim", "tan", "tan_", "tanh", "tanh_", "tensor_split", "tensordot", "tile",
+    "topk", "trace", "transpose", "transpose_copy", "trapezoid", "trapz", "triangular_solve", "tril", "triu",
+    "true_divide", "trunc", "trunc_", "uint8", "unbind", "unbind_copy", "unflatten", "unfold", "unfold_copy",
+    "unique", "unique_consecutive", "unravel_index", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes",
+    "unsqueeze", "unsqueeze_copy", "var", "var_mean", "vdot", "view", "view_as_complex", "view_as_real",
+    "view_copy", "vsplit", "vstack", "where", "xlogy", "xlogy_", "zero_",
 ]
 
 def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -47,13 +65,44 @@ def absolute(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The absolute value; its gradient at 0 is 0."""
 def absolute_(input: Tensor) -> Tensor:
     """abs() written into the tensor's own memory."""
+def acos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The angle in radians whose cosine is input; NaN beyond -1 and 1."""
+def acos_(input: Tensor) -> Tensor:
+    """acos() written into the tensor's own memory."""
+def acosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The inverse of the hyperbolic cosine; NaN below 1."""
+def acosh_(input: Tensor) -> Tensor:
+    """acosh() written into the tensor's own memory."""
 def add(input: Tensor, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """the sum input + alpha * other."""
+def addbmm(
+    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1,
+    out: Tensor | None = None
+) -> Tensor:
+    """beta * input + alpha * the sum of batch1[k] @ batch2[k]."""
+def addcdiv(
+    input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: _Number = 1, out: Tensor | None = None
+) -> Tensor:
+    """input + value * tensor1 / tensor2."""
+def addcmul(
+    input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: _Number = 1, out: Tensor | None = None
+) -> Tensor:
+    """input + value * tensor1 * tensor2."""
 def addmm(
     input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1,
     out: Tensor | None = None
 ) -> Tensor:
     """beta * input + alpha * (mat1 @ mat2)."""
+def addmv(
+    input: Tensor, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1,
+    out: Tensor | None = None
+) -> Tensor:
+    """beta * input + alpha * (mat @ vec)."""
+def addr(
+    input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1,
+    out: Tensor | None = None
+) -> Tensor:
+    """beta * input + alpha * the outer product of two vectors."""
 def adjoint(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the matrix, or each of a batch, transposed and conjugated; a view of a real tensor."""
 def alias_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -70,10 +119,40 @@ def amin(
     input: Tensor, dim: _Dims = ..., keepdim: _bool = False, *, out: Tensor | None = None
 ) -> Tensor:
     """the smallest of all elements, or along `dim`, one or several."""
+def aminmax(input: Tensor, *, dim: _int | None = None, keepdim: _bool = False) -> return_types.aminmax:
+    """the smallest and the largest of all elements, or along `dim`."""
+def angle(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the angle of complex numbers, in radians; of real ones 0 or pi."""
 def any(
     input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, out: Tensor | None = None
 ) -> Tensor:
     """whether any element, or any along `dim`, is not zero; a bool tensor."""
+def arccos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The angle in radians whose cosine is input; NaN beyond -1 and 1."""
+def arccos_(input: Tensor) -> Tensor:
+    """acos() written into the tensor's own memory."""
+def arccosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The inverse of the hyperbolic cosine; NaN below 1."""
+def arccosh_(input: Tensor) -> Tensor:
+    """acosh() written into the tensor's own memory."""
+def arcsin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The angle in radians whose sine is input; NaN beyond -1 and 1."""
+def arcsin_(input: Tensor) -> Tensor:
+    """asin() written into the tensor's own memory."""
+def arcsinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The inverse of the hyperbolic sine."""
+def arcsinh_(input: Tensor) -> Tensor:
+    """asinh() written into the tensor's own memory."""
+def arctan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The angle in radians whose tangent is input."""
+def arctan2(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The angle in radians, from -pi to pi, of the point with ordinate input and abscissa other."""
+def arctan_(input: Tensor) -> Tensor:
+    """atan() written into the tensor's own memory."""
+def arctanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The inverse of the hyperbolic tangent; NaN beyond -1 and 1."""
+def arctanh_(input: Tensor) -> Tensor:
+    """atanh() written into the tensor's own memory."""
 def argmax(
     input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, out: Tensor | None = None
 ) -> Tensor:
@@ -82,6 +161,13 @@ def argmin(
     input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, out: Tensor | None = None
 ) -> Tensor:
     """the index of the smallest element along `dim`, int64."""
+def argsort(
+    input: Tensor, dim: _int = -1, descending: _bool = False, *, stable: _bool = False,
+    out: Tensor | None = None
+) -> Tensor:
+    """the indices (int64) that sort along `dim`."""
+def argwhere(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the places of the elements that aren't zero, one in each row; nonzero(), as NumPy calls it."""
 def as_strided(
     input: Tensor, size: Sequence[_int], stride: Sequence[_int], storage_offset: _int | None = None, *,
     out: Tensor | None = None
@@ -101,6 +187,24 @@ def as_strided_scatter(
     storage_offset: _int | None = None, *, out: Tensor | None = None
 ) -> Tensor:
     """a copy with as_strided() replaced by `src`."""
+def asin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The angle in radians whose sine is input; NaN beyond -1 and 1."""
+def asin_(input: Tensor) -> Tensor:
+    """asin() written into the tensor's own memory."""
+def asinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The inverse of the hyperbolic sine."""
+def asinh_(input: Tensor) -> Tensor:
+    """asinh() written into the tensor's own memory."""
+def atan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The angle in radians whose tangent is input."""
+def atan2(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The angle in radians, from -pi to pi, of the point with ordinate input and abscissa other."""
+def atan_(input: Tensor) -> Tensor:
+    """atan() written into the tensor's own memory."""
+def atanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The inverse of the hyperbolic tangent; NaN beyond -1 and 1."""
+def atanh_(input: Tensor) -> Tensor:
+    """atanh() written into the tensor's own memory."""
 def atleast_1d(
     tensors: Tensor | Sequence[Tensor], *others: Tensor, out: Tensor | None = None
 ) -> Tensor:
@@ -113,6 +217,15 @@ def atleast_3d(
     tensors: Tensor | Sequence[Tensor], *others: Tensor, out: Tensor | None = None
 ) -> Tensor:
     """with three dimensions, a vector's in the middle, a matrix's in front."""
+def baddbmm(
+    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1,
+    out: Tensor | None = None
+) -> Tensor:
+    """beta * input[k] + alpha * (batch1[k] @ batch2[k])."""
+def bincount(
+    input: Tensor, weights: Tensor | None = None, minlength: _int = 0, *, out: Tensor | None = None
+) -> Tensor:
+    """how often each number from 0 on occurs in a vector of integers."""
 def bitwise_and(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """AND of the bits of integers, or of truth values."""
 def bitwise_left_shift(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -145,14 +258,37 @@ def broadcast_to(input: Tensor, size: Sequence[_int], /, *, out: Tensor | None =
     """a view broadcast to `size`, as expand()."""
 @overload
 def broadcast_to(input: Tensor, *size: _int, out: Tensor | None = None) -> Tensor: ...
+def bucketize(
+    input: Tensor | _float, boundaries: Tensor, *, out_int32: _bool = False, right: _bool = False,
+    out: Tensor | None = None
+) -> Tensor:
+    """the number of the bucket of each element."""
 def cartesian_prod(
     tensors: Tensor | Sequence[Tensor], *others: Tensor, out: Tensor | None = None
 ) -> Tensor:
     """all ways to choose one element of each vector, a row each."""
 def cat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """the tensors one after the other along `dim`; elsewhere their sizes agree."""
+def cdist(
+    x1: Tensor, x2: Tensor, p: _float = 2.0, compute_mode: str | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """the p-norms of the differences of each row of `x1` and each of `x2`."""
 cdouble: dtype
+def ceil(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The least integer that is not below input; its gradient is 0."""
+def ceil_(input: Tensor) -> Tensor:
+    """ceil() written into the tensor's own memory."""
 cfloat: dtype
+def chain_matmul(input: Tensor, *matrices: Tensor, out: Tensor | None = None) -> Tensor:
+    """the product of several matrices; linalg.multi_dot() for matrices one by one."""
+def cholesky(input: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """linalg.cholesky()."""
+def cholesky_inverse(input: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """the inverse of A = L @ L.mH (upper: L.mH @ L), for its factor L."""
+def cholesky_solve(
+    input: Tensor, L: Tensor, upper: _bool = False, *, out: Tensor | None = None
+) -> Tensor:
+    """the X with A @ X = input, where A = L @ L.mH (upper: L.mH @ L)."""
 def chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
     """views of so many parts along `dim`, or fewer; the last may be smaller."""
 def clamp(
@@ -161,6 +297,14 @@ def clamp(
     """input limited to [min, max], numbers or tensors."""
 def clamp_(input: Tensor, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
     """clamp() written into the tensor's own memory."""
+def clamp_max(input: Tensor, max: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """input, but not above `max`, a number or tensor."""
+def clamp_max_(input: Tensor, max: _Operand) -> Tensor:
+    """clamp_max() written into the tensor's own memory."""
+def clamp_min(input: Tensor, min: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """input, but not below `min`, a number or tensor."""
+def clamp_min_(input: Tensor, min: _Operand) -> Tensor:
+    """clamp_min() written into the tensor's own memory."""
 def clip(
     input: Tensor, min: _Operand | None = None, max: _Operand | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -175,6 +319,8 @@ def combinations(
     input: Tensor, r: _int = 2, with_replacement: _bool = False, *, out: Tensor | None = None
 ) -> Tensor:
     """all ways to choose r elements of a vector, a row each."""
+def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """complex numbers of real and imaginary parts, float32 or float64 both."""
 complex64: dtype
 complex128: dtype
 def concat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
@@ -183,18 +329,60 @@ def concatenate(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None 
     """the tensors one after the other along `dim`; elsewhere their sizes agree."""
 def conj(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the complex conjugate; a real tensor itself."""
+def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the complex conjugate; a real tensor itself."""
+def conj_physical_(self: Tensor) -> Tensor:
+    """conj_physical() written into the tensor's own memory."""
 def constant_pad_nd(
     input: Tensor, pad: Sequence[_int], value: _Number = 0, *, out: Tensor | None = None
 ) -> Tensor:
     """a copy with rows of `value` before and behind."""
+def copysign(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """abs(input) with the sign of other; the gradient at 0 is 0, and that for other."""
+def corrcoef(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Pearson's correlation coefficients of variables, each a row of observations."""
 def cos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The cosine of an angle in radians."""
 def cos_(input: Tensor) -> Tensor:
     """cos() written into the tensor's own memory."""
+def cosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The hyperbolic cosine."""
+def cosh_(input: Tensor) -> Tensor:
+    """cosh() written into the tensor's own memory."""
+def count_nonzero(input: Tensor, dim: _Dims | None = None, *, out: Tensor | None = None) -> Tensor:
+    """how many elements aren't zero, of all or along `dim`, one or several (int64)."""
+def cov(
+    input: Tensor, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None,
+    out: Tensor | None = None
+) -> Tensor:
+    """the covariances of variables, each a row of observations."""
+def cross(
+    input: Tensor, other: _Operand, dim: _int | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """the cross products of vectors of 3 elements along `dim`."""
+def cummax(input: Tensor, dim: _int) -> return_types.cummax:
+    """the largest elements up to each one along `dim`."""
+def cummin(input: Tensor, dim: _int) -> return_types.cummin:
+    """the smallest elements up to each one along `dim`."""
+def cumprod(
+    input: Tensor, dim: _int, *, dtype: _DType | None = None, out: Tensor | None = None
+) -> Tensor:
+    """the products of the elements up to each one along `dim`."""
 def cumsum(
     input: Tensor, dim: _int, *, dtype: _DType | None = None, out: Tensor | None = None
 ) -> Tensor:
     """the sums of the elements up to each one along `dim`."""
+def cumulative_trapezoid(
+    y: Tensor, x: Tensor | None = None, *, dx: _float | None = None, dim: _int = -1,
+    out: Tensor | None = None
+) -> Tensor:
+    """the areas under a curve up to each point but the first."""
+def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Degrees as radians."""
+def deg2rad_(input: Tensor) -> Tensor:
+    """deg2rad() written into the tensor's own memory."""
+def det(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the determinant of a square matrix, or of each of a batch."""
 def detach_(self: Tensor) -> Tensor:
     """take the tensor out of the graph, in place: it becomes a leaf that requires no grad."""
 def detach_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -220,6 +408,17 @@ def diagonal_scatter(
     out: Tensor | None = None
 ) -> Tensor:
     """a copy with the diagonal() replaced by `src`."""
+def diff(
+    input: Tensor, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None,
+    *, out: Tensor | None = None
+) -> Tensor:
+    """the differences of neighbours along `dim`, n times."""
+def digamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The derivative of lgamma(input)."""
+def digamma_(input: Tensor) -> Tensor:
+    """digamma() written into the tensor's own memory."""
+def dist(input: Tensor, other: Tensor, p: _float = 2, *, out: Tensor | None = None) -> Tensor:
+    """the p-norm of input - other, which are broadcast."""
 def div(
     input: Tensor, other: _Operand, *, rounding_mode: str | None = None, out: Tensor | None = None
 ) -> Tensor:
@@ -243,8 +442,20 @@ def erf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The error function 2 / sqrt(pi) * integral of exp(-t**2) from 0 to input."""
 def erf_(input: Tensor) -> Tensor:
     """erf() written into the tensor's own memory."""
+def erfc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """1 - erf(input), exact where that is small."""
+def erfc_(input: Tensor) -> Tensor:
+    """erfc() written into the tensor's own memory."""
+def erfinv(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The number whose erf() is input; NaN beyond -1 and 1."""
+def erfinv_(input: Tensor) -> Tensor:
+    """erfinv() written into the tensor's own memory."""
 def exp(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """e to the power of input."""
+def exp2(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """2 to the power of input."""
+def exp2_(input: Tensor) -> Tensor:
+    """exp2() written into the tensor's own memory."""
 def exp_(input: Tensor) -> Tensor:
     """exp() written into the tensor's own memory."""
 @overload
@@ -257,8 +468,18 @@ def expand_copy(input: Tensor, size: Sequence[_int], /, *, out: Tensor | None = 
     """expand() as a copy."""
 @overload
 def expand_copy(input: Tensor, *size: _int, out: Tensor | None = None) -> Tensor: ...
+def expm1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """exp(input) - 1, exact near 0."""
+def expm1_(input: Tensor) -> Tensor:
+    """expm1() written into the tensor's own memory."""
+def fill(input: Tensor, value: _Number | Tensor, *, out: Tensor | None = None) -> Tensor:
+    """a tensor of the input's shape and type with `value`, a number or 0-d tensor, everywhere."""
 def fill_(self: Tensor, value: _Number | Tensor) -> Tensor:
     """write one number (or 0-d tensor) into all elements."""
+def fix(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """input without its fraction; its gradient is 0."""
+def fix_(input: Tensor) -> Tensor:
+    """trunc() written into the tensor's own memory."""
 def flatten(
     input: Tensor, start_dim: _int = 0, end_dim: _int = -1, *, out: Tensor | None = None
 ) -> Tensor:
@@ -276,23 +497,76 @@ float: dtype
 float16: dtype
 float32: dtype
 float64: dtype
+def float_power(input: Tensor, exponent: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """input to the power of exponent, in double precision."""
+def floor(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The largest integer that is not above input; its gradient is 0."""
+def floor_(input: Tensor) -> Tensor:
+    """floor() written into the tensor's own memory."""
 def floor_divide(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input / other rounded down; of integers an integer."""
+def fmax(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The larger of input and other; of NaN and a number the number."""
+def fmin(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The smaller of input and other; of NaN and a number the number."""
 def fmod(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """what remains of input when divided by other, with the sign of input."""
+def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The fraction of input, with its sign: input - trunc(input)."""
+def frac_(input: Tensor) -> Tensor:
+    """frac() written into the tensor's own memory."""
 def gather(
     input: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = False, out: Tensor | None = None
 ) -> Tensor:
     """y[i][j] = input[index[i][j]][j] for dim 0, and so on."""
+def gcd(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The greatest common divisor of integers."""
+def gcd_(input: Tensor, other: _Operand) -> Tensor:
+    """gcd() written into the tensor's own memory."""
 def ge(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """input >= other, a bool tensor."""
+def geqrf(input: Tensor) -> return_types.geqrf:
+    """a QR decomposition as LAPACK leaves it: R with the Householder vectors below it, and their tau."""
+def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """another name of outer()."""
+def gradient(
+    input: Tensor, *, spacing: Any = 1, dim: _Dims | None = None, edge_order: _int = 1
+) -> tuple[Tensor, ...]:
+    """the slopes of sampled values along each of the dimensions, by central differences; at the edges by
+    differences of order 1 or 2.
+    """
+def greater(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """input > other, a bool tensor."""
+def greater_equal(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input >= other, a bool tensor."""
 def gt(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input > other, a bool tensor."""
 half: dtype
+def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """0 where input is negative, 1 where it is positive, and `values` where it is 0."""
+def histc(
+    input: Tensor, bins: _int = 100, min: _float = 0, max: _float = 0, *, out: Tensor | None = None
+) -> Tensor:
+    """how many elements lie in each of `bins` intervals of one width."""
+def histogram(
+    input: Tensor, bins: _int | Tensor, *, range: tuple[_float, _float] | None = None,
+    weight: Tensor | None = None, density: _bool = False
+) -> return_types.histogram:
+    """how many elements, or what weights, lie in each of the intervals."""
 def hsplit(input: Tensor, indices_or_sections: _int | Sequence[_int] | Tensor) -> tuple[Tensor, ...]:
     """tensor_split() into columns; of a vector, into parts."""
 def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """the tensors beside each other: along the second dimension, vectors along their own."""
+def hypot(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """sqrt(input**2 + other**2), without overflow on the way."""
+def i0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The modified Bessel function of the first kind of order 0."""
+def i0_(input: Tensor) -> Tensor:
+    """i0() written into the tensor's own memory."""
+def igamma(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The regularized lower incomplete gamma function of input, up to other; it has no gradient for input."""
+def igammac(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """1 - igamma(input, other), exact where that is small; it has no gradient for input."""
 def imag(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the imaginary part of a complex tensor, a view."""
 def index_add(
@@ -324,27 +598,91 @@ def index_reduce(
     """a copy with rows combined."""
 def index_select(input: Tensor, dim: _int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """a copy of the rows along `dim` that a vector of numbers picks."""
+def inner(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """the sums of products along the last dimension of both; a number multiplies."""
 int: dtype
 int8: dtype
 int16: dtype
 int32: dtype
 int64: dtype
+def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """another name of linalg.inv()."""
+def isclose(
+    input: Tensor, other: _Operand, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False, *,
+    out: Tensor | None = None
+) -> Tensor:
+    """whether two numbers are nearly equal."""
 def isfinite(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is neither infinite nor NaN, a bool tensor."""
+def isin(
+    elements: _Operand, test_elements: _Operand, *, assume_unique: _bool = False, invert: _bool = False,
+    out: Tensor | None = None
+) -> Tensor:
+    """whether each is among the test elements."""
 def isinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is infinite, a bool tensor."""
 def isnan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is NaN, a bool tensor."""
+def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """whether each element is negative infinity, a bool tensor."""
+def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """whether each element is positive infinity, a bool tensor."""
+def isreal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """whether the imaginary part of each element is 0, a bool tensor."""
+def kron(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """the Kronecker product: each element of `input` times the whole of `other`, in its place."""
+def kthvalue(input: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False) -> return_types.kthvalue:
+    """the k-th smallest element along `dim`, counted from 1."""
+def lcm(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The least common multiple of integers."""
+def lcm_(input: Tensor, other: _Operand) -> Tensor:
+    """lcm() written into the tensor's own memory."""
+def ldexp(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """input * 2**other."""
+def ldexp_(input: Tensor, other: _Operand) -> Tensor:
+    """ldexp() written into the tensor's own memory."""
 def le(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input <= other, a bool tensor."""
+def lerp(input: Tensor, end: Tensor, weight: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """input + weight * (end - input), of which `weight` is a number or tensor."""
+def less(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """input < other, a bool tensor."""
+def less_equal(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """input <= other, a bool tensor."""
+def lgamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The logarithm of the absolute value of the gamma function; its gradient needs SciPy
+    (autograd_cy[scipy]).
+    """
+def lgamma_(input: Tensor) -> Tensor:
+    """lgamma() written into the tensor's own memory."""
 def log(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The natural logarithm."""
+def log1p(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """log(1 + input), exact near 0."""
+def log1p_(input: Tensor) -> Tensor:
+    """log1p() written into the tensor's own memory."""
+def log2(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The logarithm to base 2."""
+def log2_(input: Tensor) -> Tensor:
+    """log2() written into the tensor's own memory."""
+def log10(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The logarithm to base 10."""
+def log10_(input: Tensor) -> Tensor:
+    """log10() written into the tensor's own memory."""
 def log_(input: Tensor) -> Tensor:
     """log() written into the tensor's own memory."""
 def log_softmax(
     input: Tensor, dim: _int, dtype: _DType | None = None, *, out: Tensor | None = None
 ) -> Tensor:
     """the logarithm of softmax, exact where softmax is near 0 or 1."""
+def logaddexp(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """log(exp(input) + exp(other)), without overflow on the way."""
+def logaddexp2(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """log2(2**input + 2**other), without overflow on the way."""
+def logcumsumexp(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
+    """the logarithms of the sums of exp(x) up to each element along `dim`."""
+def logdet(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the logarithm of the determinant: -inf where that is 0, nan where it is negative."""
 def logical_and(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """AND of the truth values, a bool tensor."""
 def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -355,6 +693,10 @@ def logical_or(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> 
     """OR of the truth values, a bool tensor."""
 def logical_xor(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """XOR of the truth values, a bool tensor."""
+def logit(input: Tensor, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor:
+    """log(input / (1 - input)), with `eps` of input limited to [eps, 1 - eps]."""
+def logit_(input: Tensor, eps: _float | None = None) -> Tensor:
+    """logit() written into the tensor's own memory."""
 def logsumexp(
     input: Tensor, dim: _Dims, keepdim: _bool = False, *, out: Tensor | None = None
 ) -> Tensor:
@@ -368,8 +710,14 @@ def masked_fill(
     """a copy of input with `value`, a number or 0-d tensor, where mask is true."""
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor:
     """a copy with the elements of `source`, in order, where mask is true."""
+def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the elements where the mask, a bool tensor, is true, as a vector."""
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the product of matrices, vectors or batches of matrices; also input @ other."""
+def matrix_exp(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the exponential of square matrices, the sum of A ** k / k!."""
+def matrix_power(input: Tensor, n: _int, *, out: Tensor | None = None) -> Tensor:
+    """a square matrix (or a batch) multiplied n times; with n < 0 its inverse."""
 @overload
 def max(input: Tensor) -> Tensor:
     """the largest element; equal ones share the gradient."""
@@ -384,6 +732,11 @@ def mean(
     out: Tensor | None = None
 ) -> Tensor:
     """the mean of all elements, or along `dim`."""
+@overload
+def median(input: Tensor) -> Tensor:
+    """the median of all elements, the lower one of two; equal ones share the gradient."""
+@overload
+def median(input: Tensor, dim: _int, keepdim: _bool = False) -> return_types.median: ...
 def meshgrid(
     tensors: Tensor | Sequence[Tensor], *others: Tensor, indexing: str | None = None
 ) -> tuple[Tensor, ...]:
@@ -399,16 +752,51 @@ def minimum(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Ten
     """The smaller of input and other; equal ones share the gradient."""
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the product of an (m, n) and an (n, p) matrix of one type; doesn't broadcast."""
+def mode(input: Tensor, dim: _int = -1, keepdim: _bool = False) -> return_types.mode:
+    """the most frequent element along `dim`, the smallest of several."""
 def moveaxis(input: Tensor, source: _Dims, destination: _Dims, *, out: Tensor | None = None) -> Tensor:
     """a view with dimensions moved, the others in their order."""
 def movedim(input: Tensor, source: _Dims, destination: _Dims, *, out: Tensor | None = None) -> Tensor:
     """a view with dimensions moved, the others in their order."""
+def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the elements in order along the first dimension."""
 def mul(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The product input * other."""
 def multiply(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The product input * other."""
 def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the product of an (m, n) matrix and a vector of n elements; a vector of m."""
+def mvlgamma(input: Tensor, p: _int, *, out: Tensor | None = None) -> Tensor:
+    """the logarithm of the gamma function of p dimensions."""
+def nan_to_num(
+    input: Tensor, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None, *,
+    out: Tensor | None = None
+) -> Tensor:
+    """numbers in the place of NaN and infinities."""
+def nan_to_num_(
+    input: Tensor, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None
+) -> Tensor:
+    """nan_to_num() written into the tensor's own memory."""
+def nanmean(
+    input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None,
+    out: Tensor | None = None
+) -> Tensor:
+    """the mean of the elements that are not nan, of all or along `dim`."""
+@overload
+def nanmedian(input: Tensor) -> Tensor:
+    """the median of all elements that are not nan, the lower one of two."""
+@overload
+def nanmedian(input: Tensor, dim: _int, keepdim: _bool = False) -> return_types.nanmedian: ...
+def nanquantile(
+    input: Tensor, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *,
+    interpolation: str = "linear", out: Tensor | None = None
+) -> Tensor:
+    """quantile() of what is not nan."""
+def nansum(
+    input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None,
+    out: Tensor | None = None
+) -> Tensor:
+    """the sum of the elements that are not nan, of all or along `dim`."""
 def narrow(
     input: Tensor, dim: _int, start: _int | Tensor, length: _int, *, out: Tensor | None = None
 ) -> Tensor:
@@ -427,11 +815,30 @@ def negative(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """-input."""
 def negative_(input: Tensor) -> Tensor:
     """neg() written into the tensor's own memory."""
+def nextafter(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """the number next to input in the direction of other."""
+def nonzero(input: Tensor, *, as_tuple: _bool = False, out: Tensor | None = None) -> Tensor:
+    """the places of the elements that aren't zero, one in each row (int64)."""
+def nonzero_static(
+    input: Tensor, *, size: _int, fill_value: _int = -1, out: Tensor | None = None
+) -> Tensor:
+    """the first `size` places of nonzero(), and rows of `fill_value` where there are fewer."""
 def norm(
     input: Tensor, p: _float | str = "fro", dim: _Dims | None = None, keepdim: _bool = False,
     out: None = None, dtype: _DType | None = None
 ) -> Tensor:
     """the p-norm of all elements, or along `dim`."""
+def not_equal(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """input != other, a bool tensor."""
+def orgqr(input: Tensor, tau: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """another name of linalg.householder_product()."""
+def ormqr(
+    input: Tensor, tau: Tensor, other: _Operand, left: _bool = True, transpose: _bool = False, *,
+    out: Tensor | None = None
+) -> Tensor:
+    """Q @ other, where Q is a product of Householder reflections."""
+def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the products of each element of a vector with each of another, (n, m)."""
 @overload
 def permute(input: Tensor, dims: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
     """a view with the dimensions in the order of `dims`."""
@@ -442,6 +849,14 @@ def permute_copy(input: Tensor, dims: Sequence[_int], /, *, out: Tensor | None =
     """permute() as a copy."""
 @overload
 def permute_copy(input: Tensor, *dims: _int, out: Tensor | None = None) -> Tensor: ...
+def pinverse(input: Tensor, rcond: _float = 1e-15, *, out: Tensor | None = None) -> Tensor:
+    """linalg.pinv(), with the relative size of singular values that count as zero."""
+def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """complex numbers of lengths and angles in radians, float32 or float64 both."""
+def polygamma(n: _int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the n-th derivative of digamma(input)."""
+def positive(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the tensor itself; RuntimeError for truth values."""
 def pow(input: _Operand, exponent: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input to the power of exponent; one of the two may be a number."""
 def prod(
@@ -453,6 +868,19 @@ def put(
     input: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False, *, out: Tensor | None = None
 ) -> Tensor:
     """a copy with the elements of those numbers replaced, or added to."""
+def qr(input: Tensor, some: _bool = True) -> return_types.qr:
+    """linalg.qr(); some=False makes Q square."""
+def quantile(
+    input: Tensor, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *,
+    interpolation: str = "linear", out: Tensor | None = None
+) -> Tensor:
+    """below which the part q of the elements lies, of all or along `dim`; between two elements, as
+    `interpolation` says ('lower', 'higher', 'midpoint', 'nearest').
+    """
+def rad2deg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Radians as degrees."""
+def rad2deg_(input: Tensor) -> Tensor:
+    """rad2deg() written into the tensor's own memory."""
 def ravel(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the elements in order along one dimension; a view where they are dense, else a copy."""
 def real(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -467,6 +895,10 @@ def relu_(input: Tensor) -> Tensor:
     """relu() written into the tensor's own memory."""
 def remainder(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """what remains of input when divided by other, with the sign of other."""
+def renorm(
+    input: Tensor, p: _float, dim: _int, maxnorm: _float, *, out: Tensor | None = None
+) -> Tensor:
+    """the parts of a tensor along `dim`, those whose p-norm is above `maxnorm` divided so that it is that."""
 @overload
 def repeat(input: Tensor, repeats: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
     """a copy repeated so many times along each dimension."""
@@ -484,18 +916,28 @@ def reshape(input: Tensor, shape: Sequence[_int], /, *, out: Tensor | None = Non
 def reshape(input: Tensor, *shape: _int, out: Tensor | None = None) -> Tensor: ...
 def resize_as_(self: Tensor, other: _Operand, memory_format: Any = None) -> Tensor:
     """give the tensor the sizes of another one, in place: resize_()."""
+def resolve_conj(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the tensor itself: conjugates are computed at once."""
+def resolve_neg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the tensor itself: nothing is negated later."""
 def roll(input: Tensor, shifts: _Dims, dims: _Dims = ..., *, out: Tensor | None = None) -> Tensor:
     """a copy, the elements moved on by `shifts` along `dims`, the last to the front."""
 def rot90(
     input: Tensor, k: _int = 1, dims: Sequence[_int] = ..., *, out: Tensor | None = None
 ) -> Tensor:
     """a copy turned by k times 90 degrees, from dims[0] to dims[1]."""
+def round(input: Tensor, *, decimals: _int = 0, out: Tensor | None = None) -> Tensor:
+    """the nearest integer, of two the even one; or rounded to that many decimals."""
+def round_(self: Tensor, *, decimals: _int = 0) -> Tensor:
+    """round() written into the tensor's own memory."""
 def row_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """the tensors below each other, vectors as rows."""
 def rsqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """1 / sqrt(input)."""
 def rsqrt_(input: Tensor) -> Tensor:
     """rsqrt() written into the tensor's own memory."""
+def rsub(input: Tensor, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
+    """other - alpha * input."""
 def scatter(
     input: Tensor, dim: _int, index: Tensor, src: _Number | Tensor | None = None, *,
     value: _Number | Tensor | None = None, reduce: None = None, out: Tensor | None = None
@@ -510,6 +952,11 @@ def scatter_reduce(
     out: Tensor | None = None
 ) -> Tensor:
     """a copy with values combined."""
+def searchsorted(
+    sorted_sequence: Tensor, input: Tensor | _float, *, out_int32: _bool = False, right: _bool = False,
+    side: str | None = None, sorter: Tensor | None = None, out: Tensor | None = None
+) -> Tensor:
+    """where elements belong in a sequence that is in order."""
 def select(input: Tensor, dim: _int, index: _int, *, out: Tensor | None = None) -> Tensor:
     """the view of row `index` along `dim`, without that dimension."""
 def select_copy(input: Tensor, dim: _int, index: _int, *, out: Tensor | None = None) -> Tensor:
@@ -527,10 +974,24 @@ def sigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The logistic function 1 / (1 + exp(-input))."""
 def sigmoid_(input: Tensor) -> Tensor:
     """sigmoid() written into the tensor's own memory."""
+def sign(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """1 where input is positive, -1 where it is negative, else 0, of NaN too; its gradient is 0."""
+def sign_(input: Tensor) -> Tensor:
+    """sign() written into the tensor's own memory."""
+def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """whether the sign is that of negative numbers, a bool tensor; that of -0.0 is."""
 def sin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The sine of an angle in radians."""
 def sin_(input: Tensor) -> Tensor:
     """sin() written into the tensor's own memory."""
+def sinc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """sin(pi * input) / (pi * input), and 1 at 0."""
+def sinc_(input: Tensor) -> Tensor:
+    """sinc() written into the tensor's own memory."""
+def sinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The hyperbolic sine."""
+def sinh_(input: Tensor) -> Tensor:
+    """sinh() written into the tensor's own memory."""
 def slice_copy(
     input: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1, *,
     out: Tensor | None = None
@@ -541,10 +1002,16 @@ def slice_scatter(
     step: _int = 1, *, out: Tensor | None = None
 ) -> Tensor:
     """a copy with the rows of a slice replaced."""
+def slogdet(input: Tensor) -> return_types.slogdet:
+    """linalg.slogdet()."""
 def softmax(
     input: Tensor, dim: _int, dtype: _DType | None = None, *, out: Tensor | None = None
 ) -> Tensor:
     """exp(input) divided by its sum along `dim`."""
+def sort(
+    input: Tensor, dim: _int = -1, descending: _bool = False, *, stable: _bool = False
+) -> return_types.sort:
+    """the elements in order along `dim`."""
 def split(
     tensor: Tensor, split_size_or_sections: _int | Sequence[_int], dim: _int = 0
 ) -> tuple[Tensor, ...]:
@@ -576,6 +1043,11 @@ def std(
     correction: _float | None = None, out: Tensor | None = None
 ) -> Tensor:
     """the standard deviation, the square root of var()."""
+def std_mean(
+    input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *,
+    correction: _float | None = None
+) -> tuple[Tensor, Tensor]:
+    """std() and mean()."""
 def sub(input: Tensor, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """the difference input - alpha * other."""
 def subtract(
@@ -587,6 +1059,8 @@ def sum(
     out: Tensor | None = None
 ) -> Tensor:
     """the sum of all elements, or along `dim`."""
+def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True) -> return_types.svd:
+    """U, S, V with input = U @ diag(S) @ V.mH; linalg.svd() succeeds it."""
 def swapaxes(input: Tensor, dim0: _int, dim1: _int, *, out: Tensor | None = None) -> Tensor:
     """a view with two dimensions exchanged."""
 def swapdims(input: Tensor, dim0: _int, dim1: _int, *, out: Tensor | None = None) -> Tensor:
@@ -601,6 +1075,10 @@ def take_along_dim(
     input: Tensor, indices: Tensor, dim: _int | None = None, *, out: Tensor | None = None
 ) -> Tensor:
     """gather(), with both tensors broadcast to each other but along `dim`."""
+def tan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The tangent of an angle in radians."""
+def tan_(input: Tensor) -> Tensor:
+    """tan() written into the tensor's own memory."""
 def tanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The hyperbolic tangent."""
 def tanh_(input: Tensor) -> Tensor:
@@ -609,6 +1087,10 @@ def tensor_split(
     input: Tensor, indices_or_sections: _int | Sequence[_int] | Tensor, dim: _int = 0
 ) -> tuple[Tensor, ...]:
     """views of consecutive parts along `dim`."""
+def tensordot(
+    a: Tensor, b: Tensor, dims: _int | Tensor | Sequence[Sequence[_int]] = 2, *, out: Tensor | None = None
+) -> Tensor:
+    """the sums of products along several dimensions at once."""
 @overload
 def tile(input: Tensor, dims: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
     """a copy repeated along the last dimensions, as often as `dims` say."""
@@ -624,6 +1106,20 @@ def transpose(input: Tensor, dim0: _int, dim1: _int, *, out: Tensor | None = Non
     """a view with two dimensions exchanged."""
 def transpose_copy(input: Tensor, dim0: _int, dim1: _int, *, out: Tensor | None = None) -> Tensor:
     """transpose() as a copy."""
+def trapezoid(
+    y: Tensor, x: Tensor | None = None, *, dx: _float | None = None, dim: _int = -1,
+    out: Tensor | None = None
+) -> Tensor:
+    """the area under a curve along `dim`, by the trapezoid rule."""
+def trapz(
+    y: Tensor, x: Tensor | None = None, *, dx: _float | None = None, dim: _int = -1,
+    out: Tensor | None = None
+) -> Tensor:
+    """trapezoid(), under NumPy's old name."""
+def triangular_solve(
+    input: Tensor, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False
+) -> return_types.triangular_solve:
+    """the X with A @ X = input."""
 def tril(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """the lower triangle of a matrix, or of each of a batch, up to a diagonal; else zeros."""
 def triu(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
@@ -632,6 +1128,10 @@ def true_divide(
     input: Tensor, other: _Operand, *, rounding_mode: str | None = None, out: Tensor | None = None
 ) -> Tensor:
     """the quotient input / other; of integers a float."""
+def trunc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """input without its fraction; its gradient is 0."""
+def trunc_(input: Tensor) -> Tensor:
+    """trunc() written into the tensor's own memory."""
 uint8: dtype
 def unbind(input: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
     """the views along `dim`, without that dimension."""
@@ -647,6 +1147,16 @@ def unfold_copy(
     input: Tensor, dimension: _int, size: _int, step: _int, *, out: Tensor | None = None
 ) -> Tensor:
     """unfold() as a copy."""
+def unique(
+    input: Tensor, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False,
+    dim: _int | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """the different elements, in order, also with sorted=False."""
+def unique_consecutive(
+    input: Tensor, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None, *,
+    out: Tensor | None = None
+) -> Tensor:
+    """the first of each run of equal elements."""
 def unravel_index(indices: Tensor, shape: _int | Sequence[_int]) -> tuple[Tensor, ...]:
     """where elements stand in a tensor, by number."""
 def unsafe_chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
@@ -666,6 +1176,13 @@ def var(
     correction: _float | None = None, out: Tensor | None = None
 ) -> Tensor:
     """the variance of all elements, or along `dim`."""
+def var_mean(
+    input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *,
+    correction: _float | None = None
+) -> tuple[Tensor, Tensor]:
+    """var() and mean()."""
+def vdot(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """the sum of the products of two vectors' elements, the first ones conjugated."""
 @overload
 def view(input: Tensor, size: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
     """a view in another shape; RuntimeError where only a copy has that shape."""
@@ -686,5 +1203,9 @@ def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """the tensors below each other, vectors as rows."""
 def where(condition: Tensor, input: _Operand, other: _Operand) -> Tensor:
     """input where condition is true, else other; all three are broadcast."""
+def xlogy(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """input * log(other), and 0 where input is 0, unless other is NaN."""
+def xlogy_(input: Tensor, other: _Operand) -> Tensor:
+    """xlogy() written into the tensor's own memory."""
 def zero_(self: Tensor) -> Tensor:
     """write 0 into all elements."""

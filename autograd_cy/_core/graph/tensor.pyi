@@ -15,6 +15,7 @@ from autograd_cy._core.arrays.dtypes import dtype as _dtype
 from autograd_cy._core.graph.node import Node
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.runtime.handle import RemovableHandle
+from autograd_cy._generator import Generator
 from autograd_cy._size import Size
 from autograd_cy._size import device as _device
 
@@ -39,9 +40,14 @@ class Tensor(TensorBase):
     def __add__(self, other: _Operand, /) -> Tensor: ...
     def __and__(self, other: Tensor | _int | _Array, /) -> Tensor: ...
     def __array__(self, dtype: Any = None, copy: _bool | None = None) -> _Array: ...
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any: ...
     def __bool__(self) -> _bool: ...
     def __complex__(self) -> complex: ...
     def __contains__(self, element: _Number | Tensor, /) -> _bool: ...
+    def __dlpack__(
+        self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: _bool | None = None
+    ) -> Any: ...
+    def __dlpack_device__(self) -> tuple[_int, _int]: ...
     def __eq__(self, other: object, /) -> Tensor: ...  # type: ignore[override]
     def __float__(self) -> _float: ...
     def __floordiv__(self, other: _Operand, /) -> Tensor: ...
@@ -80,6 +86,7 @@ class Tensor(TensorBase):
     def __pow__(self, exponent: _Operand, modulo: None = None, /) -> Tensor: ...
     def __radd__(self, other: _Operand, /) -> Tensor: ...
     def __rand__(self, other: Tensor | _int | _Array, /) -> Tensor: ...
+    def __rdiv__(self, other: _Operand, /) -> Tensor: ...
     def __reversed__(self) -> Tensor: ...
     def __rfloordiv__(self, other: _Operand, /) -> Tensor: ...
     def __rlshift__(self, other: Tensor | _int | _Array, /) -> Tensor: ...
@@ -117,26 +124,96 @@ class Tensor(TensorBase):
         """The absolute value; its gradient at 0 is 0."""
     def absolute_(self) -> Tensor:
         """abs() written into the tensor's own memory."""
+    def acos(self) -> Tensor:
+        """The angle in radians whose cosine is input; NaN beyond -1 and 1."""
+    def acos_(self) -> Tensor:
+        """acos() written into the tensor's own memory."""
+    def acosh(self) -> Tensor:
+        """The inverse of the hyperbolic cosine; NaN below 1."""
+    def acosh_(self) -> Tensor:
+        """acosh() written into the tensor's own memory."""
     def add(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
         """the sum input + alpha * other."""
     def add_(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
         """add() written into the tensor's own memory."""
+    def addbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * input + alpha * the sum of batch1[k] @ batch2[k]."""
+    def addbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """addbmm() written into the tensor's own memory."""
+    def addcdiv(self, tensor1: Tensor, tensor2: Tensor, *, value: _Number = 1) -> Tensor:
+        """input + value * tensor1 / tensor2."""
+    def addcdiv_(self, tensor1: Tensor, tensor2: Tensor, *, value: _Number | Tensor = 1) -> Tensor:
+        """addcdiv() written into the tensor's own memory."""
+    def addcmul(self, tensor1: Tensor, tensor2: Tensor, *, value: _Number = 1) -> Tensor:
+        """input + value * tensor1 * tensor2."""
+    def addcmul_(self, tensor1: Tensor, tensor2: Tensor, *, value: _Number | Tensor = 1) -> Tensor:
+        """addcmul() written into the tensor's own memory."""
     def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """beta * input + alpha * (mat1 @ mat2)."""
+    def addmm_(self, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """addmm() written into the tensor's own memory."""
+    def addmv(self, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * input + alpha * (mat @ vec)."""
+    def addmv_(self, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """addmv() written into the tensor's own memory."""
+    def addr(self, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * input + alpha * the outer product of two vectors."""
+    def addr_(self, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """addr() written into the tensor's own memory."""
     def adjoint(self) -> Tensor:
         """the matrix, or each of a batch, transposed and conjugated; a view of a real tensor."""
     def all(self, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
         """whether all elements, or all along `dim`, are not zero; a bool tensor."""
+    def allclose(
+        self, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False
+    ) -> _bool:
+        """whether isclose() holds for all elements."""
     def amax(self, dim: _Dims = ..., keepdim: _bool = False) -> Tensor:
         """the largest of all elements, or along `dim`, one or several."""
     def amin(self, dim: _Dims = ..., keepdim: _bool = False) -> Tensor:
         """the smallest of all elements, or along `dim`, one or several."""
+    def aminmax(self, *, dim: _int | None = None, keepdim: _bool = False) -> return_types.aminmax:
+        """the smallest and the largest of all elements, or along `dim`."""
+    def angle(self) -> Tensor:
+        """the angle of complex numbers, in radians; of real ones 0 or pi."""
     def any(self, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
         """whether any element, or any along `dim`, is not zero; a bool tensor."""
+    def arccos(self) -> Tensor:
+        """The angle in radians whose cosine is input; NaN beyond -1 and 1."""
+    def arccos_(self) -> Tensor:
+        """acos() written into the tensor's own memory."""
+    def arccosh(self) -> Tensor:
+        """The inverse of the hyperbolic cosine; NaN below 1."""
+    def arccosh_(self) -> Tensor:
+        """acosh() written into the tensor's own memory."""
+    def arcsin(self) -> Tensor:
+        """The angle in radians whose sine is input; NaN beyond -1 and 1."""
+    def arcsin_(self) -> Tensor:
+        """asin() written into the tensor's own memory."""
+    def arcsinh(self) -> Tensor:
+        """The inverse of the hyperbolic sine."""
+    def arcsinh_(self) -> Tensor:
+        """asinh() written into the tensor's own memory."""
+    def arctan(self) -> Tensor:
+        """The angle in radians whose tangent is input."""
+    def arctan2(self, other: _Operand) -> Tensor:
+        """The angle in radians, from -pi to pi, of the point with ordinate input and abscissa other."""
+    def arctan2_(self, other: _Operand) -> Tensor:
+        """atan2() written into the tensor's own memory."""
+    def arctan_(self) -> Tensor:
+        """atan() written into the tensor's own memory."""
+    def arctanh(self) -> Tensor:
+        """The inverse of the hyperbolic tangent; NaN beyond -1 and 1."""
+    def arctanh_(self) -> Tensor:
+        """atanh() written into the tensor's own memory."""
     def argmax(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
         """the index of the largest element along `dim`, int64."""
     def argmin(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
         """the index of the smallest element along `dim`, int64."""
+    def argsort(self, dim: _int = -1, descending: _bool = False, *, stable: _bool = False) -> Tensor:
+        """the indices (int64) that sort along `dim`."""
+    def argwhere(self) -> Tensor:
+        """the places of the elements that aren't zero, one in each row; nonzero(), as NumPy calls it."""
     def as_strided(
         self, size: Sequence[_int], stride: Sequence[_int], storage_offset: _int | None = None
     ) -> Tensor:
@@ -150,11 +227,41 @@ class Tensor(TensorBase):
     ) -> Tensor:
         """a copy with as_strided() replaced by `src`."""
     def as_subclass(self, cls: _type[_S]) -> _S: ...
+    def asin(self) -> Tensor:
+        """The angle in radians whose sine is input; NaN beyond -1 and 1."""
+    def asin_(self) -> Tensor:
+        """asin() written into the tensor's own memory."""
+    def asinh(self) -> Tensor:
+        """The inverse of the hyperbolic sine."""
+    def asinh_(self) -> Tensor:
+        """asinh() written into the tensor's own memory."""
+    def atan(self) -> Tensor:
+        """The angle in radians whose tangent is input."""
+    def atan2(self, other: _Operand) -> Tensor:
+        """The angle in radians, from -pi to pi, of the point with ordinate input and abscissa other."""
+    def atan2_(self, other: _Operand) -> Tensor:
+        """atan2() written into the tensor's own memory."""
+    def atan_(self) -> Tensor:
+        """atan() written into the tensor's own memory."""
+    def atanh(self) -> Tensor:
+        """The inverse of the hyperbolic tangent; NaN beyond -1 and 1."""
+    def atanh_(self) -> Tensor:
+        """atanh() written into the tensor's own memory."""
     def backward(
         self, gradient: Tensor | None = None, retain_graph: _bool | None = None, create_graph: _bool = False,
         inputs: Tensor | Sequence[Tensor] | None = None
     ) -> None:
         """see autograd.backward."""
+    def baddbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * input[k] + alpha * (batch1[k] @ batch2[k])."""
+    def baddbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """baddbmm() written into the tensor's own memory."""
+    def bernoulli(self, p: _float | None = None, *, generator: Generator | None = None) -> Tensor:
+        """1 with the probability that each element says, or with that of p, else 0."""
+    def bernoulli_(self, p: _float | Tensor = 0.5, *, generator: Generator | None = None) -> Tensor:
+        """write 1 with probability p, a number or a tensor of them, else 0."""
+    def bincount(self, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
+        """how often each number from 0 on occurs in a vector of integers."""
     def bitwise_and(self, other: _Operand) -> Tensor:
         """AND of the bits of integers, or of truth values."""
     def bitwise_and_(self, other: _Operand) -> Tensor:
@@ -194,18 +301,40 @@ class Tensor(TensorBase):
     def broadcast_to(self, *size: _int) -> Tensor: ...
     def byte(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.uint8; itself if it is that."""
+    def cauchy_(
+        self, median: _float = 0.0, sigma: _float = 1.0, *, generator: Generator | None = None
+    ) -> Tensor:
+        """write numbers drawn from the Cauchy distribution."""
     def cdouble(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.complex128; itself if it is that."""
+    def ceil(self) -> Tensor:
+        """The least integer that is not below input; its gradient is 0."""
+    def ceil_(self) -> Tensor:
+        """ceil() written into the tensor's own memory."""
     def cfloat(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.complex64; itself if it is that."""
     def char(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.int8; itself if it is that."""
+    def cholesky(self, upper: _bool = False) -> Tensor:
+        """linalg.cholesky()."""
+    def cholesky_inverse(self, upper: _bool = False) -> Tensor:
+        """the inverse of A = L @ L.mH (upper: L.mH @ L), for its factor L."""
+    def cholesky_solve(self, L: Tensor, upper: _bool = False) -> Tensor:
+        """the X with A @ X = input, where A = L @ L.mH (upper: L.mH @ L)."""
     def chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
         """views of so many parts along `dim`, or fewer; the last may be smaller."""
     def clamp(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
         """input limited to [min, max], numbers or tensors."""
     def clamp_(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
         """clamp() written into the tensor's own memory."""
+    def clamp_max(self, max: _Operand) -> Tensor:
+        """input, but not above `max`, a number or tensor."""
+    def clamp_max_(self, max: _Operand) -> Tensor:
+        """clamp_max() written into the tensor's own memory."""
+    def clamp_min(self, min: _Operand) -> Tensor:
+        """input, but not below `min`, a number or tensor."""
+    def clamp_min_(self, min: _Operand) -> Tensor:
+        """clamp_min() written into the tensor's own memory."""
     def clip(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
         """input limited to [min, max], numbers or tensors."""
     def clip_(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
@@ -214,25 +343,63 @@ class Tensor(TensorBase):
         """a copy, dense, with the dimensions as they are in memory, through which gradients pass."""
     def conj(self) -> Tensor:
         """the complex conjugate; a real tensor itself."""
+    def conj_physical(self) -> Tensor:
+        """the complex conjugate; a real tensor itself."""
+    def conj_physical_(self) -> Tensor:
+        """conj_physical() written into the tensor's own memory."""
     def contiguous(self, memory_format: Any = None) -> Tensor:
         """itself if its elements are dense and in order, else a copy that is."""
     def copy_(self, other: _Operand, non_blocking: _bool = False) -> Tensor:
         """write the elements of `other` (broadcast, converted; or a number) into this tensor."""
+    def copysign(self, other: _Operand) -> Tensor:
+        """abs(input) with the sign of other; the gradient at 0 is 0, and that for other."""
+    def copysign_(self, other: _Operand) -> Tensor:
+        """copysign() written into the tensor's own memory."""
+    def corrcoef(self) -> Tensor:
+        """Pearson's correlation coefficients of variables, each a row of observations."""
     def cos(self) -> Tensor:
         """The cosine of an angle in radians."""
     def cos_(self) -> Tensor:
         """cos() written into the tensor's own memory."""
+    def cosh(self) -> Tensor:
+        """The hyperbolic cosine."""
+    def cosh_(self) -> Tensor:
+        """cosh() written into the tensor's own memory."""
+    def count_nonzero(self, dim: _Dims | None = None) -> Tensor:
+        """how many elements aren't zero, of all or along `dim`, one or several (int64)."""
+    def cov(
+        self, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None
+    ) -> Tensor:
+        """the covariances of variables, each a row of observations."""
     def cpu(self, memory_format: Any = None) -> Tensor:
         """itself."""
+    def cross(self, other: _Operand, dim: _int | None = None) -> Tensor:
+        """the cross products of vectors of 3 elements along `dim`."""
     def cuda(
         self, device: _device | str | None = None, non_blocking: _bool = False, memory_format: Any = None
     ) -> Tensor:
         """an AssertionError, for this package is for the CPU only; code asks cuda.is_available() first."""
+    def cummax(self, dim: _int) -> return_types.cummax:
+        """the largest elements up to each one along `dim`."""
+    def cummin(self, dim: _int) -> return_types.cummin:
+        """the smallest elements up to each one along `dim`."""
+    def cumprod(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+        """the products of the elements up to each one along `dim`."""
+    def cumprod_(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+        """cumprod() written into the tensor's own memory."""
     def cumsum(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
         """the sums of the elements up to each one along `dim`."""
+    def cumsum_(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+        """cumsum() written into the tensor's own memory."""
     data: Tensor
     def data_ptr(self) -> _int:
         """the address of the first element."""
+    def deg2rad(self) -> Tensor:
+        """Degrees as radians."""
+    def deg2rad_(self) -> Tensor:
+        """deg2rad() written into the tensor's own memory."""
+    def det(self) -> Tensor:
+        """the determinant of a square matrix, or of each of a batch."""
     def detach(self) -> Tensor:
         """the same memory without the history; writes to either count for both."""
     def detach_(self) -> Tensor:
@@ -249,10 +416,20 @@ class Tensor(TensorBase):
         """a view of the diagonals of the matrices in dim1 and dim2."""
     def diagonal_scatter(self, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
         """a copy with the diagonal() replaced by `src`."""
+    def diff(
+        self, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None
+    ) -> Tensor:
+        """the differences of neighbours along `dim`, n times."""
+    def digamma(self) -> Tensor:
+        """The derivative of lgamma(input)."""
+    def digamma_(self) -> Tensor:
+        """digamma() written into the tensor's own memory."""
     def dim(self) -> _int:
         """the number of dimensions."""
     def dim_order(self) -> tuple[_int, ...]:
         """the dimensions as they follow each other in memory, the outermost first."""
+    def dist(self, other: Tensor, p: _float = 2) -> Tensor:
+        """the p-norm of input - other, which are broadcast."""
     def div(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
         """the quotient input / other; of integers a float."""
     def div_(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
@@ -275,12 +452,26 @@ class Tensor(TensorBase):
         """input == other, a bool tensor."""
     def eq_(self, other: _Operand) -> Tensor:
         """eq() written into the tensor's own memory."""
+    def equal(self, other: Tensor) -> _bool:
+        """whether two tensors have the same shape and the same elements."""
     def erf(self) -> Tensor:
         """The error function 2 / sqrt(pi) * integral of exp(-t**2) from 0 to input."""
     def erf_(self) -> Tensor:
         """erf() written into the tensor's own memory."""
+    def erfc(self) -> Tensor:
+        """1 - erf(input), exact where that is small."""
+    def erfc_(self) -> Tensor:
+        """erfc() written into the tensor's own memory."""
+    def erfinv(self) -> Tensor:
+        """The number whose erf() is input; NaN beyond -1 and 1."""
+    def erfinv_(self) -> Tensor:
+        """erfinv() written into the tensor's own memory."""
     def exp(self) -> Tensor:
         """e to the power of input."""
+    def exp2(self) -> Tensor:
+        """2 to the power of input."""
+    def exp2_(self) -> Tensor:
+        """exp2() written into the tensor's own memory."""
     def exp_(self) -> Tensor:
         """exp() written into the tensor's own memory."""
     @overload
@@ -290,10 +481,22 @@ class Tensor(TensorBase):
     def expand(self, *size: _int) -> Tensor: ...
     def expand_as(self, other: Tensor) -> Tensor:
         """expand(other.shape)."""
+    def expm1(self) -> Tensor:
+        """exp(input) - 1, exact near 0."""
+    def expm1_(self) -> Tensor:
+        """expm1() written into the tensor's own memory."""
+    def exponential_(self, lambd: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
+        """write numbers drawn from the exponential distribution with that rate."""
+    def fill(self, value: _Number | Tensor) -> Tensor:
+        """a tensor of the input's shape and type with `value`, a number or 0-d tensor, everywhere."""
     def fill_(self, value: _Number | Tensor) -> Tensor:
         """write one number (or 0-d tensor) into all elements."""
     def fill_diagonal_(self, fill_value: _Number, wrap: _bool = False) -> Tensor:
         """write a number into the main diagonal."""
+    def fix(self) -> Tensor:
+        """input without its fraction; its gradient is 0."""
+    def fix_(self) -> Tensor:
+        """trunc() written into the tensor's own memory."""
     def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
         """the dimensions from start_dim to end_dim made into one."""
     @overload
@@ -307,34 +510,95 @@ class Tensor(TensorBase):
         """a copy with the order of the rows reversed, the first dimension."""
     def float(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.float32; itself if it is that."""
+    def float_power(self, exponent: _Operand) -> Tensor:
+        """input to the power of exponent, in double precision."""
+    def float_power_(self, exponent: _Operand) -> Tensor:
+        """float_power() written into the tensor's own memory, which is of double precision."""
+    def floor(self) -> Tensor:
+        """The largest integer that is not above input; its gradient is 0."""
+    def floor_(self) -> Tensor:
+        """floor() written into the tensor's own memory."""
     def floor_divide(self, other: _Operand) -> Tensor:
         """input / other rounded down; of integers an integer."""
     def floor_divide_(self, other: _Operand) -> Tensor:
         """floor_divide() written into the tensor's own memory."""
+    def fmax(self, other: _Operand) -> Tensor:
+        """The larger of input and other; of NaN and a number the number."""
+    def fmin(self, other: _Operand) -> Tensor:
+        """The smaller of input and other; of NaN and a number the number."""
     def fmod(self, other: _Operand) -> Tensor:
         """what remains of input when divided by other, with the sign of input."""
     def fmod_(self, other: _Operand) -> Tensor:
         """fmod() written into the tensor's own memory."""
+    def frac(self) -> Tensor:
+        """The fraction of input, with its sign: input - trunc(input)."""
+    def frac_(self) -> Tensor:
+        """frac() written into the tensor's own memory."""
     def gather(self, dim: _int, index: Tensor, *, sparse_grad: _bool = False) -> Tensor:
         """y[i][j] = input[index[i][j]][j] for dim 0, and so on."""
+    def gcd(self, other: _Operand) -> Tensor:
+        """The greatest common divisor of integers."""
+    def gcd_(self, other: _Operand) -> Tensor:
+        """gcd() written into the tensor's own memory."""
     def ge(self, other: _Operand) -> Tensor:
         """input >= other, a bool tensor."""
     def ge_(self, other: _Operand) -> Tensor:
         """ge() written into the tensor's own memory."""
+    def geometric_(self, p: _float, *, generator: Generator | None = None) -> Tensor:
+        """write how many trials it took to succeed, each with probability p."""
+    def geqrf(self) -> return_types.geqrf:
+        """a QR decomposition as LAPACK leaves it: R with the Householder vectors below it, and their tau."""
+    def ger(self, vec2: Tensor) -> Tensor:
+        """the products of each element of a vector with each of another, (n, m)."""
     def get_device(self) -> _int:
         """the number of the GPU; -1 for a tensor on the CPU, as all are."""
     grad: Tensor | None
     grad_dtype: _dtype | None
     @property
     def grad_fn(self) -> Node | None: ...
+    def greater(self, other: _Operand) -> Tensor:
+        """input > other, a bool tensor."""
+    def greater_(self, other: _Operand) -> Tensor:
+        """gt() written into the tensor's own memory."""
+    def greater_equal(self, other: _Operand) -> Tensor:
+        """input >= other, a bool tensor."""
+    def greater_equal_(self, other: _Operand) -> Tensor:
+        """ge() written into the tensor's own memory."""
     def gt(self, other: _Operand) -> Tensor:
         """input > other, a bool tensor."""
     def gt_(self, other: _Operand) -> Tensor:
         """gt() written into the tensor's own memory."""
     def half(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.float16; itself if it is that."""
+    def heaviside(self, values: Tensor) -> Tensor:
+        """0 where input is negative, 1 where it is positive, and `values` where it is 0."""
+    def heaviside_(self, values: Tensor) -> Tensor:
+        """heaviside() written into the tensor's own memory."""
+    def histc(self, bins: _int = 100, min: _float = 0, max: _float = 0) -> Tensor:
+        """how many elements lie in each of `bins` intervals of one width."""
+    def histogram(
+        self, bins: _int | Tensor, *, range: tuple[_float, _float] | None = None, weight: Tensor | None = None,
+        density: _bool = False
+    ) -> return_types.histogram:
+        """how many elements, or what weights, lie in each of the intervals."""
     def hsplit(self, indices_or_sections: _int | Sequence[_int] | Tensor) -> tuple[Tensor, ...]:
         """tensor_split() into columns; of a vector, into parts."""
+    def hypot(self, other: _Operand) -> Tensor:
+        """sqrt(input**2 + other**2), without overflow on the way."""
+    def hypot_(self, other: _Operand) -> Tensor:
+        """hypot() written into the tensor's own memory."""
+    def i0(self) -> Tensor:
+        """The modified Bessel function of the first kind of order 0."""
+    def i0_(self) -> Tensor:
+        """i0() written into the tensor's own memory."""
+    def igamma(self, other: _Operand) -> Tensor:
+        """The regularized lower incomplete gamma function of input, up to other; it has no gradient for input."""
+    def igamma_(self, other: _Operand) -> Tensor:
+        """igamma() written into the tensor's own memory."""
+    def igammac(self, other: _Operand) -> Tensor:
+        """1 - igamma(input, other), exact where that is small; it has no gradient for input."""
+    def igammac_(self, other: _Operand) -> Tensor:
+        """igammac() written into the tensor's own memory."""
     @property
     def imag(self) -> Tensor: ...
     def index_add(self, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1) -> Tensor:
@@ -367,14 +631,18 @@ class Tensor(TensorBase):
         """index_reduce() in place."""
     def index_select(self, dim: _int, index: Tensor) -> Tensor:
         """a copy of the rows along `dim` that a vector of numbers picks."""
+    def inner(self, other: _Operand) -> Tensor:
+        """the sums of products along the last dimension of both; a number multiplies."""
     def int(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.int32; itself if it is that."""
+    def inverse(self) -> Tensor:
+        """another name of linalg.inv()."""
     def is_complex(self) -> _bool:
         """whether the dtype is a complex type."""
     def is_conj(self) -> _bool:
         """False: conj() computes at once, and marks nothing."""
     def is_contiguous(self, memory_format: Any = None) -> _bool:
-        """whether the elements are dense and in order."""
+        """whether the elements are dense and in order, in C's unless `memory_format` is another."""
     @property
     def is_cpu(self) -> _bool: ...
     @property
@@ -417,26 +685,90 @@ class Tensor(TensorBase):
     def is_sparse_csr(self) -> _bool: ...
     @property
     def is_xpu(self) -> _bool: ...
+    def isclose(
+        self, other: _Operand, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False
+    ) -> Tensor:
+        """whether two numbers are nearly equal."""
     def isfinite(self) -> Tensor:
         """Whether each element is neither infinite nor NaN, a bool tensor."""
     def isinf(self) -> Tensor:
         """Whether each element is infinite, a bool tensor."""
     def isnan(self) -> Tensor:
         """Whether each element is NaN, a bool tensor."""
+    def isneginf(self) -> Tensor:
+        """whether each element is negative infinity, a bool tensor."""
+    def isposinf(self) -> Tensor:
+        """whether each element is positive infinity, a bool tensor."""
+    def isreal(self) -> Tensor:
+        """whether the imaginary part of each element is 0, a bool tensor."""
     def item(self) -> _int | _float | _bool:
         """the only element; RuntimeError if there is not exactly one."""
     @property
     def itemsize(self) -> _int: ...
+    def kron(self, other: _Operand) -> Tensor:
+        """the Kronecker product: each element of `input` times the whole of `other`, in its place."""
+    def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False) -> return_types.kthvalue:
+        """the k-th smallest element along `dim`, counted from 1."""
+    def lcm(self, other: _Operand) -> Tensor:
+        """The least common multiple of integers."""
+    def lcm_(self, other: _Operand) -> Tensor:
+        """lcm() written into the tensor's own memory."""
+    def ldexp(self, other: _Operand) -> Tensor:
+        """input * 2**other."""
+    def ldexp_(self, other: _Operand) -> Tensor:
+        """ldexp() written into the tensor's own memory."""
     def le(self, other: _Operand) -> Tensor:
         """input <= other, a bool tensor."""
     def le_(self, other: _Operand) -> Tensor:
         """le() written into the tensor's own memory."""
+    def lerp(self, end: Tensor, weight: Tensor | _Number) -> Tensor:
+        """input + weight * (end - input), of which `weight` is a number or tensor."""
+    def lerp_(self, end: Tensor, weight: Tensor) -> Tensor:
+        """lerp() written into the tensor's own memory."""
+    def less(self, other: _Operand) -> Tensor:
+        """input < other, a bool tensor."""
+    def less_(self, other: _Operand) -> Tensor:
+        """lt() written into the tensor's own memory."""
+    def less_equal(self, other: _Operand) -> Tensor:
+        """input <= other, a bool tensor."""
+    def less_equal_(self, other: _Operand) -> Tensor:
+        """le() written into the tensor's own memory."""
+    def lgamma(self) -> Tensor:
+        """The logarithm of the absolute value of the gamma function; its gradient needs SciPy
+        (autograd_cy[scipy]).
+        """
+    def lgamma_(self) -> Tensor:
+        """lgamma() written into the tensor's own memory."""
     def log(self) -> Tensor:
         """The natural logarithm."""
+    def log10(self) -> Tensor:
+        """The logarithm to base 10."""
+    def log10_(self) -> Tensor:
+        """log10() written into the tensor's own memory."""
+    def log1p(self) -> Tensor:
+        """log(1 + input), exact near 0."""
+    def log1p_(self) -> Tensor:
+        """log1p() written into the tensor's own memory."""
+    def log2(self) -> Tensor:
+        """The logarithm to base 2."""
+    def log2_(self) -> Tensor:
+        """log2() written into the tensor's own memory."""
     def log_(self) -> Tensor:
         """log() written into the tensor's own memory."""
+    def log_normal_(
+        self, mean: _float = 1.0, std: _float = 2.0, *, generator: Generator | None = None
+    ) -> Tensor:
+        """write numbers whose logarithms have the normal distribution."""
     def log_softmax(self, dim: _int, dtype: _DType | None = None) -> Tensor:
         """the logarithm of softmax, exact where softmax is near 0 or 1."""
+    def logaddexp(self, other: _Operand) -> Tensor:
+        """log(exp(input) + exp(other)), without overflow on the way."""
+    def logaddexp2(self, other: _Operand) -> Tensor:
+        """log2(2**input + 2**other), without overflow on the way."""
+    def logcumsumexp(self, dim: _int) -> Tensor:
+        """the logarithms of the sums of exp(x) up to each element along `dim`."""
+    def logdet(self) -> Tensor:
+        """the logarithm of the determinant: -inf where that is 0, nan where it is negative."""
     def logical_and(self, other: _Operand) -> Tensor:
         """AND of the truth values, a bool tensor."""
     def logical_and_(self, other: _Operand) -> Tensor:
@@ -453,6 +785,10 @@ class Tensor(TensorBase):
         """XOR of the truth values, a bool tensor."""
     def logical_xor_(self, other: _Operand) -> Tensor:
         """logical_xor() written into the tensor's own memory."""
+    def logit(self, eps: _float | None = None) -> Tensor:
+        """log(input / (1 - input)), with `eps` of input limited to [eps, 1 - eps]."""
+    def logit_(self, eps: _float | None = None) -> Tensor:
+        """logit() written into the tensor's own memory."""
     def logsumexp(self, dim: _Dims, keepdim: _bool = False) -> Tensor:
         """log(sum(exp(input))) along `dim`, one dimension or several."""
     def long(self, memory_format: Any = None) -> Tensor:
@@ -473,8 +809,14 @@ class Tensor(TensorBase):
         """a copy with the elements of `source`, in order, where mask is true."""
     def masked_scatter_(self, mask: Tensor, source: Tensor) -> Tensor:
         """masked_scatter() written into the tensor's own memory."""
+    def masked_select(self, mask: Tensor) -> Tensor:
+        """the elements where the mask, a bool tensor, is true, as a vector."""
     def matmul(self, other: Tensor) -> Tensor:
         """the product of matrices, vectors or batches of matrices; also input @ other."""
+    def matrix_exp(self) -> Tensor:
+        """the exponential of square matrices, the sum of A ** k / k!."""
+    def matrix_power(self, n: _int) -> Tensor:
+        """a square matrix (or a batch) multiplied n times; with n < 0 its inverse."""
     @overload
     def max(self) -> Tensor:
         """the largest element; equal ones share the gradient."""
@@ -489,6 +831,11 @@ class Tensor(TensorBase):
     ) -> Tensor:
         """the mean of all elements, or along `dim`."""
     @overload
+    def median(self) -> Tensor:
+        """the median of all elements, the lower one of two; equal ones share the gradient."""
+    @overload
+    def median(self, dim: _int, keepdim: _bool = False) -> return_types.median: ...
+    @overload
     def min(self) -> Tensor:
         """the smallest element; equal ones share the gradient."""
     @overload
@@ -499,20 +846,58 @@ class Tensor(TensorBase):
         """The smaller of input and other; equal ones share the gradient."""
     def mm(self, mat2: Tensor) -> Tensor:
         """the product of an (m, n) and an (n, p) matrix of one type; doesn't broadcast."""
+    def mode(self, dim: _int = -1, keepdim: _bool = False) -> return_types.mode:
+        """the most frequent element along `dim`, the smallest of several."""
     def moveaxis(self, source: _Dims, destination: _Dims) -> Tensor:
         """a view with dimensions moved, the others in their order."""
     def movedim(self, source: _Dims, destination: _Dims) -> Tensor:
         """a view with dimensions moved, the others in their order."""
+    def msort(self) -> Tensor:
+        """the elements in order along the first dimension."""
     def mul(self, other: _Operand) -> Tensor:
         """The product input * other."""
     def mul_(self, other: _Operand) -> Tensor:
         """mul() written into the tensor's own memory."""
+    def multinomial(
+        self, num_samples: _int, replacement: _bool = False, *, generator: Generator | None = None
+    ) -> Tensor:
+        """indices drawn as often as the elements, their weights, say."""
     def multiply(self, other: _Operand) -> Tensor:
         """The product input * other."""
     def multiply_(self, other: _Operand) -> Tensor:
         """mul() written into the tensor's own memory."""
     def mv(self, vec: Tensor) -> Tensor:
         """the product of an (m, n) matrix and a vector of n elements; a vector of m."""
+    def mvlgamma(self, p: _int) -> Tensor:
+        """the logarithm of the gamma function of p dimensions."""
+    def mvlgamma_(self, p: _int) -> Tensor:
+        """mvlgamma() written into the tensor's own memory."""
+    def nan_to_num(
+        self, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None
+    ) -> Tensor:
+        """numbers in the place of NaN and infinities."""
+    def nan_to_num_(
+        self, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None
+    ) -> Tensor:
+        """nan_to_num() written into the tensor's own memory."""
+    def nanmean(
+        self, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None
+    ) -> Tensor:
+        """the mean of the elements that are not nan, of all or along `dim`."""
+    @overload
+    def nanmedian(self) -> Tensor:
+        """the median of all elements that are not nan, the lower one of two."""
+    @overload
+    def nanmedian(self, dim: _int, keepdim: _bool = False) -> return_types.nanmedian: ...
+    def nanquantile(
+        self, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *,
+        interpolation: str = "linear"
+    ) -> Tensor:
+        """quantile() of what is not nan."""
+    def nansum(
+        self, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None
+    ) -> Tensor:
+        """the sum of the elements that are not nan, of all or along `dim`."""
     def narrow(self, dim: _int, start: _int | Tensor, length: _int) -> Tensor:
         """the view of `length` rows along `dim` from row `start` on."""
     def narrow_copy(self, dim: _int, start: _int, length: _int) -> Tensor:
@@ -550,6 +935,11 @@ class Tensor(TensorBase):
         self, *shape: _int, size: _int | None = None, dtype: _DType | None = None,
         device: _device | str | None = None, requires_grad: _bool = False
     ) -> Tensor: ...
+    def new_empty_strided(
+        self, size: Sequence[_int], stride: Sequence[_int], *, dtype: _DType | None = None,
+        device: _device | str | None = None, requires_grad: _bool = False
+    ) -> Tensor:
+        """empty_strided of this tensor's dtype."""
     def new_full(
         self, size: Sequence[_int], fill_value: _Number, *, dtype: _DType | None = None,
         device: _device | str | None = None, requires_grad: _bool = False
@@ -582,15 +972,35 @@ class Tensor(TensorBase):
         self, *shape: _int, size: _int | None = None, dtype: _DType | None = None,
         device: _device | str | None = None, requires_grad: _bool = False
     ) -> Tensor: ...
+    def nextafter(self, other: _Operand) -> Tensor:
+        """the number next to input in the direction of other."""
+    def nextafter_(self, other: _Operand) -> Tensor:
+        """nextafter() written into the tensor's own memory."""
+    def nonzero(self, *, as_tuple: _bool = False) -> Tensor:
+        """the places of the elements that aren't zero, one in each row (int64)."""
+    def nonzero_static(self, *, size: _int, fill_value: _int = -1) -> Tensor:
+        """the first `size` places of nonzero(), and rows of `fill_value` where there are fewer."""
     def norm(
         self, p: _float | str = "fro", dim: _Dims | None = None, keepdim: _bool = False, out: None = None,
         dtype: _DType | None = None
     ) -> Tensor:
         """the p-norm of all elements, or along `dim`."""
+    def normal_(
+        self, mean: _float = 0.0, std: _float = 1.0, *, generator: Generator | None = None
+    ) -> Tensor:
+        """write numbers drawn from the normal distribution."""
+    def not_equal(self, other: _Operand) -> Tensor:
+        """input != other, a bool tensor."""
+    def not_equal_(self, other: _Operand) -> Tensor:
+        """ne() written into the tensor's own memory."""
     def numel(self) -> _int:
         """the number of elements."""
     def numpy(self, *, force: _bool = False) -> _Array:
         """an array on the tensor's memory."""
+    def ormqr(self, tau: Tensor, other: _Operand, left: _bool = True, transpose: _bool = False) -> Tensor:
+        """Q @ other, where Q is a product of Householder reflections."""
+    def outer(self, vec2: Tensor) -> Tensor:
+        """the products of each element of a vector with each of another, (n, m)."""
     @property
     def output_nr(self) -> _int: ...
     @overload
@@ -598,6 +1008,14 @@ class Tensor(TensorBase):
         """a view with the dimensions in the order of `dims`."""
     @overload
     def permute(self, *dims: _int) -> Tensor: ...
+    def pinverse(self, rcond: _float = 1e-15) -> Tensor:
+        """linalg.pinv(), with the relative size of singular values that count as zero."""
+    def polygamma(self, n: _int) -> Tensor:
+        """the n-th derivative of digamma()."""
+    def polygamma_(self, n: _int) -> Tensor:
+        """polygamma() written into the tensor's own memory."""
+    def positive(self) -> Tensor:
+        """the tensor itself; RuntimeError for truth values."""
     def pow(self, exponent: _Operand) -> Tensor:
         """input to the power of exponent; one of the two may be a number."""
     def pow_(self, exponent: _Operand) -> Tensor:
@@ -610,6 +1028,23 @@ class Tensor(TensorBase):
         """a copy with the elements of those numbers replaced, or added to."""
     def put_(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
         """put() written into the tensor's own memory."""
+    def qr(self, some: _bool = True) -> return_types.qr:
+        """linalg.qr(); some=False makes Q square."""
+    def quantile(
+        self, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *,
+        interpolation: str = "linear"
+    ) -> Tensor:
+        """below which the part q of the elements lies, of all or along `dim`; between two elements, as
+        `interpolation` says ('lower', 'higher', 'midpoint', 'nearest').
+        """
+    def rad2deg(self) -> Tensor:
+        """Radians as degrees."""
+    def rad2deg_(self) -> Tensor:
+        """rad2deg() written into the tensor's own memory."""
+    def random_(
+        self, from_: _int | None = None, to: _int | None = None, *, generator: Generator | None = None
+    ) -> Tensor:
+        """write integers from `from` to `to` - 1; random_(to) begins with 0."""
     def ravel(self) -> Tensor:
         """the elements in order along one dimension; a view where they are dense, else a copy."""
     @property
@@ -630,6 +1065,10 @@ class Tensor(TensorBase):
         """what remains of input when divided by other, with the sign of other."""
     def remainder_(self, other: _Operand) -> Tensor:
         """remainder() written into the tensor's own memory."""
+    def renorm(self, p: _float, dim: _int, maxnorm: _float) -> Tensor:
+        """the parts of a tensor along `dim`, those whose p-norm is above `maxnorm` divided so that it is that."""
+    def renorm_(self, p: _float, dim: _int, maxnorm: _float) -> Tensor:
+        """renorm() written into the tensor's own memory."""
     @overload
     def repeat(self, repeats: Sequence[_int], /) -> Tensor:
         """a copy repeated so many times along each dimension."""
@@ -656,6 +1095,10 @@ class Tensor(TensorBase):
     def resize_(self, *size: _int) -> Tensor: ...
     def resize_as_(self, other: _Operand, memory_format: Any = None) -> Tensor:
         """give the tensor the sizes of another one, in place: resize_()."""
+    def resolve_conj(self) -> Tensor:
+        """the tensor itself: conjugates are computed at once."""
+    def resolve_neg(self) -> Tensor:
+        """the tensor itself: nothing is negated later."""
     def retain_grad(self) -> None:
         """keep the `.grad` of this computed tensor in the backward passes to come."""
     @property
@@ -664,6 +1107,10 @@ class Tensor(TensorBase):
         """a copy, the elements moved on by `shifts` along `dims`, the last to the front."""
     def rot90(self, k: _int = 1, dims: Sequence[_int] = ...) -> Tensor:
         """a copy turned by k times 90 degrees, from dims[0] to dims[1]."""
+    def round(self, *, decimals: _int = 0) -> Tensor:
+        """the nearest integer, of two the even one; or rounded to that many decimals."""
+    def round_(self, *, decimals: _int = 0) -> Tensor:
+        """round() written into the tensor's own memory."""
     def rsqrt(self) -> Tensor:
         """1 / sqrt(input)."""
     def rsqrt_(self) -> Tensor:
@@ -706,10 +1153,24 @@ class Tensor(TensorBase):
         """The logistic function 1 / (1 + exp(-input))."""
     def sigmoid_(self) -> Tensor:
         """sigmoid() written into the tensor's own memory."""
+    def sign(self) -> Tensor:
+        """1 where input is positive, -1 where it is negative, else 0, of NaN too; its gradient is 0."""
+    def sign_(self) -> Tensor:
+        """sign() written into the tensor's own memory."""
+    def signbit(self) -> Tensor:
+        """whether the sign is that of negative numbers, a bool tensor; that of -0.0 is."""
     def sin(self) -> Tensor:
         """The sine of an angle in radians."""
     def sin_(self) -> Tensor:
         """sin() written into the tensor's own memory."""
+    def sinc(self) -> Tensor:
+        """sin(pi * input) / (pi * input), and 1 at 0."""
+    def sinc_(self) -> Tensor:
+        """sinc() written into the tensor's own memory."""
+    def sinh(self) -> Tensor:
+        """The hyperbolic sine."""
+    def sinh_(self) -> Tensor:
+        """sinh() written into the tensor's own memory."""
     @overload
     def size(self, dim: None = None) -> Size:
         """the shape, or the size of one dimension."""
@@ -719,8 +1180,14 @@ class Tensor(TensorBase):
         self, src: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1
     ) -> Tensor:
         """a copy with the rows of a slice replaced."""
+    def slogdet(self) -> return_types.slogdet:
+        """linalg.slogdet()."""
     def softmax(self, dim: _int, dtype: _DType | None = None) -> Tensor:
         """exp(input) divided by its sum along `dim`."""
+    def sort(
+        self, dim: _int = -1, descending: _bool = False, *, stable: _bool = False
+    ) -> return_types.sort:
+        """the elements in order along `dim`."""
     def split(self, split_size_or_sections: _int | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
         """views of consecutive parts along `dim`."""
     def split_with_sizes(self, split_sizes: Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
@@ -766,6 +1233,8 @@ class Tensor(TensorBase):
         """the sum over the dimensions along which a tensor of that size was broadcast to this one."""
     @overload
     def sum_to_size(self, *size: _int) -> Tensor: ...
+    def svd(self, some: _bool = True, compute_uv: _bool = True) -> return_types.svd:
+        """U, S, V with input = U @ diag(S) @ V.mH; linalg.svd() succeeds it."""
     def swapaxes(self, dim0: _int, dim1: _int) -> Tensor:
         """a view with two dimensions exchanged."""
     def swapaxes_(self, dim0: _int, dim1: _int) -> Tensor:
@@ -782,6 +1251,10 @@ class Tensor(TensorBase):
         """the elements with those numbers, counted in order whatever the shape."""
     def take_along_dim(self, indices: Tensor, dim: _int | None = None) -> Tensor:
         """gather(), with both tensors broadcast to each other but along `dim`."""
+    def tan(self) -> Tensor:
+        """The tangent of an angle in radians."""
+    def tan_(self) -> Tensor:
+        """tan() written into the tensor's own memory."""
     def tanh(self) -> Tensor:
         """The hyperbolic tangent."""
     def tanh_(self) -> Tensor:
@@ -815,6 +1288,10 @@ class Tensor(TensorBase):
         """a view with two dimensions exchanged."""
     def transpose_(self, dim0: _int, dim1: _int) -> Tensor:
         """the tensor itself with two dimensions exchanged: transpose() in place."""
+    def triangular_solve(
+        self, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False
+    ) -> return_types.triangular_solve:
+        """the X with A @ X = input."""
     def tril(self, diagonal: _int = 0) -> Tensor:
         """the lower triangle of a matrix, or of each of a batch, up to a diagonal; else zeros."""
     def tril_(self, diagonal: _int = 0) -> Tensor:
@@ -827,6 +1304,10 @@ class Tensor(TensorBase):
         """the quotient input / other; of integers a float."""
     def true_divide_(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
         """div() written into the tensor's own memory."""
+    def trunc(self) -> Tensor:
+        """input without its fraction; its gradient is 0."""
+    def trunc_(self) -> Tensor:
+        """trunc() written into the tensor's own memory."""
     @overload
     def type(self, dtype: None = None) -> str:
         """converted, or the name of the tensor's type: 'torch.FloatTensor'."""
@@ -840,6 +1321,19 @@ class Tensor(TensorBase):
         """a view with the dimension `dim` made into several of those sizes."""
     def unfold(self, dimension: _int, size: _int, step: _int) -> Tensor:
         """a view of windows of that size, each `step` rows after the one before."""
+    def uniform_(
+        self, from_: _float = 0.0, to: _float = 1.0, *, generator: Generator | None = None
+    ) -> Tensor:
+        """write numbers drawn uniformly from [from, to), of complex ones from a square."""
+    def unique(
+        self, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False,
+        dim: _int | None = None
+    ) -> Tensor:
+        """the different elements, in order, also with sorted=False."""
+    def unique_consecutive(
+        self, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None
+    ) -> Tensor:
+        """the first of each run of equal elements."""
     def unsafe_chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
         """chunk() into tensors that autograd does not take for views."""
     def unsafe_split(self, split_size: _int, dim: _int = 0) -> tuple[Tensor, ...]:
@@ -855,6 +1349,8 @@ class Tensor(TensorBase):
         correction: _float | None = None
     ) -> Tensor:
         """the variance of all elements, or along `dim`."""
+    def vdot(self, other: _Operand) -> Tensor:
+        """the sum of the products of two vectors' elements, the first ones conjugated."""
     @overload
     def view(self, size: Sequence[_int], /) -> Tensor:
         """a view in another shape; RuntimeError where only a copy has that shape."""
@@ -867,6 +1363,10 @@ class Tensor(TensorBase):
         """tensor_split() into rows, for two dimensions or more."""
     def where(self, condition: Tensor, other: _Operand) -> Tensor:
         """input where condition is true, else other; all three are broadcast."""
+    def xlogy(self, other: _Operand) -> Tensor:
+        """input * log(other), and 0 where input is 0, unless other is NaN."""
+    def xlogy_(self, other: _Operand) -> Tensor:
+        """xlogy() written into the tensor's own memory."""
     def zero_(self) -> Tensor:
         """write 0 into all elements."""
 
