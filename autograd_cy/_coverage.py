@@ -34,9 +34,9 @@ def coverage(name: str = "") -> None:
     With a name, of operations whose name contains it. It is measured on the examples in their docstrings, so that it is true.
 
     >>> import autograd_cy as ag
-    >>> ag.coverage("tanh")
-    operation  gradient       second order  forward mode  vmap     dtypes
-    tanh       TanhBackward0  yes           yes           aligned  bool integers float16 floats complex
+    >>> ag.coverage("rsqrt")
+    operation  gradient        second order  forward mode  vmap     dtypes
+    rsqrt      RsqrtBackward0  yes           yes           aligned  bool integers float16 floats complex
     """
     rows = [_COLUMNS, *(_row(key) for key in sorted(OPS) if name in key)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]

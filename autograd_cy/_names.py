@@ -32,7 +32,7 @@ _names |= {
 _names |= {
     name: getattr(_Tensor, name)
     for name in (
-        "as_strided_", "detach_", "fill_", "gcd_", "index_put_", "lcm_", "ldexp_", "resize_as_", "xlogy_", "zero_",
+        "addmv_", "as_strided_", "detach_", "fill_", "gcd_", "index_put_", "lcm_", "ldexp_", "resize_as_", "xlogy_", "zero_",
     )
 }  # fmt: skip
 globals().update(_names)

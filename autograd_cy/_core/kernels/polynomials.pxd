@@ -18,10 +18,10 @@ cdef inline Py_ssize_t degree(Real n) noexcept nogil:
 cdef inline Real chebyshev(Real x, Real n, Real first) noexcept nogil:
     """Of the four kinds, which differ by the polynomial of degree 1."""
     cdef Real p = 1, q = first, r
-    cdef Py_ssize_t k, m = degree(n)
+    cdef Py_ssize_t _k, m = degree(n)
     if m <= 0 or m > LIMIT:
         return 0 if m < 0 else 1 if m == 0 else <Real> NAN
-    for k in range(1, m):
+    for _k in range(1, m):
         r = 2 * x * q - p
         p, q = q, r
     return q

@@ -53,7 +53,8 @@ cdef object call_into(object function, tuple args, dict kwargs):
 
 def into(out, Tensor result, str name):
     """into(out, result, name) -> Tensor: the result of a function that makes tensors written into `out`, which is returned."""
-    if current_mode() & FORWARD_AD and has_tangent(<Tensor?> out) or not current_mode() & NO_GRAD and wants_grad(<Tensor?> out):
+    cdef int mode = current_mode()
+    if mode & FORWARD_AD and has_tangent(<Tensor?> out) or not mode & NO_GRAD and wants_grad(<Tensor?> out):
         raise RuntimeError(f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of "
                            "the arguments requires grad. Call it without out=, or under no_grad().")
     return written_out(<Tensor?> out, result, name)

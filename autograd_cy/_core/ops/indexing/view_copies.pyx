@@ -142,7 +142,8 @@ def diagonal_copy(input, offset=0, dim1=0, dim2=1):
     >>> ag.diagonal_copy(ag.tensor([[1.0, 2.0], [3.0, 4.0]]))
     tensor([1., 4.])
     """
-    return copied(DiagonalBackward0_copy, diagonal_copy, diagonal_view, as_tensor(input, "diagonal_copy"), (offset, dim1, dim2))
+    x = as_tensor(input, "diagonal_copy")
+    return copied(DiagonalBackward0_copy, diagonal_copy, diagonal_view, x, (offset, dim1, dim2))
 
 
 @cython.final

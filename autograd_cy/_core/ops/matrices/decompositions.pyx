@@ -1,23 +1,23 @@
 """Decompositions of matrices: Cholesky, QR, singular values, eigenvalues.
 
 Derivatives: of Cholesky I. Murray, "Differentiation of the Cholesky decomposition" (2016); of QR S. F. Walter and L. Lehmann,
-"Algorithmic differentiation of linear algebra functions" (2018), of the others J. Townsend, "Differentiating the singular value
-decomposition" (2016) and M. Giles, "Collected matrix derivative results" (2008); all as PyTorch arranges them. Where singular
-values or eigenvalues coincide, those of the vectors are infinite.
+"Algorithmic differentiation of linear algebra functions" (2018), of the others J. Townsend, "Differentiating the singular
+value decomposition" (2016) and M. Giles, "Collected matrix derivative results" (2008); all as PyTorch arranges them. Where
+singular values or eigenvalues coincide, those of the vectors are infinite.
 """
 
 import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, code_of, dtype_of, to_complex
+from autograd_cy._core.arrays.dtypes cimport code_of, dtype_of, to_complex
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport as_tensor, as_type, needs_node, new_node, record, shape_of
-from autograd_cy._core.graph.saved cimport save_input, save_output, unpack
+from autograd_cy._core.graph.record cimport as_type, needs_node, new_node, record, shape_of
+from autograd_cy._core.graph.saved cimport save_output, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.matrices.matrix cimport (
-    Decomposition, adjoint, columns_first, dense, lower, matrix_argument, on_diagonal, per_matrix, record_outputs, upper,
-    with_diagonal)
+    Decomposition, adjoint, columns_first, dense, lower, matrix_argument, on_diagonal, per_matrix, record_outputs,
+    upper as upper_part, with_diagonal)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE, on_values
@@ -38,8 +38,8 @@ cdef object halves_of(object x):
 cdef int check_phase(object imaginary, str operation, str vectors) except -1:
     """Refuse a loss that depends on the phase of complex vectors, which is anybody's choice."""
     if not (<Tensor> imaginary).batched and (np.abs((<Tensor> imaginary).array) > 1e-2).any():
-        raise RuntimeError(f"{operation}: The {vectors} in the complex case are specified up to multiplication by e^{{i phi}}. The "
-                           "specified loss function depends on this quantity, so it is ill-defined.")
+        raise RuntimeError(f"{operation}: The {vectors} in the complex case are specified up to multiplication by "
+                           "e^{i phi}. The specified loss function depends on this quantity, so it is ill-defined.")
     return 0
 
 
@@ -120,8 +120,9 @@ cdef int check_definite(str operation, object info) except -1:
     if not len(places):
         return 0
     where = f"(Batch element {places[0][0]}): " if info.ndim else ""
-    raise LinAlgError(f"{operation}: {where}The factorization could not be completed because the input is not positive-definite "
-                      f"(the leading minor of order {np.atleast_1d(info).reshape(-1)[places[0][0]]} is not positive-definite).")
+    order = np.atleast_1d(info).reshape(-1)[places[0][0]]
+    raise LinAlgError(f"{operation}: {where}The factorization could not be completed because the input is not "
+                      f"positive-definite (the leading minor of order {order} is not positive-definite).")
 
 
 @op(name="cholesky", namespace="linalg", batch=on_values)
@@ -196,7 +197,7 @@ cdef object square_gradient(object q, object r, object gq, object gr):
     inner = None if gr is None else gr @ adjoint(r)
     if gq is not None:
         inner = -(adjoint(q) @ gq) if inner is None else inner - adjoint(q) @ gq
-    half = upper(halves_of(inner), 0)
+    half = upper_part(halves_of(inner), 0)
     g = q @ (half + adjoint(half))
     return adjoint(solve_ex(r, adjoint(plus(g, gq))).result)
 
@@ -204,7 +205,8 @@ cdef object square_gradient(object q, object r, object gq, object gr):
 cdef object qr_of(str operation, object input, object mode):
     cdef Tensor x = matrix_argument(input, operation, False), q, r
     if mode not in ("reduced", "complete", "r"):
-        raise RuntimeError(f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'")
+        raise RuntimeError(f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or "
+                           "'complete'")
     if mode == "r":
         q, r = new_tensor(np.empty((0,), x.array.dtype)), dense(np.linalg.qr(x.array, "r"))
     else:
@@ -300,8 +302,9 @@ cdef class LinalgSvdBackward0(Decomposition):
         if is_complex:
             phase = plus(turn_u, turn_v).diagonal(0, -2, -1).imag
             if not (<Tensor> phase).batched and (np.abs((<Tensor> phase).array) > 1e-2).any():
-                raise RuntimeError("svd_backward: The singular vectors in the complex case are specified up to multiplication by "
-                                   "e^{i phi}. The specified loss function depends on this phase term, making it ill-defined.")
+                raise RuntimeError("svd_backward: The singular vectors in the complex case are specified up to multiplication "
+                                   "by e^{i phi}. The specified loss function depends on this phase term, making it "
+                                   "ill-defined.")
         found = plus(None if turn_u is None else turn_u * s_wide.unsqueeze(-2),
                      None if turn_v is None else s_wide.unsqueeze(-1) * turn_v) / gaps
         found = with_diagonal(found, 0)
@@ -316,8 +319,8 @@ cdef tuple svd_of(Tensor x, bint full):
     try:
         arrays = np.linalg.svd(x.array, full)
     except np.linalg.LinAlgError:
-        raise LinAlgError("linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values.") \
-            from None
+        raise LinAlgError("linalg.svd: The algorithm failed to converge because the input matrix contained non-finite "
+                          "values.") from None
     outputs = (columns_first(arrays[0]), dense(arrays[1]), columns_first(arrays[2]))
     return record_outputs(new_node(LinalgSvdBackward0, (full,)), outputs, x) if needs_node(x) else outputs
 
@@ -327,7 +330,8 @@ def linalg_svd(input, full_matrices: bool = True, *, driver: str | None = None):
     """svd(input, full_matrices=True, *, driver=None) -> linalg_svd: U, S, Vh with input = U @ diag(S) @ Vh; S is descending.
 
     U and Vh are square, or with full_matrices=False have as many columns and rows as S has elements. The gradient is finite
-    where the singular values differ and are not 0, and that of the vectors is for losses that don't depend on their sign or phase.
+    where the singular values differ and are not 0, and that of the vectors is for losses that don't depend on their sign or
+    phase.
 
     >>> import autograd_cy as ag
     >>> ag.linalg.svd(ag.tensor([[3.0, 0.0], [0.0, 2.0]])).S
@@ -397,8 +401,8 @@ cdef tuple eigh_of(Tensor x, str UPLO):
     try:
         values, vectors = np.linalg.eigh(x.array, UPLO)
     except np.linalg.LinAlgError:
-        raise LinAlgError("linalg.eigh: The algorithm failed to converge because the input matrix is ill-conditioned or has too "
-                          "many repeated eigenvalues.") from None
+        raise LinAlgError("linalg.eigh: The algorithm failed to converge because the input matrix is ill-conditioned or has "
+                          "too many repeated eigenvalues.") from None
     outputs = (dense(values), columns_first(vectors))
     return record_outputs(new_node(LinalgEighBackward0, ()), outputs, x) if needs_node(x) else outputs
 
@@ -475,7 +479,7 @@ cdef tuple eig_of(Tensor x):
 
 @op(namespace="linalg", batch=on_values)
 def eig(input):
-    """eig(input) -> linalg_eig: the eigenvalues, in no order, and eigenvectors of length 1 of a square matrix, as complex numbers.
+    """eig(input) -> linalg_eig: the eigenvalues, in no order, and eigenvectors of length 1 of a square matrix, all complex.
 
     The gradient is finite where the eigenvalues differ; that of the vectors is for losses that don't depend on their phase.
 

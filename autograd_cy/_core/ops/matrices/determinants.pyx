@@ -12,7 +12,7 @@ from autograd_cy._core.arrays.dtypes cimport COMPLEX64, code_of
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport as_type, needs_node, new_node, record, shape_of
 from autograd_cy._core.graph.saved cimport save_input, save_output, saved_array, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.ops.matrices.matrix cimport (
     Decomposition, adjoint, dense, matrix_argument, record_outputs)
 from autograd_cy._core.runtime cimport numpy_api as cnp

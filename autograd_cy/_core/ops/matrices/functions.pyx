@@ -27,7 +27,7 @@ cnp.import_array()
 
 @cython.final
 cdef class LinalgPinvBackward0(Node):
-    """Source: G. H. Golub and V. Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares problems" (1973)."""
+    """Source: G. H. Golub, V. Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares" (1973)."""
 
     cdef tuple saved_names(self):
         return ("self", None, "result")
@@ -93,7 +93,7 @@ def pinverse(input, rcond: float = 1e-15):
     >>> ag.pinverse(ag.tensor([[2.0], [0.0]]))
     tensor([[0.5000, 0.0000]])
     """
-    return pinv(input, rtol=rcond)
+    return pinv(tensor_argument(input, "pinverse", "input", 1), rtol=rcond)
 
 
 @op(namespace="linalg", batch=on_values)
@@ -172,7 +172,8 @@ cdef object exponential_along(object a, object direction):
 
 # The numerator of Pade's approximation of order 13: N. J. Higham, "The scaling and squaring method for the matrix exponential
 # revisited" (2005); up to THETA it is exact to double precision.
-PADE = (64764752532480000, 32382376266240000, 7771770303897600, 1187353796428800, 129060195264000, 10559470521600, 670442572800,
+PADE = (64764752532480000, 32382376266240000, 7771770303897600, 1187353796428800, 129060195264000, 10559470521600,
+        670442572800,
         33522128640, 1323241920, 40840800, 960960, 16380, 182, 1)
 THETA = 5.371920351148152
 
@@ -180,7 +181,8 @@ THETA = 5.371920351148152
 cdef object exponential_of(object array):
     size = np.abs(array).sum(-2).max(-1, initial=0)
     with np.errstate(all="ignore"):
-        squarings = np.where(np.isfinite(size) & (size > THETA), np.ceil(np.log2(np.maximum(size, THETA) / THETA)), 0).astype(int)
+        halvings = np.ceil(np.log2(np.maximum(size, THETA) / THETA))
+        squarings = np.where(np.isfinite(size) & (size > THETA), halvings, 0).astype(int)
     a = (array / 2.0 ** squarings[..., None, None]).astype(array.dtype)
     one = np.eye(array.shape[-1], dtype=array.dtype)
     a2 = a @ a
@@ -222,7 +224,7 @@ def matrix_exp(input):
 
 @op(namespace="linalg", batch=COMPOSITE)
 def tensorinv(input, ind: int = 2):
-    """tensorinv(input, ind=2) -> Tensor: the inverse of the matrix that a tensor is, its first `ind` dimensions taken for rows.
+    """tensorinv(input, ind=2) -> Tensor: the inverse of a tensor as a matrix, its first `ind` dimensions taken for rows.
 
     The result's first dimensions are the input's last ones.
 
@@ -237,8 +239,8 @@ def tensorinv(input, ind: int = 2):
     check_inexact(x, "linalg.tensorinv")
     rows, columns = prod(sizes[:ind]), prod(sizes[ind:])
     if rows != columns:
-        raise RuntimeError(f"Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got "
-                           f"{columns} != {rows}")
+        raise RuntimeError("Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but "
+                           f"got {columns} != {rows}")
     return (<object> x).reshape(rows, columns).inverse().reshape(sizes[ind:] + sizes[:ind])
 
 
@@ -268,7 +270,7 @@ def tensorsolve(input, other, dims=None):
 
 @op(name="diagonal", namespace="linalg", batch=COMPOSITE)
 def linalg_diagonal(input, *, offset=0, dim1=-2, dim2=-1):
-    """diagonal(input, *, offset=0, dim1=-2, dim2=-1) -> Tensor: a view of the diagonals of matrices, by default of the last dimensions.
+    """diagonal(input, *, offset=0, dim1=-2, dim2=-1) -> Tensor: a view of the diagonals of matrices, the last dimensions.
 
     >>> import autograd_cy as ag
     >>> ag.linalg.diagonal(ag.tensor([[1.0, 2.0], [3.0, 4.0]]))

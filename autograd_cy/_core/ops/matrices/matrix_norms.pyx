@@ -26,7 +26,7 @@ def vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None):
     >>> ag.linalg.vector_norm(ag.tensor([3.0, 4.0]))
     tensor(5.)
     """
-    return norm_of_vectors(input, ord, dim, keepdim, dtype=dtype)
+    return norm_of_vectors(tensor_argument(input, "linalg.vector_norm", "x", 1), ord, dim, keepdim, dtype=dtype)
 
 
 @op(namespace="linalg", batch=COMPOSITE)
@@ -40,7 +40,7 @@ def matrix_norm(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
     >>> ag.linalg.matrix_norm(ag.tensor([[1.0, -2.0], [3.0, 0.0]]), 1)
     tensor(4.)
     """
-    cdef object x = tensor_argument(input, "matrix_norm", "A", 1), sizes
+    cdef object x = tensor_argument(input, "matrix_norm", "A", 1)
     cdef int ndim = cnp.PyArray_NDIM((<Tensor> x).array), a, b
     check_matrix(<Tensor> x, "linalg.matrix_norm", "A", False)
     check_inexact(<Tensor> x, "linalg.matrix_norm")

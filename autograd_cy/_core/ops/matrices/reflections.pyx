@@ -18,7 +18,8 @@ cnp.import_array()
 def householder_product(input, tau):
     """householder_product(input, tau) -> Tensor: the first columns of a product of Householder reflections.
 
-    H[0] @ H[1] @ ..., where H[k] = 1 - tau[k] * v @ v.mH, and v is the k-th column of `input` below its diagonal, with a 1 on it.
+    H[0] @ H[1] @ ..., where H[k] = 1 - tau[k] * v @ v.mH, and v is the k-th column of `input` below its diagonal, with a 1
+    on it.
 
     >>> import autograd_cy as ag
     >>> ag.linalg.householder_product(ag.tensor([[1.0], [0.5]]), ag.tensor([1.6]))
@@ -29,7 +30,8 @@ def householder_product(input, tau):
     cdef object t = tensor_argument(tau, "householder_product", "tau", 2)
     cdef tuple sizes = shape_of(a)
     if sizes[-2] < sizes[-1]:
-        raise RuntimeError("torch.linalg.householder_product: input.shape[-2] must be greater than or equal to input.shape[-1]")
+        raise RuntimeError("torch.linalg.householder_product: input.shape[-2] must be greater than or equal to "
+                           "input.shape[-1]")
     if shape_of(t)[-1] > sizes[-1]:
         raise RuntimeError("torch.linalg.householder_product: input.shape[-1] must be greater than or equal to tau.shape[-1]")
     nothing = lower(upper(a, 1), -1)            # so that there is a gradient where there are no reflections
@@ -63,7 +65,7 @@ def orgqr(input, tau):
 
 @op(methods=("ormqr",), batch=COMPOSITE)
 def ormqr(input, tau, other, left: bool = True, transpose: bool = False):
-    """ormqr(input, tau, other, left=True, transpose=False) -> Tensor: Q @ other, where Q is a product of Householder reflections.
+    """ormqr(input, tau, other, left=True, transpose=False) -> Tensor: Q @ other; Q is a product of Householder reflections.
 
     Q = householder_product(input, tau), but square. left=False: other @ Q; transpose=True: with Q.mH.
 

@@ -14,7 +14,7 @@ from autograd_cy._core.graph.saved cimport save_input, save_output, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.triangles cimport solved_triangles
 from autograd_cy._core.ops.matrices.matrix cimport (
-    adjoint, check_inexact, check_matrix, columns_first, lower, matrix_argument, per_matrix, unbroadcast, upper)
+    adjoint, check_matrix, columns_first, lower, matrix_argument, per_matrix, unbroadcast, upper as upper_part)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE, on_values, rank_of
@@ -63,7 +63,7 @@ cdef int check_singular(str operation, str failing, object info) except -1:
     number = np.atleast_1d(info).reshape(-1)[places[0][0]]
     if failing == "solver":
         raise LinAlgError(f"{operation}: {where}The solver failed because the input matrix is singular.")
-    raise LinAlgError(f"{operation}: {where}The diagonal element {number} is zero, the inversion could not be completed because "
+    raise LinAlgError(f"{operation}: {where}The diagonal element {number} is zero, the inversion could not be completed "
                       "the input matrix is singular.")
 
 
@@ -134,7 +134,7 @@ def inverse(input):
     >>> ag.inverse(ag.tensor([[2.0]]))
     tensor([[0.5000]])
     """
-    return inv(input)
+    return inv(tensor_argument(input, "inverse", "input", 1))
 
 
 # systems of equations
@@ -200,7 +200,7 @@ cdef tuple solve_checked(str operation, object first, object second, bint left):
                            f"{type_word(code_of(a.array))} and B of type {type_word(code_of(b.array))} instead")
     if vector:
         if not left:
-            raise RuntimeError(f"{operation}: Vector broadcasting of the left hand side is not supported for left=False. In this "
+            raise RuntimeError(f"{operation}: Vector broadcasting of the left hand side is not supported for left=False. In "
                                "case linalg.solve is equivalent to B / A.squeeze(-1)")
         x = x.unsqueeze(-1)
     check_matrix(<Tensor> x, operation, "B", False)
@@ -286,7 +286,7 @@ cdef class LinalgSolveTriangularBackward0(Node):
 
     cdef object triangle(self, object g):
         """The part of a matrix that is read."""
-        return upper(g, self.constants[2]) if self.constants[0] else lower(g, -1 if self.constants[2] else 0)
+        return upper_part(g, self.constants[2]) if self.constants[0] else lower(g, -1 if self.constants[2] else 0)
 
     cdef object vjp(self, object g, int i):
         gb, x = self.solved(g, True), unpack(self, 2)
@@ -341,15 +341,16 @@ def solve_triangular(input, other, *, upper: bool, left: bool = True, unitriangu
 
 @op(methods=("triangular_solve",), batch=COMPOSITE)
 def triangular_solve(input, A, upper: bool = True, transpose: bool = False, unitriangular: bool = False):
-    """triangular_solve(input, A, upper=True, transpose=False, unitriangular=False) -> triangular_solve: the X with A @ X = input.
+    """triangular_solve(input, A, upper=True, transpose=False, unitriangular=False) -> triangular_solve: X with A @ X = input.
 
-    A named tuple of the solution and a copy of A. PyTorch keeps it for old scripts: linalg.solve_triangular() is its successor.
+    A named tuple of the solution and a copy of A. PyTorch keeps it for old scripts; new ones take linalg.solve_triangular().
 
     >>> import autograd_cy as ag
     >>> ag.triangular_solve(ag.tensor([[8.0]]), ag.tensor([[2.0]])).solution
     tensor([[4.]])
     """
     matrix = tensor_argument(A, "triangular_solve", "A", 2)
-    y = solve_triangular(matrix.transpose(-2, -1) if transpose else matrix, tensor_argument(input, "triangular_solve", "self", 1),
+    right = tensor_argument(input, "triangular_solve", "self", 1)
+    y = solve_triangular(matrix.transpose(-2, -1) if transpose else matrix, right,
                          upper=upper != transpose, unitriangular=unitriangular)
     return return_types.triangular_solve(y, matrix.clone())

@@ -109,9 +109,9 @@ cdef int check_type(Tensor x, Tensor other, str name) except -1:
 
 cdef str word_of(Tensor x):
     """A type as PyTorch's C++ writes it."""
+    cdef str name = dtype_of(code_of(x.array)).name
     return {"float16": "c10::Half", "float32": "float", "float64": "double", "complex64": "c10::complex<float>",
-            "complex128": "c10::complex<double>", "int64": "long int", "int32": "int"}.get(dtype_of(code_of(x.array)).name,
-                                                                                      dtype_of(code_of(x.array)).name)
+            "complex128": "c10::complex<double>", "int64": "long int", "int32": "int"}.get(name, name)
 
 
 @op(methods=("addcmul",), kind="elementwise")

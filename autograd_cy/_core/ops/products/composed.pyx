@@ -58,7 +58,8 @@ def outer(input, vec2):
     tensor([[3., 4.],
             [6., 8.]])
     """
-    for name, x in (("self", tensor_argument(input, "outer", "input", 1)), ("vec2", tensor_argument(vec2, "outer", "vec2", 2))):
+    both = tensor_argument(input, "outer", "input", 1), tensor_argument(vec2, "outer", "vec2", 2)
+    for name, x in zip(("self", "vec2"), both):
         if rank_of(x) != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {rank_of(x)}-D")
     return input.unsqueeze(1) * vec2
@@ -189,7 +190,8 @@ def kron(input, other):
     >>> ag.kron(ag.tensor([1.0, 2.0]), ag.tensor([3.0, 4.0]))
     tensor([3., 4., 6., 8.])
     """
-    cdef tuple a = shape_of(tensor_argument(input, "kron", "input", 1)), b = shape_of(tensor_argument(other, "kron", "other", 2))
+    cdef tuple a = shape_of(tensor_argument(input, "kron", "input", 1))
+    cdef tuple b = shape_of(tensor_argument(other, "kron", "other", 2))
     cdef int rank = max(len(a), len(b))
     a, b = (1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b
     left, right = [], []
@@ -203,7 +205,7 @@ def kron(input, other):
 def cdist(x1, x2, p=2.0, compute_mode: str | None = None):
     """cdist(x1, x2, p=2.0, compute_mode=None) -> Tensor: the p-norms of the differences of each row of `x1` and each of `x2`.
 
-    Batches (..., m, d) and (..., n, d) are broadcast; the result is (..., m, n). How it is computed is no choice here: directly.
+    Batches (..., m, d) and (..., n, d) are broadcast; the result is (..., m, n). `compute_mode` is no choice here: directly.
 
     >>> import autograd_cy as ag
     >>> ag.cdist(ag.tensor([[0.0, 0.0]]), ag.tensor([[3.0, 4.0], [0.0, 1.0]]))
@@ -213,7 +215,8 @@ def cdist(x1, x2, p=2.0, compute_mode: str | None = None):
         if rank_of(x) < 2:
             raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {rank_of(x)}D")
         if not FLOAT16 <= code_of((<Tensor> x).array) < COMPLEX64:
-            raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {type_word(code_of((<Tensor> x).array))}")
+            word = type_word(code_of((<Tensor> x).array))
+            raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {word}")
     if x1.shape[rank_of(x1) - 1] != x2.shape[rank_of(x2) - 1]:
         raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {x1.shape[rank_of(x1) - 1]} "
                            f"X2: {x2.shape[rank_of(x2) - 1]}")
@@ -240,7 +243,8 @@ def matrix_power(input, n: int):
     if len(sizes) < 2:
         raise RuntimeError("linalg.matrix_power: The input tensor A must have at least 2 dimensions.")
     if sizes[len(sizes) - 1] != sizes[len(sizes) - 2]:
-        raise RuntimeError(f"linalg.matrix_power: A must be batches of square matrices, but they are {sizes[len(sizes) - 2]} by "
+        raise RuntimeError("linalg.matrix_power: A must be batches of square matrices, but they are "
+                           f"{sizes[len(sizes) - 2]} by "
                            f"{sizes[len(sizes) - 1]} matrices")
     if code_of((<Tensor> x).array) <= FLOAT16:
         raise RuntimeError("linalg.matrix_power: Expected a floating point or complex tensor as input. Got "
@@ -328,7 +332,7 @@ def chain_matmul(input, *matrices):
             [3.]])
     """
     matrices = tuple(input) if isinstance(input, (list, tuple)) else (input, *matrices)
-    for k, x in enumerate(matrices):
+    for x in matrices:
         if rank_of(tensor_argument(x, "chain_matmul", "matrices", 1)) != 2:
             raise RuntimeError(f"Tensor dimension is {rank_of(x)}, expected 2 instead.")
     if not matrices:

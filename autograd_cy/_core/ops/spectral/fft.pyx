@@ -87,7 +87,7 @@ def ifft(input, n: int | None = None, dim=-1, norm: str | None = None):
 
 @op(name="rfft", methods=(), namespace="fft", batch=COMPOSITE)
 def rfft(input, n: int | None = None, dim=-1, norm: str | None = None):
-    """rfft(input, n=None, dim=-1, norm=None) -> Tensor: fft() of real numbers, but for the frequencies that are conjugates of others.
+    """rfft(input, n=None, dim=-1, norm=None) -> Tensor: fft() of real numbers, without the conjugates of other frequencies.
 
     n // 2 + 1 elements along `dim`. With `n` the input is cut to that size, or filled up with zeros.
 
@@ -104,7 +104,8 @@ def rfft(input, n: int | None = None, dim=-1, norm: str | None = None):
 def irfft(input, n: int | None = None, dim=-1, norm: str | None = None):
     """irfft(input, n=None, dim=-1, norm=None) -> Tensor: the inverse of rfft(): n real numbers from n // 2 + 1 frequencies.
 
-    Without `n` it is even, 2 * (m - 1) for m frequencies. The imaginary part of the first (and of an even n the last) is ignored.
+    Without `n` it is even, 2 * (m - 1) for m frequencies. The imaginary part of the first (and for an even n of the last)
+    counts for nothing.
 
     >>> import autograd_cy as ag
     >>> ag.fft.irfft(ag.tensor([0.0, 2.0, 0.0]))
@@ -117,7 +118,7 @@ def irfft(input, n: int | None = None, dim=-1, norm: str | None = None):
 
 @op(name="hfft", methods=(), namespace="fft", batch=COMPOSITE)
 def hfft(input, n: int | None = None, dim=-1, norm: str | None = None):
-    """hfft(input, n=None, dim=-1, norm=None) -> Tensor: the Fourier transform, n real numbers, of Hermitian input of which half is given.
+    """hfft(input, n=None, dim=-1, norm=None) -> Tensor: the transform of Hermitian input, half of which is given: n reals.
 
     Without `n` it is 2 * (m - 1) for m elements.
 
@@ -211,7 +212,7 @@ def ifftn(input, s: _Dims | None = None, dim: _Dims | None = None, norm: str | N
 
 @op(name="rfft2", methods=(), namespace="fft", batch=COMPOSITE)
 def rfft2(input, s: _Dims | None = None, dim: _Dims | None = (-2, -1), norm: str | None = None):
-    """rfft2(input, s=None, dim=(-2, -1), norm=None) -> Tensor: fft() of real numbers along several dimensions, halved along the last one, by default the last two.
+    """rfft2(input, s=None, dim=(-2, -1), norm=None) -> Tensor: rfftn(), by default along the last two dimensions.
 
     With `s` the dimensions are cut to those sizes, or filled up with zeros.
 
@@ -228,7 +229,7 @@ def rfft2(input, s: _Dims | None = None, dim: _Dims | None = (-2, -1), norm: str
 
 @op(name="rfftn", methods=(), namespace="fft", batch=COMPOSITE)
 def rfftn(input, s: _Dims | None = None, dim: _Dims | None = None, norm: str | None = None):
-    """rfftn(input, s=None, dim=None, norm=None) -> Tensor: fft() of real numbers along several dimensions, halved along the last one.
+    """rfftn(input, s=None, dim=None, norm=None) -> Tensor: fft() of real numbers along several dimensions, half of the last.
 
     With `s` the dimensions are cut to those sizes, or filled up with zeros.
 
@@ -279,7 +280,7 @@ def irfftn(input, s: _Dims | None = None, dim: _Dims | None = None, norm: str | 
 
 @op(name="hfft2", methods=(), namespace="fft", batch=COMPOSITE)
 def hfft2(input, s: _Dims | None = None, dim: _Dims | None = (-2, -1), norm: str | None = None):
-    """hfft2(input, s=None, dim=(-2, -1), norm=None) -> Tensor: fft() along several dimensions, and hfft() along the last one: real numbers, by default the last two.
+    """hfft2(input, s=None, dim=(-2, -1), norm=None) -> Tensor: hfftn(), by default along the last two dimensions.
 
     With `s` the dimensions are cut to those sizes, or filled up with zeros.
 
@@ -296,7 +297,7 @@ def hfft2(input, s: _Dims | None = None, dim: _Dims | None = (-2, -1), norm: str
 
 @op(name="hfftn", methods=(), namespace="fft", batch=COMPOSITE)
 def hfftn(input, s: _Dims | None = None, dim: _Dims | None = None, norm: str | None = None):
-    """hfftn(input, s=None, dim=None, norm=None) -> Tensor: fft() along several dimensions, and hfft() along the last one: real numbers.
+    """hfftn(input, s=None, dim=None, norm=None) -> Tensor: fft() along several dimensions, hfft() along the last one: real.
 
     With `s` the dimensions are cut to those sizes, or filled up with zeros.
 
