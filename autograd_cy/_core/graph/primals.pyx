@@ -1,8 +1,8 @@
 """What a node saved, as its tangent rule sees it: without the tangents that the rule is to compute with.
 
-The operations of a rule are recorded if they have to be differentiated, and save what they take. A backward through them within
-the same level would find the primals' tangents there, and give the gradient of a tangent a tangent: at one level there is one
-epsilon, and its square is zero. So what they save has no tangent at that level (case 5 of NOTE [Dual levels]).
+The operations of a rule are recorded if they have to be differentiated, and save what they take. A backward through them
+within the same level would find the primals' tangents there, and give the gradient of a tangent a tangent: at one level there
+is one epsilon, and its square is zero. So what they save has no tangent at that level (case 5 of NOTE [Dual levels]).
 """
 
 from autograd_cy._core.graph.duals cimport Tangent
