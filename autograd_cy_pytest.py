@@ -6,6 +6,8 @@
 pytest imports this module whenever it starts in an environment where autograd_cy is installed. So it stands beside the
 package: to import a module of the package is to import its core and NumPy, which takes as long as to import pytest
 itself. The package is imported when a test asks for the fixture.
+
+PYTEST_DONT_REWRITE: it is loaded already where a test runs pytest within itself.
 """
 
 from collections.abc import Callable

@@ -255,7 +255,7 @@ difference over both sides gives their mean. Three things to know:
 * **Ties are shared by whoever returns values alone** (`max(x)`, `amax`, `maximum`, the norm with `p=inf`), and go to one by
   whoever returns an index with them (`max(x, dim)`, `topk`).
 * **inf is not harmless**: one step further back it meets a factor of 0, and 0 times inf is nan. Let `where` choose the
-  argument of `sqrt` and not its result: `sqrt(where(x > 0, x, 1))`.
+  argument of `sqrt` and not its result: `sqrt(where(x > 0, x, 1))`; or run the backward within `autograd.safe_where()`.
 """
 
 

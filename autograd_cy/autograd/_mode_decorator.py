@@ -4,7 +4,9 @@ import functools
 import inspect
 import warnings
 from collections.abc import Callable
-from typing import Any, Self, TypeVar, cast
+from typing import Any, ClassVar, Self, TypeVar, cast, overload
+
+from .._core.runtime.modes import leave_mode, swap_modes
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -49,6 +51,32 @@ class ModeDecorator:
 
     def __exit__(self, error_type: type[BaseException] | None, error: BaseException | None, traceback: Any) -> None:
         raise NotImplementedError(f"{type(self).__name__} has no __exit__() of its own")
+
+
+class ModeSwitch(ModeDecorator):
+    """A mode that `mode=False` switches off; a decorator with and without parentheses. `bits` are those of the core's mode."""
+
+    __slots__ = ("_previous", "mode")
+    bits: ClassVar[int]
+    _previous: object
+
+    @overload
+    def __new__(cls, mode: bool = True) -> Self: ...
+    @overload
+    def __new__(cls, mode: F) -> F: ...  # type: ignore[misc]
+    def __new__(cls, mode=True):
+        return super().__new__(cls) if isinstance(mode, bool) else cls()(mode)
+
+    def __init__(self, mode: Any = True) -> None:
+        self.mode = mode
+
+    def _fresh(self) -> Self:
+        return type(self)(self.mode)
+
+    def __enter__(self) -> None:
+        self._previous = swap_modes(self.bits, 0) if self.mode else swap_modes(0, self.bits)
+
+    __exit__ = leave_mode
 
 
 def _decorated_generator(mode, function):

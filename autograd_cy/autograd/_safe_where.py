@@ -1,17 +1,10 @@
 """safe_where: a gradient of zero stays zero (facade)."""
 
-from typing import Any, Self, overload
-
-from .._core.runtime.modes import leave_mode as _leave_mode
 from .._core.runtime.modes import mode_bit as _mode_bit
-from .._core.runtime.modes import swap_modes as _swap_modes
-from ._mode_decorator import F as _F
-from ._mode_decorator import ModeDecorator as _ModeDecorator
-
-_KEEP_ZEROS = _mode_bit("KEEP_ZEROS")
+from ._mode_decorator import ModeSwitch as _ModeSwitch
 
 
-class safe_where(_ModeDecorator):
+class safe_where(_ModeSwitch):
     """``with safe_where():`` a gradient that is 0 gives gradients that are 0, also where the derivative is infinite or NaN.
 
     Without it 0 * inf is NaN, as in PyTorch: ``where(x > 0, x.log(), 0)`` has the gradient NaN at 0, although there the
@@ -35,23 +28,5 @@ class safe_where(_ModeDecorator):
     (tensor([0.0000, 0.5000]),)
     """
 
-    __slots__ = ("_previous", "mode")
-    _previous: object
-
-    @overload
-    def __new__(cls, mode: bool = True) -> Self: ...
-    @overload
-    def __new__(cls, mode: _F) -> _F: ...  # type: ignore[misc]
-    def __new__(cls, mode=True):
-        return super().__new__(cls) if isinstance(mode, bool) else cls()(mode)
-
-    def __init__(self, mode: Any = True) -> None:
-        self.mode = mode
-
-    def _fresh(self) -> Self:
-        return type(self)(self.mode)
-
-    def __enter__(self) -> None:
-        self._previous = _swap_modes(_KEEP_ZEROS, 0) if self.mode else _swap_modes(0, _KEEP_ZEROS)
-
-    __exit__ = _leave_mode
+    __slots__ = ()
+    bits = _mode_bit("KEEP_ZEROS")

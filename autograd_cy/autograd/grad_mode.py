@@ -32,6 +32,7 @@ from .._core.runtime.modes import (
 from .._core.writes.inplace import set_versions as _set_versions
 from ._mode_decorator import F as _F
 from ._mode_decorator import ModeDecorator as _ModeDecorator
+from ._mode_decorator import ModeSwitch as _ModeSwitch
 
 __all__ = [
     "enable_grad", "enforce_grad_layout_policy", "inference_mode", "is_grad_enabled", "is_inference",
@@ -96,7 +97,7 @@ class enable_grad(_FixedMode):
         self._previous = _swap_modes(0, _NO_GRAD)
 
 
-class inference_mode(_ModeDecorator):
+class inference_mode(_ModeSwitch):
     """``with inference_mode():`` nothing is recorded, now or later: results are inference tensors.
 
     Those can't be saved for backward, nor be written in place or made to require grad outside of the mode; they count no
@@ -109,27 +110,8 @@ class inference_mode(_ModeDecorator):
     (True, False)
     """
 
-    __slots__ = ("_previous", "mode")
-    _previous: object
-
-    @overload
-    def __new__(cls, mode: bool = True) -> Self: ...
-    @overload
-    def __new__(cls, mode: _F) -> _F: ...  # type: ignore[misc]
-    def __new__(cls, mode=True):
-        return super().__new__(cls) if isinstance(mode, bool) else cls()(mode)
-
-    def __init__(self, mode: Any = True) -> None:
-        self.mode = mode
-
-    def _fresh(self):
-        return type(self)(self.mode)
-
-    def __enter__(self) -> None:
-        bits = _INFERENCE | _NO_GRAD
-        self._previous = _swap_modes(bits, 0) if self.mode else _swap_modes(0, bits)
-
-    __exit__ = _leave_mode
+    __slots__ = ()
+    bits = _INFERENCE | _NO_GRAD
 
 
 class _Switch(_ModeDecorator):

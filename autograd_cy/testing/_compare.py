@@ -50,7 +50,7 @@ class Tally:
         self._mismatches: list[tuple[float, Mismatch]] = []
         self.digits, self.unknown, self.known, self.resolution = 16, 0, 0, 0.0
 
-    def add(self, derivative: Array, slope: Slope, scale: float, row: int, columns: Array | None = None) -> None:
+    def add(self, derivative: Array, slope: Slope, scale: float, row: int) -> None:
         """Compare a row of derivatives with slopes; `scale` is how large such derivatives are."""
         if not derivative.size:
             return
@@ -73,9 +73,9 @@ class Tally:
         for k in np.argsort(-excess)[:MOST]:
             if excess[k] <= 1:
                 break
-            column, kink = (k if columns is None else columns[k]), bool(slope.low[k] != slope.high[k])
+            kink = bool(slope.low[k] != slope.high[k])
             values = float(derivative[k]), float(slope.low[k]), float(slope.high[k]), float(slope.error[k])
-            self._mismatches.append((float(excess[k]), Mismatch(row, int(column), *values, kink)))
+            self._mismatches.append((float(excess[k]), Mismatch(row, int(k), *values, kink)))
 
     def result(self) -> Comparison:
         """What it has come to."""
@@ -179,17 +179,12 @@ class Probes:
         self.v = [rng.standard_normal(m) for _ in range(count)]
         self.slopes = [refined(point, u) for u in self.u]
 
-    def weighted(self, k: int, reach: float | None = None) -> tuple[Slope, float]:
+    def weighted(self, k: int) -> tuple[Slope, float]:
         """probes.weighted(k): the slope of `v' f` along u, the k-th of both, and how large its terms are."""
-        slope, v = self.slopes[k] if reach is None else self.point.slope(self.u[k], reach), self.v[k]
-        known = np.isfinite(slope.error)
-        if not known.all():  # an output of which differences say nothing gets no seed
-            self.v[k] = v = np.where(known, v, 0.0)
-        ends = v * np.where(known, slope.low, 0.0), v * np.where(known, slope.high, 0.0)
-        error = float(np.sum(np.abs(v[known]) * slope.error[known]))
-        size = float(np.sqrt(np.sum((v * np.where(known, slope.middle, 0.0)) ** 2)))
-        total = Slope(np.array([np.minimum(*ends).sum()]), np.array([np.maximum(*ends).sum()]), np.array([error]))
-        return total, size
+        slope = self.slopes[k]
+        self.v[k] = v = np.where(slope.known, self.v[k], 0.0)  # an output of which differences say nothing gets no seed
+        size = float(np.sqrt(np.sum((v * np.where(slope.known, slope.middle, 0.0)) ** 2)))
+        return Slope(*(np.array([number]) for number in slope.weighted(v))), size
 
 
 def probe_backward(probes: Probes) -> Comparison:
@@ -240,20 +235,14 @@ def confirmed(point: Point, mismatch: Mismatch, direction: Array, seed: Array, f
 
     The derivative is computed again where the inputs are a rounding error away: what that moves it by is no mistake.
     """
-    other = point.slope(direction, OTHER_REACH)
-    known = np.isfinite(other.error) & (seed != 0)
-    weight = np.where(known, seed, 0.0)
-    ends = weight * np.where(known, other.low, 0.0), weight * np.where(known, other.high, 0.0)
-    low, high = float(np.minimum(*ends).sum()), float(np.maximum(*ends).sum())
-    error = float(np.sum(np.abs(weight[known]) * other.error[known]))
+    other = point.slope(direction, OTHER_REACH).weighted(seed)
     here = directional(point, point.arrays, direction, seed, forward)
     if not np.isfinite(here):
-        return math.isfinite(error)
+        return True
     beside = [directional(point, [nearby(a, k) for a in point.arrays], direction, seed, forward) for k in range(NEARBY)]
     noise = 0.0 if mismatch.kink else 20 * max(abs(b - here) for b in beside)
-    off = max(low - here, here - high, 0.0)
-    largest = max(abs(here), abs(low), abs(high))
-    return off > SAFETY * error + (min(noise, 1e-3 * largest) if np.isfinite(noise) else 0.0)
+    largest = max(abs(here), abs(other.low), abs(other.high))
+    return other.off(here) > SAFETY * other.error + (min(noise, 1e-3 * largest) if np.isfinite(noise) else 0.0)
 
 
 def directional(point: Point, arrays: list[Array], direction: Array, seed: Array, forward: bool) -> float:

@@ -117,12 +117,7 @@ def _worst_input(point: Point, u: Array, v: Array, g: Array) -> int:
 def _off(point: Point, u: Array, v: Array, g: Array, moving: Array) -> float:
     direction = np.zeros_like(u)
     direction[moving] = u[moving]
-    slope = point.slope(direction)
-    known = np.isfinite(slope.error)
-    ends = (v * slope.low)[known], (v * slope.high)[known]
-    derivative = float(g @ direction)
-    off = max(float(np.minimum(*ends).sum()) - derivative, derivative - float(np.maximum(*ends).sum()), 0.0)
-    return off if np.isfinite(off) else np.inf
+    return point.slope(direction).weighted(v).off(float(g @ direction))
 
 
 def _entry(point: Point, k: int, run: Run) -> Mismatch:
@@ -141,11 +136,8 @@ def _off_part(point: Point, k: int, slope: Slope, part: tuple[int, int], run: Ru
     low, high = part
     seed = np.zeros(point.value.size)
     seed[low:high] = np.random.default_rng(1).standard_normal(high - low)
-    seed[~np.isfinite(slope.error)] = 0.0
-    derivative = _pulled(point, k, seed, run)
-    ends = seed * slope.low, seed * slope.high
-    off = max(float(np.minimum(*ends).sum()) - derivative, derivative - float(np.maximum(*ends).sum()), 0.0)
-    return off if np.isfinite(off) else np.inf
+    seed[~slope.known] = 0.0
+    return slope.weighted(seed).off(_pulled(point, k, seed, run))
 
 
 def _pulled(point: Point, k: int, seed: Array, run: Run) -> float:

@@ -25,6 +25,19 @@ SETTLED = 1e-3  # what the jump of slopes may be off, relative to the largest sl
 EPSILON = float(np.finfo(float).eps)
 
 
+class Interval(NamedTuple):
+    """The slope of one output: between `low` and `high`, each at most `error` off."""
+
+    low: float
+    high: float
+    error: float
+
+    def off(self, derivative: float) -> float:
+        """interval.off(derivative): how far outside it is; inf for what is not finite."""
+        off = max(self.low - derivative, derivative - self.high, 0.0)
+        return off if np.isfinite(off) else float("inf")
+
+
 class Slope(NamedTuple):
     """The slope of each output: between `low` and `high`, each at most `error` off. They differ at a kink only."""
 
@@ -41,6 +54,18 @@ class Slope(NamedTuple):
     def kinked(self) -> Array:
         """Where the slopes to the left and to the right differ."""
         return np.asarray(self.low != self.high)
+
+    @property
+    def known(self) -> Array:
+        """Where anything is known."""
+        return np.asarray(np.isfinite(self.error))
+
+    def weighted(self, weights: Array) -> "Interval":
+        """slope.weighted(weights): that of the outputs' weighted sum, without those of which nothing is known."""
+        weights, known = weights[self.known], self.known
+        ends = weights * self.low[known], weights * self.high[known]
+        error = float(np.sum(np.abs(weights) * self.error[known]))
+        return Interval(float(np.minimum(*ends).sum()), float(np.maximum(*ends).sum()), error)
 
 
 def slope(curve: Curve, origin: Array, reach: float, rounding: Array | float = 0.0) -> Slope:

@@ -63,6 +63,7 @@ def _search(
         derandomize=True,
         report_multiple_bugs=False,
         print_blob=False,
+        phases=[hypothesis.Phase.generate, hypothesis.Phase.shrink],  # the report explains; a tracer would slow each call
         suppress_health_check=list(hypothesis.HealthCheck),
     )
     try:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograd_cy.testing._compare import probes_for
-from autograd_cy.testing._differences import SMOOTH, slope
+from autograd_cy.testing._differences import slope
 
 SMOOTH_CURVES = {
     "line": (lambda t: 3 * t - 1, lambda t: 3 + 0 * t),
@@ -119,7 +119,3 @@ def test_the_odds_are_those_of_an_error_of_rank_one(miss):
 
     assert missed(1) == pytest.approx(miss, rel=0.15)
     assert missed(2) < missed(1) and missed(10) < missed(1)
-
-
-def test_smooth_means_less_than_the_digits_that_are_asked_for():
-    assert SMOOTH < 1e-6
