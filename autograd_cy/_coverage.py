@@ -100,8 +100,16 @@ def _has_second_order(key: str) -> bool:
 
     results = [t for t in tensors_in(example_of(key, leaf)) if t.requires_grad]
     seeds = [_package().ones_like(t).requires_grad_() for t in results]
-    found = grad(results, leaves, seeds, create_graph=True, allow_unused=True)
-    return any(g.requires_grad for g in found if g is not None)  # type: ignore[redundant-expr]
+    return any(_is_recorded(results, x, seeds) for x in leaves)
+
+
+def _is_recorded(results: list[Tensor], leaf: Tensor, seeds: list[Tensor]) -> bool:
+    """Whether the gradient for a leaf depends on something."""
+    try:
+        (found,) = grad(results, leaf, seeds, create_graph=True, allow_unused=True)
+    except NotImplementedError:  # igamma() has none for its first operand
+        return False
+    return found is not None and found.requires_grad  # type: ignore[redundant-expr]
 
 
 def _has_tangent(key: str) -> bool:

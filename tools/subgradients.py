@@ -49,12 +49,17 @@ SECTIONS: dict[str, list[Row]] = {
         Row("clamp", "torch.clamp(x, min=0)", {"x": [0]}, "a relu written so gives 1 at 0"),
         Row("clamp", "torch.clamp(x, min=y)", {"x": [1], "y": [1]}, "all to `x`, where `maximum` shares"),
         Row("clamp", "torch.clamp(x, max=y)", {"x": [1], "y": [1]}, "all to `x`"),
+        Row("clamp_min", "torch.clamp_min(x, 0)", {"x": [0]}, "as `clamp`"),
+        Row("clamp_max", "torch.clamp_max(x, 0)", {"x": [0]}, "as `clamp`"),
+        Row("logit", "torch.logit(x, 0.25)", {"x": [0.25]}, "the edges are inside"),
         Row("nn.functional.l1_loss", "F.l1_loss(x, y)", {"x": [2], "y": [2]}, "as `abs`"),
         Row("where", "torch.where(x > 0, x, -x)", {"x": [0]}, "the branch that is taken, whatever the other would give"),
     ],
     "Ties": [
         Row("maximum", "torch.maximum(x, y)", {"x": [2], "y": [2]}, "shared: 0.5 each"),
         Row("minimum", "torch.minimum(x, y)", {"x": [2], "y": [2]}, "shared"),
+        Row("fmax", "torch.fmax(x, y)", {"x": [2], "y": [2]}, "all to `x`"),
+        Row("fmin", "torch.fmin(x, y)", {"x": [2], "y": [2]}, "all to `x`"),
         Row("maximum", "torch.maximum(x, torch.zeros(1))", {"x": [0]}, "a relu written so gives 0.5 at 0"),
         Row("max", "torch.max(x)", {"x": [3, 1, 3]}, "shared among all that are equal"),
         Row("min", "torch.min(x)", {"x": [1, 1, 3]}, "shared"),
@@ -74,11 +79,19 @@ SECTIONS: dict[str, list[Row]] = {
         Row("quantile", "torch.quantile(x, 0.)", {"x": [3, 3]}, "all to the first"),
         Row("nanquantile", "torch.nanquantile(x, 0.)", {"x": [3, 3]}, "all to the first"),
         Row("topk", "torch.topk(x, 1).values", {"x": [3, 3]}, "all to the one that `indices` names"),
+        Row("scatter_reduce", "torch.scatter_reduce(x[:1], 0, torch.tensor([0]), x[1:], 'amax')", {"x": [3, 3]}, "shared"),
+        Row("index_reduce", "torch.index_reduce(x[:1], 0, torch.tensor([0]), x[1:], 'amax')", {"x": [3, 3]}, "shared"),
         Row("norm", "torch.norm(x, p=inf)", {"x": [2, -2]}, "shared"),
         Row("norm", "torch.norm(x, p=-inf)", {"x": [2, -2]}, "shared"),
     ],
     "Norms at zero": [
         Row("dist", "torch.dist(x, y)", {"x": [0], "y": [0]}, "as `norm`"),
+        Row("linalg.vector_norm", "torch.linalg.vector_norm(x)", {"x": [0, 0]}, "as `norm`"),
+        Row("linalg.norm", "torch.linalg.norm(x)", {"x": [0, 0]}, "as `norm`"),
+        Row("linalg.matrix_norm", "torch.linalg.matrix_norm(x[None])", {"x": [0, 0]}, "as `norm`"),
+        Row("cdist", "torch.cdist(x[None], y[None])", {"x": [2], "y": [2]}, "as `norm`"),
+        Row("hypot", "torch.hypot(x, y)", {"x": [0], "y": [0]}, "0 / 0"),
+        Row("renorm", "torch.renorm(x[None], 2, 0, 1.0)", {"x": [1, 0]}, "as within the bound"),
         Row("std_mean", "torch.std_mean(x)[0]", {"x": [2, 2]}, "as `std`"),
         Row("norm", "torch.norm(x)", {"x": [0, 0]}, "the one in the middle"),
         Row("norm", "torch.norm(x, p=1)", {"x": [0, 0]}, "as `abs`"),
@@ -102,6 +115,9 @@ SECTIONS: dict[str, list[Row]] = {
         Row("pow", "0.0**x", {"x": [0]}, "1 at 0, 0 to the right"),
         Row("pow", "x**y", {"x": [0], "y": [2]}, "smooth; `log(0)` does not come in"),
         Row("pow", "x**y", {"x": [0], "y": [0]}),
+        Row("float_power", "torch.float_power(x, 1.5)", {"x": [0]}),
+        Row("xlogy", "torch.xlogy(x, y)", {"x": [0], "y": [1]}, "smooth"),
+        Row("xlogy", "torch.xlogy(x, x)", {"x": [0]}, "0 / 0 for the second operand"),
         Row("where", "torch.where(x > 0, torch.sqrt(x), 0.0)", {"x": [0]}, "the branch that isn't taken gives 0 times inf"),
     ],
     "Products with zeros": [
@@ -110,6 +126,16 @@ SECTIONS: dict[str, list[Row]] = {
     ],
     "Jumps": [
         Row("sgn", "torch.sgn(x)", {"x": [0]}, "constant on both sides"),
+        Row("sign", "torch.sign(x)", {"x": [0]}, "constant on both sides"),
+        Row("floor", "torch.floor(x)", {"x": [1]}, "constant on both sides"),
+        Row("ceil", "torch.ceil(x)", {"x": [1]}, "constant on both sides"),
+        Row("trunc", "torch.trunc(x)", {"x": [1]}, "constant on both sides"),
+        Row("round", "torch.round(x)", {"x": [0.5]}, "constant on both sides"),
+        Row("frac", "torch.frac(x)", {"x": [1]}, "as inside of a period"),
+        Row("angle", "torch.angle(x)", {"x": [0]}, "constant on both sides"),
+        Row("copysign", "torch.copysign(x, y)", {"x": [0], "y": [1]}, "the middle"),
+        Row("nan_to_num", "torch.nan_to_num(x)", {"x": [inf]}, "0 for what is replaced"),
+        Row("special.entr", "torch.special.entr(x)", {"x": [0]}),
         Row("remainder", "torch.remainder(x, y)", {"x": [3], "y": [1]}, "as inside of a period"),
         Row("remainder", "torch.remainder(x, 1)", {"x": [0]}, "as inside of a period"),
         Row("fmod", "torch.fmod(x, y)", {"x": [3], "y": [1]}, "as inside of a period"),
@@ -232,9 +258,16 @@ def smooth() -> list[str]:
 
 NOT_DIFFERENTIABLE = (
     "all any argmax argmin argsort argwhere bincount bitwise_and bitwise_left_shift bitwise_not bitwise_or "
-    "bitwise_right_shift bitwise_xor bucketize count_nonzero eq floor_divide ge gt histc histogram isfinite isinf "
-    "isnan le logical_and logical_not logical_or logical_xor lt ne nonzero nonzero_static searchsorted unique "
-    "unique_consecutive"
+    "bitwise_right_shift bitwise_xor bucketize count_nonzero detach_copy eq floor_divide gcd ge geqrf gt heaviside histc "
+    "histogram isclose isfinite isin isinf isnan isneginf isposinf isreal lcm le linalg.matrix_rank logical_and logical_not "
+    "logical_or logical_xor lt ne nonzero nonzero_static searchsorted signbit special.airy_ai special.bessel_j0 "
+    "special.bessel_j1 special.bessel_y0 special.bessel_y1 special.chebyshev_polynomial_t special.chebyshev_polynomial_u "
+    "special.chebyshev_polynomial_v special.chebyshev_polynomial_w special.hermite_polynomial_h "
+    "special.hermite_polynomial_he special.laguerre_polynomial_l special.legendre_polynomial_p special.modified_bessel_i0 "
+    "special.modified_bessel_i1 special.modified_bessel_k0 special.modified_bessel_k1 special.scaled_modified_bessel_k0 "
+    "special.scaled_modified_bessel_k1 special.shifted_chebyshev_polynomial_t special.shifted_chebyshev_polynomial_u "
+    "special.shifted_chebyshev_polynomial_v special.shifted_chebyshev_polynomial_w special.spherical_bessel_j0 unique "
+    "unique_consecutive unravel_index"
 ).split()
 
 HEAD = """<!-- Generated by `python -m tools.subgradients` (part of `make stubs`). Do not edit. -->

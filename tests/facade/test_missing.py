@@ -21,7 +21,7 @@ def tensor():
 
 @pytest.mark.parametrize(
     ("module", "name"),
-    [(ag, "svd"), (ag, "optim"), (ag.autograd, "profiler_legacy"), (ag.nn, "Linear"), (ag.nn.functional, "conv2d")],
+    [(ag, "compile"), (ag, "optim"), (ag.autograd, "profiler_legacy"), (ag.nn, "Linear"), (ag.nn.functional, "conv2d")],
 )
 def test_a_module_says_what_pytorch_has(module, name):
     with pytest.raises(AttributeError, match=rf"^module '{module.__name__}' {SAYS_SO}"):
@@ -38,9 +38,9 @@ def test_a_module_says_nothing_about_other_names(module, name):
 
 def test_a_tensor_says_what_pytorch_has(tensor):
     with pytest.raises(AttributeError, match=f"^'Tensor' object {SAYS_SO}"):
-        tensor.svd()
+        tensor.to_sparse()
     with pytest.raises(AttributeError, match=f"^type object 'Tensor' {SAYS_SO}"):
-        ag.Tensor.svd  # noqa: B018
+        ag.Tensor.to_sparse  # noqa: B018
 
 
 def test_a_tensor_says_nothing_about_other_names(tensor):
@@ -60,7 +60,7 @@ def test_the_nearest_names_are_ours(owner):
         nearest = str(caught.value).partition("Nearest: ")[2].rstrip(".").split(", ")
         found += nearest != [""]
         assert nearest == [""] or all(hasattr(ag.Tensor if owner is not ag else ag, name) for name in nearest)
-    assert found > 10
+    assert found >= 5
 
 
 def test_where_nothing_is_near_nothing_is_named():
@@ -120,29 +120,29 @@ def test_other_arguments_are_unknown(call):
 
 
 def test_missing_methods_do_not_show(tensor):
-    assert not hasattr(tensor, "svd")
-    assert not hasattr(ag.Tensor, "svd")
-    assert "svd" not in dir(tensor)
+    assert not hasattr(tensor, "to_sparse")
+    assert not hasattr(ag.Tensor, "to_sparse")
+    assert "to_sparse" not in dir(tensor)
     assert set(dir(tensor)) & set(_missing.torch_names()["torch.Tensor"]) > {"exp", "grad", "shape"}
 
 
 def test_a_tensor_may_have_an_attribute_of_that_name(tensor):
-    tensor.svd = 3
-    assert tensor.svd == 3
-    assert "svd" in dir(tensor)
-    del tensor.svd
-    assert not hasattr(tensor, "svd")
+    tensor.to_sparse = 3
+    assert tensor.to_sparse == 3
+    assert "to_sparse" in dir(tensor)
+    del tensor.to_sparse
+    assert not hasattr(tensor, "to_sparse")
 
 
 def test_a_subclass_may_define_what_is_missing():
     class Decomposed(ag.Tensor):
-        def svd(self):
+        def to_sparse(self):
             return "own"
 
-    assert Decomposed(ag.ones(2)).svd() == "own"
-    assert "svd" in dir(Decomposed(ag.ones(2)))
+    assert Decomposed(ag.ones(2)).to_sparse() == "own"
+    assert "to_sparse" in dir(Decomposed(ag.ones(2)))
     with pytest.raises(AttributeError, match=f"^'Decomposed' object {SAYS_SO}"):
-        Decomposed(ag.ones(2)).qr()
+        Decomposed(ag.ones(2)).to_mkldnn()
 
 
 def test_the_error_can_be_pickled():
@@ -158,7 +158,7 @@ def test_nothing_that_exists_is_called_missing():
 
 
 def test_difflib_is_not_imported_before_a_message_is_read():
-    script = "import sys, autograd_cy as ag; hasattr(ag, 'svd'); hasattr(ag.ones(1), 'svd'); print('difflib' in sys.modules)"
+    script = "import sys, autograd_cy as ag; hasattr(ag, 'compile'); hasattr(ag.ones(1), 'to_sparse'); print('difflib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stdout == "False\n"
 
 

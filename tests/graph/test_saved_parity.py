@@ -17,6 +17,10 @@ FUSED |= {"chain_matmul", "triangular_solve", "cholesky", "qr"}  # of which PyTo
 FUSED |= {"linalg.svd", "svd", "linalg.svdvals"}  # signs of vectors
 FUSED |= {"linalg.det", "det", "linalg.slogdet", "slogdet", "logdet"}  # no LU
 FUSED |= {"fft.rfft", "fft.rfft2", "fft.rfftn", "fft.hfft"}  # no input
+FUSED |= {"masked_select", "scatter_reduce", "index_reduce", "complex", "special.log_ndtr"}  # not all that PyTorch saves
+FUSED |= {"addcmul", "addcdiv"}  # tensor1 times value
+FUSED |= {"addbmm"}  # no sizes
+FUSED |= {"gradient", "narrow_copy", "slice_copy", "as_strided", "as_strided_copy", "as_strided_scatter"}  # resolved arguments
 ROWS = [row for row in DIFFERENTIABLE if row.name not in FUSED]
 
 

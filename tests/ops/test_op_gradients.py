@@ -1,6 +1,6 @@
 """Gradients of every op: all that check_gradients knows, and the dtypes that finite differences are too rough for."""
 
-from op_calls import Call, each_sample, gradient_dtypes, run_backward
+from op_calls import OF_MEMORY, Call, each_sample, gradient_dtypes, run_backward
 from opinfo import DIFFERENTIABLE
 
 import autograd_cy as ag
@@ -10,7 +10,6 @@ FLAT = {  # a sample's gradient is zero or nearly
     "clamp", "sgn", "softmax", "nn.functional.softmax", "masked_fill", "sign", "ceil", "floor", "trunc", "round", "fill",
     "angle", "clamp_min", "clamp_max", "fmax", "fmin", "linalg.matrix_power",
 }  # fmt: skip
-OF_MEMORY = {"as_strided", "as_strided_copy", "as_strided_scatter"}  # what they see changes with the layout
 STEEP = {"div", "pow", "float_power", "nn.functional.layer_norm"}  # a sample lies where differences cancel
 
 

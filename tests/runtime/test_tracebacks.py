@@ -82,7 +82,7 @@ BAD_CALLS = [
     lambda: graph.get_gradient_edge(1), lambda: graph.increment_version(1), lambda: graph.register_op_hook(1),
     lambda: graph.register_multi_grad_hook([A], print, mode="a"), lambda: graph.saved_tensors_hooks(1, 2).__enter__(),
     lambda: torch.utils.checkpoint.checkpoint(1, A), lambda: torch.utils.checkpoint.checkpoint_sequential(1, 2, 3),
-    lambda: torch.autograd.Function.apply(A), lambda: torch.svd, lambda: A.svd, lambda: F.conv2d, lambda: torch.autograd.a,
+    lambda: torch.autograd.Function.apply(A), lambda: torch.compile, lambda: A.to_sparse, lambda: F.conv2d, lambda: torch.autograd.a,
     lambda: torch.nn.Linear, lambda: torch.ones(2, layout=1), lambda: torch.ones(2, foo=1),
     lambda: torch.mm(A, A, out_dtype=1), lambda: torch.sum(A, foo=1), lambda: torch.set_num_threads(0),
     lambda: torch.set_printoptions(profile="a"),

@@ -9,23 +9,30 @@ import autograd_cy as ag
 
 torch = pytest.importorskip("torch")
 
-pytestmark = pytest.mark.filterwarnings("ignore:index_reduce")  # is in beta there
+pytestmark = [pytest.mark.filterwarnings(f"ignore:{text}") for text in (
+    "index_reduce", "Using torch.cross", "torch.chain_matmul is dep", "torch.triangular_solve is dep", "torch.cholesky is dep",
+    "torch.qr is dep",
+)]  # fmt: skip
 
 NEAR = {"float16": 4e-3, "float32": 1e-5, "complex64": 1e-5, "float64": 1e-12, "complex128": 1e-12}
 
 
-def assert_same(found, expected):
+def assert_same(found, expected, near=0.0):
     assert len(found) == len(expected)
     for ours, theirs in zip(map(to_numpy, found), map(to_numpy, expected), strict=True):
         assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype)
-        near = NEAR.get(str(ours.dtype), 0)
-        np.testing.assert_allclose(ours, theirs, rtol=near, atol=near)
+        tolerance = max(NEAR.get(str(ours.dtype), 0), near)
+        np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance)
 
 
 @each_sample(OPS, lambda row: row.dtypes or row.forward)
 def test_values(row, sample):
-    found, expected = ([y.detach() for y in c(*c.leaves(requires_grad=False))] for c in calls(row, sample))
-    assert_same(found, expected)
+    ours, theirs = calls(row, sample)
+    try:
+        expected = theirs(*theirs.leaves(requires_grad=False))
+    except NotImplementedError:
+        return  # float16 in special functions
+    assert_same([y.detach() for y in ours(*ours.leaves(requires_grad=False))], expected, LESS_EXACT.get(row.name, 0))
 
 
 @each_sample(DIFFERENTIABLE, lambda row: row.dtypes)
@@ -33,15 +40,34 @@ def test_gradients(row, sample):
     if (row.name in REFUSED_COMPLEX and sample.args[0].dtype.kind == "c") or row.name in WRONG_IN_PYTORCH:
         return
     found, expected = (run_backward(c)[3] for c in calls(row, sample))
-    assert_same(found, expected)
+    assert_same(found, expected, LESS_EXACT.get(row.name, 0))
 
 
-# PyTorch has no gradients of these for complex numbers; of the last it gives the tensor those of what was replaced.
+# PyTorch has no gradients of these for complex numbers.
 REFUSED_COMPLEX = {"scatter_reduce", "select_copy", "select_scatter", "slice_copy", "slice_scatter"}
-WRONG_IN_PYTORCH = {"as_strided_scatter"}
+
+# It gives the tensor the gradient of what was replaced; the half of a triangular factor that is not read one that isn't 0.
+# Of linalg.cond of a batch there is an error.
+WRONG_IN_PYTORCH = {"as_strided_scatter", "cholesky_inverse", "cholesky_solve", "linalg.cond"}
+
+# Its trigamma and its Bessel functions are short series, its quotients are taken in single precision, its sums of
+# reflections in another order.
+LESS_EXACT = {"digamma": 1e-8, "polygamma": 1e-8, "gradient": 1e-6, "ormqr": 1e-4}
+LESS_EXACT |= {f"special.bessel_{name}": 1e-10 for name in ("j0", "j1", "y0", "y1")}
 
 
-@each_sample(DIFFERENTIABLE, one_dtype)
+# They are composed of operations here, of others than in PyTorch, or are one there.
+COMPOSED = {
+    "aminmax", "cdist", "chain_matmul", "cholesky", "cholesky_inverse", "cholesky_solve", "copysign", "cross",
+    "cumulative_trapezoid", "diff", "dist", "fft.fft2", "fft.fftn", "fft.ifft", "fft.ifft2", "fft.ifftn", "kron", "linalg.cond",
+    "linalg.cross", "linalg.householder_product", "linalg.matrix_norm", "linalg.matrix_power", "linalg.multi_dot",
+    "linalg.solve", "linalg.solve_ex", "linalg.vander", "linalg.vecdot", "mvlgamma", "nanquantile", "nansum", "orgqr", "ormqr",
+    "polygamma", "quantile", "renorm", "rsub", "sort", "special.ndtr", "std_mean", "trapezoid", "trapz", "triangular_solve",
+    "var_mean", "vdot",
+}  # fmt: skip
+
+
+@each_sample([row for row in DIFFERENTIABLE if row.name not in COMPOSED], one_dtype)
 def test_node_names(row, sample):
     assert_same_names(*calls(row, sample))
 

@@ -41,6 +41,7 @@ cdef inline int enter(Node node, Tensor y) except -1:
     return 0
 
 cdef int show(str name, object outputs, tuple inputs) except -1
+cdef object shown(str name, object outputs, tuple inputs)
 cdef Tensor tangent_of(Tensor x)
 cdef Tangent tangents_now(Tensor x)
 cdef bint has_tangent(Tensor x) except -1

@@ -231,6 +231,12 @@ cdef int show(str name, object outputs, tuple inputs) except -1:
     return 0
 
 
+cdef object shown(str name, object outputs, tuple inputs):
+    """The same, and returns the outputs."""
+    show(name, outputs, inputs)
+    return outputs
+
+
 cdef int check_plain(Node node, object inputs) except -1:
     for x in inputs:
         if x is not None and (<Tensor> x).batched:

@@ -7,6 +7,9 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 cdef class Overwriting(Node):
     pass
 
+cdef class FillWithTensor(Overwriting):
+    pass
+
 cdef Tensor in_place(str operation, object function, Tensor target, tuple arguments)
 cdef Tensor overwrite(Tensor target, object value, object node_class, str operation)
 cdef cnp.ndarray real_part(cnp.ndarray source, int dtype_code)

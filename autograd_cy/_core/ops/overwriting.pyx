@@ -47,14 +47,8 @@ cdef class ZeroBackward0(Overwriting):
     pass
 
 
-@cython.final
-cdef class FillBackward2(Overwriting):
-    pass
-
-
-@cython.final
-cdef class FillBackward3(Overwriting):
-    """Of a 0-d tensor."""
+cdef class FillWithTensor(Overwriting):
+    """With a 0-d tensor. Its constants: the type of that, and the type and the sizes of the result."""
 
     cdef object vjp(self, object g, int i):
         return zeros_like(<Tensor> g) if i == 0 else as_type(g.sum(), <dtype> self.constants[0])
@@ -62,6 +56,16 @@ cdef class FillBackward3(Overwriting):
     cdef object jvp(self, tuple tangents):
         _, t = tangents
         return None if t is None else as_type(t, <dtype> self.constants[1]).expand(self.constants[2])
+
+
+@cython.final
+cdef class FillBackward2(Overwriting):
+    pass
+
+
+@cython.final
+cdef class FillBackward3(FillWithTensor):
+    pass
 
 
 @cython.final

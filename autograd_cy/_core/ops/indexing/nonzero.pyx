@@ -9,7 +9,7 @@ from autograd_cy._core.arrays.dtypes cimport BOOL, code_of
 from autograd_cy._core.batching.batched cimport zeros_as
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport (
-    as_tensor, broadcast_sizes, needs_node, new_node, record, shape_of, tensor_argument)
+    as_tensor, broadcast_sizes, needs_node, new_node, record, shape_of, shown, tensor_argument)
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -33,8 +33,9 @@ def nonzero(input, *, as_tuple: bool = False):
     """
     cdef Tensor x = as_tensor(input, "nonzero")
     if as_tuple:
-        return tuple([new_tensor(np.ascontiguousarray(numbers)) for numbers in np.nonzero(np.atleast_1d(x.array))])
-    return new_tensor(places_of(x.array))
+        indices = tuple([new_tensor(np.ascontiguousarray(numbers)) for numbers in np.nonzero(np.atleast_1d(x.array))])
+        return shown("nonzero", indices, (x,))
+    return shown("nonzero", new_tensor(places_of(x.array)), (x,))
 
 
 cdef object places_of(cnp.ndarray array):
@@ -72,7 +73,7 @@ def nonzero_static(input, *, size: int, fill_value: int = -1):
     found = places_of(x.array)[:size]
     result = np.full((size, cnp.PyArray_NDIM(x.array)), fill_value, np.int64)
     result[:len(found)] = found
-    return new_tensor(result)
+    return shown("nonzero_static", new_tensor(result), (x,))
 
 
 @op(methods=("count_nonzero",), batch=Along("dim", "all"))

@@ -5,7 +5,7 @@ from math import prod
 import numpy as np
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, INT32, INT64, code_of
-from autograd_cy._core.graph.record cimport as_tensor, shape_of, tensor_argument, wrap_dim
+from autograd_cy._core.graph.record cimport as_tensor, shape_of, shown, tensor_argument, wrap_dim
 from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
@@ -99,7 +99,7 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]):
     for n in reversed(sizes):
         rest, own = np.divmod(rest, n) if n else (rest, rest)
         found.append(new_tensor(np.asarray(own, np.int64)))
-    return tuple(reversed(found))
+    return shown("unravel_index", tuple(reversed(found)), (i,))
 
 
 def fill_diagonal_(Tensor self, fill_value, wrap=False):

@@ -4,7 +4,7 @@ import numpy as np
 
 from autograd_cy._core.arrays.buffers cimport sizes_of
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, INT64, code_of, type_word
-from autograd_cy._core.graph.record cimport as_tensor, shape_of, wrap_dim
+from autograd_cy._core.graph.record cimport as_tensor, shape_of, shown, wrap_dim
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
@@ -31,8 +31,8 @@ def unique(input, sorted: bool = True, return_inverse: bool = False, return_coun
     cdef Tensor x = as_tensor(input, "unique")
     axis = checked_axis(x, dim, "unique")
     found = np.unique(x.array, return_inverse=True, return_counts=True, axis=axis, equal_nan=False)
-    inverse = found[1] if axis is not None else found[1].reshape(shape_of(x))
-    return chosen(found[0], inverse.reshape(-1) if axis is not None else inverse, found[2], return_inverse, return_counts)
+    inverse = found[1].reshape(shape_of(x) if axis is None else -1)
+    return shown("unique", chosen(found[0], inverse, found[2], return_inverse, return_counts), (x,))
 
 
 @op(methods=("unique_consecutive",), batch=sample_by_sample)
@@ -54,7 +54,8 @@ def unique_consecutive(input, return_inverse: bool = False, return_counts: bool 
     counts = np.diff(starts, append=len(rows))
     inverse = np.repeat(np.arange(len(starts)), counts)
     values = np.moveaxis(rows[starts], 0, axis or 0)
-    return chosen(values, inverse if axis is not None else inverse.reshape(shape_of(x)), counts, return_inverse, return_counts)
+    inverse = inverse.reshape(shape_of(x) if axis is None else -1)
+    return shown("unique_consecutive", chosen(values, inverse, counts, return_inverse, return_counts), (x,))
 
 
 cdef object checked_axis(Tensor x, object dim, str operation):
@@ -111,7 +112,8 @@ def searchsorted(sorted_sequence: Tensor, input: Tensor | float, *, out_int32: b
         found = np.empty(values.shape, np.int64)
         for row in np.ndindex(values.shape[:-1]):
             found[row] = np.searchsorted(sequence[row], values[row], where)
-    return new_tensor(np.asarray(found, np.int32 if out_int32 else np.int64))
+    places = new_tensor(np.asarray(found, np.int32 if out_int32 else np.int64))
+    return shown("searchsorted", places, (rows, input) if isinstance(input, Tensor) else (rows,))
 
 
 cdef int check_sequence(cnp.ndarray sequence, cnp.ndarray values) except -1:

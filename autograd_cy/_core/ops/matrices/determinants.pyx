@@ -102,8 +102,8 @@ def linalg_slogdet(input):
     """slogdet(input) -> linalg_slogdet: the sign of a determinant and the logarithm of its absolute value.
 
     >>> import autograd_cy as ag
-    >>> ag.linalg.slogdet(ag.tensor([[-1.0, 0.0], [0.0, 1.0]])).sign
-    tensor(-1.)
+    >>> ag.linalg.slogdet(ag.tensor([[2.0, 0.0], [0.0, 3.0]])).logabsdet
+    tensor(1.7918)
     """
     return return_types.linalg_slogdet(*signed_logarithm(input, "linalg.slogdet"))
 
@@ -113,8 +113,8 @@ def slogdet(input):
     """slogdet(input) -> slogdet: linalg.slogdet().
 
     >>> import autograd_cy as ag
-    >>> ag.slogdet(ag.tensor([[-1.0, 0.0], [0.0, 1.0]])).sign
-    tensor(-1.)
+    >>> ag.slogdet(ag.tensor([[2.0, 0.0], [0.0, 3.0]])).logabsdet
+    tensor(1.7918)
     """
     return return_types.slogdet(*signed_logarithm(input, "linalg.slogdet"))
 

@@ -8,7 +8,7 @@ cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, code_of
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport needs_node, new_node, record, shape_of, tensor_argument, wrap_dim
+from autograd_cy._core.graph.record cimport needs_node, new_node, record, shape_of, shown, tensor_argument, wrap_dim
 from autograd_cy._core.graph.saved cimport save_input, save_output, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.matrices.matrix cimport (
@@ -108,7 +108,8 @@ def matrix_rank(input, *, atol=None, rtol=None, hermitian: bool = False):
     """
     cdef Tensor x = matrix_argument(input, "linalg.matrix_rank", hermitian)
     values = np.abs(np.linalg.eigvalsh(x.array)) if hermitian else np.linalg.svd(x.array, compute_uv=False)
-    return new_tensor(np.asarray(np.sum(values > np.asarray(cutoff(values, rtol, atol, x))[..., None], -1, dtype=np.int64)))
+    ranks = np.sum(values > np.asarray(cutoff(values, rtol, atol, x))[..., None], -1, dtype=np.int64)
+    return shown("matrix_rank", new_tensor(np.asarray(ranks)), (x,))
 
 
 # systems with a Cholesky factor

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograd_cy._core.graph.record cimport shape_of, tensor_argument
+from autograd_cy._core.graph.record cimport shape_of, shown, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.matrices.matrix cimport adjoint, check_matrix, dense, lower, matrix_argument, upper
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -94,5 +94,6 @@ def geqrf(input):
     """
     cdef Tensor x = matrix_argument(input, "torch.geqrf", False)
     h, tau = np.linalg.qr(x.array, "raw")
-    return return_types.geqrf(new_tensor(np.swapaxes(np.require(h, x.array.dtype, "CW"), -2, -1)),
-                              dense(np.asarray(tau, x.array.dtype)))
+    found = return_types.geqrf(new_tensor(np.swapaxes(np.require(h, x.array.dtype, "CW"), -2, -1)),
+                               dense(np.asarray(tau, x.array.dtype)))
+    return shown("geqrf", found, (x,))

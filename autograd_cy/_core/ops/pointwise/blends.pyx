@@ -6,17 +6,19 @@ cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport (
     BOOL, COMPLEX128, COMPLEX64, FLOAT16, FLOAT64, code_of, default_code, dtype_of, type_word)
+from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.operands cimport number_code
-from autograd_cy._core.graph.record cimport as_tensor, as_type, needs_node, new_node, record, tensor_argument
+from autograd_cy._core.graph.record cimport (
+    any_wanted, as_tensor, as_type, needs_node, new_node, record, record_all, shape_of, tensor_argument)
 from autograd_cy._core.graph.saved cimport save_input, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
-from autograd_cy._core.ops.overwriting cimport in_place
+from autograd_cy._core.ops.overwriting cimport FillWithTensor, Overwriting, in_place, put
 from autograd_cy._core.ops.pointwise.pointwise cimport called, not_implemented_for, row_of, ternary, unary
 from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise, with_constants
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rules import COMPOSITE
+from autograd_cy._core.batching.rules import COMPOSITE, rank_of
 from autograd_cy._core.ops.pointwise.arithmetic import sub
 from autograd_cy._core.ops.registry import op
 
@@ -195,7 +197,25 @@ def positive(input):
     return input
 
 
-@op(methods=("fill",), batch=COMPOSITE)
+@cython.final
+cdef class FillBackward0(Overwriting):
+    pass
+
+
+@cython.final
+cdef class FillBackward1(FillWithTensor):
+    pass
+
+
+def batched_fill(call, input, value):
+    if not call.is_batched(value):
+        return call(call.value(input), value)
+    x = call.front(input)
+    v = call.front(value).reshape(call.size, *(1,) * rank_of(input)).to(input.dtype)
+    return v.where(new_tensor(np.array(True)), x)           # which has a gradient for x, too: zeros
+
+
+@op(methods=("fill",), batch=batched_fill)
 def fill(input, value):
     """fill(input, value) -> Tensor: a tensor of the input's shape and type with `value`, a number or 0-d tensor, everywhere.
 
@@ -203,7 +223,17 @@ def fill(input, value):
     >>> ag.fill(ag.tensor([1.0, 2.0]), 5)
     tensor([5., 5.])
     """
-    return as_tensor(input, "fill").clone().fill_(value)
+    cdef Tensor x = as_tensor(input, "fill"), y
+    cdef tuple operands = (x, value) if isinstance(value, Tensor) else (x,)
+    if len(operands) == 2 and (<Tensor> value).array.ndim:
+        raise RuntimeError("fill only supports 0-dimension value tensor but got tensor with "
+                           f"{(<Tensor> value).array.ndim} dimensions.")
+    y = new_tensor(copy_in_order(x.array, code_of(x.array)))
+    put(y, value, "fill")
+    if any_wanted(operands):
+        constants = (value.dtype, y.dtype, shape_of(y)) if len(operands) == 2 else ()
+        record_all(new_node(FillBackward1 if len(operands) == 2 else FillBackward0, constants), y, operands)
+    return y
 
 
 @op(methods=("nextafter",), kind="elementwise")

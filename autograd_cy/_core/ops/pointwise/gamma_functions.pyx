@@ -9,7 +9,7 @@ cimport cython
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT64, code_of, dtype_of, to_inexact, type_word
 from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport as_tensor, as_type, needs_node, new_node, record
+from autograd_cy._core.graph.record cimport as_tensor, as_type, needs_node, new_node, record, shown
 from autograd_cy._core.graph.saved cimport save_input, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
 from autograd_cy._core.ops.overwriting cimport in_place
@@ -107,7 +107,7 @@ def airy_ai(input):
         from scipy.special import airy
     except ImportError:
         raise ImportError("airy_ai() needs SciPy: pip install 'autograd_cy[scipy]'") from None
-    return new_tensor(np.asarray(airy(copy_in_order(x.array, dtype_code))[0]))
+    return shown("airy_ai", new_tensor(np.asarray(airy(copy_in_order(x.array, dtype_code))[0])), (x,))
 
 
 def derivative_of_digamma(Tensor self, n: int):

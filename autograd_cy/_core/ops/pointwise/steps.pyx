@@ -4,8 +4,9 @@ import numpy as np
 
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, code_of, long_word, type_word
 from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.op_hooks cimport go_on, pause
 from autograd_cy._core.graph.operands cimport number_code
-from autograd_cy._core.graph.record cimport as_tensor, record_linear, tensor_argument
+from autograd_cy._core.graph.record cimport as_tensor, record_linear, shown, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor, extend, from_array, new_tensor
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.ops.pointwise.division cimport without_derivative
@@ -67,7 +68,12 @@ def heaviside(input, values):
         raise RuntimeError("heaviside is not yet implemented for complex tensors.")
     if code_of(x.array) != code_of(v.array):
         raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
-    return without_derivative("heaviside", binary(OP_heaviside_step, new_tensor(x.array), new_tensor(v.array)), x, v)
+    cdef int paused = pause()
+    try:
+        y = binary(OP_heaviside_step, new_tensor(x.array), new_tensor(v.array))
+    finally:
+        go_on(paused)
+    return without_derivative("heaviside", y, x, v)
 
 
 # signs and infinities
@@ -83,7 +89,8 @@ def signbit(input):
     cdef Tensor x = as_tensor(input, "signbit")
     if code_of(x.array) >= COMPLEX64:
         raise NotImplementedError("signbit is not implemented for complex tensors.")
-    return from_array(np.asarray(np.signbit(x.array) if code_of(x.array) >= FLOAT16 else x.array < 0))
+    negative = np.signbit(x.array) if code_of(x.array) >= FLOAT16 else x.array < 0
+    return shown("signbit", from_array(np.asarray(negative)), (x,))
 
 
 @op(methods=("isposinf",), kind="elementwise")
@@ -111,7 +118,7 @@ def isneginf(input):
 cdef Tensor equal_to_infinity(Tensor x, double infinity, str name):
     if code_of(x.array) >= COMPLEX64:
         raise RuntimeError(f"{name} does not support complex inputs.")
-    return from_array(np.asarray(np.equal(x.array, infinity)))
+    return shown(name, from_array(np.asarray(np.equal(x.array, infinity))), (x,))
 
 
 @op(methods=("isreal",), kind="elementwise")
@@ -122,7 +129,8 @@ def isreal(input):
     >>> ag.isreal(ag.tensor([1 + 2j, 3 + 0j]))
     tensor([False,  True])
     """
-    return from_array(np.asarray(np.isreal(as_tensor(input, "isreal").array)))
+    cdef Tensor x = as_tensor(input, "isreal")
+    return shown("isreal", from_array(np.asarray(np.isreal(x.array))), (x,))
 
 
 # closeness
@@ -147,7 +155,7 @@ def isclose(input, other, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: b
         raise RuntimeError(f"rtol must be greater than or equal to zero, but got {rtol:g}")
     if not atol >= 0:
         raise RuntimeError(f"atol must be greater than or equal to zero, but got {atol:g}")
-    return from_array(np.asarray(are_close(x.array, y.array, rtol, atol, equal_nan)))
+    return shown("isclose", from_array(np.asarray(are_close(x.array, y.array, rtol, atol, equal_nan))), (x, y))
 
 
 cdef object are_close(a, b, double rtol, double atol, bint equal_nan):
@@ -181,12 +189,13 @@ def isin(elements, test_elements, *, assume_unique: bool = False, invert: bool =
     """
     if number_code(elements) >= 0 and number_code(test_elements) >= 0:
         raise TypeError("isin(): elements or test_elements must be a Tensor, not both numbers")
-    for x in (elements, test_elements):
-        if isinstance(x, Tensor) and (code_of((<Tensor> x).array) == BOOL or code_of((<Tensor> x).array) >= COMPLEX64):
+    cdef tuple tensors = tuple([x for x in (elements, test_elements) if isinstance(x, Tensor)])
+    for x in tensors:
+        if code_of((<Tensor> x).array) == BOOL or code_of((<Tensor> x).array) >= COMPLEX64:
             raise RuntimeError(f"Unsupported input type encountered for isin(): {type_word(code_of((<Tensor> x).array))}")
     a = (<Tensor> elements).array if isinstance(elements, Tensor) else elements
     b = (<Tensor> test_elements).array if isinstance(test_elements, Tensor) else test_elements
-    return from_array(np.asarray(np.isin(a, b, assume_unique=assume_unique, invert=invert)))
+    return shown("isin", from_array(np.asarray(np.isin(a, b, assume_unique=assume_unique, invert=invert))), tensors)
 
 
 def round_(Tensor self, *, decimals=0):

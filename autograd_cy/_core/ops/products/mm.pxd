@@ -16,5 +16,6 @@ cdef class MatrixProduct(Bilinear):
 
 cdef Tensor product_of_matrices(Tensor a, Tensor b, bint transposed)
 cdef Tensor sum_with_product(Tensor c, Tensor a, Tensor b, object beta, object alpha, bint transposed)
+cdef object sum_of_terms(object a, object b)
 cdef int save_operands(Node node, Tensor a, Tensor b, bint wanted_a, bint wanted_b) except -1
 cdef int check_not_bool(Tensor a, Tensor b, str kernel) except -1

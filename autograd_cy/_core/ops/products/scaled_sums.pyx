@@ -5,10 +5,12 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, code_of, type_word
-from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport needs_node, new_node, record2, shape_of, tensor_argument
+from autograd_cy._core.graph.op_hooks cimport go_on, pause
+from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, shape_of, tensor_argument
+from autograd_cy._core.graph.saved cimport unpack
 from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
 from autograd_cy._core.ops.overwriting cimport in_place
+from autograd_cy._core.ops.products.mm cimport Bilinear, save_operands, sum_of_terms
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.ops.pointwise.masked_fill import masked_fill
@@ -18,41 +20,120 @@ from autograd_cy._core.ops.registry import op
 cnp.import_array()
 
 
-@cython.final
-cdef class ScaledSumBackward0(Node):
-    """Of beta * input + alpha * product. One node, whose first edge leads to the input: so it can be written into that."""
+cdef class ScaledProduct(Bilinear):
+    """Of beta * input + alpha * a product: its gradients by the two factors, of the result's and the other's conjugate."""
+
+    cdef object first(self, object g, object b):
+        raise NotImplementedError
+
+    cdef object second(self, object g, object a):
+        raise NotImplementedError
 
     cdef tuple constant_names(self):
         return ("beta", "alpha", None)
 
     cdef object vjp(self, object g, int i):
-        factor = self.constants[i]
-        scaled = g if factor == 1 else g * (factor.conjugate() if isinstance(factor, complex) else factor)
-        return scaled if i or shape_of(g) == self.constants[2] else scaled.sum_to_size(self.constants[2])
+        beta, alpha, sizes = self.constants
+        if i == 0:
+            g = times(g, beta)
+            return g if shape_of(g) == sizes else g.sum_to_size(sizes)
+        return times(self.first(g, unpack(self, 1).conj()) if i == 1 else self.second(g, unpack(self, 0).conj()), alpha)
 
     cdef object jvp(self, tuple tangents):
-        t, p = tangents
-        scaled = None if p is None else p * self.constants[1]
-        if t is None:
-            return scaled
-        return t * self.constants[0] if scaled is None else t * self.constants[0] + scaled
+        t, p = tangents[0], Bilinear.jvp(self, tangents[1:])
+        return sum_of_terms(None if t is None else t * self.constants[0], None if p is None else p * self.constants[1])
 
 
-cdef object scaled_sum(object input, object product, object beta, object alpha):
-    """beta * input + alpha * product, of the product's shape; with beta=0 the input is ignored, nan and all."""
-    cdef Tensor x = <Tensor> input, p = <Tensor> product, y
-    cdef int dtype_code = code_of(p.array)
-    cdef object array = p.array
-    beta, alpha = number_for(beta, dtype_code), number_for(alpha, dtype_code)
-    if shape_of(x) != shape_of(p):
-        x.expand(shape_of(p))                       # which says what does not fit
+cdef object times(object g, object factor):
+    return g if factor == 1 else g * (factor.conjugate() if isinstance(factor, complex) else factor)
+
+
+@cython.final
+cdef class AddmvBackward0(ScaledProduct):
+    cdef tuple saved_names(self):
+        return ("mat", "vec", None)
+
+    cdef object of(self, object a, object b):
+        return a.mv(b)
+
+    cdef object first(self, object g, object b):
+        return g.outer(b)
+
+    cdef object second(self, object g, object a):
+        return a.t().mv(g)
+
+
+@cython.final
+cdef class BaddbmmBackward0(ScaledProduct):
+    cdef tuple saved_names(self):
+        return ("batch1", "batch2", None)
+
+    cdef object of(self, object a, object b):
+        return a.bmm(b)
+
+    cdef object first(self, object g, object b):
+        return g.bmm(b.mT)
+
+    cdef object second(self, object g, object a):
+        return a.mT.bmm(g)
+
+
+@cython.final
+cdef class AddbmmBackward0(ScaledProduct):
+    cdef tuple saved_names(self):
+        return ("batch1", "batch2", None)
+
+    cdef object of(self, object a, object b):
+        """One product of all samples beside each other."""
+        if shape_of(a)[0] != shape_of(b)[0] or shape_of(a)[2] != shape_of(b)[1]:
+            a.bmm(b)                    # which says what does not fit
+        inner = shape_of(a)[0] * shape_of(a)[2]
+        return a.transpose(0, 1).reshape(shape_of(a)[1], inner).mm(b.reshape(inner, shape_of(b)[2]))
+
+    cdef object first(self, object g, object b):
+        return g.expand(len(b), -1, -1).bmm(b.mT)
+
+    cdef object second(self, object g, object a):
+        return a.mT.bmm(g.expand(len(a), -1, -1))
+
+
+@cython.final
+cdef class AddrBackward0(ScaledProduct):
+    cdef tuple saved_names(self):
+        return ("vec1", "vec2", None)
+
+    cdef object of(self, object a, object b):
+        return a.unsqueeze(1) * b
+
+    cdef object first(self, object g, object b):
+        return g.mv(b)
+
+    cdef object second(self, object g, object a):
+        return g.t().mv(a)
+
+
+cdef object scaled_sum(ScaledProduct node, Tensor x, Tensor a, Tensor b, object beta, object alpha):
+    """beta * x + alpha * the node's product, of the product's shape; with beta=0 the input is ignored, nan and all."""
+    cdef Tensor y
+    cdef object array
+    cdef int paused = pause()
+    try:
+        array = (<Tensor> node.of(new_tensor(a.array), new_tensor(b.array))).array
+        if shape_of(x) != np.shape(array):
+            x.expand(np.shape(array))                       # which says what does not fit
+    finally:
+        go_on(paused)
+    beta, alpha = number_for(beta, code_of(array)), number_for(alpha, code_of(array))
     if alpha != 1:
         array = array * np.asarray(alpha, array.dtype)
     if beta != 0:
         array = (x.array if beta == 1 else x.array * np.asarray(beta, x.array.dtype)) + array
     y = new_tensor(np.asarray(array))
-    if needs_node(x) or needs_node(p):
-        record2(new_node(ScaledSumBackward0, (beta, alpha, shape_of(x))), y, x, p)
+    cdef bint wanted_a = needs_node(a), wanted_b = needs_node(b)
+    if wanted_a or wanted_b or needs_node(x):
+        node.constants = (beta, alpha, shape_of(x))
+        save_operands(node, a, b, wanted_a, wanted_b)
+        record_all(node, y, (x, a, b))
     return y
 
 
@@ -115,8 +196,9 @@ def addmv(input, mat, vec, *, beta=1, alpha=1):
     tensor([13.])
     """
     cdef Tensor x = tensor_argument(input, "addmv", "input", 1)
-    check_types("addmv_impl_cpu", (x, tensor_argument(mat, "addmv", "mat", 2), tensor_argument(vec, "addmv", "vec", 3)))
-    return scaled_sum(x, mat.mv(vec), beta, alpha)
+    cdef Tensor a = tensor_argument(mat, "addmv", "mat", 2), b = tensor_argument(vec, "addmv", "vec", 3)
+    check_types("addmv_impl_cpu", (x, a, b))
+    return scaled_sum(new_node(AddmvBackward0, ()), x, a, b, beta, alpha)
 
 
 def batched_addbmm(call, input, batch1, batch2, *, beta=1, alpha=1):
@@ -137,11 +219,7 @@ def addbmm(input, batch1, batch2, *, beta=1, alpha=1):
     cdef Tensor b = tensor_argument(batch2, "addbmm", "batch2", 3)
     check_batches(a, b)
     check_types("addbmm", (x, a, b))
-    if shape_of(a)[0] != shape_of(b)[0] or shape_of(a)[2] != shape_of(b)[1]:
-        a.bmm(b)                    # which says what does not fit
-    inner = shape_of(a)[0] * shape_of(a)[2]
-    wide, tall = a.transpose(0, 1).reshape(shape_of(a)[1], inner), b.reshape(inner, shape_of(b)[2])
-    return scaled_sum(x, wide.mm(tall), beta, alpha)
+    return scaled_sum(new_node(AddbmmBackward0, ()), x, a, b, beta, alpha)
 
 
 def batched_baddbmm(call, input, batch1, batch2, *, beta=1, alpha=1):
@@ -164,7 +242,7 @@ def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
     cdef Tensor b = tensor_argument(batch2, "baddbmm", "batch2", 3)
     check_batches(a, b)
     check_types("baddbmm", (x, a, b))
-    return scaled_sum(x, a.bmm(b), beta, alpha)
+    return scaled_sum(new_node(BaddbmmBackward0, ()), x, a, b, beta, alpha)
 
 
 def batched_addr(call, input, vec1, vec2, *, beta=1, alpha=1):
@@ -187,7 +265,7 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1):
         if cnp.PyArray_NDIM(tensor_argument(vec, "addr", name, position + 1).array) != 1:
             raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {(<Tensor> vec).array.ndim}-D")
     check_numbers(x, beta, alpha)
-    return scaled_sum(x, vec1.unsqueeze(1) * vec2, beta, alpha)
+    return scaled_sum(new_node(AddrBackward0, ()), x, <Tensor> vec1, <Tensor> vec2, beta, alpha)
 
 
 # in place

@@ -3,7 +3,7 @@
 import numpy as np
 
 from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, FLOAT32, FLOAT64, code_of, type_word
-from autograd_cy._core.graph.record cimport as_tensor
+from autograd_cy._core.graph.record cimport as_tensor, shown
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
@@ -32,11 +32,12 @@ def bincount(input, weights: Tensor | None = None, minlength: int = 0):
     if cnp.PyArray_NDIM(x.array) != 1 or (cnp.PyArray_SIZE(x.array) and x.array.min() < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is None:
-        return new_tensor(np.bincount(x.array, minlength=minlength).astype(np.int64))
+        return shown("bincount", new_tensor(np.bincount(x.array, minlength=minlength).astype(np.int64)), (x,))
     if weights.shape != (<object> x).shape:
         raise RuntimeError("weights should be 1-d and have the same length as input")
     kind = np.float32 if code_of((<Tensor> weights).array) == FLOAT32 else np.float64
-    return new_tensor(np.bincount(x.array, (<Tensor> weights).array, minlength).astype(kind))
+    sums = np.bincount(x.array, (<Tensor> weights).array, minlength).astype(kind)
+    return shown("bincount", new_tensor(sums), (x, weights))
 
 
 cdef Tensor checked(object input, str operation, str kernel):
@@ -69,7 +70,8 @@ def histc(input, bins: int = 100, min: float = 0, max: float = 0):
         raise RuntimeError("torch.histc: max must be larger than min")
     if low == high:
         low, high = low - 1, high + 1
-    return new_tensor(counted(values, edges_of(low, high, bins, values.dtype), None).astype(values.dtype))
+    counts = counted(values, edges_of(low, high, bins, values.dtype), None).astype(values.dtype)
+    return shown("histc", new_tensor(counts), (x,))
 
 
 cdef object edges_of(double low, double high, int bins, object kind):
@@ -112,4 +114,4 @@ def histogram(input, bins: int | Tensor, *, range: tuple[float, float] | None = 
     counts = counted(values, edges, weights).astype(values.dtype)
     if density:
         counts = counts / counts.sum() / np.diff(edges)
-    return return_types.histogram(new_tensor(counts), new_tensor(np.array(edges)))
+    return shown("histogram", return_types.histogram(new_tensor(counts), new_tensor(np.array(edges))), (x,))

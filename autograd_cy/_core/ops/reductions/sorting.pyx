@@ -6,7 +6,7 @@ cimport cython
 
 from autograd_cy._core.arrays.buffers cimport is_flat, sizes_of
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, FLOAT64, INT64, code_of, type_word
-from autograd_cy._core.graph.record cimport as_tensor, int64_of, needs_node, shape_of
+from autograd_cy._core.graph.record cimport as_tensor, int64_of, needs_node, shape_of, shown
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.sorting_keys cimport places_of_keys, sorting_keys
 from autograd_cy._core.ops.reductions.extremes cimport ExtremeOfAll
@@ -57,7 +57,8 @@ def argsort(input, dim=-1, descending: bool = False, *, stable: bool = False):
     tensor([0, 2, 1])
     """
     cdef Tensor x = as_tensor(input, "argsort")
-    return new_tensor(places_in_order(x.array, one_dim(dim, cnp.PyArray_NDIM(x.array), "argsort"), descending, "Sort"))
+    places = places_in_order(x.array, one_dim(dim, cnp.PyArray_NDIM(x.array), "argsort"), descending, "Sort")
+    return shown("argsort", new_tensor(places), (x,))
 
 
 @op(methods=("msort",), batch=COMPOSITE)
