@@ -22,7 +22,7 @@ def lines():
     return {row[0]: row[1:] for row in rows}
 
 
-STEPS = {"sgn", "sign", "ceil", "floor", "trunc"}
+STEPS = {"sgn", "sign", "ceil", "floor", "trunc", "round", "fill", "special.zeta"}  # no second derivative, or 0
 WITHOUT_TANGENT = {"fill", "round", "igamma", "igammac", "special.zeta"}  # a zero; or the first operand has no derivative
 
 

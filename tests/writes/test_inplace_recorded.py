@@ -58,8 +58,8 @@ def test_each_writes_what_the_function_computes(row, sample):
 
 
 def written_by(name, y, *args, **kwargs):
-    version = y._version
-    assert getattr(y, name)(*args, **kwargs) is y and y._version == version + 1
+    version, unchanged = y._version, name == "conj_physical_" and not y.is_complex()
+    assert getattr(y, name)(*args, **kwargs) is y and y._version == version + (not unchanged)
     return y
 
 

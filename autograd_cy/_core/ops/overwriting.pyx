@@ -21,7 +21,8 @@ from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, 
 from autograd_cy._core.runtime.state cimport NO_GRAD, OP_HOOKS, thread_state
 from autograd_cy._core.writes.change cimport Change, assign, change_of
 from autograd_cy._core.writes.inplace cimport (
-    LOOKED_AT, check_fits, check_memory, is_recorded_write, may_overlap, previous_of, result_of, written)
+    LOOKED_AT, check_fits, check_memory, is_recorded_write, keep_copy, may_overlap, previous_of, result_of, written)
+from autograd_cy._core.writes.views cimport is_view_of_another
 
 from autograd_cy._core.runtime.once import warn_of_lost_imaginary_part
 
@@ -149,6 +150,9 @@ cdef Tensor in_place(str operation, object function, Tensor target, tuple argume
             if operation not in COMPARISONS:
                 check_result_type(target, arguments)
             raise
+        if is_view_of_another(target) and y.grad_fn is not None and y.grad_fn.next0 is not previous.grad_fn:
+            keep_copy(previous)                 # several nodes can't become part of the base's one: the last one is copied
+            return copy_(target, y)
         return written(target, previous, y, operation)
     paused = pause()
     try:
