@@ -15,13 +15,55 @@ UNDETERMINED: dict[str, str] = {
     "new_empty_strided": _EMPTY,
 }  # fmt: skip
 
-_NO_VARIANT = {"in_place": "not there yet: the in-place variant"}
 _NO_OUT = {"out_argument": "not there yet: out="}
+_C_ORDER = {"strides": "C order; there the transformed dimensions are innermost"}
+_FACTORS = "of a factor's other half, which is not read: 0"
+_SERIES = {check: "short series there: 10 digits" for check in ("values", "batches", "out_argument")}
+_OTHER_SIGNS = {"out_argument": "signs, which are free"}
+_HERMITIAN = "of matrices that are not Hermitian, or seeds that are not: ours is the gradient's transpose, and Hermitian"
 
 DIFFERENCES: dict[str, dict[str, str]] = {
-    "addmm": _NO_VARIANT, "addmm.decomposed": _NO_VARIANT, "cumsum": _NO_VARIANT, "squeeze": _NO_VARIANT,
-    "squeeze.multiple": _NO_VARIANT, "t": _NO_VARIANT, "transpose": _NO_VARIANT, "unsqueeze": _NO_VARIANT,
     "norm": _NO_OUT, "norm.fro": _NO_OUT, "norm.inf": _NO_OUT,
+    **{f"fft.{name}": _C_ORDER for name in (
+        "fft2", "fftn", "hfft", "hfft2", "hfftn", "ifft", "ifft2", "ifftn", "ihfft", "irfft", "irfft2", "irfftn", "rfft", "rfft2",
+        "rfftn", "fft")},
+    "fft.ihfft2": {**_C_ORDER, "out_argument": "is not resized there"},
+    "fft.ihfftn": {**_C_ORDER, "out_argument": "is not resized there"},
+    "as_strided.partial_views": {
+        check: "the memory of a tensor begins with the array that it was made from"
+        for check in ("values", "gradients", "second_gradients", "tangents")},
+    "as_strided_scatter": {check: "wrong there" for check in ("gradients", "second_gradients")},
+    "cholesky_inverse": {check: _FACTORS for check in ("gradients", "second_gradients", "tangents")},
+    "cholesky_solve": {
+        **{check: _FACTORS for check in ("gradients", "second_gradients", "tangents")}, "strides": "C order"},
+    "triangular_solve": {"tangents": _FACTORS, "strides": "C order"},
+    "cholesky": {
+        "gradients": _HERMITIAN, "second_gradients": _HERMITIAN, "strides": "of what out= resizes"},
+    "linalg.cholesky": {check: _HERMITIAN for check in ("gradients", "second_gradients", "tangents")},
+    "linalg.cholesky_ex": {check: _HERMITIAN for check in ("gradients", "second_gradients", "tangents")},
+    "linalg.eigh": {"tangents": _HERMITIAN, **_OTHER_SIGNS},
+    "linalg.eig": _OTHER_SIGNS, "linalg.svd": _OTHER_SIGNS, "svd": _OTHER_SIGNS,
+    "linalg.householder_product": {"strides": "C order", "second_gradients": "of 10^4, in another order of sums"},
+    "linalg.solve": {"strides": "C order"}, "linalg.solve_ex": {"strides": "C order"},
+    "linalg.matrix_power": {"strides": "of what out= resizes"}, "linalg.tensorinv": {"strides": "of what out= resizes"},
+    "linalg.norm": {"second_gradients": "0 instead of nan at 0", "values": "the largest of nothing, in float16: 0 there"},
+    "linalg.norm.subgradients_at_zero": {
+        "second_gradients": "0 instead of nan at 0", "values": "the largest of nothing, in float16: 0 there"},
+    "cross": {"strides": "those of the operands"}, "linalg.cross": {"strides": "those of the operands"},
+    "ormqr": {"strides": "C order"}, "quantile": {"strides": "C order"}, "nanquantile": {"strides": "C order"},
+    "unravel_index": {"strides": "tensors of their own, no columns of one"},
+    "complex": {"values": "no complex numbers of two float16"},
+    "cov": {"second_gradients": "sums in another order", "tangents": "an imaginary part of 1e-15"},
+    "histc": {"values": "float16: bounds of intervals in float64"},
+    "kthvalue": {check: "which of equal elements has the index" for check in ("values", "out_argument")},
+    "mode": {check: "which of equal elements has the index" for check in ("values", "out_argument")},
+    "matrix_exp": {"values": "float16: by way of float32, where there is nan"},
+    "logcumsumexp": {
+        "tangents": "wrong there", **{check: "of 10^4, rounded elsewhere" for check in (
+            "values", "gradients", "batches", "out_argument")}},
+    "resize_as_": {"batches": "refused within vmap: the memory holds all samples"},
+    "special.airy_ai": _SERIES, "special.bessel_j0": _SERIES, "special.bessel_j1": _SERIES, "special.bessel_y0": _SERIES,
+    "special.bessel_y1": _SERIES,
     "linspace.tensor_overload": {"batches": "not there: linspace between tensors of a batch"},
     "logspace.tensor_overload": {"batches": "not there: logspace between tensors of a batch"},
     "norm.nuc": {"*": "not there yet: norms of matrices"},
@@ -32,7 +74,6 @@ DIFFERENCES: dict[str, dict[str, str]] = {
     "sgn": {"values": "of bools", "in_place": "of bools"},
     "topk": {"values": "which of equal elements are taken", "out_argument": "which of equal elements are taken"},
     "view_as_complex": {"values": "no complex numbers of two float16"},
-    "cat": {"values": "channels-last order is not kept", "out_argument": "channels-last order is not kept"},
-    "fft.fft": {"values": "strides: C order"},
+    "cat": {"strides": "channels-last order is not kept"},
     "resize_": {"batches": "refused within vmap: the memory holds all samples"},
 }  # fmt: skip

@@ -389,7 +389,7 @@ cdef class LinalgEighBackward0(Decomposition):
         if v.dtype.is_complex:
             check_phase(turn.diagonal(0, -2, -1).imag, "linalg_eigh_backward", "eigenvectors")
         gaps = with_diagonal(values.unsqueeze(-2) - values.unsqueeze(-1), 1)
-        inner = with_diagonal(turn / as_type(gaps, v.dtype), 0)
+        inner = with_diagonal((turn - adjoint(turn)) / 2 / as_type(gaps, v.dtype), 0)      # Hermitian, as the matrix is
         if gl is not None:
             inner = inner + on_diagonal(as_type(gl, v.dtype))
         return v @ inner @ adjoint(v)
