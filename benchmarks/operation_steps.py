@@ -24,7 +24,7 @@ Function = Callable[[Library, list[Tensor], dict[str, Tensor]], Tensor]
 
 @dataclass(frozen=True)
 class Operation:
-    """One row: `f(library, inputs, indices)`, the intervals of its inputs, those that are no matrices but vectors, or numbers."""
+    """One row: `f(library, inputs, indices)`, the intervals of its inputs, and whether these are matrices or vectors."""
 
     family: str
     name: str
@@ -59,15 +59,15 @@ class Operation:
 # the domains of elementwise operations: their inputs, where these are not any numbers
 
 ANY, UNIT, POSITIVE, ABOVE_ONE, PART = (-3, 3), (-0.95, 0.95), (0.2, 5), (1.1, 5), (0.05, 0.95)
-DOMAINS: dict[str, Sequence[Interval]] = {
-    **dict.fromkeys(("asin", "acos", "atanh", "erfinv"), [UNIT]),
-    **dict.fromkeys(("logit", "special.entr", "special.ndtri"), [PART]),
-    **dict.fromkeys(("log", "log1p", "log2", "log10", "sqrt", "rsqrt", "digamma", "lgamma"), [POSITIVE]),
-    "acosh": [ABOVE_ONE],
-    **dict.fromkeys(("pow", "float_power", "igamma", "igammac"), [POSITIVE, POSITIVE]),
-    **dict.fromkeys(("xlogy", "special.xlog1py"), [ANY, POSITIVE]),
-    "special.zeta": [ABOVE_ONE, POSITIVE],
-    "addcdiv": [ANY, ANY, POSITIVE],
+DOMAINS: dict[str, tuple[Interval, ...]] = {
+    **dict.fromkeys(("asin", "acos", "atanh", "erfinv"), (UNIT,)),
+    **dict.fromkeys(("logit", "special.entr", "special.ndtri"), (PART,)),
+    **dict.fromkeys(("log", "log1p", "log2", "log10", "sqrt", "rsqrt", "digamma", "lgamma"), (POSITIVE,)),
+    "acosh": (ABOVE_ONE,),
+    **dict.fromkeys(("pow", "float_power", "igamma", "igammac"), (POSITIVE, POSITIVE)),
+    **dict.fromkeys(("xlogy", "special.xlog1py"), (ANY, POSITIVE)),
+    "special.zeta": (ABOVE_ONE, POSITIVE),
+    "addcdiv": (ANY, ANY, POSITIVE),
 }
 NOT_COMPARED = {                        # of integers or complex numbers alone, or of no computation
     "gcd", "lcm", "complex", "polar", "conj", "conj_physical", "resolve_conj", "resolve_neg", "positive", "isreal",
@@ -98,7 +98,7 @@ def elementwise(name: str) -> Operation:
     def call(torch: Library, inputs: list[Tensor], _: dict[str, Tensor]) -> Tensor:
         return attrgetter(name)(torch)(*inputs)
 
-    domains = tuple(DOMAINS.get(name, [ANY] * count_of(name)))
+    domains = DOMAINS.get(name, (ANY,) * count_of(name))
     return Operation("elementwise", name, CALLS.get(name, call), domains, is_matrix=False)
 
 
@@ -121,8 +121,8 @@ def first(result: object) -> Tensor:
     return result[0] if isinstance(result, tuple) else result
 
 
-ALONG = ("sum", "mean", "prod", "amax", "amin", "max", "min", "var", "std", "logsumexp", "softmax", "log_softmax", "cumsum", "cumprod",
-         "cummax", "cummin", "logcumsumexp", "argmax", "nansum", "nanmean", "median", "mode")
+ALONG = ("sum", "mean", "prod", "amax", "amin", "max", "min", "var", "std", "logsumexp", "softmax", "log_softmax", "cumsum",
+         "cumprod", "cummax", "cummin", "logcumsumexp", "argmax", "nansum", "nanmean", "median", "mode")
 WHOLE = ("sum", "mean", "prod", "max", "min", "var", "std", "norm", "nansum", "trace")
 FUNCTIONS = [
     *(elementwise(name) for name, op in OPS.items() if op.kind == "elementwise" and name not in NOT_COMPARED),
