@@ -131,7 +131,7 @@ def render_templates():
     from Cython.Tempita import Template
 
     sys.path.append(os.curdir)
-    declarations = [Path("setup.py"), *CORE.rglob("*.pxd"), *Path("codegen").glob("*.py")]
+    declarations = [Path("setup.py"), *CORE.rglob("*.pxd"), *Path("codegen").glob("*.py"), *Path("codegen").glob("*.in")]
     for template in CORE.rglob("*.pyx.in"):
         target = rendered(template)
         if not target.exists() or is_newer([template, *declarations], target):

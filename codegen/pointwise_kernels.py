@@ -2,6 +2,9 @@
 
 import re
 from collections import namedtuple
+from pathlib import Path
+
+from Cython.Tempita import Template
 
 Type = namedtuple("Type", "suffix ctype kind code")
 FLOATS = [Type("f32", "float", "r", "FLOAT32"), Type("f64", "double", "r", "FLOAT64"),
@@ -128,29 +131,25 @@ def rule(name, formula, lets):
     return text + f"    return {formula}\n\n\n"
 
 
+def kernel_text(kernels, debug):
+    """Kernels and the vocabulary of their formulas, as functions of a module."""
+    template = Template.from_filename(str(Path(__file__).with_name("kernels.pyx.in")), encoding="utf-8")
+    return template.substitute(kernels=list(kernels), debug=debug)
+
+
 def entry_of(row):
-    """The statements that fill the row's entry of the table."""
+    """The statements that fill the row's entry of the table, but for kernels of its own."""
     out = [f'OP_{row.name}.name = b"{row.name}"', f"OP_{row.name}.arity = {len(row.inputs)}",
            f"OP_{row.name}.result = {row.result}", f"OP_{row.name}.inexact = {row.inexact}",
            f"OP_{row.name}.holomorphic = {row.holomorphic}", f"OP_{row.name}.wide = {row.wide}",
-            f"OP_{row.name}.opmath = {row.opmath}",
+           f"OP_{row.name}.opmath = {row.opmath}",
            f"OP_{row.name}.edges = {len(row.inputs) - row.numbers}"]
-    if row.same_as:
-        out.append(f"OP_{row.name}.forward = OP_{row.same_as}.forward")
-    elif row.scipy:
+    if row.scipy:
         out.append(f'later["{row.name}"] = "{row.scipy}"')
-    elif is_borrowed(row):
+    elif not row.same_as and is_borrowed(row):
         out.append(f"borrow(OP_{row.name}.forward, np.{row.forward}, result_{row.result.lower()})")
-        if row.forward in DOUBLES:
-            out.append(f"OP_{row.name}.forward[FLOAT64] = LOOP_{row.forward}[FLOAT64]")
         if row.without:
             out.append(f"forget(OP_{row.name}.forward, {row.without[0]}, {row.without[1]})")
-    out += [f"OP_{row.name}.forward[{code}] = Kernel({row.name}_forward_{suffix}, NULL)"
-            for suffix, _, kind, code in INTEGERS + FLOATS if forward_formula(row, kind)]
-    if "b" in row.forward_kinds:
-        out.append(f"OP_{row.name}.forward[BOOL] = OP_{row.name}.forward[UINT8]")
-    if row.opmath:
-        out += [f"OP_{row.name}.half = OP_{row.name}.forward[FLOAT16]", f"OP_{row.name}.forward[FLOAT16].loop = NULL"]
     if row.node:
         out += [f"OP_{row.name}.node_type = <PyTypeObject *> {row.node}",
                 f"OP_{row.name}.methods = method_table({row.node}.__new__({row.node}))"]
@@ -159,8 +158,25 @@ def entry_of(row):
         out += [f"{d}.operands = {' | '.join(o.upper() for o in reads(f'{formula} {complex_formula}', row.lets)) or 0}",
                 f"{d}.identity = {formula == 'g'}", f"{d}.rule = {row.name}_{x}_rule",
                 f"{d}.complex_rule = {row.name}_{x}_{'complex_' if complex_formula != formula else ''}rule"]
+    return "\n    ".join(out)
+
+
+def kernel_entries(row, entry):
+    """The statements that put the kernels of a row into its entry of the table, after those of the row it is `same_as`."""
+    out = []
+    if row.same_as:
+        out.append(f'{entry}.forward = row_of("{row.same_as}").forward')
+    elif is_borrowed(row) and row.forward in DOUBLES:
+        out.append(f"{entry}.forward[FLOAT64] = LOOP_{row.forward}[FLOAT64]")
+    out += [f"{entry}.forward[{code}] = Kernel({row.name}_forward_{suffix}, NULL)"
+            for suffix, _, kind, code in INTEGERS + FLOATS if forward_formula(row, kind)]
+    if "b" in row.forward_kinds:
+        out.append(f"{entry}.forward[BOOL] = {entry}.forward[UINT8]")
+    if row.opmath:
+        out += [f"{entry}.half = {entry}.forward[FLOAT16]", f"{entry}.forward[FLOAT16].loop = NULL"]
+    for x, (formula, _) in row.derivatives.items():
         if formula != "g":
-            out += [f"{d}.kernels[{k}] = Kernel({row.name}_{x}_{suffix}, NULL)"
+            out += [f"{entry}.derivative[{'abc'.index(x)}].kernels[{k}] = Kernel({row.name}_{x}_{suffix}, NULL)"
                     for k, (suffix, _, kind, _) in enumerate(FLOATS) if kind in row.kinds]
     return "\n    ".join(out)
 

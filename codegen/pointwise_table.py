@@ -8,7 +8,7 @@ from codegen.elementary_table import table as elementary
 from codegen.rows import COMPLEX, INTEGERS, Row
 from codegen.special_table import table as special
 
-table = [
+basic = [
     # arithmetic
     Row("add", y="add(a, b)", real="a + b", da="g", db="g", public=False),
     Row("sub", y="subtract(a, b)", real="a - b", da="g", db="-g", public=False),
@@ -132,4 +132,6 @@ table = [
     Row("isinf", y="isinf(a)", result="TRUTH", in_place=False),
     Row("isfinite", y="isfinite(a)", result="TRUTH", in_place=False),
 ]
-table += elementary + special
+# the kernels of these have a module of their own
+more = elementary + special
+table = basic + more

@@ -93,27 +93,30 @@ cdef cnp.ndarray add_rows(cnp.ndarray values, tuple sizes, Py_ssize_t outer, Py_
     target = total.reshape(outer, n, -1)
     flat = flattened(numbers_of(rows))
     source = (values if cnp.PyArray_ISALIGNED(values) else dense_copy(values)).reshape(outer, len(flat), -1)
-    if dtype_code == FLOAT32:
-        inside = add_along[float](target, flat, source)
-    elif dtype_code == FLOAT64:
-        inside = add_along[double](target, flat, source)
-    elif dtype_code == COMPLEX64:
-        inside = add_along[cython.floatcomplex](target, flat, source)
-    elif dtype_code == COMPLEX128:
-        inside = add_along[cython.doublecomplex](target, flat, source)
-    else:
+    if dtype_code not in (FLOAT32, FLOAT64, COMPLEX64, COMPLEX128):
         np.add.at(target, (slice(None), flat), source)
-    if not inside:
+    elif not rows_added(dtype_code, target, flat, source):
         raise IndexError(f"an index was changed after its use: it is out of bounds for size {n}")
     return total
+
+
+cdef bint rows_added(int dtype_code, object target, object rows, object source) except -1:
+    """target[:, rows] += source, of floats or complex numbers; False if there is no such row."""
+    if dtype_code == FLOAT32:
+        return add_along[float](target, rows, source)
+    if dtype_code == FLOAT64:
+        return add_along[double](target, rows, source)
+    if dtype_code == COMPLEX64:
+        return add_along[cython.floatcomplex](target, rows, source)
+    return add_along[cython.doublecomplex](target, rows, source)
 
 
 cdef bint add_along(
         Number[:, :, ::1] target, const int64_t[::1] rows, const Number[:, :, :] source) noexcept nogil:
     """target[:, rows] += source, counting every duplicate; False, and no further, at a row that does not exist."""
-    cdef Py_ssize_t outer = target.shape[0], n = target.shape[1], inner = target.shape[2], o, i, k
+    cdef Py_ssize_t n = target.shape[1], inner = target.shape[2], o, i, k
     cdef int64_t row
-    for o in range(outer):
+    for o in range(target.shape[0]):
         for i in range(rows.shape[0]):
             row = rows[i]
             if row < 0:
@@ -230,6 +233,12 @@ cdef int add_at(cnp.ndarray array, tuple places, object values) except -1:
 
     NumPy's ufunc.at() crashes where that has more than 32 dimensions, so that is done with one.
     """
+    cdef int axis = len(places) - 1
+    if is_rows(array, axis, places, values):
+        seen = (prod(np.shape(array)[:axis]), cnp.PyArray_DIM(array, axis), -1)
+        rows = flattened(numbers_of(places[axis]))
+        if rows_added(code_of(array), array.reshape(seen), rows, values.reshape(seen[0], len(rows), -1)):
+            return 0
     cdef int ndim = cnp.PyArray_NDIM(array) + sum([np.ndim(place) for place in places if isinstance(place, np.ndarray)])
     if ndim > 32:
         numbers = np.arange(array.size).reshape(sizes_of(array))[places]
@@ -237,3 +246,17 @@ cdef int add_at(cnp.ndarray array, tuple places, object values) except -1:
         array, places = array.reshape(-1), (numbers.reshape(-1),)
     np.add.at(array, places, values)
     return 0
+
+
+cdef bint is_rows(cnp.ndarray array, int axis, tuple places, object values) except -1:
+    """Whether the places are rows along the axis, and the values as many floats or complex numbers, not broadcast."""
+    cdef int k
+    if axis < 0 or not isinstance(places[axis], np.ndarray) or places[axis].dtype.kind not in "iu":
+        return False
+    for k in range(axis):
+        if not isinstance(places[k], slice) or places[k] != slice(None):
+            return False
+    if not cnp.PyArray_ISCARRAY(array) or not isinstance(values, np.ndarray) or code_of(<cnp.ndarray> values) != code_of(array):
+        return False
+    wanted = np.shape(array)[:axis] + np.shape(places[axis]) + np.shape(array)[axis + 1:]
+    return code_of(array) >= FLOAT32 and np.shape(values) == wanted and np.size(values) > 0 and values.flags.aligned

@@ -5,12 +5,13 @@ from math import prod
 cimport cython
 
 from autograd_cy._core.arrays.buffers cimport sizes_of
-from autograd_cy._core.arrays.dtypes cimport INT32, INT64, code_of
+from autograd_cy._core.arrays.dtypes cimport FLOAT32, INT32, INT64, code_of
 from autograd_cy._core.batching.batched cimport zeros_as
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record, shape_of, wrap_dim
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.along cimport ADD, put_along, take_along
 from autograd_cy._core.kernels.take cimport add_rows, all_inside, positions, take_rows, zeros
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
@@ -210,6 +211,10 @@ cdef int check_sizes(cnp.ndarray index, int dim, tuple sizes) except -1:
 cdef cnp.ndarray gathered(cnp.ndarray array, int dim, cnp.ndarray index):
     if cnp.PyArray_SIZE(index) == 0:
         return zeros(sizes_of(index), code_of(array))
+    check_numbers(index, dim, cnp.PyArray_DIM(array, dim))
+    taken = take_along(array, dim, index)
+    if taken is not None:
+        return taken
     places = places_of(index, dim, cnp.PyArray_DIM(array, dim))
     return take_rows(array[reach(index, dim)].reshape(-1), 0, places)
 
@@ -221,11 +226,17 @@ cdef tuple reach(cnp.ndarray index, int dim):
     return tuple([slice(None) if d == dim else slice(wanted[d]) for d in range(len(wanted))])
 
 
+cdef int check_numbers(cnp.ndarray index, int dim, Py_ssize_t size) except -1:
+    if not all_inside(index, size):
+        wrong = index[(index < 0) | (index >= size)][0]
+        raise RuntimeError(f"index {wrong} is out of bounds for dimension {dim} with size {size}")
+    return 0
+
+
 cdef cnp.ndarray places_of(cnp.ndarray index, int dim, Py_ssize_t size):
     places = positions(index if cnp.PyArray_NDIM(index) else index.reshape(1), dim, size)
     if places is None:
-        wrong = index[(index < 0) | (index >= size)][0]
-        raise RuntimeError(f"index {wrong} is out of bounds for dimension {dim} with size {size}")
+        check_numbers(index, dim, size)
     return places.reshape(sizes_of(index))
 
 
@@ -241,6 +252,10 @@ cdef cnp.ndarray add_gathered(cnp.ndarray g, int dim, cnp.ndarray index, tuple s
     if cnp.PyArray_SIZE(index) == 0:
         return zeros(sizes, code_of(g))
     cdef Py_ssize_t size = at_least_1d(sizes)[dim]
+    if code_of(g) >= FLOAT32 and sizes:
+        whole = zeros(sizes, code_of(g))
+        if put_along(whole, dim, index, g, ADD):
+            return whole
     cdef tuple part = (*sizes_of(index)[:dim], size, *sizes_of(index)[dim + 1:])
     places = places_of(index, dim, size)
     if part == sizes or not sizes:

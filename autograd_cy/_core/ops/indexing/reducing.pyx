@@ -10,6 +10,8 @@ from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport any_wanted, as_tensor, new_node, record_all, shape_of, tensor_argument, wrap_dim
 from autograd_cy._core.graph.saved cimport save_input, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
+from autograd_cy._core.kernels.along cimport ADD, LARGER, MULTIPLY, PUT, SMALLER, put_along
+from autograd_cy._core.kernels.take cimport all_inside
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
@@ -20,6 +22,7 @@ from autograd_cy._core.ops.shapes.diagonals import constant_pad_nd
 cnp.import_array()
 
 REDUCTIONS = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
+WAYS = {"sum": ADD, "mean": ADD, "prod": MULTIPLY, "amax": LARGER, "amin": SMALLER}     # of the loops
 
 
 cdef object neutral(str reduce, cnp.ndarray array):
@@ -44,12 +47,39 @@ cdef int combine(cnp.ndarray target, tuple places, object values, str reduce, bi
         if not include_self:
             count[places] = 0
         np.add.at(count, places, 1)
-        count = np.maximum(count, 1)
-        if code_of(target) < FLOAT16:
-            target[...] = target // count
-        else:
-            target /= count.astype(target.real.dtype)
+        divide(target, count)
     return 0
+
+
+cdef int divide(cnp.ndarray target, object count) except -1:
+    """The mean of sums, in place."""
+    count = np.maximum(count, 1)
+    if code_of(target) < FLOAT16:
+        target[...] = target // count
+    else:
+        target /= count.astype(target.real.dtype)
+    return 0
+
+
+cdef bint combined_along(cnp.ndarray target, int dim, cnp.ndarray index, object values, str reduce,
+                         bint include_self) except -1:
+    """The same by loops of our own, for single elements along a dimension; False if it is not for these."""
+    cdef cnp.ndarray whole = target
+    if not include_self:
+        target = target.copy()
+        if not put_along(target, dim, index, neutral(reduce, target), PUT):
+            return False
+    if not put_along(target, dim, index, values, WAYS[reduce]):
+        return False
+    if reduce == "mean":
+        count = np.ones(sizes_of(target), np.int64)
+        if not include_self:
+            put_along(count, dim, index, 0, PUT)
+        put_along(count, dim, index, 1, ADD)
+        divide(target, count)
+    if whole is not target:
+        whole[...] = target
+    return True
 
 
 cdef class Reducing(Node):
@@ -192,7 +222,7 @@ cdef int check_operands(str operation, Tensor x, Tensor index, Tensor src, str r
 
 
 cdef int check_numbers(str operation, cnp.ndarray numbers, Py_ssize_t size) except -1:
-    if numbers.size and (numbers.min() < 0 or numbers.max() >= size):
+    if not all_inside(numbers, size):
         wrong = numbers.min() if numbers.min() < 0 else numbers.max()
         raise (IndexError if operation == "index_reduce" else RuntimeError)(
             f"{operation}(): index {wrong} is out of bounds for dimension with size {size}")
@@ -241,9 +271,11 @@ def scatter_reduce(input, dim, index, src, reduce: str, *, include_self: bool = 
                 raise RuntimeError(f"Expected index {list(shape_of(i))} to be no larger than self {list(shape_of(x))} apart "
                                    f"from dimension {d} and to be no larger size than src {list(shape_of(s))}")
         check_numbers("scatter_reduce", numbers, target.shape[d])
-        places = list(np.ogrid[tuple([slice(n) for n in numbers.shape])])
-        places[d] = numbers
-        combine(target, tuple(places), values[tuple([slice(n) for n in numbers.shape])], reduce, include_self)
+        values = values[tuple([slice(n) for n in numbers.shape])]
+        if not combined_along(target, d, numbers, values, reduce, include_self):
+            places = list(np.ogrid[tuple([slice(n) for n in numbers.shape])])
+            places[d] = numbers
+            combine(target, tuple(places), values, reduce, include_self)
     return entered(ScatterReduceBackward0, (d, reduce, include_self, shape_of(s)), x, s, i, array)
 
 

@@ -12,7 +12,8 @@ from autograd_cy._core.graph.operands cimport number_code
 from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record_all, shape_of, tensor_argument, wrap_dim
 from autograd_cy._core.graph.saved cimport save_input, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
-from autograd_cy._core.kernels.take cimport add_at
+from autograd_cy._core.kernels.along cimport ADD, PUT, put_along
+from autograd_cy._core.kernels.take cimport add_at, all_inside
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
@@ -204,14 +205,21 @@ cdef int scattered(cnp.ndarray array, int dim, cnp.ndarray index, cnp.ndarray so
             raise RuntimeError(f"Expected index {list(sizes_of(index))} to be no larger than self {list(np.shape(target))} "
                                f"apart from dimension {dim} and to be no larger size than src {list(sizes_of(source))}")
     check_numbers(index, target.shape[dim], f"index is out of bounds for dimension {dim} with size {target.shape[dim]}")
+    if put_along(target, dim, index, within(source, index), ADD if added else PUT):
+        return 0
     places = list(np.ogrid[tuple([slice(n) for n in sizes_of(index)])])
     places[dim] = index
-    values = source[tuple([slice(n) for n in sizes_of(index)])]
     if added:
-        add_at(target, tuple(places), values)
+        add_at(target, tuple(places), within(source, index))
     else:
-        target[tuple(places)] = values
+        target[tuple(places)] = within(source, index)
     return 0
+
+
+cdef object within(object source, cnp.ndarray index):
+    """The part of a source that the index has numbers for."""
+    cdef tuple sizes = sizes_of(index)
+    return source if np.shape(source) == sizes else source[tuple([slice(n) for n in sizes])]
 
 
 # arguments and results
@@ -237,7 +245,7 @@ cdef int check_types(str operation, str both, Tensor x, Tensor s) except -1:
 
 
 cdef int check_numbers(cnp.ndarray numbers, Py_ssize_t size, str message) except -1:
-    if numbers.size and (numbers.min() < 0 or numbers.max() >= size):
+    if not all_inside(numbers, size):
         wrong = numbers.min() if numbers.min() < 0 else numbers.max()
         raise IndexError(f"{message} (index {wrong})") if "self" in message else RuntimeError(f"{message}: {wrong}")
     return 0
