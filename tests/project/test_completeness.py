@@ -33,6 +33,7 @@ PUBLIC = [
     "autograd_cy.nn.functional",
     "autograd_cy.overrides",
     "autograd_cy.random",
+    "autograd_cy.signal.windows",
     "autograd_cy.special",
     "autograd_cy.testing",
     "autograd_cy.testing.strategies",
@@ -41,6 +42,7 @@ PUBLIC = [
 
 # What a namespace has besides its own operations.
 SHARED = {
+    "fft": {"fftfreq", "rfftfreq"},
     "nn.functional": {"relu", "sigmoid", "tanh", "leaky_relu_", "relu_"},
     "special": set(special._ALIASES),
 }

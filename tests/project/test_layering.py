@@ -48,7 +48,10 @@ FACADE = [
     version
     _names _alias
     profiler._page
-    _data _creation _likes _sequences _strided _tensor_str utils.hooks
+    _data _creation _indices _likes _sequences _strided _tensor_str _windows utils.hooks
+    signal._windows
+    signal.windows
+    signal
     _constructor
     return_types overrides
     _typed

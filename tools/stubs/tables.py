@@ -132,6 +132,7 @@ PARAMETERS = {
     "tensordot.dims": "int | Tensor | Sequence[Sequence[int]]",
     "tensorsolve.dims": "_Dims | None",
     "cdist.p": "float",
+    "d": "float",
     "vec1": "Tensor",
     "vec2": "Tensor",
     "x1": "Tensor",
