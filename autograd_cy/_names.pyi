@@ -33,8 +33,8 @@ __all__ = [
     "gt", "half", "heaviside", "histc", "histogram", "hsplit", "hstack", "hypot", "i0", "i0_", "igamma", "igammac",
     "imag", "index_add", "index_copy", "index_fill", "index_put", "index_put_", "index_reduce", "index_select",
     "inner", "int", "int8", "int16", "int32", "int64", "inverse", "isclose", "isfinite", "isin", "isinf", "isnan",
-    "isneginf", "isposinf", "isreal", "kron", "kthvalue", "lcm", "lcm_", "ldexp", "ldexp_", "le", "lerp", "less",
-    "less_equal", "lgamma", "lgamma_", "log", "log1p", "log1p_", "log2", "log2_", "log10", "log10_", "log_",
+    "isneginf", "isposinf", "isreal", "istft", "kron", "kthvalue", "lcm", "lcm_", "ldexp", "ldexp_", "le", "lerp",
+    "less", "less_equal", "lgamma", "lgamma_", "log", "log1p", "log1p_", "log2", "log2_", "log10", "log10_", "log_",
     "log_softmax", "logaddexp", "logaddexp2", "logcumsumexp", "logdet", "logical_and", "logical_not",
     "logical_not_", "logical_or", "logical_xor", "logit", "logit_", "logsumexp", "long", "lt", "masked_fill",
     "masked_scatter", "masked_select", "matmul", "matrix_exp", "matrix_power", "max", "maximum", "mean", "median",
@@ -49,13 +49,13 @@ __all__ = [
     "sigmoid_", "sign", "sign_", "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_", "slice_copy",
     "slice_scatter", "slogdet", "softmax", "sort", "split", "split_copy", "split_with_sizes",
     "split_with_sizes_copy", "sqrt", "sqrt_", "square", "square_", "squeeze", "squeeze_copy", "stack", "std",
-    "std_mean", "sub", "subtract", "sum", "svd", "swapaxes", "swapdims", "t", "t_copy", "take", "take_along_dim",
-    "tan", "tan_", "tanh", "tanh_", "tensor_split", "tensordot", "tile", "topk", "trace", "transpose",
-    "transpose_copy", "trapezoid", "trapz", "triangular_solve", "tril", "triu", "true_divide", "trunc", "trunc_",
-    "uint8", "unbind", "unbind_copy", "unflatten", "unfold", "unfold_copy", "unique", "unique_consecutive",
-    "unravel_index", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "unsqueeze", "unsqueeze_copy",
-    "var", "var_mean", "vdot", "view", "view_as_complex", "view_as_real", "view_copy", "vsplit", "vstack", "where",
-    "xlogy", "xlogy_", "zero_",
+    "std_mean", "stft", "sub", "subtract", "sum", "svd", "swapaxes", "swapdims", "t", "t_copy", "take",
+    "take_along_dim", "tan", "tan_", "tanh", "tanh_", "tensor_split", "tensordot", "tile", "topk", "trace",
+    "transpose", "transpose_copy", "trapezoid", "trapz", "triangular_solve", "tril", "triu", "true_divide", "trunc",
+    "trunc_", "uint8", "unbind", "unbind_copy", "unflatten", "unfold", "unfold_copy", "unique",
+    "unique_consecutive", "unravel_index", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "unsqueeze",
+    "unsqueeze_copy", "var", "var_mean", "vdot", "view", "view_as_complex", "view_as_real", "view_copy", "vsplit",
+    "vstack", "where", "xlogy", "xlogy_", "zero_",
 ]
 
 def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -632,6 +632,13 @@ def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """whether each element is positive infinity, a bool tensor."""
 def isreal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """whether the imaginary part of each element is 0, a bool tensor."""
+def istft(
+    input: Tensor, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None,
+    window: Tensor | None = None, center: _bool = True, normalized: _bool = False,
+    onesided: _bool | None = None, length: _int | None = None, return_complex: _bool = False, *,
+    out: Tensor | None = None
+) -> Tensor:
+    """the signal from its short-time Fourier transform."""
 def kron(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """the Kronecker product: each element of `input` times the whole of `other`, in its place."""
 def kthvalue(input: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False) -> return_types.kthvalue:
@@ -1051,6 +1058,13 @@ def std_mean(
     correction: _float | None = None
 ) -> tuple[Tensor, Tensor]:
     """std() and mean()."""
+def stft(
+    input: Tensor, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None,
+    window: Tensor | None = None, center: _bool = True, pad_mode: str = "reflect",
+    normalized: _bool = False, onesided: _bool | None = None, return_complex: _bool | None = None,
+    align_to_window: _bool | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """short-time Fourier transform."""
 def sub(input: Tensor, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """the difference input - alpha * other."""
 def subtract(

@@ -701,6 +701,12 @@ class Tensor(TensorBase):
         """whether each element is positive infinity, a bool tensor."""
     def isreal(self) -> Tensor:
         """whether the imaginary part of each element is 0, a bool tensor."""
+    def istft(
+        self, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None,
+        window: Tensor | None = None, center: _bool = True, normalized: _bool = False,
+        onesided: _bool | None = None, length: _int | None = None, return_complex: _bool = False
+    ) -> Tensor:
+        """the signal from its short-time Fourier transform."""
     def item(self) -> _int | _float | _bool:
         """the only element; RuntimeError if there is not exactly one."""
     @property
@@ -1209,6 +1215,13 @@ class Tensor(TensorBase):
         correction: _float | None = None
     ) -> Tensor:
         """the standard deviation, the square root of var()."""
+    def stft(
+        self, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None,
+        window: Tensor | None = None, center: _bool = True, pad_mode: str = "reflect",
+        normalized: _bool = False, onesided: _bool | None = None, return_complex: _bool | None = None,
+        align_to_window: _bool | None = None
+    ) -> Tensor:
+        """short-time Fourier transform."""
     def storage_offset(self) -> _int:
         """how many elements lie before the tensor's first one in its memory."""
     @overload
