@@ -64,7 +64,7 @@ __all__ = [
     "from_numpy", "frombuffer", "full", "full_like", "func", "get_default_dtype", "get_num_threads", "get_rng_state",
     "inf", "inference_mode", "initial_seed", "install_as_torch", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
     "is_grad_enabled", "is_inference", "is_inference_mode_enabled", "is_warn_always_enabled", "linalg", "linspace",
-    "logspace", "manual_seed", "memory", "memory_format", "multinomial", "nan", "newaxis", "nn", "no_grad", "normal",
+    "logspace", "manual_seed", "masked", "memory", "memory_format", "multinomial", "nan", "newaxis", "nn", "no_grad", "normal",
     "ones", "ones_like", "overrides", "pi", "poisson", "preserve_format", "profiler", "rand", "rand_like", "randint",
     "randint_like", "randn", "randn_like", "random", "randperm", "return_types", "scalar_tensor", "seed",
     "set_anomaly_enabled", "set_default_dtype", "set_grad_enabled", "set_num_threads", "set_printoptions", "set_rng_state",
@@ -89,8 +89,24 @@ _lifetime.refuse_new(dtype)
 _lifetime.refuse_new(_saved_tensor.SavedTensor)
 
 if TYPE_CHECKING:
-    from . import _C, cuda, fft, func, linalg, memory, nn, overrides, profiler, return_types, signal, special, testing, utils
-    from . import version as version
+    from . import (
+        _C,
+        cuda,
+        fft,
+        func,
+        linalg,
+        masked,
+        memory,
+        nn,
+        overrides,
+        profiler,
+        return_types,
+        signal,
+        special,
+        testing,
+        utils,
+        version,
+    )
     from ._alias import install_as_torch
     from ._coverage import coverage
     from ._distributions import bernoulli, binomial, multinomial, normal, poisson, randint_like
@@ -106,8 +122,9 @@ else:  # where any name would be right
     __getattr__, __dir__ = _names_later(
         __name__,
         {
-            "_C": [], "cuda": [], "fft": [], "func": ["func", "vmap"], "linalg": [], "memory": [], "nn": [], "overrides": [],
-            "profiler": [], "return_types": [], "signal": [], "special": [], "testing": [], "utils": [], "version": [],
+            "_C": [], "cuda": [], "fft": [], "func": ["func", "vmap"], "linalg": [], "masked": [], "memory": [], "nn": [],
+            "overrides": [], "profiler": [], "return_types": [], "signal": [], "special": [], "testing": [], "utils": [],
+            "version": [],
             "_alias": ["install_as_torch"],
             "_coverage": ["coverage"],
             "_distributions": ["bernoulli", "binomial", "multinomial", "normal", "poisson", "randint_like"],

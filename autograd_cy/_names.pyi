@@ -638,7 +638,7 @@ def istft(
     onesided: _bool | None = None, length: _int | None = None, return_complex: _bool = False, *,
     out: Tensor | None = None
 ) -> Tensor:
-    """the signal from its short-time Fourier transform."""
+    """the signal of a short-time transform."""
 def kron(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """the Kronecker product: each element of `input` times the whole of `other`, in its place."""
 def kthvalue(input: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False) -> return_types.kthvalue:
@@ -1064,7 +1064,7 @@ def stft(
     normalized: _bool = False, onesided: _bool | None = None, return_complex: _bool | None = None,
     align_to_window: _bool | None = None, *, out: Tensor | None = None
 ) -> Tensor:
-    """short-time Fourier transform."""
+    """the short-time Fourier transform."""
 def sub(input: Tensor, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """the difference input - alpha * other."""
 def subtract(

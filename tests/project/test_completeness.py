@@ -30,6 +30,7 @@ PUBLIC = [
     "autograd_cy.cuda",
     "autograd_cy.fft",
     "autograd_cy.linalg",
+    "autograd_cy.masked",
     "autograd_cy.nn.functional",
     "autograd_cy.overrides",
     "autograd_cy.random",

@@ -110,7 +110,10 @@ FACADE = [
     _closeness special
     _tensor nn.functional fft linalg
     _coverage
-    nn
+    nn masked._masks
+    masked._reductions
+    masked._elements
+    masked
     testing._layouts testing._programs.instructions testing.strategies._hypothesis
     testing._programs.interpreter testing._programs.outline testing._programs.source
     testing._programs.program

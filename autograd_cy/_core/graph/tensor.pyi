@@ -706,7 +706,7 @@ class Tensor(TensorBase):
         window: Tensor | None = None, center: _bool = True, normalized: _bool = False,
         onesided: _bool | None = None, length: _int | None = None, return_complex: _bool = False
     ) -> Tensor:
-        """the signal from its short-time Fourier transform."""
+        """the signal of a short-time transform."""
     def item(self) -> _int | _float | _bool:
         """the only element; RuntimeError if there is not exactly one."""
     @property
@@ -1221,7 +1221,7 @@ class Tensor(TensorBase):
         normalized: _bool = False, onesided: _bool | None = None, return_complex: _bool | None = None,
         align_to_window: _bool | None = None
     ) -> Tensor:
-        """short-time Fourier transform."""
+        """the short-time Fourier transform."""
     def storage_offset(self) -> _int:
         """how many elements lie before the tensor's first one in its memory."""
     @overload

@@ -32,8 +32,8 @@ cdef object padded(object x, long long n, str mode):
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     cdef long long length = x.size(-1)
     if n >= length + (mode == "circular") and mode != "replicate":
-        raise RuntimeError("Argument #4: Padding size should be less than the corresponding input dimension, but got: padding "
-                           f"({n}, {n}) at dimension {x.ndim - 1} of input {list(x.shape)}")
+        raise RuntimeError("Argument #4: Padding size should be less than the corresponding input dimension, but got: "
+                           f"padding ({n}, {n}) at dimension {x.ndim - 1} of input {list(x.shape)}")
     return x.index_select(-1, new_tensor(np.pad(np.arange(length), n, NUMPY_MODES[mode])))
 
 
@@ -49,8 +49,8 @@ cdef object full_window(object window, long long win_length, long long n_fft, Te
 
 cdef int check_window(object window, long long win_length, str name) except -1:
     if window is not None and shape_of(tensor_argument(window, name, "window", 5)) != (win_length,):
-        raise RuntimeError(f"{name}: expected a 1D window tensor of size equal to win_length={win_length}, but got window with "
-                           f"size {list(shape_of(window))}")
+        raise RuntimeError(f"{name}: expected a 1D window tensor of size equal to win_length={win_length}, but got window "
+                           f"with size {list(shape_of(window))}")
     return 0
 
 
@@ -78,7 +78,7 @@ cdef object frequencies(Tensor pieces, object onesided, int normalization):
 def stft(input, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Tensor | None = None,
          center: bool = True, pad_mode: str = "reflect", normalized: bool = False, onesided: bool | None = None,
          return_complex: bool | None = None, align_to_window: bool | None = None):
-    """stft(input, n_fft, hop_length=None, win_length=None, window=None, return_complex=None) -> Tensor: short-time Fourier transform.
+    """stft(input, n_fft, hop_length=None, win_length=None, window=None) -> Tensor: the short-time Fourier transform.
 
     Pieces of n_fft numbers, each hop_length (n_fft // 4) behind the one before, are multiplied by the window and
     transformed: the result is (frequencies, pieces), or with a first dimension for several signals. `center`: there are
@@ -100,8 +100,8 @@ def stft(input, n_fft: int, hop_length: int | None = None, win_length: int | Non
     if center and align_to_window is not None:
         raise RuntimeError("stft align_to_window should only be set when center = false")
     if return_complex is None and not is_complex(x) and not complex_window:
-        raise RuntimeError("stft requires the return_complex parameter be given for real inputs, and will further require that "
-                           "return_complex=True in a future PyTorch release.")
+        raise RuntimeError("stft requires the return_complex parameter be given for real inputs, and will further require "
+                           "that return_complex=True in a future PyTorch release.")
     if code_of(x.array) < FLOAT16:
         raise RuntimeError("stft: expected a tensor of floating point or complex values")
     if not 1 <= rank <= 2:
@@ -116,8 +116,8 @@ def stft(input, n_fft: int, hop_length: int | None = None, win_length: int | Non
         x = constant_pad_nd(x, (more // 2, more - more // 2))
     pieces = (<object> x).unfold(-1, n, hop)
     window = full_window(window, width, n, x)
-    y = frequencies(pieces if window is None else pieces * window, onesided, code_of_norm("ortho" if normalized else None, True))
-    y = (<object> y).transpose(-1, -2)
+    pieces = pieces if window is None else pieces * window
+    y = frequencies(pieces, onesided, code_of_norm("ortho" if normalized else None, True)).transpose(-1, -2)
     return y if return_complex is None or return_complex else view_as_real(y)
 
 
@@ -165,7 +165,7 @@ cdef object divided(object signal, object envelope, long long start, long long e
 def istft(input, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Tensor | None = None,
           center: bool = True, normalized: bool = False, onesided: bool | None = None, length: int | None = None,
           return_complex: bool = False):
-    """istft(input, n_fft, hop_length=None, win_length=None, window=None) -> Tensor: the signal from its short-time Fourier transform.
+    """istft(input, n_fft, hop_length=None, win_length=None, window=None) -> Tensor: the signal of a short-time transform.
 
     The inverse of stft() with the same arguments: where pieces overlap, it is what fits all of them best. `length`: how
     many numbers, else as many as the pieces reach. RuntimeError where the windows leave samples out.
@@ -179,7 +179,8 @@ def istft(input, n_fft: int, hop_length: int | None = None, win_length: int | No
     cdef long long n = int64_of(n_fft), hop = n // 4 if hop_length is None else int64_of(hop_length)
     cdef long long width = n if win_length is None else int64_of(win_length), start = n // 2 if center else 0, end, reach
     if not is_complex(x):
-        raise RuntimeError("istft requires a complex-valued input tensor matching the output from stft with return_complex=True.")
+        raise RuntimeError("istft requires a complex-valued input tensor matching the output from stft with "
+                           "return_complex=True.")
     if cnp.PyArray_SIZE(x.array) == 0:
         raise RuntimeError("istft: input tensor cannot be empty.")
     if not 2 <= cnp.PyArray_NDIM(x.array) <= 3:
