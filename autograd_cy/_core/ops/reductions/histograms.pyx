@@ -171,8 +171,8 @@ def histogramdd(input, bins: int | Sequence[int] | Sequence[Tensor], range: Sequ
         raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions, but got "
                            f"{cnp.PyArray_NDIM(x.array)}")
     if weight is not None and (weight.dtype is not input.dtype or weight.shape != input.shape[:-1]):
-        raise RuntimeError("torch.histogramdd: if weight tensor is provided it should have the input's dtype and the same shape "
-                           "as the input tensor excluding its innermost dimension, but got input with shape "
+        raise RuntimeError("torch.histogramdd: if weight tensor is provided it should have the input's dtype and the same "
+                           "shape as the input tensor excluding its innermost dimension, but got input with shape "
                            f"{list(input.shape)} and weight with shape {list(weight.shape)}, of {weight.dtype}")
     columns = [x.array[..., d].reshape(-1) for d in np.arange(x.array.shape[x.array.ndim - 1])]
     edges = all_edges(columns, bins, range)
