@@ -77,12 +77,17 @@ _TYPED = [
 ]  # fmt: skip
 
 _WINDOWS = ["bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"]
+_QUESTIONS = [
+    "broadcast_shapes", "get_default_device", "get_device", "is_conj", "is_distributed", "is_neg", "is_same_size", "is_signed",
+    "is_storage", "set_default_device",
+]  # fmt: skip
+_LAYOUT = ["layout", "strided"]
 _INDICES = ["tril_indices", "triu_indices"]
 _TYPES = [
     "can_cast", "finfo", "iinfo", "is_complex", "is_floating_point", "is_nonzero", "is_tensor", "numel", "promote_types",
     "result_type", "set_default_tensor_type", "typename",
 ]  # fmt: skip
-__all__ += _TYPES + _WINDOWS + _INDICES
+__all__ += _TYPES + _WINDOWS + _QUESTIONS + _LAYOUT + _INDICES
 
 _node.finish_class(_node.Node)
 _lifetime.refuse_new(dtype)
@@ -111,6 +116,8 @@ if TYPE_CHECKING:
     from ._coverage import coverage
     from ._distributions import bernoulli, binomial, multinomial, normal, poisson, randint_like
     from ._indices import *  # noqa: F403
+    from ._layout import *  # noqa: F403
+    from ._questions import *  # noqa: F403
     from ._tensor_str import set_printoptions
     from ._threads import get_num_threads, set_num_threads
     from ._typed import *  # noqa: F403
@@ -129,6 +136,8 @@ else:  # where any name would be right
             "_coverage": ["coverage"],
             "_distributions": ["bernoulli", "binomial", "multinomial", "normal", "poisson", "randint_like"],
             "_indices": _INDICES,
+            "_layout": _LAYOUT,
+            "_questions": _QUESTIONS,
             "_tensor_str": ["set_printoptions"],
             "_threads": ["get_num_threads", "set_num_threads"],
             "_typed": _TYPED,

@@ -42,7 +42,8 @@ POINTERS = {
 FACADE = [
     line.split()
     for line in """
-    _generator _size _arguments _threads
+    _generator _size _arguments _layout _threads
+    _questions
     _streams
     _later _missing _once torch_version
     version
@@ -69,7 +70,7 @@ FACADE = [
     profiler
     random cuda memory
     _distributions
-    _random_methods
+    _random_methods _mapping_methods
     autograd._mode_decorator autograd._node
     autograd._saved_hooks
     autograd._packers autograd._saved_guard

@@ -31,6 +31,7 @@ HOMES = {
     "autograd_cy._core.runtime.handle": ["RemovableHandle"],
     "autograd_cy._core.runtime.raw_events": ["RawAllocation", "RawEvent"],
     "autograd_cy._generator": ["Generator"],
+    "autograd_cy._layout": ["layout"],
     "autograd_cy._size": ["Size", "device"],
     "autograd_cy.autograd._mode_decorator": ["F"],
 }

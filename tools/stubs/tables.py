@@ -18,6 +18,7 @@ _S = TypeVar("_S", bound=Tensor)
 _POLYNOMIALS = {"chebyshev": "tuvw", "shifted_chebyshev": "tuvw", "hermite": ("h", "he"), "laguerre": "l", "legendre": "p"}
 
 PARAMETERS = {
+    "callable": "Callable[..., Any]", "map2_.x": "Tensor", "map2_.y": "Tensor",
     "generator": "Generator", "lambd": "float", "median": "float", "sigma": "float", "mean": "float", "std": "float",
     "from_": "float", "to": "float", "random_.from_": "int", "random_.to": "int", "num_samples": "int", "replacement": "bool",
     "bernoulli.p": "float", "bernoulli_.p": "float | Tensor", "geometric_.p": "float",
@@ -325,6 +326,7 @@ ATTRIBUTES = {
         "name": "str",
         "numpy_dtype": "np.dtype[Any]",
         "itemsize": "int",
+        "layout": "layout",
         "is_floating_point": "bool",
         "is_complex": "bool",
         "is_signed": "bool",
@@ -368,6 +370,7 @@ ATTRIBUTES = {
         "is_cuda": "bool",
         "is_leaf": "bool",
         "itemsize": "int",
+        "layout": "layout",
         "is_cpu": "bool", "is_meta": "bool", "is_mkldnn": "bool", "is_mps": "bool", "is_nested": "bool",
         "is_quantized": "bool", "is_sparse": "bool", "is_sparse_csr": "bool", "is_xpu": "bool",
         "H": "Tensor", "mH": "Tensor", "mT": "Tensor",
