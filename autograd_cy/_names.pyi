@@ -29,25 +29,25 @@ __all__ = [
     "einsum", "eq", "erf", "erf_", "erfc", "erfc_", "erfinv", "erfinv_", "exp", "exp2", "exp2_", "exp_", "expand",
     "expand_copy", "expm1", "expm1_", "fill", "fill_", "fix", "fix_", "flatten", "flip", "fliplr", "flipud",
     "float", "float16", "float32", "float64", "float_power", "floor", "floor_", "floor_divide", "fmax", "fmin",
-    "fmod", "frac", "frac_", "gather", "gcd", "gcd_", "ge", "geqrf", "ger", "gradient", "greater", "greater_equal",
-    "gt", "half", "heaviside", "histc", "histogram", "histogramdd", "hsplit", "hstack", "hypot", "i0", "i0_",
-    "igamma", "igammac", "imag", "index_add", "index_copy", "index_fill", "index_put", "index_put_", "index_reduce",
-    "index_select", "inner", "int", "int8", "int16", "int32", "int64", "inverse", "isclose", "isfinite", "isin",
-    "isinf", "isnan", "isneginf", "isposinf", "isreal", "istft", "kron", "kthvalue", "lcm", "lcm_", "ldexp",
-    "ldexp_", "le", "lerp", "less", "less_equal", "lgamma", "lgamma_", "log", "log1p", "log1p_", "log2", "log2_",
-    "log10", "log10_", "log_", "log_softmax", "logaddexp", "logaddexp2", "logcumsumexp", "logdet", "logical_and",
-    "logical_not", "logical_not_", "logical_or", "logical_xor", "logit", "logit_", "logsumexp", "long", "lt",
-    "masked_fill", "masked_scatter", "masked_select", "matmul", "matrix_exp", "matrix_power", "max", "maximum",
-    "mean", "median", "meshgrid", "min", "minimum", "mm", "mode", "moveaxis", "movedim", "msort", "mul", "multiply",
-    "mv", "mvlgamma", "nan_to_num", "nan_to_num_", "nanmean", "nanmedian", "nanquantile", "nansum", "narrow",
-    "narrow_copy", "ne", "neg", "neg_", "negative", "negative_", "nextafter", "nonzero", "nonzero_static", "norm",
-    "not_equal", "orgqr", "ormqr", "outer", "permute", "permute_copy", "pinverse", "polar", "polygamma", "positive",
-    "pow", "prod", "put", "qr", "quantile", "rad2deg", "rad2deg_", "ravel", "real", "reciprocal", "reciprocal_",
-    "relu", "relu_", "remainder", "renorm", "repeat", "repeat_interleave", "reshape", "resize_as_", "resolve_conj",
-    "resolve_neg", "roll", "rot90", "round", "round_", "row_stack", "rsqrt", "rsqrt_", "rsub", "scatter",
-    "scatter_add", "scatter_reduce", "searchsorted", "select", "select_copy", "select_scatter", "sgn", "sgn_",
-    "short", "sigmoid", "sigmoid_", "sign", "sign_", "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_",
-    "slice_copy", "slice_scatter", "slogdet", "softmax", "sort", "split", "split_copy", "split_with_sizes",
+    "fmod", "frac", "frac_", "frexp", "gather", "gcd", "gcd_", "ge", "geqrf", "ger", "gradient", "greater",
+    "greater_equal", "gt", "half", "heaviside", "histc", "histogram", "histogramdd", "hsplit", "hstack", "hypot",
+    "i0", "i0_", "igamma", "igammac", "imag", "index_add", "index_copy", "index_fill", "index_put", "index_put_",
+    "index_reduce", "index_select", "inner", "int", "int8", "int16", "int32", "int64", "inverse", "isclose",
+    "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "isreal", "istft", "kron", "kthvalue", "lcm",
+    "lcm_", "ldexp", "ldexp_", "le", "lerp", "less", "less_equal", "lgamma", "lgamma_", "log", "log1p", "log1p_",
+    "log2", "log2_", "log10", "log10_", "log_", "log_softmax", "logaddexp", "logaddexp2", "logcumsumexp", "logdet",
+    "logical_and", "logical_not", "logical_not_", "logical_or", "logical_xor", "logit", "logit_", "logsumexp",
+    "long", "lt", "masked_fill", "masked_scatter", "masked_select", "matmul", "matrix_exp", "matrix_power", "max",
+    "maximum", "mean", "median", "meshgrid", "min", "minimum", "mm", "mode", "moveaxis", "movedim", "msort", "mul",
+    "multiply", "mv", "mvlgamma", "nan_to_num", "nan_to_num_", "nanmean", "nanmedian", "nanquantile", "nansum",
+    "narrow", "narrow_copy", "ne", "neg", "neg_", "negative", "negative_", "nextafter", "nonzero", "nonzero_static",
+    "norm", "not_equal", "orgqr", "ormqr", "outer", "permute", "permute_copy", "pinverse", "polar", "polygamma",
+    "positive", "pow", "prod", "put", "qr", "quantile", "rad2deg", "rad2deg_", "ravel", "real", "reciprocal",
+    "reciprocal_", "relu", "relu_", "remainder", "renorm", "repeat", "repeat_interleave", "reshape", "resize_as_",
+    "resolve_conj", "resolve_neg", "roll", "rot90", "round", "round_", "row_stack", "rsqrt", "rsqrt_", "rsub",
+    "scatter", "scatter_add", "scatter_reduce", "searchsorted", "select", "select_copy", "select_scatter", "sgn",
+    "sgn_", "short", "sigmoid", "sigmoid_", "sign", "sign_", "signbit", "sin", "sin_", "sinc", "sinc_", "sinh",
+    "sinh_", "slice_copy", "slice_scatter", "slogdet", "softmax", "sort", "split", "split_copy", "split_with_sizes",
     "split_with_sizes_copy", "sqrt", "sqrt_", "square", "square_", "squeeze", "squeeze_copy", "stack", "std",
     "std_mean", "stft", "sub", "subtract", "sum", "svd", "swapaxes", "swapdims", "t", "t_copy", "take",
     "take_along_dim", "tan", "tan_", "tanh", "tanh_", "tensor_split", "tensordot", "tile", "topk", "trace",
@@ -518,6 +518,8 @@ def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The fraction of input, with its sign: input - trunc(input)."""
 def frac_(input: Tensor) -> Tensor:
     """frac() written into the tensor's own memory."""
+def frexp(input: Tensor) -> return_types.frexp:
+    """the mantissa, from 0.5 to 1 (or negative), and the exponent: input is mantissa * 2**exponent."""
 def gather(
     input: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = False, out: Tensor | None = None
 ) -> Tensor:

@@ -164,6 +164,7 @@ ROWS = [
     unary("log10", np.log10, domain=POSITIVE),
     OpInfo("ldexp", lambda x, e: x * np.exp2(e), samples.broadcast, result="float"),
     OpInfo("logaddexp", logaddexp, samples.broadcast, forward=HALF, extremes=samples.binary_extremes),
+    OpInfo("frexp", np.frexp, samples.unary, dtypes=FLOATS, forward=HALF, result=("first", lambda args: np.dtype("int32"))),
     binary("logaddexp2", np.logaddexp2, samples=samples.broadcast, forward=HALF),
     binary("xlogy", xlogy, samples=samples.broadcast, domain=POSITIVE, result="float"),
     unary("erfc", erfc, **REALS),

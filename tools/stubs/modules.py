@@ -81,7 +81,8 @@ def tuples_stub(name):
     body = []
     for n, cls in sorted(vars(importlib.import_module(name)).items()):
         if hasattr(cls, "_fields"):
-            body += ["", f"class {n}(NamedTuple):", *(f"    {field}: {FIELDS[field]}" for field in cls._fields)]
+            kinds = {field: FIELDS.get(f"{n}.{field}") or FIELDS[field] for field in cls._fields}
+            body += ["", f"class {n}(NamedTuple):", *(f"    {field}: {kind}" for field, kind in kinds.items())]
     return finished(body, name)
 
 

@@ -313,8 +313,10 @@ OVERLOADS = {
 
 # What the fields of named tuples hold.
 FIELDS = dict.fromkeys(
-    ("L", "Q", "R", "S", "U", "V", "Vh", "a", "bin_edges", "cloned_coefficient", "eigenvalues", "eigenvectors", "hist",
-     "indices", "info", "inverse", "logabsdet", "max", "min", "result", "sign", "solution", "tau", "values"), "Tensor")
+    ("L", "Q", "R", "S", "U", "V", "Vh", "a", "bin_edges", "cloned_coefficient", "eigenvalues", "eigenvectors", "exponent",
+     "hist", "indices", "info", "inverse", "logabsdet", "mantissa", "max", "min", "result", "sign", "solution", "tau",
+     "values"), "Tensor")
+FIELDS["histogramdd.bin_edges"] = "tuple[Tensor, ...]"
 
 # Attributes by class; those in WRITABLE may be assigned.
 ATTRIBUTES = {

@@ -539,6 +539,8 @@ class Tensor(TensorBase):
         """The fraction of input, with its sign: input - trunc(input)."""
     def frac_(self) -> Tensor:
         """frac() written into the tensor's own memory."""
+    def frexp(self) -> return_types.frexp:
+        """the mantissa, from 0.5 to 1 (or negative), and the exponent: input is mantissa * 2**exponent."""
     def gather(self, dim: _int, index: Tensor, *, sparse_grad: _bool = False) -> Tensor:
         """y[i][j] = input[index[i][j]][j] for dim 0, and so on."""
     def gcd(self, other: _Operand) -> Tensor:
