@@ -81,13 +81,14 @@ _QUESTIONS = [
     "broadcast_shapes", "get_default_device", "get_device", "is_conj", "is_distributed", "is_neg", "is_same_size", "is_signed",
     "is_storage", "set_default_device",
 ]  # fmt: skip
+_LOWRANK = ["pca_lowrank", "svd_lowrank"]
 _LAYOUT = ["layout", "strided"]
 _INDICES = ["tril_indices", "triu_indices"]
 _TYPES = [
     "can_cast", "finfo", "iinfo", "is_complex", "is_floating_point", "is_nonzero", "is_tensor", "numel", "promote_types",
     "result_type", "set_default_tensor_type", "typename",
 ]  # fmt: skip
-__all__ += _TYPES + _WINDOWS + _QUESTIONS + _LAYOUT + _INDICES
+__all__ += _TYPES + _WINDOWS + _QUESTIONS + _LAYOUT + _LOWRANK + _INDICES
 
 _node.finish_class(_node.Node)
 _lifetime.refuse_new(dtype)
@@ -117,6 +118,7 @@ if TYPE_CHECKING:
     from ._distributions import bernoulli, binomial, multinomial, normal, poisson, randint_like
     from ._indices import *  # noqa: F403
     from ._layout import *  # noqa: F403
+    from ._lowrank import *  # noqa: F403
     from ._questions import *  # noqa: F403
     from ._tensor_str import set_printoptions
     from ._threads import get_num_threads, set_num_threads
@@ -137,6 +139,7 @@ else:  # where any name would be right
             "_distributions": ["bernoulli", "binomial", "multinomial", "normal", "poisson", "randint_like"],
             "_indices": _INDICES,
             "_layout": _LAYOUT,
+            "_lowrank": _LOWRANK,
             "_questions": _QUESTIONS,
             "_tensor_str": ["set_printoptions"],
             "_threads": ["get_num_threads", "set_num_threads"],

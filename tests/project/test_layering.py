@@ -110,7 +110,7 @@ FACADE = [
     _numpy
     _closeness special
     _tensor nn.functional fft linalg
-    _coverage
+    _coverage _lowrank
     nn masked._masks
     masked._reductions
     masked._elements
