@@ -77,6 +77,7 @@ _TYPED = [
 ]  # fmt: skip
 
 _WINDOWS = ["bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"]
+_SEGMENTS = ["segment_reduce"]
 _NATIVE = ["native_group_norm", "native_layer_norm"]
 _QUESTIONS = [
     "broadcast_shapes", "get_default_device", "get_device", "is_conj", "is_distributed", "is_neg", "is_same_size", "is_signed",
@@ -89,7 +90,7 @@ _TYPES = [
     "can_cast", "finfo", "iinfo", "is_complex", "is_floating_point", "is_nonzero", "is_tensor", "numel", "promote_types",
     "result_type", "set_default_tensor_type", "typename",
 ]  # fmt: skip
-__all__ += _TYPES + _WINDOWS + _QUESTIONS + _LAYOUT + _LOWRANK + _NATIVE + _INDICES
+__all__ += _TYPES + _WINDOWS + _QUESTIONS + _LAYOUT + _LOWRANK + _NATIVE + _SEGMENTS + _INDICES
 
 _node.finish_class(_node.Node)
 _lifetime.refuse_new(dtype)
@@ -122,6 +123,7 @@ if TYPE_CHECKING:
     from ._lowrank import *  # noqa: F403
     from ._native_norms import *  # noqa: F403
     from ._questions import *  # noqa: F403
+    from ._segments import *  # noqa: F403
     from ._tensor_str import set_printoptions
     from ._threads import get_num_threads, set_num_threads
     from ._typed import *  # noqa: F403
@@ -144,6 +146,7 @@ else:  # where any name would be right
             "_lowrank": _LOWRANK,
             "_native_norms": _NATIVE,
             "_questions": _QUESTIONS,
+            "_segments": _SEGMENTS,
             "_tensor_str": ["set_printoptions"],
             "_threads": ["get_num_threads", "set_num_threads"],
             "_typed": _TYPED,

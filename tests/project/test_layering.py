@@ -110,7 +110,7 @@ FACADE = [
     _numpy
     _closeness special
     _tensor nn.functional fft linalg
-    _coverage _lowrank _native_norms
+    _coverage _lowrank _native_norms _segments
     nn masked._masks
     masked._reductions
     masked._elements
