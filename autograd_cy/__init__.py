@@ -64,11 +64,11 @@ __all__ = [
     "from_numpy", "frombuffer", "full", "full_like", "func", "get_default_dtype", "get_num_threads", "get_rng_state",
     "inf", "inference_mode", "initial_seed", "install_as_torch", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
     "is_grad_enabled", "is_inference", "is_inference_mode_enabled", "is_warn_always_enabled", "linalg", "linspace",
-    "logspace", "manual_seed", "memory", "memory_format", "multinomial", "nan", "newaxis", "nn", "no_grad", "normal",
+    "logspace", "manual_seed", "masked", "memory", "memory_format", "multinomial", "nan", "newaxis", "nn", "no_grad", "normal",
     "ones", "ones_like", "overrides", "pi", "poisson", "preserve_format", "profiler", "rand", "rand_like", "randint",
     "randint_like", "randn", "randn_like", "random", "randperm", "return_types", "scalar_tensor", "seed",
     "set_anomaly_enabled", "set_default_dtype", "set_grad_enabled", "set_num_threads", "set_printoptions", "set_rng_state",
-    "set_warn_always", "special", "tensor", "testing", "utils", "vmap", "zeros", "zeros_like",
+    "set_warn_always", "signal", "special", "tensor", "testing", "utils", "vmap", "zeros", "zeros_like",
 ]  # fmt: skip
 __all__ += _names.__all__
 _TYPED = [
@@ -76,40 +76,82 @@ _TYPED = [
     "ShortTensor",
 ]  # fmt: skip
 
+_WINDOWS = ["bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"]
+_SEGMENTS = ["segment_reduce"]
+_NATIVE = ["native_group_norm", "native_layer_norm"]
+_QUESTIONS = [
+    "broadcast_shapes", "get_default_device", "get_device", "is_conj", "is_distributed", "is_neg", "is_same_size", "is_signed",
+    "is_storage", "set_default_device",
+]  # fmt: skip
+_LOWRANK = ["pca_lowrank", "svd_lowrank"]
+_LAYOUT = ["layout", "strided"]
+_INDICES = ["tril_indices", "triu_indices"]
 _TYPES = [
     "can_cast", "finfo", "iinfo", "is_complex", "is_floating_point", "is_nonzero", "is_tensor", "numel", "promote_types",
     "result_type", "set_default_tensor_type", "typename",
 ]  # fmt: skip
-__all__ += _TYPES
+__all__ += _TYPES + _WINDOWS + _QUESTIONS + _LAYOUT + _LOWRANK + _NATIVE + _SEGMENTS + _INDICES
 
 _node.finish_class(_node.Node)
 _lifetime.refuse_new(dtype)
 _lifetime.refuse_new(_saved_tensor.SavedTensor)
 
 if TYPE_CHECKING:
-    from . import _C, cuda, fft, func, linalg, memory, nn, overrides, profiler, return_types, special, testing, utils, version
+    from . import (
+        _C,
+        cuda,
+        fft,
+        func,
+        linalg,
+        masked,
+        memory,
+        nn,
+        overrides,
+        profiler,
+        return_types,
+        signal,
+        special,
+        testing,
+        utils,
+        version,
+    )
     from ._alias import install_as_torch
     from ._coverage import coverage
     from ._distributions import bernoulli, binomial, multinomial, normal, poisson, randint_like
+    from ._indices import *  # noqa: F403
+    from ._layout import *  # noqa: F403
+    from ._lowrank import *  # noqa: F403
+    from ._native_norms import *  # noqa: F403
+    from ._questions import *  # noqa: F403
+    from ._segments import *  # noqa: F403
     from ._tensor_str import set_printoptions
     from ._threads import get_num_threads, set_num_threads
     from ._typed import *  # noqa: F403
     from ._types import *  # noqa: F403
+    from ._windows import *  # noqa: F403
     from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
     from .func import vmap
 else:  # where any name would be right
     __getattr__, __dir__ = _names_later(
         __name__,
         {
-            "_C": [], "cuda": [], "fft": [], "func": ["func", "vmap"], "linalg": [], "memory": [], "nn": [], "overrides": [],
-            "profiler": [], "return_types": [], "special": [], "testing": [], "utils": [], "version": [],
+            "_C": [], "cuda": [], "fft": [], "func": ["func", "vmap"], "linalg": [], "masked": [], "memory": [], "nn": [],
+            "overrides": [], "profiler": [], "return_types": [], "signal": [], "special": [], "testing": [], "utils": [],
+            "version": [],
             "_alias": ["install_as_torch"],
             "_coverage": ["coverage"],
             "_distributions": ["bernoulli", "binomial", "multinomial", "normal", "poisson", "randint_like"],
+            "_indices": _INDICES,
+            "_layout": _LAYOUT,
+            "_lowrank": _LOWRANK,
+            "_native_norms": _NATIVE,
+            "_questions": _QUESTIONS,
+            "_segments": _SEGMENTS,
             "_tensor_str": ["set_printoptions"],
             "_threads": ["get_num_threads", "set_num_threads"],
             "_typed": _TYPED,
             "_types": _TYPES,
+            "_windows": _WINDOWS,
             "autograd.anomaly_mode": ["is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled"],
         },
         _getattr_of(__name__, "torch"),

@@ -95,6 +95,38 @@ def logspace(
     return wrap(array, requires_grad, out, "logspace")
 
 
+@public
+def fftfreq(
+    n: int, d: float = 1.0, *, out: Tensor | None = None, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """fftfreq(n, d=1.0) -> Tensor: the frequencies of fft()'s results: 0, 1, ..., then the negative ones, over n * d.
+
+    >>> import autograd_cy as ag
+    >>> ag.fft.fftfreq(4)
+    tensor([ 0.0000,  0.2500, -0.5000, -0.2500])
+    """
+    wanted = resolve(dtype, device, requires_grad, out=out)
+    n = integer("fft_fftfreq", "n", n)
+    counted = np.arange(n)
+    counted[(n + 1) // 2 :] -= n
+    return wrap(_frequencies(counted, n, d, wanted), requires_grad, out, "fftfreq")
+
+
+@public
+def rfftfreq(
+    n: int, d: float = 1.0, *, out: Tensor | None = None, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """rfftfreq(n, d=1.0) -> Tensor: the frequencies of rfft()'s results: 0, 1, ..., n // 2, over n * d.
+
+    >>> import autograd_cy as ag
+    >>> ag.fft.rfftfreq(4)
+    tensor([0.0000, 0.2500, 0.5000])
+    """
+    wanted = resolve(dtype, device, requires_grad, out=out)
+    n = integer("fft_rfftfreq", "n", n)
+    return wrap(_frequencies(np.arange(n // 2 + 1), n, d, wanted), requires_grad, out, "rfftfreq")
+
+
 # ------------------------------------------------------------------------------------------------------------
 
 
@@ -143,3 +175,13 @@ def _spread(start: complex, end: complex, steps: int, dtype: np.dtype) -> np.nda
     with np.errstate(invalid="ignore"):
         values = np.where(i < (steps + 1) // 2, start + i * step, end - (steps - 1 - i) * step)
         return values.astype(dtype)
+
+
+def _frequencies(counted: np.ndarray, n: int, d: float, dtype: np.dtype) -> np.ndarray:
+    """What ``fftfreq`` and ``rfftfreq`` return."""
+    if dtype.kind not in "fc":
+        raise RuntimeError("fftfreq requires a floating point or complex dtype")
+    if n < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
+    with np.errstate(all="ignore"):
+        return (counted * (1 / np.float64(n * d))).astype(dtype)

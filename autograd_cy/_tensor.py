@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 
 from . import (
+    _mapping_methods,  # noqa: F401
     _random_methods,  # noqa: F401
     autograd,
 )
@@ -243,6 +244,12 @@ def data_ptr(self):
 
 
 @method
+def const_data_ptr(self):
+    """const_data_ptr() -> int: data_ptr()."""
+    return array_of(self).ctypes.data
+
+
+@method
 def is_floating_point(self):
     """is_floating_point() -> bool: whether the dtype is a real floating point type."""
     return self.dtype.is_floating_point
@@ -350,6 +357,14 @@ def nbytes(self):
 
 
 @attribute
+def layout(self):
+    """How the elements are stored: strided, as all are."""
+    from ._layout import strided  # few need it
+
+    return strided
+
+
+@attribute
 def device(self):
     """Where the tensor lives: the CPU."""
     return Device("cpu")
@@ -430,12 +445,17 @@ def type_name(self, dtype=None):
     return self.to(_dtype_of_type(dtype))
 
 
+_COMPLEX_TYPES = {"ComplexFloatTensor": _by_name["complex64"], "ComplexDoubleTensor": _by_name["complex128"]}
+
+
 def _dtype_of_type(kind):
     """The dtype that FloatTensor or 'torch.FloatTensor' stands for; anything else as it is."""
     if isinstance(kind, str) or type(kind).__name__ == "tensortype":
         from . import _typed  # few need it
 
         name = kind.removeprefix("torch.") if isinstance(kind, str) else kind.__name__
+        if name in _COMPLEX_TYPES:
+            return _COMPLEX_TYPES[name]
         if name not in _typed.__all__:
             raise ValueError(f"invalid type: {kind!r}")
         return getattr(_typed, name).dtype

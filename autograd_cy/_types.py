@@ -9,6 +9,7 @@ from ._core.arrays import dtypes
 from ._core.graph.tensor import Tensor
 from ._core.ops.overrides import handle_torch_function, has_torch_function
 from ._core.runtime.entry import public
+from ._questions import asked
 
 __all__ = [
     "can_cast", "finfo", "iinfo", "is_complex", "is_floating_point", "is_nonzero", "is_tensor", "numel", "promote_types",
@@ -55,7 +56,7 @@ class finfo(_Limits):
         self.dtype, self.bits = dtype.to_real().name, int(limits.bits)
         self.eps, self.max, self.min = float(limits.eps), float(limits.max), float(limits.min)
         self.tiny = self.smallest_normal = float(limits.smallest_normal)
-        self.resolution = float(limits.resolution)
+        self.resolution = 10.0**-limits.precision
 
 
 class iinfo(_Limits):
@@ -154,7 +155,7 @@ def is_floating_point(input: Tensor) -> bool:
     >>> ag.is_floating_point(ag.ones(2))
     True
     """
-    return _asked("is_floating_point", input).is_floating_point()
+    return asked("is_floating_point", input).is_floating_point()
 
 
 @public
@@ -165,7 +166,7 @@ def is_complex(input: Tensor) -> bool:
     >>> ag.is_complex(ag.ones(2))
     False
     """
-    return _asked("is_complex", input).is_complex()
+    return asked("is_complex", input).is_complex()
 
 
 @public
@@ -176,7 +177,7 @@ def is_nonzero(input: Tensor) -> bool:
     >>> ag.is_nonzero(ag.tensor([0.5]))
     True
     """
-    return bool(_asked("is_nonzero", input))
+    return bool(asked("is_nonzero", input))
 
 
 @public
@@ -189,13 +190,7 @@ def numel(input: Tensor) -> int:
     """
     if type(input) is not Tensor and has_torch_function((input,)):
         return int(handle_torch_function(numel, (input,), input))
-    return _asked("numel", input).numel()
-
-
-def _asked(name: str, value: Any) -> Tensor:
-    if not isinstance(value, Tensor):
-        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(value).__name__}")
-    return value
+    return asked("numel", input).numel()
 
 
 def typename(obj: Any) -> str:

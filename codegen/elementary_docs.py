@@ -79,9 +79,6 @@ DOCS = {
     "ldexp": (
         "input * 2**other.",
         "ag.ldexp(ag.tensor([1.0, 3.0]), ag.tensor([2, -1]))", "tensor([4.0000, 1.5000])"),
-    "logaddexp": (
-        "log(exp(input) + exp(other)), without overflow on the way.",
-        "ag.logaddexp(ag.tensor([0.0]), ag.tensor([1.0]))", "tensor([1.3133])"),
     "logaddexp2": (
         "log2(2**input + 2**other), without overflow on the way.",
         "ag.logaddexp2(ag.tensor([1.0]), ag.tensor([1.0]))", "tensor([2.])"),

@@ -52,7 +52,7 @@ table = [
     Row("ldexp", y="a * p", let="p = exp2(b)", da="g * p", db="g * y * 0.6931471805599453", kinds="r", forward_kinds="rc",
         inexact=True),
     Row("logaddexp", y="logaddexp(a, b)", let="e = exp(b - a); f = exp(a - b)", da="g / (1 + e)", db="g / (1 + f)",
-        in_place=False, **REAL),
+        public=False, **REAL),
     Row("logaddexp2", y="logaddexp2(a, b)", let="e = exp2(b - a); f = exp2(a - b)", da="g / (1 + e)", db="g / (1 + f)",
         in_place=False, **REAL),
     Row("xlogy", y="where(isnan(b), b, where(a == 0, 0, a * l))", let="l = log(b)",

@@ -140,6 +140,7 @@ SECTIONS: dict[str, list[Row]] = {
         Row("fmod", "torch.fmod(x, 1)", {"x": [0]}, "a jump nowhere near: smooth at 0"),
         Row("div", "torch.div(x, y, rounding_mode='floor')", {"x": [3], "y": [1]}, "constant on both sides"),
         Row("div", "torch.div(x, y, rounding_mode='trunc')", {"x": [3], "y": [1]}, "constant on both sides"),
+        Row("frexp", "torch.frexp(x)[0]", {"x": [1]}, "as above it: 1 is 0.5 * 2"),
     ],
     "What is written twice, or ignored": [
         Row("scatter", "torch.zeros(1).scatter(0, torch.tensor([0, 0]), x)", {"x": [1, 2]}, LAST),

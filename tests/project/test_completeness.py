@@ -30,9 +30,11 @@ PUBLIC = [
     "autograd_cy.cuda",
     "autograd_cy.fft",
     "autograd_cy.linalg",
+    "autograd_cy.masked",
     "autograd_cy.nn.functional",
     "autograd_cy.overrides",
     "autograd_cy.random",
+    "autograd_cy.signal.windows",
     "autograd_cy.special",
     "autograd_cy.testing",
     "autograd_cy.testing.strategies",
@@ -41,6 +43,7 @@ PUBLIC = [
 
 # What a namespace has besides its own operations.
 SHARED = {
+    "fft": {"fftfreq", "rfftfreq"},
     "nn.functional": {"relu", "sigmoid", "tanh", "leaky_relu_", "relu_"},
     "special": set(special._ALIASES),
 }

@@ -42,13 +42,17 @@ POINTERS = {
 FACADE = [
     line.split()
     for line in """
-    _generator _size _arguments _threads
+    _generator _size _arguments _layout _threads
+    _questions
     _streams
     _later _missing _once torch_version
     version
     _names _alias
     profiler._page
-    _data _creation _likes _sequences _strided _tensor_str utils.hooks
+    _data _creation _indices _likes _sequences _strided _tensor_str _windows utils.hooks
+    signal._windows
+    signal.windows
+    signal
     _constructor
     return_types overrides
     _typed
@@ -66,7 +70,7 @@ FACADE = [
     profiler
     random cuda memory
     _distributions
-    _random_methods
+    _random_methods _mapping_methods
     autograd._mode_decorator autograd._node
     autograd._saved_hooks
     autograd._packers autograd._saved_guard
@@ -106,8 +110,11 @@ FACADE = [
     _numpy
     _closeness special
     _tensor nn.functional fft linalg
-    _coverage
-    nn
+    _coverage _lowrank _native_norms _segments
+    nn masked._masks
+    masked._reductions
+    masked._elements
+    masked
     testing._layouts testing._programs.instructions testing.strategies._hypothesis
     testing._programs.interpreter testing._programs.outline testing._programs.source
     testing._programs.program

@@ -107,7 +107,7 @@ def norm(x, p="fro", dim=None, keepdim=False, dtype=None):
 
 
 def logsumexp(x, dim, keepdim=False):
-    dim = axes(x, dim)
+    dim = axes(x, dim if dim != () else tuple(range(x.ndim)))
     top = np.max(x.real.astype(float), axis=dim, keepdims=True, initial=-np.inf)
     top = np.where(np.isfinite(top), top, 0)
     total = np.sum(np.exp(x - top), axis=dim, keepdims=keepdim)

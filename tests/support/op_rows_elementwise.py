@@ -28,6 +28,11 @@ def xlogy(x, y):
     return np.where(np.isnan(y), y, np.where(x == 0, 0, x * np.log(y)))
 
 
+def logaddexp(x, y):
+    whole = np.iscomplexobj(x) or np.iscomplexobj(y)
+    return np.log(np.exp(x) + np.exp(y)) if whole else np.logaddexp(x, y)
+
+
 def logit(x, eps=None):
     x = x if eps is None else np.clip(x, eps, 1 - eps)
     return np.log(x / (1 - x))
@@ -158,7 +163,8 @@ ROWS = [
     unary("log2", np.log2, domain=POSITIVE),
     unary("log10", np.log10, domain=POSITIVE),
     OpInfo("ldexp", lambda x, e: x * np.exp2(e), samples.broadcast, result="float"),
-    binary("logaddexp", np.logaddexp, samples=samples.broadcast, forward=HALF),
+    OpInfo("logaddexp", logaddexp, samples.broadcast, forward=HALF, extremes=samples.binary_extremes),
+    OpInfo("frexp", np.frexp, samples.unary, dtypes=FLOATS, forward=HALF, result=("first", lambda args: np.dtype("int32"))),
     binary("logaddexp2", np.logaddexp2, samples=samples.broadcast, forward=HALF),
     binary("xlogy", xlogy, samples=samples.broadcast, domain=POSITIVE, result="float"),
     unary("erfc", erfc, **REALS),

@@ -82,6 +82,25 @@ def histogram(x, bins, range=None, weight=None, density=False):
     return np.histogram(x, bins, range, density, weight)
 
 
+def points(make):
+    yield S(make(6, 2), 3)
+    yield S(make(2, 3, 2), [2, 3], range=(-1.0, 2.0, -2.0, 2.0))
+    yield S(make(6, 2), 2, weight=np.abs(make(6)), density=True)
+    yield S(make(4, 1), [make.of([-3.0, 0.0, 1.0])])
+
+
+def histogramdd(x, bins, range=None, weight=None, density=False):
+    bounds = None if range is None else list(zip(range[::2], range[1::2], strict=True))
+    counts, edges = np.histogramdd(x.reshape(-1, x.shape[-1]), bins, bounds, density, weight)
+    return [counts, *edges]
+
+
+def flat(function, *args, **kwargs):
+    """What histogramdd returns, as one list."""
+    counts, edges = function(*args, **kwargs)
+    return [counts, *edges]
+
+
 def observations(make):
     yield S(make(2, 3))
     yield S(make(2, 3), correction=0)
@@ -152,6 +171,7 @@ STATISTICS = [
             result=lambda args: args[1].dtype if len(args) > 1 else np.dtype("int64")),
     OpInfo("histc", histc, intervals, dtypes=(), forward=FLOATS + HALF, result="first"),
     OpInfo("histogram", histogram, edges, **REAL_VALUES),
+    OpInfo("histogramdd", histogramdd, points, through=flat, method=False, **REAL_VALUES),
     OpInfo("cov", cov, observations, forward=INTS + HALF, result="float"),
     OpInfo("corrcoef", np.corrcoef, variables, forward=INTS + HALF, result="float"),
     OpInfo("dist", dist, distances, forward=HALF, result="real"),

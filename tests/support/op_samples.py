@@ -245,6 +245,7 @@ def logsumexps(make):
     yield S(make(2, 3), dim=1, keepdim=True)
     yield S(make(2, 2, 2), dim=(0, 2))
     yield S(make(2, 0), dim=1)
+    yield S(make(2, 3), dim=())  # all; under vmap it was the batch, too, and crashed
 
 
 def along_dim_extremes(make):

@@ -18,6 +18,7 @@ from op_rows_indexing import INDEXING_ROWS
 from op_rows_linalg import LINEAR_ALGEBRA
 from op_rows_scans import SCANS
 from op_rows_shapes import SHAPE_ROWS
+from op_rows_signal import SIGNALS
 from op_rows_sorting import SORTING
 from op_rows_statistics import STATISTICS
 from op_samples import calls
@@ -224,5 +225,5 @@ LAYERS = [
 ]  # fmt: skip
 
 OPS = ELEMENTWISE + LOGICAL + REDUCTIONS + LAYERS + SHAPES + LINALG + LOSSES + SPECTRAL + LINEAR_ALGEBRA
-OPS += SCANS + SORTING + STATISTICS + SHAPE_ROWS + INDEXING_ROWS + elementwise.ROWS + special.ROWS
+OPS += SCANS + SIGNALS + SORTING + STATISTICS + SHAPE_ROWS + INDEXING_ROWS + elementwise.ROWS + special.ROWS
 DIFFERENTIABLE = [row for row in OPS if row.differentiable]

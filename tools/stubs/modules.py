@@ -31,6 +31,7 @@ HOMES = {
     "autograd_cy._core.runtime.handle": ["RemovableHandle"],
     "autograd_cy._core.runtime.raw_events": ["RawAllocation", "RawEvent"],
     "autograd_cy._generator": ["Generator"],
+    "autograd_cy._layout": ["layout"],
     "autograd_cy._size": ["Size", "device"],
     "autograd_cy.autograd._mode_decorator": ["F"],
 }
@@ -80,7 +81,8 @@ def tuples_stub(name):
     body = []
     for n, cls in sorted(vars(importlib.import_module(name)).items()):
         if hasattr(cls, "_fields"):
-            body += ["", f"class {n}(NamedTuple):", *(f"    {field}: {FIELDS[field]}" for field in cls._fields)]
+            kinds = {field: FIELDS.get(f"{n}.{field}") or FIELDS[field] for field in cls._fields}
+            body += ["", f"class {n}(NamedTuple):", *(f"    {field}: {kind}" for field, kind in kinds.items())]
     return finished(body, name)
 
 

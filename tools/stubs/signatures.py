@@ -14,7 +14,7 @@ CALL = re.compile(r"(?P<call>\w+[(\[].*?[)\]])(?: -> (?P<result>[^:]*))?(?:: (?P
 
 # Types whose names an operation or a method may take: each is marked where it stands for the type. A name in front of a
 # colon is a parameter.
-SHADOWED = re.compile(r"(?<![.\w])(bool|complex|device|dtype|float|int|object|str|type)\b(?!:)")
+SHADOWED = re.compile(r"(?<![.\w])(bool|complex|device|dtype|float|int|layout|object|str|type)\b(?!:)")
 MARK = "§"
 
 

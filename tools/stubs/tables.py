@@ -18,6 +18,7 @@ _S = TypeVar("_S", bound=Tensor)
 _POLYNOMIALS = {"chebyshev": "tuvw", "shifted_chebyshev": "tuvw", "hermite": ("h", "he"), "laguerre": "l", "legendre": "p"}
 
 PARAMETERS = {
+    "callable": "Callable[..., Any]", "map2_.x": "Tensor", "map2_.y": "Tensor",
     "generator": "Generator", "lambd": "float", "median": "float", "sigma": "float", "mean": "float", "std": "float",
     "from_": "float", "to": "float", "random_.from_": "int", "random_.to": "int", "num_samples": "int", "replacement": "bool",
     "bernoulli.p": "float", "bernoulli_.p": "float | Tensor", "geometric_.p": "float",
@@ -132,6 +133,7 @@ PARAMETERS = {
     "tensordot.dims": "int | Tensor | Sequence[Sequence[int]]",
     "tensorsolve.dims": "_Dims | None",
     "cdist.p": "float",
+    "d": "float",
     "vec1": "Tensor",
     "vec2": "Tensor",
     "x1": "Tensor",
@@ -311,8 +313,10 @@ OVERLOADS = {
 
 # What the fields of named tuples hold.
 FIELDS = dict.fromkeys(
-    ("L", "Q", "R", "S", "U", "V", "Vh", "a", "bin_edges", "cloned_coefficient", "eigenvalues", "eigenvectors", "hist",
-     "indices", "info", "inverse", "logabsdet", "max", "min", "result", "sign", "solution", "tau", "values"), "Tensor")
+    ("L", "Q", "R", "S", "U", "V", "Vh", "a", "bin_edges", "cloned_coefficient", "eigenvalues", "eigenvectors", "exponent",
+     "hist", "indices", "info", "inverse", "logabsdet", "mantissa", "max", "min", "result", "sign", "solution", "tau",
+     "values"), "Tensor")
+FIELDS["histogramdd.bin_edges"] = "tuple[Tensor, ...]"
 
 # Attributes by class; those in WRITABLE may be assigned.
 ATTRIBUTES = {
@@ -324,6 +328,7 @@ ATTRIBUTES = {
         "name": "str",
         "numpy_dtype": "np.dtype[Any]",
         "itemsize": "int",
+        "layout": "layout",
         "is_floating_point": "bool",
         "is_complex": "bool",
         "is_signed": "bool",
@@ -367,6 +372,7 @@ ATTRIBUTES = {
         "is_cuda": "bool",
         "is_leaf": "bool",
         "itemsize": "int",
+        "layout": "layout",
         "is_cpu": "bool", "is_meta": "bool", "is_mkldnn": "bool", "is_mps": "bool", "is_nested": "bool",
         "is_quantized": "bool", "is_sparse": "bool", "is_sparse_csr": "bool", "is_xpu": "bool",
         "H": "Tensor", "mH": "Tensor", "mT": "Tensor",

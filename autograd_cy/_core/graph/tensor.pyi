@@ -16,6 +16,7 @@ from autograd_cy._core.graph.node import Node
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.runtime.handle import RemovableHandle
 from autograd_cy._generator import Generator
+from autograd_cy._layout import layout as _layout
 from autograd_cy._size import Size
 from autograd_cy._size import device as _device
 
@@ -178,6 +179,8 @@ class Tensor(TensorBase):
         """the angle of complex numbers, in radians; of real ones 0 or pi."""
     def any(self, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
         """whether any element, or any along `dim`, is not zero; a bool tensor."""
+    def apply_(self, callable: Callable[..., Any]) -> Tensor:
+        """write callable(x) in the place of each element x."""
     def arccos(self) -> Tensor:
         """The angle in radians whose cosine is input; NaN beyond -1 and 1."""
     def arccos_(self) -> Tensor:
@@ -347,6 +350,8 @@ class Tensor(TensorBase):
         """the complex conjugate; a real tensor itself."""
     def conj_physical_(self) -> Tensor:
         """conj_physical() written into the tensor's own memory."""
+    def const_data_ptr(self) -> _int:
+        """data_ptr()."""
     def contiguous(self, memory_format: Any = None) -> Tensor:
         """itself if its elements are dense and in order, else a copy that is."""
     def copy_(self, other: _Operand, non_blocking: _bool = False) -> Tensor:
@@ -534,6 +539,8 @@ class Tensor(TensorBase):
         """The fraction of input, with its sign: input - trunc(input)."""
     def frac_(self) -> Tensor:
         """frac() written into the tensor's own memory."""
+    def frexp(self) -> return_types.frexp:
+        """the mantissa, from 0.5 to 1 (or negative), and the exponent: input is mantissa * 2**exponent."""
     def gather(self, dim: _int, index: Tensor, *, sparse_grad: _bool = False) -> Tensor:
         """y[i][j] = input[index[i][j]][j] for dim 0, and so on."""
     def gcd(self, other: _Operand) -> Tensor:
@@ -701,6 +708,12 @@ class Tensor(TensorBase):
         """whether each element is positive infinity, a bool tensor."""
     def isreal(self) -> Tensor:
         """whether the imaginary part of each element is 0, a bool tensor."""
+    def istft(
+        self, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None,
+        window: Tensor | None = None, center: _bool = True, normalized: _bool = False,
+        onesided: _bool | None = None, length: _int | None = None, return_complex: _bool = False
+    ) -> Tensor:
+        """the signal of a short-time transform."""
     def item(self) -> _int | _float | _bool:
         """the only element; RuntimeError if there is not exactly one."""
     @property
@@ -709,6 +722,8 @@ class Tensor(TensorBase):
         """the Kronecker product: each element of `input` times the whole of `other`, in its place."""
     def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False) -> return_types.kthvalue:
         """the k-th smallest element along `dim`, counted from 1."""
+    @property
+    def layout(self) -> _layout: ...
     def lcm(self, other: _Operand) -> Tensor:
         """The least common multiple of integers."""
     def lcm_(self, other: _Operand) -> Tensor:
@@ -801,6 +816,10 @@ class Tensor(TensorBase):
     def mH(self) -> Tensor: ...
     @property
     def mT(self) -> Tensor: ...
+    def map2_(self, x: Tensor, y: Tensor, callable: Callable[..., Any]) -> Tensor:
+        """write callable(element, x, y), of two tensors of the same type."""
+    def map_(self, tensor: Tensor, callable: Callable[..., Any]) -> Tensor:
+        """write callable(x, y), y from a tensor of the same type."""
     def masked_fill(self, mask: Tensor, value: _Number | Tensor) -> Tensor:
         """a copy of input with `value`, a number or 0-d tensor, where mask is true."""
     def masked_fill_(self, mask: Tensor, value: _Number | Tensor) -> Tensor:
@@ -1209,6 +1228,13 @@ class Tensor(TensorBase):
         correction: _float | None = None
     ) -> Tensor:
         """the standard deviation, the square root of var()."""
+    def stft(
+        self, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None,
+        window: Tensor | None = None, center: _bool = True, pad_mode: str = "reflect",
+        normalized: _bool = False, onesided: _bool | None = None, return_complex: _bool | None = None,
+        align_to_window: _bool | None = None
+    ) -> Tensor:
+        """the short-time Fourier transform."""
     def storage_offset(self) -> _int:
         """how many elements lie before the tensor's first one in its memory."""
     @overload

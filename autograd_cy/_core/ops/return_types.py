@@ -16,6 +16,7 @@ def _result(name, fields):
 aminmax = _result("aminmax", "min max")
 cummax = _result("cummax", "values indices")
 cummin = _result("cummin", "values indices")
+frexp = _result("frexp", "mantissa exponent")
 histogram = _result("histogram", "hist bin_edges")
 histogramdd = _result("histogramdd", "hist bin_edges")
 kthvalue = _result("kthvalue", "values indices")

@@ -16,6 +16,10 @@ class cummin(NamedTuple):
     values: Tensor
     indices: Tensor
 
+class frexp(NamedTuple):
+    mantissa: Tensor
+    exponent: Tensor
+
 class geqrf(NamedTuple):
     a: Tensor
     tau: Tensor
@@ -26,7 +30,7 @@ class histogram(NamedTuple):
 
 class histogramdd(NamedTuple):
     hist: Tensor
-    bin_edges: Tensor
+    bin_edges: tuple[Tensor, ...]
 
 class kthvalue(NamedTuple):
     values: Tensor

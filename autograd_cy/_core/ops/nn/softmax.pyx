@@ -221,7 +221,7 @@ cdef cnp.ndarray complex_log_of_sum(cnp.ndarray array, Dims dims, bint keepdim):
     return np.asarray(result).reshape(reduced_sizes(array, dims, keepdim))
 
 
-@op(methods=("logsumexp",), batch=Along("dim"))
+@op(methods=("logsumexp",), batch=Along("dim", "all"))
 def logsumexp(input, dim, keepdim=False):
     """logsumexp(input, dim, keepdim=False) -> Tensor: log(sum(exp(input))) along `dim`, one dimension or several.
 

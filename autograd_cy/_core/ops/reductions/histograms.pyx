@@ -79,11 +79,25 @@ cdef object edges_of(double low, double high, int bins, object kind):
 
 
 cdef object counted(object values, object edges, object weights):
-    """How many values, or what weights, lie between neighbouring edges; the last interval has its upper end."""
-    inside = (values >= edges[0]) & (values <= edges[-1])
-    values = values[inside]
-    places = np.minimum(np.searchsorted(edges, values, "right") - 1, len(edges) - 2)
-    return np.bincount(places, None if weights is None else weights[inside], len(edges) - 1)
+    """How many values, or what weights, lie between neighbouring edges."""
+    return counted_in_boxes([values], [edges], weights)
+
+
+cdef object counted_in_boxes(list columns, list edges, object weights):
+    """How many points, whose coordinates are columns, or what weights, lie in each box; the last ones have upper ends."""
+    inside = np.logical_and.reduce([(x >= e[0]) & (x <= e[-1]) for x, e in zip(columns, edges)])
+    places = [np.minimum(np.searchsorted(e, x[inside], "right") - 1, len(e) - 2) for x, e in zip(columns, edges)]
+    sizes = [len(e) - 1 for e in edges]
+    flat = np.ravel_multi_index(places, sizes)
+    return np.bincount(flat, None if weights is None else weights[inside], np.prod(sizes)).reshape(sizes)
+
+
+cdef object edges_between(object values, object bounds, int bins):
+    """The edges of intervals between two bounds; None: the smallest and the largest value."""
+    low, high = bounds or ((values.min(), values.max()) if values.size else (0, 1))
+    if low == high and bounds is None:
+        low, high = low - .5, high + .5
+    return edges_of(low, high, bins, values.dtype)
 
 
 @op(methods=("histogram",), batch=sample_by_sample)
@@ -103,15 +117,72 @@ def histogram(input, bins: int | Tensor, *, range: tuple[float, float] | None = 
     if code_of(x.array) == FLOAT16:
         raise NotImplementedError("\"histogramdd\" not implemented for 'Half'")
     values = x.array.reshape(-1)
-    if isinstance(bins, Tensor):
-        edges = (<Tensor> bins).array
-    else:
-        low, high = range or ((values.min(), values.max()) if values.size else (0, 1))
-        if low == high and range is None:
-            low, high = low - .5, high + .5
-        edges = edges_of(low, high, bins, values.dtype)
+    edges = (<Tensor> bins).array if isinstance(bins, Tensor) else edges_between(values, range, bins)
     weights = None if weight is None else (<Tensor> weight).array.reshape(-1)
     counts = counted(values, edges, weights).astype(values.dtype)
     if density:
         counts = counts / counts.sum() / np.diff(edges)
     return shown("histogram", return_types.histogram(new_tensor(counts), new_tensor(np.array(edges))), (x,))
+
+
+cdef list all_edges(list columns, object bins, object range):
+    """The edges along each dimension, of the columns' type."""
+    cdef int n = len(columns)
+    if isinstance(bins, int):
+        bins = [bins] * n
+    if len(bins) != n:
+        raise RuntimeError(f"torch.histogramdd: expected {n} sequences of bin edges for a {n}-dimensional histogram but got "
+                           f"{len(bins)}")
+    if range is not None and len(range) != 2 * n:
+        raise RuntimeError(f"torch.histogramdd: for a {n}-dimensional histogram range should have {2 * n} elements, but got "
+                           f"{len(range)}")
+    edges = []
+    for d, (x, b) in enumerate(zip(columns, bins)):
+        if isinstance(b, Tensor):
+            if (<Tensor> b).array.dtype != x.dtype or cnp.PyArray_NDIM((<Tensor> b).array) != 1:
+                raise RuntimeError("torch.histogramdd: input tensor and bins tensors should have the same dtype, and bins one "
+                                   f"dimension; those for dimension {d} have dtype {b.dtype} and shape {list(b.shape)}")
+            edges.append((<Tensor> b).array)
+        elif b <= 0:
+            raise RuntimeError(f"torch.histogramdd(): bins must be > 0, but got {b} for dimension {d}")
+        else:
+            edges.append(edges_between(x, None if range is None else tuple(range[2 * d:2 * d + 2]), b))
+    return edges
+
+
+@op(batch=sample_by_sample)
+def histogramdd(input, bins: int | Sequence[int] | Sequence[Tensor], range: Sequence[float] | None = None,
+                weight: Tensor | None = None, density: bool = False):
+    """histogramdd(input, bins, range=None, weight=None, density=False) -> histogramdd: how many points, or what weights, lie
+    in each of the boxes.
+
+    A named tuple of the counts and of the edges along each dimension. The coordinates of a point are the input's last
+    dimension. `bins` is the number of intervals along each dimension or along all, in `range` (lower and upper bounds in
+    turn) or from the smallest element to the largest, or their edges. With density=True counts are divided by all and by
+    the sizes of the boxes.
+
+    >>> import autograd_cy as ag
+    >>> ag.histogramdd(ag.tensor([[0.0, 1.0], [1.0, 0.0], [1.0, 0.0]]), bins=[2, 2]).hist
+    tensor([[0., 1.],
+            [2., 0.]])
+    """
+    cdef Tensor x = checked(input, "histogramdd", "histogramdd")
+    if code_of(x.array) == FLOAT16:
+        raise NotImplementedError("\"histogramdd\" not implemented for 'Half'")
+    if cnp.PyArray_NDIM(x.array) < 2:
+        raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions, but got "
+                           f"{cnp.PyArray_NDIM(x.array)}")
+    if weight is not None and (weight.dtype is not input.dtype or weight.shape != input.shape[:-1]):
+        raise RuntimeError("torch.histogramdd: if weight tensor is provided it should have the input's dtype and the same "
+                           "shape as the input tensor excluding its innermost dimension, but got input with shape "
+                           f"{list(input.shape)} and weight with shape {list(weight.shape)}, of {weight.dtype}")
+    columns = [x.array[..., d].reshape(-1) for d in np.arange(x.array.shape[x.array.ndim - 1])]
+    edges = all_edges(columns, bins, range)
+    weights = None if weight is None else (<Tensor> weight).array.reshape(-1)
+    counts = counted_in_boxes(columns, edges, weights).astype(x.array.dtype)
+    if density:
+        counts = counts / counts.sum()
+        for d, e in enumerate(edges):
+            counts = counts / np.diff(e).reshape([-1] + [1] * (len(edges) - 1 - d))
+    found = return_types.histogramdd(new_tensor(counts), tuple([new_tensor(np.array(e)) for e in edges]))
+    return shown("histogramdd", found, (x,))

@@ -341,6 +341,8 @@ def contiguous(Tensor self, memory_format=None):
     """contiguous() -> Tensor: itself if its elements are dense and in order, else a copy that is."""
     if memory_format is not None and memory_format is not formats.contiguous_format:
         if formats.checked(memory_format, "contiguous") is None:
+            if cnp.PyArray_IS_C_CONTIGUOUS(self.array):
+                return self
             raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
         if formats.is_dense_in(memory_format, self.array):
             return self
