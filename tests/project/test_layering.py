@@ -103,9 +103,13 @@ FACADE = [
     autograd
     _C._autograd _C._functions
     _C
+    fft linalg special
+    _numpy._arguments
+    _numpy._mathematics _numpy._reductions _numpy._shapes _numpy._signals
+    _numpy._linear _numpy._picked _numpy._ufuncs
     _numpy
-    _closeness special
-    _tensor nn.functional fft linalg
+    _closeness
+    _tensor nn.functional
     _coverage
     nn
     testing._layouts testing._programs.instructions testing.strategies._hypothesis
