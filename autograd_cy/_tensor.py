@@ -485,6 +485,16 @@ for _name, _what in {
 
 
 @method
+@public
+def to_device(self, device, /, *, stream=None):
+    """to_device(device) -> Tensor: itself: there is the CPU alone."""
+    Device(device)
+    if stream is not None:
+        raise ValueError(f"to_device(): there are no streams on a CPU, but stream is {stream!r}")
+    return self
+
+
+@method
 def cpu(self, memory_format=None):
     """cpu() -> Tensor: itself."""
     return self
@@ -528,6 +538,16 @@ def __array_function__(self, func, types, args, kwargs):
     from . import _numpy
 
     return _numpy.call_function(func, args, kwargs)
+
+
+@method
+def __array_namespace__(self, /, *, api_version=None):
+    from . import array_api  # for those who write for any library
+
+    known = ("2021.12", "2022.12", "2023.12", array_api.__array_api_version__)
+    if api_version is not None and api_version not in known:
+        raise ValueError(f"unknown version {api_version!r} of the Array API standard: there are {', '.join(known)}")
+    return array_api
 
 
 def _check_exported(self):

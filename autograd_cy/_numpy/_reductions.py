@@ -223,8 +223,8 @@ def _cumulative(operation: Callable[..., Any], neutral: int) -> Callable[..., An
     return cumulative
 
 
-counterpart("cumulative_sum")(_cumulative(ops.cumsum, 0))
-counterpart("cumulative_prod")(_cumulative(ops.cumprod, 1))
+_cumulative_sum = counterpart("cumulative_sum")(_cumulative(ops.cumsum, 0))
+_cumulative_prod = counterpart("cumulative_prod")(_cumulative(ops.cumprod, 1))
 
 
 # ------------------------------------------------------------------------------------------------------------

@@ -251,8 +251,45 @@ def test_dlpack_shares_memory():
         ag.from_dlpack([1.0])
 
 
+def test_dlpack_of_capsules_and_copies():
+    x = ag.tensor(V)
+    twin = ag.utils.dlpack.from_dlpack(ag.utils.dlpack.to_dlpack(x))
+    own = ag.from_dlpack(x, device="cpu", copy=True)
+    x[0] = 7
+    assert twin[0] == 7 and own[0] == 1
+    with pytest.raises(BufferError, match="unsupported device"):
+        x.__dlpack__(dl_device=(2, 0))
+    assert not np.from_dlpack(ag.from_numpy(np.broadcast_to(V, (2, 3)))).flags.writeable
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64",
+                                   "complex64", "complex128"])  # fmt: skip
+def test_dlpack_of_all_types(dtype):
+    torch = pytest.importorskip("torch")
+    x = ag.ones(2, 3, dtype=getattr(ag, dtype)).t()
+    theirs = torch.from_dlpack(x)
+    ours = ag.from_dlpack(theirs)
+    assert str(theirs.dtype) == str(x.dtype) == str(ours.dtype)
+    assert theirs.stride() == x.stride() == ours.stride()
+    theirs[0, 0] = 0
+    assert not x[0, 0] and not ours[0, 0] and theirs.data_ptr() == x.data_ptr() == ours.data_ptr()
+    for shape in ((), (0, 3), (1, 1, 5)):
+        assert torch.from_dlpack(ag.zeros(shape)).shape == ag.from_dlpack(torch.zeros(shape)).shape == shape
+
+
+def test_dlpack_and_jax():
+    jax = pytest.importorskip("jax")
+    x = ag.tensor([1.0, 2.0])
+    assert jax.numpy.from_dlpack(x).tolist() == [1.0, 2.0]
+    assert ag.from_dlpack(jax.numpy.arange(3)).tolist() == [0, 1, 2]
+
+
 def test_dlpack_and_torch():
     torch = pytest.importorskip("torch")
+    with pytest.raises(BufferError, match="require gradient"):
+        torch.from_dlpack(leaf([1.0]))
+    with pytest.raises(BufferError, match="require gradient"):
+        ag.from_dlpack(torch.ones(1, requires_grad=True))
     theirs = torch.ones(2, 3).t()
     ours = ag.from_dlpack(theirs)
     ours.fill_(3)

@@ -49,7 +49,7 @@ FACADE = [
     _names _alias
     profiler._page
     _data _creation _likes _sequences _strided _tensor_str utils.hooks
-    _constructor
+    _constructor utils.dlpack
     return_types overrides
     _typed
     _types
@@ -108,6 +108,10 @@ FACADE = [
     _numpy._mathematics _numpy._reductions _numpy._shapes _numpy._signals
     _numpy._linear _numpy._picked _numpy._ufuncs
     _numpy
+    array_api._promotion
+    array_api._creation array_api._elementwise array_api._products array_api._shapes array_api._statistics array_api._types
+    array_api.fft array_api.linalg
+    array_api
     _closeness
     _tensor nn.functional
     _coverage

@@ -41,6 +41,7 @@ class Tensor(TensorBase):
     def __and__(self, other: Tensor | _int | _Array, /) -> Tensor: ...
     def __array__(self, dtype: Any = None, copy: _bool | None = None) -> _Array: ...
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any: ...
+    def __array_namespace__(self, /, *, api_version: str | None = None) -> Any: ...
     def __bool__(self) -> _bool: ...
     def __complex__(self) -> complex: ...
     def __contains__(self, element: _Number | Tensor, /) -> _bool: ...
@@ -998,7 +999,7 @@ class Tensor(TensorBase):
     def numpy(self, *, force: _bool = False) -> _Array:
         """an array on the tensor's memory."""
     def ormqr(self, tau: Tensor, other: _Operand, left: _bool = True, transpose: _bool = False) -> Tensor:
-        """Q @ other, where Q is a product of Householder reflections."""
+        """Q @ other; Q is a product of Householder reflections."""
     def outer(self, vec2: Tensor) -> Tensor:
         """the products of each element of a vector with each of another, (n, m)."""
     @property
@@ -1276,6 +1277,8 @@ class Tensor(TensorBase):
         """in another dtype; itself if nothing changes and copy is False."""
     def to_dense(self, dtype: _DType | None = None) -> Tensor:
         """itself, or converted: there are no sparse tensors."""
+    def to_device(self, device: _device | str, /, *, stream: Any = None) -> Tensor:
+        """itself: there is the CPU alone."""
     def tolist(self) -> Any:
         """the elements as nested lists of numbers; of a 0-d tensor, its number."""
     def topk(
@@ -1291,7 +1294,7 @@ class Tensor(TensorBase):
     def triangular_solve(
         self, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False
     ) -> return_types.triangular_solve:
-        """the X with A @ X = input."""
+        """X with A @ X = input."""
     def tril(self, diagonal: _int = 0) -> Tensor:
         """the lower triangle of a matrix, or of each of a batch, up to a diagonal; else zeros."""
     def tril_(self, diagonal: _int = 0) -> Tensor:
