@@ -323,7 +323,7 @@ ATTRIBUTES = {
     "BatchLevel": {"is_open": "bool", "number": "int", "outer": "BatchLevel | None", "randomness": "str", "size": "int"},
     "dtype": {
         "name": "str",
-        "numpy_dtype": "np.dtype[Any]",
+        "numpy_dtype": "np.dtype[Any]", "dtype": "np.dtype[Any]", "__numpy_dtype__": "np.dtype[Any]",
         "itemsize": "int",
         "is_floating_point": "bool",
         "is_complex": "bool",
