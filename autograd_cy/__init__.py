@@ -58,17 +58,17 @@ from .random import (
 __version__ = "0.1.0"
 newaxis = None
 __all__ = [
-    "Generator", "Size", "Tensor", "allclose", "arange", "as_tensor", "asarray", "autograd", "bernoulli", "binomial",
-    "channels_last", "channels_last_3d", "contiguous_format", "coverage", "cuda", "default_generator", "device", "dtype",
-    "e", "empty", "empty_like", "empty_permuted", "empty_strided", "enable_grad", "equal", "eye", "fft", "from_dlpack",
-    "from_numpy", "frombuffer", "full", "full_like", "func", "get_default_dtype", "get_num_threads", "get_rng_state",
-    "inf", "inference_mode", "initial_seed", "install_as_torch", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
-    "is_grad_enabled", "is_inference", "is_inference_mode_enabled", "is_warn_always_enabled", "linalg", "linspace",
-    "logspace", "manual_seed", "masked", "memory", "memory_format", "multinomial", "nan", "newaxis", "nn", "no_grad", "normal",
-    "ones", "ones_like", "overrides", "pi", "poisson", "preserve_format", "profiler", "rand", "rand_like", "randint",
-    "randint_like", "randn", "randn_like", "random", "randperm", "return_types", "scalar_tensor", "seed",
-    "set_anomaly_enabled", "set_default_dtype", "set_grad_enabled", "set_num_threads", "set_printoptions", "set_rng_state",
-    "set_warn_always", "signal", "special", "tensor", "testing", "utils", "vmap", "zeros", "zeros_like",
+    "Generator", "Size", "Tensor", "allclose", "arange", "array_api", "as_tensor", "asarray", "autograd", "bernoulli",
+    "binomial", "channels_last", "channels_last_3d", "contiguous_format", "coverage", "cuda", "default_generator",
+    "device", "dtype", "e", "empty", "empty_like", "empty_permuted", "empty_strided", "enable_grad", "equal", "eye",
+    "fft", "from_dlpack", "from_numpy", "frombuffer", "full", "full_like", "func", "get_default_dtype", "get_num_threads",
+    "get_rng_state", "inf", "inference_mode", "initial_seed", "install_as_torch", "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled", "is_grad_enabled", "is_inference", "is_inference_mode_enabled", "is_warn_always_enabled",
+    "linalg", "linspace", "logspace", "manual_seed", "masked", "memory", "memory_format", "multinomial", "nan", "newaxis",
+    "nn", "no_grad", "normal", "ones", "ones_like", "overrides", "pi", "poisson", "preserve_format", "profiler", "rand",
+    "rand_like", "randint", "randint_like", "randn", "randn_like", "random", "randperm", "return_types", "scalar_tensor",
+    "seed", "set_anomaly_enabled", "set_default_dtype", "set_grad_enabled", "set_num_threads", "set_printoptions",
+    "set_rng_state", "set_warn_always", "signal", "special", "tensor", "testing", "utils", "vmap", "zeros", "zeros_like",
 ]  # fmt: skip
 __all__ += _names.__all__
 _TYPED = [
@@ -99,6 +99,7 @@ _lifetime.refuse_new(_saved_tensor.SavedTensor)
 if TYPE_CHECKING:
     from . import (
         _C,
+        array_api,
         cuda,
         fft,
         func,
@@ -135,9 +136,9 @@ else:  # where any name would be right
     __getattr__, __dir__ = _names_later(
         __name__,
         {
-            "_C": [], "cuda": [], "fft": [], "func": ["func", "vmap"], "linalg": [], "masked": [], "memory": [], "nn": [],
-            "overrides": [], "profiler": [], "return_types": [], "signal": [], "special": [], "testing": [], "utils": [],
-            "version": [],
+            "_C": [], "array_api": [], "cuda": [], "fft": [], "func": ["func", "vmap"], "linalg": [], "masked": [], "memory": [],
+            "nn": [], "overrides": [], "profiler": [], "return_types": [], "signal": [], "special": [], "testing": [],
+            "utils": [], "version": [],
             "_alias": ["install_as_torch"],
             "_coverage": ["coverage"],
             "_distributions": ["bernoulli", "binomial", "multinomial", "normal", "poisson", "randint_like"],

@@ -11,6 +11,7 @@ from ._core.arrays.conversions import fitting_array
 from ._core.graph.tensor import Tensor, sharing
 from ._core.ops.overrides import extend_overridable
 from ._core.runtime.entry import public
+from ._size import device as Device
 
 __all__ = ["empty_permuted", "empty_strided", "from_dlpack", "frombuffer", "scalar_tensor"]
 
@@ -112,8 +113,10 @@ def frombuffer(
 
 
 @public
-def from_dlpack(ext_tensor: Any) -> Tensor:
+def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
     """``from_dlpack(x)`` is a Tensor on the memory of an array or tensor of another library, by the DLPack protocol.
+
+    A capsule, as `to_dlpack()` of other libraries gives, does as well. With ``copy=True`` it has memory of its own.
 
     >>> import numpy as np
     >>> import autograd_cy as ag
@@ -123,9 +126,27 @@ def from_dlpack(ext_tensor: Any) -> Tensor:
     >>> t
     tensor([5., 0.], dtype=torch.float64)
     """
+    if device is not None:
+        Device(device)
+    if type(ext_tensor).__name__ == "PyCapsule":
+        ext_tensor = _Exported(ext_tensor)
     if not hasattr(ext_tensor, "__dlpack__"):
         raise TypeError(f"from_dlpack(): expected an object with __dlpack__(), not {type(ext_tensor).__name__}")
-    return sharing(np.from_dlpack(ext_tensor))
+    array = np.from_dlpack(ext_tensor)
+    return sharing(array.copy() if copy else array)
+
+
+class _Exported:
+    """What NumPy asks for a capsule that there is already; it lies in the memory of the CPU."""
+
+    def __init__(self, capsule: Any):
+        self.capsule = capsule
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
 
 
 @public

@@ -18,6 +18,7 @@ from ._core.arrays.dtypes import all_dtypes, convert
 from ._core.arrays.formats import checked, is_dense_in
 from ._core.batching.batched import is_batched
 from ._core.graph import hooks, node
+from ._core.graph.record import get_tangent
 from ._core.graph.tensor import Tensor, array_of, data_of, extend, from_array, metadata_of, numpy
 from ._core.ops.operations import OPS
 from ._core.ops.overrides import extend_overridable
@@ -504,6 +505,16 @@ for _name, _what in {
 
 
 @method
+@public
+def to_device(self, device, /, *, stream=None):
+    """to_device(device) -> Tensor: itself: there is the CPU alone."""
+    Device(device)
+    if stream is not None:
+        raise ValueError(f"to_device(): there are no streams on a CPU, but stream is {stream!r}")
+    return self
+
+
+@method
 def cpu(self, memory_format=None):
     """cpu() -> Tensor: itself."""
     return self
@@ -512,9 +523,18 @@ def cpu(self, memory_format=None):
 extend_overridable("numpy", numpy)
 
 
+def check_without_tangent(tensor):
+    """Refuse to share memory where a tangent would be lost in silence."""
+    if get_tangent(tensor) is not None:
+        raise RuntimeError(
+            "Can't share the memory of a Tensor that has a tangent, which would be lost. Use tensor.detach().numpy() instead."
+        )
+
+
 @method
 def __array__(self, dtype=None, copy=None):
     try:
+        check_without_tangent(self)
         array = self.numpy()
     except BaseException as error:
         show_one_frame(error)
@@ -540,9 +560,21 @@ def __array_function__(self, func, types, args, kwargs):
     return _numpy.call_function(func, args, kwargs)
 
 
+@method
+def __array_namespace__(self, /, *, api_version=None):
+    from . import array_api  # for those who write for any library
+
+    known = ("2021.12", "2022.12", "2023.12", array_api.__array_api_version__)
+    if api_version is not None and api_version not in known:
+        raise ValueError(f"unknown version {api_version!r} of the Array API standard: there are {', '.join(known)}")
+    return array_api
+
+
 def _check_exported(self):
     if self.requires_grad:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    if get_tangent(self) is not None:
+        raise BufferError("Can't export tensors that have a tangent, use tensor.detach()")
 
 
 @method
@@ -584,7 +616,7 @@ def _scalar(self, kind):
     _check_readable(self)
     if self.numel() != 1:
         raise ValueError(f"only one element tensors can be converted to Python scalars: this one has {self.numel()}")
-    if self.requires_grad:
+    if self.requires_grad or get_tangent(self) is not None:
         warn_once(
             "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior. Consider using "
             "tensor.detach() first.",
@@ -799,5 +831,6 @@ def _metadata(shape, dtype):
 node.set_metadata_function(_metadata)
 extend("Size", Size)
 extend("construct", construct)
+extend("check_without_tangent", check_without_tangent)
 extend("warn_grad_of_non_leaf", warn_grad_of_non_leaf)
 mark_missing_methods()

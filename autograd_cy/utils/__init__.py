@@ -7,9 +7,11 @@ from .._missing import getattr_of as _getattr_of
 from . import hooks
 
 if TYPE_CHECKING:
-    from . import benchmark, checkpoint
+    from . import benchmark, checkpoint, dlpack
 
-__all__ = ["benchmark", "checkpoint", "hooks"]
+__all__ = ["benchmark", "checkpoint", "dlpack", "hooks"]
 
 if not TYPE_CHECKING:  # else any name would be right
-    __getattr__, __dir__ = _names_later(__name__, {"benchmark": (), "checkpoint": ()}, _getattr_of(__name__, "torch.utils"))
+    __getattr__, __dir__ = _names_later(
+        __name__, {"benchmark": (), "checkpoint": (), "dlpack": ()}, _getattr_of(__name__, "torch.utils")
+    )

@@ -54,6 +54,7 @@ FACADE = [
     signal.windows
     signal
     _constructor
+    utils.dlpack
     return_types overrides
     _typed
     _types
@@ -107,14 +108,23 @@ FACADE = [
     autograd
     _C._autograd _C._functions
     _C
+    fft linalg special
+    _numpy._arguments
+    _numpy._mathematics _numpy._reductions _numpy._shapes _numpy._signals
+    _numpy._linear _numpy._picked _numpy._ufuncs
     _numpy
-    _closeness special
-    _tensor nn.functional fft linalg
-    _coverage _lowrank _native_norms _segments
-    nn masked._masks
+    masked._masks
     masked._reductions
     masked._elements
     masked
+    array_api._promotion
+    array_api._creation array_api._elementwise array_api._products array_api._shapes array_api._statistics array_api._types
+    array_api.fft array_api.linalg
+    array_api
+    _closeness
+    _tensor nn.functional
+    _coverage _lowrank _native_norms _segments
+    nn
     testing._layouts testing._programs.instructions testing.strategies._hypothesis
     testing._programs.interpreter testing._programs.outline testing._programs.source
     testing._programs.program

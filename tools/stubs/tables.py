@@ -22,6 +22,7 @@ PARAMETERS = {
     "generator": "Generator", "lambd": "float", "median": "float", "sigma": "float", "mean": "float", "std": "float",
     "from_": "float", "to": "float", "random_.from_": "int", "random_.to": "int", "num_samples": "int", "replacement": "bool",
     "bernoulli.p": "float", "bernoulli_.p": "float | Tensor", "geometric_.p": "float",
+    "to_device.stream": "Any",
     "new_empty_strided.size": "Sequence[int]", "stride": "Sequence[int]",
     "result_type.a_rank": "int", "result_type.b_rank": "int",
     "drawn_into.numbers": "_Array", "drawn_with.numbers": "Tensor", "drawn_with.tensors": "tuple[Tensor, ...]",
@@ -326,7 +327,7 @@ ATTRIBUTES = {
     "BatchLevel": {"is_open": "bool", "number": "int", "outer": "BatchLevel | None", "randomness": "str", "size": "int"},
     "dtype": {
         "name": "str",
-        "numpy_dtype": "np.dtype[Any]",
+        "numpy_dtype": "np.dtype[Any]", "dtype": "np.dtype[Any]", "__numpy_dtype__": "np.dtype[Any]",
         "itemsize": "int",
         "layout": "layout",
         "is_floating_point": "bool",
@@ -419,6 +420,7 @@ _OPERATORS = {
     "(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any": "array_ufunc",
     "(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any": "array_function",
     "(self, flags: int, /) -> memoryview": "buffer",
+    "(self, /, *, api_version: str | None = None) -> Any": "array_namespace",
     "(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None) -> Any": "dlpack",
     "(self) -> tuple[int, int]": "dlpack_device",
 }

@@ -54,6 +54,16 @@ cdef class dtype:
             return BY_NUMPY.get(other, None) is self or (isinstance(other, np.dtype) and other == self.numpy_dtype)
         return NotImplemented
 
+    @property
+    def dtype(self):
+        """The NumPy dtype, under the name by which np.dtype(float32) looks for it."""
+        return self.numpy_dtype
+
+    @property
+    def __numpy_dtype__(self):
+        """The same under the name of NumPy 2.4."""
+        return self.numpy_dtype
+
     def to_real(self):
         """The type of the real part: float32 for complex64; itself for a real type."""
         if not isinstance(self, dtype):

@@ -7,7 +7,7 @@ ones can serve again; where an operand is of a subclass, NOTE [Overrides] moves 
 
 cimport cython
 from cpython.object cimport Py_EQ, Py_GT, Py_LE, Py_LT, Py_NE, PyObject, PyTypeObject
-from cpython.buffer cimport PyObject_GetBuffer
+from cpython.buffer cimport PyBUF_WRITABLE, PyObject_GetBuffer
 from cpython.ref cimport Py_INCREF
 
 from autograd_cy._core.arrays.buffers cimport keep_spare, strided_view
@@ -376,12 +376,16 @@ cdef class Tensor(TensorBase):
         facade["__setitem__"](self, index, value)
 
     def __getbuffer__(self, Py_buffer *buffer, int flags):
-        """memoryview(tensor) sees the memory that numpy() sees."""
+        """memoryview(tensor) sees the memory that numpy() sees. Who asks for a buffer to write to (`readinto`) is a writer."""
         try:
+            if self.extras is not None and self.extras.tangents is not None:
+                facade["check_without_tangent"](self)
             array = numpy(self)
         except RuntimeError as error:
             raise BufferError(str(error)) from None
         PyObject_GetBuffer(array, buffer, flags)
+        if flags & PyBUF_WRITABLE:
+            bump_version(self)
 
     def __contains__(self, element):
         return facade["__contains__"](self, element)
@@ -718,7 +722,7 @@ def attached():
 
 
 delegated = {
-    "Size", "construct", "warn_grad_of_non_leaf", "__pos__", "__abs__",
+    "Size", "check_without_tangent", "construct", "warn_grad_of_non_leaf", "__pos__", "__abs__",
     "__iadd__", "__isub__", "__imul__", "__itruediv__", "__ipow__", "__iand__", "__ior__", "__ixor__",
     "__mod__", "__floordiv__", "__lshift__", "__rshift__", "__imod__", "__ifloordiv__", "__ilshift__", "__irshift__",
     "__setitem__", "__contains__", "__iter__",

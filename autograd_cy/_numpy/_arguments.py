@@ -1,0 +1,119 @@
+"""What the counterparts of NumPy's functions share: how they are registered, and how their arguments are read (facade).
+
+NOTE [NumPy's functions]
+What NumPy's function returns of tensors is, in this order:
+  1. the result of its counterpart here, in operations, so that gradients and tangents pass. A counterpart has the parameters
+     of NumPy's function, as many of them as it can do; it raises Declined for values that it can't do;
+  2. NumPy's own result, where no gradient and no tangent is asked for, or where the result has no derivative (`argsort`);
+  3. a TypeError: a graph is never cut in silence.
+What is written to in place (`np.put`, `out=`) is written by an operation, which counts the write.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from .._core.graph.tensor import Tensor, sharing
+from .._names import cat, stack
+from .._types import result_type
+from ..autograd.forward_ad import unpack_dual
+from ..autograd.grad_mode import is_grad_enabled
+
+COUNTERPARTS: dict[str, Callable[..., Any]] = {}  # by NumPy's path: "sum", "linalg.norm"
+
+
+class Declined(Exception):
+    """A counterpart can't do what it was asked for."""
+
+
+def counterpart(*paths: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a function as what stands for NumPy's of these names."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        COUNTERPARTS.update(dict.fromkeys(paths, function))
+        return function
+
+    return register
+
+
+def takes(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a counterpart has parameters for a call."""
+    code = function.__code__
+    named = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return (bool(code.co_flags & 4) or len(args) <= code.co_argcount) and kwargs.keys() <= set(named)  # 4: it has *args
+
+
+def tensor(value: Any) -> Tensor:
+    """An argument as a tensor: on the memory of an array; lists of tensors are stacked, those of numbers are NumPy's."""
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, (list, tuple)) and any_in(Tensor, value):
+        return stack(common([tensor(v) for v in value]))
+    array = np.asarray(value)
+    with _declining(TypeError, ValueError):  # types and byte orders that no tensor has
+        return sharing(array)
+
+
+@contextlib.contextmanager
+def _declining(*errors: type[Exception]) -> Iterator[None]:
+    try:
+        yield
+    except errors as error:
+        raise Declined from error
+
+
+def common(tensors: list[Tensor]) -> list[Tensor]:
+    """Tensors, in their common type."""
+    wanted = tensors[0].dtype
+    for x in tensors[1:]:
+        if x.dtype is not wanted:
+            wanted = result_type(stack_like(wanted), stack_like(x.dtype))
+    return [x.to(wanted) for x in tensors]
+
+
+def stack_like(dtype: Any) -> Tensor:
+    """Something with a dimension that has that type."""
+    return sharing(np.empty(0, dtype.numpy_dtype))
+
+
+def floating(value: Any) -> Tensor:
+    """An argument as a tensor of floats or complex numbers, in NumPy's type for integers."""
+    x = tensor(value)
+    return x if x.dtype.is_floating_point or x.dtype.is_complex else x.double()
+
+
+def joined(tensors: list[Tensor], axis: int | None = 0) -> Tensor:
+    """Tensors of one or several types one after the other, flattened first for None."""
+    tensors = common(tensors)
+    return cat([x.reshape(-1) for x in tensors]) if axis is None else cat(tensors, axis)
+
+
+def any_in(kind: type, value: Any) -> bool:
+    """Whether something of that kind is in nested lists."""
+    return isinstance(value, kind) or (isinstance(value, (list, tuple)) and any(any_in(kind, v) for v in value))
+
+
+def any_wanted(value: Any) -> bool:
+    """Whether a tensor in nested lists is to have a gradient or a tangent."""
+    if isinstance(value, Tensor):
+        return (value.requires_grad and is_grad_enabled()) or unpack_dual(value).tangent is not None
+    return isinstance(value, (list, tuple)) and any(map(any_wanted, value))
+
+
+def array(value: Any) -> Any:
+    """A value with arrays in place of its tensors, also those that require grad."""
+    if isinstance(value, Tensor):
+        return value.detach().numpy()
+    return type(value)(map(array, value)) if type(value) in (list, tuple) else value
+
+
+def axis_of(axis: Any, ndim: int) -> int:
+    """An axis counted from the front; NumPy's AxisError if there is none."""
+    return int(np.lib.array_utils.normalize_axis_index(axis, ndim))
+
+
+def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
+    """The axes, counted from the front, that `axis` stands for: all for None."""
+    return tuple(range(ndim)) if axis is None else np.lib.array_utils.normalize_axis_tuple(axis, ndim)
