@@ -65,10 +65,10 @@ __all__ = [
     "inf", "inference_mode", "initial_seed", "install_as_torch", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
     "is_grad_enabled", "is_inference", "is_inference_mode_enabled", "is_warn_always_enabled", "linalg", "linspace",
     "logspace", "manual_seed", "memory", "memory_format", "multinomial", "nan", "newaxis", "nn", "no_grad", "normal",
-    "ones", "ones_like", "overrides", "pi", "poisson", "preserve_format", "profiler", "rand", "rand_like", "randint",
-    "randint_like", "randn", "randn_like", "random", "randperm", "return_types", "scalar_tensor", "seed",
+    "ones", "ones_like", "overrides", "pca_lowrank", "pi", "poisson", "preserve_format", "profiler", "rand", "rand_like",
+    "randint", "randint_like", "randn", "randn_like", "random", "randperm", "return_types", "scalar_tensor", "seed",
     "set_anomaly_enabled", "set_default_dtype", "set_grad_enabled", "set_num_threads", "set_printoptions", "set_rng_state",
-    "set_warn_always", "special", "tensor", "testing", "utils", "vmap", "zeros", "zeros_like",
+    "set_warn_always", "special", "svd_lowrank", "tensor", "testing", "utils", "vmap", "zeros", "zeros_like",
 ]  # fmt: skip
 __all__ += _names.__all__
 _TYPED = [
@@ -91,6 +91,7 @@ if TYPE_CHECKING:
     from ._alias import install_as_torch
     from ._coverage import coverage
     from ._distributions import bernoulli, binomial, multinomial, normal, poisson, randint_like
+    from ._lowrank import pca_lowrank, svd_lowrank
     from ._tensor_str import set_printoptions
     from ._threads import get_num_threads, set_num_threads
     from ._typed import *  # noqa: F403
@@ -106,6 +107,7 @@ else:  # where any name would be right
             "_alias": ["install_as_torch"],
             "_coverage": ["coverage"],
             "_distributions": ["bernoulli", "binomial", "multinomial", "normal", "poisson", "randint_like"],
+            "_lowrank": ["pca_lowrank", "svd_lowrank"],
             "_tensor_str": ["set_printoptions"],
             "_threads": ["get_num_threads", "set_num_threads"],
             "_typed": _TYPED,

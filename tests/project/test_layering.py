@@ -65,7 +65,7 @@ FACADE = [
     profiler._profile
     profiler
     random cuda memory
-    _distributions
+    _distributions _lowrank
     _random_methods
     autograd._mode_decorator autograd._node
     autograd._saved_hooks

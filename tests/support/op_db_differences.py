@@ -10,7 +10,7 @@ UNDETERMINED: dict[str, str] = {
     "bernoulli": _RANDOM, "cauchy": _RANDOM, "exponential": _RANDOM, "geometric": _RANDOM, "log_normal": _RANDOM,
     "multinomial": _RANDOM, "normal": _RANDOM, "normal.in_place": _RANDOM, "normal.number_mean": _RANDOM,
     "rand_like": _RANDOM, "randint": _RANDOM, "randint_like": _RANDOM, "randn": _RANDOM, "randn_like": _RANDOM,
-    "uniform": _RANDOM,
+    "pca_lowrank": _RANDOM, "svd_lowrank": _RANDOM, "uniform": _RANDOM,
     "empty": _EMPTY, "empty_like": _EMPTY, "empty_permuted": _EMPTY, "empty_strided": _EMPTY, "new_empty": _EMPTY,
     "new_empty_strided": _EMPTY,
 }  # fmt: skip
@@ -22,6 +22,8 @@ DIFFERENCES: dict[str, dict[str, str]] = {
     "addmm": _NO_VARIANT, "addmm.decomposed": _NO_VARIANT, "cumsum": _NO_VARIANT, "squeeze": _NO_VARIANT,
     "squeeze.multiple": _NO_VARIANT, "t": _NO_VARIANT, "transpose": _NO_VARIANT, "unsqueeze": _NO_VARIANT,
     "norm": _NO_OUT, "norm.fro": _NO_OUT, "norm.inf": _NO_OUT,
+    "lu": {"out_argument": "out= gets the order of the result, not C's"},
+    "linalg.lstsq": {"out_argument": "the solution is not laid out as part of a larger array"},
     "linspace.tensor_overload": {"batches": "not there: linspace between tensors of a batch"},
     "logspace.tensor_overload": {"batches": "not there: logspace between tensors of a batch"},
     "norm.nuc": {"*": "not there yet: norms of matrices"},

@@ -141,6 +141,13 @@ PARAMETERS = {
     "A": "Tensor",
     "L": "Tensor",
     "tau": "Tensor",
+    "B": "Tensor",
+    "LD": "Tensor",
+    "LU": "Tensor",
+    "LU_data": "Tensor",
+    "LU_pivots": "Tensor",
+    "pivots": "Tensor",
+    "lstsq.b": "Tensor",
     "UPLO": "str",
     "mode": "str",
     "ord": "float | str",
@@ -311,8 +318,9 @@ OVERLOADS = {
 
 # What the fields of named tuples hold.
 FIELDS = dict.fromkeys(
-    ("L", "Q", "R", "S", "U", "V", "Vh", "a", "bin_edges", "cloned_coefficient", "eigenvalues", "eigenvectors", "hist",
-     "indices", "info", "inverse", "logabsdet", "max", "min", "result", "sign", "solution", "tau", "values"), "Tensor")
+    ("L", "LD", "LU", "P", "Q", "R", "S", "U", "V", "Vh", "a", "bin_edges", "cloned_coefficient", "eigenvalues", "eigenvectors",
+     "hist", "indices", "info", "inverse", "logabsdet", "max", "min", "pivots", "rank", "residuals", "result", "sign",
+     "singular_values", "solution", "tau", "values"), "Tensor")
 
 # Attributes by class; those in WRITABLE may be assigned.
 ATTRIBUTES = {

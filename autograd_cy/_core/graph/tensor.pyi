@@ -797,6 +797,10 @@ class Tensor(TensorBase):
         """input < other, a bool tensor."""
     def lt_(self, other: _Operand) -> Tensor:
         """lt() written into the tensor's own memory."""
+    def lu(self, pivot: _bool = True, get_infos: _bool = False) -> tuple[Tensor, ...]:
+        """linalg.lu_factor(), which succeeds it."""
+    def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
+        """linalg.lu_solve(), which succeeds it, with the right side in front."""
     @property
     def mH(self) -> Tensor: ...
     @property
@@ -998,7 +1002,7 @@ class Tensor(TensorBase):
     def numpy(self, *, force: _bool = False) -> _Array:
         """an array on the tensor's memory."""
     def ormqr(self, tau: Tensor, other: _Operand, left: _bool = True, transpose: _bool = False) -> Tensor:
-        """Q @ other, where Q is a product of Householder reflections."""
+        """Q @ other; Q is a product of Householder reflections."""
     def outer(self, vec2: Tensor) -> Tensor:
         """the products of each element of a vector with each of another, (n, m)."""
     @property
@@ -1291,7 +1295,7 @@ class Tensor(TensorBase):
     def triangular_solve(
         self, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False
     ) -> return_types.triangular_solve:
-        """the X with A @ X = input."""
+        """X with A @ X = input."""
     def tril(self, diagonal: _int = 0) -> Tensor:
         """the lower triangle of a matrix, or of each of a batch, up to a diagonal; else zeros."""
     def tril_(self, diagonal: _int = 0) -> Tensor:
