@@ -7,7 +7,8 @@ from autograd_cy._core.ops import return_types
 
 __all__ = [
     "LinAlgError", "cholesky", "cholesky_ex", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals",
-    "eigvalsh", "householder_product", "inv", "inv_ex", "matrix_exp", "matrix_norm", "matrix_power", "matrix_rank",
+    "eigvalsh", "householder_product", "inv", "inv_ex", "ldl_factor", "ldl_factor_ex", "ldl_solve", "lstsq", "lu",
+    "lu_factor", "lu_factor_ex", "lu_solve", "matrix_exp", "matrix_norm", "matrix_power", "matrix_rank",
     "multi_dot", "norm", "pinv", "qr", "slogdet", "solve", "solve_ex", "solve_triangular", "svd", "svdvals",
     "tensorinv", "tensorsolve", "vander", "vecdot", "vector_norm",
 ]
@@ -43,6 +44,30 @@ def inv(input: Tensor) -> Tensor:
     """the inverse of a square matrix, or of each of a batch."""
 def inv_ex(input: Tensor, *, check_errors: bool = False) -> return_types.linalg_inv_ex:
     """the inverses of matrices, and `info`: which of them are singular."""
+def ldl_factor(input: Tensor, *, hermitian: bool = False) -> return_types.linalg_ldl_factor:
+    """L and D of input = L @ D @ L.mT in one matrix, and the pivots."""
+def ldl_factor_ex(
+    input: Tensor, *, hermitian: bool = False, check_errors: bool = False
+) -> return_types.linalg_ldl_factor_ex:
+    """linalg.ldl_factor() with `info`."""
+def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False) -> Tensor:
+    """the X with A @ X = B, for linalg.ldl_factor() of A."""
+def lstsq(
+    input: Tensor, b: Tensor, rcond: float | None = None, *, driver: str | None = None
+) -> return_types.linalg_lstsq:
+    """the X for which input @ X is nearest to b."""
+def lu(input: Tensor, *, pivot: bool = True) -> return_types.linalg_lu:
+    """P, L and U with input = P @ L @ U."""
+def lu_factor(input: Tensor, *, pivot: bool = True) -> return_types.linalg_lu_factor:
+    """L and U of input = P @ L @ U in one matrix, and the pivots."""
+def lu_factor_ex(
+    input: Tensor, *, pivot: bool = True, check_errors: bool = False
+) -> return_types.linalg_lu_factor_ex:
+    """linalg.lu_factor() with `info`."""
+def lu_solve(
+    LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False
+) -> Tensor:
+    """the X with A @ X = B, for linalg.lu_factor() of A."""
 def matrix_exp(input: Tensor) -> Tensor:
     """the exponential of square matrices, the sum of A ** k / k!."""
 def matrix_norm(

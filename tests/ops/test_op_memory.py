@@ -66,10 +66,13 @@ def test_inputs_without_grad_record_nothing(row, sample):
         assert y.grad_fn is None and not y.requires_grad
 
 
+UNDERIVED = ("floor_divide", "heaviside", "linalg.ldl_factor", "linalg.ldl_factor_ex", "linalg.ldl_solve")
+
+
 @each_sample(OPS, some_float)
 def test_only_floats_and_complex_numbers_require_grad(row, sample):
     call = Call(row, sample, differentiable=True)
     # a backward through one of these is an error, as in PyTorch
-    recorded = row.differentiable or row.name in ("floor_divide", "heaviside")
+    recorded = row.differentiable or row.name in UNDERIVED
     for y in call(*call.leaves()):
         assert y.requires_grad == (recorded and (y.is_floating_point() or y.is_complex()))

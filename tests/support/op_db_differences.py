@@ -64,6 +64,7 @@ DIFFERENCES: dict[str, dict[str, str]] = {
     "resize_as_": {"batches": "refused within vmap: the memory holds all samples"},
     "special.airy_ai": _SERIES, "special.bessel_j0": _SERIES, "special.bessel_j1": _SERIES, "special.bessel_y0": _SERIES,
     "special.bessel_y1": _SERIES,
+    "lu": {"strides": "of what out= resizes"}, "linalg.lstsq": {"strides": "of what out= resizes"},
     "linspace.tensor_overload": {"batches": "not there: linspace between tensors of a batch"},
     "logspace.tensor_overload": {"batches": "not there: logspace between tensors of a batch"},
     "norm.nuc": {"*": "not there yet: norms of matrices"},

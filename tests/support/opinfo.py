@@ -16,6 +16,8 @@ from op_case import ALL, BOOL, COMPLEX, FLOATS, HALF, INTS, NONZERO, POSITIVE, O
 from op_promotion import promote
 from op_rows_indexing import INDEXING_ROWS
 from op_rows_linalg import LINEAR_ALGEBRA
+from op_rows_lstsq import LSTSQ_ROWS
+from op_rows_lu import LU_ROWS
 from op_rows_scans import SCANS
 from op_rows_shapes import SHAPE_ROWS
 from op_rows_signal import SIGNALS
@@ -225,5 +227,6 @@ LAYERS = [
 ]  # fmt: skip
 
 OPS = ELEMENTWISE + LOGICAL + REDUCTIONS + LAYERS + SHAPES + LINALG + LOSSES + SPECTRAL + LINEAR_ALGEBRA
-OPS += SCANS + SIGNALS + SORTING + STATISTICS + SHAPE_ROWS + INDEXING_ROWS + elementwise.ROWS + special.ROWS
+OPS += LU_ROWS + LSTSQ_ROWS + SCANS + SIGNALS + SORTING + STATISTICS + SHAPE_ROWS + INDEXING_ROWS + elementwise.ROWS
+OPS += special.ROWS
 DIFFERENTIABLE = [row for row in OPS if row.differentiable]

@@ -144,6 +144,13 @@ PARAMETERS = {
     "A": "Tensor",
     "L": "Tensor",
     "tau": "Tensor",
+    "B": "Tensor",
+    "LD": "Tensor",
+    "LU": "Tensor",
+    "LU_data": "Tensor",
+    "LU_pivots": "Tensor",
+    "pivots": "Tensor",
+    "lstsq.b": "Tensor",
     "UPLO": "str",
     "mode": "str",
     "ord": "float | str",
@@ -314,9 +321,9 @@ OVERLOADS = {
 
 # What the fields of named tuples hold.
 FIELDS = dict.fromkeys(
-    ("L", "Q", "R", "S", "U", "V", "Vh", "a", "bin_edges", "cloned_coefficient", "eigenvalues", "eigenvectors", "exponent",
-     "hist", "indices", "info", "inverse", "logabsdet", "mantissa", "max", "min", "result", "sign", "solution", "tau",
-     "values"), "Tensor")
+    ("L", "LD", "LU", "P", "Q", "R", "S", "U", "V", "Vh", "a", "bin_edges", "cloned_coefficient", "eigenvalues", "eigenvectors",
+     "exponent", "hist", "indices", "info", "inverse", "logabsdet", "mantissa", "max", "min", "pivots", "rank", "residuals",
+     "result", "sign", "singular_values", "solution", "tau", "values"), "Tensor")
 FIELDS["histogramdd.bin_edges"] = "tuple[Tensor, ...]"
 
 # Attributes by class; those in WRITABLE may be assigned.

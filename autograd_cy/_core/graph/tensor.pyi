@@ -813,6 +813,10 @@ class Tensor(TensorBase):
         """input < other, a bool tensor."""
     def lt_(self, other: _Operand) -> Tensor:
         """lt() written into the tensor's own memory."""
+    def lu(self, pivot: _bool = True, get_infos: _bool = False) -> tuple[Tensor, ...]:
+        """linalg.lu_factor(), which succeeds it."""
+    def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
+        """linalg.lu_solve(), which succeeds it, with the right side in front."""
     @property
     def mH(self) -> Tensor: ...
     @property

@@ -4,6 +4,11 @@ from typing import NamedTuple
 
 from autograd_cy._core.graph.tensor import Tensor
 
+class _lu_with_info(NamedTuple):
+    LU: Tensor
+    pivots: Tensor
+    info: Tensor
+
 class aminmax(NamedTuple):
     min: Tensor
     max: Tensor
@@ -52,6 +57,35 @@ class linalg_inv_ex(NamedTuple):
     inverse: Tensor
     info: Tensor
 
+class linalg_ldl_factor(NamedTuple):
+    LD: Tensor
+    pivots: Tensor
+
+class linalg_ldl_factor_ex(NamedTuple):
+    LD: Tensor
+    pivots: Tensor
+    info: Tensor
+
+class linalg_lstsq(NamedTuple):
+    solution: Tensor
+    residuals: Tensor
+    rank: Tensor
+    singular_values: Tensor
+
+class linalg_lu(NamedTuple):
+    P: Tensor
+    L: Tensor
+    U: Tensor
+
+class linalg_lu_factor(NamedTuple):
+    LU: Tensor
+    pivots: Tensor
+
+class linalg_lu_factor_ex(NamedTuple):
+    LU: Tensor
+    pivots: Tensor
+    info: Tensor
+
 class linalg_qr(NamedTuple):
     Q: Tensor
     R: Tensor
@@ -68,6 +102,11 @@ class linalg_svd(NamedTuple):
     U: Tensor
     S: Tensor
     Vh: Tensor
+
+class lu_unpack(NamedTuple):
+    P: Tensor
+    L: Tensor
+    U: Tensor
 
 class max(NamedTuple):
     values: Tensor

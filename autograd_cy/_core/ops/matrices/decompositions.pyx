@@ -16,8 +16,8 @@ from autograd_cy._core.graph.record cimport as_type, needs_node, new_node, recor
 from autograd_cy._core.graph.saved cimport save_output, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.matrices.matrix cimport (
-    Decomposition, adjoint, columns_first, dense, lower, matrix_argument, on_diagonal, per_matrix, record_outputs,
-    upper as upper_part, with_diagonal)
+    Decomposition, adjoint, columns_first, dense, gradients_of, lower, matrix_argument, on_diagonal, per_matrix, plus,
+    record_outputs, upper as upper_part, with_diagonal)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE, on_values
@@ -41,15 +41,6 @@ cdef int check_phase(object imaginary, str operation, str vectors) except -1:
         raise RuntimeError(f"{operation}: The {vectors} in the complex case are specified up to multiplication by "
                            "e^{i phi}. The specified loss function depends on this quantity, so it is ill-defined.")
     return 0
-
-
-cdef list gradients_of(object g, int n):
-    """The gradients of all outputs; None where one was not used."""
-    return g if isinstance(g, list) else [g] if n == 1 else [g] + [None] * (n - 1)
-
-
-cdef object plus(object a, object b):
-    return a if b is None else b if a is None else a + b
 
 
 # Cholesky

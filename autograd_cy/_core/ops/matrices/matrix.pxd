@@ -10,6 +10,8 @@ cdef class Decomposition(Node):
 
 
 cdef tuple record_outputs(Node node, tuple outputs, Tensor x)
+cdef list gradients_of(object g, int n)
+cdef object plus(object a, object b)
 cdef Tensor matrix_argument(object value, str operation, bint square)
 cdef int check_matrix(Tensor x, str operation, str name, bint square) except -1
 cdef int check_inexact(Tensor x, str operation) except -1

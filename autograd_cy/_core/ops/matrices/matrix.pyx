@@ -66,6 +66,16 @@ cdef tuple record_outputs(Node node, tuple outputs, Tensor x):
     return outputs
 
 
+cdef list gradients_of(object g, int n):
+    """The gradients of all outputs; None where one was not used."""
+    return g if isinstance(g, list) else [g] if n == 1 else [g] + [None] * (n - 1)
+
+
+cdef object plus(object a, object b):
+    """The sum; None counts as zero."""
+    return a if b is None else b if a is None else a + b
+
+
 # checks
 
 cdef Tensor matrix_argument(object value, str operation, bint square):

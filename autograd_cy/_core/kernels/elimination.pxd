@@ -1,0 +1,5 @@
+"""LU decompositions with partial pivoting, and systems with them."""
+
+cdef tuple eliminated(object array)
+cdef object solved_eliminated(object lu, object pivots, object b, bint turned)
+cdef object row_order(object pivots, Py_ssize_t rows)

@@ -1,0 +1,197 @@
+"""LU decompositions with partial pivoting: narrow panels of columns by a loop, what is right of them by NumPy's products.
+
+Pivots are numbered from 1, as LAPACK numbers them, and chosen by its measure of complex numbers, |re| + |im|.
+
+Source: S. Toledo, "Locality of reference in LU decomposition with partial pivoting" (1997).
+"""
+
+import numpy as np
+
+from libc.math cimport fabs
+
+from autograd_cy._core.kernels.triangles cimport complex64, complex128, number, substitute
+from autograd_cy._core.runtime cimport numpy_api as cnp
+
+cnp.import_array()
+
+cdef enum:
+    PANEL = 16          # columns that are eliminated one by one
+
+
+cdef tuple eliminated(object array):
+    """(L and U in one, pivots, info) of matrices; info is the number of the first zero on U's diagonal, or 0."""
+    cdef Py_ssize_t m, n, k
+    *sizes, m, n = array.shape
+    k = min(m, n)
+    lu, pivots, info = np.array(array, order="C"), np.zeros((*sizes, k), np.int32), np.zeros(sizes, np.int32)
+    if lu.size:
+        a, places = lu.reshape(-1, m, n), pivots.reshape(-1, k)
+        with np.errstate(all="ignore"):
+            factor(a, places, info.reshape(-1), 0, k)
+            if n > k:
+                beyond(a, places, 0, k, n)
+    return lu, pivots, info
+
+
+cdef int factor(object a, object pivots, object info, Py_ssize_t first, Py_ssize_t last) except -1:
+    """The columns from `first` to `last`, in place, below the rows that are done."""
+    cdef Py_ssize_t half = first + (last - first) // 2
+    if last - first <= PANEL:
+        return one_panel(a, pivots, info, first, last)
+    factor(a, pivots, info, first, half)
+    beyond(a, pivots, first, half, last)
+    a[:, half:, half:last] -= a[:, half:, first:half] @ a[:, first:half, half:last]
+    factor(a, pivots, info, half, last)
+    return swap(a[:, :, first:half], pivots[:, half:last], half, False)
+
+
+cdef int beyond(object a, object pivots, Py_ssize_t first, Py_ssize_t half, Py_ssize_t last) except -1:
+    """Rows `first` to `half` of U in the columns from `half` on."""
+    swap(a[:, :, half:last], pivots[:, first:half], first, False)
+    return substitute(a[:, first:half, first:half], a[:, first:half, half:last], False, True)
+
+
+cdef object solved_eliminated(object lu, object pivots, object b, bint turned):
+    """The X with A @ X = b, or with A.mH @ X = b, of matrices that eliminated() decomposed; batches are broadcast."""
+    cdef Py_ssize_t n, columns
+    *own, _, n = lu.shape
+    *others, _, columns = b.shape
+    sizes = np.broadcast_shapes(tuple(own), tuple(others))
+    x = np.array(np.broadcast_to(b, sizes + (n, columns)), order="C")
+    if not x.size:
+        return x
+    a = np.broadcast_to(lu, sizes + (n, n)).reshape(-1, n, n)
+    places, rows = np.broadcast_to(pivots, sizes + (n,)).reshape(-1, n), x.reshape(-1, n, columns)
+    with np.errstate(all="ignore"):
+        if turned:
+            a = np.conj(a).swapaxes(-2, -1)
+            substitute(a, rows, False, False)
+            substitute(a, rows, True, True)
+            swap(rows, places, 0, True)
+        else:
+            swap(rows, places, 0, False)
+            substitute(a, rows, False, True)
+            substitute(a, rows, True, False)
+    return x
+
+
+cdef object row_order(object pivots, Py_ssize_t rows):
+    """Which row of a matrix each row of L @ U is (int64)."""
+    *sizes, count = pivots.shape
+    order = np.empty((*sizes, rows), np.int64)
+    order[...] = np.arange(rows)
+    if pivots.size:
+        exchange(order.reshape(-1, rows), pivots.reshape(-1, count))
+    return order
+
+
+cdef void exchange(long long[:, ::1] order, const int[:, :] pivots) noexcept nogil:
+    cdef Py_ssize_t matrix, k
+    cdef long long row
+    for matrix in range(order.shape[0]):
+        for k in range(pivots.shape[1]):
+            row = order[matrix, k]
+            order[matrix, k] = order[matrix, pivots[matrix, k] - 1]
+            order[matrix, pivots[matrix, k] - 1] = row
+
+
+# the loops for each type
+
+cdef int one_panel(object a, object pivots, object info, Py_ssize_t first, Py_ssize_t last) except -1:
+    columns = np.empty((last - first, a.shape[1] - first), a.dtype)
+    kind = a.dtype.char
+    if kind == "f":
+        panel[float](a, pivots, info, columns, first)
+    elif kind == "d":
+        panel[double](a, pivots, info, columns, first)
+    elif kind == "F":
+        panel[complex64](a, pivots, info, columns, first)
+    else:
+        panel[complex128](a, pivots, info, columns, first)
+    return 0
+
+
+cdef int swap(object a, object pivots, Py_ssize_t first, bint back) except -1:
+    """Exchange the rows from `first` on with those that the pivots name, or undo that."""
+    kind = a.dtype.char
+    if kind == "f":
+        swapped[float](a, pivots, first, back)
+    elif kind == "d":
+        swapped[double](a, pivots, first, back)
+    elif kind == "F":
+        swapped[complex64](a, pivots, first, back)
+    else:
+        swapped[complex128](a, pivots, first, back)
+    return 0
+
+
+cdef void swapped(number[:, :, :] a, const int[:, :] pivots, Py_ssize_t first, bint back) noexcept nogil:
+    cdef Py_ssize_t matrix, step, k, c, row, other, count = pivots.shape[1]
+    cdef number x
+    for matrix in range(a.shape[0]):
+        for step in range(count):
+            k = count - 1 - step if back else step
+            row, other = first + k, pivots[matrix, k] - 1
+            if row != other:
+                for c in range(a.shape[2]):
+                    x = a[matrix, row, c]
+                    a[matrix, row, c] = a[matrix, other, c]
+                    a[matrix, other, c] = x
+
+
+cdef void panel(number[:, :, :] a, int[:, ::1] pivots, int[::1] info, number[:, ::1] columns, Py_ssize_t first) noexcept nogil:
+    """A few columns of each matrix, from their diagonal down: copied, so that what is summed lies side by side."""
+    cdef Py_ssize_t matrix, i, j, width = columns.shape[0], rows = columns.shape[1]
+    for matrix in range(a.shape[0]):
+        for i in range(rows):
+            for j in range(width):
+                columns[j, i] = a[matrix, first + i, first + j]
+        i = eliminate(columns, pivots[matrix, first:first + width], first)
+        if i and not info[matrix]:
+            info[matrix] = <int> (first + i)
+        for i in range(rows):
+            for j in range(width):
+                a[matrix, first + i, first + j] = columns[j, i]
+
+
+cdef Py_ssize_t eliminate(number[:, ::1] columns, int[::1] pivots, Py_ssize_t first) noexcept nogil:
+    """columns[j] is the j-th column. The number of the first that has no pivot, or 0."""
+    cdef Py_ssize_t i, j, k, row, failed = 0, width = columns.shape[0], rows = columns.shape[1]
+    cdef number factor, pivot
+    for k in range(width):
+        row = largest(columns[k], k)
+        pivots[k] = <int> (first + row + 1)
+        pivot = columns[k, row]
+        if pivot == 0:
+            failed = failed or k + 1
+            continue
+        if row != k:
+            for j in range(width):
+                factor = columns[j, k]
+                columns[j, k] = columns[j, row]
+                columns[j, row] = factor
+        for i in range(k + 1, rows):
+            columns[k, i] = columns[k, i] / pivot
+        for j in range(k + 1, width):
+            factor = columns[j, k]
+            for i in range(k + 1, rows):
+                columns[j, i] = columns[j, i] - factor * columns[k, i]
+    return failed
+
+
+cdef Py_ssize_t largest(number[::1] column, Py_ssize_t first) noexcept nogil:
+    """Where the largest element from `first` on is."""
+    cdef Py_ssize_t i, row = first
+    cdef double size = magnitude(column[first]), other
+    for i in range(first + 1, column.shape[0]):
+        other = magnitude(column[i])
+        if other > size:
+            row, size = i, other
+    return row
+
+
+cdef inline double magnitude(number x) noexcept nogil:
+    if number is float or number is double:
+        return fabs(x)
+    else:
+        return fabs(x.real) + fabs(x.imag)

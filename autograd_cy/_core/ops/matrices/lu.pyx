@@ -1,0 +1,426 @@
+"""LU decompositions: A = P @ L @ U with a permutation P, a unit lower triangular L and an upper triangular U.
+
+The decomposition is ours (kernels/elimination.pyx), since NumPy's LAPACK keeps it to itself. Pivots say with which row each one
+was exchanged, in order, numbered from 1.
+
+Derivatives: as PyTorch arranges them; of matrices that are not square, the leading square part is differentiated as a square
+one, and the rest is a triangular system.
+"""
+
+import numpy as np
+
+cimport cython
+
+from autograd_cy._core.arrays.dtypes cimport FLOAT16, INT32, code_of, type_word
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.record cimport needs_node, new_node, record2, record_all, shape_of, tensor_argument
+from autograd_cy._core.graph.saved cimport save_input, save_output, unpack
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.elimination cimport eliminated, row_order, solved_eliminated
+from autograd_cy._core.ops.matrices.matrix cimport (
+    Decomposition, adjoint, check_matrix, columns_first, dense, gradients_of, lower, plus, record_outputs, unbroadcast, upper)
+from autograd_cy._core.runtime cimport numpy_api as cnp
+
+from autograd_cy._core.batching.rules import COMPOSITE, on_values, rank_of
+from autograd_cy._core.ops import return_types
+from autograd_cy._core.ops.matrices.matrix import LinAlgError
+from autograd_cy._core.ops.matrices.systems import solve_triangular
+from autograd_cy._core.ops.registry import op
+from autograd_cy._core.ops.shapes.shape import cat
+
+cnp.import_array()
+
+
+cdef Tensor lu_argument(object value, str operation, str kernel):
+    cdef Tensor x = tensor_argument(value, operation, "A", 1)
+    if cnp.PyArray_NDIM(x.array) < 2:
+        raise RuntimeError(f"{operation}: Expected tensor with 2 or more dimensions. Got size: {list(shape_of(x))} instead")
+    if code_of(x.array) <= FLOAT16:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{type_word(code_of(x.array))}'")
+    return x
+
+
+cdef int check_pivoting(bint pivot) except -1:
+    if not pivot:
+        raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
+    return 0
+
+
+# the gradient
+
+cdef object placed_rows(object order, object x):
+    """P @ x, for the row of P @ L @ U that each row of L @ U is."""
+    back = new_tensor(np.argsort(order, -1)[..., None])
+    return x.gather(-2, back.expand(shape_of(x)))
+
+
+cdef object taken_rows(object order, object x):
+    """P.mT @ x."""
+    return x.gather(-2, new_tensor(order[..., None]).expand(shape_of(x)))
+
+
+cdef object lu_gradient(object order, object l, object u, object gl, object gu):
+    """The gradient of P @ L @ U, for those of L and U; None where one was not used."""
+    cdef Py_ssize_t m = shape_of(l)[-2], n = shape_of(u)[-1], k = min(m, n)
+    square_l, square_u, beyond, below = l[..., :k, :], u[..., :k], None, None
+    inner = None if gl is None else lower(adjoint(square_l) @ gl[..., :k, :], -1)
+    if gu is not None:
+        inner = plus(inner, upper(gu[..., :k] @ adjoint(square_u), 0))
+    if m > k and gl is not None:
+        below = solve_triangular(adjoint(square_u), gl[..., k:, :], upper=False, left=False)
+        inner = inner - upper(adjoint(l[..., k:, :]) @ gl[..., k:, :], 0)
+    if n > k and gu is not None:
+        beyond = solve_triangular(adjoint(square_l), gu[..., k:], upper=True, unitriangular=True)
+        inner = inner - lower(gu[..., k:] @ adjoint(u[..., k:]), -1)
+    g = solve_triangular(adjoint(square_l), inner, upper=True, unitriangular=True)
+    g = solve_triangular(adjoint(square_u), g, upper=False, left=False)
+    if m > k:
+        g = cat([g, l[..., k:, :] * 0 if below is None else below], -2)
+    if n > k:
+        g = cat([g, u[..., k:] * 0 if beyond is None else beyond], -1)
+    return placed_rows(order, g)
+
+
+cdef tuple unpacked(object lu):
+    """L and U of both in one matrix, by recorded operations."""
+    cdef Py_ssize_t m = shape_of(lu)[-2], n = shape_of(lu)[-1], k = min(m, n)
+    ones = new_tensor(np.eye(m, k, dtype=(<Tensor> lu).array.dtype))
+    return lower(lu[..., :k], -1) + ones, upper(lu[..., :k, :], 0)
+
+
+cdef object packed(object gl, object gu, tuple sizes):
+    """The gradient of a matrix that holds both, for those of L and U."""
+    cdef Py_ssize_t m = sizes[-2], n = sizes[-1]
+    if gl is not None:
+        gl = lower(gl, -1)
+        gl = gl if n <= m else cat([gl, gl.new_zeros(shape_of(gl)[:-1] + (n - m,))], -1)
+    if gu is not None:
+        gu = upper(gu, 0)
+        gu = gu if m <= n else cat([gu, gu.new_zeros(shape_of(gu)[:-2] + (m - n, n))], -2)
+    return plus(gl, gu)
+
+
+# both in one matrix
+
+@cython.final
+cdef class LinalgLuFactorExBackward0(Decomposition):
+    cdef tuple constant_names(self):
+        return ("pivots", "pivot", None)
+
+    @property
+    def _saved_LU(self):
+        return self.output(0)
+
+    cdef object vjp(self, object g, int i):
+        gl, gu = unpacked_gradient(g)
+        l, u = unpacked(self.output(0))
+        return lu_gradient(self.constants[2], l, u, gl, gu)
+
+
+cdef tuple unpacked_gradient(object g):
+    """Those of L and U in the gradient of both in one matrix."""
+    cdef Py_ssize_t k = min(shape_of(g)[-2:])
+    return lower(g[..., :k], -1), upper(g[..., :k, :], 0)
+
+
+cdef tuple lu_factored(Tensor x, bint pivot):
+    """(LU, pivots) as Tensors, and info."""
+    check_pivoting(pivot)
+    array, pivots, info = eliminated(x.array)
+    cdef Tensor y = columns_first(array), places = new_tensor(pivots)
+    if needs_node(x):
+        order = row_order(pivots, shape_of(x)[-2])
+        record_outputs(new_node(LinalgLuFactorExBackward0, (places, pivot, order)), (y,), x)
+    return y, places, info
+
+
+cdef int check_pivots(str operation, object info) except -1:
+    places = np.argwhere(np.atleast_1d(info).reshape(-1))
+    if not len(places):
+        return 0
+    where = f"(Batch element {places[0][0]}): " if info.ndim else ""
+    number = np.atleast_1d(info).reshape(-1)[places[0][0]]
+    raise LinAlgError(f"{operation}: {where}U[{number},{number}] is zero and using it on lu_solve would result in a division "
+                      "by zero. If you still want to perform the factorization, consider calling linalg.lu(A, pivot) or "
+                      "linalg.lu_factor_ex(A, pivot)")
+
+
+@op(namespace="linalg", batch=on_values)
+def lu_factor_ex(input, *, pivot: bool = True, check_errors: bool = False):
+    """lu_factor_ex(input, *, pivot=True, check_errors=False) -> linalg_lu_factor_ex: linalg.lu_factor() with `info`.
+
+    `info` is the number, from 1, of the first zero on U's diagonal, or 0. With check_errors=True it is an error.
+
+    >>> import autograd_cy as ag
+    >>> ag.linalg.lu_factor_ex(ag.tensor([[1.0, 2.0], [2.0, 4.0]])).LU
+    tensor([[2.0000, 4.0000],
+            [0.5000, 0.0000]])
+    """
+    lu, pivots, info = lu_factored(lu_argument(input, "torch.lu_factor_ex", "lu_cpu"), pivot)
+    if check_errors:
+        check_pivots("torch.linalg.lu_factor_ex", info)
+    return return_types.linalg_lu_factor_ex(lu, pivots, new_tensor(np.asarray(info)))
+
+
+@op(namespace="linalg", batch=on_values)
+def lu_factor(input, *, pivot: bool = True):
+    """lu_factor(input, *, pivot=True) -> linalg_lu_factor: L and U of input = P @ L @ U in one matrix, and the pivots.
+
+    L's diagonal of ones is left out. `pivots` (int32) are the rows, from 1, with which those in order were exchanged.
+    linalg.lu_solve() takes both. LinAlgError if U has a zero on its diagonal; pivot=False is not supported, as on PyTorch's
+    CPU.
+
+    >>> import autograd_cy as ag
+    >>> ag.linalg.lu_factor(ag.tensor([[1.0, 2.0], [2.0, 2.0]])).LU
+    tensor([[2.0000, 2.0000],
+            [0.5000, 1.0000]])
+    """
+    lu, pivots, info = lu_factored(lu_argument(input, "torch.lu_factor", "lu_cpu"), pivot)
+    check_pivots("torch.linalg.lu_factor", info)
+    return return_types.linalg_lu_factor(lu, pivots)
+
+
+@op(name="lu", methods=("lu",), batch=on_values)
+def lu(input, pivot: bool = True, get_infos: bool = False):
+    """lu(input, pivot=True, get_infos=False) -> tuple of Tensors: linalg.lu_factor(), which succeeds it.
+
+    With get_infos=True a third tensor tells which matrices are singular, else it is an error.
+
+    >>> import autograd_cy as ag
+    >>> ag.lu(ag.tensor([[1.0, 2.0], [2.0, 2.0]]))[0]
+    tensor([[2.0000, 2.0000],
+            [0.5000, 1.0000]])
+    """
+    y, pivots, info = lu_factored(lu_argument(input, "torch.lu_factor_ex", "lu_cpu"), pivot)
+    if get_infos:
+        return return_types._lu_with_info(y, pivots, new_tensor(np.asarray(info)))
+    check_pivots("torch.linalg.lu_factor_ex", info)
+    return y, pivots
+
+
+# in three matrices
+
+@cython.final
+cdef class LinalgLuBackward0(Decomposition):
+    cdef tuple constant_names(self):
+        return ("P", "pivot", None)
+
+    @property
+    def _saved_L(self):
+        return self.output(0)
+
+    @property
+    def _saved_U(self):
+        return self.output(1)
+
+    cdef object vjp(self, object g, int i):
+        gl, gu = gradients_of(g, 2)
+        if gl is None and gu is None:
+            return None
+        return lu_gradient(self.constants[2], self.output(0), self.output(1), gl, gu)
+
+
+cdef tuple triangles_of(object array):
+    """Arrays of L and U."""
+    k = min(array.shape[-2:])
+    l = np.tril(array[..., :k], -1)
+    np.einsum("...ii->...i", l[..., :k, :])[...] = 1
+    return l, np.triu(array[..., :k, :])
+
+
+cdef object permutations(object order, object dtype):
+    """Arrays of P, for the row of P @ L @ U that each row of L @ U is."""
+    n = order.shape[-1]
+    return np.asarray(order[..., None, :] == np.arange(n)[:, None], dtype)
+
+
+@op(name="lu", namespace="linalg", batch=on_values)
+def linalg_lu(input, *, pivot: bool = True):
+    """lu(input, *, pivot=True) -> linalg_lu: P, L and U with input = P @ L @ U.
+
+    P is a permutation matrix, L is lower triangular with ones on its diagonal, U is upper triangular. The gradient is that of L
+    and U. pivot=False is not supported, as on PyTorch's CPU.
+
+    >>> import autograd_cy as ag
+    >>> ag.linalg.lu(ag.tensor([[1.0, 2.0], [2.0, 2.0]])).U
+    tensor([[2., 2.],
+            [0., 1.]])
+    """
+    cdef Tensor x = lu_argument(input, "linalg.lu", "lu_cpu"), p
+    check_pivoting(pivot)
+    array, pivots, _info = eliminated(x.array)
+    order = row_order(pivots, shape_of(x)[-2])
+    p, (l, u) = dense(permutations(order, array.dtype)), triangles_of(array)
+    outputs = (dense(l), dense(u))
+    if needs_node(x):
+        record_outputs(new_node(LinalgLuBackward0, (p, pivot, order)), outputs, x)
+    return return_types.linalg_lu(p, *outputs)
+
+
+@cython.final
+cdef class LuUnpackBackward0(Node):
+    cdef tuple constant_names(self):
+        return (None,)
+
+    @property
+    def _saved_LU_data_sym_argsize_minus_1(self):
+        return self.constants[0][-1]
+
+    @property
+    def _saved_LU_data_sym_argsize_minus_2(self):
+        return self.constants[0][-2]
+
+    cdef object vjp(self, object g, int i):
+        gl, gu = gradients_of(g, 2)
+        return None if gl is None and gu is None else packed(gl, gu, self.constants[0])
+
+
+def batched_unpack(call, LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
+    if call.is_batched(LU_data) != call.is_batched(LU_pivots):
+        LU_data, LU_pivots = call.front(LU_data), call.front(LU_pivots)
+    p, l, u = call(call.value(LU_data), call.value(LU_pivots).contiguous(), unpack_data, unpack_pivots)
+    return return_types.lu_unpack(*[y if taken else y.expand(call.size, 0)
+                                    for y, taken in ((p, unpack_pivots), (l, unpack_data), (u, unpack_data))])
+
+
+@op(batch=batched_unpack)
+def lu_unpack(LU_data, LU_pivots, unpack_data: bool = True, unpack_pivots: bool = True):
+    """lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True) -> lu_unpack: P, L and U from linalg.lu_factor()'s.
+
+    With unpack_pivots=False P is empty, with unpack_data=False L and U are.
+
+    >>> import autograd_cy as ag
+    >>> ag.lu_unpack(*ag.linalg.lu_factor(ag.tensor([[1.0, 2.0], [2.0, 2.0]]))).U
+    tensor([[2., 2.],
+            [0., 1.]])
+    """
+    cdef Tensor x = tensor_argument(LU_data, "lu_unpack", "LU_data", 1)
+    cdef Tensor pivots = tensor_argument(LU_pivots, "lu_unpack", "LU_pivots", 2)
+    if cnp.PyArray_NDIM(x.array) < 2:
+        raise RuntimeError("torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: "
+                           f"{list(shape_of(x))} instead")
+    if unpack_pivots and code_of(pivots.array) != INT32:
+        raise RuntimeError("torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\n"
+                           "Note: this function is intended to be used with the output produced by torch.linalg.lu_factor")
+    cdef tuple nothing = (0,)
+    p = l = u = np.empty(nothing, x.array.dtype)
+    if unpack_pivots:
+        if ((pivots.array < 1) | (pivots.array > shape_of(x)[-2])).any():
+            raise RuntimeError("pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive."
+                               "Did you properly pass the result of lu_factor?")
+        p = permutations(row_order(np.ascontiguousarray(pivots.array), shape_of(x)[-2]), x.array.dtype)
+    if unpack_data:
+        l, u = triangles_of(x.array)
+    outputs = (dense(l), dense(u))
+    if unpack_data and needs_node(x):
+        node = new_node(LuUnpackBackward0, (shape_of(x),))
+        node.n_outputs = 2
+        record_all(node, outputs, (x,))
+    return return_types.lu_unpack(dense(p), *outputs)
+
+
+# systems
+
+@cython.final
+cdef class LinalgLuSolveBackward0(Node):
+    """Its constants: what the pivots are, from which side, with the adjoint or not, the sizes of both operands."""
+
+    cdef tuple saved_names(self):
+        return ("LU", None, "result")
+
+    cdef tuple constant_names(self):
+        return ("pivots", "left", "adjoint", None, None)
+
+    cdef object vjp(self, object g, int i):
+        pivots, left, adjoined, lu_sizes, b_sizes = self.constants
+        lu, x = unpack(self, 0), unpack(self, 2)
+        gb = lu_solve(lu, pivots, g, left=left, adjoint=not adjoined)
+        if i == 1:
+            return unbroadcast(gb, b_sizes)
+        if left:
+            ga = x @ adjoint(gb) if adjoined else gb @ adjoint(x)
+        else:
+            ga = adjoint(gb) @ x if adjoined else adjoint(x) @ gb
+        l, u = unpacked(lu)
+        ga = taken_rows(row_order((<Tensor> pivots).array, lu_sizes[-2]), -unbroadcast(ga, lu_sizes))
+        return lower(ga @ adjoint(u), -1) + upper(adjoint(l) @ ga, 0)
+
+
+cdef int check_system(str name, Tensor a, Tensor places, Tensor b, bint left) except -1:
+    check_matrix(a, f"torch.{name}", "A", True)
+    check_matrix(b, name, "B", False)
+    if code_of(a.array) != code_of(b.array):
+        raise RuntimeError(f"{name}: Expected LU and B to have the same dtype, but found LU of type "
+                           f"{type_word(code_of(a.array))} and B of type {type_word(code_of(b.array))} instead")
+    if code_of(places.array) != INT32:
+        raise RuntimeError(f"{name}: pivots should be a Tensor of scalar type torch.int32")
+    rows, columns = shape_of(b)[-2:]
+    if shape_of(a)[-1] != (rows if left else columns):
+        raise RuntimeError(f"{name}: Incompatible shapes of A and B for the equation {'AX = B' if left else 'XA = B'} "
+                           f"({shape_of(a)[-2]}x{shape_of(a)[-1]} and {rows}x{columns})")
+    if not shape_of(places) or shape_of(places)[-1] != shape_of(a)[-1]:
+        raise RuntimeError(f"{name}: Number of pivots per batch should be same as the dimension of the matrix")
+    if shape_of(a)[:-1] != shape_of(places):
+        raise RuntimeError(f"{name}: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
+                           f"{list(shape_of(places))} instead")
+    return 0
+
+
+def batched_lu_solve(call, LU, pivots, B, *, left=True, adjoint=False):
+    cdef int rank = max(rank_of(LU), rank_of(B))
+    if call.is_batched(LU) != call.is_batched(pivots):
+        missing = (1,) * (rank - rank_of(LU))
+        LU, pivots = [call.front(x) for x in (LU, pivots)]
+        LU, pivots = [x.reshape(x.shape[:1] + missing + x.shape[1:]) for x in (LU, pivots)]
+    else:
+        rank_of_pivots = rank - 1
+        LU, pivots = call.aligned(LU, rank), call.aligned(pivots, rank_of_pivots)
+    return call(LU, pivots, call.aligned(B, rank), left=left, adjoint=adjoint)
+
+
+@op(namespace="linalg", batch=batched_lu_solve)
+def lu_solve(LU, pivots, B, *, left: bool = True, adjoint: bool = False):
+    """lu_solve(LU, pivots, B, *, left=True, adjoint=False) -> Tensor: the X with A @ X = B, for linalg.lu_factor() of A.
+
+    With left=False it is X @ A = B, with adjoint=True A.mH stands for A. Batches are broadcast.
+
+    >>> import autograd_cy as ag
+    >>> ag.linalg.lu_solve(*ag.linalg.lu_factor(ag.tensor([[2.0, 0.0], [0.0, 4.0]])), ag.tensor([[2.0], [8.0]]))
+    tensor([[1.],
+            [2.]])
+    """
+    cdef Tensor a = lu_operand(LU), places = tensor_argument(pivots, "lu_solve", "pivots", 2)
+    cdef Tensor b = tensor_argument(B, "lu_solve", "B", 3), y
+    check_system("linalg.lu_solve", a, places, b, left)
+    if left:
+        y = columns_first(solved_eliminated(a.array, places.array, b.array, adjoint))
+    else:
+        array = np.swapaxes(np.conj(b.array), -2, -1)
+        array = solved_eliminated(a.array, places.array, array, not adjoint)
+        y = dense(np.conj(np.swapaxes(array, -2, -1)))
+    if needs_node(a) or needs_node(b):
+        node = new_node(LinalgLuSolveBackward0, (places, left, adjoint, shape_of(a), shape_of(b)))
+        save_input(node, 0, a)
+        save_output(node, y)
+        record2(node, y, a, b)
+    return y
+
+
+cdef Tensor lu_operand(object value):
+    cdef Tensor x = tensor_argument(value, "lu_solve", "LU", 1)
+    if code_of(x.array) <= FLOAT16:
+        raise RuntimeError("torch.linalg.lu_solve: Expected a floating point or complex tensor as input. Got "
+                           f"{type_word(code_of(x.array))}")
+    return x
+
+
+@op(name="lu_solve", methods=("lu_solve",), batch=COMPOSITE)
+def old_lu_solve(input, LU_data, LU_pivots):
+    """lu_solve(input, LU_data, LU_pivots) -> Tensor: linalg.lu_solve(), which succeeds it, with the right side in front.
+
+    >>> import autograd_cy as ag
+    >>> ag.lu_solve(ag.tensor([[2.0], [8.0]]), *ag.linalg.lu_factor(ag.tensor([[2.0, 0.0], [0.0, 4.0]])))
+    tensor([[1.],
+            [2.]])
+    """
+    return lu_solve(LU_data, LU_pivots, input)
