@@ -136,8 +136,8 @@ else:  # where any name would be right
     __getattr__, __dir__ = _names_later(
         __name__,
         {
-            "_C": [], "array_api": [], "cuda": [], "fft": [], "func": ["func", "vmap"], "linalg": [], "masked": [], "memory": [],
-            "nn": [], "overrides": [], "profiler": [], "return_types": [], "signal": [], "special": [], "testing": [],
+            "_C": [], "array_api": [], "cuda": [], "fft": [], "func": ["func", "vmap"], "linalg": [], "masked": [],
+            "memory": [], "nn": [], "overrides": [], "profiler": [], "return_types": [], "signal": [], "special": [], "testing": [],
             "utils": [], "version": [],
             "_alias": ["install_as_torch"],
             "_coverage": ["coverage"],

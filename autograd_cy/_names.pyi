@@ -29,33 +29,33 @@ __all__ = [
     "einsum", "eq", "erf", "erf_", "erfc", "erfc_", "erfinv", "erfinv_", "exp", "exp2", "exp2_", "exp_", "expand",
     "expand_copy", "expm1", "expm1_", "fill", "fill_", "fix", "fix_", "flatten", "flip", "fliplr", "flipud",
     "float", "float16", "float32", "float64", "float_power", "floor", "floor_", "floor_divide", "fmax", "fmin",
-    "fmod", "frac", "frac_", "gather", "gcd", "gcd_", "ge", "geqrf", "ger", "gradient", "greater", "greater_equal",
-    "gt", "half", "heaviside", "histc", "histogram", "hsplit", "hstack", "hypot", "i0", "i0_", "igamma", "igammac",
-    "imag", "index_add", "index_copy", "index_fill", "index_put", "index_put_", "index_reduce", "index_select",
-    "inner", "int", "int8", "int16", "int32", "int64", "inverse", "isclose", "isfinite", "isin", "isinf", "isnan",
-    "isneginf", "isposinf", "isreal", "kron", "kthvalue", "lcm", "lcm_", "ldexp", "ldexp_", "le", "lerp", "less",
-    "less_equal", "lgamma", "lgamma_", "log", "log1p", "log1p_", "log2", "log2_", "log10", "log10_", "log_",
-    "log_softmax", "logaddexp", "logaddexp2", "logcumsumexp", "logdet", "logical_and", "logical_not",
-    "logical_not_", "logical_or", "logical_xor", "logit", "logit_", "logsumexp", "long", "lt", "masked_fill",
-    "masked_scatter", "masked_select", "matmul", "matrix_exp", "matrix_power", "max", "maximum", "mean", "median",
-    "meshgrid", "min", "minimum", "mm", "mode", "moveaxis", "movedim", "msort", "mul", "multiply", "mv", "mvlgamma",
-    "nan_to_num", "nan_to_num_", "nanmean", "nanmedian", "nanquantile", "nansum", "narrow", "narrow_copy", "ne",
-    "neg", "neg_", "negative", "negative_", "nextafter", "nonzero", "nonzero_static", "norm", "not_equal", "orgqr",
-    "ormqr", "outer", "permute", "permute_copy", "pinverse", "polar", "polygamma", "positive", "pow", "prod", "put",
-    "qr", "quantile", "rad2deg", "rad2deg_", "ravel", "real", "reciprocal", "reciprocal_", "relu", "relu_",
-    "remainder", "renorm", "repeat", "repeat_interleave", "reshape", "resize_as_", "resolve_conj", "resolve_neg",
-    "roll", "rot90", "round", "round_", "row_stack", "rsqrt", "rsqrt_", "rsub", "scatter", "scatter_add",
-    "scatter_reduce", "searchsorted", "select", "select_copy", "select_scatter", "sgn", "sgn_", "short", "sigmoid",
-    "sigmoid_", "sign", "sign_", "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_", "slice_copy",
-    "slice_scatter", "slogdet", "softmax", "sort", "split", "split_copy", "split_with_sizes",
-    "split_with_sizes_copy", "sqrt", "sqrt_", "square", "square_", "squeeze", "squeeze_copy", "stack", "std",
-    "std_mean", "sub", "subtract", "sum", "svd", "swapaxes", "swapdims", "t", "t_copy", "take", "take_along_dim",
-    "tan", "tan_", "tanh", "tanh_", "tensor_split", "tensordot", "tile", "topk", "trace", "transpose",
-    "transpose_copy", "trapezoid", "trapz", "triangular_solve", "tril", "triu", "true_divide", "trunc", "trunc_",
-    "uint8", "unbind", "unbind_copy", "unflatten", "unfold", "unfold_copy", "unique", "unique_consecutive",
-    "unravel_index", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "unsqueeze", "unsqueeze_copy",
-    "var", "var_mean", "vdot", "view", "view_as_complex", "view_as_real", "view_copy", "vsplit", "vstack", "where",
-    "xlogy", "xlogy_", "zero_",
+    "fmod", "frac", "frac_", "frexp", "gather", "gcd", "gcd_", "ge", "geqrf", "ger", "gradient", "greater",
+    "greater_equal", "gt", "half", "heaviside", "histc", "histogram", "histogramdd", "hsplit", "hstack", "hypot",
+    "i0", "i0_", "igamma", "igammac", "imag", "index_add", "index_copy", "index_fill", "index_put", "index_put_",
+    "index_reduce", "index_select", "inner", "int", "int8", "int16", "int32", "int64", "inverse", "isclose",
+    "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "isreal", "istft", "kron", "kthvalue", "lcm",
+    "lcm_", "ldexp", "ldexp_", "le", "lerp", "less", "less_equal", "lgamma", "lgamma_", "log", "log1p", "log1p_",
+    "log2", "log2_", "log10", "log10_", "log_", "log_softmax", "logaddexp", "logaddexp2", "logcumsumexp", "logdet",
+    "logical_and", "logical_not", "logical_not_", "logical_or", "logical_xor", "logit", "logit_", "logsumexp",
+    "long", "lt", "lu", "lu_solve", "lu_unpack", "masked_fill", "masked_scatter", "masked_select", "matmul",
+    "matrix_exp", "matrix_power", "max", "maximum", "mean", "median", "meshgrid", "min", "minimum", "mm", "mode",
+    "moveaxis", "movedim", "msort", "mul", "multiply", "mv", "mvlgamma", "nan_to_num", "nan_to_num_", "nanmean",
+    "nanmedian", "nanquantile", "nansum", "narrow", "narrow_copy", "ne", "neg", "neg_", "negative", "negative_",
+    "nextafter", "nonzero", "nonzero_static", "norm", "not_equal", "orgqr", "ormqr", "outer", "permute",
+    "permute_copy", "pinverse", "polar", "polygamma", "positive", "pow", "prod", "put", "qr", "quantile", "rad2deg",
+    "rad2deg_", "ravel", "real", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "renorm", "repeat",
+    "repeat_interleave", "reshape", "resize_as_", "resolve_conj", "resolve_neg", "roll", "rot90", "round", "round_",
+    "row_stack", "rsqrt", "rsqrt_", "rsub", "scatter", "scatter_add", "scatter_reduce", "searchsorted", "select",
+    "select_copy", "select_scatter", "sgn", "sgn_", "short", "sigmoid", "sigmoid_", "sign", "sign_", "signbit",
+    "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_", "slice_copy", "slice_scatter", "slogdet", "softmax", "sort",
+    "split", "split_copy", "split_with_sizes", "split_with_sizes_copy", "sqrt", "sqrt_", "square", "square_",
+    "squeeze", "squeeze_copy", "stack", "std", "std_mean", "stft", "sub", "subtract", "sum", "svd", "swapaxes",
+    "swapdims", "t", "t_copy", "take", "take_along_dim", "tan", "tan_", "tanh", "tanh_", "tensor_split",
+    "tensordot", "tile", "topk", "trace", "transpose", "transpose_copy", "trapezoid", "trapz", "triangular_solve",
+    "tril", "triu", "true_divide", "trunc", "trunc_", "uint8", "unbind", "unbind_copy", "unflatten", "unfold",
+    "unfold_copy", "unique", "unique_consecutive", "unravel_index", "unsafe_chunk", "unsafe_split",
+    "unsafe_split_with_sizes", "unsqueeze", "unsqueeze_copy", "var", "var_mean", "vdot", "view", "view_as_complex",
+    "view_as_real", "view_copy", "vsplit", "vstack", "where", "xlogy", "xlogy_", "zero_",
 ]
 
 def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -518,6 +518,8 @@ def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The fraction of input, with its sign: input - trunc(input)."""
 def frac_(input: Tensor) -> Tensor:
     """frac() written into the tensor's own memory."""
+def frexp(input: Tensor) -> return_types.frexp:
+    """the mantissa, from 0.5 to 1 (or negative), and the exponent: input is mantissa * 2**exponent."""
 def gather(
     input: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = False, out: Tensor | None = None
 ) -> Tensor:
@@ -556,6 +558,11 @@ def histogram(
     weight: Tensor | None = None, density: _bool = False
 ) -> return_types.histogram:
     """how many elements, or what weights, lie in each of the intervals."""
+def histogramdd(
+    input: Tensor, bins: _int | Sequence[_int] | Sequence[Tensor], range: Sequence[_float] | None = None,
+    weight: Tensor | None = None, density: _bool = False
+) -> return_types.histogramdd:
+    """how many points, or what weights, lie in each of the boxes."""
 def hsplit(input: Tensor, indices_or_sections: _int | Sequence[_int] | Tensor) -> tuple[Tensor, ...]:
     """tensor_split() into columns; of a vector, into parts."""
 def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
@@ -632,6 +639,13 @@ def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """whether each element is positive infinity, a bool tensor."""
 def isreal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """whether the imaginary part of each element is 0, a bool tensor."""
+def istft(
+    input: Tensor, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None,
+    window: Tensor | None = None, center: _bool = True, normalized: _bool = False,
+    onesided: _bool | None = None, length: _int | None = None, return_complex: _bool = False, *,
+    out: Tensor | None = None
+) -> Tensor:
+    """the signal of a short-time transform."""
 def kron(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """the Kronecker product: each element of `input` times the whole of `other`, in its place."""
 def kthvalue(input: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False) -> return_types.kthvalue:
@@ -707,6 +721,14 @@ def logsumexp(
 long: dtype
 def lt(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input < other, a bool tensor."""
+def lu(input: Tensor, pivot: _bool = True, get_infos: _bool = False) -> tuple[Tensor, ...]:
+    """linalg.lu_factor(), which succeeds it."""
+def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """linalg.lu_solve(), which succeeds it, with the right side in front."""
+def lu_unpack(
+    LU_data: Tensor, LU_pivots: Tensor, unpack_data: _bool = True, unpack_pivots: _bool = True
+) -> return_types.lu_unpack:
+    """P, L and U from linalg.lu_factor()'s."""
 def masked_fill(
     input: Tensor, mask: Tensor, value: _Number | Tensor, *, out: Tensor | None = None
 ) -> Tensor:
@@ -1051,6 +1073,13 @@ def std_mean(
     correction: _float | None = None
 ) -> tuple[Tensor, Tensor]:
     """std() and mean()."""
+def stft(
+    input: Tensor, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None,
+    window: Tensor | None = None, center: _bool = True, pad_mode: str = "reflect",
+    normalized: _bool = False, onesided: _bool | None = None, return_complex: _bool | None = None,
+    align_to_window: _bool | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """the short-time Fourier transform."""
 def sub(input: Tensor, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """the difference input - alpha * other."""
 def subtract(

@@ -1,9 +1,9 @@
 """``python -m benchmarks.operations``: time of PyTorch over that of autograd_cy for each operation, forward and backward.
 
-Both run with one thread, in turn; the cell is the median of the ratios of neighbouring samples, and marked with `<` where it
-is below what is asked of the family at that size. Elementwise operations are those of the table of operations, so that a new one
-has its row by itself; the others stand in `benchmarks.operation_steps`. ``--threads`` has another table: two threads over one, as
-in `benchmarks.threads`.
+Both run with one thread, in turn; the cell is the median of the ratios of neighbouring samples, and marked with `<`
+where it is below what is asked of the family at that size. Elementwise operations are those of the table of operations,
+so that a new one has its row by itself; the others stand in `benchmarks.operation_steps`. ``--threads`` has another
+table: two threads over one, as in `benchmarks.threads`.
 """
 
 import argparse

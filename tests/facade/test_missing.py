@@ -158,7 +158,8 @@ def test_nothing_that_exists_is_called_missing():
 
 
 def test_difflib_is_not_imported_before_a_message_is_read():
-    script = "import sys, autograd_cy as ag; hasattr(ag, 'compile'); hasattr(ag.ones(1), 'to_sparse'); print('difflib' in sys.modules)"
+    script = "import sys, autograd_cy as ag; hasattr(ag, 'compile'); hasattr(ag.ones(1), 'to_sparse')"
+    script += "; print('difflib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stdout == "False\n"
 
 

@@ -18,29 +18,29 @@ UNDETERMINED: dict[str, str] = {
 _NO_OUT = {"out_argument": "not there yet: out="}
 _C_ORDER = {"strides": "C order; there the transformed dimensions are innermost"}
 _FACTORS = "of a factor's other half, which is not read: 0"
-_SERIES = {check: "short series there: 10 digits" for check in ("values", "batches", "out_argument")}
+_SERIES = dict.fromkeys(("values", "batches", "out_argument"), "short series there: 10 digits")
 _OTHER_SIGNS = {"out_argument": "signs, which are free"}
 _HERMITIAN = "of matrices that are not Hermitian, or seeds that are not: ours is the gradient's transpose, and Hermitian"
 
 DIFFERENCES: dict[str, dict[str, str]] = {
     "norm": _NO_OUT, "norm.fro": _NO_OUT, "norm.inf": _NO_OUT,
     **{f"fft.{name}": _C_ORDER for name in (
-        "fft2", "fftn", "hfft", "hfft2", "hfftn", "ifft", "ifft2", "ifftn", "ihfft", "irfft", "irfft2", "irfftn", "rfft", "rfft2",
-        "rfftn", "fft")},
+        "fft", "fft2", "fftn", "hfft", "hfft2", "hfftn", "ifft", "ifft2", "ifftn", "ihfft", "irfft", "irfft2", "irfftn",
+        "rfft", "rfft2", "rfftn")},
     "fft.ihfft2": {**_C_ORDER, "out_argument": "is not resized there"},
     "fft.ihfftn": {**_C_ORDER, "out_argument": "is not resized there"},
-    "as_strided.partial_views": {
-        check: "the memory of a tensor begins with the array that it was made from"
-        for check in ("values", "gradients", "second_gradients", "tangents")},
-    "as_strided_scatter": {check: "wrong there" for check in ("gradients", "second_gradients")},
-    "cholesky_inverse": {check: _FACTORS for check in ("gradients", "second_gradients", "tangents")},
+    "as_strided.partial_views": dict.fromkeys(
+        ("values", "gradients", "second_gradients", "tangents"),
+        "the memory of a tensor begins with the array that it was made from"),
+    "as_strided_scatter": dict.fromkeys(("gradients", "second_gradients"), "wrong there"),
+    "cholesky_inverse": dict.fromkeys(("gradients", "second_gradients", "tangents"), _FACTORS),
     "cholesky_solve": {
-        **{check: _FACTORS for check in ("gradients", "second_gradients", "tangents")}, "strides": "C order"},
+        **dict.fromkeys(("gradients", "second_gradients", "tangents"), _FACTORS), "strides": "C order"},
     "triangular_solve": {"tangents": _FACTORS, "strides": "C order"},
     "cholesky": {
         "gradients": _HERMITIAN, "second_gradients": _HERMITIAN, "strides": "of what out= resizes"},
-    "linalg.cholesky": {check: _HERMITIAN for check in ("gradients", "second_gradients", "tangents")},
-    "linalg.cholesky_ex": {check: _HERMITIAN for check in ("gradients", "second_gradients", "tangents")},
+    "linalg.cholesky": dict.fromkeys(("gradients", "second_gradients", "tangents"), _HERMITIAN),
+    "linalg.cholesky_ex": dict.fromkeys(("gradients", "second_gradients", "tangents"), _HERMITIAN),
     "linalg.eigh": {"tangents": _HERMITIAN, **_OTHER_SIGNS},
     "linalg.eig": _OTHER_SIGNS, "linalg.svd": _OTHER_SIGNS, "svd": _OTHER_SIGNS,
     "linalg.householder_product": {"strides": "C order", "second_gradients": "of 10^4, in another order of sums"},
@@ -55,12 +55,12 @@ DIFFERENCES: dict[str, dict[str, str]] = {
     "complex": {"values": "no complex numbers of two float16"},
     "cov": {"second_gradients": "sums in another order", "tangents": "an imaginary part of 1e-15"},
     "histc": {"values": "float16: bounds of intervals in float64"},
-    "kthvalue": {check: "which of equal elements has the index" for check in ("values", "out_argument")},
-    "mode": {check: "which of equal elements has the index" for check in ("values", "out_argument")},
+    "kthvalue": dict.fromkeys(("values", "out_argument"), "which of equal elements has the index"),
+    "mode": dict.fromkeys(("values", "out_argument"), "which of equal elements has the index"),
     "matrix_exp": {"values": "float16: by way of float32, where there is nan"},
     "logcumsumexp": {
-        "tangents": "wrong there", **{check: "of 10^4, rounded elsewhere" for check in (
-            "values", "gradients", "batches", "out_argument")}},
+        "tangents": "wrong there",
+        **dict.fromkeys(("values", "gradients", "batches", "out_argument"), "of 10^4, rounded elsewhere")},
     "resize_as_": {"batches": "refused within vmap: the memory holds all samples"},
     "special.airy_ai": _SERIES, "special.bessel_j0": _SERIES, "special.bessel_j1": _SERIES, "special.bessel_y0": _SERIES,
     "special.bessel_y1": _SERIES,

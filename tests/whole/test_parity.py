@@ -59,7 +59,8 @@ LESS_EXACT |= {f"special.bessel_{name}": 1e-10 for name in ("j0", "j1", "y0", "y
 # They are composed of operations here, of others than in PyTorch, or are one there.
 COMPOSED = {
     "aminmax", "cdist", "chain_matmul", "cholesky", "cholesky_inverse", "cholesky_solve", "copysign", "cross",
-    "cumulative_trapezoid", "diff", "dist", "fft.fft2", "fft.fftn", "fft.ifft", "fft.ifft2", "fft.ifftn", "kron", "linalg.cond",
+    "cumulative_trapezoid", "diff", "dist", "fft.fft2", "fft.fftn", "fft.ifft", "fft.ifft2", "fft.ifftn", "kron",
+    "linalg.cond",
     "linalg.cross", "linalg.householder_product", "linalg.matrix_norm", "linalg.matrix_power", "linalg.multi_dot",
     "linalg.solve", "linalg.solve_ex", "linalg.vander", "linalg.vecdot", "mvlgamma", "nanquantile", "nansum", "orgqr", "ormqr",
     "polygamma", "quantile", "renorm", "rsub", "sort", "special.ndtr", "std_mean", "trapezoid", "trapz", "triangular_solve",

@@ -42,9 +42,10 @@ def a_dtype(row):
 @each_sample(WITH_FORM, a_dtype, lambda row, sample: isinstance(sample.args[0], np.ndarray))
 def test_each_writes_what_the_function_computes(row, sample):
     """Values and gradients; a call whose result does not fit is refused, before anything was written."""
+    op = row.function(torch)
     for make in MADE.values():
         function, form = Call(row, sample), Call(row, sample)
-        function.op = lambda x, *args, op=row.function(torch), **kwargs: op(make(x), *args, **kwargs)  # noqa: B023
+        function.op = lambda x, *args, **kwargs: op(make(x), *args, **kwargs)  # noqa: B023
         form.op = lambda x, *args, **kwargs: written_by(row.name + "_", make(x), *args, **kwargs)  # noqa: B023
         expected, target = function(*function.leaves(False))[0], make(torch.from_numpy(function.inputs[0]))
         if expected.shape != target.shape or not torch.can_cast(expected.dtype, target.dtype):

@@ -302,8 +302,8 @@ METHOD_RESULTS = {
     "FunctionNode.mark_dirty": "None",
     "Tensor._is_view": "bool",
     "FunctionNode.mark_shared_storage": "None",
-    "dtype.to_complex": "dtype",
-    "dtype.to_real": "dtype",
+    "dtype.to_complex": "Self",
+    "dtype.to_real": "Self",
 }
 
 # Functions whose result depends on the arguments: all parameters but the first.
@@ -321,9 +321,9 @@ OVERLOADS = {
 
 # What the fields of named tuples hold.
 FIELDS = dict.fromkeys(
-    ("L", "LD", "LU", "P", "Q", "R", "S", "U", "V", "Vh", "a", "bin_edges", "cloned_coefficient", "eigenvalues", "eigenvectors",
-     "exponent", "hist", "indices", "info", "inverse", "logabsdet", "mantissa", "max", "min", "pivots", "rank", "residuals",
-     "result", "sign", "singular_values", "solution", "tau", "values"), "Tensor")
+    ("L", "LD", "LU", "P", "Q", "R", "S", "U", "V", "Vh", "a", "bin_edges", "cloned_coefficient", "eigenvalues",
+     "eigenvectors", "exponent", "hist", "indices", "info", "inverse", "logabsdet", "mantissa", "max", "min", "pivots", "rank",
+     "residuals", "result", "sign", "singular_values", "solution", "tau", "values"), "Tensor")
 FIELDS["histogramdd.bin_edges"] = "tuple[Tensor, ...]"
 
 # Attributes by class; those in WRITABLE may be assigned.
