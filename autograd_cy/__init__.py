@@ -137,8 +137,8 @@ else:  # where any name would be right
         __name__,
         {
             "_C": [], "array_api": [], "cuda": [], "fft": [], "func": ["func", "vmap"], "linalg": [], "masked": [],
-            "memory": [], "nn": [], "overrides": [], "profiler": [], "return_types": [], "signal": [], "special": [], "testing": [],
-            "utils": [], "version": [],
+            "memory": [], "nn": [], "overrides": [], "profiler": [], "return_types": [], "signal": [], "special": [],
+            "testing": [], "utils": [], "version": [],
             "_alias": ["install_as_torch"],
             "_coverage": ["coverage"],
             "_distributions": ["bernoulli", "binomial", "multinomial", "normal", "poisson", "randint_like"],
