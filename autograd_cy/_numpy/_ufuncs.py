@@ -13,6 +13,7 @@ from .. import linalg, special
 from .._core.graph.tensor import Tensor, sharing
 from .._types import result_type
 from ..autograd.function import Function
+from . import _reductions  # noqa: F401  (declares the sums that methods of ufuncs are)
 from ._arguments import COUNTERPARTS, Declined, axis_of, tensor
 
 # those that have another name here

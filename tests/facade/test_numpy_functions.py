@@ -5,11 +5,11 @@ import io
 import numpy as np
 import numpy_calls
 import pytest
-from common import leaf
+from common import ROOT, leaf
 from op_calls import OURS
 
 import autograd_cy as ag
-from autograd_cy._numpy._arguments import COUNTERPARTS
+from autograd_cy._numpy import counterparts
 from autograd_cy._numpy._ufuncs import call_of
 
 pytestmark = pytest.mark.skipif(not OURS, reason="PyTorch's tensors lose their history in NumPy's functions, or are refused")
@@ -36,7 +36,7 @@ def test_every_function_of_numpy_is_known():
     differentiable = {name.partition(" ")[0] for name in numpy_calls.DIFFERENTIABLE}
     known = differentiable | {*numpy_calls.REFUSED, *numpy_calls.CONSTANT, *numpy_calls.OTHERS}
     assert known == numpy_calls.dispatched()
-    assert {f"lib.{path}" if path.startswith(("scimath.", "stride_tricks.")) else path for path in COUNTERPARTS} <= known
+    assert {f"lib.{path}" if path.startswith(("scimath.", "stride_tricks.")) else path for path in counterparts()} <= known
 
 
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
@@ -323,3 +323,10 @@ def test_frombuffer():
             ag.frombuffer(data, dtype=ag.int32, **options)
     with pytest.raises(ValueError, match="does not implement Python buffer protocol"):
         ag.frombuffer(3, dtype=ag.int32)
+
+
+def test_the_document_names_what_is_refused():
+    text = (ROOT / "docs" / "numpy.md").read_text(encoding="utf-8")
+    named = text.partition("<!-- refused -->")[2].partition("<!-- end -->")[0]
+    partly = {name.partition(" ")[0] for name in numpy_calls.DIFFERENTIABLE}
+    assert named.replace("`", "").split() == sorted(set(numpy_calls.REFUSED) - partly)

@@ -293,8 +293,8 @@ METHOD_RESULTS = {
     "FunctionNode.mark_dirty": "None",
     "Tensor._is_view": "bool",
     "FunctionNode.mark_shared_storage": "None",
-    "dtype.to_complex": "dtype",
-    "dtype.to_real": "dtype",
+    "dtype.to_complex": "Self",
+    "dtype.to_real": "Self",
 }
 
 # Functions whose result depends on the arguments: all parameters but the first.
