@@ -52,7 +52,7 @@ def call_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[st
             if method != "__call__":
                 return METHODS[method](ufunc, *inputs, **kwargs)
             return call(ufunc, inputs, **({"out": out[0]} if out else {}), **kwargs)
-        except Declined:
+        except (Declined, NotImplementedError):
             pass
     return _on_arrays(shown, getattr(ufunc, method), inputs, {**kwargs, "out": out} if out else kwargs)
 
@@ -66,7 +66,7 @@ def call_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     if found is not None and takes(found, args, kwargs):
         try:
             return found(*args, **kwargs)
-        except Declined:
+        except (Declined, NotImplementedError):  # of an operation that doesn't take these types
             pass
     if path in _WRITING:
         return _written(f"np.{path}", function, args, kwargs)

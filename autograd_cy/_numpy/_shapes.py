@@ -349,9 +349,16 @@ def _trace_of_matrices(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Tens
 
 @counterpart("tril")
 def _tril(m: Any, k: int = 0) -> Tensor:
-    return ops.tril(tensor(m), k)
+    return ops.tril(_matrices(m), k)
 
 
 @counterpart("triu")
 def _triu(m: Any, k: int = 0) -> Tensor:
-    return ops.triu(tensor(m), k)
+    return ops.triu(_matrices(m), k)
+
+
+def _matrices(m: Any) -> Tensor:
+    x = tensor(m)
+    if x.ndim < 2:
+        raise Declined
+    return x

@@ -75,7 +75,7 @@ def _modf(x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _frexp(x: Tensor) -> tuple[Tensor, Tensor]:
-    exponent = sharing(np.frexp(x.numpy(force=True))[1])
+    exponent = sharing(np.asarray(np.frexp(x.numpy(force=True))[1]))
     return ops.ldexp(x, -exponent), exponent
 
 

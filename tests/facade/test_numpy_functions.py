@@ -330,3 +330,21 @@ def test_the_document_names_what_is_refused():
     named = text.partition("<!-- refused -->")[2].partition("<!-- end -->")[0]
     partly = {name.partition(" ")[0] for name in numpy_calls.DIFFERENTIABLE}
     assert named.replace("`", "").split() == sorted(set(numpy_calls.REFUSED) - partly)
+
+
+@pytest.mark.parametrize("array", [
+    np.array(2.0), V, X, X[:, None], np.zeros((2, 0)), np.array([True, False]), np.array([3, 1]),
+], ids=lambda a: f"{a.dtype}{a.shape}")  # fmt: skip
+@pytest.mark.parametrize("axis", [None, 0, -1, (0,), ()], ids=str)
+@pytest.mark.parametrize("name", ["sum", "prod", "mean", "var", "max", "all", "any", "nansum", "nanmean", "median", "ptp"])
+@pytest.mark.filterwarnings("ignore")  # NumPy's, of what is empty
+def test_axes_of_reductions(name, axis, array):
+    """axis=() reduced all for some, and axes of 0-d tensors were refused."""
+    function = getattr(np, name)
+    try:
+        expected = function(array, axis=axis, keepdims=True)
+    except (ValueError, IndexError, TypeError):
+        return
+    y = function(ag.tensor(array), axis=axis, keepdims=True)
+    np.testing.assert_allclose(plain(y), expected)
+    assert plain(y).shape == expected.shape
