@@ -11,6 +11,7 @@ What is written to in place (`np.put`, `out=`) is written by an operation, which
 
 import contextlib
 import functools
+import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -46,7 +47,8 @@ def takes(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
     """Whether a counterpart has parameters for a call."""
     code = function.__code__
     named = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    return (bool(code.co_flags & 4) or len(args) <= code.co_argcount) and kwargs.keys() <= set(named)  # 4: it has *args
+    any_number, any_name = code.co_flags & inspect.CO_VARARGS, code.co_flags & inspect.CO_VARKEYWORDS
+    return bool((any_number or len(args) <= code.co_argcount) and (any_name or kwargs.keys() <= set(named)))
 
 
 def tensor(value: Any) -> Tensor:

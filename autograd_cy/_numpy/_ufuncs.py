@@ -22,7 +22,7 @@ _RENAMED = {
     "arctan": "atan", "arctan2": "atan2", "arctanh": "atanh", "conjugate": "conj", "degrees": "rad2deg", "divide": "div",
     "equal": "eq", "greater": "gt", "greater_equal": "ge", "invert": "bitwise_not", "left_shift": "bitwise_left_shift",
     "less": "lt", "less_equal": "le", "multiply": "mul", "negative": "neg", "not_equal": "ne", "power": "pow",
-    "radians": "deg2rad", "right_shift": "bitwise_right_shift", "rint": "round", "subtract": "sub", "sign": "sgn",
+    "radians": "deg2rad", "right_shift": "bitwise_right_shift", "rint": "round", "subtract": "sub",
 }  # fmt: skip
 _TENSORS_ONLY = {"heaviside", "nextafter", "gcd", "lcm"}  # whose operations take no numbers
 _LOGICAL = {"logical_and", "logical_or", "logical_xor", "logical_not"}
@@ -66,6 +66,12 @@ def _cbrt(x: Tensor) -> Any:
     return _Cbrt.apply(x if x.dtype.is_floating_point else x.double())
 
 
+def sign(x: Tensor) -> Tensor:
+    """The sign, nan of nan."""
+    y = ops.sgn(x)
+    return ops.where(ops.isnan(x), float("nan"), y) if x.dtype.is_floating_point or x.dtype.is_complex else y
+
+
 def _divmod(x: Any, y: Any) -> tuple[Tensor, Tensor]:
     return ops.floor_divide(x, y), ops.remainder(x, y)
 
@@ -88,7 +94,7 @@ def _vecmat(x: Tensor, y: Tensor) -> Tensor:
 
 
 _COMPOSED: dict[str, Callable[..., Any]] = {
-    "cbrt": _cbrt, "divmod": _divmod, "modf": _modf, "frexp": _frexp, "matvec": _matvec, "vecmat": _vecmat,
+    "cbrt": _cbrt, "sign": sign, "divmod": _divmod, "modf": _modf, "frexp": _frexp, "matvec": _matvec, "vecmat": _vecmat,
     "vecdot": linalg.vecdot,
 }  # fmt: skip
 

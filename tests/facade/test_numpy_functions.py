@@ -142,6 +142,14 @@ def test_methods_of_ufuncs(name, k):
     ag.testing.check_gradients(lambda x: call(ufunc, x), x)
 
 
+def test_the_sign_of_nan():
+    for array in (np.array([np.nan, -2.0, 0.0, 3.0]), np.array([np.nan, 3 + 4j])):
+        x = ag.tensor(array, requires_grad=True)
+        np.testing.assert_array_equal(plain(np.sign(x)), np.sign(array))
+        np.testing.assert_array_equal(plain(ag.array_api.sign(x)), np.sign(array))
+        assert np.sign(x).requires_grad
+
+
 def test_a_ufunc_of_another_is_not_ours():
     """A ufunc that somebody else had named `add` was taken for NumPy's."""
 
