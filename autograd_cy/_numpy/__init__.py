@@ -78,7 +78,15 @@ def call_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
 @functools.cache
 def counterparts() -> dict[str, Callable[..., Any]]:
     """All counterparts by NumPy's path; they are imported for functions, not for operators beside arrays."""
-    from . import _linear, _mathematics, _picked, _reductions, _shapes, _signals  # noqa: F401  (they declare themselves)
+    from . import (  # noqa: F401  (they declare themselves)
+        _joining,
+        _linear,
+        _mathematics,
+        _picked,
+        _reductions,
+        _shapes,
+        _signals,
+    )
 
     return COUNTERPARTS
 

@@ -90,7 +90,7 @@ def _unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: float = 2 * 
     return x + sharing(turns.astype(x.dtype.numpy_dtype))
 
 
-def _in_the_complex_plane(name: str, operation: Callable[..., Any], of_values: int = 0) -> None:
+def _in_the_complex_plane(name: str, operation: Callable[..., Any]) -> None:
     """Register a function of numpy.emath, which is complex where the real one is undefined."""
     function = getattr(np.emath, name)
 

@@ -99,7 +99,7 @@ _COMPOSED: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
-@functools.cache
+@functools.lru_cache(256)
 def call_of(ufunc: Any) -> Callable[..., Any] | None:
     """The operation that a ufunc of NumPy's, or of scipy.special, stands for; None for any other, whatever its name."""
     name = ufunc.__name__

@@ -356,3 +356,9 @@ def test_axes_of_reductions(name, axis, array):
     y = function(ag.tensor(array), axis=axis, keepdims=True)
     np.testing.assert_allclose(plain(y), expected)
     assert plain(y).shape == expected.shape
+
+
+def test_a_gradient_past_nan():
+    """gradient() multiplied what lies between by 0, and nan by that is nan."""
+    array = np.array([1.0, np.nan, 3.0, 5.0])
+    np.testing.assert_array_equal(plain(np.gradient(ag.tensor(array))), np.gradient(array))

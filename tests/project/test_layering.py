@@ -106,7 +106,7 @@ FACADE = [
     fft linalg special
     _numpy._arguments
     _numpy._mathematics _numpy._reductions _numpy._shapes _numpy._signals
-    _numpy._linear _numpy._picked _numpy._ufuncs
+    _numpy._joining _numpy._linear _numpy._picked _numpy._ufuncs
     _numpy
     array_api._promotion
     array_api._creation array_api._elementwise array_api._products array_api._shapes array_api._statistics array_api._types
