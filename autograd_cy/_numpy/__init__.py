@@ -3,6 +3,7 @@
 `__array_ufunc__` and `__array_function__` of Tensor come here.
 """
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,6 @@ import numpy as np
 
 from .._core.graph.tensor import Tensor, sharing
 from .._core.runtime.entry import public
-from . import _linear, _mathematics, _picked, _reductions, _shapes, _signals  # noqa: F401  (they declare themselves)
 from ._arguments import COUNTERPARTS, Declined, any_in, any_wanted, array, takes
 from ._ufuncs import METHODS, call, call_of, operand
 
@@ -52,7 +52,7 @@ def call_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[st
             if method != "__call__":
                 return METHODS[method](ufunc, *inputs, **kwargs)
             return call(ufunc, inputs, **({"out": out[0]} if out else {}), **kwargs)
-        except Declined:
+        except (Declined, NotImplementedError):
             pass
     return _on_arrays(shown, getattr(ufunc, method), inputs, {**kwargs, "out": out} if out else kwargs)
 
@@ -62,17 +62,33 @@ def call_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     """What `Tensor.__array_function__` returns."""
     path = f"{function.__module__}.{function.__name__}".removeprefix("numpy.").removeprefix("lib.")
     kwargs = _said(kwargs)
-    found = COUNTERPARTS.get(path)
+    found = counterparts().get(path)
     if found is not None and takes(found, args, kwargs):
         try:
             return found(*args, **kwargs)
-        except Declined:
+        except (Declined, NotImplementedError):  # of an operation that doesn't take these types
             pass
     if path in _WRITING:
         return _written(f"np.{path}", function, args, kwargs)
     if path in _CONSTANT and not any_in(Tensor, kwargs.get("out")):
         return function(*map(array, args), **{key: array(value) for key, value in kwargs.items()})
     return _on_arrays(f"np.{path}", function, args, kwargs)
+
+
+@functools.cache
+def counterparts() -> dict[str, Callable[..., Any]]:
+    """All counterparts by NumPy's path; they are imported for functions, not for operators beside arrays."""
+    from . import (  # noqa: F401  (they declare themselves)
+        _joining,
+        _linear,
+        _mathematics,
+        _picked,
+        _reductions,
+        _shapes,
+        _signals,
+    )
+
+    return COUNTERPARTS
 
 
 def _said(kwargs: dict[str, Any]) -> dict[str, Any]:

@@ -10,22 +10,27 @@ What is written to in place (`np.put`, `out=`) is written by an operation, which
 """
 
 import contextlib
+import functools
+import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
+from .._core.arrays.dtypes import promote_types
 from .._core.graph.tensor import Tensor, sharing
 from .._names import cat, stack
-from .._types import result_type
 from ..autograd.forward_ad import unpack_dual
 from ..autograd.grad_mode import is_grad_enabled
 
 COUNTERPARTS: dict[str, Callable[..., Any]] = {}  # by NumPy's path: "sum", "linalg.norm"
 
 
-class Declined(Exception):
+class Declined(TypeError):
     """A counterpart can't do what it was asked for."""
+
+    def __init__(self) -> None:
+        super().__init__("tensors are not supported with these arguments")
 
 
 def counterpart(*paths: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -42,7 +47,8 @@ def takes(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
     """Whether a counterpart has parameters for a call."""
     code = function.__code__
     named = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    return (bool(code.co_flags & 4) or len(args) <= code.co_argcount) and kwargs.keys() <= set(named)  # 4: it has *args
+    any_number, any_name = code.co_flags & inspect.CO_VARARGS, code.co_flags & inspect.CO_VARKEYWORDS
+    return bool((any_number or len(args) <= code.co_argcount) and (any_name or kwargs.keys() <= set(named)))
 
 
 def tensor(value: Any) -> Tensor:
@@ -66,16 +72,11 @@ def _declining(*errors: type[Exception]) -> Iterator[None]:
 
 def common(tensors: list[Tensor]) -> list[Tensor]:
     """Tensors, in their common type."""
-    wanted = tensors[0].dtype
-    for x in tensors[1:]:
-        if x.dtype is not wanted:
-            wanted = result_type(stack_like(wanted), stack_like(x.dtype))
+    first = tensors[0].dtype
+    if all(x.dtype is first for x in tensors):
+        return tensors
+    wanted = functools.reduce(promote_types, [x.dtype for x in tensors])
     return [x.to(wanted) for x in tensors]
-
-
-def stack_like(dtype: Any) -> Tensor:
-    """Something with a dimension that has that type."""
-    return sharing(np.empty(0, dtype.numpy_dtype))
 
 
 def floating(value: Any) -> Tensor:

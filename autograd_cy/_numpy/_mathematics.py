@@ -90,7 +90,7 @@ def _unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: float = 2 * 
     return x + sharing(turns.astype(x.dtype.numpy_dtype))
 
 
-def _in_the_complex_plane(name: str, operation: Callable[..., Any], of_values: int = 0) -> None:
+def _in_the_complex_plane(name: str, operation: Callable[..., Any]) -> None:
     """Register a function of numpy.emath, which is complex where the real one is undefined."""
     function = getattr(np.emath, name)
 
@@ -154,6 +154,8 @@ def _gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> A
 @counterpart("trapezoid")
 def _trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Tensor:
     values = floating(y)
+    if isinstance(y, Tensor) and y.dtype is ops.bool:
+        raise Declined
     if x is None:
         return ops.trapezoid(values, dx=dx, dim=axis)
     return ops.trapezoid(values, tensor(x).to(values.dtype), dim=axis)
@@ -181,6 +183,8 @@ def _linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, retst
         raise Declined
     places = np.arange(num, dtype=first.abs().dtype.numpy_dtype) / parts
     y = first + sharing(places).reshape((-1,) + (1,) * width.ndim) * width
+    if endpoint:  # to the last digit
+        y = ops.cat([y[:-1], last.expand(width.shape).unsqueeze(0)])
     y = y if dtype is None else y.to(np.dtype(dtype))
     y = ops.movedim(y, 0, axis) if axis != 0 else y
     return (y, width / parts) if retstep else y
@@ -210,13 +214,20 @@ def _polyval(p: Any, x: Any) -> Any:
     if not isinstance(x, (Tensor, np.ndarray, int, float, complex, list)):
         raise Declined
     point = x if isinstance(x, (int, float, complex)) else tensor(x)
-    coefficients = tensor(p).unbind(0)
+    coefficients = _coefficients(p).unbind(0)
     y = zeros_like(point) if isinstance(point, Tensor) else 0.0
     return functools.reduce(lambda sum, c: sum * point + c, coefficients, y)
 
 
+def _coefficients(p: Any) -> Tensor:
+    x = tensor(p)
+    if x.ndim != 1 or x.dtype is ops.bool:
+        raise Declined
+    return x
+
+
 def _same_length(a1: Any, a2: Any) -> tuple[Tensor, Tensor]:
-    a, b = common([tensor(a1).reshape(-1), tensor(a2).reshape(-1)])
+    a, b = common([_coefficients(a1), _coefficients(a2)])
     longest = max(a.numel(), b.numel())
     zeros = (sharing(np.zeros(longest - x.numel(), x.dtype.numpy_dtype)) for x in (a, b))
     return joined([next(zeros), a]), joined([next(zeros), b])
@@ -236,7 +247,7 @@ def _polysub(a1: Any, a2: Any) -> Tensor:
 
 @counterpart("polyder")
 def _polyder(p: Any, m: int = 1) -> Tensor:
-    y = tensor(p)
+    y = _coefficients(p)
     for _ in range(m):
         y = y[:-1] * sharing(np.arange(y.numel() - 1, 0, -1))
     return y
@@ -244,7 +255,7 @@ def _polyder(p: Any, m: int = 1) -> Tensor:
 
 @counterpart("polyint")
 def _polyint(p: Any, m: int = 1, k: Any = None) -> Tensor:
-    y = floating(p)
+    y = floating(_coefficients(p))
     constants = np.zeros(m) if k is None else np.broadcast_to(np.atleast_1d(k), (m,))
     for constant in constants:
         last = sharing(np.array([constant], y.dtype.numpy_dtype))
@@ -259,8 +270,7 @@ def _poly(seq_of_zeros: Any) -> Tensor:
         raise Declined
     y = zeros.new_ones(1)
     for zero in zeros.unbind(0):
-        none = y.new_zeros(1)
-        y = joined([y, none]) - zero * joined([none, y])
+        y = ops.cat([y[:1], y[1:] - zero * y[:-1], -zero * y[-1:]])
     return y
 
 

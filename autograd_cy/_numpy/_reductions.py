@@ -8,6 +8,7 @@ import numpy as np
 from .. import _names as ops
 from .._core.graph.tensor import Tensor, sharing
 from .._likes import full_like
+from .._types import result_type
 from ._arguments import Declined, axes_of, axis_of, counterpart, floating, joined, tensor
 
 
@@ -15,20 +16,31 @@ def _cast(a: Any, dtype: Any) -> Tensor:
     return tensor(a) if dtype is None else tensor(a).to(np.dtype(dtype))
 
 
-def _along(operation: Callable[..., Any], x: Tensor, axis: Any, keepdims: bool) -> Tensor:
+def _along(operation: Callable[..., Any], x: Tensor, axis: Any, keepdims: Any) -> Tensor:
     """An operation that takes one dimension or all, along any axes."""
     if axis is None and not keepdims:
         return operation(x)
+    x, axis, keepdims = _lifted(x, axis, keepdims)
     for dim in sorted(axes_of(axis, x.ndim), reverse=True):
-        x = operation(x, dim, keepdim=bool(keepdims))
+        x = operation(x, dim, keepdim=keepdims)
     return x
 
 
-def _whole(operation: Callable[..., Any], x: Tensor, axis: Any, keepdims: Any) -> Tensor:
+def _whole(operation: Callable[..., Any], x: Tensor, axis: Any, keepdims: Any, **options: Any) -> Tensor:
     """An operation that takes several dimensions, along any axes."""
-    if axis is None and (not keepdims or not x.ndim):
+    if axis is None and (not keepdims or not x.ndim) and not options:
         return operation(x)
-    return operation(x, axes_of(axis, x.ndim), keepdim=bool(keepdims)) if axis != () else x
+    x, axis, keepdims = _lifted(x, axis, keepdims)
+    return operation(x, axes_of(axis, x.ndim) or None, keepdim=keepdims, **options)
+
+
+def _lifted(x: Tensor, axis: Any, keepdims: Any) -> tuple[Tensor, Any, bool]:
+    """With an axis for what NumPy reduces along none: `axis=()`, and the axes 0 and -1 of what has no dimensions."""
+    if axis == ():
+        return x.unsqueeze(-1), -1, False
+    if not x.ndim and axis in (0, -1, (0,), (-1,)):
+        return x.reshape(1), 0, False
+    return x, axis, bool(keepdims)
 
 
 def _masked(x: Tensor, where: Any, neutral: Any) -> Tensor:
@@ -73,8 +85,9 @@ def _extreme(operation: Callable[..., Any], combine: Callable[..., Any]) -> Call
         x = tensor(a)
         if not x.numel() or (_plain(out, where) is not True and initial is None):
             raise Declined
-        x = _masked(x, where, initial)
-        y = operation(x, axes_of(axis, x.ndim), keepdim=bool(keepdims))
+        if initial is not None and result_type(x, initial) is not x.dtype:
+            raise Declined
+        y = _whole(operation, _masked(x, where, initial), axis, keepdims)
         return y if initial is None else combine(y, tensor(initial).to(y.dtype))
 
     return extreme
@@ -108,7 +121,7 @@ def _variance(root: bool) -> Callable[..., Any]:
         x = floating(_cast(a, dtype))
         ddof = ddof if correction is None else correction
         if _plain(out, where) is True and mean is None and not x.dtype.is_complex:
-            return (ops.std if root else ops.var)(x, axes_of(axis, x.ndim), correction=ddof, keepdim=bool(keepdims))
+            return _whole(ops.std if root else ops.var, x, axis, keepdims, correction=ddof)
         centre = _mean(x, axis, None, None, True, where=where) if mean is None else tensor(mean)
         squares = (x - centre).abs() ** 2
         count = _count(x, axis, keepdims, where)
@@ -193,7 +206,8 @@ def _running(operation: Callable[..., Any], neutral: int, with_nan: bool = True)
             raise Declined
         x = tensor(a)
         x = x if with_nan else _masked(x, ~x.isnan(), neutral)
-        return operation(x.reshape(-1) if axis is None else x, 0 if axis is None else axis, dtype=_dtype(dtype))
+        flat = axis is None or not x.ndim
+        return operation(x.reshape(-1) if flat else x, 0 if flat else axis, dtype=_dtype(dtype))
 
     return running
 
@@ -211,6 +225,7 @@ counterpart("nancumprod")(_running(ops.cumprod, 1, with_nan=False))
 def _cumulative(operation: Callable[..., Any], neutral: int) -> Callable[..., Any]:
     def cumulative(x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False) -> Tensor:
         x = tensor(x)
+        x = x if x.ndim else x.reshape(1)
         if axis is None and x.ndim != 1:
             raise Declined
         axis = 0 if axis is None else axis

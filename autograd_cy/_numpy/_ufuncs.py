@@ -13,6 +13,7 @@ from .. import linalg, special
 from .._core.graph.tensor import Tensor, sharing
 from .._types import result_type
 from ..autograd.function import Function
+from . import _reductions  # noqa: F401  (declares the sums that methods of ufuncs are)
 from ._arguments import COUNTERPARTS, Declined, axis_of, tensor
 
 # those that have another name here
@@ -21,7 +22,7 @@ _RENAMED = {
     "arctan": "atan", "arctan2": "atan2", "arctanh": "atanh", "conjugate": "conj", "degrees": "rad2deg", "divide": "div",
     "equal": "eq", "greater": "gt", "greater_equal": "ge", "invert": "bitwise_not", "left_shift": "bitwise_left_shift",
     "less": "lt", "less_equal": "le", "multiply": "mul", "negative": "neg", "not_equal": "ne", "power": "pow",
-    "radians": "deg2rad", "right_shift": "bitwise_right_shift", "rint": "round", "subtract": "sub", "sign": "sgn",
+    "radians": "deg2rad", "right_shift": "bitwise_right_shift", "rint": "round", "subtract": "sub",
 }  # fmt: skip
 _TENSORS_ONLY = {"heaviside", "nextafter", "gcd", "lcm"}  # whose operations take no numbers
 _LOGICAL = {"logical_and", "logical_or", "logical_xor", "logical_not"}
@@ -65,6 +66,12 @@ def _cbrt(x: Tensor) -> Any:
     return _Cbrt.apply(x if x.dtype.is_floating_point else x.double())
 
 
+def sign(x: Tensor) -> Tensor:
+    """The sign, nan of nan."""
+    y = ops.sgn(x)
+    return ops.where(ops.isnan(x), float("nan"), y) if x.dtype.is_floating_point or x.dtype.is_complex else y
+
+
 def _divmod(x: Any, y: Any) -> tuple[Tensor, Tensor]:
     return ops.floor_divide(x, y), ops.remainder(x, y)
 
@@ -74,7 +81,7 @@ def _modf(x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _frexp(x: Tensor) -> tuple[Tensor, Tensor]:
-    exponent = sharing(np.frexp(x.numpy(force=True))[1])
+    exponent = sharing(np.asarray(np.frexp(x.numpy(force=True))[1]))
     return ops.ldexp(x, -exponent), exponent
 
 
@@ -87,12 +94,12 @@ def _vecmat(x: Tensor, y: Tensor) -> Tensor:
 
 
 _COMPOSED: dict[str, Callable[..., Any]] = {
-    "cbrt": _cbrt, "divmod": _divmod, "modf": _modf, "frexp": _frexp, "matvec": _matvec, "vecmat": _vecmat,
+    "cbrt": _cbrt, "sign": sign, "divmod": _divmod, "modf": _modf, "frexp": _frexp, "matvec": _matvec, "vecmat": _vecmat,
     "vecdot": linalg.vecdot,
 }  # fmt: skip
 
 
-@functools.cache
+@functools.lru_cache(256)
 def call_of(ufunc: Any) -> Callable[..., Any] | None:
     """The operation that a ufunc of NumPy's, or of scipy.special, stands for; None for any other, whatever its name."""
     name = ufunc.__name__

@@ -8,6 +8,7 @@ from .. import _data, _likes, _strided
 from .. import _names as ops
 from .._core.arrays import dtypes
 from .._core.graph.tensor import Tensor, sharing
+from .._numpy._arguments import any_in
 from ._promotion import Scalar, checked, promoted
 
 
@@ -15,7 +16,18 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: Any = N
     """asarray(obj, /, *, dtype=None, device=None, copy=None): numbers, sequences, buffers and arrays as an array."""
     if not isinstance(obj, (Tensor, np.ndarray, np.generic, list, tuple, Scalar)):
         obj = np.asarray(obj)
+    if any_in(Tensor, obj) and not isinstance(obj, Tensor):  # whose gradients pass
+        if copy is False:
+            raise ValueError("asarray(): a sequence of arrays can't be one array without a copy")
+        checked(device)
+        stacked = _stacked(obj)
+        return stacked if dtype is None else stacked.to(dtypes.convert(dtype))
     return _data.asarray(obj, dtype=dtype, device=device, copy=copy)
+
+
+def _stacked(items: Any) -> Tensor:
+    """Nested sequences of numbers and arrays as one array."""
+    return ops.stack(promoted(*(_stacked(x) if isinstance(x, (list, tuple)) else x for x in items)))
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: Any = None) -> Tensor:

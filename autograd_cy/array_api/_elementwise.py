@@ -4,6 +4,7 @@ from typing import Any
 
 from .. import _names as ops
 from .._core.graph.tensor import Tensor
+from .._numpy import _ufuncs
 from ._promotion import binary, promoted, unary
 
 abs = unary(ops.abs, "abs")
@@ -34,7 +35,7 @@ negative = unary(ops.neg, "negative")
 positive = unary(ops.positive, "positive")
 real = unary(ops.real, "real")
 reciprocal = unary(ops.reciprocal, "reciprocal")
-sign = unary(ops.sgn, "sign")
+sign = unary(_ufuncs.sign, "sign")
 signbit = unary(ops.signbit, "signbit")
 sin = unary(ops.sin, "sin")
 sinh = unary(ops.sinh, "sinh")

@@ -88,7 +88,9 @@ def take(x: Tensor, indices: Tensor, /, *, axis: Any = None) -> Tensor:
     """take(x, indices, /, *, axis=None): the rows along an axis that indices name."""
     if axis is None and x.ndim != 1:
         raise ValueError("take(): axis is required for arrays of several dimensions")
-    return ops.index_select(x, 0 if axis is None else axis, indices.long() % x.shape[0 if axis is None else axis])
+    axis = 0 if axis is None else axis_of(axis, x.ndim)
+    places = indices.long()
+    return ops.index_select(x, axis, ops.where(places < 0, places + x.shape[axis], places))
 
 
 def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:

@@ -60,12 +60,12 @@ def var(x: Tensor, /, *, axis: Any = None, correction: Any = 0.0, keepdims: Any 
 
 def max(x: Tensor, /, *, axis: Any = None, keepdims: Any = False) -> Tensor:
     """max(x, /, *, axis=None, keepdims=False): the largest element."""
-    return _reductions._largest(x, axis, None, keepdims)
+    return _reductions._whole(ops.amax, x, axis, keepdims)
 
 
 def min(x: Tensor, /, *, axis: Any = None, keepdims: Any = False) -> Tensor:
     """min(x, /, *, axis=None, keepdims=False): the smallest element."""
-    return _reductions._smallest(x, axis, None, keepdims)
+    return _reductions._whole(ops.amin, x, axis, keepdims)
 
 
 def cumulative_sum(x: Tensor, /, *, axis: Any = None, dtype: Any = None, include_initial: Any = False) -> Tensor:

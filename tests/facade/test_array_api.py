@@ -178,10 +178,12 @@ def test_what_is_made(xp, strict, call):
 @pytest.mark.parametrize("call", [
     lambda xp, x: xp.squeeze(x, 0), lambda xp, x: xp.nonzero(xp.asarray(1.0)), lambda xp, x: xp.cumulative_sum(x),
     lambda xp, x: xp.take(x, xp.asarray([0])), lambda xp, x: xp.isdtype(x.dtype, "floats"), lambda xp, x: xp.result_type(1.0),
-    lambda xp, x: xp.asarray([1, 2], copy=False), lambda xp, x: xp.reshape(x.mT, (-1,), copy=False),
+    lambda xp, x: xp.asarray([1, 2], copy=False), lambda xp, x: xp.asarray([x, x], copy=False),
+    lambda xp, x: xp.reshape(x.mT, (-1,), copy=False),
+    lambda xp, x: xp.take(x, xp.asarray([3]), axis=1), lambda xp, x: xp.max(xp.zeros((0,))),
 ])  # fmt: skip
 def test_values_that_are_refused(xp, call):
-    with pytest.raises(ValueError):
+    with pytest.raises((ValueError, IndexError, RuntimeError)):
         call(xp, ag.ones(2, 3))
 
 
@@ -206,6 +208,22 @@ def test_gradients_pass(xp, call):
     x = ag.tensor(sample("float64"), requires_grad=True)
     assert call(xp, x).requires_grad
     ag.testing.check_gradients(lambda x: call(xp, x), x)
+
+
+def test_a_sequence_of_arrays_keeps_its_gradients(xp):
+    x = leaf([1.0, 2.0])
+    y = xp.asarray([[x[0], 2.0], [3.0, x[1]]])
+    y.sum().backward()
+    assert y.dtype == x.dtype and y.tolist() == [[1.0, 2.0], [3.0, 2.0]] and x.grad.tolist() == [1.0, 1.0]
+
+
+def test_what_the_documents_say_differs(xp):
+    x = ag.arange(4.0)
+    with pytest.raises(ValueError, match="step must be greater than zero"):
+        x[::-1]
+    zero_d = ag.tensor(1.0, dtype=ag.float64)
+    assert (x + zero_d).dtype == ag.float32 and xp.add(x, zero_d).dtype == ag.float64
+    assert x.size() == (4,) and xp.sum(ag.ones(2, dtype=ag.uint8)).dtype == ag.int64
 
 
 def test_a_library_written_for_the_standard():

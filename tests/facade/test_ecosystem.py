@@ -1,8 +1,12 @@
-"""pandas, matplotlib and scikit-learn take tensors as they take arrays; what requires grad is refused, never cut off."""
+"""pandas, matplotlib, scikit-learn and SciPy take tensors as they take arrays; what requires grad is refused."""
+
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
-from common import leaf
+from common import ROOT, leaf
 from op_calls import OURS
 
 import autograd_cy as ag
@@ -118,3 +122,22 @@ def test_sklearn_on_the_array_api(monkeypatch):
     except (ImportError, RuntimeError) as error:  # SciPy reads its switch when it is imported
         pytest.skip(str(error))
     assert type(scaled) is ag.Tensor and scaled.mean(0).abs().max() < 1e-12
+
+
+def test_scipy_on_the_array_api():
+    """SciPy's functions of any library are differentiable; those of arrays alone refuse to cut a graph."""
+    pytest.importorskip("scipy")
+    text = """
+import autograd_cy as ag, scipy.special, scipy.stats
+x = ag.tensor([1.0, 2.0, 4.0], dtype=ag.float64, requires_grad=True)
+scipy.special.logsumexp(x).backward()
+assert x.grad.allclose(x.detach().softmax(0))
+ag.testing.check_gradients(scipy.stats.gmean, x)
+try:
+    scipy.special.gamma(x)
+except RuntimeError as error:
+    print(error)
+"""
+    environment = {**os.environ, "SCIPY_ARRAY_API": "1", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, env=environment, check=False)
+    assert "requires grad" in done.stdout, done.stderr

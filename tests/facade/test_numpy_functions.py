@@ -5,11 +5,11 @@ import io
 import numpy as np
 import numpy_calls
 import pytest
-from common import leaf
+from common import ROOT, leaf
 from op_calls import OURS
 
 import autograd_cy as ag
-from autograd_cy._numpy._arguments import COUNTERPARTS
+from autograd_cy._numpy import counterparts
 from autograd_cy._numpy._ufuncs import call_of
 
 pytestmark = pytest.mark.skipif(not OURS, reason="PyTorch's tensors lose their history in NumPy's functions, or are refused")
@@ -36,7 +36,7 @@ def test_every_function_of_numpy_is_known():
     differentiable = {name.partition(" ")[0] for name in numpy_calls.DIFFERENTIABLE}
     known = differentiable | {*numpy_calls.REFUSED, *numpy_calls.CONSTANT, *numpy_calls.OTHERS}
     assert known == numpy_calls.dispatched()
-    assert {f"lib.{path}" if path.startswith(("scimath.", "stride_tricks.")) else path for path in COUNTERPARTS} <= known
+    assert {f"lib.{path}" if path.startswith(("scimath.", "stride_tricks.")) else path for path in counterparts()} <= known
 
 
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
@@ -140,6 +140,14 @@ def test_methods_of_ufuncs(name, k):
     np.testing.assert_allclose(plain(y), call(ufunc, X), rtol=1e-12)
     assert y.requires_grad
     ag.testing.check_gradients(lambda x: call(ufunc, x), x)
+
+
+def test_the_sign_of_nan():
+    for array in (np.array([np.nan, -2.0, 0.0, 3.0]), np.array([np.nan, 3 + 4j])):
+        x = ag.tensor(array, requires_grad=True)
+        np.testing.assert_array_equal(plain(np.sign(x)), np.sign(array))
+        np.testing.assert_array_equal(plain(ag.array_api.sign(x)), np.sign(array))
+        assert np.sign(x).requires_grad
 
 
 def test_a_ufunc_of_another_is_not_ours():
@@ -323,3 +331,34 @@ def test_frombuffer():
             ag.frombuffer(data, dtype=ag.int32, **options)
     with pytest.raises(ValueError, match="does not implement Python buffer protocol"):
         ag.frombuffer(3, dtype=ag.int32)
+
+
+def test_the_document_names_what_is_refused():
+    text = (ROOT / "docs" / "numpy.md").read_text(encoding="utf-8")
+    named = text.partition("<!-- refused -->")[2].partition("<!-- end -->")[0]
+    partly = {name.partition(" ")[0] for name in numpy_calls.DIFFERENTIABLE}
+    assert named.replace("`", "").split() == sorted(set(numpy_calls.REFUSED) - partly)
+
+
+@pytest.mark.parametrize("array", [
+    np.array(2.0), V, X, X[:, None], np.zeros((2, 0)), np.array([True, False]), np.array([3, 1]),
+], ids=lambda a: f"{a.dtype}{a.shape}")  # fmt: skip
+@pytest.mark.parametrize("axis", [None, 0, -1, (0,), ()], ids=str)
+@pytest.mark.parametrize("name", ["sum", "prod", "mean", "var", "max", "all", "any", "nansum", "nanmean", "median", "ptp"])
+@pytest.mark.filterwarnings("ignore")  # NumPy's, of what is empty
+def test_axes_of_reductions(name, axis, array):
+    """axis=() reduced all for some, and axes of 0-d tensors were refused."""
+    function = getattr(np, name)
+    try:
+        expected = function(array, axis=axis, keepdims=True)
+    except (ValueError, IndexError, TypeError):
+        return
+    y = function(ag.tensor(array), axis=axis, keepdims=True)
+    np.testing.assert_allclose(plain(y), expected)
+    assert plain(y).shape == expected.shape
+
+
+def test_a_gradient_past_nan():
+    """gradient() multiplied what lies between by 0, and nan by that is nan."""
+    array = np.array([1.0, np.nan, 3.0, 5.0])
+    np.testing.assert_array_equal(plain(np.gradient(ag.tensor(array))), np.gradient(array))

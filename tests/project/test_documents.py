@@ -11,7 +11,7 @@ ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 SOURCES = {path: path.read_text(encoding="utf-8") for s in ("py", "pyx", "in") for path in ROOT.glob(f"autograd_cy/**/*.{s}")}
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/complex.md", "docs/testing.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/complex.md", "docs/numpy.md", "docs/testing.md"])
 def test_examples(name):
     failures, examples = doctest.testfile(str(ROOT / name), module_relative=False, optionflags=doctest.ELLIPSIS)
     assert examples > 0

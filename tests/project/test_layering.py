@@ -111,7 +111,7 @@ FACADE = [
     fft linalg special
     _numpy._arguments
     _numpy._mathematics _numpy._reductions _numpy._shapes _numpy._signals
-    _numpy._linear _numpy._picked _numpy._ufuncs
+    _numpy._joining _numpy._linear _numpy._picked _numpy._ufuncs
     _numpy
     masked._masks
     masked._reductions

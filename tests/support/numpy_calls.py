@@ -97,7 +97,7 @@ DIFFERENTIABLE = {
     "unique": "np.unique(v); np.unique(x, axis=0)", "unique_values": "np.unique_values(v)",
     "unique_all 1": "np.unique_all(v)", "unique_counts 1": "np.unique_counts(v)", "unique_inverse 1": "np.unique_inverse(v)",
     "union1d": "np.union1d(v, W)", "setdiff1d": "np.setdiff1d(w, V)", "intersect1d": "np.intersect1d(v, W)",
-    "apply_along_axis": "np.apply_along_axis(np.sum, 0, x); np.apply_along_axis(np.cumsum, 1, x)",
+    "apply_along_axis": "np.apply_along_axis(np.sum, 0, x); np.apply_along_axis(np.sum, 1, x, keepdims=True)",
     "apply_over_axes": "np.apply_over_axes(np.sum, x, [0])",
     # mathematics
     "angle": "np.angle(x); np.angle(x * 1j, deg=True)", "real": "np.real(x); np.real(x * (1 + 1j))",

@@ -187,9 +187,10 @@ cdef object slopes(object x, object points, int dim, bint squared):
         steps = None
     first, last = (points, points) if steps is None else (steps[:1], steps[-1:])
     parts = []
-    if n > 2:
-        h1, h2 = (points, points) if steps is None else (steps[:-1], steps[1:])
-        parts.append(through_three(part(0, n - 2), part(1, n - 1), part(2, n), h1, h2, 1))
+    if n > 2 and steps is None:                 # whatever stands between, nan as well
+        parts.append((part(2, n) - part(0, n - 2)) / (2 * points))
+    elif n > 2:
+        parts.append(through_three(part(0, n - 2), part(1, n - 1), part(2, n), steps[:-1], steps[1:], 1))
     if squared:
         h1, h2 = (points, points) if steps is None else (steps[:2][:1], steps[1:2])
         parts.insert(0, through_three(part(0, 1), part(1, 2), part(2, 3), h1, h2, 0))
