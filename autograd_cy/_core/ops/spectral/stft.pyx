@@ -116,7 +116,7 @@ def stft(input, n_fft: int, hop_length: int | None = None, win_length: int | Non
         x = constant_pad_nd(x, (more // 2, more - more // 2))
     pieces = (<object> x).unfold(-1, n, hop)
     window = full_window(window, width, n, x)
-    pieces = pieces if window is None else pieces * window
+    pieces = pieces if window is None else pieces.mul(window)
     y = frequencies(pieces, onesided, code_of_norm("ortho" if normalized else None, True)).transpose(-1, -2)
     return y if return_complex is None or return_complex else view_as_real(y)
 
@@ -158,7 +158,7 @@ cdef object divided(object signal, object envelope, long long start, long long e
         raise RuntimeError(f"istft: no samples are left from {start} to {end}")
     if np.abs(weights.array).min() < 1e-11:
         raise RuntimeError("istft: window overlap add min: 1: there are samples to which no window leads")
-    return signal / envelope
+    return signal.div(envelope)
 
 
 @op(methods=("istft",), batch=COMPOSITE)
@@ -194,7 +194,7 @@ def istft(input, n_fft: int, hop_length: int | None = None, win_length: int | No
     pieces = pieces_of(x, n, onesided, code_of_norm("ortho" if normalized else None, False), return_complex, window)
     window = full_window(window, width, n, x)
     window = new_tensor(np.ones(n, x.array.real.dtype)) if window is None else window
-    signal = added_up(pieces * window, hop)
+    signal = added_up(pieces.mul(window), hop)
     envelope = added_up((window * window).expand(pieces.size(-2), n), hop)
     reach = signal.size(-1)
     end = reach - n // 2 if center else reach
