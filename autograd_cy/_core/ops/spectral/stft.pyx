@@ -3,9 +3,10 @@
 import numpy as np
 
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, code_of
-from autograd_cy._core.batching.batched cimport BatchedTensor, zeros_as
+from autograd_cy._core.batching.batched cimport BatchedTensor
 from autograd_cy._core.graph.record cimport as_tensor, int64_of, shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.ops.shapes.overlaps cimport overlapped
 from autograd_cy._core.ops.spectral.transforms cimport (
     code_of_norm, given, half_of_real, real_of_half, transformed)
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -122,13 +123,10 @@ def stft(input, n_fft: int, hop_length: int | None = None, win_length: int | Non
     return y if return_complex is None or return_complex else view_as_real(y)
 
 
-cdef object added_up(Tensor pieces, long long hop):
-    """The signal of which the pieces (last dimension) are each `hop` behind the one before: where they overlap, their sum."""
-    cdef tuple sizes = shape_of(pieces)
-    cdef long long count = sizes[len(sizes) - 2], n = sizes[len(sizes) - 1]
-    places = np.add.outer(np.arange(count) * hop, np.arange(n)).reshape(-1)
-    signal = zeros_as(pieces, sizes[:len(sizes) - 2] + (n + hop * (count - 1),))
-    return signal.index_add(-1, new_tensor(places), (<object> pieces).flatten(-2, -1))
+cdef Tensor added_up(Tensor pieces, long long hop):
+    """The signals of which the pieces are each `hop` behind the one before: where they overlap, their sum."""
+    rows, count, size = shape_of(pieces)
+    return overlapped(pieces, (rows, size + hop * (count - 1)), 1, hop)
 
 
 cdef object pieces_of(Tensor x, long long n, object onesided, int normalization, bint return_complex, object window):
