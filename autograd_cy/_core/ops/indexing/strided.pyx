@@ -8,12 +8,12 @@ from autograd_cy._core.arrays.buffers cimport strided_view
 from autograd_cy._core.arrays.dtypes cimport code_of
 from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.arrays.region cimport measure
-from autograd_cy._core.batching.batched cimport zeros_as
 from autograd_cy._core.graph.guard cimport owner_of
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport (
     any_wanted, as_tensor, new_node, record_all, record_view, shape_of, tensor_argument, wrap_dim)
 from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
+from autograd_cy._core.ops.shapes.overlaps cimport overlapped
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import declare_rule, rank_of
@@ -31,13 +31,10 @@ cdef class UnfoldBackward0(Node):
         return ("self_sym_sizes", "dimension", "size", "step")
 
     cdef object vjp(self, object g, int i):
-        sizes, d, size, step = self.constants
+        sizes, d, _size, step = self.constants
         if not sizes:
             return g.sum()
-        windows = max((sizes[d] - size) // step + 1, 0)
-        rows = np.add.outer(np.arange(windows) * step, np.arange(size)).reshape(-1)
-        g = g.movedim(-1, d + 1).flatten(d, d + 1)
-        return zeros_as(<Tensor> g, sizes).index_add(d, new_tensor(rows), g)
+        return overlapped(<Tensor> g, sizes, d, step)
 
     cdef tuple arguments(self):
         return self.constants[1:]

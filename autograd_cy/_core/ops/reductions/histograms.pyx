@@ -75,7 +75,10 @@ def histc(input, bins: int = 100, min: float = 0, max: float = 0):
 
 
 cdef object edges_of(double low, double high, int bins, object kind):
-    return np.linspace(low, high, bins + 1, dtype=np.float64).astype(kind)
+    """Edges as linspace() has them: one half counted from the lower end, the other one from the upper."""
+    wide = np.float64 if kind == np.float64 else np.float32
+    i, step = np.arange(bins + 1).astype(wide), wide((high - low) / bins)
+    return np.where(i < (bins + 1) // 2, wide(low) + step * i, wide(high) - step * (bins - i)).astype(kind)
 
 
 cdef object counted(object values, object edges, object weights):
@@ -86,10 +89,25 @@ cdef object counted(object values, object edges, object weights):
 cdef object counted_in_boxes(list columns, list edges, object weights):
     """How many points, whose coordinates are columns, or what weights, lie in each box; the last ones have upper ends."""
     inside = np.logical_and.reduce([(x >= e[0]) & (x <= e[-1]) for x, e in zip(columns, edges)])
-    places = [np.minimum(np.searchsorted(e, x[inside], "right") - 1, len(e) - 2) for x, e in zip(columns, edges)]
-    sizes = [len(e) - 1 for e in edges]
-    flat = np.ravel_multi_index(places, sizes)
+    cdef list sizes = [len(e) - 1 for e in edges]
+    flat = np.int64(0)
+    for x, e in zip(columns, edges):
+        flat = flat * (len(e) - 1) + places_between(x[inside], e)
     return np.bincount(flat, None if weights is None else weights[inside], np.prod(sizes)).reshape(sizes)
+
+
+cdef object places_between(object values, object edges):
+    """In which interval each value lies: guessed as if they were of one width, which takes a quarter of a search's time."""
+    cdef Py_ssize_t last = len(edges) - 2
+    with np.errstate(all="ignore"):
+        guess = ((values - edges[0]) * ((last + 1) / (edges[-1] - edges[0]))).astype(np.int64)
+    np.clip(guess, 0, last, out=guess)
+    guess -= values < edges[guess]
+    np.maximum(guess, 0, out=guess)
+    guess += (values >= edges[guess + 1]) & (guess < last)
+    if ((values >= edges[guess]) & ((values < edges[guess + 1]) | (guess == last))).all():
+        return guess
+    return np.minimum(np.searchsorted(edges, values, "right") - 1, last)
 
 
 cdef object edges_between(object values, object bounds, int bins):

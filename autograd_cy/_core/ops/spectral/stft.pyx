@@ -3,9 +3,10 @@
 import numpy as np
 
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, code_of
-from autograd_cy._core.batching.batched cimport BatchedTensor, zeros_as
+from autograd_cy._core.batching.batched cimport BatchedTensor
 from autograd_cy._core.graph.record cimport as_tensor, int64_of, shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.ops.shapes.overlaps cimport overlapped
 from autograd_cy._core.ops.spectral.transforms cimport (
     code_of_norm, given, half_of_real, real_of_half, transformed)
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -106,28 +107,26 @@ def stft(input, n_fft: int, hop_length: int | None = None, win_length: int | Non
         raise RuntimeError("stft: expected a tensor of floating point or complex values")
     if not 1 <= rank <= 2:
         raise RuntimeError("stft: expected a 1D or 2D tensor")
-    x = given(x, "stft")
+    x = given(x, "stft") if rank == 2 else given(x, "stft").unsqueeze(0)
     if center:
         x = padded(x, n // 2, pad_mode)
-    check_pieces(n, hop, width, cnp.PyArray_DIM(x.array, rank - 1))
+    check_pieces(n, hop, width, cnp.PyArray_DIM(x.array, 1))
     check_window(window, width, "stft")
     if align_to_window and n > width:
         more = n - width
         x = constant_pad_nd(x, (more // 2, more - more // 2))
-    pieces = (<object> x).unfold(-1, n, hop)
+    pieces = (<object> x).unfold(1, n, hop)
     window = full_window(window, width, n, x)
-    pieces = pieces if window is None else pieces * window
-    y = frequencies(pieces, onesided, code_of_norm("ortho" if normalized else None, True)).transpose(-1, -2)
+    pieces = pieces if window is None else pieces.mul(window)
+    y = frequencies(pieces, onesided, code_of_norm("ortho" if normalized else None, True)).transpose_(1, 2)
+    y = y.squeeze_(0) if rank == 1 else y
     return y if return_complex is None or return_complex else view_as_real(y)
 
 
-cdef object added_up(Tensor pieces, long long hop):
-    """The signal of which the pieces (last dimension) are each `hop` behind the one before: where they overlap, their sum."""
-    cdef tuple sizes = shape_of(pieces)
-    cdef long long count = sizes[len(sizes) - 2], n = sizes[len(sizes) - 1]
-    places = np.add.outer(np.arange(count) * hop, np.arange(n)).reshape(-1)
-    signal = zeros_as(pieces, sizes[:len(sizes) - 2] + (n + hop * (count - 1),))
-    return signal.index_add(-1, new_tensor(places), (<object> pieces).flatten(-2, -1))
+cdef Tensor added_up(Tensor pieces, long long hop):
+    """The signals of which the pieces are each `hop` behind the one before: where they overlap, their sum."""
+    rows, count, size = shape_of(pieces)
+    return overlapped(pieces, (rows, size + hop * (count - 1)), 1, hop)
 
 
 cdef object pieces_of(Tensor x, long long n, object onesided, int normalization, bint return_complex, object window):
@@ -150,7 +149,7 @@ cdef object pieces_of(Tensor x, long long n, object onesided, int normalization,
 
 cdef object divided(object signal, object envelope, long long start, long long end):
     """The signal without what lies before start and behind end, divided by the sum of the windows."""
-    signal, envelope = signal[..., start:end], envelope[start:end]
+    signal, envelope = signal[:, start:end], envelope[:, start:end]
     cdef Tensor weights = envelope
     while weights.batched:
         weights = (<BatchedTensor> weights).value
@@ -158,7 +157,7 @@ cdef object divided(object signal, object envelope, long long start, long long e
         raise RuntimeError(f"istft: no samples are left from {start} to {end}")
     if np.abs(weights.array).min() < 1e-11:
         raise RuntimeError("istft: window overlap add min: 1: there are samples to which no window leads")
-    return signal / envelope
+    return signal.div(envelope)
 
 
 @op(methods=("istft",), batch=COMPOSITE)
@@ -191,14 +190,17 @@ def istft(input, n_fft: int, hop_length: int | None = None, win_length: int | No
         raise RuntimeError("istft: expected 0 < win_length <= n_fft")
     if window is not None and shape_of(tensor_argument(window, "istft", "window", 5)) != (width,):
         raise RuntimeError("istft: Invalid window shape. window has to be 1D and length of `win_length`")
+    cdef bint is_one = cnp.PyArray_NDIM(x.array) == 2
+    x = x.unsqueeze(0) if is_one else x
     pieces = pieces_of(x, n, onesided, code_of_norm("ortho" if normalized else None, False), return_complex, window)
     window = full_window(window, width, n, x)
     window = new_tensor(np.ones(n, x.array.real.dtype)) if window is None else window
-    signal = added_up(pieces * window, hop)
-    envelope = added_up((window * window).expand(pieces.size(-2), n), hop)
+    signal = added_up(pieces.mul(window), hop)
+    envelope = added_up((window * window).expand(1, pieces.size(-2), n), hop)
     reach = signal.size(-1)
     end = reach - n // 2 if center else reach
     if length is not None:
         end = start + int64_of(length)
     signal = divided(signal, envelope, start, end)
+    signal = signal.squeeze(0) if is_one else signal
     return constant_pad_nd(signal, (0, end - reach)) if end > reach else signal

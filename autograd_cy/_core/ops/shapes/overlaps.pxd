@@ -1,0 +1,5 @@
+"""Windows that overlap, added up."""
+
+from autograd_cy._core.graph.tensor cimport Tensor
+
+cdef Tensor overlapped(Tensor windows, tuple sizes, int d, Py_ssize_t step)

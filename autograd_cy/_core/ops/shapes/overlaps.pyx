@@ -1,0 +1,58 @@
+"""Windows that overlap, added up: the transposed operation of unfold()."""
+
+import numpy as np
+
+cimport cython
+
+from autograd_cy._core.batching.batched cimport BatchedTensor, batched, level_of
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.record cimport record_linear, shape_of
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.runtime cimport numpy_api as cnp
+
+cnp.import_array()
+
+
+@cython.final
+cdef class UnfoldBackwardBackward0(Node):
+    cdef tuple constant_names(self):
+        return ("dim", "size", "step", None)
+
+    cdef object vjp(self, object g, int i):
+        d, size, step, _sizes = self.constants
+        return g.unfold(d, size, step)
+
+    cdef object jvp(self, tuple tangents):
+        d, _size, step, sizes = self.constants
+        return overlapped(tangents[0], sizes, d, step)
+
+
+cdef Tensor overlapped(Tensor windows, tuple sizes, int d, Py_ssize_t step):
+    """A tensor of those sizes, of the sums of windows: they stand side by side along `d`, their elements along the last
+    dimension, and each begins `step` rows after the one before.
+    """
+    if windows.batched:
+        value = (<BatchedTensor> windows).value
+        return batched(overlapped(value, (level_of(windows).size,) + sizes, d + 1, step), level_of(windows))
+    cdef Py_ssize_t size = shape_of(windows)[len(sizes)]
+    array = np.zeros(sizes, windows.array.dtype)
+    add_windows(np.moveaxis(array, d, -1), np.moveaxis(windows.array, d, -2), size, step)
+    return record_linear(UnfoldBackwardBackward0, (d, size, step, sizes), windows, array)
+
+
+cdef int add_windows(object target, object windows, Py_ssize_t size, Py_ssize_t step) except -1:
+    """Add windows (last two dimensions) where they lie: one by one, or, where there are more of them than steps in one, what
+    stands in the same step of each.
+    """
+    cdef Py_ssize_t count = windows.shape[windows.ndim - 2], k, first, width, whole
+    if count * step <= size:
+        for k in range(count):
+            target[..., k * step:k * step + size] += windows[..., k, :]
+        return 0
+    whole = count - 1                               # the last one's steps may end behind the target
+    for first in range(0, size, step):
+        width = min(step, size - first)
+        steps = target[..., first:first + whole * step].reshape(target.shape[:-1] + (whole, step))
+        steps[..., :width] += windows[..., :whole, first:first + width]
+    target[..., whole * step:whole * step + size] += windows[..., whole, :]
+    return 0
