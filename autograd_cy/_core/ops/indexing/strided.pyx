@@ -10,10 +10,11 @@ from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.arrays.region cimport measure
 from autograd_cy._core.batching.batched cimport zeros_as
 from autograd_cy._core.graph.guard cimport owner_of
-from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport (
     any_wanted, as_tensor, new_node, record_all, record_view, shape_of, tensor_argument, wrap_dim)
 from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
+from autograd_cy._core.kernels.take cimport zeros
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import declare_rule, rank_of
@@ -30,6 +31,12 @@ cdef class UnfoldBackward0(Node):
     cdef tuple constant_names(self):
         return ("self_sym_sizes", "dimension", "size", "step")
 
+    cdef object vjp_array(self, object g, int i, Request *request):
+        sizes, d, size, step = self.constants
+        if not sizes or not size:
+            return Node.vjp_array(self, g, i, request)
+        return windows_added(<cnp.ndarray> g, zeros(sizes, code_of(<cnp.ndarray> g)), d, size, step)
+
     cdef object vjp(self, object g, int i):
         sizes, d, size, step = self.constants
         if not sizes:
@@ -41,6 +48,20 @@ cdef class UnfoldBackward0(Node):
 
     cdef tuple arguments(self):
         return self.constants[1:]
+
+
+cdef cnp.ndarray windows_added(object g, object total, int dim, Py_ssize_t size, Py_ssize_t step):
+    """The elements of windows added where they were seen: window by window, or the first elements of all, the second ones, ..."""
+    cdef Py_ssize_t windows = np.shape(g)[dim], k
+    cdef tuple before = (slice(None),) * dim
+    if windows < size:
+        rows, parts = np.moveaxis(total, dim, -1), np.moveaxis(g, dim, 0)
+        for k in range(windows):
+            rows[..., k * step:k * step + size] += parts[k]
+    else:
+        for k in range(size):
+            total[before + (slice(k, k + (windows - 1) * step + 1, step),)] += g[..., k]
+    return total
 
 
 def batched_unfold(call, input, dimension, size, step):
