@@ -12,49 +12,50 @@ from autograd_cy._core.ops import return_types
 
 __all__ = [
     "abs", "abs_", "absolute", "absolute_", "acos", "acos_", "acosh", "acosh_", "add", "addbmm", "addcdiv",
-    "addcmul", "addmm", "addmv", "addr", "adjoint", "alias_copy", "all", "amax", "amin", "aminmax", "angle", "any",
-    "arccos", "arccos_", "arccosh", "arccosh_", "arcsin", "arcsin_", "arcsinh", "arcsinh_", "arctan", "arctan2",
-    "arctan_", "arctanh", "arctanh_", "argmax", "argmin", "argsort", "argwhere", "as_strided", "as_strided_",
-    "as_strided_copy", "as_strided_scatter", "asin", "asin_", "asinh", "asinh_", "atan", "atan2", "atan_", "atanh",
-    "atanh_", "atleast_1d", "atleast_2d", "atleast_3d", "baddbmm", "bincount", "bitwise_and", "bitwise_left_shift",
-    "bitwise_not", "bitwise_not_", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "block_diag", "bmm", "bool",
-    "broadcast_tensors", "broadcast_to", "bucketize", "cartesian_prod", "cat", "cdist", "cdouble", "ceil", "ceil_",
-    "cfloat", "chain_matmul", "cholesky", "cholesky_inverse", "cholesky_solve", "chunk", "clamp", "clamp_",
-    "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip", "clip_", "clone", "column_stack", "combinations",
-    "complex", "complex64", "complex128", "concat", "concatenate", "conj", "conj_physical", "conj_physical_",
-    "constant_pad_nd", "copysign", "corrcoef", "cos", "cos_", "cosh", "cosh_", "count_nonzero", "cov", "cross",
-    "cummax", "cummin", "cumprod", "cumsum", "cumulative_trapezoid", "deg2rad", "deg2rad_", "det", "detach_",
-    "detach_copy", "diag", "diag_embed", "diagflat", "diagonal", "diagonal_copy", "diagonal_scatter", "diff",
-    "digamma", "digamma_", "dist", "div", "divide", "dot", "double", "dsplit", "dstack", "einsum", "eq", "erf",
-    "erf_", "erfc", "erfc_", "erfinv", "erfinv_", "exp", "exp2", "exp2_", "exp_", "expand", "expand_copy", "expm1",
-    "expm1_", "fill", "fill_", "fix", "fix_", "flatten", "flip", "fliplr", "flipud", "float", "float16", "float32",
-    "float64", "float_power", "floor", "floor_", "floor_divide", "fmax", "fmin", "fmod", "frac", "frac_", "gather",
-    "gcd", "gcd_", "ge", "geqrf", "ger", "gradient", "greater", "greater_equal", "gt", "half", "heaviside", "histc",
-    "histogram", "hsplit", "hstack", "hypot", "i0", "i0_", "igamma", "igammac", "imag", "index_add", "index_copy",
-    "index_fill", "index_put", "index_put_", "index_reduce", "index_select", "inner", "int", "int8", "int16",
-    "int32", "int64", "inverse", "isclose", "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "isreal",
-    "kron", "kthvalue", "lcm", "lcm_", "ldexp", "ldexp_", "le", "lerp", "less", "less_equal", "lgamma", "lgamma_",
-    "log", "log1p", "log1p_", "log2", "log2_", "log10", "log10_", "log_", "log_softmax", "logaddexp", "logaddexp2",
-    "logcumsumexp", "logdet", "logical_and", "logical_not", "logical_not_", "logical_or", "logical_xor", "logit",
-    "logit_", "logsumexp", "long", "lt", "masked_fill", "masked_scatter", "masked_select", "matmul", "matrix_exp",
-    "matrix_power", "max", "maximum", "mean", "median", "meshgrid", "min", "minimum", "mm", "mode", "moveaxis",
-    "movedim", "msort", "mul", "multiply", "mv", "mvlgamma", "nan_to_num", "nan_to_num_", "nanmean", "nanmedian",
-    "nanquantile", "nansum", "narrow", "narrow_copy", "ne", "neg", "neg_", "negative", "negative_", "nextafter",
-    "nonzero", "nonzero_static", "norm", "not_equal", "orgqr", "ormqr", "outer", "permute", "permute_copy",
-    "pinverse", "polar", "polygamma", "positive", "pow", "prod", "put", "qr", "quantile", "rad2deg", "rad2deg_",
-    "ravel", "real", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "renorm", "repeat",
-    "repeat_interleave", "reshape", "resize_as_", "resolve_conj", "resolve_neg", "roll", "rot90", "round", "round_",
-    "row_stack", "rsqrt", "rsqrt_", "rsub", "scatter", "scatter_add", "scatter_reduce", "searchsorted", "select",
-    "select_copy", "select_scatter", "sgn", "sgn_", "short", "sigmoid", "sigmoid_", "sign", "sign_", "signbit",
-    "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_", "slice_copy", "slice_scatter", "slogdet", "softmax", "sort",
-    "split", "split_copy", "split_with_sizes", "split_with_sizes_copy", "sqrt", "sqrt_", "square", "square_",
-    "squeeze", "squeeze_copy", "stack", "std", "std_mean", "sub", "subtract", "sum", "svd", "swapaxes", "swapdims",
-    "t", "t_copy", "take", "take_along_dim", "tan", "tan_", "tanh", "tanh_", "tensor_split", "tensordot", "tile",
-    "topk", "trace", "transpose", "transpose_copy", "trapezoid", "trapz", "triangular_solve", "tril", "triu",
-    "true_divide", "trunc", "trunc_", "uint8", "unbind", "unbind_copy", "unflatten", "unfold", "unfold_copy",
-    "unique", "unique_consecutive", "unravel_index", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes",
-    "unsqueeze", "unsqueeze_copy", "var", "var_mean", "vdot", "view", "view_as_complex", "view_as_real",
-    "view_copy", "vsplit", "vstack", "where", "xlogy", "xlogy_", "zero_",
+    "addcmul", "addmm", "addmv", "addmv_", "addr", "adjoint", "alias_copy", "all", "amax", "amin", "aminmax",
+    "angle", "any", "arccos", "arccos_", "arccosh", "arccosh_", "arcsin", "arcsin_", "arcsinh", "arcsinh_",
+    "arctan", "arctan2", "arctan_", "arctanh", "arctanh_", "argmax", "argmin", "argsort", "argwhere", "as_strided",
+    "as_strided_", "as_strided_copy", "as_strided_scatter", "asin", "asin_", "asinh", "asinh_", "atan", "atan2",
+    "atan_", "atanh", "atanh_", "atleast_1d", "atleast_2d", "atleast_3d", "baddbmm", "bincount", "bitwise_and",
+    "bitwise_left_shift", "bitwise_not", "bitwise_not_", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
+    "block_diag", "bmm", "bool", "broadcast_tensors", "broadcast_to", "bucketize", "cartesian_prod", "cat", "cdist",
+    "cdouble", "ceil", "ceil_", "cfloat", "chain_matmul", "cholesky", "cholesky_inverse", "cholesky_solve", "chunk",
+    "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip", "clip_", "clone",
+    "column_stack", "combinations", "complex", "complex64", "complex128", "concat", "concatenate", "conj",
+    "conj_physical", "conj_physical_", "constant_pad_nd", "copysign", "corrcoef", "cos", "cos_", "cosh", "cosh_",
+    "count_nonzero", "cov", "cross", "cummax", "cummin", "cumprod", "cumsum", "cumulative_trapezoid", "deg2rad",
+    "deg2rad_", "det", "detach_", "detach_copy", "diag", "diag_embed", "diagflat", "diagonal", "diagonal_copy",
+    "diagonal_scatter", "diff", "digamma", "digamma_", "dist", "div", "divide", "dot", "double", "dsplit", "dstack",
+    "einsum", "eq", "erf", "erf_", "erfc", "erfc_", "erfinv", "erfinv_", "exp", "exp2", "exp2_", "exp_", "expand",
+    "expand_copy", "expm1", "expm1_", "fill", "fill_", "fix", "fix_", "flatten", "flip", "fliplr", "flipud",
+    "float", "float16", "float32", "float64", "float_power", "floor", "floor_", "floor_divide", "fmax", "fmin",
+    "fmod", "frac", "frac_", "gather", "gcd", "gcd_", "ge", "geqrf", "ger", "gradient", "greater", "greater_equal",
+    "gt", "half", "heaviside", "histc", "histogram", "hsplit", "hstack", "hypot", "i0", "i0_", "igamma", "igammac",
+    "imag", "index_add", "index_copy", "index_fill", "index_put", "index_put_", "index_reduce", "index_select",
+    "inner", "int", "int8", "int16", "int32", "int64", "inverse", "isclose", "isfinite", "isin", "isinf", "isnan",
+    "isneginf", "isposinf", "isreal", "kron", "kthvalue", "lcm", "lcm_", "ldexp", "ldexp_", "le", "lerp", "less",
+    "less_equal", "lgamma", "lgamma_", "log", "log1p", "log1p_", "log2", "log2_", "log10", "log10_", "log_",
+    "log_softmax", "logaddexp", "logaddexp2", "logcumsumexp", "logdet", "logical_and", "logical_not",
+    "logical_not_", "logical_or", "logical_xor", "logit", "logit_", "logsumexp", "long", "lt", "masked_fill",
+    "masked_scatter", "masked_select", "matmul", "matrix_exp", "matrix_power", "max", "maximum", "mean", "median",
+    "meshgrid", "min", "minimum", "mm", "mode", "moveaxis", "movedim", "msort", "mul", "multiply", "mv", "mvlgamma",
+    "nan_to_num", "nan_to_num_", "nanmean", "nanmedian", "nanquantile", "nansum", "narrow", "narrow_copy", "ne",
+    "neg", "neg_", "negative", "negative_", "nextafter", "nonzero", "nonzero_static", "norm", "not_equal", "orgqr",
+    "ormqr", "outer", "permute", "permute_copy", "pinverse", "polar", "polygamma", "positive", "pow", "prod", "put",
+    "qr", "quantile", "rad2deg", "rad2deg_", "ravel", "real", "reciprocal", "reciprocal_", "relu", "relu_",
+    "remainder", "renorm", "repeat", "repeat_interleave", "reshape", "resize_as_", "resolve_conj", "resolve_neg",
+    "roll", "rot90", "round", "round_", "row_stack", "rsqrt", "rsqrt_", "rsub", "scatter", "scatter_add",
+    "scatter_reduce", "searchsorted", "select", "select_copy", "select_scatter", "sgn", "sgn_", "short", "sigmoid",
+    "sigmoid_", "sign", "sign_", "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_", "slice_copy",
+    "slice_scatter", "slogdet", "softmax", "sort", "split", "split_copy", "split_with_sizes",
+    "split_with_sizes_copy", "sqrt", "sqrt_", "square", "square_", "squeeze", "squeeze_copy", "stack", "std",
+    "std_mean", "sub", "subtract", "sum", "svd", "swapaxes", "swapdims", "t", "t_copy", "take", "take_along_dim",
+    "tan", "tan_", "tanh", "tanh_", "tensor_split", "tensordot", "tile", "topk", "trace", "transpose",
+    "transpose_copy", "trapezoid", "trapz", "triangular_solve", "tril", "triu", "true_divide", "trunc", "trunc_",
+    "uint8", "unbind", "unbind_copy", "unflatten", "unfold", "unfold_copy", "unique", "unique_consecutive",
+    "unravel_index", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "unsqueeze", "unsqueeze_copy",
+    "var", "var_mean", "vdot", "view", "view_as_complex", "view_as_real", "view_copy", "vsplit", "vstack", "where",
+    "xlogy", "xlogy_", "zero_",
 ]
 
 def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -98,6 +99,8 @@ def addmv(
     out: Tensor | None = None
 ) -> Tensor:
     """beta * input + alpha * (mat @ vec)."""
+def addmv_(self: Tensor, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+    """addmv() written into the tensor's own memory."""
 def addr(
     input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1,
     out: Tensor | None = None
@@ -650,9 +653,7 @@ def less(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor
 def less_equal(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input <= other, a bool tensor."""
 def lgamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The logarithm of the absolute value of the gamma function; its gradient needs SciPy
-    (autograd_cy[scipy]).
-    """
+    """The logarithm of the absolute value of the gamma function."""
 def lgamma_(input: Tensor) -> Tensor:
     """lgamma() written into the tensor's own memory."""
 def log(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -836,7 +837,7 @@ def ormqr(
     input: Tensor, tau: Tensor, other: _Operand, left: _bool = True, transpose: _bool = False, *,
     out: Tensor | None = None
 ) -> Tensor:
-    """Q @ other, where Q is a product of Householder reflections."""
+    """Q @ other; Q is a product of Householder reflections."""
 def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the products of each element of a vector with each of another, (n, m)."""
 @overload
@@ -1119,7 +1120,7 @@ def trapz(
 def triangular_solve(
     input: Tensor, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False
 ) -> return_types.triangular_solve:
-    """the X with A @ X = input."""
+    """X with A @ X = input."""
 def tril(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """the lower triangle of a matrix, or of each of a batch, up to a diagonal; else zeros."""
 def triu(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:

@@ -20,17 +20,15 @@ def fftn(
 def fftshift(input: Tensor, dim: _Dims | None = None) -> Tensor:
     """the frequencies of fft() in order, the negative ones first; along all dimensions."""
 def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """the Fourier transform, n real numbers, of Hermitian input of which half is given."""
+    """the transform of Hermitian input, half of which is given: n reals."""
 def hfft2(
     input: Tensor, s: _Dims | None = None, dim: _Dims | None = ..., norm: str | None = None
 ) -> Tensor:
-    """fft() along several dimensions, and hfft() along the last one: real numbers, by default the last
-    two.
-    """
+    """hfftn(), by default along the last two dimensions."""
 def hfftn(
     input: Tensor, s: _Dims | None = None, dim: _Dims | None = None, norm: str | None = None
 ) -> Tensor:
-    """fft() along several dimensions, and hfft() along the last one: real numbers."""
+    """fft() along several dimensions, hfft() along the last one: real."""
 def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """the inverse of fft(), of complex type."""
 def ifft2(
@@ -64,12 +62,12 @@ def irfftn(
 ) -> Tensor:
     """the inverse of rfftn(): real numbers."""
 def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """fft() of real numbers, but for the frequencies that are conjugates of others."""
+    """fft() of real numbers, without the conjugates of other frequencies."""
 def rfft2(
     input: Tensor, s: _Dims | None = None, dim: _Dims | None = ..., norm: str | None = None
 ) -> Tensor:
-    """fft() of real numbers along several dimensions, halved along the last one, by default the last two."""
+    """rfftn(), by default along the last two dimensions."""
 def rfftn(
     input: Tensor, s: _Dims | None = None, dim: _Dims | None = None, norm: str | None = None
 ) -> Tensor:
-    """fft() of real numbers along several dimensions, halved along the last one."""
+    """fft() of real numbers along several dimensions, half of the last."""

@@ -28,9 +28,9 @@ def cross(input: Tensor, other: _Operand, *, dim: int = -1) -> Tensor:
 def det(input: Tensor) -> Tensor:
     """the determinant of a square matrix, or of each of a batch."""
 def diagonal(input: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    """a view of the diagonals of matrices, by default of the last dimensions."""
+    """a view of the diagonals of matrices, the last dimensions."""
 def eig(input: Tensor) -> return_types.linalg_eig:
-    """the eigenvalues, in no order, and eigenvectors of length 1 of a square matrix, as complex numbers."""
+    """the eigenvalues, in no order, and eigenvectors of length 1 of a square matrix, all complex."""
 def eigh(input: Tensor, UPLO: str = "L") -> return_types.linalg_eigh:
     """the eigenvalues, ascending, and orthonormal eigenvectors of a Hermitian matrix."""
 def eigvals(input: Tensor) -> Tensor:
@@ -90,7 +90,7 @@ def svd(
 def svdvals(input: Tensor, *, driver: str | None = None) -> Tensor:
     """the singular values of a matrix, descending."""
 def tensorinv(input: Tensor, ind: int = 2) -> Tensor:
-    """the inverse of the matrix that a tensor is, its first `ind` dimensions taken for rows."""
+    """the inverse of a tensor as a matrix, its first `ind` dimensions taken for rows."""
 def tensorsolve(input: Tensor, other: _Operand, dims: _Dims | None = None) -> Tensor:
     """the X with tensordot(input, X, X.ndim) = other."""
 def vander(input: Tensor, N: int | None = None) -> Tensor:

@@ -734,9 +734,7 @@ class Tensor(TensorBase):
     def less_equal_(self, other: _Operand) -> Tensor:
         """le() written into the tensor's own memory."""
     def lgamma(self) -> Tensor:
-        """The logarithm of the absolute value of the gamma function; its gradient needs SciPy
-        (autograd_cy[scipy]).
-        """
+        """The logarithm of the absolute value of the gamma function."""
     def lgamma_(self) -> Tensor:
         """lgamma() written into the tensor's own memory."""
     def log(self) -> Tensor:
@@ -998,7 +996,7 @@ class Tensor(TensorBase):
     def numpy(self, *, force: _bool = False) -> _Array:
         """an array on the tensor's memory."""
     def ormqr(self, tau: Tensor, other: _Operand, left: _bool = True, transpose: _bool = False) -> Tensor:
-        """Q @ other, where Q is a product of Householder reflections."""
+        """Q @ other; Q is a product of Householder reflections."""
     def outer(self, vec2: Tensor) -> Tensor:
         """the products of each element of a vector with each of another, (n, m)."""
     @property
@@ -1291,7 +1289,7 @@ class Tensor(TensorBase):
     def triangular_solve(
         self, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False
     ) -> return_types.triangular_solve:
-        """the X with A @ X = input."""
+        """X with A @ X = input."""
     def tril(self, diagonal: _int = 0) -> Tensor:
         """the lower triangle of a matrix, or of each of a batch, up to a diagonal; else zeros."""
     def tril_(self, diagonal: _int = 0) -> Tensor:
