@@ -67,6 +67,7 @@ bench: $(VENV)/.with-bench
 	$(BIN)/python -m benchmarks $(ARGS)
 	$(BIN)/python -m benchmarks --threads 2 --json build/benchmarks-2-threads.json $(ARGS)
 	$(if $(ARGS),,$(BIN)/python -m benchmarks.memory && $(BIN)/python -m benchmarks.threads && $(BIN)/python -m benchmarks.sizes \
+		&& $(BIN)/python -m benchmarks.operations \
 		&& $(BIN)/python -m benchmarks.profiler)
 
 profile: $(VENV)/.with-test

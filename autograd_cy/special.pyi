@@ -55,9 +55,7 @@ def gammainc(input: Tensor, other: _Operand) -> Tensor:
 def gammaincc(input: Tensor, other: _Operand) -> Tensor:
     """1 - igamma(input, other), exact where that is small; it has no gradient for input."""
 def gammaln(input: Tensor) -> Tensor:
-    """The logarithm of the absolute value of the gamma function; its gradient needs SciPy
-    (autograd_cy[scipy]).
-    """
+    """The logarithm of the absolute value of the gamma function."""
 def hermite_polynomial_h(input: Tensor, n: _Operand) -> Tensor:
     """The physicists' Hermite polynomial of degree n."""
 def hermite_polynomial_he(input: Tensor, n: _Operand) -> Tensor:

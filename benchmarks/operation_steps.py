@@ -46,7 +46,7 @@ class Operation:
             "columns": random.integers(0, shape[-1], shape),
             "permutation": random.permutation(shape[0]),
             "mask": random.random(shape) < 0.5,
-            "number": np.asarray(0.3, dtype),
+            "fixed": random.uniform(1.1, 5, shape).astype(dtype),
         }
         known = {name: torch.tensor(value) for name, value in indices.items()}
         with torch.no_grad():
@@ -64,9 +64,9 @@ DOMAINS: dict[str, tuple[Interval, ...]] = {
     **dict.fromkeys(("logit", "special.entr", "special.ndtri"), (PART,)),
     **dict.fromkeys(("log", "log1p", "log2", "log10", "sqrt", "rsqrt", "digamma", "lgamma"), (POSITIVE,)),
     "acosh": (ABOVE_ONE,),
-    **dict.fromkeys(("pow", "float_power", "igamma", "igammac"), (POSITIVE, POSITIVE)),
+    **dict.fromkeys(("pow", "float_power"), (POSITIVE, POSITIVE)),
+    **dict.fromkeys(("igamma", "igammac", "special.zeta"), (POSITIVE,)),
     **dict.fromkeys(("xlogy", "special.xlog1py"), (ANY, POSITIVE)),
-    "special.zeta": (ABOVE_ONE, POSITIVE),
     "addcdiv": (ANY, ANY, POSITIVE),
 }
 NOT_COMPARED = {                        # of integers or complex numbers alone, or of no computation
@@ -75,13 +75,13 @@ NOT_COMPARED = {                        # of integers or complex numbers alone, 
 CALLS: dict[str, Function] = {
     "where": lambda t, x, known: t.where(known["mask"], x[0], x[1]),
     "clamp": lambda t, x, _: x[0].clamp(-0.5, 0.5),
-    "igamma": lambda t, x, _: t.igamma(x[0].detach(), x[1]),
-    "igammac": lambda t, x, _: t.igammac(x[0].detach(), x[1]),
-    "special.zeta": lambda t, x, _: t.special.zeta(x[0].detach(), x[1]),
+    "igamma": lambda t, x, known: t.igamma(known["fixed"], x[0]),
+    "igammac": lambda t, x, known: t.igammac(known["fixed"], x[0]),
+    "special.zeta": lambda t, x, known: t.special.zeta(known["fixed"], x[0]),
     "floor_divide": lambda t, x, _: t.floor_divide(x[0].detach(), x[1].detach()),
     "heaviside": lambda t, x, _: t.heaviside(x[0].detach(), x[1].detach()),
 }
-INPUTS = {"where": 2, "clamp": 1}
+INPUTS = {"where": 2, "clamp": 1}       # of which gradients are asked for
 
 
 def count_of(name: str) -> int:

@@ -1,14 +1,15 @@
 """``python -m benchmarks.operations``: time of PyTorch over that of autograd_cy for each operation, forward and backward.
 
-Both run with one thread, in turn; the cell is the median of the ratios of neighbouring samples, and marked with `<`
-where it is below what is asked of the family at that size. Elementwise operations are those of the table of operations,
-so that a new one has its row by itself; the others stand in `benchmarks.operation_steps`. ``--threads`` has another
-table: two threads over one, as in `benchmarks.threads`.
+Both run with one thread, in turn; the cell is the median of the ratios of neighbouring samples of the processor's time, in
+which others' work doesn't show, and marked with `<` where it is below what is asked of the family at that size. Elementwise
+operations are those of the table of operations, so that a new one has its row by itself; the others stand in
+`benchmarks.operation_steps`. ``--threads`` has another table: two threads over one, as in `benchmarks.threads`.
 """
 
 import argparse
 import importlib
 import statistics
+import time
 import warnings
 from collections.abc import Sequence
 
@@ -32,7 +33,7 @@ def cell(operation: Operation, size: int, ratio: float) -> str:
 def compared(operation: Operation, libraries: Sequence, size: int, dtype: type, options: argparse.Namespace) -> str:
     """compared(operation, (ours, torch), ...) -> the cell: the ratio, or our time in us where there is no torch."""
     steps = [operation.step(library, size, dtype) for library in libraries]
-    samples = measure(steps, options.rounds, options.seconds)
+    samples = measure(steps, options.rounds, options.seconds, time.process_time)
     if len(samples) == 1:
         return f"{1e6 * statistics.median(samples[0]):.1f}"
     return cell(operation, size, ratios(samples[1], samples[0]).median)

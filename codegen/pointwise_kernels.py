@@ -14,11 +14,17 @@ INTEGERS = [Type("u8", "unsigned char", "i", "UINT8"), Type("i8", "signed char",
 BORROWED = {"exp": "exp", "log": "log", "sqrt": "sqrt", "sin": "sin", "cos": "cos", "tanh": "tanh", "pow": "power",
             "pow_number": "power",
             "sinh": "sinh", "cosh": "cosh", "exp2": "exp2", "log1p": "log1p", "fmod": "fmod", "floor_quotient": "floor_divide"}
-DOUBLES = ["sin", "cos"]        # of these, the loops for double are those of sines.pyx
+# of these, the loops for double, or float, too, are our own: sines.pyx, remainders.pyx, truth_loops.pyx
+OWN = {"sin": [FLOATS[1]], "cos": [FLOATS[1]], "fmod": FLOATS[:2], "floor_quotient": FLOATS[:2]}
+OWN |= {f"logical_{name}": FLOATS[:2] for name in ("and", "or", "xor", "not")}
 # functions of elementary.h, for real numbers: they become part of the loop
 ELEMENTARY = ["exp", "erf", "sigmoid", "sqrt", "root", "inverse_root", "normal_cdf", "normal_pdf"]
 LIBM = ["ceil", "floor", "trunc", "rint", "lgamma"]     # the C library's; those that round become instructions
-INLINE = ELEMENTARY + LIBM
+# those of special.h, of one argument and of two
+SPECIAL = ["digamma", "trigamma", "erfinv", "erfinv_slope", "erfcx", "log_ndtr", "log_ndtr_slope", "entr", "i0", "i1", "i0e",
+           "i1e"]
+SPECIAL_OF_TWO = ["hypot", "logaddexp", "logaddexp2", "nextafter"]
+INLINE = ELEMENTARY + LIBM + SPECIAL + SPECIAL_OF_TWO
 
 
 def names_in(formula, names):
@@ -68,7 +74,8 @@ class Kernel:
         if self.inline:
             lines.append(f"cdef {self.ctype} {', '.join(self.inline)}")
         lines.append("for i in range(out.shape[0]):")
-        lines += [f"    {v} = {self.lets[v][0]}_{self.suffix}({self.typed(self.lets[v][1][0], views)})" for v in self.inline]
+        lines += [f"    {v} = {self.lets[v][0]}_{self.suffix}({', '.join(self.typed(a, views) for a in self.lets[v][1])})"
+                  for v in self.inline]
         formula = "conj(" + re.sub(r"\bg\b", "conj(g)", self.formula) + ")" if self.conjugate else self.formula
         return "\n    ".join([*lines, f"    out[i] = {self.typed(formula, views)}"])
 
@@ -89,7 +96,7 @@ class Kernel:
 
 def is_borrowed(row):
     """Whether the forward is NumPy's loop, but for the types that have a formula."""
-    return row.forward.isidentifier() and row.forward not in row.lets and row.forward not in row.inputs
+    return not row.same_as and row.forward.isidentifier() and row.forward not in row.lets and row.forward not in row.inputs
 
 
 def forward_formula(row, kind):
@@ -146,7 +153,7 @@ def entry_of(row):
            f"OP_{row.name}.edges = {len(row.inputs) - row.numbers}"]
     if row.scipy:
         out.append(f'later["{row.name}"] = "{row.scipy}"')
-    elif not row.same_as and is_borrowed(row):
+    elif is_borrowed(row):
         out.append(f"borrow(OP_{row.name}.forward, np.{row.forward}, result_{row.result.lower()})")
         if row.without:
             out.append(f"forget(OP_{row.name}.forward, {row.without[0]}, {row.without[1]})")
@@ -166,8 +173,8 @@ def kernel_entries(row, entry):
     out = []
     if row.same_as:
         out.append(f'{entry}.forward = row_of("{row.same_as}").forward')
-    elif is_borrowed(row) and row.forward in DOUBLES:
-        out.append(f"{entry}.forward[FLOAT64] = LOOP_{row.forward}[FLOAT64]")
+    for function in [f for f in OWN if is_borrowed(row) and row.forward == BORROWED.get(f, f)]:
+        out += [f"{entry}.forward[{code}] = Kernel({function}_{suffix}, NULL)" for suffix, _, _, code in OWN[function]]
     out += [f"{entry}.forward[{code}] = Kernel({row.name}_forward_{suffix}, NULL)"
             for suffix, _, kind, code in INTEGERS + FLOATS if forward_formula(row, kind)]
     if "b" in row.forward_kinds:

@@ -5,7 +5,8 @@ import re
 import numpy as np
 
 INTEGERS, COMPLEX = ("BOOL", "FLOAT16"), ("COMPLEX64", "NCODES")
-OF_TWO = ("pow", "pow_number", "fmod", "floor_quotient")  # functions of `let` with two arguments
+# functions of `let` with two arguments
+OF_TWO = ("pow", "pow_number", "fmod", "floor_quotient", "hypot", "logaddexp", "logaddexp2", "nextafter")
 
 
 class Row:
@@ -16,8 +17,8 @@ class Row:
     da, db, dc   formulas over g (the incoming gradient), the inputs a, b, c and the output y. They are linear in g, so with
                  the tangent for g they serve forward mode, too. What they read is what gets saved. A pair: the formula for
                  real types and the one for complex types
-    let          values that formulas share, "name = function(arguments)": a function of elementary.h, part of the loop (for
-                 real types), or one of NumPy's, whose loop is called block by block
+    let          values that formulas share, "name = function(arguments)": a function of elementary.h or special.h, part of the
+                 loop (for real types), or one of NumPy's, whose loop is called block by block
     node, saved  PyTorch's names of the node (if it isn't TanhBackward0 for tanh) and of what it saves: the inputs a, b and (c
                  or the output)
     kinds        derivative kernels for r(eal), c(omplex) types; other types go by the formula on Tensors

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import autograd_cy
-from benchmarks import cli, large, profiler, sizes, threads, timing, transforms, workloads
+from benchmarks import cli, large, operation_steps, operations, profiler, sizes, threads, timing, transforms, workloads
 
 ROOT = Path(workloads.__file__).resolve().parents[1]
 LARGE = [row for row in large.large_workloads(1) if "1e6" not in row.name and "1e7" not in row.name]
@@ -175,6 +175,34 @@ def test_each_step_is_timed_with_two_threads(name, capsys):
 def test_step_that_a_second_thread_slows_down_is_marked():
     assert threads.cell(1.051) == "> 1.05"
     assert threads.cell(1.0) == "1.00"
+
+
+@pytest.mark.parametrize("name", [name for name in operation_steps.OPERATIONS if name != "sgn"])  # PyTorch's is no array
+def test_each_operation_computes_the_same_in_both_libraries(name):
+    torch = pytest.importorskip("torch")
+    steps = [operation_steps.OPERATIONS[name].step(library, 1000, np.float64) for library in (autograd_cy, torch)]
+    for a, b in zip(*map(computed, steps), strict=True):
+        assert (a.dtype, a.shape) == (b.dtype, b.shape)
+        np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-9)
+
+
+def test_operation_below_what_its_family_is_asked_for_is_marked():
+    row = operation_steps.OPERATIONS["exp"]
+    assert operations.cell(row, 1000, 3.9) == "< 3.90"
+    assert operations.cell(row, 10**5, 3.9) == "3.90"
+
+
+@pytest.mark.filterwarnings("ignore:set_num_threads")
+@pytest.mark.parametrize("more", [[], ["--threads"]])
+def test_operations_are_timed_by_family(more, capsys):
+    before = autograd_cy.get_num_threads()
+    try:
+        operations.main(["--quick", "--sizes", "1000", "--only", "exp", "sum, rows", *more])
+    finally:
+        autograd_cy.set_num_threads(before)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split("|")[1].strip() for line in lines if line.count("|") == 4 and "---" not in line] == [
+        "elementwise", "exp", "reductions and scans", "sum, rows"]
 
 
 def test_what_profiling_costs_is_measured_in_each_row(monkeypatch, capsys):

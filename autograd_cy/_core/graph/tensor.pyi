@@ -750,9 +750,7 @@ class Tensor(TensorBase):
     def less_equal_(self, other: _Operand) -> Tensor:
         """le() written into the tensor's own memory."""
     def lgamma(self) -> Tensor:
-        """The logarithm of the absolute value of the gamma function; its gradient needs SciPy
-        (autograd_cy[scipy]).
-        """
+        """The logarithm of the absolute value of the gamma function."""
     def lgamma_(self) -> Tensor:
         """lgamma() written into the tensor's own memory."""
     def log(self) -> Tensor:

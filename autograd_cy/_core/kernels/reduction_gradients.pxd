@@ -6,5 +6,6 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 
 cdef Kernel[NCODES] DEVIATING       # (x - c) * s
 cdef Kernel[NCODES] SIGNED          # sgn(x) * s, of real numbers
+cdef Kernel[NCODES] EXPONENTIAL     # exp(x - c) * s, of real numbers
 
 cdef cnp.ndarray divided(cnp.ndarray g, cnp.ndarray y, double divisor)

@@ -19,16 +19,30 @@ cdef extern from *:
     AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_deviating_f64)
     AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_signed_f32)
     AUTOGRAD_CY_CLONED_KERNEL(autograd_cy_signed_f64)
+    AUTOGRAD_CY_FLAT_KERNEL(autograd_cy_exponential_f32)
+    AUTOGRAD_CY_FLAT_KERNEL(autograd_cy_exponential_f64)
     """
 
-cdef inline real weighed(real x, real c, real s, bint sign) noexcept nogil:
-    if not sign:
+cdef extern from "elementary.h" nogil:
+    float exp_f32 "autograd_cy_exp_f32"(float) noexcept
+    double exp_f64 "autograd_cy_exp_f64"(double) noexcept
+
+cdef enum How:
+    DEVIATION
+    SIGN
+    EXPONENTIAL_OF
+
+
+cdef inline real weighed(real x, real c, real s, How how) noexcept nogil:
+    if how == DEVIATION:
         return (x - c) * s
-    return (<real> (x > 0) - <real> (x < 0)) * s        # sgn(nan) is 0
+    if how == SIGN:
+        return (<real> (x > 0) - <real> (x < 0)) * s        # sgn(nan) is 0
+    return (exp_f32(x - c) if real is float else exp_f64(x - c)) * s
 
 
-cdef inline void weigh(char **args, npy_intp n, const npy_intp *strides, real kind, bint sign) noexcept nogil:
-    """out = (x - c) * s, or sgn(x) * s."""
+cdef inline void weigh(char **args, npy_intp n, const npy_intp *strides, real kind, How how) noexcept nogil:
+    """out = (x - c) * s, sgn(x) * s, or exp(x - c) * s."""
     cdef const real *x = <const real *> args[0]
     cdef const real *c = <const real *> args[1]
     cdef const real *s = <const real *> args[2]
@@ -38,20 +52,20 @@ cdef inline void weigh(char **args, npy_intp n, const npy_intp *strides, real ki
     if strides[0] == sizeof(real) and strides[3] == sizeof(real):
         if strides[1] == 0 and strides[2] == 0:
             for i in range(n):
-                out[i] = weighed(x[i], center, scale, sign)
+                out[i] = weighed(x[i], center, scale, how)
             return
         if strides[1] == 0 and strides[2] == sizeof(real):
             for i in range(n):
-                out[i] = weighed(x[i], center, s[i], sign)
+                out[i] = weighed(x[i], center, s[i], how)
             return
         if strides[1] == sizeof(real) and strides[2] == sizeof(real):
             for i in range(n):
-                out[i] = weighed(x[i], c[i], s[i], sign)
+                out[i] = weighed(x[i], c[i], s[i], how)
             return
     for i in range(n):
         (<real *> (args[3] + i * strides[3]))[0] = weighed(
             (<real *> (args[0] + i * strides[0]))[0], (<real *> (args[1] + i * strides[1]))[0],
-            (<real *> (args[2] + i * strides[2]))[0], sign)
+            (<real *> (args[2] + i * strides[2]))[0], how)
 
 
 cdef inline void weigh_parts(char **args, npy_intp n, const npy_intp *strides, real kind) noexcept nogil:
@@ -71,22 +85,32 @@ cdef inline void weigh_parts(char **args, npy_intp n, const npy_intp *strides, r
 
 cdef void deviating_f32 "autograd_cy_deviating_f32"(char **args, const npy_intp *dims, const npy_intp *strides,
                                                     void *data) noexcept nogil:
-    weigh(args, dims[0], strides, <float> 0, False)
+    weigh(args, dims[0], strides, <float> 0, DEVIATION)
 
 
 cdef void deviating_f64 "autograd_cy_deviating_f64"(char **args, const npy_intp *dims, const npy_intp *strides,
                                                     void *data) noexcept nogil:
-    weigh(args, dims[0], strides, <double> 0, False)
+    weigh(args, dims[0], strides, <double> 0, DEVIATION)
 
 
 cdef void signed_f32 "autograd_cy_signed_f32"(char **args, const npy_intp *dims, const npy_intp *strides,
                                               void *data) noexcept nogil:
-    weigh(args, dims[0], strides, <float> 0, True)
+    weigh(args, dims[0], strides, <float> 0, SIGN)
 
 
 cdef void signed_f64 "autograd_cy_signed_f64"(char **args, const npy_intp *dims, const npy_intp *strides,
                                               void *data) noexcept nogil:
-    weigh(args, dims[0], strides, <double> 0, True)
+    weigh(args, dims[0], strides, <double> 0, SIGN)
+
+
+cdef void exponential_f32 "autograd_cy_exponential_f32"(char **args, const npy_intp *dims, const npy_intp *strides,
+                                                        void *data) noexcept nogil:
+    weigh(args, dims[0], strides, <float> 0, EXPONENTIAL_OF)
+
+
+cdef void exponential_f64 "autograd_cy_exponential_f64"(char **args, const npy_intp *dims, const npy_intp *strides,
+                                                        void *data) noexcept nogil:
+    weigh(args, dims[0], strides, <double> 0, EXPONENTIAL_OF)
 
 
 cdef void deviating_c64(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
@@ -100,6 +124,7 @@ cdef void deviating_c128(char **args, const npy_intp *dims, const npy_intp *stri
 DEVIATING[FLOAT32].loop, DEVIATING[FLOAT64].loop = deviating_f32, deviating_f64
 DEVIATING[COMPLEX64].loop, DEVIATING[COMPLEX128].loop = deviating_c64, deviating_c128
 SIGNED[FLOAT32].loop, SIGNED[FLOAT64].loop = signed_f32, signed_f64
+EXPONENTIAL[FLOAT32].loop, EXPONENTIAL[FLOAT64].loop = exponential_f32, exponential_f64
 
 
 # what one output contributes

@@ -58,3 +58,22 @@ cdef cnp.ndarray places_of_keys(cnp.ndarray keys):
     """The keys, written over by the places that they hold."""
     leave_places(run(<long long *> cnp.PyArray_DATA(keys), cnp.PyArray_SIZE(keys)))
     return keys
+
+
+# what was sorted without keys
+
+cdef inline bint rises(const double[::1] x) noexcept nogil:
+    cdef Py_ssize_t i, others = 0
+    for i in range(1, x.shape[0]):
+        others |= not x[i - 1] < x[i]
+    return others == 0
+
+
+cdef bint has_equals(cnp.ndarray rows) noexcept:
+    """Whether some doubles that are in order along the last dimension, in C order, are equal, or nan."""
+    cdef npy_intp n = cnp.PyArray_DIM(rows, cnp.PyArray_NDIM(rows) - 1), k
+    cdef const double *x = <const double *> cnp.PyArray_DATA(rows)
+    for k in range(cnp.PyArray_SIZE(rows) // n if n else 0):
+        if not rises(run(x + k * n, n)):
+            return True
+    return False

@@ -30,6 +30,10 @@ ctypedef fused Number:
     float complex
     double complex
 
+ctypedef fused Real:
+    float
+    double
+
 
 # views
 
@@ -74,10 +78,45 @@ cdef cnp.ndarray zeros(tuple sizes, int dtype_code):
 
 cdef cnp.ndarray take_rows(cnp.ndarray array, int axis, cnp.ndarray rows):
     """A dense array of the rows, the shape of `rows` in the axis's place. IndexError if there is no such row."""
+    cdef cnp.ndarray columns
+    if axis and axis == cnp.PyArray_NDIM(array) - 1 and cnp.PyArray_NDIM(rows) == 1 and cnp.PyArray_ISCARRAY_RO(array) \
+            and cnp.PyArray_SIZE(array) and cnp.PyArray_SIZE(rows):
+        columns = taken_columns(array, numbers_of(rows))
+        if columns is not None:
+            return columns
     if cnp.PyArray_IS_C_CONTIGUOUS(array):
         return <cnp.ndarray> PyArray_TakeFrom(array, rows, axis, NULL, cnp.NPY_RAISE)
     # `take` would make a dense copy of the whole array first
     return np.ascontiguousarray(array[(slice(None),) * axis + (rows,)])
+
+
+cdef cnp.ndarray taken_columns(cnp.ndarray array, cnp.ndarray numbers):
+    """Single elements of each row: NumPy's loop copies each one by a call. None for other types, or an index out of range."""
+    cdef npy_intp[MAX_DIMS] dims
+    cdef int axis, ndim = cnp.PyArray_NDIM(array)
+    cdef bint inside
+    for axis in range(ndim):
+        dims[axis] = cnp.PyArray_DIM(array, axis)
+    dims[ndim - 1] = cnp.PyArray_SIZE(numbers)
+    cdef cnp.ndarray out = new_array(code_of(array), ndim, dims)
+    source, target = array.reshape(-1, cnp.PyArray_DIM(array, ndim - 1)), out.reshape(-1, cnp.PyArray_SIZE(numbers))
+    if code_of(array) == FLOAT32:
+        inside = take_columns[float](target, source, numbers)
+    elif code_of(array) == FLOAT64:
+        inside = take_columns[double](target, source, numbers)
+    else:
+        return None
+    return out if inside else None
+
+
+cdef bint take_columns(Real[:, ::1] out, const Real[:, ::1] source, const int64_t[::1] columns) noexcept nogil:
+    cdef Py_ssize_t i, k
+    if not none_outside(columns, source.shape[1]):
+        return False
+    for i in range(out.shape[0]):
+        for k in range(columns.shape[0]):
+            out[i, k] = source[i, columns[k]]
+    return True
 
 
 cdef cnp.ndarray add_rows(cnp.ndarray values, tuple sizes, Py_ssize_t outer, Py_ssize_t n, cnp.ndarray rows):

@@ -211,8 +211,10 @@ cdef int check_sizes(cnp.ndarray index, int dim, tuple sizes) except -1:
 cdef cnp.ndarray gathered(cnp.ndarray array, int dim, cnp.ndarray index):
     if cnp.PyArray_SIZE(index) == 0:
         return zeros(sizes_of(index), code_of(array))
-    check_numbers(index, dim, cnp.PyArray_DIM(array, dim))
-    taken = take_along(array, dim, index)
+    try:
+        taken = take_along(array, dim, index)
+    except IndexError:
+        taken = None                            # which is explained now
     if taken is not None:
         return taken
     places = places_of(index, dim, cnp.PyArray_DIM(array, dim))

@@ -204,9 +204,12 @@ cdef int scattered(cnp.ndarray array, int dim, cnp.ndarray index, cnp.ndarray so
         if (index.shape[axis] > source.shape[axis]) or (axis != dim and index.shape[axis] > target.shape[axis]):
             raise RuntimeError(f"Expected index {list(sizes_of(index))} to be no larger than self {list(np.shape(target))} "
                                f"apart from dimension {dim} and to be no larger size than src {list(sizes_of(source))}")
+    try:
+        if put_along(target, dim, index, within(source, index), ADD if added else PUT):
+            return 0
+    except IndexError:
+        pass                                    # which is explained now
     check_numbers(index, target.shape[dim], f"index is out of bounds for dimension {dim} with size {target.shape[dim]}")
-    if put_along(target, dim, index, within(source, index), ADD if added else PUT):
-        return 0
     places = list(np.ogrid[tuple([slice(n) for n in sizes_of(index)])])
     places[dim] = index
     if added:

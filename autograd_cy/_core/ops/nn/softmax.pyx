@@ -13,10 +13,12 @@ from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, rec
 from autograd_cy._core.graph.saved cimport save_output, saved_like, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.graph.zeros cimport zeroed
+from autograd_cy._core.kernels.loops cimport Kernel
+from autograd_cy._core.kernels.reduction_gradients cimport EXPONENTIAL
 from autograd_cy._core.kernels.reduction_loops cimport Dims, count_along, reduced_sizes
 from autograd_cy._core.kernels.softmax_loops cimport log_sum_exp, normalize, normalize_gradient
 from autograd_cy._core.ops.reductions.reduction_node cimport (
-    SAVES_INPUT, SAVES_OUTPUT, WeightedReduction, dim_tuple, dims_of, one_dim, record_reduction)
+    SAVES_INPUT, SAVES_OUTPUT, FusedReduction, dim_tuple, dims_of, one_dim, record_reduction)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
@@ -183,12 +185,19 @@ def log_softmax(input, dim, dtype=None):
 # logsumexp
 
 @cython.final
-cdef class LogsumexpBackward0(WeightedReduction):
+cdef class LogsumexpBackward0(FusedReduction):
     cdef tuple saved_names(self):
         return ("self", None, "result")
 
     cdef tuple constant_names(self):
         return ("dim", "keepdim")
+
+    cdef Kernel *kernel(self, int dtype_code) except? NULL:
+        return &EXPONENTIAL[dtype_code]
+
+    cdef tuple operands(self, cnp.ndarray x, cnp.ndarray g, Dims dims):
+        cdef cnp.ndarray y = saved_like(self, 2, g)
+        return y if code_of(y) == code_of(x) else cast(y, code_of(x)), g
 
     cdef object weights(self):
         return (unpack(self, 0) - self.spread(unpack(self, 2))).exp().conj()

@@ -3,6 +3,7 @@
 import numpy as np
 
 cimport cython
+from cpython.object cimport PyObject
 
 from autograd_cy._core.arrays.dtypes cimport (
     COMPLEX64, FLOAT16, FLOAT32, FLOAT64, code_of, dtype_of, to_complex, to_inexact, type_word)
@@ -14,7 +15,7 @@ from autograd_cy._core.graph.saved cimport save_input, save_output, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
 from autograd_cy._core.graph.zeros cimport zeroed
 from autograd_cy._core.ops.overwriting cimport in_place
-from autograd_cy._core.ops.pointwise.pointwise cimport row_of, unary
+from autograd_cy._core.ops.pointwise.pointwise cimport forward, row_of, unary
 from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise, PointwiseNode, note_shapes, unbroadcast_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
@@ -24,6 +25,7 @@ from autograd_cy._core.ops.registry import op
 cnp.import_array()
 
 cdef Pointwise *OP_conj_physical_of = row_of("conj_physical_of")
+cdef Pointwise *OP_angle_of_real = row_of("angle_of_real")
 
 
 @cython.final
@@ -106,12 +108,13 @@ def angle(input):
     cdef int dtype_code = code_of(x.array)
     cdef Node node
     cdef cnp.ndarray array = copy_in_order(x.array, to_inexact(dtype_code))
-    with np.errstate(all="ignore"):
-        if dtype_code >= COMPLEX64:
-            angles = np.arctan2((<object> array).imag, (<object> array).real)
-        else:
-            angles = np.where(np.isnan(array), array, np.where(array < 0, array.dtype.type(np.pi), array.dtype.type(0)))
-    y = new_tensor(np.asarray(angles))
+    cdef PyObject *arrays[1]
+    arrays[0] = <PyObject *> array
+    if dtype_code >= COMPLEX64:
+        with np.errstate(all="ignore"):
+            y = new_tensor(np.asarray(np.arctan2((<object> array).imag, (<object> array).real)))
+    else:
+        y = new_tensor(forward(OP_angle_of_real, arrays, code_of(array), None))
     if needs_node(x):
         node = new_node(AngleBackward0, None)
         save_input(node, 0, x)

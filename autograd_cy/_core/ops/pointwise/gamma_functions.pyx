@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 cimport cython
+from cpython.object cimport PyObject
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT64, code_of, dtype_of, to_inexact, type_word
 from autograd_cy._core.arrays.orders cimport copy_in_order
@@ -13,7 +14,7 @@ from autograd_cy._core.graph.record cimport as_tensor, as_type, needs_node, new_
 from autograd_cy._core.graph.saved cimport save_input, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
 from autograd_cy._core.ops.overwriting cimport in_place
-from autograd_cy._core.ops.pointwise.pointwise cimport binary, row_of
+from autograd_cy._core.ops.pointwise.pointwise cimport binary, forward, row_of
 from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
@@ -23,6 +24,7 @@ from autograd_cy._core.ops.registry import op
 cnp.import_array()
 
 cdef Pointwise *OP_zeta = row_of("zeta")
+cdef Pointwise *OP_trigamma = row_of("trigamma")
 
 
 @cython.final
@@ -44,9 +46,9 @@ def batched_polygamma(call, n, input):
 
 @op(batch=batched_polygamma)
 def polygamma(n: int, input):
-    """polygamma(n, input) -> Tensor: the n-th derivative of digamma(input). Needs SciPy: pip install 'autograd_cy[scipy]'.
+    """polygamma(n, input) -> Tensor: the n-th derivative of digamma(input).
 
-    As a method: x.polygamma(n). RuntimeError for a negative n.
+    As a method: x.polygamma(n). From n = 2 on it needs SciPy: pip install 'autograd_cy[scipy]'. RuntimeError for a negative n.
 
     >>> import autograd_cy as ag
     >>> ag.polygamma(1, ag.tensor([1.0, 2.0]))
@@ -54,6 +56,7 @@ def polygamma(n: int, input):
     """
     cdef Tensor x = as_tensor(input, "polygamma"), plain, y
     cdef Node node
+    cdef PyObject *arrays[1]
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
     if code_of(x.array) > FLOAT64:
@@ -63,7 +66,11 @@ def polygamma(n: int, input):
         return x.digamma()
     plain = new_tensor(copy_in_order(x.array, to_inexact(code_of(x.array))))
     factor = math.factorial(n) * (1 if n % 2 else -1) if n < 170 else math.inf if n % 2 else -math.inf
-    y = new_tensor(np.asarray(((<Tensor> binary(OP_zeta, n + 1, plain)).array * float(factor)).astype(plain.array.dtype)))
+    if n == 1:
+        arrays[0] = <PyObject *> plain.array
+        y = new_tensor(forward(OP_trigamma, arrays, code_of(plain.array), None))
+    else:
+        y = new_tensor(np.asarray(((<Tensor> binary(OP_zeta, n + 1, plain)).array * float(factor)).astype(plain.array.dtype)))
     if needs_node(x):
         node = new_node(PolygammaBackward0, (n,))
         save_input(node, 0, x)
@@ -75,7 +82,7 @@ def polygamma(n: int, input):
 def mvlgamma(input, p: int):
     """mvlgamma(input, p) -> Tensor: the logarithm of the gamma function of p dimensions.
 
-    Its gradient needs SciPy: pip install 'autograd_cy[scipy]'. RuntimeError for p below 1.
+    RuntimeError for p below 1.
 
     >>> import autograd_cy as ag
     >>> ag.mvlgamma(ag.tensor([2.0, 5.0]), 2)

@@ -4,7 +4,7 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.buffers cimport sizes_of
+from autograd_cy._core.arrays.buffers cimport in_type, sizes_of
 from autograd_cy._core.arrays.conversions cimport fitting
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, code_of, dtype, long_word
 from autograd_cy._core.graph.node cimport Node
@@ -12,6 +12,7 @@ from autograd_cy._core.graph.operands cimport number_code, operand_code, tensor_
 from autograd_cy._core.graph.record cimport as_tensor, as_type, needs_node, new_node, record_all, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
+from autograd_cy._core.kernels.choice_loops cimport chosen
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
@@ -77,15 +78,22 @@ def masked_fill(input, mask, value):
     number = v.array if v is not None else fitting(value, code_of(x.array)) if number_code(value) >= 0 else value
     if np.iscomplexobj(number) and code_of(x.array) < COMPLEX64:
         raise RuntimeError(f"value cannot be converted to type {long_word(code_of(x.array))} without overflow")
-    array = np.array(np.broadcast_to(x.array, broadcast(x.array, m.array)), order="C")
-    np.copyto(array, number, where=m.array, casting="unsafe")
-    y = new_tensor(array)
+    y = new_tensor(filled(x.array, m.array, number))
     if needs_node(x) or (v is not None and needs_node(v)):
         node = new_node(MaskedFillBackward0 if v is None else MaskedFillBackward1,
                         (shape_of(x), None if v is None else v.dtype))
         save_input(node, 0, m)
         record_all(node, y, (x,) if v is None else (x, v))
     return y
+
+
+cdef cnp.ndarray filled(cnp.ndarray array, cnp.ndarray mask, object number):
+    """A copy in C order."""
+    if cnp.PyArray_SAMESHAPE(array, mask) and cnp.PyArray_ISCARRAY_RO(array) and cnp.PyArray_ISCARRAY_RO(mask):
+        return chosen(mask, in_type(np.asarray(number), code_of(array)), array, code_of(array))
+    result = np.array(np.broadcast_to(array, broadcast(array, mask)), order="C")
+    np.copyto(result, number, where=mask, casting="unsafe")
+    return result
 
 
 cdef tuple broadcast(cnp.ndarray a, cnp.ndarray b):

@@ -9,9 +9,11 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, code_of, type_word
+from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport as_tensor, needs_node, shape_of, show
 from autograd_cy._core.graph.saved cimport saved_array
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.extreme_gradients cimport shared_gradient
 from autograd_cy._core.kernels.reduction_loops cimport LARGEST, SMALLEST, Dims, reduced, reduced_sizes
 from autograd_cy._core.ops.reductions.reduction_node cimport (
     SAVES_INPUT, SAVES_OUTPUT, WeightedReduction, dim_tuple, dims_of, in_type, one_dim, record_reduction)
@@ -51,6 +53,12 @@ cdef class Extreme(WeightedReduction):
         """The other elements get zeros, also from an infinite gradient."""
         weights = self.weights()
         return in_type(self.spread(g) * weights, self.dtype_codes[0]).masked_fill(weights == 0, 0)
+
+    cdef object vjp_array(self, object g, int i, Request *request):
+        cdef cnp.ndarray x = saved_array(self, 0)
+        cdef Dims dims = dims_of(self.constants[0], cnp.PyArray_NDIM(x), "")
+        result = shared_gradient(<cnp.ndarray> g, x, saved_array(self, 2), dims, isinstance(self, ExtremeOfAll))
+        return Node.vjp_array(self, g, i, request) if result is None else result
 
     cdef object is_result(self, object x, object y):
         return np.equal(x, y)

@@ -2,6 +2,7 @@
 
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 
 cdef class Selecting(Node):
@@ -13,3 +14,4 @@ cdef class OneOfMany(Selecting):
 
 
 cdef Tensor record_selecting(object node_class, tuple constants, Tensor x, Tensor values, Tensor indices)
+cdef object elements_at(cnp.ndarray array, object places, int dim)

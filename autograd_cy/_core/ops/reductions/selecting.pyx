@@ -1,5 +1,7 @@
 """Nodes of operations that give some elements of their input along one dimension: the gradient goes back to those."""
 
+import numpy as np
+
 cimport cython
 from libc.string cimport memcpy
 
@@ -10,6 +12,7 @@ from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport needs_node, new_node, record
 from autograd_cy._core.graph.saved cimport save_input, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.along cimport take_along
 from autograd_cy._core.kernels.loops cimport MAX_DIMS
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
@@ -112,3 +115,11 @@ cdef cnp.ndarray placed_array(cnp.ndarray g, cnp.ndarray index, int dim, tuple s
         place = (k // (inner * count) * n + place) * inner + k % inner
         memcpy(target + place * itemsize, source + k * itemsize, itemsize)
     return result
+
+
+cdef object elements_at(cnp.ndarray array, object places, int dim):
+    """The elements at the places along a dimension."""
+    if cnp.PyArray_NDIM(array) == 0:
+        return (<object> array).copy()
+    taken = take_along(array, dim, places)
+    return np.take_along_axis(array, places, dim) if taken is None else taken

@@ -4,14 +4,13 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.buffers cimport is_flat, sizes_of
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, FLOAT64, INT64, code_of, type_word
 from autograd_cy._core.graph.record cimport as_tensor, int64_of, needs_node, shape_of, shown
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
-from autograd_cy._core.kernels.sorting_keys cimport places_of_keys, sorting_keys
+from autograd_cy._core.kernels.sorting_keys cimport has_equals, places_of_keys, sorting_keys
 from autograd_cy._core.ops.reductions.extremes cimport ExtremeOfAll
 from autograd_cy._core.ops.reductions.reduction_node cimport SAVES_INPUT, SAVES_OUTPUT, one_dim, record_reduction
-from autograd_cy._core.ops.reductions.selecting cimport OneOfMany, Selecting, record_selecting
+from autograd_cy._core.ops.reductions.selecting cimport OneOfMany, Selecting, elements_at, record_selecting
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
@@ -82,39 +81,33 @@ cdef object places_in_order(cnp.ndarray array, int dim, bint descending, str ope
         return np.zeros((), np.int64)
     if dtype_code in (INT64, FLOAT64):
         return long_places_in_order(array, dim, descending)
-    rows = np.ascontiguousarray(np.moveaxis(array, dim, -1), np.float32 if dtype_code >= FLOAT16 else np.int32)
+    rows = np.ascontiguousarray(in_rows(array, dim), np.float32 if dtype_code >= FLOAT16 else np.int32)
     keys = sorting_keys(rows, descending)
     keys.sort(-1)
-    return np.ascontiguousarray(np.moveaxis(places_of_keys(keys), -1, dim))
+    return back(places_of_keys(keys), dim)
 
 
 cdef object long_places_in_order(cnp.ndarray array, int dim, bint descending):
     """The same of elements of 64 bits."""
+    cdef cnp.ndarray rows
     if code_of(array) == FLOAT64:               # a faster way, on which equal elements may change places
-        places = np.argsort(array, dim)
-        if not has_equals(np.take_along_axis(array, places, dim), dim):
-            return np.ascontiguousarray(np.flip(places, dim)) if descending else places
+        rows = <cnp.ndarray> np.ascontiguousarray(in_rows(array, dim))
+        places = rows.argsort(-1)
+        if not has_equals(<cnp.ndarray> elements_at(rows, places, cnp.PyArray_NDIM(rows) - 1)):
+            return back(np.flip(places, -1) if descending else places, dim)
     if descending:
         return cnp.PyArray_DIM(array, dim) - 1 - np.flip(np.argsort(np.flip(array, dim), dim, kind="stable"), dim)
     return np.argsort(array, dim, kind="stable")
 
 
-cdef bint has_equals(object ordered, int dim) except -1:
-    """Whether some elements that are in order are equal, or nan."""
-    rows = np.moveaxis(ordered, dim, -1)
-    return not (rows[..., 1:] > rows[..., :-1]).all()
+cdef object in_rows(cnp.ndarray array, int dim):
+    """The array with a dimension in the last place."""
+    return array if dim == cnp.PyArray_NDIM(array) - 1 else np.moveaxis(array, dim, -1)
 
 
-cdef object elements_at(cnp.ndarray array, object places, int dim):
-    cdef int ndim = cnp.PyArray_NDIM(array)
-    cdef npy_intp n
-    if ndim == 0:
-        return array.copy()
-    if dim != ndim - 1 or not is_flat(array) or not cnp.PyArray_SIZE(array):
-        return np.take_along_axis(array, places, dim)
-    n = cnp.PyArray_DIM(array, dim)             # faster
-    starts = np.arange(0, cnp.PyArray_SIZE(array), n).reshape(sizes_of(array)[:dim] + (1,))
-    return np.take(array.reshape(-1), places + starts)
+cdef object back(object rows, int dim):
+    """The last dimension in its place again."""
+    return np.ascontiguousarray(rows if dim == np.ndim(rows) - 1 else np.moveaxis(rows, -1, dim))
 
 
 # one, by its place

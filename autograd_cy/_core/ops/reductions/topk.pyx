@@ -7,7 +7,8 @@ cimport cython
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, code_of
 from autograd_cy._core.graph.record cimport as_tensor, int64_of, shape_of, wrap_dim
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
-from autograd_cy._core.ops.reductions.selecting cimport Selecting, record_selecting
+from autograd_cy._core.kernels.selection cimport FEW, few_extreme_places
+from autograd_cy._core.ops.reductions.selecting cimport Selecting, elements_at, record_selecting
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import Along
@@ -47,12 +48,16 @@ def topk(input, k: int, dim=-1, largest: bool = True, sorted: bool = True):
     array = x.array if ndim else x.array.reshape(1)
     numbers = extreme_places(array, count, n, d, largest)
     indices = new_tensor(numbers.reshape((-1,)[:0]) if not ndim and count else numbers)
-    values = new_tensor(np.take_along_axis(array, numbers, d).reshape(np.shape(indices.array)))
+    values = new_tensor(elements_at(array, numbers, d).reshape(np.shape(indices.array)))
     return return_types.topk(record_selecting(TopkBackward0, (d, shape_of(x)), x, values, indices), indices)
 
 
 cdef object extreme_places(object array, long long count, long long n, int dim, bint largest):
     """Where the `count` largest or smallest elements stand along a dimension, in their order."""
+    if 0 < count <= FEW and n and array.dtype.char in "fd":
+        rows = np.ascontiguousarray(np.moveaxis(array, dim, -1)) if dim != array.ndim - 1 else np.ascontiguousarray(array)
+        places = few_extreme_places(rows, count, largest)
+        return places if dim == array.ndim - 1 else np.ascontiguousarray(np.moveaxis(places, -1, dim))
     if 0 < count < n and n > MANY:
         places = np.argpartition(array, n - count if largest else count - 1, dim)
         places = np.take(places, range(n - count, n) if largest else range(count), dim)

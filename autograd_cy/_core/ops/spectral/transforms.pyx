@@ -52,8 +52,9 @@ cdef class FftR2CBackward0(Transform):
 
     cdef object vjp(self, object g, int i):
         dims, normalization, forward, onesided, sizes = self.constants
-        if onesided:
-            g = resized(<Tensor> g, dims[-1], sizes[dims[-1]])
+        if onesided:                    # half of the work: each of those that the inverse counts twice is halved
+            size = sizes[dims[-1]]
+            return real_of_half(g * inner_weights(<Tensor> g, dims[-1], 0.5, size), dims, normalization, size)
         return transformed(g, dims, normalization, not forward).real
 
     cdef object jvp(self, tuple tangents):
@@ -73,15 +74,21 @@ cdef class FftC2RBackward0(Node):
     cdef object vjp(self, object g, int i):
         dims, normalization, size = self.constants
         g = half_of_real(g, dims, normalization)
-        weights = np.full(shape_of(g)[dims[-1]], 2.0, (<Tensor> g).array.real.dtype)
-        weights[0] = 1
-        if size % 2 == 0:
-            weights[-1] = 1
-        return g * new_tensor(weights.reshape((-1,) + (1,) * (len(shape_of(g)) - 1 - dims[-1])))
+        return g * inner_weights(<Tensor> g, dims[-1], 2, size)
 
     cdef object jvp(self, tuple tangents):
         dims, normalization, size = self.constants
         return real_of_half(tangents[0], dims, normalization, size)
+
+
+cdef Tensor inner_weights(Tensor g, int dim, double weight, long long size):
+    """What broadcasts to half of the frequencies of `size` numbers: the weight for those that have a conjugate, else 1."""
+    cdef tuple sizes = shape_of(g)
+    weights = np.full(sizes[dim], weight, g.array.real.dtype)
+    weights[0] = 1
+    if size % 2 == 0:
+        weights[-1] = 1
+    return new_tensor(weights.reshape((-1,) + (1,) * (len(sizes) - 1 - dim)))
 
 
 # the three kinds of transforms, recorded

@@ -1,0 +1,479 @@
+/* Special functions of one float or double (two of logaddexp and hypot), written so that a compiler vectorizes the loop around
+   a call, as in elementary.h: no branches, no tables, no calls. What is called for a float is computed in double and rounded,
+   but for erfinv and logaddexp. The largest errors in units of the last place of a double, where the function isn't next to a
+   root (tests/kernels/test_special.py): log 0.7, hypot 0.5, trigamma and the Bessel functions 4, digamma 3, erfinv 2.2,
+   log_ndtr 16, erfcx 12 far below 0; of a float: erfinv 1.1.
+
+   log: Sun's fdlibm, e_log.c; for float: S. Moshier, Cephes, logf.c.
+   hypot: C. F. Borges, An improved algorithm for hypot(a, b), ACM TOMS 47 (2021), without fused products.
+   digamma: from 1 to 2 that of Boost (J. Maddock, digamma.hpp), to which others are brought by recurrence; from 10 on the
+   asymptotic series. trigamma: the asymptotic series from 8 on. Both by reflection below 0.
+   erfinv: Boost's (J. Maddock, erf_inv.hpp).
+   erfcx, log_ndtr: by the quotient of normal_cdf, and its asymptotic series.
+   I0, I1: Taylor's series up to 8, all terms of which are positive; above, a polynomial in 1 / x.
+   That and erfinv for float were made for this file: Chebyshev's series, with 45 digits. Theirs is below 0.1 units. */
+#ifndef AUTOGRAD_CY_SPECIAL_H
+#define AUTOGRAD_CY_SPECIAL_H
+
+#include "elementary.h"
+
+/* x = m * 2**k with m from sqrt(1/2) to sqrt(2); numbers that are denormal are scaled first. */
+static inline float autograd_cy_log_f32(float x) {
+    float scaled = x < 1.17549435e-38f ? x * 16777216.0f : x, k, m, z, y;
+    uint32_t bits = autograd_cy_bits_f32(scaled), above = bits - 0x3F3504F3u;
+    k = (float) ((int32_t) ((above + 0x3F800000u) >> 23) - 127) - (x < 1.17549435e-38f ? 24.0f : 0.0f);
+    m = autograd_cy_float(bits - (above & 0xFF800000u)) - 1.0f;
+    z = m * m;
+    y = (7.0376836292e-2f * m - 1.1514610310e-1f) * z + (1.1676998740e-1f * m - 1.2420140846e-1f);
+    y = (y * m + 1.4249322787e-1f) * z + (-1.6668057665e-1f * m + 2.0000714765e-1f);
+    y = (y * z + (-2.4999993993e-1f * m + 3.3333331174e-1f)) * m * z;
+    y = y - k * 2.12194440e-4f - 0.5f * z;
+    y = m + y + k * 0.693359375f;
+    y = x == 0.0f ? -INFINITY : y;
+    return x > 0.0f ? (x < INFINITY ? y : x) : (x == 0.0f ? y : NAN);
+}
+
+static inline double autograd_cy_log_f64(double x) {
+    int is_small = x < 2.2250738585072014e-308;
+    double scaled = is_small ? x * 18014398509481984.0 : x, k, f, s, z, w, t, h;
+    uint64_t bits = autograd_cy_bits_f64(scaled), above = bits - 0x3FE6A09E667F3BCDu;
+    k = autograd_cy_double(((above + 0x3FF0000000000000u) >> 52) | 0x4330000000000000u) - 4503599627371519.0;
+    k = k - (is_small ? 54.0 : 0.0);
+    f = autograd_cy_double(bits - (above & 0xFFF0000000000000u)) - 1.0;
+    s = f / (2.0 + f);
+    z = s * s;
+    w = z * z;
+    t = w * (3.999999999940941908e-01 + w * (2.222219843214978396e-01 + w * 1.531383769920937332e-01));
+    t = t + z * (6.666666666666735130e-01 + w * (2.857142874366239149e-01 + w * (1.818357216161805012e-01
+        + w * 1.479819860511658591e-01)));
+    h = 0.5 * f * f;
+    t = k * 6.93147180369123816490e-01 - ((h - (s * (h + t) + k * 1.90821492927058770002e-10)) - f);
+    t = x == 0.0 ? -INFINITY : t;
+    return x > 0.0 ? (x < INFINITY ? t : x) : (x == 0.0 ? t : NAN);
+}
+
+/* log(1 + x) from 0 to 1, with what is lost in the sum. */
+static inline float autograd_cy_log1p_part_f32(float x) {
+    float u = 1.0f + x;
+    return autograd_cy_log_f32(u) + (x - (u - 1.0f)) / u;
+}
+
+static inline double autograd_cy_log1p_part_f64(double x) {
+    double u = 1.0 + x;
+    return autograd_cy_log_f64(u) + (x - (u - 1.0)) / u;
+}
+
+static inline float autograd_cy_logaddexp_f32(float a, float b) {
+    float d = a - b, most = d > 0.0f ? a : b;
+    d = autograd_cy_log1p_part_f32(autograd_cy_exp_f32(-fabsf(d)));
+    return a == b ? a + 0.6931471805599453f : most + d;
+}
+
+static inline double autograd_cy_logaddexp_f64(double a, double b) {
+    double d = a - b, most = d > 0.0 ? a : b;
+    d = autograd_cy_log1p_part_f64(autograd_cy_exp_f64(-fabs(d)));
+    return a == b ? a + 0.6931471805599453 : most + d;
+}
+
+static inline float autograd_cy_logaddexp2_f32(float a, float b) {
+    float d = a - b, most = d > 0.0f ? a : b;
+    d = autograd_cy_log1p_part_f32(autograd_cy_exp_f32(-0.6931471805599453f * fabsf(d)));
+    return a == b ? a + 1.0f : most + 1.4426950408889634f * d;
+}
+
+static inline double autograd_cy_logaddexp2_f64(double a, double b) {
+    double d = a - b, most = d > 0.0 ? a : b;
+    d = autograd_cy_log1p_part_f64(autograd_cy_exp_f64(-0.6931471805599453 * fabs(d)));
+    return a == b ? a + 1.0 : most + 1.4426950408889634 * d;
+}
+
+static inline float autograd_cy_hypot_f32(float a, float b) {
+    double y = sqrt((double) a * a + (double) b * b);
+    return fabsf(a) == INFINITY || fabsf(b) == INFINITY ? INFINITY : (float) y;
+}
+
+static inline double autograd_cy_hypot_f64(double a, double b) {
+    double x = fabs(a), y = fabs(b), most = x > y ? x : y, least = x > y ? y : x, scale, back, h, d, e, f;
+    uint64_t exponent = autograd_cy_bits_f64(most) & 0x7FF0000000000000u;
+    exponent = exponent < 0x0360000000000000u ? 0x0360000000000000u : exponent;     /* 2**-969: its inverse is a number */
+    exponent = exponent > 0x7FC0000000000000u ? 0x7FC0000000000000u : exponent;
+    back = autograd_cy_double(exponent);
+    scale = autograd_cy_double(0x7FE0000000000000u - exponent);
+    x = most * scale;
+    y = least * scale;
+    h = sqrt(x * x + y * y);
+    d = h - y;
+    e = x * (2.0 * d - x) + (d - 2.0 * (x - y)) * d;
+    d = h - x;
+    f = 2.0 * d * (x - 2.0 * y) + (4.0 * d - y) * y + d * d;
+    e = h <= 2.0 * y ? e : f;
+    h = h - (h > 0.0 ? e / (2.0 * h) : 0.0);
+    h = fabs(a) == INFINITY || fabs(b) == INFINITY ? INFINITY : h * back;
+    return a != a || b != b ? (fabs(a) == INFINITY || fabs(b) == INFINITY ? INFINITY : a + b) : h;
+}
+
+/* pi times the cotangent of pi * x for what is left of x beside its nearest integer, and the square of pi / sin(pi * x) */
+static inline double autograd_cy_cotangent(double x, double *square) {
+    const double shift = 6755399441055744.0;
+    double n = x + shift, r, s, c;
+    r = x - (n - shift);
+    s = autograd_cy_turned_sin(3.141592653589793 * r, 0);
+    c = autograd_cy_turned_sin(3.141592653589793 * (0.5 - fabs(r)), 0);
+    *square = 9.869604401089358 / (s * s);
+    return 3.141592653589793 * c / s;
+}
+
+static inline double autograd_cy_digamma_f64(double x) {
+    double y = x > 0.0 ? x : 1.0 - x, sum = 0.0, g, p, q, z, large, square, cotangent, d, s, t;
+    int k;
+    z = y < 10.0 ? 10.0 : y;
+    z = z - 1.0;
+    large = autograd_cy_log_f64(z) + 1.0 / (2.0 * z);
+    z = 1.0 / (z * z);
+    p = 0.083333333333333333 - z * (0.0083333333333333333 - z * (0.0039682539682539683 - z * (0.0041666666666666667
+        - z * (0.0075757575757575758 - z * (0.021092796092796093 - z * (0.083333333333333333 - z * 0.44325980392156863))))));
+    large = large - z * p;
+    s = y < 1.0 ? 1.0 / y : 0.0;
+    z = y < 1.0 ? y + 1.0 : y > 10.0 ? 10.0 : y;
+    for (k = 0; k < 8; k++) {
+        q = z - 1.0;
+        sum = z >= 2.0 ? sum + 1.0 / q : sum;
+        z = z >= 2.0 ? q : z;
+    }
+    g = ((z - 1569415565.0 / 1073741824.0) - 381566830.0 / 1073741824.0 / 1073741824.0) - 9.016312093258695918e-20;
+    z = z - 1.0;
+    p = 0.25479851061131551 + z * (-0.32555031186804491 + z * (-0.65031853770896507 + z * (-0.28919126444774784
+        + z * (-0.045251321448739056 + z * -0.0020713321167745952))));
+    q = 1.0 + z * (2.0767117023730469 + z * (1.4606242909763515 + z * (0.43593529692665969 + z * (0.054151797245674225
+        + z * (0.0021284987017821144 + z * -0.55789841321675513e-6)))));
+    sum = sum + (g * 0.99558162689208984 + g * (p / q)) - s;
+    sum = y >= 10.0 ? large : sum;
+    cotangent = autograd_cy_cotangent(x, &square);
+    z = sum - cotangent;
+    /* next to the first root below 0 */
+    d = (x - -0.5040830082644554) - -8.15428206243813e-18;
+    g = d > 0.16 ? 0.16 : d < -0.16 ? -0.16 : d;
+    s = g * g;
+    t = s * s;
+    p = (-6189646.1908596907 * d + 15371130.101165039);
+    p = p * t + ((-506106.5291647274 * d + 1664356.1528818103) * s + (-171851.99171401657 * d + 547018.52758604078));
+    p = p * t + ((-36330.631296389177 * d + 131894.36867972179) * s + (-8054.8660276472347 * d + 33002.945415490641));
+    p = p * t + ((-1743.334261466607 * d + 8234.6209911183984) * s + (-368.578543617255 * d + 2055.5359678307503));
+    p = p * t + ((-75.376999913888435 * d + 513.2704621299958) * s + (-14.706721737142477 * d + 128.27342343227491));
+    p = p * t + ((-2.7610116487892301 * d + 32.258572064914626) * s + (-0.80934546253065117 * d + 8.9397985587921346));
+    z = fabs(d) < 0.16 ? p * d : z;
+    z = x == x - 1.0 ? NAN : z;         /* an infinite number, or one so large that it is an integer */
+    z = x == floor(x) ? NAN : z;
+    z = x == 0.0 ? -copysign(INFINITY, x) : z;
+    return x > 0.0 ? sum : x == x ? z : x;
+}
+
+static inline double autograd_cy_trigamma_f64(double x) {
+    double y = x > 0.0 ? x : 1.0 - x, sum = 0.0, z, w, square;
+    int k;
+    for (k = 0; k < 8; k++) {
+        z = y + k;
+        sum = sum + 1.0 / (z * z);
+    }
+    z = 1.0 / (y + 8.0);
+    w = z * z;
+    w = 0.16666666666666667 + w * (-0.033333333333333333 + w * (0.023809523809523810 + w * (-0.033333333333333333
+        + w * (0.075757575757575758 + w * (-0.25311355311355311 + w * (1.1666666666666667 + w * -7.0921568627450980))))));
+    sum = sum + (z + 0.5 * (z * z) + z * (z * z) * w);
+    autograd_cy_cotangent(x, &square);
+    square = x == floor(x) ? INFINITY : square - sum;
+    return x > 0.0 ? sum : x == x ? square : x;
+}
+
+static inline double autograd_cy_erfinv_f64(double x) {
+    double a = fabs(x) < 1.0 ? fabs(x) : 0.5, r = 1.0 - a, l = autograd_cy_log_f64(r), s = sqrt(-l), c, p, q, y, far;
+    p = ((-0.00538772965071242932965 * a + 0.00822687874676915743155) * a + 0.0219878681111168899165) * a
+        - 0.0365637971411762664006;
+    p = ((p * a - 0.0126926147662974029034) * a + 0.0334806625409744615033) * a - 0.00836874819741736770379;
+    p = p * a - 0.000508781949658280665617;
+    q = ((0.000886216390456424707504 * a - 0.00233393759374190016776) * a + 0.0795283687341571680018) * a
+        - 0.0527396382340099713954;
+    q = ((q * a - 0.71228902341542847553) * a + 0.662328840472002992063) * a + 1.56221558398423026363;
+    q = ((q * a - 1.56574558234175846809) * a - 0.970005043303290640362) * a + 1.0;
+    c = a * (a + 10.0);
+    y = c * 0.0891314744949340820313 + c * (p / q);
+    c = r - 0.25;
+    p = ((-3.67192254707729348546 * c + 21.1294655448340526258) * c + 17.445385985570866523) * c - 44.6382324441786960818;
+    p = ((p * c - 18.8510648058714251895) * c + 17.6447298408374015486) * c + 8.37050328343119927838;
+    p = (p * c + 0.105264680699391713268) * c - 0.202433508355938759655;
+    q = ((1.72114765761200282724 * c - 22.6436933413139721736) * c + 10.8268667355460159008) * c + 48.5609213108739935468;
+    q = ((q * c - 20.1432634680485188801) * c - 28.6608180499800029974) * c + 3.9713437953343869095;
+    q = (q * c + 6.24264124854247537712) * c + 1.0;
+    far = sqrt(-2.0 * l) / (2.249481201171875 + p / q);
+    y = a > 0.5 ? far : y;
+    c = s - 1.125;
+    p = ((-0.681149956853776992068e-9 * c + 0.285225331782217055858e-7) * c - 0.679465575181126350155e-6) * c
+        + 0.00214558995388805277169;
+    p = ((p * c + 0.0290157910005329060432) * c + 0.142869534408157156766) * c + 0.337785538912035898924;
+    p = ((p * c + 0.387079738972604337464) * c + 0.117030156341995252019) * c - 0.163794047193317060787;
+    p = p * c - 0.131102781679951906451;
+    q = ((0.01105924229346489121 * c + 0.152264338295331783612) * c + 0.848854343457902036425) * c + 2.59301921623620271374;
+    q = ((q * c + 4.77846592945843778382) * c + 5.38168345707006855425) * c + 3.46625407242567245975;
+    q = q * c + 1.0;
+    far = 0.807220458984375 * s + p / q * s;
+    y = r < 0.25 ? far : y;
+    c = s - 3.0;
+    p = ((0.266339227425782031962e-11 * c - 0.230404776911882601748e-9) * c + 0.460469890584317994083e-5) * c
+        + 0.000157544617424960554631;
+    p = ((p * c + 0.00187123492819559223345) * c + 0.00950804701325919603619) * c + 0.0185573306514231072324;
+    p = (p * c - 0.00222426529213447927281) * c - 0.0350353787183177984712;
+    q = ((0.764675292302794483503e-4 * c + 0.00263861676657015992959) * c + 0.0341589143670947727934) * c
+        + 0.220091105764131249824;
+    q = ((q * c + 0.762059164553623404043) * c + 1.3653349817554063097) * c + 1.0;
+    far = 0.93995571136474609375 * s + p / q * s;
+    y = copysign(s >= 3.0 ? far : y, x);
+    y = fabs(x) == 1.0 ? copysign(INFINITY, x) : y;
+    return fabs(x) <= 1.0 ? y : NAN;
+}
+
+/* The last steps in double: where w is small, terms of either sign meet there. */
+static inline float autograd_cy_erfinv_f32(float x) {
+    float w = -autograd_cy_log_f32((1.0f - x) * (1.0f + x)), p, s, t, v;
+    double near, far;
+    v = (w > 5.0f ? 5.0f : w) - 2.5f;
+    s = v * v;
+    t = s * s;
+    p = 4.35114731e-10f;
+    p = p * t + ((-8.73983097e-9f * v + 1.64871768e-8f) * s + (4.6542873e-7f * v + -3.42617595e-6f));
+    p = p * t + ((-4.9597435e-6f * v + 0.000218263923f) * s + (-0.00125274842f * v + -0.00417732492f));
+    near = 1.50140935 + v * (0.246640289 + (double) (v * p));
+    v = sqrtf(w < 5.0f ? 5.0f : w > 17.0f ? 17.0f : w) - 3.125f;
+    s = v * v;
+    t = s * s;
+    p = -2.85194986e-5f;
+    p = p * t + ((0.000122648302f * v + -0.000118699182f) * s + (-0.00031241149f * v + 0.00127353986f));
+    p = p * t + ((-0.00252678741f * v + 0.00379185019f) * s + (-0.00529988435f * v + 0.00704807222f));
+    far = 2.95832015 + v * (1.00371864 + (double) (v * p));
+    p = (float) (x * (w < 5.0f ? near : far));
+    p = fabsf(x) == 1.0f ? copysignf(INFINITY, x) : p;
+    return fabsf(x) <= 1.0f ? p : NAN;
+}
+
+static inline float autograd_cy_erfinv_slope_f32(float x) { x = autograd_cy_erfinv_f32(x); return autograd_cy_exp_f32(x * x); }
+static inline double autograd_cy_erfinv_slope_f64(double x) {
+    x = autograd_cy_erfinv_f64(x);
+    return autograd_cy_exp_f64(x * x);
+}
+
+/* The bits of a number count those before it, up from 0 and down. */
+static inline float autograd_cy_nextafter_f32(float a, float b) {
+    uint32_t bits = autograd_cy_bits_f32(a), least = (autograd_cy_bits_f32(b) & 0x80000000u) | 1u;
+    bits = (b > a) == (a > 0.0f) ? bits + 1u : bits - 1u;
+    bits = a == 0.0f ? least : bits;
+    return a != a || b != b ? a + b : a == b ? b : autograd_cy_float(bits);
+}
+
+static inline double autograd_cy_nextafter_f64(double a, double b) {
+    uint64_t bits = autograd_cy_bits_f64(a), least = (autograd_cy_bits_f64(b) & 0x8000000000000000u) | 1u;
+    bits = (b > a) == (a > 0.0) ? bits + 1u : bits - 1u;
+    bits = a == 0.0 ? least : bits;
+    return a != a || b != b ? a + b : a == b ? b : autograd_cy_double(bits);
+}
+
+/* The modified Bessel functions from 0 to 8, and above times exp(-x), where u = 16 / x - 1. */
+static inline double autograd_cy_bessel_below_0(double a) {
+    double q = 0.25 * a * a, s = q * q, t = s * s, p;
+    p = (6.1483976285983791e-54 * s + (4.1563167969325042e-51 * q + 2.5976979980828151e-48));
+    p = p * t + ((1.4962740468957015e-45 * q + 7.9152897080782611e-43) * s
+        + (3.8310002187098784e-40 * q + 1.6894710964510564e-37));
+    p = p * t + ((6.7578843858042254e-35 * q + 2.4395962632753254e-32) * s
+        + (7.9042918930120542e-30 * q + 2.2843403570804837e-27));
+    p = p * t + ((5.8479113141260382e-25 * q + 1.3157800456783586e-22) * s
+        + (2.5789288895295828e-20 * q + 4.358389823304995e-18));
+    p = p * t + ((6.2760813455591928e-16 * q + 7.5940584281266233e-14) * s
+        + (7.5940584281266233e-12 * q + 6.1511873267825649e-10));
+    p = p * t + ((3.9367598891408415e-8 * q + 1.9290123456790123e-6) * s
+        + (6.9444444444444444e-5 * q + 0.0017361111111111111));
+    p = p * t + ((0.027777777777777778 * q + 0.25) * s + (1.0 * q + 1.0));
+    return p;
+}
+
+static inline double autograd_cy_bessel_below_1(double a) {
+    double q = 0.25 * a * a, s = q * q, t = s * s, p;
+    p = (2.2771843068882885e-55 * s + (1.5985833834355786e-52 * q + 1.0390791992331261e-49));
+    p = p * t + ((6.2344751953987564e-47 * q + 3.4414303078601135e-44) * s
+        + (1.7413637357772174e-41 * q + 8.0451004592907446e-39));
+    p = p * t + ((3.3789421929021127e-36 * q + 1.2839980333028028e-33) * s
+        + (4.3912732738955857e-31 * q + 1.3437296218120492e-28));
+    p = p * t + ((3.6549445713287739e-26 * q + 8.7718669711890573e-24) * s
+        + (1.842092063949702e-21 * q + 3.3526075563884577e-19));
+    p = p * t + ((5.230067787965994e-17 * q + 6.9036894801151121e-15) * s
+        + (7.5940584281266233e-13 * q + 6.834652585313961e-11));
+    p = p * t + ((4.9209498614260519e-9 * q + 2.7557319223985891e-7) * s
+        + (1.1574074074074074e-5 * q + 0.00034722222222222222));
+    p = p * t + ((0.0069444444444444444 * q + 0.083333333333333333) * s + (0.5 * q + 1.0));
+    return p * (0.5 * a);
+}
+
+static inline double autograd_cy_bessel_above_0(double a) {
+    double u = 16.0 / a - 1.0, s = u * u, t = s * s, p;
+    p = (1.6645473602872717e-11 * u + -6.0676315706030064e-11);
+    p = p * t + ((-1.2429481430536811e-10 * u + 4.5770876316436229e-10) * s
+        + (4.3888610449919051e-10 * u + -1.6189806836246819e-9));
+    p = p * t + ((-1.0267340552488217e-9 * u + 3.6379546359011145e-9) * s
+        + (1.9833590368786267e-9 * u + -5.9535694382648908e-9));
+    p = p * t + ((-3.8209951230899502e-9 * u + 7.4304646503254259e-9) * s
+        + (7.6976620190624854e-9 * u + -5.404771567579958e-9));
+    p = p * t + ((-1.3453822931523271e-8 * u + -6.747657956107524e-9) * s
+        + (7.5637720155460297e-9 * u + 2.1548377974791597e-8));
+    p = p * t + ((3.9324708328742366e-8 * u + 8.8722197379040538e-8) * s
+        + (2.9735993830791434e-7 * u + 1.4838475658279248e-6));
+    p = p * t + ((1.1143033788352454e-5 * u + 0.00013621607439193051) * s
+        + (0.0033605519836678864 * u + 0.40217650944500808));
+    return p / sqrt(a);
+}
+
+static inline double autograd_cy_bessel_above_1(double a) {
+    double u = 16.0 / a - 1.0, s = u * u, t = s * s, p;
+    p = (-1.5626599071977847e-11 * u + 6.3059651971500567e-11);
+    p = p * t + ((1.161813630287145e-10 * u + -4.7588188387038535e-10) * s
+        + (-4.086984233473255e-10 * u + 1.6848984479705146e-9));
+    p = p * t + ((9.5685236249052035e-10 * u + -3.7946708962083394e-9) * s
+        + (-1.8736450470066098e-9 * u + 6.2427412197864452e-9));
+    p = p * t + ((3.7219797447255016e-9 * u + -7.8883515078620772e-9) * s
+        + (-7.7785927639703994e-9 * u + 5.9744376080402639e-9));
+    p = p * t + ((1.4076395500755014e-8 * u + 6.734464815301592e-9) * s
+        + (-8.4362904302345617e-9 * u + -2.3373928208142639e-8));
+    p = p * t + ((-4.312811174972107e-8 * u + -1.0001288294864884e-7) * s
+        + (-3.4838565069237384e-7 * u + -1.8349101326980947e-6));
+    p = p * t + ((-1.503854719814553e-5 * u + -0.00021923576383388928) * s
+        + (-0.0097495771932357595 * u + 0.38939845902587233));
+    return p / sqrt(a);
+}
+
+static inline double autograd_cy_i0e_f64(double x) {
+    double a = fabs(x), below = a > 8.0 ? 8.0 : a, above = a > 8.0 ? a : 8.0;
+    below = autograd_cy_bessel_below_0(below) * autograd_cy_exp_f64(-below);
+    return x != x ? x : a > 8.0 ? autograd_cy_bessel_above_0(above) : below;
+}
+
+static inline double autograd_cy_i1e_f64(double x) {
+    double a = fabs(x), below = a > 8.0 ? 8.0 : a, above = a > 8.0 ? a : 8.0;
+    below = autograd_cy_bessel_below_1(below) * autograd_cy_exp_f64(-below);
+    return x != x ? x : copysign(a > 8.0 ? autograd_cy_bessel_above_1(above) : below, x);
+}
+
+/* exp(a) in two factors: near the largest numbers it is infinite where the product is not. */
+static inline double autograd_cy_i0_f64(double x) {
+    double a = fabs(x), below = a > 8.0 ? 8.0 : a, above = a > 8.0 ? a : 8.0, e = autograd_cy_exp_f64(0.5 * above);
+    above = autograd_cy_bessel_above_0(above) * e * e;
+    return x != x ? x : a > 8.0 ? above : autograd_cy_bessel_below_0(below);
+}
+
+static inline double autograd_cy_i1_f64(double x) {
+    double a = fabs(x), below = a > 8.0 ? 8.0 : a, above = a > 8.0 ? a : 8.0, e = autograd_cy_exp_f64(0.5 * above);
+    above = autograd_cy_bessel_above_1(above) * e * e;
+    return x != x ? x : copysign(a > 8.0 ? above : autograd_cy_bessel_below_1(below), x);
+}
+
+/* The normal distribution's Mills ratio at a >= 0, times its density at 0: P / Q of normal_cdf, and above 38 the
+   asymptotic series. */
+static inline double autograd_cy_mills_f64(double a) {
+    double b = a > 38.0 ? 38.0 : a, s = b * b, t = s * s, p, q, w;
+    p = 1.3818827094730428e-06 * b + 3.7168078194291666e-05;
+    p = p * t + ((0.00048946656027015116 * b + 0.0040827201903740123) * s
+                 + (0.023591302628308879 * b + 0.097597233092139926));
+    p = p * t + ((0.28910458755582474 * b + 0.59372625254664602) * s + (0.7746524825956278 * b + 0.5));
+    q = (3.4638662717995141e-06 * s + (9.3166555713306191e-05 * b + 0.0012303745859358374));
+    q = q * t + ((0.010327028410882141 * b + 0.060354609623543817) * s + (0.25468750085829978 * b + 0.78139342396965339));
+    q = q * t + ((1.7133509342196447 * b + 2.560238789162506) * s + (2.3471895259941111 * b + 1.0));
+    p = p / q;
+    w = 1.0 / a;
+    s = w * w;
+    q = 0.3989422804014327 * w * (1.0 - s * (1.0 - s * (3.0 - s * (15.0 - s * (105.0 - s * (945.0 - s * (10395.0
+        - s * 135135.0)))))));
+    return a > 38.0 ? q : p;
+}
+
+static inline double autograd_cy_erfcx_f64(double x) {
+    double a = fabs(x), y = 2.0 * autograd_cy_mills_f64(1.4142135623730951 * a), b = a > 30.0 ? 30.0 : a;
+    return x < 0.0 ? 2.0 * autograd_cy_exp_f64(b * b) - y : y;
+}
+
+static inline double autograd_cy_log_ndtr_f64(double x) {
+    double a = fabs(x), mills = autograd_cy_mills_f64(a), b = a > 40.0 ? 40.0 : a, y, u;
+    y = -autograd_cy_exp_f64(-0.5 * b * b) * mills;
+    u = 1.0 + y;
+    y = autograd_cy_log_f64(u) + (y - (u - 1.0)) / u;
+    u = autograd_cy_log_f64(mills) - 0.5 * a * a;
+    return x < 0.0 ? u : y;
+}
+
+/* The normal density over the distribution: the derivative of log_ndtr. */
+static inline double autograd_cy_log_ndtr_slope_f64(double x) {
+    double a = fabs(x), mills = autograd_cy_mills_f64(a), b = a > 40.0 ? 40.0 : a, bell = autograd_cy_exp_f64(-0.5 * b * b);
+    return 0.3989422804014327 / (x < 0.0 ? mills : 1.0 - bell * mills) * (x < 0.0 ? 1.0 : bell);
+}
+
+static inline double autograd_cy_entr_f64(double x) {
+    double y = x == 0.0 ? 0.0 : -x * autograd_cy_log_f64(x);
+    return x < 0.0 ? -INFINITY : y;
+}
+
+/* The remainder of a division with the sign of a, exactly; `is_plain` says for which numbers. The quotient is one too
+   large where
+   it was rounded up to an integer. */
+static inline int autograd_cy_is_plain_f32(float a, float b) {
+    return fabs((double) a / b) < 536870912.0 && fabsf(b) < INFINITY;
+}
+
+static inline int autograd_cy_is_plain_f64(double a, double b) {
+    return fabs(a / b) < 4503599627370496.0 && fabs(b) > 1e-270 && fabs(b) < 1e270;
+}
+
+static inline float autograd_cy_fmod_f32(float a, float b) {
+    double y = a, z = fabs((double) b), r = fabs(y);
+    r = r - trunc(r / z) * z;
+    r = r < 0.0 ? r + z : r;
+    return copysignf((float) r, a);
+}
+
+static inline double autograd_cy_fmod_f64(double a, double b) {
+    double z = fabs(b), x = fabs(a), q = trunc(x / z), hi, lo, s, t, u, v;
+    hi = q * z;
+    s = q * 134217729.0;        /* the product of the quotient and z in two parts: Dekker's */
+    s = s - (s - q);
+    t = q - s;
+    u = z * 134217729.0;
+    u = u - (u - z);
+    v = z - u;
+    lo = t * v - (((hi - s * u) - t * u) - s * v);
+    x = (x - hi) - lo;
+    x = x < 0.0 ? x + z : x;
+    return copysign(x, a);
+}
+
+/* The integer next below a / b, as NumPy and PyTorch have it. */
+static inline float autograd_cy_floor_quotient_f32(float a, float b) {
+    float m = autograd_cy_fmod_f32(a, b), q = (a - m) / b, y;
+    q = m != 0.0f && (b < 0.0f) != (m < 0.0f) ? q - 1.0f : q;
+    y = floorf(q);
+    y = q - y > 0.5f ? y + 1.0f : y;
+    return q != 0.0f ? y : copysignf(0.0f, a / b);
+}
+
+static inline double autograd_cy_floor_quotient_f64(double a, double b) {
+    double m = autograd_cy_fmod_f64(a, b), q = (a - m) / b, y;
+    q = m != 0.0 && (b < 0.0) != (m < 0.0) ? q - 1.0 : q;
+    y = floor(q);
+    y = q - y > 0.5 ? y + 1.0 : y;
+    return q != 0.0 ? y : copysign(0.0, a / b);
+}
+
+static inline float autograd_cy_digamma_f32(float x) { return (float) autograd_cy_digamma_f64(x); }
+static inline float autograd_cy_trigamma_f32(float x) { return (float) autograd_cy_trigamma_f64(x); }
+static inline float autograd_cy_erfcx_f32(float x) { return (float) autograd_cy_erfcx_f64(x); }
+static inline float autograd_cy_log_ndtr_f32(float x) { return (float) autograd_cy_log_ndtr_f64(x); }
+static inline float autograd_cy_log_ndtr_slope_f32(float x) { return (float) autograd_cy_log_ndtr_slope_f64(x); }
+static inline float autograd_cy_entr_f32(float x) { return (float) autograd_cy_entr_f64(x); }
+static inline float autograd_cy_i0_f32(float x) { return (float) autograd_cy_i0_f64(x); }
+static inline float autograd_cy_i1_f32(float x) { return (float) autograd_cy_i1_f64(x); }
+static inline float autograd_cy_i0e_f32(float x) { return (float) autograd_cy_i0e_f64(x); }
+static inline float autograd_cy_i1e_f32(float x) { return (float) autograd_cy_i1e_f64(x); }
+
+#endif
