@@ -27,7 +27,10 @@ def scaled_sum(product):
     return reference
 
 
-def cdist(x, y, p=2.0):
+PRODUCTS_OF_ROWS = "use_mm_for_euclid_dist"
+
+
+def cdist(x, y, p=2.0, compute_mode=None):
     size = np.abs(x[..., :, None, :] - y[..., None, :, :])
     if p == np.inf:
         return size.max(-1)
@@ -187,7 +190,8 @@ PRODUCTS = [
     OpInfo("linalg.cross", np.cross, calls(([3], [3]), ([2, 3], [1, 3])), method=False, forward=INTS + HALF),
     OpInfo("linalg.vecdot", lambda x, y, dim=-1: (x.conj() * y).sum(dim),
             calls(([3], [3]), ([2, 3], [3]), ([2, 1, 3], [2, 3])), method=False, forward=HALF, result="first"),
-    OpInfo("cdist", cdist, calls(([2, 3], [2, 3]), ([2, 3], [1, 3], 1.0), ([2, 1, 2], [3, 2], 3.0), ([2, 2], [2, 2], np.inf)),
+    OpInfo("cdist", cdist, calls(([2, 3], [2, 3]), ([2, 3], [1, 3], 1.0), ([2, 1, 2], [3, 2], 3.0), ([2, 2], [2, 2], np.inf),
+            ([2, 3], [3, 3], 2.0, PRODUCTS_OF_ROWS), ([2, 1, 3], [1, 2, 3])),
             method=False, dtypes=FLOATS, forward=HALF, result="first"),
     OpInfo("linalg.matrix_power", np.linalg.matrix_power, of_matrices(([2, 2], 3), ([2, 2], 0), ([2, 2, 2], 2), ([2, 2], -2),
             ([3, 3], 1)), **INEXACT, result="first"),

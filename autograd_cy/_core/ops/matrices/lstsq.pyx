@@ -8,7 +8,7 @@ from autograd_cy._core.arrays.dtypes cimport FLOAT16, code_of, type_word
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport (
     as_type, broadcast_sizes, needs_node, new_node, record_all, shape_of, tensor_argument)
-from autograd_cy._core.graph.saved cimport save_input, unpack
+from autograd_cy._core.graph.saved cimport save_input, save_output, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.triangles cimport solved_triangles
 from autograd_cy._core.ops.matrices.matrix cimport (
@@ -33,7 +33,7 @@ cdef class LinalgLstsqBackward0(Node):
     """
 
     cdef tuple saved_names(self):
-        return ("self", "b", None)
+        return ("self", "b", "solution")
 
     cdef object vjp(self, object g, int i):
         gx, gr = gradients_of(g, 2)
@@ -42,8 +42,8 @@ cdef class LinalgLstsqBackward0(Node):
         vector, has_residuals, a_sizes, b_sizes = self.constants
         a, b = unpack(self, 0), unpack(self, 1)
         b = b.unsqueeze(-1) if vector else b
-        p = pinv(a)
-        x = p @ b
+        p, x = pinv(a), unpack(self, 2)
+        x = x.unsqueeze(-1) if vector else x
         rest, gb, through_residuals = b - a @ x, None, None
         if gx is not None:
             gx = gx.unsqueeze(-1) if vector else gx
@@ -168,6 +168,7 @@ cdef int record_solution(Tensor y, Tensor missed, Tensor a, Tensor right, bint v
     node = new_node(LinalgLstsqBackward0, (vector, shape_of(missed) != (0,), shape_of(a), shape_of(right)))
     save_input(node, 0, a)
     save_input(node, 1, right)
+    save_output(node, y)
     node.n_outputs = 2
     record_all(node, (y, missed), (a, right))
     return 0

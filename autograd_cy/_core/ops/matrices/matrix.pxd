@@ -15,7 +15,7 @@ cdef object plus(object a, object b)
 cdef Tensor matrix_argument(object value, str operation, bint square)
 cdef int check_matrix(Tensor x, str operation, str name, bint square) except -1
 cdef int check_inexact(Tensor x, str operation) except -1
-cdef object per_matrix(object function, object array)
+cdef object lapack(str name, object public, object array)
 cdef object adjoint(object x)
 cdef object lower(object x, int k)
 cdef object upper(object x, int k)

@@ -107,19 +107,22 @@ cdef int check_inexact(Tensor x, str operation) except -1:
 
 # arrays
 
-cdef object per_matrix(object function, object array):
-    """function(array), and which matrices it failed for: of those the result is NaN."""
-    failed = np.zeros(array.shape[:-2], np.bool_)
-    try:
-        return function(array), failed
-    except np.linalg.LinAlgError:
-        results = np.empty_like(array)
-        for index in np.ndindex(failed.shape):
-            try:
-                results[index] = function(array[index])
-            except np.linalg.LinAlgError:
-                results[index], failed[index] = np.nan, True
-        return results, failed
+# `numpy.linalg` computes float32 in double precision, in twice the time; what it calls takes both.
+cdef object UFUNCS = getattr(np.linalg, "_umath_linalg", None)
+
+
+def refuse(text, flag):
+    """What NumPy calls where LAPACK failed."""
+    raise np.linalg.LinAlgError
+
+
+cdef object lapack(str name, object public, object array):
+    """NumPy's LAPACK in the array's own type; by NumPy's public function where there is no ufunc of that name."""
+    function = getattr(UFUNCS, name, None)
+    if function is None:
+        return public(array)
+    with np.errstate(call=refuse, invalid="call", over="ignore", divide="ignore", under="ignore"):
+        return function(array)
 
 
 cdef object real_type_of(cnp.ndarray array):
