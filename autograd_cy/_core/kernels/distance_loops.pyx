@@ -21,7 +21,7 @@ cdef extern from *:
         AUTOGRAD_CY_CLONED static void fuse##autograd_cy_distances( \\
             real const *, real const *, real *, npy_intp, npy_intp, npy_intp, npy_intp); \\
         AUTOGRAD_CY_CLONED static void fuse##autograd_cy_pulls( \\
-            real const *, real const *, real const *, real *, npy_intp, npy_intp, npy_intp, npy_intp);
+            real const *, real const *, real const *, real const *, real *, npy_intp, npy_intp, npy_intp, npy_intp);
     DECLARE_CLONED(float, __pyx_fuse_0)
     DECLARE_CLONED(double, __pyx_fuse_1)
     """
@@ -54,30 +54,30 @@ cdef object distances(object a, object b):
     return y
 
 
-cdef object pulls(object a, object b, object slope):
-    """Of each row of a, the sum over the rows of b of the slope (..., m, n) times the difference."""
-    cdef cnp.ndarray p, q, w, g
+cdef object pulls(object a, object b, object g, object y):
+    """The gradient for a, from that for the distances y; of distances that are 0 it is 0."""
+    cdef cnp.ndarray p, q, w, z, out
     cdef npy_intp m, n, d, count
-    a, b, sizes = batches(a, b)
+    a, b, _sizes = batches(a, b)
     *_, m, d = a.shape
     *_, n, _ = b.shape
-    p, q, w, g = a, b, np.ascontiguousarray(slope), np.zeros_like(a)
+    p, q, w, z, out = a, b, np.ascontiguousarray(g), np.ascontiguousarray(y), np.zeros_like(a)
     count = cnp.PyArray_SIZE(w) // max(m * n, 1)
     if a.dtype.char == "f":
         pull(<const float *> cnp.PyArray_DATA(p), <const float *> cnp.PyArray_DATA(q), <const float *> cnp.PyArray_DATA(w),
-             <float *> cnp.PyArray_DATA(g), count, m, n, d)
+             <const float *> cnp.PyArray_DATA(z), <float *> cnp.PyArray_DATA(out), count, m, n, d)
     else:
         pull(<const double *> cnp.PyArray_DATA(p), <const double *> cnp.PyArray_DATA(q), <const double *> cnp.PyArray_DATA(w),
-             <double *> cnp.PyArray_DATA(g), count, m, n, d)
-    return g
+             <const double *> cnp.PyArray_DATA(z), <double *> cnp.PyArray_DATA(out), count, m, n, d)
+    return out
 
 
 cdef void differ "autograd_cy_distances"(
         const real *a, const real *turned, real *y, npy_intp count, npy_intp m, npy_intp n, npy_intp d) noexcept nogil:
     """Pointers, for loops that are compiled for each instruction set; `turned` has the rows of b as columns."""
-    cdef npy_intp matrix, i, j, k
+    cdef npy_intp _matrix, i, j, k
     cdef real x, difference
-    for matrix in range(count):
+    for _matrix in range(count):
         for i in range(m):
             for k in range(d):
                 x = a[i * d + k]
@@ -92,17 +92,20 @@ cdef void differ "autograd_cy_distances"(
 
 
 cdef void pull "autograd_cy_pulls"(
-        const real *a, const real *b, const real *slope, real *g, npy_intp count, npy_intp m, npy_intp n,
+        const real *a, const real *b, const real *g, const real *y, real *out, npy_intp count, npy_intp m, npy_intp n,
         npy_intp d) noexcept nogil:
-    cdef npy_intp matrix, i, j, k
+    cdef npy_intp _matrix, i, j, k
     cdef real x
-    for matrix in range(count):
+    for _matrix in range(count):
         for i in range(m):
             for j in range(n):
-                x = slope[i * n + j]
+                if y[i * n + j] == 0:
+                    continue
+                x = g[i * n + j] / y[i * n + j]
                 for k in range(d):
-                    g[i * d + k] = g[i * d + k] + x * (a[i * d + k] - b[j * d + k])
+                    out[i * d + k] = out[i * d + k] + x * (a[i * d + k] - b[j * d + k])
         a += m * d
         b += n * d
-        slope += m * n
-        g += m * d
+        g += m * n
+        y += m * n
+        out += m * d

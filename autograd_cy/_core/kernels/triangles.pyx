@@ -74,9 +74,9 @@ cdef int one_block(object a, object x, bint upper, bint unit) except -1:
 cdef void blocks "autograd_cy_substitute"(
         const number *a, number *x, npy_intp count, npy_intp n, npy_intp columns, int upper, int unit) noexcept nogil:
     """Row after row, of each matrix. Pointers, for loops that are compiled for each instruction set: twice as fast."""
-    cdef npy_intp matrix, step, i, j, c
+    cdef npy_intp _matrix, step, i, j, c
     cdef number factor
-    for matrix in range(count):
+    for _matrix in range(count):
         for step in range(n):
             i = n - 1 - step if upper else step
             for j in range(i + 1 if upper else 0, n if upper else i):

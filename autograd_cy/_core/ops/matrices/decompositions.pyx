@@ -17,8 +17,8 @@ from autograd_cy._core.graph.saved cimport save_output, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.triangles cimport solved_triangles
 from autograd_cy._core.ops.matrices.matrix cimport (
-    Decomposition, adjoint, columns_first, dense, gradients_of, lapack, lower, matrix_argument, on_diagonal, plus,
-    record_outputs, upper as upper_part, with_diagonal)
+    Decomposition, adjoint, columns_first, dense, eigh_arrays, eigh_values, gradients_of, lapack, lower, matrix_argument,
+    on_diagonal, plus, record_outputs, svd_arrays, svd_values, upper as upper_part, with_diagonal)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE, on_values
@@ -340,7 +340,7 @@ cdef class LinalgSvdBackward0(Decomposition):
 
 cdef tuple svd_of(Tensor x, bint full):
     try:
-        arrays = lapack("svd_f" if full else "svd_s", lambda a: np.linalg.svd(a, full), x.array)
+        arrays = svd_arrays(x.array, full)
     except np.linalg.LinAlgError:
         raise LinAlgError("linalg.svd: The algorithm failed to converge because the input matrix contained non-finite "
                           "values.") from None
@@ -388,7 +388,7 @@ def svdvals(input, *, driver: str | None = None):
     tensor([3., 2.])
     """
     cdef Tensor x = matrix_argument(input, "linalg.svdvals", False)
-    return svd_of(x, False)[1] if needs_node(x) else dense(lapack("svd", np.linalg.svdvals, x.array))
+    return svd_of(x, False)[1] if needs_node(x) else dense(svd_values(x.array))
 
 
 # eigenvalues of Hermitian matrices
@@ -428,8 +428,7 @@ cdef tuple eigh_of(Tensor x, str UPLO):
     if UPLO.upper() not in ("L", "U"):
         raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
     try:
-        name = "eigh_lo" if UPLO.upper() == "L" else "eigh_up"
-        values, vectors = lapack(name, lambda a: np.linalg.eigh(a, UPLO), x.array)
+        values, vectors = eigh_arrays(x.array, UPLO)
     except np.linalg.LinAlgError:
         raise LinAlgError("linalg.eigh: The algorithm failed to converge because the input matrix is ill-conditioned or has "
                           "too many repeated eigenvalues.") from None
@@ -460,8 +459,7 @@ def eigvalsh(input, UPLO="L"):
     tensor([1., 3.])
     """
     cdef Tensor x = matrix_argument(input, "linalg.eigvalsh", True)
-    return eigh_of(x, UPLO)[0] if needs_node(x) or UPLO not in ("L", "U") else dense(
-        lapack("eigvalsh_lo" if UPLO == "L" else "eigvalsh_up", lambda a: np.linalg.eigvalsh(a, UPLO), x.array))
+    return eigh_of(x, UPLO)[0] if needs_node(x) or UPLO not in ("L", "U") else dense(eigh_values(x.array, UPLO))
 
 
 # eigenvalues of any matrix

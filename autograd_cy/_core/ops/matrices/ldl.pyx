@@ -1,7 +1,7 @@
 """LDL decompositions of symmetric and Hermitian matrices that need not be definite, and systems with them.
 
-The decomposition is LAPACK's (sytrf, hetrf, of the lower triangle) with its pivots, without blocks: D has blocks of one row and,
-where both of its pivots have the same negative number, of two. A gradient is an error, as in PyTorch.
+The decomposition is LAPACK's (sytrf, hetrf, of the lower triangle) with its pivots, without blocks: D has blocks of one row
+and, where both of its pivots have the same negative number, of two. A gradient is an error, as in PyTorch.
 
 Source: J. R. Bunch, L. Kaufman, "Some stable methods for calculating inertia and solving symmetric linear systems" (1977).
 """
@@ -170,8 +170,8 @@ def ldl_factor(input, *, hermitian: bool = False):
     """ldl_factor(input, *, hermitian=False) -> linalg_ldl_factor: L and D of input = L @ D @ L.mT in one matrix, and pivots.
 
     Of the matrix, which is symmetric, or Hermitian with hermitian=True (then L.mH stands for L.mT), one triangle is read, the
-    lower one. It need not be definite: `pivots` are LAPACK's, and D has blocks of two rows where they are negative. linalg.ldl_solve()
-    takes both. LinAlgError if D has a zero. PyTorch has no gradient for it: backward is an error.
+    lower one. It need not be definite: `pivots` are LAPACK's, and D has blocks of two rows where they are negative.
+    linalg.ldl_solve() takes both. LinAlgError if D has a zero. PyTorch has no gradient for it: backward is an error.
 
     >>> import autograd_cy as ag
     >>> ag.linalg.ldl_factor(ag.tensor([[4.0, 2.0], [2.0, 3.0]])).LD

@@ -116,13 +116,33 @@ def refuse(text, flag):
     raise np.linalg.LinAlgError
 
 
+cdef object ufunc(str name, object public):
+    """NumPy's LAPACK in the array's own type; NumPy's public function where there is no ufunc of that name."""
+    return getattr(UFUNCS, name, public)
+
+
 cdef object lapack(str name, object public, object array):
-    """NumPy's LAPACK in the array's own type; by NumPy's public function where there is no ufunc of that name."""
-    function = getattr(UFUNCS, name, None)
-    if function is None:
-        return public(array)
+    """The result of ufunc(); LinAlgError where LAPACK fails."""
     with np.errstate(call=refuse, invalid="call", over="ignore", divide="ignore", under="ignore"):
-        return function(array)
+        return ufunc(name, public)(array)
+
+
+cdef object svd_arrays(object array, bint full):
+    """U, S, Vh."""
+    return lapack("svd_f" if full else "svd_s", lambda a: np.linalg.svd(a, full), array)
+
+
+cdef object svd_values(object array):
+    return lapack("svd", np.linalg.svdvals, array)
+
+
+cdef object eigh_arrays(object array, str UPLO):
+    """The eigenvalues and vectors of Hermitian matrices, whose one triangle is read."""
+    return lapack("eigh_lo" if UPLO in "lL" else "eigh_up", lambda a: np.linalg.eigh(a, UPLO), array)
+
+
+cdef object eigh_values(object array, str UPLO):
+    return lapack("eigvalsh_lo" if UPLO in "lL" else "eigvalsh_up", lambda a: np.linalg.eigvalsh(a, UPLO), array)
 
 
 cdef object real_type_of(cnp.ndarray array):

@@ -127,7 +127,7 @@ def inverse(input):
 
 @cython.final
 cdef class LinalgSolveExBackward0(Node):
-    """Its constants: the sizes of both operands, the matrix as eliminated() gave it, where a solution waits for its other use."""
+    """Its constants: the sizes of both operands, the matrix as eliminated() gave it, a place where a solution waits."""
 
     cdef tuple saved_names(self):
         return ("A", None, "result")

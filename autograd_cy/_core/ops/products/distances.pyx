@@ -47,9 +47,7 @@ cdef class CdistBackward0(Distances):
         cdef object y = saved_array(self, 2), a = saved_array(self, i), b = saved_array(self, 1 - i)
         if a.shape != self.constants[1 + i] or a.shape[:-2] != y.shape[:-2] or g.shape != y.shape or a.dtype == np.float16:
             return Node.vjp_array(self, g, i, request)
-        with np.errstate(all="ignore"):
-            slope = g / np.where(y == 0, y.dtype.type(np.inf), y)
-        return pulls(a, b, np.swapaxes(slope, -2, -1) if i else slope)
+        return pulls(a, b, np.swapaxes(g, -2, -1), np.swapaxes(y, -2, -1)) if i else pulls(a, b, g, y)
 
     cdef object against(self, object a, object b, object slope):
         return (slope.unsqueeze(-1) * (a.unsqueeze(-2) - b.unsqueeze(-3))).sum(-2)
@@ -112,9 +110,9 @@ def batched_distances(call, x1, x2, *args, **kwargs):
 def cdist(x1, x2, p=2.0, compute_mode: str | None = None):
     """cdist(x1, x2, p=2.0, compute_mode=None) -> Tensor: the p-norms of the differences of each row of `x1` and each of `x2`.
 
-    Batches (..., m, d) and (..., n, d) are broadcast; the result is (..., m, n). Where there are more than 25 rows, the squares
-    of Euclidean distances come from a product of matrices, which is fast, and loses digits of distances that are small beside
-    the rows. compute_mode 'use_mm_for_euclid_dist' and 'donot_use_mm_for_euclid_dist' say so for all sizes.
+    Batches (..., m, d) and (..., n, d) are broadcast; the result is (..., m, n). Of more than 25 rows, the squares of
+    Euclidean distances come from a product of matrices: that is fast, and loses digits of distances that are small beside the
+    rows. compute_mode 'use_mm_for_euclid_dist' and 'donot_use_mm_for_euclid_dist' say so for all sizes.
 
     >>> import autograd_cy as ag
     >>> ag.cdist(ag.tensor([[0.0, 0.0]]), ag.tensor([[3.0, 4.0], [0.0, 1.0]]))
