@@ -258,6 +258,8 @@ def any_norm(x, ord=None, dim=None, keepdim=False):
 def norms(*cases):
     def generate(make):
         for sizes, *args in cases:
+            if make.dtype == np.float16 and args[:1] in (["nuc"], [2], [-2]):
+                continue        # LAPACK has no half precision
             yield S(regular(make, *sizes) if len(sizes) > 1 else make(*sizes, domain=((0.5, 3.0),)), *args)
 
     return generate
@@ -308,8 +310,9 @@ FUNCTIONS = [
     row("linalg.vector_norm", ref.norm, norms(((3,),), ((3,), 1), ((2, 3), 3, 1), ((2, 2), np.inf, (0, 1))), result="real",
         forward=HALF),
     row("linalg.matrix_norm", matrix_norm, norms(((2, 2),), ((2, 3), "nuc"), ((2, 3), 2), ((2, 2), -2), ((2, 2, 2), 1, (0, 2)),
-        ((2, 3), np.inf), ((2, 3), -1, (0, 1), True), ((3, 2), 2, (1, 0), True)), result="real"),
-    row("linalg.norm", any_norm, norms(((2, 2), "nuc"), ((3,),), ((2, 2), 1, 0), ((3,), 3)), result="real"),
+        ((2, 3), np.inf), ((2, 3), -1, (0, 1), True), ((3, 2), 2, (1, 0), True)), result="real", forward=HALF),
+    row("linalg.norm", any_norm, norms(((2, 2), "nuc"), ((3,),), ((2, 2), 1, 0), ((3,), 3)), result="real",
+        forward=HALF),
     row("linalg.cond", np.linalg.cond, of_matrices(([2, 2],), ([3, 2],), ([2, 2, 2], "fro"), ([2, 2], -2)), result="real"),
     row("linalg.pinv", np.linalg.pinv, WIDE_AND_TALL),
     row("pinverse", np.linalg.pinv, of_matrices(([3, 2],)), method=True),

@@ -14,6 +14,7 @@ cdef list gradients_of(object g, int n)
 cdef object plus(object a, object b)
 cdef Tensor matrix_argument(object value, str operation, bint square)
 cdef int check_matrix(Tensor x, str operation, str name, bint square) except -1
+cdef int check_not_integers(Tensor x, str operation) except -1
 cdef int check_inexact(Tensor x, str operation) except -1
 cdef object ufunc(str name, object public)
 cdef object lapack(str name, object public, object array)

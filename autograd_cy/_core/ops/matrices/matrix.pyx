@@ -96,10 +96,15 @@ cdef int check_matrix(Tensor x, str operation, str name, bint square) except -1:
     return 0
 
 
-cdef int check_inexact(Tensor x, str operation) except -1:
+cdef int check_not_integers(Tensor x, str operation) except -1:
     if code_of(x.array) < FLOAT16:
         word = type_word(code_of(x.array))
         raise RuntimeError(f"{operation}: Expected a floating point or complex tensor as input. Got {word}")
+    return 0
+
+
+cdef int check_inexact(Tensor x, str operation) except -1:
+    check_not_integers(x, operation)
     if code_of(x.array) == FLOAT16:
         raise RuntimeError(f"{operation}: Low precision dtypes not supported. Got {type_word(FLOAT16)}")
     return 0

@@ -108,7 +108,7 @@ def crossed(str name, input, other, dim):
         raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {a[d]} and {b[d]}")
     sizes = broadcast_sizes(a, b)
     x, y = input.expand(sizes), other.expand(sizes)
-    return x.roll(-1, d) * y.roll(-2, d) - x.roll(-2, d) * y.roll(-1, d)
+    return (x.roll(-1, d) * y.roll(-2, d) - x.roll(-2, d) * y.roll(-1, d)).contiguous()
 
 
 @op(name="cross", namespace="linalg", batch=COMPOSITE)
@@ -175,7 +175,8 @@ def tensordot(a, b, dims=2):
             raise RuntimeError("contracted dimensions need to match, but first has size "
                                f"{a.shape[p]} in dim {p} and second has size {b.shape[q]} in dim {q}")
         if a.shape[p] != b.shape[q]:            # of size 1: it is broadcast, so the other is summed
-            a, b = (a, b.sum(q, keepdim=True)) if a.shape[p] == 1 else (a.sum(p, keepdim=True), b)
+            a, b = (a, b.sum(q, keepdim=True, dtype=b.dtype)) if a.shape[p] == 1 else (
+                a.sum(p, keepdim=True, dtype=a.dtype), b)
     own, others = [k for k in range(m) if k not in left], [k for k in range(n) if k not in right]
     sizes, more, inner_size = [a.shape[k] for k in own], [b.shape[k] for k in others], prod([a.shape[k] for k in left])
     y = a.permute(own + left).reshape(prod(sizes), inner_size).mm(b.permute(right + others).reshape(inner_size, prod(more)))
