@@ -319,8 +319,8 @@ OVERLOADS = {
 # What the fields of named tuples hold.
 FIELDS = dict.fromkeys(
     ("L", "LD", "LU", "P", "Q", "R", "S", "U", "V", "Vh", "a", "bin_edges", "cloned_coefficient", "eigenvalues",
-     "eigenvectors", "hist", "indices", "info", "inverse", "logabsdet", "max", "min", "pivots", "rank", "residuals", "result", "sign",
-     "singular_values", "solution", "tau", "values"), "Tensor")
+     "eigenvectors", "hist", "indices", "info", "inverse", "logabsdet", "max", "min", "pivots", "rank", "residuals", "result",
+     "sign", "singular_values", "solution", "tau", "values"), "Tensor")
 
 # Attributes by class; those in WRITABLE may be assigned.
 ATTRIBUTES = {
