@@ -45,7 +45,7 @@ def inv(input: Tensor) -> Tensor:
 def inv_ex(input: Tensor, *, check_errors: bool = False) -> return_types.linalg_inv_ex:
     """the inverses of matrices, and `info`: which of them are singular."""
 def ldl_factor(input: Tensor, *, hermitian: bool = False) -> return_types.linalg_ldl_factor:
-    """L and D of input = L @ D @ L.mT in one matrix, and the pivots."""
+    """L and D of input = L @ D @ L.mT in one matrix, and pivots."""
 def ldl_factor_ex(
     input: Tensor, *, hermitian: bool = False, check_errors: bool = False
 ) -> return_types.linalg_ldl_factor_ex:

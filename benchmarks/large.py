@@ -134,6 +134,26 @@ def mlp(torch: Library, batch: int, hidden: int) -> Step:
     return step
 
 
+MATRICES: dict[str, Callable[..., Tensor]] = {
+    "cholesky": lambda torch, a: torch.linalg.cholesky(a),
+    "inv": lambda torch, a: torch.linalg.inv(a),
+    "lu": lambda torch, a: torch.linalg.lu(a).U,
+    "solve": lambda torch, a, b: torch.linalg.solve(a, b),
+    "eigh": lambda torch, a: torch.linalg.eigh(a).eigenvalues.square(),  # of vectors, each library has other signs
+    "svd": lambda torch, a: torch.linalg.svd(a).S.square(),
+    "cdist": lambda torch, a, b: torch.cdist(a, b),
+}
+
+
+def matrices(torch: Library, name: str, shape: Shape, dtype: type) -> Step:
+    """Linear algebra, of matrices that are positive definite, and its backward."""
+    random = np.random.default_rng(0).standard_normal(shape)
+    definite = random @ np.swapaxes(random, -2, -1) / shape[-1] + np.eye(shape[-1])
+    values = [definite, random] if name in ("solve", "cdist") else [definite]
+    inputs = [torch.tensor(np.asarray(x, dtype=dtype), requires_grad=True) for x in values]
+    return backward_step(torch, lambda *x: MATRICES[name](torch, *x), inputs)
+
+
 ROWS: list[tuple[str, str, dict[int, float], Callable[[Library], Step]]] = [
     *(
         (f"chain_1e{power}", f"tanh(a * b) + a, 10^{power} elements", minimum, lambda t, n=10**power: chain(t, (n,)))
@@ -167,6 +187,12 @@ ROWS: list[tuple[str, str, dict[int, float], Callable[[Library], Step]]] = [
     ("layer_norm", "layer_norm over 512, 256 rows", {1: 1.0, 2: 1.0}, layer_norm),
     ("matmul", "matmul 512 x 512", {1: 0.95, 2: 0.95}, matmul),
     ("attention", "softmax(q k^T / 8) v, batch 8, 64 x 64", {1: 1.2, 2: 1.0}, attention),
+    *(
+        (f"{name}_{shape[-1]}_{dtype.__name__}", f"{name}, {' x '.join(map(str, shape))}, {dtype.__name__}",
+         {1: 0.7 if name in ("lu", "cdist") and len(shape) == 3 else 0.9},
+         lambda t, name=name, shape=shape, dtype=dtype: matrices(t, name, shape, dtype))
+        for name in MATRICES for shape in ((64, 8, 8), (256, 256)) for dtype in (np.float32, np.float64)
+    ),
     ("mlp_32", "MLP step, batch 32, 64 hidden", {1: 1.5}, lambda t: mlp(t, 32, 64)),
     ("mlp_128", "MLP step, batch 128, 512 hidden", {1: 0.95, 2: 0.95}, lambda t: mlp(t, 128, 512)),
 ]

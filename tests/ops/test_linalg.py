@@ -204,3 +204,43 @@ def test_ldl_decompositions_have_no_derivative():
     y = ag.linalg.ldl_solve(ld.detach(), pivots, leaf(np.ones((2, 1))))
     with pytest.raises(RuntimeError, match="derivative for aten::linalg_ldl_solve is not implemented"):
         y.sum().backward()
+
+
+@pytest.mark.parametrize("dtype, near", [("float16", 1e-2), ("float32", 1e-5), ("float64", 1e-12)])
+@pytest.mark.parametrize("mode", [None, "donot_use_mm_for_euclid_dist", "use_mm_for_euclid_dist"])
+def test_distances_of_many_rows(dtype, near, mode):
+    x, y = matrices(2, 30, 4, dtype=dtype), matrices(5, 4, dtype=dtype)
+    found = ag.cdist(ag.tensor(x), ag.tensor(y), compute_mode=mode).numpy()
+    expected = np.linalg.norm(x[:, :, None].astype(float) - y.astype(float), axis=-1)
+    np.testing.assert_allclose(found, expected, rtol=near)
+
+
+@pytest.mark.parametrize("mode", ["donot_use_mm_for_euclid_dist", "use_mm_for_euclid_dist"])
+def test_the_gradient_of_a_distance_that_is_zero_is_zero(mode):
+    x = leaf([[1.0, 2.0], [4.0, 6.0]])
+    (g,) = ag.autograd.grad(ag.cdist(x, ag.tensor([[1.0, 2.0]]).double(), compute_mode=mode).sum(), x, create_graph=True)
+    np.testing.assert_allclose(g.tolist(), [[0, 0], [0.6, 0.8]], atol=1e-12)
+    assert ag.autograd.grad(g.sum(), x)[0].isfinite().all()
+
+
+def test_ways_to_compute_distances_that_are_not_known():
+    with pytest.raises(ValueError, match="quickly is not a valid value for compute_mode"):
+        ag.cdist(ag.ones(1, 1), ag.ones(1, 1), compute_mode="quickly")
+
+
+def test_single_precision_is_computed_by_lapack_in_single_precision():
+    x = matrices(3, 4, 4, dtype="float32")
+    hermitian = x @ np.swapaxes(x, -2, -1) + np.eye(4, dtype="float32")
+    assert ag.linalg.svdvals(ag.tensor(x)).dtype == ag.float32
+    for function in (ag.linalg.eigvalsh, ag.linalg.cholesky):
+        assert function(ag.tensor(hermitian)).dtype == ag.float32
+
+
+def test_both_gradients_of_a_system_whatever_is_asked_for_first():
+    a, b = leaf(matrices(4, 4) + 4 * np.eye(4)), leaf(matrices(4, 2))
+    y = ag.linalg.solve(a, b)
+    together = ag.autograd.grad(y.sum(), (a, b), retain_graph=True)
+    for _ in range(2):
+        for k, x in enumerate((a, b)):
+            (alone,) = ag.autograd.grad(y.sum(), x, retain_graph=True)
+            np.testing.assert_allclose(alone.numpy(), together[k].numpy())

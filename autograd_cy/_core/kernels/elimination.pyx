@@ -11,8 +11,19 @@ from libc.math cimport fabs
 
 from autograd_cy._core.kernels.triangles cimport complex64, complex128, number, substitute
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cnp.import_array()
+
+# The functions that Cython makes of those of `number`: of float and of double.
+cdef extern from *:
+    """
+    #include "clones.h"
+    #define DECLARE_CLONED(real, fuse) \\
+        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_eliminate(real *, int *, int *, npy_intp, npy_intp, npy_intp);
+    DECLARE_CLONED(float, __pyx_fuse_0)
+    DECLARE_CLONED(double, __pyx_fuse_1)
+    """
 
 cdef enum:
     PANEL = 16          # columns that are eliminated one by one
@@ -98,16 +109,27 @@ cdef void exchange(long long[:, ::1] order, const int[:, :] pivots) noexcept nog
 # the loops for each type
 
 cdef int one_panel(object a, object pivots, object info, Py_ssize_t first, Py_ssize_t last) except -1:
-    columns = np.empty((last - first, a.shape[1] - first), a.dtype)
+    """A few columns, from their diagonal down: copied, so that what is summed lies side by side."""
+    cdef cnp.ndarray columns = np.ascontiguousarray(np.swapaxes(a[:, first:, first:last], 1, 2))
+    cdef npy_intp count, width, rows
+    cdef void *p = cnp.PyArray_DATA(columns)
+    count, width, rows = (<object> columns).shape
+    cdef cnp.ndarray chosen = np.empty((count, width), np.int32), failed = np.empty((count,), np.int32)
+    cdef int *q = <int *> cnp.PyArray_DATA(chosen)
+    cdef int *r = <int *> cnp.PyArray_DATA(failed)
     kind = a.dtype.char
     if kind == "f":
-        panel[float](a, pivots, info, columns, first)
+        eliminate(<float *> p, q, r, count, width, rows)
     elif kind == "d":
-        panel[double](a, pivots, info, columns, first)
+        eliminate(<double *> p, q, r, count, width, rows)
     elif kind == "F":
-        panel[complex64](a, pivots, info, columns, first)
+        eliminate(<complex64 *> p, q, r, count, width, rows)
     else:
-        panel[complex128](a, pivots, info, columns, first)
+        eliminate(<complex128 *> p, q, r, count, width, rows)
+    a[:, first:, first:last] = np.swapaxes(columns, 1, 2)
+    pivots[:, first:last] = chosen + np.int32(first + 1)
+    if failed.any():
+        info[...] = np.where((info == 0) & (failed > 0), failed + first, info)
     return 0
 
 
@@ -139,58 +161,54 @@ cdef void swapped(number[:, :, :] a, const int[:, :] pivots, Py_ssize_t first, b
                     a[matrix, other, c] = x
 
 
-cdef void panel(number[:, :, :] a, int[:, ::1] pivots, int[::1] info, number[:, ::1] columns, Py_ssize_t first) noexcept nogil:
-    """A few columns of each matrix, from their diagonal down: copied, so that what is summed lies side by side."""
-    cdef Py_ssize_t matrix, i, j, width = columns.shape[0], rows = columns.shape[1]
-    for matrix in range(a.shape[0]):
-        for i in range(rows):
-            for j in range(width):
-                columns[j, i] = a[matrix, first + i, first + j]
-        i = eliminate(columns, pivots[matrix, first:first + width], first)
-        if i and not info[matrix]:
-            info[matrix] = <int> (first + i)
-        for i in range(rows):
-            for j in range(width):
-                a[matrix, first + i, first + j] = columns[j, i]
+cdef void eliminate "autograd_cy_eliminate"(
+        number *columns, int *pivots, int *failed, npy_intp count, npy_intp width, npy_intp rows) noexcept nogil:
+    """Column after column of each matrix. Pointers, for loops that are compiled for each instruction set.
 
-
-cdef Py_ssize_t eliminate(number[:, ::1] columns, int[::1] pivots, Py_ssize_t first) noexcept nogil:
-    """columns[j] is the j-th column. The number of the first that has no pivot, or 0."""
-    cdef Py_ssize_t i, j, k, row, failed = 0, width = columns.shape[0], rows = columns.shape[1]
+    `failed` gets the number of the first column that has no pivot, or 0.
+    """
+    cdef npy_intp matrix, i, j, k, row
     cdef number factor, pivot
-    for k in range(width):
-        row = largest(columns[k], k)
-        pivots[k] = <int> (first + row + 1)
-        pivot = columns[k, row]
-        if pivot == 0:
-            failed = failed or k + 1
-            continue
-        if row != k:
-            for j in range(width):
-                factor = columns[j, k]
-                columns[j, k] = columns[j, row]
-                columns[j, row] = factor
-        for i in range(k + 1, rows):
-            columns[k, i] = columns[k, i] / pivot
-        for j in range(k + 1, width):
-            factor = columns[j, k]
+    cdef number *column
+    cdef number *other
+    for matrix in range(count):
+        failed[matrix] = 0
+        for k in range(width):
+            column = columns + k * rows
+            row = largest(column, k, rows)
+            pivots[k] = <int> row
+            pivot = column[row]
+            if pivot == 0:
+                failed[matrix] = failed[matrix] or <int> (k + 1)
+                continue
+            if row != k:
+                for j in range(width):
+                    factor = columns[j * rows + k]
+                    columns[j * rows + k] = columns[j * rows + row]
+                    columns[j * rows + row] = factor
             for i in range(k + 1, rows):
-                columns[j, i] = columns[j, i] - factor * columns[k, i]
-    return failed
+                column[i] = column[i] / pivot
+            for j in range(k + 1, width):
+                other = columns + j * rows
+                factor = other[k]
+                for i in range(k + 1, rows):
+                    other[i] = other[i] - factor * column[i]
+        columns += width * rows
+        pivots += width
 
 
-cdef Py_ssize_t largest(number[::1] column, Py_ssize_t first) noexcept nogil:
+cdef inline npy_intp largest(const number *column, npy_intp first, npy_intp rows) noexcept nogil:
     """Where the largest element from `first` on is."""
-    cdef Py_ssize_t i, row = first
+    cdef npy_intp i, row = first
     cdef double size = magnitude(column[first]), other
-    for i in range(first + 1, column.shape[0]):
+    for i in range(first + 1, rows):
         other = magnitude(column[i])
         if other > size:
             row, size = i, other
     return row
 
 
-cdef inline double magnitude(number x) noexcept nogil:
+cdef inline double magnitude(const number x) noexcept nogil:
     if number is float or number is double:
         return fabs(x)
     else:

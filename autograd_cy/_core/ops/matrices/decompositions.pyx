@@ -11,19 +11,20 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport code_of, dtype_of, to_complex
-from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport as_type, needs_node, new_node, record, shape_of
-from autograd_cy._core.graph.saved cimport save_output, unpack
+from autograd_cy._core.graph.saved cimport save_output, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.triangles cimport solved_triangles
 from autograd_cy._core.ops.matrices.matrix cimport (
-    Decomposition, adjoint, columns_first, dense, gradients_of, lower, matrix_argument, on_diagonal, per_matrix, plus,
-    record_outputs, upper as upper_part, with_diagonal)
+    Decomposition, adjoint, columns_first, dense, eigh_arrays, eigh_values, gradients_of, lapack, lower, matrix_argument,
+    on_diagonal, plus, record_outputs, svd_arrays, svd_values, upper as upper_part, with_diagonal)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE, on_values
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.matrices.matrix import LinAlgError
-from autograd_cy._core.ops.matrices.systems import solve_ex
+from autograd_cy._core.ops.matrices.systems import solve_ex, solve_triangular
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.shape import cat
 
@@ -55,23 +56,39 @@ cdef class LinalgCholeskyExBackward0(Node):
     cdef tuple constant_names(self):
         return ("upper",)
 
+    cdef object vjp_array(self, object g, int i, Request *request):
+        cdef object y = saved_array(self, 2), turned = turned_array(y)
+        if self.constants[0]:
+            turned, g = y, turned_array(g)
+        half = np.tril(turned @ g)
+        outer = solved_triangles(turned, (half + turned_array(np.tril(half, -1))) / 2, True, False)
+        return turned_array(solved_triangles(turned, turned_array(outer), True, False))
+
     cdef object vjp(self, object g, int i):
         y = unpack(self, 2)
         factor, g = (adjoint(y), adjoint(g)) if self.constants[0] else (y, g)
-        half = lower(halves_of(adjoint(factor) @ g), 0)
-        outer = solve_ex(adjoint(factor), (half + adjoint(half)) / 2).result
-        return solve_ex(adjoint(factor), adjoint(outer)).result
+        half = lower(adjoint(factor) @ g, 0)
+        outer = solve_triangular(adjoint(factor), (half + adjoint(lower(half, -1))) / 2, upper=True)
+        return adjoint(solve_triangular(adjoint(factor), adjoint(outer), upper=True))
+
+    cdef object jvp(self, tuple tangents):
+        y, t = unpack(self, 2), tangents[0]
+        factor = adjoint(y) if self.constants[0] else y
+        inner = solve_triangular(factor, adjoint(solve_triangular(factor, t, upper=False)), upper=False)
+        turned = factor @ ((lower(adjoint(inner), 0) + lower(adjoint(inner), -1)) / 2)
+        return adjoint(turned) if self.constants[0] else turned
+
+
+cdef object turned_array(object array):
+    """The conjugate transposed matrices."""
+    return np.swapaxes(array, -2, -1).conj()
 
 
 cdef tuple factored(Tensor x, bint is_upper):
     """The Cholesky factor, and where it fails: the order of the leading minor that is not positive, or 0."""
     array = np.conj(np.swapaxes(x.array, -2, -1)) if is_upper else x.array
-    found, failed = per_matrix(np.linalg.cholesky, array)
-    info = np.zeros(failed.shape, np.int32)
-    for index in np.argwhere(failed):
-        info[tuple(index)] = failing_minor(array[tuple(index)])
-    found = np.conj(np.swapaxes(found, -2, -1)) if is_upper else found
-    y = columns_first(found)
+    found, info = factors(array)
+    cdef Tensor y = columns_first(np.conj(np.swapaxes(found, -2, -1)) if is_upper else found)
     if needs_node(x):
         node = new_node(LinalgCholeskyExBackward0, (is_upper,))
         save_output(node, y)
@@ -79,14 +96,29 @@ cdef tuple factored(Tensor x, bint is_upper):
     return y, info
 
 
+cdef tuple factors(object array):
+    """The lower triangular factors, NaN where there are none; and where these fail."""
+    info = np.zeros(array.shape[:-2], np.int32)
+    try:
+        return lapack("cholesky_lo", np.linalg.cholesky, array), info
+    except np.linalg.LinAlgError:
+        found = np.full_like(array, np.nan)
+        for index in np.ndindex(info.shape):
+            info[index] = failing_minor(array[index])
+            if not info[index]:
+                found[index] = np.linalg.cholesky(array[index])
+        return found, info
+
+
 cdef int failing_minor(object matrix) except -1:
+    """The order of the first leading minor that is not positive, or 0."""
     cdef int n
-    for n in range(1, matrix.shape[0]):
+    for n in range(1, matrix.shape[0] + 1):
         try:
             np.linalg.cholesky(matrix[:n, :n])
         except np.linalg.LinAlgError:
             return n
-    return matrix.shape[0]
+    return 0
 
 
 @op(namespace="linalg", batch=on_values)
@@ -190,7 +222,7 @@ cdef object square_gradient(object q, object r, object gq, object gr):
         inner = -(adjoint(q) @ gq) if inner is None else inner - adjoint(q) @ gq
     half = upper_part(halves_of(inner), 0)
     g = q @ (half + adjoint(half))
-    return adjoint(solve_ex(r, adjoint(plus(g, gq))).result)
+    return adjoint(solve_triangular(r, adjoint(plus(g, gq)), upper=True))
 
 
 cdef object qr_of(str operation, object input, object mode):
@@ -308,7 +340,7 @@ cdef class LinalgSvdBackward0(Decomposition):
 
 cdef tuple svd_of(Tensor x, bint full):
     try:
-        arrays = np.linalg.svd(x.array, full)
+        arrays = svd_arrays(x.array, full)
     except np.linalg.LinAlgError:
         raise LinAlgError("linalg.svd: The algorithm failed to converge because the input matrix contained non-finite "
                           "values.") from None
@@ -356,7 +388,7 @@ def svdvals(input, *, driver: str | None = None):
     tensor([3., 2.])
     """
     cdef Tensor x = matrix_argument(input, "linalg.svdvals", False)
-    return svd_of(x, False)[1] if needs_node(x) else dense(np.linalg.svd(x.array, compute_uv=False))
+    return svd_of(x, False)[1] if needs_node(x) else dense(svd_values(x.array))
 
 
 # eigenvalues of Hermitian matrices
@@ -380,17 +412,23 @@ cdef class LinalgEighBackward0(Decomposition):
         if v.dtype.is_complex:
             check_phase(turn.diagonal(0, -2, -1).imag, "linalg_eigh_backward", "eigenvectors")
         gaps = with_diagonal(values.unsqueeze(-2) - values.unsqueeze(-1), 1)
-        inner = with_diagonal((turn - adjoint(turn)) / 2 / as_type(gaps, v.dtype), 0)      # Hermitian, as the matrix is
+        inner = with_diagonal(skew(turn) / as_type(2 * gaps, v.dtype), 0)
         if gl is not None:
             inner = inner + on_diagonal(as_type(gl, v.dtype))
         return v @ inner @ adjoint(v)
+
+    cdef object jvp(self, tuple tangents):
+        values, v = self.output(0), self.output(1)
+        turn = adjoint(v) @ tangents[0] @ v
+        gaps = with_diagonal(values.unsqueeze(-2) - values.unsqueeze(-1), 1)
+        return turn.diagonal(0, -2, -1).real, v @ with_diagonal(turn / as_type(gaps, v.dtype), 0)
 
 
 cdef tuple eigh_of(Tensor x, str UPLO):
     if UPLO.upper() not in ("L", "U"):
         raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
     try:
-        values, vectors = np.linalg.eigh(x.array, UPLO)
+        values, vectors = eigh_arrays(x.array, UPLO)
     except np.linalg.LinAlgError:
         raise LinAlgError("linalg.eigh: The algorithm failed to converge because the input matrix is ill-conditioned or has "
                           "too many repeated eigenvalues.") from None
@@ -421,7 +459,7 @@ def eigvalsh(input, UPLO="L"):
     tensor([1., 3.])
     """
     cdef Tensor x = matrix_argument(input, "linalg.eigvalsh", True)
-    return eigh_of(x, UPLO)[0] if needs_node(x) or UPLO not in ("L", "U") else dense(np.linalg.eigvalsh(x.array, UPLO))
+    return eigh_of(x, UPLO)[0] if needs_node(x) or UPLO not in ("L", "U") else dense(eigh_values(x.array, UPLO))
 
 
 # eigenvalues of any matrix
@@ -459,7 +497,7 @@ cdef tuple eig_of(Tensor x):
     if not np.isfinite(x.array).all():
         raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
     try:
-        values, vectors = np.linalg.eig(x.array)
+        values, vectors = lapack("eig", np.linalg.eig, x.array)
     except np.linalg.LinAlgError:
         raise LinAlgError("linalg.eig: The algorithm failed to converge.") from None
     kind = (<object> dtype_of(to_complex(code_of(x.array)))).numpy_dtype

@@ -14,7 +14,7 @@ from autograd_cy._core.graph.record cimport as_type, needs_node, new_node, recor
 from autograd_cy._core.graph.saved cimport save_input, save_output, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.ops.matrices.matrix cimport (
-    Decomposition, adjoint, dense, matrix_argument, record_outputs)
+    Decomposition, adjoint, dense, matrix_argument, record_outputs, ufunc)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE, on_values
@@ -47,6 +47,11 @@ cdef object cofactors(object a):
     return stack(rows, -2)
 
 
+cdef object determinant(object array):
+    with np.errstate(all="ignore"):
+        return ufunc("det", np.linalg.det)(array)
+
+
 @op(methods=("det",), batch=on_values)
 @op(namespace="linalg", batch=on_values)
 def det(input):
@@ -56,7 +61,7 @@ def det(input):
     >>> ag.det(ag.tensor([[2.0, 1.0], [0.0, 4.0]]))
     tensor(8.)
     """
-    cdef Tensor x = matrix_argument(input, "linalg.det", True), y = dense(np.asarray(np.linalg.det(x.array)))
+    cdef Tensor x = matrix_argument(input, "linalg.det", True), y = dense(np.asarray(determinant(x.array)))
     if needs_node(x):
         node = new_node(LinalgDetBackward0, ())
         save_input(node, 0, x)
@@ -88,7 +93,7 @@ cdef class LinalgSlogdetBackward0(Decomposition):
 
 cdef tuple signed_logarithm(object input, str operation):
     cdef Tensor x = matrix_argument(input, operation, True)
-    arrays = np.linalg.slogdet(x.array)
+    arrays = ufunc("slogdet", np.linalg.slogdet)(x.array)
     outputs = (dense(np.asarray(arrays[0])), dense(np.asarray(arrays[1])))
     if not needs_node(x):
         return outputs

@@ -12,7 +12,8 @@ from autograd_cy._core.graph.record cimport needs_node, new_node, record, shape_
 from autograd_cy._core.graph.saved cimport save_input, save_output, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.matrices.matrix cimport (
-    adjoint, check_inexact, check_matrix, dense, matrix_argument, real_type_of)
+    adjoint, check_inexact, check_matrix, dense, eigh_arrays, eigh_values, matrix_argument, real_type_of, svd_arrays,
+    svd_values)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE, on_values
@@ -69,10 +70,10 @@ def pinv(input, *, atol=None, rtol=None, hermitian: bool = False):
     """
     cdef Tensor x = matrix_argument(input, "linalg.pinv", hermitian), y
     if hermitian:
-        values, v = np.linalg.eigh(x.array)
+        values, v = eigh_arrays(x.array, "L")
         u = v
     else:
-        u, values, vh = np.linalg.svd(x.array, full_matrices=False)
+        u, values, vh = svd_arrays(x.array, False)
         v = np.swapaxes(vh, -2, -1).conj()
     kept = np.abs(values) > np.asarray(cutoff(values, rtol, atol, x))[..., None]
     inverse = np.where(kept, 1 / np.where(kept, values, 1), 0).astype(values.dtype)
@@ -107,7 +108,7 @@ def matrix_rank(input, *, atol=None, rtol=None, hermitian: bool = False):
     tensor(1)
     """
     cdef Tensor x = matrix_argument(input, "linalg.matrix_rank", hermitian)
-    values = np.abs(np.linalg.eigvalsh(x.array)) if hermitian else np.linalg.svd(x.array, compute_uv=False)
+    values = np.abs(eigh_values(x.array, "L")) if hermitian else svd_values(x.array)
     ranks = np.sum(values > np.asarray(cutoff(values, rtol, atol, x))[..., None], -1, dtype=np.int64)
     return shown("matrix_rank", new_tensor(np.asarray(ranks)), (x,))
 

@@ -1,7 +1,7 @@
 """LDL decompositions of symmetric and Hermitian matrices that need not be definite, and systems with them.
 
-The decomposition is LAPACK's (sytrf, hetrf, of the lower triangle) with its pivots, without blocks: D has blocks of one row and,
-where both of its pivots have the same negative number, of two. A gradient is an error, as in PyTorch.
+The decomposition is LAPACK's (sytrf, hetrf, of the lower triangle) with its pivots, without blocks: D has blocks of one row
+and, where both of its pivots have the same negative number, of two. A gradient is an error, as in PyTorch.
 
 Source: J. R. Bunch, L. Kaufman, "Some stable methods for calculating inertia and solving symmetric linear systems" (1977).
 """
@@ -145,7 +145,8 @@ cdef int check_blocks(str operation, object info) except -1:
     if not len(places):
         return 0
     where = f"(Batch element {places[0][0]}): " if info.ndim else ""
-    raise LinAlgError(f"{operation}: {where}The diagonal element {np.atleast_1d(info).reshape(-1)[places[0][0]]} of D is zero.")
+    number = np.atleast_1d(info).reshape(-1)[places[0][0]]
+    raise LinAlgError(f"{operation}: {where}The diagonal element {number} of D is zero.")
 
 
 @op(namespace="linalg", batch=on_values)
@@ -166,11 +167,11 @@ def ldl_factor_ex(input, *, hermitian: bool = False, check_errors: bool = False)
 
 @op(namespace="linalg", batch=on_values)
 def ldl_factor(input, *, hermitian: bool = False):
-    """ldl_factor(input, *, hermitian=False) -> linalg_ldl_factor: L and D of input = L @ D @ L.mT in one matrix, and the pivots.
+    """ldl_factor(input, *, hermitian=False) -> linalg_ldl_factor: L and D of input = L @ D @ L.mT in one matrix, and pivots.
 
-    Of the matrix, which is symmetric, or Hermitian with hermitian=True (then L.mH stands for L.mT), the lower triangle is read.
-    It need not be definite: `pivots` are LAPACK's, and D has blocks of two rows where they are negative. linalg.ldl_solve()
-    takes both. LinAlgError if D has a zero. PyTorch has no gradient for it: backward is an error.
+    Of the matrix, which is symmetric, or Hermitian with hermitian=True (then L.mH stands for L.mT), one triangle is read, the
+    lower one. It need not be definite: `pivots` are LAPACK's, and D has blocks of two rows where they are negative.
+    linalg.ldl_solve() takes both. LinAlgError if D has a zero. PyTorch has no gradient for it: backward is an error.
 
     >>> import autograd_cy as ag
     >>> ag.linalg.ldl_factor(ag.tensor([[4.0, 2.0], [2.0, 3.0]])).LD
@@ -189,16 +190,16 @@ cdef int check_system(Tensor a, Tensor places, Tensor b) except -1:
     check_matrix(b, name, "B", False)
     rows, columns = shape_of(b)[-2:]
     if shape_of(a)[-1] != rows:
-        raise RuntimeError(f"Incompatible matrix sizes for {name}: each A matrix is {shape_of(a)[-1]} by {shape_of(a)[-1]} but "
-                           f"each b matrix is {rows} by {columns}")
+        raise RuntimeError(f"Incompatible matrix sizes for {name}: each A matrix is {shape_of(a)[-1]} by {shape_of(a)[-1]} "
+                           f"but each b matrix is {rows} by {columns}")
     if shape_of(a)[:-1] != shape_of(places):
         raise RuntimeError(f"{name}: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
                            f"{list(shape_of(places))} instead")
     if code_of(places.array) >= FLOAT16:
         raise RuntimeError(f"{name}: Expected pivots to be integers. Got {type_word(code_of(places.array))}")
     if code_of(a.array) != code_of(b.array):
-        raise RuntimeError(f"Expected b and A to have the same dtype, but found b of type {type_word(code_of(b.array))} and A of "
-                           f"type {type_word(code_of(a.array))} instead.")
+        raise RuntimeError(f"Expected b and A to have the same dtype, but found b of type {type_word(code_of(b.array))} and A "
+                           f"of type {type_word(code_of(a.array))} instead.")
     broadcast_sizes(shape_of(a)[:-2], shape_of(b)[:-2])             # which says what does not fit
     return 0
 

@@ -8,11 +8,11 @@ from autograd_cy._core.arrays.dtypes cimport FLOAT16, code_of, type_word
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport (
     as_type, broadcast_sizes, needs_node, new_node, record_all, shape_of, tensor_argument)
-from autograd_cy._core.graph.saved cimport save_input, unpack
+from autograd_cy._core.graph.saved cimport save_input, save_output, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.triangles cimport solved_triangles
 from autograd_cy._core.ops.matrices.matrix cimport (
-    adjoint, dense, gradients_of, plus, real_type_of, unbroadcast)
+    adjoint, dense, gradients_of, plus, real_type_of, svd_arrays, unbroadcast)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import sample_by_sample
@@ -33,17 +33,25 @@ cdef class LinalgLstsqBackward0(Node):
     """
 
     cdef tuple saved_names(self):
-        return ("self", "b", None)
+        return ("self", "b", "solution")
 
     cdef object vjp(self, object g, int i):
+        return self.gradient(g, i, pinv(unpack(self, 0)))
+
+    cdef tuple vjps(self, object g):
+        """Both by one pseudoinverse."""
+        p = pinv(unpack(self, 0))
+        return tuple([None if self.next_node(i) is None else self.gradient(g, i, p) for i in range(2)])
+
+    cdef object gradient(self, object g, int i, object p):
         gx, gr = gradients_of(g, 2)
         if gx is None and gr is None:
             return None
         vector, has_residuals, a_sizes, b_sizes = self.constants
         a, b = unpack(self, 0), unpack(self, 1)
         b = b.unsqueeze(-1) if vector else b
-        p = pinv(a)
-        x = p @ b
+        x = unpack(self, 2)
+        x = x.unsqueeze(-1) if vector else x
         rest, gb, through_residuals = b - a @ x, None, None
         if gx is not None:
             gx = gx.unsqueeze(-1) if vector else gx
@@ -79,7 +87,7 @@ cdef object solutions(object a, object b, object rcond, bint is_full):
 
 
 cdef object by_singular_values(object a, object b, object rcond):
-    u, values, vh = np.linalg.svd(a, full_matrices=False)
+    u, values, vh = svd_arrays(a, False)
     kept = values > rcond * values.max(-1, initial=0, keepdims=True)
     inverse = np.where(kept, 1 / np.where(kept, values, 1), 0).astype(values.dtype)
     x = np.swapaxes(vh, -2, -1).conj() @ (inverse[..., None] * (np.swapaxes(u, -2, -1).conj() @ b))
@@ -168,6 +176,7 @@ cdef int record_solution(Tensor y, Tensor missed, Tensor a, Tensor right, bint v
     node = new_node(LinalgLstsqBackward0, (vector, shape_of(missed) != (0,), shape_of(a), shape_of(right)))
     save_input(node, 0, a)
     save_input(node, 1, right)
-    node.n_outputs = 2
+    save_output(node, y)
+    node.n_outputs, node.joint = 2, True
     record_all(node, (y, missed), (a, right))
     return 0

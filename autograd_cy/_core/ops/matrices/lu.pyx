@@ -1,7 +1,7 @@
 """LU decompositions: A = P @ L @ U with a permutation P, a unit lower triangular L and an upper triangular U.
 
-The decomposition is ours (kernels/elimination.pyx), since NumPy's LAPACK keeps it to itself. Pivots say with which row each one
-was exchanged, in order, numbered from 1.
+The decomposition is ours (kernels/elimination.pyx): NumPy keeps LAPACK's to itself. Pivots say with which row each one was
+exchanged, in order, numbered from 1.
 
 Derivatives: as PyTorch arranges them; of matrices that are not square, the leading square part is differentiated as a square
 one, and the rest is a triangular system.
@@ -18,7 +18,8 @@ from autograd_cy._core.graph.saved cimport save_input, save_output, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.elimination cimport eliminated, row_order, solved_eliminated
 from autograd_cy._core.ops.matrices.matrix cimport (
-    Decomposition, adjoint, check_matrix, columns_first, dense, gradients_of, lower, plus, record_outputs, unbroadcast, upper)
+    Decomposition, adjoint as adjoint_of, check_matrix, columns_first, dense, gradients_of, lower, plus,
+    record_outputs, unbroadcast, upper)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE, on_values, rank_of
@@ -63,17 +64,17 @@ cdef object lu_gradient(object order, object l, object u, object gl, object gu):
     """The gradient of P @ L @ U, for those of L and U; None where one was not used."""
     cdef Py_ssize_t m = shape_of(l)[-2], n = shape_of(u)[-1], k = min(m, n)
     square_l, square_u, beyond, below = l[..., :k, :], u[..., :k], None, None
-    inner = None if gl is None else lower(adjoint(square_l) @ gl[..., :k, :], -1)
+    inner = None if gl is None else lower(adjoint_of(square_l) @ gl[..., :k, :], -1)
     if gu is not None:
-        inner = plus(inner, upper(gu[..., :k] @ adjoint(square_u), 0))
+        inner = plus(inner, upper(gu[..., :k] @ adjoint_of(square_u), 0))
     if m > k and gl is not None:
-        below = solve_triangular(adjoint(square_u), gl[..., k:, :], upper=False, left=False)
-        inner = inner - upper(adjoint(l[..., k:, :]) @ gl[..., k:, :], 0)
+        below = solve_triangular(adjoint_of(square_u), gl[..., k:, :], upper=False, left=False)
+        inner = inner - upper(adjoint_of(l[..., k:, :]) @ gl[..., k:, :], 0)
     if n > k and gu is not None:
-        beyond = solve_triangular(adjoint(square_l), gu[..., k:], upper=True, unitriangular=True)
-        inner = inner - lower(gu[..., k:] @ adjoint(u[..., k:]), -1)
-    g = solve_triangular(adjoint(square_l), inner, upper=True, unitriangular=True)
-    g = solve_triangular(adjoint(square_u), g, upper=False, left=False)
+        beyond = solve_triangular(adjoint_of(square_l), gu[..., k:], upper=True, unitriangular=True)
+        inner = inner - lower(gu[..., k:] @ adjoint_of(u[..., k:]), -1)
+    g = solve_triangular(adjoint_of(square_l), inner, upper=True, unitriangular=True)
+    g = solve_triangular(adjoint_of(square_u), g, upper=False, left=False)
     if m > k:
         g = cat([g, l[..., k:, :] * 0 if below is None else below], -2)
     if n > k:
@@ -223,9 +224,9 @@ cdef class LinalgLuBackward0(Decomposition):
 cdef tuple triangles_of(object array):
     """Arrays of L and U."""
     k = min(array.shape[-2:])
-    l = np.tril(array[..., :k], -1)
-    np.einsum("...ii->...i", l[..., :k, :])[...] = 1
-    return l, np.triu(array[..., :k, :])
+    left = np.tril(array[..., :k], -1)
+    np.einsum("...ii->...i", left[..., :k, :])[...] = 1
+    return left, np.triu(array[..., :k, :])
 
 
 cdef object permutations(object order, object dtype):
@@ -238,8 +239,8 @@ cdef object permutations(object order, object dtype):
 def linalg_lu(input, *, pivot: bool = True):
     """lu(input, *, pivot=True) -> linalg_lu: P, L and U with input = P @ L @ U.
 
-    P is a permutation matrix, L is lower triangular with ones on its diagonal, U is upper triangular. The gradient is that of L
-    and U. pivot=False is not supported, as on PyTorch's CPU.
+    P is a permutation matrix, L is lower triangular with ones on its diagonal, U is upper triangular. The gradient is that of
+    L and U. pivot=False is not supported, as on PyTorch's CPU.
 
     >>> import autograd_cy as ag
     >>> ag.linalg.lu(ag.tensor([[1.0, 2.0], [2.0, 2.0]])).U
@@ -303,15 +304,15 @@ def lu_unpack(LU_data, LU_pivots, unpack_data: bool = True, unpack_pivots: bool 
         raise RuntimeError("torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\n"
                            "Note: this function is intended to be used with the output produced by torch.linalg.lu_factor")
     cdef tuple nothing = (0,)
-    p = l = u = np.empty(nothing, x.array.dtype)
+    p = left = right = np.empty(nothing, x.array.dtype)
     if unpack_pivots:
         if ((pivots.array < 1) | (pivots.array > shape_of(x)[-2])).any():
             raise RuntimeError("pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive."
                                "Did you properly pass the result of lu_factor?")
         p = permutations(row_order(np.ascontiguousarray(pivots.array), shape_of(x)[-2]), x.array.dtype)
     if unpack_data:
-        l, u = triangles_of(x.array)
-    outputs = (dense(l), dense(u))
+        left, right = triangles_of(x.array)
+    outputs = (dense(left), dense(right))
     if unpack_data and needs_node(x):
         node = new_node(LuUnpackBackward0, (shape_of(x),))
         node.n_outputs = 2
@@ -338,12 +339,12 @@ cdef class LinalgLuSolveBackward0(Node):
         if i == 1:
             return unbroadcast(gb, b_sizes)
         if left:
-            ga = x @ adjoint(gb) if adjoined else gb @ adjoint(x)
+            ga = x @ adjoint_of(gb) if adjoined else gb @ adjoint_of(x)
         else:
-            ga = adjoint(gb) @ x if adjoined else adjoint(x) @ gb
+            ga = adjoint_of(gb) @ x if adjoined else adjoint_of(x) @ gb
         l, u = unpacked(lu)
         ga = taken_rows(row_order((<Tensor> pivots).array, lu_sizes[-2]), -unbroadcast(ga, lu_sizes))
-        return lower(ga @ adjoint(u), -1) + upper(adjoint(l) @ ga, 0)
+        return lower(ga @ adjoint_of(u), -1) + upper(adjoint_of(l) @ ga, 0)
 
 
 cdef int check_system(str name, Tensor a, Tensor places, Tensor b, bint left) except -1:

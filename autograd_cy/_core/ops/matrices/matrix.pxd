@@ -14,8 +14,14 @@ cdef list gradients_of(object g, int n)
 cdef object plus(object a, object b)
 cdef Tensor matrix_argument(object value, str operation, bint square)
 cdef int check_matrix(Tensor x, str operation, str name, bint square) except -1
+cdef int check_not_integers(Tensor x, str operation) except -1
 cdef int check_inexact(Tensor x, str operation) except -1
-cdef object per_matrix(object function, object array)
+cdef object ufunc(str name, object public)
+cdef object lapack(str name, object public, object array)
+cdef object svd_arrays(object array, bint full)
+cdef object svd_values(object array)
+cdef object eigh_arrays(object array, str UPLO)
+cdef object eigh_values(object array, str UPLO)
 cdef object adjoint(object x)
 cdef object lower(object x, int k)
 cdef object upper(object x, int k)

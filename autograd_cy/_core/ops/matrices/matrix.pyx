@@ -96,10 +96,15 @@ cdef int check_matrix(Tensor x, str operation, str name, bint square) except -1:
     return 0
 
 
-cdef int check_inexact(Tensor x, str operation) except -1:
+cdef int check_not_integers(Tensor x, str operation) except -1:
     if code_of(x.array) < FLOAT16:
         word = type_word(code_of(x.array))
         raise RuntimeError(f"{operation}: Expected a floating point or complex tensor as input. Got {word}")
+    return 0
+
+
+cdef int check_inexact(Tensor x, str operation) except -1:
+    check_not_integers(x, operation)
     if code_of(x.array) == FLOAT16:
         raise RuntimeError(f"{operation}: Low precision dtypes not supported. Got {type_word(FLOAT16)}")
     return 0
@@ -107,19 +112,42 @@ cdef int check_inexact(Tensor x, str operation) except -1:
 
 # arrays
 
-cdef object per_matrix(object function, object array):
-    """function(array), and which matrices it failed for: of those the result is NaN."""
-    failed = np.zeros(array.shape[:-2], np.bool_)
-    try:
-        return function(array), failed
-    except np.linalg.LinAlgError:
-        results = np.empty_like(array)
-        for index in np.ndindex(failed.shape):
-            try:
-                results[index] = function(array[index])
-            except np.linalg.LinAlgError:
-                results[index], failed[index] = np.nan, True
-        return results, failed
+# `numpy.linalg` computes float32 in double precision, in twice the time; what it calls takes both.
+cdef object UFUNCS = getattr(np.linalg, "_umath_linalg", None)
+
+
+def refuse(text, flag):
+    """What NumPy calls where LAPACK failed."""
+    raise np.linalg.LinAlgError
+
+
+cdef object ufunc(str name, object public):
+    """NumPy's LAPACK in the array's own type; NumPy's public function where there is no ufunc of that name."""
+    return getattr(UFUNCS, name, public)
+
+
+cdef object lapack(str name, object public, object array):
+    """The result of ufunc(); LinAlgError where LAPACK fails."""
+    with np.errstate(call=refuse, invalid="call", over="ignore", divide="ignore", under="ignore"):
+        return ufunc(name, public)(array)
+
+
+cdef object svd_arrays(object array, bint full):
+    """U, S, Vh."""
+    return lapack("svd_f" if full else "svd_s", lambda a: np.linalg.svd(a, full), array)
+
+
+cdef object svd_values(object array):
+    return lapack("svd", np.linalg.svdvals, array)
+
+
+cdef object eigh_arrays(object array, str UPLO):
+    """The eigenvalues and vectors of Hermitian matrices, whose one triangle is read."""
+    return lapack("eigh_lo" if UPLO in "lL" else "eigh_up", lambda a: np.linalg.eigh(a, UPLO), array)
+
+
+cdef object eigh_values(object array, str UPLO):
+    return lapack("eigvalsh_lo" if UPLO in "lL" else "eigvalsh_up", lambda a: np.linalg.eigvalsh(a, UPLO), array)
 
 
 cdef object real_type_of(cnp.ndarray array):

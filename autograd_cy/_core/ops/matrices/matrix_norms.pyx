@@ -2,10 +2,9 @@
 
 from math import inf
 
-from autograd_cy._core.arrays.dtypes cimport FLOAT16, code_of
 from autograd_cy._core.graph.record cimport shape_of, tensor_argument, wrap_dim
 from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.ops.matrices.matrix cimport check_inexact, check_matrix, matrix_argument
+from autograd_cy._core.ops.matrices.matrix cimport check_matrix, check_not_integers, matrix_argument
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE
@@ -44,8 +43,7 @@ def matrix_norm(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
     cdef object x = tensor_argument(input, "matrix_norm", "A", 1)
     cdef int ndim = cnp.PyArray_NDIM((<Tensor> x).array), a, b
     check_matrix(<Tensor> x, "linalg.matrix_norm", "A", False)
-    if ord in ("nuc", 2, -2) or code_of((<Tensor> x).array) != FLOAT16:
-        check_inexact(<Tensor> x, "linalg.matrix_norm")
+    check_not_integers(<Tensor> x, "linalg.matrix_norm")
     if len(dim) != 2:
         raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dim))}")
     a, b = wrap_dim(dim[0], ndim), wrap_dim(dim[1], ndim)

@@ -35,7 +35,13 @@ def householder_product(input, tau):
     if shape_of(t)[-1] > sizes[-1]:
         raise RuntimeError("torch.linalg.householder_product: input.shape[-1] must be greater than or equal to tau.shape[-1]")
     nothing = lower(upper(a, 1), -1)            # so that there is a gradient where there are no reflections
-    return reflected(a, t, nothing + new_tensor(np.eye(sizes[-2], sizes[-1], dtype=(<Tensor> a).array.dtype)), False, True)
+    ones = new_tensor(np.eye(sizes[-2], sizes[-1], dtype=(<Tensor> a).array.dtype))
+    return in_columns(reflected(a, t, nothing + ones, False, True))
+
+
+cdef object in_columns(object x):
+    """Matrices in Fortran's order, as PyTorch's LAPACK leaves them."""
+    return x.transpose(-2, -1).contiguous().transpose(-2, -1)
 
 
 cdef object reflected(object a, object tau, object c, bint adjoined, bint left):
@@ -78,7 +84,7 @@ def ormqr(input, tau, other, left: bool = True, transpose: bool = False):
     check_matrix(<Tensor> c, "torch.ormqr", "other", False)
     if shape_of(a)[-2] != shape_of(c)[-2 if left else -1]:
         raise RuntimeError(f"torch.ormqr: other.shape[{-2 if left else -1}] must be equal to input.shape[-2]")
-    return reflected(a, tensor_argument(tau, "ormqr", "tau", 2), c, transpose, left)
+    return in_columns(reflected(a, tensor_argument(tau, "ormqr", "tau", 2), c, transpose, left))
 
 
 @op(methods=("geqrf",), batch=on_values)

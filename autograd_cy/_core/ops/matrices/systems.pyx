@@ -1,4 +1,4 @@
-"""Inverses and systems of equations.
+"""Inverses and systems of equations, by LU decompositions.
 
 Derivatives: M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic differentiation" (2008).
 """
@@ -8,13 +8,14 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport code_of, type_word
-from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport broadcast_sizes, needs_node, new_node, record, record2, shape_of, tensor_argument
-from autograd_cy._core.graph.saved cimport save_input, save_output, unpack
+from autograd_cy._core.graph.saved cimport save_input, save_output, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.elimination cimport eliminated, solved_eliminated
 from autograd_cy._core.kernels.triangles cimport solved_triangles
 from autograd_cy._core.ops.matrices.matrix cimport (
-    adjoint, check_matrix, columns_first, lower, matrix_argument, per_matrix, unbroadcast, upper as upper_part)
+    adjoint, check_matrix, columns_first, lower, matrix_argument, unbroadcast, upper as upper_part)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE, on_values, rank_of
@@ -29,29 +30,6 @@ def batched_pair(call, first, second, **kwargs):
     """Of two operands of matrices: the batch in front, their batches aligned."""
     cdef int rank = max(rank_of(first), rank_of(second))
     return call(call.aligned(first, rank), call.aligned(second, rank), **kwargs)
-
-
-# the place where elimination fails
-
-cdef int zero_pivot(object matrix) except -1:
-    """The number, from 1, of the first diagonal element of U that is zero where a matrix is P L U; 0 if there is none."""
-    a = np.array(matrix)
-    cdef int k, n = a.shape[0]
-    for k in range(n):
-        row = k + np.argmax(np.abs(a[k:, k]))
-        if a[row, k] == 0:
-            return k + 1
-        a[[k, row]] = a[[row, k]]
-        a[k + 1:] -= np.outer(a[k + 1:, k] / a[k, k], a[k])
-    return 0
-
-
-cdef object infos(object array, object failed):
-    """PyTorch's `info`: 0 for each matrix that is regular, else where its elimination fails."""
-    info = np.zeros(failed.shape, np.int32)
-    for index in np.argwhere(failed):
-        info[tuple(index)] = zero_pivot(array[tuple(index)]) or array.shape[-1]
-    return info
 
 
 cdef int check_singular(str operation, str failing, object info) except -1:
@@ -83,15 +61,23 @@ cdef class LinalgInvExBackward0(Node):
         return -(y @ tangents[0] @ y)
 
 
+cdef object without_failures(object x, object info):
+    """NaN in place of what a singular matrix gave."""
+    if info.any():
+        x[np.broadcast_to(info > 0, x.shape[:-2])] = np.nan
+    return x
+
+
 cdef tuple inverted(Tensor x):
     """The inverse, and what failed as PyTorch's info."""
-    array, failed = per_matrix(np.linalg.inv, x.array)
-    cdef Tensor y = columns_first(array)
+    lu, pivots, info = eliminated(x.array)
+    ones = np.eye(shape_of(x)[-1], dtype=x.array.dtype)
+    cdef Tensor y = columns_first(without_failures(solved_eliminated(lu, pivots, ones, False), info))
     if needs_node(x):
         node = new_node(LinalgInvExBackward0, ())
         save_output(node, y)
         record(node, y, x)
-    return y, np.asarray(infos(x.array, failed))
+    return y, np.asarray(info)
 
 
 @op(namespace="linalg", batch=on_values)
@@ -141,10 +127,22 @@ def inverse(input):
 
 @cython.final
 cdef class LinalgSolveExBackward0(Node):
-    """Its constants: the sizes of both operands."""
+    """Its constants: the sizes of both operands, the matrix as eliminated() gave it, a place where a solution waits."""
 
     cdef tuple saved_names(self):
         return ("A", None, "result")
+
+    cdef object vjp_array(self, object g, int i, Request *request):
+        """With the decomposition that is there already, and one system for both gradients."""
+        a_sizes, b_sizes, lu, pivots, waiting = self.constants
+        if g.shape[:-1] != a_sizes[:-1] or g.shape != b_sizes:
+            return Node.vjp_array(self, g, i, request)
+        gb = waiting.pop()[1] if waiting and waiting[0][0] is g else solved_eliminated(lu, pivots, g, True)
+        if i == 1:
+            return gb
+        if self.next_node(1) is not None:
+            waiting[:] = [(g, gb)]
+        return -(gb @ np.conj(np.swapaxes(saved_array(self, 2), -2, -1)))
 
     cdef object vjp(self, object g, int i):
         a, x = unpack(self, 0), unpack(self, 2)
@@ -165,23 +163,23 @@ cdef object solved(object a, object b):
     return solve_ex(a, b if shape_of(b)[:-2] else b.expand(shape_of(a)[:-2] + shape_of(b))).result
 
 
-cdef tuple solution(Tensor a, Tensor b):
-    """The X with a @ X = b, of matrices that are broadcast, and PyTorch's info."""
-    cdef Tensor y
+cdef tuple solution(Tensor a, Tensor b, bint vectors):
+    """The X with a @ X = b, of matrices that are broadcast, and PyTorch's info.
+
+    A batch of vectors is laid out as PyTorch lays it out: as columns of a matrix.
+    """
     broadcast_sizes(shape_of(a)[:-2], shape_of(b)[:-2])            # which says what does not fit
-    try:
-        array = np.linalg.solve(a.array, b.array)
-        info = np.zeros(shape_of(a)[:-2], np.int32)
-    except np.linalg.LinAlgError:
-        inverse, failed = per_matrix(np.linalg.inv, a.array)
-        array, info = inverse @ b.array, np.asarray(infos(a.array, failed))
-    y = columns_first(array)
+    lu, pivots, info = eliminated(a.array)
+    array = without_failures(solved_eliminated(lu, pivots, b.array, False), info)
+    if vectors and array.ndim > 2:
+        array = columns_first(array[..., 0]).array[..., None]
+    cdef Tensor y = new_tensor(array) if vectors else columns_first(array)
     if needs_node(a) or needs_node(b):
-        node = new_node(LinalgSolveExBackward0, (shape_of(a), shape_of(b)))
+        node = new_node(LinalgSolveExBackward0, (shape_of(a), shape_of(b), lu, pivots, []))
         save_input(node, 0, a)
         save_output(node, y)
         record2(node, y, a, b)
-    return y, info
+    return y, np.asarray(info)
 
 
 cdef bint is_vector(Tensor a, Tensor b) except -1:
@@ -209,9 +207,9 @@ cdef tuple solve_checked(str operation, object first, object second, bint left):
         raise RuntimeError(f"{operation}: Incompatible shapes of A and B for the equation {'AX = B' if left else 'XA = B'} "
                            f"({shape_of(a)[-2]}x{n} and {shape_of(x)[-2]}x{shape_of(x)[-1]})")
     if left:
-        y, info = solution(a, <Tensor> x)
+        y, info = solution(a, <Tensor> x, vector)
     else:
-        y, info = solution(<Tensor> (<object> a).transpose(-2, -1), <Tensor> x.transpose(-2, -1))
+        y, info = solution(<Tensor> (<object> a).transpose(-2, -1), <Tensor> x.transpose(-2, -1), False)
         y = y.transpose(-2, -1)
     return y.squeeze(-1) if vector else y, info
 
@@ -353,4 +351,4 @@ def triangular_solve(input, A, upper: bool = True, transpose: bool = False, unit
     right = tensor_argument(input, "triangular_solve", "self", 1)
     y = solve_triangular(matrix.transpose(-2, -1) if transpose else matrix, right,
                          upper=upper != transpose, unitriangular=unitriangular)
-    return return_types.triangular_solve(y, matrix.clone())
+    return return_types.triangular_solve(y, matrix.transpose(-2, -1).contiguous().clone().transpose(-2, -1))

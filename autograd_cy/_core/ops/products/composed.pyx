@@ -1,4 +1,4 @@
-"""Products that consist of others: of vectors, along dimensions, of several matrices, powers of a matrix, distances."""
+"""Products that consist of others: of vectors, along dimensions, of several matrices, powers of a matrix."""
 
 from math import prod
 
@@ -108,7 +108,7 @@ def crossed(str name, input, other, dim):
         raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {a[d]} and {b[d]}")
     sizes = broadcast_sizes(a, b)
     x, y = input.expand(sizes), other.expand(sizes)
-    return x.roll(-1, d) * y.roll(-2, d) - x.roll(-2, d) * y.roll(-1, d)
+    return (x.roll(-1, d) * y.roll(-2, d) - x.roll(-2, d) * y.roll(-1, d)).contiguous()
 
 
 @op(name="cross", namespace="linalg", batch=COMPOSITE)
@@ -202,30 +202,6 @@ def kron(input, other):
         left += [m, 1]
         right += [1, n]
     return (input.reshape(left) * other.reshape(right)).reshape([m * n for m, n in zip(a, b)])
-
-
-@op(batch=COMPOSITE)
-def cdist(x1, x2, p=2.0, compute_mode: str | None = None):
-    """cdist(x1, x2, p=2.0, compute_mode=None) -> Tensor: the p-norms of the differences of each row of `x1` and each of `x2`.
-
-    Batches (..., m, d) and (..., n, d) are broadcast; the result is (..., m, n). `compute_mode` is no choice here: directly.
-
-    >>> import autograd_cy as ag
-    >>> ag.cdist(ag.tensor([[0.0, 0.0]]), ag.tensor([[3.0, 4.0], [0.0, 1.0]]))
-    tensor([[5., 1.]])
-    """
-    for name, x in (("X1", tensor_argument(x1, "cdist", "x1", 1)), ("X2", tensor_argument(x2, "cdist", "x2", 2))):
-        if rank_of(x) < 2:
-            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {rank_of(x)}D")
-        if not FLOAT16 <= code_of((<Tensor> x).array) < COMPLEX64:
-            word = type_word(code_of((<Tensor> x).array))
-            raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {word}")
-    if x1.shape[rank_of(x1) - 1] != x2.shape[rank_of(x2) - 1]:
-        raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {x1.shape[rank_of(x1) - 1]} "
-                           f"X2: {x2.shape[rank_of(x2) - 1]}")
-    if p < 0:
-        raise RuntimeError("cdist only supports non-negative p values")
-    return (x1.unsqueeze(-2) - x2.unsqueeze(-3)).norm(float(p), dim=-1)
 
 
 # of several matrices

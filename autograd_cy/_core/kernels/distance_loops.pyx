@@ -1,0 +1,111 @@
+"""Euclidean distances between the rows of two matrices, of batches that are broadcast: differences, squared and summed."""
+
+import numpy as np
+
+from libc.math cimport sqrt
+
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
+
+cnp.import_array()
+
+ctypedef fused real:
+    float
+    double
+
+# The functions that Cython makes of those of `real` numbers: of float and of double.
+cdef extern from *:
+    """
+    #include "clones.h"
+    #define DECLARE_CLONED(real, fuse) \\
+        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_distances( \\
+            real const *, real const *, real *, npy_intp, npy_intp, npy_intp, npy_intp); \\
+        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_pulls( \\
+            real const *, real const *, real const *, real const *, real *, npy_intp, npy_intp, npy_intp, npy_intp);
+    DECLARE_CLONED(float, __pyx_fuse_0)
+    DECLARE_CLONED(double, __pyx_fuse_1)
+    """
+
+
+cdef tuple batches(object a, object b):
+    """Both as C arrays of the sizes of their batches together."""
+    *own, m, d = a.shape
+    *others, n, _ = b.shape
+    sizes = np.broadcast_shapes(tuple(own), tuple(others))
+    a, b = np.broadcast_to(a, sizes + (m, d)), np.broadcast_to(b, sizes + (n, d))
+    return np.ascontiguousarray(a), np.ascontiguousarray(b), sizes
+
+
+cdef object distances(object a, object b):
+    """(..., m, n) distances of (..., m, d) and (..., n, d)."""
+    cdef cnp.ndarray p, q, y
+    cdef npy_intp m, n, d, count
+    a, b, sizes = batches(a, b)
+    *_, m, d = a.shape
+    *_, n, _ = b.shape
+    p, q, y = a, np.ascontiguousarray(np.swapaxes(b, -2, -1)), np.zeros(sizes + (m, n), a.dtype)
+    count = cnp.PyArray_SIZE(y) // max(m * n, 1)
+    if a.dtype.char == "f":
+        differ(<const float *> cnp.PyArray_DATA(p), <const float *> cnp.PyArray_DATA(q), <float *> cnp.PyArray_DATA(y),
+               count, m, n, d)
+    else:
+        differ(<const double *> cnp.PyArray_DATA(p), <const double *> cnp.PyArray_DATA(q), <double *> cnp.PyArray_DATA(y),
+               count, m, n, d)
+    return y
+
+
+cdef object pulls(object a, object b, object g, object y):
+    """The gradient for a, from that for the distances y; of distances that are 0 it is 0."""
+    cdef cnp.ndarray p, q, w, z, out
+    cdef npy_intp m, n, d, count
+    a, b, _sizes = batches(a, b)
+    *_, m, d = a.shape
+    *_, n, _ = b.shape
+    p, q, w, z, out = a, b, np.ascontiguousarray(g), np.ascontiguousarray(y), np.zeros_like(a)
+    count = cnp.PyArray_SIZE(w) // max(m * n, 1)
+    if a.dtype.char == "f":
+        pull(<const float *> cnp.PyArray_DATA(p), <const float *> cnp.PyArray_DATA(q), <const float *> cnp.PyArray_DATA(w),
+             <const float *> cnp.PyArray_DATA(z), <float *> cnp.PyArray_DATA(out), count, m, n, d)
+    else:
+        pull(<const double *> cnp.PyArray_DATA(p), <const double *> cnp.PyArray_DATA(q), <const double *> cnp.PyArray_DATA(w),
+             <const double *> cnp.PyArray_DATA(z), <double *> cnp.PyArray_DATA(out), count, m, n, d)
+    return out
+
+
+cdef void differ "autograd_cy_distances"(
+        const real *a, const real *turned, real *y, npy_intp count, npy_intp m, npy_intp n, npy_intp d) noexcept nogil:
+    """Pointers, for loops that are compiled for each instruction set; `turned` has the rows of b as columns."""
+    cdef npy_intp _matrix, i, j, k
+    cdef real x, difference
+    for _matrix in range(count):
+        for i in range(m):
+            for k in range(d):
+                x = a[i * d + k]
+                for j in range(n):
+                    difference = x - turned[k * n + j]
+                    y[i * n + j] = y[i * n + j] + difference * difference
+            for j in range(n):
+                y[i * n + j] = <real> sqrt(y[i * n + j])
+        a += m * d
+        turned += d * n
+        y += m * n
+
+
+cdef void pull "autograd_cy_pulls"(
+        const real *a, const real *b, const real *g, const real *y, real *out, npy_intp count, npy_intp m, npy_intp n,
+        npy_intp d) noexcept nogil:
+    cdef npy_intp _matrix, i, j, k
+    cdef real x
+    for _matrix in range(count):
+        for i in range(m):
+            for j in range(n):
+                if y[i * n + j] == 0:
+                    continue
+                x = g[i * n + j] / y[i * n + j]
+                for k in range(d):
+                    out[i * d + k] = out[i * d + k] + x * (a[i * d + k] - b[j * d + k])
+        a += m * d
+        b += n * d
+        g += m * n
+        y += m * n
+        out += m * d

@@ -1,0 +1,126 @@
+"""Distances between the rows of two matrices."""
+
+import numpy as np
+
+cimport cython
+
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, code_of, type_word
+from autograd_cy._core.graph.node cimport Node, Request
+from autograd_cy._core.graph.record cimport needs_node, new_node, record2, shape_of, tensor_argument
+from autograd_cy._core.graph.saved cimport save_input, save_output, saved_array, unpack
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.distance_loops cimport distances, pulls
+from autograd_cy._core.runtime cimport numpy_api as cnp
+
+from autograd_cy._core.batching.rules import rank_of
+from autograd_cy._core.ops.registry import op
+
+cnp.import_array()
+
+MANY = 25               # rows; from more on, PyTorch computes squares of distances by a product of matrices
+MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
+
+
+cdef class Distances(Node):
+    """Of Euclidean distances; where these are 0, the gradient is 0. Its constants: p, the sizes of both operands."""
+
+    cdef tuple saved_names(self):
+        return ("x1", "x2", "result")
+
+    cdef object vjp(self, object g, int i):
+        a, b, y = unpack(self, i), unpack(self, 1 - i), unpack(self, 2)
+        slope = g / y.masked_fill(y == 0, np.inf)
+        slope = slope.transpose(-2, -1) if i else slope
+        return self.against(a, b, slope).sum_to_size(self.constants[1 + i])
+
+    cdef object against(self, object a, object b, object slope):
+        """The sums over the rows of `b` of the slope times the difference from them."""
+        raise NotImplementedError
+
+
+@cython.final
+cdef class CdistBackward0(Distances):
+    cdef tuple constant_names(self):
+        return ("p", None, None)
+
+    cdef object vjp_array(self, object g, int i, Request *request):
+        cdef object y = saved_array(self, 2), a = saved_array(self, i), b = saved_array(self, 1 - i)
+        if a.shape != self.constants[1 + i] or a.shape[:-2] != y.shape[:-2] or g.shape != y.shape or a.dtype == np.float16:
+            return Node.vjp_array(self, g, i, request)
+        return pulls(a, b, np.swapaxes(g, -2, -1), np.swapaxes(y, -2, -1)) if i else pulls(a, b, g, y)
+
+    cdef object against(self, object a, object b, object slope):
+        return (slope.unsqueeze(-1) * (a.unsqueeze(-2) - b.unsqueeze(-3))).sum(-2)
+
+
+@cython.final
+cdef class EuclideanDistBackward0(Distances):
+    cdef object against(self, object a, object b, object slope):
+        return a * slope.sum(-1, keepdim=True) - slope @ b
+
+
+cdef object by_products(object a, object b):
+    squares = np.sum(a * a, -1)[..., :, None] + np.sum(b * b, -1)[..., None, :] - 2 * (a @ np.swapaxes(b, -2, -1))
+    return np.sqrt(np.maximum(squares, 0))
+
+
+cdef object by_differences(object a, object b):
+    if a.dtype != np.float16:
+        return distances(a, b)
+    difference = a[..., :, None, :] - b[..., None, :, :]
+    return np.sqrt(np.einsum("...k,...k->...", difference, difference))
+
+
+cdef Tensor euclidean(Tensor a, Tensor b, bint as_product):
+    cdef Tensor y = new_tensor(by_products(a.array, b.array) if as_product else by_differences(a.array, b.array))
+    if needs_node(a) or needs_node(b):
+        node = new_node(EuclideanDistBackward0 if as_product else CdistBackward0, (2.0, shape_of(a), shape_of(b)))
+        save_input(node, 0, a)
+        save_input(node, 1, b)
+        save_output(node, y)
+        record2(node, y, a, b)
+    return y
+
+
+cdef int check_operands(Tensor a, Tensor b, object p, object compute_mode) except -1:
+    cdef Tensor x
+    for name, x in (("X1", a), ("X2", b)):
+        if cnp.PyArray_NDIM(x.array) < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {cnp.PyArray_NDIM(x.array)}D")
+        if not FLOAT16 <= code_of(x.array) < COMPLEX64:
+            raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {type_word(code_of(x.array))}")
+    if shape_of(a)[-1] != shape_of(b)[-1]:
+        raise RuntimeError("X1 and X2 must have the same number of columns. X1: "
+                           f"{shape_of(a)[-1]} X2: {shape_of(b)[-1]}")
+    if p < 0:
+        raise RuntimeError("cdist only supports non-negative p values")
+    if compute_mode is not None and compute_mode not in MODES:
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
+    return 0
+
+
+def batched_distances(call, x1, x2, *args, **kwargs):
+    cdef int rank = max(rank_of(x1), rank_of(x2))
+    if min(rank_of(x1), rank_of(x2)) < 2:
+        call.on_sample(x1, x2)
+    return call(call.aligned(x1, rank), call.aligned(x2, rank), *args, **kwargs)
+
+
+@op(batch=batched_distances)
+def cdist(x1, x2, p=2.0, compute_mode: str | None = None):
+    """cdist(x1, x2, p=2.0, compute_mode=None) -> Tensor: the p-norms of the differences of each row of `x1` and each of `x2`.
+
+    Batches (..., m, d) and (..., n, d) are broadcast; the result is (..., m, n). Of more than 25 rows, the squares of
+    Euclidean distances come from a product of matrices: that is fast, and loses digits of distances that are small beside the
+    rows. compute_mode 'use_mm_for_euclid_dist' and 'donot_use_mm_for_euclid_dist' say so for all sizes.
+
+    >>> import autograd_cy as ag
+    >>> ag.cdist(ag.tensor([[0.0, 0.0]]), ag.tensor([[3.0, 4.0], [0.0, 1.0]]))
+    tensor([[5., 1.]])
+    """
+    cdef Tensor a = tensor_argument(x1, "cdist", "x1", 1), b = tensor_argument(x2, "cdist", "x2", 2)
+    check_operands(a, b, p, compute_mode)
+    if p != 2 or code_of(a.array) != code_of(b.array):
+        return (x1.unsqueeze(-2) - x2.unsqueeze(-3)).norm(float(p), dim=-1)
+    many = max(shape_of(a)[-2], shape_of(b)[-2]) > MANY if compute_mode in (None, MODES[0]) else compute_mode == MODES[1]
+    return euclidean(a, b, many and code_of(a.array) != FLOAT16)
