@@ -667,9 +667,7 @@ def less(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor
 def less_equal(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input <= other, a bool tensor."""
 def lgamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The logarithm of the absolute value of the gamma function; its gradient needs SciPy
-    (autograd_cy[scipy]).
-    """
+    """The logarithm of the absolute value of the gamma function."""
 def lgamma_(input: Tensor) -> Tensor:
     """lgamma() written into the tensor's own memory."""
 def log(input: Tensor, *, out: Tensor | None = None) -> Tensor:

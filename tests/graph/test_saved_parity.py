@@ -19,7 +19,8 @@ FUSED |= {"linalg.det", "det", "linalg.slogdet", "slogdet", "logdet"}  # no LU
 FUSED |= {"fft.rfft", "fft.rfft2", "fft.rfftn", "fft.hfft"}  # no input
 FUSED |= {"masked_select", "scatter_reduce", "index_reduce", "complex", "special.log_ndtr"}  # not all that PyTorch saves
 FUSED |= {"addcmul", "addcdiv"}  # tensor1 times value
-FUSED |= {"addbmm"}  # no sizes
+FUSED |= {"addbmm", "linalg.lstsq"}  # no sizes, no solution
+FUSED |= {"lu", "lu_solve", "stft", "istft", "logsumexp"}  # PyTorch warns, or refuses to reduce no dimension
 FUSED |= {"gradient", "narrow_copy", "slice_copy", "as_strided", "as_strided_copy", "as_strided_scatter"}  # resolved arguments
 ROWS = [row for row in DIFFERENTIABLE if row.name not in FUSED]
 

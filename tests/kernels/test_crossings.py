@@ -64,6 +64,7 @@ BLOCKS = {
     "broadcast_sums.ROWS": 64,
     "cross_entropy_loops.BLOCK": 1024,
     "cross_entropy_loops.LANES": 32,
+    "elimination.PANEL": 16,
     "layer_norm_loops.BLOCK": 512,
     "layer_norm_loops.COLUMNS": 256,
     "layer_norm_loops.ROWS": 64,

@@ -113,10 +113,6 @@ FACADE = [
     _numpy._mathematics _numpy._reductions _numpy._shapes _numpy._signals
     _numpy._joining _numpy._linear _numpy._picked _numpy._ufuncs
     _numpy
-    masked._masks
-    masked._reductions
-    masked._elements
-    masked
     array_api._promotion
     array_api._creation array_api._elementwise array_api._products array_api._shapes array_api._statistics array_api._types
     array_api.fft array_api.linalg
@@ -125,6 +121,10 @@ FACADE = [
     _tensor nn.functional
     _coverage _lowrank _native_norms _segments
     nn
+    masked._masks
+    masked._reductions
+    masked._elements
+    masked
     testing._layouts testing._programs.instructions testing.strategies._hypothesis
     testing._programs.interpreter testing._programs.outline testing._programs.source
     testing._programs.program

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 pytestmark = [pytest.mark.filterwarnings(f"ignore:{text}") for text in (
     "index_reduce", "Using torch.cross", "torch.chain_matmul is dep", "torch.triangular_solve is dep", "torch.cholesky is dep",
-    "torch.qr is dep",
+    "torch.qr is dep", "torch.lu", "A window was not provided",
 )]  # fmt: skip
 
 NEAR = {"float16": 4e-3, "float32": 1e-5, "complex64": 1e-5, "float64": 1e-12, "complex128": 1e-12}
@@ -25,7 +25,12 @@ def assert_same(found, expected, near=0.0):
         np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance)
 
 
-@each_sample(OPS, lambda row: row.dtypes or row.forward)
+def is_there(row, sample):
+    """Over no dimension logsumexp is an error there; ldl_solve reads beyond the pivots where batches are broadcast."""
+    return () not in sample.args if row.name == "logsumexp" else row.name != "linalg.ldl_solve" or sample.args[0].ndim == 2
+
+
+@each_sample(OPS, lambda row: row.dtypes or row.forward, is_there)
 def test_values(row, sample):
     ours, theirs = calls(row, sample)
     try:
@@ -35,7 +40,7 @@ def test_values(row, sample):
     assert_same([y.detach() for y in ours(*ours.leaves(requires_grad=False))], expected, LESS_EXACT.get(row.name, 0))
 
 
-@each_sample(DIFFERENTIABLE, lambda row: row.dtypes)
+@each_sample(DIFFERENTIABLE, lambda row: row.dtypes, is_there)
 def test_gradients(row, sample):
     if (row.name in REFUSED_COMPLEX and sample.args[0].dtype.kind == "c") or row.name in WRONG_IN_PYTORCH:
         return
@@ -63,12 +68,13 @@ COMPOSED = {
     "linalg.cond",
     "linalg.cross", "linalg.householder_product", "linalg.matrix_norm", "linalg.matrix_power", "linalg.multi_dot",
     "linalg.solve", "linalg.solve_ex", "linalg.vander", "linalg.vecdot", "mvlgamma", "nanquantile", "nansum", "orgqr", "ormqr",
-    "polygamma", "quantile", "renorm", "rsub", "sort", "special.ndtr", "std_mean", "trapezoid", "trapz", "triangular_solve",
+    "polygamma", "quantile", "renorm", "rsub", "sort", "special.ndtr", "std_mean", "stft", "istft",
+    "trapezoid", "trapz", "triangular_solve",
     "var_mean", "vdot",
 }  # fmt: skip
 
 
-@each_sample([row for row in DIFFERENTIABLE if row.name not in COMPOSED], one_dtype)
+@each_sample([row for row in DIFFERENTIABLE if row.name not in COMPOSED], one_dtype, is_there)
 def test_node_names(row, sample):
     assert_same_names(*calls(row, sample))
 

@@ -1,6 +1,6 @@
 """Single elements along one dimension: taken by their numbers, and put, added or combined there (knows no Tensor).
 
-Arrays are seen as (outer, n, inner), with the sizes before and after the dimension multiplied out; apart from the dimension all
+Arrays are seen as (outer, n, inner), with the sizes before and after the dimension multiplied out; apart from it all
 have the same sizes. Where several are put in one place, they come one after the other.
 """
 
@@ -55,7 +55,7 @@ cdef object outside():
 # taking
 
 cdef cnp.ndarray take_along(cnp.ndarray array, int dim, cnp.ndarray index):
-    """y[o, i, k] = array[o, index[o, i, k], k]; None if that is not for these loops. IndexError if there is no such element."""
+    """y[o, i, k] = array[o, index[o, i, k], k]; None if that is not for these loops. IndexError if there is no such one."""
     cdef cnp.ndarray out
     cdef int size = ITEMSIZE[code_of(array)]
     if not fits(array, index, dim) or not cnp.PyArray_ISCARRAY_RO(array):

@@ -1,6 +1,6 @@
 """The gradient of the largest or the smallest element, which equal ones share (knows no Tensor).
 
-Two passes over a row, or over all rows that columns consist of: how many elements equal the result, and what each of them gets.
+Two passes over a row, or over all rows that columns consist of: how many elements equal the result, and what each gets.
 """
 
 import numpy as np
@@ -34,7 +34,7 @@ cdef inline bint is_result(Real x, Real y, bint finds_nan) noexcept nogil:
 
 
 cdef inline Real part_of(Real g, Real y, int count) noexcept nogil:
-    """What each of them gets. Of what was overwritten nothing is the result; NaN, which equals nothing, has a gradient of NaN."""
+    """What each of them gets. Of what was overwritten nothing is the result; NaN, which equals nothing, has NaN."""
     if count == 0:
         return y if y != y else g
     return g * (1 / <Real> count)
@@ -43,10 +43,10 @@ cdef inline Real part_of(Real g, Real y, int count) noexcept nogil:
 cdef inline void share(const Real *g, const Real *x, const Real *y, Real *out, int *counts, npy_intp outer, npy_intp n,
                        npy_intp inner, bint finds_nan) noexcept nogil:
     """x and out are (outer, n, inner), g and y (outer, inner). By pointers: a row of each is seen in one loop."""
-    cdef npy_intp o, i, k
+    cdef npy_intp i, k
     cdef int count
     cdef Real part
-    for o in range(outer):
+    for _ in range(outer):
         if inner == 1:
             count = 0
             for i in range(n):
@@ -73,14 +73,14 @@ cdef inline void share(const Real *g, const Real *x, const Real *y, Real *out, i
 
 
 cdef void share_f32 "autograd_cy_share_f32"(
-        const float *g, const float *x, const float *y, float *out, int *counts, npy_intp outer, npy_intp n, npy_intp inner,
-        int finds_nan) noexcept nogil:
+        const float *g, const float *x, const float *y, float *out, int *counts, npy_intp outer, npy_intp n,
+        npy_intp inner, int finds_nan) noexcept nogil:
     share(g, x, y, out, counts, outer, n, inner, finds_nan)
 
 
 cdef void share_f64 "autograd_cy_share_f64"(
-        const double *g, const double *x, const double *y, double *out, int *counts, npy_intp outer, npy_intp n, npy_intp inner,
-        int finds_nan) noexcept nogil:
+        const double *g, const double *x, const double *y, double *out, int *counts, npy_intp outer, npy_intp n,
+        npy_intp inner, int finds_nan) noexcept nogil:
     share(g, x, y, out, counts, outer, n, inner, finds_nan)
 
 

@@ -1,5 +1,5 @@
-"""Remainders and floored quotients of floats and doubles, several at a time, and exactly: NumPy's loops call the C library's fmod
-for one after the other, which takes 40 to 70 ns for an element, and this 1.
+"""Remainders and floored quotients of floats and doubles, several at a time, and exactly. NumPy's loops call the C library's
+fmod for one after the other, which takes 40 to 70 ns for an element, and this 1.
 
 Where a quotient is very large, a divisor 0 or a number infinite, a whole block goes to NumPy.
 """

@@ -126,7 +126,6 @@ cdef cnp.ndarray add_rows(cnp.ndarray values, tuple sizes, Py_ssize_t outer, Py_
     """
     cdef int dtype_code = code_of(values)
     cdef cnp.ndarray total = zeros(sizes, dtype_code)
-    cdef bint inside = True
     if cnp.PyArray_SIZE(values) == 0:
         return total
     target = total.reshape(outer, n, -1)
@@ -295,7 +294,8 @@ cdef bint is_rows(cnp.ndarray array, int axis, tuple places, object values) exce
     for k in range(axis):
         if not isinstance(places[k], slice) or places[k] != slice(None):
             return False
-    if not cnp.PyArray_ISCARRAY(array) or not isinstance(values, np.ndarray) or code_of(<cnp.ndarray> values) != code_of(array):
+    if (not cnp.PyArray_ISCARRAY(array) or not isinstance(values, np.ndarray)
+            or code_of(<cnp.ndarray> values) != code_of(array)):
         return False
     wanted = np.shape(array)[:axis] + np.shape(places[axis]) + np.shape(array)[axis + 1:]
     return code_of(array) >= FLOAT32 and np.shape(values) == wanted and np.size(values) > 0 and values.flags.aligned

@@ -18,7 +18,7 @@ from autograd_cy._core.ops.pointwise.pointwise cimport called, not_implemented_f
 from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise, with_constants
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rules import COMPOSITE, rank_of
+from autograd_cy._core.batching.rules import rank_of
 from autograd_cy._core.ops.pointwise.arithmetic import sub
 from autograd_cy._core.ops.registry import op
 

@@ -12,7 +12,6 @@ from autograd_cy._core.ops.reductions.extremes cimport ExtremeOfAll
 from autograd_cy._core.ops.reductions.reduction_node cimport SAVES_INPUT, SAVES_OUTPUT, one_dim, record_reduction
 from autograd_cy._core.ops.reductions.selecting cimport OneOfMany, Selecting, elements_at, record_selecting
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 from autograd_cy._core.batching.rules import COMPOSITE, Along
 from autograd_cy._core.ops import return_types
