@@ -21,6 +21,7 @@ from opinfo import DIFFERENTIABLE, ELEMENTWISE, OPS, REDUCTIONS
 import autograd_cy as ag
 
 CORE = ROOT / "autograd_cy" / "_core"
+TEMPLATES = ROOT / "codegen"
 WANTED = os.environ.get("AUTOGRAD_CY_CROSSINGS", "2")
 
 SAMPLES = {}
@@ -65,6 +66,7 @@ BLOCKS = {
     "cross_entropy_loops.BLOCK": 1024,
     "cross_entropy_loops.LANES": 32,
     "elimination.PANEL": 16,
+    "kernels.BLOCK": 512,
     "layer_norm_loops.BLOCK": 512,
     "layer_norm_loops.COLUMNS": 256,
     "layer_norm_loops.ROWS": 64,
@@ -75,7 +77,7 @@ BLOCKS = {
     "plane_loops.COLUMNS": 2048,
     "plane_loops.LANES": 32,
     "plane_loops.ROWS": 64,
-    "pointwise.BLOCK": 512,
+    "remainders.BLOCK": 512,
     "scan_loops.COLUMNS": 256,
     "sines.BLOCK": 1024,
     "softmax_loops.BLOCK": 1024,
@@ -94,6 +96,7 @@ NO_SIZES = {
     "duals": "MOST_LEVELS",
     "engine": "NESTED_IN_ONE_THREAD",
     "events": "CAPACITY DETAILS LONG MAX_FRAMES MEMORY MOST N_OPTIONS SHAPES STACKS",
+    "extreme_gradients": "MOST",  # elements that 32 bits count
     "freed": "KEPT LARGEST",
     "gemm": "TO_AN_ELEMENT",
     "graph_task": "SIGNAL_INTERVAL",
@@ -118,6 +121,7 @@ NO_SIZES = {
     "take": "MAX_DIMS",
     "tensor": "ANY_TYPE",
     "threads": "UNIT LARGEST_CHUNK CHUNKS",
+    "selection": "FEW",  # crossed in test_topk.py
     "topk": "MANY",  # crossed in test_topk.py
     "versions": "REMEMBERED",
 }
@@ -128,7 +132,7 @@ LINE = re.compile(r"^    (\w+)(?: = ([^#\n]+))?", re.MULTILINE)
 def constants() -> dict[str, int | None]:
     """Each number in an enum of the core, but for those of modes and types."""
     found = {}
-    for path in sorted(CORE.rglob("*.p*")):
+    for path in sorted([*CORE.rglob("*.p*"), *TEMPLATES.glob("*.pyx.in")]):
         module = path.name.partition(".")[0]
         if path.suffix not in (".pyx", ".pxd", ".in") or module in ("state", "dtypes"):
             continue

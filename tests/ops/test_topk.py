@@ -7,7 +7,7 @@ import autograd_cy as torch
 
 
 @pytest.mark.parametrize("n", [1023, 1024, 1025, 5000])
-@pytest.mark.parametrize("k", [1, 7, 1000])
+@pytest.mark.parametrize("k", [1, 7, 31, 32, 33, 1000])
 @pytest.mark.parametrize("largest", [True, False])
 def test_of_many(n, k, largest):
     array = np.random.default_rng(n + k).permutation(2 * n).reshape(2, n).astype(np.float64)

@@ -20,7 +20,6 @@ _C_ORDER = {"strides": "C order; there the transformed dimensions are innermost"
 _FACTORS = "of a factor's other half, which is not read: 0"
 _SERIES = dict.fromkeys(("values", "batches", "out_argument"), "short series there: 10 digits")
 _OTHER_SIGNS = {"out_argument": "signs, which are free"}
-_HERMITIAN = "of matrices that are not Hermitian, or seeds that are not: ours is the gradient's transpose, and Hermitian"
 
 DIFFERENCES: dict[str, dict[str, str]] = {
     "norm": _NO_OUT, "norm.fro": _NO_OUT, "norm.inf": _NO_OUT,
@@ -36,21 +35,15 @@ DIFFERENCES: dict[str, dict[str, str]] = {
     "cholesky_inverse": dict.fromkeys(("gradients", "second_gradients", "tangents"), _FACTORS),
     "cholesky_solve": {
         **dict.fromkeys(("gradients", "second_gradients", "tangents"), _FACTORS), "strides": "C order"},
-    "triangular_solve": {"tangents": _FACTORS, "strides": "C order"},
-    "cholesky": {
-        "gradients": _HERMITIAN, "second_gradients": _HERMITIAN, "strides": "of what out= resizes"},
-    "linalg.cholesky": dict.fromkeys(("gradients", "second_gradients", "tangents"), _HERMITIAN),
-    "linalg.cholesky_ex": dict.fromkeys(("gradients", "second_gradients", "tangents"), _HERMITIAN),
-    "linalg.eigh": {"tangents": _HERMITIAN, **_OTHER_SIGNS},
-    "linalg.eig": _OTHER_SIGNS, "linalg.svd": _OTHER_SIGNS, "svd": _OTHER_SIGNS,
-    "linalg.householder_product": {"strides": "C order", "second_gradients": "of 10^4, in another order of sums"},
-    "linalg.solve": {"strides": "C order"}, "linalg.solve_ex": {"strides": "C order"},
+    "triangular_solve": {"tangents": _FACTORS},
+    "cholesky": {"strides": "of what out= resizes"},
+    "linalg.eig": _OTHER_SIGNS, "linalg.eigh": _OTHER_SIGNS, "linalg.svd": _OTHER_SIGNS, "svd": _OTHER_SIGNS,
+    "linalg.householder_product": {"second_gradients": "of 10^4, in another order of sums"},
     "linalg.matrix_power": {"strides": "of what out= resizes"}, "linalg.tensorinv": {"strides": "of what out= resizes"},
     "linalg.norm": {"second_gradients": "0 instead of nan at 0", "values": "the largest of nothing, in float16: 0 there"},
     "linalg.norm.subgradients_at_zero": {
         "second_gradients": "0 instead of nan at 0", "values": "the largest of nothing, in float16: 0 there"},
-    "cross": {"strides": "those of the operands"}, "linalg.cross": {"strides": "those of the operands"},
-    "ormqr": {"strides": "C order"}, "quantile": {"strides": "C order"}, "nanquantile": {"strides": "C order"},
+    "quantile": {"strides": "C order"}, "nanquantile": {"strides": "C order"},
     "unravel_index": {"strides": "tensors of their own, no columns of one"},
     "complex": {"values": "no complex numbers of two float16"},
     "cov": {"second_gradients": "sums in another order", "tangents": "an imaginary part of 1e-15"},

@@ -46,7 +46,8 @@ cdef object call_into(object function, tuple args, dict kwargs):
             return written_out(<Tensor> out, <Tensor> result, name)
         if not several or not isinstance(result, tuple) or len(out) != len(result):
             raise TypeError(f"{name}(): out= must have a tensor for each result, this one gives a {type(result).__name__}")
-        return type(result)(*[written_out(<Tensor> x, <Tensor> y, name) for x, y in zip(out, result)])
+        found = [written_out(<Tensor> x, <Tensor> y, name) for x, y in zip(out, result)]
+        return result._make(found) if hasattr(result, "_make") else type(result)(found)
     finally:
         leave_modes(extent)
 
