@@ -3,16 +3,18 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
-from common import ROOT, leaf
+from common import leaf
 from op_calls import OURS
 
 import autograd_cy as ag
 
 pytestmark = pytest.mark.skipif(not OURS, reason="about this package")
 
+PACKAGES = Path(ag.__file__).parents[1]
 X = np.arange(6.0).reshape(3, 2)
 
 
@@ -138,6 +140,6 @@ try:
 except RuntimeError as error:
     print(error)
 """
-    environment = {**os.environ, "SCIPY_ARRAY_API": "1", "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "SCIPY_ARRAY_API": "1", "PYTHONPATH": str(PACKAGES)}
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, env=environment, check=False)
     assert "requires grad" in done.stdout, done.stderr

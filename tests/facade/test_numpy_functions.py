@@ -139,7 +139,13 @@ def test_methods_of_ufuncs(name, k):
     y = call(ufunc, x)
     np.testing.assert_allclose(plain(y), call(ufunc, X), rtol=1e-12)
     assert y.requires_grad
-    ag.testing.check_gradients(lambda x: call(ufunc, x), x)
+
+    def function(x):
+        if x.is_complex() and name in ("maximum", "minimum", "hypot"):
+            raise TypeError("NumPy would keep a tensor for ever whose __array_ufunc__ raises")
+        return call(ufunc, x)
+
+    ag.testing.check_gradients(function, x)
 
 
 def test_the_sign_of_nan():

@@ -61,6 +61,10 @@ cdef cnp.ndarray take_along(cnp.ndarray array, int dim, cnp.ndarray index):
     if not fits(array, index, dim) or not cnp.PyArray_ISCARRAY_RO(array):
         return None
     out = new_array(code_of(array), cnp.PyArray_NDIM(index), cnp.PyArray_DIMS(index))
+    if cnp.PyArray_SIZE(index) == 0:
+        return out
+    if cnp.PyArray_SIZE(array) == 0:
+        raise outside()
     word, numbers = WORDS[size], numbers_of(index).reshape(seen(index, dim))
     source, target = array.view(word).reshape(seen(array, dim)), out.view(word).reshape(seen(index, dim))
     if size == 4:
@@ -114,6 +118,10 @@ cdef bint put_along(cnp.ndarray target, int dim, cnp.ndarray index, object sourc
         return False
     if how >= LARGER and dtype_code >= COMPLEX64:
         return False
+    if cnp.PyArray_SIZE(index) == 0:
+        return True
+    if cnp.PyArray_SIZE(target) == 0:
+        raise outside()
     numbers, place = numbers_of(index).reshape(seen(index, dim)), target.reshape(seen(target, dim))
     if np.shape(source) != sizes_of(index):
         source = np.broadcast_to(source, sizes_of(index))

@@ -197,7 +197,7 @@ cdef object median_places(cnp.ndarray array, int dim, bint skips):
     middle = np.maximum(n - nans - 1, 0) // 2
     if not skips:
         middle = np.where(nans > 0, n - nans, middle)
-    return np.take_along_axis(places, middle, dim)
+    return elements_at(<cnp.ndarray> places, middle, dim)
 
 
 cdef object middle_one(object input, object dim, bint keepdim, bint skips):
@@ -280,7 +280,7 @@ def mode(input, dim=-1, keepdim: bool = False):
     count_along(x, d, "mode")
     places = places_in_order(x.array, d, False, "mode")
     if cnp.PyArray_NDIM(x.array):
-        places = np.take_along_axis(places, most_frequent(np.take_along_axis(x.array, places, d), d), d)
+        places = elements_at(<cnp.ndarray> places, most_frequent(elements_at(x.array, places, d), d), d)
     return return_types.mode(*taken(ModeBackward0, x, places, d, keepdim))
 
 

@@ -18,7 +18,12 @@ from autograd_cy._core.ops.shapes.split_views import view_as_real
 
 cnp.import_array()
 
-NUMPY_MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+# Which element stands for each number from -n on; not by np.pad, which crashes where there is no memory.
+PADDED = {
+    "reflect": lambda k, length: np.minimum(abs(k), 2 * (length - 1) - abs(k)),
+    "replicate": lambda k, length: np.clip(k, 0, length - 1),
+    "circular": lambda k, length: k % length,
+}
 
 
 cdef bint is_complex(Tensor x) noexcept:
@@ -29,13 +34,13 @@ cdef object padded(object x, long long n, str mode):
     """The signal with n numbers more before and behind."""
     if mode == "constant":
         return constant_pad_nd(x, (n, n))
-    if mode not in NUMPY_MODES:
+    if mode not in PADDED:
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     cdef long long length = x.size(-1)
     if n >= length + (mode == "circular") and mode != "replicate":
         raise RuntimeError("Argument #4: Padding size should be less than the corresponding input dimension, but got: "
                            f"padding ({n}, {n}) at dimension {x.ndim - 1} of input {list(x.shape)}")
-    return x.index_select(-1, new_tensor(np.pad(np.arange(length), n, NUMPY_MODES[mode])))
+    return x.index_select(-1, new_tensor(PADDED[mode](np.arange(-n, length + n), length)))
 
 
 cdef object full_window(object window, long long win_length, long long n_fft, Tensor like):
