@@ -39,6 +39,7 @@ def test_every_function_of_numpy_is_known():
     assert {f"lib.{path}" if path.startswith(("scimath.", "stride_tricks.")) else path for path in counterparts()} <= known
 
 
+@pytest.mark.filterwarnings("ignore:numpy.fix is deprecated")
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
 def test_values_are_numpys(name):
     function, array, _ = DIFFERENTIABLE[name]

@@ -91,6 +91,9 @@ def natural(name):
     return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
 
 
+SINCE_3_12 = {"__buffer__"}  # members that Python 3.11 doesn't show
+
+
 def class_stub(cls):
     """The stub of a compiled class, with what is attached to it."""
     name = cls.__name__
@@ -98,9 +101,9 @@ def class_stub(cls):
     members = {n: v for n, v in members.items() if not isinstance(v, MissingMethod) and cls is not TensorBase}
     special = SPECIAL.get(name, {})
     lines = []
-    for n in sorted(members):
+    for n in sorted({*members, *special.keys() & SINCE_3_12}):
         if n in special:
-            lines += ["@staticmethod"] * isinstance(members[n], staticmethod)
+            lines += ["@staticmethod"] * isinstance(members.get(n), staticmethod)
             lines += definition(n, [special[n]])
         elif inspect.isdatadescriptor(members[n]):
             lines += attribute_stub(name, n)
