@@ -204,6 +204,7 @@ def randint_like(
     """
     if type(input) is not Tensor and has_torch_function((input,)):
         options = {"generator": generator, "dtype": dtype, "device": device, "requires_grad": requires_grad}
+        options["memory_format"] = memory_format
         return handle_torch_function(randint_like, (input,), input, low, high, **options)
     wanted = resolve(dtype, device, requires_grad, default=input.dtype)
     low, high = (0, low) if high is None else (low, high)

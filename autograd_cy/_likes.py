@@ -32,7 +32,7 @@ def zeros_like(
     tensor([0, 0])
     """
     if type(input) is not Tensor and is_taken_over((input,)):
-        options = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
+        options = {"dtype": dtype, "device": device, "requires_grad": requires_grad, "memory_format": memory_format}
         return handle_torch_function(zeros_like, (input,), input, **options)
     array = array_argument("zeros_like", input)
     dtype = resolve(dtype, device, requires_grad, default=input.dtype)
@@ -55,7 +55,7 @@ def ones_like(
     tensor([1, 1])
     """
     if type(input) is not Tensor and is_taken_over((input,)):
-        options = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
+        options = {"dtype": dtype, "device": device, "requires_grad": requires_grad, "memory_format": memory_format}
         return handle_torch_function(ones_like, (input,), input, **options)
     array = array_argument("ones_like", input)
     dtype = resolve(dtype, device, requires_grad, default=input.dtype)
@@ -78,7 +78,7 @@ def empty_like(
     torch.Size([2])
     """
     if type(input) is not Tensor and is_taken_over((input,)):
-        options = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
+        options = {"dtype": dtype, "device": device, "requires_grad": requires_grad, "memory_format": memory_format}
         return handle_torch_function(empty_like, (input,), input, **options)
     array = array_argument("empty_like", input)
     dtype = resolve(dtype, device, requires_grad, default=input.dtype)
@@ -102,7 +102,7 @@ def full_like(
     tensor([7, 7])
     """
     if type(input) is not Tensor and is_taken_over((input,)):
-        options = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
+        options = {"dtype": dtype, "device": device, "requires_grad": requires_grad, "memory_format": memory_format}
         return handle_torch_function(full_like, (input,), input, fill_value, **options)
     array = array_argument("full_like", input)
     fill_value = number("full_like", "fill_value", fill_value)

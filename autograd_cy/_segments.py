@@ -46,7 +46,10 @@ def segment_reduce(
         raise NotImplementedError(f"\"_segment_reduce_cpu\" not implemented for {data.dtype}")
     if indices is not None:
         raise RuntimeError("segment_reduce(): indices based reduction is not supported yet.")
-    starts, sizes = _bounds(data, lengths, offsets, axis % max(data.ndim, 1), unsafe)
+    if not -data.ndim <= axis < data.ndim:
+        bounds = f"[{-data.ndim}, {data.ndim - 1}]"
+        raise IndexError(f"Dimension out of range (expected to be in range of {bounds}, but got {axis})")
+    starts, sizes = _bounds(data, lengths, offsets, axis % data.ndim, unsafe)
     method, identity = _REDUCTIONS[reduce]
     kept, segments = _places(starts, sizes, data.shape[sizes.ndim - 1])
     rows = data.flatten(0, sizes.ndim - 1)

@@ -146,6 +146,7 @@ def rand_like(
     """
     if type(input) is not Tensor and has_torch_function((input,)):
         options = {"generator": generator, "dtype": dtype, "device": device, "requires_grad": requires_grad}
+        options["memory_format"] = memory_format
         return handle_torch_function(rand_like, (input,), input, **options)
     if _open_levels() and isinstance(input, Tensor):
         dtype = _resolve(dtype, device, requires_grad, default=input.dtype)
@@ -174,6 +175,7 @@ def randn_like(
     """
     if type(input) is not Tensor and has_torch_function((input,)):
         options = {"generator": generator, "dtype": dtype, "device": device, "requires_grad": requires_grad}
+        options["memory_format"] = memory_format
         return handle_torch_function(randn_like, (input,), input, **options)
     if _open_levels() and isinstance(input, Tensor):
         dtype = _resolve(dtype, device, requires_grad, default=input.dtype)

@@ -201,6 +201,22 @@ def test_like_keeps_the_order_of_axes():
     assert torch.zeros_like(torch.ones(1, 3).expand(2, 3)).stride() == (3, 1)
 
 
+class InItsFormat(torch.Tensor):
+    """Notes the memory format that a function was called with."""
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return kwargs["memory_format"]
+
+
+@pytest.mark.parametrize("kind", ["zeros", "ones", "empty", "full", "rand", "randn", "randint"])
+def test_like_hands_on_the_memory_format(kind):
+    """It was lost where another took the call over."""
+    x = torch.ones(1, 2, 3, 4).as_subclass(InItsFormat)
+    arguments = (2,) if kind in ("full", "randint") else ()
+    assert getattr(torch, f"{kind}_like")(x, *arguments, memory_format=torch.channels_last) is torch.channels_last
+
+
 # device= and requires_grad=
 
 CREATORS = {

@@ -59,3 +59,10 @@ def test_derivatives_are_right(reduce):
 def test_refused(reduce, given, text):
     with pytest.raises(RuntimeError, match=text):
         ag.segment_reduce(ag.arange(5.0), reduce, **given)
+
+
+@pytest.mark.parametrize("axis", [1, -2])
+def test_an_axis_that_is_not_there_is_refused(axis):
+    """It was taken for one that is."""
+    with pytest.raises(IndexError, match="Dimension out of range"):
+        ag.segment_reduce(ag.arange(5.0), "sum", lengths=ag.tensor([2, 3]), axis=axis)
