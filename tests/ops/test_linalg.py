@@ -41,6 +41,14 @@ REFUSED = {
     "lu without pivots": (lambda: ag.linalg.lu(ag.eye(2), pivot=False), "LU without pivoting is not implemented on the CPU"),
     "lu of a vector": (lambda: ag.linalg.lu(ag.ones(2)), "Expected tensor with 2 or more dimensions"),
     "pivots that are no rows": (lambda: ag.lu_unpack(ag.eye(2), ag.tensor([3, 1], dtype=ag.int32)), "must be between 1 and"),
+    "pivots above LU's rows": (
+        lambda: ag.linalg.lu_solve(ag.eye(2), ag.tensor([1, 3], dtype=ag.int32), ag.ones(2, 1)), "from 1 to 2, but got 1 to 3"),
+    "a pivot of 0": (
+        lambda: ag.lu_solve(ag.ones(2, 1), ag.eye(2), ag.tensor([0, 2], dtype=ag.int32)), "from 1 to 2, but got 0 to 2"),
+    "LDL pivots that are no rows": (
+        lambda: ag.linalg.ldl_solve(ag.eye(2), ag.tensor([3, 2], dtype=ag.int32), ag.ones(2, 1)), r"but got \[3, 2\]"),
+    "half a block of LDL": (
+        lambda: ag.linalg.ldl_solve(ag.eye(2), ag.tensor([1, -1], dtype=ag.int32), ag.ones(2, 1)), r"but got \[1, -1\]"),
     "pivots in int64": (lambda: ag.lu_unpack(ag.eye(2), ag.tensor([2, 2])), "tensor of torch.int32 dtype"),
     "cholesky": (lambda: ag.linalg.cholesky(ag.tensor(NOT_POSITIVE)), "leading minor of order 2 is not positive-definite"),
 }
@@ -244,3 +252,12 @@ def test_both_gradients_of_a_system_whatever_is_asked_for_first():
         for k, x in enumerate((a, b)):
             (alone,) = ag.autograd.grad(y.sum(), x, retain_graph=True)
             np.testing.assert_allclose(alone.numpy(), together[k].numpy())
+
+
+def test_pivots_that_were_written_to_are_refused():
+    """lu_solve() took them for those that it had used, and read rows that no matrix has."""
+    lu, pivots = ag.linalg.lu_factor(ag.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    y = ag.linalg.lu_solve(lu.requires_grad_(), pivots, ag.ones(2, 1))
+    pivots.fill_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()

@@ -36,11 +36,11 @@ cdef object halves_of(object x):
     return with_diagonal(x, 0) + on_diagonal(as_type(x.diagonal(0, -2, -1).real, x.dtype) / 2)
 
 
-cdef int check_phase(object imaginary, str operation, str vectors) except -1:
+cdef int check_phase(object imaginary, str operation, str vectors, str reason="quantity, so it is") except -1:
     """Refuse a loss that depends on the phase of complex vectors, which is anybody's choice."""
     if not (<Tensor> imaginary).batched and (np.abs((<Tensor> imaginary).array) > 1e-2).any():
         raise RuntimeError(f"{operation}: The {vectors} in the complex case are specified up to multiplication by "
-                           "e^{i phi}. The specified loss function depends on this quantity, so it is ill-defined.")
+                           f"e^{{i phi}}. The specified loss function depends on this {reason} ill-defined.")
     return 0
 
 
@@ -324,10 +324,7 @@ cdef class LinalgSvdBackward0(Decomposition):
         is_complex = u.dtype.is_complex
         if is_complex:
             phase = plus(turn_u, turn_v).diagonal(0, -2, -1).imag
-            if not (<Tensor> phase).batched and (np.abs((<Tensor> phase).array) > 1e-2).any():
-                raise RuntimeError("svd_backward: The singular vectors in the complex case are specified up to multiplication "
-                                   "by e^{i phi}. The specified loss function depends on this phase term, making it "
-                                   "ill-defined.")
+            check_phase(phase, "svd_backward", "singular vectors", "phase term, making it")
         found = plus(None if turn_u is None else turn_u * s_wide.unsqueeze(-2),
                      None if turn_v is None else s_wide.unsqueeze(-1) * turn_v) / gaps
         found = with_diagonal(found, 0)

@@ -107,6 +107,8 @@ cdef object solved(object a, object pivots, object b, bint hermitian):
     while k < n:
         rows = 1 if pivots[k] > 0 else 2
         last, other = k + rows - 1, abs(pivots[k]) - 1
+        if last >= n or not 0 <= other < n:
+            raise RuntimeError(f"torch.linalg.ldl_solve: pivots are those of linalg.ldl_factor(), but got {pivots.tolist()}")
         b[[last, other]] = b[[other, last]]
         b[k + rows:] -= a[k + rows:, k:k + rows] @ b[k:k + rows]
         b[k:k + rows] = inverse_of(a, k, rows, hermitian) @ b[k:k + rows]

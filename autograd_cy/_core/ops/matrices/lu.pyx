@@ -324,17 +324,17 @@ def lu_unpack(LU_data, LU_pivots, unpack_data: bool = True, unpack_pivots: bool 
 
 @cython.final
 cdef class LinalgLuSolveBackward0(Node):
-    """Its constants: what the pivots are, from which side, with the adjoint or not, the sizes of both operands."""
+    """Its constants: from which side, with the adjoint or not, the sizes of both operands."""
 
     cdef tuple saved_names(self):
-        return ("LU", None, "result")
+        return ("LU", "pivots", "result")
 
     cdef tuple constant_names(self):
-        return ("pivots", "left", "adjoint", None, None)
+        return ("left", "adjoint", None, None)
 
     cdef object vjp(self, object g, int i):
-        pivots, left, adjoined, lu_sizes, b_sizes = self.constants
-        lu, x = unpack(self, 0), unpack(self, 2)
+        left, adjoined, lu_sizes, b_sizes = self.constants
+        lu, pivots, x = unpack(self, 0), unpack(self, 1), unpack(self, 2)
         gb = lu_solve(lu, pivots, g, left=left, adjoint=not adjoined)
         if i == 1:
             return unbroadcast(gb, b_sizes)
@@ -364,6 +364,9 @@ cdef int check_system(str name, Tensor a, Tensor places, Tensor b, bint left) ex
     if shape_of(a)[:-1] != shape_of(places):
         raise RuntimeError(f"{name}: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
                            f"{list(shape_of(places))} instead")
+    if cnp.PyArray_SIZE(places.array) and not 1 <= places.array.min() <= places.array.max() <= shape_of(a)[-1]:
+        raise RuntimeError(f"{name}: pivots are rows of LU, from 1 to {shape_of(a)[-1]}, but got {places.array.min()} to "
+                           f"{places.array.max()}")
     return 0
 
 
@@ -400,8 +403,9 @@ def lu_solve(LU, pivots, B, *, left: bool = True, adjoint: bool = False):
         array = solved_eliminated(a.array, places.array, array, not adjoint)
         y = dense(np.conj(np.swapaxes(array, -2, -1)))
     if needs_node(a) or needs_node(b):
-        node = new_node(LinalgLuSolveBackward0, (places, left, adjoint, shape_of(a), shape_of(b)))
+        node = new_node(LinalgLuSolveBackward0, (left, adjoint, shape_of(a), shape_of(b)))
         save_input(node, 0, a)
+        save_input(node, 1, places)
         save_output(node, y)
         record2(node, y, a, b)
     return y
