@@ -80,11 +80,6 @@ def _modf(x: Tensor) -> tuple[Tensor, Tensor]:
     return ops.where(ops.isinf(x), 0.0, ops.fmod(x, 1.0)), ops.trunc(x)
 
 
-def _frexp(x: Tensor) -> tuple[Tensor, Tensor]:
-    exponent = sharing(np.asarray(np.frexp(x.numpy(force=True))[1]))
-    return ops.ldexp(x, -exponent), exponent
-
-
 def _matvec(x: Tensor, y: Tensor) -> Tensor:
     return ops.matmul(x, y.unsqueeze(-1)).squeeze(-1)
 
@@ -94,7 +89,7 @@ def _vecmat(x: Tensor, y: Tensor) -> Tensor:
 
 
 _COMPOSED: dict[str, Callable[..., Any]] = {
-    "cbrt": _cbrt, "sign": sign, "divmod": _divmod, "modf": _modf, "frexp": _frexp, "matvec": _matvec, "vecmat": _vecmat,
+    "cbrt": _cbrt, "sign": sign, "divmod": _divmod, "modf": _modf, "matvec": _matvec, "vecmat": _vecmat,
     "vecdot": linalg.vecdot,
 }  # fmt: skip
 
