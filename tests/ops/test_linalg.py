@@ -261,3 +261,15 @@ def test_pivots_that_were_written_to_are_refused():
     pivots.fill_(1)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         y.sum().backward()
+
+
+@pytest.mark.parametrize("sizes", [(0, 2**40), (2**40, 0), (2, 0, 3), (0, 2, 3)])
+def test_matrices_without_elements(sizes):
+    """Of 2**40 columns without rows NumPy's loops took an hour."""
+    x = ag.from_numpy(np.empty(sizes, np.float32)).requires_grad_()
+    *batch, m, n = sizes
+    k = min(m, n)
+    shapes = [tuple(y.shape) for y in (*ag.linalg.svd(x, full_matrices=False), ag.linalg.svdvals(x), *ag.linalg.qr(x))]
+    assert shapes == [(*batch, m, k), (*batch, k), (*batch, k, n), (*batch, k), (*batch, m, k), (*batch, k, n)]
+    assert ag.linalg.pinv(x).shape == (*batch, n, m) and ag.linalg.matrix_rank(x).tolist() == np.zeros(batch).tolist()
+    assert ag.linalg.qr(x, mode="r").R.shape == (*batch, k, n)

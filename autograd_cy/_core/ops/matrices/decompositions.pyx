@@ -17,8 +17,8 @@ from autograd_cy._core.graph.saved cimport save_output, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.triangles cimport solved_triangles
 from autograd_cy._core.ops.matrices.matrix cimport (
-    Decomposition, adjoint, columns_first, dense, eigh_arrays, eigh_values, gradients_of, lapack, lower, matrix_argument,
-    on_diagonal, plus, record_outputs, svd_arrays, svd_values, upper as upper_part, with_diagonal)
+    Decomposition, adjoint, columns_first, dense, eigh_arrays, eigh_values, empty_factors, gradients_of, lapack, lower,
+    matrix_argument, on_diagonal, plus, record_outputs, svd_arrays, svd_values, upper as upper_part, with_diagonal)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE, on_values
@@ -230,10 +230,15 @@ cdef object qr_of(str operation, object input, object mode):
     if mode not in ("reduced", "complete", "r"):
         raise RuntimeError(f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or "
                            "'complete'")
-    if mode == "r":
-        q, r = new_tensor(np.empty((0,), x.array.dtype)), dense(np.linalg.qr(x.array, "r"))
+    if cnp.PyArray_SIZE(x.array) == 0 and mode != "complete":
+        arrays = empty_factors(x.array)
+    elif mode == "r":
+        arrays = (None, np.linalg.qr(x.array, "r"))
     else:
         arrays = np.linalg.qr(x.array, mode)
+    if mode == "r":
+        q, r = new_tensor(np.empty((0,), x.array.dtype)), dense(arrays[1])
+    else:
         q, r = columns_first(arrays[0]), columns_first(arrays[1])
     return record_outputs(new_node(LinalgQrBackward0, (mode,)), (q, r), x) if needs_node(x) else (q, r)
 

@@ -69,6 +69,18 @@ def pinv(input, *, atol=None, rtol=None, hermitian: bool = False):
     tensor([[0.5000, 0.0000]])
     """
     cdef Tensor x = matrix_argument(input, "linalg.pinv", hermitian), y
+    y = dense(pseudoinverse(x, rtol, atol, hermitian))
+    if needs_node(x):
+        node = new_node(LinalgPinvBackward0, ())
+        save_input(node, 0, x)
+        save_output(node, y)
+        record(node, y, x)
+    return y
+
+
+cdef object pseudoinverse(Tensor x, object rtol, object atol, bint hermitian):
+    if cnp.PyArray_SIZE(x.array) == 0:          # of which NumPy's product would count 2**40 columns without rows
+        return np.zeros(np.shape(np.swapaxes(x.array, -2, -1)), x.array.dtype)
     if hermitian:
         values, v = eigh_arrays(x.array, "L")
         u = v
@@ -77,13 +89,7 @@ def pinv(input, *, atol=None, rtol=None, hermitian: bool = False):
         v = np.swapaxes(vh, -2, -1).conj()
     kept = np.abs(values) > np.asarray(cutoff(values, rtol, atol, x))[..., None]
     inverse = np.where(kept, 1 / np.where(kept, values, 1), 0).astype(values.dtype)
-    y = dense((v * inverse[..., None, :]) @ np.swapaxes(u, -2, -1).conj())
-    if needs_node(x):
-        node = new_node(LinalgPinvBackward0, ())
-        save_input(node, 0, x)
-        save_output(node, y)
-        record(node, y, x)
-    return y
+    return (v * inverse[..., None, :]) @ np.swapaxes(u, -2, -1).conj()
 
 
 @op(methods=("pinverse",), batch=on_values)

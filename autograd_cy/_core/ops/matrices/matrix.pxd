@@ -18,6 +18,7 @@ cdef int check_not_integers(Tensor x, str operation) except -1
 cdef int check_inexact(Tensor x, str operation) except -1
 cdef object ufunc(str name, object public)
 cdef object lapack(str name, object public, object array)
+cdef tuple empty_factors(object array)
 cdef object svd_arrays(object array, bint full)
 cdef object svd_values(object array)
 cdef object eigh_arrays(object array, str UPLO)

@@ -132,12 +132,24 @@ cdef object lapack(str name, object public, object array):
         return ufunc(name, public)(array)
 
 
+cdef tuple empty_factors(object array):
+    """Of matrices without elements, what a reduced decomposition multiplies: NumPy's would count 2**40 columns without rows."""
+    *sizes, m, n = array.shape
+    k = min(m, n)
+    return np.empty((*sizes, m, k), array.dtype), np.empty((*sizes, k, n), array.dtype)
+
+
 cdef object svd_arrays(object array, bint full):
     """U, S, Vh."""
+    if not array.size and not full:
+        u, vh = empty_factors(array)
+        return u, svd_values(array), vh
     return lapack("svd_f" if full else "svd_s", lambda a: np.linalg.svd(a, full), array)
 
 
 cdef object svd_values(object array):
+    if not array.size:
+        return np.empty((*array.shape[:-2], min(array.shape[-2:])), array.real.dtype)
     return lapack("svd", np.linalg.svdvals, array)
 
 
