@@ -142,3 +142,9 @@ def test_there_must_be_something_to_join(kind):
         torch.cat(kind())
     with pytest.raises(RuntimeError, match=r"stack.* a non-empty"):
         torch.stack(kind())
+
+
+def test_a_gamma_function_of_too_many_dimensions_is_refused():
+    """It took a step for each of them, without an end."""
+    with pytest.raises(RuntimeError, match="at most 65536, but got 2147483648"):
+        torch.mvlgamma(torch.ones(1), 2**31)

@@ -69,7 +69,8 @@ def complaint(error):
     if isinstance(error, Evil):
         return None
     kind = type(error).__name__
-    if isinstance(error, BUGS) or not isinstance(error, Exception):
+    told = isinstance(error, BufferError) and str(error).startswith("Can't export tensors")  # by __dlpack__
+    if (isinstance(error, BUGS) and not told) or not isinstance(error, Exception):
         return f"{kind}: {error}"
     if not str(error):
         return f"{kind} without a word"

@@ -133,7 +133,7 @@ cdef object lapack(str name, object public, object array):
 
 
 cdef tuple empty_factors(object array):
-    """Of matrices without elements, what a reduced decomposition multiplies: NumPy's would count 2**40 columns without rows."""
+    """The factors of matrices without elements. NumPy's decompositions would count 2**40 columns that have no rows."""
     *sizes, m, n = array.shape
     k = min(m, n)
     return np.empty((*sizes, m, k), array.dtype), np.empty((*sizes, k, n), array.dtype)

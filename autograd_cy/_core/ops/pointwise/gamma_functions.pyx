@@ -78,11 +78,14 @@ def polygamma(n: int, input):
     return y
 
 
+MOST_DIMENSIONS = 65536         # of mvlgamma(), which takes a step for each
+
+
 @op(methods=("mvlgamma",), batch=on_values)
 def mvlgamma(input, p: int):
     """mvlgamma(input, p) -> Tensor: the logarithm of the gamma function of p dimensions.
 
-    RuntimeError for p below 1.
+    RuntimeError for p below 1, or above 65536, which would take minutes.
 
     >>> import autograd_cy as ag
     >>> ag.mvlgamma(ag.tensor([2.0, 5.0]), 2)
@@ -90,6 +93,8 @@ def mvlgamma(input, p: int):
     """
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
+    if p > MOST_DIMENSIONS:
+        raise RuntimeError(f"mvlgamma(): p has to be at most {MOST_DIMENSIONS}, but got {p}")
     cdef Tensor given = as_tensor(input, "mvlgamma")
     cdef object x = as_type(given, dtype_of(to_inexact(code_of(given.array)))), total = x.lgamma()
     for k in range(1, p):
