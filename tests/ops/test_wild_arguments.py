@@ -148,3 +148,19 @@ def test_a_gamma_function_of_too_many_dimensions_is_refused():
     """It took a step for each of them, without an end."""
     with pytest.raises(RuntimeError, match="at most 65536, but got 2147483648"):
         torch.mvlgamma(torch.ones(1), 2**31)
+
+
+@pytest.mark.parametrize("weight", [True, np.ones(3), "a", [1.0, 2.0, 3.0]], ids=str)
+@pytest.mark.parametrize("count", [
+    lambda x, w: torch.histogram(x, 2, weight=w), lambda x, w: torch.histogramdd(x[:, None].expand(3, 2), [2, 2], weight=w),
+    lambda x, w: torch.bincount(x.long(), w),
+])  # fmt: skip
+def test_weights_are_tensors(count, weight):
+    """They were taken for one whatever they were, which crashed."""
+    with pytest.raises(TypeError, match=r"argument 'weights?' \(position \d\) must be Tensor"):
+        count(torch.ones(3), weight)
+
+
+def test_there_is_a_weight_for_each_element():
+    with pytest.raises(RuntimeError, match=r"expected Float of \[3\], but got Float of \[2\]"):
+        torch.histogram(torch.ones(3), 2, weight=torch.ones(2))

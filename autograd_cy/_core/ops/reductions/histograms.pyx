@@ -3,7 +3,7 @@
 import numpy as np
 
 from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, FLOAT32, FLOAT64, code_of, type_word
-from autograd_cy._core.graph.record cimport as_tensor, shown
+from autograd_cy._core.graph.record cimport as_tensor, shape_of, shown, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
@@ -33,10 +33,11 @@ def bincount(input, weights: Tensor | None = None, minlength: int = 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is None:
         return shown("bincount", new_tensor(np.bincount(x.array, minlength=minlength).astype(np.int64)), (x,))
-    if weights.shape != (<object> x).shape:
+    cdef Tensor w = tensor_argument(weights, "bincount", "weights", 2)
+    if shape_of(w) != shape_of(x):
         raise RuntimeError("weights should be 1-d and have the same length as input")
-    kind = np.float32 if code_of((<Tensor> weights).array) == FLOAT32 else np.float64
-    sums = np.bincount(x.array, (<Tensor> weights).array, minlength).astype(kind)
+    kind = np.float32 if code_of(w.array) == FLOAT32 else np.float64
+    sums = np.bincount(x.array, w.array, minlength).astype(kind)
     return shown("bincount", new_tensor(sums), (x, weights))
 
 
@@ -110,6 +111,18 @@ cdef object places_between(object values, object edges):
     return np.minimum(np.searchsorted(edges, values, "right") - 1, last)
 
 
+cdef object weights_of(object weight, Tensor x, tuple sizes):
+    """The weights of the points of x in a row, checked; None if there are none."""
+    if weight is None:
+        return None
+    cdef Tensor w = tensor_argument(weight, "histogram", "weight", 4)
+    if code_of(w.array) != code_of(x.array) or shape_of(w) != sizes:
+        raise RuntimeError("torch.histogramdd: if weight tensor is provided it should have the input's dtype and a weight for "
+                           f"each point: expected {type_word(code_of(x.array))} of {list(sizes)}, but got "
+                           f"{type_word(code_of(w.array))} of {list(shape_of(w))}")
+    return w.array.reshape(-1)
+
+
 cdef object edges_between(object values, object bounds, int bins):
     """The edges of intervals between two bounds; None: the smallest and the largest value."""
     low, high = bounds or ((values.min(), values.max()) if values.size else (0, 1))
@@ -136,7 +149,7 @@ def histogram(input, bins: int | Tensor, *, range: tuple[float, float] | None = 
         raise NotImplementedError("\"histogramdd\" not implemented for 'Half'")
     values = x.array.reshape(-1)
     edges = (<Tensor> bins).array if isinstance(bins, Tensor) else edges_between(values, range, bins)
-    weights = None if weight is None else (<Tensor> weight).array.reshape(-1)
+    weights = weights_of(weight, x, shape_of(x))
     counts = counted(values, edges, weights).astype(values.dtype)
     if density:
         counts = counts / counts.sum() / np.diff(edges)
@@ -190,13 +203,9 @@ def histogramdd(input, bins: int | Sequence[int] | Sequence[Tensor], range: Sequ
     if cnp.PyArray_NDIM(x.array) < 2:
         raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions, but got "
                            f"{cnp.PyArray_NDIM(x.array)}")
-    if weight is not None and (weight.dtype is not input.dtype or weight.shape != input.shape[:-1]):
-        raise RuntimeError("torch.histogramdd: if weight tensor is provided it should have the input's dtype and the same "
-                           "shape as the input tensor excluding its innermost dimension, but got input with shape "
-                           f"{list(input.shape)} and weight with shape {list(weight.shape)}, of {weight.dtype}")
     columns = [x.array[..., d].reshape(-1) for d in np.arange(x.array.shape[x.array.ndim - 1])]
     edges = all_edges(columns, bins, range)
-    weights = None if weight is None else (<Tensor> weight).array.reshape(-1)
+    weights = weights_of(weight, x, shape_of(x)[:-1])
     counts = counted_in_boxes(columns, edges, weights).astype(x.array.dtype)
     if density:
         counts = counts / counts.sum()
