@@ -1,0 +1,23 @@
+"""Objects with tensors in files: save() and load(), in PyTorch's format (facade). Imported when asked for.
+
+* ``_archive``: the zip file, its records, and what is refused of one that others wrote
+* ``_storages``: the memory of tensors as records, and tensors on such memory
+* ``_writer``: objects as a pickle that names what PyTorch would name
+* ``_reader``: the objects of a pickle, of which nothing is executed
+* ``_safe_globals``: the closed list of what a file may name
+* ``_atomic``: a file that is written whole or not at all
+"""
+
+from ._files import load, save
+from ._safe_globals import (
+    add_safe_globals,
+    clear_safe_globals,
+    get_safe_globals,
+    get_unsafe_globals_in_checkpoint,
+    safe_globals,
+)
+
+__all__ = [
+    "add_safe_globals", "clear_safe_globals", "get_safe_globals", "get_unsafe_globals_in_checkpoint", "load",
+    "safe_globals", "save",
+]  # fmt: skip

@@ -1,0 +1,133 @@
+"""save() and load() (facade)."""
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Iterator
+from pickle import UnpicklingError
+from typing import IO, Any
+
+from .._core.runtime.entry import public
+from .._size import device
+from ._archive import ArchiveReader, ArchiveWriter
+from ._atomic import replaced
+from ._reader import Reader
+from ._storages import StorageReader
+from ._writer import Writer
+
+DEFAULT_PROTOCOL = 2
+_VERSION = b"3\n"
+
+
+@public
+def save(
+    obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = DEFAULT_PROTOCOL,
+    _use_new_zipfile_serialization: bool = True,
+) -> None:  # fmt: skip
+    """``save(obj, f)`` writes an object to a file that load() reads, and PyTorch's, too.
+
+    f: a path, or a file that is open for writing bytes. A file at the path is replaced when all is written, so whatever
+    happens, it is the old one or the new one. Tensors that share memory share it when loaded; graphs, ``.grad`` and hooks are not
+    saved. TypeError for what can't be pickled; NotImplementedError for another pickle_module or the format before zip files.
+
+    >>> import io
+    >>> import autograd_cy as ag
+    >>> file = io.BytesIO()
+    >>> ag.save({"weight": ag.ones(2), "epoch": 3}, file)
+    >>> ag.load(file)
+    {'weight': tensor([1., 1.]), 'epoch': 3}
+    """
+    if getattr(pickle_module, "__name__", "pickle") != "pickle":
+        raise NotImplementedError(f"save(): pickle_module must be pickle, got {pickle_module!r}")
+    if not _use_new_zipfile_serialization:
+        raise NotImplementedError("save(): only the zip format is written, got _use_new_zipfile_serialization=False")
+    pickled = io.BytesIO()
+    writer = Writer(pickled, pickle_protocol)
+    writer.dump(obj)  # before a file is touched
+    if hasattr(f, "write"):
+        _write(f, "archive", pickled, writer)
+        return
+    with replaced(f) as file:
+        _write(file, os.path.splitext(os.path.basename(os.fspath(f)))[0] or "archive", pickled, writer)
+
+
+def _write(file: IO[bytes], folder: str, pickled: io.BytesIO, writer: Writer) -> None:
+    archive = ArchiveWriter(file, folder)
+    archive.write("data.pkl", pickled.getbuffer())
+    archive.write("byteorder", sys.byteorder.encode())
+    for number, memory in enumerate(writer.storages):
+        archive.write(f"data/{number}", memory)
+    archive.write("version", _VERSION)
+    archive.close()
+
+
+@public
+def load(
+    f: Any, map_location: Any = None, pickle_module: Any = None, *, weights_only: bool | None = None,
+    mmap: bool | None = None, **pickle_load_args: Any,
+) -> Any:  # fmt: skip
+    """``load(f)`` reads what save() wrote, or PyTorch's torch.save(), and never executes anything that the file says.
+
+    f: a path, or a file that is open for reading bytes and can seek. mmap=True leaves the memory of tensors in the file at that
+    path, from which it is read when it is used; writes to it stay in memory. map_location: where tensors are to be, "cpu" being
+    all there is; it may be a dict or a function of locations as in PyTorch. A file may have tensors, Parameters, containers,
+    numbers, strings, and instances of classes given to add_safe_globals(); that holds for weights_only=False, too.
+    RuntimeError for a file of another format or a damaged one, pickle.UnpicklingError for one that asks for more.
+
+    >>> import io
+    >>> import autograd_cy as ag
+    >>> file = io.BytesIO()
+    >>> ag.save([ag.arange(3)], file)
+    >>> ag.load(file)
+    [tensor([0, 1, 2])]
+    """
+    if getattr(pickle_module, "__name__", "pickle") != "pickle" or pickle_load_args.pop("encoding", "utf-8") != "utf-8":
+        raise NotImplementedError("load(): files are read without a pickle module, in UTF-8")
+    if pickle_load_args:
+        raise TypeError(f"load() got an unexpected keyword argument {next(iter(pickle_load_args))!r}")
+    if mmap and not isinstance(f, str | os.PathLike):
+        raise ValueError("f must be a file path in order to use the mmap argument")
+    with opened(f) as archive:
+        storages = StorageReader(archive, f if mmap else None, _checker_of_locations(map_location))
+        data = archive.read("data.pkl").tobytes()
+        try:
+            return Reader(data, storages.storage).load()
+        except UnpicklingError as error:
+            raise UnpicklingError(
+                f"Weights only load failed: load() makes nothing of what a file names that is not known to be harmless.\n{error}"
+            ) from error.__cause__
+
+
+@contextlib.contextmanager
+def opened(f: Any) -> Iterator[ArchiveReader]:
+    """The archive in a file, by its path or open."""
+    if hasattr(f, "read") and hasattr(f, "seek"):
+        yield ArchiveReader(f, "the file")
+    elif isinstance(f, str | os.PathLike):
+        with open(f, "rb") as file:
+            yield ArchiveReader(file, repr(os.fspath(f)))
+    else:
+        raise AttributeError(f"load(): expected a path, or a file that can read and seek, got {type(f).__name__}")
+
+
+def _checker_of_locations(map_location: Any) -> Any:
+    """What refuses the location of a storage that is not the processor's, after map_location has had its say."""
+
+    def check(location: str) -> None:
+        target = location
+        if isinstance(map_location, dict):
+            target = map_location.get(location, location)
+        elif callable(map_location):
+            return  # wherever it would put it
+        elif map_location is not None:
+            target = map_location
+        if str(target).partition(":")[0] != "cpu":
+            raise RuntimeError(
+                f"Attempting to deserialize object on device {target}, and there is only the CPU. Use "
+                "load(..., map_location='cpu') to map the storages to it."
+            )
+
+    if map_location is not None and not callable(map_location) and not isinstance(map_location, dict):
+        device(map_location)  # refuses what there is not
+    return check

@@ -1,0 +1,145 @@
+"""The memory of tensors as records of a file, and tensors on such memory (facade)."""
+
+import math
+from collections import OrderedDict
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._core.arrays import dtypes
+from .._core.graph.tensor import Tensor
+from .._data import from_numpy
+from ._archive import ArchiveReader
+
+MAX_DIMENSIONS = 64
+# What PyTorch calls the storage of each type; a file names the type of numbers that way.
+STORAGES = {
+    "bool": "BoolStorage", "uint8": "ByteStorage", "int8": "CharStorage", "int16": "ShortStorage", "int32": "IntStorage",
+    "int64": "LongStorage", "float16": "HalfStorage", "float32": "FloatStorage", "float64": "DoubleStorage",
+    "complex64": "ComplexFloatStorage", "complex128": "ComplexDoubleStorage",
+}  # fmt: skip
+TYPES = {name: dtypes.dtype_named(dtype) for dtype, name in STORAGES.items()}
+
+
+class Storage(NamedTuple):
+    """A record that was read: its number, all its elements, and their type."""
+
+    key: str
+    elements: np.ndarray
+
+
+class Part(NamedTuple):
+    """Where a tensor lies in the memory that it shares with others: in elements."""
+
+    memory: np.ndarray  # all of it, as bytes
+    offset: int
+    size: tuple[int, ...]
+    stride: tuple[int, ...]
+
+
+def part_of(array: np.ndarray) -> Part:
+    """part_of(array) -> the memory that it is a view of, and where in it; a copy's, where that is not a row of its elements."""
+    owner = array
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    low, high = np.lib.array_utils.byte_bounds(owner)
+    itemsize, offset = array.itemsize, array.ctypes.data - low
+    steps = [*array.strides, offset, high - low]
+    if owner.nbytes != high - low or not array.size or min(steps) < 0 or any(step % itemsize for step in steps):
+        owner = array = np.ascontiguousarray(array).reshape(array.shape)
+        offset = 0
+    memory = owner.ravel(order="K").view(np.uint8)
+    return Part(memory, offset // itemsize, array.shape, tuple(stride // itemsize for stride in array.strides))
+
+
+class StorageReader:
+    """The memory that a file has, each record read once."""
+
+    def __init__(self, archive: ArchiveReader, mapped_from: Any, locate: Any):
+        self._archive, self._path, self._locate = archive, mapped_from, locate
+        self._read: dict[str, Storage] = {}
+        self._is_swapped = archive.is_swapped()
+
+    def storage(self, reference: Any) -> Storage:
+        """storage(("storage", type, key, location, numel)) -> what a file refers to by these."""
+        if not (isinstance(reference, tuple) and len(reference) == 5 and reference[0] == "storage"):
+            raise self._archive.damaged(f"expected a reference to a storage, got {reference!r:.200}")
+        _, dtype, key, location, numel = reference
+        if type(dtype) is not dtypes.dtype or type(key) is not str or type(location) is not str or type(numel) is not int:
+            raise self._archive.damaged(f"expected a reference to a storage, got {reference!r:.200}")
+        if key in self._read:
+            found = self._read[key]
+            if found.elements.dtype != dtype.numpy_dtype:
+                raise self._archive.damaged(f"storage {key} is of {found.elements.dtype} and of {dtype}")
+        else:
+            self._locate(location)
+            found = self._read[key] = Storage(key, self._elements(f"data/{key}", dtype))
+        if numel != found.elements.size:
+            raise self._archive.damaged(f"storage {key} has {found.elements.size} elements instead of {numel}")
+        return found
+
+    def _elements(self, name: str, dtype: Any) -> np.ndarray:
+        data = self._archive.read(name) if self._path is None else self._archive.mapped(name, self._path)
+        if data.size % dtype.itemsize:
+            raise self._archive.damaged(f"record {name!r} has {data.size} bytes, no number of elements of {dtype}")
+        elements = data.view(dtype.numpy_dtype)
+        return elements.byteswap() if self._is_swapped else elements
+
+
+def _is_sizes(sizes: Any) -> bool:
+    return isinstance(sizes, tuple | list) and all(type(n) is int and 0 <= n < 1 << 62 for n in sizes)
+
+
+def rebuild_tensor(
+    storage: Any, storage_offset: Any, size: Any, stride: Any, requires_grad: Any = False, hooks: Any = None, metadata: Any = None
+) -> Tensor:
+    """A tensor on elements of a storage. ValueError if they are not all there."""
+    if not isinstance(storage, Storage) or type(storage_offset) is not int or not _is_sizes(size) or not _is_sizes(stride):
+        raise ValueError("expected a storage, an offset, sizes and strides")
+    if len(size) != len(stride) or len(size) > MAX_DIMENSIONS:
+        raise ValueError(f"expected as many strides as sizes, {MAX_DIMENSIONS} at most, got {len(stride)} and {len(size)}")
+    if type(requires_grad) is not bool or hooks or metadata:
+        raise ValueError("expected requires_grad, and no hooks or metadata")
+    elements = storage.elements
+    last = storage_offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
+    if storage_offset < 0 or math.prod(size) and last >= elements.size:
+        raise ValueError(
+            f"sizes {tuple(size)}, strides {tuple(stride)} and offset {storage_offset} are beyond the {elements.size} "
+            f"elements of storage {storage.key}"
+        )
+    if not math.prod(size):
+        return from_numpy(np.empty(tuple(size), elements.dtype)).requires_grad_(requires_grad)
+    if math.prod(size) * elements.itemsize >= 1 << 63:
+        raise ValueError(f"sizes {tuple(size)} overflow")
+    strides = tuple(step * elements.itemsize for step in stride)
+    array = np.ndarray(tuple(size), elements.dtype, elements, storage_offset * elements.itemsize, strides)
+    return from_numpy(array).requires_grad_(requires_grad)
+
+
+def rebuild_tensor_without_grad(storage: Any, storage_offset: Any, size: Any, stride: Any) -> Tensor:
+    """A tensor as files of old versions name it."""
+    return rebuild_tensor(storage, storage_offset, size, stride)
+
+
+def rebuild_parameter(data: Any, requires_grad: Any, hooks: Any = None, state: Any = None) -> Tensor:
+    """A Parameter, with the attributes that it had."""
+    from ..nn.parameter import Parameter
+
+    if not isinstance(data, Tensor) or type(requires_grad) is not bool or hooks:
+        raise ValueError("expected a tensor, requires_grad, and no hooks")
+    parameter = Parameter(data, requires_grad)
+    if state:
+        set_attributes(parameter, state)
+    return parameter
+
+
+def set_attributes(value: Any, state: Any) -> None:
+    """Enter a dict of names into an object's own attributes; ValueError for anything else."""
+    if not isinstance(state, dict) or not all(type(name) is str for name in state):
+        raise ValueError(f"expected the attributes of a {type(value).__name__} by name, got {type(state).__name__}")
+    vars(value).update(state)
+
+
+def no_hooks() -> "OrderedDict[Any, Any]":
+    """What stands for a tensor's hooks, which are not saved."""
+    return OrderedDict()

@@ -1,0 +1,123 @@
+"""Objects as a pickle with the names of PyTorch, the memory of tensors apart (facade)."""
+
+import functools
+import io
+import pickle
+import sys
+from types import FunctionType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._core.arrays.dtypes import dtype
+from .._core.graph.tensor import Tensor
+from .._data import array_of
+from .._size import Size, device
+from ..utils.hooks import warn_if_has_hooks
+from ._safe_globals import OURS, TORCH, global_name
+from ._storages import STORAGES, no_hooks, part_of
+
+
+class _Global(NamedTuple):
+    """What is written as the name of something in a module. Called by nobody: the pickler wants a function here."""
+
+    module: str
+    name: str
+
+    def __call__(self) -> None: ...
+
+
+class _Reference(NamedTuple):
+    """What is written as a reference to a record."""
+
+    storage: tuple[Any, ...]
+
+
+@functools.cache
+def _global(name: str) -> _Global:
+    """The same object for the same name, so that the pickler writes it once."""
+    return _Global(*name.rsplit(".", 1))
+
+
+class Writer(pickle._Pickler):  # type: ignore[name-defined, misc]
+    """Pickles an object; `storages` are the memories of its tensors, in the order of their numbers.
+
+    The pickler is the one that is written in Python: only that lets one say how a name is written.
+    """
+
+    dispatch = dict(pickle._Pickler.dispatch)  # type: ignore[attr-defined]
+
+    def __init__(self, file: io.BytesIO, protocol: int):
+        super().__init__(file, protocol)
+        self.storages: list[np.ndarray] = []
+        self._known: dict[tuple[int, int], tuple[str, dtype]] = {}
+
+    def persistent_id(self, obj: Any) -> Any:
+        return obj.storage if type(obj) is _Reference else None
+
+    def reducer_override(self, obj: Any) -> Any:
+        if isinstance(obj, Tensor):
+            return self._tensor(obj)
+        if isinstance(obj, dtype):
+            return obj.name
+        if type(obj) is Size:
+            return _global("torch.Size"), (tuple(obj),)
+        if type(obj) is device:
+            return _global("torch.device"), (obj.type, *([] if obj.index is None else [obj.index]))
+        return NotImplemented
+
+    def save_global(self, obj: Any, name: str | None = None) -> None:
+        """A class or function by its name, which is PyTorch's for what is ours."""
+        if isinstance(obj, dtype):
+            self._write_name(TORCH, obj.name)
+        elif isinstance(obj, type) and issubclass(Tensor, obj):
+            self._write_name(TORCH, "Tensor")
+        elif obj.__module__.partition(".")[0] == OURS:
+            whole = global_name(obj)
+            self._write_name(whole.removesuffix("." + obj.__qualname__), obj.__qualname__)
+        else:
+            super().save_global(obj, name)
+            return
+        self.memoize(obj)
+
+    def save_name(self, obj: _Global) -> None:
+        """A name that stands for itself."""
+        self._write_name(*obj)
+        self.memoize(obj)
+
+    dispatch[_Global] = save_name
+    dispatch[FunctionType] = save_global
+
+    def _write_name(self, module: str, name: str) -> None:
+        self.write(pickle.GLOBAL + f"{module}\n{name}\n".encode())
+
+    def _tensor(self, tensor: Tensor) -> tuple[Any, tuple[Any, ...]]:
+        """How a tensor is made of its memory."""
+        warn_if_has_hooks(tensor)
+        attributes = vars(tensor)
+        parameters = sys.modules.get(f"{OURS}.nn.parameter")
+        if parameters is not None and type(tensor) is parameters.Parameter:
+            arguments = tensor.data, tensor.requires_grad, no_hooks()
+            if not attributes:
+                return _global("torch._utils._rebuild_parameter"), arguments
+            return _global("torch._utils._rebuild_parameter_with_state"), (*arguments, attributes)
+        rebuild, arguments = _global("torch._utils._rebuild_tensor_v2"), self._place_of(tensor)
+        if type(tensor) is Tensor and not attributes:
+            return rebuild, arguments
+        return _global("torch._tensor._rebuild_from_type_v2"), (rebuild, type(tensor), arguments, attributes)
+
+    def _place_of(self, tensor: Tensor) -> tuple[Any, ...]:
+        """The record with the tensor's memory, and where it lies in it."""
+        part, of = part_of(array_of(tensor)), tensor.dtype
+        place = part.memory.ctypes.data, part.memory.size
+        key, known = self._known.setdefault(place if place[1] else (id(part.memory), 0), (str(len(self.storages)), of))
+        if known is not of:
+            raise RuntimeError(
+                "Cannot save multiple tensors or storages that view the same data as different types: "
+                f"{known} and {of}. Save copies of them (clone())."
+            )
+        if key == str(len(self.storages)):
+            self.storages.append(part.memory)
+        numel = part.memory.size // of.itemsize
+        reference = _Reference(("storage", _global(f"torch.{STORAGES[of.name]}"), key, "cpu", numel))
+        return reference, part.offset, part.size, part.stride, tensor.requires_grad, no_hooks()
