@@ -129,6 +129,13 @@ FACADE = [
     nn.modules._parameter_containers
     nn.modules.container nn.modules.linear
     nn.modules
+    nn.utils._norms
+    nn.utils.spectral_norm nn.utils.weight_norm
+    nn.utils.clip_grad nn.utils.convert_parameters nn.utils.fusion nn.utils.init nn.utils.memory_format nn.utils.stateless
+    nn.utils._parametrization_list nn.utils._orthogonal
+    nn.utils.parametrize
+    nn.utils.parametrizations
+    nn.utils
     nn
     masked._masks
     masked._reductions
