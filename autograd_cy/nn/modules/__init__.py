@@ -21,5 +21,5 @@ if TYPE_CHECKING:
     from .module import *  # noqa: F403
 else:  # where any name would be right
     __getattr__, __dir__ = _names_later(
-        __name__, {**HOMES, **{f"{home}": [home, *names] for home, names in HOMES.items()}}, _getattr_of(__name__, "torch.nn")
+        __name__, {home: [home, *names] for home, names in HOMES.items()}, _getattr_of(__name__, "torch.nn")
     )
