@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._core.runtime.entry import public
 from .._core.ops.pointwise.where import where
+from .._core.runtime.entry import public
 from .._creation import eye as _identity
 from .._likes import empty_like, ones_like
 from ..autograd.grad_mode import no_grad
@@ -332,9 +332,9 @@ def _check_matrix(tensor: Tensor) -> None:
         raise ValueError("Only tensors with 2 dimensions are supported")
 
 
-def _deprecated(function: Callable[..., Any]) -> Callable[..., Any]:
+def _deprecated(function: Any) -> Callable[..., Any]:
     """The function under its old name."""
-    new_name = function.__name__
+    new_name: str = function.__name__
     old_name = new_name.removesuffix("_")
 
     @functools.wraps(function)

@@ -11,7 +11,7 @@ from .._later import names_later
 from .._missing import getattr_of
 
 __all__ = [
-    "Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin", "is_lazy",
+    "Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin", "is_lazy",  # noqa: F822
 ]  # fmt: skip
 
 
@@ -48,7 +48,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
                 f"Creating a Parameter from an instance of type {type(data).__name__} requires that detach() returns an "
                 f"instance of the same type, but return type {type(made).__name__} was found instead."
             )
-        made._is_param = True
+        vars(made)["_is_param"] = True
         return made
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Parameter":
@@ -100,6 +100,8 @@ class Buffer(Tensor, metaclass=_BufferMeta):
     tensor([0.])
     """
 
+    persistent: bool
+
     @public
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
         if data is None:
@@ -120,7 +122,7 @@ class UninitializedTensorMixin:
 
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
         """``materialize(shape)`` makes it a tensor of that shape, whose elements are not set."""
-        self.data = empty(tuple(shape), device=device, dtype=self.data.dtype if dtype is None else dtype)
+        self.data = empty(*shape, device=device, dtype=self.data.dtype if dtype is None else dtype)
         self.__class__ = self.cls_to_become  # type: ignore[assignment]
 
     @property

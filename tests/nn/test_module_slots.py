@@ -50,7 +50,7 @@ def test_members_are_found_under_the_names_of_attributes(cls):
     assert layer.mean is layer._buffers["mean"] and layer.child is layer._modules["child"]
     assert getattr(layer, "none", 3) == 3
     with pytest.raises(AttributeError, match=f"'{cls.__name__}' object has no attribute 'none'"):
-        layer.none
+        print(layer.none)
 
 
 def test_a_getattr_of_a_subclass_is_asked_for_what_is_not_found():
@@ -83,7 +83,7 @@ def test_dicts_of_members_can_be_replaced():
 
 def test_a_property_that_fails_is_missing():
     with pytest.raises(AttributeError, match="no attribute 'broken'"):
-        Layer().broken
+        print(Layer().broken)
 
 
 def test_an_error_of_another_kind_passes():
@@ -93,7 +93,7 @@ def test_an_error_of_another_kind_passes():
             raise KeyError("why")
 
     with pytest.raises(KeyError, match="why"):
-        Failing().failing
+        print(Failing().failing)
 
 
 @pytest.mark.parametrize("n", range(10))
@@ -196,7 +196,7 @@ def test_a_parameter_of_a_subclass_is_of_that_subclass():
 def test_refusals():
     with pytest.raises(TypeError, match="must be Tensor, not list"):
         nn.Parameter([1.0])
-    with pytest.raises(RuntimeError, match="can require gradients|can only require|floating point"):
+    with pytest.raises(RuntimeError, match="floating point"):
         nn.Parameter(ag.ones(1, dtype=ag.int64))
     with pytest.raises(AssertionError, match="CUDA"):
         nn.Linear(1, 1).cuda()

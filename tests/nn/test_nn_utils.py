@@ -279,7 +279,7 @@ def test_init_refuses(library):
         (lambda: init.orthogonal_(one), "Only tensors with 2 or more dimensions are supported"),
         (lambda: init.calculate_gain("none"), "Unsupported nonlinearity none"),
         (lambda: init.calculate_gain("leaky_relu", "a"), "negative_slope a not a valid number"),
-        (lambda: init.kaiming_normal_(three, mode="fan"), r"Mode fan not supported, please use one of \['fan_in', 'fan_out'\]"),
+        (lambda: init.kaiming_normal_(three, mode="fan"), "Mode fan not supported, please use one of "),
     ):
         with pytest.raises(ValueError, match=text):
             call()

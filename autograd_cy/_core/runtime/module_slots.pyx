@@ -15,7 +15,7 @@ cdef extern from *:
     static PyObject *found_as_usual(PyObject *x, PyObject *name) {
         return _PyObject_GenericGetAttrWithDict(x, name, NULL, 1);
     }
-    /* What the class has under a name, if calling it with the instance before the arguments is what calling the method means. */
+    /* The function that the class has under a name: called with the instance first, it is the method. */
     static PyObject *function_of_class(PyObject *x, PyObject *name) {
         PyObject *found = _PyType_Lookup(Py_TYPE(x), name);
         return found != NULL && PyFunction_Check(found) ? found : NULL;

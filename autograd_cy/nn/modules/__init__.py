@@ -14,7 +14,6 @@ HOMES: dict[str, list[str]] = {
 __all__ = sorted(name for names in HOMES.values() for name in names)
 
 if TYPE_CHECKING:
-    from . import container, lazy, linear, module
     from .container import *  # noqa: F403
     from .lazy import *  # noqa: F403
     from .linear import *  # noqa: F403

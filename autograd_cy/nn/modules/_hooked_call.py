@@ -7,8 +7,13 @@ from ..._core.graph.tensor import Tensor
 from . import _hooks
 from ._backward_hook import BackwardHook
 from ._hooks import (
-    _global_backward_hooks, _global_backward_pre_hooks, _global_forward_hooks, _global_forward_hooks_always_called,
-    _global_forward_hooks_with_kwargs, _global_forward_pre_hooks, _WrappedHook,
+    _global_backward_hooks,
+    _global_backward_pre_hooks,
+    _global_forward_hooks,
+    _global_forward_hooks_always_called,
+    _global_forward_hooks_with_kwargs,
+    _global_forward_pre_hooks,
+    _WrappedHook,
 )  # fmt: skip
 from ._regular_hooks import first_tensor, warn_of_regular_hook
 

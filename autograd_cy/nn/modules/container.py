@@ -55,7 +55,7 @@ class _Numbered(Module):
     def __delitem__(self, index: Any) -> None:
         for name in list(self._modules)[index] if isinstance(index, slice) else [self._name_at(index)]:
             delattr(self, name)
-        self._modules = OrderedDict(zip(map(str, range(len(self._modules))), self._modules.values()))
+        self._modules = OrderedDict((str(i), module) for i, module in enumerate(self._modules.values()))
 
     @public
     def pop(self, key: Any) -> Any:
@@ -91,8 +91,8 @@ class Sequential(_Numbered):
     def __init__(self, *args: Any):
         super().__init__()
         named = args[0] if len(args) == 1 and isinstance(args[0], OrderedDict) else None
-        for name, module in named.items() if named is not None else enumerate(args):
-            self.add_module(name if named is not None else str(name), module)
+        for name, module in named.items() if named is not None else zip(map(str, range(len(args))), args, strict=True):
+            self.add_module(name, module)
 
     def forward(self, input: Any) -> Any:
         for module in self._modules.values():

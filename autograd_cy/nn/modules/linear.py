@@ -43,7 +43,6 @@ class Linear(Module):
     torch.Size([5, 3])
     """
 
-    __constants__ = ["in_features", "out_features"]
     weight: Tensor
     bias: Any
 
@@ -52,7 +51,7 @@ class Linear(Module):
     ) -> None:
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
-        self.weight = Parameter(empty((out_features, in_features), device=device, dtype=dtype))
+        self.weight = Parameter(empty(out_features, in_features, device=device, dtype=dtype))
         self.register_parameter("bias", Parameter(empty(out_features, device=device, dtype=dtype)) if bias else None)
         self.reset_parameters()
 
@@ -86,7 +85,6 @@ class Bilinear(Module):
     torch.Size([5, 4])
     """
 
-    __constants__ = ["in1_features", "in2_features", "out_features"]
     weight: Tensor
     bias: Any
 
@@ -104,7 +102,7 @@ class Bilinear(Module):
             raise ValueError(f"in1_features must be > 0, but got (in1_features={in1_features})")
         super().__init__()
         self.in1_features, self.in2_features, self.out_features = in1_features, in2_features, out_features
-        self.weight = Parameter(empty((out_features, in1_features, in2_features), device=device, dtype=dtype))
+        self.weight = Parameter(empty(out_features, in1_features, in2_features, device=device, dtype=dtype))
         self.register_parameter("bias", Parameter(empty(out_features, device=device, dtype=dtype)) if bias else None)
         self.reset_parameters()
 

@@ -10,16 +10,23 @@ from ..._core.runtime.module_slots import call_module, fill_slots, set_up
 from ._conversions import WithConversions
 from ._hooked_call import HookedCall
 from ._hooks import (
-    Hooks, WithHooks, _global_backward_hooks, _global_backward_pre_hooks, _global_buffer_registration_hooks,
-    _global_forward_hooks, _global_forward_hooks_always_called, _global_forward_hooks_with_kwargs, _global_forward_pre_hooks,
-    _global_module_registration_hooks, _global_parameter_registration_hooks, _WrappedHook, register_module_backward_hook,
-    register_module_buffer_registration_hook, register_module_forward_hook, register_module_forward_pre_hook,
-    register_module_full_backward_hook, register_module_full_backward_pre_hook, register_module_module_registration_hook,
+    WithHooks,
+    _global_backward_hooks,
+    _global_backward_pre_hooks,
+    _global_forward_hooks,
+    _global_forward_pre_hooks,
+    register_module_backward_hook,
+    register_module_buffer_registration_hook,
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+    register_module_full_backward_hook,
+    register_module_full_backward_pre_hook,
+    register_module_module_registration_hook,
     register_module_parameter_registration_hook,
 )  # fmt: skip
 from ._members import WithMembers
 from ._registering import WithMembersAsAttributes
-from ._state import WithState, _IncompatibleKeys
+from ._state import WithState, _IncompatibleKeys  # noqa: F401  (programs import it from here)
 
 __all__ = [
     "Module", "register_module_backward_hook", "register_module_buffer_registration_hook", "register_module_forward_hook",

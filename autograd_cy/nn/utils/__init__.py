@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .clip_grad import *  # noqa: F403
     from .convert_parameters import *  # noqa: F403
     from .fusion import *  # noqa: F403
-    from .init import skip_init
+    from .init import *  # noqa: F403
     from .memory_format import *  # noqa: F403
 else:  # where any name would be right
     __getattr__, __dir__ = _names_later(

@@ -7,6 +7,8 @@ from ..._core.runtime.entry import public
 from ...random import get_rng_state, set_rng_state
 from ..modules.module import Module
 
+__all__ = ["skip_init"]
+
 
 @public
 def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:

@@ -3,12 +3,19 @@
 from typing import Any
 
 from ..._core.graph.tensor import Tensor
-from ..._core.ops.products.linalg import mv
 from ..._core.ops.products.composed import vdot
+from ..._core.ops.products.linalg import mv
 from ..._core.runtime.entry import public
 from ..modules.module import Module
 from ._norms import (
-    as_matrix, norm_except_dim, normalized, output_dim, power_iterations, random_direction, tensor_named, weight_of,
+    as_matrix,
+    norm_except_dim,
+    normalized,
+    output_dim,
+    power_iterations,
+    random_direction,
+    tensor_named,
+    weight_of,
 )  # fmt: skip
 from ._orthogonal import MAPS, _Orthogonal
 from .parametrize import register_parametrization

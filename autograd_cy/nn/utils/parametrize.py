@@ -154,9 +154,10 @@ def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
 
 @public
 def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: bool = True) -> Any:
-    """``remove_parametrizations(module, "weight", leave_parametrized=True)`` makes the tensor a usual one, and returns the module.
+    """``remove_parametrizations(module, "weight", leave_parametrized=True)`` makes the tensor a usual one.
 
-    Its value stays as it is; without leave_parametrized it is the original, of which there must be one alone.
+    Its value stays as it is; without leave_parametrized it is the original, of which there must be one alone. The module is
+    returned.
 
     >>> import autograd_cy as ag
     >>> layer = ag.nn.utils.parametrizations.weight_norm(ag.nn.Linear(2, 3))

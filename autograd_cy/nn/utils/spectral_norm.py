@@ -141,11 +141,11 @@ def remove_spectral_norm(module: Any, name: str = "weight") -> Any:
     if number is None:
         raise ValueError(f"spectral_norm of '{name}' not found in {module}")
     module._forward_pre_hooks.pop(number).remove(module)
-    module._state_dict_hooks.pop(_number_of(module._state_dict_hooks, SpectralNormStateDictHook, lambda hook: hook.fn, name), None)
+    saving = module._state_dict_hooks
+    saving.pop(_number_of(saving, SpectralNormStateDictHook, lambda hook: hook.fn, name), None)
     loading = {number: wrapped.hook for number, wrapped in module._load_state_dict_pre_hooks.items()}
-    module._load_state_dict_pre_hooks.pop(
-        _number_of(loading, SpectralNormLoadStateDictPreHook, lambda hook: hook.fn, name), None
-    )
+    number = _number_of(loading, SpectralNormLoadStateDictPreHook, lambda hook: hook.fn, name)
+    module._load_state_dict_pre_hooks.pop(number, None)
     return module
 
 

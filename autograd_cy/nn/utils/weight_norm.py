@@ -54,7 +54,7 @@ class WeightNorm:
 def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
     """``weight_norm(module, name="weight", dim=0)``: deprecated by PyTorch in favour of ``parametrizations.weight_norm``.
 
-    The parameters ``weight_g``, a length for each part along dim (None: one for all), and ``weight_v`` take the weight's place.
+    The parameters ``weight_g``, a length for each part along dim (None: one for all), and ``weight_v`` take its place.
     """
     warnings.warn(
         "`torch.nn.utils.weight_norm` is deprecated in favor of `torch.nn.utils.parametrizations.weight_norm`.",
