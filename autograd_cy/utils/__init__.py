@@ -7,11 +7,13 @@ from .._missing import getattr_of as _getattr_of
 from . import hooks
 
 if TYPE_CHECKING:
-    from . import benchmark, checkpoint, dlpack
+    from . import benchmark, checkpoint, dlpack, safetensors
 
-__all__ = ["benchmark", "checkpoint", "dlpack", "hooks"]
+__all__ = ["benchmark", "checkpoint", "dlpack", "hooks", "safetensors"]
 
 if not TYPE_CHECKING:  # else any name would be right
     __getattr__, __dir__ = _names_later(
-        __name__, {"benchmark": (), "checkpoint": (), "dlpack": ()}, _getattr_of(__name__, "torch.utils")
+        __name__,
+        {"benchmark": (), "checkpoint": (), "dlpack": (), "safetensors": ()},
+        _getattr_of(__name__, "torch.utils"),
     )

@@ -1,0 +1,104 @@
+"""Files of the package safetensors (extra ``safetensors``): tensors by name, and nothing else (facade).
+
+The names are those of ``safetensors.torch``.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from .._core.graph.tensor import Tensor
+from .._core.runtime.entry import public
+from .._data import array_of, from_numpy
+from ..serialization._atomic import replaced
+
+__all__ = ["load", "load_file", "save", "save_file"]
+
+
+def _numpy_side() -> Any:
+    try:
+        import safetensors.numpy
+    except ImportError as error:
+        raise ImportError(
+            "autograd_cy.utils.safetensors needs the package safetensors: pip install 'autograd_cy[safetensors]'"
+        ) from error
+    return safetensors.numpy
+
+
+def _arrays(tensors: Any) -> dict[str, np.ndarray]:
+    """Contiguous arrays by name. TypeError for what is no dict of tensors by name, ValueError for memory that two share."""
+    if not isinstance(tensors, dict):
+        raise TypeError(f"expected a dict of tensors by name, got {type(tensors).__name__}")
+    for name, tensor in tensors.items():
+        if not isinstance(name, str) or not isinstance(tensor, Tensor):
+            raise TypeError(f"expected tensors by name, got {type(tensor).__name__} under {name!r}")
+    arrays = {name: array_of(tensor) for name, tensor in tensors.items()}
+    names = list(arrays)
+    for i, first in enumerate(names):
+        for second in names[:i]:
+            if np.may_share_memory(arrays[first], arrays[second]) and np.shares_memory(arrays[first], arrays[second]):
+                raise ValueError(f"{second!r} and {first!r} share memory, which the file can't say: save one, or a clone()")
+    return {name: np.ascontiguousarray(array).reshape(array.shape) for name, array in arrays.items()}
+
+
+def _tensors(arrays: dict[str, np.ndarray]) -> dict[str, Tensor]:
+    return {name: from_numpy(array if array.flags.writeable else array.copy()) for name, array in arrays.items()}
+
+
+@public
+def save(tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> bytes:
+    """``save({"name": tensor}, metadata)`` -> the bytes of a file.
+
+    metadata: strings by name. TypeError for what is no dict of tensors by name, ValueError if two share memory.
+
+    >>> import autograd_cy as ag
+    >>> from autograd_cy.utils import safetensors
+    >>> safetensors.load(safetensors.save({"x": ag.ones(2)}))
+    {'x': tensor([1., 1.])}
+    """
+    return _numpy_side().save(_arrays(tensors), metadata)
+
+
+@public
+def save_file(tensors: dict[str, Tensor], filename: Any, metadata: dict[str, str] | None = None) -> None:
+    """``save_file({"name": tensor}, path)``: save() into a file, which is the old one or the new one whatever happens.
+
+    >>> import autograd_cy as ag, os, tempfile
+    >>> from autograd_cy.utils import safetensors
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.safetensors")
+    >>> safetensors.save_file({"x": ag.ones(2)}, path)
+    >>> safetensors.load_file(path)
+    {'x': tensor([1., 1.])}
+    """
+    data = save(tensors, metadata)
+    with replaced(filename) as file:
+        file.write(data)
+
+
+@public
+def load(data: bytes) -> dict[str, Tensor]:
+    """``load(bytes)`` -> the tensors by name. SafetensorError for bytes that are no such file.
+
+    >>> import autograd_cy as ag
+    >>> from autograd_cy.utils import safetensors
+    >>> safetensors.load(safetensors.save({"n": ag.arange(3)}))["n"]
+    tensor([0, 1, 2])
+    """
+    return _tensors(_numpy_side().load(data))
+
+
+@public
+def load_file(filename: Any, device: Any = "cpu") -> dict[str, Tensor]:
+    """``load_file(path)`` -> the tensors by name. SafetensorError for another kind of file; device is "cpu".
+
+    >>> import autograd_cy as ag, os, tempfile
+    >>> from autograd_cy.utils import safetensors
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.safetensors")
+    >>> safetensors.save_file({"n": ag.arange(2)}, path)
+    >>> safetensors.load_file(path, device="cpu")
+    {'n': tensor([0, 1])}
+    """
+    from .._size import device as checked
+
+    checked(device)
+    return _tensors(_numpy_side().load_file(filename))
