@@ -41,18 +41,14 @@ cdef Tensor overlapped(Tensor windows, tuple sizes, int d, Py_ssize_t step):
 
 
 cdef int add_windows(object target, object windows, Py_ssize_t size, Py_ssize_t step) except -1:
-    """Add windows (last two dimensions) where they lie: one by one, or, where there are more of them than steps in one, what
-    stands in the same step of each.
+    """Add windows (last two dimensions) where they lie: one by one, or, where there are more of them than elements in one, the
+    same element of all.
     """
-    cdef Py_ssize_t count = windows.shape[windows.ndim - 2], k, first, width, whole
-    if count * step <= size:
+    cdef Py_ssize_t count = windows.shape[windows.ndim - 2], k
+    if count <= size:
         for k in range(count):
             target[..., k * step:k * step + size] += windows[..., k, :]
-        return 0
-    whole = count - 1                               # the last one's steps may end behind the target
-    for first in range(0, size, step):
-        width = min(step, size - first)
-        steps = target[..., first:first + whole * step].reshape(target.shape[:-1] + (whole, step))
-        steps[..., :width] += windows[..., :whole, first:first + width]
-    target[..., whole * step:whole * step + size] += windows[..., whole, :]
+    else:
+        for k in range(size):
+            target[..., k:k + (count - 1) * step + 1:step] += windows[..., k]
     return 0
