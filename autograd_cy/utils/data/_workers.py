@@ -1,0 +1,221 @@
+"""Processes that make batches (facade).
+
+Each has a pipe to the DataLoader: tasks go in, batches come out. Memory of a large batch does not go through the pipe but stands in
+a shared block, which the receiver copies and removes; so no block outlives the process that reads it.
+"""
+
+import multiprocessing
+import os
+import pickle
+import queue
+import random
+import signal
+import threading
+import traceback
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from multiprocessing.shared_memory import SharedMemory
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..._core.runtime.entry import public
+from ._fetching import Fetcher
+
+SHARED_FROM = 1 << 16  # bytes of a batch from which they are put into a shared block
+_WATCH = 1.0  # seconds between two looks whether the parent is alive
+
+
+@dataclass(frozen=True)
+class WorkerInfo:
+    """What a worker knows of itself: its number, how many there are, its seed, and its copy of the dataset."""
+
+    id: int
+    num_workers: int
+    seed: int
+    dataset: Any
+
+
+_current: WorkerInfo | None = None
+
+
+@public
+def get_worker_info() -> WorkerInfo | None:
+    """``get_worker_info()`` -> the WorkerInfo of the worker that asks; None in the main process.
+
+    >>> import autograd_cy as ag
+    >>> ag.utils.data.get_worker_info() is None
+    True
+    """
+    return _current
+
+
+class Failure:
+    """An exception of a worker, which is raised again in the main process with the worker's traceback in its text."""
+
+    def __init__(self, error: BaseException, where: str):
+        self._kind, self._where = type(error), where
+        self._text = "".join(traceback.format_exception(error))
+
+    def reraise(self) -> None:
+        """reraise() raises it: of the same class, if that takes a text."""
+        text = f"Caught {self._kind.__name__} in {self._where}.\nOriginal {self._text}"
+        if self._kind is KeyError:
+            raise KeyError(_Text(text))
+        try:
+            error = self._kind(text)
+        except Exception:
+            raise RuntimeError(text) from None
+        try:
+            raise error
+        finally:
+            del error  # its traceback has this frame, and in it the iteration, whose end ends the workers
+
+
+class _Text(str):
+    """A KeyError shows the repr of its key: this one is legible."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class Ended:
+    """What comes instead of a batch when a worker's IterableDataset has ended."""
+
+
+class Packed(NamedTuple):
+    """An object with the memory of its arrays apart: in a shared block, or, if it is small, beside it."""
+
+    pickled: bytes
+    sizes: list[int]
+    block: str | bytes
+
+
+def pack(value: Any) -> Packed:
+    """pack(value) -> it, ready for a pipe."""
+    buffers: list[pickle.PickleBuffer] = []
+    pickled = pickle.dumps(value, 5, buffer_callback=buffers.append)
+    views = [buffer.raw() for buffer in buffers]
+    sizes = [view.nbytes for view in views]
+    if sum(sizes) < SHARED_FROM:
+        return Packed(pickled, sizes, b"".join(views))
+    block = SharedMemory(create=True, size=sum(sizes))
+    position = 0
+    for view in views:
+        block.buf[position : position + view.nbytes] = view
+        position += view.nbytes
+    block.close()
+    return Packed(pickled, sizes, block.name)
+
+
+def unpack(packed: Packed) -> Any:
+    """unpack(packed) -> the object, with memory of its own; the shared block is removed."""
+    if isinstance(packed.block, bytes):
+        data = bytearray(packed.block)
+    else:
+        data = _taken(packed)
+    view, buffers, position = memoryview(data), [], 0
+    for size in packed.sizes:
+        buffers.append(view[position : position + size])
+        position += size
+    return pickle.loads(packed.pickled, buffers=buffers)
+
+
+def _taken(packed: Packed) -> bytearray:
+    """The bytes of a shared block, which is removed."""
+    block = SharedMemory(packed.block)  # type: ignore[arg-type]
+    try:
+        return bytearray(block.buf[: sum(packed.sizes)])
+    finally:
+        block.close()
+        block.unlink()
+
+
+def discard(packed: Any) -> None:
+    """discard(packed) removes the shared block of a batch that nobody wants."""
+    if isinstance(packed, Packed) and isinstance(packed.block, str):
+        _taken(packed._replace(sizes=[]))
+
+
+class Job(NamedTuple):
+    """What a worker is started with."""
+
+    fetcher: tuple[Any, ...]  # the arguments of Fetcher
+    init: Any
+    number: int
+    count: int
+
+
+def _tasks(connection: Connection) -> "queue.SimpleQueue[Any]":
+    """What comes through a pipe, taken from it at once, so that who sends never waits; the process ends with its parent."""
+    arrived: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    parent = multiprocessing.parent_process()
+
+    def take() -> None:
+        try:
+            while True:
+                while not connection.poll(_WATCH):
+                    if parent is not None and not parent.is_alive():
+                        os._exit(1)
+                arrived.put(connection.recv())
+        except (EOFError, OSError):
+            arrived.put(None)
+
+    threading.Thread(target=take, daemon=True).start()
+    return arrived
+
+
+def run_worker(job: Job, tasks: Connection, results: Connection, seed: int) -> None:
+    """run_worker(job, tasks, results, seed) makes batches until it is told to stop: the main function of a worker.
+
+    A task is `(key, numbers)`, and the answer `(key, batch)`; a seed begins another epoch; None ends the worker. Ctrl-C is the
+    business of the main process, which ends its workers.
+    """
+    global _current
+    import autograd_cy
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    autograd_cy.set_num_threads(1)
+    where = f"DataLoader worker process {job.number}"
+    arrived, fetcher = _tasks(tasks), None
+    epoch: Any = seed
+    while epoch is not None:
+        failure = None
+        try:
+            _current = WorkerInfo(job.number, job.count, epoch + job.number, job.fetcher[0])
+            _seed(_current.seed)
+            if fetcher is None and job.init is not None:
+                job.init(job.number)
+            fetcher = Fetcher(*job.fetcher)
+        except Exception as error:
+            failure = Failure(error, where)
+        epoch = _work(arrived, results, fetcher, failure, where)
+
+
+def _work(arrived: Any, results: Connection, fetcher: Any, failure: Failure | None, where: str) -> Any:
+    """Answer the tasks of an epoch; what comes after it: a seed or None."""
+    while isinstance(task := arrived.get(), tuple):
+        key, numbers = task
+        answer: Any = failure
+        if failure is None:
+            try:
+                answer = pack(fetcher(numbers))
+            except StopIteration:
+                answer = Ended()
+            except Exception as error:
+                answer = Failure(error, where)
+        try:
+            results.send((key, answer))
+        except (BrokenPipeError, ConnectionResetError):
+            discard(answer)
+            return None
+    return task
+
+
+def _seed(seed: int) -> None:
+    """Seed what draws at random in a worker."""
+    import autograd_cy
+
+    random.seed(seed)
+    autograd_cy.manual_seed(seed)
+    np.random.seed(seed % 2**32)

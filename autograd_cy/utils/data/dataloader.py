@@ -1,0 +1,181 @@
+"""DataLoader: batches of a dataset (facade)."""
+
+import itertools
+import multiprocessing
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from ..._core.runtime.entry import public
+from ..._generator import Generator
+from ._collate import default_collate, default_convert
+from ._iteration import Iteration, SingleProcessIteration, WorkersIteration
+from .dataset import IterableDataset
+from .sampler import BatchSampler, RandomSampler, SequentialSampler
+
+_FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
+
+
+class _Endless:
+    """The numbers for a dataset that has none: None, again and again."""
+
+    def __iter__(self) -> Iterator[None]:
+        return itertools.repeat(None)
+
+
+class DataLoader:
+    """``DataLoader(dataset, batch_size=1, shuffle=False, num_workers=0, ...)``: batches of a dataset, one pass for each iteration.
+
+    batch_size None gives single samples. sampler: numbers of samples in the order that is wanted; batch_sampler: lists of
+    them. collate_fn makes a batch of a list of samples, by default default_collate(). num_workers processes make prefetch_factor
+    batches each ahead of time; they end with the pass unless persistent_workers is on. timeout: seconds to wait for one.
+    worker_init_fn is called with a worker's number when it starts. generator: draws the order, and the seeds of workers.
+    An error in a worker is raised with the worker's traceback. pin_memory warns and changes nothing. ValueError for arguments that
+    exclude each other.
+
+    >>> import autograd_cy as ag
+    >>> data = ag.utils.data.TensorDataset(ag.arange(5), ag.ones(5))
+    >>> for x, y in ag.utils.data.DataLoader(data, batch_size=2):
+    ...     print(x, y)
+    tensor([0, 1]) tensor([1., 1.])
+    tensor([2, 3]) tensor([1., 1.])
+    tensor([4]) tensor([1.])
+    """
+
+    _is_initialized = False
+
+    @public
+    def __init__(
+        self, dataset: Any, batch_size: int | None = 1, shuffle: bool | None = None, sampler: Iterable[Any] | None = None,
+        batch_sampler: Iterable[list[Any]] | None = None, num_workers: int = 0, collate_fn: Callable[[Any], Any] | None = None,
+        pin_memory: bool = False, drop_last: bool = False, timeout: float = 0,
+        worker_init_fn: Callable[[int], None] | None = None, multiprocessing_context: Any = None,
+        generator: Generator | None = None, *, prefetch_factor: int | None = None, persistent_workers: bool = False,
+        pin_memory_device: str = "", in_order: bool = True,
+    ):  # fmt: skip
+        _check_workers(num_workers, timeout, prefetch_factor, persistent_workers, multiprocessing_context)
+        is_iterable = isinstance(dataset, IterableDataset)
+        if is_iterable:
+            _check_iterable(shuffle, sampler, batch_sampler)
+        elif sampler is not None and shuffle:
+            raise ValueError("sampler option is mutually exclusive with shuffle")
+        if batch_sampler is not None:
+            if batch_size != 1 or shuffle or sampler is not None or drop_last:
+                raise ValueError("batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last")
+            batch_size, drop_last = None, False
+        elif batch_size is None and drop_last:
+            raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
+        if pin_memory or pin_memory_device:
+            warnings.warn("DataLoader(): 'pin_memory' changes nothing: there is no accelerator", stacklevel=3)
+        self.dataset, self.num_workers, self.timeout, self.generator = dataset, num_workers, timeout, generator
+        self.prefetch_factor = 2 if num_workers and prefetch_factor is None else prefetch_factor
+        self.pin_memory, self.pin_memory_device, self.in_order = pin_memory, pin_memory_device, in_order
+        self.worker_init_fn, self.persistent_workers = worker_init_fn, persistent_workers
+        if sampler is None:
+            sampler = _Endless() if is_iterable else _sampler_of(dataset, shuffle, generator)
+        if batch_size is not None:
+            batch_sampler = BatchSampler(sampler, batch_size, drop_last)
+        self.batch_size, self.drop_last, self.sampler, self.batch_sampler = batch_size, drop_last, sampler, batch_sampler
+        self.collate_fn = collate_fn or (default_convert if batch_sampler is None else default_collate)
+        self.multiprocessing_context = multiprocessing_context
+        self._context = _context_of(multiprocessing_context) if num_workers else None
+        self._kept: WorkersIteration | None = None  # with persistent workers
+        self._is_initialized = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if self._is_initialized and name in _FIXED:
+            raise ValueError(f"{name} attribute should not be set after {type(self).__name__} is initialized")
+        super().__setattr__(name, value)
+
+    @property
+    def _index_sampler(self) -> Any:
+        return self.sampler if self.batch_sampler is None else self.batch_sampler
+
+    @property
+    def _fetcher_arguments(self) -> tuple[Any, ...]:
+        return self.dataset, self.batch_sampler is not None, self.collate_fn, self.drop_last
+
+    def __iter__(self) -> Iteration:
+        if self.num_workers == 0:
+            return SingleProcessIteration(self)
+        if not self.persistent_workers:
+            return WorkersIteration(self)
+        if self._kept is None:
+            self._kept = WorkersIteration(self)
+        else:
+            self._kept.restart(self)
+        return self._kept
+
+    def __len__(self) -> int:
+        if not isinstance(self.dataset, IterableDataset):
+            return len(self._index_sampler)
+        length = len(self.dataset)  # type: ignore[arg-type]
+        if self.batch_size is None:
+            return length
+        return length // self.batch_size if self.drop_last else -(-length // self.batch_size)
+
+    def _check_count(self, yielded: int) -> None:
+        """Warn when an IterableDataset gives more than it said."""
+        if isinstance(self.dataset, IterableDataset) and hasattr(self.dataset, "__len__") and yielded == len(self) + 1:
+            warnings.warn(
+                f"Length of IterableDataset {self.dataset!r} was reported to be {len(self)} (when accessing len(dataloader)), but "
+                f"{yielded} samples have been fetched. "
+                + ("With workers, each iterates over all of it unless it asks get_worker_info()." if self.num_workers else ""),
+                stacklevel=4,
+            )
+
+
+def _sampler_of(dataset: Any, shuffle: bool | None, generator: Generator | None) -> Any:
+    if not shuffle:
+        return SequentialSampler(dataset)
+    if len(dataset) == 0:
+        raise ValueError("num_samples should be a positive integer value, but got num_samples=0")
+    return RandomSampler(dataset, generator=generator)
+
+
+def _check_iterable(shuffle: Any, sampler: Any, batch_sampler: Any) -> None:
+    """An IterableDataset has an order of its own."""
+    if shuffle not in (False, None):
+        option = f"shuffle option, but got shuffle={shuffle}"
+    elif sampler is not None:
+        option = f"sampler option, but got sampler={sampler}"
+    elif batch_sampler is not None:
+        option = f"batch_sampler option, but got batch_sampler={batch_sampler}"
+    else:
+        return
+    raise ValueError(f"DataLoader with IterableDataset: expected unspecified {option}")
+
+
+def _check_workers(count: int, timeout: float, prefetch: int | None, persistent: bool, context: Any) -> None:
+    if count < 0:
+        raise ValueError("num_workers option should be non-negative; use num_workers=0 to disable multiprocessing.")
+    if timeout < 0:
+        raise ValueError("timeout option should be non-negative")
+    if count == 0 and prefetch is not None:
+        raise ValueError(
+            "prefetch_factor option could only be specified in multiprocessing. let num_workers > 0 to enable "
+            "multiprocessing, otherwise set prefetch_factor to None."
+        )
+    if prefetch is not None and prefetch < 1:
+        raise ValueError("prefetch_factor option should be positive" if prefetch else "prefetch_factor should be positive, got 0")
+    if persistent and count == 0:
+        raise ValueError("persistent_workers option needs num_workers > 0")
+    if context is not None and count == 0:
+        raise ValueError(
+            "multiprocessing_context can only be used with multi-process loading (num_workers > 0), but got num_workers=0"
+        )
+
+
+def _context_of(context: Any) -> Any:
+    """A multiprocessing context, by its name, too."""
+    if context is None or isinstance(context, str):
+        if context is not None and context not in multiprocessing.get_all_start_methods():
+            methods = multiprocessing.get_all_start_methods()
+            raise ValueError(f"multiprocessing_context option should specify a valid start method in {methods!r}, got {context!r}")
+        return multiprocessing.get_context(context)
+    if not isinstance(context, multiprocessing.context.BaseContext):
+        raise TypeError(
+            "multiprocessing_context option should be a valid context object or a string specifying the start method, "
+            f"but got multiprocessing_context={context}"
+        )
+    return context
