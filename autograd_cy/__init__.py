@@ -64,11 +64,12 @@ __all__ = [
     "fft", "from_dlpack", "from_numpy", "frombuffer", "full", "full_like", "func", "get_default_dtype", "get_num_threads",
     "get_rng_state", "inf", "inference_mode", "initial_seed", "install_as_torch", "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled", "is_grad_enabled", "is_inference", "is_inference_mode_enabled", "is_warn_always_enabled",
-    "linalg", "linspace", "load", "logspace", "manual_seed", "masked", "memory", "memory_format", "multinomial", "nan", "newaxis",
-    "nn", "no_grad", "normal", "ones", "ones_like", "overrides", "pi", "poisson", "preserve_format", "profiler", "rand",
-    "rand_like", "randint", "randint_like", "randn", "randn_like", "random", "randperm", "return_types", "save", "scalar_tensor",
-    "seed", "set_anomaly_enabled", "set_default_dtype", "set_grad_enabled", "set_num_threads", "set_printoptions",
-    "set_rng_state", "set_warn_always", "signal", "special", "tensor", "testing", "utils", "vmap", "zeros", "zeros_like",
+    "linalg", "linspace", "load", "logspace", "manual_seed", "masked", "memory", "memory_format", "multinomial", "nan",
+    "newaxis", "nn", "no_grad", "normal", "ones", "ones_like", "overrides", "pi", "poisson", "preserve_format", "profiler",
+    "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "random", "randperm", "return_types", "save",
+    "scalar_tensor", "seed", "serialization", "set_anomaly_enabled", "set_default_dtype", "set_grad_enabled",
+    "set_num_threads", "set_printoptions", "set_rng_state", "set_warn_always", "signal", "special", "tensor", "testing",
+    "utils", "vmap", "zeros", "zeros_like",
 ]  # fmt: skip
 __all__ += _names.__all__
 _TYPED = [
@@ -110,6 +111,7 @@ if TYPE_CHECKING:
         overrides,
         profiler,
         return_types,
+        serialization,
         signal,
         special,
         testing,
@@ -132,6 +134,7 @@ if TYPE_CHECKING:
     from ._windows import *  # noqa: F403
     from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
     from .func import vmap
+    from .serialization import load, save
 else:  # where any name would be right
     __getattr__, __dir__ = _names_later(
         __name__,
@@ -139,7 +142,6 @@ else:  # where any name would be right
             "_C": [], "array_api": [], "cuda": [], "fft": [], "func": ["func", "vmap"], "linalg": [], "masked": [],
             "memory": [], "nn": [], "overrides": [], "profiler": [], "return_types": [], "signal": [], "special": [],
             "testing": [], "utils": [], "version": [],
-            "serialization": ["serialization", "load", "save"],
             "_alias": ["install_as_torch"],
             "_coverage": ["coverage"],
             "_distributions": ["bernoulli", "binomial", "multinomial", "normal", "poisson", "randint_like"],
@@ -154,6 +156,7 @@ else:  # where any name would be right
             "_typed": _TYPED,
             "_types": _TYPES,
             "_windows": _WINDOWS,
+            "serialization": ["serialization", "load", "save"],
             "autograd.anomaly_mode": ["is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled"],
         },
         _getattr_of(__name__, "torch"),

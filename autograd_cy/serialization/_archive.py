@@ -1,7 +1,7 @@
 """The zip file of a checkpoint: records in one folder, none compressed, each at a multiple of 64 bytes (facade).
 
-The layout is PyTorch's: `data.pkl` has the objects, `data/0`, `data/1`, ... the memory of tensors, `byteorder` and `version`
-say what they are called. Nothing here believes a file: sizes are compared with the length of the file before memory is asked for.
+The layout is PyTorch's: `data.pkl` has the objects, `data/0`, `data/1`, ... the memory of tensors. Nothing here believes a
+file: sizes are compared with the length of the file before memory is asked for.
 """
 
 import os

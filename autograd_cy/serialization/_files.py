@@ -28,8 +28,9 @@ def save(
     """``save(obj, f)`` writes an object to a file that load() reads, and PyTorch's, too.
 
     f: a path, or a file that is open for writing bytes. A file at the path is replaced when all is written, so whatever
-    happens, it is the old one or the new one. Tensors that share memory share it when loaded; graphs, ``.grad`` and hooks are not
-    saved. TypeError for what can't be pickled; NotImplementedError for another pickle_module or the format before zip files.
+    happens, it is the old one or the new one. Tensors that share memory share it when loaded; graphs, ``.grad`` and hooks are
+    not saved. PicklingError or AttributeError for what can't be pickled, NotImplementedError for another pickle_module or the
+    format before zip files.
 
     >>> import io
     >>> import autograd_cy as ag
@@ -69,10 +70,10 @@ def load(
 ) -> Any:  # fmt: skip
     """``load(f)`` reads what save() wrote, or PyTorch's torch.save(), and never executes anything that the file says.
 
-    f: a path, or a file that is open for reading bytes and can seek. mmap=True leaves the memory of tensors in the file at that
-    path, from which it is read when it is used; writes to it stay in memory. map_location: where tensors are to be, "cpu" being
-    all there is; it may be a dict or a function of locations as in PyTorch. A file may have tensors, Parameters, containers,
-    numbers, strings, and instances of classes given to add_safe_globals(); that holds for weights_only=False, too.
+    f: a path, or a file that is open for reading bytes and can seek. mmap=True leaves the memory of tensors in the file at
+    that path, from which it is read when it is used; writes to it stay in memory. map_location: where tensors are to be, "cpu"
+    being all there is; it may be a dict or a function of locations as in PyTorch. A file may have tensors, Parameters,
+    containers, numbers, strings, and instances of classes given to add_safe_globals(); that holds for weights_only=False, too.
     RuntimeError for a file of another format or a damaged one, pickle.UnpicklingError for one that asks for more.
 
     >>> import io
@@ -95,7 +96,7 @@ def load(
             return Reader(data, storages.storage).load()
         except UnpicklingError as error:
             raise UnpicklingError(
-                f"Weights only load failed: load() makes nothing of what a file names that is not known to be harmless.\n{error}"
+                f"Weights only load failed: of what a file names, only what is known to be harmless is made.\n{error}"
             ) from error.__cause__
 
 

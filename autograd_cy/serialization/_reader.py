@@ -135,7 +135,7 @@ class Reader:
                 instruction(self, argument)
         except UnpicklingError:
             raise
-        except (IndexError, KeyError, TypeError, ValueError, AttributeError, OverflowError, RuntimeError) as error:
+        except (IndexError, KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise UnpicklingError(f"{type(error).__name__}: {error!s:.500}") from error
         raise UnpicklingError("the pickle has no end")
 

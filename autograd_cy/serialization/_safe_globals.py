@@ -43,10 +43,10 @@ def _checked(entries: Sequence[Any]) -> dict[str, Any]:
 
 @public
 def add_safe_globals(safe_globals: Sequence[Callable[..., Any] | tuple[Callable[..., Any], str]]) -> None:
-    """``add_safe_globals([Config])`` lets load() make instances of these classes, and call these functions, if a file asks for it.
+    """``add_safe_globals([Config])`` lets load() make instances of these classes, and call these functions, if a file asks to.
 
-    A pair ``(class, "module.Name")`` goes by that name. They are trusted with any arguments: add what is harmless whatever it is
-    called with. TypeError for what is no class or function.
+    A pair ``(class, "module.Name")`` goes by that name. They are trusted with any arguments: add what is harmless whatever it
+    is called with. TypeError for what is no class or function.
 
     >>> import autograd_cy as ag
     >>> from fractions import Fraction

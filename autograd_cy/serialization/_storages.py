@@ -38,7 +38,7 @@ class Part(NamedTuple):
 
 
 def part_of(array: np.ndarray) -> Part:
-    """part_of(array) -> the memory that it is a view of, and where in it; a copy's, where that is not a row of its elements."""
+    """part_of(array) -> the memory that it is a view of, and where in it; a copy's, if that is not a row of its elements."""
     owner = array
     while isinstance(owner.base, np.ndarray):
         owner = owner.base
@@ -91,8 +91,9 @@ def _is_sizes(sizes: Any) -> bool:
 
 
 def rebuild_tensor(
-    storage: Any, storage_offset: Any, size: Any, stride: Any, requires_grad: Any = False, hooks: Any = None, metadata: Any = None
-) -> Tensor:
+    storage: Any, storage_offset: Any, size: Any, stride: Any, requires_grad: Any = False, hooks: Any = None,
+    metadata: Any = None,
+) -> Tensor:  # fmt: skip
     """A tensor on elements of a storage. ValueError if they are not all there."""
     if not isinstance(storage, Storage) or type(storage_offset) is not int or not _is_sizes(size) or not _is_sizes(stride):
         raise ValueError("expected a storage, an offset, sizes and strides")
@@ -102,7 +103,7 @@ def rebuild_tensor(
         raise ValueError("expected requires_grad, and no hooks or metadata")
     elements = storage.elements
     last = storage_offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
-    if storage_offset < 0 or math.prod(size) and last >= elements.size:
+    if storage_offset < 0 or (math.prod(size) and last >= elements.size):
         raise ValueError(
             f"sizes {tuple(size)}, strides {tuple(stride)} and offset {storage_offset} are beyond the {elements.size} "
             f"elements of storage {storage.key}"

@@ -5,7 +5,7 @@ import io
 import pickle
 import sys
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -45,7 +45,7 @@ class Writer(pickle._Pickler):  # type: ignore[name-defined, misc]
     The pickler is the one that is written in Python: only that lets one say how a name is written.
     """
 
-    dispatch = dict(pickle._Pickler.dispatch)  # type: ignore[attr-defined]
+    dispatch: ClassVar = dict(pickle._Pickler.dispatch)  # type: ignore[attr-defined]
 
     def __init__(self, file: io.BytesIO, protocol: int):
         super().__init__(file, protocol)

@@ -1,6 +1,7 @@
 """DataLoader: batches in this process and by workers, the same ones, whatever happens to a worker."""
 
 import gc
+import itertools
 import os
 import random
 import signal
@@ -87,7 +88,7 @@ def test_shuffled_by_the_seed(workers):
         loader = data.DataLoader(Rows(12), 3, shuffle=True, num_workers=workers, generator=generator)
         return [batch[1].tolist() for batch in loader]
 
-    assert order(1) == order(1) != order(2) and sorted(sum(order(1), [])) == list(range(12))
+    assert order(1) == order(1) != order(2) and sorted(itertools.chain(*order(1))) == list(range(12))
 
 
 def test_a_tensor_dataset_is_read_by_batches():
@@ -111,7 +112,7 @@ def test_single_samples_and_own_collate():
 @pytest.mark.parametrize("workers", [0, 1, 3])
 def test_iterable_datasets(workers):
     got = [batch.tolist() for batch in data.DataLoader(Numbered(7), 2, num_workers=workers)]
-    assert sorted(sum(got, [])) == list(range(7))
+    assert sorted(itertools.chain(*got)) == list(range(7))
     if workers < 2:
         assert got == [[0, 1], [2, 3], [4, 5], [6]]
     assert len(data.DataLoader(Numbered(7), 2)) == 4 and len(data.DataLoader(Numbered(7), 2, drop_last=True)) == 3
@@ -157,7 +158,8 @@ class Draws(data.Dataset):
 
     def __getitem__(self, i):
         info = data.get_worker_info()
-        return random.random(), ag.rand(()).item(), float(np.random.rand()), info.id, info.seed, info.num_workers
+        drawn = random.random(), ag.rand(()).item(), float(np.random.rand())  # noqa: NPY002
+        return *drawn, info.id, info.seed, info.num_workers
 
 
 def test_workers_have_seeds():
@@ -206,10 +208,13 @@ class Fails(data.Dataset):
         return i
 
 
-@pytest.mark.parametrize("error, raised", [(ValueError("bad sample"), ValueError), (KeyError("k"), KeyError), (Strange(1, 2), RuntimeError)])
+@pytest.mark.parametrize(
+    "error, raised", [(ValueError("bad sample"), ValueError), (KeyError("k"), KeyError), (Strange(1, 2), RuntimeError)]
+)
 def test_an_error_of_a_worker_has_its_traceback(error, raised):
     loader = data.DataLoader(Fails(error), num_workers=2)
-    with pytest.raises(raised, match=r"Caught \w+ in DataLoader worker process 0\.\nOriginal Traceback[\s\S]*__getitem__") as caught:
+    message = r"Caught \w+ in DataLoader worker process 0\.\nOriginal Traceback[\s\S]*__getitem__"
+    with pytest.raises(raised, match=message) as caught:
         list(loader)
     assert "\\n" not in str(caught.value)
     with pytest.raises(type(error)):
@@ -242,7 +247,7 @@ class Sleeps(data.Dataset):
 
 def test_a_worker_that_hangs():
     iteration = iter(data.DataLoader(Sleeps(), num_workers=1, timeout=0.2))
-    with pytest.raises(RuntimeError, match="DataLoader timed out after 0.2 seconds"):
+    with pytest.raises(RuntimeError, match=r"DataLoader timed out after 0\.2 seconds"):
         next(iteration)
     for worker in iteration._workers:
         worker.process.kill()

@@ -1,6 +1,7 @@
 """Datasets, samplers and collate functions of utils.data."""
 
 import collections
+import itertools
 import warnings
 from collections import Counter
 
@@ -50,7 +51,7 @@ def test_tensors_of_one_length():
 
 def test_sums_of_datasets():
     joined = Numbers(3) + Numbers(2)
-    assert list(joined[i] for i in range(5)) == [0, 1, 2, 0, 1] and joined[-1] == 1 and len(joined) == 5
+    assert [joined[i] for i in range(5)] == [0, 1, 2, 0, 1] and joined[-1] == 1 and len(joined) == 5
     assert list(Stream(2) + Stream(1)) == [0, 1, 0] and len(Stream(2) + Stream(1)) == 3
     with pytest.raises(IndexError):
         joined[5]
@@ -107,7 +108,7 @@ def test_batches_of_a_sampler(n, size, drop):
     batches = data.BatchSampler(data.SequentialSampler(range(n)), size, drop)
     got = list(batches)
     assert len(batches) == len(got) and all(len(batch) == size for batch in got[:-1])
-    assert sum(got, []) == list(range(n // size * size if drop else n))
+    assert list(itertools.chain(*got)) == list(range(n // size * size if drop else n))
 
 
 def test_random_samplers():
@@ -156,13 +157,14 @@ def test_refused_samplers(make, message):
 
 def test_collated_kinds():
     collated = data.default_collate([
-        {"t": ag.ones(2), "a": np.zeros(2, np.float32), "n": 1, "f": 0.5, "s": "x", "p": Point(1, 2.0), "l": [1, 2], "u": np.int32(3)},
-        {"t": ag.zeros(2), "a": np.ones(2, np.float32), "n": 2, "f": 1.5, "s": "y", "p": Point(3, 4.0), "l": [3, 4], "u": np.int32(4)},
+        {"t": ag.full((2,), k), "a": np.full(2, k, np.float32), "n": k + 1, "f": k + 0.5, "s": "xy"[k], "p": Point(k, 2.0),
+         "l": [k, 2], "u": np.int32(k)}
+        for k in (0, 1)
     ])  # fmt: skip
-    assert collated["t"].tolist() == [[1, 1], [0, 0]] and collated["a"].dtype is ag.float32
+    assert collated["t"].tolist() == [[0, 0], [1, 1]] and collated["a"].dtype is ag.float32
     assert collated["n"].dtype is ag.int64 and collated["f"].dtype is ag.float64 and collated["s"] == ["x", "y"]
-    assert isinstance(collated["p"], Point) and collated["p"].x.tolist() == [1, 3]
-    assert collated["l"][1].tolist() == [2, 4] and collated["u"].dtype is ag.int32
+    assert isinstance(collated["p"], Point) and collated["p"].x.tolist() == [0, 1]
+    assert collated["l"][0].tolist() == [0, 1] and collated["u"].dtype is ag.int32
     assert data.default_collate([True, False]).dtype is ag.bool
 
 
@@ -182,7 +184,7 @@ def test_refused_batches(batch, error, message):
 
 
 def test_converted_kinds():
-    converted = data.default_convert({"a": np.ones(2), "l": [np.int64(1), "x"], "p": Point(np.zeros(1), None), "t": ag.ones(1)})
+    converted = data.default_convert({"a": np.ones(2), "l": [np.int64(1), "x"], "p": Point(np.zeros(1), None)})
     assert converted["a"].dtype is ag.float64 and converted["l"][0] == 1 and converted["l"][1] == "x"
     assert isinstance(converted["p"].x, ag.Tensor) and converted["p"].y is None
 
@@ -192,7 +194,7 @@ def test_batches_are_pytorchs():
     theirs = torch.utils.data
 
     def shown(lib, module):
-        batch = [(lib.ones(2), 1, {"k": 2.5}, "s", [1, 2], np.ones(2)), (lib.zeros(2), 2, {"k": 3.5}, "t", [3, 4], np.zeros(2))]
+        batch = [(lib.full((2,), k), k, {"k": k + 0.5}, "st"[k], [1, k], np.full(2, k)) for k in (0, 1)]
         return repr(module.default_collate(batch)), repr(module.default_convert(batch))
 
     assert shown(ag, data) == shown(torch, theirs)

@@ -10,7 +10,8 @@ from autograd_cy.utils import safetensors as files
 
 def test_tensors_come_back_in_order_of_their_elements(tmp_path):
     package = pytest.importorskip("safetensors")
-    tensors = {"x": ag.arange(6.0).reshape(2, 3).t(), "n": ag.arange(3), "h": ag.ones(2, dtype=ag.float16), "z": ag.tensor(2.0)}
+    half = ag.ones(2, dtype=ag.float16)
+    tensors = {"x": ag.arange(6.0).reshape(2, 3).t(), "n": ag.arange(3), "h": half, "z": ag.tensor(2.0)}
     files.save_file(tensors, tmp_path / "a.safetensors", {"format": "pt"})
     back = files.load_file(tmp_path / "a.safetensors")
     assert sorted(back) == sorted(tensors)

@@ -64,7 +64,7 @@ def _collated_rows(batch: Sequence[Any], collate: Callable[[Any], Any]) -> list[
 
 @public
 def default_collate(batch: Sequence[Any]) -> Any:
-    """``default_collate(samples)``: tensors and arrays stacked, numbers as a tensor, sequences and mappings of them place by place.
+    """``default_collate(samples)``: tensors and arrays stacked, numbers as a tensor, sequences and mappings place by place.
 
     TypeError for other samples, RuntimeError for sequences of different lengths or tensors of different shapes.
 

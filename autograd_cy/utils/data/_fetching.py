@@ -18,9 +18,9 @@ def _rows(dataset: Any, indices: Sequence[int]) -> list[Tensor] | None:
 
 
 class Fetcher:
-    """``Fetcher(dataset, is_batched, collate, drop_last)(numbers)`` -> the batch. StopIteration when an IterableDataset has ended.
+    """``Fetcher(dataset, is_batched, collate, drop_last)(numbers)`` -> the batch.
 
-    Of an IterableDataset it takes the next samples, as many as there are numbers.
+    Of an IterableDataset it takes the next samples, as many as there are numbers; StopIteration when it has ended.
     """
 
     def __init__(self, dataset: Any, is_batched: bool, collate: Callable[[Any], Any], drop_last: bool):
@@ -44,6 +44,6 @@ class Fetcher:
         if not self._is_batched:
             return next(self._samples)
         samples = [sample for _, sample in zip(numbers, self._samples, strict=False)]
-        if not samples or self._drop_last and len(samples) < len(numbers):
+        if not samples or (self._drop_last and len(samples) < len(numbers)):
             raise StopIteration
         return samples

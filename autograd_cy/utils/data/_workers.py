@@ -1,7 +1,7 @@
 """Processes that make batches (facade).
 
-Each has a pipe to the DataLoader: tasks go in, batches come out. Memory of a large batch does not go through the pipe but stands in
-a shared block, which the receiver copies and removes; so no block outlives the process that reads it.
+Each has two pipes to the DataLoader: tasks go in, batches come out. The memory of a large batch does not go through a pipe but
+stands in a shared block, which the receiver copies and removes; so no block outlives the process that reads it.
 """
 
 import multiprocessing
@@ -218,4 +218,4 @@ def _seed(seed: int) -> None:
 
     random.seed(seed)
     autograd_cy.manual_seed(seed)
-    np.random.seed(seed % 2**32)
+    np.random.seed(seed % 2**32)  # noqa: NPY002 - what datasets that were written for PyTorch draw from

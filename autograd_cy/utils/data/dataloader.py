@@ -24,14 +24,14 @@ class _Endless:
 
 
 class DataLoader:
-    """``DataLoader(dataset, batch_size=1, shuffle=False, num_workers=0, ...)``: batches of a dataset, one pass for each iteration.
+    """``DataLoader(dataset, batch_size=1, shuffle=False, num_workers=0, ...)``: batches of a dataset, a pass an iteration.
 
     batch_size None gives single samples. sampler: numbers of samples in the order that is wanted; batch_sampler: lists of
-    them. collate_fn makes a batch of a list of samples, by default default_collate(). num_workers processes make prefetch_factor
-    batches each ahead of time; they end with the pass unless persistent_workers is on. timeout: seconds to wait for one.
-    worker_init_fn is called with a worker's number when it starts. generator: draws the order, and the seeds of workers.
-    An error in a worker is raised with the worker's traceback. pin_memory warns and changes nothing. ValueError for arguments that
-    exclude each other.
+    them. collate_fn makes a batch of a list of samples, by default default_collate(). num_workers processes make
+    prefetch_factor batches each ahead of time; they end with the pass unless persistent_workers is on. timeout: seconds to
+    wait for one. worker_init_fn is called with a worker's number when it starts. generator: draws the order, and the seeds of
+    workers. An error in a worker is raised with the worker's traceback. pin_memory warns and changes nothing. ValueError for
+    arguments that exclude each other.
 
     >>> import autograd_cy as ag
     >>> data = ag.utils.data.TensorDataset(ag.arange(5), ag.ones(5))
@@ -118,8 +118,8 @@ class DataLoader:
         """Warn when an IterableDataset gives more than it said."""
         if isinstance(self.dataset, IterableDataset) and hasattr(self.dataset, "__len__") and yielded == len(self) + 1:
             warnings.warn(
-                f"Length of IterableDataset {self.dataset!r} was reported to be {len(self)} (when accessing len(dataloader)), but "
-                f"{yielded} samples have been fetched. "
+                f"Length of IterableDataset {self.dataset!r} was reported to be {len(self)} (when accessing len(dataloader)), "
+                f"but {yielded} samples have been fetched. "
                 + ("With workers, each iterates over all of it unless it asks get_worker_info()." if self.num_workers else ""),
                 stacklevel=4,
             )
@@ -157,7 +157,7 @@ def _check_workers(count: int, timeout: float, prefetch: int | None, persistent:
             "multiprocessing, otherwise set prefetch_factor to None."
         )
     if prefetch is not None and prefetch < 1:
-        raise ValueError("prefetch_factor option should be positive" if prefetch else "prefetch_factor should be positive, got 0")
+        raise ValueError(f"prefetch_factor option should be positive, got {prefetch}")
     if persistent and count == 0:
         raise ValueError("persistent_workers option needs num_workers > 0")
     if context is not None and count == 0:
@@ -170,8 +170,10 @@ def _context_of(context: Any) -> Any:
     """A multiprocessing context, by its name, too."""
     if context is None or isinstance(context, str):
         if context is not None and context not in multiprocessing.get_all_start_methods():
-            methods = multiprocessing.get_all_start_methods()
-            raise ValueError(f"multiprocessing_context option should specify a valid start method in {methods!r}, got {context!r}")
+            raise ValueError(
+                "multiprocessing_context option should specify a valid start method in "
+                f"{multiprocessing.get_all_start_methods()!r}, but got multiprocessing_context={context!r}"
+            )
         return multiprocessing.get_context(context)
     if not isinstance(context, multiprocessing.context.BaseContext):
         raise TypeError(

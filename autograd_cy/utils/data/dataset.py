@@ -174,7 +174,7 @@ class ConcatDataset(Dataset[Any]):
 
 
 class ChainDataset(IterableDataset[Any]):
-    """``ChainDataset([a, b])``: all samples of the first IterableDataset, then those of the next. TypeError for other datasets.
+    """``ChainDataset([a, b])``: all samples of the first IterableDataset, then those of the next. TypeError for others.
 
     >>> import autograd_cy as ag
     >>> class Count(ag.utils.data.IterableDataset):
@@ -236,9 +236,7 @@ def _lengths_of_parts(fractions: Sequence[float], total: int) -> list[int]:
 
 
 @public
-def random_split(
-    dataset: Any, lengths: Sequence[float], generator: Generator | None = default_generator
-) -> list[Subset]:
+def random_split(dataset: Any, lengths: Sequence[float], generator: Generator | None = default_generator) -> list[Subset]:
     """``random_split(dataset, lengths)`` -> Subsets of a dataset, drawn at random, that have no sample in common.
 
     lengths: numbers of samples, or fractions that sum to 1. ValueError if they are not those of the dataset.

@@ -160,7 +160,9 @@ class WeightedRandomSampler(Sampler[int]):
 
 
 class BatchSampler(Sampler[list[int]]):
-    """``BatchSampler(sampler, batch_size, drop_last)``: the numbers of a sampler in lists; the last one may be shorter, or is dropped.
+    """``BatchSampler(sampler, batch_size, drop_last)``: the numbers of a sampler in lists.
+
+    The last one may be shorter, or is dropped.
 
     >>> import autograd_cy as ag
     >>> list(ag.utils.data.BatchSampler(range(5), 2, False))
