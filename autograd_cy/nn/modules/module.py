@@ -34,7 +34,11 @@ _HOOKS = (
 
 
 class Module(
-    _registering.WithMembersAsAttributes, _members.WithMembers, _hooks.WithHooks, _state.WithState, _conversions.WithConversions
+    _registering.WithMembersAsAttributes,
+    _members.WithMembers,
+    _hooks.WithHooks,
+    _state.WithState,
+    _conversions.WithConversions,
 ):
     """``class Model(nn.Module)``: a layer, or a model made of layers; subclasses define ``__init__`` and ``forward``.
 
