@@ -112,7 +112,7 @@ PARAMETERS = {
     "input": "Tensor",
     "input1": "Tensor",
     "input2": "Tensor",
-    "set_up.hooks": "tuple[Any, ...]",
+    "call_module.self": "Any", "set_up.hooks": "tuple[Any, ...]",
     "indices": "Sequence[Tensor | None]",
     "inputs": "Tensor | Sequence[Tensor]",
     "keep_graph": "bool",
