@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 from ..._later import names_later as _names_later
 from ..._missing import getattr_of as _getattr_of
 
-HOMES: dict[str, list[str]] = {
+_HOMES: dict[str, list[str]] = {
     "container": ["Container", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"],
     "lazy": ["LazyModuleMixin"],
     "linear": ["Bilinear", "Identity", "LazyLinear", "Linear"],
     "module": ["Module"],
 }
-__all__ = sorted(name for names in HOMES.values() for name in names)
+__all__ = sorted(name for names in _HOMES.values() for name in names)
 
 if TYPE_CHECKING:
     from .container import *  # noqa: F403
@@ -20,5 +20,5 @@ if TYPE_CHECKING:
     from .module import *  # noqa: F403
 else:  # where any name would be right
     __getattr__, __dir__ = _names_later(
-        __name__, {home: [home, *names] for home, names in HOMES.items()}, _getattr_of(__name__, "torch.nn")
+        __name__, {home: [home, *names] for home, names in _HOMES.items()}, _getattr_of(__name__, "torch.nn")
     )

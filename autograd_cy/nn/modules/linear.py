@@ -4,16 +4,16 @@ import math
 from typing import Any
 
 from ..._core.graph.tensor import Tensor
-from ..._core.runtime.entry import public
+from ..._core.runtime.entry import public as _public
 from ..._creation import empty
 from ...autograd.grad_mode import no_grad
-from .. import functional as F
+from .. import functional as _F
 from .. import init, parameter
 from ..parameter import Parameter
 from .lazy import LazyModuleMixin
 from .module import Module
 
-__all__ = ["Bilinear", "Identity", "LazyLinear", "Linear"]
+__all__ = ["Bilinear", "Identity", "LazyLinear", "Linear", "NonDynamicallyQuantizableLinear"]
 
 
 class Identity(Module):
@@ -63,7 +63,7 @@ class Linear(Module):
             init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.linear(input, self.weight, self.bias)
+        return _F.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
@@ -88,7 +88,7 @@ class Bilinear(Module):
     weight: Tensor
     bias: Any
 
-    @public
+    @_public
     def __init__(
         self,
         in1_features: int,
@@ -114,7 +114,7 @@ class Bilinear(Module):
             init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
-        return F.bilinear(input1, input2, self.weight, self.bias)
+        return _F.bilinear(input1, input2, self.weight, self.bias)
 
     def extra_repr(self) -> str:
         return (

@@ -5,16 +5,10 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from ..._core.runtime.entry import public
-from ..._core.runtime.module_slots import call_module, fill_slots, set_up
-from ._conversions import WithConversions
-from ._hooked_call import HookedCall
+from ..._core.runtime import module_slots as _slots
+from ..._core.runtime.entry import public as _public
+from . import _conversions, _hooks, _members, _registering, _state
 from ._hooks import (
-    WithHooks,
-    _global_backward_hooks,
-    _global_backward_pre_hooks,
-    _global_forward_hooks,
-    _global_forward_pre_hooks,
     register_module_backward_hook,
     register_module_buffer_registration_hook,
     register_module_forward_hook,
@@ -23,10 +17,8 @@ from ._hooks import (
     register_module_full_backward_pre_hook,
     register_module_module_registration_hook,
     register_module_parameter_registration_hook,
-)  # fmt: skip
-from ._members import WithMembers
-from ._registering import WithMembersAsAttributes
-from ._state import WithState, _IncompatibleKeys  # noqa: F401  (programs import it from here)
+)
+from ._state import _IncompatibleKeys  # noqa: F401  (programs import it from here)
 
 __all__ = [
     "Module", "register_module_backward_hook", "register_module_buffer_registration_hook", "register_module_forward_hook",
@@ -41,7 +33,13 @@ _HOOKS = (
 )  # fmt: skip
 
 
-class Module(WithMembersAsAttributes, WithMembers, WithHooks, WithState, WithConversions):
+class Module(
+    _registering.WithMembersAsAttributes,
+    _members.WithMembers,
+    _hooks.WithHooks,
+    _state.WithState,
+    _conversions.WithConversions,
+):
     """``class Model(nn.Module)``: a layer, or a model made of layers; subclasses define ``__init__`` and ``forward``.
 
     Parameters, buffers and modules that are assigned to attributes belong to the module: they are converted, saved and listed
@@ -65,7 +63,7 @@ class Module(WithMembersAsAttributes, WithMembers, WithHooks, WithState, WithCon
     _compiled_call_impl: Callable[..., Any] | None = None
     forward: Callable[..., Any]
 
-    @public
+    @_public
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if not self.call_super_init and (args or kwargs):
             name = f"{type(self).__name__}.__init__()"
@@ -86,11 +84,11 @@ class Module(WithMembersAsAttributes, WithMembers, WithHooks, WithState, WithCon
 
     def __init_subclass__(cls, **kwargs: Any):
         super().__init_subclass__(**kwargs)
-        fill_slots(cls)
+        _slots.fill_slots(cls)
 
-    __call__ = _call_impl = call_module
+    __call__ = _call_impl = _slots.call_module
 
-    @public
+    @_public
     def train(self, mode: bool = True) -> Any:
         """``train(mode=True)`` sets ``training`` of the module and all in it, which some layers heed; returns the module.
 
@@ -141,10 +139,21 @@ class Module(WithMembersAsAttributes, WithMembers, WithHooks, WithState, WithCon
         return f"{self._get_name()}({inner})"
 
 
-set_up(
+def _call_with_hooks(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    from ._hooked_call import HookedCall  # for those who have hooks
+
+    return HookedCall(module, args, kwargs).run()
+
+
+_slots.set_up(
     Module,
-    (_global_forward_hooks, _global_forward_pre_hooks, _global_backward_hooks, _global_backward_pre_hooks),
-    lambda module, args, kwargs: HookedCall(module, args, kwargs).run(),
+    (
+        _hooks._global_backward_hooks,
+        _hooks._global_backward_pre_hooks,
+        _hooks._global_forward_hooks,
+        _hooks._global_forward_pre_hooks,
+    ),
+    _call_with_hooks,
 )
 
 
