@@ -1,0 +1,56 @@
+"""What losses have in common: how they are reduced, and weights (facade)."""
+
+import warnings
+from typing import Any
+
+from ..._core.graph.tensor import Tensor
+from ._function_layer import FunctionLayer
+
+_BUFFERS = ("weight", "pos_weight")
+_LEGACY = ("size_average", "reduce")
+
+
+class _Loss(FunctionLayer, function=None):
+    """A loss; `size_average` and `reduce` are what `reduction` was called once."""
+
+    size_average: bool | None = None
+    reduce: bool | None = None
+    reduction: str = "mean"
+
+    _shown = ()
+
+    def __init_subclass__(cls, function: str | None = "", **keywords: Any) -> None:
+        super().__init_subclass__(function, **keywords)
+        cls.__constants__ = [name for name in cls.__constants__ if name not in _LEGACY]
+
+    def _store(self, settings: dict[str, Any]) -> None:
+        size_average, reduce = (settings.pop(name, None) for name in _LEGACY)
+        if size_average is not None or reduce is not None:
+            settings["reduction"] = _reduction_of(size_average, reduce)
+        for name in _BUFFERS:
+            if name in settings:
+                self.register_buffer(name, settings.pop(name))
+        super()._store(settings)
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:  # type: ignore[override]
+        """``forward(input, target)`` is the loss."""
+        return self._call_function(input, target)
+
+
+class _WeightedLoss(_Loss, function=None):
+    """A loss with a weight for each class or element, which is a buffer."""
+
+    weight: Tensor | None = None
+    size_average: bool | None = None
+    reduce: bool | None = None
+    reduction: str = "mean"
+
+
+def _reduction_of(size_average: bool | None, reduce: bool | None) -> str:
+    if reduce is not None and not reduce:
+        reduction = "none"
+    else:
+        reduction = "mean" if size_average is None or size_average else "sum"
+    text = f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead."
+    warnings.warn(text, stacklevel=5)
+    return reduction
