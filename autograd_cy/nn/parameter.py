@@ -4,7 +4,7 @@ from collections import OrderedDict
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._core.ops.overrides import disabled_torch_function
+from .._core.ops.overrides import disabled_torch_function, take_for_tensors
 from .._core.runtime.entry import public
 from .._creation import empty
 from .._later import names_later
@@ -64,6 +64,9 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         return _rebuild_parameter, (self.data, self.requires_grad, OrderedDict(), vars(self) or None, type(self))
 
     __torch_function__ = disabled_torch_function
+
+
+take_for_tensors(Parameter)
 
 
 def _rebuild_parameter(

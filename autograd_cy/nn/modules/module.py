@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..._core.runtime.entry import public
+from ..._core.runtime.module_base import set_up
 from ._conversions import WithConversions
 from ._hooked_call import HookedCall
 from ._hooks import (
@@ -76,16 +77,6 @@ class Module(WithMembersAsAttributes, WithMembers, WithHooks, WithState, WithCon
         """``forward(...)`` is what a subclass computes; call the module instead, which calls its hooks, too."""
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
-    def _call_impl(self, *args: Any, **kwargs: Any) -> Any:
-        if (
-            self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks
-            or _global_forward_hooks or _global_forward_pre_hooks or _global_backward_hooks or _global_backward_pre_hooks
-        ):  # fmt: skip
-            return HookedCall(self, args, kwargs).run()
-        return self.forward(*args, **kwargs)
-
-    __call__ = _call_impl
-
     @public
     def train(self, mode: bool = True) -> Any:
         """``train(mode=True)`` sets ``training`` of the module and all in it, which some layers heed; returns the module.
@@ -135,6 +126,13 @@ class Module(WithMembersAsAttributes, WithMembers, WithHooks, WithState, WithCon
         lines += [f"({name}): {_addindent(repr(module), 2)}" for name, module in self._modules.items()]
         inner = "\n  " + "\n  ".join(lines) + "\n" if lines else ""
         return f"{self._get_name()}({inner})"
+
+
+set_up(
+    Module,
+    (_global_forward_hooks, _global_forward_pre_hooks, _global_backward_hooks, _global_backward_pre_hooks),
+    lambda module, args, kwargs: HookedCall(module, args, kwargs).run(),
+)
 
 
 def _addindent(text: str, spaces: int) -> str:
