@@ -61,10 +61,30 @@ HOMES: dict[str, list[str]] = {
 __all__ = sorted(name for names in HOMES.values() for name in names)
 
 if TYPE_CHECKING:
-    from . import (
-        activation, adaptive, batchnorm, channelshuffle, container, conv, distance, dropout, flatten, fold, instancenorm,
-        lazy, linear, loss, module, normalization, padding, pixelshuffle, pooling, sparse, transformer, upsampling,
-    )  # fmt: skip
+    from . import (  # noqa: F401
+        activation,
+        adaptive,
+        batchnorm,
+        channelshuffle,
+        container,
+        conv,
+        distance,
+        dropout,
+        flatten,
+        fold,
+        instancenorm,
+        lazy,
+        linear,
+        loss,
+        module,
+        normalization,
+        padding,
+        pixelshuffle,
+        pooling,
+        sparse,
+        transformer,
+        upsampling,
+    )
     from .activation import *  # noqa: F403
     from .adaptive import *  # noqa: F403
     from .batchnorm import *  # noqa: F403

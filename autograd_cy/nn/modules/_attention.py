@@ -1,6 +1,6 @@
 """MultiheadAttention (facade)."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from ..._core.graph.tensor import Tensor
 from ..._core.runtime.entry import public
@@ -25,7 +25,7 @@ class MultiheadAttention(Module):
     [torch.Size([1, 3, 8]), torch.Size([1, 3, 3])]
     """
 
-    __constants__ = ["batch_first"]
+    __constants__: ClassVar[list[str]] = ["batch_first"]
     in_proj_weight: Any
     in_proj_bias: Any
     q_proj_weight: Any

@@ -16,7 +16,7 @@ class _NormBase(Module):
     """Weight and bias (`affine`) and running mean and variance (`track_running_stats`) of so many channels."""
 
     _version = 2
-    __constants__ = ["track_running_stats", "momentum", "eps", "num_features", "affine"]
+    __constants__: ClassVar[list[str]] = ["track_running_stats", "momentum", "eps", "num_features", "affine"]
     _dims: ClassVar[tuple[int, ...]]
     num_features: int
     weight: Any

@@ -1,7 +1,7 @@
 """The layers of encoders and decoders (facade)."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from ..._core.graph.tensor import Tensor
 from .. import functional as F
@@ -19,7 +19,7 @@ _ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu}
 class _TransformerLayer(Module):
     """Attention blocks and a feed-forward block, each added to its input, with a LayerNorm before or behind."""
 
-    __constants__ = ["norm_first"]
+    __constants__: ClassVar[list[str]] = ["norm_first"]
     _attentions: tuple[str, ...]
     self_attn: MultiheadAttention
     multihead_attn: MultiheadAttention

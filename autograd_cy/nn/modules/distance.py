@@ -1,6 +1,6 @@
 """Distances between pairs of vectors (facade)."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from ..._core.graph.tensor import Tensor
 from .. import functional as F
@@ -18,7 +18,7 @@ class PairwiseDistance(Module):
     tensor([5.0000])
     """
 
-    __constants__ = ["norm", "eps", "keepdim"]
+    __constants__: ClassVar[list[str]] = ["norm", "eps", "keepdim"]
 
     def __init__(self, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> None:
         super().__init__()

@@ -5,7 +5,11 @@ from typing import Any
 
 from ..._core.graph.tensor import Tensor
 from ._embedding_losses import (
-    CosineEmbeddingLoss, HingeEmbeddingLoss, MarginRankingLoss, TripletMarginLoss, TripletMarginWithDistanceLoss,
+    CosineEmbeddingLoss,
+    HingeEmbeddingLoss,
+    MarginRankingLoss,
+    TripletMarginLoss,
+    TripletMarginWithDistanceLoss,
 )  # fmt: skip
 from ._loss_layer import _Loss, _WeightedLoss
 from ._multi_label_losses import MultiLabelMarginLoss, MultiLabelSoftMarginLoss, MultiMarginLoss, SoftMarginLoss

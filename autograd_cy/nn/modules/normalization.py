@@ -2,7 +2,7 @@
 
 import numbers
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from ..._core.graph.tensor import Tensor
 from ..._creation import empty
@@ -45,7 +45,7 @@ class LayerNorm(_AffineNorm):
     tensor([[-1.0000,  1.0000]])
     """
 
-    __constants__ = ["normalized_shape", "eps", "elementwise_affine"]
+    __constants__: ClassVar[list[str]] = ["normalized_shape", "eps", "elementwise_affine"]
 
     def __init__(
         self, normalized_shape: int | Sequence[int], eps: float = 1e-5, elementwise_affine: bool = True,
@@ -75,7 +75,7 @@ class RMSNorm(_AffineNorm):
     tensor([[0.2000, 1.4000]])
     """
 
-    __constants__ = ["normalized_shape", "eps", "elementwise_affine"]
+    __constants__: ClassVar[list[str]] = ["normalized_shape", "eps", "elementwise_affine"]
     bias = None
 
     def __init__(
@@ -107,7 +107,7 @@ class GroupNorm(_AffineNorm):
     tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
     """
 
-    __constants__ = ["num_groups", "num_channels", "eps", "affine"]
+    __constants__: ClassVar[list[str]] = ["num_groups", "num_channels", "eps", "affine"]
 
     def __init__(
         self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, device: Any = None,

@@ -5,8 +5,14 @@ from typing import Any
 from ..._core.graph.tensor import Tensor
 from .. import functional as F
 from ._adaptive_pooling import (
-    AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveAvgPool3d, AdaptiveMaxPool1d, AdaptiveMaxPool2d, AdaptiveMaxPool3d,
-    FractionalMaxPool2d, FractionalMaxPool3d,
+    AdaptiveAvgPool1d,
+    AdaptiveAvgPool2d,
+    AdaptiveAvgPool3d,
+    AdaptiveMaxPool1d,
+    AdaptiveMaxPool2d,
+    AdaptiveMaxPool3d,
+    FractionalMaxPool2d,
+    FractionalMaxPool3d,
 )  # fmt: skip
 from ._function_layer import FunctionLayer
 from ._unpooling import MaxUnpool1d, MaxUnpool2d, MaxUnpool3d

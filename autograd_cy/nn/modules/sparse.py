@@ -1,6 +1,6 @@
 """Embeddings: rows of a table, looked up by index (facade)."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from ..._core.graph.tensor import Tensor
 from ..._core.runtime.entry import public
@@ -61,7 +61,7 @@ class Embedding(_Table):
     (torch.Size([1, 2, 3]), tensor([0., 0., 0.]))
     """
 
-    __constants__ = [
+    __constants__: ClassVar[list[str]] = [
         "num_embeddings", "embedding_dim", "padding_idx", "max_norm", "norm_type", "scale_grad_by_freq", "sparse",
     ]  # fmt: skip
 
@@ -113,7 +113,7 @@ class EmbeddingBag(_Table):
     (torch.Size([2, 3]), torch.Size([1, 3]))
     """
 
-    __constants__ = [
+    __constants__: ClassVar[list[str]] = [
         "num_embeddings", "embedding_dim", "max_norm", "norm_type", "scale_grad_by_freq", "mode", "sparse",
         "include_last_offset", "padding_idx",
     ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from ..._core.graph.tensor import Tensor
 from ..._creation import full
@@ -22,7 +22,7 @@ __all__ = [
 class _Stack(Module):
     """Copies of one layer, one after the other, and a normalization behind the last."""
 
-    __constants__ = ["norm"]
+    __constants__: ClassVar[list[str]] = ["norm"]
     norm: Any
 
     def __init__(self, layer: Module, num_layers: int, norm: Module | None = None) -> None:

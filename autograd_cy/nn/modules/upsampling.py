@@ -1,6 +1,6 @@
 """Signals and images of another resolution (facade)."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from ..._core.graph.tensor import Tensor
 from .. import functional as F
@@ -22,7 +22,7 @@ class Upsample(Module):
     tensor([[[1., 1., 2., 2.]]])
     """
 
-    __constants__ = ["size", "scale_factor", "mode", "align_corners", "name", "recompute_scale_factor"]
+    __constants__: ClassVar[list[str]] = ["size", "scale_factor", "mode", "align_corners", "name", "recompute_scale_factor"]
 
     def __init__(
         self, size: _Size | None = None, scale_factor: _Ratio | None = None, mode: str = "nearest",
