@@ -22,6 +22,7 @@ class _ConvNd(Module):
     ]  # fmt: skip
     _dims: ClassVar[int]
     _function: ClassVar[str]
+    padding: Any
     weight: Any
     bias: Any
     in_channels: int

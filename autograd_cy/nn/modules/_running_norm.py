@@ -103,7 +103,7 @@ class _LazyNormBase(LazyModuleMixin, _NormBase):
         if not self.has_uninitialized_params() and self.num_features != 0:
             super().reset_parameters()
 
-    def initialize_parameters(self, input: Tensor) -> None:  # type: ignore[override]
+    def initialize_parameters(self, input: Tensor) -> None:
         """``initialize_parameters(input)`` makes parameters and buffers for the channels of the input."""
         if not self.has_uninitialized_params():
             return

@@ -39,7 +39,7 @@ class CosineSimilarity(FunctionLayer, function="cosine_similarity"):
     dim: int = 1
     eps: float = 1e-8
 
-    def forward(self, x1: Tensor, x2: Tensor) -> Any:
+    def forward(self, x1: Tensor, x2: Tensor) -> Any:  # type: ignore[override]
         return self._call_function(x1, x2)
 
     _shown = ()
