@@ -10,11 +10,11 @@ from .modules import __all__ as _layers
 
 __all__ = [
     "Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "functional", "init", "modules", "parameter",
-    *_layers,
+    "utils", *_layers,
 ]  # fmt: skip
 
 if TYPE_CHECKING:
-    from . import init, modules, parameter
+    from . import init, modules, parameter, utils
     from .modules import *  # noqa: F403
     from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 else:  # where any name would be right
@@ -24,6 +24,7 @@ else:  # where any name would be right
             "init": [],
             "modules": [],
             "parameter": ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "parameter"],
+            "utils": [],
             **{f"modules.{home}": names for home, names in _HOMES.items()},
         },
         _getattr_of(__name__, "torch.nn"),

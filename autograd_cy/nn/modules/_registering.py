@@ -5,24 +5,20 @@ from typing import Any
 
 from ..._core.graph.tensor import Tensor
 from ..._core.runtime.entry import public
-from ..._core.runtime.module_base import ModuleBase, find_members
+from ..._core.runtime.module_slots import fill_slots
 from ..parameter import Buffer, Parameter
 from ._hooks import (
     _global_buffer_registration_hooks, _global_module_registration_hooks, _global_parameter_registration_hooks, filtered,
 )  # fmt: skip
 
 
-class WithMembersAsAttributes(ModuleBase):
+class WithMembersAsAttributes:
     """Keeps parameters, buffers and submodules in dicts of their own, under the names of attributes."""
 
     _parameters: dict[str, Any]
     _buffers: dict[str, Any]
     _modules: dict[str, Any]
     _non_persistent_buffers_set: set[str]
-
-    def __init_subclass__(cls, **kwargs: Any):
-        super().__init_subclass__(**kwargs)
-        find_members(cls)
 
     @public
     def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..._core.runtime.entry import public
-from ..._core.runtime.module_base import set_up
+from ..._core.runtime.module_slots import call_module, fill_slots, set_up
 from ._conversions import WithConversions
 from ._hooked_call import HookedCall
 from ._hooks import (
@@ -76,6 +76,12 @@ class Module(WithMembersAsAttributes, WithMembers, WithHooks, WithState, WithCon
     def forward(self, *input: Any) -> Any:  # type: ignore[no-redef]
         """``forward(...)`` is what a subclass computes; call the module instead, which calls its hooks, too."""
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+
+    def __init_subclass__(cls, **kwargs: Any):
+        super().__init_subclass__(**kwargs)
+        fill_slots(cls)
+
+    __call__ = _call_impl = call_module
 
     @public
     def train(self, mode: bool = True) -> Any:

@@ -1,13 +1,13 @@
-"""What Module derives from: its attributes and its calls, of which a model has several for each operation.
+"""How modules find their members and are called, of which a model does several for each operation.
 
 In Python, a parameter would be found only after the usual search had failed and made an error of that, and each call would
-pay for looking at eight dicts of hooks. `member_of` is put into the slot of Module and of each class below it that has no
-`__getattr__` of its own; where there is one, Python asks it in its usual way.
+pay for looking at eight dicts of hooks. `member_of` and `called` are put into the slots of Module, and of each class below it
+that has no `__getattr__` or `__call__` of its own; there, and where a class is given one later, Python fills them as usual.
 """
 
 from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_XINCREF
+from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XINCREF
 
 cdef extern from *:
     """
@@ -22,15 +22,19 @@ cdef extern from *:
     }
     """
     ctypedef PyObject *(*Getter)(PyObject *, PyObject *) except NULL
+    ctypedef PyObject *(*Caller)(PyObject *, PyObject *, PyObject *) except NULL
     ctypedef struct TypeObject "PyTypeObject":
         Getter tp_getattro
+        Caller tp_call
     PyObject *found_as_usual(PyObject *x, PyObject *name)
     PyObject *function_of_class(PyObject *x, PyObject *name)
 
 cdef extern from "Python.h":
     PyObject *PyErr_Occurred()
     object PyObject_GenericGetDict(PyObject *, void *)
-    object PyObject_Vectorcall(PyObject *, PyObject **, size_t, PyObject *)
+    Py_ssize_t PyTuple_GET_SIZE(PyObject *)
+    PyObject *PyTuple_GET_ITEM(PyObject *, Py_ssize_t)
+    PyObject *PyObject_Vectorcall(PyObject *, PyObject **, size_t, PyObject *) except NULL
     Py_ssize_t PyDict_Size(PyObject *)
     bint PyDict_Check(PyObject *)
     void PyType_Modified(TypeObject *)
@@ -45,25 +49,34 @@ cdef object call_with_hooks = None
 cdef object usual_getattr = None            # Module's `__getattr__`
 
 
-cdef class ModuleBase:
-    """Finds members under the names of attributes, and calls `forward`."""
+cdef PyObject *called(PyObject *module, PyObject *args, PyObject *kwargs) except NULL:
+    """tp_call: forward(), or what has to be done around it."""
+    cdef PyObject *function
+    cdef PyObject *passed[FEW + 1]
+    cdef Py_ssize_t i, n = PyTuple_GET_SIZE(args)
+    cdef dict own = PyObject_GenericGetDict(module, NULL)
+    if has_hooks(own):
+        return new_reference(call_with_hooks(<object> module, <object> args, {} if kwargs == NULL else <object> kwargs))
+    function = NULL if n > FEW or kwargs != NULL or "forward" in own else function_of_class(module, <PyObject *> "forward")
+    if function == NULL:
+        return new_reference((<object> module).forward(*<tuple> args, **({} if kwargs == NULL else <dict> kwargs)))
+    passed[0] = module
+    for i in range(n):
+        passed[i + 1] = PyTuple_GET_ITEM(args, i)
+    return PyObject_Vectorcall(function, passed, n + 1, NULL)
 
-    def __call__(self, *args, **kwargs):
-        cdef PyObject *function
-        cdef PyObject *passed[FEW + 1]
-        cdef Py_ssize_t i, n = len(args)
-        cdef dict own = PyObject_GenericGetDict(<PyObject *> self, NULL)
-        if has_hooks(own):
-            return call_with_hooks(self, args, kwargs)
-        if kwargs or n > FEW or "forward" in own:
-            return self.forward(*args, **kwargs)
-        function = function_of_class(<PyObject *> self, <PyObject *> "forward")
-        if function == NULL:
-            return self.forward(*args)
-        passed[0] = <PyObject *> self
-        for i in range(n):
-            passed[i + 1] = <PyObject *> args[i]
-        return PyObject_Vectorcall(function, passed, n + 1, NULL)
+
+cdef PyObject *new_reference(object x) noexcept:
+    Py_INCREF(x)
+    return <PyObject *> x
+
+
+def call_module(self, *args, **kwargs):
+    """What calling a module does: forward(), and the hooks around it."""
+    cdef PyObject *result = called(<PyObject *> self, <PyObject *> args, <PyObject *> kwargs)
+    value = <object> result
+    Py_DECREF(value)
+    return value
 
 
 cdef bint has_hooks(dict own) except -1:
@@ -95,24 +108,21 @@ cdef PyObject *member_of(PyObject *module, PyObject *name) except NULL:
             if found != NULL:
                 Py_XINCREF(found)
                 return found
-    return usual_answer(<object> module, <object> name)
+    return new_reference(usual_getattr(<object> module, <object> name))
 
 
-cdef PyObject *usual_answer(object module, object name) except NULL:
-    answer = usual_getattr(module, name)
-    Py_XINCREF(<PyObject *> answer)
-    return <PyObject *> answer
-
-
-def find_members(cls):
-    """find_members(cls): let C find the members of modules of a class, if its `__getattr__` is the usual one."""
+def fill_slots(cls):
+    """fill_slots(cls): let C find the members of modules of a class and call them, where it does both in the usual way."""
+    cdef TypeObject *slots = <TypeObject *> cls
     if cls.__getattr__ is usual_getattr and cls.__getattribute__ is object.__getattribute__:
-        (<TypeObject *> cls).tp_getattro = member_of
-        PyType_Modified(<TypeObject *> cls)
+        slots.tp_getattro = member_of
+    if cls.__call__ is call_module:
+        slots.tp_call = called
+    PyType_Modified(slots)
 
 
 def set_up(cls, hooks, call):
     """set_up(cls, hooks, call): Module, the dicts with the hooks of all modules, and what calls a module that has hooks."""
     global usual_getattr, common_hooks, call_with_hooks
     usual_getattr, common_hooks, call_with_hooks = cls.__getattr__, hooks, call
-    find_members(cls)
+    fill_slots(cls)
