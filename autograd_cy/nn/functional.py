@@ -2,37 +2,16 @@
 
 from .._core.ops.operations import OPS as _OPS
 from .._core.ops.registry import namespace_of as _namespace_of
-from .._core.runtime.entry import public as _public
+from .._inplace import in_place as _in_place
 from .._missing import getattr_of as _getattr_of
 
 _names = _namespace_of("nn.functional")
-_names |= {name: _OPS[name].function for name in ("relu", "sigmoid", "tanh")}
+_names |= {name: _OPS[name].function for name in (
+    "channel_shuffle", "cosine_similarity", "hardshrink", "native_channel_shuffle", "pairwise_distance", "pdist",
+    "pixel_shuffle", "pixel_unshuffle", "prelu", "relu", "sigmoid", "tanh")}  # fmt: skip
+_names |= {f"{name}_": _in_place(_names[name]) for name in (
+    "celu", "elu", "hardtanh", "leaky_relu", "relu", "rrelu", "selu", "threshold")}  # fmt: skip
 globals().update(_names)
-__all__ = [*_names, "leaky_relu_", "relu_"]
-
-
-@_public
-def leaky_relu_(input, negative_slope: "float" = 0.01):
-    """leaky_relu_(input, negative_slope=0.01) -> Tensor: leaky_relu() written into the tensor's own memory.
-
-    >>> import autograd_cy as ag
-    >>> x = ag.tensor([-1.0, 2.0])
-    >>> ag.nn.functional.leaky_relu_(x, 0.5) is x, x
-    (True, tensor([-0.5000,  2.0000]))
-    """
-    return _names["leaky_relu"](input, negative_slope, inplace=True)
-
-
-@_public
-def relu_(input):
-    """relu_(input) -> Tensor: relu() written into the tensor's own memory.
-
-    >>> import autograd_cy as ag
-    >>> x = ag.tensor([-1.0, 2.0])
-    >>> ag.nn.functional.relu_(x) is x, x
-    (True, tensor([0., 2.]))
-    """
-    return _names["relu"](input, inplace=True)
-
+__all__ = [*_names]
 
 __getattr__ = _getattr_of(__name__, "torch.nn.functional")

@@ -3,6 +3,7 @@
 `python tests/support/op_db.py` lists the rows whose function does not exist here, by namespace.
 """
 
+import functools
 import itertools
 import random
 import sys
@@ -68,6 +69,9 @@ class Rows:
 
     def ours(self, function, name: str | None = None):
         """Our function for one of theirs: found by its name, or its code run with our module in place of torch."""
+        if isinstance(function, functools.partial):
+            own = self.ours(function.func, f"nn.functional.{function.func.__name__}")
+            return functools.partial(own, *function.args, **function.keywords)
         if is_of_tests(function):
             variables = {**function.__globals__, "torch": ag, "wrapper_set_seed": seeded}
             return types.FunctionType(function.__code__, variables, None, function.__defaults__, function.__closure__)

@@ -1,6 +1,6 @@
 """Activations whose arguments are checked, or that are made of other operations: what is left is in codegen/activation_table.py."""
 
-from autograd_cy._core.arrays.dtypes cimport BOOL, code_of, type_word
+from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, code_of, type_word
 from autograd_cy._core.graph.operands cimport number_code
 from autograd_cy._core.graph.record cimport as_tensor, shape_of, tensor_argument, wrap_dim
 from autograd_cy._core.graph.tensor cimport Tensor
@@ -52,6 +52,8 @@ cdef Tensor limited(object input, object low, object high):
     cdef Tensor x = as_tensor(input, "hardtanh")
     if code_of(x.array) == BOOL:
         raise not_implemented_for(OP_hardtanh_between, BOOL)
+    if code_of(x.array) < FLOAT16:
+        low, high = int(low), int(high)
     return with_numbers(OP_hardtanh_between, x, (low, high), ["min_val", "max_val"])
 
 
