@@ -8,6 +8,7 @@ from .._missing import getattr_of as _getattr_of
 _names = _namespace_of("nn.functional")
 _names |= {name: _OPS[name].function for name in ("relu", "sigmoid", "tanh")}
 _names |= {f"conv{kind}{n}d": _OPS[f"conv{kind}{n}d"].function for kind in ("", "_transpose") for n in (1, 2, 3)}
+_names["conv_tbc"] = _OPS["conv_tbc"].function
 globals().update(_names)
 __all__ = [*_names, "leaky_relu_", "relu_"]
 

@@ -3,6 +3,8 @@
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, code_of, type_word
 from autograd_cy._core.graph.tensor cimport Tensor
 
+C_TYPES = ("bool", "unsigned char", "signed char", "short int", "int", "long int", "c10::Half", "float", "double",
+           "c10::complex<float>", "c10::complex<double>")           # as PyTorch calls them
 LARGEST = 1 << 60               # of a stride, padding or dilation: sums of two of them are numbers of 64 bits
 
 
@@ -74,8 +76,8 @@ cdef int check_types(Tensor x, Tensor weight, Tensor bias, bint transposed) exce
     cdef int dtype_code = code_of(x.array)
     cdef str kernel = "slow_conv_transpose2d_out_cpu" if transposed else "slow_conv2d_cpu"
     if bias is not None and code_of(bias.array) != dtype_code:
-        raise RuntimeError(f"Input type ({type_word(dtype_code)}) and bias type ({type_word(code_of(bias.array))}) should be "
-                           "the same")
+        raise RuntimeError(f"Input type ({C_TYPES[dtype_code]}) and bias type ({C_TYPES[code_of(bias.array)]}) should be the "
+                           "same")
     if code_of(weight.array) != dtype_code:
         raise RuntimeError(f"expected scalar type {type_word(dtype_code)} but found {type_word(code_of(weight.array))}")
     if dtype_code == BOOL or dtype_code >= COMPLEX64 or (transposed and dtype_code < FLOAT16):
@@ -87,30 +89,42 @@ cdef str by(sizes):
     return " x ".join(map(str, sizes))
 
 
-cdef tuple result_sizes(tuple own, tuple weight, tuple stride, tuple padding, tuple dilation, object groups):
-    cdef tuple padded = tuple([n + 2 * p for n, p in zip(own[2:], padding, strict=True)])
-    cdef tuple extent = tuple([d * (k - 1) + 1 for k, d in zip(weight[2:], dilation, strict=True)])
+cdef str named(str name, tuple values):
+    """As PyTorch shows a setting: one dimension as two."""
+    values = (1, *values) if len(values) == 1 else values
+    axes = ("depth", "height", "width")[3 - len(values):]
+    return " ".join([f"{name}_{axis}: {value}" for axis, value in zip(axes, values, strict=True)])
+
+
+cdef int check_sizes(tuple own, tuple weight) except -1:
+    """Only batch and channels may be 0."""
     if 0 in own[2:]:
         raise RuntimeError(f"Only zero batch or zero channel inputs are supported, but got input shape: {list(own)}")
     if 0 in weight[2:]:
-        raise RuntimeError(f"kernel size should be greater than zero, but got {list(weight[2:])}")
+        raise RuntimeError(f"kernel size should be greater than zero, but got {named('kernel', weight[2:])}")
+    return 0
+
+
+cdef tuple result_sizes(tuple own, tuple weight, tuple stride, tuple padding, tuple dilation):
+    """Of nothing (no channels) nothing is computed, as in PyTorch."""
+    cdef tuple padded = tuple([n + 2 * p for n, p in zip(own[2:], padding, strict=True)])
+    cdef tuple extent = tuple([d * (k - 1) + 1 for k, d in zip(weight[2:], dilation, strict=True)])
+    check_sizes(own, weight)
     if any([n < k for n, k in zip(padded, extent, strict=True)]):
         raise RuntimeError(f"Calculated padded input size per channel: ({by(padded)}). Kernel size: ({by(extent)}). Kernel "
                            "size can't be greater than actual input size")
-    return own[0], weight[0], *[(n - k) // s + 1 for n, k, s in zip(padded, extent, stride, strict=True)]
+    return own[0], weight[0] if own[1] else 0, *[(n - k) // s + 1 for n, k, s in zip(padded, extent, stride, strict=True)]
 
 
 cdef tuple transposed_sizes(tuple own, tuple weight, tuple stride, tuple padding, tuple dilation, tuple output_padding,
                             object groups):
     cdef tuple sizes
-    if 0 in own[2:]:
-        raise RuntimeError(f"Only zero batch or zero channel inputs are supported, but got input shape: {list(own)}")
-    if 0 in weight[2:]:
-        raise RuntimeError(f"kernel size should be greater than zero, but got {list(weight[2:])}")
+    check_sizes(own, weight)
     for o, s, d in zip(output_padding, stride, dilation, strict=True):
         if o >= s and o >= d:
-            raise RuntimeError(f"output padding must be smaller than either stride or dilation, but got output_padding: "
-                               f"{list(output_padding)} stride: {list(stride)} dilation: {list(dilation)}")
+            raise RuntimeError("output padding must be smaller than either stride or dilation, but got "
+                               f"{named('output_padding', output_padding)} {named('stride', stride)} "
+                               f"{named('dilation', dilation)}")
     sizes = tuple([(n - 1) * s - 2 * p + d * (k - 1) + o + 1 for n, k, s, p, d, o in zip(
         own[2:], weight[2:], stride, padding, dilation, output_padding, strict=True)])
     if min(sizes) < 1:

@@ -53,7 +53,7 @@ cdef cnp.ndarray convolved(const Geometry *of, cnp.ndarray x, cnp.ndarray weight
     bias = None if bias is None else flat(bias, dtype_code)
     if has_none(of):
         y.fill(0)
-        if bias is not None:
+        if bias is not None and cnp.PyArray_SIZE(y):
             add_filters(bias, y)
     else:
         convolve(of, flat(x, dtype_code), flat(weight, dtype_code), bias, y)
@@ -82,10 +82,13 @@ cdef cnp.ndarray correlated(const Geometry *of, cnp.ndarray x, cnp.ndarray g, tu
     return weight
 
 
-cdef cnp.ndarray summed(cnp.ndarray g):
-    """The gradient for the bias."""
-    cdef cnp.ndarray bias = empty(kernel_code(g), (cnp.PyArray_DIM(g, 1),))
-    sum_filters(flat(g, kernel_code(g)), bias)
+cdef cnp.ndarray summed(cnp.ndarray g, tuple sizes):
+    """The gradient for the bias: of those sizes."""
+    cdef cnp.ndarray bias = empty(kernel_code(g), sizes)
+    if cnp.PyArray_SIZE(g) == 0:
+        bias.fill(0)
+    else:
+        sum_filters(flat(g, kernel_code(g)), bias)
     return bias
 
 
@@ -96,6 +99,8 @@ cdef cnp.ndarray computed(cnp.ndarray x, cnp.ndarray weight, cnp.ndarray bias, t
     cdef Geometry of
     cdef cnp.ndarray y
     if code_of(x) < FLOAT16:
+        if 0 in sizes:
+            return empty(code_of(x), sizes)
         return of_integers(x, weight, bias, stride, padding, dilation, groups)
     if transposed:
         of = geometry(sizes, weights, own, stride, padding, dilation, groups)

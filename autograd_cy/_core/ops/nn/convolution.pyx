@@ -42,7 +42,7 @@ cdef class ConvolutionBackward0(Node):
         cdef Geometry of = geometry(images, weights, places, constants[0], constants[1], constants[2], constants[5])
         cdef cnp.ndarray out
         if i == 2:
-            out = summed(g)
+            out = summed(g, constants[6])
         elif i == 1:
             out = correlated(&of, g if transposed else x, x if transposed else g, weights)
         elif transposed:
@@ -53,6 +53,8 @@ cdef class ConvolutionBackward0(Node):
 
     cdef object vjp(self, object g, int i):
         x, weight = unpack(self, 0), unpack(self, 1)
+        if x.numel() == 0 or g.numel() == 0:
+            return g.new_zeros((x.shape, weight.shape, (<tuple> self.constants)[6])[i])
         stride, padding, dilation, transposed, _output_padding, groups = (<tuple> self.constants)[:6]
         if i == 2:
             return g.sum((0, *range(2, g.dim())))
@@ -92,7 +94,7 @@ cdef tuple left_over(tuple sizes, tuple places, tuple kernel, tuple stride, tupl
                   for n, m, k, s, p, d in zip(sizes, places, kernel, stride, padding, dilation, strict=True)])
 
 
-cdef object weight_gradient(object x, object g, tuple kernel, tuple stride, tuple padding, tuple dilation, object groups):
+cpdef object weight_gradient(object x, object g, tuple kernel, tuple stride, tuple padding, tuple dilation, object groups):
     """In operations: a convolution of the images by what comes back, of which batch and channels change places."""
     cdef int n = len(kernel), k
     batch, channels, filters = x.shape[0], x.shape[1] // groups, g.shape[1] // groups
@@ -167,7 +169,7 @@ cdef Tensor convolution_of(Tensor x, Tensor w, Tensor b, tuple stride, tuple pad
     if transposed:
         sizes = transposed_sizes(own, weights, stride, padding, dilation, output_padding, groups)
     else:
-        sizes = result_sizes(own, weights, stride, padding, dilation, groups)
+        sizes = result_sizes(own, weights, stride, padding, dilation)
     check_memory(sizes, "convolution")
     y = new_tensor(computed(x.array, w.array, None if b is None else b.array, stride, padding, dilation, transposed, groups,
                             sizes))

@@ -1,12 +1,13 @@
 """conv1d, conv2d, conv3d and their transposed kin: one sample or a batch, padding by its name, complex numbers."""
 
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, code_of, dtype_of, type_word
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, code_of, type_word
 from autograd_cy._core.graph.record cimport shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.ops.nn.conv_arguments cimport expanded, integers
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE
+from autograd_cy._core.ops.nn.conv_arguments import C_TYPES
 from autograd_cy._core.ops.nn.convolution import convolution
 
 from autograd_cy._core.ops.registry import op
@@ -83,22 +84,25 @@ cdef tuple named_padding(object input, Tensor weight, str padding, tuple stride,
 cdef object of_any_type(object input, Tensor w, object bias, tuple settings):
     """The convolution; of complex numbers by three of real ones."""
     cdef Tensor x = <Tensor> input
+    cdef Tensor b = None if bias is None else tensor_argument(bias, "convolution", "bias", 3)
     cdef int dtype_code = code_of(x.array)
     if dtype_code < COMPLEX64:
         return convolution(x, w, bias, *settings)
-    if code_of(w.array) != dtype_code:
-        raise RuntimeError(f"Input type ({dtype_of(dtype_code)}) and weight type ({dtype_of(code_of(w.array))}) should be the "
-                           "same")
-    b = None
-    if bias is not None:
-        b = tensor_argument(bias, "convolution", "bias", 3)
-        if code_of((<Tensor> b).array) != dtype_code:
-            raise RuntimeError(f"Input type ({dtype_of(dtype_code)}) and bias type ({dtype_of(code_of((<Tensor> b).array))}) "
-                               "should be the same")
+    check_complex(dtype_code, w, b)
     real = convolution(x.real, w.real, None if b is None else b.real, *settings)
     imaginary = convolution(x.imag, w.imag, None, *settings)
     both = convolution(x.real + x.imag, w.real + w.imag, None if b is None else b.real + b.imag, *settings)
     return (real - imaginary) + 1j * (both - real - imaginary)
+
+
+cdef int check_complex(int dtype_code, Tensor weight, Tensor bias) except -1:
+    if code_of(weight.array) != dtype_code:
+        raise RuntimeError(f"Input type (CPU{type_word(dtype_code)}Type) and weight type "
+                           f"(torch.{type_word(code_of(weight.array))}Tensor) should be the same")
+    if bias is not None and code_of(bias.array) != dtype_code:
+        raise RuntimeError(f"Input type ({C_TYPES[dtype_code]}) and bias type ({C_TYPES[code_of(bias.array)]}) should be the "
+                           "same")
+    return 0
 
 
 # the operations
