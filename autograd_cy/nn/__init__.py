@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from .._later import names_later as _names_later
 from .._missing import getattr_of as _getattr_of
 from . import functional
-from .modules import HOMES as _HOMES
+from .modules import _HOMES
 from .modules import __all__ as _layers
 
 __all__ = [

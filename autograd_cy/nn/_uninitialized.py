@@ -3,7 +3,6 @@
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._core.ops.overrides import default_torch_function
 from .._core.runtime.entry import public
 from .._creation import empty
 from .parameter import Parameter, UninitializedTensorMixin
@@ -20,7 +19,7 @@ class _Refusing(UninitializedTensorMixin):
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if getattr(func, "__name__", "") in _ALLOWED or _reads_attribute(func):
-            return default_torch_function(cls, func, types, args, kwargs)
+            return super().__torch_function__(func, types, args, kwargs or {})  # type: ignore[misc]
         raise ValueError(
             f"Attempted to use an uninitialized parameter in {func}. This error happens when you are using a `LazyModule` or "
             f"explicitly manipulating `torch.nn.parameter.{cls.__name__}` objects. When using LazyModules Call `forward` with "
@@ -32,7 +31,7 @@ def _reads_attribute(func: Any) -> bool:
     return any(isinstance(value, property) and value.fget is func for value in vars(Tensor).values())
 
 
-class UninitializedParameter(_Refusing, Parameter):
+class UninitializedParameter(_Refusing, Parameter):  # type: ignore[misc]
     """``UninitializedParameter(requires_grad=True, dtype=None)``: a Parameter whose shape is not known yet.
 
     It can be converted, and become a Parameter by ``materialize(shape)``; whatever else is tried is a ValueError.
@@ -70,7 +69,7 @@ class UninitializedBuffer(_Refusing, Tensor):
 
     @public
     def __new__(cls, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True) -> Any:
-        made = Tensor._make_subclass(cls, empty(0, device=device, dtype=dtype), requires_grad)
+        made: Any = Tensor._make_subclass(cls, empty(0, device=device, dtype=dtype), requires_grad)
         made.persistent = persistent
         made._is_buffer = True
         return made

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._core.runtime.entry import public
 from .._core.ops.pointwise.where import where
+from .._core.runtime.entry import public as _public
 from .._creation import eye as _identity
 from .._likes import empty_like, ones_like
 from ..autograd.grad_mode import no_grad
@@ -29,7 +29,7 @@ _LINEAR = ("linear", "sigmoid", *(f"conv{kind}{n}d" for kind in ("", "_transpose
 _GAINS = {**dict.fromkeys(_LINEAR, 1), "tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4}
 
 
-@public
+@_public
 def calculate_gain(nonlinearity: str, param: Any = None) -> float:
     """``calculate_gain("relu")``: by what factor a layer before that function should be drawn wider.
 
@@ -50,7 +50,7 @@ def calculate_gain(nonlinearity: str, param: Any = None) -> float:
     return math.sqrt(2.0 / (1 + slope**2))
 
 
-@public
+@_public
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
     """``uniform_(tensor, a=0, b=1)``: drawn uniformly from [a, b].
 
@@ -63,7 +63,7 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = No
         return tensor.uniform_(a, b, generator=generator)
 
 
-@public
+@_public
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
     """``normal_(tensor, mean=0, std=1)``: drawn from the normal distribution.
 
@@ -75,7 +75,7 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any 
         return tensor.normal_(mean, std, generator=generator)
 
 
-@public
+@_public
 def trunc_normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
 ) -> Tensor:
@@ -146,7 +146,7 @@ def zeros_(tensor: Tensor) -> Tensor:
     return constant_(tensor, 0.0)
 
 
-@public
+@_public
 def eye_(tensor: Tensor) -> Tensor:
     """``eye_(tensor)``: 1 on the diagonal of a matrix, else 0. ValueError unless it has 2 dimensions.
 
@@ -160,7 +160,7 @@ def eye_(tensor: Tensor) -> Tensor:
         return tensor.copy_(_identity(*tensor.shape, dtype=tensor.dtype))
 
 
-@public
+@_public
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     """``dirac_(tensor, groups=1)``: the weight of a convolution that passes its channels on, in each group.
 
@@ -203,7 +203,7 @@ def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
     return _calculate_fan_in_and_fan_out(tensor)[modes.index(mode.lower())]
 
 
-@public
+@_public
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
     """``xavier_uniform_(tensor, gain=1)``: drawn uniformly from [-a, a], a = gain * sqrt(6 / (fan_in + fan_out)).
 
@@ -218,7 +218,7 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) ->
     return uniform_(tensor, -bound, bound, generator)
 
 
-@public
+@_public
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
     """``xavier_normal_(tensor, gain=1)``: drawn normally with std = gain * sqrt(2 / (fan_in + fan_out)).
 
@@ -235,7 +235,7 @@ def _xavier_deviation(tensor: Tensor, gain: float) -> float:
     return gain * math.sqrt(2.0 / sum(_calculate_fan_in_and_fan_out(tensor)))
 
 
-@public
+@_public
 def kaiming_uniform_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
 ) -> Tensor:
@@ -255,7 +255,7 @@ def kaiming_uniform_(
     return uniform_(tensor, -bound, bound, generator)
 
 
-@public
+@_public
 def kaiming_normal_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
 ) -> Tensor:
@@ -281,7 +281,7 @@ def _unchanged(tensor: Tensor) -> Tensor:
     return tensor
 
 
-@public
+@_public
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
     """``orthogonal_(tensor, gain=1)``: rows or columns, whichever are fewer, that are orthogonal and of length gain.
 
@@ -306,7 +306,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
         return tensor.copy_((q.T if rows < columns else q).reshape(tensor.shape)).mul_(gain)
 
 
-@public
+@_public
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:
     """``sparse_(tensor, sparsity, std=0.01)``: drawn normally; that part of each column of the matrix is 0.
 
@@ -332,9 +332,9 @@ def _check_matrix(tensor: Tensor) -> None:
         raise ValueError("Only tensors with 2 dimensions are supported")
 
 
-def _deprecated(function: Callable[..., Any]) -> Callable[..., Any]:
+def _deprecated(function: Any) -> Callable[..., Any]:
     """The function under its old name."""
-    new_name = function.__name__
+    new_name: str = function.__name__
     old_name = new_name.removesuffix("_")
 
     @functools.wraps(function)

@@ -4,14 +4,15 @@ from collections import OrderedDict
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._core.ops.overrides import disabled_torch_function, take_for_tensors
-from .._core.runtime.entry import public
+from .._core.ops.overrides import disabled_torch_function as _disabled_torch_function
+from .._core.ops.overrides import take_for_tensors as _take_for_tensors
+from .._core.runtime.entry import public as _public
 from .._creation import empty
-from .._later import names_later
-from .._missing import getattr_of
+from .._later import names_later as _names_later
+from .._missing import getattr_of as _getattr_of
 
 __all__ = [
-    "Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin", "is_lazy",
+    "Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin", "is_lazy",  # noqa: F822
 ]  # fmt: skip
 
 
@@ -36,7 +37,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     tensor([1., 1.], requires_grad=True)
     """
 
-    @public
+    @_public
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
         if data is None:
             data = empty(0)
@@ -48,7 +49,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
                 f"Creating a Parameter from an instance of type {type(data).__name__} requires that detach() returns an "
                 f"instance of the same type, but return type {type(made).__name__} was found instead."
             )
-        made._is_param = True
+        vars(made)["_is_param"] = True
         return made
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Parameter":
@@ -63,10 +64,10 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     def __reduce_ex__(self, protocol: Any) -> Any:
         return _rebuild_parameter, (self.data, self.requires_grad, OrderedDict(), vars(self) or None, type(self))
 
-    __torch_function__ = disabled_torch_function
+    __torch_function__ = _disabled_torch_function
 
 
-take_for_tensors(Parameter)
+_take_for_tensors(Parameter)
 
 
 def _rebuild_parameter(
@@ -100,7 +101,9 @@ class Buffer(Tensor, metaclass=_BufferMeta):
     tensor([0.])
     """
 
-    @public
+    persistent: bool
+
+    @_public
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
         if data is None:
             data = empty(0)
@@ -109,7 +112,7 @@ class Buffer(Tensor, metaclass=_BufferMeta):
         made._is_buffer = True
         return made
 
-    __torch_function__ = disabled_torch_function
+    __torch_function__ = _disabled_torch_function
 
 
 class UninitializedTensorMixin:
@@ -120,7 +123,7 @@ class UninitializedTensorMixin:
 
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
         """``materialize(shape)`` makes it a tensor of that shape, whose elements are not set."""
-        self.data = empty(tuple(shape), device=device, dtype=self.data.dtype if dtype is None else dtype)
+        self.data = empty(*shape, device=device, dtype=self.data.dtype if dtype is None else dtype)
         self.__class__ = self.cls_to_become  # type: ignore[assignment]
 
     @property
@@ -157,8 +160,8 @@ def is_lazy(param: Any) -> bool:
 
 
 # The two classes override functions, which costs all calls with subclasses: for those who have lazy modules.
-__getattr__, __dir__ = names_later(
+__getattr__, __dir__ = _names_later(
     __name__,
     {"_uninitialized": ["UninitializedBuffer", "UninitializedParameter"]},
-    getattr_of(__name__, "torch.nn.parameter"),
+    _getattr_of(__name__, "torch.nn.parameter"),
 )

@@ -27,7 +27,7 @@ def close(a, b):
 
 
 def test_each_layer_has_a_row():
-    ours = {name for home, names in nn.modules.HOMES.items() if home not in OTHER_HOMES for name in names}
+    ours = {name for home, names in nn.modules._HOMES.items() if home not in OTHER_HOMES for name in names}
     assert {row.name for row in ROWS} | ELSEWHERE == ours
 
 

@@ -85,7 +85,7 @@ def test_differences_occur(name):
                     CHECKS[check](pair, "float64")
 
 
-@pytest.mark.parametrize("name", sorted({name for names in ag.nn.modules.HOMES.values() for name in names} - {
+@pytest.mark.parametrize("name", sorted({name for names in ag.nn.modules._HOMES.values() for name in names} - {
     "LazyModuleMixin", "NLLLoss2d", "SyncBatchNorm"}))  # fmt: skip
 def test_signatures(name):
     """Names, order, kinds and defaults of parameters, those of device and dtype among them."""

@@ -15,7 +15,7 @@ cdef extern from *:
     static PyObject *found_as_usual(PyObject *x, PyObject *name) {
         return _PyObject_GenericGetAttrWithDict(x, name, NULL, 1);
     }
-    /* What the class has under a name, if calling it with the instance before the arguments is what calling the method means. */
+    /* The function that the class has under a name: called with the instance first, it is the method. */
     static PyObject *function_of_class(PyObject *x, PyObject *name) {
         PyObject *found = _PyType_Lookup(Py_TYPE(x), name);
         return found != NULL && PyFunction_Check(found) ? found : NULL;
@@ -34,7 +34,7 @@ cdef extern from "Python.h":
     object PyObject_GenericGetDict(PyObject *, void *)
     Py_ssize_t PyTuple_GET_SIZE(PyObject *)
     PyObject *PyTuple_GET_ITEM(PyObject *, Py_ssize_t)
-    PyObject *PyObject_Vectorcall(PyObject *, PyObject **, size_t, PyObject *) except NULL
+    PyObject *PyObject_Vectorcall(PyObject *, PyObject **, size_t, PyObject *)
     Py_ssize_t PyDict_Size(PyObject *)
     bint PyDict_Check(PyObject *)
     void PyType_Modified(TypeObject *)
@@ -52,6 +52,7 @@ cdef object usual_getattr = None            # Module's `__getattr__`
 cdef PyObject *called(PyObject *module, PyObject *args, PyObject *kwargs) except NULL:
     """tp_call: forward(), or what has to be done around it."""
     cdef PyObject *function
+    cdef PyObject *result
     cdef PyObject *passed[FEW + 1]
     cdef Py_ssize_t i, n = PyTuple_GET_SIZE(args)
     cdef dict own = PyObject_GenericGetDict(module, NULL)
@@ -63,7 +64,10 @@ cdef PyObject *called(PyObject *module, PyObject *args, PyObject *kwargs) except
     passed[0] = module
     for i in range(n):
         passed[i + 1] = PyTuple_GET_ITEM(args, i)
-    return PyObject_Vectorcall(function, passed, n + 1, NULL)
+    Py_INCREF(<object> function)        # the class may get another one meanwhile
+    result = PyObject_Vectorcall(function, passed, n + 1, NULL)
+    Py_DECREF(<object> function)
+    return result
 
 
 cdef PyObject *new_reference(object x) noexcept:
@@ -87,7 +91,7 @@ cdef bint has_hooks(dict own) except -1:
         if hooks == NULL or not PyDict_Check(hooks) or PyDict_Size(hooks):
             return True
     for common in common_hooks:
-        if <dict> common:
+        if common:
             return True
     return False
 
@@ -114,6 +118,8 @@ cdef PyObject *member_of(PyObject *module, PyObject *name) except NULL:
 def fill_slots(cls):
     """fill_slots(cls): let C find the members of modules of a class and call them, where it does both in the usual way."""
     cdef TypeObject *slots = <TypeObject *> cls
+    if not isinstance(cls, type):
+        raise TypeError(f"fill_slots() takes a class, not {cls!r}")
     if cls.__getattr__ is usual_getattr and cls.__getattribute__ is object.__getattribute__:
         slots.tp_getattro = member_of
     if cls.__call__ is call_module:

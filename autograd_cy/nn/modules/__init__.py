@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from ..._later import names_later as _names_later
 from ..._missing import getattr_of as _getattr_of
 
-HOMES: dict[str, list[str]] = {
+_HOMES: dict[str, list[str]] = {
     "activation": [
         "CELU", "ELU", "GELU", "GLU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "LeakyReLU", "LogSigmoid",
         "LogSoftmax", "Mish", "MultiheadAttention", "PReLU", "RReLU", "ReLU", "ReLU6", "SELU", "SiLU", "Sigmoid", "Softmax",
@@ -58,33 +58,9 @@ HOMES: dict[str, list[str]] = {
     ],
     "upsampling": ["Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d"],
 }  # fmt: skip
-__all__ = sorted(name for names in HOMES.values() for name in names)
+__all__ = sorted(name for names in _HOMES.values() for name in names)
 
 if TYPE_CHECKING:
-    from . import (  # noqa: F401
-        activation,
-        adaptive,
-        batchnorm,
-        channelshuffle,
-        container,
-        conv,
-        distance,
-        dropout,
-        flatten,
-        fold,
-        instancenorm,
-        lazy,
-        linear,
-        loss,
-        module,
-        normalization,
-        padding,
-        pixelshuffle,
-        pooling,
-        sparse,
-        transformer,
-        upsampling,
-    )
     from .activation import *  # noqa: F403
     from .adaptive import *  # noqa: F403
     from .batchnorm import *  # noqa: F403
@@ -109,5 +85,5 @@ if TYPE_CHECKING:
     from .upsampling import *  # noqa: F403
 else:  # where any name would be right
     __getattr__, __dir__ = _names_later(
-        __name__, {**HOMES, **{f"{home}": [home, *names] for home, names in HOMES.items()}}, _getattr_of(__name__, "torch.nn")
+        __name__, {home: [home, *names] for home, names in _HOMES.items()}, _getattr_of(__name__, "torch.nn")
     )

@@ -23,7 +23,7 @@ class _Passage:
         """The values behind the node, and the node."""
         passed = BackwardHookFunction.apply(*[values[place] for place in self.places])
         items = list(values)
-        for place, tensor in zip(self.places, passed):
+        for place, tensor in zip(self.places, passed, strict=True):
             items[place] = tensor
         node = next(tensor.grad_fn for tensor in passed if tensor.grad_fn is not None)
         return tuple(items) if type(values) is tuple else type(values)(*items), node
@@ -31,7 +31,7 @@ class _Passage:
     def spread(self, gradients: Sequence[Any]) -> tuple[Any, ...]:
         """The gradients of the tensors at the tensors' places, None at the others."""
         all_places: list[Any] = [None] * self.size
-        for place, gradient in zip(self.places, gradients):
+        for place, gradient in zip(self.places, gradients, strict=False):
             all_places[place] = gradient
         return tuple(all_places)
 

@@ -7,8 +7,13 @@ from ..._core.graph.tensor import Tensor
 from . import _hooks
 from ._backward_hook import BackwardHook
 from ._hooks import (
-    _global_backward_hooks, _global_backward_pre_hooks, _global_forward_hooks, _global_forward_hooks_always_called,
-    _global_forward_hooks_with_kwargs, _global_forward_pre_hooks, _WrappedHook,
+    _global_backward_hooks,
+    _global_backward_pre_hooks,
+    _global_forward_hooks,
+    _global_forward_hooks_always_called,
+    _global_forward_hooks_with_kwargs,
+    _global_forward_pre_hooks,
+    _WrappedHook,
 )  # fmt: skip
 from ._regular_hooks import first_tensor, warn_of_regular_hook
 
@@ -22,14 +27,14 @@ class HookedCall:
         self.called: set[int] = set()  # those of the hooks called always that were
 
     def run(self) -> Any:
+        full, regular = self._backward_hooks()
         try:
-            return self._run()
+            return self._run(full, regular)
         except Exception:
             self._call_those_called_always()
             raise
 
-    def _run(self) -> Any:
-        full, regular = self._backward_hooks()
+    def _run(self, full: list[Any], regular: list[Any]) -> Any:
         before = [*_global_backward_pre_hooks.values(), *self.module._backward_pre_hooks.values()]
         self._call_pre_hooks()
         backward = BackwardHook(self.module, full, before) if full or before else None
@@ -53,9 +58,9 @@ class HookedCall:
         """The full ones and the regular ones, those of all modules first."""
         module = self.module
         kinds: tuple[list[Any], list[Any]] = ([], [])
-        for is_full, hooks in (
-            (_hooks.BackwardKind.is_full, _global_backward_hooks),
-            (module._is_full_backward_hook, module._backward_hooks),
+        for hooks, is_full in (
+            (_global_backward_hooks, _hooks.BackwardKind.is_full),
+            (module._backward_hooks, module._is_full_backward_hook),
         ):
             if is_full is not None:
                 kinds[0 if is_full else 1].extend(hooks.values())

@@ -88,7 +88,7 @@ class ParameterList(_Parameters):
         return self
 
     @public
-    def extend(self, values: Iterable[Any]) -> Any:
+    def extend(self, values: Any) -> Any:
         """``extend(values)`` adds values at the end; returns the list. TypeError for a single tensor."""
         if not isinstance(values, Iterable) or isinstance(values, Tensor):
             raise TypeError(f"ParameterList.extend should be called with an iterable, but got {type(values).__name__}")

@@ -5,10 +5,12 @@ from typing import Any
 
 from ..._core.graph.tensor import Tensor
 from ..._core.runtime.entry import public
-from ..._core.runtime.module_slots import fill_slots
 from ..parameter import Buffer, Parameter
 from ._hooks import (
-    _global_buffer_registration_hooks, _global_module_registration_hooks, _global_parameter_registration_hooks, filtered,
+    _global_buffer_registration_hooks,
+    _global_module_registration_hooks,
+    _global_parameter_registration_hooks,
+    filtered,
 )  # fmt: skip
 
 
@@ -114,7 +116,8 @@ class WithMembersAsAttributes:
     def __setattr__(self, name: str, value: Any) -> None:
         own = self.__dict__
         parameters, modules, buffers = own.get("_parameters"), own.get("_modules"), own.get("_buffers")
-        if isinstance(value, Parameter):
+        is_tensor = isinstance(value, Tensor)
+        if is_tensor and isinstance(value, Parameter):
             if parameters is None:
                 raise AttributeError("cannot assign parameters before Module.__init__() call")
             self._forget(name, own, buffers, modules)
@@ -130,7 +133,7 @@ class WithMembersAsAttributes:
         elif modules is not None and name in modules:
             _check_none("child module", name, value, "torch.nn.Module or None")
             modules[name] = filtered(_global_module_registration_hooks, self, name, value)
-        elif isinstance(value, Buffer) or (buffers is not None and name in buffers):
+        elif (is_tensor and isinstance(value, Buffer)) or (buffers is not None and name in buffers):
             self._set_buffer(name, value)
         else:
             object.__setattr__(self, name, value)
@@ -153,7 +156,7 @@ class WithMembersAsAttributes:
         if "persistent" in inspect.signature(self.register_buffer).parameters:
             self.register_buffer(name, value, persistent)
         elif persistent:
-            self.register_buffer(name, value)  # type: ignore[call-arg]
+            self.register_buffer(name, value)
         else:
             raise RuntimeError(
                 "Registering a non-persistent buffer on a Module subclass that implements register_buffer() without the "

@@ -64,7 +64,7 @@ class WithState:
         """
         if args:
             warnings.warn("Positional args are being deprecated, use kwargs instead.", FutureWarning, stacklevel=2)
-            given = dict(zip(("destination", "prefix", "keep_vars"), args))
+            given = dict(zip(("destination", "prefix", "keep_vars"), args, strict=False))
             destination = given.get("destination") if destination is None else destination
             prefix, keep_vars = prefix or given.get("prefix", ""), keep_vars or given.get("keep_vars", False)
         if destination is None:
@@ -249,9 +249,9 @@ class _Loading:
 
     def __init__(self, state_dict: Mapping[str, Any], assign: bool):
         self.metadata = getattr(state_dict, "_metadata", None)
-        self.state: Any = OrderedDict(state_dict)
+        self.state = OrderedDict(state_dict)
         if self.metadata is not None:
-            self.state._metadata = self.metadata
+            vars(self.state)["_metadata"] = self.metadata
         self.assign = assign
         self.missing: Keys = []
         self.unexpected: Keys = []

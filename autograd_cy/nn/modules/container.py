@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
 
-from ..._core.runtime.entry import public
-from ._parameter_containers import ParameterDict, ParameterList, pairs
+from ..._core.runtime.entry import public as _public
+from ._parameter_containers import ParameterDict, ParameterList
+from ._parameter_containers import pairs as _pairs
 from .module import Module, _addindent
 
 __all__ = ["Container", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
@@ -47,17 +48,17 @@ class _Numbered(Module):
             raise IndexError(f"index {index} is out of range")
         return list(self._modules)[index]
 
-    @public
+    @_public
     def __setitem__(self, index: int, module: Any) -> None:
         setattr(self, self._name_at(index), module)
 
-    @public
+    @_public
     def __delitem__(self, index: Any) -> None:
         for name in list(self._modules)[index] if isinstance(index, slice) else [self._name_at(index)]:
             delattr(self, name)
-        self._modules = OrderedDict(zip(map(str, range(len(self._modules))), self._modules.values()))
+        self._modules = OrderedDict((str(i), module) for i, module in enumerate(self._modules.values()))
 
-    @public
+    @_public
     def pop(self, key: Any) -> Any:
         """``pop(index)`` removes the module at a place, or those of a slice, and returns it."""
         removed = self[key]
@@ -91,31 +92,31 @@ class Sequential(_Numbered):
     def __init__(self, *args: Any):
         super().__init__()
         named = args[0] if len(args) == 1 and isinstance(args[0], OrderedDict) else None
-        for name, module in named.items() if named is not None else enumerate(args):
-            self.add_module(name if named is not None else str(name), module)
+        for name, module in named.items() if named is not None else zip(map(str, range(len(args))), args, strict=True):
+            self.add_module(name, module)
 
     def forward(self, input: Any) -> Any:
         for module in self._modules.values():
             input = module(input)
         return input
 
-    @public
+    @_public
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return type(self)(OrderedDict(list(self._modules.items())[index]))
         return self._modules[self._name_at(index)]
 
-    @public
+    @_public
     def __add__(self, other: Any) -> "Sequential":
         _check_sequential(other)
         return Sequential(*self, *other)
 
-    @public
+    @_public
     def __iadd__(self, other: Any) -> Any:
         _check_sequential(other)
         return self.extend(list(other))
 
-    @public
+    @_public
     def __mul__(self, other: int) -> "Sequential":
         self._check_factor(other)
         return Sequential(*list(self) * other)
@@ -123,7 +124,7 @@ class Sequential(_Numbered):
     def __rmul__(self, other: int) -> "Sequential":
         return self * other
 
-    @public
+    @_public
     def __imul__(self, other: int) -> Any:
         self._check_factor(other)
         return self.extend(list(self) * (other - 1))
@@ -134,7 +135,7 @@ class Sequential(_Numbered):
         if other <= 0:
             raise ValueError(f"Non-positive multiplication factor {other} for {type(self)}")
 
-    @public
+    @_public
     def insert(self, index: int, module: Any) -> Any:
         """``insert(index, module)`` puts a module before the one at a place; returns the container."""
         if not isinstance(module, Module):
@@ -175,7 +176,7 @@ class ModuleList(_Numbered):
         if modules is not None:
             self.extend(modules)
 
-    @public
+    @_public
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return type(self)(list(self._modules.values())[index])
@@ -187,13 +188,13 @@ class ModuleList(_Numbered):
     def __iadd__(self, modules: Iterable[Any]) -> Any:
         return self.extend(modules)
 
-    @public
+    @_public
     def insert(self, index: int, module: Any) -> None:
         """``insert(index, module)`` puts a module before the one at a place."""
         self._make_room(index)
         self._modules[str(index)] = module
 
-    @public
+    @_public
     def extend(self, modules: Iterable[Any]) -> Any:
         """``extend(modules)`` adds modules at the end; returns the list."""
         if not isinstance(modules, Iterable):
@@ -270,8 +271,8 @@ class ModuleDict(Module):
         """``values()``: the modules."""
         return self._modules.values()
 
-    @public
+    @_public
     def update(self, modules: Any) -> None:
         """``update(modules)`` takes over the modules of a mapping, or of an iterable of pairs."""
-        for key, module in pairs("ModuleDict.update", "ModuleDict", modules):
+        for key, module in _pairs("ModuleDict.update", "ModuleDict", modules):
             self[key] = module

@@ -5,21 +5,32 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from ..._core.runtime.entry import public
-from ..._core.runtime.module_slots import call_module, fill_slots, set_up
-from ._conversions import WithConversions
-from ._hooked_call import HookedCall
+from ..._core.runtime.entry import public as _public
+from ..._core.runtime.module_slots import call_module as _call_module
+from ..._core.runtime.module_slots import fill_slots as _fill_slots
+from ..._core.runtime.module_slots import set_up as _set_up
+from ._conversions import WithConversions as _WithConversions
+from ._hooked_call import HookedCall as _HookedCall
 from ._hooks import (
-    Hooks, WithHooks, _global_backward_hooks, _global_backward_pre_hooks, _global_buffer_registration_hooks,
-    _global_forward_hooks, _global_forward_hooks_always_called, _global_forward_hooks_with_kwargs, _global_forward_pre_hooks,
-    _global_module_registration_hooks, _global_parameter_registration_hooks, _WrappedHook, register_module_backward_hook,
-    register_module_buffer_registration_hook, register_module_forward_hook, register_module_forward_pre_hook,
-    register_module_full_backward_hook, register_module_full_backward_pre_hook, register_module_module_registration_hook,
-    register_module_parameter_registration_hook,
+    WithHooks as _WithHooks,
 )  # fmt: skip
-from ._members import WithMembers
-from ._registering import WithMembersAsAttributes
-from ._state import WithState, _IncompatibleKeys
+from ._hooks import (
+    _global_backward_hooks,
+    _global_backward_pre_hooks,
+    _global_forward_hooks,
+    _global_forward_pre_hooks,
+    register_module_backward_hook,
+    register_module_buffer_registration_hook,
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+    register_module_full_backward_hook,
+    register_module_full_backward_pre_hook,
+    register_module_module_registration_hook,
+    register_module_parameter_registration_hook,
+)
+from ._members import WithMembers as _WithMembers
+from ._registering import WithMembersAsAttributes as _WithMembersAsAttributes
+from ._state import WithState as _WithState
 
 __all__ = [
     "Module", "register_module_backward_hook", "register_module_buffer_registration_hook", "register_module_forward_hook",
@@ -34,7 +45,7 @@ _HOOKS = (
 )  # fmt: skip
 
 
-class Module(WithMembersAsAttributes, WithMembers, WithHooks, WithState, WithConversions):
+class Module(_WithMembersAsAttributes, _WithMembers, _WithHooks, _WithState, _WithConversions):
     """``class Model(nn.Module)``: a layer, or a model made of layers; subclasses define ``__init__`` and ``forward``.
 
     Parameters, buffers and modules that are assigned to attributes belong to the module: they are converted, saved and listed
@@ -58,7 +69,7 @@ class Module(WithMembersAsAttributes, WithMembers, WithHooks, WithState, WithCon
     _compiled_call_impl: Callable[..., Any] | None = None
     forward: Callable[..., Any]
 
-    @public
+    @_public
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if not self.call_super_init and (args or kwargs):
             name = f"{type(self).__name__}.__init__()"
@@ -79,11 +90,11 @@ class Module(WithMembersAsAttributes, WithMembers, WithHooks, WithState, WithCon
 
     def __init_subclass__(cls, **kwargs: Any):
         super().__init_subclass__(**kwargs)
-        fill_slots(cls)
+        _fill_slots(cls)
 
-    __call__ = _call_impl = call_module
+    __call__ = _call_impl = _call_module
 
-    @public
+    @_public
     def train(self, mode: bool = True) -> Any:
         """``train(mode=True)`` sets ``training`` of the module and all in it, which some layers heed; returns the module.
 
@@ -134,10 +145,10 @@ class Module(WithMembersAsAttributes, WithMembers, WithHooks, WithState, WithCon
         return f"{self._get_name()}({inner})"
 
 
-set_up(
+_set_up(
     Module,
     (_global_forward_hooks, _global_forward_pre_hooks, _global_backward_hooks, _global_backward_pre_hooks),
-    lambda module, args, kwargs: HookedCall(module, args, kwargs).run(),
+    lambda module, args, kwargs: _HookedCall(module, args, kwargs).run(),
 )
 
 

@@ -13,19 +13,24 @@ _HOMES: dict[str, list[str]] = {
     "fusion": ["fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fuse_linear_bn_weights"],
     "init": ["skip_init"],
     "memory_format": ["convert_conv2d_weight_memory_format", "convert_conv3d_weight_memory_format"],
-    "parametrizations": ["parametrizations"],
-    "parametrize": ["parametrize"],
-    "stateless": ["stateless"],
+    "parametrizations": [],
+    "parametrize": [],
+    "stateless": [],
 }
 __all__ = sorted(name for names in _HOMES.values() for name in names)
-__all__ += ["remove_spectral_norm", "remove_weight_norm", "spectral_norm", "weight_norm"]
+__all__ += [
+    "parametrizations", "parametrize", "remove_spectral_norm", "remove_weight_norm", "spectral_norm", "stateless",
+    "weight_norm",
+]  # fmt: skip
 
 if TYPE_CHECKING:
     from . import parametrizations, parametrize, stateless
     from .clip_grad import *  # noqa: F403
     from .convert_parameters import *  # noqa: F403
     from .fusion import *  # noqa: F403
-    from .init import skip_init
+    from .init import *  # noqa: F403
     from .memory_format import *  # noqa: F403
 else:  # where any name would be right
-    __getattr__, __dir__ = _names_later(__name__, _HOMES, _getattr_of(__name__, "torch.nn.utils"))
+    __getattr__, __dir__ = _names_later(
+        __name__, {home: [home, *names] for home, names in _HOMES.items()}, _getattr_of(__name__, "torch.nn.utils")
+    )

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ..._closeness import allclose
 from ..._core.graph.tensor import Tensor
 from ..._core.ops.matrices.functions import matrix_exp
 from ..._core.ops.matrices.reflections import geqrf, householder_product
@@ -11,7 +12,6 @@ from ..._core.runtime.entry import public
 from ..._creation import eye
 from ..._likes import zeros_like
 from ..._types import finfo
-from ..._closeness import allclose
 from ...autograd.grad_mode import no_grad
 from ...random import randn
 from ..modules.module import Module

@@ -107,7 +107,7 @@ class ParametrizationList(ModuleList):
                 raise ValueError(f"{start}unparametrized {what}: {before}\nparametrized {what}: {after}")
 
     @public
-    def right_inverse(self, value: Tensor) -> None:
+    def right_inverse(self, value: Any) -> None:
         """``right_inverse(value)`` writes into the originals what the tensor is to be computed from, to be the value.
 
         RuntimeError if a parametrization has no ``right_inverse``.

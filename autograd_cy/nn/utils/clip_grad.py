@@ -8,14 +8,14 @@ from typing import Any
 from ..._core.graph.tensor import Tensor
 from ..._core.ops.matrices.matrix_norms import vector_norm
 from ..._core.ops.shapes.shape import stack
-from ..._core.runtime.entry import public
+from ..._core.runtime.entry import public as _public
 from ..._data import tensor
 from ...autograd.grad_mode import no_grad
 
 __all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]
 
 
-@public
+@_public
 def get_total_norm(
     tensors: Any, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
 ) -> Tensor:
@@ -41,7 +41,7 @@ def get_total_norm(
     return norm
 
 
-@public
+@_public
 def clip_grads_with_norm_(parameters: Any, max_norm: float, total_norm: Tensor, foreach: bool | None = None) -> None:
     """``clip_grads_with_norm_(parameters, max_norm, total_norm)`` scales the gradients by max_norm / total_norm.
 
@@ -61,7 +61,7 @@ def clip_grads_with_norm_(parameters: Any, max_norm: float, total_norm: Tensor, 
             gradient.mul_(factor)
 
 
-@public
+@_public
 def clip_grad_norm_(
     parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
 ) -> Tensor:
@@ -97,7 +97,7 @@ def clip_grad_norm(
     return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 
 
-@public
+@_public
 def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = None) -> None:
     """``clip_grad_value_(parameters, clip_value)`` brings each element of the gradients into [-clip_value, clip_value].
 

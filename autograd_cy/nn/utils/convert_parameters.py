@@ -5,12 +5,12 @@ from typing import Any
 
 from ..._core.graph.tensor import Tensor
 from ..._core.ops.shapes.shape import cat
-from ..._core.runtime.entry import public
+from ..._core.runtime.entry import public as _public
 
 __all__ = ["parameters_to_vector", "vector_to_parameters"]
 
 
-@public
+@_public
 def parameters_to_vector(parameters: Iterable[Any]) -> Tensor:
     """``parameters_to_vector(parameters)``: their elements, one after the other; it can be differentiated.
 
@@ -21,7 +21,7 @@ def parameters_to_vector(parameters: Iterable[Any]) -> Tensor:
     return cat([parameter.view(-1) for parameter in parameters])
 
 
-@public
+@_public
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Any]) -> None:
     """``vector_to_parameters(vec, parameters)`` lets the parameters' data be parts of the vector, one after the other.
 

@@ -4,14 +4,14 @@ import copy
 from typing import Any
 
 from ..._core.graph.tensor import Tensor
-from ..._core.runtime.entry import public
+from ..._core.runtime.entry import public as _public
 from ..._likes import ones_like, zeros_like
 from ..parameter import Parameter
 
 __all__ = ["fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fuse_linear_bn_weights"]
 
 
-@public
+@_public
 def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
     """``fuse_conv_bn_eval(conv, bn, transpose=False)``: a copy of the convolution that does what both do, one by one.
 
@@ -25,7 +25,7 @@ def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
     return fused
 
 
-@public
+@_public
 def fuse_conv_bn_weights(
     conv_w: Tensor,
     conv_b: Tensor | None,
@@ -49,7 +49,7 @@ def fuse_conv_bn_weights(
     return _fused(conv_w, conv_b, weight, scale, bn_rm, bn_b)
 
 
-@public
+@_public
 def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
     """``fuse_linear_bn_eval(linear, bn)``: a copy of the Linear that does what both do, one by one.
 
@@ -68,7 +68,7 @@ def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
     return fused
 
 
-@public
+@_public
 def fuse_linear_bn_weights(
     linear_w: Tensor, linear_b: Tensor | None, bn_rm: Tensor, bn_rv: Tensor, bn_eps: float, bn_w: Tensor, bn_b: Tensor
 ) -> tuple[Parameter, Parameter]:

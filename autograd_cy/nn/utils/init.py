@@ -3,12 +3,14 @@
 import inspect
 from typing import Any
 
-from ..._core.runtime.entry import public
+from ..._core.runtime.entry import public as _public
 from ...random import get_rng_state, set_rng_state
 from ..modules.module import Module
 
+__all__ = ["skip_init"]
 
-@public
+
+@_public
 def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
     """``skip_init(nn.Linear, 2, 3)``: a module whose parameters have any values, made without random numbers.
 

@@ -20,9 +20,10 @@ def convert_conv3d_weight_memory_format(module: Any, memory_format: Any) -> Any:
 
 
 def _converted(module: Any, memory_format: Any, names: tuple[str, ...]) -> Any:
-    conv = sys.modules.get(f"{__package__.rpartition('.')[0]}.modules.conv")
+    conv: Any = sys.modules.get(f"{__package__.rpartition('.')[0]}.modules.conv")
     if conv is not None:  # else there are none
+        kinds: Any = tuple(getattr(conv, name) for name in names)
         for layer in module.modules():
-            if isinstance(layer, tuple(getattr(conv, name) for name in names)):
+            if isinstance(layer, kinds):
                 layer.weight.data = layer.weight.detach().clone(memory_format=memory_format)
     return module

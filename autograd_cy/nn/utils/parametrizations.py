@@ -3,20 +3,19 @@
 from typing import Any
 
 from ..._core.graph.tensor import Tensor
-from ..._core.ops.products.linalg import mv
 from ..._core.ops.products.composed import vdot
-from ..._core.runtime.entry import public
+from ..._core.ops.products.linalg import mv
+from ..._core.runtime.entry import public as _public
 from ..modules.module import Module
-from ._norms import (
-    as_matrix, norm_except_dim, normalized, output_dim, power_iterations, random_direction, tensor_named, weight_of,
-)  # fmt: skip
-from ._orthogonal import MAPS, _Orthogonal
+from . import _norms
+from ._orthogonal import MAPS as _MAPS
+from ._orthogonal import _Orthogonal
 from .parametrize import register_parametrization
 
 __all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 
 
-@public
+@_public
 def orthogonal(
     module: Any, name: str = "weight", orthogonal_map: str | None = None, *, use_trivialization: bool = True
 ) -> Any:
@@ -31,13 +30,13 @@ def orthogonal(
     >>> ag.allclose(layer.weight @ layer.weight.T, ag.eye(2), atol=1e-5)
     True
     """
-    weight = tensor_named(module, name)
+    weight = _norms.tensor_named(module, name)
     if weight.ndim < 2:
         raise ValueError(f"Expected a matrix or batch of matrices. Got a tensor of {weight.ndim} dimensions.")
     if orthogonal_map is None:
         is_square = weight.shape[-2] == weight.shape[-1]
         orthogonal_map = "matrix_exp" if is_square or weight.is_complex() else "householder"
-    if orthogonal_map not in MAPS:
+    if orthogonal_map not in _MAPS:
         raise ValueError(
             f'orthogonal_map has to be one of "matrix_exp", "cayley", "householder". Got: {orthogonal_map}'
         )
@@ -53,13 +52,13 @@ class _WeightNorm(Module):
         self.dim = -1 if dim is None else dim
 
     def forward(self, weight_g: Tensor, weight_v: Tensor) -> Tensor:
-        return weight_of(weight_g, weight_v, self.dim)
+        return _norms.weight_of(weight_g, weight_v, self.dim)
 
     def right_inverse(self, weight: Tensor) -> tuple[Tensor, Tensor]:
-        return norm_except_dim(weight, self.dim), weight
+        return _norms.norm_except_dim(weight, self.dim), weight
 
 
-@public
+@_public
 def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
     """``weight_norm(module, name="weight", dim=0)``: the weight as a length for each part along dim, and directions.
 
@@ -88,7 +87,7 @@ class _SpectralNorm(Module):
     _u: Tensor
     _v: Tensor
 
-    @public
+    @_public
     def __init__(self, weight: Tensor, n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12):
         super().__init__()
         rank = weight.ndim
@@ -103,18 +102,18 @@ class _SpectralNorm(Module):
         self.dim, self.eps = dim % rank, eps
         if rank > 1:
             self.n_power_iterations = n_power_iterations
-            matrix = as_matrix(weight, self.dim)
-            self.register_buffer("_u", random_direction(matrix, matrix.shape[0], eps))
-            self.register_buffer("_v", random_direction(matrix, matrix.shape[1], eps))
+            matrix = _norms.as_matrix(weight, self.dim)
+            self.register_buffer("_u", _norms.random_direction(matrix, matrix.shape[0], eps))
+            self.register_buffer("_v", _norms.random_direction(matrix, matrix.shape[1], eps))
             self._improve(matrix, 15)
 
     def _improve(self, matrix: Tensor, times: int) -> None:
-        power_iterations(matrix, self._u, self._v, times, self.eps, v_first=False)
+        _norms.power_iterations(matrix, self._u, self._v, times, self.eps, v_first=False)
 
     def forward(self, weight: Tensor) -> Tensor:
         if weight.ndim == 1:
-            return normalized(weight, self.eps)
-        matrix = as_matrix(weight, self.dim)
+            return _norms.normalized(weight, self.eps)
+        matrix = _norms.as_matrix(weight, self.dim)
         if self.training:
             self._improve(matrix, self.n_power_iterations)
         return weight / vdot(self._u.clone(), mv(matrix, self._v.clone()))  # the next call changes them
@@ -123,7 +122,7 @@ class _SpectralNorm(Module):
         return value
 
 
-@public
+@_public
 def spectral_norm(
     module: Any, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
 ) -> Any:
@@ -139,6 +138,6 @@ def spectral_norm(
     >>> ag.allclose(ag.linalg.matrix_norm(weight, 2), ag.tensor(1.0))
     True
     """
-    weight = tensor_named(module, name)
-    parametrization = _SpectralNorm(weight, n_power_iterations, output_dim(module) if dim is None else dim, eps)
+    weight = _norms.tensor_named(module, name)
+    parametrization = _SpectralNorm(weight, n_power_iterations, _norms.output_dim(module) if dim is None else dim, eps)
     return register_parametrization(module, name, parametrization)

@@ -6,11 +6,12 @@ from copy import deepcopy
 from typing import Any, NoReturn
 
 from ..._core.graph.tensor import Tensor
-from ..._core.runtime.entry import public
+from ..._core.runtime.entry import public as _public
 from ...autograd.grad_mode import no_grad
 from ..modules.container import ModuleDict
 from ..parameter import Parameter
-from ._parametrization_list import ParametrizationList, check_same, check_tensor, register
+from . import _parametrization_list as _lists
+from ._parametrization_list import ParametrizationList
 
 __all__ = [
     "ParametrizationList", "cached", "is_parametrized", "register_parametrization", "remove_parametrizations",
@@ -41,7 +42,7 @@ def cached() -> Iterator[None]:
             _cache.clear()
 
 
-@public
+@_public
 def register_parametrization(module: Any, tensor_name: str, parametrization: Any, *, unsafe: bool = False) -> Any:
     """``register_parametrization(module, "weight", parametrization)``: reading module.weight calls the parametrization.
 
@@ -83,8 +84,8 @@ def _check_added(module: Any, name: str, parametrization: Any) -> None:
     """Refuse a further parametrization that changes what the ones before return, or whose inverse does."""
     before = getattr(module, name)
     after = parametrization(before)
-    check_tensor(after, "A parametrization must return a tensor. Got")
-    check_same(
+    _lists.check_tensor(after, "A parametrization must return a tensor. Got")
+    _lists.check_same(
         after,
         before,
         (f"module.{name}.", f"parametrization(module.{name})."),
@@ -95,8 +96,8 @@ def _check_added(module: Any, name: str, parametrization: Any) -> None:
             inverse = parametrization.right_inverse(after)
         except NotImplementedError:
             return
-        check_tensor(inverse, "parametrization.right_inverse must return a tensor. Got:")
-        check_same(
+        _lists.check_tensor(inverse, "parametrization.right_inverse must return a tensor. Got:")
+        _lists.check_same(
             inverse,
             before,
             (f"module.{name}.", "returned "),
@@ -152,11 +153,12 @@ def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
     return len(parametrizations) > 0 if tensor_name is None else tensor_name in parametrizations
 
 
-@public
+@_public
 def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: bool = True) -> Any:
-    """``remove_parametrizations(module, "weight", leave_parametrized=True)`` makes the tensor a usual one, and returns the module.
+    """``remove_parametrizations(module, "weight", leave_parametrized=True)`` makes the tensor a usual one.
 
-    Its value stays as it is; without leave_parametrized it is the original, of which there must be one alone.
+    Its value stays as it is; without leave_parametrized it is the original, of which there must be one alone. The module is
+    returned.
 
     >>> import autograd_cy as ag
     >>> layer = ag.nn.utils.parametrizations.weight_norm(ag.nn.Linear(2, 3))
@@ -182,7 +184,7 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
         )
     delattr(type(module), tensor_name)
     del module.parametrizations[tensor_name]
-    register(module, tensor_name, tensor)
+    _lists.register(module, tensor_name, tensor)
     if not is_parametrized(module):
         delattr(module, "parametrizations")
         module.__class__ = type(module).__bases__[0]
@@ -200,7 +202,7 @@ def type_before_parametrizations(module: Any) -> type:
     return type(module).__bases__[0] if is_parametrized(module) else type(module)
 
 
-@public
+@_public
 def transfer_parametrizations_and_params(from_module: Any, to_module: Any, tensor_name: str | None = None) -> Any:
     """``transfer_parametrizations_and_params(from_module, to_module)``: the second gets the first one's parametrizations.
 

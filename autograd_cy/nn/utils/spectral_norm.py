@@ -4,11 +4,11 @@ from typing import Any
 
 from ..._core.graph.tensor import Tensor
 from ..._core.ops.products.linalg import dot, mv
-from ..._core.runtime.entry import public
+from ..._core.runtime.entry import public as _public
 from ...autograd.grad_mode import no_grad
 from ...linalg import pinv
 from ..parameter import Parameter, is_lazy
-from ._norms import as_matrix, output_dim, power_iterations, random_direction
+from . import _norms
 
 __all__ = [
     "SpectralNorm", "SpectralNormLoadStateDictPreHook", "SpectralNormStateDictHook", "remove_spectral_norm", "spectral_norm",
@@ -20,7 +20,7 @@ class SpectralNorm:
 
     _version = 1
 
-    @public
+    @_public
     def __init__(self, name: str = "weight", n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12):
         if n_power_iterations <= 0:
             raise ValueError(
@@ -31,9 +31,9 @@ class SpectralNorm:
     def compute_weight(self, module: Any, do_power_iteration: bool) -> Tensor:
         """``compute_weight(module, do_power_iteration)``: the weight divided by the estimate of its singular value."""
         weight, u, v = (getattr(module, self.name + suffix) for suffix in ("_orig", "_u", "_v"))
-        matrix = as_matrix(weight, self.dim)
+        matrix = _norms.as_matrix(weight, self.dim)
         if do_power_iteration:
-            power_iterations(matrix, u, v, self.n_power_iterations, self.eps, v_first=True)
+            _norms.power_iterations(matrix, u, v, self.n_power_iterations, self.eps, v_first=True)
             u, v = u.clone(), v.clone()  # the next call changes them
         return weight / dot(u, mv(matrix, v))
 
@@ -50,12 +50,12 @@ class SpectralNorm:
                 "The module passed to `SpectralNorm` can't have uninitialized parameters. Make sure to run the dummy forward "
                 "before applying spectral normalization"
             )
-        matrix = as_matrix(weight, dim)
+        matrix = _norms.as_matrix(weight, dim)
         delattr(module, name)
         module.register_parameter(name + "_orig", weight)
         setattr(module, name, weight.data)  # a plain attribute until the first call
-        module.register_buffer(name + "_u", random_direction(matrix, matrix.shape[0], eps))
-        module.register_buffer(name + "_v", random_direction(matrix, matrix.shape[1], eps))
+        module.register_buffer(name + "_u", _norms.random_direction(matrix, matrix.shape[0], eps))
+        module.register_buffer(name + "_v", _norms.random_direction(matrix, matrix.shape[1], eps))
         module.register_forward_pre_hook(hook)
         module._register_state_dict_hook(SpectralNormStateDictHook(hook))
         module._register_load_state_dict_pre_hook(SpectralNormLoadStateDictPreHook(hook))
@@ -100,7 +100,7 @@ class SpectralNormLoadStateDictPreHook:
         with no_grad():
             original = state_dict[key + "_orig"]
             sigma = (original / state_dict.pop(key)).mean()
-            matrix = as_matrix(original, self.fn.dim)
+            matrix = _norms.as_matrix(original, self.fn.dim)
             state_dict[key + "_v"] = self.fn._v_of(matrix, state_dict[key + "_u"], sigma)
 
 
@@ -117,7 +117,7 @@ class SpectralNormStateDictHook:
         versions[key] = self.fn._version
 
 
-@public
+@_public
 def spectral_norm(
     module: Any, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
 ) -> Any:
@@ -130,22 +130,22 @@ def spectral_norm(
     >>> sorted(layer.state_dict())
     ['bias', 'weight_orig', 'weight_u', 'weight_v']
     """
-    SpectralNorm.apply(module, name, n_power_iterations, output_dim(module) if dim is None else dim, eps)
+    SpectralNorm.apply(module, name, n_power_iterations, _norms.output_dim(module) if dim is None else dim, eps)
     return module
 
 
-@public
+@_public
 def remove_spectral_norm(module: Any, name: str = "weight") -> Any:
     """``remove_spectral_norm(module, name="weight")`` makes the weight a parameter again; ValueError if it is one."""
     number = _number_of(module._forward_pre_hooks, SpectralNorm, lambda hook: hook, name)
     if number is None:
         raise ValueError(f"spectral_norm of '{name}' not found in {module}")
     module._forward_pre_hooks.pop(number).remove(module)
-    module._state_dict_hooks.pop(_number_of(module._state_dict_hooks, SpectralNormStateDictHook, lambda hook: hook.fn, name), None)
+    saving = module._state_dict_hooks
+    saving.pop(_number_of(saving, SpectralNormStateDictHook, lambda hook: hook.fn, name), None)
     loading = {number: wrapped.hook for number, wrapped in module._load_state_dict_pre_hooks.items()}
-    module._load_state_dict_pre_hooks.pop(
-        _number_of(loading, SpectralNormLoadStateDictPreHook, lambda hook: hook.fn, name), None
-    )
+    number = _number_of(loading, SpectralNormLoadStateDictPreHook, lambda hook: hook.fn, name)
+    module._load_state_dict_pre_hooks.pop(number, None)
     return module
 
 

@@ -4,9 +4,9 @@ import warnings
 from typing import Any
 
 from ..._core.graph.tensor import Tensor
-from ..._core.runtime.entry import public
+from ..._core.runtime.entry import public as _public
 from ..parameter import Parameter, is_lazy
-from ._norms import norm_except_dim, weight_of
+from . import _norms
 
 __all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]
 
@@ -19,7 +19,7 @@ class WeightNorm:
 
     def compute_weight(self, module: Any) -> Tensor:
         """``compute_weight(module)``: the weight of that length and direction."""
-        return weight_of(getattr(module, self.name + "_g"), getattr(module, self.name + "_v"), self.dim)
+        return _norms.weight_of(getattr(module, self.name + "_g"), getattr(module, self.name + "_v"), self.dim)
 
     @staticmethod
     def apply(module: Any, name: str, dim: int | None) -> "WeightNorm":
@@ -33,7 +33,7 @@ class WeightNorm:
                 "before applying weight normalization"
             )
         del module._parameters[name]
-        module.register_parameter(name + "_g", Parameter(norm_except_dim(weight.data, hook.dim)))
+        module.register_parameter(name + "_g", Parameter(_norms.norm_except_dim(weight.data, hook.dim)))
         module.register_parameter(name + "_v", Parameter(weight.data))
         hook(module, None)
         module.register_forward_pre_hook(hook)
@@ -50,11 +50,11 @@ class WeightNorm:
         setattr(module, self.name, self.compute_weight(module))
 
 
-@public
+@_public
 def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
     """``weight_norm(module, name="weight", dim=0)``: deprecated by PyTorch in favour of ``parametrizations.weight_norm``.
 
-    The parameters ``weight_g``, a length for each part along dim (None: one for all), and ``weight_v`` take the weight's place.
+    The parameters ``weight_g``, a length for each part along dim (None: one for all), and ``weight_v`` take its place.
     """
     warnings.warn(
         "`torch.nn.utils.weight_norm` is deprecated in favor of `torch.nn.utils.parametrizations.weight_norm`.",
@@ -65,7 +65,7 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
     return module
 
 
-@public
+@_public
 def remove_weight_norm(module: Any, name: str = "weight") -> Any:
     """``remove_weight_norm(module, name="weight")`` makes the weight a parameter again; ValueError if it is one."""
     for number, hook in module._forward_pre_hooks.items():
