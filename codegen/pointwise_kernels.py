@@ -24,7 +24,7 @@ LIBM = ["ceil", "floor", "trunc", "rint", "lgamma"]     # the C library's; those
 SPECIAL = ["digamma", "trigamma", "erfinv", "erfinv_slope", "erfcx", "log_ndtr", "log_ndtr_slope", "entr", "i0", "i1", "i0e",
            "i1e"]
 SPECIAL_OF_TWO = ["hypot", "logaddexp", "logaddexp2", "nextafter"]
-OWN_WORDS = ["expm1", "log_of", "log_of_rest"]         # those of kernels.pyx.in
+OWN_WORDS = ["expm1", "log1pexp", "log_of", "log_of_rest"]         # those of kernels.pyx.in
 INLINE = ELEMENTARY + LIBM + SPECIAL + SPECIAL_OF_TWO + OWN_WORDS
 
 

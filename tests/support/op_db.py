@@ -94,6 +94,8 @@ class Rows:
             return getattr(ag, str(value).removeprefix("torch."))
         if isinstance(value, torch.device):
             return ag.device("cpu")
+        if isinstance(value, torch.nn.PairwiseDistance):
+            return ag.pairwise_distance
         if isinstance(value, torch.Size):
             return ag.Size(value)
         return self.ours(value) if isinstance(value, (types.FunctionType, types.BuiltinFunctionType)) else value

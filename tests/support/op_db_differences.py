@@ -11,6 +11,9 @@ UNDETERMINED: dict[str, str] = {
     "multinomial": _RANDOM, "normal": _RANDOM, "normal.in_place": _RANDOM, "normal.number_mean": _RANDOM,
     "rand_like": _RANDOM, "randint": _RANDOM, "randint_like": _RANDOM, "randn": _RANDOM, "randn_like": _RANDOM,
     "uniform": _RANDOM, "pca_lowrank": _RANDOM, "svd_lowrank": _RANDOM,
+    "nn.functional.dropout": _RANDOM, "nn.functional.dropout2d": _RANDOM, "nn.functional.dropout3d": _RANDOM,
+    "nn.functional.alpha_dropout": _RANDOM, "nn.functional.feature_alpha_dropout.with_train": _RANDOM,
+    "nn.functional.rrelu": _RANDOM,
     "empty": _EMPTY, "empty_like": _EMPTY, "empty_permuted": _EMPTY, "empty_strided": _EMPTY, "new_empty": _EMPTY,
     "new_empty_strided": _EMPTY,
 }  # fmt: skip
@@ -70,5 +73,9 @@ DIFFERENCES: dict[str, dict[str, str]] = {
     "view_as_complex": {"values": "no complex numbers of two float16"},
     "cat": {"strides": "channels-last order is not kept"},
     "native_layer_norm": {"gradients": "PyTorch's rounding, where the gradient is 0"},
+    "nn.functional.hardsigmoid": dict.fromkeys(("gradients", "tangents", "in_place"), "1/6 is rounded to float32 there"),
+    "nn.functional.soft_margin_loss": {"values": "float16: more than 65504 on the way there"},
+    "nn.functional.linear_cross_entropy.chunked": {"*": "options, how the work is cut: refused"},
+    "nn.functional.linear_cross_entropy.chunked_none": {"*": "options, how the work is cut: refused"},
     "resize_": {"batches": "refused within vmap: the memory holds all samples"},
 }  # fmt: skip

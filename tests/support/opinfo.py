@@ -8,6 +8,7 @@ import operator
 
 import numpy as np
 import op_references as ref
+import op_rows_activations as activations
 import op_rows_elementwise as elementwise
 import op_rows_special as special
 import op_samples as samples
@@ -228,6 +229,6 @@ LAYERS = [
 ]  # fmt: skip
 
 OPS = ELEMENTWISE + LOGICAL + REDUCTIONS + LAYERS + SHAPES + LINALG + LOSSES + SPECTRAL + LINEAR_ALGEBRA
-OPS += LU_ROWS + LSTSQ_ROWS + SCANS + SIGNALS + SORTING + STATISTICS + SHAPE_ROWS + INDEXING_ROWS + elementwise.ROWS + CONVS
-OPS += special.ROWS
+OPS += LU_ROWS + LSTSQ_ROWS + SCANS + SIGNALS + SORTING + STATISTICS + SHAPE_ROWS + INDEXING_ROWS + elementwise.ROWS
+OPS += CONVS + special.ROWS + activations.ROWS
 DIFFERENTIABLE = [row for row in OPS if row.differentiable]

@@ -57,9 +57,11 @@ cdef class NativeDropoutBackward0(Dropped):
 
 cdef Tensor noise_of(tuple sizes, object dtype, double p):
     """0 with probability p, else 1 / (1 - p), for each element; within vmap as its `randomness` says."""
+    if p == 1:
+        return new_tensor(np.zeros(sizes, dtype))
     cdef list apart = drawing_levels() if open_levels() else []
     ones = np.ones(tuple([level.size for level in reversed(apart)]) + sizes, dtype)
-    return one_sample(new_tensor(np.zeros_like(ones) if p == 1 else dropped(ones, new_key(), p)), apart)
+    return one_sample(new_tensor(dropped(ones, new_key(), p)), apart)
 
 
 cdef bint leaves_alone(Tensor x, object p, object train) except -1:

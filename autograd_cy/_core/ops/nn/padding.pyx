@@ -4,9 +4,11 @@ import numpy as np
 
 cimport cython
 
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, code_of
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport record_linear, shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.pad_loops cimport folded_in, spread_out
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import rank_of
@@ -18,61 +20,47 @@ cnp.import_array()
 
 # arrays
 
-cdef tuple bounds(tuple sizes, tuple pads):
-    """What is left of an array where pads are negative, and where that lies in the result; the sizes of the result."""
-    inside, place, wanted = [slice(None)] * len(sizes), [slice(None)] * len(sizes), list(sizes)
+cdef object map_of(Py_ssize_t n, object before, object after, str mode):
+    """For each element of a dimension with borders the index of the one that it is; negative numbers cut off.
+
+    Cut off is what they say of the result, or (circular) of the dimension first.
+    """
+    if mode == "circular":
+        inside = np.arange(max(-before, 0), n - max(-after, 0))
+        return np.concatenate([inside[len(inside) - max(before, 0):], inside, inside[:max(after, 0)]])
+    index = np.arange(-before, n + after)
+    if mode == "replicate":
+        return np.clip(index, 0, n - 1)
+    return np.where(index < 0, -index, np.where(index < n, index, 2 * (n - 1) - index))
+
+
+cdef list maps_of(tuple sizes, tuple pads, str mode):
+    """Those of the last three dimensions."""
+    cdef list maps = []
+    for k in range(3):
+        n = sizes[len(sizes) - 1 - k] if k < len(sizes) else 1
+        before, after = pads[2 * k:2 * k + 2] if 2 * k < len(pads) else (0, 0)
+        maps.insert(0, np.ascontiguousarray(map_of(n, before, after, mode), np.intp))
+    return maps
+
+
+cdef object padded(cnp.ndarray x, tuple pads, str mode):
+    """A new array with borders: floats by a kernel."""
+    maps = maps_of((<object> x).shape, pads, mode)
+    if FLOAT16 <= code_of(x) < COMPLEX64:
+        return spread_out(x, maps)
+    y = x
     for k in range(len(pads) // 2):
-        axis, before, after = len(sizes) - 1 - k, pads[2 * k], pads[2 * k + 1]
-        n = sizes[axis]
-        inside[axis] = slice(max(-before, 0), n - max(-after, 0))
-        place[axis] = slice(max(before, 0), max(before, 0) + n - max(-before, 0) - max(-after, 0))
-        wanted[axis] = n + before + after
-    return tuple(inside), tuple(place), tuple(wanted)
+        y = np.take(y, maps[2 - k], axis=y.ndim - 1 - k)
+    return y
 
 
-cdef list edges(object out, tuple pads, str mode):
-    """For each border of an array, along one dimension, where it is and where its elements come from."""
-    found = []
-    for k in range(len(pads) // 2):
-        axis, before, after = out.ndim - 1 - k, max(pads[2 * k], 0), max(pads[2 * k + 1], 0)
-        n = out.shape[axis]
-        end = n - after
-        if mode == "reflect":
-            first, last = slice(2 * before, before, -1), slice(end - 2, end - 2 - after if end > after + 1 else None, -1)
-        elif mode == "replicate":
-            first, last = slice(before, before + 1), slice(end - 1, end)
-        else:
-            first, last = slice(end - before, end), slice(before, before + after)
-        outer = (slice(None),) * axis
-        if before:
-            found.append((outer + (slice(0, before),), outer + (first,)))
-        if after:
-            found.append((outer + (slice(end, n),), outer + (last,)))
-    return found
-
-
-cdef object padded(object x, tuple pads, str mode):
-    """A new array with borders."""
-    inside, place, sizes = bounds(x.shape, pads)
-    out = np.empty(sizes, x.dtype)
-    out[place] = x[inside]
-    for there, source in edges(out, pads, mode):
-        out[there] = out[source]
-    return out
-
-
-cdef object folded(object g, tuple pads, str mode, tuple sizes):
-    """The transposed operation: elements of borders added to those that they come from."""
-    inside, place, _ = bounds(sizes, pads)
-    g = np.array(g)
-    for there, source in reversed(edges(g, pads, mode)):
-        if mode == "replicate":
-            g[source] += g[there].sum(axis=len(there) - 1, keepdims=True)
-        else:
-            g[source] += g[there]
-    out = np.zeros(sizes, g.dtype)
-    out[inside] = g[place]
-    return out
+cdef object folded(cnp.ndarray g, tuple pads, str mode, tuple sizes):
+    """The transposed operation, for an array that had those sizes."""
+    maps = maps_of(sizes, pads, mode)
+    if code_of(g) < COMPLEX64:
+        return folded_in(g, maps, sizes)
+    return folded_in((<object> g).real, maps, sizes) + g.dtype.type(1j) * folded_in((<object> g).imag, maps, sizes)
 
 
 # nodes
@@ -160,16 +148,6 @@ cdef tuple pads_of(object pad):
     return tuple([int(n) for n in pad])
 
 
-cdef int check_left(tuple sizes, tuple pads) except -1:
-    for k in range(len(pads) // 2):
-        axis, before, after = len(sizes) - 1 - k, pads[2 * k], pads[2 * k + 1]
-        n = sizes[axis]
-        if n + before + after < 0 or max(-before, 0) + max(-after, 0) > n or max(abs(before), abs(after)) > 1 << 48:
-            raise RuntimeError(f"The input size {n}, plus negative padding {before} and {after}, resulted in a negative output "
-                               f"size, which is invalid. Check dimension {axis} of your input.")
-    return 0
-
-
 def batched_pad(call, input, pad, mode="constant", value=None):
     """Samples of samples, but for constants."""
     cdef tuple sizes = shape_of(<Tensor> input)
@@ -222,16 +200,17 @@ cdef object pad_of(object input, object pad, object mode, object value, int rank
 
 cdef int check_borders(tuple sizes, tuple pads, str mode) except -1:
     """Refuse borders that need more than there is."""
-    check_left(sizes, pads)
     for k in range(len(pads) // 2):
         axis, before, after = len(sizes) - 1 - k, pads[2 * k], pads[2 * k + 1]
-        left = sizes[axis] + min(before, 0) + min(after, 0)
-        if mode == "reflect" and max(before, after) >= max(left, 1):
+        n = sizes[axis]
+        if mode == "reflect" and max(before, after) >= max(n, 1):
             raise RuntimeError("Argument #4: Padding size should be less than the corresponding input dimension, but got: "
                                f"padding ({before}, {after}) at dimension {axis} of input {list(sizes)}")
-        if mode == "circular" and max(before, after) > left:
+        if mode == "circular" and max(before, after) > n:
             raise RuntimeError("Padding value causes wrapping around more than once.")
-        if left <= 0 or sizes[axis] + before + after <= 0:
+        if mode == "circular" and min(before, 0) + min(after, 0) + n < max(before, after, 0):
+            raise RuntimeError("Negative padding value is resulting in an empty dimension")
+        if not n or n + before + after <= 0 or max(-before, -after) > n:
             raise RuntimeError(f"Expected a tensor with non-zero size along padded dimensions, but got: {list(sizes)} with "
                                f"padding ({before}, {after}) at dimension {axis}")
     return 0
@@ -241,6 +220,6 @@ cdef object by_indices(object x, tuple pads, str mode):
     """The same by operations that have batching rules, where there are several levels of vmap."""
     for k in range(len(pads) // 2):
         axis = x.ndim - 1 - k
-        index = padded(np.arange(x.shape[axis]), pads[2 * k:2 * k + 2], mode)
+        index = map_of(x.shape[axis], pads[2 * k], pads[2 * k + 1], mode)
         x = x.index_select(axis, new_tensor(index))
     return x

@@ -54,11 +54,11 @@ cdef class NativeChannelShuffleBackward0(Node):
         return native_channel_shuffle(g, self.constants[1])
 
 
-def batched_pixels(call, input, factor):
+def batched_pixels(call, input, *factor, **named):
     """The last three dimensions."""
     if rank_of(input) < 3:
-        call.on_sample(input, factor)
-    return call(call.value(input), factor)
+        call.on_sample(input, *factor, *named.values())
+    return call(call.value(input), *factor, **named)
 
 
 @op(batch=batched_pixels, linear=PixelShuffleBackward0)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, INT64, code_of
-from autograd_cy._core.graph.record cimport shape_of, tensor_argument
+from autograd_cy._core.graph.record cimport broadcast_sizes, shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
@@ -42,9 +42,9 @@ def cosine_similarity(x1, x2, dim: int = 1, eps: float = 1e-8):
     if code_of((<Tensor> a).array) < FLOAT16 and code_of((<Tensor> b).array) < FLOAT16:
         raise RuntimeError("expected common dtype to be floating point, yet common dtype is "
                            f"{'Long' if a.dtype == b.dtype else 'not'}")
-    rank = max(a.ndim, b.ndim)
-    if a.ndim != b.ndim:
-        a, b = [x.reshape((1,) * (rank - x.ndim) + tuple(x.shape)) for x in (a, b)]
+    if a.shape != b.shape:
+        sizes = broadcast_sizes(shape_of(<Tensor> a), shape_of(<Tensor> b))
+        a, b = a.expand(sizes), b.expand(sizes)
     return (a / length_of(a, dim, eps) * (b / length_of(b, dim, eps))).sum(dim)
 
 
