@@ -78,7 +78,7 @@ _TYPED = [
 
 _WINDOWS = ["bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"]
 _SEGMENTS = ["segment_reduce"]
-_NATIVE = ["native_group_norm", "native_layer_norm"]
+_NATIVE = ["native_batch_norm", "native_group_norm", "native_layer_norm"]
 _QUESTIONS = [
     "broadcast_shapes", "get_default_device", "get_device", "is_conj", "is_distributed", "is_neg", "is_same_size", "is_signed",
     "is_storage", "set_default_device",

@@ -1,6 +1,10 @@
 """Products of matrices and vectors."""
 
+from autograd_cy._core.arrays.dtypes cimport NCODES
+from autograd_cy._core.kernels.loops cimport Kernel
 from autograd_cy._core.runtime cimport numpy_api as cnp
+
+cdef Kernel[NCODES] MATMUL          # NumPy's loop: see NOTE [Borrowed matmul]
 
 cdef cnp.ndarray product(cnp.ndarray left, bint turn_left, cnp.ndarray right, bint turn_right)
 cdef cnp.ndarray conjugated(cnp.ndarray array)
