@@ -83,6 +83,7 @@ _LOSSES = [
     "poisson_nll_loss", "triplet_margin_loss",
 ]  # fmt: skip
 _NATIVE = ["native_group_norm", "native_layer_norm"]
+_NATIVE = ["native_batch_norm", "native_group_norm", "native_layer_norm"]
 _QUESTIONS = [
     "broadcast_shapes", "get_default_device", "get_device", "is_conj", "is_distributed", "is_neg", "is_same_size", "is_signed",
     "is_storage", "set_default_device",

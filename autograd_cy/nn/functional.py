@@ -1,9 +1,11 @@
 """Functions of neural networks: the operations of this namespace, and those that PyTorch has here, too (facade)."""
 
+from .._core.ops.nn.attention import set_dropout as _set_dropout
 from .._core.ops.operations import OPS as _OPS
 from .._core.ops.registry import namespace_of as _namespace_of
 from .._inplace import in_place as _in_place
 from .._missing import getattr_of as _getattr_of
+from ..random import rand_like as _rand_like
 
 _names = _namespace_of("nn.functional")
 _names |= {name: _OPS[name].function for name in (
@@ -15,5 +17,11 @@ _names |= {f"conv{kind}{n}d": _OPS[f"conv{kind}{n}d"].function for kind in ("", 
 _names["conv_tbc"] = _OPS["conv_tbc"].function
 globals().update(_names)
 __all__ = [*_names]
+
+def _dropped(x, p: "float"):
+    return x * (_rand_like(x.detach()) >= p) * (1 / (1 - p) if p < 1 else 0)
+
+
+_set_dropout(_dropped)
 
 __getattr__ = _getattr_of(__name__, "torch.nn.functional")

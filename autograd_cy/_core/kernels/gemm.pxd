@@ -1,5 +1,7 @@
 """Products of matrices and vectors."""
 
+from autograd_cy._core.arrays.dtypes cimport NCODES
+from autograd_cy._core.kernels.loops cimport Kernel
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
@@ -7,6 +9,8 @@ cdef struct Matrix:
     char *data
     npy_intp batch, rows, columns
     npy_intp batch_stride, row_stride, column_stride
+
+cdef Kernel[NCODES] MATMUL          # NumPy's loop: see NOTE [Borrowed matmul]
 
 cdef cnp.ndarray product(cnp.ndarray left, bint turn_left, cnp.ndarray right, bint turn_right)
 cdef cnp.ndarray conjugated(cnp.ndarray array)

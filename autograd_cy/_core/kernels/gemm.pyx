@@ -64,8 +64,6 @@ cdef struct Product:         # a @ b, written to dense memory
 cdef enum:
     TO_AN_ELEMENT = 8        # multiplications that take as long as an element of an elementwise loop
 
-cdef Kernel[NCODES] MATMUL
-
 borrow(MATMUL, np.matmul, lambda dtype_code: dtype_code)
 
 

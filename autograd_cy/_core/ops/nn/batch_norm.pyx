@@ -94,6 +94,8 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
     cdef Tensor b = None if bias is None else tensor_argument(bias, "batch_norm", "bias", 3)
     cdef Tensor mean = None if running_mean is None else tensor_argument(running_mean, "batch_norm", "running_mean", 4)
     cdef Tensor var = None if running_var is None else tensor_argument(running_var, "batch_norm", "running_var", 5)
+    if cnp.PyArray_NDIM(x.array) == 1 and not cnp.PyArray_SIZE(x.array):
+        return input.clone()
     cdef Planes planes = planes_of(x.array)
     cdef double part = momentum, number = eps
     cdef int dtype_code

@@ -117,5 +117,6 @@ def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
         return input
     squares = input.mul(input)
     below, above = [squares.new_zeros((sizes[0], n, *sizes[2:])) for n in (size // 2, (size - 1) // 2)]
-    means = cat((below, squares, above), 1).unfold(1, size, 1).mean(-1)
+    sums = cat((below, squares, above), 1).unfold(1, size, 1).sum(-1)
+    means = sums / size if sums.is_floating_point() else sums // size
     return input / (means * alpha + k) ** beta
