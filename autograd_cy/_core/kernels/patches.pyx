@@ -7,8 +7,6 @@ no memory: taps that fall beside the image are zeros.
 Loops over pointers: their runs are short, and views of them cost as much as the run (figures at `copy_run`).
 """
 
-from libc.string cimport memset
-
 from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.threads cimport parallel_for
@@ -17,6 +15,9 @@ from autograd_cy._core.runtime.threads cimport parallel_for
 cdef extern from *:
     """
     #include <string.h>
+    #if defined(__SSE2__)
+    #include <xmmintrin.h>
+    #endif
     #include "clones.h"
     #define DECLARE_CLONED(real, fuse) \\
         AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_gather_part( \\
@@ -42,10 +43,33 @@ cdef extern from *:
         static AUTOGRAD_CY_INLINED void name(type *restrict out, const type *restrict x, npy_intp n) { \\
             for (npy_intp i = 0; i < n; i++) out[i] += x[i]; \\
         }
+    static AUTOGRAD_CY_INLINED void zero_run(void *out, npy_intp bytes) {
+        static const char zeros[64] = {0};
+        char *q = out;
+        for (; bytes >= 64; bytes -= 64, q += 64) memcpy(q, zeros, 64);
+        copy_run(q, zeros, bytes);
+    }
+    /* 4 rows of 4: of 64 x 784 float32, 20 us instead of 31 for loops over elements. */
+    static AUTOGRAD_CY_INLINED void turn_four(const float *x, npy_intp x_row, float *y, npy_intp y_row) {
+    #if defined(__SSE2__)
+        __m128 a = _mm_loadu_ps(x), b = _mm_loadu_ps(x + x_row);
+        __m128 c = _mm_loadu_ps(x + 2 * x_row), d = _mm_loadu_ps(x + 3 * x_row);
+        _MM_TRANSPOSE4_PS(a, b, c, d);
+        _mm_storeu_ps(y, a);
+        _mm_storeu_ps(y + y_row, b);
+        _mm_storeu_ps(y + 2 * y_row, c);
+        _mm_storeu_ps(y + 3 * y_row, d);
+    #else
+        for (int i = 0; i < 4; i++)
+            for (int j = 0; j < 4; j++) y[j * y_row + i] = x[i * x_row + j];
+    #endif
+    }
     ADD_RUN(add_run_f32, float)
     ADD_RUN(add_run_f64, double)
     """
     void copy_run(void *out, const void *x, npy_intp bytes) noexcept nogil
+    void zero_run(void *out, npy_intp bytes) noexcept nogil
+    void turn_four(const float *x, npy_intp x_row, float *y, npy_intp y_row) noexcept nogil
     void add_run_f32(float *out, const float *x, npy_intp n) noexcept nogil
     void add_run_f64(double *out, const double *x, npy_intp n) noexcept nogil
 
@@ -108,7 +132,8 @@ cdef void scatter_part "autograd_cy_scatter_part"(
 cdef inline void walk_patches(const Walk *walk, real *pixels, real *patches, npy_intp row, npy_intp end,
                               bint adding) noexcept nogil:
     """Some rows of a block."""
-    cdef const Geometry *of = walk.of
+    cdef Geometry sizes = walk.of[0]            # a copy, which no write to a patch can change
+    cdef const Geometry *of = &sizes
     cdef const Block *block = walk.block
     cdef npy_intp image = row // block.places, place = block.place + row % block.places
     cdef npy_intp x = place % of.out[2], y = place // of.out[2] % of.out[1], z = place // of.out[2] // of.out[1]
@@ -145,7 +170,7 @@ cdef inline void walk_patch(const Geometry *of, real *pixels, real *patch, npy_i
                 walk_line(of, pixels + (depth * of.size[1] + height) * of.size[2] * of.channels, patch,
                           x * of.stride[2] - of.padding[2], adding)
             elif not adding:
-                memset(patch, 0, line * sizeof(real))
+                zero_run(patch, line * sizeof(real))
             patch += line
 
 
@@ -160,7 +185,7 @@ cdef inline void walk_line(const Geometry *of, real *pixels, real *patch, npy_in
         if 0 <= x < of.size[2]:
             move(pixels + x * n, patch, n, adding)
         elif not adding:
-            memset(patch, 0, n * sizeof(real))
+            zero_run(patch, n * sizeof(real))
         patch += n
 
 
@@ -205,12 +230,13 @@ cdef void turn_part "autograd_cy_turn_part"(
 
 cdef inline void turn_tile(const real *x, npy_intp x_row, real *y, npy_intp y_row, npy_intp rows,
                            npy_intp columns) noexcept nogil:
-    cdef npy_intp i, j
-    if columns == TILE:
-        for i in range(rows):
-            for j in range(TILE):
-                y[j * y_row + i] = x[i * x_row + j]
-    else:
-        for i in range(rows):
-            for j in range(columns):
-                y[j * y_row + i] = x[i * x_row + j]
+    cdef npy_intp i = 0, j
+    if real is float and columns == TILE:
+        while i + 4 <= rows:
+            for j in range(0, TILE, 4):
+                turn_four(x + i * x_row + j, x_row, y + j * y_row + i, y_row)
+            i += 4
+    while i < rows:
+        for j in range(columns):
+            y[j * y_row + i] = x[i * x_row + j]
+        i += 1
