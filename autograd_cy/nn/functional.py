@@ -6,7 +6,7 @@ from .._core.runtime.entry import public as _public
 from .._missing import getattr_of as _getattr_of
 
 _names = _namespace_of("nn.functional")
-_names |= {name: _OPS[name].function for name in ("relu", "sigmoid", "tanh")}
+_names |= {name: _OPS[name].function for name in ("relu", "sigmoid", "tanh", "avg_pool1d", "adaptive_avg_pool1d")}
 globals().update(_names)
 __all__ = [*_names, "leaky_relu_", "relu_"]
 
