@@ -17,7 +17,7 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.batching.rules import COMPOSITE, rank_of
 from autograd_cy._core.ops.nn.average_pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 from autograd_cy._core.ops.nn.pooling_sizes import PlanesRule
-from autograd_cy._core.ops.nn.tap_tables import cubic, linear, nearest, smoothed
+from autograd_cy._core.ops.nn.tap_tables import cubic, in_16_bits, linear, nearest, smoothed
 from autograd_cy._core.ops.registry import op
 
 cnp.import_array()
@@ -215,9 +215,12 @@ cdef object taps_of(str mode, Py_ssize_t n, Py_ssize_t count, object align_corne
 
 
 cdef object of_bytes(Tensor x, tuple taps):
-    """Bytes are interpolated in float32, and rounded."""
-    values = tapped(x.array.astype(np.float32), taps)
-    return shown("upsample", new_tensor(np.clip(np.rint(values), 0, 255).astype(np.uint8)), (x,))
+    """Bytes are interpolated along one dimension after the other, the last one first, and rounded each time."""
+    values = x.array.astype(np.float64)
+    for k in range(-1, -len(taps) - 1, -1):
+        values = tapped(np.ascontiguousarray(np.moveaxis(values, k, -1)), (in_16_bits(taps[k]),))
+        values = np.clip(np.floor(np.moveaxis(values, -1, k) + 0.5), 0, 255)
+    return shown("upsample", new_tensor(np.ascontiguousarray(values.astype(np.uint8))), (x,))
 
 
 def batched_interpolate(call, input, *args, **kwargs):

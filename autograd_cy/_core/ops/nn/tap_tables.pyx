@@ -135,3 +135,12 @@ def smoothed(mode, n, count, align_corners, scale):
     weights[taps >= counts[:, None]] = 0
     totals = weights.sum(1, keepdims=True)
     return Taps(n, np.minimum(starts, n), counts, weights / np.where(totals == 0, 1, totals))
+
+
+def in_16_bits(taps):
+    """The matrix with weights of as many binary places as 16 bits have room for: what bytes are multiplied by."""
+    places = 0
+    while places < 22 and int(0.5 + taps.weights.max(initial=0) * 2 ** (places + 1)) < 1 << 15:
+        places += 1
+    weights = np.trunc(taps.weights * 2**places + np.copysign(0.5, taps.weights)) / 2**places
+    return Taps(taps.n, taps.starts, taps.counts, weights)
