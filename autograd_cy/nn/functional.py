@@ -15,6 +15,7 @@ _names |= {f"{name}_": _in_place(_names[name]) for name in (
     "celu", "elu", "hardtanh", "leaky_relu", "relu", "rrelu", "selu", "threshold")}  # fmt: skip
 _names |= {f"conv{kind}{n}d": _OPS[f"conv{kind}{n}d"].function for kind in ("", "_transpose") for n in (1, 2, 3)}
 _names["conv_tbc"] = _OPS["conv_tbc"].function
+_names |= {name: _OPS[name].function for name in ("relu", "sigmoid", "tanh", "avg_pool1d", "adaptive_avg_pool1d")}
 globals().update(_names)
 __all__ = [*_names]
 

@@ -20,6 +20,7 @@ UNDETERMINED: dict[str, str] = {
 
 _NO_OUT = {"out_argument": "not there yet: out="}
 _C_ORDER = {"strides": "C order; there the transformed dimensions are innermost"}
+_CHANNELS_LAST = {"strides": "channels-last order is not kept"}
 _FACTORS = "of a factor's other half, which is not read: 0"
 _SERIES = dict.fromkeys(("values", "batches", "out_argument"), "short series there: 10 digits")
 _OTHER_SIGNS = {"out_argument": "signs, which are free"}
@@ -71,6 +72,8 @@ DIFFERENCES: dict[str, dict[str, str]] = {
     "sgn": {"values": "of bools", "in_place": "of bools"},
     "topk": {"values": "which of equal elements are taken", "out_argument": "which of equal elements are taken"},
     "view_as_complex": {"values": "no complex numbers of two float16"},
+    "nn.functional.max_pool2d": _CHANNELS_LAST, "nn.functional.interpolate.nearest": _CHANNELS_LAST,
+    "nn.functional.interpolate.nearest-exact": _CHANNELS_LAST,
     "cat": {"strides": "channels-last order is not kept"},
     "native_layer_norm": {"gradients": "PyTorch's rounding, where the gradient is 0"},
     "nn.functional.hardsigmoid": dict.fromkeys(("gradients", "tangents", "in_place"), "1/6 is rounded to float32 there"),

@@ -8,6 +8,7 @@ cdef class Taps:
     cdef readonly cnp.ndarray starts, counts, weights
     cdef readonly npy_intp n, out
     cdef cnp.ndarray narrow             # the weights in float32
+    cdef npy_intp every                 # the count of all outputs; -1 where counts differ
     cdef Taps turned
     cdef cnp.ndarray weights_in(self, int dtype_code)
     cdef Taps transposed(self)

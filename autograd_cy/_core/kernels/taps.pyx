@@ -30,7 +30,7 @@ cdef extern from *:
     typedef struct {
         const long long *starts, *counts;
         const void *weights;
-        npy_intp n, out, most;
+        npy_intp n, out, most, every;
     } autograd_cy_along;
     #define DECLARE_CLONED(real, fuse) \\
         AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_tapped_plane( \\
@@ -43,6 +43,7 @@ cdef extern from *:
         const long long *counts
         const void *weights
         npy_intp n, out, most
+        npy_intp every          # how many elements each output sums; -1 where that differs
 
 
 cdef class Taps:
@@ -61,6 +62,8 @@ cdef class Taps:
         if self.out and (self.starts.min() < 0 or self.counts.min() < 0 or self.counts.max() > self.weights.shape[1]
                          or (self.starts + self.counts).max() > n):
             raise ValueError("Taps(): an output sums elements that there are not")
+        most = self.counts.max(initial=0)
+        self.every = most if self.counts.min(initial=most) == most == self.weights.shape[1] else -1
 
     cdef cnp.ndarray weights_in(self, int dtype_code):
         if dtype_code != FLOAT32:
@@ -116,14 +119,15 @@ cdef cnp.ndarray tapped(cnp.ndarray x, tuple taps):
     for k in range(3):
         axis = ndim - 3 + k
         if k < 3 - dims:
-            planes.along[k] = Along(&one[0], &one[1], whole, 1, 1, 1)
+            planes.along[k] = Along(&one[0], &one[1], whole, 1, 1, 1, 1)
             continue
         of = <Taps?> taps[k - 3 + dims]
         if of.n != shape[axis]:
             raise ValueError(f"expected {of.n} elements along dimension {axis}, got {shape[axis]}")
         planes.along[k] = Along(
             <long long *> cnp.PyArray_DATA(of.starts), <long long *> cnp.PyArray_DATA(of.counts),
-            cnp.PyArray_DATA(of.weights_in(dtype_code)), of.n, of.out, cnp.PyArray_DIM(of.weights, 1))
+            cnp.PyArray_DATA(of.weights_in(dtype_code)), of.n, of.out, cnp.PyArray_DIM(of.weights, 1),
+            of.every)
         shape[axis] = of.out
         planes.size *= of.n
         planes.out *= of.out
@@ -194,9 +198,18 @@ cdef inline void sum_row(const real *row, real *y, const Along *w) noexcept nogi
     cdef npy_intp k, c
     cdef real total
     cdef const real *weights = <const real *> w.weights
+    cdef const long long *starts = w.starts
+    if w.every == 1:
+        for k in range(w.out):
+            y[k] = weights[k] * row[starts[k]]
+        return
+    if w.every == 2:
+        for k in range(w.out):
+            y[k] = weights[2 * k] * row[starts[k]] + weights[2 * k + 1] * row[starts[k] + 1]
+        return
     for k in range(w.out):
         total = 0
         for c in range(w.counts[k]):
-            total = total + weights[c] * row[w.starts[k] + c]
+            total = total + weights[c] * row[starts[k] + c]
         y[k] = total
         weights += w.most

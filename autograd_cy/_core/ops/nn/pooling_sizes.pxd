@@ -16,3 +16,4 @@ cdef int check_output_sizes(tuple sizes) except -1
 cdef int check_planes(Tensor x, int dims, str text) except -1
 cdef int check_not_empty(Tensor x, str text) except -1
 cdef str listed(tuple sizes)
+cdef bint is_int(object value)
