@@ -43,8 +43,7 @@ class MarginRankingLoss(_Loss, function="margin_ranking_loss"):
     reduce: bool | None = None
     reduction: str = "mean"
 
-    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:  # type: ignore[override]
-        return self._call_function(input1, input2, target)
+    _inputs = ("input1", "input2", "target")
 
 
 class CosineEmbeddingLoss(_Loss, function="cosine_embedding_loss"):
@@ -62,8 +61,7 @@ class CosineEmbeddingLoss(_Loss, function="cosine_embedding_loss"):
     reduce: bool | None = None
     reduction: str = "mean"
 
-    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:  # type: ignore[override]
-        return self._call_function(input1, input2, target)
+    _inputs = ("input1", "input2", "target")
 
 
 class _TripletLoss(_Loss, function=None):
@@ -73,8 +71,7 @@ class _TripletLoss(_Loss, function=None):
         if margin <= 0:
             raise ValueError(f"{type(self).__name__}: expected margin to be greater than 0, got {margin} instead")
 
-    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:  # type: ignore[override]
-        return self._call_function(anchor, positive, negative)
+    _inputs = ("anchor", "positive", "negative")
 
 
 class TripletMarginLoss(_TripletLoss, function="triplet_margin_loss"):

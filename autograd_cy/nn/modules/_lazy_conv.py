@@ -35,12 +35,12 @@ class _LazyConvXdMixin(LazyModuleMixin):
 
     def initialize_parameters(self, input: Tensor, *args: Any, **kwargs: Any) -> None:
         """``initialize_parameters(input)`` gives weight and bias the shapes that fit the input, and draws them."""
-        if not self.has_uninitialized_params():
-            return
         channels = self._channels_of(input)
         if channels % self.groups != 0:
             raise ValueError("in_channels must be divisible by groups")
         self.in_channels = channels
+        if not self.has_uninitialized_params():
+            return
         with no_grad():
             self.weight.materialize(self._weight_shape())  # type: ignore[attr-defined]
             if self.bias is not None:

@@ -17,11 +17,9 @@ class _Loss(FunctionLayer, function=None):
     reduce: bool | None = None
     reduction: str = "mean"
 
+    _inputs = ("input", "target")
+    _not_passed = _LEGACY
     _shown = ()
-
-    def __init_subclass__(cls, function: str | None = "", **keywords: Any) -> None:
-        super().__init_subclass__(function, **keywords)
-        cls.__constants__ = [name for name in cls.__constants__ if name not in _LEGACY]
 
     def _store(self, settings: dict[str, Any]) -> None:
         size_average, reduce = (settings.pop(name, None) for name in _LEGACY)
@@ -31,10 +29,6 @@ class _Loss(FunctionLayer, function=None):
             if name in settings:
                 self.register_buffer(name, settings.pop(name))
         super()._store(settings)
-
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:  # type: ignore[override]
-        """``forward(input, target)`` is the loss."""
-        return self._call_function(input, target)
 
 
 class _WeightedLoss(_Loss, function=None):

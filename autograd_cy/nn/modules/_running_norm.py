@@ -105,9 +105,9 @@ class _LazyNormBase(LazyModuleMixin, _NormBase):
 
     def initialize_parameters(self, input: Tensor) -> None:
         """``initialize_parameters(input)`` makes parameters and buffers for the channels of the input."""
+        self.num_features = input.shape[1]
         if not self.has_uninitialized_params():
             return
-        self.num_features = input.shape[1]
         with no_grad():
             for own in (self.weight, self.bias, self.running_mean, self.running_var):
                 if own is not None:

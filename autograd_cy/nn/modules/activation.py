@@ -74,7 +74,8 @@ class RReLU(FunctionLayer, function="rrelu"):
     inplace: bool = False
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
+        function = F.rrelu_ if self.inplace else F.rrelu
+        return function(input, self.lower, self.upper, self.training)
 
 
 class Hardtanh(FunctionLayer, function="hardtanh"):

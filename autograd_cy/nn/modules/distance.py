@@ -1,6 +1,6 @@
 """Distances between pairs of vectors (facade)."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ..._core.graph.tensor import Tensor
 from .. import functional as F
@@ -39,7 +39,4 @@ class CosineSimilarity(FunctionLayer, function="cosine_similarity"):
     dim: int = 1
     eps: float = 1e-8
 
-    def forward(self, x1: Tensor, x2: Tensor) -> Any:  # type: ignore[override]
-        return self._call_function(x1, x2)
-
-    _shown = ()
+    _inputs, _shown = ("x1", "x2"), ()

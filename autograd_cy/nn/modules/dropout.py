@@ -21,7 +21,10 @@ class _DropoutNd(FunctionLayer, function=None):
         super()._store(settings)
 
     def forward(self, input: Tensor) -> Tensor:
-        return getattr(F, self._function)(input, self.p, self.training, self.inplace)
+        function = getattr(F, self._function)
+        if self.inplace:
+            return function(input, self.p, self.training, inplace=True)
+        return function(input, self.p, self.training)
 
     def extra_repr(self) -> str:
         return f"p={self.p}, inplace={self.inplace}"

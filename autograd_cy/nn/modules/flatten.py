@@ -8,15 +8,7 @@ from ._function_layer import FunctionLayer
 __all__ = ["Flatten", "Unflatten"]
 
 
-class _ShapeLayer(FunctionLayer, function=None):
-    """A layer that is a method of Tensor."""
-
-    def _call_function(self, *inputs: Any) -> Any:
-        (input,) = inputs
-        return getattr(Tensor, self._function)(input, *(getattr(self, name) for name in self.__constants__))
-
-
-class Flatten(_ShapeLayer, function="flatten"):
+class Flatten(FunctionLayer, function=None):
     """``Flatten(start_dim=1, end_dim=-1)``: the dimensions from `start_dim` to `end_dim` made one.
 
     >>> import autograd_cy as ag
@@ -27,8 +19,11 @@ class Flatten(_ShapeLayer, function="flatten"):
     start_dim: int = 1
     end_dim: int = -1
 
+    def forward(self, input: Tensor) -> Tensor:
+        return input.flatten(self.start_dim, self.end_dim)
 
-class Unflatten(_ShapeLayer, function="unflatten"):
+
+class Unflatten(FunctionLayer, function=None):
     """``Unflatten(dim, unflattened_size)``: one dimension made several; one of the sizes may be -1.
 
     >>> import autograd_cy as ag
@@ -48,3 +43,6 @@ class Unflatten(_ShapeLayer, function="unflatten"):
                 name = type(size).__name__
                 raise TypeError(f"unflattened_size must be tuple of ints, but found element of type {name} at pos {i}")
         super()._store(settings)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return input.unflatten(self.dim, self.unflattened_size)

@@ -185,8 +185,7 @@ class PoissonNLLLoss(_Loss, function="poisson_nll_loss"):
     reduce: bool | None = None
     reduction: str = "mean"
 
-    def forward(self, log_input: Tensor, target: Tensor) -> Tensor:  # type: ignore[override]
-        return self._call_function(log_input, target)
+    _inputs = ("log_input", "target")
 
 
 class GaussianNLLLoss(_Loss, function="gaussian_nll_loss"):
@@ -206,8 +205,7 @@ class GaussianNLLLoss(_Loss, function="gaussian_nll_loss"):
         super().__init__(reduction=reduction)
         self.full, self.eps = full, eps
 
-    def forward(self, input: Tensor, target: Tensor, var: Tensor | float) -> Tensor:  # type: ignore[override]
-        return self._call_function(input, target, var)
+    _inputs = ("input", "target", "var")
 
 
 class CTCLoss(_Loss, function="ctc_loss"):
@@ -229,7 +227,4 @@ class CTCLoss(_Loss, function="ctc_loss"):
         super().__init__(reduction=reduction)
         self.blank, self.zero_infinity = blank, zero_infinity
 
-    def forward(  # type: ignore[override]
-        self, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any
-    ) -> Tensor:
-        return self._call_function(log_probs, targets, input_lengths, target_lengths)
+    _inputs = ("log_probs", "targets", "input_lengths", "target_lengths")
