@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 from ..._core.graph.tensor import Tensor
 from .. import functional as F
 from ._attention import MultiheadAttention
-from .activation import GELU, ReLU
 from .dropout import Dropout
 from .linear import Linear
 from .module import Module
@@ -78,13 +77,6 @@ class TransformerEncoderLayer(_TransformerLayer):
     """
 
     _attentions = ("self_attn",)
-
-    @property
-    def activation_relu_or_gelu(self) -> int:
-        """1 if the activation is ReLU, 2 if it is GELU, else 0."""
-        if self.activation is F.relu or isinstance(self.activation, ReLU):
-            return 1
-        return 2 if self.activation is F.gelu or isinstance(self.activation, GELU) else 0
 
     def forward(
         self, src: Tensor, src_mask: Tensor | None = None, src_key_padding_mask: Tensor | None = None,
