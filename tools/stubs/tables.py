@@ -110,6 +110,9 @@ PARAMETERS = {
     "ignore_index": "int",
     "index": "Tensor",
     "input": "Tensor",
+    "input1": "Tensor",
+    "input2": "Tensor",
+    "call_module.self": "Any", "set_up.hooks": "tuple[Any, ...]",
     "indices": "Sequence[Tensor | None]",
     "inputs": "Tensor | Sequence[Tensor]",
     "keep_graph": "bool",
@@ -561,6 +564,7 @@ CORE = {
             "make_overridable": "None",
             "calls_handed_to": "Any",
             "subclasses_as_tensors": "Any",
+            "take_for_tensors": "None",
         },
     ),
     "graph.record": (
@@ -645,6 +649,7 @@ CORE = {
         {"cat": "Tensor", "convert": "Tensor", "detach": "Tensor", "replace_array": "None", "stack": "Tensor"},
     ),
     "runtime.entry": ([], {"public": "_F", "show_one_frame": "None"}),
+    "runtime.module_slots": ([], {"call_module": "Any", "fill_slots": "None", "set_up": "None"}),
     "runtime.events": (["Recorder"], {"begin_region": "Any", "end_region": "None", "is_recording": "bool"}),
     "ops.costs": (
         [],

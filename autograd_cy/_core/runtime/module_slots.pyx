@@ -43,7 +43,7 @@ cdef enum:
     FEW = 6                     # arguments, which are passed on without a tuple
 
 cdef tuple MEMBERS = ("_parameters", "_buffers", "_modules")
-cdef tuple HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+cdef tuple HOOKS = ("_backward_hooks", "_backward_pre_hooks", "_forward_hooks", "_forward_pre_hooks")
 cdef tuple common_hooks = ()                # the dicts of the hooks of all modules
 cdef object call_with_hooks = None
 cdef object usual_getattr = None            # Module's `__getattr__`

@@ -5,20 +5,10 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
+from ..._core.runtime import module_slots as _slots
 from ..._core.runtime.entry import public as _public
-from ..._core.runtime.module_slots import call_module as _call_module
-from ..._core.runtime.module_slots import fill_slots as _fill_slots
-from ..._core.runtime.module_slots import set_up as _set_up
-from ._conversions import WithConversions as _WithConversions
-from ._hooked_call import HookedCall as _HookedCall
+from . import _conversions, _hooks, _members, _registering, _state
 from ._hooks import (
-    WithHooks as _WithHooks,
-)  # fmt: skip
-from ._hooks import (
-    _global_backward_hooks,
-    _global_backward_pre_hooks,
-    _global_forward_hooks,
-    _global_forward_pre_hooks,
     register_module_backward_hook,
     register_module_buffer_registration_hook,
     register_module_forward_hook,
@@ -28,9 +18,7 @@ from ._hooks import (
     register_module_module_registration_hook,
     register_module_parameter_registration_hook,
 )
-from ._members import WithMembers as _WithMembers
-from ._registering import WithMembersAsAttributes as _WithMembersAsAttributes
-from ._state import WithState as _WithState
+from ._state import _IncompatibleKeys  # noqa: F401  (programs import it from here)
 
 __all__ = [
     "Module", "register_module_backward_hook", "register_module_buffer_registration_hook", "register_module_forward_hook",
@@ -45,7 +33,13 @@ _HOOKS = (
 )  # fmt: skip
 
 
-class Module(_WithMembersAsAttributes, _WithMembers, _WithHooks, _WithState, _WithConversions):
+class Module(
+    _registering.WithMembersAsAttributes,
+    _members.WithMembers,
+    _hooks.WithHooks,
+    _state.WithState,
+    _conversions.WithConversions,
+):
     """``class Model(nn.Module)``: a layer, or a model made of layers; subclasses define ``__init__`` and ``forward``.
 
     Parameters, buffers and modules that are assigned to attributes belong to the module: they are converted, saved and listed
@@ -90,9 +84,9 @@ class Module(_WithMembersAsAttributes, _WithMembers, _WithHooks, _WithState, _Wi
 
     def __init_subclass__(cls, **kwargs: Any):
         super().__init_subclass__(**kwargs)
-        _fill_slots(cls)
+        _slots.fill_slots(cls)
 
-    __call__ = _call_impl = _call_module
+    __call__ = _call_impl = _slots.call_module
 
     @_public
     def train(self, mode: bool = True) -> Any:
@@ -145,10 +139,21 @@ class Module(_WithMembersAsAttributes, _WithMembers, _WithHooks, _WithState, _Wi
         return f"{self._get_name()}({inner})"
 
 
-_set_up(
+def _call_with_hooks(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    from ._hooked_call import HookedCall  # for those who have hooks
+
+    return HookedCall(module, args, kwargs).run()
+
+
+_slots.set_up(
     Module,
-    (_global_forward_hooks, _global_forward_pre_hooks, _global_backward_hooks, _global_backward_pre_hooks),
-    lambda module, args, kwargs: _HookedCall(module, args, kwargs).run(),
+    (
+        _hooks._global_backward_hooks,
+        _hooks._global_backward_pre_hooks,
+        _hooks._global_forward_hooks,
+        _hooks._global_forward_pre_hooks,
+    ),
+    _call_with_hooks,
 )
 
 
