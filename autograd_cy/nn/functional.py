@@ -1,7 +1,10 @@
 """Functions of neural networks: the operations of this namespace, and those that PyTorch has here, too (facade)."""
 
+import warnings as _warnings
+
 from .._core.ops.operations import OPS as _OPS
 from .._core.ops.registry import namespace_of as _namespace_of
+from .._core.runtime.entry import public as _public
 from .._inplace import in_place as _in_place
 from .._missing import getattr_of as _getattr_of
 
@@ -12,6 +15,29 @@ _names |= {name: _OPS[name].function for name in (
 _names |= {f"{name}_": _in_place(_names[name]) for name in (
     "celu", "elu", "hardtanh", "leaky_relu", "relu", "rrelu", "selu", "threshold")}  # fmt: skip
 globals().update(_names)
-__all__ = [*_names]
+__all__ = [*_names, "gumbel_softmax"]
+
+
+@_public
+def gumbel_softmax(logits, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1):
+    """gumbel_softmax(logits, tau=1, hard=False, dim=-1) -> Tensor: draws from a categorical distribution, with a gradient.
+
+    softmax((logits + noise) / tau), where the noise has the Gumbel distribution. With `hard` the result is one-hot, and has
+    the gradient of the soft one. Source: Jang, Gu, Poole, "Categorical reparameterization with Gumbel-softmax" (2016).
+
+    >>> import autograd_cy as ag
+    >>> y = ag.nn.functional.gumbel_softmax(ag.zeros(3), hard=True)
+    >>> sorted(y.tolist())
+    [0.0, 0.0, 1.0]
+    """
+    if eps != 1e-10:
+        _warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
+    noise = -logits.detach().clone().exponential_().log()
+    soft = ((logits + noise) / tau).softmax(dim)
+    if not hard:
+        return soft
+    chosen = soft.detach().argmax(dim, keepdim=True)
+    return (soft.detach() * 0).scatter(dim, chosen, 1.0) - soft.detach() + soft
+
 
 __getattr__ = _getattr_of(__name__, "torch.nn.functional")
