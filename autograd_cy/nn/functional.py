@@ -1,8 +1,11 @@
 """Functions of neural networks: the operations of this namespace, and those that PyTorch has here, too (facade)."""
 
 from .._core.ops.nn.attention import set_dropout as _set_dropout
+import warnings as _warnings
+
 from .._core.ops.operations import OPS as _OPS
 from .._core.ops.registry import namespace_of as _namespace_of
+from .._core.runtime.entry import public as _public
 from .._inplace import in_place as _in_place
 from .._missing import getattr_of as _getattr_of
 from ..random import rand_like as _rand_like
@@ -17,7 +20,30 @@ _names |= {f"conv{kind}{n}d": _OPS[f"conv{kind}{n}d"].function for kind in ("", 
 _names["conv_tbc"] = _OPS["conv_tbc"].function
 _names |= {name: _OPS[name].function for name in ("relu", "sigmoid", "tanh", "avg_pool1d", "adaptive_avg_pool1d")}
 globals().update(_names)
-__all__ = [*_names]
+__all__ = [*_names, "gumbel_softmax"]
+
+
+@_public
+def gumbel_softmax(logits, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1):
+    """gumbel_softmax(logits, tau=1, hard=False, dim=-1) -> Tensor: draws from a categorical distribution, with a gradient.
+
+    softmax((logits + noise) / tau), where the noise has the Gumbel distribution. With `hard` the result is one-hot, and has
+    the gradient of the soft one. Source: Jang, Gu, Poole, "Categorical reparameterization with Gumbel-softmax" (2016).
+
+    >>> import autograd_cy as ag
+    >>> y = ag.nn.functional.gumbel_softmax(ag.zeros(3), hard=True)
+    >>> sorted(y.tolist())
+    [0.0, 0.0, 1.0]
+    """
+    if eps != 1e-10:
+        _warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
+    noise = -logits.detach().clone().exponential_().log()
+    soft = ((logits + noise) / tau).softmax(dim)
+    if not hard:
+        return soft
+    chosen = soft.detach().argmax(dim, keepdim=True)
+    return (soft.detach() * 0).scatter(dim, chosen, 1.0) - soft.detach() + soft
+
 
 def _dropped(x, p: "float"):
     return x * (_rand_like(x.detach()) >= p) * (1 / (1 - p) if p < 1 else 0)

@@ -5,11 +5,14 @@ import itertools
 import numpy as np
 import op_references as ref
 import op_samples as samples
-from op_case import FLOATS, HALF, INTS, NONZERO, OpInfo, S
+from op_case import BOOL, COMPLEX, FLOATS, HALF, INTS, NONZERO, OpInfo, S
+from op_promotion import promote
 from op_samples import calls
 
 F = "nn.functional."
 FLOAT = {"dtypes": FLOATS, "forward": HALF}
+MORE = {"dtypes": FLOATS + COMPLEX, "forward": INTS + HALF, "result": "float"}
+ANY = {"dtypes": FLOATS + COMPLEX, "forward": BOOL + INTS + HALF, "result": "first"}
 UNIT = ((0.1, 0.9),)
 # off the kinks at -3, -1, -0.5, 0, 0.5, 1, 3, 6
 SMOOTH = ((-2.9, -1.1), (-0.9, -0.6), (-0.4, -0.1), (0.1, 0.4), (0.6, 0.9), (1.1, 2.9))
@@ -46,8 +49,16 @@ def softmin(x, dim):
     return ref.softmax(-x, dim)
 
 
+def real_float(args):
+    """The type of a length."""
+    dtype = promote(*args, 1.0)
+    return np.empty(0, dtype).real.dtype
+
+
+LENGTHS = {"dtypes": FLOATS + COMPLEX, "forward": INTS + HALF, "result": real_float}
+
 ACTIVATIONS = [
-    activation("hardswish", lambda x: x * np.clip(x + 3, 0, 6) / 6, extremes=samples.finite_extremes),
+    activation("hardswish", lambda x: x * np.clip(x + 3, 0, 6) / 6),
     activation("hardsigmoid", lambda x: np.clip(x + 3, 0, 6) / 6, extremes=samples.finite_extremes),
     activation("hardtanh", lambda x, low=-1, high=1: np.clip(x, low, high),
                calls(([2, 3],), ([4], -2, 2), ([], 0.0, 0.5)), forward=HALF + INTS),
@@ -64,8 +75,8 @@ ACTIVATIONS = [
                calls(([2, 3],), ([4], 2, 3), ([],)), domain=((-3.0, 1.4), (1.6, 3.0)), extremes=samples.finite_extremes),
     activation("logsigmoid", lambda x: -softplus(-x), extremes=samples.finite_extremes),
     activation("mish", lambda x: x * np.tanh(softplus(x)), extremes=samples.finite_extremes),
-    activation("softsign", lambda x: x / (1 + abs(x)), domain=NONZERO),
-    activation("tanhshrink", lambda x: x - np.tanh(x)),
+    activation("softsign", lambda x: x / (1 + abs(x)), domain=NONZERO, **MORE),
+    activation("tanhshrink", lambda x: x - np.tanh(x), **MORE),
     activation("softmin", softmin, calls(([2, 3], 1), ([4], 0))),
     activation("glu", glu, calls(([4],), ([2, 3], 0), ([2, 4],))),
     OpInfo("prelu", prelu, calls(([2, 3], [3]), ([2, 3, 2], [3]), ([4], [1]), ([2, 3], [])), domain=SMOOTH, result="first",
@@ -82,21 +93,19 @@ def unchanged(x, *flags):
 
 
 def dropping(path, call):
-    return OpInfo(path, unchanged, calls(([2, 3, 2], *call), ([4, 1], *call)), result="first", method=False, **FLOAT)
+    return OpInfo(path, unchanged, calls(([2, 3, 2], *call), ([4, 1], *call)), method=False, **ANY)
 
 
 DROPOUT = [dropping(name, (0.5, False)) for name in (
     "dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout", f"{F}dropout", f"{F}alpha_dropout",
     f"{F}feature_alpha_dropout")]
 DROPOUT += [
-    OpInfo(F + name, unchanged, calls((shape, 0.5, False)), result="first", method=False, **FLOAT)
+    OpInfo(F + name, unchanged, calls((shape, 0.5, False)), method=False, **ANY)
     for name, shape in (("dropout1d", [2, 3]), ("dropout2d", [2, 2, 2, 1]), ("dropout3d", [2, 2, 2, 1, 1]))
 ]
 DROPOUT += [
     OpInfo("native_dropout", lambda x, p, train: (x, np.ones(x.shape, bool)), calls(([2, 3], 0.5, False), ([], 0.0, True)),
-           result=("first", "bool"), method=False, **FLOAT),
-    OpInfo(f"{F}gumbel_softmax", lambda x, tau, hard, eps, dim: np.ones_like(x), calls(([2, 1], 2.0, False, 1e-10, 1)),
-           result="first", method=False, **FLOAT),
+           method=False, **ANY | {"result": ("first", "bool")}),
 ]
 
 
@@ -184,22 +193,30 @@ def kl_div(x, y, log_target=False):
     return np.exp(y) * (y - x) if log_target else y * (np.log(y) - x)
 
 
+def divergences(make):
+    """Without the mean, of which it warns."""
+    for reduction in ("sum", "none"):
+        yield S(make(2, 3), make(2, 3), reduction=reduction)
+        yield S(make(3), make(3), log_target=True, reduction=reduction)
+
+
 def poisson(x, y, log_input=True, full=False, eps=1e-8):
     return np.exp(x) - y * x if log_input else x - y * np.log(x + eps)
 
 
 def gaussian(x, y, var, full=False, eps=1e-6):
+    var = var[:, None] if var.ndim < x.ndim else var
     return (np.log(np.maximum(var, eps)) + (x - y) ** 2 / np.maximum(var, eps)) / 2 + full * np.log(2 * np.pi) / 2
 
 
 def variances(make):
     for reduction in ("mean", "sum", "none"):
-        yield S(make(2, 3), make(2, 3), make(2, 3, domain=UNIT), reduction=reduction)
-    yield S(make(2, 3), make(2, 3), make(2, domain=UNIT), full=True)
+        yield S(make(2, 3), make(2, 3), var=make(2, 3, domain=UNIT), reduction=reduction)
+    yield S(make(2, 3), make(2, 3), var=make(2, domain=UNIT), full=True)
 
 
-def hinge(x, y, margin=1.0):
-    return np.where(y == 1, 0, np.maximum(0, margin - x)) + np.where(y == -1, 0, x)
+def hinge(x, target, margin=1.0):
+    return np.where(target == 1, 0, np.maximum(0, margin - x)) + np.where(target == -1, 0, x)
 
 
 def signs(shape):
@@ -208,22 +225,27 @@ def signs(shape):
 
 def hinges(make):
     for reduction in ("mean", "sum", "none"):
-        yield S(make(2, 3), signs((2, 3)), reduction=reduction)
+        yield S(make(2, 3), target=signs((2, 3)), reduction=reduction)
+
+
+FAR, NEAR = ((2.1, 2.9),), ((0.3, 0.9),)        # differences of unsigned integers are positive
 
 
 def rankings(make):
     for reduction in ("mean", "sum", "none"):
-        yield S(make(2, 3), make(2, 3), signs((2, 3)), 0.25, reduction=reduction)
+        first = make(2, 3)
+        second = first.copy() if make.dtype.kind == "u" else make(2, 3)
+        yield S(first, second, target=make.of(signs((2, 3))), margin=0.25, reduction=reduction)
 
 
-def cosine_embedding(a, b, y, margin=0.0):
-    cosine = (a * b).sum(-1) / np.sqrt((a * a).sum(-1) * (b * b).sum(-1))
-    return np.where(y == 1, 1 - cosine, np.maximum(0, cosine - margin))
+def cosine_embedding(a, b, target, margin=0.0):
+    cosine = (a * b).sum(-1) / np.sqrt(((a * a).sum(-1) + 1e-12) * ((b * b).sum(-1) + 1e-12))
+    return np.where(target == 1, 1 - cosine, np.maximum(0, cosine - margin))
 
 
 def cosine_pairs(make):
     for reduction in ("mean", "sum", "none"):
-        yield S(make(2, 3), make(2, 3), signs((2,)), -2.0, reduction=reduction)
+        yield S(make(2, 3), make(2, 3), target=signs((2,)), margin=-2.0, reduction=reduction)
 
 
 def triplet(a, b, c, margin=1.0, p=2.0, swap=False):
@@ -236,7 +258,7 @@ def triplet(a, b, c, margin=1.0, p=2.0, swap=False):
 
 def triplets(make):
     for reduction in ("mean", "sum", "none"):
-        yield S(make(2, 3), make(2, 3), make(2, 3), 9.0, reduction=reduction)
+        yield S(make(2, 3, domain=FAR), make(2, 3, domain=NEAR), make(2, 3, domain=NEAR), margin=9.0, reduction=reduction)
 
 
 def linear_cross_entropy(x, w, target, reduction="mean"):
@@ -248,22 +270,36 @@ def linear_scores(make):
         yield S(make(2, 3), make(4, 3), np.array([1, 3]), reduction=reduction)
 
 
+def ctc_loss(logs, targets, input_lengths, target_lengths):
+    """Of sequences of two steps and targets of one class: its three alignments."""
+    p = np.exp(logs)
+    picked = p[:, np.arange(len(targets)), targets[:, 0]]
+    return -np.log(picked[0] * picked[1] + p[0, :, 0] * picked[1] + picked[0] * p[1, :, 0])
+
+
+def sequences(make):
+    for reduction in ("mean", "sum", "none"):
+        yield S(make(2, 3, 4), np.array([[1], [2], [3]]), [2, 2, 2], [1, 1, 1], reduction=reduction)
+
+
 LOSSES = [
+    loss("ctc_loss", ctc_loss, sequences, dtypes=(), forward=FLOATS),
     loss("smooth_l1_loss", smooth_l1, with_numbers(beta=0.5)),
     loss("huber_loss", huber, with_numbers(delta=0.5)),
-    loss("binary_cross_entropy", binary_cross_entropy, domain=UNIT),
+    loss("binary_cross_entropy", binary_cross_entropy, domain=UNIT, regular=True),
     loss("binary_cross_entropy_with_logits", with_logits, weighted_logits),
     loss("soft_margin_loss", lambda x, y: softplus(-x * y)),
-    loss("kl_div", kl_div, with_numbers(log_target=True), domain=UNIT),
-    loss("poisson_nll_loss", poisson, with_numbers(log_input=False), domain=UNIT),
+    loss("kl_div", kl_div, divergences, domain=UNIT),
+    loss("poisson_nll_loss", poisson, with_numbers(log_input=False), domain=UNIT, **MORE),
     loss("gaussian_nll_loss", gaussian, variances),
     loss("multilabel_soft_margin_loss", lambda x, y: with_logits(x, y).mean(-1), calls(([2, 3], [2, 3]), ([3], [3]))),
     loss("hinge_embedding_loss", hinge, hinges, domain=SMOOTH),
-    loss("margin_ranking_loss", lambda a, b, y, margin=0: np.maximum(0, margin - y * (a - b)), rankings),
-    loss("cosine_embedding_loss", cosine_embedding, cosine_pairs, domain=NONZERO),
-    loss("triplet_margin_loss", triplet, triplets),
-    loss("triplet_margin_with_distance_loss", triplet,
-         lambda make: [S(make(2, 3), make(2, 3), make(2, 3), margin=9.0, reduction=r) for r in ("mean", "sum", "none")]),
+    loss("margin_ranking_loss", lambda a, b, target, margin: np.maximum(0, margin - target * (a - b)), rankings,
+         forward=INTS + HALF, result="float"),
+    loss("cosine_embedding_loss", cosine_embedding, cosine_pairs, domain=NONZERO, forward=BOOL + INTS + HALF,
+         result="float"),
+    loss("triplet_margin_loss", triplet, triplets, **LENGTHS),
+    loss("triplet_margin_with_distance_loss", triplet, triplets, **LENGTHS),
     loss("multi_margin_loss", multi_margin, multi_margins),
     loss("multilabel_margin_loss", multilabel_margin, multilabels),
     OpInfo(f"{F}linear_cross_entropy", linear_cross_entropy, linear_scores, method=False, **FLOAT),
@@ -311,17 +347,23 @@ def cosines(make):
     yield S(make(2, 3), make(1, 3), dim=-1)
 
 
+def far_pairs(make):
+    yield S(make(2, 3, domain=FAR), make(2, 3, domain=NEAR))
+    yield S(make(2, 3, domain=FAR), make(3, domain=NEAR), 3.0)
+
+
 MOVING = {"result": "first", "method": False}
 OTHERS = [
     OpInfo(f"{F}normalize", lambda x, p=2.0, dim=1: x / (abs(x) ** p).sum(dim, keepdims=True) ** (1 / p),
-           calls(([2, 3],), ([2, 3], 3.0, 0)), domain=NONZERO, method=False, **FLOAT),
+           calls(([2, 3],), ([2, 3], 3.0, 0)), domain=NONZERO, method=False,
+           dtypes=FLOATS + COMPLEX, forward=HALF),
     OpInfo("cosine_similarity", lambda a, b, dim=1: (a * b).sum(dim) / np.sqrt((a * a).sum(dim) * (b * b).sum(dim)), cosines,
            domain=NONZERO, method=False, **FLOAT),
     OpInfo("pairwise_distance", lambda a, b, p=2.0: (abs(a - b + 1e-6) ** p).sum(-1) ** (1 / p),
-           calls(([2, 3], [2, 3]), ([2, 3], [3], 3.0)), method=False, **FLOAT),
+           far_pairs, method=False, **LENGTHS),
     OpInfo("pdist", pairs, calls(([4, 2],), ([3, 2], 3.0)), method=False, **FLOAT),
-    OpInfo(f"{F}one_hot", lambda x, n=-1: np.eye(x.max() + 1 if n < 0 else n, dtype=int)[x],
-           lambda make: [S(make.of([0, 2, 1])), S(make.of([[1]]), 3)], dtypes=(), forward=("int64",), result="int64",
+    OpInfo(f"{F}one_hot", lambda x, num_classes: np.eye(num_classes, dtype=int)[x],
+           lambda make: [S(make.of([0, 2, 1]), 3), S(make.of([[1]]), num_classes=2)], dtypes=(), forward=("int64",), result="int64",
            method=False),
     OpInfo(f"{F}pad", pad, pads, **MOVING),
     OpInfo("pixel_shuffle", pixels, calls(([4, 1, 2], 2), ([2, 4, 1, 1], 2)), **MOVING),

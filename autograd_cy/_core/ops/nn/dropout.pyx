@@ -109,8 +109,10 @@ def native_dropout(input, p: float, train: bool | None):
     (tensor([1., 1., 1.]), tensor([True, True, True]))
     """
     cdef Tensor x = as_tensor(input, "native_dropout")
-    if open_levels() or leaves_alone(x, p, train is None or train) or p == 1:
-        noise = noise_of(shape_of(x), x.array.dtype, p) if train is None or train else x.detach() * 0 + 1
+    if leaves_alone(x, p, train is None or train):
+        return input.clone(), new_tensor(np.ones(shape_of(x), bool))
+    if open_levels() or p == 1:
+        noise = noise_of(shape_of(x), x.array.dtype, p)
         return input * noise, noise != 0
     key = new_key()
     kept = dropped(np.ones(shape_of(x), x.array.dtype), key, p)
@@ -135,7 +137,7 @@ def functional_dropout(input, p: float = 0.5, training: bool = True):
 
 
 cdef int check_probability(object p) except -1:
-    if p < 0.0 or p > 1.0:
+    if not 0 <= p <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     return 0
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from autograd_cy._core.graph.record cimport shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.ops.nn.losses cimport MEAN, SUM, reduced, reduction_of
+from autograd_cy._core.ops.nn.losses cimport MEAN, SUM, check_real, reduced, reduction_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE
@@ -30,6 +30,7 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     tensor(0.1438)
     """
     cdef Tensor x = tensor_argument(input, "kl_div", "input", 1), y = tensor_argument(target, "kl_div", "target", 2)
+    check_real(x, "kl_div")
     cdef bint by_sample = reduction == "batchmean" and size_average is None and reduce is None
     cdef int how = SUM if by_sample else reduction_of(reduction, size_average, reduce)
     if how == MEAN and size_average is None and reduce is None:
@@ -76,6 +77,7 @@ def gaussian_nll_loss(input, target, var, full: bool = False, eps: float = 1e-06
     """
     cdef tuple sizes = shape_of(tensor_argument(input, "gaussian_nll_loss", "input", 1)), own
     tensor_argument(target, "gaussian_nll_loss", "target", 2)
+    check_real(<Tensor> input, "gaussian_nll_loss")
     if not isinstance(var, Tensor):
         var = input.detach() * 0 + var
     own = shape_of(<Tensor> var)
@@ -109,6 +111,7 @@ def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, r
     cdef int how = reduction_of(reduction, size_average, reduce)
     tensor_argument(target, "multilabel_soft_margin_loss", "target", 2)
     logits = tensor_argument(input, "multilabel_soft_margin_loss", "input", 1)
+    check_real(<Tensor> logits, "log_sigmoid_cpu")
     losses = -(target * -softplus(-logits) + (1 - target) * -softplus(logits))
     if weight is not None:
         losses = losses * weight

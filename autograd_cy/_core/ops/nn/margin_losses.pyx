@@ -5,7 +5,7 @@ import numpy as np
 from autograd_cy._core.arrays.dtypes cimport INT64, code_of
 from autograd_cy._core.graph.record cimport shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
-from autograd_cy._core.ops.nn.losses cimport reduced, reduction_of
+from autograd_cy._core.ops.nn.losses cimport check_real, reduced, reduction_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE
@@ -28,7 +28,8 @@ def hinge_embedding_loss(input, target, margin: float = 1.0, size_average=None, 
     """
     cdef int how = reduction_of(reduction, size_average, reduce)
     tensor_argument(target, "hinge_embedding_loss", "target", 2)
-    apart = (margin - tensor_argument(input, "hinge_embedding_loss", "input", 1)).clamp_min(0)
+    check_real(tensor_argument(input, "hinge_embedding_loss", "input", 1), "hinge_embedding_loss")
+    apart = (margin - input).clamp_min(0)
     return reduced(apart.masked_fill(target == 1, 0) + input.masked_fill(target == -1, 0), how)
 
 
@@ -150,6 +151,7 @@ def multi_margin_loss(input, target, p: int = 1, margin: float = 1.0, weight=Non
     cdef Tensor x = tensor_argument(input, "multi_margin_loss", "input", 1)
     cdef Tensor t = tensor_argument(target, "multi_margin_loss", "target", 2)
     cdef bint alone = cnp.PyArray_NDIM(x.array) < 2
+    check_real(x, "multi_margin_loss")
     if p != 1 and p != 2:
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and tensor_argument(weight, "multi_margin_loss", "weight", 5).ndim != 1:
@@ -197,6 +199,7 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
     cdef Tensor x = tensor_argument(input, "multilabel_margin_loss", "input", 1)
     cdef Tensor t = tensor_argument(target, "multilabel_margin_loss", "target", 2)
     cdef tuple sizes = shape_of(x)
+    check_real(x, "multilabel_margin_loss")
     if len(sizes) > 2 or (sizes and not sizes[len(sizes) - 1]):
         raise RuntimeError(f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(sizes)}")
     if shape_of(t) != sizes:

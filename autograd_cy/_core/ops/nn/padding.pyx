@@ -1,5 +1,7 @@
 """Tensors with a border: of one number, or of what is inside, mirrored, repeated or from the other side."""
 
+import functools
+
 import numpy as np
 
 cimport cython
@@ -18,7 +20,17 @@ from autograd_cy._core.ops.shapes.diagonals import constant_pad_nd
 cnp.import_array()
 
 
+cdef enum:
+    LONG = 1024                 # maps that are not kept
+
+
 # arrays
+
+@functools.lru_cache(256)
+def short_map(n, before, after, mode):
+    """map_of(), which takes longer than a kernel on small arrays."""
+    return map_of(n, before, after, mode)
+
 
 cdef object map_of(Py_ssize_t n, object before, object after, str mode):
     """For each element of a dimension with borders the index of the one that it is; negative numbers cut off.
@@ -26,9 +38,9 @@ cdef object map_of(Py_ssize_t n, object before, object after, str mode):
     Cut off is what they say of the result, or (circular) of the dimension first.
     """
     if mode == "circular":
-        inside = np.arange(max(-before, 0), n - max(-after, 0))
+        inside = np.arange(max(-before, 0), n - max(-after, 0), dtype=np.intp)
         return np.concatenate([inside[len(inside) - max(before, 0):], inside, inside[:max(after, 0)]])
-    index = np.arange(-before, n + after)
+    index = np.arange(-before, n + after, dtype=np.intp)
     if mode == "replicate":
         return np.clip(index, 0, n - 1)
     return np.where(index < 0, -index, np.where(index < n, index, 2 * (n - 1) - index))
@@ -40,7 +52,10 @@ cdef list maps_of(tuple sizes, tuple pads, str mode):
     for k in range(3):
         n = sizes[len(sizes) - 1 - k] if k < len(sizes) else 1
         before, after = pads[2 * k:2 * k + 2] if 2 * k < len(pads) else (0, 0)
-        maps.insert(0, np.ascontiguousarray(map_of(n, before, after, mode), np.intp))
+        if n + before + after < LONG:
+            maps.insert(0, short_map(n, before, after, mode))
+        else:
+            maps.insert(0, map_of(n, before, after, mode))
     return maps
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, INT64, code_of
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, INT64, code_of, type_word
 from autograd_cy._core.graph.record cimport broadcast_sizes, shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -39,9 +39,9 @@ def cosine_similarity(x1, x2, dim: int = 1, eps: float = 1e-8):
     """
     a = tensor_argument(x1, "cosine_similarity", "x1", 1)
     b = tensor_argument(x2, "cosine_similarity", "x2", 2)
-    if code_of((<Tensor> a).array) < FLOAT16 and code_of((<Tensor> b).array) < FLOAT16:
-        raise RuntimeError("expected common dtype to be floating point, yet common dtype is "
-                           f"{'Long' if a.dtype == b.dtype else 'not'}")
+    cdef int dtype_code = max(code_of((<Tensor> a).array), code_of((<Tensor> b).array))
+    if not FLOAT16 <= dtype_code < COMPLEX64:
+        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {type_word(dtype_code)}")
     if a.shape != b.shape:
         sizes = broadcast_sizes(shape_of(<Tensor> a), shape_of(<Tensor> b))
         a, b = a.expand(sizes), b.expand(sizes)
