@@ -78,6 +78,7 @@ _TYPED = [
 
 _WINDOWS = ["bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"]
 _SEGMENTS = ["segment_reduce"]
+_EMBEDDING = ["embedding_renorm_"]
 _NATIVE = ["native_batch_norm", "native_group_norm", "native_layer_norm"]
 _QUESTIONS = [
     "broadcast_shapes", "get_default_device", "get_device", "is_conj", "is_distributed", "is_neg", "is_same_size", "is_signed",
@@ -90,7 +91,7 @@ _TYPES = [
     "can_cast", "finfo", "iinfo", "is_complex", "is_floating_point", "is_nonzero", "is_tensor", "numel", "promote_types",
     "result_type", "set_default_tensor_type", "typename",
 ]  # fmt: skip
-__all__ += _TYPES + _WINDOWS + _QUESTIONS + _LAYOUT + _LOWRANK + _NATIVE + _SEGMENTS + _INDICES
+__all__ += _TYPES + _WINDOWS + _QUESTIONS + _LAYOUT + _LOWRANK + _NATIVE + _EMBEDDING + _SEGMENTS + _INDICES
 
 _node.finish_class(_node.Node)
 _lifetime.refuse_new(dtype)
@@ -145,6 +146,7 @@ else:  # where any name would be right
             "_indices": _INDICES,
             "_layout": _LAYOUT,
             "_lowrank": _LOWRANK,
+            "_core.ops.nn.embedding": _EMBEDDING,
             "_native_norms": _NATIVE,
             "_questions": _QUESTIONS,
             "_segments": _SEGMENTS,

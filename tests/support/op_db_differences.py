@@ -11,6 +11,7 @@ UNDETERMINED: dict[str, str] = {
     "multinomial": _RANDOM, "normal": _RANDOM, "normal.in_place": _RANDOM, "normal.number_mean": _RANDOM,
     "rand_like": _RANDOM, "randint": _RANDOM, "randint_like": _RANDOM, "randn": _RANDOM, "randn_like": _RANDOM,
     "uniform": _RANDOM, "pca_lowrank": _RANDOM, "svd_lowrank": _RANDOM,
+    "nn.functional.scaled_dot_product_attention": _RANDOM,
     "empty": _EMPTY, "empty_like": _EMPTY, "empty_permuted": _EMPTY, "empty_strided": _EMPTY, "new_empty": _EMPTY,
     "new_empty_strided": _EMPTY,
 }  # fmt: skip
@@ -69,6 +70,8 @@ DIFFERENCES: dict[str, dict[str, str]] = {
     "topk": {"values": "which of equal elements are taken", "out_argument": "which of equal elements are taken"},
     "view_as_complex": {"values": "no complex numbers of two float16"},
     "cat": {"strides": "channels-last order is not kept"},
+    "native_batch_norm": _NO_OUT,
+    "nn.functional.embedding": {"values": "sparse gradients are refused"},
     "native_layer_norm": {"gradients": "PyTorch's rounding, where the gradient is 0"},
     "resize_": {"batches": "refused within vmap: the memory holds all samples"},
 }  # fmt: skip

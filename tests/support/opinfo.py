@@ -15,6 +15,7 @@ import op_samples_structural as structural
 from op_case import ALL, BOOL, COMPLEX, FLOATS, HALF, INTS, NONZERO, POSITIVE, OpInfo
 from op_promotion import promote
 from op_rows_indexing import INDEXING_ROWS
+from op_rows_layers import LAYER_ROWS
 from op_rows_linalg import LINEAR_ALGEBRA
 from op_rows_lstsq import LSTSQ_ROWS
 from op_rows_lu import LU_ROWS
@@ -228,5 +229,5 @@ LAYERS = [
 
 OPS = ELEMENTWISE + LOGICAL + REDUCTIONS + LAYERS + SHAPES + LINALG + LOSSES + SPECTRAL + LINEAR_ALGEBRA
 OPS += LU_ROWS + LSTSQ_ROWS + SCANS + SIGNALS + SORTING + STATISTICS + SHAPE_ROWS + INDEXING_ROWS + elementwise.ROWS
-OPS += special.ROWS
+OPS += special.ROWS + LAYER_ROWS
 DIFFERENTIABLE = [row for row in OPS if row.differentiable]

@@ -125,18 +125,18 @@ cdef Block scores(Head *head, npy_intp row, npy_intp rows, npy_intp columns) noe
     return block
 
 
-cdef npy_intp mask_row(Head *head, real *x, npy_intp row, npy_intp columns) noexcept nogil:
-    """Scale the scores of a query and add the mask; how many of the columns it sees. The others become 0."""
+cdef void mask_row(Head *head, real *x, npy_intp row, npy_intp columns) noexcept nogil:
+    """Scale the scores of a query and add the mask; those of keys that it does not see become -inf."""
     cdef Attention *a = head.of
-    cdef npy_intp seen = min(row + 1, columns) if a.causal else columns, j
+    cdef npy_intp j
     cdef const char *mask = head.mask + row * a.mask.row
-    scale_row(x, seen, <real> a.scale)
+    scale_row(x, columns, <real> a.scale)
     if head.mask != NULL:
-        for j in range(seen):
+        for j in range(columns):
             x[j] = x[j] + (<const real *> (mask + j * a.mask_column))[0]
-    for j in range(seen, columns):
-        x[j] = 0
-    return seen
+    if a.causal:
+        for j in range(row + 1, columns):
+            x[j] = <real> -INFINITY
 
 
 cdef void scale_row "autograd_cy_scale_row"(real *x, npy_intp n, real factor) noexcept nogil:
@@ -184,15 +184,16 @@ cdef void attend_rows(Head *head, npy_intp row, npy_intp rows) noexcept nogil:
 
 cdef void normalize(Head *head, real *x, npy_intp row, npy_intp columns) noexcept nogil:
     """The softmax of a query's scores; zeros where it sees nothing."""
-    cdef npy_intp seen = mask_row(head, x, row, columns)
-    cdef real top = largest(x, seen), total
+    cdef real top, total
+    mask_row(head, x, row, columns)
+    top = largest(x, columns)
     if isinf(top) and top < 0:
-        memset(x, 0, seen * sizeof(real))
+        memset(x, 0, columns * sizeof(real))
         (<real *> head.sums)[row] = <real> INFINITY
         return
-    exponentials(x, seen, top)
-    total = <real> row_total(<const real *> x, seen)
-    scale_row(x, seen, 1 / total)
+    exponentials(x, columns, top)
+    total = <real> row_total(<const real *> x, columns)
+    scale_row(x, columns, 1 / total)
     (<real *> head.sums)[row] = top + logarithm(total)
 
 
@@ -238,12 +239,10 @@ cdef void pull_rows_back(Head *head, npy_intp row, npy_intp rows) noexcept nogil
 
 cdef void slopes_of_row(Head *head, real *x, real *slopes, npy_intp row, npy_intp columns) noexcept nogil:
     """The softmax of a query again, and of its gradient the gradient of the products."""
-    cdef npy_intp seen = mask_row(head, x, row, columns), j
-    exponentials(x, seen, (<real *> head.sums)[row])
-    pull_back(<const real *> x, slopes, seen, <real> row_dot(<const real *> x, <const real *> slopes, seen),
+    mask_row(head, x, row, columns)
+    exponentials(x, columns, (<real *> head.sums)[row])
+    pull_back(<const real *> x, slopes, columns, <real> row_dot(<const real *> x, <const real *> slopes, columns),
               <real> head.of.scale)
-    for j in range(seen, columns):
-        slopes[j] = 0
 
 
 cdef void pull_back "autograd_cy_pull_back"(const real *y, real *g, npy_intp n, real weighted, real scale) noexcept nogil:
