@@ -1,16 +1,16 @@
 """Functions of neural networks: the operations of this namespace, and those that PyTorch has here, too (facade)."""
 
-from .._core.ops.nn.attention import set_dropout as _set_dropout
 from .._core.ops.operations import OPS as _OPS
 from .._core.ops.registry import namespace_of as _namespace_of
 from .._core.runtime.entry import public as _public
 from .._missing import getattr_of as _getattr_of
-from ..random import rand_like as _rand_like
+
+from ._multi_head import multi_head_attention_forward
 
 _names = _namespace_of("nn.functional")
 _names |= {name: _OPS[name].function for name in ("relu", "sigmoid", "tanh")}
 globals().update(_names)
-__all__ = [*_names, "leaky_relu_", "relu_"]
+__all__ = [*_names, "leaky_relu_", "multi_head_attention_forward", "relu_"]
 
 
 @_public
@@ -36,11 +36,5 @@ def relu_(input):
     """
     return _names["relu"](input, inplace=True)
 
-
-def _dropped(x, p: "float"):
-    return x * (_rand_like(x.detach()) >= p) * (1 / (1 - p) if p < 1 else 0)
-
-
-_set_dropout(_dropped)
 
 __getattr__ = _getattr_of(__name__, "torch.nn.functional")

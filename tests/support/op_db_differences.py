@@ -11,7 +11,7 @@ UNDETERMINED: dict[str, str] = {
     "multinomial": _RANDOM, "normal": _RANDOM, "normal.in_place": _RANDOM, "normal.number_mean": _RANDOM,
     "rand_like": _RANDOM, "randint": _RANDOM, "randint_like": _RANDOM, "randn": _RANDOM, "randn_like": _RANDOM,
     "uniform": _RANDOM, "pca_lowrank": _RANDOM, "svd_lowrank": _RANDOM,
-    "nn.functional.scaled_dot_product_attention": _RANDOM,
+    "nn.functional.scaled_dot_product_attention": _RANDOM, "nn.functional.multi_head_attention_forward": _RANDOM,
     "empty": _EMPTY, "empty_like": _EMPTY, "empty_permuted": _EMPTY, "empty_strided": _EMPTY, "new_empty": _EMPTY,
     "new_empty_strided": _EMPTY,
 }  # fmt: skip
@@ -71,6 +71,7 @@ DIFFERENCES: dict[str, dict[str, str]] = {
     "view_as_complex": {"values": "no complex numbers of two float16"},
     "cat": {"strides": "channels-last order is not kept"},
     "native_batch_norm": _NO_OUT,
+    "nn.functional.scaled_dot_product_attention": {"strides": "by blocks also where PyTorch computes all scores"},
     "nn.functional.embedding": {"values": "sparse gradients are refused"},
     "native_layer_norm": {"gradients": "PyTorch's rounding, where the gradient is 0"},
     "resize_": {"batches": "refused within vmap: the memory holds all samples"},
