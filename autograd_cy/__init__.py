@@ -83,6 +83,7 @@ _LOSSES = [
     "poisson_nll_loss", "triplet_margin_loss",
 ]  # fmt: skip
 _NATIVE = ["native_group_norm", "native_layer_norm"]
+_EMBEDDING = ["embedding_renorm_"]
 _NATIVE = ["native_batch_norm", "native_group_norm", "native_layer_norm"]
 _QUESTIONS = [
     "broadcast_shapes", "get_default_device", "get_device", "is_conj", "is_distributed", "is_neg", "is_same_size", "is_signed",
@@ -96,6 +97,7 @@ _TYPES = [
     "result_type", "set_default_tensor_type", "typename",
 ]  # fmt: skip
 __all__ += _TYPES + _WINDOWS + _QUESTIONS + _LAYOUT + _LOWRANK + _NATIVE + _SEGMENTS + _INDICES + _LOSSES
+__all__ += _TYPES + _WINDOWS + _QUESTIONS + _LAYOUT + _LOWRANK + _NATIVE + _EMBEDDING + _SEGMENTS + _INDICES
 
 _node.finish_class(_node.Node)
 _lifetime.refuse_new(dtype)
@@ -151,6 +153,7 @@ else:  # where any name would be right
             "_indices": _INDICES,
             "_layout": _LAYOUT,
             "_lowrank": _LOWRANK,
+            "_core.ops.nn.embedding": _EMBEDDING,
             "_native_norms": _NATIVE,
             "_numbered_reductions": _LOSSES,
             "_questions": _QUESTIONS,

@@ -40,7 +40,7 @@ def native_group_norm(
     (tensor([[[-1.,  1.]]]), tensor([[2.]]), tensor([[1.]]))
     """
     made = group_norm(input.reshape(N, C, HxW), group, weight, bias, eps).reshape(input.shape)
-    return made, *_mean_and_scale(input.detach().reshape(N, group, C // group * HxW), (-1,), eps, keepdim=False)
+    return made, *_mean_and_scale(input.reshape(N, group, C // group * HxW), (-1,), eps, keepdim=False)
 
 
 @public

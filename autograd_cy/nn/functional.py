@@ -8,7 +8,8 @@ from .._core.ops.registry import namespace_of as _namespace_of
 from .._core.runtime.entry import public as _public
 from .._inplace import in_place as _in_place
 from .._missing import getattr_of as _getattr_of
-from ..random import rand_like as _rand_like
+
+from ._multi_head import multi_head_attention_forward
 
 _names = _namespace_of("nn.functional")
 _names |= {name: _OPS[name].function for name in (
@@ -21,6 +22,7 @@ _names["conv_tbc"] = _OPS["conv_tbc"].function
 _names |= {name: _OPS[name].function for name in ("relu", "sigmoid", "tanh", "avg_pool1d", "adaptive_avg_pool1d")}
 globals().update(_names)
 __all__ = [*_names, "gumbel_softmax"]
+__all__ = [*_names, "leaky_relu_", "multi_head_attention_forward", "relu_"]
 
 
 @_public
@@ -44,11 +46,5 @@ def gumbel_softmax(logits, tau: float = 1, hard: bool = False, eps: float = 1e-1
     chosen = soft.detach().argmax(dim, keepdim=True)
     return (soft.detach() * 0).scatter(dim, chosen, 1.0) - soft.detach() + soft
 
-
-def _dropped(x, p: "float"):
-    return x * (_rand_like(x.detach()) >= p) * (1 / (1 - p) if p < 1 else 0)
-
-
-_set_dropout(_dropped)
 
 __getattr__ = _getattr_of(__name__, "torch.nn.functional")

@@ -14,6 +14,7 @@ UNDETERMINED: dict[str, str] = {
     "nn.functional.dropout": _RANDOM, "nn.functional.dropout2d": _RANDOM, "nn.functional.dropout3d": _RANDOM,
     "nn.functional.alpha_dropout": _RANDOM, "nn.functional.feature_alpha_dropout.with_train": _RANDOM,
     "nn.functional.rrelu": _RANDOM,
+    "nn.functional.scaled_dot_product_attention": _RANDOM, "nn.functional.multi_head_attention_forward": _RANDOM,
     "empty": _EMPTY, "empty_like": _EMPTY, "empty_permuted": _EMPTY, "empty_strided": _EMPTY, "new_empty": _EMPTY,
     "new_empty_strided": _EMPTY,
 }  # fmt: skip
@@ -75,6 +76,9 @@ DIFFERENCES: dict[str, dict[str, str]] = {
     "nn.functional.max_pool2d": _CHANNELS_LAST, "nn.functional.interpolate.nearest": _CHANNELS_LAST,
     "nn.functional.interpolate.nearest-exact": _CHANNELS_LAST,
     "cat": {"strides": "channels-last order is not kept"},
+    "native_batch_norm": _NO_OUT,
+    "nn.functional.scaled_dot_product_attention": {"strides": "by blocks also where PyTorch computes all scores"},
+    "nn.functional.embedding": {"values": "sparse gradients are refused"},
     "native_layer_norm": {"gradients": "PyTorch's rounding, where the gradient is 0"},
     "nn.functional.hardsigmoid": dict.fromkeys(("gradients", "tangents", "in_place"), "1/6 is rounded to float32 there"),
     "nn.functional.soft_margin_loss": {"values": "float16: more than 65504 on the way there"},

@@ -18,6 +18,7 @@ from op_promotion import promote
 from op_rows_conv import CONVS
 from op_rows_bilinear import BILINEAR_ROWS
 from op_rows_indexing import INDEXING_ROWS
+from op_rows_layers import LAYER_ROWS
 from op_rows_linalg import LINEAR_ALGEBRA
 from op_rows_lstsq import LSTSQ_ROWS
 from op_rows_lu import LU_ROWS
@@ -232,5 +233,5 @@ LAYERS = [
 OPS = ELEMENTWISE + LOGICAL + REDUCTIONS + LAYERS + SHAPES + LINALG + LOSSES + SPECTRAL + LINEAR_ALGEBRA
 OPS += BILINEAR_ROWS
 OPS += LU_ROWS + LSTSQ_ROWS + SCANS + SIGNALS + SORTING + STATISTICS + SHAPE_ROWS + INDEXING_ROWS + elementwise.ROWS
-OPS += CONVS + special.ROWS + activations.ROWS
+OPS += CONVS + special.ROWS + activations.ROWS + LAYER_ROWS
 DIFFERENTIABLE = [row for row in OPS if row.differentiable]

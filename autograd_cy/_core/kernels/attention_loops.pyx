@@ -7,14 +7,14 @@ kept, from which the gradient computes the softmax again. Source: Dao et al., "F
 Threads share the heads of all samples; of one head, the gradients of keys and values are summed block after block.
 """
 
-from libc.math cimport INFINITY, isinf
+from libc.math cimport INFINITY, isinf, isnan
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT32
 from autograd_cy._core.kernels.block_products cimport Block, multiply_blocks, transposed
 from autograd_cy._core.kernels.plane_loops cimport real, row_dot, row_total
-from autograd_cy._core.kernels.softmax_loops cimport exponential, largest, logarithm
+from autograd_cy._core.kernels.softmax_loops cimport exponential, logarithm
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.threads cimport parallel_for
 
@@ -25,6 +25,7 @@ cdef extern from *:
     #define DECLARE_CLONED(real, fuse) \\
         AUTOGRAD_CY_CLONED static void fuse##autograd_cy_exponentials(real *, npy_intp, real); \\
         AUTOGRAD_CY_CLONED static void fuse##autograd_cy_scale_row(real *, npy_intp, real); \\
+        AUTOGRAD_CY_CLONED static real fuse##autograd_cy_top(real const *, npy_intp); \\
         AUTOGRAD_CY_CLONED static void fuse##autograd_cy_pull_back(real const *, real *, npy_intp, real, real);
     DECLARE_CLONED(float, __pyx_fuse_0)
     DECLARE_CLONED(double, __pyx_fuse_1)
@@ -34,6 +35,7 @@ cdef enum:
     BLOCK = 1 << 15             # elements of a block of the softmax ...
     MOST_ROWS = 64              # ... which has at most so many rows
     FEWEST_ROWS = 8
+    TOPS = 16                   # of which the largest element of a row is found side by side
 
 cdef struct Work:               # a loop that is shared
     Attention *attention
@@ -125,24 +127,43 @@ cdef Block scores(Head *head, npy_intp row, npy_intp rows, npy_intp columns) noe
     return block
 
 
-cdef npy_intp mask_row(Head *head, real *x, npy_intp row, npy_intp columns) noexcept nogil:
-    """Scale the scores of a query and add the mask; how many of the columns it sees. The others become 0."""
+cdef void mask_row(Head *head, real *x, npy_intp row, npy_intp columns) noexcept nogil:
+    """Scale the scores of a query and add the mask; those of keys that it does not see become -inf."""
     cdef Attention *a = head.of
-    cdef npy_intp seen = min(row + 1, columns) if a.causal else columns, j
+    cdef npy_intp j
     cdef const char *mask = head.mask + row * a.mask.row
-    scale_row(x, seen, <real> a.scale)
+    scale_row(x, columns, <real> a.scale)
     if head.mask != NULL:
-        for j in range(seen):
+        for j in range(columns):
             x[j] = x[j] + (<const real *> (mask + j * a.mask_column))[0]
-    for j in range(seen, columns):
-        x[j] = 0
-    return seen
+    if a.causal:
+        for j in range(row + 1, columns):
+            x[j] = <real> -INFINITY
 
 
 cdef void scale_row "autograd_cy_scale_row"(real *x, npy_intp n, real factor) noexcept nogil:
     cdef npy_intp j
     for j in range(n):
         x[j] = x[j] * factor
+
+
+cdef real top_of "autograd_cy_top"(const real *x, npy_intp n) noexcept nogil:
+    """The largest element; where there is a nan, any number. (NumPy's loop looks after the processor's flags at each call, which
+    takes longer than a row of 16.)"""
+    cdef real[TOPS] tops
+    cdef npy_intp j, k
+    for k in range(TOPS):
+        tops[k] = <real> -INFINITY
+    j = 0
+    while j + TOPS <= n:
+        for k in range(TOPS):
+            tops[k] = x[j + k] if x[j + k] > tops[k] else tops[k]
+        j += TOPS
+    for k in range(n - j):
+        tops[k] = x[j + k] if x[j + k] > tops[k] else tops[k]
+    for k in range(1, TOPS):
+        tops[0] = tops[k] if tops[k] > tops[0] else tops[0]
+    return tops[0]
 
 
 cdef void exponentials "autograd_cy_exponentials"(real *x, npy_intp n, real center) noexcept nogil:
@@ -184,15 +205,16 @@ cdef void attend_rows(Head *head, npy_intp row, npy_intp rows) noexcept nogil:
 
 cdef void normalize(Head *head, real *x, npy_intp row, npy_intp columns) noexcept nogil:
     """The softmax of a query's scores; zeros where it sees nothing."""
-    cdef npy_intp seen = mask_row(head, x, row, columns)
-    cdef real top = largest(x, seen), total
-    if isinf(top) and top < 0:
-        memset(x, 0, seen * sizeof(real))
+    cdef real top, total
+    mask_row(head, x, row, columns)
+    top = top_of(<const real *> x, columns)
+    if isinf(top) and top < 0 and not isnan(row_total(<const real *> x, columns)):
+        memset(x, 0, columns * sizeof(real))
         (<real *> head.sums)[row] = <real> INFINITY
         return
-    exponentials(x, seen, top)
-    total = <real> row_total(<const real *> x, seen)
-    scale_row(x, seen, 1 / total)
+    exponentials(x, columns, top)
+    total = <real> row_total(<const real *> x, columns)
+    scale_row(x, columns, 1 / total)
     (<real *> head.sums)[row] = top + logarithm(total)
 
 
@@ -238,12 +260,10 @@ cdef void pull_rows_back(Head *head, npy_intp row, npy_intp rows) noexcept nogil
 
 cdef void slopes_of_row(Head *head, real *x, real *slopes, npy_intp row, npy_intp columns) noexcept nogil:
     """The softmax of a query again, and of its gradient the gradient of the products."""
-    cdef npy_intp seen = mask_row(head, x, row, columns), j
-    exponentials(x, seen, (<real *> head.sums)[row])
-    pull_back(<const real *> x, slopes, seen, <real> row_dot(<const real *> x, <const real *> slopes, seen),
+    mask_row(head, x, row, columns)
+    exponentials(x, columns, (<real *> head.sums)[row])
+    pull_back(<const real *> x, slopes, columns, <real> row_dot(<const real *> x, <const real *> slopes, columns),
               <real> head.of.scale)
-    for j in range(seen, columns):
-        slopes[j] = 0
 
 
 cdef void pull_back "autograd_cy_pull_back"(const real *y, real *g, npy_intp n, real weighted, real scale) noexcept nogil:

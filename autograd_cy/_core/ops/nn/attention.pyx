@@ -8,8 +8,8 @@ cimport cython
 
 from autograd_cy._core.arrays.buffers cimport dense_copy, in_type, new_array
 from autograd_cy._core.arrays.dtypes cimport (
-    BOOL, FLOAT16, FLOAT32, FLOAT64, code_of, dtype_of, long_word)
-from autograd_cy._core.graph.node cimport Node
+    BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, code_of, dtype_of, long_word, type_word)
+from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport any_wanted, broadcast_sizes, has_tangent, new_node, record_all, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, saved_array, stale_error, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, version_of
@@ -105,6 +105,7 @@ cdef class ScaledDotProductFlashAttentionForCpuBackward0(Node):
     cdef cnp.ndarray sums           # for each query the logarithm of its sum of exponentials
     cdef Tensor mask                # which has no gradient; or None
     cdef long mask_version
+    cdef list found                 # gradients that are computed and not yet asked for
 
     cdef tuple saved_names(self):
         return ("query", "key", "value")
@@ -118,7 +119,7 @@ cdef class ScaledDotProductFlashAttentionForCpuBackward0(Node):
         return new_tensor(self.sums)
 
     cdef int release_saved(self) except -1:
-        self.sums = self.mask = None
+        self.sums = self.mask = self.found = None
         return Node.release_saved(self)
 
     cdef int check_mask(self) except -1:
@@ -126,16 +127,17 @@ cdef class ScaledDotProductFlashAttentionForCpuBackward0(Node):
             raise stale_error(self, self.mask, self.mask_version)
         return 0
 
-    cdef tuple vjps(self, object g):
-        if g is None:
-            return None, None, None
-        unpack(self, 0)                         # complains if it was given up
-        self.check_mask()
-        if (<Tensor> g).batched or not current_mode() & NO_GRAD:
-            return self.by_operations(g)
-        return self.by_blocks((<Tensor> g).array)
+    cdef object vjp_array(self, object g, int i, Request *request):
+        cdef list found = self.found
+        if found is None:
+            found = self.by_blocks(<cnp.ndarray> g)
+            if request.may_consume:             # no other backward comes: the gradients that are asked for next are these
+                self.found = found
+        return found[i]
 
-    cdef tuple by_blocks(self, cnp.ndarray given):
+    cdef list by_blocks(self, cnp.ndarray given):
+        """The gradients of all three."""
+        self.check_mask()
         cdef cnp.ndarray q = in_heads(saved_array(self, 0)), k = in_heads(saved_array(self, 1)), v = in_heads(saved_array(self, 2))
         cdef cnp.ndarray g = in_heads(given), mask
         mask = mask_array(self.mask, shape_of(<Tensor> unpack(self, 0)), code_of(q), cnp.PyArray_DIM(k, 2))
@@ -145,18 +147,18 @@ cdef class ScaledDotProductFlashAttentionForCpuBackward0(Node):
         a.query_gradient, a.key_gradient, a.value_gradient = heads_of(found[0]), heads_of(found[1]), heads_of(found[2])
         if not attend_backwards(&a):
             raise MemoryError("scaled_dot_product_attention: no memory for a block of the gradient")
-        return tuple([new_tensor((<object> array).reshape(shape_of(<Tensor> unpack(self, i)))) for i, array in enumerate(found)])
+        return [(<object> array).reshape(shape_of(<Tensor> unpack(self, i))) for i, array in enumerate(found)]
 
     cdef object vjp(self, object g, int i):
-        return self.by_operations(g)[i]
-
-    cdef tuple by_operations(self, object g):
-        """The gradients as operations on what was saved: the formula without blocks."""
-        cdef object q = unpack(self, 0), k = unpack(self, 1), v = unpack(self, 2), scale = self.constants[0]
-        y = probabilities(q, k, self.mask, scale, self.constants[1])
+        """As operations on what was saved: the formula without blocks."""
+        cdef object v = unpack(self, 2), scale = self.constants[0]
+        self.check_mask()
+        y = probabilities(unpack(self, 0), unpack(self, 1), self.mask, scale, self.constants[1])
+        if i == 2:
+            return y.transpose(-2, -1) @ g
         slopes = g @ v.transpose(-2, -1)
         slopes = y * (slopes - (slopes * y).sum(-1, True)) * scale
-        return slopes @ k, slopes.transpose(-2, -1) @ q, y.transpose(-2, -1) @ g
+        return slopes @ unpack(self, 1) if i == 0 else slopes.transpose(-2, -1) @ unpack(self, 0)
 
     cdef object jvp(self, tuple tangents):
         cdef object q = unpack(self, 0), k = unpack(self, 1), v = unpack(self, 2), scale = self.constants[0], moved = None
@@ -197,6 +199,8 @@ cdef int check_operands(Tensor q, Tensor k, Tensor v, Tensor mask, bint causal) 
         raise RuntimeError("Expected query, key, and value to have the same dtype, but got query.dtype: "
                            f"{long_word(own)} key.dtype: {long_word(code_of(k.array))} and value.dtype: "
                            f"{long_word(code_of(v.array))} instead.")
+    if not FLOAT16 <= own < COMPLEX64:
+        raise NotImplementedError(f"\"scaled_dot_product_attention\" not implemented for '{type_word(own)}'")
     dims = tuple([cnp.PyArray_NDIM(x.array) for x in (q, k, v)])
     if min(dims) < 2:
         raise RuntimeError("Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: {}, key.dim: "
@@ -263,7 +267,7 @@ cdef Tensor recorded(Tensor y, Tensor query, Tensor key, Tensor value, Tensor ma
     save_input(node, 0, query)
     save_input(node, 1, key)
     save_input(node, 2, value)
-    node.sums, node.mask, node.joint = sums, mask, True
+    node.sums, node.mask = sums, mask
     node.mask_version = 0 if mask is None else version_of(mask)
     return record_all(node, y, (query, key, value))
 

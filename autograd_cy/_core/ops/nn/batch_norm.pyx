@@ -65,6 +65,8 @@ cdef int move(Tensor average, cnp.ndarray now, double momentum) except -1:
 def batched_batch_norm(call, input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled):
     """The channels of all samples are channels of one."""
     cdef int rank = rank_of(input)
+    if rank == 1 and not input.shape[0]:
+        return call.value(input).clone()
     for name, x in (("running_mean", running_mean), ("running_var", running_var)):
         if training and x is not None and not call.is_batched(x):
             raise RuntimeError(f"Batch norm got a batched tensor as input while the {name}, which will be updated in place, "

@@ -11,11 +11,13 @@ cdef class ChannelNorm(Node):
     cdef bint corrected                 # the statistics are the input's own
     cdef double eps
     cdef cnp.ndarray means, scales      # in float32 or float64, until they are given up
+    cdef cnp.ndarray sums               # those of the gradient over planes, for the gradients that are asked for next
 
     cdef object shown(self, cnp.ndarray numbers)
-    cdef cnp.ndarray products(self, cnp.ndarray g, cnp.ndarray x)
-    cdef int write_parameter_gradient(self, cnp.ndarray g, cnp.ndarray x, int i, cnp.ndarray out) except -1
-    cdef int write_input_gradient(self, cnp.ndarray g, cnp.ndarray x, cnp.ndarray w, cnp.ndarray out) except -1
+    cdef cnp.ndarray products(self, cnp.ndarray g, cnp.ndarray x, bint keep)
+    cdef int write_parameter_gradient(self, cnp.ndarray g, cnp.ndarray x, int i, cnp.ndarray out, bint keep) except -1
+    cdef int write_input_gradient(self, cnp.ndarray g, cnp.ndarray x, cnp.ndarray w, cnp.ndarray out,
+                                  bint keep) except -1
     cdef tuple standardized(self, object x)
     cdef object by_statistics(self, object x)
     cdef tuple dims(self)

@@ -90,7 +90,7 @@ cdef class ChannelNorm(Node):
         return ("input", "weight", None)
 
     cdef int release_saved(self) except -1:
-        self.means = self.scales = None
+        self.means = self.scales = self.sums = None
         return Node.release_saved(self)
 
     @property
@@ -121,34 +121,39 @@ cdef class ChannelNorm(Node):
         x = flat(x, dtype_code)
         if i > 0:
             out = vector(dtype_code, self.planes.channels)
-            self.write_parameter_gradient(g, x, i, out)
+            self.write_parameter_gradient(g, x, i, out, request.may_consume)
         else:
             out = new_array(dtype_code, cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x)) if out is None else out
             if cnp.PyArray_SIZE(x):
-                self.write_input_gradient(g, x, None if w is None else flat(w, dtype_code), out)
+                self.write_input_gradient(g, x, None if w is None else flat(w, dtype_code), out, request.may_consume)
         return in_type(out, self.dtype_codes[i])
 
-    cdef cnp.ndarray products(self, cnp.ndarray g, cnp.ndarray x):
-        """For each plane the sums of g, and of g * (x - mean)."""
+    cdef cnp.ndarray products(self, cnp.ndarray g, cnp.ndarray x, bint keep):
+        """For each plane the sums of g, and of g * (x - mean); kept if no other backward comes: all inputs need the same."""
+        if self.sums is not None:
+            return self.sums
         cdef cnp.ndarray sums = vector(FLOAT64, 2 * sums_of(&self.planes))
         if cnp.PyArray_SIZE(x):
             add_products(code_of(x), data_of(g), data_of(x), &self.planes, data_of(self.means), <double *> data_of(sums))
         else:
             sums.fill(0)
+        if keep:
+            self.sums = sums
         return sums
 
-    cdef int write_parameter_gradient(self, cnp.ndarray g, cnp.ndarray x, int i, cnp.ndarray out) except -1:
-        cdef cnp.ndarray sums = self.products(g, x)
+    cdef int write_parameter_gradient(self, cnp.ndarray g, cnp.ndarray x, int i, cnp.ndarray out, bint keep) except -1:
+        cdef cnp.ndarray sums = self.products(g, x, keep)
         parameter_gradient(code_of(x), <double *> data_of(sums), &self.planes, data_of(self.scales) if i == 1 else NULL,
                            data_of(out))
         return 0
 
-    cdef int write_input_gradient(self, cnp.ndarray g, cnp.ndarray x, cnp.ndarray w, cnp.ndarray out) except -1:
+    cdef int write_input_gradient(self, cnp.ndarray g, cnp.ndarray x, cnp.ndarray w, cnp.ndarray out,
+                                  bint keep) except -1:
         cdef int dtype_code = code_of(x)
         cdef Statistics by = Statistics(data_of(self.means), data_of(self.scales))
         cdef cnp.ndarray corrections = vector(FLOAT64, 2 * self.planes.groups)
         if self.corrected:
-            sums = self.products(g, x)
+            sums = self.products(g, x, keep)
             find_corrections(dtype_code, <double *> data_of(sums), &self.planes, elements_of(&self.planes), by.scales,
                              data_of(w), <double *> data_of(corrections))
         else:

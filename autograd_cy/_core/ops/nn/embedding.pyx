@@ -8,7 +8,7 @@ from libc.stdint cimport int64_t
 from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array
 from autograd_cy._core.arrays.dtypes cimport (
     COMPLEX64, FLOAT16, FLOAT32, INT32, INT64, code_of, kernel_code, type_word)
-from autograd_cy._core.batching.batched cimport zeros_as
+from autograd_cy._core.batching.batched cimport BatchedTensor, zeros_as
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
@@ -154,6 +154,13 @@ cdef int check_indices(Tensor indices, str operation) except -1:
     return 0
 
 
+cdef cnp.ndarray values_of(Tensor x):
+    """All that a tensor stands for, at whatever levels it is batched."""
+    while x.batched:
+        x = (<BatchedTensor> x).value
+    return x.array
+
+
 def batched_embedding(call, weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False):
     """A batch of tables is one tall table."""
     if not call.is_batched(weight):
@@ -163,7 +170,7 @@ def batched_embedding(call, weight, indices, padding_idx=-1, scale_grad_by_freq=
     n, width = weight.shape
     table, numbers = call.value(weight).reshape(-1, width), call.front(indices)
     check_indices(<Tensor?> indices, "embedding")
-    if bool(((numbers < 0) | (numbers >= n)).any()):
+    if not all_inside(values_of(<Tensor> numbers), n):
         raise IndexError("index out of range in self")
     first = new_tensor(np.arange(0, max(call.size * n, 1), max(n, 1))[:call.size]).reshape(call.size, *(1,) * rank_of(indices))
     y = call(table, numbers + first, -1, scale_grad_by_freq, sparse)
@@ -212,7 +219,6 @@ cdef cnp.ndarray shortened(cnp.ndarray table, cnp.ndarray indices, double max_no
     return made
 
 
-@op()
 def embedding_renorm_(input, indices, max_norm, norm_type):
     """embedding_renorm_(input, indices, max_norm, norm_type) -> Tensor: shorten rows of a table, in its own memory.
 

@@ -2,8 +2,10 @@
 
 from math import prod
 
+from autograd_cy._core.arrays.dtypes cimport INT64, code_of
 from autograd_cy._core.graph.record cimport shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.ops.nn.losses cimport check_real
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE
@@ -111,6 +113,8 @@ def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
     cdef tuple sizes = shape_of(tensor_argument(input, "local_response_norm", "input", 1))
     if len(sizes) < 3:
         raise ValueError(f"Expected 3D or higher dimensionality                          input (got {len(sizes)} dimensions)")
+    if code_of((<Tensor> input).array) != INT64:
+        check_real(input, "avg_pool2d")
     if size < 1:
         raise RuntimeError(f"local_response_norm(): size is a number of channels, at least 1, not {size}")
     if not (<Tensor> input).array.size:
