@@ -45,7 +45,7 @@ PUBLIC = [
 # What a namespace has besides its own operations.
 SHARED = {
     "fft": {"fftfreq", "rfftfreq"},
-    "nn.functional": {"relu", "sigmoid", "tanh", "leaky_relu_", "relu_"},
+    "nn.functional": {"relu", "sigmoid", "tanh", "avg_pool1d", "adaptive_avg_pool1d", "leaky_relu_", "relu_"},
     "special": set(special._ALIASES),
 }
 

@@ -11,6 +11,7 @@ UNDETERMINED: dict[str, str] = {
     "multinomial": _RANDOM, "normal": _RANDOM, "normal.in_place": _RANDOM, "normal.number_mean": _RANDOM,
     "rand_like": _RANDOM, "randint": _RANDOM, "randint_like": _RANDOM, "randn": _RANDOM, "randn_like": _RANDOM,
     "uniform": _RANDOM, "pca_lowrank": _RANDOM, "svd_lowrank": _RANDOM,
+    "nn.functional.fractional_max_pool2d": _RANDOM, "nn.functional.fractional_max_pool3d": _RANDOM,
     "empty": _EMPTY, "empty_like": _EMPTY, "empty_permuted": _EMPTY, "empty_strided": _EMPTY, "new_empty": _EMPTY,
     "new_empty_strided": _EMPTY,
 }  # fmt: skip
@@ -69,7 +70,8 @@ DIFFERENCES: dict[str, dict[str, str]] = {
     "sgn": {"values": "of bools", "in_place": "of bools"},
     "topk": {"values": "which of equal elements are taken", "out_argument": "which of equal elements are taken"},
     "view_as_complex": {"values": "no complex numbers of two float16"},
-    "nn.functional.max_pool2d": _CHANNELS_LAST, "nn.functional.interpolate.nearest": _CHANNELS_LAST,
+    "nn.functional.max_pool2d": _CHANNELS_LAST, "nn.functional.max_unpool2d": _CHANNELS_LAST,
+    "nn.functional.interpolate.nearest": _CHANNELS_LAST,
     "nn.functional.interpolate.nearest-exact": _CHANNELS_LAST,
     "cat": {"strides": "channels-last order is not kept"},
     "native_layer_norm": {"gradients": "PyTorch's rounding, where the gradient is 0"},

@@ -18,6 +18,7 @@ from op_rows_indexing import INDEXING_ROWS
 from op_rows_linalg import LINEAR_ALGEBRA
 from op_rows_lstsq import LSTSQ_ROWS
 from op_rows_lu import LU_ROWS
+from op_rows_pooling import POOLING
 from op_rows_scans import SCANS
 from op_rows_shapes import SHAPE_ROWS
 from op_rows_signal import SIGNALS
@@ -228,5 +229,5 @@ LAYERS = [
 
 OPS = ELEMENTWISE + LOGICAL + REDUCTIONS + LAYERS + SHAPES + LINALG + LOSSES + SPECTRAL + LINEAR_ALGEBRA
 OPS += LU_ROWS + LSTSQ_ROWS + SCANS + SIGNALS + SORTING + STATISTICS + SHAPE_ROWS + INDEXING_ROWS + elementwise.ROWS
-OPS += special.ROWS
+OPS += special.ROWS + POOLING
 DIFFERENTIABLE = [row for row in OPS if row.differentiable]

@@ -11,7 +11,7 @@ from autograd_cy._core.ops.nn.max_pooling cimport WindowMaxima, pooled
 from autograd_cy._core.ops.nn.pooling_sizes cimport check_not_empty, check_output_sizes, check_planes, ints_argument
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rules import COMPOSITE
+from autograd_cy._core.batching.rules import COMPOSITE, rank_of
 from autograd_cy._core.ops.nn.pooling_sizes import PlanesRule
 from autograd_cy._core.ops.registry import op
 
@@ -115,7 +115,22 @@ cdef tuple fractional(object input, int dims, object kernel_size, object output_
                   (kernel, counts), operation)
 
 
-@op(namespace="nn.functional", batch=PlanesRule(2))
+class FractionalRule:
+    """FractionalRule(dims): the batching rule of fractional pooling: random numbers that were given are those of each sample."""
+
+    def __init__(self, dims):
+        self.planes = PlanesRule(dims)
+
+    def __call__(self, call, input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
+        """The operation on all samples."""
+        numbers, rank = _random_samples, rank_of(input)
+        if isinstance(numbers, Tensor) and rank_of(numbers) == 3 and rank in (self.planes.dims + 1, self.planes.dims + 2):
+            own = 1 if rank == self.planes.dims + 1 else input.shape[0]
+            numbers = call.front(numbers)[:, :own].flatten(0, 1)
+        return self.planes(call, input, kernel_size, output_size, output_ratio, return_indices, numbers)
+
+
+@op(namespace="nn.functional", batch=FractionalRule(2))
 def fractional_max_pool2d(input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
     """fractional_max_pool2d(input, kernel_size, output_size=None, output_ratio=None, return_indices=False) -> Tensor: the largest
     element of windows of planes (N, C, H, W) or (C, H, W) that begin at random, about evenly apart.
@@ -131,7 +146,7 @@ def fractional_max_pool2d(input, kernel_size, output_size=None, output_ratio=Non
     return results if return_indices else results[0]
 
 
-@op(namespace="nn.functional", batch=PlanesRule(3))
+@op(namespace="nn.functional", batch=FractionalRule(3))
 def fractional_max_pool3d(input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
     """fractional_max_pool3d(input, kernel_size, output_size=None, output_ratio=None, return_indices=False) -> Tensor: the same of
     an input (N, C, D, H, W) or (C, D, H, W); see fractional_max_pool2d().
