@@ -33,11 +33,11 @@ def windows(x, kernel, stride, padding, dilation, ceil):
 
 
 def adaptive_windows(x, counts):
-    sizes = x.shape[-len(counts) :]
-    return {
-        place: list(itertools.product(*[range(o * n // c, -(-(o + 1) * n // c)) for o, n, c in zip(place, sizes, counts, strict=True)]))
-        for place in np.ndindex(*counts)
-    }
+    found, sizes = {}, x.shape[-len(counts) :]
+    for place in np.ndindex(*counts):
+        along = [range(o * n // c, -(-(o + 1) * n // c)) for o, n, c in zip(place, sizes, counts, strict=True)]
+        found[place] = list(itertools.product(*along))
+    return found
 
 
 def reduced(x, counts, found, function):
@@ -116,7 +116,8 @@ def lp_pool(dims):
 def fractional(dims, both=False):
     def reference(x, kernel, size, ratio, return_indices, samples):
         kernel, found = each(kernel, dims), []
-        size = each(size if size is not None else tuple(int(n * r) for n, r in zip(x.shape[-dims:], each(ratio, dims), strict=True)), dims)
+        by_ratio = tuple(int(n * r) for n, r in zip(x.shape[-dims:], each(ratio, dims), strict=True)) if size is None else ()
+        size = by_ratio or each(size, dims)
         planes = x.reshape(-1, *x.shape[-dims:])
         for plane, sample in zip(planes, samples.reshape(-1, dims), strict=True):
             along = []
@@ -241,8 +242,10 @@ STRIDED = {
 }
 AVERAGED = {
     1: calls(([2, 5], 2), ([1, 2, 5], 3, 2, 1), ([1, 4], (3,), (2,), 1, True, False)),
-    2: calls(([2, 2, 4], 2), ([1, 2, 3, 4], (2, 3), 1, 1), ([1, 3, 5], 2, 2, 1, True, False), ([1, 4, 3], 3, 2, 1, True, True, 5)),
-    3: calls(([1, 2, 2, 3], 2), ([1, 1, 2, 3, 2], (1, 2, 2), 1, (0, 1, 1)), ([1, 3, 1, 2], (2, 1, 2), 1, (1, 0, 1), True, False, 3)),
+    2: calls(([2, 2, 4], 2), ([1, 2, 3, 4], (2, 3), 1, 1), ([1, 3, 5], 2, 2, 1, True, False),
+             ([1, 4, 3], 3, 2, 1, True, True, 5)),
+    3: calls(([1, 2, 2, 3], 2), ([1, 1, 2, 3, 2], (1, 2, 2), 1, (0, 1, 1)),
+             ([1, 3, 1, 2], (2, 1, 2), 1, (1, 0, 1), True, False, 3)),
 }
 ADAPTIVE = {
     1: calls(([2, 5], 2), ([1, 2, 3], 4), ([1, 3], (1,))),
@@ -282,13 +285,14 @@ def with_indices(dims):
 
 def rows():
     for dims in (1, 2, 3):
+        both = VALUES_AND_INDICES
         pooled, adapted = functools.partial(OpInfo, samples=STRIDED[dims]), functools.partial(OpInfo, samples=ADAPTIVE[dims])
         forward = {"forward": HALF + INTS}
         yield pooled(f"{FUNCTIONAL}max_pool{dims}d", max_pool(dims), **REAL_FLOATS | forward)
-        yield pooled(f"{FUNCTIONAL}max_pool{dims}d_with_indices", max_pool(dims, True), **VALUES_AND_INDICES | forward)
+        yield pooled(f"{FUNCTIONAL}max_pool{dims}d_with_indices", max_pool(dims, True), **both | forward)
         yield pooled(f"max_pool{dims}d", max_pool(dims), **REAL_FLOATS | forward, method=False)
         yield adapted(f"{FUNCTIONAL}adaptive_max_pool{dims}d", adaptive_max_pool(dims), **REAL_FLOATS)
-        yield adapted(f"{FUNCTIONAL}adaptive_max_pool{dims}d_with_indices", adaptive_max_pool(dims, True), **VALUES_AND_INDICES)
+        yield adapted(f"{FUNCTIONAL}adaptive_max_pool{dims}d_with_indices", adaptive_max_pool(dims, True), **both)
         where = FUNCTIONAL if dims > 1 else ""
         halves = {"forward": (HALF if dims < 3 else ()) + ("int64",)}
         yield OpInfo(f"{where}avg_pool{dims}d", avg_pool(dims), AVERAGED[dims], **REAL_FLOATS | halves, method=dims > 1)
@@ -297,9 +301,9 @@ def rows():
         yield OpInfo(f"{FUNCTIONAL}lp_pool{dims}d", lp_pool(dims), NORMS[dims], **columns)
         yield OpInfo(f"{FUNCTIONAL}max_unpool{dims}d", unpool(dims), with_indices(dims), **REAL_FLOATS)
         if dims > 1:
-            yield OpInfo(f"{FUNCTIONAL}fractional_max_pool{dims}d", fractional_by_name(dims), with_samples(dims), **REAL_FLOATS)
-            yield OpInfo(f"{FUNCTIONAL}fractional_max_pool{dims}d_with_indices", fractional_by_name(dims, True), with_samples(dims),
-                         **VALUES_AND_INDICES)  # fmt: skip
+            path, samples = f"{FUNCTIONAL}fractional_max_pool{dims}d", with_samples(dims)
+            yield OpInfo(path, fractional_by_name(dims), samples, **REAL_FLOATS)
+            yield OpInfo(f"{path}_with_indices", fractional_by_name(dims, True), samples, **both)
 
 
 def fractional_by_name(dims, both=False):
