@@ -50,6 +50,7 @@ SHARED = {
         *["pairwise_distance", "pdist", "pixel_shuffle", "pixel_unshuffle", "gumbel_softmax", "celu_", "elu_", "hardtanh_"],
         *["leaky_relu_", "relu_", "rrelu_", "selu_", "threshold_"],
     },
+    "nn.functional": {"relu", "sigmoid", "tanh", "avg_pool1d", "adaptive_avg_pool1d", "leaky_relu_", "relu_"},
     "special": set(special._ALIASES),
 }
 

@@ -15,6 +15,7 @@ UNDETERMINED: dict[str, str] = {
     "nn.functional.alpha_dropout": _RANDOM, "nn.functional.feature_alpha_dropout.with_train": _RANDOM,
     "nn.functional.rrelu": _RANDOM,
     "nn.functional.scaled_dot_product_attention": _RANDOM, "nn.functional.multi_head_attention_forward": _RANDOM,
+    "nn.functional.fractional_max_pool2d": _RANDOM, "nn.functional.fractional_max_pool3d": _RANDOM,
     "empty": _EMPTY, "empty_like": _EMPTY, "empty_permuted": _EMPTY, "empty_strided": _EMPTY, "new_empty": _EMPTY,
     "new_empty_strided": _EMPTY,
 }  # fmt: skip
@@ -73,7 +74,9 @@ DIFFERENCES: dict[str, dict[str, str]] = {
     "sgn": {"values": "of bools", "in_place": "of bools"},
     "topk": {"values": "which of equal elements are taken", "out_argument": "which of equal elements are taken"},
     "view_as_complex": {"values": "no complex numbers of two float16"},
-    "nn.functional.max_pool2d": _CHANNELS_LAST, "nn.functional.interpolate.nearest": _CHANNELS_LAST,
+    "nn.functional.max_pool2d": _CHANNELS_LAST, "nn.functional.max_unpool2d": _CHANNELS_LAST, "nn.functional.max_unpool2d.grad": _CHANNELS_LAST,
+   
+    "nn.functional.interpolate.nearest": _CHANNELS_LAST,
     "nn.functional.interpolate.nearest-exact": _CHANNELS_LAST,
     "cat": {"strides": "channels-last order is not kept"},
     "native_batch_norm": _NO_OUT,

@@ -22,6 +22,7 @@ from op_rows_layers import LAYER_ROWS
 from op_rows_linalg import LINEAR_ALGEBRA
 from op_rows_lstsq import LSTSQ_ROWS
 from op_rows_lu import LU_ROWS
+from op_rows_pooling import POOLING
 from op_rows_scans import SCANS
 from op_rows_shapes import SHAPE_ROWS
 from op_rows_signal import SIGNALS
@@ -233,5 +234,5 @@ LAYERS = [
 OPS = ELEMENTWISE + LOGICAL + REDUCTIONS + LAYERS + SHAPES + LINALG + LOSSES + SPECTRAL + LINEAR_ALGEBRA
 OPS += BILINEAR_ROWS
 OPS += LU_ROWS + LSTSQ_ROWS + SCANS + SIGNALS + SORTING + STATISTICS + SHAPE_ROWS + INDEXING_ROWS + elementwise.ROWS
-OPS += CONVS + special.ROWS + activations.ROWS + LAYER_ROWS
+OPS += CONVS + special.ROWS + activations.ROWS + LAYER_ROWS + POOLING
 DIFFERENTIABLE = [row for row in OPS if row.differentiable]

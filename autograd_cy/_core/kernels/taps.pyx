@@ -11,7 +11,6 @@ from libc.stdlib cimport free, malloc
 
 from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, code_of, kernel_code
-from autograd_cy._core.kernels.borrowed cimport run
 from autograd_cy._core.kernels.loops cimport MAX_DIMS
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
@@ -73,7 +72,7 @@ cdef class Taps:
         return self.narrow
 
     cdef Taps transposed(self):
-        """The outputs that an element is summed into are those from the first that ends after it to the last that begins by it."""
+        """The outputs that an element is summed into are from the first that ends after it to the last that begins by it."""
         if self.turned is not None:
             return self.turned
         elements = np.arange(self.n)

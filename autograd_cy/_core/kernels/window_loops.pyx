@@ -10,7 +10,7 @@ from libc.math cimport INFINITY
 from libc.stdlib cimport free, malloc
 
 from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array, new_zeros
-from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT32, FLOAT64, INT64, code_of
+from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, INT64, code_of
 from autograd_cy._core.kernels.borrowed cimport run
 from autograd_cy._core.kernels.loops cimport MAX_DIMS
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -111,7 +111,7 @@ cdef tuple window_maxima(cnp.ndarray x, tuple sizes, tuple tables, tuple dilatio
     cdef Planes planes
     planes.x, planes.y, planes.places = cnp.PyArray_DATA(x), cnp.PyArray_DATA(y), <long long *> cnp.PyArray_DATA(places)
     planes.size = planes.out = 1
-    cdef npy_intp weight = 1, n = 1
+    cdef npy_intp n
     cdef long long[3] whole
     whole[0], whole[1], whole[2] = 0, 1, 0
     for k in range(3):
@@ -141,7 +141,8 @@ cdef void maxima_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogi
 
 
 cdef void maxima_i64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
-    maxima[cython.longlong](<Planes *> data, <const long long *> (<Planes *> data).x, <long long *> (<Planes *> data).y, first, end)
+    maxima[cython.longlong](<Planes *> data, <const long long *> (<Planes *> data).x, <long long *> (<Planes *> data).y, first,
+                            end)
 
 
 cdef void maxima(Planes *p, const Number *x, Number *y, npy_intp first, npy_intp end) noexcept nogil:
@@ -187,9 +188,10 @@ cdef bint plane_maxima "autograd_cy_plane_maxima"(
     return is_odd
 
 
-cdef inline bint maxima_of_few(const Number *x, Number *y, long long *places, const Windows *w, npy_intp i, npy_intp j) noexcept nogil:
+cdef inline bint maxima_of_few(const Number *x, Number *y, long long *places, const Windows *w, npy_intp i,
+                               npy_intp j) noexcept nogil:
     """Of a short row, window by window; by arithmetic, for a branch on what nobody can foresee costs more than all else."""
-    cdef npy_intp a, b, c, k, place, here, is_larger, deep = w[0].counts[i], high = w[1].counts[j], wide
+    cdef npy_intp a, b, k, _column, place, here, is_larger, deep = w[0].counts[i], high = w[1].counts[j], wide
     cdef npy_intp row = w[1].dilation * w[2].n, corner = (w[0].starts[i] * w[1].n + w[1].starts[j]) * w[2].n
     cdef Number best, value
     cdef bint is_odd = False
@@ -201,7 +203,7 @@ cdef inline bint maxima_of_few(const Number *x, Number *y, long long *places, co
         for a in range(deep):
             for b in range(high):
                 here = corner + w[2].starts[k] + a * w[0].dilation * w[1].n * w[2].n + b * row
-                for c in range(wide):
+                for _column in range(wide):
                     value = x[here]
                     is_larger = value > best
                     place += (here - place) & -is_larger
@@ -213,7 +215,8 @@ cdef inline bint maxima_of_few(const Number *x, Number *y, long long *places, co
     return is_odd
 
 
-cdef inline void column_maxima(const Number *x, Number *best, Number *offsets, const Windows *w, npy_intp i, npy_intp j) noexcept nogil:
+cdef inline void column_maxima(const Number *x, Number *best, Number *offsets, const Windows *w, npy_intp i,
+                               npy_intp j) noexcept nogil:
     cdef npy_intp a, b, k, offset, n = w[2].n
     cdef bint is_larger
     for k in range(n):
@@ -294,7 +297,7 @@ cdef inline Number least(Number like) noexcept nogil:
 # elements at their places
 
 cdef cnp.ndarray moved(cnp.ndarray source, cnp.ndarray places, tuple sizes, int dims, Arrival arrival):
-    """An array of `sizes`, whose last `dims` dimensions are those of planes, or which are so in the source if elements are TAKEN.
+    """An array of `sizes`, whose last `dims` dimensions are planes, or are so in the source if elements are TAKEN.
 
     In float16, float32 and float64. RuntimeError if a place is outside of its plane.
     """

@@ -4,10 +4,11 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, INT64, code_of, type_word
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, INT64, code_of, type_word
 from autograd_cy._core.graph.record cimport int64_of, shape_of, shown, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
-from autograd_cy._core.ops.nn.pooling_sizes cimport Pooling, check_not_empty, check_output_sizes, check_planes, listed, output_sizes
+from autograd_cy._core.ops.nn.pooling_sizes cimport (
+    Pooling, check_not_empty, check_output_sizes, check_planes, listed, output_sizes)
 from autograd_cy._core.ops.nn.tapping cimport TapsNode, weighed
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
@@ -63,7 +64,8 @@ cdef object strided(object input, int dims, Pooling windows, object count_includ
     if dims == 2:
         check_not_empty(x, "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:{}")
     else:
-        check_not_empty(x, "avg_pool3d(): Expected input's non-batch dimensions to have positive length, but input has a shape of "
+        check_not_empty(x, "avg_pool3d(): Expected input's non-batch dimensions to have positive length, but input has a "
+                           "shape of "
                            "{0} and non-batch dimension {1} has length zero!")
     cdef tuple counts = windows.counts(x), sizes = shape_of(x)[-dims:]
     if own == INT64:
@@ -75,7 +77,8 @@ cdef object strided(object input, int dims, Pooling windows, object count_includ
     for n, count, kernel, stride, padding in zip(sizes, counts, windows.kernel, windows.stride, windows.padding):
         over = None if divisor is None else 1 if taps else divisor
         taps.append(averages(n, count, kernel, stride, padding, bool(count_include_pad), over))
-    constants = (tuple(taps), windows.kernel, windows.stride, windows.padding, windows.ceil_mode, bool(count_include_pad), divisor)
+    constants = (tuple(taps), windows.kernel, windows.stride, windows.padding, windows.ceil_mode, bool(count_include_pad),
+                 divisor)
     return weighed(AvgPool2DBackward0 if dims == 2 else AvgPool3DBackward0, constants, x, x)
 
 
@@ -105,15 +108,16 @@ cdef object averaged(object input, int dims, object kernel_size, object stride, 
 
 cdef int check_rows(Tensor x, str operation) except -1:
     if cnp.PyArray_NDIM(x.array) not in (2, 3):
-        raise RuntimeError(f"Expected 2 to 3 dimensions, but got {cnp.PyArray_NDIM(x.array)}-dimensional tensor for argument #1 "
+        raise RuntimeError(f"Expected 2 to 3 dimensions, but got {cnp.PyArray_NDIM(x.array)}-dimensional tensor for argument "
+                           f"#1 "
                            f"'self' (while checking arguments for {operation})")
     return 0
 
 
 @op(batch=PlanesRule(1))
 def avg_pool1d(input, kernel_size, stride=(), padding=0, ceil_mode=False, count_include_pad=True):
-    """avg_pool1d(input, kernel_size, stride=(), padding=0, ceil_mode=False, count_include_pad=True) -> Tensor: the mean of each
-    window along the last dimension of an input (N, C, L) or (C, L).
+    """avg_pool1d(input, kernel_size, stride=(), padding=0, ceil_mode=False, count_include_pad=True) -> Tensor: the mean of
+    each window along the last dimension of an input (N, C, L) or (C, L).
 
     The stride is the kernel's size where none is given. The padding is of zeros, which count unless `count_include_pad` is
     False. RuntimeError for windows that don't fit.
@@ -131,8 +135,8 @@ def avg_pool1d(input, kernel_size, stride=(), padding=0, ceil_mode=False, count_
 
 @op(namespace="nn.functional", batch=PlanesRule(2))
 def avg_pool2d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
-    """avg_pool2d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None) ->
-    Tensor: the mean of each window of planes (N, C, H, W) or (C, H, W).
+    """avg_pool2d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None)
+    -> Tensor: the mean of each window of planes (N, C, H, W) or (C, H, W).
 
     Sizes of windows are one number, or one for each dimension; the stride is the kernel's size where none is given. The
     padding is of zeros, which count unless `count_include_pad` is False. Sums are divided by `divisor_override` if that is
@@ -147,8 +151,8 @@ def avg_pool2d(input, kernel_size, stride=None, padding=0, ceil_mode=False, coun
 
 @op(namespace="nn.functional", batch=PlanesRule(3))
 def avg_pool3d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
-    """avg_pool3d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None) ->
-    Tensor: the mean of each window of an input (N, C, D, H, W) or (C, D, H, W); see avg_pool2d().
+    """avg_pool3d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None)
+    -> Tensor: the mean of each window of an input (N, C, D, H, W) or (C, D, H, W); see avg_pool2d().
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.avg_pool3d(ag.arange(8.0).reshape(1, 2, 2, 2), 2)
@@ -169,7 +173,8 @@ cdef object adaptive(object input, object output_size, int dims):
         raise RuntimeError(f"{operation}: elements of output_size must be greater than or equal to 0 but received {{{found}}}")
     if counts == (1,) * dims:
         return input.mean(tuple(range(-1, -dims - 1, -1)), True)
-    check_not_empty(x, operation + "(): Expected input to have non-zero size for non-batch dimensions, but input has sizes {0} "
+    check_not_empty(x, operation + "(): Expected input to have non-zero size for non-batch dimensions, but input has sizes "
+                                   "{0} "
                                    "with dimension {1} being empty")
     check_output_sizes(own[:len(own) - dims] + counts)
     if not FLOAT16 <= code_of(x.array) < COMPLEX64:
@@ -181,8 +186,8 @@ cdef object adaptive(object input, object output_size, int dims):
 
 @op(batch=PlanesRule(1))
 def adaptive_avg_pool1d(input, output_size):
-    """adaptive_avg_pool1d(input, output_size) -> Tensor: the means of `output_size` windows that cover the last dimension of an
-    input (N, C, L) or (C, L).
+    """adaptive_avg_pool1d(input, output_size) -> Tensor: the means of `output_size` windows that cover the last dimension of
+    an input (N, C, L) or (C, L).
 
     >>> import autograd_cy as ag
     >>> ag.adaptive_avg_pool1d(ag.tensor([[1.0, 3.0, 2.0]]), 2)
@@ -196,8 +201,8 @@ def adaptive_avg_pool1d(input, output_size):
 
 @op(namespace="nn.functional", batch=PlanesRule(2))
 def adaptive_avg_pool2d(input, output_size):
-    """adaptive_avg_pool2d(input, output_size) -> Tensor: the means of windows that cover the planes of an input (N, C, H, W) or
-    (C, H, W), as many along each dimension as `output_size` says (None: as there are).
+    """adaptive_avg_pool2d(input, output_size) -> Tensor: the means of windows that cover the planes of an input (N, C, H, W)
+    or (C, H, W), as many along each dimension as `output_size` says (None: as there are).
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.adaptive_avg_pool2d(ag.arange(6.0).reshape(1, 2, 3), 1)
@@ -241,8 +246,8 @@ cdef object power_pooled(object input, object norm_type, object kernel_size, obj
 
 @op(namespace="nn.functional", batch=COMPOSITE)
 def lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
-    """lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False) -> Tensor: the p-norm of each window along the last
-    dimension of an input (N, C, L) or (C, L), without absolute values: sum(x ** p) ** (1 / p).
+    """lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False) -> Tensor: the p-norm of each window along the
+    last dimension of an input (N, C, L) or (C, L), without absolute values: sum(x ** p) ** (1 / p).
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.lp_pool1d(ag.tensor([[3.0, 4.0]]), 2, 2)

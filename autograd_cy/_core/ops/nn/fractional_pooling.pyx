@@ -11,7 +11,7 @@ from autograd_cy._core.ops.nn.max_pooling cimport WindowMaxima, pooled
 from autograd_cy._core.ops.nn.pooling_sizes cimport check_not_empty, check_output_sizes, check_planes, ints_argument
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rules import COMPOSITE
+from autograd_cy._core.batching.rules import COMPOSITE, rank_of
 from autograd_cy._core.ops.nn.pooling_sizes import PlanesRule
 from autograd_cy._core.ops.registry import op
 
@@ -97,7 +97,8 @@ cdef tuple fractional(object input, int dims, object kernel_size, object output_
         output_size = sizes_by_ratio(output_ratio, own, operation)
     cdef tuple kernel = numbers_along(kernel_size, operation, "kernel_size", dims)
     cdef tuple counts = numbers_along(output_size, operation, "output_size", dims)
-    check_not_empty(x, operation + "(): Expected input to have non-zero size for non-batch dimensions, but got{} with dimension {} "
+    check_not_empty(x, operation + "(): Expected input to have non-zero size for non-batch dimensions, but got{} with "
+                                   "dimension {} "
                                    "being empty.")
     check_output_sizes(shape_of(x)[:cnp.PyArray_NDIM(x.array) - dims] + counts)
     if min(kernel) < 1:
@@ -115,10 +116,27 @@ cdef tuple fractional(object input, int dims, object kernel_size, object output_
                   (kernel, counts), operation)
 
 
-@op(namespace="nn.functional", batch=PlanesRule(2))
+class FractionalRule:
+    """FractionalRule(dims): the batching rule of fractional pooling: random numbers that were given are those of each "
+      "sample."""
+
+    def __init__(self, dims):
+        self.planes = PlanesRule(dims)
+
+    def __call__(self, call, input, kernel_size, output_size=None, output_ratio=None, return_indices=False,
+                 _random_samples=None):
+        """The operation on all samples."""
+        numbers, rank = _random_samples, rank_of(input)
+        if isinstance(numbers, Tensor) and rank_of(numbers) == 3 and rank in (self.planes.dims + 1, self.planes.dims + 2):
+            own = 1 if rank == self.planes.dims + 1 else input.shape[0]
+            numbers = call.front(numbers)[:, :own].flatten(0, 1)
+        return self.planes(call, input, kernel_size, output_size, output_ratio, return_indices, numbers)
+
+
+@op(namespace="nn.functional", batch=FractionalRule(2))
 def fractional_max_pool2d(input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
-    """fractional_max_pool2d(input, kernel_size, output_size=None, output_ratio=None, return_indices=False) -> Tensor: the largest
-    element of windows of planes (N, C, H, W) or (C, H, W) that begin at random, about evenly apart.
+    """fractional_max_pool2d(input, kernel_size, output_size=None, output_ratio=None, return_indices=False) -> Tensor: the
+    largest element of windows of planes (N, C, H, W) or (C, H, W) that begin at random, about evenly apart.
 
     How many windows: `output_size`, or `output_ratio` times the input's sizes. ValueError without either, RuntimeError where so
     many don't fit. `_random_samples` are the numbers from [0, 1) to use: (N, C, 2).
@@ -131,10 +149,10 @@ def fractional_max_pool2d(input, kernel_size, output_size=None, output_ratio=Non
     return results if return_indices else results[0]
 
 
-@op(namespace="nn.functional", batch=PlanesRule(3))
+@op(namespace="nn.functional", batch=FractionalRule(3))
 def fractional_max_pool3d(input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
-    """fractional_max_pool3d(input, kernel_size, output_size=None, output_ratio=None, return_indices=False) -> Tensor: the same of
-    an input (N, C, D, H, W) or (C, D, H, W); see fractional_max_pool2d().
+    """fractional_max_pool3d(input, kernel_size, output_size=None, output_ratio=None, return_indices=False) -> Tensor: the
+    same of an input (N, C, D, H, W) or (C, D, H, W); see fractional_max_pool2d().
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.fractional_max_pool3d(ag.arange(8.0).reshape(1, 2, 2, 2), 1, output_size=1)

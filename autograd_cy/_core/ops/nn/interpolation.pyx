@@ -6,7 +6,7 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, FLOAT64, UINT8, code_of, type_word
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT64, UINT8, code_of, type_word
 from autograd_cy._core.graph.record cimport int64_of, shape_of, shown, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.taps cimport tapped
@@ -116,7 +116,8 @@ NODES = {
     ("trilinear", 5): UpsampleTrilinear3DBackward0, ("bicubic", 4): UpsampleBicubic2DBackward0,
 }
 SMOOTH_NODES = {
-    "bilinear": UpsampleBilinear2DAaBackward0, "bicubic": UpsampleBicubic2DAaBackward0, "lanczos": UpsampleLanczos2DAaBackward0,
+    "bilinear": UpsampleBilinear2DAaBackward0, "bicubic": UpsampleBicubic2DAaBackward0,
+    "lanczos": UpsampleLanczos2DAaBackward0,
 }
 
 
@@ -128,10 +129,12 @@ cdef tuple given_sizes(object size, tuple own):
         if len(size) != len(own):
             raise ValueError(
                 "Input and output must have the same number of spatial dimensions, but got input with spatial dimensions of "
-                f"{list(own)} and output size of {size}. Please provide input tensor in (N, C, d1, d2, ...,dK) format and output "
+                f"{list(own)} and output size of {size}. Please provide input tensor in (N, C, d1, d2, ...,dK) format and "
+                f"output "
                 "size in (o1, o2, ...,oK) format.")
         if not all([is_int(n) for n in size]):
-            raise TypeError("expected size to be one of int or Tuple[int] or Tuple[int, int] or Tuple[int, int, int], but got size "
+            raise TypeError("expected size to be one of int or Tuple[int] or Tuple[int, int] or Tuple[int, int, int], but "
+                            "got size "
                             f"with types {[type(n) for n in size]}")
     elif not is_int(size):
         raise TypeError(f"interpolate(): argument 'size' must be int or tuple of ints, not {type(size).__name__}")
@@ -142,7 +145,8 @@ cdef tuple given_scales(object scale_factor, tuple own):
     if isinstance(scale_factor, (tuple, list)) and len(scale_factor) != len(own):
         raise ValueError(
             "Input and scale_factor must have the same number of spatial dimensions, but got input with spatial dimensions of "
-            f"{list(own)} and scale_factor of shape {scale_factor}. Please provide input tensor in (N, C, d1, d2, ...,dK) format "
+            f"{list(own)} and scale_factor of shape {scale_factor}. Please provide input tensor in (N, C, d1, d2, ...,dK) "
+            f"format "
             "and scale_factor in (s1, s2, ...,sK) format.")
     return tuple([float(s) for s in (scale_factor if isinstance(scale_factor, (tuple, list)) else (scale_factor,) * len(own))])
 
@@ -160,7 +164,8 @@ cdef tuple scaled_sizes(tuple own, tuple scales):
 cdef int check_mode(str mode, int rank, object antialias, object align_corners) except -1:
     """That there is such a mode for that rank."""
     if antialias and not (mode in SMOOTH_NODES and rank == 4):
-        raise ValueError("Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as input")
+        raise ValueError("Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor "
+                         "as input")
     if mode == "lanczos" and rank == 4:
         if align_corners:
             raise ValueError("Lanczos mode does not support align_corners=True")
@@ -205,7 +210,8 @@ cdef int check_type(Tensor x, str mode, object antialias) except -1:
 
 # the operation
 
-cdef object taps_of(str mode, Py_ssize_t n, Py_ssize_t count, object align_corners, object scale, object antialias, bint narrow):
+cdef object taps_of(str mode, Py_ssize_t n, Py_ssize_t count, object align_corners, object scale, object antialias,
+                    bint narrow):
     """The matrix along one dimension."""
     if antialias:
         return smoothed(mode, n, count, align_corners, scale)
@@ -239,8 +245,8 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
     The size is given, or a factor: either one for all dimensions, or one for each. Modes: 'nearest' (the element before),
     'nearest-exact', 'linear', 'bilinear' and 'trilinear' for one to three dimensions, 'bicubic' for two, 'area' (the means of
     what an element covers). With align_corners the centers of the outer elements stay where they are, else their outer edges.
-    With antialias ('bilinear', 'bicubic', and 'lanczos') the input is smoothed where it gets smaller. NotImplementedError for a
-    mode that is not for so many dimensions, ValueError for arguments that exclude each other.
+    With antialias ('bilinear', 'bicubic', and 'lanczos') the input is smoothed where it gets smaller. NotImplementedError for
+    a mode that is not for so many dimensions, ValueError for arguments that exclude each other.
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.interpolate(ag.tensor([[[0.0, 4.0]]]), scale_factor=2, mode="linear")
@@ -250,7 +256,8 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
     cdef tuple own = shape_of(x)[2:], sizes, scales = (None,) * len(own)
     if mode in ("nearest", "area", "nearest-exact"):
         if align_corners is not None:
-            raise ValueError("align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | "
+            raise ValueError("align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic "
+                             "| "
                              "trilinear")
     if size is not None and scale_factor is not None:
         raise ValueError("only one of size or scale_factor should be defined")
@@ -280,7 +287,8 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
 
 @op(namespace="nn.functional", batch=COMPOSITE)
 def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
-    """upsample(input, size=None, scale_factor=None, mode='nearest', align_corners=None) -> Tensor: interpolate() by an old name.
+    """upsample(input, size=None, scale_factor=None, mode='nearest', align_corners=None) -> Tensor: interpolate() by an old
+    name.
 
     It warns.
 
@@ -310,8 +318,8 @@ def upsample_nearest(input, size=None, scale_factor=None):
 
 @op(namespace="nn.functional", batch=COMPOSITE)
 def upsample_bilinear(input, size=None, scale_factor=None):
-    """upsample_bilinear(input, size=None, scale_factor=None) -> Tensor: interpolate() with mode 'bilinear' and aligned corners,
-    by an old name.
+    """upsample_bilinear(input, size=None, scale_factor=None) -> Tensor: interpolate() with mode 'bilinear' and aligned
+    corners, by an old name.
 
     It warns.
 

@@ -105,7 +105,8 @@ cdef tuple strided(object input, int dims, Pooling windows):
             raise RuntimeError("Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:"
                                f"{listed(shape_of(x))}")
     else:
-        check_not_empty(x, "max_pool3d_with_indices_out_cpu_template(): Expected input's non-batch dimensions to have positive "
+        check_not_empty(x, "max_pool3d_with_indices_out_cpu_template(): Expected input's non-batch dimensions to have "
+                           "positive "
                            "length, but input has a shape of {0} and non-batch dimension {1} has length zero!")
     cdef tuple counts = windows.counts(x)
     cdef tuple own = shape_of(x)[-dims:]
@@ -281,7 +282,8 @@ cdef tuple adaptive(object input, object output_size, int dims):
     cdef Tensor x = tensor_argument(input, operation, "input", 1)
     cdef tuple counts = output_sizes(output_size, x, dims, operation), own = shape_of(x)
     check_planes(x, dims, f"{operation}(): Expected {dims + 1}D or {dims + 2}D tensor, but got: {listed(own)}")
-    check_not_empty(x, operation + "(): Expected input to have non-zero size for non-batch dimensions, but input has sizes {0} "
+    check_not_empty(x, operation + "(): Expected input to have non-zero size for non-batch dimensions, but input has sizes "
+                                   "{0} "
                                    "with dimension {1} being empty")
     check_output_sizes(own[:len(own) - dims] + counts)
     if code_of(x.array) < FLOAT16:
@@ -296,7 +298,8 @@ cdef tuple adaptive_1d(object input, object output_size):
     cdef Tensor x = tensor_argument(input, "adaptive_max_pool1d", "input", 1)
     cdef tuple counts = output_sizes(output_size, x, 1, "adaptive_max_pool1d")
     if cnp.PyArray_NDIM(x.array) not in (2, 3):
-        raise RuntimeError(f"Expected 2 to 3 dimensions, but got {cnp.PyArray_NDIM(x.array)}-dimensional tensor for argument #1 "
+        raise RuntimeError(f"Expected 2 to 3 dimensions, but got {cnp.PyArray_NDIM(x.array)}-dimensional tensor for argument "
+                           f"#1 "
                            "'self' (while checking arguments for adaptive_max_pool1d)")
     check_not_empty(x, "adaptive_max_pool1d(): Expected input to have non-zero size for non-batch dimensions, but input has "
                        "sizes {0} with dimension {1} being empty")
@@ -378,8 +381,8 @@ def adaptive_max_pool3d_with_indices(input, output_size, return_indices=False):
 
 @op(batch=COMPOSITE)
 def adaptive_max_pool1d(input, output_size):
-    """adaptive_max_pool1d(input, output_size) -> (Tensor, Tensor): the largest elements of `output_size` windows that cover the
-    last dimension of an input (N, C, L) or (C, L), and their places.
+    """adaptive_max_pool1d(input, output_size) -> (Tensor, Tensor): the largest elements of `output_size` windows that cover
+    the last dimension of an input (N, C, L) or (C, L), and their places.
 
     >>> import autograd_cy as ag
     >>> ag.adaptive_max_pool1d(ag.tensor([[1.0, 3.0, 2.0]]), 1)

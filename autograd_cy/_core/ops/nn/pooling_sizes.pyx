@@ -167,7 +167,7 @@ class PlanesRule:
 
     def __call__(self, call, input, *args, **kwargs):
         """The operation on all samples."""
-        rank, x = rank_of(input), call.value(input)
+        rank, x = rank_of(input), call.front(input)
         if rank == self.dims + 1:
             return call(x, *args, **kwargs)
         if rank != self.dims + 2:

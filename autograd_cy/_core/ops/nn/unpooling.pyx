@@ -70,12 +70,14 @@ cdef object unpooled(object input, object indices, int dims, tuple sizes):
     if code_of(places.array) != INT64:
         found = f" but got: {type_word(code_of(places.array))}" if dims == 2 else ""
         raise RuntimeError(f"elements in indices should be type int64{found}")
-    check_planes(x, dims, f"Input to max_unpooling{dims}d should be a {dims + 1}d or {dims + 2}d Tensor, but got a tensor with "
+    check_planes(x, dims, f"Input to max_unpooling{dims}d should be a {dims + 1}d or {dims + 2}d Tensor, but got a tensor "
+                          f"with "
                           f"{cnp.PyArray_NDIM(x.array)} dimensions.")
     if shape_of(x) != shape_of(places):
         raise RuntimeError(f"Expected shape of indices to be same as that of the input tensor ({listed(shape_of(x))}) but got "
                            f"indices tensor with shape: {listed(shape_of(places))}")
-    check_not_empty(x, f"max_unpooling{dims}d_forward_out_cpu(): Expected input to have non-zero size for non-batch dimensions, "
+    check_not_empty(x, f"max_unpooling{dims}d_forward_out_cpu(): Expected input to have non-zero size for non-batch "
+                       f"dimensions, "
                        "but got {} with dimension {} being empty.")
     if not FLOAT16 <= own < COMPLEX64:
         raise NotImplementedError(f"\"{operation}\" not implemented for '{type_word(own)}'")
@@ -94,7 +96,8 @@ cdef tuple unpooled_sizes(tuple own, object kernel_size, object stride, object p
     """The sizes that pooling made `own` of, or near them what was asked for."""
     cdef str operation = f"max_unpool{dims}d"
     cdef list numbers = []
-    for name, value in (("kernel_size", kernel_size), ("stride", kernel_size if stride is None else stride), ("padding", padding)):
+    stride = kernel_size if stride is None else stride
+    for name, value in (("kernel_size", kernel_size), ("stride", stride), ("padding", padding)):
         along = ints_argument(value, operation, name, 3)
         if len(along) not in (1, dims):
             raise RuntimeError(f"{operation}(): expected {name} to be one int or {dims}, got {len(along)}")
@@ -115,7 +118,8 @@ cdef tuple checked_size(object output_size, tuple usual, tuple stride, str opera
     if len(sizes) == len(usual) + 2:
         sizes = sizes[2:]
     if len(sizes) != len(usual):
-        raise ValueError(f"output_size should be a sequence containing {len(usual)} or {len(usual) + 2} elements, but it has a "
+        raise ValueError(f"output_size should be a sequence containing {len(usual)} or {len(usual) + 2} elements, but it has "
+                         f"a "
                          f"length of '{len(sizes)}'")
     for axis, (size, n, step) in enumerate(zip(sizes, usual, stride)):
         if not n - step < size < n + step:
@@ -150,7 +154,8 @@ def max_unpool1d(input, indices, kernel_size, stride=None, padding=0, output_siz
     >>> ag.nn.functional.max_unpool1d(ag.tensor([[5.0]]), ag.tensor([[1]]), 2)
     tensor([[0., 5.]])
     """
-    cdef Tensor x = tensor_argument(input, "max_unpool1d", "input", 1), places = tensor_argument(indices, "max_unpool1d", "indices", 2)
+    cdef Tensor x = tensor_argument(input, "max_unpool1d", "input", 1)
+    cdef Tensor places = tensor_argument(indices, "max_unpool1d", "indices", 2)
     if cnp.PyArray_NDIM(x.array) not in (2, 3):
         raise RuntimeError(f"Input to max_unpooling2d should be a 3d or 4d Tensor, but got a tensor with "
                            f"{cnp.PyArray_NDIM(x.array) + 1} dimensions.")
