@@ -79,7 +79,13 @@ _TYPED = [
 
 _WINDOWS = ["bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"]
 _SEGMENTS = ["segment_reduce"]
+_LOSSES = [
+    "binary_cross_entropy_with_logits", "cosine_embedding_loss", "hinge_embedding_loss", "kl_div", "margin_ranking_loss",
+    "poisson_nll_loss", "triplet_margin_loss",
+]  # fmt: skip
 _NATIVE = ["native_group_norm", "native_layer_norm"]
+_EMBEDDING = ["embedding_renorm_"]
+_NATIVE = ["native_batch_norm", "native_group_norm", "native_layer_norm"]
 _QUESTIONS = [
     "broadcast_shapes", "get_default_device", "get_device", "is_conj", "is_distributed", "is_neg", "is_same_size", "is_signed",
     "is_storage", "set_default_device",
@@ -91,7 +97,8 @@ _TYPES = [
     "can_cast", "finfo", "iinfo", "is_complex", "is_floating_point", "is_nonzero", "is_tensor", "numel", "promote_types",
     "result_type", "set_default_tensor_type", "typename",
 ]  # fmt: skip
-__all__ += _TYPES + _WINDOWS + _QUESTIONS + _LAYOUT + _LOWRANK + _NATIVE + _SEGMENTS + _INDICES
+__all__ += _TYPES + _WINDOWS + _QUESTIONS + _LAYOUT + _LOWRANK + _NATIVE + _SEGMENTS + _INDICES + _LOSSES
+__all__ += _TYPES + _WINDOWS + _QUESTIONS + _LAYOUT + _LOWRANK + _NATIVE + _EMBEDDING + _SEGMENTS + _INDICES
 
 _node.finish_class(_node.Node)
 _lifetime.refuse_new(dtype)
@@ -125,6 +132,7 @@ if TYPE_CHECKING:
     from ._layout import *  # noqa: F403
     from ._lowrank import *  # noqa: F403
     from ._native_norms import *  # noqa: F403
+    from ._numbered_reductions import *  # noqa: F403
     from ._questions import *  # noqa: F403
     from ._segments import *  # noqa: F403
     from ._tensor_str import set_printoptions
@@ -148,7 +156,9 @@ else:  # where any name would be right
             "_indices": _INDICES,
             "_layout": _LAYOUT,
             "_lowrank": _LOWRANK,
+            "_core.ops.nn.embedding": _EMBEDDING,
             "_native_norms": _NATIVE,
+            "_numbered_reductions": _LOSSES,
             "_questions": _QUESTIONS,
             "_segments": _SEGMENTS,
             "_tensor_str": ["set_printoptions"],

@@ -3,6 +3,7 @@
 from ._core.arrays.dtypes import all_dtypes
 from ._core.graph.tensor import Tensor as _Tensor
 from ._core.ops.operations import OPS
+from ._inplace import in_place
 
 _ALIASES = {
     "half": "float16", "float": "float32", "double": "float64", "cfloat": "complex64", "cdouble": "complex128",
@@ -33,6 +34,14 @@ _names |= {
     name: getattr(_Tensor, name)
     for name in (
         "addmv_", "as_strided_", "detach_", "fill_", "gcd_", "index_put_", "lcm_", "ldexp_", "resize_as_", "xlogy_", "zero_",
+    )
+}  # fmt: skip
+# Of nn.functional, and in place what takes `inplace=`.
+_names |= {name: OPS[f"nn.functional.{name}"].function for name in ("celu", "rrelu", "selu", "threshold")}
+_names |= {
+    f"{name}_": in_place(_names[name])
+    for name in (
+        "alpha_dropout", "celu", "dropout", "feature_alpha_dropout", "feature_dropout", "rrelu", "selu", "threshold",
     )
 }  # fmt: skip
 globals().update(_names)

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 
 from ._core.graph.tensor import Tensor
 from ._core.runtime.entry import public
+from ._core.ops.nn.batch_norm import batch_norm
+from ._core.ops.nn.group_norm import group_norm
 from .nn.functional import layer_norm
 
-__all__ = ["native_group_norm", "native_layer_norm"]
+__all__ = ["native_batch_norm", "native_group_norm", "native_layer_norm"]
 
 
 @public
@@ -37,11 +39,34 @@ def native_group_norm(
     >>> ag.native_group_norm(ag.tensor([[[1.0, 3.0]]]), None, None, 1, 1, 2, 1, 0.0)
     (tensor([[[-1.,  1.]]]), tensor([[2.]]), tensor([[1.]]))
     """
-    groups = input.reshape(N, group, C // group * HxW)
-    made = layer_norm(groups, groups.shape[2:], eps=eps).reshape(N, C, HxW)
-    made = made if weight is None else made * weight.reshape(C, 1)
-    made = made if bias is None else made + bias.reshape(C, 1)
-    return made.reshape(input.shape), *_mean_and_scale(groups, (-1,), eps, keepdim=False)
+    made = group_norm(input.reshape(N, C, HxW), group, weight, bias, eps).reshape(input.shape)
+    return made, *_mean_and_scale(input.reshape(N, group, C // group * HxW), (-1,), eps, keepdim=False)
+
+
+@public
+def native_batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """``native_batch_norm(x, weight, bias, running_mean, running_var, training, momentum, eps)`` is what
+    nn.functional.batch_norm() returns, the means that were subtracted, and the numbers by which it was multiplied; these
+    two are empty where they are the running ones.
+
+    >>> import autograd_cy as ag
+    >>> ag.native_batch_norm(ag.tensor([[1.0], [3.0]]), None, None, None, None, True, 0.1, 0.0)
+    (tensor([[-1.],
+            [ 1.]]), tensor([2.]), tensor([1.]))
+    """
+    made = batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, False)
+    if not training:
+        return made, input.new_empty((0,)), input.new_empty((0,))
+    return made, *_mean_and_scale(input.detach(), (0, *range(2, input.ndim)), eps, keepdim=False)
 
 
 def _mean_and_scale(x: Tensor, dims: tuple[int, ...], eps: float, keepdim: bool) -> tuple[Tensor, Tensor]:

@@ -9,10 +9,12 @@ from ._arguments import wrap
 from ._core.batching.batched import one_sample
 from ._core.batching.levels import open_levels
 from ._core.graph.tensor import Tensor
+from ._core.ops.drawing import drawing_levels, set_generator
 from ._generator import Generator
 
 default_generator = Generator()
 default_generator.seed()
+set_generator(default_generator)
 
 
 def drawn(
@@ -30,17 +32,6 @@ def drawn(
     apart = drawing_levels()
     batch = tuple(level.size for level in reversed(apart))
     return one_sample(wrap(draw((*batch, *shape), function, generator, dtype), requires_grad), apart)
-
-
-def drawing_levels() -> list[Any]:
-    """The levels of vmap at which each sample draws its own numbers; RuntimeError where `randomness` is "error"."""
-    levels = open_levels()
-    if any(level.randomness == "error" for level in levels):
-        raise RuntimeError(
-            "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
-            "randomness flags on vmap or perform the randomness operation out of vmap"
-        )
-    return [level for level in levels if level.randomness == "different"]
 
 
 def permutations(shape: tuple[int, ...], function: str, generator: Generator | None, dtype: np.dtype) -> np.ndarray:

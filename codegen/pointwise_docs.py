@@ -1,9 +1,10 @@
 """What the public rows of pointwise_table.py compute, in words, and an example: a call, and what it returns."""
 
+from codegen.activation_docs import DOCS as ACTIVATIONS
 from codegen.elementary_docs import DOCS as ELEMENTARY
 from codegen.special_docs import DOCS as SPECIAL
 
-DOCS = ELEMENTARY | SPECIAL | {
+DOCS = ACTIVATIONS | ELEMENTARY | SPECIAL | {
     "mul": (
         "The product input * other.",
         "ag.mul(ag.tensor([1.0, 2.0]), 3.0)", "tensor([3., 6.])"),

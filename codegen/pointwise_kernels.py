@@ -24,7 +24,8 @@ LIBM = ["ceil", "floor", "trunc", "rint", "lgamma"]     # the C library's; those
 SPECIAL = ["digamma", "trigamma", "erfinv", "erfinv_slope", "erfcx", "log_ndtr", "log_ndtr_slope", "entr", "i0", "i1", "i0e",
            "i1e"]
 SPECIAL_OF_TWO = ["hypot", "logaddexp", "logaddexp2", "nextafter"]
-INLINE = ELEMENTARY + LIBM + SPECIAL + SPECIAL_OF_TWO
+OWN_WORDS = ["expm1", "log1pexp", "log_of", "log_of_rest"]         # those of kernels.pyx.in
+INLINE = ELEMENTARY + LIBM + SPECIAL + SPECIAL_OF_TWO + OWN_WORDS
 
 
 def names_in(formula, names):
@@ -83,7 +84,7 @@ class Kernel:
         """A formula in C: elements of views, literals of their type (else float32 is computed in double), typed functions."""
         formula = re.sub(r"(?<![\w.])(\d+(?:\.\d+)?)(?![\w.])", rf"(<{self.ctype.removesuffix(' complex')}> \1)", formula)
         formula = re.sub(rf"\b({'|'.join(views)})\b", r"\1[i]", formula)
-        return re.sub(r"\b(where|conj|sgn|threshold|zeros|isnan)\(", rf"\1_{self.suffix}(", formula)
+        return re.sub(r"\b(where|conj|sgn|passed|zeros|isnan)\(", rf"\1_{self.suffix}(", formula)
 
     def runs(self, start="", n="dims[0]"):
         """Operands and result as views of n contiguous elements."""

@@ -4,6 +4,7 @@ A row reads: y is a formula of the inputs a, b, c; da, db, dc are the gradients 
 they mean for users, with examples, stands in pointwise_docs.py; the columns in codegen/rows.py.
 """
 
+from codegen.activation_table import table as activations
 from codegen.elementary_table import table as elementary
 from codegen.rows import COMPLEX, INTEGERS, Row
 from codegen.special_table import table as special
@@ -96,9 +97,9 @@ basic = [
     Row("erf", y="r", let="r = erf(a); e = exp(-a * a)", da="1.1283791670955126 * g * e", kinds="r", inexact=True),
 
     # activations
-    Row("threshold_backward", "grad, result", y="threshold(b, a)", da="threshold(b, g)", db="zeros(g)",
+    Row("threshold_backward", "grad, result", y="passed(b, a)", da="passed(b, g)", db="zeros(g)",
         saved=(None, "self", None), kinds="r", public=False),
-    Row("relu", y="where(a < 0, 0, a)", da="threshold(y, g)", kinds="r", forward_kinds="ir", inplace=True),
+    Row("relu", y="where(a < 0, 0, a)", da="passed(y, g)", kinds="r", forward_kinds="ir", inplace=True),
     Row("silu", y="a * s", let="s = sigmoid(a)", da="g * s * (1 + a * (1 - s))", wide=True, namespace="nn.functional",
         inplace=True),
     Row("leaky_relu", "input, negative_slope: float = 0.01", y="where(a > 0, a, a * b)", da="where(a > 0, g, g * b)",
@@ -133,5 +134,5 @@ basic = [
     Row("isfinite", y="isfinite(a)", result="TRUTH", in_place=False),
 ]
 # the kernels of these have a module of their own
-more = elementary + special
+more = elementary + special + activations
 table = basic + more

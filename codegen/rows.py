@@ -29,6 +29,7 @@ class Row:
     numbers      how many of the last inputs are numbers always: no edge leads to them, and users see them as numbers. Those
                  of a public row are parameters, perhaps with a default, which don't take part in promotion
     inplace      whether the function, one of nn.functional, takes inplace=
+    loss         whether its node may stand for the sum or mean of all elements, too
     same_as      the row whose forward this one has, too
     opmath       what is float16 together with a second operand that is a number is computed in float32, the number as it is
     inexact      integers become the default float type
@@ -42,7 +43,7 @@ class Row:
     def __init__(self, name, args=None, *, y=None, real=None, let="", da=None, db=None, dc=None, node=None,
                  saved=("self", "other", "result"), kinds="rc", forward_kinds=None, inexact=False, holomorphic=True,
                  result="SAME_TYPE", methods=None, public=True, namespace="", without=None, in_place=True, numbers=0,
-                 same_as=None, opmath=False, wide=False, inplace=False):
+                 same_as=None, opmath=False, wide=False, inplace=False, loss=False):
         derivatives = {x: d for x, d in (("a", da), ("b", db), ("c", dc)) if d is not None}
         if args is None:
             args = "input, other" if "b" in derivatives or re.search(r"\bb\b", f"{y} {let}") or same_as else "input"
@@ -59,7 +60,7 @@ class Row:
         self.inexact, self.holomorphic, self.result, self.wide, self.opmath = inexact, holomorphic, result, wide, opmath
         self.methods = methods if methods is not None else () if namespace else (name,)
         self.public, self.namespace, self.without, self.numbers = public, namespace, without, numbers
-        self.in_place, self.inplace = in_place and public and not namespace, inplace
+        self.in_place, self.inplace, self.loss = in_place and public and not namespace, inplace, loss
 
     def _forward(self, y):
         """The name of NumPy's loop, if it is called with the inputs as they are, else the formula."""

@@ -1,38 +1,50 @@
 """Functions of neural networks: the operations of this namespace, and those that PyTorch has here, too (facade)."""
 
+from .._core.ops.nn.attention import set_dropout as _set_dropout
+import warnings as _warnings
+
 from .._core.ops.operations import OPS as _OPS
 from .._core.ops.registry import namespace_of as _namespace_of
 from .._core.runtime.entry import public as _public
+from .._inplace import in_place as _in_place
 from .._missing import getattr_of as _getattr_of
 
+from ._multi_head import multi_head_attention_forward
+
 _names = _namespace_of("nn.functional")
-_names |= {name: _OPS[name].function for name in ("relu", "sigmoid", "tanh")}
+_names |= {name: _OPS[name].function for name in (
+    "channel_shuffle", "cosine_similarity", "hardshrink", "native_channel_shuffle", "pairwise_distance", "pdist",
+    "pixel_shuffle", "pixel_unshuffle", "prelu", "relu", "sigmoid", "tanh")}  # fmt: skip
+_names |= {f"{name}_": _in_place(_names[name]) for name in (
+    "celu", "elu", "hardtanh", "leaky_relu", "relu", "rrelu", "selu", "threshold")}  # fmt: skip
+_names |= {f"conv{kind}{n}d": _OPS[f"conv{kind}{n}d"].function for kind in ("", "_transpose") for n in (1, 2, 3)}
+_names["conv_tbc"] = _OPS["conv_tbc"].function
+_names |= {name: _OPS[name].function for name in ("relu", "sigmoid", "tanh", "avg_pool1d", "adaptive_avg_pool1d")}
 globals().update(_names)
-__all__ = [*_names, "leaky_relu_", "relu_"]
+__all__ = [*_names, "gumbel_softmax"]
+__all__ = [*_names, "leaky_relu_", "multi_head_attention_forward", "relu_"]
 
 
 @_public
-def leaky_relu_(input, negative_slope: "float" = 0.01):
-    """leaky_relu_(input, negative_slope=0.01) -> Tensor: leaky_relu() written into the tensor's own memory.
+def gumbel_softmax(logits, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1):
+    """gumbel_softmax(logits, tau=1, hard=False, dim=-1) -> Tensor: draws from a categorical distribution, with a gradient.
+
+    softmax((logits + noise) / tau), where the noise has the Gumbel distribution. With `hard` the result is one-hot, and has
+    the gradient of the soft one. Source: Jang, Gu, Poole, "Categorical reparameterization with Gumbel-softmax" (2016).
 
     >>> import autograd_cy as ag
-    >>> x = ag.tensor([-1.0, 2.0])
-    >>> ag.nn.functional.leaky_relu_(x, 0.5) is x, x
-    (True, tensor([-0.5000,  2.0000]))
+    >>> y = ag.nn.functional.gumbel_softmax(ag.zeros(3), hard=True)
+    >>> sorted(y.tolist())
+    [0.0, 0.0, 1.0]
     """
-    return _names["leaky_relu"](input, negative_slope, inplace=True)
-
-
-@_public
-def relu_(input):
-    """relu_(input) -> Tensor: relu() written into the tensor's own memory.
-
-    >>> import autograd_cy as ag
-    >>> x = ag.tensor([-1.0, 2.0])
-    >>> ag.nn.functional.relu_(x) is x, x
-    (True, tensor([0., 2.]))
-    """
-    return _names["relu"](input, inplace=True)
+    if eps != 1e-10:
+        _warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
+    noise = -logits.detach().clone().exponential_().log()
+    soft = ((logits + noise) / tau).softmax(dim)
+    if not hard:
+        return soft
+    chosen = soft.detach().argmax(dim, keepdim=True)
+    return (soft.detach() * 0).scatter(dim, chosen, 1.0) - soft.detach() + soft
 
 
 __getattr__ = _getattr_of(__name__, "torch.nn.functional")

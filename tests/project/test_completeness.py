@@ -45,7 +45,12 @@ PUBLIC = [
 # What a namespace has besides its own operations.
 SHARED = {
     "fft": {"fftfreq", "rfftfreq"},
-    "nn.functional": {"relu", "sigmoid", "tanh", "leaky_relu_", "relu_"},
+    "nn.functional": {
+        *["relu", "sigmoid", "tanh", "hardshrink", "prelu", "channel_shuffle", "cosine_similarity", "native_channel_shuffle"],
+        *["pairwise_distance", "pdist", "pixel_shuffle", "pixel_unshuffle", "gumbel_softmax", "celu_", "elu_", "hardtanh_"],
+        *["leaky_relu_", "relu_", "rrelu_", "selu_", "threshold_"],
+    },
+    "nn.functional": {"relu", "sigmoid", "tanh", "avg_pool1d", "adaptive_avg_pool1d", "leaky_relu_", "relu_"},
     "special": set(special._ALIASES),
 }
 

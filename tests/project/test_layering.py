@@ -127,7 +127,19 @@ FACADE = [
     nn.modules._hooked_call
     nn.modules.module nn.modules.lazy
     nn.modules._parameter_containers
-    nn.modules.container nn.modules.linear
+    nn.modules.container nn.modules.linear nn.modules.utils
+    nn.modules._conv_base nn.modules._function_layer nn.modules._running_norm
+    nn.modules._plain_conv nn.modules._transposed_conv nn.modules._windows
+    nn.modules._lazy_conv
+    nn.modules._adaptive_pooling nn.modules._unpooling
+    nn.modules._attention nn.modules._shrinking nn.modules._softmaxes
+    nn.modules.activation nn.modules.adaptive nn.modules.batchnorm nn.modules.channelshuffle nn.modules.conv
+    nn.modules.distance nn.modules.dropout nn.modules.flatten nn.modules.fold nn.modules.instancenorm
+    nn.modules.normalization nn.modules.padding nn.modules.pixelshuffle nn.modules.pooling nn.modules.sparse
+    nn.modules.upsampling
+    nn.modules._loss_layer nn.modules._transformer_layers
+    nn.modules._embedding_losses nn.modules._multi_label_losses nn.modules.transformer
+    nn.modules.loss
     nn.modules
     nn.utils._norms
     nn.utils.spectral_norm nn.utils.weight_norm

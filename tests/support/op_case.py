@@ -93,7 +93,7 @@ class OpInfo:
     `operator` is how Python spells the op; samples whose first operand is a number go through it.
     `extremes` yields samples of large and special values, for the values alone.
     `through(function, *args)` calls it, where a result is not unique, or only some inputs are valid: with what is unique.
-    `regular`: it needs regular matrices, which other values than those of the samples are not.
+    `regular`: it needs regular matrices or probabilities, which other values than those of the samples are not.
     `fixed`: how many of the first arrays have no gradient.
     `strided=False`: it takes contiguous inputs only. `method=False`: no Tensor method takes these arguments.
     """

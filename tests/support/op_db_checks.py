@@ -97,7 +97,7 @@ def in_place(rows, op, ours, theirs):
     variant = op.inplace_variant
 
     def run(call):
-        method = variant if call.module is not ag else rows.ours(variant, f"Tensor.{variant.__name__}")
+        method = variant if call.module is not ag else rows.ours(variant, f"Tensor.{getattr(variant, '__name__', '')}")
         leaves = call.variables(requires_grad=True)
         found = call(*leaves, function=lambda x, *args, **kwargs: method(x.clone(), *args, **kwargs))
         return [*found, *_first(call, leaves, found)]

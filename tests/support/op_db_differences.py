@@ -11,12 +11,18 @@ UNDETERMINED: dict[str, str] = {
     "multinomial": _RANDOM, "normal": _RANDOM, "normal.in_place": _RANDOM, "normal.number_mean": _RANDOM,
     "rand_like": _RANDOM, "randint": _RANDOM, "randint_like": _RANDOM, "randn": _RANDOM, "randn_like": _RANDOM,
     "uniform": _RANDOM, "pca_lowrank": _RANDOM, "svd_lowrank": _RANDOM,
+    "nn.functional.dropout": _RANDOM, "nn.functional.dropout2d": _RANDOM, "nn.functional.dropout3d": _RANDOM,
+    "nn.functional.alpha_dropout": _RANDOM, "nn.functional.feature_alpha_dropout.with_train": _RANDOM,
+    "nn.functional.rrelu": _RANDOM,
+    "nn.functional.scaled_dot_product_attention": _RANDOM, "nn.functional.multi_head_attention_forward": _RANDOM,
+    "nn.functional.fractional_max_pool2d": _RANDOM, "nn.functional.fractional_max_pool3d": _RANDOM,
     "empty": _EMPTY, "empty_like": _EMPTY, "empty_permuted": _EMPTY, "empty_strided": _EMPTY, "new_empty": _EMPTY,
     "new_empty_strided": _EMPTY,
 }  # fmt: skip
 
 _NO_OUT = {"out_argument": "not there yet: out="}
 _C_ORDER = {"strides": "C order; there the transformed dimensions are innermost"}
+_CHANNELS_LAST = {"strides": "channels-last order is not kept"}
 _FACTORS = "of a factor's other half, which is not read: 0"
 _SERIES = dict.fromkeys(("values", "batches", "out_argument"), "short series there: 10 digits")
 _OTHER_SIGNS = {"out_argument": "signs, which are free"}
@@ -68,7 +74,18 @@ DIFFERENCES: dict[str, dict[str, str]] = {
     "sgn": {"values": "of bools", "in_place": "of bools"},
     "topk": {"values": "which of equal elements are taken", "out_argument": "which of equal elements are taken"},
     "view_as_complex": {"values": "no complex numbers of two float16"},
+    "nn.functional.max_pool2d": _CHANNELS_LAST, "nn.functional.max_unpool2d": _CHANNELS_LAST, "nn.functional.max_unpool2d.grad": _CHANNELS_LAST,
+   
+    "nn.functional.interpolate.nearest": _CHANNELS_LAST,
+    "nn.functional.interpolate.nearest-exact": _CHANNELS_LAST,
     "cat": {"strides": "channels-last order is not kept"},
+    "native_batch_norm": _NO_OUT,
+    "nn.functional.scaled_dot_product_attention": {"strides": "by blocks also where PyTorch computes all scores"},
+    "nn.functional.embedding": {"values": "sparse gradients are refused"},
     "native_layer_norm": {"gradients": "PyTorch's rounding, where the gradient is 0"},
+    "nn.functional.hardsigmoid": dict.fromkeys(("gradients", "tangents", "in_place"), "1/6 is rounded to float32 there"),
+    "nn.functional.soft_margin_loss": {"values": "float16: more than 65504 on the way there"},
+    "nn.functional.linear_cross_entropy.chunked": {"*": "options, how the work is cut: refused"},
+    "nn.functional.linear_cross_entropy.chunked_none": {"*": "options, how the work is cut: refused"},
     "resize_": {"batches": "refused within vmap: the memory holds all samples"},
 }  # fmt: skip

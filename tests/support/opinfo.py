@@ -8,17 +8,21 @@ import operator
 
 import numpy as np
 import op_references as ref
+import op_rows_activations as activations
 import op_rows_elementwise as elementwise
 import op_rows_special as special
 import op_samples as samples
 import op_samples_structural as structural
 from op_case import ALL, BOOL, COMPLEX, FLOATS, HALF, INTS, NONZERO, POSITIVE, OpInfo
 from op_promotion import promote
+from op_rows_conv import CONVS
 from op_rows_bilinear import BILINEAR_ROWS
 from op_rows_indexing import INDEXING_ROWS
+from op_rows_layers import LAYER_ROWS
 from op_rows_linalg import LINEAR_ALGEBRA
 from op_rows_lstsq import LSTSQ_ROWS
 from op_rows_lu import LU_ROWS
+from op_rows_pooling import POOLING
 from op_rows_scans import SCANS
 from op_rows_shapes import SHAPE_ROWS
 from op_rows_signal import SIGNALS
@@ -230,5 +234,5 @@ LAYERS = [
 OPS = ELEMENTWISE + LOGICAL + REDUCTIONS + LAYERS + SHAPES + LINALG + LOSSES + SPECTRAL + LINEAR_ALGEBRA
 OPS += BILINEAR_ROWS
 OPS += LU_ROWS + LSTSQ_ROWS + SCANS + SIGNALS + SORTING + STATISTICS + SHAPE_ROWS + INDEXING_ROWS + elementwise.ROWS
-OPS += special.ROWS
+OPS += CONVS + special.ROWS + activations.ROWS + LAYER_ROWS + POOLING
 DIFFERENTIABLE = [row for row in OPS if row.differentiable]

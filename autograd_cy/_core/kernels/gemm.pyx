@@ -54,11 +54,6 @@ cdef extern from *:
     void outer_f64(char *column, npy_intp step, double *row, double *out, npy_intp rows, npy_intp columns) noexcept nogil
 
 
-cdef struct Matrix:
-    char *data
-    npy_intp batch, rows, columns
-    npy_intp batch_stride, row_stride, column_stride
-
 cdef struct Product:         # a @ b, written to dense memory
     Matrix *a
     Matrix *b
@@ -68,8 +63,6 @@ cdef struct Product:         # a @ b, written to dense memory
 
 cdef enum:
     TO_AN_ELEMENT = 8        # multiplications that take as long as an element of an elementwise loop
-
-cdef Kernel[NCODES] MATMUL
 
 borrow(MATMUL, np.matmul, lambda dtype_code: dtype_code)
 

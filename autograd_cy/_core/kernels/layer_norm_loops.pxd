@@ -9,3 +9,5 @@ cdef void layer_gradient(const real *g, const real *x, const real *weight, const
                          real *out, npy_intp rows, npy_intp n) noexcept nogil
 cdef void layer_weight_gradient(const real *g, const real *x, const real *means, const real *scales, real *out,
                                 npy_intp rows, npy_intp n) noexcept nogil
+cdef void sums_of_products "autograd_cy_sums_of_products"(
+    const real *g, const real *x, npy_intp n, real center, double *sums) noexcept nogil

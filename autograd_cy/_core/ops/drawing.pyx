@@ -1,9 +1,13 @@
-"""How random numbers enter the graph: what they were drawn with, and what they are written over, get zeros."""
+"""How random numbers enter the graph: what they were drawn with, and what they are written over, get zeros.
+
+What the core draws itself it draws with a key from the default generator, which is the facade's (`set_generator`).
+"""
 
 import numpy as np
 
 cimport cython
 
+from autograd_cy._core.batching.levels cimport open_levels
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport any_wanted, new_node, record_all, shape_of
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
@@ -127,3 +131,33 @@ def drawn_with(Tensor numbers, tuple tensors, str name):
         likes = tuple([(shape_of(x), (<Tensor> x).array.dtype) for x in tensors])
         record_all(new_node(NODES[name], likes), numbers, tensors)
     return numbers
+
+
+# keys
+
+cdef object default_generator = None        # _streams.py gives it
+
+
+def set_generator(generator):
+    """set_generator(generator): where keys come from."""
+    global default_generator
+    default_generator = generator
+
+
+cdef object new_key():
+    """64 random bits."""
+    return default_generator.numpy.bit_generator.random_raw()
+
+
+def drawing_levels():
+    """drawing_levels() -> list: the levels of vmap at which each sample draws its own numbers.
+
+    RuntimeError where `randomness` is "error".
+    """
+    cdef list levels = open_levels()
+    for level in levels:
+        if level.randomness == "error":
+            raise RuntimeError(
+                "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
+                "randomness flags on vmap or perform the randomness operation out of vmap")
+    return [level for level in levels if level.randomness == "different"]

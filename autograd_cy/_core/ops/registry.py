@@ -37,7 +37,7 @@ def op(name=None, methods=(), kind="structural", namespace="", inplace=False, li
         if linear is not None:
             declare_linear(linear, function)
         if inplace:
-            INPLACE.add(entry.name)
+            INPLACE.add(function.__name__)
         return function
 
     return declare

@@ -24,5 +24,6 @@ cdef struct Thresholds:
     npy_intp blas_work              # multiplications, from which on an operand is copied for BLAS
     npy_intp unlocked_product       # multiplications, from which on a product lets other Python threads run, and is shared ...
     npy_intp blas_alone             # ... up to which of each matrix: BLAS computes that in one thread
+    npy_intp small_product          # multiplications, up to which our own loop multiplies blocks sooner than BLAS
 
 cdef Thresholds thresholds

@@ -32,6 +32,7 @@ TABLE = (
     ("blas_work", 1 << 10, UNLIMITED),
     ("unlocked_product", 1 << 18, UNLIMITED),
     ("blas_alone", 1 << 18, UNLIMITED),
+    ("small_product", 1 << 14, UNLIMITED),
 )
 NAMES = tuple([name for name, _, _ in TABLE])
 

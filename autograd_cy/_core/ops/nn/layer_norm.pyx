@@ -36,7 +36,7 @@ cdef Layers layers_of(cnp.ndarray array, int ndim) noexcept:
     return layers
 
 
-cdef inline void *data_of(cnp.ndarray array) noexcept:
+cdef void *data_of(cnp.ndarray array) noexcept:
     return NULL if array is None else cnp.PyArray_DATA(array)
 
 
@@ -128,7 +128,7 @@ cdef class NativeLayerNormBackward0(Node):
             return (g * z).sum_to_size(self.constants[0]).to(dtype_of(self.dtype_codes[1]))
         if self.saved1 is not None:
             g = g * unpack(self, 1).to(dtype_of(dtype_code))
-        return self.projected(g, z, scale).to(dtype_of(self.dtype_codes[0]))
+        return projected(g, z, scale, self.dims()).to(dtype_of(self.dtype_codes[0]))
 
     cdef object vjp_of_zeros(self, object g, int i):
         cdef int dtype_code = kernel_code((<Tensor> unpack(self, 0)).array)
@@ -138,21 +138,24 @@ cdef class NativeLayerNormBackward0(Node):
             return products.sum_to_size(self.constants[0]).to(dtype_of(self.dtype_codes[1]))
         return zeroed(self.vjp(g, i), (g == 0).all(self.dims(), True)) if i == 0 else self.vjp(g, i)
 
-    cdef object standardized(self, int dtype_code):
+    cdef tuple standardized(self, int dtype_code):
         """(input - mean) * scale and the scale, as operations on the input in type `dtype_code`."""
-        cdef tuple dims = self.dims()
-        x = unpack(self, 0).to(dtype_of(dtype_code))
-        x = x - x.mean(dims, True)
-        scale = ((x * x).mean(dims, True) + <double> self.constants[1]).rsqrt()
-        return x * scale, scale
-
-    cdef object projected(self, object h, object z, object scale):
-        """The derivative of z by the input, which is symmetric, applied to h."""
-        cdef tuple dims = self.dims()
-        return (h - h.mean(dims, True) - z * (h * z).mean(dims, True)) * scale
+        return standardized(unpack(self, 0).to(dtype_of(dtype_code)), self.dims(), self.constants[1])
 
     cdef tuple dims(self):
         return tuple(range(-len(<tuple> self.constants[0]), 0))
+
+
+cdef tuple standardized(object x, tuple dims, double eps):
+    """(x - mean) * scale over the dimensions, and the scale, as operations."""
+    x = x - x.mean(dims, True)
+    scale = ((x * x).mean(dims, True) + eps).rsqrt()
+    return x * scale, scale
+
+
+cdef object projected(object h, object z, object scale, tuple dims):
+    """The derivative of z, as `standardized` gives it, which is symmetric, applied to h."""
+    return (h - h.mean(dims, True) - z * (h * z).mean(dims, True)) * scale
 
 
 cdef cnp.ndarray input_gradient(cnp.ndarray g, cnp.ndarray x, cnp.ndarray w, tuple constants, int ndim, cnp.ndarray out):
@@ -189,14 +192,14 @@ cdef cnp.ndarray weight_gradient(cnp.ndarray g, cnp.ndarray x, tuple constants, 
 
 # the checks
 
-cdef tuple sizes_argument(object value):
+cdef tuple sizes_argument(object value, str operation):
     """normalized_shape as a tuple of ints."""
     if not isinstance(value, (tuple, list)):
-        raise TypeError("layer_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, not "
+        raise TypeError(f"{operation}(): argument 'normalized_shape' (position 2) must be tuple of ints, not "
                         f"{type(value).__name__}")
     for position, size in enumerate(value):
         if isinstance(size, bool) or not hasattr(size, "__index__"):
-            raise TypeError("layer_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, but found element "
+            raise TypeError(f"{operation}(): argument 'normalized_shape' (position 2) must be tuple of ints, but found element "
                             f"of type {type(size).__name__} at pos {position}")
     return tuple([size.__index__() for size in value])
 
@@ -216,21 +219,21 @@ cdef int check_sizes(Tensor x, tuple sizes, Tensor weight, Tensor bias) except -
     return 0
 
 
-cdef int check_types(Tensor x, Tensor weight, Tensor bias) except -1:
+cdef int check_types(Tensor x, Tensor weight, Tensor bias, str operation, str kernel) except -1:
     """Parameters are of the input's type, or float32 for a float16 input."""
     cdef int own = code_of(x.array)
     cdef int w = -1 if weight is None else code_of(weight.array), b = -1 if bias is None else code_of(bias.array)
     if not FLOAT16 <= own < COMPLEX64:
-        raise NotImplementedError(f"\"LayerNormKernelImpl\" not implemented for '{type_word(own)}'")
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{type_word(own)}'")
     if w == own and b >= 0 and b != own:
-        raise RuntimeError(f"layer_norm(): expected scalar type {type_word(own)} but found {type_word(b)}")
+        raise RuntimeError(f"{operation}(): expected scalar type {type_word(own)} but found {type_word(b)}")
     if (w < 0 or w == own) and (b < 0 or b == own):
         return 0
     if (w >= 0 and w != FLOAT32) or (b >= 0 and b != FLOAT32):
-        raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float (layer_norm: the input is "
+        raise RuntimeError(f"mixed dtype (CPU): expect parameter to have scalar type of Float ({operation}: the input is "
                            f"{type_word(own)}; weight and bias must be of its type, or Float if that is Half)")
     if own != FLOAT16:
-        raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype. (layer_norm: the input is "
+        raise RuntimeError(f"mixed dtype (CPU): all inputs must share same datatype. ({operation}: the input is "
                            f"{type_word(own)}, weight or bias Float)")
     return 0
 
@@ -267,14 +270,14 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
             [-1.0000,  1.0000]])
     """
     cdef Tensor x = tensor_argument(input, "layer_norm", "input", 1)
-    cdef tuple sizes = sizes_argument(normalized_shape)
+    cdef tuple sizes = sizes_argument(normalized_shape, "layer_norm")
     cdef Tensor w = None if weight is None else tensor_argument(weight, "layer_norm", "weight", 3)
     cdef Tensor b = None if bias is None else tensor_argument(bias, "layer_norm", "bias", 4)
     cdef double number = eps_argument(eps)
     cdef cnp.ndarray array, means, scales
     cdef Node node
     check_sizes(x, sizes, w, b)
-    check_types(x, w, b)
+    check_types(x, w, b, "layer_norm", "LayerNormKernelImpl")
     array, means, scales = normalized(x, w, b, len(sizes), number)
     cdef Tensor y = new_tensor(array)
     if not (needs_node(x) or (w is not None and needs_node(w)) or (b is not None and needs_node(b))):

@@ -3,7 +3,7 @@
 from cpython.object cimport PyTypeObject
 
 from autograd_cy._core.arrays.dtypes cimport NCODES
-from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.kernels.loops cimport Kernel
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -47,6 +47,7 @@ cdef class PointwiseNode(Node):
     cdef object derivative(self, object g, int i)
 
 
+cdef object gradient_of(PointwiseNode node, cnp.ndarray g, int i, Request *request)
 cdef object unbroadcast_tensor(PointwiseNode node, Tensor g, int i)
 cdef Tensor with_constants(Tensor result, tuple constants)
 cdef int keep_shapes(PointwiseNode node, Tensor y, Tensor a, Tensor b, Tensor c) except -1

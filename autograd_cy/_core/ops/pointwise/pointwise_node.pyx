@@ -130,7 +130,7 @@ cdef object gradient_added(PointwiseNode node, cnp.ndarray g, int i, cnp.ndarray
         give_back(&read)
 
 
-cdef inline object gradient_of(PointwiseNode node, cnp.ndarray g, int i, Request *request):
+cdef object gradient_of(PointwiseNode node, cnp.ndarray g, int i, Request *request):
     """The gradient for input `i`."""
     cdef Pointwise *row = <Pointwise *> node.op
     cdef int dtype_code = code_of(g)

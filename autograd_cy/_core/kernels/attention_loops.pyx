@@ -1,0 +1,273 @@
+"""Attention, row block by row block, and its gradient (knows no Tensor).
+
+Of softmax(query @ key.T * scale + mask) @ value, the softmax is held for a block of queries only, as many as make BLOCK elements
+with all keys that they see: never for all queries. Besides the result, the logarithm of each query's sum of exponentials is
+kept, from which the gradient computes the softmax again. Source: Dao et al., "FlashAttention" (2022).
+
+Threads share the heads of all samples; of one head, the gradients of keys and values are summed block after block.
+"""
+
+from libc.math cimport INFINITY, isinf, isnan
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+
+from autograd_cy._core.arrays.dtypes cimport FLOAT32
+from autograd_cy._core.kernels.block_products cimport Block, multiply_blocks, transposed
+from autograd_cy._core.kernels.plane_loops cimport real, row_dot, row_total
+from autograd_cy._core.kernels.softmax_loops cimport exponential, logarithm
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
+from autograd_cy._core.runtime.threads cimport parallel_for
+
+# The functions that Cython makes of those of `real` numbers: of float and of double.
+cdef extern from *:
+    """
+    #include "clones.h"
+    #define DECLARE_CLONED(real, fuse) \\
+        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_exponentials(real *, npy_intp, real); \\
+        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_scale_row(real *, npy_intp, real); \\
+        AUTOGRAD_CY_CLONED static real fuse##autograd_cy_top(real const *, npy_intp); \\
+        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_pull_back(real const *, real *, npy_intp, real, real);
+    DECLARE_CLONED(float, __pyx_fuse_0)
+    DECLARE_CLONED(double, __pyx_fuse_1)
+    """
+
+cdef enum:
+    BLOCK = 1 << 15             # elements of a block of the softmax ...
+    MOST_ROWS = 64              # ... which has at most so many rows
+    FEWEST_ROWS = 8
+    TOPS = 16                   # of which the largest element of a row is found side by side
+
+cdef struct Work:               # a loop that is shared
+    Attention *attention
+    bint failed                 # there was no memory for a block
+
+cdef struct Head:               # what a thread has of one head
+    Attention *of
+    npy_intp itemsize, width    # the bytes of an element, the columns that there is room for
+    Block query, key, value, out, g, query_gradient, key_gradient, value_gradient
+    char *mask
+    char *sums
+    char *softmax               # a block of it ...
+    char *slopes                # ... and its gradient
+    char *spare
+
+
+cdef bint attend(Attention *attention) noexcept nogil:
+    """Write `out` and `sums`; False if there is not enough memory for a block."""
+    cdef Work work = Work(attention, False)
+    parallel_for(forward_part, &work, attention.samples * attention.heads,
+                 attention.rows * attention.columns * (attention.size + attention.value_size) // 8 + 1)
+    return not work.failed
+
+
+cdef bint attend_backwards(Attention *attention) noexcept nogil:
+    """Write all three gradients, of `g`; `sums` are what `attend` gave. False if there is not enough memory."""
+    cdef Work work = Work(attention, False)
+    parallel_for(backward_part, &work, attention.samples * attention.heads,
+                 attention.rows * attention.columns * (attention.size + attention.value_size) // 4 + 1)
+    return not work.failed
+
+
+cdef npy_intp rows_at_once(const Attention *a) noexcept nogil:
+    return min(max(min(BLOCK // max(a.columns, 1), <npy_intp> MOST_ROWS), <npy_intp> FEWEST_ROWS), a.rows)
+
+
+# heads
+
+cdef char *head_of(const Heads *heads, const Attention *a, npy_intp number) noexcept nogil:
+    return heads.data + number // a.heads * heads.sample + number % a.heads * heads.head
+
+
+cdef Block block_of(const Heads *heads, const Attention *a, npy_intp number, npy_intp itemsize) noexcept nogil:
+    if heads.data == NULL:
+        return Block(NULL, 0, 0)
+    return Block(head_of(heads, a, number), heads.row, itemsize)
+
+
+cdef Block below(Block block, npy_intp row) noexcept nogil:
+    """From a row on."""
+    return Block(block.data + row * block.row, block.row, block.column)
+
+
+cdef bint take_memory(Head *head, Attention *a, int blocks) noexcept nogil:
+    """Room for blocks of the softmax, and for a product or a transposed matrix."""
+    cdef npy_intp rows = rows_at_once(a)
+    head.of, head.itemsize, head.width = a, sizeof(float) if a.dtype_code == FLOAT32 else sizeof(double), a.columns
+    cdef npy_intp block = rows * a.columns * head.itemsize
+    cdef npy_intp spare = max(a.columns, rows) * max(a.size, a.value_size) * head.itemsize
+    head.softmax = <char *> malloc(blocks * block + spare + 1)
+    head.slopes = head.softmax + (blocks - 1) * block
+    head.spare = head.softmax + blocks * block
+    return head.softmax != NULL
+
+
+cdef void go_to(Head *head, npy_intp number) noexcept nogil:
+    cdef Attention *a = head.of
+    cdef npy_intp size = head.itemsize
+    head.query, head.key = block_of(&a.query, a, number, size), block_of(&a.key, a, number, size)
+    head.value, head.out = block_of(&a.value, a, number, size), block_of(&a.out, a, number, size)
+    head.g = block_of(&a.g, a, number, size)
+    head.query_gradient = block_of(&a.query_gradient, a, number, size)
+    head.key_gradient = block_of(&a.key_gradient, a, number, size)
+    head.value_gradient = block_of(&a.value_gradient, a, number, size)
+    head.mask = NULL if a.mask.data == NULL else head_of(&a.mask, a, number)
+    head.sums = <char *> a.sums + number * a.rows * size
+
+
+cdef inline npy_intp seen_from(const Attention *a, npy_intp end) noexcept nogil:
+    """How many keys the queries before `end` see."""
+    return min(a.columns, end) if a.causal else a.columns
+
+
+cdef Block scores(Head *head, npy_intp row, npy_intp rows, npy_intp columns) noexcept nogil:
+    """The products of some queries with the keys, in the block of the softmax."""
+    cdef Block block = Block(head.softmax, columns * head.itemsize, head.itemsize)
+    multiply_blocks(head.of.dtype_code, below(head.query, row), transposed(head.key), block, rows, head.of.size, columns, False,
+                    head.spare)
+    return block
+
+
+cdef void mask_row(Head *head, real *x, npy_intp row, npy_intp columns) noexcept nogil:
+    """Scale the scores of a query and add the mask; those of keys that it does not see become -inf."""
+    cdef Attention *a = head.of
+    cdef npy_intp j
+    cdef const char *mask = head.mask + row * a.mask.row
+    scale_row(x, columns, <real> a.scale)
+    if head.mask != NULL:
+        for j in range(columns):
+            x[j] = x[j] + (<const real *> (mask + j * a.mask_column))[0]
+    if a.causal:
+        for j in range(row + 1, columns):
+            x[j] = <real> -INFINITY
+
+
+cdef void scale_row "autograd_cy_scale_row"(real *x, npy_intp n, real factor) noexcept nogil:
+    cdef npy_intp j
+    for j in range(n):
+        x[j] = x[j] * factor
+
+
+cdef real top_of "autograd_cy_top"(const real *x, npy_intp n) noexcept nogil:
+    """The largest element; where there is a nan, any number. (NumPy's loop looks after the processor's flags at each call, which
+    takes longer than a row of 16.)"""
+    cdef real[TOPS] tops
+    cdef npy_intp j, k
+    for k in range(TOPS):
+        tops[k] = <real> -INFINITY
+    j = 0
+    while j + TOPS <= n:
+        for k in range(TOPS):
+            tops[k] = x[j + k] if x[j + k] > tops[k] else tops[k]
+        j += TOPS
+    for k in range(n - j):
+        tops[k] = x[j + k] if x[j + k] > tops[k] else tops[k]
+    for k in range(1, TOPS):
+        tops[0] = tops[k] if tops[k] > tops[0] else tops[0]
+    return tops[0]
+
+
+cdef void exponentials "autograd_cy_exponentials"(real *x, npy_intp n, real center) noexcept nogil:
+    cdef npy_intp j
+    for j in range(n):
+        x[j] = exponential(x[j] - center)
+
+
+# forward
+
+cdef void forward_part(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Work *work = <Work *> data
+    cdef Head head
+    cdef npy_intp row, count = rows_at_once(work.attention)
+    if not take_memory(&head, work.attention, 1):
+        work.failed = True
+        return
+    while first < end:
+        go_to(&head, first)
+        row = 0
+        while row < work.attention.rows:
+            attend_rows(&head, row, min(count, work.attention.rows - row))
+            row += count
+        first += 1
+    free(head.softmax)
+
+
+cdef void attend_rows(Head *head, npy_intp row, npy_intp rows) noexcept nogil:
+    cdef Attention *a = head.of
+    cdef npy_intp columns = seen_from(a, row + rows), i
+    cdef Block block = scores(head, row, rows, columns)
+    for i in range(rows):
+        if a.dtype_code == FLOAT32:
+            normalize(head, <float *> (block.data + i * block.row), row + i, columns)
+        else:
+            normalize(head, <double *> (block.data + i * block.row), row + i, columns)
+    multiply_blocks(a.dtype_code, block, head.value, below(head.out, row), rows, columns, a.value_size, False, head.spare)
+
+
+cdef void normalize(Head *head, real *x, npy_intp row, npy_intp columns) noexcept nogil:
+    """The softmax of a query's scores; zeros where it sees nothing."""
+    cdef real top, total
+    mask_row(head, x, row, columns)
+    top = top_of(<const real *> x, columns)
+    if isinf(top) and top < 0 and not isnan(row_total(<const real *> x, columns)):
+        memset(x, 0, columns * sizeof(real))
+        (<real *> head.sums)[row] = <real> INFINITY
+        return
+    exponentials(x, columns, top)
+    total = <real> row_total(<const real *> x, columns)
+    scale_row(x, columns, 1 / total)
+    (<real *> head.sums)[row] = top + logarithm(total)
+
+
+# backward
+
+cdef void backward_part(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Work *work = <Work *> data
+    cdef Attention *a = work.attention
+    cdef Head head
+    cdef npy_intp row, count = rows_at_once(a)
+    if not take_memory(&head, a, 2):
+        work.failed = True
+        return
+    while first < end:
+        go_to(&head, first)
+        for row in range(a.columns):
+            memset(below(head.key_gradient, row).data, 0, a.size * head.itemsize)
+            memset(below(head.value_gradient, row).data, 0, a.value_size * head.itemsize)
+        row = 0
+        while row < a.rows:
+            pull_rows_back(&head, row, min(count, a.rows - row))
+            row += count
+        first += 1
+    free(head.softmax)
+
+
+cdef void pull_rows_back(Head *head, npy_intp row, npy_intp rows) noexcept nogil:
+    """What some queries add to the gradients of keys and values, and their own gradients."""
+    cdef Attention *a = head.of
+    cdef npy_intp columns = seen_from(a, row + rows), i
+    cdef Block block = scores(head, row, rows, columns), slopes = Block(head.slopes, columns * head.itemsize, head.itemsize)
+    cdef Block g = below(head.g, row), query = below(head.query, row)
+    multiply_blocks(a.dtype_code, g, transposed(head.value), slopes, rows, a.value_size, columns, False, head.spare)
+    for i in range(rows):
+        if a.dtype_code == FLOAT32:
+            slopes_of_row(head, <float *> below(block, i).data, <float *> below(slopes, i).data, row + i, columns)
+        else:
+            slopes_of_row(head, <double *> below(block, i).data, <double *> below(slopes, i).data, row + i, columns)
+    multiply_blocks(a.dtype_code, transposed(block), g, head.value_gradient, columns, rows, a.value_size, True, head.spare)
+    multiply_blocks(a.dtype_code, slopes, head.key, below(head.query_gradient, row), rows, columns, a.size, False, head.spare)
+    multiply_blocks(a.dtype_code, transposed(slopes), query, head.key_gradient, columns, rows, a.size, True, head.spare)
+
+
+cdef void slopes_of_row(Head *head, real *x, real *slopes, npy_intp row, npy_intp columns) noexcept nogil:
+    """The softmax of a query again, and of its gradient the gradient of the products."""
+    mask_row(head, x, row, columns)
+    exponentials(x, columns, (<real *> head.sums)[row])
+    pull_back(<const real *> x, slopes, columns, <real> row_dot(<const real *> x, <const real *> slopes, columns),
+              <real> head.of.scale)
+
+
+cdef void pull_back "autograd_cy_pull_back"(const real *y, real *g, npy_intp n, real weighted, real scale) noexcept nogil:
+    """The gradient of softmax: y * (g - sum(g * y)) * scale."""
+    cdef npy_intp j
+    for j in range(n):
+        g[j] = y[j] * (g[j] - weighted) * scale

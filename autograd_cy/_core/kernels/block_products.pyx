@@ -1,0 +1,134 @@
+"""Products of blocks of matrices, of float32 or float64, in the thread that calls (knows no Tensor).
+
+A call of BLAS takes half a microsecond before it multiplies. Small products go by a loop of our own: four rows by eight columns
+at a time, which the compiler keeps in registers. 16 x 8 by 8 x 16 takes 0.15 us that way, and 0.6 by BLAS.
+"""
+
+from autograd_cy._core.arrays.dtypes cimport FLOAT32
+from autograd_cy._core.kernels.gemm cimport MATMUL
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
+from autograd_cy._core.runtime.thresholds cimport thresholds
+
+cdef extern from *:
+    """
+    #include "clones.h"
+    #if defined(__GNUC__)
+    #define EIGHT(type) type __attribute__((vector_size(8 * sizeof(type)), aligned(sizeof(type)), may_alias))
+    #define PRODUCT(name, type_) \\
+        typedef EIGHT(type_) name##_eight; \\
+        AUTOGRAD_CY_CLONED static npy_intp name(const char *a, npy_intp a_row, npy_intp a_column, const char *b, npy_intp b_row, \\
+                                            char *out, npy_intp out_row, npy_intp m, npy_intp n, npy_intp p, int add) { \\
+            const npy_intp whole = p - p % 8; \\
+            for (npy_intp i = 0; i < m; i += 4) { \\
+                const npy_intp rows = m - i < 4 ? m - i : 4; \\
+                const char *a0 = a + i * a_row, *a1 = rows > 1 ? a0 + a_row : a0; \\
+                const char *a2 = rows > 2 ? a1 + a_row : a0, *a3 = rows > 3 ? a2 + a_row : a0; \\
+                for (npy_intp j = 0; j < whole; j += 8) { \\
+                    name##_eight sums[4] = {{0}, {0}, {0}, {0}}; \\
+                    const char *y = b + j * sizeof(type_); \\
+                    for (npy_intp k = 0; k < n; k++, y += b_row) { \\
+                        const name##_eight row = *(const name##_eight *) y; \\
+                        sums[0] += row * *(const type_ *) (a0 + k * a_column); \\
+                        sums[1] += row * *(const type_ *) (a1 + k * a_column); \\
+                        sums[2] += row * *(const type_ *) (a2 + k * a_column); \\
+                        sums[3] += row * *(const type_ *) (a3 + k * a_column); \\
+                    } \\
+                    for (npy_intp r = 0; r < rows; r++) { \\
+                        name##_eight *place = (name##_eight *) (out + (i + r) * out_row + j * sizeof(type_)); \\
+                        if (add) sums[r] += *place; \\
+                        *place = sums[r]; \\
+                    } \\
+                } \\
+            } \\
+            return whole; \\
+        }
+    PRODUCT(product_f32, float)
+    PRODUCT(product_f64, double)
+    #else
+    #define product_f32(...) 0
+    #define product_f64(...) 0
+    #endif
+    """
+    npy_intp product_f32(const char *a, npy_intp a_row, npy_intp a_column, const char *b, npy_intp b_row, char *out,
+                         npy_intp out_row, npy_intp m, npy_intp n, npy_intp p, bint add) noexcept nogil
+    npy_intp product_f64(const char *a, npy_intp a_row, npy_intp a_column, const char *b, npy_intp b_row, char *out,
+                         npy_intp out_row, npy_intp m, npy_intp n, npy_intp p, bint add) noexcept nogil
+
+ctypedef fused real:
+    float
+    double
+
+
+cdef Block transposed(Block block) noexcept nogil:
+    return Block(block.data, block.column, block.row)
+
+
+cdef void multiply_blocks(int dtype_code, Block a, Block b, Block out, npy_intp m, npy_intp n, npy_intp p, bint add,
+                          char *spare) noexcept nogil:
+    """out = a @ b, or with `add` out + a @ b: (m, n) by (n, p), none of them 0. The rows of `out` are contiguous, and of a and b
+    the rows or the columns. `spare` has room for (n, p) and for (m, p) elements."""
+    if m * n * p > thresholds.small_product:
+        multiply_by_blas(dtype_code, a, b, out, m, n, p, add, spare)
+    elif dtype_code == FLOAT32:
+        multiply_small(a, b, out, m, n, p, add, <float *> spare)
+    else:
+        multiply_small(a, b, out, m, n, p, add, <double *> spare)
+
+
+cdef void multiply_small(Block a, Block b, Block out, npy_intp m, npy_intp n, npy_intp p, bint add, real *spare) noexcept nogil:
+    cdef npy_intp i, j, k, done
+    cdef real total
+    if b.column != sizeof(real):
+        for k in range(n):
+            for j in range(p):
+                spare[k * p + j] = element(b, k, j, <real> 0)
+        b = Block(<char *> spare, p * sizeof(real), sizeof(real))
+    if real is float:
+        done = product_f32(a.data, a.row, a.column, b.data, b.row, out.data, out.row, m, n, p, add)
+    else:
+        done = product_f64(a.data, a.row, a.column, b.data, b.row, out.data, out.row, m, n, p, add)
+    for i in range(m):
+        for j in range(done, p):
+            total = 0
+            for k in range(n):
+                total += element(a, i, k, <real> 0) * element(b, k, j, <real> 0)
+            put(out, i, j, total, add)
+
+
+cdef inline real element(Block block, npy_intp i, npy_intp j, real kind) noexcept nogil:
+    return (<real *> (block.data + i * block.row + j * block.column))[0]
+
+
+cdef inline void put(Block out, npy_intp i, npy_intp j, real value, bint add) noexcept nogil:
+    cdef real *place = <real *> (out.data + i * out.row + j * out.column)
+    place[0] = place[0] + value if add else value
+
+
+cdef void multiply_by_blas(int dtype_code, Block a, Block b, Block out, npy_intp m, npy_intp n, npy_intp p, bint add,
+                           char *spare) noexcept nogil:
+    cdef npy_intp size = sizeof(float) if dtype_code == FLOAT32 else sizeof(double)
+    cdef Block made = Block(spare, p * size, size) if add else out
+    cdef npy_intp[4] dims
+    cdef npy_intp[9] strides
+    cdef char *args[3]
+    args[0], args[1], args[2] = a.data, b.data, made.data
+    dims[0], dims[1], dims[2], dims[3] = 1, m, n, p
+    strides[0] = strides[1] = strides[2] = 0
+    strides[3], strides[4] = a.row, a.column
+    strides[5], strides[6] = b.row, b.column
+    strides[7], strides[8] = made.row, size
+    MATMUL[dtype_code].loop(args, dims, strides, MATMUL[dtype_code].data)
+    if add and dtype_code == FLOAT32:
+        add_block(made, out, m, p, <float> 0)
+    elif add:
+        add_block(made, out, m, p, <double> 0)
+
+
+cdef void add_block(Block source, Block out, npy_intp m, npy_intp p, real kind) noexcept nogil:
+    cdef npy_intp i, j
+    cdef const real *x
+    cdef real *y
+    for i in range(m):
+        x, y = <const real *> (source.data + i * source.row), <real *> (out.data + i * out.row)
+        for j in range(p):
+            y[j] += x[j]

@@ -1,0 +1,21 @@
+"""Loops of batch_norm and group_norm: a dense array seen as planes, each with a channel and with statistics."""
+
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
+
+cdef struct Planes:
+    npy_intp count, size            # of planes, and of elements in each
+    npy_intp channels               # plane p has the weight and bias of channel p % channels ...
+    npy_intp per, groups            # ... and the statistics p // per % groups
+
+cdef struct Statistics:             # of float32 or float64, all of one type
+    void *means
+    void *scales                    # by which deviations from the means are multiplied
+
+cdef void add_moments(int dtype_code, const void *x, const Planes *planes, const void *centers, double *sums) noexcept nogil
+cdef void first_means(int dtype_code, const void *x, const Planes *planes, void *centers) noexcept nogil
+cdef void add_products(int dtype_code, const void *g, const void *x, const Planes *planes, const void *means,
+                       double *sums) noexcept nogil
+cdef void normalize_planes(int dtype_code, const void *x, const Planes *planes, const Statistics *by, const void *weight,
+                           const void *bias, void *y) noexcept nogil
+cdef void plane_gradients(int dtype_code, const void *g, const void *x, const Planes *planes, const Statistics *by,
+                          const void *weight, const double *corrections, void *out) noexcept nogil

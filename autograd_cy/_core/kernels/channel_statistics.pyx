@@ -1,0 +1,111 @@
+"""What becomes of the sums over planes (knows no Tensor): a pass over a few numbers for each, in double.
+
+Sums are pairs, one for each plane, or for each column where planes are columns (`sums_of` tells how many).
+"""
+
+from libc.math cimport NAN, sqrt
+
+from autograd_cy._core.arrays.dtypes cimport FLOAT32
+from autograd_cy._core.kernels.channel_norm_loops cimport Planes
+from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
+
+
+cdef npy_intp sums_of(const Planes *planes) noexcept nogil:
+    """How many pairs of sums there are."""
+    if planes.size == 1 and planes.per == 1 and planes.groups == planes.channels:
+        return planes.channels
+    return planes.count
+
+
+# forward
+
+cdef void finish_moments(int dtype_code, double *sums, const Planes *planes, npy_intp n, double eps, void *means,
+                         void *scales, double *variances) noexcept nogil:
+    """From the sums of deviations from `means`, which are only near them, of n elements each: means, scales, variances."""
+    cdef npy_intp k
+    for k in range(planes.groups, sums_of(planes)):
+        sums[2 * (k % planes.groups)] += sums[2 * k]
+        sums[2 * (k % planes.groups) + 1] += sums[2 * k + 1]
+    if dtype_code == FLOAT32:
+        finish(sums, planes.groups, n, eps, <float *> means, <float *> scales, variances)
+    else:
+        finish(sums, planes.groups, n, eps, <double *> means, <double *> scales, variances)
+
+
+cdef void finish(const double *sums, npy_intp groups, npy_intp n, double eps, real *means, real *scales,
+                 double *variances) noexcept nogil:
+    cdef npy_intp k
+    cdef double rest, variance
+    for k in range(groups):
+        rest = sums[2 * k] / n if n else NAN
+        variance = sums[2 * k + 1] / n - rest * rest if n else NAN
+        means[k] = <real> (means[k] + rest)
+        variances[k] = 0 if variance < 0 else variance
+        scales[k] = <real> (1 / sqrt(variances[k] + eps))
+
+
+cdef void find_scales(int dtype_code, const void *variances, npy_intp n, double eps, void *scales) noexcept nogil:
+    """1 / sqrt(variance + eps)."""
+    cdef npy_intp k
+    for k in range(n):
+        if dtype_code == FLOAT32:
+            (<float *> scales)[k] = <float> (1 / sqrt((<const float *> variances)[k] + eps))
+        else:
+            (<double *> scales)[k] = 1 / sqrt((<const double *> variances)[k] + eps)
+
+
+cdef void move_averages(int dtype_code, const void *before, const double *now, npy_intp n, double momentum,
+                        void *out) noexcept nogil:
+    """out = (1 - momentum) * before + momentum * now."""
+    cdef npy_intp k
+    for k in range(n):
+        if dtype_code == FLOAT32:
+            (<float *> out)[k] = <float> ((1 - momentum) * (<const float *> before)[k] + momentum * now[k])
+        else:
+            (<double *> out)[k] = (1 - momentum) * (<const double *> before)[k] + momentum * now[k]
+
+
+# backward
+
+cdef inline double number(int dtype_code, const void *numbers, npy_intp k) noexcept nogil:
+    """One of an array of float32 or float64, or 1 where there is no array."""
+    if numbers == NULL:
+        return 1
+    return (<const float *> numbers)[k] if dtype_code == FLOAT32 else (<const double *> numbers)[k]
+
+
+cdef void find_corrections(int dtype_code, const double *sums, const Planes *planes, npy_intp n, const void *scales,
+                           const void *weight, double *corrections) noexcept nogil:
+    """For each of the statistics, of n elements: what is subtracted from h = weight * g, and times a deviation: the mean of h,
+    and of h * (x - mean) * scale ** 2."""
+    cdef npy_intp k, plane
+    cdef double factor
+    for k in range(2 * planes.groups):
+        corrections[k] = 0
+    for plane in range(sums_of(planes)):
+        k = plane // planes.per % planes.groups
+        factor = number(dtype_code, weight, plane % planes.channels) / n
+        corrections[2 * k] += sums[2 * plane] * factor
+        factor = factor * number(dtype_code, scales, k)
+        corrections[2 * k + 1] += sums[2 * plane + 1] * factor * number(dtype_code, scales, k)
+
+
+cdef void parameter_gradient(int dtype_code, const double *sums, const Planes *planes, const void *scales,
+                             void *out) noexcept nogil:
+    """Of the weight: for each channel the sum of g * (x - mean) * scale; of the bias, where there are no scales: of g."""
+    cdef npy_intp channel, plane
+    cdef double total
+    for channel in range(planes.channels):
+        total = 0
+        plane = channel
+        while plane < sums_of(planes):
+            if scales == NULL:
+                total += sums[2 * plane]
+            else:
+                total += sums[2 * plane + 1] * number(dtype_code, scales, plane // planes.per % planes.groups)
+            plane += planes.channels
+        if dtype_code == FLOAT32:
+            (<float *> out)[channel] = <float> total
+        else:
+            (<double *> out)[channel] = total

@@ -1,0 +1,149 @@
+"""The sums over all alignments of connectionist temporal classification, forward and backward in time (knows no Tensor).
+
+A target a, b stands for the states blank, a, blank, b, blank; from one step to the next an alignment stays in a state, goes to
+the next one, or skips a blank between different classes. `alpha` is the logarithm of the sum over all beginnings that end in a
+state, `beta` that over all ends that begin there. Samples are shared among threads.
+
+Source: Graves et al., "Connectionist temporal classification" (2006), equations 6 to 16.
+"""
+
+from cython cimport floating
+from libc.math cimport INFINITY, exp, log
+
+from autograd_cy._core.arrays.buffers cimport new_array, new_zeros
+from autograd_cy._core.arrays.dtypes cimport FLOAT32, code_of
+from autograd_cy._core.runtime.threads cimport parallel_for
+
+cnp.import_array()
+
+cdef struct Sums:
+    Alignments *p
+    const void *logs            # (steps, samples, classes)
+    void *alpha                 # (samples, steps, states)
+    void *losses
+    void *beta                  # (samples, 2, states)
+    void *gradient              # (steps, samples, classes)
+    const void *g
+    bint zero_infinity
+
+
+cdef inline npy_intp class_of(const Alignments *p, npy_intp sample, npy_intp state) noexcept nogil:
+    return p.blank if state % 2 == 0 else p.targets[sample * p.longest + state // 2]
+
+
+cdef inline bint skips(const Alignments *p, npy_intp sample, npy_intp state) noexcept nogil:
+    """Whether a state can be reached from the one two before it."""
+    return state >= 2 and class_of(p, sample, state) != class_of(p, sample, state - 2) and state % 2 == 1
+
+
+cdef inline floating log_of_sum(floating a, floating b, floating c) noexcept nogil:
+    cdef floating most = max(a, b, c)
+    if most == -INFINITY:
+        return most
+    return <floating> (most + log(exp(a - most) + exp(b - most) + exp(c - most)))
+
+
+cdef void sum_up(Sums *sums, npy_intp sample, floating *losses) noexcept nogil:
+    """alpha of a sample, and its loss."""
+    cdef Alignments *p = sums.p
+    cdef npy_intp states = 2 * p.longest + 1, own = 2 * p.target_lengths[sample] + 1, steps = p.input_lengths[sample], t, s
+    cdef const floating *logs = <const floating *> sums.logs + sample * p.classes
+    cdef floating *alpha = <floating *> sums.alpha + sample * p.steps * states
+    cdef floating least = -INFINITY
+    if steps == 0:
+        losses[sample] = 0 if own == 1 else INFINITY
+        return
+    for s in range(own):
+        alpha[s] = logs[class_of(p, sample, s)] if s < 2 else least
+    for t in range(1, steps):
+        alpha += states
+        logs += p.samples * p.classes
+        for s in range(own):
+            alpha[s] = logs[class_of(p, sample, s)] + log_of_sum(
+                alpha[s - states], alpha[s - states - 1] if s else least,
+                alpha[s - states - 2] if skips(p, sample, s) else least)
+    losses[sample] = -log_of_sum(alpha[own - 1], alpha[own - 2] if own > 1 else least, least)
+
+
+cdef void differentiate(Sums *sums, npy_intp sample, const floating *losses) noexcept nogil:
+    """exp(logs) less the share that alignments through each class have of the sum, times the sample's g."""
+    cdef Alignments *p = sums.p
+    cdef npy_intp states = 2 * p.longest + 1, own = 2 * p.target_lengths[sample] + 1, steps = p.input_lengths[sample]
+    cdef npy_intp t, s, k, step = p.samples * p.classes, at
+    cdef const floating *logs = <const floating *> sums.logs + sample * p.classes
+    cdef floating *gradient = <floating *> sums.gradient + sample * p.classes
+    cdef const floating *alpha = <const floating *> sums.alpha + sample * p.steps * states
+    cdef floating *beta = <floating *> sums.beta + 2 * sample * states
+    cdef floating *later = beta + states
+    cdef floating loss = losses[sample], g = (<const floating *> sums.g)[sample], least = -INFINITY
+    if loss == INFINITY and sums.zero_infinity:
+        return
+    for t in range(steps - 1, -1, -1):
+        at = t * step
+        for k in range(p.classes):
+            gradient[at + k] = least
+        for s in range(own - 1, -1, -1):
+            k = class_of(p, sample, s)
+            if t == steps - 1:
+                beta[s] = logs[at + k] if s >= own - 2 else least
+            else:
+                beta[s] = logs[at + k] + log_of_sum(
+                    later[s], later[s + 1] if s + 1 < own else least,
+                    later[s + 2] if s + 2 < own and skips(p, sample, s + 2) else least)
+            gradient[at + k] = log_of_sum(gradient[at + k], alpha[t * states + s] + beta[s], least)
+        for k in range(p.classes):
+            gradient[at + k] = <floating> ((exp(logs[at + k]) - exp(gradient[at + k] + loss - logs[at + k])) * g)
+        beta, later = later, beta
+
+
+cdef void sum_up_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Py_ssize_t sample
+    for sample in range(first, end):
+        sum_up(<Sums *> data, sample, <float *> (<Sums *> data).losses)
+
+
+cdef void sum_up_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Py_ssize_t sample
+    for sample in range(first, end):
+        sum_up(<Sums *> data, sample, <double *> (<Sums *> data).losses)
+
+
+cdef void differentiate_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Py_ssize_t sample
+    for sample in range(first, end):
+        differentiate(<Sums *> data, sample, <const float *> (<Sums *> data).losses)
+
+
+cdef void differentiate_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Py_ssize_t sample
+    for sample in range(first, end):
+        differentiate(<Sums *> data, sample, <const double *> (<Sums *> data).losses)
+
+
+cdef inline npy_intp weight_of(const Alignments *p) noexcept nogil:
+    """What a sample weighs, in elements of float32: a state takes three exponentials."""
+    return 64 * p.steps * (2 * p.longest + 1) + 1
+
+
+cdef cnp.ndarray forward_sums(cnp.ndarray logs, Alignments *p, cnp.ndarray losses):
+    """alpha; the losses go to `losses`. All arrays are dense and of one type."""
+    cdef npy_intp[3] sizes = [p.samples, p.steps, 2 * p.longest + 1]
+    cdef cnp.ndarray alpha = new_array(code_of(logs), 3, sizes)
+    cdef Sums sums
+    sums.p, sums.logs, sums.alpha, sums.losses = p, cnp.PyArray_DATA(logs), cnp.PyArray_DATA(alpha), cnp.PyArray_DATA(losses)
+    parallel_for(sum_up_f32 if code_of(logs) == FLOAT32 else sum_up_f64, &sums, p.samples, weight_of(p))
+    return alpha
+
+
+cdef cnp.ndarray gradient_of_sums(cnp.ndarray g, cnp.ndarray logs, cnp.ndarray alpha, cnp.ndarray losses, Alignments *p,
+                                  bint zero_infinity):
+    """The gradient for the logarithms, 0 beyond the end of a sequence."""
+    cdef npy_intp[3] sizes = [p.samples, 2, 2 * p.longest + 1]
+    cdef cnp.ndarray beta = new_array(code_of(logs), 3, sizes)
+    cdef cnp.ndarray gradient = new_zeros(code_of(logs), 3, cnp.PyArray_DIMS(logs))
+    cdef Sums sums
+    sums.p, sums.logs, sums.alpha, sums.losses = p, cnp.PyArray_DATA(logs), cnp.PyArray_DATA(alpha), cnp.PyArray_DATA(losses)
+    sums.beta, sums.gradient, sums.g = cnp.PyArray_DATA(beta), cnp.PyArray_DATA(gradient), cnp.PyArray_DATA(g)
+    sums.zero_infinity = zero_infinity
+    parallel_for(differentiate_f32 if code_of(logs) == FLOAT32 else differentiate_f64, &sums, p.samples, 2 * weight_of(p))
+    return gradient

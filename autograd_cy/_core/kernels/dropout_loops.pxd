@@ -1,0 +1,5 @@
+"""Elements that are dropped at random."""
+
+from autograd_cy._core.runtime cimport numpy_api as cnp
+
+cdef cnp.ndarray dropped(cnp.ndarray x, unsigned long long key, double p)

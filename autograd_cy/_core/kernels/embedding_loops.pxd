@@ -1,0 +1,10 @@
+"""Rows of a table, taken by number, and gradients added to the rows that they belong to."""
+
+from libc.stdint cimport int64_t
+
+from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
+
+cdef void copy_rows(const char *table, npy_intp size, const int64_t *rows, npy_intp n, char *out) noexcept nogil
+cdef void add_to_rows(const real *g, const int64_t *rows, npy_intp n, npy_intp inner, int64_t skipped, const int64_t *counts,
+                      real *out, npy_intp height) noexcept nogil

@@ -1,0 +1,17 @@
+"""Sums of neighbouring elements, each times its weight, along up to three dimensions at once."""
+
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
+
+
+cdef class Taps:
+    cdef readonly cnp.ndarray starts, counts, weights
+    cdef readonly npy_intp n, out
+    cdef cnp.ndarray narrow             # the weights in float32
+    cdef npy_intp every                 # the count of all outputs; -1 where counts differ
+    cdef Taps turned
+    cdef cnp.ndarray weights_in(self, int dtype_code)
+    cdef Taps transposed(self)
+
+
+cdef cnp.ndarray tapped(cnp.ndarray x, tuple taps)

@@ -1,0 +1,214 @@
+"""Sums of neighbouring elements, each times its weight, along up to three dimensions at once (knows no Tensor).
+
+Average pooling and interpolation are sparse matrices, one for each dimension: an output is a sum of elements that lie side by
+side. So are the transposed matrices, by which their gradients are computed: one loop serves all. It makes a row of results
+from rows of the input, summed up by weights of the outer dimensions, and then by those along the row. Threads share planes.
+"""
+
+import numpy as np
+
+from libc.stdlib cimport free, malloc
+
+from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array
+from autograd_cy._core.arrays.dtypes cimport FLOAT32, code_of, kernel_code
+from autograd_cy._core.kernels.loops cimport MAX_DIMS
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
+from autograd_cy._core.runtime.threads cimport parallel_for
+
+cnp.import_array()
+
+ctypedef fused real:
+    float
+    double
+
+# The functions that Cython makes of those of `real` numbers: of float and of double.
+cdef extern from *:
+    """
+    #include "clones.h"
+    typedef struct {
+        const long long *starts, *counts;
+        const void *weights;
+        npy_intp n, out, most, every;
+    } autograd_cy_along;
+    #define DECLARE_CLONED(real, fuse) \\
+        AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_tapped_plane( \\
+            real const *, real *, real *, autograd_cy_along const *);
+    DECLARE_CLONED(float, __pyx_fuse_0)
+    DECLARE_CLONED(double, __pyx_fuse_1)
+    """
+    ctypedef struct Along "autograd_cy_along":      # the matrix along one dimension
+        const long long *starts
+        const long long *counts
+        const void *weights
+        npy_intp n, out, most
+        npy_intp every          # how many elements each output sums; -1 where that differs
+
+
+cdef class Taps:
+    """A sparse matrix of n columns: output k sums counts[k] elements from starts[k] on, each times its weight in row k.
+
+    Neither starts nor ends ever go back from one output to the next, so that the transposed matrix is of the same kind.
+    """
+
+    def __init__(self, n, starts, counts, weights):
+        self.n, self.out = n, len(starts)
+        self.starts = np.ascontiguousarray(starts, np.int64)
+        self.counts = np.ascontiguousarray(counts, np.int64)
+        self.weights = np.ascontiguousarray(weights, np.float64)
+        if self.weights.shape[0] != self.out or self.counts.shape[0] != self.out:
+            raise ValueError("Taps(): expected a start, a count and a row of weights for each output")
+        if self.out and (self.starts.min() < 0 or self.counts.min() < 0 or self.counts.max() > self.weights.shape[1]
+                         or (self.starts + self.counts).max() > n):
+            raise ValueError("Taps(): an output sums elements that there are not")
+        most = self.counts.max(initial=0)
+        self.every = most if self.counts.min(initial=most) == most == self.weights.shape[1] else -1
+
+    cdef cnp.ndarray weights_in(self, int dtype_code):
+        if dtype_code != FLOAT32:
+            return self.weights
+        if self.narrow is None:
+            self.narrow = self.weights.astype(np.float32)
+        return self.narrow
+
+    cdef Taps transposed(self):
+        """The outputs that an element is summed into are from the first that ends after it to the last that begins by it."""
+        if self.turned is not None:
+            return self.turned
+        elements = np.arange(self.n)
+        firsts = np.searchsorted(self.starts + self.counts, elements, "right")
+        counts = np.maximum(np.searchsorted(self.starts, elements, "right") - firsts, 0)
+        outputs = firsts[:, None] + np.arange(counts.max(initial=0))
+        taps = elements[:, None] - self.starts[np.minimum(outputs, self.out - 1)] if self.out else outputs
+        exists = outputs < (firsts + counts)[:, None]
+        weights = np.zeros(outputs.shape)
+        weights[exists] = self.weights[outputs[exists], taps[exists]]
+        self.turned = Taps(self.out, np.minimum(firsts, self.out), counts, weights)
+        return self.turned
+
+
+# the loop
+
+cdef struct Planes:         # the arrays of a loop that is shared
+    const void *x
+    void *y
+    Along[3] along
+    npy_intp size, out
+    bint has_no_room
+
+
+cdef cnp.ndarray tapped(cnp.ndarray x, tuple taps):
+    """The array with each of its last dimensions multiplied by its Taps. float16 is computed in float32."""
+    cdef int dtype_code = kernel_code(x), dims = len(taps), ndim = cnp.PyArray_NDIM(x), k, axis
+    cdef npy_intp[MAX_DIMS] shape
+    cdef Planes planes
+    cdef Taps of
+    cdef long long[2] one
+    cdef double unit = 1
+    cdef float narrow_unit = 1
+    cdef void *whole = <void *> &unit
+    cdef cnp.ndarray source = flat(x, dtype_code)
+    if dtype_code == FLOAT32:
+        whole = <void *> &narrow_unit
+    one[0], one[1] = 0, 1
+    planes.size = planes.out = 1
+    planes.has_no_room = False
+    for axis in range(ndim):
+        shape[axis] = cnp.PyArray_DIM(x, axis)
+    for k in range(3):
+        axis = ndim - 3 + k
+        if k < 3 - dims:
+            planes.along[k] = Along(&one[0], &one[1], whole, 1, 1, 1, 1)
+            continue
+        of = <Taps?> taps[k - 3 + dims]
+        if of.n != shape[axis]:
+            raise ValueError(f"expected {of.n} elements along dimension {axis}, got {shape[axis]}")
+        planes.along[k] = Along(
+            <long long *> cnp.PyArray_DATA(of.starts), <long long *> cnp.PyArray_DATA(of.counts),
+            cnp.PyArray_DATA(of.weights_in(dtype_code)), of.n, of.out, cnp.PyArray_DIM(of.weights, 1),
+            of.every)
+        shape[axis] = of.out
+        planes.size *= of.n
+        planes.out *= of.out
+    cdef cnp.ndarray y = new_array(dtype_code, ndim, shape)
+    planes.x, planes.y = cnp.PyArray_DATA(source), cnp.PyArray_DATA(y)
+    if cnp.PyArray_SIZE(y):
+        parallel_for(tapped_f32 if dtype_code == FLOAT32 else tapped_f64, &planes, cnp.PyArray_SIZE(y) // planes.out,
+                     planes.size + planes.out)
+    if planes.has_no_room:
+        raise MemoryError("no memory for a row of interpolation")
+    return in_type(y, code_of(x))
+
+
+cdef void tapped_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    tapped_part[float](<Planes *> data, <const float *> (<Planes *> data).x, <float *> (<Planes *> data).y, first, end)
+
+
+cdef void tapped_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    tapped_part[double](<Planes *> data, <const double *> (<Planes *> data).x, <double *> (<Planes *> data).y, first, end)
+
+
+cdef void tapped_part(Planes *p, const real *x, real *y, npy_intp first, npy_intp end) noexcept nogil:
+    cdef npy_intp plane
+    cdef real *row = <real *> malloc((p.along[2].n + 1) * sizeof(real))
+    if row == NULL:
+        p.has_no_room = True
+        return
+    for plane in range(first, end):
+        tapped_plane(x + plane * p.size, y + plane * p.out, row, &p.along[0])
+    free(row)
+
+
+cdef void tapped_plane "autograd_cy_tapped_plane"(const real *x, real *y, real *room, const Along *w) noexcept nogil:
+    """One plane; `room` for a row of the input. Pointers, for loops that are compiled for each instruction set."""
+    cdef npy_intp i, j, a, b, n = w[2].n
+    cdef real weight
+    cdef bint is_first
+    cdef const real *row
+    for i in range(w[0].out):
+        for j in range(w[1].out):
+            is_first = True
+            for a in range(w[0].counts[i]):
+                for b in range(w[1].counts[j]):
+                    weight = (<real *> w[0].weights)[i * w[0].most + a] * (<real *> w[1].weights)[j * w[1].most + b]
+                    row = x + ((w[0].starts[i] + a) * w[1].n + w[1].starts[j] + b) * n
+                    add_row(row, room, n, weight, is_first)
+                    is_first = False
+            if is_first:
+                add_row(room, room, n, 0, True)
+            sum_row(room, y, &w[2])
+            y += w[2].out
+
+
+cdef inline void add_row(const real *row, real *room, npy_intp n, real weight, bint is_first) noexcept nogil:
+    cdef npy_intp k
+    if weight == 0 and is_first:
+        for k in range(n):
+            room[k] = 0
+    elif is_first:
+        for k in range(n):
+            room[k] = weight * row[k]
+    else:
+        for k in range(n):
+            room[k] = room[k] + weight * row[k]
+
+
+cdef inline void sum_row(const real *row, real *y, const Along *w) noexcept nogil:
+    cdef npy_intp k, c
+    cdef real total
+    cdef const real *weights = <const real *> w.weights
+    cdef const long long *starts = w.starts
+    if w.every == 1:
+        for k in range(w.out):
+            y[k] = weights[k] * row[starts[k]]
+        return
+    if w.every == 2:
+        for k in range(w.out):
+            y[k] = weights[2 * k] * row[starts[k]] + weights[2 * k + 1] * row[starts[k] + 1]
+        return
+    for k in range(w.out):
+        total = 0
+        for c in range(w.counts[k]):
+            total = total + weights[c] * row[starts[k] + c]
+        y[k] = total
+        weights += w.most

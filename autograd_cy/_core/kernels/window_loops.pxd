@@ -1,0 +1,14 @@
+"""The largest elements of windows in planes, and elements that are taken, put or added at their places."""
+
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
+
+cdef enum Arrival:          # what happens to elements at their places
+    TAKEN = 0               # they are read there
+    PUT = 1                 # they are written there
+    ADDED = 2               # they are added there
+
+cdef cnp.ndarray windows_of(npy_intp n, npy_intp count, npy_intp kernel, npy_intp stride, npy_intp padding, npy_intp dilation)
+cdef cnp.ndarray adaptive_windows(npy_intp n, npy_intp count)
+cdef tuple window_maxima(cnp.ndarray x, tuple sizes, tuple tables, tuple dilation)
+cdef cnp.ndarray moved(cnp.ndarray source, cnp.ndarray places, tuple sizes, int dims, Arrival arrival)

@@ -1,0 +1,3 @@
+"""Keys of what the core draws itself."""
+
+cdef object new_key()

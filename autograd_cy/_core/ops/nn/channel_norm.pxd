@@ -1,0 +1,33 @@
+"""The node that batch_norm and group_norm share."""
+
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.kernels.channel_norm_loops cimport Planes
+from autograd_cy._core.runtime cimport numpy_api as cnp
+
+
+cdef class ChannelNorm(Node):
+    cdef Planes planes
+    cdef bint corrected                 # the statistics are the input's own
+    cdef double eps
+    cdef cnp.ndarray means, scales      # in float32 or float64, until they are given up
+    cdef cnp.ndarray sums               # those of the gradient over planes, for the gradients that are asked for next
+
+    cdef object shown(self, cnp.ndarray numbers)
+    cdef cnp.ndarray products(self, cnp.ndarray g, cnp.ndarray x, bint keep)
+    cdef int write_parameter_gradient(self, cnp.ndarray g, cnp.ndarray x, int i, cnp.ndarray out, bint keep) except -1
+    cdef int write_input_gradient(self, cnp.ndarray g, cnp.ndarray x, cnp.ndarray w, cnp.ndarray out,
+                                  bint keep) except -1
+    cdef tuple standardized(self, object x)
+    cdef object by_statistics(self, object x)
+    cdef tuple dims(self)
+    cdef object statistics_like(self, cnp.ndarray numbers)
+
+
+cdef cnp.ndarray vector(int dtype_code, Py_ssize_t n)
+cdef cnp.ndarray moments_of(cnp.ndarray x, const Planes *planes, double eps, cnp.ndarray means, cnp.ndarray scales)
+cdef cnp.ndarray normalized(cnp.ndarray x, const Planes *planes, cnp.ndarray means, cnp.ndarray scales, Tensor weight,
+                            Tensor bias)
+cdef Planes planes_of(cnp.ndarray x) except *
+cdef int check_channels(Planes planes, tuple tensors, str names) except -1
+cdef Tensor record_norm(ChannelNorm node, cnp.ndarray array, Tensor x, Tensor weight, Tensor bias)

@@ -1,0 +1,148 @@
+"""Convolutions of arrays, of any type and sizes that fit: what the operation computes, and its gradients."""
+
+import numpy as np
+
+from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array, sizes_of
+from autograd_cy._core.arrays.dtypes cimport FLOAT16, code_of, kernel_code
+from autograd_cy._core.kernels.convolutions cimport add_filters, convolve, convolve_back, correlate, sum_filters
+from autograd_cy._core.kernels.patches cimport Geometry
+from autograd_cy._core.kernels.plane_convolutions cimport (
+    convolve_planes, convolve_planes_back, correlate_planes, suits_planes)
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
+
+cnp.import_array()
+
+
+cdef Geometry geometry(tuple images, tuple weight, tuple result, tuple stride, tuple padding, tuple dilation,
+                       object groups) except *:
+    """Of the convolution that makes `result` from `images`, which for a transposed one is that of its gradient."""
+    cdef Geometry of
+    cdef int k, missing = 5 - len(images)
+    of.batch, of.groups, of.channels, of.filters = images[0], groups, weight[1], weight[0] // groups
+    of.pixels = of.places = of.taps = 1
+    for k in range(3):
+        of.size[k] = of.out[k] = of.kernel[k] = of.stride[k] = of.dilation[k] = 1
+        of.padding[k] = 0
+        if k >= missing:
+            of.size[k], of.out[k], of.kernel[k] = images[2 + k - missing], result[2 + k - missing], weight[2 + k - missing]
+            of.stride[k], of.padding[k] = stride[k - missing], padding[k - missing]
+            of.dilation[k] = dilation[k - missing]
+        of.pixels *= of.size[k]
+        of.places *= of.out[k]
+        of.taps *= of.kernel[k]
+    return of
+
+
+cdef cnp.ndarray empty(int dtype_code, tuple sizes):
+    cdef npy_intp[5] dims
+    cdef int axis
+    for axis in range(<int> len(sizes)):
+        dims[axis] = sizes[axis]
+    return new_array(dtype_code, <int> len(sizes), dims)
+
+
+cdef bint has_none(const Geometry *of) noexcept:
+    """Whether there is nothing to sum, or nobody to see the sum."""
+    return (of.batch == 0 or of.channels == 0 or of.filters == 0 or of.pixels == 0 or of.places == 0 or of.taps == 0
+            or of.groups == 0)
+
+
+cdef cnp.ndarray convolved(const Geometry *of, cnp.ndarray x, cnp.ndarray weight, cnp.ndarray bias, tuple sizes):
+    """An array of those sizes, in the type in which it is computed."""
+    cdef int dtype_code = kernel_code(x)
+    cdef cnp.ndarray y = empty(dtype_code, sizes)
+    bias = None if bias is None else flat(bias, dtype_code)
+    if has_none(of):
+        y.fill(0)
+        if bias is not None:
+            add_filters(bias, y)
+    elif suits_planes(of):
+        convolve_planes(of, flat(x, dtype_code), flat(weight, dtype_code), y)
+        if bias is not None:
+            add_filters(bias, y)
+    else:
+        convolve(of, flat(x, dtype_code), flat(weight, dtype_code), bias, y)
+    return y
+
+
+cdef cnp.ndarray convolved_back(const Geometry *of, cnp.ndarray g, cnp.ndarray weight, tuple sizes):
+    """The gradient for what was convolved: of those sizes."""
+    cdef int dtype_code = kernel_code(g)
+    cdef cnp.ndarray x = empty(dtype_code, sizes)
+    if has_none(of):
+        x.fill(0)
+    elif suits_planes(of):
+        convolve_planes_back(of, flat(g, dtype_code), flat(weight, dtype_code), x)
+    else:
+        convolve_back(of, flat(g, dtype_code), flat(weight, dtype_code), x)
+    return x
+
+
+cdef cnp.ndarray correlated(const Geometry *of, cnp.ndarray x, cnp.ndarray g, tuple sizes):
+    """The gradient for the weight: of those sizes."""
+    cdef int dtype_code = kernel_code(g)
+    cdef cnp.ndarray weight = empty(dtype_code, sizes)
+    if has_none(of):
+        weight.fill(0)
+    elif suits_planes(of):
+        correlate_planes(of, flat(x, dtype_code), flat(g, dtype_code), weight)
+    else:
+        correlate(of, flat(x, dtype_code), flat(g, dtype_code), weight)
+    return weight
+
+
+cdef cnp.ndarray summed(cnp.ndarray g, tuple sizes):
+    """The gradient for the bias: of those sizes."""
+    cdef cnp.ndarray bias = empty(kernel_code(g), sizes)
+    if cnp.PyArray_SIZE(g) == 0:
+        bias.fill(0)
+    else:
+        sum_filters(flat(g, kernel_code(g)), bias)
+    return bias
+
+
+cdef cnp.ndarray computed(cnp.ndarray x, cnp.ndarray weight, cnp.ndarray bias, tuple stride, tuple padding, tuple dilation,
+                          bint transposed, object groups, tuple sizes):
+    """The result, of those sizes and of the operands' type."""
+    cdef tuple own = sizes_of(x), weights = sizes_of(weight)
+    cdef Geometry of
+    cdef cnp.ndarray y
+    if 0 in sizes:
+        return empty(code_of(x), sizes)
+    if code_of(x) < FLOAT16:
+        y = of_integers(x, weight, stride, padding, dilation, transposed, groups, sizes)
+        return y if bias is None else y + bias.reshape((-1,) + (1,) * len(stride))
+    if transposed:
+        of = geometry(sizes, weights, own, stride, padding, dilation, groups)
+        y = convolved_back(&of, x, weight, sizes)
+        if bias is not None:
+            add_filters(flat(bias, code_of(y)), y)
+    else:
+        of = geometry(own, weights, sizes, stride, padding, dilation, groups)
+        y = convolved(&of, x, weight, bias, sizes)
+    return in_type(y, code_of(x))
+
+
+cdef cnp.ndarray of_integers(cnp.ndarray x, cnp.ndarray weight, tuple stride, tuple padding, tuple dilation, bint transposed,
+                             object groups, tuple sizes):
+    """Tap by tap: BLAS knows no integers."""
+    cdef tuple own = sizes_of(x), images = sizes if transposed else own, places = own if transposed else sizes
+    whole = np.zeros(images[:2] + tuple([n + 2 * p for n, p in zip(images[2:], padding, strict=True)]), x.dtype)
+    inner = (..., *[slice(p, p + n) for n, p in zip(images[2:], padding, strict=True)])
+    y = np.zeros(places, x.dtype)
+    small = y.reshape(places[0], groups, places[1] // groups, *places[2:])
+    large = whole.reshape(images[0], groups, images[1] // groups, *whole.shape[2:])
+    weights = weight.reshape(groups, small.shape[2], *sizes_of(weight)[1:])
+    if transposed:
+        small[...] = x.reshape(small.shape)
+    else:
+        whole[inner] = x
+    for tap in np.ndindex(*sizes_of(weight)[2:]):
+        seen = (..., *[slice(d * t, d * t + s * (n - 1) + 1, s)
+                       for t, d, s, n in zip(tap, dilation, stride, places[2:], strict=True)])
+        if transposed:
+            large[seen] += np.einsum("bgf...,gfc->bgc...", small, weights[(..., *tap)])
+        else:
+            small += np.einsum("bgc...,gfc->bgf...", large[seen], weights[(..., *tap)])
+    return whole[inner].copy() if transposed else y

@@ -1,0 +1,191 @@
+"""convolution: in one to three dimensions, and transposed; what conv1d, conv2d and the others call."""
+
+cimport cython
+
+from autograd_cy._core.arrays.buffers cimport in_type, sizes_of
+from autograd_cy._core.arrays.dtypes cimport code_of
+from autograd_cy._core.graph.node cimport Node, Request
+from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, shape_of, tensor_argument
+from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.patches cimport Geometry
+from autograd_cy._core.ops.nn.conv_arguments cimport (
+    check_memory, check_operands, check_settings, check_types, expanded, integers, result_sizes, transposed_sizes)
+from autograd_cy._core.ops.nn.conv_arrays cimport computed, convolved, convolved_back, correlated, geometry, summed
+from autograd_cy._core.runtime cimport numpy_api as cnp
+
+from autograd_cy._core.batching.rules import rank_of
+from autograd_cy._core.ops.registry import op
+
+cnp.import_array()
+
+
+# the node
+
+@cython.final
+cdef class ConvolutionBackward0(Node):
+    """Its last constants: the sizes of the input, the weight and the result."""
+
+    cdef tuple saved_names(self):
+        return ("input", "weight", None)
+
+    cdef tuple constant_names(self):
+        return ("stride", "padding", "dilation", "transposed", "output_padding", "groups", "bias_sym_sizes_opt", None,
+                None, None)
+
+    cdef object vjp_array(self, object gradient, int i, Request *request):
+        cdef cnp.ndarray g = <cnp.ndarray> gradient, x = saved_array(self, 0), weight = saved_array(self, 1)
+        cdef tuple constants = <tuple> self.constants
+        cdef tuple own = unchanged(self, x, constants[7]), weights = unchanged(self, weight, constants[8])
+        cdef bint transposed = constants[3]
+        cdef tuple result = sizes_of(g), images = result if transposed else own, places = own if transposed else result
+        cdef Geometry of = geometry(images, weights, places, constants[0], constants[1], constants[2], constants[5])
+        cdef cnp.ndarray out
+        if i == 2:
+            out = summed(g, constants[6])
+        elif i == 1:
+            out = correlated(&of, g if transposed else x, x if transposed else g, weights)
+        elif transposed:
+            out = convolved(&of, g, weight, None, own)
+        else:
+            out = convolved_back(&of, g, weight, own)
+        return in_type(out, code_of(g))
+
+    cdef object vjp(self, object g, int i):
+        x, weight = unpack(self, 0), unpack(self, 1)
+        if x.numel() == 0 or g.numel() == 0:
+            return g.new_zeros((x.shape, weight.shape, (<tuple> self.constants)[6])[i])
+        stride, padding, dilation, transposed, _output_padding, groups = (<tuple> self.constants)[:6]
+        if i == 2:
+            return g.sum((0, *range(2, g.dim())))
+        if i == 1:
+            return weight_gradient(g if transposed else x, x if transposed else g, tuple(weight.shape[2:]), stride, padding,
+                                   dilation, groups)
+        rest = (0,) * len(stride) if transposed else left_over(
+            tuple(x.shape[2:]), tuple(g.shape[2:]), tuple(weight.shape[2:]), stride, padding, dilation)
+        y = convolution(g, weight, None, stride, padding, dilation, not transposed, rest, groups)
+        return first_of(y, tuple(x.shape[2:]))
+
+    cdef object jvp(self, tuple tangents):
+        cdef tuple settings = (<tuple> self.constants)[:6]
+        x, weight, bias = tangents
+        total = None
+        if x is not None:
+            total = convolution(x, unpack(self, 1), None, *settings)
+        if weight is not None:
+            term = convolution(unpack(self, 0), weight, None, *settings)
+            total = term if total is None else total + term
+        if bias is not None:
+            bias = bias.reshape(-1, *[1] * len(<tuple> settings[0]))
+            total = bias.expand((<tuple> self.constants)[9]) if total is None else total + bias
+        return total
+
+
+cdef tuple unchanged(Node node, cnp.ndarray array, tuple sizes):
+    """The sizes of a saved array; RuntimeError if ndarray.resize(), which counts no write, changed them."""
+    cdef tuple now = sizes_of(array)
+    if now != sizes:
+        raise RuntimeError(f"{node.name()}: the memory of a saved tensor was resized, from {list(sizes)} to {list(now)}")
+    return now
+
+
+cdef tuple left_over(tuple sizes, tuple places, tuple kernel, tuple stride, tuple padding, tuple dilation):
+    """By how much images are larger than what a transposed convolution makes of the places."""
+    return tuple([n - ((m - 1) * s - 2 * p + d * (k - 1) + 1)
+                  for n, m, k, s, p, d in zip(sizes, places, kernel, stride, padding, dilation, strict=True)])
+
+
+cpdef object weight_gradient(object x, object g, tuple kernel, tuple stride, tuple padding, tuple dilation, object groups):
+    """In operations: a convolution of the images by what comes back, of which batch and channels change places."""
+    cdef int n = len(kernel)
+    batch, channels, filters = x.shape[0], x.shape[1] // groups, g.shape[1] // groups
+    x = x.reshape(batch, groups, channels, *x.shape[2:]).transpose(0, 2).reshape(channels, groups * batch, *x.shape[2:])
+    y = convolution(x, g.transpose(0, 1), None, dilation, padding, stride, False, (0,) * n, groups)
+    return first_of(y, kernel).transpose(0, 1)
+
+
+cdef object first_of(object y, tuple sizes):
+    """The first elements along each dimension but for the first two: what came of a rest at the end is left out."""
+    for k, size in enumerate(sizes):
+        if y.shape[2 + k] != size:
+            y = y.narrow(2 + k, 0, size)
+    return y
+
+
+# the operation
+
+def batched_convolution(call, input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
+    cdef tuple own = shape_of(<Tensor?> input), weights = shape_of(<Tensor?> weight)
+    if len(own) != len(weights) or len(own) < 3 or (bias is not None and rank_of(bias) != 1):
+        call.on_sample(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
+    settings = (stride, padding, dilation, transposed, output_padding)
+    n, x, w = call.size, call.value(input), call.value(weight)
+    if not call.is_batched(weight) and not call.is_batched(input):
+        y = call(x, w, None, *settings, groups)
+    elif not call.is_batched(weight):
+        y = call(x.flatten(0, 1), w, None, *settings, groups)
+        y = y.reshape(n, own[0], *y.shape[1:])
+    else:
+        x = x.transpose(0, 1) if call.is_batched(input) else x.unsqueeze(1).expand(own[0], n, *own[1:])
+        y = call(x.flatten(1, 2), w.flatten(0, 1), None, *settings, groups * n)
+        y = y.reshape(own[0], n, y.shape[1] // max(n, 1), *y.shape[2:]).transpose(0, 1)
+    if bias is None:
+        return y
+    b = call.value(bias)
+    return y + b.reshape(*b.shape[:-1], *([1] if call.is_batched(bias) else []), -1, *[1] * (len(own) - 2))
+
+
+@op(batch=batched_convolution)
+def convolution(input, weight, bias, stride: _Dims, padding: _Dims, dilation: _Dims, transposed: bool,
+                output_padding: _Dims, groups: int):
+    """convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups) -> Tensor: what
+    conv1d(), conv2d(), conv3d() and their transposed kin call: `input` (batch, channels, sizes...).
+
+    At each place the sum of the kernel's elements times what it sees there. `weight` is (filters, channels / groups,
+    kernel...), or, transposed, (channels, filters / groups, kernel...); `bias` has an element for each filter, or is None.
+    Each setting is a tuple: one for all dimensions, or one for each. RuntimeError for what doesn't fit.
+
+    >>> import autograd_cy as ag
+    >>> x, w = ag.tensor([[[1.0, 2.0, 3.0]]]), ag.tensor([[[1.0, 10.0]]])
+    >>> ag.convolution(x, w, None, (1,), (0,), (1,), False, (0,), 1)
+    tensor([[[21., 32.]]])
+    """
+    cdef Tensor x = tensor_argument(input, "convolution", "input", 1)
+    cdef Tensor w = tensor_argument(weight, "convolution", "weight", 2)
+    cdef Tensor b = None if bias is None else tensor_argument(bias, "convolution", "bias", 3)
+    cdef int n = cnp.PyArray_NDIM(w.array) - 2
+    if n < 1:
+        raise RuntimeError("weight should have at least three dimensions")
+    if n > 3:
+        raise NotImplementedError(f"convolution(): expected 1 to 3 dimensions, got a weight of size {list(shape_of(w))}")
+    if isinstance(groups, bool) or not hasattr(groups, "__index__"):
+        raise TypeError(f"convolution(): argument 'groups' (position 9) must be int, not {type(groups).__name__}")
+    stride = expanded(integers(stride, "convolution", "stride", 4), "stride", n)
+    padding = expanded(integers(padding, "convolution", "padding", 5), "padding", n)
+    dilation = expanded(integers(dilation, "convolution", "dilation", 6), "dilation", n)
+    output_padding = expanded(integers(output_padding, "convolution", "output_padding", 8), "output_padding", n)
+    return convolution_of(x, w, b, stride, padding, dilation, bool(transposed), output_padding, groups.__index__())
+
+
+cdef Tensor convolution_of(Tensor x, Tensor w, Tensor b, tuple stride, tuple padding, tuple dilation, bint transposed,
+                           tuple output_padding, object groups):
+    cdef tuple own = shape_of(x), weights = shape_of(w), biases = None if b is None else shape_of(b), sizes
+    cdef Node node
+    cdef Tensor y
+    check_settings(stride, padding, dilation, output_padding, groups)
+    check_operands(own, weights, biases, transposed, groups)
+    check_types(x, w, b, transposed)
+    if transposed:
+        sizes = transposed_sizes(own, weights, stride, padding, dilation, output_padding, groups)
+    else:
+        sizes = result_sizes(own, weights, stride, padding, dilation)
+    check_memory(sizes, "convolution")
+    y = new_tensor(computed(x.array, w.array, None if b is None else b.array, stride, padding, dilation, transposed, groups,
+                            sizes))
+    if not (needs_node(x) or needs_node(w) or (b is not None and needs_node(b))):
+        return y
+    node = new_node(ConvolutionBackward0, (stride, padding, dilation, transposed, output_padding, groups, biases, own,
+                                           weights, sizes))
+    save_input(node, 0, x)
+    save_input(node, 1, w)
+    return record_all(node, y, (x, w, b))

@@ -1,0 +1,11 @@
+"""Nodes of pooling by the largest element of each window."""
+
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.tensor cimport Tensor
+
+
+cdef class WindowMaxima(Node):
+    cdef int dims(self) noexcept
+
+
+cdef tuple pooled(object node_class, Tensor x, tuple counts, tuple tables, tuple dilation, tuple constants, str kernel)

@@ -1,0 +1,391 @@
+"""Pooling by the largest element of each window: with a stride, or adaptive."""
+
+cimport cython
+
+from autograd_cy._core.arrays.buffers cimport flat, in_type
+from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, FLOAT32, INT64, code_of, type_word
+from autograd_cy._core.batching.batched cimport zeros_as
+from autograd_cy._core.graph.node cimport Node, Request
+from autograd_cy._core.graph.record cimport needs_node, new_node, record, shape_of, tensor_argument
+from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.window_loops cimport ADDED, adaptive_windows, moved, window_maxima, windows_of
+from autograd_cy._core.ops.nn.pooling_sizes cimport (
+    Pooling, check_not_empty, check_output_sizes, check_planes, listed, output_sizes)
+from autograd_cy._core.runtime cimport numpy_api as cnp
+
+from autograd_cy._core.batching.rules import COMPOSITE
+from autograd_cy._core.ops.nn.pooling_sizes import PlanesRule
+from autograd_cy._core.ops.registry import op
+
+cnp.import_array()
+
+
+# nodes
+
+cdef class WindowMaxima(Node):
+    """The gradient goes back to where the largest elements were. The constants end with the sizes of the input."""
+
+    cdef int dims(self) noexcept:
+        """The number of dimensions of a plane."""
+        return 2
+
+    cdef tuple saved_names(self):
+        return ("self", "result1", None)
+
+    cdef object vjp_array(self, object g, int i, Request *request):
+        unpack(self, 0)                 # nothing reads the input, but a changed one is an error in PyTorch, too
+        return moved(<cnp.ndarray> g, saved_array(self, 1), (<tuple> self.constants)[-1], self.dims(), ADDED)
+
+    cdef object vjp(self, object g, int i):
+        cdef tuple sizes = (<tuple> self.constants)[-1], outer = sizes[:len(sizes) - self.dims()]
+        unpack(self, 0)
+        places = unpack(self, 1).flatten(-self.dims())
+        cdef Py_ssize_t size = 1
+        for n in sizes[len(outer):]:
+            size *= n
+        return zeros_as(g, outer + (size,)).scatter_add(-1, places, g.flatten(-self.dims())).reshape(sizes)
+
+    cdef object jvp(self, tuple tangents):
+        places = unpack(self, 1)
+        return tangents[0].flatten(-self.dims()).gather(-1, places.flatten(-self.dims())).reshape(places.shape)
+
+
+cdef class StridedMaxima(WindowMaxima):
+    cdef tuple constant_names(self):
+        return ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
+
+
+@cython.final
+cdef class MaxPool2DWithIndicesBackward0(StridedMaxima):
+    pass
+
+
+@cython.final
+cdef class MaxPool3DWithIndicesBackward0(StridedMaxima):
+    cdef int dims(self) noexcept:
+        return 3
+
+
+@cython.final
+cdef class AdaptiveMaxPool2DBackward0(WindowMaxima):
+    pass
+
+
+@cython.final
+cdef class AdaptiveMaxPool3DBackward0(WindowMaxima):
+    cdef int dims(self) noexcept:
+        return 3
+
+
+cdef tuple pooled(object node_class, Tensor x, tuple counts, tuple tables, tuple dilation, tuple constants, str kernel):
+    """(The largest elements of the windows that the tables tell, their places); `kernel` is what PyTorch calls its loop."""
+    cdef int own = code_of(x.array), wide = max(own, <int> FLOAT32) if own >= FLOAT16 else INT64
+    cdef tuple sizes = shape_of(x)
+    if own == BOOL or own >= COMPLEX64:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{type_word(own)}'")
+    array, places = window_maxima(flat(x.array, wide), sizes[:len(sizes) - len(counts)] + counts, tables, dilation)
+    cdef Tensor y = new_tensor(in_type(array, own)), indices = new_tensor(places)
+    if not needs_node(x):
+        return y, indices
+    cdef Node node = new_node(node_class, constants + (sizes,))
+    save_input(node, 0, x)
+    save_input(node, 1, indices)
+    return record(node, y, x), indices
+
+
+# windows with a stride
+
+cdef tuple strided(object input, int dims, Pooling windows):
+    """max_pool2d or max_pool3d with indices."""
+    cdef Tensor x = input
+    if dims == 2:
+        check_not_empty(x, "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:{}")
+        if cnp.PyArray_NDIM(x.array) == 3 and shape_of(x)[0] == 0:
+            raise RuntimeError("Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:"
+                               f"{listed(shape_of(x))}")
+    else:
+        check_not_empty(x, "max_pool3d_with_indices_out_cpu_template(): Expected input's non-batch dimensions to have "
+                           "positive "
+                           "length, but input has a shape of {0} and non-batch dimension {1} has length zero!")
+    cdef tuple counts = windows.counts(x)
+    cdef tuple own = shape_of(x)[-dims:]
+    tables = tuple([windows_of(n, count, kernel, stride, padding, dilation) for n, count, kernel, stride, padding, dilation
+                    in zip(own, counts, windows.kernel, windows.stride, windows.padding, windows.dilation)])
+    constants = (windows.kernel, windows.stride, windows.padding, windows.dilation, windows.ceil_mode)
+    return pooled(MaxPool2DWithIndicesBackward0 if dims == 2 else MaxPool3DWithIndicesBackward0, x, counts, tables,
+                  windows.dilation, constants, f"max_pool{dims}d")
+
+
+cdef tuple max_pooled(object input, int dims, object kernel_size, object stride, object padding, object dilation,
+                      object ceil_mode):
+    cdef str operation = f"max_pool{dims}d"
+    cdef Tensor x = tensor_argument(input, operation, "input", 1)
+    check_planes(x, dims, f"non-empty {dims + 1}D or {dims + 2}D (batch mode) tensor expected for input")
+    return strided(x, dims, Pooling(operation, dims, kernel_size, stride, padding, dilation, ceil_mode))
+
+
+cdef tuple max_pooled_1d(object input, object kernel_size, object stride, object padding, object dilation, object ceil_mode):
+    """As PyTorch does it: planes of one row."""
+    cdef Tensor x = tensor_argument(input, "max_pool1d", "input", 1)
+    cdef tuple own = shape_of(x)
+    if len(own) not in (2, 3) or 0 in own[len(own) - 2:]:
+        raise RuntimeError("max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but "
+                           f"got:{listed(own)}")
+    cdef Pooling along = Pooling("max_pool1d", 1, kernel_size, stride, padding, dilation, ceil_mode)
+    along.operation = "max_pool2d"
+    cdef Pooling windows = Pooling("max_pool2d", 2, (1, *along.kernel), (1, *along.stride), (0, *along.padding),
+                                   (1, *along.dilation), ceil_mode)
+    y, indices = strided(input.unsqueeze(-2), 2, windows)
+    return y.squeeze(-2), indices.squeeze(-2)
+
+
+cdef object chosen(tuple results, object return_indices):
+    """Both, or the values alone."""
+    return results if return_indices else results[0]
+
+
+@op(name="max_pool1d", namespace="nn.functional", batch=PlanesRule(1))
+def functional_max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    """max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False) -> Tensor: the
+    largest element of each window along the last dimension of an input (N, C, L) or (C, L).
+
+    The stride is the kernel's size where none is given; padding is of -inf. With return_indices a tuple: the values and the
+    places that they were at. RuntimeError for windows that don't fit.
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.max_pool1d(ag.tensor([[1.0, 3.0, 2.0, 0.0]]), 2)
+    tensor([[3., 2.]])
+    """
+    return chosen(max_pooled_1d(input, kernel_size, stride, padding, dilation, ceil_mode), return_indices)
+
+
+@op(name="max_pool2d", namespace="nn.functional", batch=PlanesRule(2))
+def functional_max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    """max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False) -> Tensor: the
+    largest element of each window of planes (N, C, H, W) or (C, H, W).
+
+    Sizes of windows are one number, or one for each dimension; the stride is the kernel's size where none is given, padding
+    is of -inf. With return_indices a tuple: the values and the places in their planes that they were at. RuntimeError for
+    windows that don't fit.
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.max_pool2d(ag.tensor([[[1.0, 3.0], [2.0, 0.0]]]), 2, return_indices=True)
+    (tensor([[[3.]]]), tensor([[[1]]]))
+    """
+    return chosen(max_pooled(input, 2, kernel_size, stride, padding, dilation, ceil_mode), return_indices)
+
+
+@op(name="max_pool3d", namespace="nn.functional", batch=PlanesRule(3))
+def functional_max_pool3d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    """max_pool3d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False) -> Tensor: the
+    largest element of each window of an input (N, C, D, H, W) or (C, D, H, W); see max_pool2d().
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.max_pool3d(ag.arange(8.0).reshape(1, 2, 2, 2), 2)
+    tensor([[[[7.]]]])
+    """
+    return chosen(max_pooled(input, 3, kernel_size, stride, padding, dilation, ceil_mode), return_indices)
+
+
+@op(namespace="nn.functional", name="max_pool1d_with_indices", batch=COMPOSITE)
+def functional_max_pool1d_with_indices(
+        input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    """max_pool1d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False) -> (Tensor, Tensor):
+    max_pool1d() and the places of its results. `return_indices` is of no effect, as in PyTorch.
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.max_pool1d_with_indices(ag.tensor([[1.0, 3.0]]), 2)
+    (tensor([[3.]]), tensor([[1]]))
+    """
+    return functional_max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
+
+
+@op(namespace="nn.functional", batch=COMPOSITE)
+def max_pool2d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    """max_pool2d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False) -> (Tensor, Tensor):
+    max_pool2d() and the places of its results. `return_indices` is of no effect, as in PyTorch.
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.max_pool2d_with_indices(ag.tensor([[[1.0, 3.0]]]), (1, 2))
+    (tensor([[[3.]]]), tensor([[[1]]]))
+    """
+    return functional_max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
+
+
+@op(namespace="nn.functional", batch=COMPOSITE)
+def max_pool3d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    """max_pool3d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False) -> (Tensor, Tensor):
+    max_pool3d() and the places of its results. `return_indices` is of no effect, as in PyTorch.
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.max_pool3d_with_indices(ag.tensor([[[[1.0, 3.0]]]]), (1, 1, 2))
+    (tensor([[[[3.]]]]), tensor([[[[1]]]]))
+    """
+    return functional_max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
+
+
+# of the package itself
+
+@op(batch=COMPOSITE)
+def max_pool1d(input, kernel_size, stride=(), padding=0, dilation=1, ceil_mode=False):
+    """max_pool1d(input, kernel_size, stride=(), padding=0, dilation=1, ceil_mode=False) -> Tensor: the largest element of each
+    window along the last dimension of an input (N, C, L) or (C, L).
+
+    >>> import autograd_cy as ag
+    >>> ag.max_pool1d(ag.tensor([[1.0, 3.0, 2.0, 0.0]]), 2)
+    tensor([[3., 2.]])
+    """
+    return functional_max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+@op(batch=COMPOSITE)
+def max_pool1d_with_indices(input, kernel_size, stride=(), padding=0, dilation=1, ceil_mode=False):
+    """max_pool1d_with_indices(input, kernel_size, stride=(), padding=0, dilation=1, ceil_mode=False) -> (Tensor, Tensor):
+    max_pool1d() and the places of its results.
+
+    >>> import autograd_cy as ag
+    >>> ag.max_pool1d_with_indices(ag.tensor([[1.0, 3.0]]), 2)
+    (tensor([[3.]]), tensor([[1]]))
+    """
+    return functional_max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
+
+
+@op(batch=COMPOSITE)
+def max_pool2d(input, kernel_size, stride=(), padding=0, dilation=1, ceil_mode=False):
+    """max_pool2d(input, kernel_size, stride=(), padding=0, dilation=1, ceil_mode=False) -> Tensor: the largest element of each
+    window of planes (N, C, H, W) or (C, H, W).
+
+    >>> import autograd_cy as ag
+    >>> ag.max_pool2d(ag.tensor([[[1.0, 3.0], [2.0, 0.0]]]), 2)
+    tensor([[[3.]]])
+    """
+    return functional_max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+@op(batch=COMPOSITE)
+def max_pool3d(input, kernel_size, stride=(), padding=0, dilation=1, ceil_mode=False):
+    """max_pool3d(input, kernel_size, stride=(), padding=0, dilation=1, ceil_mode=False) -> Tensor: the largest element of each
+    window of an input (N, C, D, H, W) or (C, D, H, W).
+
+    >>> import autograd_cy as ag
+    >>> ag.max_pool3d(ag.arange(8.0).reshape(1, 2, 2, 2), 2)
+    tensor([[[[7.]]]])
+    """
+    return functional_max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+# adaptive
+
+cdef tuple adaptive(object input, object output_size, int dims):
+    cdef str operation = f"adaptive_max_pool{dims}d"
+    cdef Tensor x = tensor_argument(input, operation, "input", 1)
+    cdef tuple counts = output_sizes(output_size, x, dims, operation), own = shape_of(x)
+    check_planes(x, dims, f"{operation}(): Expected {dims + 1}D or {dims + 2}D tensor, but got: {listed(own)}")
+    check_not_empty(x, operation + "(): Expected input to have non-zero size for non-batch dimensions, but input has sizes "
+                                   "{0} "
+                                   "with dimension {1} being empty")
+    check_output_sizes(own[:len(own) - dims] + counts)
+    if code_of(x.array) < FLOAT16:
+        raise NotImplementedError(f"\"{operation}{'_cpu' if dims == 3 else ''}\" not implemented for "
+                                  f"'{type_word(code_of(x.array))}'")
+    tables = tuple([adaptive_windows(n, count) for n, count in zip(own[len(own) - dims:], counts)])
+    return pooled(AdaptiveMaxPool2DBackward0 if dims == 2 else AdaptiveMaxPool3DBackward0, x, counts, tables, (1,) * dims, (),
+                  operation)
+
+
+cdef tuple adaptive_1d(object input, object output_size):
+    cdef Tensor x = tensor_argument(input, "adaptive_max_pool1d", "input", 1)
+    cdef tuple counts = output_sizes(output_size, x, 1, "adaptive_max_pool1d")
+    if cnp.PyArray_NDIM(x.array) not in (2, 3):
+        raise RuntimeError(f"Expected 2 to 3 dimensions, but got {cnp.PyArray_NDIM(x.array)}-dimensional tensor for argument "
+                           f"#1 "
+                           "'self' (while checking arguments for adaptive_max_pool1d)")
+    check_not_empty(x, "adaptive_max_pool1d(): Expected input to have non-zero size for non-batch dimensions, but input has "
+                       "sizes {0} with dimension {1} being empty")
+    y, indices = adaptive(input.unsqueeze(-2), (1, *counts), 2)
+    return y.squeeze(-2), indices.squeeze(-2)
+
+
+@op(name="adaptive_max_pool1d", namespace="nn.functional", batch=PlanesRule(1))
+def functional_adaptive_max_pool1d(input, output_size, return_indices=False):
+    """adaptive_max_pool1d(input, output_size, return_indices=False) -> Tensor: the largest elements of `output_size` windows
+    that cover the last dimension of an input (N, C, L) or (C, L).
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.adaptive_max_pool1d(ag.tensor([[1.0, 3.0, 2.0]]), 2)
+    tensor([[3., 3.]])
+    """
+    return chosen(adaptive_1d(input, output_size), return_indices)
+
+
+@op(namespace="nn.functional", batch=PlanesRule(2))
+def adaptive_max_pool2d(input, output_size, return_indices=False):
+    """adaptive_max_pool2d(input, output_size, return_indices=False) -> Tensor: the largest elements of windows that cover the
+    planes of an input (N, C, H, W) or (C, H, W), as many along each dimension as `output_size` says (None: as there are).
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.adaptive_max_pool2d(ag.arange(6.0).reshape(1, 2, 3), (1, 2))
+    tensor([[[4., 5.]]])
+    """
+    return chosen(adaptive(input, output_size, 2), return_indices)
+
+
+@op(namespace="nn.functional", batch=PlanesRule(3))
+def adaptive_max_pool3d(input, output_size, return_indices=False):
+    """adaptive_max_pool3d(input, output_size, return_indices=False) -> Tensor: the same of an input (N, C, D, H, W) or
+    (C, D, H, W); see adaptive_max_pool2d().
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.adaptive_max_pool3d(ag.arange(8.0).reshape(1, 2, 2, 2), 1)
+    tensor([[[[7.]]]])
+    """
+    return chosen(adaptive(input, output_size, 3), return_indices)
+
+
+@op(namespace="nn.functional", batch=COMPOSITE)
+def adaptive_max_pool1d_with_indices(input, output_size, return_indices=False):
+    """adaptive_max_pool1d_with_indices(input, output_size) -> (Tensor, Tensor): adaptive_max_pool1d() and the places of its
+    results. `return_indices` is of no effect, as in PyTorch.
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.adaptive_max_pool1d_with_indices(ag.tensor([[1.0, 3.0]]), 1)
+    (tensor([[3.]]), tensor([[1]]))
+    """
+    return functional_adaptive_max_pool1d(input, output_size, True)
+
+
+@op(namespace="nn.functional", batch=COMPOSITE)
+def adaptive_max_pool2d_with_indices(input, output_size, return_indices=False):
+    """adaptive_max_pool2d_with_indices(input, output_size) -> (Tensor, Tensor): adaptive_max_pool2d() and the places of its
+    results. `return_indices` is of no effect, as in PyTorch.
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.adaptive_max_pool2d_with_indices(ag.tensor([[[1.0, 3.0]]]), 1)
+    (tensor([[[3.]]]), tensor([[[1]]]))
+    """
+    return adaptive_max_pool2d(input, output_size, True)
+
+
+@op(namespace="nn.functional", batch=COMPOSITE)
+def adaptive_max_pool3d_with_indices(input, output_size, return_indices=False):
+    """adaptive_max_pool3d_with_indices(input, output_size) -> (Tensor, Tensor): adaptive_max_pool3d() and the places of its
+    results. `return_indices` is of no effect, as in PyTorch.
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.adaptive_max_pool3d_with_indices(ag.tensor([[[[1.0, 3.0]]]]), 1)
+    (tensor([[[[3.]]]]), tensor([[[[1]]]]))
+    """
+    return adaptive_max_pool3d(input, output_size, True)
+
+
+@op(batch=COMPOSITE)
+def adaptive_max_pool1d(input, output_size):
+    """adaptive_max_pool1d(input, output_size) -> (Tensor, Tensor): the largest elements of `output_size` windows that cover
+    the last dimension of an input (N, C, L) or (C, L), and their places.
+
+    >>> import autograd_cy as ag
+    >>> ag.adaptive_max_pool1d(ag.tensor([[1.0, 3.0, 2.0]]), 1)
+    (tensor([[3.]]), tensor([[1]]))
+    """
+    return functional_adaptive_max_pool1d(input, output_size, True)

@@ -1,0 +1,126 @@
+"""Normalizations as nn.functional has them: its order of arguments, and what it refuses."""
+
+from math import prod
+
+from autograd_cy._core.arrays.dtypes cimport INT64, code_of
+from autograd_cy._core.graph.record cimport shape_of, tensor_argument
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.ops.nn.losses cimport check_real
+from autograd_cy._core.runtime cimport numpy_api as cnp
+
+from autograd_cy._core.batching.rules import COMPOSITE
+from autograd_cy._core.ops.nn.batch_norm import batch_norm as norm_of_channels, instance_norm as norm_of_instances
+from autograd_cy._core.ops.nn.group_norm import group_norm as norm_of_groups
+from autograd_cy._core.ops.nn.rms_norm import rms_norm as norm_of_squares
+from autograd_cy._core.ops.registry import op
+from autograd_cy._core.ops.shapes.shape import cat
+
+cnp.import_array()
+
+
+cdef int need_several(object sizes, object n, str what) except -1:
+    """There is no variance of one value."""
+    if n == 1:
+        raise ValueError(f"Expected more than 1 {what} when training, got input size torch.Size({list(sizes)})")
+    return 0
+
+
+@op(namespace="nn.functional", batch=COMPOSITE)
+def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
+    """batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5) -> Tensor
+
+    (input - mean) / sqrt(variance + eps) * weight + bias for each channel of an input (N, C, ...). With `training`, mean
+    and (biased) variance are the input's, and the running ones, if there are any, move towards it and the unbiased
+    variance, by the part `momentum`, in their own memory; else they are the running ones. RuntimeError for sizes that
+    don't fit. Source: Ioffe, Szegedy, "Batch normalization" (2015).
+
+    >>> import autograd_cy as ag
+    >>> mean, var = ag.zeros(1), ag.ones(1)
+    >>> y = ag.nn.functional.batch_norm(ag.tensor([[1.0], [3.0]]), mean, var, training=True)
+    >>> y, mean, var
+    (tensor([[-1.0000],
+            [ 1.0000]]), tensor([0.2000]), tensor([1.1000]))
+    """
+    cdef tuple sizes = shape_of(tensor_argument(input, "batch_norm", "input", 1))
+    if training and len(sizes) > 1:
+        need_several(sizes, sizes[0] * prod(sizes[2:]), "value per channel")
+    return norm_of_channels(input, weight, bias, running_mean, running_var, training, momentum, eps, False)
+
+
+@op(namespace="nn.functional", batch=COMPOSITE)
+def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1,
+                  eps=1e-5):
+    """instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True) -> Tensor
+
+    batch_norm() of each sample by itself; momentum=0.1, eps=1e-5. Running averages move towards the mean over samples.
+    Source: Ulyanov, Vedaldi, Lempitsky, "Instance normalization" (2016).
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.instance_norm(ag.tensor([[[1.0, 3.0]], [[0.0, 8.0]]]), eps=0.0)
+    tensor([[[-1.,  1.]],
+    <BLANKLINE>
+            [[-1.,  1.]]])
+    """
+    cdef tuple sizes = shape_of(tensor_argument(input, "instance_norm", "input", 1))
+    if use_input_stats:
+        need_several(sizes, prod(sizes[2:]), "spatial element")
+    return norm_of_instances(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, False)
+
+
+@op(namespace="nn.functional", batch=COMPOSITE)
+def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
+    """group_norm(input, num_groups, weight=None, bias=None, eps=1e-5) -> Tensor: normalization of groups of channels.
+
+    Of each sample of an input (N, C, ...), C / num_groups channels have mean 0 and variance 1 together, times the weight
+    and plus the bias of the channel. RuntimeError for sizes that don't fit.
+    Source: Wu, He, "Group normalization" (2018).
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.group_norm(ag.tensor([[1.0, 3.0, 0.0, 10.0]]), 2, ag.tensor([1.0, 1.0, 2.0, 2.0]))
+    tensor([[-1.0000,  1.0000, -2.0000,  2.0000]])
+    """
+    cdef tuple sizes = shape_of(tensor_argument(input, "group_norm", "input", 1))
+    if len(sizes) > 1 and num_groups > 0:
+        need_several([sizes[0] * sizes[1] // num_groups, num_groups, *sizes[2:]],
+                     sizes[0] * sizes[1] // num_groups * prod(sizes[2:]), "value per channel")
+    return norm_of_groups(input, num_groups, weight, bias, eps, False)
+
+
+@op(namespace="nn.functional", batch=COMPOSITE)
+def rms_norm(input, normalized_shape, weight=None, eps=None):
+    """rms_norm(input, normalized_shape, weight=None, eps=None) -> Tensor: autograd_cy.rms_norm().
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.rms_norm(ag.tensor([3.0, 3.0]), (2,))
+    tensor([1.0000, 1.0000])
+    """
+    return norm_of_squares(input, normalized_shape, weight, eps)
+
+
+@op(namespace="nn.functional", batch=COMPOSITE)
+def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
+    """local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0) -> Tensor: channels inhibit their neighbours.
+
+    input / (k + alpha * m) ** beta, with m the mean of the squares of `size` neighbouring channels, where those beyond the
+    first and last are 0. The input is (N, C, ...), of at least 3 dimensions, or ValueError.
+    Source: Krizhevsky, Sutskever, Hinton, "ImageNet classification with deep convolutional neural networks" (2012).
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.local_response_norm(ag.tensor([[[1.0], [2.0]]]), 2, alpha=2.0, beta=1.0)
+    tensor([[[0.5000],
+             [0.3333]]])
+    """
+    cdef tuple sizes = shape_of(tensor_argument(input, "local_response_norm", "input", 1))
+    if len(sizes) < 3:
+        raise ValueError(f"Expected 3D or higher dimensionality                          input (got {len(sizes)} dimensions)")
+    if code_of((<Tensor> input).array) != INT64:
+        check_real(input, "avg_pool2d")
+    if size < 1:
+        raise RuntimeError(f"local_response_norm(): size is a number of channels, at least 1, not {size}")
+    if not (<Tensor> input).array.size:
+        return input
+    squares = input.mul(input)
+    below, above = [squares.new_zeros((sizes[0], n, *sizes[2:])) for n in (size // 2, (size - 1) // 2)]
+    sums = cat((below, squares, above), 1).unfold(1, size, 1).sum(-1)
+    means = sums / size if sums.is_floating_point() else sums // size
+    return input / (means * alpha + k) ** beta

@@ -1,0 +1,19 @@
+"""The arguments of pooling operations, checked, and the sizes of their results."""
+
+from autograd_cy._core.graph.tensor cimport Tensor
+
+
+cdef class Pooling:
+    cdef readonly str operation
+    cdef readonly tuple kernel, stride, padding, dilation
+    cdef readonly bint ceil_mode
+    cdef tuple counts(self, Tensor x)
+
+
+cdef tuple ints_argument(object value, str operation, str name, int position)
+cdef tuple output_sizes(object output_size, Tensor x, int dims, str operation)
+cdef int check_output_sizes(tuple sizes) except -1
+cdef int check_planes(Tensor x, int dims, str text) except -1
+cdef int check_not_empty(Tensor x, str text) except -1
+cdef str listed(tuple sizes)
+cdef bint is_int(object value)

@@ -1,0 +1,227 @@
+"""Activations whose arguments are checked, or that are made of other operations: what is left is in codegen/activation_table.py."""
+
+from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, code_of, type_word
+from autograd_cy._core.graph.operands cimport number_code
+from autograd_cy._core.graph.record cimport as_tensor, shape_of, tensor_argument, wrap_dim
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.ops.pointwise.pointwise cimport binary, not_implemented_for, row_of, with_numbers
+from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise, with_constants
+from autograd_cy._core.runtime cimport numpy_api as cnp
+
+from autograd_cy._core.batching.rules import COMPOSITE
+from autograd_cy._core.ops.nn.softmax import functional_softmax
+from autograd_cy._core.ops.registry import op
+
+cnp.import_array()
+
+cdef Pointwise *OP_hardtanh_between = row_of("hardtanh_between")
+cdef Pointwise *OP_softshrink_by = row_of("softshrink_by")
+cdef Pointwise *OP_elu_scaled = row_of("elu_scaled")
+cdef Pointwise *OP_celu_of = row_of("celu_of")
+cdef Pointwise *OP_prelu_kernel = row_of("prelu_kernel")
+cdef Pointwise *OP_gated = row_of("gated")
+
+
+@op(namespace="nn.functional", kind="elementwise", inplace=True)
+def hardtanh(input, min_val: float = -1.0, max_val: float = 1.0):
+    """hardtanh(input, min_val=-1.0, max_val=1.0) -> Tensor: input limited to [min_val, max_val].
+
+    Unlike clamp's, the gradient at the bounds is 0. ValueError where min_val is above max_val.
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.hardtanh(ag.tensor([-2.0, 0.5, 2.0]))
+    tensor([-1.0000,  0.5000,  1.0000])
+    """
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
+    return limited(input, min_val, max_val)
+
+
+@op(namespace="nn.functional", kind="elementwise", inplace=True)
+def relu6(input):
+    """relu6(input) -> Tensor: min(max(input, 0), 6).
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.relu6(ag.tensor([-2.0, 0.5, 8.0]))
+    tensor([0.0000, 0.5000, 6.0000])
+    """
+    return limited(input, 0, 6)
+
+
+cdef Tensor limited(object input, object low, object high):
+    cdef Tensor x = as_tensor(input, "hardtanh")
+    if code_of(x.array) == BOOL:
+        raise not_implemented_for(OP_hardtanh_between, BOOL)
+    if code_of(x.array) < FLOAT16:
+        low, high = int(low), int(high)
+    return with_numbers(OP_hardtanh_between, x, (low, high), ["min_val", "max_val"])
+
+
+@op(namespace="nn.functional", kind="elementwise")
+def softshrink(input, lambd: float = 0.5):
+    """softshrink(input, lambd=0.5) -> Tensor: 0 where input is from -lambd to lambd, else input moved towards 0 by lambd.
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.softshrink(ag.tensor([-2.0, 0.25, 1.0]))
+    tensor([-1.5000,  0.0000,  0.5000])
+    """
+    if lambd < 0:
+        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd:g}.")
+    return with_numbers(OP_softshrink_by, input, (lambd,), ["lambd"])
+
+
+# exponential
+
+@op(namespace="nn.functional", kind="elementwise", inplace=True)
+def elu(input, alpha: float = 1.0):
+    """elu(input, alpha=1.0) -> Tensor: input where it is positive, else alpha * (exp(input) - 1).
+
+    Source: Clevert, Unterthiner, Hochreiter, "Fast and accurate deep network learning by exponential linear units" (2015).
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.elu(ag.tensor([-1.0, 2.0]))
+    tensor([-0.6321,  2.0000])
+    """
+    return exponential(input, alpha, 1.0)
+
+
+@op(namespace="nn.functional", kind="elementwise", inplace=True)
+def selu(input):
+    """selu(input) -> Tensor: elu with the factors that keep mean 0 and variance 1 from layer to layer.
+
+    Source: Klambauer et al., "Self-normalizing neural networks" (2017).
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.selu(ag.tensor([-1.0, 2.0]))
+    tensor([-1.1113,  2.1014])
+    """
+    return exponential(input, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946)
+
+
+cdef Tensor exponential(object input, object alpha, object scale):
+    return with_constants(with_numbers(OP_elu_scaled, input, (alpha, scale), ["alpha", "scale"]), (alpha, scale, 1.0))
+
+
+@op(namespace="nn.functional", kind="elementwise", inplace=True)
+def celu(input, alpha: float = 1.0):
+    """celu(input, alpha=1.0) -> Tensor: input where it is positive, else alpha * (exp(input / alpha) - 1).
+
+    RuntimeError for an alpha of 0. Source: Barron, "Continuously differentiable exponential linear units" (2017).
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.celu(ag.tensor([-1.0, 2.0]), 2.0)
+    tensor([-0.7869,  2.0000])
+    """
+    if number_code(alpha) >= 0 and alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+    return with_numbers(OP_celu_of, input, (alpha,), ["alpha"])
+
+
+# of two parts
+
+def batched_prelu(call, input, weight):
+    """The weight of each sample stands beside its channels, which are its first dimension but that of the batch."""
+    cdef int rank = input.ndim
+    x, w = call.front(input), call.value(weight)
+    if not call.is_batched(weight):
+        return kernel_of_prelu(x, w.reshape((-1,) + (1,) * (rank - 2)) if w.ndim and rank > 1 else w)
+    channels = (-1,) if weight.ndim and rank > 1 else (1,) * min(rank, 1)
+    return kernel_of_prelu(x, w.reshape(call.size, *((1,) if rank > 1 else ()), *channels, *(1,) * max(rank - 2, 0)))
+
+
+cdef object kernel_of_prelu(object x, object weight):
+    """By operations where there are outer levels of vmap."""
+    if (<Tensor> x).batched or (<Tensor> weight).batched:
+        return x.relu() - weight * (-x).relu()
+    return binary(OP_prelu_kernel, x, weight)
+
+
+@op(name="prelu", methods=("prelu",), batch=batched_prelu)
+def prelu(input, weight):
+    """prelu(input, weight) -> Tensor: input where it is positive, else input times `weight`.
+
+    The weight has one element, or one for each channel: the second dimension of the input.
+    Source: He et al., "Delving deep into rectifiers" (2015).
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.prelu(ag.tensor([[-2.0, -2.0]]), ag.tensor([0.5, 0.25]))
+    tensor([[-1.0000, -0.5000]])
+    """
+    cdef Tensor x = as_tensor(input, "prelu"), w = tensor_argument(weight, "prelu", "weight", 2)
+    cdef int rank = cnp.PyArray_NDIM(x.array)
+    cdef object factor = w
+    if code_of(x.array) != code_of(w.array):
+        raise RuntimeError(f"prelu: Type promoting not supported. Got {type_word(code_of(x.array))} and "
+                           f"{type_word(code_of(w.array))}")
+    if cnp.PyArray_NDIM(w.array) > 1:
+        raise RuntimeError("prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = "
+                           f"{cnp.PyArray_NDIM(w.array)}")
+    if cnp.PyArray_SIZE(w.array) != 1:
+        if rank == 0:
+            raise RuntimeError("Not allow zero-dim input tensor.")
+        channels = shape_of(x)[1] if rank > 1 else 1
+        if cnp.PyArray_SIZE(w.array) != channels:
+            raise RuntimeError("Mismatch of parameter numbers and input channel size. Found parameter numbers = "
+                               f"{cnp.PyArray_SIZE(w.array)} and channel size = {channels}.")
+    if cnp.PyArray_NDIM(w.array) and rank != 1:
+        factor = w.reshape((1,) * min(rank, 1) + (-1,) * min(rank - 1, 1) + (1,) * max(rank - 2, 0))
+    return binary(OP_prelu_kernel, x, factor)
+
+
+@op(namespace="nn.functional", batch=COMPOSITE)
+def glu(input, dim: int = -1):
+    """glu(input, dim=-1) -> Tensor: the first half along `dim` times the sigmoid of the second.
+
+    RuntimeError for an odd size. Source: Dauphin et al., "Language modeling with gated convolutional networks" (2016).
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.glu(ag.tensor([4.0, 2.0, 0.0, 0.0]))
+    tensor([2., 1.])
+    """
+    cdef Tensor x = as_tensor(input, "glu")
+    cdef int rank = cnp.PyArray_NDIM(x.array), axis
+    if rank == 0:
+        raise RuntimeError("glu does not support 0-dimensional tensors")
+    axis = wrap_dim(dim, rank)
+    cdef Py_ssize_t size = cnp.PyArray_DIM(x.array, axis)
+    if size % 2:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {axis} is size {size}")
+    first, second = x.narrow(axis, 0, size // 2), x.narrow(axis, size // 2, size // 2)
+    if x.batched:
+        return first * second.sigmoid()
+    return with_constants(<Tensor> binary(OP_gated, first, second), (dim,))
+
+
+# made of other operations
+
+@op(namespace="nn.functional", batch=COMPOSITE)
+def softsign(input):
+    """softsign(input) -> Tensor: input / (1 + abs(input)).
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.softsign(ag.tensor([-1.0, 3.0]))
+    tensor([-0.5000,  0.7500])
+    """
+    return input / (as_tensor(input, "softsign").abs() + 1)
+
+
+@op(namespace="nn.functional", batch=COMPOSITE)
+def tanhshrink(input):
+    """tanhshrink(input) -> Tensor: input - tanh(input).
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.tanhshrink(ag.tensor([0.0, 1.0]))
+    tensor([0.0000, 0.2384])
+    """
+    return input - as_tensor(input, "tanhshrink").tanh()
+
+
+@op(namespace="nn.functional", batch=COMPOSITE)
+def softmin(input, dim=None, _stacklevel=3, dtype=None):
+    """softmin(input, dim, dtype=None) -> Tensor: softmax of -input.
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.softmin(ag.tensor([0.0, 0.0]), dim=0)
+    tensor([0.5000, 0.5000])
+    """
+    return functional_softmax(-as_tensor(input, "softmin"), dim, _stacklevel, dtype)

@@ -1,0 +1,41 @@
+"""rms_norm: scaling to a mean square of 1 over the last dimensions."""
+
+import numpy as np
+
+from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT32, code_of, dtype_of, type_word
+from autograd_cy._core.graph.record cimport tensor_argument
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.ops.nn.layer_norm cimport check_sizes, sizes_argument
+from autograd_cy._core.runtime cimport numpy_api as cnp
+
+from autograd_cy._core.batching.rules import COMPOSITE
+from autograd_cy._core.ops.registry import op
+
+cnp.import_array()
+
+
+@op(batch=COMPOSITE)
+def rms_norm(input, normalized_shape, weight=None, eps=None):
+    """rms_norm(input, normalized_shape, weight=None, eps=None) -> Tensor: input / sqrt(mean(input ** 2) + eps) * weight.
+
+    The mean is over the last dimensions, whose sizes `normalized_shape` tells, those of the weight, too; `eps` is by
+    default the type's epsilon. float16 is computed in float32. RuntimeError if sizes don't fit.
+    Source: Zhang, Sennrich, "Root mean square layer normalization" (2019).
+
+    >>> import autograd_cy as ag
+    >>> ag.rms_norm(ag.tensor([[3.0, 3.0], [1.0, 7.0]]), (2,))
+    tensor([[1.0000, 1.0000],
+            [0.2000, 1.4000]])
+    """
+    cdef Tensor given = tensor_argument(input, "rms_norm", "input", 1)
+    cdef Tensor w = None if weight is None else tensor_argument(weight, "rms_norm", "weight", 3)
+    cdef tuple sizes = sizes_argument(normalized_shape, "rms_norm")
+    cdef int own = code_of(given.array)
+    check_sizes(given, sizes, w, None)
+    if own < FLOAT16:
+        raise NotImplementedError(f"\"rms_norm\" not implemented for '{type_word(own)}'")
+    x = input.to(dtype_of(FLOAT32)) if own == FLOAT16 else input
+    number = np.finfo(given.array.dtype).eps if eps is None else eps
+    y = x * (x.pow(2).mean(tuple(range(-len(sizes), 0)), True) + float(number)).rsqrt()
+    y = y if weight is None else y * weight
+    return y.to(input.dtype)

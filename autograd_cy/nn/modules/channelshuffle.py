@@ -1,0 +1,16 @@
+"""Channels in another order (facade)."""
+
+from ._function_layer import FunctionLayer
+
+__all__ = ["ChannelShuffle"]
+
+
+class ChannelShuffle(FunctionLayer, function="channel_shuffle"):
+    """``ChannelShuffle(groups)``: the channels, which stand in groups, become the first of each group, the second, ...
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.ChannelShuffle(2)(ag.arange(4.0).reshape(1, 4, 1, 1)).flatten()
+    tensor([0., 2., 1., 3.])
+    """
+
+    groups: int

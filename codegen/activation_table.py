@@ -1,0 +1,75 @@
+"""Rows of pointwise_table.py: activations, and losses of single elements.
+
+What is not public here has a function that checks its arguments, in ops/nn. Those of the losses may be summed in the same node:
+ops/pointwise/loss_node.pyx.
+"""
+
+from codegen.rows import Row
+
+REAL = {"kinds": "r"}
+PUBLIC = REAL | {"namespace": "nn.functional", "inplace": True}
+HIDDEN = REAL | {"public": False}
+LOSS = HIDDEN | {"loss": True}
+DISTANCE = "(a - b) * sgn(a - b)"
+
+table = [
+    # made of straight lines
+    Row("hardswish", y="a * where(a > -3, where(a < 3, a + 3, 6), 0) / 6",
+        da="where(a <= -3, 0, where(a < 3, g * (a / 3 + 0.5), g))", **PUBLIC),
+    Row("hardsigmoid", y="where(a <= -3, 0, where(a >= 3, 1, (a + 3) / 6))", da="where(a > -3, where(a < 3, g / 6, 0), 0)",
+        **PUBLIC),
+    Row("hardtanh_between", "input, min_val, max_val", same_as="clamp_numbers", da="where(a <= b, 0, where(a >= c, 0, g))",
+        node="HardtanhBackward0", saved=("self", None, None), numbers=2, **HIDDEN),
+    Row("threshold", "input, threshold: float, value: float", y="where(a <= b, c, a)", da="where(a <= b, 0, g)",
+        saved=("self", None, None), numbers=2, forward_kinds="ir", **PUBLIC),
+    Row("hardshrink", "input, lambd: float = 0.5", y="where(a >= -b, where(a <= b, 0, a), a)",
+        da="where(a >= -b, where(a <= b, 0, g), g)", saved=("self", None, None), numbers=1, in_place=False, **REAL),
+    Row("softshrink_by", "input, lambd", y="where(a > b, a - b, where(a < -b, a + b, where(isnan(a), a, 0)))",
+        da="where(a >= -b, where(a <= b, 0, g), g)", node="SoftshrinkBackward0", saved=("self", None, None), numbers=1,
+        **HIDDEN),
+    Row("prelu_kernel", "input, weight", y="where(a > 0, a, a * b)", da="where(a > 0, g, g * b)", db="where(a > 0, 0, g * a)",
+        saved=("self", "weight", None), **HIDDEN),
+    Row("rrelu_with_noise", "input, noise", y="a * b", da="g * b", db="g * a", saved=("self", "noise", None), **HIDDEN),
+    Row("rrelu_without_noise", "input, slope", same_as="leaky_relu", da="where(a > 0, g, g * b)",
+        node="RreluWithNoiseBackward0", saved=("self", "noise", None), numbers=1, **HIDDEN),
+
+    # exponential
+    Row("elu_scaled", "input, alpha, scale", y="where(a <= 0, b * c * m, a * c)", let="m = expm1(a); e = exp(a)",
+        da="where(a <= 0, g * (b * c * e), g * c)", node="EluBackward0", saved=("self", None, None), numbers=2, wide=True,
+        **HIDDEN),
+    Row("celu_of", "input, alpha", y="where(a <= 0, b * m, a)", let="m = expm1(a / b); e = exp(a / b)",
+        da="where(a <= 0, g * e, g)", node="CeluBackward0", saved=("self", None, None), numbers=1, wide=True, **HIDDEN),
+    Row("softplus", "input, beta: float = 1, threshold: float = 20", y="where(a * b > c, a, l / b)",
+        let="l = log1pexp(a * b); s = sigmoid(a * b)", da="where(a * b > c, g, g * s)", saved=("self", None, None),
+        numbers=2, wide=True, namespace="nn.functional", **REAL),
+    Row("logsigmoid", y="-l", let="l = log1pexp(-a); s = sigmoid(-a)", da="g * s", node="LogSigmoidBackward0", wide=True,
+        namespace="nn.functional", **REAL),
+    # tanh(log(1 + e)) = w / (w + 2) with w = e * (e + 2), and 1 beyond 20
+    Row("mish", y="a * (e * (e + 2) / (e * (e + 2) + 2))", let="e = exp(where(a > 20, 20, a))",
+        da="g * (e * (e + 2) / (e * (e + 2) + 2) + where(a > 20, 0, a) * (4 * e * (e + 1) / (e * (e + 2) + 2) / (e * (e + 2) + 2)))", wide=True,
+        **PUBLIC),
+    Row("gated", "input, gate", y="a * s", let="s = sigmoid(b)", da="g * s", db="g * a * s * (1 - s)", node="GluBackward0",
+        saved=("self", "gate", None), wide=True, **HIDDEN),
+
+    # losses
+    Row("smooth_l1_of", "input, target, beta", y=f"where({DISTANCE} < c, 0.5 * (a - b) * (a - b) / c, {DISTANCE} - 0.5 * c)",
+        da="where(a - b >= c, g, where(b - a >= c, -g, g * (a - b) / c))",
+        db="where(a - b >= c, -g, where(b - a >= c, g, g * (b - a) / c))", node="SmoothL1LossBackward0",
+        saved=("self", "target", None), numbers=1, **LOSS),
+    Row("huber_of", "input, target, delta", y=f"where({DISTANCE} <= c, 0.5 * (a - b) * (a - b), c * ({DISTANCE} - 0.5 * c))",
+        da="where(a - b >= c, c * g, where(b - a >= c, -c * g, g * (a - b)))",
+        db="where(a - b >= c, -c * g, where(b - a >= c, c * g, g * (b - a)))", node="HuberLossBackward0",
+        saved=("self", "target", None), numbers=1, **LOSS),
+    Row("binary_cross_entropy_of", "input, target",
+        y="(b - 1) * where(r < -100, -100, r) - b * where(l < -100, -100, l)", let="l = log_of(a); r = log_of_rest(a)",
+        da="g * (a - b) / where(a * (1 - a) < 0.000000000001, 0.000000000001, a * (1 - a))", db="g * (r - l)",
+        node="BinaryCrossEntropyBackward0", saved=("self", "target", None), **LOSS),
+    Row("binary_cross_entropy_of_logits", "input, target", y="(1 - b) * a + l", let="l = log1pexp(-a); s = sigmoid(a)",
+        da="g * (s - b)", db="-g * a", node="BinaryCrossEntropyWithLogitsBackward0", saved=("self", "target", "pos_weight"),
+        **LOSS),
+    Row("binary_cross_entropy_weighting_positives", "input, target, pos_weight", y="(1 - b) * a + (1 + (c - 1) * b) * l",
+        let="l = log1pexp(-a); s = sigmoid(-a)", da="g * (1 - b - (1 + (c - 1) * b) * s)", db="g * ((c - 1) * l - a)",
+        dc="g * (b * l)", node="BinaryCrossEntropyWithLogitsBackward0", saved=("self", "target", "pos_weight"), **LOSS),
+    Row("soft_margin_of", "input, target", y="l", let="l = log1pexp(-a * b); s = sigmoid(-a * b)", da="-g * b * s",
+        db="-g * a * s", node="SoftMarginLossBackward0", saved=("self", "target", None), **LOSS),
+]
