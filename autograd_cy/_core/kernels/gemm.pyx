@@ -54,11 +54,6 @@ cdef extern from *:
     void outer_f64(char *column, npy_intp step, double *row, double *out, npy_intp rows, npy_intp columns) noexcept nogil
 
 
-cdef struct Matrix:
-    char *data
-    npy_intp batch, rows, columns
-    npy_intp batch_stride, row_stride, column_stride
-
 cdef struct Product:         # a @ b, written to dense memory
     Matrix *a
     Matrix *b
@@ -104,6 +99,12 @@ cdef cnp.ndarray product(cnp.ndarray left, bint turn_left, cnp.ndarray right, bi
         fold(&a, &b)
     multiply(dtype_code, &a, &b, cnp.PyArray_BYTES(out), cnp.PyArray_ITEMSIZE(out))
     return out
+
+
+cdef void multiply_matrices(int dtype_code, Matrix *a, Matrix *b, char *out) noexcept nogil:
+    """Write the product of two matrices that BLAS can take, of float32 or float64, to dense memory; without the GIL."""
+    cdef Product made = Product(a, b, out, sizeof(float) if dtype_code == FLOAT32 else sizeof(double), &MATMUL[dtype_code])
+    multiply_part(&made, 0, 1)
 
 
 cdef cnp.ndarray conjugated(cnp.ndarray array):
