@@ -120,6 +120,22 @@ FACADE = [
     _closeness
     _tensor nn.functional
     _coverage _lowrank _native_norms _segments
+    nn.parameter nn.init
+    nn._uninitialized
+    nn.modules._functions nn.modules._hooks nn.modules._members nn.modules._regular_hooks
+    nn.modules._backward_hook nn.modules._conversions nn.modules._registering nn.modules._state
+    nn.modules._hooked_call
+    nn.modules.module nn.modules.lazy
+    nn.modules._parameter_containers
+    nn.modules.container nn.modules.linear
+    nn.modules
+    nn.utils._norms
+    nn.utils.spectral_norm nn.utils.weight_norm
+    nn.utils.clip_grad nn.utils.convert_parameters nn.utils.fusion nn.utils.init nn.utils.memory_format nn.utils.stateless
+    nn.utils._parametrization_list nn.utils._orthogonal
+    nn.utils.parametrize
+    nn.utils.parametrizations
+    nn.utils
     nn
     masked._masks
     masked._reductions

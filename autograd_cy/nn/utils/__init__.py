@@ -1,0 +1,31 @@
+"""What is done with modules and their parameters, imported when it is asked for (facade)."""
+
+from typing import TYPE_CHECKING
+
+from ..._later import names_later as _names_later
+from ..._missing import getattr_of as _getattr_of
+from .spectral_norm import remove_spectral_norm, spectral_norm  # not later: their files have the same names
+from .weight_norm import remove_weight_norm, weight_norm
+
+_HOMES: dict[str, list[str]] = {
+    "clip_grad": ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"],
+    "convert_parameters": ["parameters_to_vector", "vector_to_parameters"],
+    "fusion": ["fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fuse_linear_bn_weights"],
+    "init": ["skip_init"],
+    "memory_format": ["convert_conv2d_weight_memory_format", "convert_conv3d_weight_memory_format"],
+    "parametrizations": ["parametrizations"],
+    "parametrize": ["parametrize"],
+    "stateless": ["stateless"],
+}
+__all__ = sorted(name for names in _HOMES.values() for name in names)
+__all__ += ["remove_spectral_norm", "remove_weight_norm", "spectral_norm", "weight_norm"]
+
+if TYPE_CHECKING:
+    from . import parametrizations, parametrize, stateless
+    from .clip_grad import *  # noqa: F403
+    from .convert_parameters import *  # noqa: F403
+    from .fusion import *  # noqa: F403
+    from .init import skip_init
+    from .memory_format import *  # noqa: F403
+else:  # where any name would be right
+    __getattr__, __dir__ = _names_later(__name__, _HOMES, _getattr_of(__name__, "torch.nn.utils"))
