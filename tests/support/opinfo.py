@@ -9,6 +9,7 @@ import operator
 import numpy as np
 import op_references as ref
 import op_rows_elementwise as elementwise
+import op_rows_recurrent as recurrent
 import op_rows_special as special
 import op_samples as samples
 import op_samples_structural as structural
@@ -228,5 +229,5 @@ LAYERS = [
 
 OPS = ELEMENTWISE + LOGICAL + REDUCTIONS + LAYERS + SHAPES + LINALG + LOSSES + SPECTRAL + LINEAR_ALGEBRA
 OPS += LU_ROWS + LSTSQ_ROWS + SCANS + SIGNALS + SORTING + STATISTICS + SHAPE_ROWS + INDEXING_ROWS + elementwise.ROWS
-OPS += special.ROWS
+OPS += special.ROWS + recurrent.ROWS
 DIFFERENTIABLE = [row for row in OPS if row.differentiable]

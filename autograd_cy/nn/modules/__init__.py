@@ -10,15 +10,17 @@ HOMES: dict[str, list[str]] = {
     "lazy": ["LazyModuleMixin"],
     "linear": ["Bilinear", "Identity", "LazyLinear", "Linear"],
     "module": ["Module"],
+    "rnn": ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"],
 }
 __all__ = sorted(name for names in HOMES.values() for name in names)
 
 if TYPE_CHECKING:
-    from . import container, lazy, linear, module
+    from . import container, lazy, linear, module, rnn
     from .container import *  # noqa: F403
     from .lazy import *  # noqa: F403
     from .linear import *  # noqa: F403
     from .module import *  # noqa: F403
+    from .rnn import *  # noqa: F403
 else:  # where any name would be right
     __getattr__, __dir__ = _names_later(
         __name__, {**HOMES, **{f"{home}": [home, *names] for home, names in HOMES.items()}}, _getattr_of(__name__, "torch.nn")

@@ -15,13 +15,14 @@ _HOMES: dict[str, list[str]] = {
     "memory_format": ["convert_conv2d_weight_memory_format", "convert_conv3d_weight_memory_format"],
     "parametrizations": ["parametrizations"],
     "parametrize": ["parametrize"],
+    "rnn": ["rnn"],
     "stateless": ["stateless"],
 }
 __all__ = sorted(name for names in _HOMES.values() for name in names)
 __all__ += ["remove_spectral_norm", "remove_weight_norm", "spectral_norm", "weight_norm"]
 
 if TYPE_CHECKING:
-    from . import parametrizations, parametrize, stateless
+    from . import parametrizations, parametrize, rnn, stateless
     from .clip_grad import *  # noqa: F403
     from .convert_parameters import *  # noqa: F403
     from .fusion import *  # noqa: F403

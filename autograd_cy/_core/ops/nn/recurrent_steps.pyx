@@ -7,7 +7,7 @@ are those of recurrent_loops.pyx. The state of all samples goes from step to ste
 
 from autograd_cy._core.kernels.recurrent_loops cimport GRU, LSTM, TANH, CellKind
 
-from autograd_cy._core.ops.shapes.joining import cat
+from autograd_cy._core.ops.shapes.shape import cat
 
 
 cdef object linear(object x, object weight, object bias):
