@@ -15,6 +15,7 @@ from autograd_cy._core.graph.record cimport has_tangent, needs_node, new_node, r
 from autograd_cy._core.graph.saved cimport freed_error
 from autograd_cy._core.graph.saved_tensor cimport SavedTensor, save_several
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.zeros cimport all_zero, zeroed
 from autograd_cy._core.kernels.adding cimport add_into
 from autograd_cy._core.kernels.gemm cimport Matrix, matrix_of, product
 from autograd_cy._core.kernels.recurrent_gradients cimport StepBack
@@ -25,7 +26,7 @@ from autograd_cy._core.ops.nn.recurrent_steps cimport adjoint, unrolled
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport current_mode
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.state cimport BATCHED, FORWARD_AD, NO_GRAD
+from autograd_cy._core.runtime.state cimport BATCHED, FORWARD_AD, KEEP_ZEROS, NO_GRAD, thread_state
 from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cnp.import_array()
@@ -90,6 +91,9 @@ cdef class RecurrentLayerBackward0(Node):
     cdef cnp.ndarray cell_before    # ... LSTM: c before it
     cdef cnp.ndarray inner          # ... GRU: the state's part of the last gate
 
+    cdef tuple saved_names(self):
+        return (None, None, None)
+
     cdef tuple inputs(self):
         if self.released:
             raise freed_error(self)
@@ -109,7 +113,8 @@ cdef class RecurrentLayerBackward0(Node):
         if g.count(None) == 3:
             return (None,) * self.n_edges
         gradients = adjoint(self.kind, x, self.starts, self.reverse, h, c, tuple(parameters), g)
-        return tuple([None if self.next_node(i) is None else gradients[i] for i in range(self.n_edges)])
+        found = tuple([None if self.next_node(i) is None else gradients[i] for i in range(self.n_edges)])
+        return with_zeros_kept(found, g) if thread_state().mode & KEEP_ZEROS else found
 
     cdef tuple vjps(self, object g):
         cdef int mode = current_mode()
@@ -118,8 +123,14 @@ cdef class RecurrentLayerBackward0(Node):
             return self.recorded(gradients)
         if gradients.count(None) == len(gradients):
             return (None,) * self.n_edges
-        found = walked_back(self, self.inputs(), gradients)
-        return tuple([None if array is None else new_tensor(array) for array in found])
+        found = tuple([None if array is None else new_tensor(array) for array in walked_back(self, self.inputs(), gradients)])
+        return with_zeros_kept(found, gradients) if thread_state().mode & KEEP_ZEROS else found
+
+
+cdef tuple with_zeros_kept(tuple found, list g):
+    """Case 4 of NOTE [Zeros that stay]: the engine leaves that to nodes that give all gradients at once."""
+    zeros = all_zero(g)
+    return tuple([zeroed(result, zeros) for result in found])
 
 
 cdef bint any_batched(object tensors) except -1:
