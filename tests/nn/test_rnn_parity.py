@@ -123,7 +123,8 @@ def test_parameters_and_texts(name, args, options):
         bound = theirs.hidden_size ** -0.5
         assert b.abs().max() <= bound and b.abs().max() > bound / 2
     if hasattr(theirs, "all_weights"):
-        assert [[tuple(w.shape) for w in ws] for ws in ours.all_weights] == [[tuple(w.shape) for w in ws] for ws in theirs.all_weights]
+        a, b = [[[tuple(w.shape) for w in ws] for ws in net.all_weights] for net in (theirs, ours)]
+        assert a == b
 
 
 def outcome(call, lib):

@@ -128,6 +128,8 @@ FACADE = [
     nn.modules.module nn.modules.lazy
     nn.modules._parameter_containers
     nn.modules.container nn.modules.linear
+    nn.utils.rnn nn.modules._rnn_cells
+    nn.modules.rnn
     nn.modules
     nn.utils._norms
     nn.utils.spectral_norm nn.utils.weight_norm

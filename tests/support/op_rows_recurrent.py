@@ -39,7 +39,7 @@ def direction(kind, sequences, states, parameters):
             output.append(state[0])
         outputs.append(np.concatenate(output))
         ends.append(state)
-    return outputs, [np.concatenate(column) for column in zip(*ends)]
+    return outputs, [np.concatenate(column) for column in zip(*ends, strict=True)]
 
 
 def network(kind, sequences, hx, params, has_biases, num_layers, bidirectional):
@@ -55,8 +55,8 @@ def network(kind, sequences, hx, params, has_biases, num_layers, bidirectional):
             outputs, end = direction(kind, [s[turn] for s in sequences], [s[k] for s in hx], names)
             found.append([y[turn] for y in outputs])
             ends.append(end)
-        sequences = [np.concatenate(parts, -1) for parts in zip(*found)]
-    return sequences, [np.stack(column) for column in zip(*ends)]
+        sequences = [np.concatenate(parts, -1) for parts in zip(*found, strict=True)]
+    return sequences, [np.stack(column) for column in zip(*ends, strict=True)]
 
 
 def layers(kind, x, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):

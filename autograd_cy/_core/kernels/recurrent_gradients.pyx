@@ -11,8 +11,10 @@ from autograd_cy._core.runtime.numpy_api cimport npy_intp
 cdef extern from *:
     """
     #include "clones.h"
-    AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void __pyx_fuse_0autograd_cy_back_rows(void *, float const *, npy_intp, npy_intp);
-    AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void __pyx_fuse_1autograd_cy_back_rows(void *, double const *, npy_intp, npy_intp);
+    #define DECLARE(fuse, real) AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_back_rows( \\
+        void *, real const *, npy_intp, npy_intp);
+    DECLARE(__pyx_fuse_0, float)
+    DECLARE(__pyx_fuse_1, double)
     """
 
 
@@ -28,13 +30,14 @@ cdef inline void read_gradient(real *out, const real *from_state, const real *fr
 # m units from number j of a sample
 
 cdef inline void simple_units_back(StepBack *s, const real *kind, npy_intp row, npy_intp j, npy_intp m) noexcept nogil:
+    cdef real one = 1                   # a literal would be a double, and so would the products be
     cdef npy_intp place = row * s.hidden + j, k
     cdef real[LANES] h, g
     read(&h[0], <real *> s.gates + place, m)
     read_gradient(&g[0], <real *> s.from_state + place, gradient_at(s, kind, place), m)
     if s.kind == TANH:
         for k in range(LANES):
-            g[k] = g[k] * (1 - h[k] * h[k])
+            g[k] = g[k] * (one - h[k] * h[k])
     else:
         for k in range(LANES):
             g[k] = g[k] if h[k] > 0 else 0
@@ -46,6 +49,7 @@ cdef inline const real *gradient_at(StepBack *s, const real *kind, npy_intp plac
 
 
 cdef inline void gru_units_back(StepBack *s, const real *kind, npy_intp row, npy_intp j, npy_intp m) noexcept nogil:
+    cdef real one = 1                   # a literal would be a double, and so would the products be
     cdef npy_intp n = s.hidden, place = row * n + j, of_gates = 3 * row * n + j, k
     cdef real *y = <real *> s.gates + of_gates
     cdef real *to_input = <real *> s.to_input + of_gates
@@ -61,9 +65,9 @@ cdef inline void gru_units_back(StepBack *s, const real *kind, npy_intp row, npy
     for k in range(m):
         gh[k] = gh[k] + carried[k]
     for k in range(LANES):
-        h[k] = gh[k] * (h[k] - g[k]) * z[k] * (1 - z[k])        # of z, before its sigmoid
+        h[k] = gh[k] * (h[k] - g[k]) * z[k] * (one - z[k])        # of z, before its sigmoid
     for k in range(LANES):
-        g[k] = gh[k] * (1 - z[k]) * (1 - g[k] * g[k])           # of n, before its tanh
+        g[k] = gh[k] * (one - z[k]) * (one - g[k] * g[k])           # of n, before its tanh
     for k in range(LANES):
         gh[k] = gh[k] * z[k]
     write(carried, &gh[0], m)
@@ -71,7 +75,7 @@ cdef inline void gru_units_back(StepBack *s, const real *kind, npy_intp row, npy
     write(to_product + n, &h[0], m)
     write(to_input + 2 * n, &g[0], m)
     for k in range(LANES):
-        inner[k] = inner[k] * g[k] * r[k] * (1 - r[k])          # of r, before its sigmoid
+        inner[k] = inner[k] * g[k] * r[k] * (one - r[k])          # of r, before its sigmoid
     write(to_input, &inner[0], m)
     write(to_product, &inner[0], m)
     for k in range(LANES):
@@ -80,6 +84,7 @@ cdef inline void gru_units_back(StepBack *s, const real *kind, npy_intp row, npy
 
 
 cdef inline void lstm_units_back(StepBack *s, const real *kind, npy_intp row, npy_intp j, npy_intp m) noexcept nogil:
+    cdef real one = 1                   # a literal would be a double, and so would the products be
     cdef npy_intp n = s.hidden, place = row * n + j, of_gates = 4 * row * n + j, k
     cdef real *y = <real *> s.gates + of_gates
     cdef real *to_input = <real *> s.to_input + of_gates
@@ -96,15 +101,15 @@ cdef inline void lstm_units_back(StepBack *s, const real *kind, npy_intp row, np
     for k in range(LANES):
         t[k] = tanh(f[k] * c[k] + i[k] * g[k])
     for k in range(LANES):
-        gc[k] = gc[k] + gh[k] * o[k] * (1 - t[k] * t[k])
+        gc[k] = gc[k] + gh[k] * o[k] * (one - t[k] * t[k])
     for k in range(LANES):
-        o[k] = gh[k] * t[k] * o[k] * (1 - o[k])                 # each of a gate, before its sigmoid or tanh
+        o[k] = gh[k] * t[k] * o[k] * (one - o[k])                 # each of a gate, before its sigmoid or tanh
     for k in range(LANES):
-        t[k] = gc[k] * g[k] * i[k] * (1 - i[k])
+        t[k] = gc[k] * g[k] * i[k] * (one - i[k])
     for k in range(LANES):
-        g[k] = gc[k] * i[k] * (1 - g[k] * g[k])
+        g[k] = gc[k] * i[k] * (one - g[k] * g[k])
     for k in range(LANES):
-        c[k] = gc[k] * c[k] * f[k] * (1 - f[k])
+        c[k] = gc[k] * c[k] * f[k] * (one - f[k])
     for k in range(LANES):
         gc[k] = gc[k] * f[k]
     write(to_input, &t[0], m)

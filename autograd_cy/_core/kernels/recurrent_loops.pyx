@@ -18,8 +18,10 @@ from autograd_cy._core.runtime.numpy_api cimport npy_intp
 cdef extern from *:
     """
     #include "clones.h"
-    AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void __pyx_fuse_0autograd_cy_step_rows(void *, float const *, npy_intp, npy_intp);
-    AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void __pyx_fuse_1autograd_cy_step_rows(void *, double const *, npy_intp, npy_intp);
+    #define DECLARE(fuse, real) AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_step_rows( \\
+        void *, real const *, npy_intp, npy_intp);
+    DECLARE(__pyx_fuse_0, float)
+    DECLARE(__pyx_fuse_1, double)
     """
 
 

@@ -14,7 +14,7 @@ from ..utils.rnn import PackedSequence
 from ._rnn_cells import GRUCell, LSTMCell, RNNCell, RNNCellBase
 from .module import Module
 
-__all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"]
+__all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell", "RNNCellBase"]
 
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 _OPERATIONS: dict[str, Any] = {"LSTM": lstm, "GRU": gru, "RNN_TANH": rnn_tanh, "RNN_RELU": rnn_relu}
@@ -221,7 +221,8 @@ class RNNBase(Module):
         usual = {
             "proj_size": 0, "num_layers": 1, "bias": True, "batch_first": False, "dropout": 0, "bidirectional": False,
         }  # fmt: skip
-        return text + "".join(f", {name}={getattr(self, name)}" for name, value in usual.items() if getattr(self, name) != value)
+        differing = [name for name, value in usual.items() if getattr(self, name) != value]
+        return text + "".join(f", {name}={getattr(self, name)}" for name in differing)
 
 
 def _without_projection(kwargs: dict[str, Any]) -> dict[str, Any]:

@@ -9,13 +9,19 @@ from ..._core.graph.tensor import Tensor
 from ..._core.ops.shapes.shape import cat, stack
 from ..._core.runtime.entry import public
 from ..._creation import full
+from ..._data import tensor
 from ..._likes import empty_like
 from ..._sequences import arange
-from ..._data import tensor
 
 __all__ = [
-    "PackedSequence", "invert_permutation", "pack_padded_sequence", "pad_packed_sequence", "pad_sequence", "unpad_sequence",
-    "pack_sequence", "unpack_sequence",
+    "PackedSequence",
+    "invert_permutation",
+    "pack_padded_sequence",
+    "pack_sequence",
+    "pad_packed_sequence",
+    "pad_sequence",
+    "unpack_sequence",
+    "unpad_sequence",
 ]  # fmt: skip
 
 
@@ -27,10 +33,10 @@ class _Fields(NamedTuple):
 
 
 class PackedSequence(_Fields):
-    """``PackedSequence(data, batch_sizes, sorted_indices=None, unsorted_indices=None)``: sequences, longest first, step by step.
+    """``PackedSequence(data, batch_sizes, sorted_indices=None, unsorted_indices=None)``: sequences step by step.
 
-    `data` has the first elements of all sequences, then the second ones of those that have one, and so on; `batch_sizes`
-    tells how many there are at each step. `sorted_indices` led from the order in which the sequences were given to theirs,
+    Longest first: `data` has the first elements of all sequences, then the second ones of those that have one, and so on;
+    `batch_sizes` tells how many there are at each step. `sorted_indices` led from the order in which the sequences were given to theirs,
     `unsorted_indices` lead back. Made by pack_padded_sequence() and pack_sequence(); recurrent layers take and return them.
 
     >>> import autograd_cy as ag

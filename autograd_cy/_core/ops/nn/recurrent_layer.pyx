@@ -60,7 +60,7 @@ cdef cnp.ndarray flat_rows(cnp.ndarray array, int dtype_code, npy_intp rows):
 
 
 cdef cnp.ndarray total_bias(CellKind kind, Tensor bias_ih, Tensor bias_hh, npy_intp size, int dtype_code):
-    """What is added to the gates before their functions. GRU multiplies the last part of the state's bias: that is not in it."""
+    """What is added to the gates. Of the state's bias GRU multiplies the last part: that is not in it."""
     if bias_ih is None:
         return new_zeros(dtype_code, 1, &size)
     total = np.array(bias_ih.array, dtype_of(dtype_code).numpy_dtype)

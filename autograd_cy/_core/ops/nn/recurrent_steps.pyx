@@ -78,7 +78,7 @@ cdef tuple before(CellKind kind, tuple gates, object h, object c, object gh, obj
 # all steps
 
 cdef tuple unrolled(CellKind kind, object x, object starts, bint reverse, object h, object c, tuple parameters):
-    """The output, h and c (or None). The parameters: weights of the input and the state, their biases, that of a projection."""
+    """The output, h and c (or None). The parameters: weights of input and state, their biases, that of a projection."""
     cdef list outputs = []
     weight_ih, weight_hh, bias_ih, bias_hh, weight_hr = parameters
     inputs = linear(x, weight_ih, bias_ih).flatten(0, -2)
