@@ -36,8 +36,9 @@ class PackedSequence(_Fields):
     """``PackedSequence(data, batch_sizes, sorted_indices=None, unsorted_indices=None)``: sequences step by step.
 
     Longest first: `data` has the first elements of all sequences, then the second ones of those that have one, and so on;
-    `batch_sizes` tells how many there are at each step. `sorted_indices` led from the order in which the sequences were given to theirs,
-    `unsorted_indices` lead back. Made by pack_padded_sequence() and pack_sequence(); recurrent layers take and return them.
+    `batch_sizes` tells how many there are at each step. `sorted_indices` led from the order in which the sequences were
+    given to theirs, `unsorted_indices` lead back. pack_padded_sequence() and pack_sequence() make them; recurrent layers take
+    and return them.
 
     >>> import autograd_cy as ag
     >>> ag.nn.utils.rnn.pack_sequence([ag.tensor([1, 2, 3]), ag.tensor([4])]).data

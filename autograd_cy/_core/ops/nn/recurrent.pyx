@@ -130,9 +130,9 @@ cdef cnp.ndarray even_starts(Tensor x, Tensor h):
 
 @op(batch=COMPOSITE)
 def lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
-    """lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first) -> tuple of Tensors.
+    """lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first) -> tuple of Tensors: output, h, c.
 
-    These are the output, h and c. Also lstm(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional), of packed sequences:
+    Also lstm(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional), of packed sequences:
     what nn.LSTM calls, whose documentation has the formulas. `input` is (steps, batch, size), hx a pair of (layers *
     directions, batch, hidden), and `params` has for each direction of each layer the weights of input and state and their
     biases. RuntimeError where sizes, types or their number don't fit.
@@ -150,7 +150,8 @@ def lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectiona
 
 @op(batch=COMPOSITE)
 def gru(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
-    """gru(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first) -> tuple of two Tensors.
+    """gru(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first) -> tuple of two Tensors:
+    output and h.
 
     As lstm(), with one state: what nn.GRU calls.
 
@@ -166,7 +167,8 @@ def gru(input, hx, params, has_biases, num_layers, dropout, train, bidirectional
 
 @op(batch=COMPOSITE)
 def rnn_tanh(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
-    """rnn_tanh(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first) -> tuple of two Tensors.
+    """rnn_tanh(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first) -> tuple of two Tensors:
+    output and h.
 
     As gru(): what nn.RNN calls. h' = tanh(input @ weight_ih.T + bias_ih + h @ weight_hh.T + bias_hh).
 
@@ -180,7 +182,8 @@ def rnn_tanh(input, hx, params, has_biases, num_layers, dropout, train, bidirect
 
 @op(batch=COMPOSITE)
 def rnn_relu(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
-    """rnn_relu(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first) -> tuple of two Tensors.
+    """rnn_relu(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first) -> tuple of two Tensors:
+    output and h.
 
     As rnn_tanh(), with relu in place of tanh.
 
@@ -232,9 +235,9 @@ cdef int check_state(Tensor x, Tensor state, object w_hh, int number) except -1:
 
 @op(batch=COMPOSITE)
 def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
-    """lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None) -> tuple of two Tensors: h and c after one step of lstm(), from the pair `hx` of states.
+    """lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None) -> tuple of two Tensors: h and c after one step.
 
-    `input` is (batch, size), a state (batch, hidden), `w_ih` (4 * hidden, size), `w_hh` (4 * hidden, hidden).
+    The step is that of lstm(), from the pair `hx` of states. `input` is (batch, size), a state (batch, hidden), `w_ih` (4 * hidden, size), `w_hh` (4 * hidden, hidden).
     RuntimeError for other sizes.
 
     >>> import autograd_cy as ag
