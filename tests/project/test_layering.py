@@ -140,6 +140,8 @@ FACADE = [
     nn.modules._loss_layer nn.modules._transformer_layers
     nn.modules._embedding_losses nn.modules._multi_label_losses nn.modules.transformer
     nn.modules.loss
+    nn.utils.rnn nn.modules._rnn_cells
+    nn.modules.rnn
     nn.modules
     nn.utils._norms
     nn.utils.spectral_norm nn.utils.weight_norm

@@ -10,6 +10,7 @@ import numpy as np
 import op_references as ref
 import op_rows_activations as activations
 import op_rows_elementwise as elementwise
+import op_rows_recurrent as recurrent
 import op_rows_special as special
 import op_samples as samples
 import op_samples_structural as structural
@@ -235,4 +236,5 @@ OPS = ELEMENTWISE + LOGICAL + REDUCTIONS + LAYERS + SHAPES + LINALG + LOSSES + S
 OPS += BILINEAR_ROWS
 OPS += LU_ROWS + LSTSQ_ROWS + SCANS + SIGNALS + SORTING + STATISTICS + SHAPE_ROWS + INDEXING_ROWS + elementwise.ROWS
 OPS += CONVS + special.ROWS + activations.ROWS + LAYER_ROWS + POOLING
+OPS += special.ROWS + recurrent.ROWS
 DIFFERENTIABLE = [row for row in OPS if row.differentiable]

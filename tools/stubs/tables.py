@@ -23,6 +23,10 @@ PARAMETERS = {
     "from_": "float", "to": "float", "random_.from_": "int", "random_.to": "int", "num_samples": "int", "replacement": "bool",
     "bernoulli.p": "float", "bernoulli_.p": "float | Tensor", "geometric_.p": "float",
     "to_device.stream": "Any",
+    # of recurrent layers, which take packed sequences, too: by place, each argument then being another one
+    "hx": "Any", "params": "Any", "has_biases": "Any", "num_layers": "Any", "dropout": "Any", "train": "Any",
+    "bidirectional": "Any", "batch_first": "Any", "lstm_cell.hx": "Sequence[Tensor]", "w_ih": "Tensor", "w_hh": "Tensor",
+    "b_ih": "Tensor | None", "b_hh": "Tensor | None",
     "new_empty_strided.size": "Sequence[int]", "stride": "Sequence[int]",
     "result_type.a_rank": "int", "result_type.b_rank": "int",
     "drawn_into.numbers": "_Array", "drawn_with.numbers": "Tensor", "drawn_with.tensors": "tuple[Tensor, ...]",

@@ -99,6 +99,12 @@ cdef cnp.ndarray product(cnp.ndarray left, bint turn_left, cnp.ndarray right, bi
     return out
 
 
+cdef void multiply_matrices(int dtype_code, Matrix *a, Matrix *b, char *out) noexcept nogil:
+    """Write the product of two matrices that BLAS can take, of float32 or float64, to dense memory; without the GIL."""
+    cdef Product made = Product(a, b, out, sizeof(float) if dtype_code == FLOAT32 else sizeof(double), &MATMUL[dtype_code])
+    multiply_part(&made, 0, 1)
+
+
 cdef cnp.ndarray conjugated(cnp.ndarray array):
     """The complex conjugate; a real array itself."""
     return array.conj() if cnp.PyArray_ISCOMPLEX(array) else array

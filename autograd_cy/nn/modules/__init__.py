@@ -52,6 +52,7 @@ _HOMES: dict[str, list[str]] = {
         "LPPool1d", "LPPool2d", "LPPool3d", "MaxPool1d", "MaxPool2d", "MaxPool3d", "MaxUnpool1d", "MaxUnpool2d",
         "MaxUnpool3d",
     ],
+    "rnn": ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"],
     "sparse": ["Embedding", "EmbeddingBag"],
     "transformer": [
         "Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder", "TransformerEncoderLayer",
@@ -80,6 +81,7 @@ if TYPE_CHECKING:
     from .padding import *  # noqa: F403
     from .pixelshuffle import *  # noqa: F403
     from .pooling import *  # noqa: F403
+    from .rnn import *  # noqa: F403
     from .sparse import *  # noqa: F403
     from .transformer import *  # noqa: F403
     from .upsampling import *  # noqa: F403

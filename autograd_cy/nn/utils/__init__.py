@@ -15,16 +15,17 @@ _HOMES: dict[str, list[str]] = {
     "memory_format": ["convert_conv2d_weight_memory_format", "convert_conv3d_weight_memory_format"],
     "parametrizations": [],
     "parametrize": [],
+    "rnn": [],
     "stateless": [],
 }
 __all__ = sorted(name for names in _HOMES.values() for name in names)
 __all__ += [
-    "parametrizations", "parametrize", "remove_spectral_norm", "remove_weight_norm", "spectral_norm", "stateless",
+    "parametrizations", "parametrize", "remove_spectral_norm", "remove_weight_norm", "rnn", "spectral_norm", "stateless",
     "weight_norm",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
-    from . import parametrizations, parametrize, stateless
+    from . import parametrizations, parametrize, rnn, stateless
     from .clip_grad import *  # noqa: F403
     from .convert_parameters import *  # noqa: F403
     from .fusion import *  # noqa: F403
