@@ -65,9 +65,9 @@ __all__ = [
     "get_rng_state", "inf", "inference_mode", "initial_seed", "install_as_torch", "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled", "is_grad_enabled", "is_inference", "is_inference_mode_enabled", "is_warn_always_enabled",
     "linalg", "linspace", "logspace", "manual_seed", "masked", "memory", "memory_format", "multinomial", "nan", "newaxis",
-    "nn", "no_grad", "normal", "ones", "ones_like", "overrides", "pi", "poisson", "preserve_format", "profiler", "rand",
-    "rand_like", "randint", "randint_like", "randn", "randn_like", "random", "randperm", "return_types", "scalar_tensor",
-    "seed", "set_anomaly_enabled", "set_default_dtype", "set_grad_enabled", "set_num_threads", "set_printoptions",
+    "nn", "no_grad", "normal", "ones", "ones_like", "optim", "overrides", "pi", "poisson", "preserve_format", "profiler",
+    "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "random", "randperm", "return_types",
+    "scalar_tensor", "seed", "set_anomaly_enabled", "set_default_dtype", "set_grad_enabled", "set_num_threads", "set_printoptions",
     "set_rng_state", "set_warn_always", "signal", "special", "tensor", "testing", "utils", "vmap", "zeros", "zeros_like",
 ]  # fmt: skip
 __all__ += _names.__all__
@@ -107,6 +107,7 @@ if TYPE_CHECKING:
         masked,
         memory,
         nn,
+        optim,
         overrides,
         profiler,
         return_types,
@@ -137,8 +138,8 @@ else:  # where any name would be right
         __name__,
         {
             "_C": [], "array_api": [], "cuda": [], "fft": [], "func": ["func", "vmap"], "linalg": [], "masked": [],
-            "memory": [], "nn": [], "overrides": [], "profiler": [], "return_types": [], "signal": [], "special": [],
-            "testing": [], "utils": [], "version": [],
+            "memory": [], "nn": [], "optim": [], "overrides": [], "profiler": [], "return_types": [], "signal": [],
+            "special": [], "testing": [], "utils": [], "version": [],
             "_alias": ["install_as_torch"],
             "_coverage": ["coverage"],
             "_distributions": ["bernoulli", "binomial", "multinomial", "normal", "poisson", "randint_like"],
