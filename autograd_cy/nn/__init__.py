@@ -1,11 +1,30 @@
-"""Neural networks: the functions (facade)."""
+"""Neural networks: functions, layers, and what is done with them (facade). Layers are imported when they are asked for."""
 
 from typing import TYPE_CHECKING
 
+from .._later import names_later as _names_later
 from .._missing import getattr_of as _getattr_of
 from . import functional
+from .modules import HOMES as _HOMES
+from .modules import __all__ as _layers
 
-__all__ = ["functional"]
+__all__ = [
+    "Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "functional", "init", "modules", "parameter",
+    *_layers,
+]  # fmt: skip
 
-if not TYPE_CHECKING:  # else any name would be right
-    __getattr__ = _getattr_of(__name__, "torch.nn")
+if TYPE_CHECKING:
+    from . import init, modules, parameter
+    from .modules import *  # noqa: F403
+    from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
+else:  # where any name would be right
+    __getattr__, __dir__ = _names_later(
+        __name__,
+        {
+            "init": [],
+            "modules": [],
+            "parameter": ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "parameter"],
+            **{f"modules.{home}": names for home, names in _HOMES.items()},
+        },
+        _getattr_of(__name__, "torch.nn"),
+    )

@@ -9,7 +9,8 @@ on Tensors must not pay for it, so nothing looks at the arguments of a call that
   2. A subclass of Tensor is taken for a Tensor. The first one that is defined arms the steps (`arm`): from then on they
      look at the types of the arguments beforehand, and so do the operators; the facade's own methods get a step, too.
   3. A class that has Tensor's own `__torch_function__` is not asked: the operation runs as it does on Tensors, and its
-     results are moved into the class (`in_class`). One that has `_disabled_torch_function_impl` is a Tensor.
+     results are moved into the class (`in_class`). One that has `_disabled_torch_function_impl` is a Tensor; nn.Parameter
+     is known as such to the steps (`take_for_tensors`), for most operands of a model are Parameters.
   4. The same step answers for arguments that no operation has a parameter for: `out=`, `axis=` and others (keywords.pyx).
   5. An operator that declines an operand looks, too, before it leaves the other operand to try.
   6. A BatchedTensor makes the call go to the batching rule of the operation: NOTE [Batching]. One that is composed of others
@@ -55,6 +56,7 @@ cdef extern from "steps.h":
     int armed
     int handlers                        # how many `calls_handed_to` are open, of all threads
     void *plain_type
+    void *parameter_type
     bint put_step(object function)
     BinaryFunction *plain_operators
     BinaryFunction *stepped_operators
@@ -429,6 +431,13 @@ def handle_torch_function(function, relevant_args, *args, **kwargs):
     if level is not None:
         return batched_call(function, level, args, kwargs)
     return hand_over(function, overriding(tuple(relevant_args), True), args, kwargs)
+
+
+def take_for_tensors(cls):
+    """take_for_tensors(cls): let instances of that one class, which overrides nothing, cost what Tensors cost."""
+    global parameter_type
+    parameter_type = <void *> cls
+    Py_INCREF(cls)
 
 
 def is_taken_over(arguments):

@@ -12,10 +12,10 @@ static autograd_cy_hand_over with_subclasses = NULL, watched = NULL;
 static autograd_cy_failed failed = NULL;
 static int armed = 0;
 static int handlers = 0;
-static PyTypeObject *plain_type = NULL;
+static PyTypeObject *plain_type = NULL, *parameter_type = NULL;
 
 static int is_subclass(PyObject *x) {
-    return Py_TYPE(x) != plain_type && PyType_IsSubtype(Py_TYPE(x), plain_type);
+    return Py_TYPE(x) != plain_type && Py_TYPE(x) != parameter_type && PyType_IsSubtype(Py_TYPE(x), plain_type);
 }
 
 /* Whether a subclass of Tensor is among n arguments, or in a list or tuple among them. */

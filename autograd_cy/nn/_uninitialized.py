@@ -1,0 +1,76 @@
+"""Parameters and buffers that wait for their shape (facade). Imported when a lazy module is made."""
+
+from typing import Any
+
+from .._core.graph.tensor import Tensor
+from .._core.ops.overrides import default_torch_function
+from .._core.runtime.entry import public
+from .._creation import empty
+from .parameter import Parameter, UninitializedTensorMixin
+
+_ALLOWED = {
+    "__hash__", "char", "copy_", "cpu", "cuda", "double", "float", "get_device", "half", "int", "is_complex",
+    "is_floating_point", "long", "requires_grad_", "short", "size", "to", "type",
+}  # fmt: skip
+
+
+class _Refusing(UninitializedTensorMixin):
+    """Refuses functions that need the elements."""
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if getattr(func, "__name__", "") in _ALLOWED or _reads_attribute(func):
+            return default_torch_function(cls, func, types, args, kwargs)
+        raise ValueError(
+            f"Attempted to use an uninitialized parameter in {func}. This error happens when you are using a `LazyModule` or "
+            f"explicitly manipulating `torch.nn.parameter.{cls.__name__}` objects. When using LazyModules Call `forward` with "
+            "a dummy batch to initialize the parameters before calling torch functions"
+        )
+
+
+def _reads_attribute(func: Any) -> bool:
+    return any(isinstance(value, property) and value.fget is func for value in vars(Tensor).values())
+
+
+class UninitializedParameter(_Refusing, Parameter):
+    """``UninitializedParameter(requires_grad=True, dtype=None)``: a Parameter whose shape is not known yet.
+
+    It can be converted, and become a Parameter by ``materialize(shape)``; whatever else is tried is a ValueError.
+
+    >>> import autograd_cy as ag
+    >>> weight = ag.nn.UninitializedParameter()
+    >>> weight.materialize((2, 3))
+    >>> type(weight).__name__, weight.shape
+    ('Parameter', torch.Size([2, 3]))
+    """
+
+    cls_to_become = Parameter
+
+    @public
+    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
+        return Tensor._make_subclass(cls, empty(0, device=device, dtype=dtype), requires_grad)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "UninitializedParameter":
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.requires_grad, dtype=self.data.dtype)
+        return memo[id(self)]
+
+
+class UninitializedBuffer(_Refusing, Tensor):
+    """``UninitializedBuffer(requires_grad=False, dtype=None, persistent=True)``: a Buffer whose shape is not known yet.
+
+    It can be converted, and become a Tensor by ``materialize(shape)``; whatever else is tried is a ValueError.
+
+    >>> import autograd_cy as ag
+    >>> mean = ag.nn.UninitializedBuffer()
+    >>> mean.materialize((3,))
+    >>> type(mean).__name__, mean.shape
+    ('Tensor', torch.Size([3]))
+    """
+
+    @public
+    def __new__(cls, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True) -> Any:
+        made = Tensor._make_subclass(cls, empty(0, device=device, dtype=dtype), requires_grad)
+        made.persistent = persistent
+        made._is_buffer = True
+        return made

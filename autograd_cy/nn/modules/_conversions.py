@@ -1,0 +1,186 @@
+"""A module's tensors in another dtype, and other changes of all of them (facade)."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from ..._core.arrays import dtypes
+from ..._core.arrays.formats import memory_format as MemoryFormat
+from ..._core.graph.tensor import Tensor
+from ..._core.runtime.entry import public
+from ..._likes import empty_like
+from ..._size import device as Device
+from ...autograd.grad_mode import no_grad
+
+
+class WithConversions:
+    """Changes each tensor of a module, which keeps its parameters: they get other memory."""
+
+    _parameters: dict[str, Any]
+    _buffers: dict[str, Any]
+
+    def children(self) -> Any:
+        raise NotImplementedError
+
+    def parameters(self) -> Any:
+        raise NotImplementedError
+
+    def _apply(self, fn: Callable[[Any], Any], recurse: bool = True) -> Any:
+        """Put fn(tensor) in the place of each parameter's memory, its gradient's, and of each buffer."""
+        if recurse:
+            for module in self.children():
+                module._apply(fn)
+        for parameter in self._parameters.values():
+            if parameter is None:
+                continue
+            gradient = parameter.grad
+            with no_grad():
+                parameter.data = fn(parameter)
+                if gradient is not None:
+                    gradient.data = fn(gradient)
+                    parameter.grad = gradient
+        for name, buffer in self._buffers.items():
+            if buffer is not None:
+                self._buffers[name] = fn(buffer)
+        return self
+
+    def apply(self, fn: Callable[[Any], None]) -> Any:
+        """``apply(fn)`` calls fn(module) for each module in this one, then for itself, and returns it.
+
+        >>> import autograd_cy as ag
+        >>> _ = ag.nn.Sequential(ag.nn.Linear(2, 3)).apply(lambda module: print(type(module).__name__))
+        Linear
+        Sequential
+        """
+        for module in self.children():
+            module.apply(fn)
+        fn(self)
+        return self
+
+    @public
+    def to(self, *args: Any, **kwargs: Any) -> Any:
+        """``to(dtype)``, ``to(device)``, ``to(tensor)`` or ``to(memory_format=...)`` converts the module in place, and
+        returns it.
+
+        Only floating point and complex tensors get another dtype, TypeError for a dtype of integers; the memory format is for
+        tensors of 4 and 5 dimensions. RuntimeError for a device that is not the CPU.
+
+        >>> import autograd_cy as ag
+        >>> ag.nn.Linear(2, 1).to(ag.float64).weight.dtype
+        torch.float64
+        """
+        dtype, memory_format = _what_to(*args, **kwargs)
+        if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
+            raise TypeError(
+                f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}"
+            )
+        if dtype is not None and dtype.is_complex:
+            warnings.warn(
+                "Complex modules are a new feature under active development whose design may change, and some modules might "
+                "not work as expected when using complex tensors as parameters or buffers.",
+                stacklevel=2,
+            )
+
+        def convert(tensor: Any) -> Any:
+            wanted = dtype if tensor.is_floating_point() or tensor.is_complex() else None
+            if memory_format is not None and tensor.dim() in (4, 5):
+                return tensor.to(wanted, memory_format=memory_format)
+            return tensor.to(wanted)
+
+        return self._apply(convert)
+
+    def _to_floating(self, name: str) -> Any:
+        return self._apply(lambda tensor: getattr(tensor, name)() if tensor.is_floating_point() else tensor)
+
+    def float(self) -> Any:
+        """``float()`` converts the floating point tensors to float32, in place, and returns the module."""
+        return self._to_floating("float")
+
+    def double(self) -> Any:
+        """``double()`` converts the floating point tensors to float64, in place, and returns the module."""
+        return self._to_floating("double")
+
+    def half(self) -> Any:
+        """``half()`` converts the floating point tensors to float16, in place, and returns the module."""
+        return self._to_floating("half")
+
+    def type(self, dst_type: Any) -> Any:
+        """``type(dtype)`` converts all tensors, also those of integers, in place, and returns the module."""
+        return self._apply(lambda tensor: tensor.type(dst_type))
+
+    def cpu(self) -> Any:
+        """``cpu()`` returns the module: there is the CPU alone."""
+        return self._apply(lambda tensor: tensor.cpu())
+
+    @public
+    def cuda(self, device: Any = None) -> Any:
+        """``cuda()``: AssertionError, for this package is for the CPU only; code asks cuda.is_available() first."""
+        raise AssertionError("Torch not compiled with CUDA enabled: this package is for the CPU only")
+
+    def to_empty(self, *, device: Any, recurse: bool = True) -> Any:
+        """``to_empty(device="cpu")`` gives each tensor new memory, whose elements are not set."""
+        return self._apply(lambda tensor: empty_like(tensor, device=device), recurse=recurse)
+
+    @public
+    def share_memory(self) -> Any:
+        """``share_memory()``: NotImplementedError: tensors lie in the memory of their process."""
+        raise NotImplementedError(
+            "share_memory(): tensors can't be moved into memory that processes share; send the state_dict() instead"
+        )
+
+    def requires_grad_(self, requires_grad: bool = True) -> Any:
+        """``requires_grad_(requires_grad=True)`` sets the flag of all parameters, and returns the module.
+
+        >>> import autograd_cy as ag
+        >>> [p.requires_grad for p in ag.nn.Linear(2, 1).requires_grad_(False).parameters()]
+        [False, False]
+        """
+        for parameter in self.parameters():
+            parameter.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """``zero_grad(set_to_none=True)`` drops the gradients of all parameters; else it writes zeros into them."""
+        for parameter in self.parameters():
+            gradient = parameter.grad
+            if gradient is None:
+                continue
+            if set_to_none:
+                parameter.grad = None
+                continue
+            if gradient.grad_fn is not None:
+                gradient.detach_()
+            else:
+                gradient.requires_grad_(False)
+            gradient.zero_()
+
+
+def _what_to(
+    *args: Any,
+    device: Any = None,
+    dtype: Any = None,
+    tensor: Any = None,
+    other: Any = None,
+    non_blocking: bool = False,
+    memory_format: Any = None,
+) -> tuple[Any, Any]:
+    """The dtype and the memory format that the arguments of to() ask for."""
+    given = other if tensor is None else tensor
+    for argument in args:
+        if isinstance(argument, Tensor):
+            given = argument
+        elif isinstance(argument, (str, int, Device)) and not isinstance(argument, bool):
+            device = argument
+        elif isinstance(argument, dtypes.dtype):
+            dtype = argument
+        elif argument is not None and not isinstance(argument, bool):
+            raise TypeError(
+                f"to() received an invalid combination of arguments: {argument!r} is no device, dtype or tensor"
+            )
+    if device is not None:
+        Device(device)
+    if given is not None:
+        dtype = given.dtype
+    if memory_format is not None and not isinstance(memory_format, MemoryFormat):
+        raise TypeError(f"to(): argument 'memory_format' must be torch.memory_format, not {type(memory_format).__name__}")
+    return None if dtype is None else dtypes.convert(dtype), memory_format

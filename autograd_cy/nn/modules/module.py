@@ -1,0 +1,141 @@
+"""Module: what all layers and models derive from (facade)."""
+
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from ..._core.runtime.entry import public
+from ..._core.runtime.module_base import set_up
+from ._conversions import WithConversions
+from ._hooked_call import HookedCall
+from ._hooks import (
+    Hooks, WithHooks, _global_backward_hooks, _global_backward_pre_hooks, _global_buffer_registration_hooks,
+    _global_forward_hooks, _global_forward_hooks_always_called, _global_forward_hooks_with_kwargs, _global_forward_pre_hooks,
+    _global_module_registration_hooks, _global_parameter_registration_hooks, _WrappedHook, register_module_backward_hook,
+    register_module_buffer_registration_hook, register_module_forward_hook, register_module_forward_pre_hook,
+    register_module_full_backward_hook, register_module_full_backward_pre_hook, register_module_module_registration_hook,
+    register_module_parameter_registration_hook,
+)  # fmt: skip
+from ._members import WithMembers
+from ._registering import WithMembersAsAttributes
+from ._state import WithState, _IncompatibleKeys
+
+__all__ = [
+    "Module", "register_module_backward_hook", "register_module_buffer_registration_hook", "register_module_forward_hook",
+    "register_module_forward_pre_hook", "register_module_full_backward_hook", "register_module_full_backward_pre_hook",
+    "register_module_module_registration_hook", "register_module_parameter_registration_hook",
+]  # fmt: skip
+
+_HOOKS = (
+    "_backward_pre_hooks", "_backward_hooks", "_forward_hooks", "_forward_hooks_with_kwargs", "_forward_hooks_always_called",
+    "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_state_dict_hooks", "_state_dict_pre_hooks",
+    "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks",
+)  # fmt: skip
+
+
+class Module(WithMembersAsAttributes, WithMembers, WithHooks, WithState, WithConversions):
+    """``class Model(nn.Module)``: a layer, or a model made of layers; subclasses define ``__init__`` and ``forward``.
+
+    Parameters, buffers and modules that are assigned to attributes belong to the module: they are converted, saved and listed
+    with it. Calling it calls ``forward`` and the hooks around it.
+
+    >>> import autograd_cy as ag
+    >>> class Scaled(ag.nn.Module):
+    ...     def __init__(self, factor):
+    ...         super().__init__()
+    ...         self.factor = ag.nn.Parameter(ag.tensor(factor))
+    ...     def forward(self, x):
+    ...         return self.factor * x
+    >>> model = Scaled(2.0)
+    >>> model(ag.ones(2)).detach(), list(model.state_dict())
+    (tensor([2., 2.]), ['factor'])
+    """
+
+    dump_patches = False
+    training: bool
+    call_super_init = False
+    _compiled_call_impl: Callable[..., Any] | None = None
+    forward: Callable[..., Any]
+
+    @public
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if not self.call_super_init and (args or kwargs):
+            name = f"{type(self).__name__}.__init__()"
+            if kwargs:
+                raise TypeError(f"{name} got an unexpected keyword argument '{next(iter(kwargs))}'")
+            raise TypeError(f"{name} takes 1 positional argument but {len(args) + 1} were given")
+        own = self.__dict__
+        own.update(training=True, _parameters={}, _buffers={}, _non_persistent_buffers_set=set(), _is_full_backward_hook=None)
+        for name in _HOOKS:
+            own[name] = OrderedDict()
+        own["_modules"] = {}
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
+
+    def forward(self, *input: Any) -> Any:  # type: ignore[no-redef]
+        """``forward(...)`` is what a subclass computes; call the module instead, which calls its hooks, too."""
+        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+
+    @public
+    def train(self, mode: bool = True) -> Any:
+        """``train(mode=True)`` sets ``training`` of the module and all in it, which some layers heed; returns the module.
+
+        >>> import autograd_cy as ag
+        >>> ag.nn.Sequential(ag.nn.Identity()).train(False)[0].training
+        False
+        """
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
+        self.training = mode
+        for module in self.children():
+            module.train(mode)
+        return self
+
+    def eval(self) -> Any:
+        """``eval()`` is ``train(False)``."""
+        return self.train(False)
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """``compile()`` does nothing, and says so: calls are not compiled here."""
+        warnings.warn("Module.compile() does nothing: there is no compiler here, the module runs as it is", stacklevel=2)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__.copy()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """What a pickled module had; what it had not, as it was written by an older version, is empty."""
+        self.__dict__.update(state)
+        for name in _HOOKS:
+            self.__dict__.setdefault(name, OrderedDict())
+        self.__dict__.setdefault("_non_persistent_buffers_set", set())
+        self.__dict__.setdefault("_is_full_backward_hook", None)
+
+    def _get_name(self) -> str:
+        return type(self).__name__
+
+    def extra_repr(self) -> str:
+        """``extra_repr()`` is what repr() shows between the parentheses; subclasses define it."""
+        return ""
+
+    def __repr__(self) -> str:
+        extra = self.extra_repr()
+        lines = extra.split("\n") if extra else []
+        if len(lines) == 1 and not self._modules:
+            return f"{self._get_name()}({extra})"
+        lines += [f"({name}): {_addindent(repr(module), 2)}" for name, module in self._modules.items()]
+        inner = "\n  " + "\n  ".join(lines) + "\n" if lines else ""
+        return f"{self._get_name()}({inner})"
+
+
+set_up(
+    Module,
+    (_global_forward_hooks, _global_forward_pre_hooks, _global_backward_hooks, _global_backward_pre_hooks),
+    lambda module, args, kwargs: HookedCall(module, args, kwargs).run(),
+)
+
+
+def _addindent(text: str, spaces: int) -> str:
+    """The text with all lines but the first moved to the right; empty lines stay so."""
+    first, *rest = text.split("\n")
+    return "\n".join([first, *[" " * spaces + line if line.strip() else "" for line in rest]])

@@ -1,0 +1,164 @@
+"""Tensors that a module owns: parameters and buffers (facade)."""
+
+from collections import OrderedDict
+from typing import Any
+
+from .._core.graph.tensor import Tensor
+from .._core.ops.overrides import disabled_torch_function, take_for_tensors
+from .._core.runtime.entry import public
+from .._creation import empty
+from .._later import names_later
+from .._missing import getattr_of
+
+__all__ = [
+    "Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin", "is_lazy",
+]  # fmt: skip
+
+
+class _ParameterMeta(type(Tensor)):  # type: ignore[misc]
+    """Counts tensors of other subclasses that were made parameters among the Parameters."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        if cls is Parameter and isinstance(instance, Tensor) and getattr(instance, "_is_param", False):
+            return True
+        return super().__instancecheck__(instance)
+
+
+class Parameter(Tensor, metaclass=_ParameterMeta):
+    """``Parameter(data, requires_grad=True)``: a leaf on the memory of a tensor that is to be trained.
+
+    As attribute of a Module it is one of the module's ``parameters()``. Results of operations on it are plain Tensors. Of a
+    tensor of a subclass it is an instance of that subclass, for which ``isinstance(p, Parameter)`` holds, too.
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.Parameter(ag.ones(2))
+    Parameter containing:
+    tensor([1., 1.], requires_grad=True)
+    """
+
+    @public
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
+        if data is None:
+            data = empty(0)
+        if type(data) in (Tensor, Parameter) or not isinstance(data, Tensor):
+            return Tensor._make_subclass(cls, data, requires_grad)
+        made = data.detach().requires_grad_(requires_grad)
+        if type(made) is not type(data):
+            raise RuntimeError(
+                f"Creating a Parameter from an instance of type {type(data).__name__} requires that detach() returns an "
+                f"instance of the same type, but return type {type(made).__name__} was found instead."
+            )
+        made._is_param = True
+        return made
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Parameter":
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.data.clone(), self.requires_grad)
+        return memo[id(self)]
+
+    def __repr__(self) -> str:
+        shown = Tensor._make_subclass(Tensor, self.data, self.requires_grad) if type(self) is Parameter else self
+        return "Parameter containing:\n" + Tensor.__repr__(shown)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return _rebuild_parameter, (self.data, self.requires_grad, OrderedDict(), vars(self) or None, type(self))
+
+    __torch_function__ = disabled_torch_function
+
+
+take_for_tensors(Parameter)
+
+
+def _rebuild_parameter(
+    data: Tensor, requires_grad: bool, backward_hooks: Any, attributes: Any = None, kind: type[Parameter] = Parameter
+) -> Parameter:
+    """A Parameter from what was pickled; hooks are not."""
+    parameter = Tensor._make_subclass(kind, data, requires_grad)
+    if attributes:
+        vars(parameter).update(attributes)
+    return parameter
+
+
+class _BufferMeta(type(Tensor)):  # type: ignore[misc]
+    """Knows buffers by a mark: they are instances of the class of their data."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        if cls is Buffer and isinstance(instance, Tensor) and getattr(instance, "_is_buffer", False):
+            return True
+        return super().__instancecheck__(instance)
+
+
+class Buffer(Tensor, metaclass=_BufferMeta):
+    """``Buffer(data, persistent=True)``: a tensor that becomes a buffer of the module whose attribute it is made.
+
+    It is part of the module's state, but not trained. Unless it is persistent, ``state_dict()`` leaves it out.
+
+    >>> import autograd_cy as ag
+    >>> module = ag.nn.Module()
+    >>> module.count = ag.nn.Buffer(ag.zeros(1))
+    >>> module.state_dict()["count"]
+    tensor([0.])
+    """
+
+    @public
+    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
+        if data is None:
+            data = empty(0)
+        made = data.detach().requires_grad_(data.requires_grad)
+        made.persistent = persistent
+        made._is_buffer = True
+        return made
+
+    __torch_function__ = disabled_torch_function
+
+
+class UninitializedTensorMixin:
+    """A tensor whose shape will be known later: it can be converted and materialized, nothing else."""
+
+    cls_to_become: type[Tensor] = Tensor
+    data: Tensor
+
+    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
+        """``materialize(shape)`` makes it a tensor of that shape, whose elements are not set."""
+        self.data = empty(tuple(shape), device=device, dtype=self.data.dtype if dtype is None else dtype)
+        self.__class__ = self.cls_to_become  # type: ignore[assignment]
+
+    @property
+    def shape(self) -> Any:
+        """No shape yet: RuntimeError."""
+        raise RuntimeError(
+            "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in `load_state_dict` "
+            "when trying to load an uninitialized parameter into an initialized one. Call `forward` to initialize the "
+            "parameters before accessing their attributes."
+        )
+
+    def share_memory_(self) -> None:
+        """No memory yet: RuntimeError."""
+        raise RuntimeError(
+            "Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the parameters before "
+            "calling `module.share_memory()`."
+        )
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return type(self), (self.requires_grad,)  # type: ignore[attr-defined]
+
+
+def is_lazy(param: Any) -> bool:
+    """``is_lazy(param)``: whether the shape of a parameter or buffer is still to come.
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.parameter.is_lazy(ag.nn.UninitializedParameter()), ag.nn.parameter.is_lazy(ag.nn.Parameter())
+    (True, False)
+    """
+    return isinstance(param, UninitializedTensorMixin)
+
+
+# The two classes override functions, which costs all calls with subclasses: for those who have lazy modules.
+__getattr__, __dir__ = names_later(
+    __name__,
+    {"_uninitialized": ["UninitializedBuffer", "UninitializedParameter"]},
+    getattr_of(__name__, "torch.nn.parameter"),
+)
