@@ -164,21 +164,32 @@ cdef void prepare_rmsprop(const double *options, double *scalars, double *number
 cdef void rmsprop_loop "autograd_cy_rmsprop"(real *p, const real *g, real *square, real *momentum, real *mean,
                                              const double *numbers, npy_intp n) noexcept nogil:
     cdef real lr = <real> numbers[0], alpha = <real> numbers[1], eps = <real> numbers[2], decay = <real> numbers[3]
-    cdef real mu = <real> numbers[4], sign = <real> numbers[5], gain = <real> numbers[6], h, y
+    cdef real mu = <real> numbers[4], sign = <real> numbers[5], gain = <real> numbers[6], h
     cdef npy_intp i
-    for i in range(n):
-        h = decayed(sign * g[i], p[i], decay)
-        square[i] = square[i] * alpha + gain * h * h
-        if mean != NULL:
-            mean[i] = blended(mean[i], h, gain)
-            y = root(square[i] - mean[i] * mean[i]) + eps
-        else:
-            y = root(square[i]) + eps
-        if momentum != NULL:
-            momentum[i] = momentum[i] * mu + h / y
+    if mean == NULL and momentum == NULL:       # a choice inside a loop that writes would keep it from being vectorized
+        for i in range(n):
+            h = decayed(sign * g[i], p[i], decay)
+            square[i] = square[i] * alpha + gain * h * h
+            p[i] = p[i] - lr * h / (root(square[i]) + eps)
+    elif mean == NULL:
+        for i in range(n):
+            h = decayed(sign * g[i], p[i], decay)
+            square[i] = square[i] * alpha + gain * h * h
+            momentum[i] = momentum[i] * mu + h / (root(square[i]) + eps)
             p[i] = p[i] - lr * momentum[i]
-        else:
-            p[i] = p[i] - lr * h / y
+    elif momentum == NULL:
+        for i in range(n):
+            h = decayed(sign * g[i], p[i], decay)
+            square[i] = square[i] * alpha + gain * h * h
+            mean[i] = blended(mean[i], h, gain)
+            p[i] = p[i] - lr * h / (root(square[i] - mean[i] * mean[i]) + eps)
+    else:
+        for i in range(n):
+            h = decayed(sign * g[i], p[i], decay)
+            square[i] = square[i] * alpha + gain * h * h
+            mean[i] = blended(mean[i], h, gain)
+            momentum[i] = momentum[i] * mu + h / (root(square[i] - mean[i] * mean[i]) + eps)
+            p[i] = p[i] - lr * momentum[i]
 
 
 cdef void prepare_adagrad(const double *options, double *scalars, double *numbers, bint _fresh) noexcept nogil:

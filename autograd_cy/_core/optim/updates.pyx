@@ -18,7 +18,7 @@ from libc.string cimport memcmp, memcpy
 
 from autograd_cy._core.arrays.buffers cimport flat
 from autograd_cy._core.arrays.dtypes cimport (
-    COMPLEX128, FLOAT16, FLOAT32, FLOAT64, code_of, is_differentiable, long_word, to_real)
+    COMPLEX128, FLOAT16, FLOAT32, FLOAT64, code_of, is_differentiable, long_word)
 from autograd_cy._core.arrays.region cimport is_dense, overlaps_in_part, spans_meet
 from autograd_cy._core.graph.guard cimport prepare_write
 from autograd_cy._core.graph.record cimport has_tangent
@@ -96,17 +96,13 @@ def drop_gradients(list params):
 cdef Member member_of(Tensor param, states, tuple scalars, tuple kept, make_state, str operation):
     """What is to be updated of a parameter, checked: case 2 of NOTE [Updates]."""
     cdef Member member = Member.__new__(Member)
-    cdef object state = states[param]
-    if not PyDict_Check(state):
-        raise TypeError(f"{operation}(): expected a dict as the state of a parameter, got {type(state).__name__}")
-    if lacks(state, scalars) or lacks(state, kept):
-        member.fresh = True
-        for name, value in make_state(param).items():
-            if state.get(name) is None:
-                state[name] = value
+    cdef object state = None
     check_target(param, operation)
     check_like(param, param.gradient, "gradient", operation)
     member.tensors, member.scalars = [param, param.gradient], []
+    if scalars or kept:
+        state = states[param]
+        member.fresh = complete(state, param, scalars, kept, make_state, operation)
     for name in kept:
         tensor = None if name is None else <object> PyDict_GetItemWithError(state, name)
         if name is not None:
@@ -119,6 +115,18 @@ cdef Member member_of(Tensor param, states, tuple scalars, tuple kept, make_stat
         member.scalars.append(tensor)
     member.arrays = arrays_of(member.tensors)
     return member
+
+
+cdef bint complete(state, Tensor param, tuple scalars, tuple kept, make_state, str operation) except -1:
+    """Whether something of what is kept of a parameter was missing: it is made, case 1 of NOTE [Updates]."""
+    if not PyDict_Check(state):
+        raise TypeError(f"{operation}(): expected a dict as the state of a parameter, got {type(state).__name__}")
+    if not lacks(state, scalars) and not lacks(state, kept):
+        return False
+    for name, value in make_state(param).items():
+        if state.get(name) is None:
+            state[name] = value
+    return True
 
 
 cdef bint lacks(state, tuple names) except -1:
@@ -172,15 +180,15 @@ cdef int check_scalar(tensor, str name, str operation) except -1:
 cdef list arrays_of(list tensors):
     """The arrays, or copies of them: case 3 of NOTE [Updates]."""
     cdef cnp.ndarray array, first = (<Tensor> tensors[0]).array
-    cdef int k, number_code = max(to_real(code_of(first)), <int> FLOAT32)
-    cdef bint direct = number_code == to_real(code_of(first)) and is_dense(first)
+    cdef int number_code = code_of(first)
+    cdef bint direct = number_code != FLOAT16 and is_dense(first)
     cdef list arrays = []
     for tensor in tensors:
         array = None if tensor is None else (<Tensor> tensor).array
         direct = direct and (array is None or in_order_of(array, first))
         arrays.append(array)
     if not direct:
-        number_code = FLOAT32 if code_of(first) == FLOAT16 else code_of(first)
+        number_code = FLOAT32 if number_code == FLOAT16 else number_code
         arrays = [None if array is None else flat(array, number_code) for array in arrays]
     if spans_meet(arrays[1], arrays[0]) and overlaps_in_part(arrays[1], arrays[0]):
         arrays[1] = arrays[1].copy("K")
