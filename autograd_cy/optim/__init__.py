@@ -4,6 +4,9 @@ A step takes one pass over each parameter: its value, its gradient and what is k
 parameters of a group in one call. So `foreach` and `fused` change nothing here; they are accepted.
 """
 
+from typing import TYPE_CHECKING
+
+from .._later import names_later as _names_later
 from .._missing import getattr_of as _getattr_of
 from . import lr_scheduler
 from ._adafactor import Adafactor
@@ -23,7 +26,28 @@ from .rprop import Rprop
 from .sgd import SGD
 from .sparse_adam import SparseAdam
 
+if not TYPE_CHECKING:  # else any name would be right
+    __getattr__, __dir__ = _names_later(__name__, {"swa_utils": []}, _getattr_of(__name__, "torch.optim"))
+else:
+    from . import swa_utils
+
 __all__ = [
-    "ASGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "LBFGS", "Muon", "NAdam", "Optimizer", "RAdam",
-    "RMSprop", "Rprop", "SGD", "SparseAdam", "lr_scheduler",
+    "ASGD",
+    "LBFGS",
+    "SGD",
+    "Adadelta",
+    "Adafactor",
+    "Adagrad",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "Muon",
+    "NAdam",
+    "Optimizer",
+    "RAdam",
+    "RMSprop",
+    "Rprop",
+    "SparseAdam",
+    "lr_scheduler",
+    "swa_utils",
 ]  # fmt: skip

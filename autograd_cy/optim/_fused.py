@@ -3,15 +3,14 @@
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from .._names import float32, float64
 from .._core.graph.tensor import Tensor
 from .._core.optim.updates import update
 from .._creation import get_default_dtype
 from .._data import tensor
 from .._likes import zeros_like
+from .._names import float32, float64
 from ..autograd.grad_mode import enable_grad
 from .optimizer import Optimizer
-
 
 _CAPTURABLE = ["cuda", "xpu", "hpu", "privateuseone", "xla"]
 

@@ -67,7 +67,7 @@ class LBFGS(Optimizer):
         state["func_evals"] += 1
         flat = self._flat_grad()
         if not flat.abs().max() <= group["tolerance_grad"]:
-            self._descend(closure, group, state, float(first), flat)
+            self._descend(closure, group, state, _number(first), flat)
         return first
 
     def _descend(
@@ -87,7 +87,8 @@ class LBFGS(Optimizer):
             if slope > -tolerance:
                 break
             is_last = n == group["max_iter"]
-            loss, flat, t, tried = self._move(closure, group, Point(0.0, loss, flat, slope), direction, t, evaluations, is_last)
+            start = Point(0.0, loss, flat, slope)
+            loss, flat, t, tried = self._move(closure, group, start, direction, t, evaluations, is_last)
             memory["t"] = t
             evaluations += tried
             state["func_evals"] += tried
@@ -125,13 +126,13 @@ class LBFGS(Optimizer):
             self._add(direction, t)
             if is_last:
                 return start.loss, start.grad, t, 0
-            return float(closure()), self._flat_grad(), t, 1
+            return _number(closure()), self._flat_grad(), t, 1
         params = group["params"]
         saved = [param.clone() for param in params]
 
         def evaluate(t: float) -> Point:
             self._add(direction, t)
-            loss, flat = float(closure()), self._flat_grad()
+            loss, flat = _number(closure()), self._flat_grad()
             for param, value in zip(params, saved, strict=True):
                 param.copy_(value)
             return Point(t, loss, flat, flat.dot(direction).item())
@@ -156,6 +157,10 @@ class LBFGS(Optimizer):
             n = numbers.numel()
             numbers.add_(direction[offset : offset + n].view(numbers.shape), alpha=t)
             offset += n
+
+
+def _number(loss: Any) -> float:
+    return loss.item() if isinstance(loss, Tensor) else float(loss)
 
 
 def _remember(memory: dict[str, Any], flat: Tensor, most: int) -> None:

@@ -20,7 +20,7 @@ class NAdam(FusedOptimizer):
     >>> (w * w).sum().backward()
     >>> optimizer.step()
     >>> w
-    tensor([0.4612], requires_grad=True)
+    tensor([0.4718], requires_grad=True)
     """
 
     _rule = "nadam"

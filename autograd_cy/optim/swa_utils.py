@@ -7,15 +7,21 @@ from copy import deepcopy
 from typing import Any
 
 from .. import nn
-from .._names import int64
 from .._core.graph.tensor import Tensor
 from .._data import tensor
+from .._names import int64
 from ..autograd.grad_mode import no_grad
 from .lr_scheduler._scheduler import LRScheduler, for_each_group
 from .optimizer import Optimizer
 
 __all__ = [
-    "AveragedModel", "SWALR", "get_ema_avg_fn", "get_ema_multi_avg_fn", "get_swa_avg_fn", "get_swa_multi_avg_fn", "update_bn",
+    "SWALR",
+    "AveragedModel",
+    "get_ema_avg_fn",
+    "get_ema_multi_avg_fn",
+    "get_swa_avg_fn",
+    "get_swa_multi_avg_fn",
+    "update_bn",
 ]  # fmt: skip
 
 
@@ -25,7 +31,7 @@ def _check_decay(decay: float) -> None:
 
 
 def get_ema_avg_fn(decay: float = 0.999) -> Callable[..., Tensor]:
-    """``get_ema_avg_fn(decay=0.999)``: f(average, value, n) is the exponential average `decay * average + (1 - decay) * value`.
+    """``get_ema_avg_fn(decay=0.999)``: f(average, value, n) is `decay * average + (1 - decay) * value`.
 
     ValueError for a decay that is not from 0 to 1.
 

@@ -1,9 +1,9 @@
 """Averages of a model's weights over training."""
 
 import pytest
-from autograd_cy.optim import swa_utils
 
 import autograd_cy as ag
+from autograd_cy.optim import swa_utils
 
 
 def linear(value):
@@ -26,8 +26,9 @@ def test_plain_averages():
     assert set(averaged.state_dict()) == {"n_averaged", "module.weight", "module.bias"}
 
 
-@pytest.mark.parametrize("options", [{"avg_fn": swa_utils.get_ema_avg_fn(0.5)}, {"multi_avg_fn": swa_utils.get_ema_multi_avg_fn(0.5)}])
-def test_exponential_averages(options):
+@pytest.mark.parametrize("kind", ["avg_fn", "multi_avg_fn"])
+def test_exponential_averages(kind):
+    options = {kind: getattr(swa_utils, f"get_ema_{kind}")(0.5)}
     model = linear(1.0)
     averaged = swa_utils.AveragedModel(model, **options)
     averaged.update_parameters(model)

@@ -285,7 +285,7 @@ def test_state_of_another_shape_is_refused():
     optimizer.step()
     optimizer.state[w]["exp_avg"] = ag.ones(3)
     before = w.tolist(), optimizer.state[w]["step"].item()
-    with pytest.raises(RuntimeError, match=r"expected a exp_avg of type .* and shape \[2\], as the parameter has, got .*\[3\]"):
+    with pytest.raises(RuntimeError, match=r"expected a exp_avg of type .* and shape \[2\], .* got .*\[3\]"):
         optimizer.step()
     assert (w.tolist(), optimizer.state[w]["step"].item()) == before
 

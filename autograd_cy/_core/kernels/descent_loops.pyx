@@ -51,7 +51,7 @@ cdef void sgd_loop "autograd_cy_sgd"(real *p, const real *g, real *momentum, rea
 
 
 cdef void prepare_asgd(const double *options, double *scalars, double *numbers, bint _fresh) noexcept nogil:
-    """Options: lr, lambd, alpha, t0, weight_decay, sign; scalars: step, eta, mu, of which the last two are for the next step."""
+    """Options: lr, lambd, alpha, t0, weight_decay, sign; scalars: step, and eta and mu of the next step."""
     cdef double lr = options[0], lambd = options[1]
     scalars[0] += 1
     numbers[0], numbers[1], numbers[2] = scalars[1], 1 - lambd * scalars[1], scalars[2]

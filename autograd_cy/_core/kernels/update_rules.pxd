@@ -8,7 +8,8 @@ cdef extern from *:
     """
     #include "clones.h"
     #define DECLARE_UPDATE(name, real, fuse) \\
-        AUTOGRAD_CY_CLONED static void fuse##name(real *, real const *, real *, real *, real *, double const *, npy_intp);
+        AUTOGRAD_CY_CLONED static void fuse##name( \\
+            real *, real const *, real *, real *, real *, double const *, npy_intp);
     #define DECLARE_UPDATES(name) DECLARE_UPDATE(name, float, __pyx_fuse_0) DECLARE_UPDATE(name, double, __pyx_fuse_1)
     """
 
@@ -21,7 +22,8 @@ cdef enum:
 # Moves the scalars one step on, and finds the numbers; `fresh`: there was nothing kept of the parameter yet.
 ctypedef void (*Prepare)(const double *options, double *scalars, double *numbers, bint fresh) noexcept nogil
 # p: the parameter; g: its gradient; a, b, c: what is kept, NULL where it is not.
-ctypedef void (*Loop32)(float *p, const float *g, float *a, float *b, float *c, const double *numbers, npy_intp n) noexcept nogil
+ctypedef void (*Loop32)(float *p, const float *g, float *a, float *b, float *c, const double *numbers,
+                        npy_intp n) noexcept nogil
 ctypedef void (*Loop64)(double *p, const double *g, double *a, double *b, double *c, const double *numbers,
                         npy_intp n) noexcept nogil
 

@@ -47,7 +47,6 @@ cdef struct Run:                # a loop over all elements of a parameter, of wh
 NAMES = ("sgd", "asgd", "rprop", "adam", "nadam", "radam", "adamax", "rmsprop", "adagrad", "adadelta")
 
 
-
 cdef extern from "Python.h":
     PyObject *PyDict_GetItemWithError(object, object) except? NULL
 

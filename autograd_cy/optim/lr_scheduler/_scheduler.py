@@ -127,7 +127,9 @@ class LRScheduler:
         """Warn of a `get_lr()` that no `step()` called: it may answer for another epoch than the caller thinks."""
         if not self._get_lr_called_within_step:
             warnings.warn(
-                "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.", UserWarning, stacklevel=3
+                "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.",
+                UserWarning,
+                stacklevel=3,
             )
 
 
