@@ -23,7 +23,7 @@ class MissingAttribute(AttributeError):
     ... except AttributeError as error:
     ...     print(error)
     module 'autograd_cy' has no attribute 'tenser'
-    >>> hasattr(ag, "optim"), hasattr(ag.ones(2), "smm")
+    >>> hasattr(ag, "sparse"), hasattr(ag.ones(2), "smm")
     (False, False)
     """
 

@@ -15,7 +15,8 @@ SUFFIXES = (".py", ".pyx", ".pxd", ".pyx.in")
 # know nothing of each other. `_library_contents` is written by an installation, `__init__` is the core itself.
 FOLDERS = [
     ["_library_contents"], ["modules"], ["__init__"],
-    ["runtime"], ["arrays"], ["kernels", "graph"], ["writes", "batching"], ["engine", "ops"],
+    ["runtime"], ["arrays"], ["kernels", "graph"], ["writes", "batching"],
+    ["engine", "ops", "optim"],
 ]  # fmt: skip
 
 # The families of operations, in the same way; what stands in `ops` itself is below all of them, `operations` above.
@@ -151,6 +152,18 @@ FACADE = [
     nn.utils.parametrizations
     nn.utils
     nn
+    optim._groups optim._state_dict
+    optim.optimizer
+    optim._fused optim._line_search
+    optim.adam
+    optim._adafactor optim._muon optim.adadelta optim.adagrad optim.adamax optim.adamw optim.asgd optim.lbfgs optim.nadam
+    optim.radam optim.rmsprop optim.rprop optim.sgd optim.sparse_adam
+    optim.lr_scheduler._scheduler
+    optim.lr_scheduler._cosine optim.lr_scheduler._factors optim.lr_scheduler._functions optim.lr_scheduler._plateau
+    optim.lr_scheduler._combined optim.lr_scheduler._cycles
+    optim.lr_scheduler
+    optim.swa_utils
+    optim
     masked._masks
     masked._reductions
     masked._elements

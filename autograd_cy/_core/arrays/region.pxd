@@ -26,6 +26,7 @@ cdef Region region_of(cnp.ndarray base, cnp.ndarray view)
 cdef bint lies_inside(cnp.ndarray base, cnp.ndarray view) noexcept
 cdef int measure(cnp.ndarray array, Py_ssize_t *below, Py_ssize_t *above) noexcept
 cdef bint repeats_places(cnp.ndarray array) noexcept
+cdef bint is_dense(cnp.ndarray array) noexcept
 cdef bint spans_meet(cnp.ndarray a, cnp.ndarray b) noexcept
 cdef bint overlaps_in_part(cnp.ndarray a, cnp.ndarray b) noexcept
 cdef bint may_meet(cnp.ndarray array, size_t address, tuple sizes, tuple strides, object type)

@@ -1,0 +1,51 @@
+"""What the loops of optimizers have in common: each is one pass over a parameter, its gradient and what is kept of it."""
+
+from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
+
+# The functions that Cython makes of a loop over `real` numbers: of float and of double.
+cdef extern from *:
+    """
+    #include "clones.h"
+    #define DECLARE_UPDATE(name, real, fuse) \\
+        AUTOGRAD_CY_CLONED static void fuse##name( \\
+            real *, real const *, real *, real *, real *, double const *, npy_intp);
+    #define DECLARE_UPDATES(name) DECLARE_UPDATE(name, float, __pyx_fuse_0) DECLARE_UPDATE(name, double, __pyx_fuse_1)
+    """
+
+cdef enum:
+    KEPT = 3            # arrays that are kept of a parameter, at most
+    SCALARS = 3         # numbers that are kept of it
+    OPTIONS = 10        # what the user chose
+    NUMBERS = 12        # what a loop computes with: of the options and of the scalars
+
+# Moves the scalars one step on, and finds the numbers; `fresh`: there was nothing kept of the parameter yet.
+ctypedef void (*Prepare)(const double *options, double *scalars, double *numbers, bint fresh) noexcept nogil
+# p: the parameter; g: its gradient; a, b, c: what is kept, NULL where it is not.
+ctypedef void (*Loop32)(float *p, const float *g, float *a, float *b, float *c, const double *numbers,
+                        npy_intp n) noexcept nogil
+ctypedef void (*Loop64)(double *p, const double *g, double *a, double *b, double *c, const double *numbers,
+                        npy_intp n) noexcept nogil
+
+cdef enum:
+    SGD
+    ASGD
+    RPROP
+    ADAM
+    NADAM
+    RADAM
+    ADAMAX
+    RMSPROP
+    ADAGRAD
+    ADADELTA
+    RULES
+
+cdef struct Rule:
+    Prepare prepare
+    Loop32 loop32
+    Loop64 loop64
+
+
+cdef inline real decayed(real g, real p, real decay) noexcept nogil:
+    """The gradient with that of the weight decay; without one, infinite parameters do no harm."""
+    return g + decay * p if decay != 0 else g

@@ -1,0 +1,1 @@
+"""Steps of optimizers: all parameters of a group in one call."""

@@ -1,0 +1,307 @@
+"""update: one step of an optimizer for the parameters of a group, each in one pass of its rule's loop.
+
+NOTE [Updates]
+  1. What is kept of a parameter stands in its state, as PyTorch has it: Tensors of its shape and type, and 0-d Tensors (a
+     rule's scalars, the step among them). What is missing is made first.
+  2. All parameters of the group are checked before one is written. A step that is refused has changed no number.
+  3. A loop runs through arrays that are dense in the same order. Others are copied into C order, and what is written is
+     copied back; so are gradients that overlap their parameter in part. float16 is computed in float32, complex numbers as
+     pairs of real ones.
+  4. Parameters are taken one after the other, for they may share memory; threads share what is large.
+  5. Each write counts in the version of its tensor, as that of an operation. No step is recorded.
+"""
+
+cimport cython
+from cpython.dict cimport PyDict_Check
+from cpython.object cimport PyObject
+from libc.string cimport memcmp, memcpy
+
+from autograd_cy._core.arrays.buffers cimport flat
+from autograd_cy._core.arrays.dtypes cimport (
+    COMPLEX128, FLOAT16, FLOAT32, FLOAT64, code_of, is_differentiable, long_word)
+from autograd_cy._core.arrays.region cimport is_dense, overlaps_in_part, spans_meet
+from autograd_cy._core.graph.guard cimport prepare_write
+from autograd_cy._core.graph.record cimport has_tangent
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.versions cimport count, part_of
+from autograd_cy._core.kernels.adaptive_loops cimport adaptive_rules
+from autograd_cy._core.kernels.descent_loops cimport descent_rules
+from autograd_cy._core.kernels.update_rules cimport KEPT, NUMBERS, OPTIONS, RPROP, SCALARS, Rule
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.inference cimport check_write
+from autograd_cy._core.runtime.location cimport here
+from autograd_cy._core.runtime.modes cimport current_mode
+from autograd_cy._core.runtime.state cimport FORWARD_AD
+from autograd_cy._core.runtime.threads cimport parallel_for
+
+cnp.import_array()
+
+cdef enum:
+    ARRAYS = KEPT + 2           # the parameter, its gradient, what is kept
+
+cdef struct Run:                # a loop over all elements of a parameter, of which threads take parts
+    Rule *rule
+    char *starts[ARRAYS]
+    const double *numbers
+
+NAMES = ("sgd", "asgd", "rprop", "adam", "nadam", "radam", "adamax", "rmsprop", "adagrad", "adadelta")
+
+
+cdef extern from "Python.h":
+    PyObject *PyDict_GetItemWithError(object, object) except? NULL
+
+
+@cython.final
+@cython.freelist(64)
+cdef class Member:
+    """A parameter that is to be updated, with all that its loop needs."""
+    cdef list tensors           # the parameter, its gradient, what is kept of it (or None)
+    cdef list arrays            # what the loop runs through: theirs, or copies; held while other threads run
+    cdef list scalars           # 0-d Tensors
+    cdef bint fresh             # something of what is kept was made just now
+
+
+def update(str rule, str operation, list params, states, tuple scalars, tuple kept, make_state, tuple options):
+    """update(rule, operation, params, states, scalars, kept, make_state, options): one step for parameters with gradients.
+
+    `rule` is one of NAMES, `options` what its loop is told. Of each parameter, `states[param]` is a dict with a
+    0-d Tensor for each name in `scalars`, and in `kept` a Tensor like the parameter, or None where the rule keeps none;
+    `make_state(param)` has those that are missing. RuntimeError, before anything is written, for what does not fit.
+    """
+    cdef list members = []
+    cdef double[OPTIONS] values
+    cdef object code
+    cdef int instruction = 0, k, place = NAMES.index(rule)
+    cdef Rule *rules = descent_rules() if place <= RPROP else adaptive_rules()
+    if len(options) > OPTIONS or len(scalars) > SCALARS or len(kept) > KEPT:
+        raise ValueError(f"{operation}(): no rule takes so much")
+    for k in range(len(options)):
+        values[k] = options[k]
+    for param in params:
+        if (<Tensor?> param).gradient is not None:
+            members.append(member_of(<Tensor> param, states, scalars, kept, make_state, operation))
+    code = here(&instruction)
+    run_all(&rules[place], members, &values[0], operation, code, instruction)
+
+
+def drop_gradients(list params):
+    """drop_gradients(params): let each parameter's .grad be None."""
+    for param in params:
+        (<Tensor?> param).gradient = None
+
+
+# what belongs to a parameter
+
+cdef Member member_of(Tensor param, states, tuple scalars, tuple kept, make_state, str operation):
+    """What is to be updated of a parameter, checked: case 2 of NOTE [Updates]."""
+    cdef Member member = Member.__new__(Member)
+    cdef object state = None
+    check_target(param, operation)
+    check_like(param, param.gradient, "gradient", operation)
+    member.tensors, member.scalars = [param, param.gradient], []
+    if scalars or kept:
+        state = states[param]
+        member.fresh = complete(state, param, scalars, kept, make_state, operation)
+    for name in kept:
+        tensor = None if name is None else <object> PyDict_GetItemWithError(state, name)
+        if name is not None:
+            check_like(param, tensor, name, operation)
+            check_memory(<Tensor> tensor, operation)
+        member.tensors.append(tensor)
+    for name in scalars:
+        tensor = <object> PyDict_GetItemWithError(state, name)
+        check_scalar(tensor, name, operation)
+        member.scalars.append(tensor)
+    member.arrays = arrays_of(member.tensors)
+    return member
+
+
+cdef bint complete(state, Tensor param, tuple scalars, tuple kept, make_state, str operation) except -1:
+    """Whether something of what is kept of a parameter was missing: it is made, case 1 of NOTE [Updates]."""
+    if not PyDict_Check(state):
+        raise TypeError(f"{operation}(): expected a dict as the state of a parameter, got {type(state).__name__}")
+    if not lacks(state, scalars) and not lacks(state, kept):
+        return False
+    for name, value in make_state(param).items():
+        if state.get(name) is None:
+            state[name] = value
+    return True
+
+
+cdef bint lacks(state, tuple names) except -1:
+    cdef PyObject *value
+    for name in names:
+        if name is not None:
+            value = PyDict_GetItemWithError(state, name)
+            if value == NULL or <object> value is None:
+                return True
+    return False
+
+
+cdef int check_target(Tensor param, str operation) except -1:
+    """Refuse a parameter that can't be updated."""
+    if not is_differentiable(code_of(param.array)):
+        raise RuntimeError(f"{operation}(): expected a parameter of floating point or complex numbers, got "
+                           f"{long_word(code_of(param.array))}")
+    if current_mode() & FORWARD_AD and has_tangent(param):
+        raise RuntimeError(f"{operation}(): expected a parameter without a tangent: steps have no forward mode")
+    return check_memory(param, operation)
+
+
+cdef int check_memory(Tensor tensor, str operation) except -1:
+    if tensor.batched:
+        raise RuntimeError(f"{operation}(): expected a tensor that is not batched: steps can't be taken inside vmap")
+    check_write(tensor.inference, operation)
+    return prepare_write(tensor.array, operation)
+
+
+cdef int check_like(Tensor param, tensor, str name, str operation) except -1:
+    """A gradient, or what is kept, has to be of the parameter's shape and type."""
+    cdef Tensor other
+    if not isinstance(tensor, Tensor):
+        raise RuntimeError(f"{operation}(): expected a Tensor as {name}, got {type(tensor).__name__}")
+    other = tensor
+    if other.batched or code_of(other.array) != code_of(param.array) or not cnp.PyArray_SAMESHAPE(other.array, param.array):
+        raise RuntimeError(f"{operation}(): expected a {name} of type {long_word(code_of(param.array))} and shape "
+                           f"{list(param.shape)}, as the parameter has, got {long_word(code_of(other.array))}, "
+                           f"{list(other.shape)}")
+    return 0
+
+
+cdef int check_scalar(tensor, str name, str operation) except -1:
+    if not isinstance(tensor, Tensor) or cnp.PyArray_SIZE((<Tensor> tensor).array) != 1:
+        raise RuntimeError(f"{operation}(): expected a Tensor of one number as {name}, got {type(tensor).__name__}")
+    return check_memory(<Tensor> tensor, operation)
+
+
+# what its loop runs through
+
+cdef list arrays_of(list tensors):
+    """The arrays, or copies of them: case 3 of NOTE [Updates]."""
+    cdef cnp.ndarray array, first = (<Tensor> tensors[0]).array
+    cdef int number_code = code_of(first)
+    cdef bint direct = number_code != FLOAT16 and is_dense(first)
+    cdef list arrays = []
+    for tensor in tensors:
+        array = None if tensor is None else (<Tensor> tensor).array
+        direct = direct and (array is None or in_order_of(array, first))
+        arrays.append(array)
+    if not direct:
+        number_code = FLOAT32 if number_code == FLOAT16 else number_code
+        arrays = [None if array is None else flat(array, number_code) for array in arrays]
+    if spans_meet(arrays[1], arrays[0]) and overlaps_in_part(arrays[1], arrays[0]):
+        arrays[1] = arrays[1].copy("K")
+    return arrays
+
+
+cdef inline bint in_order_of(cnp.ndarray array, cnp.ndarray first) noexcept:
+    """Whether an array of the same shape is dense, and its elements lie in the same order."""
+    cdef int axis
+    if not cnp.PyArray_ISALIGNED(array):
+        return False
+    if cnp.PyArray_IS_C_CONTIGUOUS(array) and cnp.PyArray_IS_C_CONTIGUOUS(first):
+        return True
+    for axis in range(cnp.PyArray_NDIM(first)):
+        if cnp.PyArray_DIM(first, axis) > 1 and cnp.PyArray_STRIDE(array, axis) != cnp.PyArray_STRIDE(first, axis):
+            return False
+    return True
+
+
+# the step
+
+cdef int run_all(Rule *rule, list members, const double *options, str operation, object code, int instruction) except -1:
+    """The loops; the numbers of a step are found once for all parameters that have taken as many."""
+    cdef double[SCALARS] before, now, after
+    cdef double[NUMBERS] numbers
+    cdef Member member
+    cdef Py_ssize_t k, n
+    cdef int latest = -1                            # whether the numbers are those of a fresh parameter; -1: there are none
+    for member in members:
+        n = len(member.scalars)
+        for k in range(n):
+            now[k] = scalar_of((<Tensor> member.scalars[k]).array)
+        if latest != member.fresh or memcmp(&now[0], &before[0], n * sizeof(double)) != 0:
+            memcpy(&before[0], &now[0], n * sizeof(double))
+            memcpy(&after[0], &now[0], n * sizeof(double))
+            rule.prepare(options, &after[0], &numbers[0], member.fresh)
+            latest = member.fresh
+        for k in range(n):
+            put_scalar((<Tensor> member.scalars[k]).array, after[k])
+            count_update(<Tensor> member.scalars[k], operation, code, instruction)
+        run_loop(rule, member.arrays, &numbers[0])
+        finish(member, operation, code, instruction)
+    return 0
+
+
+cdef double scalar_of(cnp.ndarray array) except? -1:
+    cdef int dtype_code = code_of(array)
+    if dtype_code == FLOAT32:
+        return (<float *> cnp.PyArray_DATA(array))[0]
+    if dtype_code == FLOAT64:
+        return (<double *> cnp.PyArray_DATA(array))[0]
+    return array.item()
+
+
+cdef int put_scalar(cnp.ndarray array, double value) except -1:
+    cdef int dtype_code = code_of(array)
+    if dtype_code == FLOAT32:
+        (<float *> cnp.PyArray_DATA(array))[0] = <float> value
+    elif dtype_code == FLOAT64:
+        (<double *> cnp.PyArray_DATA(array))[0] = value
+    else:
+        array.fill(value)
+    return 0
+
+
+cdef int run_loop(Rule *rule, list arrays, const double *numbers) except -1:
+    cdef Run run
+    cdef cnp.ndarray array = arrays[0]
+    cdef int dtype_code = code_of(array), k
+    cdef bint wide = dtype_code == FLOAT64 or dtype_code == COMPLEX128
+    cdef cnp.npy_intp n = cnp.PyArray_SIZE(array) * (2 if cnp.PyArray_ISCOMPLEX(array) else 1), touched = 0
+    run.rule, run.numbers = rule, numbers
+    for k in range(ARRAYS):
+        array = arrays[k] if k < len(arrays) else None
+        run.starts[k] = NULL if array is None else cnp.PyArray_BYTES(array)
+        touched += array is not None
+    parallel_for(run_f64 if wide else run_f32, &run, n, touched * (2 if wide else 1), 64)
+    return 0
+
+
+cdef void run_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Run *run = <Run *> data
+    cdef float *x[ARRAYS]
+    cdef int k
+    for k in range(ARRAYS):
+        x[k] = NULL if run.starts[k] == NULL else <float *> run.starts[k] + first
+    run.rule.loop32(x[0], x[1], x[2], x[3], x[4], run.numbers, end - first)
+
+
+cdef void run_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Run *run = <Run *> data
+    cdef double *x[ARRAYS]
+    cdef int k
+    for k in range(ARRAYS):
+        x[k] = NULL if run.starts[k] == NULL else <double *> run.starts[k] + first
+    run.rule.loop64(x[0], x[1], x[2], x[3], x[4], run.numbers, end - first)
+
+
+cdef int finish(Member member, str operation, object code, int instruction) except -1:
+    """Count the writes, then copy back what copies were written."""
+    cdef Py_ssize_t k
+    for k in range(len(member.tensors)):
+        if k != 1 and member.tensors[k] is not None:
+            count_update(<Tensor> member.tensors[k], operation, code, instruction)
+    for k in range(len(member.tensors)):
+        if k != 1 and member.tensors[k] is not None and member.arrays[k] is not (<Tensor> member.tensors[k]).array:
+            cnp.PyArray_CopyInto((<Tensor> member.tensors[k]).array, <cnp.ndarray> member.arrays[k])
+    return 0
+
+
+cdef int count_update(Tensor tensor, str operation, object code, int instruction) except -1:
+    """Count a write to a tensor: case 5 of NOTE [Updates]."""
+    if not tensor.inference:
+        count(tensor.version_counter(),
+              part_of(tensor.array) if tensor.extras is not None and tensor.extras.base is not None else None,
+              operation, code, instruction)
+    return 0

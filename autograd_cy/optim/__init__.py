@@ -1,0 +1,53 @@
+"""Optimizers, under the names of torch.optim (facade).
+
+A step takes one pass over each parameter: its value, its gradient and what is kept of it are read and written once, all
+parameters of a group in one call. So `foreach` and `fused` change nothing here; they are accepted.
+"""
+
+from typing import TYPE_CHECKING
+
+from .._later import names_later as _names_later
+from .._missing import getattr_of as _getattr_of
+from . import lr_scheduler
+from ._adafactor import Adafactor
+from ._muon import Muon
+from .adadelta import Adadelta
+from .adagrad import Adagrad
+from .adam import Adam
+from .adamax import Adamax
+from .adamw import AdamW
+from .asgd import ASGD
+from .lbfgs import LBFGS
+from .nadam import NAdam
+from .optimizer import Optimizer
+from .radam import RAdam
+from .rmsprop import RMSprop
+from .rprop import Rprop
+from .sgd import SGD
+from .sparse_adam import SparseAdam
+
+if not TYPE_CHECKING:  # else any name would be right
+    __getattr__, __dir__ = _names_later(__name__, {"swa_utils": []}, _getattr_of(__name__, "torch.optim"))
+else:
+    from . import swa_utils
+
+__all__ = [
+    "ASGD",
+    "LBFGS",
+    "SGD",
+    "Adadelta",
+    "Adafactor",
+    "Adagrad",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "Muon",
+    "NAdam",
+    "Optimizer",
+    "RAdam",
+    "RMSprop",
+    "Rprop",
+    "SparseAdam",
+    "lr_scheduler",
+    "swa_utils",
+]  # fmt: skip

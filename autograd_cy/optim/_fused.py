@@ -1,0 +1,123 @@
+"""FusedOptimizer: an optimizer whose step is one pass of a loop over each parameter, and checks of options (facade)."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from .._core.graph.tensor import Tensor
+from .._core.optim.updates import update
+from .._creation import get_default_dtype
+from .._data import tensor
+from .._likes import zeros_like
+from .._names import float32, float64
+from ..autograd.grad_mode import enable_grad
+from .optimizer import Optimizer
+
+_CAPTURABLE = ["cuda", "xpu", "hpu", "privateuseone", "xla"]
+
+
+class FusedOptimizer(Optimizer):
+    """What the optimizers with a loop of their own share; `_rule` names it, `_scalars` the numbers kept of a parameter."""
+
+    _rule: ClassVar[str]
+    _scalars: ClassVar[tuple[str, ...]] = ("step",)
+    _later_options: ClassVar[dict[str, Any]] = {}  # that groups of old state dicts lack
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:
+            for name, value in self._later_options.items():
+                group.setdefault(name, value)
+            for param in group["params"]:
+                kept = self.state.get(param) or {}
+                for name in self._scalars:
+                    if name in kept and not isinstance(kept[name], Tensor):
+                        kept[name] = scalar(float(kept[name]), group)
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """``step(closure=None)`` updates each parameter that has a gradient; returns what the closure returned, or None.
+
+        The closure, called with gradients on, computes the loss anew. RuntimeError for a gradient that is not of the
+        parameter's shape and type.
+        """
+        loss = loss_of(closure)
+        for group in self.param_groups:
+            self._update(group)
+        return loss
+
+    def _update(self, group: dict[str, Any]) -> None:
+        name = type(self).__name__
+        if group.get("differentiable") or group.get("capturable"):
+            refuse_modes(group, name)
+        update(
+            self._rule, f"{name}.step", group["params"], self.state, self._scalars, self._kept(group),
+            lambda param: self._new_state(param, group), self._options(group),
+        )  # fmt: skip
+
+    def _kept(self, group: dict[str, Any]) -> tuple[str | None, ...]:
+        """The names of the tensors that the loop keeps of a parameter, in its order."""
+        raise NotImplementedError
+
+    def _options(self, group: dict[str, Any]) -> tuple[float, ...]:
+        """What the loop is told."""
+        raise NotImplementedError
+
+    def _new_state(self, param: Tensor, group: dict[str, Any]) -> dict[str, Tensor]:
+        """What is kept of a parameter before its first step: zeros."""
+        state = {name: scalar(0.0, group) for name in self._scalars}
+        return state | {name: zeros_like(param.detach()) for name in self._kept(group) if name is not None}
+
+
+def loss_of(closure: Callable[[], Any] | None) -> Any:
+    """What the closure returns, called with gradients on; None where there is none."""
+    if closure is None:
+        return None
+    with enable_grad():
+        return closure()
+
+
+def sign_of(group: dict[str, Any]) -> int:
+    return -1 if group["maximize"] else 1
+
+
+def scalar(value: float, group: dict[str, Any]) -> Tensor:
+    """A number that is kept of a parameter."""
+    wide = not group.get("fused") and get_default_dtype() is float64
+    return tensor(value, dtype=float64 if wide else float32)
+
+
+def refuse_modes(group: dict[str, Any], name: str) -> None:
+    if group.get("differentiable"):
+        raise NotImplementedError(
+            f"{name}: differentiable=True is not supported, steps are not recorded; write the update with operations"
+        )
+    raise AssertionError(f"If capturable=True, params and state_steps must be on supported devices: {_CAPTURABLE}.")
+
+
+# checks of options
+
+
+def check_lr(lr: Any) -> None:
+    if isinstance(lr, Tensor) and lr.numel() != 1:
+        raise ValueError("Tensor lr must be 1-element")
+    if not lr >= 0.0:
+        raise ValueError(f"Invalid learning rate: {lr}")
+
+
+def check_not_negative(**options: Any) -> None:
+    """ValueError for the first option that is below zero."""
+    for name, value in options.items():
+        if not value >= 0.0:
+            raise ValueError(f"Invalid {'epsilon' if name == 'eps' else name} value: {value}")
+
+
+def check_betas(betas: Any) -> None:
+    for i in (0, 1):
+        if not 0.0 <= betas[i] < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {i}: {betas[i]}")
+
+
+def check_fused(fused: bool | None, foreach: bool | None, differentiable: bool) -> None:
+    if fused and differentiable:
+        raise RuntimeError("`fused` does not support `differentiable`")
+    if fused and foreach:
+        raise RuntimeError("`fused` and `foreach` cannot be `True` together.")

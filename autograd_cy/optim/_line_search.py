@@ -1,0 +1,89 @@
+"""The line search of LBFGS: a step that meets the strong Wolfe conditions (facade)."""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+from .._core.graph.tensor import Tensor
+
+
+class Point(NamedTuple):
+    """A place along the direction: how far away, the loss there, its gradient, and its slope along the direction."""
+
+    t: float
+    loss: float
+    grad: Tensor
+    slope: float
+
+
+Evaluate = Callable[[float], Point]
+
+
+def strong_wolfe(
+    evaluate: Evaluate, start: Point, t: float, span: float, tolerance: float, most: int, c1: float = 1e-4, c2: float = 0.9
+) -> tuple[Point, int]:
+    """The point that was found, and how many were evaluated (Nocedal and Wright, Numerical Optimization, section 3.5).
+
+    The loss falls by `c1` of what the slope at the start promises, and the slope has shrunk to `c2` of it. At most `most`
+    points besides the first are tried; the search ends where the bracket, times `span`, is narrower than `tolerance`.
+    """
+    bracket, tried, done = _bracketed(evaluate, start, evaluate(t), most, c1, c2)
+    low, high = (0, 1) if bracket[0].loss <= bracket[-1].loss else (1, 0)
+    hesitant = False
+    evaluations = tried + 1
+    while not done and tried < most and abs(bracket[1].t - bracket[0].t) * span >= tolerance:
+        t, hesitant = _inside(bracket, _cubic(bracket[0], bracket[1]), hesitant)
+        point = evaluate(t)
+        tried, evaluations = tried + 1, evaluations + 1
+        if point.loss > start.loss + c1 * point.t * start.slope or point.loss >= bracket[low].loss:
+            bracket[high] = point
+            low, high = (0, 1) if bracket[0].loss <= bracket[1].loss else (1, 0)
+            continue
+        if abs(point.slope) <= -c2 * start.slope:
+            done = True
+        elif point.slope * (bracket[high].t - bracket[low].t) >= 0:
+            bracket[high] = bracket[low]
+        bracket[low] = point
+    return bracket[low], evaluations
+
+
+def _bracketed(
+    evaluate: Evaluate, start: Point, point: Point, most: int, c1: float, c2: float
+) -> tuple[list[Point], int, bool]:
+    """Two points with what is sought between them, or the one that is it; how many were tried after the first."""
+    before, tried = start, 0
+    while tried < most:
+        if point.loss > start.loss + c1 * point.t * start.slope or (tried > 1 and point.loss >= before.loss):
+            return [before, point], tried, False
+        if abs(point.slope) <= -c2 * start.slope:
+            return [point], tried, True
+        if point.slope >= 0:
+            return [before, point], tried, False
+        limits = point.t + 0.01 * (point.t - before.t), point.t * 10
+        before, point = point, evaluate(_cubic(before, point, limits))
+        tried += 1
+    return [start, point], tried, False
+
+
+def _inside(bracket: list[Point], t: float, hesitant: bool) -> tuple[float, bool]:
+    """`t`, or a place a tenth away from the bracket's nearer end if it is at an end, or near one for the second time."""
+    least, largest = sorted(point.t for point in bracket)
+    margin = 0.1 * (largest - least)
+    if min(largest - t, t - least) >= margin:
+        return t, False
+    if not hesitant and least < t < largest:
+        return t, True
+    return (largest - margin if abs(t - largest) < abs(t - least) else least + margin), False
+
+
+def _cubic(a: Point, b: Point, limits: tuple[float, float] | None = None) -> float:
+    """Where the cubic through both points, with their slopes, is lowest; the middle of the limits where it is not."""
+    first, last = (a, b) if a.t <= b.t else (b, a)
+    least, largest = (first.t, last.t) if limits is None else limits
+    d = a.slope + b.slope - 3 * (a.loss - b.loss) / (a.t - b.t)
+    square = d * d - a.slope * b.slope
+    if not square >= 0:
+        return (least + largest) / 2
+    root = math.sqrt(square)
+    t = last.t - (last.t - first.t) * ((last.slope + root - d) / (last.slope - first.slope + 2 * root))
+    return min(max(t, least), largest)

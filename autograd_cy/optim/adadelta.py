@@ -1,0 +1,49 @@
+"""Adadelta (facade)."""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from .._core.graph.tensor import Tensor
+from ._fused import FusedOptimizer, check_lr, check_not_negative, sign_of
+
+__all__ = ["Adadelta"]
+
+
+class Adadelta(FusedOptimizer):
+    """``Adadelta(params, lr=1.0, rho=0.9, eps=1e-6, weight_decay=0)``.
+
+    A step is the gradient times the root of the average of former steps' squares over that of gradients' (Zeiler, 2012).
+
+    >>> import autograd_cy as ag
+    >>> w = ag.tensor([1.0], requires_grad=True)
+    >>> optimizer = ag.optim.Adadelta([w], eps=0.1)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w
+    tensor([0.1056], requires_grad=True)
+    """
+
+    _rule = "adadelta"
+    _later_options: ClassVar[dict[str, Any]] = {
+        "foreach": None, "maximize": False, "differentiable": False, "capturable": False,
+    }  # fmt: skip
+
+    def __init__(
+        self, params: Iterable[Any], lr: float | Tensor = 1.0, rho: float = 0.9, eps: float = 1e-6, weight_decay: float = 0,
+        foreach: bool | None = None, *, capturable: bool = False, maximize: bool = False, differentiable: bool = False,
+    ) -> None:  # fmt: skip
+        check_lr(lr)
+        if not 0.0 <= rho <= 1.0:
+            raise ValueError(f"Invalid rho value: {rho}")
+        check_not_negative(eps=eps, weight_decay=weight_decay)
+        defaults = {
+            "lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay, "maximize": maximize, "capturable": capturable,
+            "foreach": foreach, "differentiable": differentiable,
+        }  # fmt: skip
+        super().__init__(params, defaults)
+
+    def _kept(self, group: dict[str, Any]) -> tuple[str | None, ...]:
+        return ("square_avg", "acc_delta")
+
+    def _options(self, group: dict[str, Any]) -> tuple[float, ...]:
+        return (group["lr"], group["rho"], group["eps"], group["weight_decay"], sign_of(group))

@@ -1,0 +1,62 @@
+"""Adagrad (facade)."""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from .._core.graph.tensor import Tensor
+from .._likes import full_like
+from ._fused import FusedOptimizer, check_fused, check_lr, check_not_negative, scalar, sign_of
+
+__all__ = ["Adagrad"]
+
+
+class Adagrad(FusedOptimizer):
+    """``Adagrad(params, lr=1e-2, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10)``.
+
+    A step is the gradient over the root of the sum of all its squares (Duchi and others, 2011), times
+    `lr / (1 + (step - 1) * lr_decay)`.
+
+    >>> import autograd_cy as ag
+    >>> w = ag.tensor([1.0], requires_grad=True)
+    >>> optimizer = ag.optim.Adagrad([w], lr=0.5)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w
+    tensor([0.5000], requires_grad=True)
+    """
+
+    _rule = "adagrad"
+    _later_options: ClassVar[dict[str, Any]] = {
+        "foreach": None, "maximize": False, "differentiable": False, "fused": None,
+    }  # fmt: skip
+
+    def __init__(
+        self, params: Iterable[Any], lr: float | Tensor = 1e-2, lr_decay: float = 0, weight_decay: float = 0,
+        initial_accumulator_value: float = 0, eps: float = 1e-10, foreach: bool | None = None, *, maximize: bool = False,
+        differentiable: bool = False, fused: bool | None = None,
+    ) -> None:  # fmt: skip
+        check_lr(lr)
+        check_not_negative(
+            lr_decay=lr_decay, weight_decay=weight_decay, initial_accumulator_value=initial_accumulator_value, eps=eps
+        )
+        defaults = {
+            "lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay,
+            "initial_accumulator_value": initial_accumulator_value, "foreach": foreach, "maximize": maximize,
+            "differentiable": differentiable, "fused": fused,
+        }  # fmt: skip
+        super().__init__(params, defaults)
+        check_fused(fused, foreach, differentiable)
+        for group in self.param_groups:
+            for param in group["params"]:
+                self.state[param].update(self._new_state(param, group))
+
+    def _kept(self, group: dict[str, Any]) -> tuple[str | None, ...]:
+        return ("sum",)
+
+    def _options(self, group: dict[str, Any]) -> tuple[float, ...]:
+        return (group["lr"], group["lr_decay"], group["eps"], group["weight_decay"], sign_of(group))
+
+    def _new_state(self, param: Tensor, group: dict[str, Any]) -> dict[str, Tensor]:
+        start = self.defaults["initial_accumulator_value"]
+        value = complex(start, start) if param.is_complex() else start
+        return {"step": scalar(0.0, group), "sum": full_like(param.detach(), value)}

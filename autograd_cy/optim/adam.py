@@ -1,0 +1,77 @@
+"""Adam (facade)."""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from .._core.graph.tensor import Tensor
+from ._fused import FusedOptimizer, check_betas, check_fused, check_lr, check_not_negative, sign_of
+
+__all__ = ["Adam"]
+
+
+class Adam(FusedOptimizer):
+    """``Adam(params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, amsgrad=False)``.
+
+    A step is `p -= lr * m / (sqrt(v) + eps)`, of running averages `m` of gradients and `v` of their squares, both corrected
+    for having begun at zero (Kingma and Ba, 2014). The weight decay is part of the gradient, or apart from it with
+    `decoupled_weight_decay`; `amsgrad` divides by the largest `v` so far; `maximize` goes upwards.
+
+    >>> import autograd_cy as ag
+    >>> w = ag.tensor([1.0, -2.0], requires_grad=True)
+    >>> optimizer = ag.optim.Adam([w], lr=0.5)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w
+    tensor([ 0.5000, -1.5000], requires_grad=True)
+    """
+
+    _rule = "adam"
+    _later_options: ClassVar[dict[str, Any]] = {
+        "amsgrad": False, "maximize": False, "foreach": None, "capturable": False, "differentiable": False,
+        "decoupled_weight_decay": False, "fused": None,
+    }  # fmt: skip
+
+    def __init__(
+        self, params: Iterable[Any], lr: float | Tensor = 1e-3, betas: tuple[Any, Any] = (0.9, 0.999), eps: float = 1e-8,
+        weight_decay: float = 0, amsgrad: bool = False, *, foreach: bool | None = None, maximize: bool = False,
+        capturable: bool = False, differentiable: bool = False, fused: bool | None = None,
+        decoupled_weight_decay: bool = False,
+    ) -> None:  # fmt: skip
+        _check_tensors(lr, betas, bool(foreach) and not capturable)
+        check_lr(lr)
+        check_not_negative(eps=eps)
+        check_betas(betas)
+        check_not_negative(weight_decay=weight_decay)
+        defaults = {
+            "lr": lr, "betas": tuple(map(_as_scalar, betas)), "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,
+            "maximize": maximize, "foreach": foreach, "capturable": capturable, "differentiable": differentiable,
+            "fused": fused, "decoupled_weight_decay": decoupled_weight_decay,
+        }  # fmt: skip
+        super().__init__(params, defaults)
+        check_fused(fused, foreach, differentiable)
+
+    def _kept(self, group: dict[str, Any]) -> tuple[str | None, ...]:
+        return ("exp_avg", "exp_avg_sq", "max_exp_avg_sq" if group["amsgrad"] else None)
+
+    def _options(self, group: dict[str, Any]) -> tuple[float, ...]:
+        return (
+            group["lr"], *group["betas"], group["eps"], group["weight_decay"], group["decoupled_weight_decay"],
+            sign_of(group),
+        )  # fmt: skip
+
+
+def _check_tensors(lr: Any, betas: Any, foreach: bool) -> None:
+    """Options that are Tensors have one element, and none of them goes with foreach=True."""
+    if foreach and isinstance(lr, Tensor):
+        raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
+    if not all(isinstance(beta, float) for beta in betas) and not all(isinstance(beta, Tensor) for beta in betas):
+        raise ValueError("betas must be either both floats or both Tensors")
+    for i, beta in enumerate(betas):
+        if foreach and isinstance(beta, Tensor):
+            raise ValueError(f"betas[{i}] as a Tensor is not supported for capturable=False and foreach=True")
+        if isinstance(beta, Tensor) and beta.numel() != 1:
+            raise ValueError(f"Tensor betas[{i}] must be 1-element")
+
+
+def _as_scalar(beta: Any) -> Any:
+    return beta.squeeze() if isinstance(beta, Tensor) and beta.dim() != 0 else beta

@@ -1,0 +1,50 @@
+"""Adamax (facade)."""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from .._core.graph.tensor import Tensor
+from ._fused import FusedOptimizer, check_betas, check_lr, check_not_negative, sign_of
+
+__all__ = ["Adamax"]
+
+
+class Adamax(FusedOptimizer):
+    """``Adamax(params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0)``: Adam with the largest gradient.
+
+    A step divides by `u = max(beta2 * u, |g| + eps)` instead of the root of an average (Kingma and Ba, 2014).
+
+    >>> import autograd_cy as ag
+    >>> w = ag.tensor([1.0], requires_grad=True)
+    >>> optimizer = ag.optim.Adamax([w], lr=0.25)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w
+    tensor([0.7500], requires_grad=True)
+    """
+
+    _rule = "adamax"
+    _later_options: ClassVar[dict[str, Any]] = {
+        "foreach": None, "maximize": False, "differentiable": False, "capturable": False,
+    }  # fmt: skip
+
+    def __init__(
+        self, params: Iterable[Any], lr: float | Tensor = 2e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
+        weight_decay: float = 0, foreach: bool | None = None, *, maximize: bool = False, differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:  # fmt: skip
+        check_lr(lr)
+        check_not_negative(eps=eps)
+        check_betas(betas)
+        check_not_negative(weight_decay=weight_decay)
+        defaults = {
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "foreach": foreach, "maximize": maximize,
+            "differentiable": differentiable, "capturable": capturable,
+        }  # fmt: skip
+        super().__init__(params, defaults)
+
+    def _kept(self, group: dict[str, Any]) -> tuple[str | None, ...]:
+        return ("exp_avg", "exp_inf")
+
+    def _options(self, group: dict[str, Any]) -> tuple[float, ...]:
+        return (group["lr"], *group["betas"], group["eps"], group["weight_decay"], False, sign_of(group))

@@ -1,0 +1,54 @@
+"""ASGD (facade)."""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from .._core.graph.tensor import Tensor
+from ._fused import FusedOptimizer, check_lr, check_not_negative, scalar, sign_of
+
+__all__ = ["ASGD"]
+
+
+class ASGD(FusedOptimizer):
+    """``ASGD(params, lr=1e-2, lambd=1e-4, alpha=0.75, t0=1e6, weight_decay=0)``: averaged stochastic gradient descent.
+
+    Steps become smaller, `eta = lr / (1 + lambd * lr * step) ** alpha`, and ``state[param]["ax"]`` is the average of the
+    parameter from step `t0` on (Polyak and Juditsky, 1992).
+
+    >>> import autograd_cy as ag
+    >>> w = ag.tensor([1.0], requires_grad=True)
+    >>> optimizer = ag.optim.ASGD([w], lr=0.25, lambd=0.0)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w
+    tensor([0.5000], requires_grad=True)
+    """
+
+    _rule = "asgd"
+    _scalars = ("step", "eta", "mu")
+    _later_options: ClassVar[dict[str, Any]] = {
+        "foreach": None, "maximize": False, "differentiable": False, "capturable": False,
+    }  # fmt: skip
+
+    def __init__(
+        self, params: Iterable[Any], lr: float | Tensor = 1e-2, lambd: float = 1e-4, alpha: float = 0.75, t0: float = 1e6,
+        weight_decay: float = 0, foreach: bool | None = None, maximize: bool = False, differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:  # fmt: skip
+        check_lr(lr)
+        check_not_negative(weight_decay=weight_decay)
+        defaults = {
+            "lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay, "foreach": foreach,
+            "maximize": maximize, "differentiable": differentiable, "capturable": capturable,
+        }  # fmt: skip
+        super().__init__(params, defaults)
+
+    def _kept(self, group: dict[str, Any]) -> tuple[str | None, ...]:
+        return ("ax",)
+
+    def _options(self, group: dict[str, Any]) -> tuple[float, ...]:
+        return (group["lr"], group["lambd"], group["alpha"], group["t0"], group["weight_decay"], sign_of(group))
+
+    def _new_state(self, param: Tensor, group: dict[str, Any]) -> dict[str, Tensor]:
+        start = {"eta": scalar(float(group["lr"]), group), "mu": scalar(1.0, group)}
+        return super()._new_state(param, group) | start

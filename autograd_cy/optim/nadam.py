@@ -1,0 +1,58 @@
+"""NAdam (facade)."""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from .._core.graph.tensor import Tensor
+from ._fused import FusedOptimizer, check_betas, check_lr, check_not_negative, scalar, sign_of
+
+__all__ = ["NAdam"]
+
+
+class NAdam(FusedOptimizer):
+    """``NAdam(params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, momentum_decay=4e-3)``.
+
+    Adam with Nesterov's momentum: a step looks one ahead, by a momentum that grows with the steps (Dozat, 2016).
+
+    >>> import autograd_cy as ag
+    >>> w = ag.tensor([1.0], requires_grad=True)
+    >>> optimizer = ag.optim.NAdam([w], lr=0.5)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w
+    tensor([0.4718], requires_grad=True)
+    """
+
+    _rule = "nadam"
+    _scalars = ("step", "mu_product")
+    _later_options: ClassVar[dict[str, Any]] = {
+        "maximize": False, "foreach": None, "capturable": False, "differentiable": False, "decoupled_weight_decay": False,
+    }  # fmt: skip
+
+    def __init__(
+        self, params: Iterable[Any], lr: float | Tensor = 2e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
+        weight_decay: float = 0, momentum_decay: float = 4e-3, decoupled_weight_decay: bool = False, *,
+        foreach: bool | None = None, maximize: bool = False, capturable: bool = False, differentiable: bool = False,
+    ) -> None:  # fmt: skip
+        check_lr(lr)
+        check_not_negative(eps=eps)
+        check_betas(betas)
+        check_not_negative(weight_decay=weight_decay, momentum_decay=momentum_decay)
+        defaults = {
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "momentum_decay": momentum_decay,
+            "decoupled_weight_decay": decoupled_weight_decay, "maximize": maximize, "foreach": foreach,
+            "capturable": capturable, "differentiable": differentiable,
+        }  # fmt: skip
+        super().__init__(params, defaults)
+
+    def _kept(self, group: dict[str, Any]) -> tuple[str | None, ...]:
+        return ("exp_avg", "exp_avg_sq")
+
+    def _options(self, group: dict[str, Any]) -> tuple[float, ...]:
+        return (
+            group["lr"], *group["betas"], group["eps"], group["weight_decay"], group["decoupled_weight_decay"],
+            sign_of(group), group["momentum_decay"],
+        )  # fmt: skip
+
+    def _new_state(self, param: Tensor, group: dict[str, Any]) -> dict[str, Tensor]:
+        return super()._new_state(param, group) | {"mu_product": scalar(1.0, group)}

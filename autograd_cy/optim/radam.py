@@ -1,0 +1,53 @@
+"""RAdam (facade)."""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from .._core.graph.tensor import Tensor
+from ._fused import FusedOptimizer, check_betas, check_lr, check_not_negative, sign_of
+
+__all__ = ["RAdam"]
+
+
+class RAdam(FusedOptimizer):
+    """``RAdam(params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0)``: Adam with a rectified step.
+
+    As long as too few gradients tell their variance, a step goes along their average alone (Liu and others, 2019).
+
+    >>> import autograd_cy as ag
+    >>> w = ag.tensor([1.0], requires_grad=True)
+    >>> optimizer = ag.optim.RAdam([w], lr=0.25)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w
+    tensor([0.5000], requires_grad=True)
+    """
+
+    _rule = "radam"
+    _later_options: ClassVar[dict[str, Any]] = {
+        "foreach": None, "maximize": False, "differentiable": False, "decoupled_weight_decay": False, "capturable": False,
+    }  # fmt: skip
+
+    def __init__(
+        self, params: Iterable[Any], lr: float | Tensor = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
+        weight_decay: float = 0, decoupled_weight_decay: bool = False, *, foreach: bool | None = None,
+        maximize: bool = False, capturable: bool = False, differentiable: bool = False,
+    ) -> None:  # fmt: skip
+        check_lr(lr)
+        check_not_negative(eps=eps)
+        check_betas(betas)
+        check_not_negative(weight_decay=weight_decay)
+        defaults = {
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize, "foreach": foreach,
+            "capturable": capturable, "decoupled_weight_decay": decoupled_weight_decay, "differentiable": differentiable,
+        }  # fmt: skip
+        super().__init__(params, defaults)
+
+    def _kept(self, group: dict[str, Any]) -> tuple[str | None, ...]:
+        return ("exp_avg", "exp_avg_sq")
+
+    def _options(self, group: dict[str, Any]) -> tuple[float, ...]:
+        return (
+            group["lr"], *group["betas"], group["eps"], group["weight_decay"], group["decoupled_weight_decay"],
+            sign_of(group),
+        )  # fmt: skip

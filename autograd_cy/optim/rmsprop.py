@@ -1,0 +1,51 @@
+"""RMSprop (facade)."""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from .._core.graph.tensor import Tensor
+from ._fused import FusedOptimizer, check_lr, check_not_negative, sign_of
+
+__all__ = ["RMSprop"]
+
+
+class RMSprop(FusedOptimizer):
+    """``RMSprop(params, lr=1e-2, alpha=0.99, eps=1e-8, weight_decay=0, momentum=0, centered=False)``.
+
+    A step is the gradient over the root of the average of its squares (Hinton, lecture 6e of his course), which `centered`
+    makes the variance; `momentum` adds a share of the step before.
+
+    >>> import autograd_cy as ag
+    >>> w = ag.tensor([1.0], requires_grad=True)
+    >>> optimizer = ag.optim.RMSprop([w], lr=0.25, alpha=0.75)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w
+    tensor([0.5000], requires_grad=True)
+    """
+
+    _rule = "rmsprop"
+    _later_options: ClassVar[dict[str, Any]] = {
+        "momentum": 0, "centered": False, "foreach": None, "maximize": False, "differentiable": False, "capturable": False,
+    }  # fmt: skip
+
+    def __init__(
+        self, params: Iterable[Any], lr: float | Tensor = 1e-2, alpha: float = 0.99, eps: float = 1e-8,
+        weight_decay: float = 0, momentum: float = 0, centered: bool = False, capturable: bool = False,
+        foreach: bool | None = None, maximize: bool = False, differentiable: bool = False,
+    ) -> None:  # fmt: skip
+        check_lr(lr)
+        check_not_negative(eps=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
+        defaults = {
+            "lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered, "weight_decay": weight_decay,
+            "capturable": capturable, "foreach": foreach, "maximize": maximize, "differentiable": differentiable,
+        }  # fmt: skip
+        super().__init__(params, defaults)
+
+    def _kept(self, group: dict[str, Any]) -> tuple[str | None, ...]:
+        return (
+            "square_avg", "momentum_buffer" if group["momentum"] > 0 else None, "grad_avg" if group["centered"] else None,
+        )  # fmt: skip
+
+    def _options(self, group: dict[str, Any]) -> tuple[float, ...]:
+        return (group["lr"], group["alpha"], group["eps"], group["weight_decay"], group["momentum"], sign_of(group))
