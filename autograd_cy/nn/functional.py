@@ -12,8 +12,9 @@ _names = _namespace_of("nn.functional")
 _names |= {name: _OPS[name].function for name in (
     "channel_shuffle", "cosine_similarity", "hardshrink", "native_channel_shuffle", "pairwise_distance", "pdist",
     "pixel_shuffle", "pixel_unshuffle", "prelu", "relu", "sigmoid", "tanh")}  # fmt: skip
-_names |= {f"{name}_": _in_place(_names[name]) for name in (
-    "celu", "elu", "hardtanh", "leaky_relu", "relu", "rrelu", "selu", "threshold")}  # fmt: skip
+_names |= {f"{name}_": _in_place(_names[name], "nn.functional.") for name in (
+    "celu", "elu", "hardtanh", "leaky_relu", "relu", "rrelu", "selu")}  # fmt: skip
+_names["threshold_"] = _in_place(_names["threshold"], "nn.functional.", ", 0.5, 1.0")
 globals().update(_names)
 __all__ = [*_names, "gumbel_softmax"]
 
