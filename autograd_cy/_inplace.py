@@ -6,8 +6,10 @@ from typing import Any
 from ._core.runtime.entry import public
 
 
-def in_place(function: Callable[..., Any]) -> Callable[..., Any]:
+def in_place(function: Callable[..., Any], where: str = "", arguments: str = "") -> Callable[..., Any]:
     """in_place(relu) -> relu_: the function called with inplace=True.
+
+    `where` it stands and the `arguments` besides the tensor are for its example.
 
     >>> import autograd_cy as ag
     >>> x = ag.tensor([-1.0, 2.0])
@@ -20,5 +22,11 @@ def in_place(function: Callable[..., Any]) -> Callable[..., Any]:
 
     name = f"{function.__name__.removeprefix('functional_')}_"
     written.__name__ = written.__qualname__ = name
-    written.__doc__ = f"{name}(input, ...) -> Tensor: {name[:-1]}() written into the tensor's own memory."
+    written.__doc__ = f"""{name}(input, ...) -> Tensor: {name[:-1]}() written into the tensor's own memory.
+
+    >>> import autograd_cy as ag
+    >>> x = ag.ones(2, 2)
+    >>> ag.{where}{name}(x{arguments}) is x
+    True
+    """
     return public(written)

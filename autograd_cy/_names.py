@@ -38,11 +38,11 @@ _names |= {
 }  # fmt: skip
 # Of nn.functional, and in place what takes `inplace=`.
 _names |= {name: OPS[f"nn.functional.{name}"].function for name in ("celu", "rrelu", "selu", "threshold")}
+_names |= {f"{name}_": in_place(_names[name]) for name in ("celu", "rrelu", "selu")}
+_names["threshold_"] = in_place(_names["threshold"], arguments=", 0.5, 1.0")
 _names |= {
-    f"{name}_": in_place(_names[name])
-    for name in (
-        "alpha_dropout", "celu", "dropout", "feature_alpha_dropout", "feature_dropout", "rrelu", "selu", "threshold",
-    )
-}  # fmt: skip
+    f"{name}_": in_place(_names[name], arguments=", 0.5, False")
+    for name in ("alpha_dropout", "dropout", "feature_alpha_dropout", "feature_dropout")
+}
 globals().update(_names)
 __all__ = list(_names)

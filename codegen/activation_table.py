@@ -1,6 +1,6 @@
 """Rows of pointwise_table.py: activations, and losses of single elements.
 
-What is not public here has a function that checks its arguments, in ops/nn. Those of the losses may be summed in the same node:
+What is not public here has a function that checks its arguments, in ops/nn. Losses may be summed in the same node:
 ops/pointwise/loss_node.pyx.
 """
 
@@ -46,7 +46,8 @@ table = [
         namespace="nn.functional", **REAL),
     # tanh(log(1 + e)) = w / (w + 2) with w = e * (e + 2), and 1 beyond 20
     Row("mish", y="a * (e * (e + 2) / (e * (e + 2) + 2))", let="e = exp(where(a > 20, 20, a))",
-        da="g * (e * (e + 2) / (e * (e + 2) + 2) + where(a > 20, 0, a) * (4 * e * (e + 1) / (e * (e + 2) + 2) / (e * (e + 2) + 2)))", wide=True,
+        da="g * (e * (e + 2) / (e * (e + 2) + 2) "
+           "+ where(a > 20, 0, a) * (4 * e * (e + 1) / (e * (e + 2) + 2) / (e * (e + 2) + 2)))", wide=True,
         **PUBLIC),
     Row("gated", "input, gate", y="a * s", let="s = sigmoid(b)", da="g * s", db="g * a * s * (1 - s)", node="GluBackward0",
         saved=("self", "gate", None), wide=True, **HIDDEN),

@@ -1,6 +1,5 @@
 """Functions of neural networks: the operations of this namespace, and those that PyTorch has here, too (facade)."""
 
-from .._core.ops.nn.attention import set_dropout as _set_dropout
 import warnings as _warnings
 
 from .._core.ops.operations import OPS as _OPS
@@ -8,21 +7,18 @@ from .._core.ops.registry import namespace_of as _namespace_of
 from .._core.runtime.entry import public as _public
 from .._inplace import in_place as _in_place
 from .._missing import getattr_of as _getattr_of
-
 from ._multi_head import multi_head_attention_forward
 
 _names = _namespace_of("nn.functional")
 _names |= {name: _OPS[name].function for name in (
-    "channel_shuffle", "cosine_similarity", "hardshrink", "native_channel_shuffle", "pairwise_distance", "pdist",
-    "pixel_shuffle", "pixel_unshuffle", "prelu", "relu", "sigmoid", "tanh")}  # fmt: skip
-_names |= {f"{name}_": _in_place(_names[name]) for name in (
-    "celu", "elu", "hardtanh", "leaky_relu", "relu", "rrelu", "selu", "threshold")}  # fmt: skip
-_names |= {f"conv{kind}{n}d": _OPS[f"conv{kind}{n}d"].function for kind in ("", "_transpose") for n in (1, 2, 3)}
-_names["conv_tbc"] = _OPS["conv_tbc"].function
-_names |= {name: _OPS[name].function for name in ("relu", "sigmoid", "tanh", "avg_pool1d", "adaptive_avg_pool1d")}
+    "adaptive_avg_pool1d", "avg_pool1d", "channel_shuffle", "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d",
+    "conv_transpose2d", "conv_transpose3d", "cosine_similarity", "hardshrink", "native_channel_shuffle", "pairwise_distance",
+    "pdist", "pixel_shuffle", "pixel_unshuffle", "prelu", "relu", "sigmoid", "tanh")}  # fmt: skip
+_names |= {f"{name}_": _in_place(_names[name], "nn.functional.") for name in (
+    "celu", "elu", "hardtanh", "leaky_relu", "relu", "rrelu", "selu")}  # fmt: skip
+_names["threshold_"] = _in_place(_names["threshold"], "nn.functional.", ", 0.5, 1.0")
 globals().update(_names)
-__all__ = [*_names, "gumbel_softmax"]
-__all__ = [*_names, "leaky_relu_", "multi_head_attention_forward", "relu_"]
+__all__ = [*_names, "gumbel_softmax", "multi_head_attention_forward"]
 
 
 @_public

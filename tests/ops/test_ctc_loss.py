@@ -33,7 +33,8 @@ def test_values(dtype, blank):
     lengths, steps = [2, 1, 0], [5, 4, 3]
     joined = ag.tensor([c for row in targets for c in row])
     rows = ag.tensor([row + [99] * (2 - len(row)) for row in targets])
-    expected = [loss_of(logs[:n, k].double().numpy(), row, blank) for k, (n, row) in enumerate(zip(steps, targets, strict=True))]
+    pairs = enumerate(zip(steps, targets, strict=True))
+    expected = [loss_of(logs[:n, k].double().numpy(), row, blank) for k, (n, row) in pairs]
     for target in (joined, rows):
         found = F.ctc_loss(logs, target, steps, lengths, blank, "none")
         assert np.allclose(found.numpy(), expected, rtol=1e-5)

@@ -87,7 +87,9 @@ def test_in_place():
         F.dropout(ag.ones(3, requires_grad=True), 0.5, True, True)
 
 
-@pytest.mark.parametrize("function", [F.dropout, F.dropout1d, F.dropout2d, F.dropout3d, F.alpha_dropout, F.feature_alpha_dropout])
+@pytest.mark.parametrize(
+    "function", [F.dropout, F.dropout1d, F.dropout2d, F.dropout3d, F.alpha_dropout, F.feature_alpha_dropout]
+)
 @pytest.mark.parametrize("p", [-0.1, 1.5, float("nan")])
 def test_what_is_no_probability_is_refused(function, p):
     with pytest.raises((ValueError, RuntimeError), match="between 0 and 1"):

@@ -46,7 +46,7 @@ FACADE = [
     _generator _size _arguments _layout _threads
     _questions
     _streams
-    _later _missing _once torch_version
+    _later _missing _once torch_version _inplace
     version
     _names _alias
     profiler._page
@@ -120,6 +120,7 @@ FACADE = [
     array_api
     _closeness
     _tensor nn.functional
+    _numbered_reductions
     _coverage _lowrank _native_norms _segments
     nn.parameter nn.init
     nn._uninitialized

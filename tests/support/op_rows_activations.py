@@ -65,7 +65,8 @@ ACTIVATIONS = [
     activation("relu6", lambda x: np.clip(x, 0, 6), forward=HALF + INTS),
     activation("threshold", lambda x, t, value: np.where(x <= t, value, x),
                calls(([2, 3], 1, 20), ([], -1, 3), ([0, 2], 1, 2)), forward=HALF + INTS),
-    activation("softshrink", lambda x, b=0.5: np.where(abs(x) > b, x - np.sign(x) * b, 0), calls(([2, 3],), ([4], 1.0), ([],))),
+    activation("softshrink", lambda x, b=0.5: np.where(abs(x) > b, x - np.sign(x) * b, 0),
+               calls(([2, 3],), ([4], 1.0), ([],))),
     OpInfo("hardshrink", lambda x, b=0.5: np.where(abs(x) > b, x, 0), calls(([2, 3],), ([4], 1.0), ([],)),
            domain=SMOOTH, result="first", **FLOAT),
     activation("elu", elu, calls(([2, 3],), ([4], 0.5), ([],)), extremes=samples.finite_extremes),
@@ -335,7 +336,8 @@ def pixels(x, r):
 
 def channels(x, r):
     *outer, c, h, w = x.shape
-    return np.einsum("...chiwj->...cijhw", x.reshape(*outer, c, h // r, r, w // r, r)).reshape(*outer, c * r * r, h // r, w // r)
+    parts = x.reshape(*outer, c, h // r, r, w // r, r)
+    return np.einsum("...chiwj->...cijhw", parts).reshape(*outer, c * r * r, h // r, w // r)
 
 
 def shuffled(x, groups):
@@ -363,8 +365,8 @@ OTHERS = [
            far_pairs, method=False, **LENGTHS),
     OpInfo("pdist", pairs, calls(([4, 2],), ([3, 2], 3.0)), method=False, **FLOAT),
     OpInfo(f"{F}one_hot", lambda x, num_classes: np.eye(num_classes, dtype=int)[x],
-           lambda make: [S(make.of([0, 2, 1]), 3), S(make.of([[1]]), num_classes=2)], dtypes=(), forward=("int64",), result="int64",
-           method=False),
+           lambda make: [S(make.of([0, 2, 1]), 3), S(make.of([[1]]), num_classes=2)], dtypes=(),
+           forward=("int64",), result="int64", method=False),
     OpInfo(f"{F}pad", pad, pads, **MOVING),
     OpInfo("pixel_shuffle", pixels, calls(([4, 1, 2], 2), ([2, 4, 1, 1], 2)), **MOVING),
     OpInfo("pixel_unshuffle", channels, calls(([1, 2, 4], 2), ([2, 1, 2, 2], 2)), **MOVING),

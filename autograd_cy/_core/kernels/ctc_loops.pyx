@@ -46,7 +46,7 @@ cdef inline floating log_of_sum(floating a, floating b, floating c) noexcept nog
 cdef void sum_up(Sums *sums, npy_intp sample, floating *losses) noexcept nogil:
     """alpha of a sample, and its loss."""
     cdef Alignments *p = sums.p
-    cdef npy_intp states = 2 * p.longest + 1, own = 2 * p.target_lengths[sample] + 1, steps = p.input_lengths[sample], t, s
+    cdef npy_intp states = 2 * p.longest + 1, own = 2 * p.target_lengths[sample] + 1, steps = p.input_lengths[sample], s
     cdef const floating *logs = <const floating *> sums.logs + sample * p.classes
     cdef floating *alpha = <floating *> sums.alpha + sample * p.steps * states
     cdef floating least = -INFINITY
@@ -55,7 +55,7 @@ cdef void sum_up(Sums *sums, npy_intp sample, floating *losses) noexcept nogil:
         return
     for s in range(own):
         alpha[s] = logs[class_of(p, sample, s)] if s < 2 else least
-    for t in range(1, steps):
+    for _ in range(1, steps):
         alpha += states
         logs += p.samples * p.classes
         for s in range(own):

@@ -1,4 +1,4 @@
-"""Arrays with borders made of their own elements: a map for each of the last three dimensions says from where (knows no Tensor).
+"""Arrays with borders made of their own elements: maps of the last three dimensions say from where (knows no Tensor).
 
 The longest run of the last dimension that is taken as it is, what is inside, is copied or added at once. Planes are shared
 among threads; the transposed operation adds within a plane alone.
@@ -135,7 +135,7 @@ cdef cnp.ndarray folded_in(cnp.ndarray g, list maps, tuple sizes):
     cdef Border p = border_of(sizes, maps)
     cdef npy_intp[64] dims
     if (<object> g).shape != sizes_with(sizes, maps):
-        raise RuntimeError(f"pad: expected a gradient of shape {list(sizes_with(sizes, maps))}, got {list((<object> g).shape)}")
+        raise RuntimeError(f"pad: expected a gradient of shape {sizes_with(sizes, maps)}, got {(<object> g).shape}")
     for k, n in enumerate(sizes):
         dims[k] = n
     x = new_zeros(dtype_code, len(sizes), dims)

@@ -61,7 +61,9 @@ def batched_elementwise(call, *args, **kwargs):
         losses = losses * call.aligned(weight, rank)
         if call.function is huber_loss and how == MEAN:
             return by_sample(losses, call.size).sum(1) / weight.sum()
-    return losses if how == NONE else by_sample(losses, call.size).mean(1) if how == MEAN else by_sample(losses, call.size).sum(1)
+    if how == NONE:
+        return losses
+    return by_sample(losses, call.size).mean(1) if how == MEAN else by_sample(losses, call.size).sum(1)
 
 
 cdef object by_sample(object losses, Py_ssize_t size):
@@ -134,7 +136,8 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
         raise RuntimeError("all elements of input should be between 0 and 1")
     if weight is None:
         return losses_of(OP_binary_cross_entropy_of, x, y, None, how)
-    w = tensor_argument(weight, "binary_cross_entropy", "weight", 3).expand(broadcast_sizes(shape_of(x), shape_of(<Tensor> weight)))
+    w = tensor_argument(weight, "binary_cross_entropy", "weight", 3)
+    w = w.expand(broadcast_sizes(shape_of(x), shape_of(w)))
     return reduced(losses_of(OP_binary_cross_entropy_of, x, y, None, NONE) * w, how)
 
 

@@ -13,7 +13,6 @@ from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.pad_loops cimport folded_in, spread_out
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rules import rank_of
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.diagonals import constant_pad_nd
 

@@ -8,7 +8,6 @@ from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE
-from autograd_cy._core.ops.products.distances import cdist
 from autograd_cy._core.ops.registry import op
 
 cnp.import_array()
@@ -67,25 +66,6 @@ def pairwise_distance(x1, x2, p: float = 2.0, eps: float = 1e-6, keepdim: bool =
     a = tensor_argument(x1, "pairwise_distance", "x1", 1)
     b = tensor_argument(x2, "pairwise_distance", "x2", 2)
     return (a - b + eps).norm(p, max(a.ndim, b.ndim) - 1, keepdim=keepdim)
-
-
-@op(batch=COMPOSITE)
-def pdist(input, p: float = 2.0):
-    """pdist(input, p=2.0) -> Tensor: the p-norms of the differences of all pairs of rows, (0, 1), (0, 2), ..., (1, 2), ...
-
-    >>> import autograd_cy as ag
-    >>> ag.pdist(ag.tensor([[0.0, 0.0], [3.0, 4.0], [3.0, 0.0]]))
-    tensor([5., 3., 4.])
-    """
-    cdef Tensor x = tensor_argument(input, "pdist", "input", 1)
-    if cnp.PyArray_NDIM(x.array) != 2:
-        raise RuntimeError(f"pdist only supports 2D tensors, got: {cnp.PyArray_NDIM(x.array)}D")
-    if not FLOAT16 <= code_of(x.array) < COMPLEX64:
-        raise RuntimeError("pdist only supports floating-point dtypes")
-    if p < 0:
-        raise RuntimeError("pdist only supports non-negative p values")
-    first, second = [new_tensor(index) for index in np.triu_indices(cnp.PyArray_DIM(x.array, 0), 1)]
-    return cdist(input, input, p, "donot_use_mm_for_euclid_dist")[first, second]
 
 
 @op(namespace="nn.functional", batch=COMPOSITE)

@@ -1,7 +1,7 @@
 """The node of elementwise losses: that of their row, with their mean or sum in it.
 
-So there is no array for the gradient of each loss: it is the same number for all, which the row's kernels take as they take any
-operand that is broadcast.
+So there is no array for the gradient of each loss: it is the same number for all, which the row's kernels take as they take
+any operand that is broadcast.
 """
 
 from autograd_cy._core.arrays.buffers cimport new_array

@@ -12,7 +12,7 @@ from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.distance_loops cimport distances, pulls
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rules import rank_of
+from autograd_cy._core.batching.rules import COMPOSITE, rank_of
 from autograd_cy._core.ops.registry import op
 
 cnp.import_array()
@@ -124,3 +124,22 @@ def cdist(x1, x2, p=2.0, compute_mode: str | None = None):
         return (x1.unsqueeze(-2) - x2.unsqueeze(-3)).norm(float(p), dim=-1)
     many = max(shape_of(a)[-2], shape_of(b)[-2]) > MANY if compute_mode in (None, MODES[0]) else compute_mode == MODES[1]
     return euclidean(a, b, many and code_of(a.array) != FLOAT16)
+
+
+@op(batch=COMPOSITE)
+def pdist(input, p: float = 2.0):
+    """pdist(input, p=2.0) -> Tensor: the p-norms of the differences of all pairs of rows, (0, 1), (0, 2), ..., (1, 2), ...
+
+    >>> import autograd_cy as ag
+    >>> ag.pdist(ag.tensor([[0.0, 0.0], [3.0, 4.0], [3.0, 0.0]]))
+    tensor([5., 3., 4.])
+    """
+    cdef Tensor x = tensor_argument(input, "pdist", "input", 1)
+    if cnp.PyArray_NDIM(x.array) != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {cnp.PyArray_NDIM(x.array)}D")
+    if not FLOAT16 <= code_of(x.array) < COMPLEX64:
+        raise RuntimeError("pdist only supports floating-point dtypes")
+    if p < 0:
+        raise RuntimeError("pdist only supports non-negative p values")
+    first, second = [new_tensor(index) for index in np.triu_indices(cnp.PyArray_DIM(x.array, 0), 1)]
+    return cdist(input, input, p, "donot_use_mm_for_euclid_dist")[first, second]
