@@ -4,7 +4,6 @@ from .._core.ops.operations import OPS as _OPS
 from .._core.ops.registry import namespace_of as _namespace_of
 from .._core.runtime.entry import public as _public
 from .._missing import getattr_of as _getattr_of
-
 from ._multi_head import multi_head_attention_forward
 
 _names = _namespace_of("nn.functional")
