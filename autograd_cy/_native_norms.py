@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from ._core.graph.tensor import Tensor
-from ._core.runtime.entry import public
 from ._core.ops.nn.batch_norm import batch_norm
 from ._core.ops.nn.group_norm import group_norm
+from ._core.runtime.entry import public
 from .nn.functional import layer_norm
 
 __all__ = ["native_batch_norm", "native_group_norm", "native_layer_norm"]

@@ -121,7 +121,8 @@ def _check_ranks(query, key, value, padding) -> bool:
     """Whether there is a dimension of samples."""
     if query.ndim not in (2, 3):
         raise AssertionError(f"query should be unbatched 2D or batched 3D tensor but received {query.ndim}-D query tensor")
-    for name, x, ndim in (("key", key, query.ndim), ("value", value, query.ndim), ("key_padding_mask", padding, query.ndim - 1)):
+    expected = {"key": (key, query.ndim), "value": (value, query.ndim), "key_padding_mask": (padding, query.ndim - 1)}
+    for name, (x, ndim) in expected.items():
         if x is not None and x.ndim != ndim:
             raise AssertionError(
                 f"For {'batched (3-D)' if query.ndim == 3 else 'unbatched (2-D)'} `query`, expected `{name}` to be "

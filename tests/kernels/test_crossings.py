@@ -61,8 +61,14 @@ def test_gradients_are_the_same_by_any_way(name, record_property):
 
 # Lengths of arrays on the stack, and of pieces that a loop works on at a time, in elements.
 BLOCKS = {
+    "attention_loops.BLOCK": 1 << 15,
+    "attention_loops.FEWEST_ROWS": 8,
+    "attention_loops.MOST_ROWS": 64,
+    "attention_loops.TOPS": 16,
     "broadcast_sums.BLOCK": 1024,
     "broadcast_sums.ROWS": 64,
+    "channel_norm_loops.COLUMNS": 256,
+    "channel_norm_loops.ROWS": 64,
     "cross_entropy_loops.BLOCK": 1024,
     "cross_entropy_loops.LANES": 32,
     "elimination.PANEL": 16,
@@ -96,6 +102,7 @@ NO_SIZES = {
     "buffers": "SHELVES SHELF_SIZE SPARE_DIMS",
     "costs": "AT_ONCE",
     "duals": "MOST_LEVELS",
+    "embedding": "MAX_DIMS",
     "engine": "NESTED_IN_ONE_THREAD",
     "events": "CAPACITY DETAILS LONG MAX_FRAMES MEMORY MOST N_OPTIONS SHAPES STACKS",
     "extreme_gradients": "MOST",  # elements that 32 bits count

@@ -121,6 +121,7 @@ FACADE = [
     _closeness
     _tensor nn.functional
     _numbered_reductions
+    _tensor nn._multi_head nn.functional
     _coverage _lowrank _native_norms _segments
     nn.parameter nn.init
     nn._uninitialized

@@ -1,8 +1,8 @@
 """Attention, row block by row block, and its gradient (knows no Tensor).
 
-Of softmax(query @ key.T * scale + mask) @ value, the softmax is held for a block of queries only, as many as make BLOCK elements
-with all keys that they see: never for all queries. Besides the result, the logarithm of each query's sum of exponentials is
-kept, from which the gradient computes the softmax again. Source: Dao et al., "FlashAttention" (2022).
+Of softmax(query @ key.T * scale + mask) @ value, the softmax is held for a block of queries only, as many as make BLOCK
+elements with all keys that they see: never for all queries. Besides the result, the logarithm of each query's sum of
+exponentials is kept, from which the gradient computes the softmax again. Source: Dao et al., "FlashAttention" (2022).
 
 Threads share the heads of all samples; of one head, the gradients of keys and values are summed block after block.
 """
@@ -122,8 +122,8 @@ cdef inline npy_intp seen_from(const Attention *a, npy_intp end) noexcept nogil:
 cdef Block scores(Head *head, npy_intp row, npy_intp rows, npy_intp columns) noexcept nogil:
     """The products of some queries with the keys, in the block of the softmax."""
     cdef Block block = Block(head.softmax, columns * head.itemsize, head.itemsize)
-    multiply_blocks(head.of.dtype_code, below(head.query, row), transposed(head.key), block, rows, head.of.size, columns, False,
-                    head.spare)
+    multiply_blocks(head.of.dtype_code, below(head.query, row), transposed(head.key), block, rows, head.of.size, columns,
+                    False, head.spare)
     return block
 
 
@@ -148,8 +148,8 @@ cdef void scale_row "autograd_cy_scale_row"(real *x, npy_intp n, real factor) no
 
 
 cdef real top_of "autograd_cy_top"(const real *x, npy_intp n) noexcept nogil:
-    """The largest element; where there is a nan, any number. (NumPy's loop looks after the processor's flags at each call, which
-    takes longer than a row of 16.)"""
+    """The largest element; where there is a nan, any number. (NumPy's loop looks after the processor's flags at each call,
+    which takes longer than a row of 16.)"""
     cdef real[TOPS] tops
     cdef npy_intp j, k
     for k in range(TOPS):

@@ -167,10 +167,10 @@ cdef void sum_columns "autograd_cy_sum_columns"(
         const real *g, const real *x, npy_intp rows, npy_intp stride, npy_intp width, const real *centers, real *first,
         real *second) noexcept nogil:
     cdef real d
-    cdef npy_intp row, j
+    cdef npy_intp _row, j
     for j in range(width):
         first[j] = second[j] = 0
-    for row in range(rows):
+    for _row in range(rows):
         if g == NULL:
             for j in range(width):
                 d = x[j] - centers[j]

@@ -21,7 +21,7 @@ import numpy as np
 from cython cimport floating
 
 from autograd_cy._core.arrays.buffers cimport dense_copy, new_array
-from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, NCODES, code_of
+from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, code_of
 from autograd_cy._core.kernels.adding cimport adding_kernel
 from autograd_cy._core.kernels.loops cimport Kernel, borrow
 from autograd_cy._core.runtime cimport numpy_api as cnp

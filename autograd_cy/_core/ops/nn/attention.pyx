@@ -10,7 +10,8 @@ from autograd_cy._core.arrays.buffers cimport dense_copy, in_type, new_array
 from autograd_cy._core.arrays.dtypes cimport (
     BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, code_of, dtype_of, long_word, type_word)
 from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport any_wanted, broadcast_sizes, has_tangent, new_node, record_all, shape_of, tensor_argument
+from autograd_cy._core.graph.record cimport (
+    any_wanted, broadcast_sizes, has_tangent, new_node, record_all, shape_of, tensor_argument)
 from autograd_cy._core.graph.saved cimport save_input, saved_array, stale_error, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, version_of
 from autograd_cy._core.kernels.attention_loops cimport Attention, Heads, attend, attend_backwards
@@ -51,8 +52,8 @@ cdef cnp.ndarray in_heads(cnp.ndarray x):
 
 
 cdef cnp.ndarray laid_out(int dtype_code, cnp.ndarray like, npy_intp size):
-    """A new array in heads as `like`, with rows of that size; in memory the rows of all heads follow each other, as those of the
-    projections do that attention is made of."""
+    """A new array in heads as `like`, with rows of that size; in memory the rows of all heads follow each other, as in the
+    projections that attention is made of."""
     cdef npy_intp[4] dims
     dims[0], dims[1] = cnp.PyArray_DIM(like, 0), cnp.PyArray_DIM(like, 2)
     dims[2], dims[3] = cnp.PyArray_DIM(like, 1), size
@@ -138,7 +139,8 @@ cdef class ScaledDotProductFlashAttentionForCpuBackward0(Node):
     cdef list by_blocks(self, cnp.ndarray given):
         """The gradients of all three."""
         self.check_mask()
-        cdef cnp.ndarray q = in_heads(saved_array(self, 0)), k = in_heads(saved_array(self, 1)), v = in_heads(saved_array(self, 2))
+        cdef cnp.ndarray q = in_heads(saved_array(self, 0)), k = in_heads(saved_array(self, 1))
+        cdef cnp.ndarray v = in_heads(saved_array(self, 2))
         cdef cnp.ndarray g = in_heads(given), mask
         mask = mask_array(self.mask, shape_of(<Tensor> unpack(self, 0)), code_of(q), cnp.PyArray_DIM(k, 2))
         cdef list found = [laid_out(code_of(q), like, cnp.PyArray_DIM(like, 3)) for like in (q, k, v)]
@@ -230,7 +232,7 @@ cdef object repeated_heads(object x, object heads, str name):
     cdef int ndim = x.ndim
     own = x.shape[ndim - 3] if ndim > 2 else 0
     if own < 1 or heads % own:
-        raise RuntimeError("Number of heads in key and value must divide the number of heads in query when enable_gqa is True, "
+        raise RuntimeError("Number of heads in key and value must divide the number of heads in query with enable_gqa=True, "
                            f"but got {own} heads of {name} and {heads} of queries")
     return x if own == heads else x.repeat_interleave(heads // own, ndim - 3)
 

@@ -3,7 +3,7 @@
 cimport cython
 
 from autograd_cy._core.arrays.buffers cimport cast, flat, in_type
-from autograd_cy._core.arrays.dtypes cimport FLOAT64, code_of, dtype_of, kernel_code
+from autograd_cy._core.arrays.dtypes cimport FLOAT64, code_of, kernel_code
 from autograd_cy._core.graph.record cimport any_wanted, has_tangent, new_node, shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.channel_norm_loops cimport Planes

@@ -18,7 +18,7 @@ cdef class ChannelNorm(Node):
     cdef int write_parameter_gradient(self, cnp.ndarray g, cnp.ndarray x, int i, cnp.ndarray out, bint keep) except -1
     cdef int write_input_gradient(self, cnp.ndarray g, cnp.ndarray x, cnp.ndarray w, cnp.ndarray out,
                                   bint keep) except -1
-    cdef tuple standardized(self, object x)
+    cdef tuple deviations(self, object x)
     cdef object by_statistics(self, object x)
     cdef tuple dims(self)
     cdef object statistics_like(self, cnp.ndarray numbers)

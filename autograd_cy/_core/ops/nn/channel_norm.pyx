@@ -30,7 +30,8 @@ cdef Planes planes_of(cnp.ndarray x) except *:
     cdef int axis, ndim = cnp.PyArray_NDIM(x)
     cdef Planes planes
     if ndim < 2:
-        raise IndexError(f"Dimension out of range (expected to be in range of [-{max(ndim, 1)}, {max(ndim, 1) - 1}], but got 1)")
+        raise IndexError("Dimension out of range (expected to be in range of "
+                         f"[-{max(ndim, 1)}, {max(ndim, 1) - 1}], but got 1)")
     planes.channels = planes.groups = cnp.PyArray_DIM(x, 1)
     planes.count, planes.size, planes.per = cnp.PyArray_DIM(x, 0) * cnp.PyArray_DIM(x, 1), 1, 1
     for axis in range(2, ndim):
@@ -170,7 +171,7 @@ cdef class ChannelNorm(Node):
         own = dtype_of(self.dtype_codes[i])
         if i == 2:
             return g.sum(others).to(own)
-        z, scale = self.standardized(x.to(dtype_of(dtype_code)))
+        z, scale = self.deviations(x.to(dtype_of(dtype_code)))
         if i == 1:
             return (g * z.reshape(sizes)).sum(others).to(own)
         if self.saved1 is not None:
@@ -184,7 +185,7 @@ cdef class ChannelNorm(Node):
         if i == 2:
             return self.vjp(g, 2)
         if i == 1:
-            z, _ = self.standardized(x)
+            z, _ = self.deviations(x)
             products = zeroed(g * z.reshape(g.shape), zeros)
             return products.sum((0,) + tuple(range(2, g.ndim))).to(dtype_of(self.dtype_codes[1]))
         found = self.vjp(g, 0)
@@ -192,7 +193,7 @@ cdef class ChannelNorm(Node):
             return zeroed(found, zeros)
         return zeroed(self.by_statistics(found), self.by_statistics(zeros).all(self.dims(), True)).reshape(g.shape)
 
-    cdef tuple standardized(self, object x):
+    cdef tuple deviations(self, object x):
         """(input - mean) * scale and the scale, as operations on the input."""
         x = self.by_statistics(x)
         if self.corrected:
@@ -214,7 +215,6 @@ cdef class ChannelNorm(Node):
 
 cdef Tensor record_norm(ChannelNorm node, cnp.ndarray array, Tensor x, Tensor weight, Tensor bias):
     """The result, recorded as that node of all three (None: there is none)."""
-    cdef int i
     node.dtype_codes[0] = node.dtype_codes[1] = node.dtype_codes[2] = code_of(x.array)
     save_input(node, 0, x)
     if weight is not None:

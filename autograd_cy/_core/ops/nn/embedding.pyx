@@ -1,4 +1,4 @@
-"""embedding: rows of a table by their numbers. The gradient of the table is dense, and only the rows that were read are added to."""
+"""embedding: rows of a table by their numbers. The table's gradient is dense, only the rows that were read are added to."""
 
 import numpy as np
 
@@ -240,5 +240,5 @@ def embedding_renorm_(input, indices, max_norm, norm_type):
     check_indices(i, "embedding_renorm_")
     if table.grad_fn is not None and needs_node(table):
         raise NotImplementedError("the derivative for 'embedding_renorm_' is not implemented: it is called without gradients")
-    return in_place("embedding_renorm_", lambda x, n: new_tensor(shortened((<Tensor> x).array, (<Tensor> n).array, largest, kind)),
-                    table, (i,))
+    return in_place(
+        "embedding_renorm_", lambda x: new_tensor(shortened((<Tensor> x).array, i.array, largest, kind)), table, ())

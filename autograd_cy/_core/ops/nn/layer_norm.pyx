@@ -199,8 +199,8 @@ cdef tuple sizes_argument(object value, str operation):
                         f"{type(value).__name__}")
     for position, size in enumerate(value):
         if isinstance(size, bool) or not hasattr(size, "__index__"):
-            raise TypeError(f"{operation}(): argument 'normalized_shape' (position 2) must be tuple of ints, but found element "
-                            f"of type {type(size).__name__} at pos {position}")
+            raise TypeError(f"{operation}(): argument 'normalized_shape' (position 2) must be tuple of ints, but found "
+                            f"element of type {type(size).__name__} at pos {position}")
     return tuple([size.__index__() for size in value])
 
 

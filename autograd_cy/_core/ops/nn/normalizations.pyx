@@ -91,8 +91,8 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     """rms_norm(input, normalized_shape, weight=None, eps=None) -> Tensor: autograd_cy.rms_norm().
 
     >>> import autograd_cy as ag
-    >>> ag.nn.functional.rms_norm(ag.tensor([3.0, 3.0]), (2,))
-    tensor([1.0000, 1.0000])
+    >>> ag.nn.functional.rms_norm(ag.tensor([1.0, 7.0]), (2,))
+    tensor([0.2000, 1.4000])
     """
     return norm_of_squares(input, normalized_shape, weight, eps)
 
