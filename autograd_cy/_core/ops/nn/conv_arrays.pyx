@@ -53,7 +53,7 @@ cdef cnp.ndarray convolved(const Geometry *of, cnp.ndarray x, cnp.ndarray weight
     bias = None if bias is None else flat(bias, dtype_code)
     if has_none(of):
         y.fill(0)
-        if bias is not None and cnp.PyArray_SIZE(y):
+        if bias is not None:
             add_filters(bias, y)
     else:
         convolve(of, flat(x, dtype_code), flat(weight, dtype_code), bias, y)
@@ -98,10 +98,11 @@ cdef cnp.ndarray computed(cnp.ndarray x, cnp.ndarray weight, cnp.ndarray bias, t
     cdef tuple own = sizes_of(x), weights = sizes_of(weight)
     cdef Geometry of
     cdef cnp.ndarray y
+    if 0 in sizes:
+        return empty(code_of(x), sizes)
     if code_of(x) < FLOAT16:
-        if 0 in sizes:
-            return empty(code_of(x), sizes)
-        return of_integers(x, weight, bias, stride, padding, dilation, groups)
+        y = of_integers(x, weight, stride, padding, dilation, transposed, groups, sizes)
+        return y if bias is None else y + bias.reshape((-1,) + (1,) * len(stride))
     if transposed:
         of = geometry(sizes, weights, own, stride, padding, dilation, groups)
         y = convolved_back(&of, x, weight, sizes)
@@ -113,17 +114,25 @@ cdef cnp.ndarray computed(cnp.ndarray x, cnp.ndarray weight, cnp.ndarray bias, t
     return in_type(y, code_of(x))
 
 
-cdef cnp.ndarray of_integers(cnp.ndarray x, cnp.ndarray weight, cnp.ndarray bias, tuple stride, tuple padding,
-                             tuple dilation, object groups):
-    """By NumPy: BLAS knows no integers."""
-    cdef int n = len(stride)
-    kernel = tuple([d * (k - 1) + 1 for k, d in zip(sizes_of(weight)[2:], dilation, strict=True)])
-    padded = np.pad(x, ((0, 0), (0, 0), *[(p, p) for p in padding]))
-    windows = np.lib.stride_tricks.sliding_window_view(padded, kernel, tuple(range(2, 2 + n)))
-    windows = windows[(slice(None), slice(None), *[slice(None, None, s) for s in stride + dilation])]
-    windows = windows.reshape(windows.shape[0], groups, -1, *windows.shape[2:])
-    weights = weight.reshape(groups, -1, *sizes_of(weight)[1:])
-    taps = "uvw"[:n]
-    y = np.einsum(f"bgc...{taps},gfc{taps}->bgf...", windows, weights, dtype=x.dtype)
-    y = y.reshape(y.shape[0], -1, *y.shape[3:])
-    return y if bias is None else y + bias.reshape(-1, *[1] * n)
+cdef cnp.ndarray of_integers(cnp.ndarray x, cnp.ndarray weight, tuple stride, tuple padding, tuple dilation, bint transposed,
+                             object groups, tuple sizes):
+    """Tap by tap: BLAS knows no integers."""
+    cdef tuple own = sizes_of(x), images = sizes if transposed else own, places = own if transposed else sizes
+    whole = np.zeros(images[:2] + tuple([n + 2 * p for n, p in zip(images[2:], padding, strict=True)]), x.dtype)
+    inner = (..., *[slice(p, p + n) for n, p in zip(images[2:], padding, strict=True)])
+    y = np.zeros(places, x.dtype)
+    small = y.reshape(places[0], groups, places[1] // groups, *places[2:])
+    large = whole.reshape(images[0], groups, images[1] // groups, *whole.shape[2:])
+    weights = weight.reshape(groups, small.shape[2], *sizes_of(weight)[1:])
+    if transposed:
+        small[...] = x.reshape(small.shape)
+    else:
+        whole[inner] = x
+    for tap in np.ndindex(*sizes_of(weight)[2:]):
+        seen = (..., *[slice(d * t, d * t + s * (n - 1) + 1, s)
+                       for t, d, s, n in zip(tap, dilation, stride, places[2:], strict=True)])
+        if transposed:
+            large[seen] += np.einsum("bgf...,gfc->bgc...", small, weights[(..., *tap)])
+        else:
+            small += np.einsum("bgc...,gfc->bgf...", large[seen], weights[(..., *tap)])
+    return whole[inner].copy() if transposed else y

@@ -63,7 +63,8 @@ cdef class ConvolutionBackward0(Node):
                                    dilation, groups)
         rest = (0,) * len(stride) if transposed else left_over(
             tuple(x.shape[2:]), tuple(g.shape[2:]), tuple(weight.shape[2:]), stride, padding, dilation)
-        return convolution(g, weight, None, stride, padding, dilation, not transposed, rest, groups)
+        y = convolution(g, weight, None, stride, padding, dilation, not transposed, rest, groups)
+        return first_of(y, tuple(x.shape[2:]))
 
     cdef object jvp(self, tuple tangents):
         cdef tuple settings = (<tuple> self.constants)[:6]
@@ -96,13 +97,19 @@ cdef tuple left_over(tuple sizes, tuple places, tuple kernel, tuple stride, tupl
 
 cpdef object weight_gradient(object x, object g, tuple kernel, tuple stride, tuple padding, tuple dilation, object groups):
     """In operations: a convolution of the images by what comes back, of which batch and channels change places."""
-    cdef int n = len(kernel), k
+    cdef int n = len(kernel)
     batch, channels, filters = x.shape[0], x.shape[1] // groups, g.shape[1] // groups
     x = x.reshape(batch, groups, channels, *x.shape[2:]).transpose(0, 2).reshape(channels, groups * batch, *x.shape[2:])
     y = convolution(x, g.transpose(0, 1), None, dilation, padding, stride, False, (0,) * n, groups)
-    for k in range(n):
-        y = y.narrow(2 + k, 0, kernel[k])
-    return y.transpose(0, 1)
+    return first_of(y, kernel).transpose(0, 1)
+
+
+cdef object first_of(object y, tuple sizes):
+    """The first elements along each dimension but for the first two: what came of a rest at the end is left out."""
+    for k, size in enumerate(sizes):
+        if y.shape[2 + k] != size:
+            y = y.narrow(2 + k, 0, size)
+    return y
 
 
 # the operation
@@ -113,7 +120,9 @@ def batched_convolution(call, input, weight, bias, stride, padding, dilation, tr
         call.on_sample(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
     settings = (stride, padding, dilation, transposed, output_padding)
     n, x, w = call.size, call.value(input), call.value(weight)
-    if not call.is_batched(weight):
+    if not call.is_batched(weight) and not call.is_batched(input):
+        y = call(x, w, None, *settings, groups)
+    elif not call.is_batched(weight):
         y = call(x.flatten(0, 1), w, None, *settings, groups)
         y = y.reshape(n, own[0], *y.shape[1:])
     else:
