@@ -17,6 +17,9 @@ from autograd_cy._core.runtime.threads cimport parallel_for
 cdef extern from *:
     """
     #include <string.h>
+    #if defined(__SSE2__)
+    #include <xmmintrin.h>
+    #endif
     #include "clones.h"
     #define DECLARE_CLONED(real, fuse) \\
         AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_gather_part( \\
@@ -42,10 +45,26 @@ cdef extern from *:
         static AUTOGRAD_CY_INLINED void name(type *restrict out, const type *restrict x, npy_intp n) { \\
             for (npy_intp i = 0; i < n; i++) out[i] += x[i]; \\
         }
+    /* 4 rows of 4: of 64 x 784 float32, 20 us instead of 31 for loops over elements. */
+    static AUTOGRAD_CY_INLINED void turn_four(const float *x, npy_intp x_row, float *y, npy_intp y_row) {
+    #if defined(__SSE2__)
+        __m128 a = _mm_loadu_ps(x), b = _mm_loadu_ps(x + x_row);
+        __m128 c = _mm_loadu_ps(x + 2 * x_row), d = _mm_loadu_ps(x + 3 * x_row);
+        _MM_TRANSPOSE4_PS(a, b, c, d);
+        _mm_storeu_ps(y, a);
+        _mm_storeu_ps(y + y_row, b);
+        _mm_storeu_ps(y + 2 * y_row, c);
+        _mm_storeu_ps(y + 3 * y_row, d);
+    #else
+        for (int i = 0; i < 4; i++)
+            for (int j = 0; j < 4; j++) y[j * y_row + i] = x[i * x_row + j];
+    #endif
+    }
     ADD_RUN(add_run_f32, float)
     ADD_RUN(add_run_f64, double)
     """
     void copy_run(void *out, const void *x, npy_intp bytes) noexcept nogil
+    void turn_four(const float *x, npy_intp x_row, float *y, npy_intp y_row) noexcept nogil
     void add_run_f32(float *out, const float *x, npy_intp n) noexcept nogil
     void add_run_f64(double *out, const double *x, npy_intp n) noexcept nogil
 
@@ -205,12 +224,13 @@ cdef void turn_part "autograd_cy_turn_part"(
 
 cdef inline void turn_tile(const real *x, npy_intp x_row, real *y, npy_intp y_row, npy_intp rows,
                            npy_intp columns) noexcept nogil:
-    cdef npy_intp i, j
-    if columns == TILE:
-        for i in range(rows):
-            for j in range(TILE):
-                y[j * y_row + i] = x[i * x_row + j]
-    else:
-        for i in range(rows):
-            for j in range(columns):
-                y[j * y_row + i] = x[i * x_row + j]
+    cdef npy_intp i = 0, j
+    if real is float and columns == TILE:
+        while i + 4 <= rows:
+            for j in range(0, TILE, 4):
+                turn_four(x + i * x_row + j, x_row, y + j * y_row + i, y_row)
+            i += 4
+    while i < rows:
+        for j in range(columns):
+            y[j * y_row + i] = x[i * x_row + j]
+        i += 1

@@ -6,6 +6,8 @@ from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array, sizes_of
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, code_of, kernel_code
 from autograd_cy._core.kernels.convolutions cimport add_filters, convolve, convolve_back, correlate, sum_filters
 from autograd_cy._core.kernels.patches cimport Geometry
+from autograd_cy._core.kernels.plane_convolutions cimport (
+    convolve_planes, convolve_planes_back, correlate_planes, suits_planes)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
@@ -55,6 +57,10 @@ cdef cnp.ndarray convolved(const Geometry *of, cnp.ndarray x, cnp.ndarray weight
         y.fill(0)
         if bias is not None:
             add_filters(bias, y)
+    elif suits_planes(of):
+        convolve_planes(of, flat(x, dtype_code), flat(weight, dtype_code), y)
+        if bias is not None:
+            add_filters(bias, y)
     else:
         convolve(of, flat(x, dtype_code), flat(weight, dtype_code), bias, y)
     return y
@@ -66,6 +72,8 @@ cdef cnp.ndarray convolved_back(const Geometry *of, cnp.ndarray g, cnp.ndarray w
     cdef cnp.ndarray x = empty(dtype_code, sizes)
     if has_none(of):
         x.fill(0)
+    elif suits_planes(of):
+        convolve_planes_back(of, flat(g, dtype_code), flat(weight, dtype_code), x)
     else:
         convolve_back(of, flat(g, dtype_code), flat(weight, dtype_code), x)
     return x
@@ -77,6 +85,8 @@ cdef cnp.ndarray correlated(const Geometry *of, cnp.ndarray x, cnp.ndarray g, tu
     cdef cnp.ndarray weight = empty(dtype_code, sizes)
     if has_none(of):
         weight.fill(0)
+    elif suits_planes(of):
+        correlate_planes(of, flat(x, dtype_code), flat(g, dtype_code), weight)
     else:
         correlate(of, flat(x, dtype_code), flat(g, dtype_code), weight)
     return weight

@@ -1,0 +1,287 @@
+"""Convolutions whose groups have few channels (of depthwise ones: one), without products of matrices (knows no Tensor).
+
+A group of one image is copied into planes with a margin, so that no tap falls beside them; then each row of the result is
+summed over all taps, LANES elements at once. The gradient for the image is such a sum, too: of what comes back, its elements
+`stride` apart in their planes, with the kernel turned. Threads share strips of images and groups.
+"""
+
+from libc.string cimport memset
+
+from autograd_cy._core.arrays.buffers cimport new_array
+from autograd_cy._core.arrays.dtypes cimport FLOAT32, INT64, code_of
+from autograd_cy._core.kernels.patches cimport Geometry
+from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
+from autograd_cy._core.runtime.threads cimport parallel_for
+
+cnp.import_array()
+
+# The functions that Cython makes of those of `real` numbers: of float and of double.
+cdef extern from *:
+    """
+    #include "clones.h"
+    #define DECLARE_CLONED(real, fuse) \\
+        AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_sum_part( \\
+            void const *, real const *, real const *, real *, real *, npy_intp, npy_intp); \\
+        AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_dot_part( \\
+            void const *, real const *, real const *, real *, real *, npy_intp, npy_intp);
+    DECLARE_CLONED(float, __pyx_fuse_0)
+    DECLARE_CLONED(double, __pyx_fuse_1)
+    """
+
+cdef enum:
+    LANES = 32              # elements of a row that are summed together
+    STRIPS = 16             # parts of the work, each with planes of its own
+    FEW = 4                 # products of channels and filters of a group, up to which this is faster ...
+    MARGIN = 4              # ... unless planes with their margins are that many times as large as without
+
+cdef struct Sum:            # sums over taps: of `sources` planes of each group `results` ones
+    npy_intp units, groups, sources, results
+    npy_intp[3] size, out, plane            # of a source, a result, and a source with its margin
+    npy_intp[3] shift, spacing, stride      # where a source begins in its plane, how far its elements are apart; of results
+    npy_intp taps, plane_size, strips
+    npy_intp source_weight, result_weight   # how far weights of neighbouring sources and results are apart, in taps
+    const npy_intp *offsets                 # of each tap in a plane
+    bint turned                             # taps go backwards
+    const void *x
+    const void *weight
+    void *y
+    void *planes
+
+
+cdef bint suits_planes(const Geometry *of) noexcept:
+    """Whether the groups of a convolution are small enough, and its margins."""
+    cdef int k
+    if of.channels * of.filters > FEW:
+        return False
+    for k in range(3):
+        if of.padding[k] > of.size[k] or of.dilation[k] * (of.kernel[k] - 1) > 2 * of.size[k]:
+            return False
+        if of.stride[k] > of.size[k] or of.out[k] * of.stride[k] > MARGIN * of.size[k]:
+            return False
+    return True
+
+
+cdef cnp.ndarray prepare(Sum *s, const Geometry *of, int dtype_code, npy_intp *offsets_of, npy_intp units):
+    """Sizes of the planes, the offsets of the taps in them, and memory for the planes of each strip."""
+    cdef npy_intp n
+    s.plane_size = s.plane[0] * s.plane[1] * s.plane[2] + LANES * max(s.stride[2], <npy_intp> 1)
+    s.units, s.groups, s.taps = units, of.groups, of.taps
+    s.strips = min(units, <npy_intp> STRIPS)
+    n = s.strips * s.sources * s.plane_size
+    fill_offsets(s, of, offsets_of)
+    s.offsets = offsets_of
+    cdef cnp.ndarray planes = new_array(dtype_code, 1, &n)
+    s.planes = cnp.PyArray_DATA(planes)
+    return planes
+
+
+cdef void fill_offsets(const Sum *s, const Geometry *of, npy_intp *offsets) noexcept nogil:
+    cdef npy_intp i, j, k, t = 0
+    for i in range(of.kernel[0]):
+        for j in range(of.kernel[1]):
+            for k in range(of.kernel[2]):
+                offsets[t] = ((i * of.dilation[0] * s.plane[1] + j * of.dilation[1]) * s.plane[2] + k * of.dilation[2])
+                t += 1
+
+
+cdef cnp.ndarray offsets_for(const Geometry *of):
+    cdef npy_intp taps = of.taps
+    return new_array(INT64, 1, &taps)
+
+
+cdef Sum forward_sum(const Geometry *of) noexcept:
+    """Of the convolution itself, without its arrays."""
+    cdef Sum s
+    cdef int k
+    s.sources, s.results, s.turned = of.channels, of.filters, False
+    s.source_weight, s.result_weight = of.taps, of.taps * of.channels
+    for k in range(3):
+        s.size[k], s.out[k], s.stride[k] = of.size[k], of.out[k], of.stride[k]
+        s.shift[k], s.spacing[k] = of.padding[k], 1
+        s.plane[k] = of.size[k] + 2 * of.padding[k]
+    return s
+
+
+cdef int convolve_planes(const Geometry *of, cnp.ndarray x, cnp.ndarray weight, cnp.ndarray y) except -1:
+    """y = the convolution of x."""
+    cdef Sum s = forward_sum(of)
+    return run_sums(&s, of, x, weight, y)
+
+
+cdef int convolve_planes_back(const Geometry *of, cnp.ndarray g, cnp.ndarray weight, cnp.ndarray x) except -1:
+    """x = its gradient."""
+    cdef Sum s
+    cdef int k
+    cdef npy_intp reach
+    s.sources, s.results, s.turned = of.filters, of.channels, True
+    s.source_weight, s.result_weight = of.taps * of.channels, of.taps
+    for k in range(3):
+        reach = of.dilation[k] * (of.kernel[k] - 1)
+        s.size[k], s.out[k], s.stride[k] = of.out[k], of.size[k], 1
+        s.shift[k], s.spacing[k] = reach - of.padding[k], of.stride[k]
+        s.plane[k] = of.size[k] + reach
+    return run_sums(&s, of, g, weight, x)
+
+
+cdef int run_sums(Sum *s, const Geometry *of, cnp.ndarray x, cnp.ndarray weight, cnp.ndarray y) except -1:
+    cdef int dtype_code = code_of(x)
+    cdef cnp.ndarray offsets = offsets_for(of)
+    cdef cnp.ndarray _planes = prepare(s, of, dtype_code, <npy_intp *> cnp.PyArray_DATA(offsets), of.batch * of.groups)
+    cdef npy_intp work = s.units * s.out[0] * s.out[1] * s.out[2] * of.taps * of.channels * of.filters
+    s.x, s.weight, s.y = cnp.PyArray_DATA(x), cnp.PyArray_DATA(weight), cnp.PyArray_DATA(y)
+    parallel_for(sum_f32 if dtype_code == FLOAT32 else sum_f64, s, s.strips, work // s.strips)
+    return 0
+
+
+cdef int correlate_planes(const Geometry *of, cnp.ndarray x, cnp.ndarray g, cnp.ndarray weight) except -1:
+    """weight = its gradient. Strips share groups here: a weight sums over all images."""
+    cdef Sum s = forward_sum(of)
+    cdef int dtype_code = code_of(x)
+    cdef cnp.ndarray offsets = offsets_for(of)
+    cdef cnp.ndarray _planes = prepare(&s, of, dtype_code, <npy_intp *> cnp.PyArray_DATA(offsets), of.groups)
+    cdef npy_intp work = of.batch * of.groups * of.places * of.taps * of.channels * of.filters
+    s.x, s.weight, s.y = cnp.PyArray_DATA(x), cnp.PyArray_DATA(g), cnp.PyArray_DATA(weight)
+    s.units = of.batch * of.groups
+    weight.fill(0)
+    parallel_for(dot_f32 if dtype_code == FLOAT32 else dot_f64, &s, s.strips, work // s.strips)
+    return 0
+
+
+# planes
+
+cdef inline void embed(const Sum *s, const real *x, real *plane) noexcept nogil:
+    """Copy a source into its plane: zeros elsewhere, also behind the end."""
+    cdef npy_intp z, y, k, depth, height
+    cdef npy_intp first = max((-s.shift[2] + s.spacing[2] - 1) // s.spacing[2], 0)
+    cdef npy_intp end = min((s.plane[2] - 1 - s.shift[2]) // s.spacing[2] + 1, s.size[2])
+    cdef real *row
+    memset(plane, 0, s.plane_size * sizeof(real))
+    for z in range(s.size[0]):
+        depth = z * s.spacing[0] + s.shift[0]
+        for y in range(s.size[1]):
+            height = y * s.spacing[1] + s.shift[1]
+            if 0 <= depth < s.plane[0] and 0 <= height < s.plane[1]:
+                row = plane + (depth * s.plane[1] + height) * s.plane[2] + s.shift[2]
+                if s.spacing[2] == 1:
+                    for k in range(first, end):
+                        row[k] = x[k]
+                else:
+                    for k in range(first, end):
+                        row[k * s.spacing[2]] = x[k]
+            x += s.size[2]
+
+
+cdef void sum_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef const Sum *s = <const Sum *> data
+    sum_part(data, <const float *> s.x, <const float *> s.weight, <float *> s.y, <float *> s.planes, first, end)
+
+
+cdef void sum_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef const Sum *s = <const Sum *> data
+    sum_part(data, <const double *> s.x, <const double *> s.weight, <double *> s.y, <double *> s.planes, first, end)
+
+
+cdef void sum_part "autograd_cy_sum_part"(const void *data, const real *x, const real *weight, real *y, real *planes,
+                                          npy_intp strip, npy_intp strips_end) noexcept nogil:
+    """Some strips, each of some images and groups."""
+    cdef const Sum *s = <const Sum *> data
+    cdef npy_intp size = s.size[0] * s.size[1] * s.size[2], out = s.out[0] * s.out[1] * s.out[2]
+    cdef npy_intp unit, k
+    planes += strip * s.sources * s.plane_size
+    for unit in range(strip * s.units // s.strips, strips_end * s.units // s.strips):
+        for k in range(s.sources):
+            embed(s, x + (unit * s.sources + k) * size, planes + k * s.plane_size)
+        for k in range(s.results):
+            sum_rows(s, planes, weight + unit % s.groups * s.sources * s.results * s.taps + k * s.result_weight,
+                     y + (unit * s.results + k) * out)
+
+
+cdef inline void sum_rows(const Sum *s, const real *planes, const real *weight, real *y) noexcept nogil:
+    cdef npy_intp i, j, k
+    cdef const real *row
+    for i in range(s.out[0]):
+        for j in range(s.out[1]):
+            row = planes + (i * s.stride[0] * s.plane[1] + j * s.stride[1]) * s.plane[2]
+            k = 0
+            while k < s.out[2]:
+                if s.stride[2] == 1:
+                    sum_taps(s, row + k, 1, weight, y + k, min(s.out[2] - k, <npy_intp> LANES))
+                else:
+                    sum_taps(s, row + k * s.stride[2], s.stride[2], weight, y + k, min(s.out[2] - k, <npy_intp> LANES))
+                k += LANES
+            y += s.out[2]
+
+
+cdef inline void sum_taps(const Sum *s, const real *row, npy_intp stride, const real *weight, real *y,
+                          npy_intp n) noexcept nogil:
+    """Up to LANES elements of a row of a result. Lanes behind its end are read and not used."""
+    cdef real[LANES] total
+    cdef real w
+    cdef npy_intp source, t, k
+    cdef const real *p
+    for k in range(LANES):
+        total[k] = 0
+    for source in range(s.sources):
+        for t in range(s.taps):
+            p = row + source * s.plane_size + s.offsets[t]
+            w = weight[source * s.source_weight + (s.taps - 1 - t if s.turned else t)]
+            for k in range(LANES):
+                total[k] = total[k] + w * p[k * stride]
+    for k in range(n):
+        y[k] = total[k]
+
+
+# the gradient of the weight
+
+cdef void dot_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef const Sum *s = <const Sum *> data
+    dot_part(data, <const float *> s.x, <const float *> s.weight, <float *> s.y, <float *> s.planes, first, end)
+
+
+cdef void dot_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef const Sum *s = <const Sum *> data
+    dot_part(data, <const double *> s.x, <const double *> s.weight, <double *> s.y, <double *> s.planes, first, end)
+
+
+cdef void dot_part "autograd_cy_dot_part"(const void *data, const real *x, const real *g, real *weight, real *planes,
+                                          npy_intp strip, npy_intp strips_end) noexcept nogil:
+    """Some strips, each of some groups, over all images."""
+    cdef const Sum *s = <const Sum *> data
+    cdef npy_intp size = s.size[0] * s.size[1] * s.size[2], out = s.out[0] * s.out[1] * s.out[2]
+    cdef npy_intp unit, image, group, k, f, t
+    planes += strip * s.sources * s.plane_size
+    for group in range(strip * s.groups // s.strips, strips_end * s.groups // s.strips):
+        for image in range(s.units // s.groups):
+            unit = image * s.groups + group
+            for k in range(s.sources):
+                embed(s, x + (unit * s.sources + k) * size, planes)
+                for f in range(s.results):
+                    for t in range(s.taps):
+                        weight[((group * s.results + f) * s.sources + k) * s.taps + t] += dot_rows(
+                            s, planes + s.offsets[t], g + (unit * s.results + f) * out)
+
+
+cdef inline real dot_rows(const Sum *s, const real *plane, const real *g) noexcept nogil:
+    """The sum of products of what one tap sees with what comes back for it."""
+    cdef real[LANES] total
+    cdef npy_intp i, j, k, first, step = s.stride[2]
+    cdef const real *row
+    for k in range(LANES):
+        total[k] = 0
+    for i in range(s.out[0]):
+        for j in range(s.out[1]):
+            row = plane + (i * s.stride[0] * s.plane[1] + j * s.stride[1]) * s.plane[2]
+            first = 0
+            while first + LANES <= s.out[2]:
+                for k in range(LANES):
+                    total[k] = total[k] + row[(first + k) * step] * g[first + k]
+                first += LANES
+            for k in range(s.out[2] - first):
+                total[k] = total[k] + row[(first + k) * step] * g[first + k]
+            g += s.out[2]
+    cdef real whole = 0
+    for k in range(LANES):
+        whole = whole + total[k]
+    return whole
