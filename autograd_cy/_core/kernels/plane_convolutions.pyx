@@ -20,6 +20,7 @@ cnp.import_array()
 # The functions that Cython makes of those of `real` numbers: of float and of double.
 cdef extern from *:
     """
+    #include <string.h>
     #include "clones.h"
     #define DECLARE_CLONED(real, fuse) \\
         AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_sum_part( \\
@@ -28,7 +29,42 @@ cdef extern from *:
             void const *, real const *, real const *, real *, real *, npy_intp, npy_intp);
     DECLARE_CLONED(float, __pyx_fuse_0)
     DECLARE_CLONED(double, __pyx_fuse_1)
+
+    /* Adds what taps see to 32 sums, which stay in registers: so a depthwise 3x3 of 28 x 28 takes a third of what it takes
+       where gcc vectorizes loops over the sums. */
+    #if defined(__GNUC__)
+    #define ADD_TAPS(name, type) \
+        typedef type name##_half __attribute__((vector_size(16 * sizeof(type)))); \
+        static AUTOGRAD_CY_INLINED void name(const type *row, const npy_intp *offsets, const type *weight, npy_intp step, \
+                                             npy_intp taps, type *sums) { \
+            name##_half a, b, x, y; \
+            memcpy(&a, sums, sizeof a); \
+            memcpy(&b, sums + 16, sizeof b); \
+            for (npy_intp t = 0; t < taps; t++) { \
+                const type w = weight[t * step]; \
+                memcpy(&x, row + offsets[t], sizeof x); \
+                memcpy(&y, row + offsets[t] + 16, sizeof y); \
+                a += x * w; \
+                b += y * w; \
+            } \
+            memcpy(sums, &a, sizeof a); \
+            memcpy(sums + 16, &b, sizeof b); \
+        }
+    #else
+    #define ADD_TAPS(name, type) \
+        static void name(const type *row, const npy_intp *offsets, const type *weight, npy_intp step, npy_intp taps, \
+                         type *sums) { \
+            for (npy_intp t = 0; t < taps; t++) \
+                for (int k = 0; k < 32; k++) sums[k] += row[offsets[t] + k] * weight[t * step]; \
+        }
+    #endif
+    ADD_TAPS(add_taps_f32, float)
+    ADD_TAPS(add_taps_f64, double)
     """
+    void add_taps_f32(const float *row, const npy_intp *offsets, const float *weight, npy_intp step, npy_intp taps,
+                      float *sums) noexcept nogil
+    void add_taps_f64(const double *row, const npy_intp *offsets, const double *weight, npy_intp step, npy_intp taps,
+                      double *sums) noexcept nogil
 
 cdef enum:
     LANES = 32              # elements of a row that are summed together
@@ -218,17 +254,21 @@ cdef inline void sum_taps(const Sum *s, const real *row, npy_intp stride, const 
                           npy_intp n) noexcept nogil:
     """Up to LANES elements of a row of a result. Lanes behind its end are read and not used."""
     cdef real[LANES] total
-    cdef real w
-    cdef npy_intp source, t, k
-    cdef const real *p
+    cdef npy_intp source, t, k, step = -1 if s.turned else 1
+    cdef const real *w
     for k in range(LANES):
         total[k] = 0
     for source in range(s.sources):
-        for t in range(s.taps):
-            p = row + source * s.plane_size + s.offsets[t]
-            w = weight[source * s.source_weight + (s.taps - 1 - t if s.turned else t)]
-            for k in range(LANES):
-                total[k] = total[k] + w * p[k * stride]
+        w = weight + source * s.source_weight + (s.taps - 1 if s.turned else 0)
+        if stride > 1:
+            for t in range(s.taps):
+                for k in range(LANES):
+                    total[k] = total[k] + w[t * step] * row[s.offsets[t] + k * stride]
+        elif real is float:
+            add_taps_f32(row, s.offsets, w, step, s.taps, &total[0])
+        else:
+            add_taps_f64(row, s.offsets, w, step, s.taps, &total[0])
+        row += s.plane_size
     for k in range(n):
         y[k] = total[k]
 
