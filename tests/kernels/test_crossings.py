@@ -62,6 +62,7 @@ def test_gradients_are_the_same_by_any_way(name, record_property):
 # Lengths of arrays on the stack, and of pieces that a loop works on at a time, in elements.
 BLOCKS = {
     "broadcast_sums.BLOCK": 1024,
+    "convolutions.PATCHES": 1 << 17,  # crossed in test_convolution.py
     "broadcast_sums.ROWS": 64,
     "cross_entropy_loops.BLOCK": 1024,
     "cross_entropy_loops.LANES": 32,
@@ -73,6 +74,8 @@ BLOCKS = {
     "loops.FLAT_BYTES": 2048,
     "nans.BLOCK": 4096,
     "partials.PARTS": 16,
+    "patches.TILE": 16,
+    "plane_convolutions.LANES": 32,
     "plane_loops.BLOCK": 1024,
     "plane_loops.COLUMNS": 2048,
     "plane_loops.LANES": 32,
@@ -92,6 +95,7 @@ BLOCKS = {
 # How finely work is shared, and what counts no elements: flags, dimensions, objects, lines of code.
 NO_SIZES = {
     "buffers": "SHELVES SHELF_SIZE SPARE_DIMS",
+    "convolutions": "FEW MOST",
     "costs": "AT_ONCE",
     "duals": "MOST_LEVELS",
     "engine": "NESTED_IN_ONE_THREAD",
@@ -112,6 +116,7 @@ NO_SIZES = {
     "operands": "CACHED_NUMBERS",
     "orders": "MAX_DIMS",
     "overrides": "SUBCLASSES WATCHED",
+    "plane_convolutions": "FEW MARGIN STRIPS",
     "pointwise_node": "A B C Y",
     "polynomials": "LIMIT",
     "pool": "ALIGNMENT",

@@ -2,7 +2,7 @@
 
 NOTE [Convolutions in blocks]
 The patches that the kernel sees, as rows of a matrix, times the weights are the result. There is never a matrix of all
-patches: 576 of a picture's 784 are written, multiplied, and while the cache still has them overwritten by the next.
+patches: some hundred are written, multiplied while the cache has them, and overwritten by the next.
   1. A block is a part of one image or some whole images, of about PATCHES elements. Blocks and the order of their sums
      depend on sizes alone: the bits are the same for any number of threads.
   2. Channels come last in patches and images (patches.pyx). What comes and goes has them first: both are turned block by
@@ -14,7 +14,7 @@ patches: 576 of a picture's 784 are written, multiplied, and while the cache sti
 from libc.string cimport memset
 
 from autograd_cy._core.arrays.buffers cimport new_array
-from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, code_of
+from autograd_cy._core.arrays.dtypes cimport FLOAT32, code_of
 from autograd_cy._core.kernels.gemm cimport Matrix, multiply
 from autograd_cy._core.kernels.patches cimport Block, Geometry, gather, scatter, turn
 from autograd_cy._core.kernels.plane_loops cimport real, row_total
@@ -35,7 +35,7 @@ cdef extern from *:
     """
 
 cdef enum:
-    PATCHES = 1 << 17       # elements of a block's patches: half of a cache of the second level
+    PATCHES = 1 << 16       # elements of a block's patches: half of a cache of the second level
     FEW = 256               # rows of a block, at least: products of fewer are slow ...
     MOST = 1 << 22          # ... unless patches are so long that they take more elements than this
 

@@ -4,7 +4,7 @@ Images have their channels last here, so that neighbouring taps of a patch lie s
 are runs of kernel width times channels. A patch is a row of a matrix: for each tap, all channels of one group. Padding is in
 no memory: taps that fall beside the image are zeros.
 
-Loops over pointers: their runs are short, and views of them cost as much as the run (figures at `copy_run`).
+Pointers, for runs of some elements at any place: a view of each would cost as much as the run.
 """
 
 from autograd_cy._core.kernels.plane_loops cimport real
@@ -29,7 +29,7 @@ cdef extern from *:
     DECLARE_CLONED(float, __pyx_fuse_0)
     DECLARE_CLONED(double, __pyx_fuse_1)
 
-    /* Runs are short: of 12 bytes a call of memcpy takes 5 ns, this 1; of 384 bytes 9 ns, this 5. */
+    /* Runs are short, some of 12 bytes: no calls for them. */
     static AUTOGRAD_CY_INLINED void copy_run(void *out, const void *x, npy_intp bytes) {
         char *q = out;
         const char *p = x;
@@ -49,7 +49,7 @@ cdef extern from *:
         for (; bytes >= 64; bytes -= 64, q += 64) memcpy(q, zeros, 64);
         copy_run(q, zeros, bytes);
     }
-    /* 4 rows of 4: of 64 x 784 float32, 20 us instead of 31 for loops over elements. */
+    /* 4 rows of 4. A 1x1 convolution of 64 channels, 14 x 14, batch 8, takes 176 us so, 216 with loops over elements. */
     static AUTOGRAD_CY_INLINED void turn_four(const float *x, npy_intp x_row, float *y, npy_intp y_row) {
     #if defined(__SSE2__)
         __m128 a = _mm_loadu_ps(x), b = _mm_loadu_ps(x + x_row);
