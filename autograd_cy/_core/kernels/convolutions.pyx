@@ -35,7 +35,7 @@ cdef extern from *:
     """
 
 cdef enum:
-    PATCHES = 1 << 16       # elements of a block's patches: half of a cache of the second level
+    PATCHES = 1 << 17       # elements of a block's patches: half of a cache of the second level
     FEW = 256               # rows of a block, at least: products of fewer are slow ...
     MOST = 1 << 22          # ... unless patches are so long that they take more elements than this
 
