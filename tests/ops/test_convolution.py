@@ -83,6 +83,7 @@ SIZES = {
     "a tile more": ((2, 17, 4, 5), (33, 17, 2, 2), {"dilation": 2}),
     "1x1": ((3, 9, 7, 5), (6, 9, 1, 1), {}),
     "1x1 of a large image": ((1, 5, 200, 150), (6, 5, 1, 1), {}),
+    "one tap of one channel": ((2, 1, 3, 3), (5, 1, 1, 1), {"padding": 200}),
     "groups": ((2, 24, 9, 9), (16, 6, 3, 3), {"groups": 4, "padding": 1}),
     "depthwise": ((2, 5, 9, 33), (5, 1, 3, 3), {"groups": 5, "padding": 1}),
     "depthwise, 2 filters": ((2, 3, 8, 70), (6, 1, 3, 2), {"groups": 3, "stride": (1, 2), "dilation": (2, 1)}),

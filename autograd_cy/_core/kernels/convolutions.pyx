@@ -97,6 +97,12 @@ cdef Matrix matrix(const void *data, npy_intp rows, npy_intp columns, npy_intp r
     return Matrix(<char *> data, 1, rows, columns, 0, row_stride, column_stride)
 
 
+cdef int multiplied(Workspace space, Matrix a, Matrix b, char *out, npy_intp itemsize) except -1:
+    """Of copies, which a product may exchange."""
+    multiply(space.dtype_code, &a, &b, out, itemsize)
+    return 0
+
+
 # what all three have in common
 
 cdef void turn_weights(const Geometry *of, const real *weight, real *turned) noexcept:
@@ -172,7 +178,7 @@ cdef int convolve_group(const Geometry *of, npy_intp group, Workspace space, con
     while next_block(of, space, &block):
         rows = block.images * block.places
         a = matrix(patches_of(of, &block, group, x, space), rows, length, length * sizeof(real), sizeof(real))
-        multiply(space.dtype_code, &a, &b, <char *> results, sizeof(real))
+        multiplied(space, a, b, <char *> results, sizeof(real))
         if bias != NULL:
             add_rows(bias + group * of.filters, results, 0, rows, of.filters)
         turn(results, block.places * of.filters, of.filters,
@@ -207,11 +213,11 @@ cdef int convolve_group_back(const Geometry *of, npy_intp group, Workspace space
     while next_block(of, space, &block):
         a = results_of(of, &block, group, g, <real *> data_of(space.results))
         if patches == NULL:
-            multiply(space.dtype_code, &a, &b, <char *> (pixels + block.place * of.channels), sizeof(real))
+            multiplied(space, a, b, <char *> (pixels + block.place * of.channels), sizeof(real))
         else:
             if block.place == 0:
                 memset(pixels, 0, block.images * size * sizeof(real))
-            multiply(space.dtype_code, &a, &b, <char *> patches, sizeof(real))
+            multiplied(space, a, b, <char *> patches, sizeof(real))
             scatter(of, &block, pixels, patches)
         if block.place + block.places == of.places:
             turn(pixels, size, of.channels, x + (block.image * of.groups + group) * size, of.groups * size, of.pixels,
@@ -246,7 +252,7 @@ cdef int correlate_group(const Geometry *of, npy_intp group, Workspace space, co
         a = results_of(of, &block, group, g, <real *> data_of(space.results))
         a = matrix(a.data, of.filters, rows, a.column_stride, a.row_stride)
         b = matrix(patches_of(of, &block, group, x, space), rows, length, length * sizeof(real), sizeof(real))
-        multiply(space.dtype_code, &a, &b, <char *> (totals if is_first else products), sizeof(real))
+        multiplied(space, a, b, <char *> (totals if is_first else products), sizeof(real))
         if not is_first:
             add_rows(products, totals, 0, 1, of.filters * length)
         is_first = False
