@@ -103,6 +103,13 @@ def layer_norm(torch: Library) -> Step:
     return step
 
 
+def convolution(torch: Library, channels: int, filters: int, size: int, batch: int) -> Step:
+    """3x3 with padding 1, of square pictures, with bias."""
+    sizes = (batch, channels, size, size), (filters, channels, 3, 3), (filters,)
+    conv2d = torch.nn.functional.conv2d
+    return backward_step(torch, lambda x, w, b: conv2d(x, w, b, padding=1), leaves(torch, *sizes))
+
+
 def matmul(torch: Library) -> Step:
     """512 x 512, three products."""
     return backward_step(torch, lambda a, b: a @ b, leaves(torch, (512, 512), (512, 512)))
@@ -185,6 +192,8 @@ ROWS: list[tuple[str, str, dict[int, float], Callable[[Library], Step]]] = [
     ("silu", "silu, 10^5", {1: 1.0, 2: 1.0}, lambda t: activation(t, "silu")),
     ("var", "var over 1024, 256 rows", {1: 1.0, 2: 1.0}, variance),
     ("layer_norm", "layer_norm over 512, 256 rows", {1: 1.0, 2: 1.0}, layer_norm),
+    ("conv2d", "conv2d 32 to 64 channels, 3x3, 28 x 28, batch 16", {1: 0.9, 2: 0.9}, lambda t: convolution(t, 32, 64, 28, 16)),
+    ("conv2d_small", "conv2d 16 to 32 channels, 3x3, 4 x 4, batch 64", {1: 1.0}, lambda t: convolution(t, 16, 32, 4, 64)),
     ("matmul", "matmul 512 x 512", {1: 0.95, 2: 0.95}, matmul),
     ("attention", "softmax(q k^T / 8) v, batch 8, 64 x 64", {1: 1.2, 2: 1.0}, attention),
     *(

@@ -66,6 +66,7 @@ BLOCKS = {
     "attention_loops.MOST_ROWS": 64,
     "attention_loops.TOPS": 16,
     "broadcast_sums.BLOCK": 1024,
+    "convolutions.PATCHES": 1 << 17,  # crossed in test_convolution.py
     "broadcast_sums.ROWS": 64,
     "channel_norm_loops.COLUMNS": 256,
     "channel_norm_loops.ROWS": 64,
@@ -79,6 +80,8 @@ BLOCKS = {
     "loops.FLAT_BYTES": 2048,
     "nans.BLOCK": 4096,
     "partials.PARTS": 16,
+    "patches.TILE": 16,
+    "plane_convolutions.LANES": 32,
     "plane_loops.BLOCK": 1024,
     "plane_loops.COLUMNS": 2048,
     "plane_loops.LANES": 32,
@@ -100,6 +103,7 @@ BLOCKS = {
 # How finely work is shared, and what counts no elements: flags, dimensions, objects, lines of code.
 NO_SIZES = {
     "buffers": "SHELVES SHELF_SIZE SPARE_DIMS",
+    "convolutions": "FEW MOST",
     "costs": "AT_ONCE",
     "duals": "MOST_LEVELS",
     "embedding": "MAX_DIMS",
@@ -122,6 +126,7 @@ NO_SIZES = {
     "orders": "MAX_DIMS",
     "overrides": "SUBCLASSES WATCHED",
     "padding": "LONG",
+    "plane_convolutions": "FEW MARGIN STRIPS",
     "pointwise_node": "A B C Y",
     "polynomials": "LIMIT",
     "pool": "ALIGNMENT",

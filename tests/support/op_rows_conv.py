@@ -11,6 +11,11 @@ def spread(values, n):
     return tuple(values) * (n // len(values)) if isinstance(values, tuple | list) else (values,) * n
 
 
+def steps(tap, dilation, stride, sizes):
+    """What a tap sees, along each dimension."""
+    return [slice(d * t, d * t + s * (n - 1) + 1, s) for t, d, s, n in zip(tap, dilation, stride, sizes, strict=True)]
+
+
 def convolve(x, w, bias, stride, padding, dilation, groups):
     """Tap by tap."""
     n = w.ndim - 2
@@ -19,7 +24,7 @@ def convolve(x, w, bias, stride, padding, dilation, groups):
     x = x.reshape(x.shape[0], groups, x.shape[1] // groups, *x.shape[2:])
     y = np.zeros((x.shape[0], groups, w.shape[0] // groups, *sizes), x.dtype)
     for tap in itertools.product(*map(range, w.shape[2:])):
-        seen = x[(..., *[slice(d * t, d * t + s * (m - 1) + 1, s) for t, d, s, m in zip(tap, dilation, stride, sizes, strict=True)])]
+        seen = x[(..., *steps(tap, dilation, stride, sizes))]
         y += np.einsum("bgc...,gfc->bgf...", seen, w[(..., *tap)].reshape(groups, -1, w.shape[1]))
     y = y.reshape(y.shape[0], w.shape[0], *sizes)
     return y if bias is None else y + bias.reshape(-1, *[1] * n)
@@ -66,10 +71,7 @@ def unfold(x, kernel_size, dilation=1, padding=0, stride=1):
     kernel, dilation, padding, stride = (spread(s, 2) for s in (kernel_size, dilation, padding, stride))
     x = np.pad(x, [(0, 0)] * (x.ndim - 2) + [(p, p) for p in padding])
     blocks = [(x.shape[k - 2] - dilation[k] * (kernel[k] - 1) - 1) // stride[k] + 1 for k in range(2)]
-    rows = [
-        x[(..., *[slice(d * t, d * t + s * (m - 1) + 1, s) for t, d, s, m in zip(tap, dilation, stride, blocks, strict=True)])]
-        for tap in np.ndindex(*kernel)
-    ]
+    rows = [x[(..., *steps(tap, dilation, stride, blocks))] for tap in np.ndindex(*kernel)]
     return np.stack(rows, -3).reshape(*x.shape[:-3], x.shape[-3] * len(rows), blocks[0] * blocks[1])
 
 

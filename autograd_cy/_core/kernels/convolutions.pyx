@@ -2,7 +2,7 @@
 
 NOTE [Convolutions in blocks]
 The patches that the kernel sees, as rows of a matrix, times the weights are the result. There is never a matrix of all
-patches: 576 of a picture's 784 are written, multiplied, and while the cache still has them overwritten by the next.
+patches: some hundred are written, multiplied while the cache has them, and overwritten by the next.
   1. A block is a part of one image or some whole images, of about PATCHES elements. Blocks and the order of their sums
      depend on sizes alone: the bits are the same for any number of threads.
   2. Channels come last in patches and images (patches.pyx). What comes and goes has them first: both are turned block by
@@ -14,7 +14,7 @@ patches: 576 of a picture's 784 are written, multiplied, and while the cache sti
 from libc.string cimport memset
 
 from autograd_cy._core.arrays.buffers cimport new_array
-from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, code_of
+from autograd_cy._core.arrays.dtypes cimport FLOAT32, code_of
 from autograd_cy._core.kernels.gemm cimport Matrix, multiply
 from autograd_cy._core.kernels.patches cimport Block, Geometry, gather, scatter, turn
 from autograd_cy._core.kernels.plane_loops cimport real, row_total
@@ -97,6 +97,12 @@ cdef Matrix matrix(const void *data, npy_intp rows, npy_intp columns, npy_intp r
     return Matrix(<char *> data, 1, rows, columns, 0, row_stride, column_stride)
 
 
+cdef int multiplied(Workspace space, Matrix a, Matrix b, char *out, npy_intp itemsize) except -1:
+    """Of copies, which a product may exchange."""
+    multiply(space.dtype_code, &a, &b, out, itemsize)
+    return 0
+
+
 # what all three have in common
 
 cdef void turn_weights(const Geometry *of, const real *weight, real *turned) noexcept:
@@ -172,7 +178,7 @@ cdef int convolve_group(const Geometry *of, npy_intp group, Workspace space, con
     while next_block(of, space, &block):
         rows = block.images * block.places
         a = matrix(patches_of(of, &block, group, x, space), rows, length, length * sizeof(real), sizeof(real))
-        multiply(space.dtype_code, &a, &b, <char *> results, sizeof(real))
+        multiplied(space, a, b, <char *> results, sizeof(real))
         if bias != NULL:
             add_rows(bias + group * of.filters, results, 0, rows, of.filters)
         turn(results, block.places * of.filters, of.filters,
@@ -207,11 +213,11 @@ cdef int convolve_group_back(const Geometry *of, npy_intp group, Workspace space
     while next_block(of, space, &block):
         a = results_of(of, &block, group, g, <real *> data_of(space.results))
         if patches == NULL:
-            multiply(space.dtype_code, &a, &b, <char *> (pixels + block.place * of.channels), sizeof(real))
+            multiplied(space, a, b, <char *> (pixels + block.place * of.channels), sizeof(real))
         else:
             if block.place == 0:
                 memset(pixels, 0, block.images * size * sizeof(real))
-            multiply(space.dtype_code, &a, &b, <char *> patches, sizeof(real))
+            multiplied(space, a, b, <char *> patches, sizeof(real))
             scatter(of, &block, pixels, patches)
         if block.place + block.places == of.places:
             turn(pixels, size, of.channels, x + (block.image * of.groups + group) * size, of.groups * size, of.pixels,
@@ -246,7 +252,7 @@ cdef int correlate_group(const Geometry *of, npy_intp group, Workspace space, co
         a = results_of(of, &block, group, g, <real *> data_of(space.results))
         a = matrix(a.data, of.filters, rows, a.column_stride, a.row_stride)
         b = matrix(patches_of(of, &block, group, x, space), rows, length, length * sizeof(real), sizeof(real))
-        multiply(space.dtype_code, &a, &b, <char *> (totals if is_first else products), sizeof(real))
+        multiplied(space, a, b, <char *> (totals if is_first else products), sizeof(real))
         if not is_first:
             add_rows(products, totals, 0, 1, of.filters * length)
         is_first = False

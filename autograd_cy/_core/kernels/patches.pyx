@@ -4,7 +4,7 @@ Images have their channels last here, so that neighbouring taps of a patch lie s
 are runs of kernel width times channels. A patch is a row of a matrix: for each tap, all channels of one group. Padding is in
 no memory: taps that fall beside the image are zeros.
 
-Loops over pointers: their runs are short, and views of them cost as much as the run (figures at `copy_run`).
+Pointers, for runs of some elements at any place: a view of each would cost as much as the run.
 """
 
 from autograd_cy._core.kernels.plane_loops cimport real
@@ -29,7 +29,7 @@ cdef extern from *:
     DECLARE_CLONED(float, __pyx_fuse_0)
     DECLARE_CLONED(double, __pyx_fuse_1)
 
-    /* Runs are short: of 12 bytes a call of memcpy takes 5 ns, this 1; of 384 bytes 9 ns, this 5. */
+    /* Runs are short, some of 12 bytes: no calls for them. */
     static AUTOGRAD_CY_INLINED void copy_run(void *out, const void *x, npy_intp bytes) {
         char *q = out;
         const char *p = x;
@@ -49,7 +49,7 @@ cdef extern from *:
         for (; bytes >= 64; bytes -= 64, q += 64) memcpy(q, zeros, 64);
         copy_run(q, zeros, bytes);
     }
-    /* 4 rows of 4: of 64 x 784 float32, 20 us instead of 31 for loops over elements. */
+    /* 4 rows of 4. A 1x1 convolution of 64 channels, 14 x 14, batch 8, takes 176 us so, 216 with loops over elements. */
     static AUTOGRAD_CY_INLINED void turn_four(const float *x, npy_intp x_row, float *y, npy_intp y_row) {
     #if defined(__SSE2__)
         __m128 a = _mm_loadu_ps(x), b = _mm_loadu_ps(x + x_row);
@@ -131,56 +131,48 @@ cdef void scatter_part "autograd_cy_scatter_part"(
 
 cdef inline void walk_patches(const Walk *walk, real *pixels, real *patches, npy_intp row, npy_intp end,
                               bint adding) noexcept nogil:
-    """Some rows of a block."""
-    cdef Geometry sizes = walk.of[0]            # a copy, which no write to a patch can change
-    cdef const Geometry *of = &sizes
-    cdef const Block *block = walk.block
-    cdef npy_intp image = row // block.places, place = block.place + row % block.places
-    cdef npy_intp x = place % of.out[2], y = place // of.out[2] % of.out[1], z = place // of.out[2] // of.out[1]
-    cdef npy_intp in_image = row % block.places
-    pixels += image * of.pixels * of.channels
-    patches += row * of.taps * of.channels
+    """Some rows of a block: at once those whose places stand in one line of the result."""
+    cdef Geometry of = walk.of[0]               # a copy, which no write to a patch can change
+    cdef npy_intp places = walk.block.places, length = of.taps * of.channels, place, x, y, z, n
     while row < end:
-        walk_patch(of, pixels, patches, z, y, x, adding)
-        patches += of.taps * of.channels
-        row += 1
-        in_image += 1
-        x += 1
-        if in_image == block.places:
-            in_image, place = 0, block.place
-            pixels += of.pixels * of.channels
-            x, y, z = place % of.out[2], place // of.out[2] % of.out[1], place // of.out[2] // of.out[1]
-        elif x == of.out[2]:
-            x = 0
-            y += 1
-            if y == of.out[1]:
-                y = 0
-                z += 1
+        place = walk.block.place + row % places
+        x, y, z = place % of.out[2], place // of.out[2] % of.out[1], place // of.out[2] // of.out[1]
+        n = min(min(of.out[2] - x, end - row), places - row % places)
+        walk_places(&of, pixels + row // places * of.pixels * of.channels, patches + row * length, z, y, x, n, adding)
+        row += n
 
 
-cdef inline void walk_patch(const Geometry *of, real *pixels, real *patch, npy_intp z, npy_intp y, npy_intp x,
-                            bint adding) noexcept nogil:
-    """What the kernel sees at one place."""
-    cdef npy_intp depth, height, i, j, line = of.kernel[2] * of.channels
+cdef inline void walk_places(const Geometry *of, real *pixels, real *patch, npy_intp z, npy_intp y, npy_intp x, npy_intp n,
+                             bint adding) noexcept nogil:
+    """What the kernel sees at n places of a line."""
+    cdef npy_intp depth, height, i, j, k, line = of.kernel[2] * of.channels, length = of.taps * of.channels
     for i in range(of.kernel[0]):
         depth = z * of.stride[0] - of.padding[0] + i * of.dilation[0]
         for j in range(of.kernel[1]):
             height = y * of.stride[1] - of.padding[1] + j * of.dilation[1]
             if 0 <= depth < of.size[0] and 0 <= height < of.size[1]:
-                walk_line(of, pixels + (depth * of.size[1] + height) * of.size[2] * of.channels, patch,
-                          x * of.stride[2] - of.padding[2], adding)
+                for k in range(n):
+                    walk_line(of, pixels + (depth * of.size[1] + height) * of.size[2] * of.channels, patch + k * length,
+                              (x + k) * of.stride[2] - of.padding[2], adding)
             elif not adding:
-                zero_run(patch, line * sizeof(real))
+                for k in range(n):
+                    zero_run(patch + k * length, line * sizeof(real))
             patch += line
 
 
 cdef inline void walk_line(const Geometry *of, real *pixels, real *patch, npy_intp left, bint adding) noexcept nogil:
     """One line of a patch, which begins at the pixel `left` of a line of an image."""
-    cdef npy_intp k, x, n = of.channels
-    if of.dilation[2] == 1 and left >= 0 and left + of.kernel[2] <= of.size[2]:
-        move(pixels + left * n, patch, of.kernel[2] * n, adding)
+    cdef npy_intp k, x, n = of.channels, taps = of.kernel[2], first, end
+    if of.dilation[2] == 1:
+        first = min(max(-left, <npy_intp> 0), taps)
+        end = max(min(of.size[2] - left, taps), first)
+        if first > 0 and not adding:
+            zero_run(patch, first * n * sizeof(real))
+        if end < taps and not adding:
+            zero_run(patch + end * n, (taps - end) * n * sizeof(real))
+        move(pixels + (left + first) * n, patch + first * n, (end - first) * n, adding)
         return
-    for k in range(of.kernel[2]):
+    for k in range(taps):
         x = left + k * of.dilation[2]
         if 0 <= x < of.size[2]:
             move(pixels + x * n, patch, n, adding)

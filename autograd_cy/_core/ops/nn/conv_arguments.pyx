@@ -55,14 +55,14 @@ cdef int check_operands(tuple own, tuple weight, tuple bias, bint transposed, ob
     cdef object channels = weight[0] if transposed else weight[1] * groups
     cdef object filters = weight[1] * groups if transposed else weight[0]
     if len(own) != len(weight):
-        raise RuntimeError(f"Expected {len(weight)}-dimensional input for {len(weight)}-dimensional weight {list(weight)}, but "
-                           f"got {len(own)}-dimensional input of size {list(own)} instead")
+        raise RuntimeError(f"Expected {len(weight)}-dimensional input for {len(weight)}-dimensional weight {list(weight)}, "
+                           f"but got {len(own)}-dimensional input of size {list(own)} instead")
     if weight[0] < groups:
         raise RuntimeError(f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of "
                            f"size {list(weight)} instead")
     if weight[0] % groups:
-        raise RuntimeError(f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight "
-                           f"of size [{list(weight)}] instead")
+        raise RuntimeError(f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got "
+                           f"weight of size [{list(weight)}] instead")
     if own[1] != channels:
         raise RuntimeError(f"{given}weight of size {list(weight)}, expected input{list(own)} to have {channels} channels, but "
                            f"got {own[1]} channels instead")
@@ -128,7 +128,8 @@ cdef tuple transposed_sizes(tuple own, tuple weight, tuple stride, tuple padding
     sizes = tuple([(n - 1) * s - 2 * p + d * (k - 1) + o + 1 for n, k, s, p, d, o in zip(
         own[2:], weight[2:], stride, padding, dilation, output_padding, strict=True)])
     if min(sizes) < 1:
-        raise RuntimeError(f"Given input size per channel: ({by(own[2:])}). Calculated output size per channel: ({by(sizes)}). "
+        raise RuntimeError(f"Given input size per channel: ({by(own[2:])}). Calculated output size per channel: "
+                           f"({by(sizes)}). "
                            "Output size is too small")
     return own[0], weight[1] * groups, *sizes
 

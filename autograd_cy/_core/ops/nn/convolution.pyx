@@ -98,7 +98,7 @@ cdef tuple left_over(tuple sizes, tuple places, tuple kernel, tuple stride, tupl
 cpdef object weight_gradient(object x, object g, tuple kernel, tuple stride, tuple padding, tuple dilation, object groups):
     """In operations: a convolution of the images by what comes back, of which batch and channels change places."""
     cdef int n = len(kernel)
-    batch, channels, filters = x.shape[0], x.shape[1] // groups, g.shape[1] // groups
+    batch, channels = x.shape[0], x.shape[1] // groups
     x = x.reshape(batch, groups, channels, *x.shape[2:]).transpose(0, 2).reshape(channels, groups * batch, *x.shape[2:])
     y = convolution(x, g.transpose(0, 1), None, dilation, padding, stride, False, (0,) * n, groups)
     return first_of(y, kernel).transpose(0, 1)

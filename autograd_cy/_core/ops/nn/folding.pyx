@@ -126,8 +126,8 @@ def unfold(input, kernel_size: _Dims, dilation: _Dims = 1, padding: _Dims = 0, s
     cdef Tensor x = tensor_argument(input, "unfold", "input", 1)
     cdef tuple windows = windows_of("unfold", 2, kernel_size, dilation, padding, stride), own = shape_of(x), blocks, sizes
     if len(own) not in (3, 4) or 0 in own[len(own) - 3:]:
-        raise RuntimeError("Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for "
-                           f"input, but got: {list(own)}")
+        raise RuntimeError("Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions "
+                           f"for input, but got: {list(own)}")
     blocks = blocks_of(own[len(own) - 2:], windows)
     if min(blocks) < 1:
         raise RuntimeError(f"Given input with spatial size {own[len(own) - 2:]}, kernel_size={windows[0]}, "
@@ -165,8 +165,8 @@ def fold(input, output_size: _Dims, kernel_size: _Dims, dilation: _Dims = 1, pad
 cdef int check_columns(tuple own, tuple picture, tuple windows) except -1:
     cdef tuple kernel = windows[0], blocks
     if len(own) not in (2, 3) or 0 in own[len(own) - 2:]:
-        raise RuntimeError("Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions "
-                           f"for input, but got: {list(own)}")
+        raise RuntimeError("Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero "
+                           f"dimensions for input, but got: {list(own)}")
     if own[len(own) - 2] % (kernel[0] * kernel[1]):
         raise RuntimeError("Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got "
                            f"input.size(1)={own[len(own) - 2]} and kernel_size={kernel}.")
