@@ -16,7 +16,8 @@ from benchmarks.workloads import Library, Step, Tensor
 
 COLUMNS = 100
 # what is asked of a family at a thousand elements, and from 10^5 on
-FAMILIES = {"elementwise": (4, 1), "reductions and scans": (3, 1), "shapes": (3, 1), "selections": (2, 1), "spectral": (0, 1)}
+FAMILIES = {"elementwise": (4, 1), "reductions and scans": (3, 1), "shapes": (3, 1), "selections": (2, 1), "spectral": (0, 1),
+            "pooling": (2, 1)}
 LARGE = 10**5
 Interval = tuple[float, float]
 Function = Callable[[Library, list[Tensor], dict[str, Tensor]], Tensor]
@@ -124,7 +125,22 @@ def first(result: object) -> Tensor:
 ALONG = ("sum", "mean", "prod", "amax", "amin", "max", "min", "var", "std", "logsumexp", "softmax", "log_softmax", "cumsum",
          "cumprod", "cummax", "cummin", "logcumsumexp", "argmax", "nansum", "nanmean", "median", "mode")
 WHOLE = ("sum", "mean", "prod", "max", "min", "var", "std", "norm", "nansum", "trace")
+
+def planes(inputs: list[Tensor]) -> Tensor:
+    """The rows of a matrix as planes of 10 by 10."""
+    return inputs[0].reshape(1, -1, 10, 10)
+
+
 FUNCTIONS = [
+    *rows("pooling", {
+        "max_pool2d": lambda t, x, _: t.nn.functional.max_pool2d(planes(x), 2),
+        "avg_pool2d": lambda t, x, _: t.nn.functional.avg_pool2d(planes(x), 2),
+        "adaptive_avg_pool2d": lambda t, x, _: t.nn.functional.adaptive_avg_pool2d(planes(x), 1),
+        "adaptive_max_pool2d": lambda t, x, _: t.nn.functional.adaptive_max_pool2d(planes(x), 3),
+        "interpolate, nearest": lambda t, x, _: t.nn.functional.interpolate(planes(x), scale_factor=2),
+        "interpolate, bilinear": lambda t, x, _: t.nn.functional.interpolate(planes(x), scale_factor=2, mode="bilinear"),
+        "interpolate, bicubic": lambda t, x, _: t.nn.functional.interpolate(planes(x), scale_factor=2, mode="bicubic"),
+    }),
     *(elementwise(name) for name, op in OPS.items() if op.kind == "elementwise" and name not in NOT_COMPARED),
     *rows("elementwise", {
         "polygamma": lambda t, x, _: t.polygamma(1, x[0]),

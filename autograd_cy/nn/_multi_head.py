@@ -1,17 +1,16 @@
-"""Attention of several heads, with its projections (facade); and what attention draws dropout with."""
+"""Attention of several heads, with its projections (facade)."""
 
 from math import inf, sqrt
 
 from .._core.graph.tensor import Tensor
-from .._core.ops.nn.attention import set_dropout
 from .._core.ops.operations import OPS
 from .._core.runtime.entry import public
-from ..random import rand_like
 
 __all__ = ["multi_head_attention_forward"]
 
 _linear = OPS["nn.functional.linear"].function
 _attend = OPS["nn.functional.scaled_dot_product_attention"].function
+_dropout = OPS["dropout"].function
 _softmax = OPS["softmax"].function
 _cat = OPS["cat"].function
 
@@ -103,7 +102,7 @@ def multi_head_attention_forward(
     if need_weights:
         scores = (q * sqrt(1 / q.shape[-1])) @ k.transpose(-2, -1)
         shares = _softmax(scores if mask is None else scores + mask, -1)
-        shares = _dropped(shares, rate) if rate else shares
+        shares = _dropout(shares, rate, True) if rate else shares
         y = (shares @ v).transpose(0, 1).reshape(length * samples, size)
         y = _linear(y, out_proj_weight, out_proj_bias).view(length, samples, -1)
         shares = shares.view(samples, num_heads, length, k.shape[1])
@@ -186,11 +185,3 @@ def _static(x, name, like):
             f"expecting {name} of size ({like.shape[0]}, *, {like.shape[2]}), but got {tuple(x.shape)}"
         )
     return x
-
-
-def _dropped(x, p: float):
-    """Dropout of weights."""
-    return x * (rand_like(x.detach()) >= p) * (1 / (1 - p) if p < 1 else 0)
-
-
-set_dropout(_dropped)

@@ -74,8 +74,8 @@ DIFFERENCES: dict[str, dict[str, str]] = {
     "sgn": {"values": "of bools", "in_place": "of bools"},
     "topk": {"values": "which of equal elements are taken", "out_argument": "which of equal elements are taken"},
     "view_as_complex": {"values": "no complex numbers of two float16"},
-    "nn.functional.max_pool2d": _CHANNELS_LAST, "nn.functional.max_unpool2d": _CHANNELS_LAST, "nn.functional.max_unpool2d.grad": _CHANNELS_LAST,
-   
+    "nn.functional.max_pool2d": _CHANNELS_LAST, "nn.functional.max_unpool2d": _CHANNELS_LAST,
+    "nn.functional.max_unpool2d.grad": _CHANNELS_LAST,
     "nn.functional.interpolate.nearest": _CHANNELS_LAST,
     "nn.functional.interpolate.nearest-exact": _CHANNELS_LAST,
     "cat": {"strides": "channels-last order is not kept"},

@@ -21,18 +21,10 @@ from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.state cimport NO_GRAD
 
 from autograd_cy._core.batching.rules import rank_of
+from autograd_cy._core.ops.nn.dropout import dropout
 from autograd_cy._core.ops.registry import op
 
 cnp.import_array()
-
-cdef object dropped                 # nn.functional gives it: what draws
-
-
-def set_dropout(function):
-    """set_dropout(function): function(x, p) is x with elements set to 0 at random, the others scaled."""
-    global dropped
-    dropped = function
-
 
 # arrays
 
@@ -242,7 +234,7 @@ cdef object repeated_heads(object x, object heads, str name):
 cdef object by_operations(object q, object k, object v, object mask, double rate, bint causal, double scale):
     """With dropout, or a mask that has a gradient."""
     y = probabilities(q, k, mask, scale, causal)
-    return (y if rate == 0 else dropped(y, rate)) @ v
+    return (y if rate == 0 else dropout(y, rate, True)) @ v
 
 
 cdef Tensor by_blocks(Tensor query, Tensor key, Tensor value, Tensor mask, bint causal, double scale):

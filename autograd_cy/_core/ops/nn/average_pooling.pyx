@@ -67,7 +67,12 @@ cdef object strided(object input, int dims, Pooling windows, object count_includ
         check_not_empty(x, "avg_pool3d(): Expected input's non-batch dimensions to have positive length, but input has a "
                            "shape of "
                            "{0} and non-batch dimension {1} has length zero!")
-    cdef tuple counts = windows.counts(x), sizes = shape_of(x)[-dims:]
+    cdef tuple sizes = shape_of(x)[-dims:]
+    if dims == 3 and any([n + 2 * padding < kernel for n, kernel, padding in zip(sizes, windows.kernel, windows.padding)]):
+        image, found = [" ".join([f"{prefix}{letter}: {n}" for letter, n in zip("THW", side)])
+                        for prefix, side in (("", sizes), ("k", windows.kernel))]
+        raise RuntimeError(f"input image ({image}) smaller than kernel size ({found})")
+    cdef tuple counts = windows.counts(x)
     if own == INT64:
         return shown("avg_pool", new_tensor(integer_means(x.array, sizes, counts, windows, count_include_pad, divisor)), (x,))
     if not FLOAT16 <= own < COMPLEX64 or (dims == 3 and own == FLOAT16):

@@ -138,8 +138,8 @@ def fractional_max_pool2d(input, kernel_size, output_size=None, output_ratio=Non
     """fractional_max_pool2d(input, kernel_size, output_size=None, output_ratio=None, return_indices=False) -> Tensor: the
     largest element of windows of planes (N, C, H, W) or (C, H, W) that begin at random, about evenly apart.
 
-    How many windows: `output_size`, or `output_ratio` times the input's sizes. ValueError without either, RuntimeError where so
-    many don't fit. `_random_samples` are the numbers from [0, 1) to use: (N, C, 2).
+    How many windows: `output_size`, or `output_ratio` times the input's sizes. ValueError without either, RuntimeError where
+    so many don't fit. `_random_samples` are the numbers from [0, 1) to use: (N, C, 2).
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.fractional_max_pool2d(ag.arange(16.0).reshape(1, 4, 4), 2, output_size=1)

@@ -10,6 +10,7 @@ from autograd_cy._core.ops.nn.recurrent_layer cimport layer_of, starts_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE
+from autograd_cy._core.ops.nn.dropout import dropout as dropped
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.shape import cat, stack
 
@@ -64,16 +65,6 @@ cdef tuple states_in(CellKind kind, str name, object hx, int number):
     return states if kind == LSTM else (hx, None)
 
 
-cdef object dropped(object x, double p):
-    """dropout, between layers."""
-    if not 0 <= p <= 1:
-        raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
-    if p == 0:
-        return x
-    kept = x.detach().new_empty(x.shape).bernoulli_(1 - p)
-    return x * (kept if p == 1 else kept / (1 - p))
-
-
 # the operations
 
 cdef tuple stacked_layers(CellKind kind, str name, tuple arguments):
@@ -100,7 +91,7 @@ cdef tuple stacked_layers(CellKind kind, str name, tuple arguments):
         starts = even_starts(x, h)
     for layer in range(num_layers):
         if layer and train:
-            x = dropped(x, dropout)
+            x = dropped(x, dropout, True)
         outputs = []
         for k in range(layer * directions, (layer + 1) * directions):
             y, *end = layer_of(kind, x, starts, k - layer * directions, h[k], None if c is None else c[k], layers[k])
