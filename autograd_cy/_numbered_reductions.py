@@ -94,7 +94,7 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6,
 
     >>> import autograd_cy as ag
     >>> ag.triplet_margin_loss(ag.zeros(1, 2), ag.ones(1, 2), ag.ones(1, 2))
-    tensor(1.)
+    tensor(1.0000)
     """
     return F.triplet_margin_loss(
         anchor, positive, negative, margin, p, eps, swap, reduction=_word(reduction)

@@ -3,7 +3,7 @@
 DOCS = {
     "hardswish": (
         "input * min(max(input + 3, 0), 6) / 6. Source: Howard et al., \"Searching for MobileNetV3\" (2019).",
-        "ag.nn.functional.hardswish(ag.tensor([-4.0, 0.0, 3.0]))", "tensor([-0.,  0.,  3.])"),
+        "ag.nn.functional.hardswish(ag.tensor([-4.0, 0.0, 3.0]))", "tensor([-0., 0., 3.])"),
     "hardsigmoid": (
         "min(max(input + 3, 0), 6) / 6.",
         "ag.nn.functional.hardsigmoid(ag.tensor([-4.0, 0.0, 3.0]))", "tensor([0.0000, 0.5000, 1.0000])"),

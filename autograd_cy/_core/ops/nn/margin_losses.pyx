@@ -92,7 +92,7 @@ def triplet_margin_loss(anchor, positive, negative, margin: float = 1.0, p: floa
     >>> import autograd_cy as ag
     >>> a, b, c = ag.zeros(1, 2), ag.tensor([[3.0, 4.0]]), ag.tensor([[0.0, 2.0]])
     >>> ag.nn.functional.triplet_margin_loss(a, b, c)
-    tensor(4.)
+    tensor(4.0000)
     """
     cdef int how = reduction_of(reduction, size_average, reduce)
     return of_triplets("triplet_margin_loss", anchor, positive, negative, margin, swap, how,
