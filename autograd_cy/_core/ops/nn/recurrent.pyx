@@ -175,7 +175,7 @@ def rnn_tanh(input, hx, params, has_biases, num_layers, dropout, train, bidirect
 
     >>> import autograd_cy as ag
     >>> ag.rnn_tanh(ag.ones(2, 1, 1), ag.zeros(1, 1, 1), (ag.ones(1, 1), ag.ones(1, 1)), False, 1, 0.0, False, False, False)[1]
-    tensor([[[0.9429]]])
+    tensor([[[0.9427]]])
     """
     return stacked_layers(TANH, "rnn_tanh", (
         input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first))
