@@ -121,7 +121,8 @@ cdef cnp.ndarray even_starts(Tensor x, Tensor h):
 
 @op(batch=COMPOSITE)
 def lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
-    """lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first) -> tuple of Tensors: output, h, c.
+    """lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first) -> tuple of Tensors:
+    output, h and c.
 
     Also lstm(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional), of packed sequences:
     what nn.LSTM calls, whose documentation has the formulas. `input` is (steps, batch, size), hx a pair of (layers *
@@ -165,7 +166,7 @@ def rnn_tanh(input, hx, params, has_biases, num_layers, dropout, train, bidirect
 
     >>> import autograd_cy as ag
     >>> ag.rnn_tanh(ag.ones(2, 1, 1), ag.zeros(1, 1, 1), (ag.ones(1, 1), ag.ones(1, 1)), False, 1, 0.0, False, False, False)[1]
-    tensor([[[0.9429]]])
+    tensor([[[0.9427]]])
     """
     return stacked_layers(TANH, "rnn_tanh", (
         input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first))
@@ -228,8 +229,8 @@ cdef int check_state(Tensor x, Tensor state, object w_hh, int number) except -1:
 def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     """lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None) -> tuple of two Tensors: h and c after one step.
 
-    The step is that of lstm(), from the pair `hx` of states. `input` is (batch, size), a state (batch, hidden), `w_ih` (4 * hidden, size), `w_hh` (4 * hidden, hidden).
-    RuntimeError for other sizes.
+    The step is that of lstm(), from the pair `hx` of states. `input` is (batch, size), a state (batch, hidden), `w_ih`
+    (4 * hidden, size), `w_hh` (4 * hidden, hidden). RuntimeError for other sizes.
 
     >>> import autograd_cy as ag
     >>> h, c = ag.lstm_cell(ag.ones(1, 3), (ag.zeros(1, 2), ag.ones(1, 2)), ag.zeros(8, 3), ag.zeros(8, 2))
