@@ -68,7 +68,8 @@ __all__ = [
     "nn", "no_grad", "normal", "ones", "ones_like", "optim", "overrides", "pi", "poisson", "preserve_format", "profiler",
     "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "random", "randperm", "return_types",
     "scalar_tensor", "seed", "set_anomaly_enabled", "set_default_dtype", "set_grad_enabled", "set_num_threads",
-    "set_printoptions", "set_rng_state", "set_warn_always", "signal", "special", "tensor", "testing", "utils", "vmap", "zeros", "zeros_like",
+    "set_printoptions", "set_rng_state", "set_warn_always", "signal", "special", "tensor", "testing", "utils", "vmap",
+    "zeros", "zeros_like",
 ]  # fmt: skip
 __all__ += _names.__all__
 _TYPED = [

@@ -77,9 +77,10 @@ class CyclicLR(_WithMomentum):
     def _init_scale_fn(self) -> None:
         if self._scale_fn_custom is None:
             self.scale_mode = "iterations" if self.mode == "exp_range" else "cycle"
-            self._scale_fn_ref = {
+            functions: dict[str, Callable[[float], float]] = {
                 "triangular": _constant, "triangular2": _halved, "exp_range": functools.partial(pow, self.gamma),
-            }[self.mode]  # fmt: skip
+            }  # fmt: skip
+            self._scale_fn_ref = functions[self.mode]
 
     def scale_fn(self, x: float) -> float:
         """``scale_fn(x)``: the height of a cycle, or at a step, as a share of the first."""
