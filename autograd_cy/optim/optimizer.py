@@ -50,7 +50,7 @@ def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHand
     return register(_global_post_hooks, hook)
 
 
-def _hooked(step: Callable[..., Any]) -> Callable:
+def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
     """A step that runs the hooks, and is a region of its own in profiles."""
 
     @functools.wraps(step)

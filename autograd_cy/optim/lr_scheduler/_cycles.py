@@ -141,7 +141,7 @@ class OneCycleLR(_WithMomentum):
 
     def __init__(
         self, optimizer: Optimizer, max_lr: Any, total_steps: int | None = None, epochs: int | None = None,
-        steps_per_epoch: int | None = None, pct_start: float = 0.3, anneal_strategy: str = "cos", cycle_momentum: bool = True,
+        steps_per_epoch: int | None = None, pct_start: Any = 0.3, anneal_strategy: str = "cos", cycle_momentum: bool = True,
         base_momentum: Any = 0.85, max_momentum: Any = 0.95, div_factor: float = 25.0, final_div_factor: float = 1e4,
         three_phase: bool = False, last_epoch: int = -1,
     ) -> None:  # fmt: skip
