@@ -30,7 +30,7 @@ class Adafactor(Optimizer):
     """
 
     def __init__(
-        self, params: Iterable[Any], lr: float | Tensor = 1e-2, beta2_decay: float = -0.8,
+        self, params: Iterable[Any], lr: Any = 1e-2, beta2_decay: float = -0.8,
         eps: tuple[float | None, float] = (None, 1e-3), d: float = 1.0, weight_decay: float = 0.0, *,
         foreach: bool | None = None, maximize: bool = False,
     ) -> None:  # fmt: skip
@@ -71,7 +71,7 @@ class Adafactor(Optimizer):
                         self._update(param, group)
         return loss
 
-    def _update(self, param: Tensor, group: dict[str, Any]) -> None:
+    def _update(self, param: Any, group: dict[str, Any]) -> None:
         if param.is_complex():
             raise RuntimeError("Adafactor does not support complex parameters")
         state = self.state[param]
@@ -90,7 +90,7 @@ class Adafactor(Optimizer):
         param.add_(update, alpha=-size / limited)
 
 
-def _new_state(param: Tensor, group: dict[str, Any]) -> dict[str, Tensor]:
+def _new_state(param: Any, group: dict[str, Any]) -> dict[str, Tensor]:
     grad, step = param.grad.detach(), scalar(0.0, group)
     if grad.dim() < 2:
         return {"step": step, "variance": zeros_like(grad)}
@@ -98,7 +98,7 @@ def _new_state(param: Tensor, group: dict[str, Any]) -> dict[str, Tensor]:
     return {"step": step, "row_var": grad.new_zeros(rows), "col_var": grad.new_zeros(columns)}
 
 
-def _variance(grad: Tensor, state: dict[str, Tensor], weight: float, smallest: float) -> Tensor:
+def _variance(grad: Tensor, state: dict[str, Any], weight: float, smallest: float) -> Tensor:
     """The estimate of the gradient's squares, from the averages that this gradient is blended into."""
     if grad.dim() < 2:
         return state["variance"].lerp_(grad * grad, weight).clone()

@@ -55,8 +55,7 @@ def check_among(group: dict[str, Any], others: list[dict[str, Any]]) -> None:
         if ("param_names" in group) != ("param_names" in other):
             described = "with names" if "param_names" in group else "without names"
             raise ValueError(
-                "all optimizer param groups should be with/without names. cannot add param group "
-                f"{described} to the optimizer"
+                f"all optimizer param groups should be with/without names. cannot add param group {described} to the optimizer"
             )
     if any(not params.isdisjoint(other["params"]) for other in others):
         raise ValueError("some parameters appear in more than one parameter group")

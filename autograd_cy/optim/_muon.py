@@ -35,7 +35,7 @@ class Muon(Optimizer):
     """
 
     def __init__(
-        self, params: Iterable[Any], lr: float = 1e-3, weight_decay: float = 0.1, momentum: float = 0.95,
+        self, params: Iterable[Any], lr: Any = 1e-3, weight_decay: float = 0.1, momentum: float = 0.95,
         nesterov: bool = True, ns_coefficients: tuple[float, float, float] = _COEFFICIENTS, eps: float = 1e-7,
         ns_steps: int = 5, adjust_lr_fn: str | None = None,
     ) -> None:  # fmt: skip
@@ -68,7 +68,7 @@ class Muon(Optimizer):
                         self._update(param, group)
         return loss
 
-    def _update(self, param: Tensor, group: dict[str, Any]) -> None:
+    def _update(self, param: Any, group: dict[str, Any]) -> None:
         if param.is_complex():
             raise RuntimeError("Muon does not support complex parameters")
         state, grad = self.state[param], param.grad.detach()

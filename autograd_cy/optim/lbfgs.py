@@ -98,9 +98,7 @@ class LBFGS(Optimizer):
                 break
         state.update(memory)
 
-    def _direction(
-        self, state: dict[str, Any], memory: dict[str, Any], flat: Tensor, most: int, is_first: bool
-    ) -> Tensor:
+    def _direction(self, state: dict[str, Any], memory: dict[str, Any], flat: Tensor, most: int, is_first: bool) -> Tensor:
         """Minus the gradient, times the estimate of the inverse Hessian that the remembered differences give."""
         if is_first:
             memory.update(old_dirs=[], old_stps=[], ro=[], H_diag=1)

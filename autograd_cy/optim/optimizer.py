@@ -15,15 +15,15 @@ from . import _groups, _state_dict
 
 __all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
 
-_global_pre_hooks: OrderedDict[int, Callable] = OrderedDict()
-_global_post_hooks: OrderedDict[int, Callable] = OrderedDict()
+_global_pre_hooks: OrderedDict[int, Callable[..., Any]] = OrderedDict()
+_global_post_hooks: OrderedDict[int, Callable[..., Any]] = OrderedDict()
 _HOOKS = tuple(
     f"_optimizer_{kind}_hooks"
     for kind in ("step_pre", "step_post", "state_dict_pre", "state_dict_post", "load_state_dict_pre", "load_state_dict_post")
 )
 
 
-def register_optimizer_step_pre_hook(hook: Callable) -> RemovableHandle:
+def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """``register_optimizer_step_pre_hook(hook)``: hook(optimizer, args, kwargs) runs before each step of every optimizer.
 
     It may return a pair of other args (the optimizer is their first) and kwargs. Returns a handle whose remove() takes the
@@ -39,7 +39,7 @@ def register_optimizer_step_pre_hook(hook: Callable) -> RemovableHandle:
     return register(_global_pre_hooks, hook)
 
 
-def register_optimizer_step_post_hook(hook: Callable) -> RemovableHandle:
+def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """``register_optimizer_step_post_hook(hook)``: hook(optimizer, args, kwargs) runs after each step of every optimizer.
 
     >>> import autograd_cy as ag
@@ -50,7 +50,7 @@ def register_optimizer_step_post_hook(hook: Callable) -> RemovableHandle:
     return register(_global_post_hooks, hook)
 
 
-def _hooked(step: Callable) -> Callable:
+def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
     """A step that runs the hooks, and is a region of its own in profiles."""
 
     @functools.wraps(step)
@@ -91,12 +91,12 @@ class Optimizer:
     (tensor([0.5000, 0.5000], requires_grad=True), tensor([0.], requires_grad=True))
     """
 
-    _optimizer_step_pre_hooks: OrderedDict[int, Callable]
-    _optimizer_step_post_hooks: OrderedDict[int, Callable]
-    _optimizer_state_dict_pre_hooks: OrderedDict[int, Callable]
-    _optimizer_state_dict_post_hooks: OrderedDict[int, Callable]
-    _optimizer_load_state_dict_pre_hooks: OrderedDict[int, Callable]
-    _optimizer_load_state_dict_post_hooks: OrderedDict[int, Callable]
+    _optimizer_step_pre_hooks: OrderedDict[int, Callable[..., Any]]
+    _optimizer_step_post_hooks: OrderedDict[int, Callable[..., Any]]
+    _optimizer_state_dict_pre_hooks: OrderedDict[int, Callable[..., Any]]
+    _optimizer_state_dict_post_hooks: OrderedDict[int, Callable[..., Any]]
+    _optimizer_load_state_dict_pre_hooks: OrderedDict[int, Callable[..., Any]]
+    _optimizer_load_state_dict_post_hooks: OrderedDict[int, Callable[..., Any]]
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         self.defaults = defaults
@@ -139,33 +139,33 @@ class Optimizer:
 
     # hooks
 
-    def register_step_pre_hook(self, hook: Callable) -> RemovableHandle:
+    def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """``register_step_pre_hook(hook)``: hook(optimizer, args, kwargs) runs before each step, and may change both."""
         return register(self._optimizer_step_pre_hooks, hook)
 
-    def register_step_post_hook(self, hook: Callable) -> RemovableHandle:
+    def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """``register_step_post_hook(hook)``: hook(optimizer, args, kwargs) runs after each step."""
         return register(self._optimizer_step_post_hooks, hook)
 
-    def register_state_dict_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """``register_state_dict_pre_hook(hook, prepend=False)``: hook(optimizer) runs before state_dict()."""
         return _registered(self._optimizer_state_dict_pre_hooks, hook, prepend)
 
-    def register_state_dict_post_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+    def register_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """``register_state_dict_post_hook(hook, prepend=False)``: hook(optimizer, state_dict) may return another one."""
         return _registered(self._optimizer_state_dict_post_hooks, hook, prepend)
 
-    def register_load_state_dict_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """``register_load_state_dict_pre_hook(hook, prepend=False)``: hook(optimizer, state_dict) may return another one."""
         return _registered(self._optimizer_load_state_dict_pre_hooks, hook, prepend)
 
-    def register_load_state_dict_post_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+    def register_load_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """``register_load_state_dict_post_hook(hook, prepend=False)``: hook(optimizer) runs after load_state_dict()."""
         return _registered(self._optimizer_load_state_dict_post_hooks, hook, prepend)
 
     # what users call
 
-    def step(self, closure: Callable | None = None) -> Any:
+    def step(self, closure: Callable[..., Any] | None = None) -> Any:
         """``step(closure=None)`` takes one step along the gradients; returns what the closure returned."""
         raise NotImplementedError
 
@@ -211,7 +211,7 @@ class Optimizer:
             hook(self)
 
 
-def _registered(hooks: OrderedDict[int, Callable], hook: Callable, prepend: bool) -> RemovableHandle:
+def _registered(hooks: OrderedDict[int, Callable[..., Any]], hook: Callable[..., Any], prepend: bool) -> RemovableHandle:
     handle = register(hooks, hook)
     if prepend:
         hooks.move_to_end(handle.id, last=False)

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 from copy import deepcopy
 from typing import Any
 
-from .. import nn
 from .._core.graph.tensor import Tensor
 from .._data import tensor
 from .._names import int64
 from ..autograd.grad_mode import no_grad
+from ..nn.modules.module import Module
 from .lr_scheduler._scheduler import LRScheduler, for_each_group
 from .optimizer import Optimizer
 
@@ -98,7 +98,7 @@ def get_swa_multi_avg_fn() -> Callable[..., None]:
     return _for_lists(get_swa_avg_fn())
 
 
-class AveragedModel(nn.Module):
+class AveragedModel(Module):
     """``AveragedModel(model, device=None, avg_fn=None, multi_avg_fn=None, use_buffers=False)``: a model of averages.
 
     It is a copy of the model, whose parameters `update_parameters(model)` makes the average of those at each call (Izmailov
@@ -116,7 +116,7 @@ class AveragedModel(nn.Module):
     n_averaged: Tensor
 
     def __init__(
-        self, model: nn.Module, device: Any = None, avg_fn: Callable[..., Tensor] | None = None,
+        self, model: Module, device: Any = None, avg_fn: Callable[..., Tensor] | None = None,
         multi_avg_fn: Callable[..., None] | None = None, use_buffers: bool = False,
     ) -> None:  # fmt: skip
         super().__init__()
@@ -132,7 +132,7 @@ class AveragedModel(nn.Module):
         """What the averaged model computes."""
         return self.module(*args, **kwargs)
 
-    def update_parameters(self, model: nn.Module) -> None:
+    def update_parameters(self, model: Module) -> None:
         """``update_parameters(model)`` takes the model's parameters into the averages; the first time, it copies them."""
         averaged, current = _tensors_of(self.module, self.use_buffers), _tensors_of(model, self.use_buffers)
         if self.n_averaged == 0:
@@ -155,13 +155,13 @@ class AveragedModel(nn.Module):
             update([average for average, _ in pairs], [value for _, value in pairs], self.n_averaged)
 
 
-def _tensors_of(model: nn.Module, with_buffers: bool) -> list[Tensor]:
+def _tensors_of(model: Module, with_buffers: bool) -> list[Tensor]:
     tensors = itertools.chain(model.parameters(), model.buffers()) if with_buffers else model.parameters()
     return [x.detach() for x in tensors]
 
 
 @no_grad()
-def update_bn(loader: Iterable[Any], model: nn.Module, device: Any = None) -> None:
+def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
     """``update_bn(loader, model, device=None)`` finds the running statistics of batch norm layers anew, over all batches.
 
     A batch is an input, or a list or tuple that begins with one. Nothing is done for a model without such layers.
@@ -202,7 +202,7 @@ class SWALR(LRScheduler):
     """
 
     def __init__(
-        self, optimizer: Optimizer, swa_lr: Any, anneal_epochs: int = 10, anneal_strategy: str = "cos", last_epoch: int = -1
+        self, optimizer: Optimizer, swa_lr: Any, anneal_epochs: Any = 10, anneal_strategy: str = "cos", last_epoch: int = -1
     ) -> None:
         swa_lrs = for_each_group("swa_lr", optimizer, swa_lr)
         if anneal_strategy not in ("cos", "linear"):

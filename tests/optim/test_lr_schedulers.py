@@ -228,5 +228,5 @@ def test_refusals(make, error, match):
 def test_one_cycle_ends():
     scheduler = ag.optim.lr_scheduler.OneCycleLR(optimizer_of(ag), 1.0, total_steps=2)
     rates(scheduler, 2)
-    with pytest.raises(ValueError, match="Tried to step 3 times. The specified number of total steps is 2"):
+    with pytest.raises(ValueError, match=r"Tried to step 3 times\. The specified number of total steps is 2"):
         scheduler.step()

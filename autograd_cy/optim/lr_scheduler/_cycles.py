@@ -77,9 +77,10 @@ class CyclicLR(_WithMomentum):
     def _init_scale_fn(self) -> None:
         if self._scale_fn_custom is None:
             self.scale_mode = "iterations" if self.mode == "exp_range" else "cycle"
-            self._scale_fn_ref = {
+            functions: dict[str, Callable[[float], float]] = {
                 "triangular": _constant, "triangular2": _halved, "exp_range": functools.partial(pow, self.gamma),
-            }[self.mode]  # fmt: skip
+            }  # fmt: skip
+            self._scale_fn_ref = functions[self.mode]
 
     def scale_fn(self, x: float) -> float:
         """``scale_fn(x)``: the height of a cycle, or at a step, as a share of the first."""
@@ -140,7 +141,7 @@ class OneCycleLR(_WithMomentum):
 
     def __init__(
         self, optimizer: Optimizer, max_lr: Any, total_steps: int | None = None, epochs: int | None = None,
-        steps_per_epoch: int | None = None, pct_start: float = 0.3, anneal_strategy: str = "cos", cycle_momentum: bool = True,
+        steps_per_epoch: int | None = None, pct_start: Any = 0.3, anneal_strategy: str = "cos", cycle_momentum: bool = True,
         base_momentum: Any = 0.85, max_momentum: Any = 0.95, div_factor: float = 25.0, final_div_factor: float = 1e4,
         three_phase: bool = False, last_epoch: int = -1,
     ) -> None:  # fmt: skip

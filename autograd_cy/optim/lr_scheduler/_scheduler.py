@@ -156,6 +156,7 @@ def _watch_steps(optimizer: Optimizer) -> None:
 
 # options of groups, which may be Tensors
 
+
 def copied(value: Any) -> Any:
     return value.clone() if isinstance(value, Tensor) else value
 
