@@ -8,13 +8,12 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from module_db import Modules, Pair  # noqa: E402
-from module_db_differences import DIFFERENCES  # noqa: E402
 from op_db import Unsupported  # noqa: E402
 
 import autograd_cy as ag  # noqa: E402
 
 MODULES = Modules()
-TOLERANCES = {"float32": {"rtol": 1e-4, "atol": 2e-5}, "float64": {"rtol": 1e-9, "atol": 1e-11}}
+TOLERANCES = {"float32": 5e-5, "float64": 1e-10}
 OTHERS = {"RNN", "GRU", "LSTM", "RNNCell", "GRUCell", "LSTMCell", "Linear", "Bilinear"}  # tested elsewhere
 NAMES = [name for name in MODULES.entries if name not in OTHERS]
 CASES = [
@@ -23,7 +22,7 @@ CASES = [
 ]  # fmt: skip
 
 
-def pairs(name, dtype, training, most=12):
+def pairs(name, dtype, training, most):
     for sample in MODULES.samples(name, dtype, training, most):
         try:
             yield Pair(MODULES, name, sample, dtype, training)
@@ -37,7 +36,9 @@ def compare(mine, theirs, dtype, what):
         assert (a is None) == (b is None), what
         if a is not None:
             assert a.shape == tuple(b.shape) and str(a.dtype) == str(b.dtype), what
-            np.testing.assert_allclose(a.detach().numpy(), b.detach().numpy(), **TOLERANCES[dtype], err_msg=what)
+            a, b = a.detach().numpy(), b.detach().numpy()
+            scale = max(1.0, np.abs(b).max(initial=0.0))  # sums have the error of their largest terms
+            np.testing.assert_allclose(a, b, TOLERANCES[dtype], TOLERANCES[dtype] * scale, err_msg=what)
 
 
 def check_values(pair, dtype):
@@ -46,12 +47,12 @@ def check_values(pair, dtype):
 
 
 def check_gradients(pair, dtype):
-    mine, theirs = pair.my_outputs(), pair.their_outputs()
-    for outputs in (mine, theirs):
-        total = sum((y * y).sum() + y.sum() for y in outputs if y.requires_grad)
-        if isinstance(total, int):
-            return
-        total.backward()
+    differentiable = [[y for y in outputs if y.requires_grad] for outputs in (pair.my_outputs(), pair.their_outputs())]
+    assert len(differentiable[0]) == len(differentiable[1])
+    if not differentiable[0]:
+        return
+    for outputs in differentiable:
+        sum((y * y).sum() + y.sum() for y in outputs).backward()
     compare([t.grad for t in pair.my_inputs], [t.grad for t in pair.their_inputs], dtype, "gradients of inputs")
     parameters = [[p.grad for p in layer.parameters()] for layer in (pair.mine, pair.theirs)]
     compare(*parameters, dtype, "gradients of parameters")
@@ -64,25 +65,11 @@ def check_looks(pair, dtype):
     assert sorted(parameters[0]) == sorted(parameters[1])
 
 
-CHECKS = {"values": check_values, "gradients": check_gradients, "looks": check_looks}
-
-
 @pytest.mark.parametrize(("name", "dtype", "training"), CASES, ids=lambda value: str(value))
 def test_layer(name, dtype, training):
-    different = DIFFERENCES.get(name, {})
-    for check, run in CHECKS.items():
-        if check not in different:
-            for pair in pairs(name, dtype, training):
-                run(pair, dtype)
-
-
-@pytest.mark.parametrize("name", DIFFERENCES)
-def test_differences_occur(name):
-    for check in DIFFERENCES[name]:
-        with pytest.raises(Exception):  # noqa: B017 whatever it is
-            for training in (True, False):
-                for pair in pairs(name, "float64", training, most=40):
-                    CHECKS[check](pair, "float64")
+    for pair in pairs(name, dtype, training, most=3 if dtype == "float32" else 6):
+        for check in (check_values, check_gradients, check_looks):
+            check(pair, dtype)
 
 
 @pytest.mark.parametrize("name", sorted({name for names in ag.nn.modules._HOMES.values() for name in names} - {

@@ -208,7 +208,7 @@ ROWS = [
     _row("CrossMapLRN2d", (3,), [(2, 4, 3, 2)], (2, 4, 3, 2), "3, alpha=0.0001, beta=0.75, k=1"),
     # embeddings
     _row("Embedding", (5, 3), [ints(5, 2, 4)], (2, 4, 3), "5, 3", unbatched=True),
-    _row("Embedding", (5, 3), [ints(5, 2, 4)], (2, 4, 3), "5, 3, padding_idx=4", padding_idx=-1),
+    _row("Embedding", (5, 3), [ints(4, 2, 4)], (2, 4, 3), "5, 3, padding_idx=4", padding_idx=-1),
     _row("EmbeddingBag", (5, 3), [ints(5, 2, 4)], (2, 3), "5, 3, mode='mean'"),
     _row("EmbeddingBag", (5, 3), [ints(5, 6), fixed([0, 2, 2])], (3, 3), "5, 3, mode='sum'", mode="sum"),
     # losses

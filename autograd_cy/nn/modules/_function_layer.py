@@ -42,7 +42,7 @@ class FunctionLayer(Module):
         if function is not None:
             cls._function = function
             if cls.forward is Module.forward:
-                cls.forward = _forward(cls)  # type: ignore[method-assign]
+                cls.forward = _forward(cls)
 
     def _store(self, settings: dict[str, Any]) -> None:
         """Make settings attributes; a subclass checks them here, or changes them."""

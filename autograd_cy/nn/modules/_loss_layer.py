@@ -1,7 +1,7 @@
 """What losses have in common: how they are reduced, and weights (facade)."""
 
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 from ..._core.graph.tensor import Tensor
 from ._function_layer import FunctionLayer
@@ -17,7 +17,7 @@ class _Loss(FunctionLayer, function=None):
     reduce: bool | None = None
     reduction: str = "mean"
 
-    _inputs = ("input", "target")
+    _inputs: ClassVar[tuple[str, ...]] = ("input", "target")
     _not_passed = _LEGACY
     _shown = ()
 

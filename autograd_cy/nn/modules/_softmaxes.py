@@ -13,9 +13,6 @@ class _AlongDimension(FunctionLayer, function=None):
 
     dim: int | None = None
 
-    def forward(self, input: Tensor) -> Tensor:
-        return getattr(F, self._function)(input, self.dim, _stacklevel=4)
-
 
 class Softmax(_AlongDimension, function="softmax"):
     """``Softmax(dim=None)``: exp(x) divided by its sum along `dim`.

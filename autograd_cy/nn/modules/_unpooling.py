@@ -23,9 +23,7 @@ class _MaxUnpoolNd(WindowLayer, function=None):
         as_tuple = _ntuple(self._dims)
         self.kernel_size, self.stride, self.padding = map(as_tuple, (self.kernel_size, self.stride, self.padding))
 
-    def forward(  # type: ignore[override]
-        self, input: Tensor, indices: Tensor, output_size: Any = None
-    ) -> Tensor:
+    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
         unpool = getattr(F, self._function)
         return unpool(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 

@@ -178,7 +178,7 @@ class Hardswish(FunctionLayer, function="hardswish"):
 
     >>> import autograd_cy as ag
     >>> ag.nn.Hardswish()(ag.tensor([-3.0, 3.0]))
-    tensor([-0.,  3.])
+    tensor([-0., 3.])
     """
 
     _shown = ()

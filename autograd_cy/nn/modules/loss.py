@@ -1,7 +1,6 @@
 """Losses: layers that compare what a model says with what is right (facade)."""
 
 import warnings
-from typing import Any
 
 from ..._core.graph.tensor import Tensor
 from ._embedding_losses import (
@@ -107,7 +106,9 @@ class NLLLoss2d(NLLLoss):
         reduce: bool | None = None, reduction: str = "mean",
     ) -> None:  # fmt: skip
         warnings.warn("`NLLLoss2d` has been deprecated. Please use `NLLLoss` instead", FutureWarning, stacklevel=2)
-        super().__init__(weight, size_average, ignore_index, reduce, reduction)
+        super().__init__(
+            weight=weight, size_average=size_average, ignore_index=ignore_index, reduce=reduce, reduction=reduction
+        )
 
 
 class CrossEntropyLoss(_WeightedLoss, function="cross_entropy"):
