@@ -48,9 +48,10 @@ SHARED = {
     "nn.functional": {
         *["relu", "sigmoid", "tanh", "hardshrink", "prelu", "channel_shuffle", "cosine_similarity", "native_channel_shuffle"],
         *["pairwise_distance", "pdist", "pixel_shuffle", "pixel_unshuffle", "gumbel_softmax", "celu_", "elu_", "hardtanh_"],
-        *["leaky_relu_", "relu_", "rrelu_", "selu_", "threshold_"],
+        *["leaky_relu_", "relu_", "rrelu_", "selu_", "threshold_", "avg_pool1d", "adaptive_avg_pool1d", "conv_tbc"],
+        *["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"],
+        "multi_head_attention_forward",
     },
-    "nn.functional": {"relu", "sigmoid", "tanh", "avg_pool1d", "adaptive_avg_pool1d", "leaky_relu_", "relu_"},
     "special": set(special._ALIASES),
 }
 

@@ -16,8 +16,8 @@ import op_samples as samples
 import op_samples_structural as structural
 from op_case import ALL, BOOL, COMPLEX, FLOATS, HALF, INTS, NONZERO, POSITIVE, OpInfo
 from op_promotion import promote
-from op_rows_conv import CONVS
 from op_rows_bilinear import BILINEAR_ROWS
+from op_rows_conv import CONVS
 from op_rows_indexing import INDEXING_ROWS
 from op_rows_layers import LAYER_ROWS
 from op_rows_linalg import LINEAR_ALGEBRA

@@ -27,6 +27,23 @@ PARAMETERS = {
     "hx": "Any", "params": "Any", "has_biases": "Any", "num_layers": "Any", "dropout": "Any", "train": "Any",
     "bidirectional": "Any", "batch_first": "Any", "lstm_cell.hx": "Sequence[Tensor]", "w_ih": "Tensor", "w_hh": "Tensor",
     "b_ih": "Tensor | None", "b_hh": "Tensor | None",
+    # of layers
+    "_random_samples": "Tensor", "align_corners": "bool", "anchor": "Tensor", "antialias": "bool", "attn_mask": "Tensor",
+    "bias_k": "Tensor | None", "bias_v": "Tensor | None", "ceil_mode": "bool", "count_include_pad": "bool",
+    "cudnn_enabled": "bool", "delta": "float", "dilation": "_Dims", "distance_function": "Callable[..., Tensor]",
+    "divisor_override": "int", "dropout_p": "float", "enable_gqa": "bool", "hard": "bool", "in_proj_bias": "Tensor | None",
+    "in_proj_weight": "Tensor | None", "input_lengths": "Tensor | Sequence[int]", "is_causal": "bool",
+    "k_proj_weight": "Tensor", "kernel_size": "_Dims", "key": "Tensor", "key_padding_mask": "Tensor",
+    "linear_bias": "Tensor", "linear_cross_entropy.options": "Any", "linear_weight": "Tensor", "local_response_norm.k": "float",
+    "log_probs": "Tensor", "logits": "Tensor", "max_norm": "float", "momentum": "float", "negative": "Tensor",
+    "norm_type": "float", "num_groups": "int", "out_proj_bias": "Tensor | None", "out_proj_weight": "Tensor",
+    "output_ratio": "float | Sequence[float]", "output_size": "int | Sequence[int | None] | None", "pad": "Sequence[int]",
+    "padding": "_Dims", "padding_idx": "int", "pos_weight": "Tensor", "positive": "Tensor", "q_proj_weight": "Tensor",
+    "query": "Tensor", "recompute_scale_factor": "bool", "return_indices": "bool", "running_mean": "Tensor | None",
+    "running_var": "Tensor | None", "scaled_dot_product_attention.scale": "float", "scale_factor": "float | Sequence[float]",
+    "scale_grad_by_freq": "bool", "sparse": "bool", "static_k": "Tensor", "static_v": "Tensor",
+    "target_lengths": "Tensor | Sequence[int]", "targets": "Tensor", "training": "bool", "use_input_stats": "bool",
+    "v_proj_weight": "Tensor", "gaussian_nll_loss.var": "Tensor | float",
     "new_empty_strided.size": "Sequence[int]", "stride": "Sequence[int]",
     "result_type.a_rank": "int", "result_type.b_rank": "int",
     "drawn_into.numbers": "_Array", "drawn_with.numbers": "Tensor", "drawn_with.tensors": "tuple[Tensor, ...]",
@@ -293,6 +310,8 @@ RESULTS = {
     "tuple of ints": "tuple[int, ...]",
     "tuple of Tensors": "tuple[Tensor, ...]",
     "tuple of two Tensors": "tuple[Tensor, Tensor]",
+    "(Tensor, Tensor)": "tuple[Tensor, Tensor]",
+    "(Tensor, Tensor or None)": "tuple[Tensor, Tensor | None]",
 }
 
 # Results of methods whose docstring has no arrow.

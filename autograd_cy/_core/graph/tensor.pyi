@@ -579,6 +579,8 @@ class Tensor(TensorBase):
         """gt() written into the tensor's own memory."""
     def half(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.float16; itself if it is that."""
+    def hardshrink(self, lambd: _float = 0.5) -> Tensor:
+        """0 where input is from -lambd to lambd, else input."""
     def heaviside(self, values: Tensor) -> Tensor:
         """0 where input is negative, 1 where it is positive, and `values` where it is 0."""
     def heaviside_(self, values: Tensor) -> Tensor:
@@ -1043,6 +1045,8 @@ class Tensor(TensorBase):
         """input to the power of exponent; one of the two may be a number."""
     def pow_(self, exponent: _Operand) -> Tensor:
         """pow() written into the tensor's own memory."""
+    def prelu(self, weight: Tensor) -> Tensor:
+        """input where it is positive, else input times `weight`."""
     def prod(
         self, dim: _int | None = None, keepdim: _bool = False, *, dtype: _DType | None = None
     ) -> Tensor:

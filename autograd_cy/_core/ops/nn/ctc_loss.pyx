@@ -103,7 +103,8 @@ cdef tuple arguments_of(Tensor x, Tensor targets, object input_lengths, object t
     if code_of(x.array) != FLOAT32 and code_of(x.array) != FLOAT64:
         raise NotImplementedError(f"\"ctc_loss_cpu\" not implemented for '{type_word(code_of(x.array))}'")
     if targets.array.dtype.kind not in "iu":
-        raise RuntimeError(f"Expected tensor for targets to have one of the types Int, Long, got {type_word(code_of(targets.array))}")
+        raise RuntimeError("Expected tensor for targets to have one of the types Int, Long, got "
+                           f"{type_word(code_of(targets.array))}")
     if not 0 <= blank < sizes[2]:
         raise RuntimeError(f"blank must be in label range, 0 to {sizes[2] - 1}, got {blank}")
     if len(own) not in (1, 2) or len(own) == 2 and own[0] != sizes[1]:
@@ -138,7 +139,7 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank: int = 0, 
 
     Of each sequence the negative logarithm of the probability that it means its target: of all ways to spread that over its
     steps, with blanks between. `log_probs` are logarithms of probabilities (T, N, C), or (T, C) of one sequence, as
-    log_softmax() makes them; `targets` class numbers (N, S), or one after the other; the lengths, one for each sequence. 'mean'
+    log_softmax() makes them; `targets` class numbers (N, S), or one after the other; the lengths, one a sequence. 'mean'
     divides by the lengths of the targets first; other reductions: 'sum', 'none'. `zero_infinity`: what can't be aligned
     counts 0. NotImplementedError for second derivatives. Source: Graves et al. (2006).
 

@@ -292,9 +292,11 @@ def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=
 
     It warns.
 
-    >>> import autograd_cy as ag, warnings
+    >>> import warnings
+    >>> import autograd_cy as ag
     >>> with warnings.catch_warnings(action="ignore"):
-    ...     ag.nn.functional.upsample(ag.tensor([[[0.0, 4.0]]]), scale_factor=2)
+    ...     y = ag.nn.functional.upsample(ag.tensor([[[0.0, 4.0]]]), scale_factor=2)
+    >>> y
     tensor([[[0., 0., 4., 4.]]])
     """
     warn_of("upsample")
@@ -307,9 +309,11 @@ def upsample_nearest(input, size=None, scale_factor=None):
 
     It warns.
 
-    >>> import autograd_cy as ag, warnings
+    >>> import warnings
+    >>> import autograd_cy as ag
     >>> with warnings.catch_warnings(action="ignore"):
-    ...     ag.nn.functional.upsample_nearest(ag.tensor([[[0.0, 4.0]]]), 4)
+    ...     y = ag.nn.functional.upsample_nearest(ag.tensor([[[0.0, 4.0]]]), 4)
+    >>> y
     tensor([[[0., 0., 4., 4.]]])
     """
     warn_of("upsample_nearest")
@@ -323,9 +327,11 @@ def upsample_bilinear(input, size=None, scale_factor=None):
 
     It warns.
 
-    >>> import autograd_cy as ag, warnings
+    >>> import warnings
+    >>> import autograd_cy as ag
     >>> with warnings.catch_warnings(action="ignore"):
-    ...     ag.nn.functional.upsample_bilinear(ag.tensor([[[[0.0, 4.0]]]]), (1, 3))
+    ...     y = ag.nn.functional.upsample_bilinear(ag.tensor([[[[0.0, 4.0]]]]), (1, 3))
+    >>> y
     tensor([[[[0., 2., 4.]]]])
     """
     warn_of("upsample_bilinear")

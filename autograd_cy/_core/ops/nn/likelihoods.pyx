@@ -29,7 +29,8 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     >>> ag.nn.functional.kl_div(q.log(), p, reduction="batchmean")
     tensor(0.1438)
     """
-    cdef Tensor x = tensor_argument(input, "kl_div", "input", 1), y = tensor_argument(target, "kl_div", "target", 2)
+    cdef Tensor x = tensor_argument(input, "kl_div", "input", 1)
+    tensor_argument(target, "kl_div", "target", 2)
     check_real(x, "kl_div")
     cdef bint by_sample = reduction == "batchmean" and size_average is None and reduce is None
     cdef int how = SUM if by_sample else reduction_of(reduction, size_average, reduce)

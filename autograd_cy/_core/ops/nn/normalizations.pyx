@@ -35,11 +35,9 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
     don't fit. Source: Ioffe, Szegedy, "Batch normalization" (2015).
 
     >>> import autograd_cy as ag
-    >>> mean, var = ag.zeros(1), ag.ones(1)
-    >>> y = ag.nn.functional.batch_norm(ag.tensor([[1.0], [3.0]]), mean, var, training=True)
-    >>> y, mean, var
-    (tensor([[-1.0000],
-            [ 1.0000]]), tensor([0.2000]), tensor([1.1000]))
+    >>> ag.nn.functional.batch_norm(ag.tensor([[1.0], [3.0]]), None, None, training=True, eps=0.0)
+    tensor([[-1.],
+            [ 1.]])
     """
     cdef tuple sizes = shape_of(tensor_argument(input, "batch_norm", "input", 1))
     if training and len(sizes) > 1:

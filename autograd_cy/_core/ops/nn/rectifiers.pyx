@@ -1,4 +1,4 @@
-"""Activations whose arguments are checked, or that are made of other operations: what is left is in codegen/activation_table.py."""
+"""Activations whose arguments are checked, or that are made of other operations; the others: codegen/activation_table.py."""
 
 from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, code_of, type_word
 from autograd_cy._core.graph.operands cimport number_code

@@ -81,7 +81,8 @@ def pixel_shuffle(input, upscale_factor: int):
     outer, (c, h, w) = sizes[:-3], sizes[-3:]
     if r > 1 << 20 or c % (r * r):
         raise RuntimeError("pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of "
-                           f"upscale_factor, but input.size(-3)={c} is not divisible by {r * r if r <= 1 << 20 else r ** 2.0:g}")
+                           f"upscale_factor, but input.size(-3)={c} is not divisible by "
+                           f"{r * r if r <= 1 << 20 else r ** 2.0:g}")
     k = len(outer)
     parts = x.array.reshape(outer + (c // (r * r), r, r, h, w))
     moved = parts.transpose(*range(k), k, k + 3, k + 1, k + 4, k + 2).reshape(outer + (c // (r * r), h * r, w * r))

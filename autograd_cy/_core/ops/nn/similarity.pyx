@@ -57,7 +57,7 @@ cdef object length_of(object x, object dim, double eps):
 
 @op(batch=COMPOSITE)
 def pairwise_distance(x1, x2, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False):
-    """pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False) -> Tensor: the p-norms of x1 - x2 + eps along the last dimension.
+    """pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False) -> Tensor: norms of x1 - x2 + eps along the last dimension.
 
     >>> import autograd_cy as ag
     >>> ag.pairwise_distance(ag.tensor([[0.0, 0.0]]), ag.tensor([[3.0, 4.0]]))
