@@ -60,7 +60,7 @@ newaxis = None
 __all__ = [
     "Generator", "Size", "Tensor", "allclose", "arange", "array_api", "as_tensor", "asarray", "autograd", "bernoulli",
     "binomial", "channels_last", "channels_last_3d", "contiguous_format", "coverage", "cuda", "default_generator",
-    "device", "dtype", "e", "empty", "empty_like", "empty_permuted", "empty_strided", "enable_grad", "equal", "eye",
+    "device", "distributions", "dtype", "e", "empty", "empty_like", "empty_permuted", "empty_strided", "enable_grad", "equal", "eye",
     "fft", "from_dlpack", "from_numpy", "frombuffer", "full", "full_like", "func", "get_default_dtype", "get_num_threads",
     "get_rng_state", "inf", "inference_mode", "initial_seed", "install_as_torch", "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled", "is_grad_enabled", "is_inference", "is_inference_mode_enabled", "is_warn_always_enabled",
@@ -101,6 +101,7 @@ if TYPE_CHECKING:
         _C,
         array_api,
         cuda,
+        distributions,
         fft,
         func,
         linalg,
@@ -136,7 +137,7 @@ else:  # where any name would be right
     __getattr__, __dir__ = _names_later(
         __name__,
         {
-            "_C": [], "array_api": [], "cuda": [], "fft": [], "func": ["func", "vmap"], "linalg": [], "masked": [],
+            "_C": [], "array_api": [], "cuda": [], "distributions": [], "fft": [], "func": ["func", "vmap"], "linalg": [], "masked": [],
             "memory": [], "nn": [], "overrides": [], "profiler": [], "return_types": [], "signal": [], "special": [],
             "testing": [], "utils": [], "version": [],
             "_alias": ["install_as_torch"],
