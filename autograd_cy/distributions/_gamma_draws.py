@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _names as ag
+from .. import _names as _ops
 from .._core.graph.tensor import Tensor, array_of
 from .._data import from_numpy
 from .._streams import source_of
@@ -64,4 +64,4 @@ def standard_gamma(concentration: Tensor) -> Tensor:
 def dirichlet(concentration: Tensor) -> Tensor:
     """Draws from the simplex of the last dimension: gamma draws over their sum."""
     draws = standard_gamma(concentration.double())
-    return ag.div(draws, draws.sum(-1, keepdim=True)).to(concentration.dtype)
+    return _ops.div(draws, draws.sum(-1, keepdim=True)).to(concentration.dtype)

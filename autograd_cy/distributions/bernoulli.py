@@ -3,12 +3,12 @@
 import math
 from typing import Any
 
-from .. import _names as ag
 from .._core.graph.tensor import Tensor
 from .._distributions import bernoulli
 from .._sequences import arange
 from .._size import Size
 from . import constraints
+from ._formulas import softplus as _softplus
 from .distribution import Distribution
 from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
 
@@ -62,21 +62,16 @@ class Bernoulli(Distribution):
     def variance(self) -> Tensor:
         return self.probs * (1 - self.probs)
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:  # noqa: B008
+    def sample(self, sample_shape: Any = Size()) -> Tensor:
         return bernoulli(self.probs.detach().expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
-        return value * self.logits - softplus(self.logits)
+        return value * self.logits - _softplus(self.logits)
 
     def entropy(self) -> Tensor:
-        return softplus(self.logits) - self.probs * self.logits
+        return _softplus(self.logits) - self.probs * self.logits
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         return self._enumerated(arange(2, dtype=self.logits.dtype), expand)
-
-
-def softplus(x: Tensor) -> Tensor:
-    """log(1 + exp(x)), without overflow."""
-    return ag.logaddexp(x, ag.mul(x, 0.0))

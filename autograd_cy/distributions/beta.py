@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .. import _names as ag
+from .. import _names as _ops
 from .._core.graph.tensor import Tensor
 from .._size import Size
 from . import constraints
@@ -26,7 +26,7 @@ class Beta(Distribution):
     has_rsample = True
 
     def __init__(self, concentration1: Any, concentration0: Any, validate_args: bool | None = None):
-        pair = ag.stack(broadcast_all(concentration1, concentration0), -1)
+        pair = _ops.stack(broadcast_all(concentration1, concentration0), -1)
         self._dirichlet = Dirichlet(pair, validate_args=validate_args)
         super().__init__(self._dirichlet.batch_shape, validate_args=validate_args)
 
@@ -58,13 +58,13 @@ class Beta(Distribution):
         total = self.concentration1 + self.concentration0
         return self.concentration1 * self.concentration0 / (total.pow(2) * (total + 1))
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Any = Size()) -> Tensor:
         return self._dirichlet.rsample(sample_shape).select(-1, 0)
 
     def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
-        return self._dirichlet.log_prob(ag.stack([value, 1.0 - value], -1))
+        return self._dirichlet.log_prob(_ops.stack([value, 1.0 - value], -1))
 
     def entropy(self) -> Tensor:
         return self._dirichlet.entropy()

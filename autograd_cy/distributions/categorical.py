@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from .. import _names as ag
+from .. import _names as _ops
 from .._core.graph.tensor import Tensor
 from .._distributions import multinomial
 from .._sequences import arange
@@ -72,7 +72,7 @@ class Categorical(Distribution):
     def mode(self) -> Tensor:
         return self.probs.argmax(-1)
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:  # noqa: B008
+    def sample(self, sample_shape: Any = Size()) -> Tensor:
         shape = Size(sample_shape)
         rows = self.probs.detach().reshape(-1, self._num_events)
         if not rows.shape[0] or not shape.numel():
@@ -82,7 +82,7 @@ class Categorical(Distribution):
     def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
-        index, logits = ag.broadcast_tensors(value.long().unsqueeze(-1), self.logits)
+        index, logits = _ops.broadcast_tensors(value.long().unsqueeze(-1), self.logits)
         return logits.gather(-1, index[..., :1]).squeeze(-1)
 
     def entropy(self) -> Tensor:

@@ -6,7 +6,7 @@ from .. import special
 from .._core.graph.tensor import Tensor
 from .._size import Size
 from . import constraints
-from ._gamma_draws import dirichlet
+from ._gamma_draws import dirichlet as _dirichlet
 from .distribution import Distribution
 
 __all__ = ["Dirichlet"]
@@ -48,8 +48,8 @@ class Dirichlet(Distribution):
         total = self.concentration.sum(-1, True)
         return self.concentration * (total - self.concentration) / (total.pow(2) * (total + 1))
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:  # noqa: B008
-        return dirichlet(self.concentration.expand(self._extended_shape(sample_shape)))
+    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+        return _dirichlet(self.concentration.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:

@@ -38,7 +38,7 @@ class Distribution:
         Distribution._validate_args = value
 
     def __init__(
-        self, batch_shape: Any = Size(), event_shape: Any = Size(), validate_args: bool | None = None  # noqa: B008
+        self, batch_shape: Any = Size(), event_shape: Any = Size(), validate_args: bool | None = None
     ):
         self._batch_shape, self._event_shape = Size(batch_shape), Size(event_shape)
         if validate_args is not None:
@@ -87,12 +87,12 @@ class Distribution:
         """The root of the variance."""
         return self.variance.sqrt()
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:  # noqa: B008
+    def sample(self, sample_shape: Any = Size()) -> Tensor:
         """``sample(shape)``: draws without gradients."""
         with no_grad():
             return self.rsample(sample_shape)
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Any = Size()) -> Tensor:
         """``rsample(shape)``: draws that are differentiable functions of the parameters."""
         raise NotImplementedError(f"{type(self).__name__} has no rsample(): its draws have no gradients")
 
@@ -120,7 +120,7 @@ class Distribution:
         """``perplexity()``: exp of the entropy."""
         return self.entropy().exp()
 
-    def _extended_shape(self, sample_shape: Any = Size()) -> Size:  # noqa: B008
+    def _extended_shape(self, sample_shape: Any = Size()) -> Size:
         return Size(sample_shape) + self._batch_shape + self._event_shape
 
     def _enumerated(self, values: Tensor, expand: bool) -> Tensor:

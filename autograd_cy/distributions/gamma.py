@@ -6,7 +6,7 @@ from .. import special
 from .._core.graph.tensor import Tensor
 from .._size import Size
 from . import constraints
-from ._gamma_draws import standard_gamma
+from ._gamma_draws import standard_gamma as _standard_gamma
 from .distribution import Distribution
 from .utils import broadcast_all
 
@@ -41,9 +41,9 @@ class Gamma(Distribution):
     def variance(self) -> Tensor:
         return self.concentration / self.rate.pow(2)
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Any = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
-        return standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
+        return _standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
 
     def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:

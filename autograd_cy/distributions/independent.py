@@ -5,6 +5,7 @@ from typing import Any
 from .._core.graph.tensor import Tensor
 from .._size import Size
 from . import constraints
+from ._formulas import sum_rightmost as _sum_rightmost
 from .distribution import Distribution
 
 __all__ = ["Independent"]
@@ -63,17 +64,17 @@ class Independent(Distribution):
     def variance(self) -> Tensor:
         return self.base_dist.variance
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:  # noqa: B008
+    def sample(self, sample_shape: Any = Size()) -> Tensor:
         return self.base_dist.sample(sample_shape)
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Any = Size()) -> Tensor:
         return self.base_dist.rsample(sample_shape)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        return sum_rightmost(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
+        return _sum_rightmost(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
 
     def entropy(self) -> Tensor:
-        return sum_rightmost(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
+        return _sum_rightmost(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         if self.reinterpreted_batch_ndims > 0:
@@ -82,8 +83,3 @@ class Independent(Distribution):
 
     def __repr__(self) -> str:
         return f"Independent({self.base_dist!r}, {self.reinterpreted_batch_ndims})"
-
-
-def sum_rightmost(value: Tensor, n: int) -> Tensor:
-    """The sum over the last n dimensions."""
-    return value.sum(tuple(range(-n, 0))) if n else value

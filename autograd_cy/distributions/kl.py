@@ -6,17 +6,21 @@ from typing import Any
 
 from .. import linalg
 from .._core.graph.tensor import Tensor
-from .bernoulli import Bernoulli, softplus
+from ._formulas import half_log_det as _half_log_det
+from ._formulas import softplus as _softplus
+from ._formulas import standardized as _standardized
+from ._formulas import sum_rightmost as _sum_rightmost
+from .bernoulli import Bernoulli
 from .beta import Beta
 from .categorical import Categorical
 from .dirichlet import Dirichlet
 from .distribution import Distribution
 from .exponential import Exponential
 from .gamma import Gamma
-from .independent import Independent, sum_rightmost
+from .independent import Independent
 from .laplace import Laplace
 from .log_normal import LogNormal
-from .multivariate_normal import MultivariateNormal, half_log_det, standardized
+from .multivariate_normal import MultivariateNormal
 from .normal import Normal
 from .uniform import Uniform
 
@@ -111,8 +115,8 @@ def _categoricals(p: Categorical, q: Categorical) -> Tensor:
 
 @register_kl(Bernoulli, Bernoulli)
 def _bernoullis(p: Bernoulli, q: Bernoulli) -> Tensor:
-    ones = _term(p.probs, q.probs, softplus(-q.logits) - softplus(-p.logits))
-    return ones + _term(1 - p.probs, 1 - q.probs, softplus(q.logits) - softplus(p.logits))
+    ones = _term(p.probs, q.probs, _softplus(-q.logits) - _softplus(-p.logits))
+    return ones + _term(1 - p.probs, 1 - q.probs, _softplus(q.logits) - _softplus(p.logits))
 
 
 def _term(p: Tensor, q: Tensor, log_ratio: Tensor) -> Tensor:
@@ -146,12 +150,12 @@ def _multivariate_normals(p: MultivariateNormal, q: MultivariateNormal) -> Tenso
             "KL-divergence between two Multivariate Normals with different event shapes cannot be computed"
         )
     trace = linalg.solve_triangular(q.scale_tril, p.scale_tril, upper=False).pow(2).sum((-2, -1))
-    distance = standardized(q.scale_tril, q.loc - p.loc).pow(2).sum(-1)
-    return half_log_det(q.scale_tril) - half_log_det(p.scale_tril) + 0.5 * (trace + distance - p.event_shape[0])
+    distance = _standardized(q.scale_tril, q.loc - p.loc).pow(2).sum(-1)
+    return _half_log_det(q.scale_tril) - _half_log_det(p.scale_tril) + 0.5 * (trace + distance - p.event_shape[0])
 
 
 @register_kl(Independent, Independent)
 def _independents(p: Independent, q: Independent) -> Tensor:
     if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
         raise NotImplementedError("KL(p || q) of Independent is for equal reinterpreted_batch_ndims")
-    return sum_rightmost(kl_divergence(p.base_dist, q.base_dist), p.reinterpreted_batch_ndims)
+    return _sum_rightmost(kl_divergence(p.base_dist, q.base_dist), p.reinterpreted_batch_ndims)

@@ -45,7 +45,7 @@ class Laplace(Distribution):
     def stddev(self) -> Tensor:
         return math.sqrt(2) * self.scale
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Any = Size()) -> Tensor:
         eps = finfo(self.loc.dtype).eps
         u = self.loc.new_empty(self._extended_shape(sample_shape)).uniform_(eps - 1, 1)
         return self.loc - self.scale * u.sign() * (-u.abs().clamp(max=1 - eps / 2)).log1p()

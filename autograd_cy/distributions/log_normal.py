@@ -55,7 +55,7 @@ class LogNormal(Distribution):
         squared = self.scale.pow(2)
         return squared.expm1() * (2 * self.loc + squared).exp()
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Any = Size()) -> Tensor:
         return self.base_dist.rsample(sample_shape).exp()
 
     def log_prob(self, value: Tensor) -> Tensor:

@@ -3,13 +3,15 @@
 import math
 from typing import Any
 
-from .. import _names as ag
+from .. import _names as _ops
 from .. import linalg
 from .._core.graph.tensor import Tensor
 from .._creation import eye
 from .._questions import broadcast_shapes
 from .._size import Size
 from . import constraints
+from ._formulas import half_log_det as _half_log_det
+from ._formulas import standardized as _standardized
 from .distribution import Distribution
 from .utils import lazy_property
 
@@ -75,7 +77,7 @@ class MultivariateNormal(Distribution):
     @lazy_property
     def precision_matrix(self) -> Tensor:
         """The inverse of the covariance."""
-        return ag.cholesky_inverse(self.scale_tril)
+        return _ops.cholesky_inverse(self.scale_tril)
 
     @property
     def mean(self) -> Tensor:
@@ -89,25 +91,15 @@ class MultivariateNormal(Distribution):
     def variance(self) -> Tensor:
         return self.scale_tril.pow(2).sum(-1)
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Any = Size()) -> Tensor:
         noise = self.loc.new_empty(self._extended_shape(sample_shape)).normal_()
         return self.loc + (self.scale_tril @ noise.unsqueeze(-1)).squeeze(-1)
 
     def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
-        squares = standardized(self.scale_tril, value - self.loc).pow(2).sum(-1)
-        return -0.5 * (self._event_shape[0] * math.log(2 * math.pi) + squares) - half_log_det(self.scale_tril)
+        squares = _standardized(self.scale_tril, value - self.loc).pow(2).sum(-1)
+        return -0.5 * (self._event_shape[0] * math.log(2 * math.pi) + squares) - _half_log_det(self.scale_tril)
 
     def entropy(self) -> Tensor:
-        return 0.5 * self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + half_log_det(self.scale_tril)
-
-
-def standardized(scale_tril: Tensor, vectors: Tensor) -> Tensor:
-    """The vectors by the inverse of the factor."""
-    return linalg.solve_triangular(scale_tril, vectors.unsqueeze(-1), upper=False).squeeze(-1)
-
-
-def half_log_det(scale_tril: Tensor) -> Tensor:
-    """Half the logarithm of the determinant of the covariance."""
-    return scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+        return 0.5 * self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + _half_log_det(self.scale_tril)

@@ -44,7 +44,7 @@ class Normal(Distribution):
     def variance(self) -> Tensor:
         return self.stddev.pow(2)
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Any = Size()) -> Tensor:
         return self.loc + self.loc.new_empty(self._extended_shape(sample_shape)).normal_() * self.scale
 
     def log_prob(self, value: Tensor) -> Tensor:

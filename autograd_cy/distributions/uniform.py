@@ -52,7 +52,7 @@ class Uniform(Distribution):
     def variance(self) -> Tensor:
         return (self.high - self.low).pow(2) / 12
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Any = Size()) -> Tensor:
         return self.low + self.low.new_empty(self._extended_shape(sample_shape)).uniform_() * (self.high - self.low)
 
     def log_prob(self, value: Tensor) -> Tensor:

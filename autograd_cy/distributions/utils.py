@@ -4,7 +4,7 @@ import functools
 from numbers import Number
 from typing import Any
 
-from .. import _names as ag
+from .. import _names as _ops
 from .._core.graph.tensor import Tensor
 from .._creation import get_default_dtype
 from .._data import tensor
@@ -26,7 +26,7 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
             "Input arguments must all be instances of Number, torch.Tensor or objects implementing __torch_function__."
         )
     dtype = next((value.dtype for value in values if isinstance(value, Tensor)), get_default_dtype())
-    return ag.broadcast_tensors(*(v if isinstance(v, Tensor) else tensor(v, dtype=dtype) for v in values))
+    return _ops.broadcast_tensors(*(v if isinstance(v, Tensor) else tensor(v, dtype=dtype) for v in values))
 
 
 class lazy_property(functools.cached_property):
