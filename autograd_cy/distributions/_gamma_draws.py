@@ -8,7 +8,7 @@ import numpy as np
 from .. import _names as _ops
 from .._core.graph.tensor import Tensor, array_of
 from .._data import from_numpy
-from .._streams import source_of
+from .._streams import source_of, type_word
 from ..autograd.function import Function, once_differentiable
 
 _NODES = np.linspace(-5.0, 5.0, 101)  # of the substitution below; the rest of the line adds less than 1e-14
@@ -57,7 +57,9 @@ def gradient_of_draws(a: np.ndarray, x: np.ndarray, psi: np.ndarray) -> np.ndarr
 
 
 def standard_gamma(concentration: Tensor) -> Tensor:
-    """Draws at rate 1, all positive."""
+    """Draws at rate 1, all positive; NotImplementedError unless the dtype is a real floating-point one."""
+    if not concentration.is_floating_point():
+        raise NotImplementedError(f"\"gamma_cpu\" not implemented for '{type_word(concentration)}'")
     return StandardGamma.apply(concentration)
 
 

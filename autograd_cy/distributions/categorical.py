@@ -30,18 +30,17 @@ class Categorical(Distribution):
     def __init__(self, probs: Tensor | None = None, logits: Tensor | None = None, validate_args: bool | None = None):
         if (probs is None) == (logits is None):
             raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-        name, given = ("logits", logits) if probs is None else ("probs", probs)
+        name, given = ("probs", probs) if probs is not None else ("logits", logits)
+        assert given is not None  # for type checkers
         if given.dim() < 1:
             raise ValueError(f"`{name}` parameter must be at least one-dimensional.")
-        if probs is not None:
-            vars(self)["probs"] = given / given.sum(-1, keepdim=True)
-        else:
-            vars(self)["logits"] = given - given.logsumexp(-1, keepdim=True)
+        normalized = given / given.sum(-1, keepdim=True) if name == "probs" else given - given.logsumexp(-1, keepdim=True)
+        vars(self)[name] = normalized
         self._num_events = given.shape[-1]
         super().__init__(given.shape[:-1], validate_args=validate_args)
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
-    def support(self) -> constraints.Constraint:  # type: ignore[override]
+    def support(self) -> constraints.Constraint:
         """The indices."""
         return constraints.integer_interval(0, self._num_events - 1)
 

@@ -1,7 +1,7 @@
 """What parameters and samples of distributions have to satisfy: ``constraint.check(value)`` is a tensor of bools (facade)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from .. import linalg
@@ -31,8 +31,8 @@ class Constraint:
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        names = [field.name for field in fields(self)] if is_dataclass(self) else []
-        return f"{type(self).__name__.lstrip('_')}({', '.join(f'{name}={getattr(self, name)}' for name in names)})"
+        bounds = ", ".join(f"{name}={value}" for name, value in vars(self).items())
+        return f"{type(self).__name__.lstrip('_')}({bounds})"
 
 
 class _Dependent(Constraint):

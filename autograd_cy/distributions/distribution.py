@@ -37,9 +37,7 @@ class Distribution:
             raise ValueError
         Distribution._validate_args = value
 
-    def __init__(
-        self, batch_shape: Any = Size(), event_shape: Any = Size(), validate_args: bool | None = None
-    ):
+    def __init__(self, batch_shape: Any = Size(), event_shape: Any = Size(), validate_args: bool | None = None):
         self._batch_shape, self._event_shape = Size(batch_shape), Size(event_shape)
         if validate_args is not None:
             self._validate_args = validate_args

@@ -29,7 +29,7 @@ __all__ = ["kl_divergence", "register_kl"]
 _FORMULAS: dict[tuple[type, type], Callable[..., Tensor]] = {}
 
 
-def register_kl(type_p: type, type_q: type) -> Callable[[Any], Any]:
+def register_kl(type_p: Any, type_q: Any) -> Callable[[Any], Any]:
     """``@register_kl(P, Q)``: the decorated function computes KL(p || q) for these types and those derived from them.
 
     TypeError unless both are classes of distributions.
@@ -70,9 +70,7 @@ def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
         if (cls_p, cls_q) in _FORMULAS
     ]
     if not found:
-        raise NotImplementedError(
-            f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}"
-        )
+        raise NotImplementedError(f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}")
     return min(found, key=lambda pair: pair[0])[1](p, q)
 
 
@@ -146,9 +144,7 @@ def _betas(p: Beta, q: Beta) -> Tensor:
 @register_kl(MultivariateNormal, MultivariateNormal)
 def _multivariate_normals(p: MultivariateNormal, q: MultivariateNormal) -> Tensor:
     if p.event_shape != q.event_shape:
-        raise ValueError(
-            "KL-divergence between two Multivariate Normals with different event shapes cannot be computed"
-        )
+        raise ValueError("KL-divergence between two Multivariate Normals with different event shapes cannot be computed")
     trace = linalg.solve_triangular(q.scale_tril, p.scale_tril, upper=False).pow(2).sum((-2, -1))
     distance = _standardized(q.scale_tril, q.loc - p.loc).pow(2).sum(-1)
     return _half_log_det(q.scale_tril) - _half_log_det(p.scale_tril) + 0.5 * (trace + distance - p.event_shape[0])

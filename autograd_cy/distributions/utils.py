@@ -29,7 +29,7 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
     return _ops.broadcast_tensors(*(v if isinstance(v, Tensor) else tensor(v, dtype=dtype) for v in values))
 
 
-class lazy_property(functools.cached_property):
+class lazy_property(functools.cached_property):  # type: ignore[type-arg]
     """A parameter that is computed from another one when it is first read, and recorded even within no_grad."""
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:

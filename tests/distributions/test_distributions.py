@@ -135,6 +135,8 @@ def test_texts_and_shapes_are_those_of_pytorch(torch, name):
     lambda T: T.distributions.Exponential(1.0).log_prob(T.tensor(-1.0)),
     lambda T: T.distributions.Bernoulli(0.5).log_prob(T.tensor(0.5)),
     lambda T: T.distributions.Independent(T.distributions.Normal(0.0, 1.0), 1),
+    lambda T: T.distributions.Gamma(T.ones(2, dtype=T.int64), 1).sample(),
+    lambda T: T.distributions.Dirichlet(T.tensor([[1.0, -1.0]])),
     lambda T: T.distributions.Independent(T.distributions.Bernoulli(T.ones(2)), 1).enumerate_support(),
 ])  # fmt: skip
 def test_refusals_are_those_of_pytorch(torch, bad):

@@ -201,7 +201,7 @@ except ImportError as error:
 else:
     raise AssertionError("imported")
 import torch.autograd
-assert not hasattr(torch, "compile")
+assert not hasattr(torch, "jit")
 """
     run(*AS_TORCH, "-c", code)
 
