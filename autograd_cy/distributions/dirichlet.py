@@ -4,6 +4,7 @@ from typing import Any
 
 from .. import special
 from .._core.graph.tensor import Tensor
+from .._sequences import arange as _arange
 from .._size import Size
 from . import constraints
 from ._gamma_draws import dirichlet as _dirichlet
@@ -37,11 +38,9 @@ class Dirichlet(Distribution):
     @property
     def mode(self) -> Tensor:
         above = (self.concentration - 1).clamp(min=0.0)
-        mode = above / above.sum(-1, True)
-        flat = (self.concentration < 1).all(-1, True)
-        corner = (self.concentration == self.concentration.max(-1, True).values).to(mode.dtype)
-        first = corner * (corner.cumsum(-1) == 1)
-        return mode.where(~flat, first)
+        unbounded = (self.concentration < 1).all(-1, True)  # at each corner: the first one stands for them
+        corner = (_arange(self._event_shape[0]) == 0).to(above.dtype)
+        return (above / above.sum(-1, True)).where(~unbounded, corner)
 
     @property
     def variance(self) -> Tensor:

@@ -225,6 +225,11 @@ def test_small_concentrations_give_finite_draws_and_gradients():
     assert D.Dirichlet(ag.full((3,), 1e-3)).sample((100,)).isfinite().all()
 
 
+def test_modes_of_dirichlet_distributions(torch):
+    for concentration in ([0.5, 0.5], [0.4, 0.5], [0.5, 1.0], [1.0, 1.0], [[0.5, 0.4], [2.0, 3.0]]):
+        same(*(lib.distributions.Dirichlet(lib.tensor(concentration)).mode for lib in (ag, torch)))
+
+
 def test_no_grad_leaves_lazy_parameters_differentiable():
     probs = ag.tensor([0.3, 0.7], requires_grad=True)
     d = D.Categorical(probs)
