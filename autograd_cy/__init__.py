@@ -58,18 +58,18 @@ from .random import (
 __version__ = "0.1.0"
 newaxis = None
 __all__ = [
-    "Generator", "Size", "Tensor", "allclose", "arange", "array_api", "as_tensor", "asarray", "autograd", "bernoulli",
-    "binomial", "channels_last", "channels_last_3d", "contiguous_format", "coverage", "cuda", "default_generator",
-    "device", "dtype", "e", "empty", "empty_like", "empty_permuted", "empty_strided", "enable_grad", "equal", "eye",
-    "fft", "from_dlpack", "from_numpy", "frombuffer", "full", "full_like", "func", "get_default_dtype", "get_num_threads",
-    "get_rng_state", "inf", "inference_mode", "initial_seed", "install_as_torch", "is_anomaly_check_nan_enabled",
-    "is_anomaly_enabled", "is_grad_enabled", "is_inference", "is_inference_mode_enabled", "is_warn_always_enabled",
-    "linalg", "linspace", "load", "logspace", "manual_seed", "masked", "memory", "memory_format", "multinomial", "nan",
-    "newaxis", "nn", "no_grad", "normal", "ones", "ones_like", "optim", "overrides", "pi", "poisson", "preserve_format",
-    "profiler", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "random", "randperm", "return_types",
-    "save", "scalar_tensor", "seed", "serialization", "set_anomaly_enabled", "set_default_dtype", "set_grad_enabled",
-    "set_num_threads", "set_printoptions", "set_rng_state", "set_warn_always", "signal", "special", "tensor", "testing",
-    "utils", "vmap", "zeros", "zeros_like",
+    "Generator", "Size", "Tensor", "allclose", "amp", "arange", "array_api", "as_tensor", "asarray", "autocast", "autograd",
+    "backends", "bernoulli", "binomial", "channels_last", "channels_last_3d", "compile", "contiguous_format", "coverage",
+    "cuda", "default_generator", "device", "distributions", "dtype", "e", "empty", "empty_like", "empty_permuted",
+    "empty_strided", "enable_grad", "equal", "eye", "fft", "from_dlpack", "from_numpy", "frombuffer", "full", "full_like",
+    "func", "get_default_dtype", "get_num_threads", "get_rng_state", "inf", "inference_mode", "initial_seed",
+    "install_as_torch", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_grad_enabled", "is_inference",
+    "is_inference_mode_enabled", "is_warn_always_enabled", "linalg", "linspace", "load", "logspace", "manual_seed", "masked",
+    "memory", "memory_format", "multinomial", "nan", "newaxis", "nn", "no_grad", "normal", "ones", "ones_like", "optim",
+    "overrides", "pi", "poisson", "preserve_format", "profiler", "rand", "rand_like", "randint", "randint_like", "randn",
+    "randn_like", "random", "randperm", "return_types", "save", "scalar_tensor", "seed", "serialization",
+    "set_anomaly_enabled", "set_default_dtype", "set_grad_enabled", "set_num_threads", "set_printoptions", "set_rng_state",
+    "set_warn_always", "signal", "special", "tensor", "testing", "utils", "vmap", "zeros", "zeros_like",
 ]  # fmt: skip
 __all__ += _names.__all__
 _TYPED = [
@@ -83,7 +83,6 @@ _LOSSES = [
     "binary_cross_entropy_with_logits", "cosine_embedding_loss", "hinge_embedding_loss", "kl_div", "margin_ranking_loss",
     "poisson_nll_loss", "triplet_margin_loss",
 ]  # fmt: skip
-_NATIVE = ["native_group_norm", "native_layer_norm"]
 _EMBEDDING = ["embedding_renorm_"]
 _NATIVE = ["native_batch_norm", "native_group_norm", "native_layer_norm"]
 _QUESTIONS = [
@@ -97,8 +96,13 @@ _TYPES = [
     "can_cast", "finfo", "iinfo", "is_complex", "is_floating_point", "is_nonzero", "is_tensor", "numel", "promote_types",
     "result_type", "set_default_tensor_type", "typename",
 ]  # fmt: skip
-__all__ += _TYPES + _WINDOWS + _QUESTIONS + _LAYOUT + _LOWRANK + _NATIVE + _SEGMENTS + _INDICES + _LOSSES
-__all__ += _TYPES + _WINDOWS + _QUESTIONS + _LAYOUT + _LOWRANK + _NATIVE + _EMBEDDING + _SEGMENTS + _INDICES
+_SETTINGS = [
+    "are_deterministic_algorithms_enabled", "get_deterministic_debug_mode", "get_float32_matmul_precision",
+    "get_num_interop_threads", "is_autocast_enabled", "is_deterministic_algorithms_warn_only_enabled",
+    "set_deterministic_debug_mode", "set_float32_matmul_precision", "set_num_interop_threads", "use_deterministic_algorithms",
+]  # fmt: skip
+__all__ += _SETTINGS + _TYPES + _WINDOWS + _QUESTIONS + _LAYOUT + _LOWRANK + _NATIVE + _EMBEDDING + _SEGMENTS + _INDICES
+__all__ += _LOSSES
 
 _node.finish_class(_node.Node)
 _lifetime.refuse_new(dtype)
@@ -107,8 +111,11 @@ _lifetime.refuse_new(_saved_tensor.SavedTensor)
 if TYPE_CHECKING:
     from . import (
         _C,
+        amp,
         array_api,
+        backends,
         cuda,
+        distributions,
         fft,
         func,
         linalg,
@@ -127,6 +134,7 @@ if TYPE_CHECKING:
         version,
     )
     from ._alias import install_as_torch
+    from ._compile import compile
     from ._coverage import coverage
     from ._distributions import bernoulli, binomial, multinomial, normal, poisson, randint_like
     from ._indices import *  # noqa: F403
@@ -136,11 +144,13 @@ if TYPE_CHECKING:
     from ._numbered_reductions import *  # noqa: F403
     from ._questions import *  # noqa: F403
     from ._segments import *  # noqa: F403
+    from ._settings import *  # noqa: F403
     from ._tensor_str import set_printoptions
     from ._threads import get_num_threads, set_num_threads
     from ._typed import *  # noqa: F403
     from ._types import *  # noqa: F403
     from ._windows import *  # noqa: F403
+    from .amp import autocast
     from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
     from .func import vmap
     from .serialization import load, save
@@ -148,10 +158,12 @@ else:  # where any name would be right
     __getattr__, __dir__ = _names_later(
         __name__,
         {
-            "_C": [], "array_api": [], "cuda": [], "fft": [], "func": ["func", "vmap"], "linalg": [], "masked": [],
-            "memory": [], "nn": [], "optim": [], "overrides": [], "profiler": [], "return_types": [], "signal": [],
-            "special": [], "testing": [], "utils": [], "version": [],
+            "_C": [], "amp": ["amp", "autocast"], "array_api": [], "backends": [], "cuda": [], "distributions": [],
+            "fft": [], "func": ["func", "vmap"], "linalg": [], "masked": [], "memory": [], "nn": [], "optim": [],
+            "overrides": [], "profiler": [], "return_types": [], "signal": [], "special": [], "testing": [],
+            "utils": [], "version": [],
             "_alias": ["install_as_torch"],
+            "_compile": ["compile"],
             "_coverage": ["coverage"],
             "_distributions": ["bernoulli", "binomial", "multinomial", "normal", "poisson", "randint_like"],
             "_indices": _INDICES,
@@ -162,6 +174,7 @@ else:  # where any name would be right
             "_numbered_reductions": _LOSSES,
             "_questions": _QUESTIONS,
             "_segments": _SEGMENTS,
+            "_settings": _SETTINGS,
             "_tensor_str": ["set_printoptions"],
             "_threads": ["get_num_threads", "set_num_threads"],
             "_typed": _TYPED,

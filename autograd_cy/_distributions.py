@@ -168,9 +168,12 @@ def multinomial(
 def _with_replacement(source: np.random.Generator, rows: np.ndarray, count: int) -> np.ndarray:
     sums = np.cumsum(rows, axis=1)
     points = source.random((len(rows), count)) * sums[:, -1:]
-    found = [np.searchsorted(row, at, side="right") for row, at in zip(sums, points, strict=True)]
+    if count == 1:  # all rows at once
+        found = (sums <= points).sum(axis=1)
+    else:
+        found = np.array([np.searchsorted(row, at, side="right") for row, at in zip(sums, points, strict=True)], np.int64)
     last = rows.shape[1] - 1 - np.argmax(rows[:, ::-1] > 0, axis=1)  # rounding must not lead beyond it
-    return np.minimum(np.array(found, np.int64).reshape(len(rows), count), last[:, None])
+    return np.minimum(found.reshape(len(rows), count), last[:, None])
 
 
 def _without(source: np.random.Generator, rows: np.ndarray, count: int) -> np.ndarray:

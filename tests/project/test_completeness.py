@@ -22,12 +22,16 @@ pytestmark = pytest.mark.skipif(not OURS, reason="about this package")
 
 PUBLIC = [
     "autograd_cy",
+    "autograd_cy.amp",
     "autograd_cy.autograd",
     "autograd_cy.autograd.forward_ad",
     "autograd_cy.autograd.function",
     "autograd_cy.autograd.grad_mode",
     "autograd_cy.autograd.graph",
+    "autograd_cy.backends.cudnn",
     "autograd_cy.cuda",
+    "autograd_cy.cuda.amp",
+    "autograd_cy.distributions",
     "autograd_cy.fft",
     "autograd_cy.linalg",
     "autograd_cy.masked",

@@ -70,7 +70,7 @@ FACADE = [
     profiler._session
     profiler._profile
     profiler
-    random cuda memory
+    random memory
     _distributions
     _random_methods _mapping_methods
     autograd._mode_decorator autograd._node
@@ -170,6 +170,22 @@ FACADE = [
     masked._reductions
     masked._elements
     masked
+    amp.autocast_mode amp.grad_scaler
+    amp
+    cuda.amp
+    cuda
+    backends._absent
+    backends.cuda backends.cudnn backends.mkl backends.mkldnn backends.mps backends.openmp
+    backends
+    _compile _settings
+    distributions.constraints distributions.utils distributions._formulas distributions._gamma_draws
+    distributions.distribution
+    distributions.bernoulli distributions.categorical distributions.dirichlet distributions.exponential
+    distributions.gamma distributions.independent distributions.laplace distributions.multivariate_normal
+    distributions.normal distributions.uniform
+    distributions.beta distributions.log_normal
+    distributions.kl
+    distributions
     testing._layouts testing._programs.instructions testing.strategies._hypothesis
     testing._programs.interpreter testing._programs.outline testing._programs.source
     testing._programs.program

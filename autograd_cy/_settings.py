@@ -1,0 +1,141 @@
+"""Settings of PyTorch that scripts make and read, and that change nothing here (facade). Imported when asked for."""
+
+from ._core.runtime.entry import public
+from ._core.runtime.once import warn_user
+
+__all__ = [
+    "are_deterministic_algorithms_enabled", "get_deterministic_debug_mode", "get_float32_matmul_precision",
+    "get_num_interop_threads", "is_autocast_enabled", "is_deterministic_algorithms_warn_only_enabled",
+    "set_deterministic_debug_mode", "set_float32_matmul_precision", "set_num_interop_threads", "use_deterministic_algorithms",
+]  # fmt: skip
+
+_DEBUG_MODES = ("default", "warn", "error")
+_PRECISIONS = ("highest", "high", "medium")
+_debug_mode = 0
+_precision = _PRECISIONS[0]
+
+
+@public
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """``use_deterministic_algorithms(True)`` is noted, and no more: each operation gives the same bits each time anyway.
+
+    TypeError if an argument is no bool.
+
+    >>> import autograd_cy as ag
+    >>> ag.use_deterministic_algorithms(False)
+    """
+    global _debug_mode
+    for name, value in (("mode", mode), ("warn_only", warn_only)):
+        if not isinstance(value, bool):
+            raise TypeError(f"use_deterministic_algorithms(): argument '{name}' must be bool, not {type(value).__name__}")
+    _debug_mode = (1 if warn_only else 2) if mode else 0
+
+
+def are_deterministic_algorithms_enabled() -> bool:
+    """``are_deterministic_algorithms_enabled()`` is what use_deterministic_algorithms() was told.
+
+    >>> import autograd_cy as ag
+    >>> ag.are_deterministic_algorithms_enabled()
+    False
+    """
+    return _debug_mode > 0
+
+
+def is_deterministic_algorithms_warn_only_enabled() -> bool:
+    """``is_deterministic_algorithms_warn_only_enabled()`` is the warn_only of use_deterministic_algorithms().
+
+    >>> import autograd_cy as ag
+    >>> ag.is_deterministic_algorithms_warn_only_enabled()
+    False
+    """
+    return _debug_mode == 1
+
+
+@public
+def set_deterministic_debug_mode(debug_mode: int | str) -> None:
+    """``set_deterministic_debug_mode(m)``: 0 or "default", 1 or "warn", 2 or "error"; as use_deterministic_algorithms().
+
+    TypeError if it is neither int nor str, RuntimeError for another one.
+
+    >>> import autograd_cy as ag
+    >>> ag.set_deterministic_debug_mode("default")
+    """
+    global _debug_mode
+    if not isinstance(debug_mode, (int, str)):
+        raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
+    if debug_mode not in (*_DEBUG_MODES, 0, 1, 2):
+        raise RuntimeError(
+            f"invalid value of debug_mode, expected one of `default`, `warn`, `error`, or 0, 1, 2, but got {debug_mode}"
+        )
+    _debug_mode = _DEBUG_MODES.index(debug_mode) if isinstance(debug_mode, str) else int(debug_mode)
+
+
+def get_deterministic_debug_mode() -> int:
+    """``get_deterministic_debug_mode()`` is 0, 1 (warn) or 2 (error).
+
+    >>> import autograd_cy as ag
+    >>> ag.get_deterministic_debug_mode()
+    0
+    """
+    return _debug_mode
+
+
+@public
+def set_float32_matmul_precision(precision: str) -> None:
+    """``set_float32_matmul_precision("high")`` is noted, and no more: float32 products are always computed in float32.
+
+    A warning for what is none of "highest", "high", "medium"; it has no effect.
+
+    >>> import autograd_cy as ag
+    >>> ag.set_float32_matmul_precision("highest")
+    """
+    global _precision
+    if precision in _PRECISIONS:
+        _precision = precision
+    else:
+        warn_user(f"{precision} is not one of 'highest', 'high', or 'medium'; the call has no effect.")
+
+
+def get_float32_matmul_precision() -> str:
+    """``get_float32_matmul_precision()`` is what set_float32_matmul_precision() was told.
+
+    >>> import autograd_cy as ag
+    >>> ag.get_float32_matmul_precision()
+    'highest'
+    """
+    return _precision
+
+
+@public
+def set_num_interop_threads(n: int) -> None:
+    """``set_num_interop_threads(1)``: operations run one after another. RuntimeError for any other number.
+
+    >>> import autograd_cy as ag
+    >>> ag.set_num_interop_threads(1)
+    """
+    if type(n) is not int:
+        raise TypeError(f"set_num_interop_threads expects an int, but got {type(n).__name__}")
+    if n <= 0:
+        raise RuntimeError("set_num_interop_threads expects a positive integer")
+    if n > 1:
+        raise RuntimeError(f"set_num_interop_threads expects 1 here, operations run one after another, but got {n}")
+
+
+def get_num_interop_threads() -> int:
+    """``get_num_interop_threads()`` is 1: operations run one after another.
+
+    >>> import autograd_cy as ag
+    >>> ag.get_num_interop_threads()
+    1
+    """
+    return 1
+
+
+def is_autocast_enabled(device_type: str = "cuda") -> bool:
+    """``is_autocast_enabled()`` is False, within autocast(), too.
+
+    >>> import autograd_cy as ag
+    >>> ag.is_autocast_enabled("cpu")
+    False
+    """
+    return False

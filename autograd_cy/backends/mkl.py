@@ -1,0 +1,5 @@
+"""``torch.backends.mkl`` (facade)."""
+
+from ._absent import is_available
+
+__all__ = ["is_available"]

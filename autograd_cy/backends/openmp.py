@@ -1,0 +1,5 @@
+"""``torch.backends.openmp`` (facade)."""
+
+from ._absent import is_available
+
+__all__ = ["is_available"]

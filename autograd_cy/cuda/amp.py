@@ -1,0 +1,62 @@
+"""``torch.cuda.amp``: the names of torch.amp for "cuda", which is not there (facade)."""
+
+from typing import Any
+
+from ..amp import GradScaler as _GradScaler
+from ..amp import autocast as _autocast
+from ..amp import custom_bwd as _custom_bwd
+from ..amp import custom_fwd as _custom_fwd
+
+__all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
+
+
+class autocast(_autocast):
+    """``autocast()`` is torch.amp.autocast("cuda"): it warns that there is none, and changes nothing.
+
+    >>> import autograd_cy as ag
+    >>> with ag.cuda.amp.autocast(enabled=False):
+    ...     ag.ones(1)
+    tensor([1.])
+    """
+
+    def __init__(self, enabled: bool = True, dtype: Any = None, cache_enabled: bool = True):
+        super().__init__("cuda", dtype, enabled, cache_enabled)
+
+
+class GradScaler(_GradScaler):
+    """``GradScaler()`` is torch.amp.GradScaler("cuda"): it warns that there is none, and is disabled.
+
+    >>> import autograd_cy as ag
+    >>> ag.cuda.amp.GradScaler(enabled=False).get_scale()
+    1.0
+    """
+
+    def __init__(
+        self,
+        init_scale: float = 65536.0,
+        growth_factor: float = 2.0,
+        backoff_factor: float = 0.5,
+        growth_interval: int = 2000,
+        enabled: bool = True,
+    ):
+        super().__init__("cuda", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
+
+
+def custom_fwd(fwd: Any = None, *, cast_inputs: Any = None) -> Any:
+    """``@custom_fwd`` above the forward of a Function: it is returned as it is.
+
+    >>> import autograd_cy as ag
+    >>> ag.cuda.amp.custom_fwd(abs) is abs
+    True
+    """
+    return _custom_fwd(fwd, device_type="cuda", cast_inputs=cast_inputs)
+
+
+def custom_bwd(bwd: Any) -> Any:
+    """``@custom_bwd`` above the backward of a Function: it is returned as it is.
+
+    >>> import autograd_cy as ag
+    >>> ag.cuda.amp.custom_bwd(abs) is abs
+    True
+    """
+    return _custom_bwd(bwd, device_type="cuda")

@@ -1,0 +1,24 @@
+"""Formulas that several distributions, or their divergences, use (facade)."""
+
+from .. import _names, linalg
+from .._core.graph.tensor import Tensor
+
+
+def softplus(x: Tensor) -> Tensor:
+    """log(1 + exp(x)), without overflow."""
+    return _names.logaddexp(x, x.new_zeros(()))
+
+
+def sum_rightmost(value: Tensor, n: int) -> Tensor:
+    """The sum over the last n dimensions."""
+    return value.sum(tuple(range(-n, 0))) if n else value
+
+
+def standardized(scale_tril: Tensor, vectors: Tensor) -> Tensor:
+    """The vectors by the inverse of the factor."""
+    return linalg.solve_triangular(scale_tril, vectors.unsqueeze(-1), upper=False).squeeze(-1)
+
+
+def half_log_det(scale_tril: Tensor) -> Tensor:
+    """Half the logarithm of the determinant of the covariance."""
+    return scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)

@@ -1,0 +1,165 @@
+"""Distribution: shapes, checks of arguments, and what every distribution can be asked (facade)."""
+
+from typing import Any
+
+from .._core.graph.tensor import Tensor
+from .._size import Size
+from ..autograd.grad_mode import no_grad
+from . import constraints
+from .utils import lazy_property
+
+__all__ = ["Distribution"]
+
+
+class Distribution:
+    """Base of distributions: ``sample(shape)`` draws, ``rsample(shape)`` draws differentiably where has_rsample says so.
+
+    A sample's shape is the asked one, then `batch_shape` (independent parameters), then `event_shape` (one draw).
+    Arguments are checked against `arg_constraints` and `support` unless validate_args is False: ValueError for those
+    outside. NotImplementedError for what a distribution has no formula for.
+
+    >>> import autograd_cy as ag
+    >>> d = ag.distributions.Normal(ag.zeros(3), 1.0)
+    >>> d, d.batch_shape, d.sample((2,)).shape
+    (Normal(loc: torch.Size([3]), scale: torch.Size([3])), torch.Size([3]), torch.Size([2, 3]))
+    """
+
+    has_rsample = False
+    has_enumerate_support = False
+    support: Any = None
+    arg_constraints: Any = {}
+    _validate_args = __debug__
+
+    @staticmethod
+    def set_default_validate_args(value: bool) -> None:
+        """``set_default_validate_args(False)``: check arguments only where validate_args=True is asked for."""
+        if value not in (True, False):
+            raise ValueError
+        Distribution._validate_args = value
+
+    def __init__(self, batch_shape: Any = Size(), event_shape: Any = Size(), validate_args: bool | None = None):
+        self._batch_shape, self._event_shape = Size(batch_shape), Size(event_shape)
+        if validate_args is not None:
+            self._validate_args = validate_args
+        if self._validate_args:
+            self._validate_parameters()
+
+    @property
+    def batch_shape(self) -> Size:
+        """The shape of the parameters, without what belongs to one draw."""
+        return self._batch_shape
+
+    @property
+    def event_shape(self) -> Size:
+        """The shape of one draw."""
+        return self._event_shape
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        """``expand(batch_shape)``: the distribution with parameters expanded to this shape; no memory is copied."""
+        shape = Size(batch_shape)
+        new = object.__new__(type(self)) if _instance is None else _instance
+        vars(new).update(vars(self), _batch_shape=shape)
+        for name in self.arg_constraints:
+            if name in vars(self):
+                value = getattr(self, name)
+                vars(new)[name] = value.expand(shape + value.shape[len(self._batch_shape) :])
+        return new
+
+    @property
+    def mean(self) -> Tensor:
+        """The expected value."""
+        raise NotImplementedError(f"{type(self).__name__} has no mean")
+
+    @property
+    def mode(self) -> Tensor:
+        """The most probable value."""
+        raise NotImplementedError(f"{type(self).__name__} does not implement mode")
+
+    @property
+    def variance(self) -> Tensor:
+        """The expected squared distance to the mean."""
+        raise NotImplementedError(f"{type(self).__name__} has no variance")
+
+    @property
+    def stddev(self) -> Tensor:
+        """The root of the variance."""
+        return self.variance.sqrt()
+
+    def sample(self, sample_shape: Any = Size()) -> Tensor:
+        """``sample(shape)``: draws without gradients."""
+        with no_grad():
+            return self.rsample(sample_shape)
+
+    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+        """``rsample(shape)``: draws that are differentiable functions of the parameters."""
+        raise NotImplementedError(f"{type(self).__name__} has no rsample(): its draws have no gradients")
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """``log_prob(value)``: the logarithm of the density, or of the probability, at a value."""
+        raise NotImplementedError(f"{type(self).__name__} has no log_prob()")
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """``cdf(value)``: the probability of values up to this one."""
+        raise NotImplementedError(f"{type(self).__name__} has no cdf()")
+
+    def icdf(self, value: Tensor) -> Tensor:
+        """``icdf(p)``: the inverse of cdf()."""
+        raise NotImplementedError(f"{type(self).__name__} has no icdf()")
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        """``enumerate_support(expand=True)``: all values along a new first dimension, for each of the batch if expanded."""
+        raise NotImplementedError(f"{type(self).__name__} has no enumerate_support()")
+
+    def entropy(self) -> Tensor:
+        """``entropy()``: the expected value of -log_prob, in nats."""
+        raise NotImplementedError(f"{type(self).__name__} has no entropy()")
+
+    def perplexity(self) -> Tensor:
+        """``perplexity()``: exp of the entropy."""
+        return self.entropy().exp()
+
+    def _extended_shape(self, sample_shape: Any = Size()) -> Size:
+        return Size(sample_shape) + self._batch_shape + self._event_shape
+
+    def _enumerated(self, values: Tensor, expand: bool) -> Tensor:
+        """The values along a new first dimension."""
+        values = values.view(-1, *(1,) * len(self._batch_shape))
+        return values.expand(-1, *self._batch_shape) if expand else values
+
+    def _validate_parameters(self) -> None:
+        for name, constraint in self.arg_constraints.items():
+            if constraints.is_dependent(constraint):
+                continue
+            if name not in vars(self) and isinstance(getattr(type(self), name, None), lazy_property):
+                continue
+            value = getattr(self, name)
+            if not constraint.check(value).all():
+                raise ValueError(
+                    f"Expected parameter {name} ({_shaped(value)}) of distribution {self!r} to satisfy the constraint "
+                    f"{constraint!r}, but found invalid values:\n{value}"
+                )
+
+    def _validate_sample(self, value: Any) -> None:
+        if not isinstance(value, Tensor):
+            raise ValueError("The value argument to log_prob must be a Tensor")
+        last = value.shape[value.dim() - len(self._event_shape) :]
+        if last != self._event_shape:
+            raise ValueError(f"The right-most size of value must match event_shape: {value.shape} vs {self._event_shape}.")
+        expected = self._batch_shape + self._event_shape
+        for i, j in zip(reversed(value.shape), reversed(expected), strict=False):
+            if 1 != i != j != 1:
+                raise ValueError(f"Value is not broadcastable with batch_shape+event_shape: {value.shape} vs {expected}.")
+        if not self.support.check(value).all():
+            raise ValueError(
+                f"Expected value argument ({_shaped(value)}) to be within the support ({self.support!r}) of the "
+                f"distribution {self!r}, but found invalid values:\n{value}"
+            )
+
+    def __repr__(self) -> str:
+        values = {name: vars(self)[name] for name in self.arg_constraints if name in vars(self)}
+        shown = (f"{name}: {v if v.numel() == 1 else v.shape}" for name, v in values.items())
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def _shaped(value: Tensor) -> str:
+    return f"Tensor of shape {tuple(value.shape)}"

@@ -1,0 +1,69 @@
+"""Laplace distributions (facade)."""
+
+import math
+from typing import Any
+
+from .._core.graph.tensor import Tensor
+from .._size import Size
+from .._types import finfo
+from . import constraints
+from .distribution import Distribution
+from .utils import broadcast_all
+
+__all__ = ["Laplace"]
+
+
+class Laplace(Distribution):
+    """``Laplace(loc, scale)``: the density falls as exp(-abs(x - loc) / scale) on both sides.
+
+    >>> import autograd_cy as ag
+    >>> ag.distributions.Laplace(0.0, 1.0).log_prob(ag.tensor(2.0))
+    tensor(-2.6931)
+    """
+
+    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
+    support = constraints.real
+    has_rsample = True
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None):
+        self.loc, self.scale = broadcast_all(loc, scale)
+        super().__init__(self.loc.shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.loc
+
+    @property
+    def mode(self) -> Tensor:
+        return self.loc
+
+    @property
+    def variance(self) -> Tensor:
+        return 2 * self.scale.pow(2)
+
+    @property
+    def stddev(self) -> Tensor:
+        return math.sqrt(2) * self.scale
+
+    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+        eps = finfo(self.loc.dtype).eps
+        u = self.loc.new_empty(self._extended_shape(sample_shape)).uniform_(eps - 1, 1)
+        return self.loc - self.scale * u.sign() * (-u.abs().clamp(max=1 - eps / 2)).log1p()
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        return -(2 * self.scale).log() - (value - self.loc).abs() / self.scale
+
+    def cdf(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        distance = value - self.loc
+        return 0.5 - 0.5 * distance.sign() * (-distance.abs() / self.scale).expm1()
+
+    def icdf(self, value: Tensor) -> Tensor:
+        centred = value - 0.5
+        return self.loc - self.scale * centred.sign() * (-2 * centred.abs()).log1p()
+
+    def entropy(self) -> Tensor:
+        return 1 + (2 * self.scale).log()

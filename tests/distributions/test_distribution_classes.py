@@ -1,0 +1,293 @@
+"""Distributions: PyTorch's numbers, texts and shapes where it is installed; without it, sums and moments of their own."""
+
+import math
+
+import numpy as np
+import pytest
+
+import autograd_cy as ag
+from autograd_cy import distributions as D
+from autograd_cy.distributions._gamma_draws import gradient_of_draws
+from autograd_cy.testing import check_gradients
+
+MATRIX = [[2.0, 0.5], [0.5, 1.0]]
+CASES = {
+    "Normal": ([[0.5, -1.0], [1.5, 0.3]], [0.2, -0.7]),
+    "LogNormal": ([[0.5, -1.0], [1.5, 0.3]], [0.2, 0.7]),
+    "Laplace": ([[0.5, -1.0], [1.5, 0.3]], [0.2, -0.7]),
+    "Uniform": ([[0.5, -1.0], [1.5, 0.3]], [0.7, -0.7]),
+    "Exponential": ([[0.5, 3.0]], [0.7, 0.1]),
+    "Gamma": ([[0.5, 3.0], [2.0, 0.4]], [0.7, 2.1]),
+    "Beta": ([[0.5, 3.0], [2.0, 1.4]], [0.7, 0.1]),
+    "Dirichlet": ([[[0.5, 3.0, 1.0], [1.5, 2.0, 3.0]]], [[0.2, 0.3, 0.5], [0.5, 0.25, 0.25]]),
+    "Bernoulli": ([[0.2, 0.9]], [0.0, 1.0]),
+    "Categorical": ([[[0.2, 0.9, 1.0], [1.0, 0.0, 0.0]]], [2.0, 0.0]),
+    "MultivariateNormal": ([[0.5, -1.0], MATRIX], [0.3, 0.1]),
+}
+OTHERS = {
+    "Normal": [0.1, 2.0], "LogNormal": [0.1, 2.0], "Laplace": [0.1, 2.0], "Uniform": [-1.0, 2.0], "Exponential": [0.7],
+    "Gamma": [1.2, 0.8], "Beta": [0.9, 2.2], "Dirichlet": [[1.0, 1.1, 2.0]], "Bernoulli": [0.3],
+    "Categorical": [[0.5, 0.3, 0.0]], "MultivariateNormal": [[0.0, 0.0], [[1.0, 0.2], [0.2, 3.0]]],
+}  # fmt: skip
+WITH_RSAMPLE = sorted(set(CASES) - {"Bernoulli", "Categorical"})
+
+
+@pytest.fixture(autouse=True)
+def seeded():
+    before = ag.get_rng_state()
+    ag.manual_seed(0)
+    yield
+    ag.set_rng_state(before)
+
+
+@pytest.fixture(scope="module")
+def torch():
+    return pytest.importorskip("torch")
+
+
+def made(lib, name, parameters, **options):
+    return getattr(lib.distributions, name)(*(lib.tensor(p, dtype=lib.float64) for p in parameters), **options)
+
+
+def same(ours, theirs):
+    np.testing.assert_allclose(ours.detach().numpy(), theirs.detach().numpy(), rtol=1e-10, atol=1e-12)
+
+
+def answer(function):
+    try:
+        return function()
+    except NotImplementedError:
+        return NotImplementedError
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("what", ["mean", "mode", "variance", "stddev", "entropy", "perplexity"])
+def test_properties_are_those_of_pytorch(torch, name, what):
+    def asked(lib):
+        value = getattr(made(lib, name, CASES[name][0]), what)
+        return value() if callable(value) else value
+
+    ours, theirs = answer(lambda: asked(ag)), answer(lambda: asked(torch))
+    if theirs is NotImplementedError:
+        pytest.skip("PyTorch has no formula")
+    same(ours, theirs)
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("what", ["log_prob", "cdf", "icdf"])
+def test_functions_of_values_are_those_of_pytorch(torch, name, what):
+    parameters, value = CASES[name]
+    value = [0.2, 0.9] if what == "icdf" else value
+
+    def asked(lib):
+        return getattr(made(lib, name, parameters), what)(lib.tensor(value, dtype=lib.float64))
+
+    ours, theirs = answer(lambda: asked(ag)), answer(lambda: asked(torch))
+    if theirs is NotImplementedError:
+        assert ours is NotImplementedError
+    else:
+        same(ours, theirs)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_divergences_are_those_of_pytorch(torch, name):
+    def asked(lib, one, other):
+        return lib.distributions.kl_divergence(made(lib, name, one), made(lib, name, other))
+
+    for pair in ((CASES[name][0], OTHERS[name]), (OTHERS[name], CASES[name][0])):
+        same(asked(ag, *pair), asked(torch, *pair))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_texts_and_shapes_are_those_of_pytorch(torch, name):
+    for parameters in (CASES[name][0], OTHERS[name]):
+        ours, theirs = made(ag, name, parameters), made(torch, name, parameters)
+        assert repr(ours) == repr(theirs)
+        for one, other in ((ours, theirs), (ours.expand((3, 2)), theirs.expand((3, 2)))):
+            assert one.batch_shape == other.batch_shape and one.event_shape == other.event_shape
+            assert one.sample((4,)).shape == one.sample([4]).shape == other.sample((4,)).shape
+            assert one.has_rsample == other.has_rsample and one.has_enumerate_support == other.has_enumerate_support
+            same(one.log_prob(ag.tensor(CASES[name][1], dtype=ag.float64)),
+                 other.log_prob(torch.tensor(CASES[name][1], dtype=torch.float64)))  # fmt: skip
+        assert repr(ours.support).partition("(")[0] == repr(theirs.support).partition("(")[0]
+
+
+@pytest.mark.parametrize("bad", [
+    lambda T: T.distributions.Normal(math.nan, 1.0), lambda T: T.distributions.Normal(0.0, -1.0),
+    lambda T: T.distributions.Normal("a", 1.0), lambda T: T.distributions.Uniform(T.tensor(1.0), 0.0),
+    lambda T: T.distributions.Categorical(), lambda T: T.distributions.Categorical(T.tensor(1.0)),
+    lambda T: T.distributions.Categorical(T.tensor([-1.0, 2.0])), lambda T: T.distributions.Bernoulli(2.0),
+    lambda T: T.distributions.Bernoulli(0.5, 0.5), lambda T: T.distributions.Dirichlet(T.tensor(1.0)),
+    lambda T: T.distributions.Beta(1.0, 0.0), lambda T: T.distributions.MultivariateNormal(T.tensor(1.0), T.eye(2)),
+    lambda T: T.distributions.MultivariateNormal(T.zeros(2)),
+    lambda T: T.distributions.MultivariateNormal(T.zeros(2), T.ones(2)),
+    lambda T: T.distributions.MultivariateNormal(T.zeros(2), -T.eye(2)),
+    lambda T: T.distributions.MultivariateNormal(T.zeros(2), T.tensor([[1.0, 0.5], [0.0, 1.0]])),
+    lambda T: T.distributions.MultivariateNormal(T.zeros(2), scale_tril=T.ones(2, 2)),
+    lambda T: T.distributions.Normal(0.0, 1.0).log_prob(1.0),
+    lambda T: T.distributions.Normal(0.0, 1.0).log_prob(T.tensor(math.nan)),
+    lambda T: T.distributions.Categorical(T.ones(3)).log_prob(T.tensor([0, 3])),
+    lambda T: T.distributions.Normal(T.zeros(3), 1.0).log_prob(T.zeros(2)),
+    lambda T: T.distributions.Dirichlet(T.ones(3)).log_prob(T.ones(3)),
+    lambda T: T.distributions.Dirichlet(T.ones(3)).log_prob(T.ones(2)),
+    lambda T: T.distributions.Uniform(0.0, 1.0).log_prob(T.tensor(2.0)),
+    lambda T: T.distributions.Beta(1.0, 1.0).log_prob(T.tensor(2.0)),
+    lambda T: T.distributions.Exponential(1.0).log_prob(T.tensor(-1.0)),
+    lambda T: T.distributions.Bernoulli(0.5).log_prob(T.tensor(0.5)),
+    lambda T: T.distributions.Independent(T.distributions.Normal(0.0, 1.0), 1),
+    lambda T: T.distributions.Gamma(T.ones(2, dtype=T.int64), 1).sample(),
+    lambda T: T.distributions.Dirichlet(T.tensor([[1.0, -1.0]])),
+    lambda T: T.distributions.Independent(T.distributions.Bernoulli(T.ones(2)), 1).enumerate_support(),
+])  # fmt: skip
+def test_refusals_are_those_of_pytorch(torch, bad):
+    with pytest.raises((ValueError, NotImplementedError)) as theirs:
+        bad(torch)
+    with pytest.raises(theirs.type) as ours:
+        bad(ag)
+    assert str(ours.value) == str(theirs.value)
+
+
+@pytest.mark.parametrize("name", sorted(set(CASES) - {"Bernoulli", "Categorical", "MultivariateNormal", "Dirichlet"}))
+def test_densities_are_slopes_of_distribution_functions(name):
+    special = pytest.importorskip("scipy.stats")
+    scipy_of = {
+        "Normal": special.norm, "LogNormal": lambda m, s: special.lognorm(s, scale=np.exp(m)), "Laplace": special.laplace,
+        "Uniform": lambda low, high: special.uniform(low, np.subtract(high, low)),
+        "Exponential": lambda rate: special.expon(scale=1 / np.array(rate)),
+        "Gamma": lambda a, rate: special.gamma(a, scale=1 / np.array(rate)), "Beta": special.beta,
+    }  # fmt: skip
+    parameters, value = CASES[name]
+    ours, theirs = made(ag, name, parameters), scipy_of[name](*parameters)
+    np.testing.assert_allclose(ours.log_prob(ag.tensor(value, dtype=ag.float64)).numpy(), theirs.logpdf(value), rtol=1e-9)
+    np.testing.assert_allclose(ours.entropy().numpy(), theirs.entropy(), rtol=1e-9)
+    np.testing.assert_allclose(ours.mean.numpy(), theirs.mean(), rtol=1e-9)
+    np.testing.assert_allclose(ours.variance.numpy(), theirs.var(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", sorted(set(CASES) - {"Categorical"}))
+def test_gradients_of_log_prob(name):
+    parameters, value = CASES[name]
+    value = ag.tensor(value, dtype=ag.float64)
+
+    def log_prob(*parameters):
+        if name == "MultivariateNormal":
+            return D.MultivariateNormal(parameters[0], parameters[1] + parameters[1].mT, validate_args=False).log_prob(value)
+        return getattr(D, name)(*parameters, validate_args=False).log_prob(value)
+
+    check_gradients(log_prob, *(ag.tensor(p, dtype=ag.float64, requires_grad=True) for p in parameters))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_moments_of_samples(name):
+    d = made(ag, name, OTHERS[name])
+    numbers = d.sample((40_000,)).double()
+    assert not numbers.requires_grad
+    if name == "Categorical":
+        shares = [(numbers == k).double().mean().item() for k in range(3)]
+        assert shares == pytest.approx(d.probs.tolist(), abs=0.01)
+        return
+    np.testing.assert_allclose(numbers.mean(0).numpy(), d.mean.numpy(), atol=5 * d.stddev.max().item() / 200)
+    if name != "LogNormal":  # whose tail is too heavy
+        np.testing.assert_allclose(numbers.var(0).numpy(), d.variance.numpy(), rtol=0.1)
+
+
+@pytest.mark.parametrize("name", WITH_RSAMPLE)
+def test_draws_have_the_gradients_of_their_moments(name):
+    """The mean of many draws and its gradient estimate those of the mean."""
+    parameters = [ag.tensor(p, dtype=ag.float64, requires_grad=True) for p in OTHERS[name]]
+    draws = getattr(D, name)(*parameters).rsample((40_000,))
+    weights = ag.tensor([1.0, -2.0, 0.5], dtype=ag.float64)[: draws.shape[-1]] if draws.dim() > 1 else 1.0
+    estimated = ag.autograd.grad((draws.mean(0) * weights).sum(), parameters, allow_unused=True, materialize_grads=True)
+    mean = (getattr(D, name)(*parameters).mean * weights).sum()
+    exact = ag.autograd.grad(mean, parameters, allow_unused=True, materialize_grads=True)
+    wide = 2.0 if name == "LogNormal" else 0.06
+    for one, other in zip(estimated, exact, strict=True):
+        assert one.numpy() == pytest.approx(other.numpy(), abs=wide, rel=0.2)
+
+
+@pytest.mark.parametrize("a", [0.01, 0.1, 0.5, 1.0, 2.0, 10.0, 100.0, 1e4])
+def test_gradients_of_gamma_draws_are_implicit_derivatives(a):
+    special = pytest.importorskip("scipy.special")
+    p = np.array([0.1, 0.3, 0.5, 0.9, 0.999])
+    p = p[special.gammaincinv(a, p) > 1e-250]
+    h = a * 1e-4
+    near, far = (special.gammaincinv(a + k * h, p) - special.gammaincinv(a - k * h, p) for k in (1, 2))
+    x = special.gammaincinv(a, p)
+    found = gradient_of_draws(np.full(len(p), a), x, np.full(len(p), special.digamma(a)))
+    np.testing.assert_allclose(found, (8 * near - far) / (12 * h), rtol=1e-7)
+
+
+def test_small_concentrations_give_finite_draws_and_gradients():
+    a = ag.tensor([1e-3, 1e-2, 1.0], requires_grad=True)
+    draws = D.Gamma(a, 1.0).rsample((100,))
+    draws.sum().backward()
+    assert (draws > 0).all() and a.grad.isfinite().all()
+    assert D.Dirichlet(ag.full((3,), 1e-3)).sample((100,)).isfinite().all()
+
+
+def test_modes_of_dirichlet_distributions(torch):
+    for concentration in ([0.5, 0.5], [0.4, 0.5], [0.5, 1.0], [1.0, 1.0], [[0.5, 0.4], [2.0, 3.0]]):
+        same(*(lib.distributions.Dirichlet(lib.tensor(concentration)).mode for lib in (ag, torch)))
+
+
+def test_no_grad_leaves_lazy_parameters_differentiable():
+    probs = ag.tensor([0.3, 0.7], requires_grad=True)
+    d = D.Categorical(probs)
+    with ag.no_grad():
+        assert d.logits.requires_grad
+    d.log_prob(d.sample()).backward()
+    assert probs.grad is not None
+
+
+@pytest.mark.parametrize("given", ["precision_matrix", "scale_tril"])
+def test_the_matrices_of_a_multivariate_normal_agree(given):
+    matrix = ag.tensor(MATRIX, dtype=ag.float64)
+    loc = ag.zeros(2, dtype=ag.float64)
+    reference = D.MultivariateNormal(loc, matrix)
+    d = D.MultivariateNormal(loc, **{given: getattr(reference, given)})
+    for name in ("covariance_matrix", "precision_matrix", "scale_tril"):
+        np.testing.assert_allclose(getattr(d, name).numpy(), getattr(reference, name).numpy(), atol=1e-12)
+
+
+def test_independent_sums_over_events():
+    base = D.Normal(ag.zeros(2, 3), 1.0)
+    d = D.Independent(base, 1)
+    assert (d.batch_shape, d.event_shape) == ((2,), (3,))
+    assert d.expand((4, 2)).sample().shape == (4, 2, 3)
+    assert d.log_prob(ag.ones(2, 3)).tolist() == base.log_prob(ag.ones(2, 3)).sum(1).tolist()
+    other = D.Independent(D.Normal(ag.ones(2, 3), 1.0), 1)
+    assert D.kl_divergence(d, other).tolist() == pytest.approx([1.5, 1.5])
+    assert repr(d) == "Independent(Normal(loc: torch.Size([2, 3]), scale: torch.Size([2, 3])), 1)"
+
+
+def test_all_values_of_a_discrete_distribution():
+    assert D.Bernoulli(ag.tensor([0.2, 0.3])).enumerate_support().tolist() == [[0, 0], [1, 1]]
+    d = D.Categorical(ag.ones(2, 3))
+    assert d.enumerate_support(expand=False).tolist() == [[0], [1], [2]]
+    assert d.log_prob(d.enumerate_support()).exp().sum(0).tolist() == pytest.approx([1, 1])
+
+
+def test_a_divergence_without_formula_is_refused():
+    with pytest.raises(NotImplementedError, match=r"^No KL\(p \|\| q\) is implemented for p type Normal and q type Gamma$"):
+        D.kl_divergence(D.Normal(0.0, 1.0), D.Gamma(1.0, 1.0))
+    with pytest.raises(TypeError, match="Expected type_p to be a Distribution subclass"):
+        D.register_kl(int, D.Normal)
+
+
+def test_checks_can_be_turned_off():
+    assert D.Normal(0.0, -1.0, validate_args=False).scale.item() == -1
+    D.Distribution.set_default_validate_args(False)
+    try:
+        D.Normal(0.0, -1.0)
+    finally:
+        D.Distribution.set_default_validate_args(True)
+
+
+def test_a_class_of_ones_own():
+    class Shifted(D.Normal):
+        def __init__(self, loc):
+            super().__init__(loc + 1, 1.0)
+
+    d = Shifted(ag.zeros(2)).expand((3, 2))
+    assert type(d) is Shifted and d.sample().shape == (3, 2)
+    assert D.kl_divergence(d, D.Normal(1.0, 1.0)).tolist() == [[0, 0]] * 3

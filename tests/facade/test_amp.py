@@ -1,0 +1,165 @@
+"""autocast and GradScaler: scripts with mixed precision run in the dtypes of their tensors."""
+
+import math
+import warnings
+from types import SimpleNamespace
+
+import pytest
+
+import autograd_cy as ag
+from autograd_cy._core.runtime import once
+
+
+@pytest.fixture(autouse=True)
+def warnings_not_given_before(monkeypatch):
+    monkeypatch.setattr(once, "_given", set())
+
+
+class Descent:
+    """The least that a scaler asks of an optimizer."""
+
+    def __init__(self, *parameters):
+        self.param_groups = [{"params": list(parameters)}]
+
+    def step(self, closure=None):
+        for p in self.param_groups[0]["params"]:
+            p.data.sub_(p.grad)
+        return "stepped"
+
+
+@pytest.fixture
+def weight():
+    return ag.tensor([1.0, 2.0], requires_grad=True)
+
+
+def test_autocast_warns_once_and_changes_nothing(weight):
+    with pytest.warns(UserWarning, match="autocast changes nothing here") as given:
+        for _ in range(3):
+            with ag.autocast("cpu"), ag.amp.autocast(device_type="cpu", dtype=ag.float16):
+                assert (weight * 2).dtype is ag.float32
+                assert not ag.is_autocast_enabled("cpu")
+    assert len(given) == 1
+
+
+def test_autocast_decorates():
+    @ag.autocast("cpu", enabled=False)
+    def double(x, times=2):
+        """Twice."""
+        return x * times
+
+    assert double(ag.ones(1), times=3).item() == 3 and double.__doc__ == "Twice."
+
+
+def test_cuda_is_warned_of():
+    for make in (lambda: ag.autocast("cuda"), ag.cuda.amp.autocast, ag.amp.GradScaler, ag.cuda.amp.GradScaler):
+        with pytest.warns(UserWarning, match="CUDA is not available"):
+            make()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ag.autocast("cuda", enabled=False)
+        ag.amp.GradScaler(enabled=False)
+
+
+@pytest.mark.parametrize(("error", "wrong"), [
+    (ValueError, lambda: ag.autocast(3)), (RuntimeError, lambda: ag.autocast("xyz")),
+    (TypeError, lambda: ag.autocast("cpu", dtype="half")), (RuntimeError, lambda: ag.amp.GradScaler("xyz")),
+    (AssertionError, lambda: ag.amp.GradScaler("cpu", growth_factor=1.0)),
+    (AssertionError, lambda: ag.amp.GradScaler("cpu", backoff_factor=1.0)),
+    (ValueError, lambda: ag.amp.custom_fwd(abs, device_type=None)),
+    (ValueError, lambda: ag.amp.GradScaler("cpu").scale(3)),
+])  # fmt: skip
+def test_wrong_arguments(error, wrong):
+    with pytest.raises(error):
+        wrong()
+
+
+def test_a_disabled_scaler_only_steps(weight):
+    scaler, optimizer = ag.amp.GradScaler("cuda", enabled=False), Descent(weight)
+    loss = (weight * weight).sum()
+    assert scaler.scale(loss) is loss
+    loss.backward()
+    scaler.unscale_(optimizer)
+    assert scaler.step(optimizer) == "stepped" and weight.tolist() == [-1, -2]
+    scaler.update()
+    assert (scaler.get_scale(), scaler.state_dict(), scaler.is_enabled()) == (1.0, {}, False)
+
+
+def test_a_scaler_unscales_and_grows(weight):
+    scaler, optimizer = ag.amp.GradScaler("cpu", init_scale=4.0, growth_interval=2), Descent(weight)
+    for scale in (4.0, 4.0, 8.0):
+        assert scaler.get_scale() == scale
+        weight.grad = None
+        scaler.scale(weight.sum()).backward()
+        assert weight.grad.tolist() == [scale, scale]
+        assert scaler.step(optimizer) == "stepped"
+        scaler.update()
+    assert weight.tolist() == [-2, -1]
+
+
+def test_a_scaler_leaves_out_infinite_steps(weight):
+    scaler, optimizer = ag.amp.GradScaler("cpu", init_scale=4.0), Descent(weight)
+    scaler.scale(weight.sum() * math.inf).backward()
+    assert scaler.step(optimizer) is None and weight.tolist() == [1, 2]
+    scaler.update()
+    assert scaler.get_scale() == 2.0
+    other = ag.amp.GradScaler("cpu")
+    other.load_state_dict(scaler.state_dict())
+    assert other.state_dict() == scaler.state_dict()
+    with pytest.raises(RuntimeError, match="source state dict is empty"):
+        other.load_state_dict({})
+
+
+def messages(scaler, optimizer, loss):
+    """The errors of a scaler that is used in the wrong order."""
+    found = []
+
+    def tried(call, *args, **kwargs):
+        try:
+            call(*args, **kwargs)
+        except (AssertionError, RuntimeError) as error:
+            found.append((type(error), str(error)))
+        else:
+            found.append(None)
+
+    for name in ("step", "unscale_"):
+        tried(getattr(scaler, name), optimizer)
+    tried(scaler.update)
+    scaler.scale(loss).backward()
+    tried(scaler.update)
+    for name in ("unscale_", "unscale_", "step", "step", "unscale_"):
+        tried(getattr(scaler, name), optimizer)
+    tried(scaler.step, optimizer, closure=len)
+    tried(scaler.update)
+    found.append(scaler.state_dict())
+    return found
+
+
+def test_the_order_of_calls_is_that_of_pytorch(weight):
+    torch = pytest.importorskip("torch")
+    other = torch.tensor([1.0, 2.0], requires_grad=True)
+    theirs = messages(torch.amp.GradScaler("cpu"), Descent(other), other.sum())
+    assert messages(ag.amp.GradScaler("cpu"), Descent(weight), weight.sum()) == theirs
+
+
+def test_half_gradients_are_not_unscaled():
+    scaler, half = ag.amp.GradScaler("cpu"), ag.ones(2, dtype=ag.float16)
+    scaler.scale(ag.ones(1))
+    optimizer = SimpleNamespace(param_groups=[{"params": [SimpleNamespace(grad=half)]}])
+    with pytest.raises(ValueError, match="Attempting to unscale FP16 gradients"):
+        scaler.unscale_(optimizer)
+
+
+def test_functions_of_mixed_precision(weight):
+    class Double(ag.autograd.Function):
+        @staticmethod
+        @ag.amp.custom_fwd(device_type="cpu", cast_inputs=ag.float32)
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        @ag.amp.custom_bwd(device_type="cpu")
+        def backward(ctx, g):
+            return g * 2
+
+    Double.apply(weight).sum().backward()
+    assert weight.grad.tolist() == [2, 2]
