@@ -14,6 +14,7 @@ import op_samples as samples
 import op_samples_structural as structural
 from op_case import ALL, BOOL, COMPLEX, FLOATS, HALF, INTS, NONZERO, POSITIVE, OpInfo
 from op_promotion import promote
+from op_rows_grid import GRID
 from op_rows_indexing import INDEXING_ROWS
 from op_rows_linalg import LINEAR_ALGEBRA
 from op_rows_lstsq import LSTSQ_ROWS
@@ -229,5 +230,5 @@ LAYERS = [
 
 OPS = ELEMENTWISE + LOGICAL + REDUCTIONS + LAYERS + SHAPES + LINALG + LOSSES + SPECTRAL + LINEAR_ALGEBRA
 OPS += LU_ROWS + LSTSQ_ROWS + SCANS + SIGNALS + SORTING + STATISTICS + SHAPE_ROWS + INDEXING_ROWS + elementwise.ROWS
-OPS += special.ROWS + POOLING
+OPS += special.ROWS + POOLING + GRID
 DIFFERENTIABLE = [row for row in OPS if row.differentiable]
