@@ -8,12 +8,11 @@
 * ``_atomic``: a file that is written whole or not at all
 """
 
-from ._files import load, save
+from ._files import get_unsafe_globals_in_checkpoint, load, save
 from ._safe_globals import (
     add_safe_globals,
     clear_safe_globals,
     get_safe_globals,
-    get_unsafe_globals_in_checkpoint,
     safe_globals,
 )
 

@@ -12,7 +12,8 @@ from .._core.runtime.entry import public
 from .._size import device
 from ._archive import ArchiveReader, ArchiveWriter
 from ._atomic import replaced
-from ._reader import Reader
+from ._reader import KNOWN, Reader, names_in
+from ._safe_globals import added
 from ._storages import StorageReader
 from ._writer import Writer
 
@@ -132,3 +133,19 @@ def _checker_of_locations(map_location: Any) -> Any:
     if map_location is not None and not callable(map_location) and not isinstance(map_location, dict):
         device(map_location)  # refuses what there is not
     return check
+
+
+@public
+def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
+    """``get_unsafe_globals_in_checkpoint(f)`` are the names in a file that load() would refuse, in order.
+
+    >>> import io
+    >>> import autograd_cy as ag
+    >>> file = io.BytesIO()
+    >>> ag.save({"weight": ag.ones(2)}, file)
+    >>> ag.serialization.get_unsafe_globals_in_checkpoint(file)
+    []
+    """
+    with opened(f) as archive:
+        names = names_in(archive.read("data.pkl").tobytes())
+    return [name for name in names if name not in KNOWN and added(name) is None]

@@ -15,7 +15,7 @@ from typing import Any
 from .._core.arrays import dtypes
 from .._core.graph.tensor import Tensor
 from .._size import Size, device
-from ._safe_globals import added, allows_type
+from ._safe_globals import added, allows_type, get_safe_globals
 from ._storages import (
     STORAGES,
     TYPES,
@@ -191,7 +191,7 @@ class Reader:
 
     def call(self, _: None) -> None:
         arguments, function = self._stack.pop(), self._stack.pop()
-        if type(arguments) is not tuple or not (_is_function(function, _CALLED) or _is_function(function, _added_values())):
+        if type(arguments) is not tuple or not (_is_function(function, _CALLED) or _is_function(function, get_safe_globals())):
             raise UnpicklingError(f"a call of {function!r:.200}, which is not to be called")
         self.push(function(*arguments))
 
@@ -262,12 +262,6 @@ class Reader:
 
 def _is_function(function: Any, among: Any) -> bool:
     return any(function is known for known in among)
-
-
-def _added_values() -> Any:
-    from ._safe_globals import get_safe_globals
-
-    return get_safe_globals()
 
 
 def _pushed(value: Callable[[], Any]) -> Callable[[Reader, Any], None]:

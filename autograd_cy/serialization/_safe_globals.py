@@ -102,22 +102,3 @@ class safe_globals(contextlib.ContextDecorator):
     def __exit__(self, *error: object) -> None:
         _added.clear()
         _added.update(self._before.pop())
-
-
-@public
-def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
-    """``get_unsafe_globals_in_checkpoint(f)`` are the names in a file that load() would refuse, in order.
-
-    >>> import io
-    >>> import autograd_cy as ag
-    >>> file = io.BytesIO()
-    >>> ag.save({"weight": ag.ones(2)}, file)
-    >>> ag.serialization.get_unsafe_globals_in_checkpoint(file)
-    []
-    """
-    from ._files import opened
-    from ._reader import KNOWN, names_in
-
-    with opened(f) as archive:
-        names = names_in(archive.read("data.pkl").tobytes())
-    return [name for name in names if name not in KNOWN and name not in _added]

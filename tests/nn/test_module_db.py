@@ -83,4 +83,4 @@ def test_signatures(name):
     plain = [("args", inspect.Parameter.VAR_POSITIONAL, "_empty"), ("kwargs", inspect.Parameter.VAR_KEYWORD, "_empty")]
     assert [p for p in mine if p not in plain] == [p for p in theirs if p not in plain]
     forward = [list(inspect.signature(layer.forward).parameters) for layer in (getattr(ag.nn, name), getattr(torch.nn, name))]
-    assert forward[0] == forward[1]
+    assert forward[0] == forward[1] or name == "RNNBase"  # whose forward() PyTorch leaves to its subclasses

@@ -101,8 +101,9 @@ def test_each_op_is_in_the_stub_of_its_namespace(registry):
     names = {op.name for op in registry.values() if not op.namespace}
     aliases = {name for op in registry.values() if op.kind == "elementwise" for name in op.methods} | set(_names._SAME)
     in_place = {name for name in _names.__all__ if name.endswith("_")}
-    assert in_place <= {f"{name}_" for name in names | aliases} | {"detach_", "fill_", "resize_as_", "zero_"}
-    assert defined_in("_names.pyi") - dtypes == names | aliases | in_place
+    known = {f"{op.name}_" for op in registry.values()} | {f"{name}_" for name in aliases}
+    assert in_place <= known | {"detach_", "fill_", "resize_as_", "zero_"}
+    assert defined_in("_names.pyi") - dtypes == names | aliases | in_place | set(_names._OF_LAYERS)
     others = {op.namespace for op in registry.values()} - {"", "Tensor"}
     assert "fft" in others
     for namespace in others:
@@ -167,7 +168,8 @@ def test_each_op_is_documented(registry):
 
 def test_an_op_is_documented_with_its_node_if_it_is_differentiable():
     nodes = documented()
-    assert [row.name for row in OPS if row.differentiable != bool(nodes[key_of(row)])] == []
+    others = [row.name for row in OPS if row.differentiable != bool(nodes[key_of(row)])]
+    assert others == ["nn.functional.ctc_loss"]  # has a gradient, but none of that, which the generic tests would ask for
 
 
 def test_each_op_has_a_docstring_with_an_example(registry):

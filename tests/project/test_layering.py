@@ -99,6 +99,15 @@ FACADE = [
     utils.benchmark._measurement
     utils.benchmark._compare utils.benchmark._timer
     utils.benchmark
+    serialization._atomic
+    utils.safetensors
+    utils.data._collate utils.data._seeds
+    utils.data.dataset utils.data.sampler
+    utils.data._fetching
+    utils.data._workers
+    utils.data._iteration
+    utils.data.dataloader
+    utils.data
     utils
     autograd._explain
     autograd.graph
@@ -124,6 +133,11 @@ FACADE = [
     _tensor nn._multi_head nn.functional
     _coverage _lowrank _native_norms _segments
     nn.parameter nn.init
+    serialization._archive serialization._safe_globals
+    serialization._storages
+    serialization._reader serialization._writer
+    serialization._files
+    serialization
     nn._uninitialized
     nn.modules._functions nn.modules._hooks nn.modules._members nn.modules._regular_hooks
     nn.modules._backward_hook nn.modules._conversions nn.modules._registering nn.modules._state

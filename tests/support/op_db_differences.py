@@ -76,6 +76,8 @@ DIFFERENCES: dict[str, dict[str, str]] = {
     "view_as_complex": {"values": "no complex numbers of two float16"},
     "nn.functional.max_pool2d": _CHANNELS_LAST, "nn.functional.max_unpool2d": _CHANNELS_LAST,
     "nn.functional.max_unpool2d.grad": _CHANNELS_LAST,
+    "nn.functional.grid_sample": {"values": "float16: by way of float32"},
+    "grid_sampler_2d": {"values": "float16: by way of float32"},
     "nn.functional.interpolate.nearest": _CHANNELS_LAST,
     "nn.functional.interpolate.nearest-exact": _CHANNELS_LAST,
     "cat": {"strides": "channels-last order is not kept"},

@@ -18,6 +18,7 @@ from op_case import ALL, BOOL, COMPLEX, FLOATS, HALF, INTS, NONZERO, POSITIVE, O
 from op_promotion import promote
 from op_rows_bilinear import BILINEAR_ROWS
 from op_rows_conv import CONVS
+from op_rows_grid import GRID
 from op_rows_indexing import INDEXING_ROWS
 from op_rows_layers import LAYER_ROWS
 from op_rows_linalg import LINEAR_ALGEBRA
@@ -237,4 +238,5 @@ OPS += BILINEAR_ROWS
 OPS += LU_ROWS + LSTSQ_ROWS + SCANS + SIGNALS + SORTING + STATISTICS + SHAPE_ROWS + INDEXING_ROWS + elementwise.ROWS
 OPS += CONVS + special.ROWS + activations.ROWS + LAYER_ROWS + POOLING
 OPS += recurrent.ROWS
+OPS += special.ROWS + POOLING + GRID
 DIFFERENTIABLE = [row for row in OPS if row.differentiable]

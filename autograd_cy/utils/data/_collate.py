@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._core.arrays.dtypes import dtype_named
 from ..._core.graph.tensor import Tensor
 from ..._core.runtime.entry import public
 from ..._data import as_tensor, tensor
@@ -81,7 +82,7 @@ def default_collate(batch: Sequence[Any]) -> Any:
             raise TypeError(_refusal(first.dtype))
         return as_tensor(np.stack(batch)) if isinstance(first, np.ndarray) else as_tensor(np.asarray(batch))
     if isinstance(first, float):
-        return tensor(batch, dtype=_float64())
+        return tensor(batch, dtype=dtype_named("float64"))
     if isinstance(first, int):
         return tensor(batch)
     if isinstance(first, _TEXT):
@@ -99,8 +100,3 @@ def default_collate(batch: Sequence[Any]) -> Any:
 def _refusal(found: Any) -> str:
     return f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {found}"
 
-
-def _float64() -> Any:
-    from ... import float64
-
-    return float64

@@ -10,8 +10,8 @@ from multiprocessing import connection, resource_tracker
 from typing import Any
 
 from ._fetching import Fetcher
+from ._seeds import drawn_seed
 from ._workers import Ended, Failure, Job, discard, run_worker, unpack
-from .sampler import drawn_seed
 
 _PATIENCE = 5.0  # seconds for a worker to end by itself
 
@@ -72,8 +72,11 @@ class _Worker:
         self.tasks.send(task)
 
 
-def _shut_down(workers: list[_Worker]) -> None:
+def _shut_down(workers: list[_Worker], arrived: dict[int, Any]) -> None:
     """End processes, and remove what they had made ready."""
+    for answer in arrived.values():
+        discard(answer)
+    arrived.clear()
     for worker in workers:
         try:
             worker.send(None)
@@ -104,7 +107,8 @@ class WorkersIteration(Iteration):
         resource_tracker.ensure_running()  # one for all: what a worker shares is known to it when the worker is gone
         job = Job(loader._fetcher_arguments, loader.worker_init_fn, 0, loader.num_workers)
         self._workers: list[_Worker] = []
-        self._close = weakref.finalize(self, _shut_down, self._workers)
+        self._arrived: dict[int, Any] = {}  # what workers sent, by key
+        self._close = weakref.finalize(self, _shut_down, self._workers, self._arrived)
         for number in range(loader.num_workers):
             self._workers.append(_Worker(loader._context, job._replace(number=number), self._seed))
         self._begin()
@@ -125,7 +129,6 @@ class WorkersIteration(Iteration):
     def _begin(self) -> None:
         self._sent, self._wanted = 0, 0  # keys: of the next task, and of the batch that is next
         self._owner: dict[int, _Worker] = {}  # by key
-        self._arrived: dict[int, Any] = {}
         self._turns = itertools.cycle(self._workers)
         for _ in range(self._loader.prefetch_factor * len(self._workers)):
             self._send_next()
@@ -221,3 +224,4 @@ class WorkersIteration(Iteration):
             self._receive()
         for answer in self._arrived.values():
             discard(answer)
+        self._arrived.clear()

@@ -20,6 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._core.runtime.entry import public
+from ..._threads import set_num_threads
+from ...random import manual_seed
 from ._fetching import Fetcher
 
 SHARED_FROM = 1 << 16  # bytes of a batch from which they are put into a shared block
@@ -172,10 +174,8 @@ def run_worker(job: Job, tasks: Connection, results: Connection, seed: int) -> N
     business of the main process, which ends its workers.
     """
     global _current
-    import autograd_cy
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    autograd_cy.set_num_threads(1)
+    set_num_threads(1)
     where = f"DataLoader worker process {job.number}"
     arrived, fetcher = _tasks(tasks), None
     epoch: Any = seed
@@ -214,8 +214,6 @@ def _work(arrived: Any, results: Connection, fetcher: Any, failure: Failure | No
 
 def _seed(seed: int) -> None:
     """Seed what draws at random in a worker."""
-    import autograd_cy
-
     random.seed(seed)
-    autograd_cy.manual_seed(seed)
+    manual_seed(seed)
     np.random.seed(seed % 2**32)  # noqa: NPY002 - what datasets that were written for PyTorch draw from

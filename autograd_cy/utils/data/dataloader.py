@@ -6,12 +6,16 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ..._core.runtime.entry import public
+from ..._core.runtime.entry import public as _public
 from ..._generator import Generator
 from ._collate import default_collate, default_convert
-from ._iteration import Iteration, SingleProcessIteration, WorkersIteration
+from ._iteration import Iteration as _Iteration
+from ._iteration import SingleProcessIteration as _SingleProcessIteration
+from ._iteration import WorkersIteration as _WorkersIteration
 from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
+
+__all__ = ["DataLoader"]
 
 _FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 
@@ -44,7 +48,7 @@ class DataLoader:
 
     _is_initialized = False
 
-    @public
+    @_public
     def __init__(
         self, dataset: Any, batch_size: int | None = 1, shuffle: bool | None = None, sampler: Iterable[Any] | None = None,
         batch_sampler: Iterable[list[Any]] | None = None, num_workers: int = 0, collate_fn: Callable[[Any], Any] | None = None,
@@ -79,7 +83,7 @@ class DataLoader:
         self.collate_fn = collate_fn or (default_convert if batch_sampler is None else default_collate)
         self.multiprocessing_context = multiprocessing_context
         self._context = _context_of(multiprocessing_context) if num_workers else None
-        self._kept: WorkersIteration | None = None  # with persistent workers
+        self._kept: _WorkersIteration | None = None  # with persistent workers
         self._is_initialized = True
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -95,13 +99,13 @@ class DataLoader:
     def _fetcher_arguments(self) -> tuple[Any, ...]:
         return self.dataset, self.batch_sampler is not None, self.collate_fn, self.drop_last
 
-    def __iter__(self) -> Iteration:
+    def __iter__(self) -> _Iteration:
         if self.num_workers == 0:
-            return SingleProcessIteration(self)
+            return _SingleProcessIteration(self)
         if not self.persistent_workers:
-            return WorkersIteration(self)
+            return _WorkersIteration(self)
         if self._kept is None:
-            self._kept = WorkersIteration(self)
+            self._kept = _WorkersIteration(self)
         else:
             self._kept.restart(self)
         return self._kept

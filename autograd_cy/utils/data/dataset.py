@@ -8,9 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 from ..._core.graph.tensor import Tensor
-from ..._core.runtime.entry import public
+from ..._core.runtime.entry import public as _public
 from ..._generator import Generator
 from ...random import default_generator, randperm
+
+__all__ = [
+    "ChainDataset", "ConcatDataset", "Dataset", "IterableDataset", "StackDataset", "Subset", "TensorDataset", "random_split",
+]  # fmt: skip
 
 _Sample_co = TypeVar("_Sample_co", covariant=True)
 
@@ -65,7 +69,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
     (tensor(1), tensor(1.))
     """
 
-    @public
+    @_public
     def __init__(self, *tensors: Tensor):
         sizes = [tensor.size(0) for tensor in tensors]
         if len(set(sizes)) > 1:
@@ -89,7 +93,7 @@ class StackDataset(Dataset[Any]):
     {'x': 2, 'y': 'b'}
     """
 
-    @public
+    @_public
     def __init__(self, *args: Any, **kwargs: Any):
         if bool(args) == bool(kwargs):
             raise ValueError("StackDataset() takes datasets or datasets by name: expected one of the two, got "
@@ -143,7 +147,7 @@ class ConcatDataset(Dataset[Any]):
     datasets: list[Any]
     cumulative_sizes: list[int]
 
-    @public
+    @_public
     def __init__(self, datasets: Iterable[Any]):
         self.datasets = list(datasets)
         if not self.datasets:
@@ -184,7 +188,7 @@ class ChainDataset(IterableDataset[Any]):
     [0, 1, 0, 1]
     """
 
-    @public
+    @_public
     def __init__(self, datasets: Iterable[Any]):
         self.datasets = list(datasets)
         for dataset in self.datasets:
@@ -235,7 +239,7 @@ def _lengths_of_parts(fractions: Sequence[float], total: int) -> list[int]:
     return lengths
 
 
-@public
+@_public
 def random_split(dataset: Any, lengths: Sequence[float], generator: Generator | None = default_generator) -> list[Subset]:
     """``random_split(dataset, lengths)`` -> Subsets of a dataset, drawn at random, that have no sample in common.
 

@@ -4,28 +4,29 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import Any, Generic, TypeVar
 
-from ..._core.runtime.entry import public
+from ..._core.arrays.dtypes import dtype_named as _dtype_named
+from ..._core.runtime.entry import public as _public
 from ..._data import as_tensor
 from ..._distributions import multinomial
 from ..._generator import Generator
 from ...random import default_generator, randint, randperm
+from ._seeds import drawn_seed as _drawn_seed
+
+__all__ = [
+    "BatchSampler", "RandomSampler", "Sampler", "SequentialSampler", "SubsetRandomSampler", "WeightedRandomSampler",
+]  # fmt: skip
 
 _Number_co = TypeVar("_Number_co", covariant=True)
 _AT_ONCE = 32  # drawn together, where the numbers are independent
 
 
-def seeded(generator: Generator | None) -> Generator:
-    """seeded(generator) -> it, or a new one with a seed drawn from the default generator."""
+def _seeded(generator: Generator | None) -> Generator:
+    """It, or a new one with a seed drawn from the default generator."""
     if generator is not None:
         return generator
     made = Generator()
-    made.manual_seed(drawn_seed(None))
+    made.manual_seed(_drawn_seed(None))
     return made
-
-
-def drawn_seed(generator: Generator | None) -> int:
-    """drawn_seed(generator) -> a seed, drawn from it or the default generator."""
-    return int(randint(0, 2**63 - 1, (), generator=generator or default_generator).item())
 
 
 def _checked_count(name: str, count: Any) -> int:
@@ -78,7 +79,7 @@ class RandomSampler(Sampler[int]):
     [0, 1, 2]
     """
 
-    @public
+    @_public
     def __init__(
         self, data_source: Sized, replacement: bool = False, num_samples: int | None = None, generator: Generator | None = None
     ):
@@ -95,7 +96,7 @@ class RandomSampler(Sampler[int]):
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
     def __iter__(self) -> Iterator[int]:
-        n, generator = len(self.data_source), seeded(self.generator)
+        n, generator = len(self.data_source), _seeded(self.generator)
         if self.replacement:
             for begin in range(0, self.num_samples, _AT_ONCE):
                 yield from randint(0, n, (min(_AT_ONCE, self.num_samples - begin),), generator=generator).tolist()
@@ -136,16 +137,14 @@ class WeightedRandomSampler(Sampler[int]):
     [1, 1, 1]
     """
 
-    @public
+    @_public
     def __init__(
         self, weights: Sequence[float], num_samples: int, replacement: bool = True, generator: Generator | None = None
     ):
         _checked_count("num_samples", num_samples)
         if not isinstance(replacement, bool):
             raise ValueError(f"replacement should be a boolean value, but got replacement={replacement}")
-        from ... import float64
-
-        self.weights = as_tensor(weights, dtype=float64)
+        self.weights = as_tensor(weights, dtype=_dtype_named("float64"))
         if self.weights.ndim != 1:
             raise ValueError(f"weights should be a 1d sequence but given weights have shape {tuple(self.weights.shape)}")
         self.num_samples, self.replacement, self.generator = num_samples, replacement, generator
@@ -169,7 +168,7 @@ class BatchSampler(Sampler[list[int]]):
     [[0, 1], [2, 3], [4]]
     """
 
-    @public
+    @_public
     def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool):
         _checked_count("batch_size", batch_size)
         if not isinstance(drop_last, bool):

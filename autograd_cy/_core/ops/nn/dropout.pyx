@@ -89,6 +89,8 @@ def dropout(input, p: float, train: bool):
     >>> y = ag.dropout(ag.ones(1000), 0.5, True)
     >>> y.unique()
     tensor([0., 2.])
+    >>> ag.dropout(ag.ones(2), 1.0, True)
+    tensor([0., 0.])
     """
     cdef Tensor x = as_tensor(input, "dropout")
     if leaves_alone(x, p, train):
@@ -131,6 +133,8 @@ def functional_dropout(input, p: float = 0.5, training: bool = True):
     >>> x = ag.ones(1000)
     >>> ag.nn.functional.dropout(x, 0.75).unique(), ag.nn.functional.dropout(x, training=False) is x
     (tensor([0., 4.]), True)
+    >>> ag.nn.functional.dropout(ag.ones(2), 1.0)
+    tensor([0., 0.])
     """
     check_probability(p)
     return dropout(input, p, training)
@@ -160,6 +164,8 @@ def feature_dropout(input, p: float, train: bool):
     >>> y = ag.feature_dropout(ag.ones(2, 3, 4), 0.5, True)
     >>> bool((y.amin(2) == y.amax(2)).all())
     True
+    >>> ag.feature_dropout(ag.ones(1, 2), 1.0, True)
+    tensor([[0., 0.]])
     """
     cdef Tensor x = as_tensor(input, "feature_dropout")
     return input if leaves_alone(x, p, train) else input * noise_of(channels_of(x), x.array.dtype, p)
@@ -173,6 +179,9 @@ def dropout1d(input, p: float = 0.5, training: bool = True):
     >>> y = ag.nn.functional.dropout1d(ag.ones(3, 4))
     >>> bool((y.amin(1) == y.amax(1)).all())
     True
+    >>> ag.nn.functional.dropout1d(ag.ones(2, 1), 1.0)
+    tensor([[0.],
+            [0.]])
     """
     check_probability(p)
     rank = as_tensor(input, "dropout1d").ndim
@@ -193,6 +202,8 @@ def dropout2d(input, p: float = 0.5, training: bool = True):
     >>> y = ag.nn.functional.dropout2d(ag.ones(2, 3, 4, 4))
     >>> bool((y.amin((2, 3)) == y.amax((2, 3))).all())
     True
+    >>> ag.nn.functional.dropout2d(ag.ones(1, 1, 1, 2), 1.0)
+    tensor([[[[0., 0.]]]])
     """
     check_probability(p)
     rank = as_tensor(input, "dropout2d").ndim
@@ -219,6 +230,8 @@ def dropout3d(input, p: float = 0.5, training: bool = True):
     >>> y = ag.nn.functional.dropout3d(ag.ones(3, 2, 2, 2))
     >>> bool((y.amin((1, 2, 3)) == y.amax((1, 2, 3))).all())
     True
+    >>> ag.nn.functional.dropout3d(ag.ones(1, 1, 1, 2), 1.0)
+    tensor([[[[0., 0.]]]])
     """
     check_probability(p)
     rank = as_tensor(input, "dropout3d").ndim
@@ -256,6 +269,8 @@ def alpha_dropout(input, p: float, train: bool):
     >>> import autograd_cy as ag
     >>> ag.alpha_dropout(ag.ones(2), 0.5, False)
     tensor([1., 1.])
+    >>> ag.alpha_dropout(ag.ones(2), 1.0, True)
+    tensor([0., 0.])
     """
     cdef Tensor x = as_tensor(input, "alpha_dropout")
     return input if leaves_alone(x, p, train) else with_alpha(input, shape_of(x), p)
@@ -268,6 +283,8 @@ def feature_alpha_dropout(input, p: float, train: bool):
     >>> import autograd_cy as ag
     >>> ag.feature_alpha_dropout(ag.ones(1, 2), 0.5, False)
     tensor([[1., 1.]])
+    >>> ag.feature_alpha_dropout(ag.ones(1, 2), 1.0, True)
+    tensor([[0., 0.]])
     """
     cdef Tensor x = as_tensor(input, "feature_alpha_dropout")
     return input if leaves_alone(x, p, train) else with_alpha(input, channels_of(x), p)
@@ -280,6 +297,8 @@ def functional_alpha_dropout(input, p: float = 0.5, training: bool = False):
     >>> import autograd_cy as ag
     >>> ag.nn.functional.alpha_dropout(ag.ones(2))
     tensor([1., 1.])
+    >>> ag.nn.functional.alpha_dropout(ag.ones(2), 1.0, True)
+    tensor([0., 0.])
     """
     check_probability(p)
     return alpha_dropout(input, p, training)
@@ -292,6 +311,8 @@ def functional_feature_alpha_dropout(input, p: float = 0.5, training: bool = Fal
     >>> import autograd_cy as ag
     >>> ag.nn.functional.feature_alpha_dropout(ag.ones(1, 2))
     tensor([[1., 1.]])
+    >>> ag.nn.functional.feature_alpha_dropout(ag.ones(1, 2), 1.0, True)
+    tensor([[0., 0.]])
     """
     check_probability(p)
     return feature_alpha_dropout(input, p, training)

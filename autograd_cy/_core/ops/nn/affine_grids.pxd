@@ -1,0 +1,1 @@
+cdef bint aligned_argument(object align_corners) except -1

@@ -1,0 +1,1 @@
+cdef tuple grid_table(object grid, tuple sizes, tuple options)
