@@ -4,12 +4,15 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from .._core.graph.tensor import Tensor
-from ._fused import FusedOptimizer, check_lr, check_not_negative, sign_of
+from ._fused import FusedOptimizer as _FusedOptimizer
+from ._fused import check_lr as _check_lr
+from ._fused import check_not_negative as _check_not_negative
+from ._fused import sign_of as _sign_of
 
 __all__ = ["Adadelta"]
 
 
-class Adadelta(FusedOptimizer):
+class Adadelta(_FusedOptimizer):
     """``Adadelta(params, lr=1.0, rho=0.9, eps=1e-6, weight_decay=0)``.
 
     A step is the gradient times the root of the average of former steps' squares over that of gradients' (Zeiler, 2012).
@@ -32,10 +35,10 @@ class Adadelta(FusedOptimizer):
         self, params: Iterable[Any], lr: float | Tensor = 1.0, rho: float = 0.9, eps: float = 1e-6, weight_decay: float = 0,
         foreach: bool | None = None, *, capturable: bool = False, maximize: bool = False, differentiable: bool = False,
     ) -> None:  # fmt: skip
-        check_lr(lr)
+        _check_lr(lr)
         if not 0.0 <= rho <= 1.0:
             raise ValueError(f"Invalid rho value: {rho}")
-        check_not_negative(eps=eps, weight_decay=weight_decay)
+        _check_not_negative(eps=eps, weight_decay=weight_decay)
         defaults = {
             "lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay, "maximize": maximize, "capturable": capturable,
             "foreach": foreach, "differentiable": differentiable,
@@ -46,4 +49,4 @@ class Adadelta(FusedOptimizer):
         return ("square_avg", "acc_delta")
 
     def _options(self, group: dict[str, Any]) -> tuple[float, ...]:
-        return (group["lr"], group["rho"], group["eps"], group["weight_decay"], sign_of(group))
+        return (group["lr"], group["rho"], group["eps"], group["weight_decay"], _sign_of(group))

@@ -5,12 +5,17 @@ from typing import Any, ClassVar
 
 from .._core.graph.tensor import Tensor
 from .._likes import full_like
-from ._fused import FusedOptimizer, check_fused, check_lr, check_not_negative, scalar, sign_of
+from ._fused import FusedOptimizer as _FusedOptimizer
+from ._fused import check_fused as _check_fused
+from ._fused import check_lr as _check_lr
+from ._fused import check_not_negative as _check_not_negative
+from ._fused import scalar as _scalar
+from ._fused import sign_of as _sign_of
 
 __all__ = ["Adagrad"]
 
 
-class Adagrad(FusedOptimizer):
+class Adagrad(_FusedOptimizer):
     """``Adagrad(params, lr=1e-2, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10)``.
 
     A step is the gradient over the root of the sum of all its squares (Duchi and others, 2011), times
@@ -35,8 +40,8 @@ class Adagrad(FusedOptimizer):
         initial_accumulator_value: float = 0, eps: float = 1e-10, foreach: bool | None = None, *, maximize: bool = False,
         differentiable: bool = False, fused: bool | None = None,
     ) -> None:  # fmt: skip
-        check_lr(lr)
-        check_not_negative(
+        _check_lr(lr)
+        _check_not_negative(
             lr_decay=lr_decay, weight_decay=weight_decay, initial_accumulator_value=initial_accumulator_value, eps=eps
         )
         defaults = {
@@ -45,7 +50,7 @@ class Adagrad(FusedOptimizer):
             "differentiable": differentiable, "fused": fused,
         }  # fmt: skip
         super().__init__(params, defaults)
-        check_fused(fused, foreach, differentiable)
+        _check_fused(fused, foreach, differentiable)
         for group in self.param_groups:
             for param in group["params"]:
                 self.state[param].update(self._new_state(param, group))
@@ -54,9 +59,9 @@ class Adagrad(FusedOptimizer):
         return ("sum",)
 
     def _options(self, group: dict[str, Any]) -> tuple[float, ...]:
-        return (group["lr"], group["lr_decay"], group["eps"], group["weight_decay"], sign_of(group))
+        return (group["lr"], group["lr_decay"], group["eps"], group["weight_decay"], _sign_of(group))
 
     def _new_state(self, param: Tensor, group: dict[str, Any]) -> dict[str, Tensor]:
         start = self.defaults["initial_accumulator_value"]
         value = complex(start, start) if param.is_complex() else start
-        return {"step": scalar(0.0, group), "sum": full_like(param.detach(), value)}
+        return {"step": _scalar(0.0, group), "sum": full_like(param.detach(), value)}

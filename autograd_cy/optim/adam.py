@@ -4,12 +4,17 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from .._core.graph.tensor import Tensor
-from ._fused import FusedOptimizer, check_betas, check_fused, check_lr, check_not_negative, sign_of
+from ._fused import FusedOptimizer as _FusedOptimizer
+from ._fused import check_betas as _check_betas
+from ._fused import check_fused as _check_fused
+from ._fused import check_lr as _check_lr
+from ._fused import check_not_negative as _check_not_negative
+from ._fused import sign_of as _sign_of
 
 __all__ = ["Adam"]
 
 
-class Adam(FusedOptimizer):
+class Adam(_FusedOptimizer):
     """``Adam(params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, amsgrad=False)``.
 
     A step is `p -= lr * m / (sqrt(v) + eps)`, of running averages `m` of gradients and `v` of their squares, both corrected
@@ -38,17 +43,17 @@ class Adam(FusedOptimizer):
         decoupled_weight_decay: bool = False,
     ) -> None:  # fmt: skip
         _check_tensors(lr, betas, bool(foreach) and not capturable)
-        check_lr(lr)
-        check_not_negative(eps=eps)
-        check_betas(betas)
-        check_not_negative(weight_decay=weight_decay)
+        _check_lr(lr)
+        _check_not_negative(eps=eps)
+        _check_betas(betas)
+        _check_not_negative(weight_decay=weight_decay)
         defaults = {
             "lr": lr, "betas": tuple(map(_as_scalar, betas)), "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,
             "maximize": maximize, "foreach": foreach, "capturable": capturable, "differentiable": differentiable,
             "fused": fused, "decoupled_weight_decay": decoupled_weight_decay,
         }  # fmt: skip
         super().__init__(params, defaults)
-        check_fused(fused, foreach, differentiable)
+        _check_fused(fused, foreach, differentiable)
 
     def _kept(self, group: dict[str, Any]) -> tuple[str | None, ...]:
         return ("exp_avg", "exp_avg_sq", "max_exp_avg_sq" if group["amsgrad"] else None)
@@ -56,7 +61,7 @@ class Adam(FusedOptimizer):
     def _options(self, group: dict[str, Any]) -> tuple[float, ...]:
         return (
             group["lr"], *group["betas"], group["eps"], group["weight_decay"], group["decoupled_weight_decay"],
-            sign_of(group),
+            _sign_of(group),
         )  # fmt: skip
 
 

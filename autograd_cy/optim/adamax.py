@@ -4,12 +4,16 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from .._core.graph.tensor import Tensor
-from ._fused import FusedOptimizer, check_betas, check_lr, check_not_negative, sign_of
+from ._fused import FusedOptimizer as _FusedOptimizer
+from ._fused import check_betas as _check_betas
+from ._fused import check_lr as _check_lr
+from ._fused import check_not_negative as _check_not_negative
+from ._fused import sign_of as _sign_of
 
 __all__ = ["Adamax"]
 
 
-class Adamax(FusedOptimizer):
+class Adamax(_FusedOptimizer):
     """``Adamax(params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0)``: Adam with the largest gradient.
 
     A step divides by `u = max(beta2 * u, |g| + eps)` instead of the root of an average (Kingma and Ba, 2014).
@@ -33,10 +37,10 @@ class Adamax(FusedOptimizer):
         weight_decay: float = 0, foreach: bool | None = None, *, maximize: bool = False, differentiable: bool = False,
         capturable: bool = False,
     ) -> None:  # fmt: skip
-        check_lr(lr)
-        check_not_negative(eps=eps)
-        check_betas(betas)
-        check_not_negative(weight_decay=weight_decay)
+        _check_lr(lr)
+        _check_not_negative(eps=eps)
+        _check_betas(betas)
+        _check_not_negative(weight_decay=weight_decay)
         defaults = {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "foreach": foreach, "maximize": maximize,
             "differentiable": differentiable, "capturable": capturable,
@@ -47,4 +51,4 @@ class Adamax(FusedOptimizer):
         return ("exp_avg", "exp_inf")
 
     def _options(self, group: dict[str, Any]) -> tuple[float, ...]:
-        return (group["lr"], *group["betas"], group["eps"], group["weight_decay"], False, sign_of(group))
+        return (group["lr"], *group["betas"], group["eps"], group["weight_decay"], False, _sign_of(group))

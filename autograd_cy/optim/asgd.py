@@ -4,12 +4,16 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from .._core.graph.tensor import Tensor
-from ._fused import FusedOptimizer, check_lr, check_not_negative, scalar, sign_of
+from ._fused import FusedOptimizer as _FusedOptimizer
+from ._fused import check_lr as _check_lr
+from ._fused import check_not_negative as _check_not_negative
+from ._fused import scalar as _scalar
+from ._fused import sign_of as _sign_of
 
 __all__ = ["ASGD"]
 
 
-class ASGD(FusedOptimizer):
+class ASGD(_FusedOptimizer):
     """``ASGD(params, lr=1e-2, lambd=1e-4, alpha=0.75, t0=1e6, weight_decay=0)``: averaged stochastic gradient descent.
 
     Steps become smaller, `eta = lr / (1 + lambd * lr * step) ** alpha`, and ``state[param]["ax"]`` is the average of the
@@ -35,8 +39,8 @@ class ASGD(FusedOptimizer):
         weight_decay: float = 0, foreach: bool | None = None, maximize: bool = False, differentiable: bool = False,
         capturable: bool = False,
     ) -> None:  # fmt: skip
-        check_lr(lr)
-        check_not_negative(weight_decay=weight_decay)
+        _check_lr(lr)
+        _check_not_negative(weight_decay=weight_decay)
         defaults = {
             "lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay, "foreach": foreach,
             "maximize": maximize, "differentiable": differentiable, "capturable": capturable,
@@ -47,8 +51,8 @@ class ASGD(FusedOptimizer):
         return ("ax",)
 
     def _options(self, group: dict[str, Any]) -> tuple[float, ...]:
-        return (group["lr"], group["lambd"], group["alpha"], group["t0"], group["weight_decay"], sign_of(group))
+        return (group["lr"], group["lambd"], group["alpha"], group["t0"], group["weight_decay"], _sign_of(group))
 
     def _new_state(self, param: Tensor, group: dict[str, Any]) -> dict[str, Tensor]:
-        start = {"eta": scalar(float(group["lr"]), group), "mu": scalar(1.0, group)}
+        start = {"eta": _scalar(float(group["lr"]), group), "mu": _scalar(1.0, group)}
         return super()._new_state(param, group) | start

@@ -6,8 +6,9 @@ from typing import Any
 from .._core.graph.tensor import Tensor
 from .._names import cat, view_as_real
 from ..autograd.grad_mode import enable_grad, no_grad
-from ._fused import check_lr
-from ._line_search import Point, strong_wolfe
+from ._fused import check_lr as _check_lr
+from ._line_search import Point as _Point
+from ._line_search import strong_wolfe as _strong_wolfe
 from .optimizer import Optimizer
 
 __all__ = ["LBFGS"]
@@ -41,7 +42,7 @@ class LBFGS(Optimizer):
         tolerance_grad: float = 1e-7, tolerance_change: float = 1e-9, history_size: int = 100,
         line_search_fn: str | None = None,
     ) -> None:  # fmt: skip
-        check_lr(lr)
+        _check_lr(lr)
         defaults = {
             "lr": lr, "max_iter": max_iter, "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
             "tolerance_grad": tolerance_grad, "tolerance_change": tolerance_change, "history_size": history_size,
@@ -87,7 +88,7 @@ class LBFGS(Optimizer):
             if slope > -tolerance:
                 break
             is_last = n == group["max_iter"]
-            start = Point(0.0, loss, flat, slope)
+            start = _Point(0.0, loss, flat, slope)
             loss, flat, t, tried = self._move(closure, group, start, direction, t, evaluations, is_last)
             memory["t"] = t
             evaluations += tried
@@ -116,7 +117,7 @@ class LBFGS(Optimizer):
         return direction
 
     def _move(
-        self, closure: Callable[[], Any], group: dict[str, Any], start: Point, direction: Tensor, t: float, evaluations: int,
+        self, closure: Callable[[], Any], group: dict[str, Any], start: _Point, direction: Tensor, t: float, evaluations: int,
         is_last: bool,
     ) -> tuple[float, Tensor, float, int]:  # fmt: skip
         """Step along the direction; the loss and the gradient there, how far, and how often the closure was called."""
@@ -128,16 +129,16 @@ class LBFGS(Optimizer):
         params = group["params"]
         saved = [param.clone() for param in params]
 
-        def evaluate(t: float) -> Point:
+        def evaluate(t: float) -> _Point:
             self._add(direction, t)
             loss, flat = _number(closure()), self._flat_grad()
             for param, value in zip(params, saved, strict=True):
                 param.copy_(value)
-            return Point(t, loss, flat, flat.dot(direction).item())
+            return _Point(t, loss, flat, flat.dot(direction).item())
 
         span = direction.abs().max().item()
         most = group["max_eval"] - evaluations
-        point, tried = strong_wolfe(evaluate, start, t, span, group["tolerance_change"], most)
+        point, tried = _strong_wolfe(evaluate, start, t, span, group["tolerance_change"], most)
         self._add(direction, point.t)
         return point.loss, point.grad, point.t, tried
 

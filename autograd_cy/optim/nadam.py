@@ -4,12 +4,17 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from .._core.graph.tensor import Tensor
-from ._fused import FusedOptimizer, check_betas, check_lr, check_not_negative, scalar, sign_of
+from ._fused import FusedOptimizer as _FusedOptimizer
+from ._fused import check_betas as _check_betas
+from ._fused import check_lr as _check_lr
+from ._fused import check_not_negative as _check_not_negative
+from ._fused import scalar as _scalar
+from ._fused import sign_of as _sign_of
 
 __all__ = ["NAdam"]
 
 
-class NAdam(FusedOptimizer):
+class NAdam(_FusedOptimizer):
     """``NAdam(params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, momentum_decay=4e-3)``.
 
     Adam with Nesterov's momentum: a step looks one ahead, by a momentum that grows with the steps (Dozat, 2016).
@@ -34,10 +39,10 @@ class NAdam(FusedOptimizer):
         weight_decay: float = 0, momentum_decay: float = 4e-3, decoupled_weight_decay: bool = False, *,
         foreach: bool | None = None, maximize: bool = False, capturable: bool = False, differentiable: bool = False,
     ) -> None:  # fmt: skip
-        check_lr(lr)
-        check_not_negative(eps=eps)
-        check_betas(betas)
-        check_not_negative(weight_decay=weight_decay, momentum_decay=momentum_decay)
+        _check_lr(lr)
+        _check_not_negative(eps=eps)
+        _check_betas(betas)
+        _check_not_negative(weight_decay=weight_decay, momentum_decay=momentum_decay)
         defaults = {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "momentum_decay": momentum_decay,
             "decoupled_weight_decay": decoupled_weight_decay, "maximize": maximize, "foreach": foreach,
@@ -51,8 +56,8 @@ class NAdam(FusedOptimizer):
     def _options(self, group: dict[str, Any]) -> tuple[float, ...]:
         return (
             group["lr"], *group["betas"], group["eps"], group["weight_decay"], group["decoupled_weight_decay"],
-            sign_of(group), group["momentum_decay"],
+            _sign_of(group), group["momentum_decay"],
         )  # fmt: skip
 
     def _new_state(self, param: Tensor, group: dict[str, Any]) -> dict[str, Tensor]:
-        return super()._new_state(param, group) | {"mu_product": scalar(1.0, group)}
+        return super()._new_state(param, group) | {"mu_product": _scalar(1.0, group)}

@@ -7,9 +7,11 @@ from itertools import chain
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._core.optim.updates import drop_gradients
-from .._core.runtime.events import begin_region, end_region
-from .._core.runtime.handle import RemovableHandle, register
+from .._core.optim.updates import drop_gradients as _drop_gradients
+from .._core.runtime.events import begin_region as _begin_region
+from .._core.runtime.events import end_region as _end_region
+from .._core.runtime.handle import RemovableHandle
+from .._core.runtime.handle import register as _register
 from .._types import typename
 from . import _groups, _state_dict
 
@@ -36,7 +38,7 @@ def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandl
     ...     ag.optim.SGD([x]).step()
     step
     """
-    return register(_global_pre_hooks, hook)
+    return _register(_global_pre_hooks, hook)
 
 
 def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHandle:
@@ -47,7 +49,7 @@ def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHand
     >>> handle = register_optimizer_step_post_hook(lambda optimizer, args, kwargs: None)
     >>> handle.remove()
     """
-    return register(_global_post_hooks, hook)
+    return _register(_global_post_hooks, hook)
 
 
 def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
@@ -56,7 +58,7 @@ def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(step)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         self = args[0]
-        region = begin_region(f"Optimizer.step#{type(self).__name__}.step", None)
+        region = _begin_region(f"Optimizer.step#{type(self).__name__}.step", None)
         try:
             for hook in chain(_global_pre_hooks.values(), self._optimizer_step_pre_hooks.values()):
                 changed = hook(self, args, kwargs)
@@ -68,7 +70,7 @@ def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
             for hook in chain(self._optimizer_step_post_hooks.values(), _global_post_hooks.values()):
                 hook(self, args, kwargs)
         finally:
-            end_region(region)
+            _end_region(region)
         return result
 
     wrapper.hooked = True  # type: ignore[attr-defined]
@@ -141,11 +143,11 @@ class Optimizer:
 
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """``register_step_pre_hook(hook)``: hook(optimizer, args, kwargs) runs before each step, and may change both."""
-        return register(self._optimizer_step_pre_hooks, hook)
+        return _register(self._optimizer_step_pre_hooks, hook)
 
     def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """``register_step_post_hook(hook)``: hook(optimizer, args, kwargs) runs after each step."""
-        return register(self._optimizer_step_post_hooks, hook)
+        return _register(self._optimizer_step_post_hooks, hook)
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """``register_state_dict_pre_hook(hook, prepend=False)``: hook(optimizer) runs before state_dict()."""
@@ -171,15 +173,15 @@ class Optimizer:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """``zero_grad(set_to_none=True)`` takes the gradients of all parameters away; else it fills them with zeros."""
-        region = begin_region(f"Optimizer.zero_grad#{type(self).__name__}.zero_grad", None)
+        region = _begin_region(f"Optimizer.zero_grad#{type(self).__name__}.zero_grad", None)
         try:
             for group in self.param_groups:
                 if set_to_none:
-                    drop_gradients(group["params"])
+                    _drop_gradients(group["params"])
                 else:
                     _groups.fill_gradients_with_zeros(group["params"])
         finally:
-            end_region(region)
+            _end_region(region)
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """``add_param_group(param_group)`` adds a dict with ``"params"`` and options to the groups that steps go over."""
@@ -212,7 +214,7 @@ class Optimizer:
 
 
 def _registered(hooks: OrderedDict[int, Callable[..., Any]], hook: Callable[..., Any], prepend: bool) -> RemovableHandle:
-    handle = register(hooks, hook)
+    handle = _register(hooks, hook)
     if prepend:
         hooks.move_to_end(handle.id, last=False)
     return handle

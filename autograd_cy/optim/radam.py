@@ -4,12 +4,16 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from .._core.graph.tensor import Tensor
-from ._fused import FusedOptimizer, check_betas, check_lr, check_not_negative, sign_of
+from ._fused import FusedOptimizer as _FusedOptimizer
+from ._fused import check_betas as _check_betas
+from ._fused import check_lr as _check_lr
+from ._fused import check_not_negative as _check_not_negative
+from ._fused import sign_of as _sign_of
 
 __all__ = ["RAdam"]
 
 
-class RAdam(FusedOptimizer):
+class RAdam(_FusedOptimizer):
     """``RAdam(params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0)``: Adam with a rectified step.
 
     As long as too few gradients tell their variance, a step goes along their average alone (Liu and others, 2019).
@@ -33,10 +37,10 @@ class RAdam(FusedOptimizer):
         weight_decay: float = 0, decoupled_weight_decay: bool = False, *, foreach: bool | None = None,
         maximize: bool = False, capturable: bool = False, differentiable: bool = False,
     ) -> None:  # fmt: skip
-        check_lr(lr)
-        check_not_negative(eps=eps)
-        check_betas(betas)
-        check_not_negative(weight_decay=weight_decay)
+        _check_lr(lr)
+        _check_not_negative(eps=eps)
+        _check_betas(betas)
+        _check_not_negative(weight_decay=weight_decay)
         defaults = {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize, "foreach": foreach,
             "capturable": capturable, "decoupled_weight_decay": decoupled_weight_decay, "differentiable": differentiable,
@@ -49,5 +53,5 @@ class RAdam(FusedOptimizer):
     def _options(self, group: dict[str, Any]) -> tuple[float, ...]:
         return (
             group["lr"], *group["betas"], group["eps"], group["weight_decay"], group["decoupled_weight_decay"],
-            sign_of(group),
+            _sign_of(group),
         )  # fmt: skip

@@ -4,12 +4,15 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from .._core.graph.tensor import Tensor
-from ._fused import FusedOptimizer, check_lr, check_not_negative, sign_of
+from ._fused import FusedOptimizer as _FusedOptimizer
+from ._fused import check_lr as _check_lr
+from ._fused import check_not_negative as _check_not_negative
+from ._fused import sign_of as _sign_of
 
 __all__ = ["RMSprop"]
 
 
-class RMSprop(FusedOptimizer):
+class RMSprop(_FusedOptimizer):
     """``RMSprop(params, lr=1e-2, alpha=0.99, eps=1e-8, weight_decay=0, momentum=0, centered=False)``.
 
     A step is the gradient over the root of the average of its squares (Hinton, lecture 6e of his course), which `centered`
@@ -34,8 +37,8 @@ class RMSprop(FusedOptimizer):
         weight_decay: float = 0, momentum: float = 0, centered: bool = False, capturable: bool = False,
         foreach: bool | None = None, maximize: bool = False, differentiable: bool = False,
     ) -> None:  # fmt: skip
-        check_lr(lr)
-        check_not_negative(eps=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
+        _check_lr(lr)
+        _check_not_negative(eps=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
         defaults = {
             "lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered, "weight_decay": weight_decay,
             "capturable": capturable, "foreach": foreach, "maximize": maximize, "differentiable": differentiable,
@@ -48,4 +51,4 @@ class RMSprop(FusedOptimizer):
         )  # fmt: skip
 
     def _options(self, group: dict[str, Any]) -> tuple[float, ...]:
-        return (group["lr"], group["alpha"], group["eps"], group["weight_decay"], group["momentum"], sign_of(group))
+        return (group["lr"], group["alpha"], group["eps"], group["weight_decay"], group["momentum"], _sign_of(group))

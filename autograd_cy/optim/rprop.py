@@ -5,12 +5,14 @@ from typing import Any, ClassVar
 
 from .._core.graph.tensor import Tensor
 from .._likes import full_like
-from ._fused import FusedOptimizer, check_lr, sign_of
+from ._fused import FusedOptimizer as _FusedOptimizer
+from ._fused import check_lr as _check_lr
+from ._fused import sign_of as _sign_of
 
 __all__ = ["Rprop"]
 
 
-class Rprop(FusedOptimizer):
+class Rprop(_FusedOptimizer):
     """``Rprop(params, lr=1e-2, etas=(0.5, 1.2), step_sizes=(1e-6, 50))``: resilient backpropagation.
 
     Each element has a step size of its own, at first `lr`, that grows by `etas[1]` while its gradient keeps the sign, and
@@ -35,7 +37,7 @@ class Rprop(FusedOptimizer):
         step_sizes: tuple[float, float] = (1e-6, 50), *, capturable: bool = False, foreach: bool | None = None,
         maximize: bool = False, differentiable: bool = False,
     ) -> None:  # fmt: skip
-        check_lr(lr)
+        _check_lr(lr)
         if not 0.0 < etas[0] < 1.0 < etas[1]:
             raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
         defaults = {
@@ -48,7 +50,7 @@ class Rprop(FusedOptimizer):
         return ("prev", "step_size")
 
     def _options(self, group: dict[str, Any]) -> tuple[float, ...]:
-        return (*group["etas"], *group["step_sizes"], sign_of(group))
+        return (*group["etas"], *group["step_sizes"], _sign_of(group))
 
     def _new_state(self, param: Tensor, group: dict[str, Any]) -> dict[str, Tensor]:
         lr = float(group["lr"])

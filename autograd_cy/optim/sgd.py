@@ -4,12 +4,16 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from .._core.graph.tensor import Tensor
-from ._fused import FusedOptimizer, check_fused, check_lr, check_not_negative, sign_of
+from ._fused import FusedOptimizer as _FusedOptimizer
+from ._fused import check_fused as _check_fused
+from ._fused import check_lr as _check_lr
+from ._fused import check_not_negative as _check_not_negative
+from ._fused import sign_of as _sign_of
 
 __all__ = ["SGD"]
 
 
-class SGD(FusedOptimizer):
+class SGD(_FusedOptimizer):
     """``SGD(params, lr=1e-3, momentum=0, dampening=0, weight_decay=0, nesterov=False)``: stochastic gradient descent.
 
     A step is `p -= lr * b` with `b = momentum * b + (1 - dampening) * (g + weight_decay * p)`, and the first gradient as the
@@ -37,8 +41,8 @@ class SGD(FusedOptimizer):
         weight_decay: float = 0, nesterov: bool = False, *, maximize: bool = False, foreach: bool | None = None,
         differentiable: bool = False, fused: bool | None = None,
     ) -> None:  # fmt: skip
-        check_lr(lr)
-        check_not_negative(momentum=momentum, weight_decay=weight_decay)
+        _check_lr(lr)
+        _check_not_negative(momentum=momentum, weight_decay=weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         defaults = {
@@ -46,12 +50,12 @@ class SGD(FusedOptimizer):
             "maximize": maximize, "foreach": foreach, "differentiable": differentiable, "fused": fused,
         }  # fmt: skip
         super().__init__(params, defaults)
-        check_fused(fused, foreach, differentiable)
+        _check_fused(fused, foreach, differentiable)
 
     def _kept(self, group: dict[str, Any]) -> tuple[str | None, ...]:
         return ("momentum_buffer",) if group["momentum"] != 0 else ()
 
     def _options(self, group: dict[str, Any]) -> tuple[float, ...]:
         return (
-            group["lr"], group["momentum"], group["dampening"], group["weight_decay"], group["nesterov"], sign_of(group),
+            group["lr"], group["momentum"], group["dampening"], group["weight_decay"], group["nesterov"], _sign_of(group),
         )  # fmt: skip

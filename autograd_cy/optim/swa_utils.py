@@ -11,7 +11,8 @@ from .._data import tensor
 from .._names import int64
 from ..autograd.grad_mode import no_grad
 from ..nn.modules.module import Module
-from .lr_scheduler._scheduler import LRScheduler, for_each_group
+from .lr_scheduler._scheduler import LRScheduler
+from .lr_scheduler._scheduler import for_each_group as _for_each_group
 from .optimizer import Optimizer
 
 __all__ = [
@@ -204,7 +205,7 @@ class SWALR(LRScheduler):
     def __init__(
         self, optimizer: Optimizer, swa_lr: Any, anneal_epochs: Any = 10, anneal_strategy: str = "cos", last_epoch: int = -1
     ) -> None:
-        swa_lrs = for_each_group("swa_lr", optimizer, swa_lr)
+        swa_lrs = _for_each_group("swa_lr", optimizer, swa_lr)
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
         if not isinstance(anneal_epochs, int) or anneal_epochs < 0:

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from .._core.graph.tensor import Tensor
-from .._core.runtime.entry import public
-from .._data import array_of, from_numpy
-from ..serialization._atomic import replaced
+from .._core.runtime.entry import public as _public
+from .._data import array_of as _array_of
+from .._data import from_numpy
+from ..serialization._atomic import replaced as _replaced
 
 __all__ = ["load", "load_file", "save", "save_file"]
 
@@ -32,7 +33,7 @@ def _arrays(tensors: Any) -> dict[str, np.ndarray]:
     for name, tensor in tensors.items():
         if not isinstance(name, str) or not isinstance(tensor, Tensor):
             raise TypeError(f"expected tensors by name, got {type(tensor).__name__} under {name!r}")
-    arrays = {name: array_of(tensor) for name, tensor in tensors.items()}
+    arrays = {name: _array_of(tensor) for name, tensor in tensors.items()}
     names = list(arrays)
     for i, first in enumerate(names):
         for second in names[:i]:
@@ -45,7 +46,7 @@ def _tensors(arrays: dict[str, np.ndarray]) -> dict[str, Tensor]:
     return {name: from_numpy(array if array.flags.writeable else array.copy()) for name, array in arrays.items()}
 
 
-@public
+@_public
 def save(tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> bytes:
     """``save({"name": tensor}, metadata)`` -> the bytes of a file.
 
@@ -59,7 +60,7 @@ def save(tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> 
     return _numpy_side().save(_arrays(tensors), metadata)
 
 
-@public
+@_public
 def save_file(tensors: dict[str, Tensor], filename: Any, metadata: dict[str, str] | None = None) -> None:
     """``save_file({"name": tensor}, path)``: save() into a file, which is the old one or the new one whatever happens.
 
@@ -71,11 +72,11 @@ def save_file(tensors: dict[str, Tensor], filename: Any, metadata: dict[str, str
     {'x': tensor([1., 1.])}
     """
     data = save(tensors, metadata)
-    with replaced(filename) as file:
+    with _replaced(filename) as file:
         file.write(data)
 
 
-@public
+@_public
 def load(data: bytes) -> dict[str, Tensor]:
     """``load(bytes)`` -> the tensors by name. SafetensorError for bytes that are no such file.
 
@@ -87,7 +88,7 @@ def load(data: bytes) -> dict[str, Tensor]:
     return _tensors(_numpy_side().load(data))
 
 
-@public
+@_public
 def load_file(filename: Any, device: Any = "cpu") -> dict[str, Tensor]:
     """``load_file(path)`` -> the tensors by name. SafetensorError for another kind of file; device is "cpu".
 

@@ -5,11 +5,11 @@ from typing import Any, ClassVar
 
 from ..._core.graph.tensor import Tensor
 from ..._creation import empty
-from .. import functional as F
+from .. import functional as _F
 from .. import init as _init
 from ..parameter import Parameter
 from ._attention import MultiheadAttention
-from ._function_layer import FunctionLayer
+from ._function_layer import FunctionLayer as _FunctionLayer
 from ._shrinking import Hardshrink, Softshrink, Tanhshrink, Threshold
 from ._softmaxes import LogSoftmax, Softmax, Softmax2d, Softmin
 from .module import Module
@@ -47,7 +47,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-class ReLU(FunctionLayer, function="relu"):
+class ReLU(_FunctionLayer, function="relu"):
     """``ReLU(inplace=False)``: max(x, 0) of each element.
 
     >>> import autograd_cy as ag
@@ -58,7 +58,7 @@ class ReLU(FunctionLayer, function="relu"):
     inplace: bool = False
 
 
-class RReLU(FunctionLayer, function="rrelu"):
+class RReLU(_FunctionLayer, function="rrelu"):
     """``RReLU(lower=1/8, upper=1/3, inplace=False)``: leaky ReLU of a random slope.
 
     In training the slope of each negative element is uniform in [lower, upper), else it is the middle
@@ -74,11 +74,11 @@ class RReLU(FunctionLayer, function="rrelu"):
     inplace: bool = False
 
     def forward(self, input: Tensor) -> Tensor:
-        function = F.rrelu_ if self.inplace else F.rrelu
+        function = _F.rrelu_ if self.inplace else _F.rrelu
         return function(input, self.lower, self.upper, self.training)
 
 
-class Hardtanh(FunctionLayer, function="hardtanh"):
+class Hardtanh(_FunctionLayer, function="hardtanh"):
     """``Hardtanh(min_val=-1.0, max_val=1.0, inplace=False)``: elements clipped to [min_val, max_val].
 
     >>> import autograd_cy as ag
@@ -121,7 +121,7 @@ class ReLU6(Hardtanh):
         return "inplace=True" if self.inplace else ""
 
 
-class Sigmoid(FunctionLayer, function="sigmoid"):
+class Sigmoid(_FunctionLayer, function="sigmoid"):
     """``Sigmoid()``: 1 / (1 + exp(-x)) of each element.
 
     >>> import autograd_cy as ag
@@ -130,7 +130,7 @@ class Sigmoid(FunctionLayer, function="sigmoid"):
     """
 
 
-class Hardsigmoid(FunctionLayer, function="hardsigmoid"):
+class Hardsigmoid(_FunctionLayer, function="hardsigmoid"):
     """``Hardsigmoid(inplace=False)``: x / 6 + 1 / 2, clipped to [0, 1].
 
     >>> import autograd_cy as ag
@@ -142,7 +142,7 @@ class Hardsigmoid(FunctionLayer, function="hardsigmoid"):
     inplace: bool = False
 
 
-class Tanh(FunctionLayer, function="tanh"):
+class Tanh(_FunctionLayer, function="tanh"):
     """``Tanh()``: the hyperbolic tangent of each element.
 
     >>> import autograd_cy as ag
@@ -151,7 +151,7 @@ class Tanh(FunctionLayer, function="tanh"):
     """
 
 
-class SiLU(FunctionLayer, function="silu"):
+class SiLU(_FunctionLayer, function="silu"):
     """``SiLU(inplace=False)``: x * sigmoid(x), the swish function (arXiv:1710.05941).
 
     >>> import autograd_cy as ag
@@ -162,7 +162,7 @@ class SiLU(FunctionLayer, function="silu"):
     inplace: bool = False
 
 
-class Mish(FunctionLayer, function="mish"):
+class Mish(_FunctionLayer, function="mish"):
     """``Mish(inplace=False)``: x * tanh(softplus(x)) (arXiv:1908.08681).
 
     >>> import autograd_cy as ag
@@ -173,7 +173,7 @@ class Mish(FunctionLayer, function="mish"):
     inplace: bool = False
 
 
-class Hardswish(FunctionLayer, function="hardswish"):
+class Hardswish(_FunctionLayer, function="hardswish"):
     """``Hardswish(inplace=False)``: x * hardsigmoid(x) (arXiv:1905.02244).
 
     >>> import autograd_cy as ag
@@ -185,7 +185,7 @@ class Hardswish(FunctionLayer, function="hardswish"):
     inplace: bool = False
 
 
-class ELU(FunctionLayer, function="elu"):
+class ELU(_FunctionLayer, function="elu"):
     """``ELU(alpha=1.0, inplace=False)``: x where it is positive, else alpha * (exp(x) - 1) (arXiv:1511.07289).
 
     >>> import autograd_cy as ag
@@ -197,7 +197,7 @@ class ELU(FunctionLayer, function="elu"):
     inplace: bool = False
 
 
-class CELU(FunctionLayer, function="celu"):
+class CELU(_FunctionLayer, function="celu"):
     """``CELU(alpha=1.0, inplace=False)``: max(x, 0) + min(alpha * (exp(x / alpha) - 1), 0) (arXiv:1704.07483).
 
     >>> import autograd_cy as ag
@@ -209,7 +209,7 @@ class CELU(FunctionLayer, function="celu"):
     inplace: bool = False
 
 
-class SELU(FunctionLayer, function="selu"):
+class SELU(_FunctionLayer, function="selu"):
     """``SELU(inplace=False)``: ELU scaled so that means of 0 and variances of 1 stay (arXiv:1706.02515).
 
     >>> import autograd_cy as ag
@@ -220,7 +220,7 @@ class SELU(FunctionLayer, function="selu"):
     inplace: bool = False
 
 
-class GLU(FunctionLayer, function="glu"):
+class GLU(_FunctionLayer, function="glu"):
     """``GLU(dim=-1)``: the first half along a dimension times the sigmoid of the second (arXiv:1612.08083).
 
     >>> import autograd_cy as ag
@@ -231,7 +231,7 @@ class GLU(FunctionLayer, function="glu"):
     dim: int = -1
 
 
-class GELU(FunctionLayer, function="gelu"):
+class GELU(_FunctionLayer, function="gelu"):
     """``GELU(approximate="none")``: x times the normal distribution function of x, or "tanh" (arXiv:1606.08415).
 
     >>> import autograd_cy as ag
@@ -242,7 +242,7 @@ class GELU(FunctionLayer, function="gelu"):
     approximate: str = "none"
 
 
-class LeakyReLU(FunctionLayer, function="leaky_relu"):
+class LeakyReLU(_FunctionLayer, function="leaky_relu"):
     """``LeakyReLU(negative_slope=0.01, inplace=False)``: x where it is positive, else negative_slope * x.
 
     >>> import autograd_cy as ag
@@ -254,7 +254,7 @@ class LeakyReLU(FunctionLayer, function="leaky_relu"):
     inplace: bool = False
 
 
-class LogSigmoid(FunctionLayer, function="logsigmoid"):
+class LogSigmoid(_FunctionLayer, function="logsigmoid"):
     """``LogSigmoid()``: log(sigmoid(x)), exact for large negative x, too.
 
     >>> import autograd_cy as ag
@@ -263,7 +263,7 @@ class LogSigmoid(FunctionLayer, function="logsigmoid"):
     """
 
 
-class Softplus(FunctionLayer, function="softplus"):
+class Softplus(_FunctionLayer, function="softplus"):
     """``Softplus(beta=1.0, threshold=20.0)``: log(1 + exp(beta * x)) / beta, and x where beta * x exceeds `threshold`.
 
     >>> import autograd_cy as ag
@@ -275,7 +275,7 @@ class Softplus(FunctionLayer, function="softplus"):
     threshold: float = 20.0
 
 
-class Softsign(FunctionLayer, function="softsign"):
+class Softsign(_FunctionLayer, function="softsign"):
     """``Softsign()``: x / (1 + abs(x)).
 
     >>> import autograd_cy as ag
@@ -307,7 +307,7 @@ class PReLU(Module):
         _init.constant_(self.weight, self.init)
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.prelu(input, self.weight)
+        return _F.prelu(input, self.weight)
 
     def extra_repr(self) -> str:
         return f"num_parameters={self.num_parameters}"

@@ -6,9 +6,9 @@ from itertools import pairwise
 from typing import Any
 
 from ..._core.graph.tensor import Tensor
-from ..._core.runtime.entry import public
+from ..._core.runtime.entry import public as _public
 from ..._names import cat, where
-from .. import functional as F
+from .. import functional as _F
 from .container import ModuleList, Sequential
 from .linear import Linear
 from .module import Module
@@ -32,7 +32,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     (torch.Size([3]), torch.Size([3, 20]))
     """
 
-    @public
+    @_public
     def __init__(
         self, in_features: int, n_classes: int, cutoffs: Sequence[int], div_value: float = 4.0, head_bias: bool = False,
         device: Any = None, dtype: Any = None,
@@ -77,10 +77,10 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             inside = (target >= first) & (target < end)
             column = where(inside, self.shortlist_size + i, column)
             clusters.append(inside.nonzero().squeeze(1))
-        output = F.log_softmax(self.head(input), dim=1).gather(1, column.unsqueeze(1)).squeeze(1)
+        output = _F.log_softmax(self.head(input), dim=1).gather(1, column.unsqueeze(1)).squeeze(1)
         for rows, first, network in zip(clusters, self.cutoffs, self.tail, strict=False):
             if rows.numel():
-                log_prob = F.log_softmax(network(input.index_select(0, rows)), dim=1)
+                log_prob = _F.log_softmax(network(input.index_select(0, rows)), dim=1)
                 places = (target.index_select(0, rows) - first).unsqueeze(1)
                 output = output.index_add(0, rows, log_prob.gather(1, places).squeeze(1))
         return output
@@ -90,10 +90,10 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         return self._all_log_probs(input, self.head(input))
 
     def _all_log_probs(self, input: Tensor, head: Tensor) -> Tensor:
-        of_head = F.log_softmax(head, dim=1)
+        of_head = _F.log_softmax(head, dim=1)
         short = self.shortlist_size
         parts = [
-            F.log_softmax(network(input), dim=1) + of_head[:, short + i].unsqueeze(1) for i, network in enumerate(self.tail)
+            _F.log_softmax(network(input), dim=1) + of_head[:, short + i].unsqueeze(1) for i, network in enumerate(self.tail)
         ]
         return cat([of_head[:, :short], *parts], dim=1)
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..._core.graph.tensor import Tensor
-from .. import functional as F
+from .. import functional as _F
 from ._running_norm import _LazyNormBase, _NormBase
 
 __all__ = [
@@ -24,7 +24,7 @@ class _BatchNorm(_NormBase):
         if training and not tracking:
             mean = var = None
         of_batch = training or (mean is None and var is None)
-        return F.batch_norm(
+        return _F.batch_norm(
             input, mean, var, self.weight, self.bias, of_batch, 0.0 if momentum is None else momentum, self.eps
         )
 

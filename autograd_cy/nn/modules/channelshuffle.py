@@ -1,11 +1,11 @@
 """Channels in another order (facade)."""
 
-from ._function_layer import FunctionLayer
+from ._function_layer import FunctionLayer as _FunctionLayer
 
 __all__ = ["ChannelShuffle"]
 
 
-class ChannelShuffle(FunctionLayer, function="channel_shuffle"):
+class ChannelShuffle(_FunctionLayer, function="channel_shuffle"):
     """``ChannelShuffle(groups)``: the channels, which stand in groups, become the first of each group, the second, ...
 
     >>> import autograd_cy as ag

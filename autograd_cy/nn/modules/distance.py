@@ -3,8 +3,8 @@
 from typing import ClassVar
 
 from ..._core.graph.tensor import Tensor
-from .. import functional as F
-from ._function_layer import FunctionLayer
+from .. import functional as _F
+from ._function_layer import FunctionLayer as _FunctionLayer
 from .module import Module
 
 __all__ = ["CosineSimilarity", "PairwiseDistance"]
@@ -25,10 +25,10 @@ class PairwiseDistance(Module):
         self.norm, self.eps, self.keepdim = p, eps, keepdim
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
-        return F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)
+        return _F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)
 
 
-class CosineSimilarity(FunctionLayer, function="cosine_similarity"):
+class CosineSimilarity(_FunctionLayer, function="cosine_similarity"):
     """``CosineSimilarity(dim=1, eps=1e-8)``: the cosine of the angle between x1 and x2 along `dim`.
 
     >>> import autograd_cy as ag

@@ -3,13 +3,13 @@
 from typing import Any
 
 from ..._core.graph.tensor import Tensor
-from .. import functional as F
-from ._function_layer import FunctionLayer
+from .. import functional as _F
+from ._function_layer import FunctionLayer as _FunctionLayer
 
 __all__ = ["AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "FeatureAlphaDropout"]
 
 
-class _DropoutNd(FunctionLayer, function=None):
+class _DropoutNd(_FunctionLayer, function=None):
     """What all of them take. In eval() mode the input comes back as it is."""
 
     p: float = 0.5
@@ -21,7 +21,7 @@ class _DropoutNd(FunctionLayer, function=None):
         super()._store(settings)
 
     def forward(self, input: Tensor) -> Tensor:
-        function = getattr(F, self._function)
+        function = getattr(_F, self._function)
         if self.inplace:
             return function(input, self.p, self.training, inplace=True)
         return function(input, self.p, self.training)

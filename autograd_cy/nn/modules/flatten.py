@@ -3,12 +3,12 @@
 from typing import Any
 
 from ..._core.graph.tensor import Tensor
-from ._function_layer import FunctionLayer
+from ._function_layer import FunctionLayer as _FunctionLayer
 
 __all__ = ["Flatten", "Unflatten"]
 
 
-class Flatten(FunctionLayer, function=None):
+class Flatten(_FunctionLayer, function=None):
     """``Flatten(start_dim=1, end_dim=-1)``: the dimensions from `start_dim` to `end_dim` made one.
 
     >>> import autograd_cy as ag
@@ -23,7 +23,7 @@ class Flatten(FunctionLayer, function=None):
         return input.flatten(self.start_dim, self.end_dim)
 
 
-class Unflatten(FunctionLayer, function=None):
+class Unflatten(_FunctionLayer, function=None):
     """``Unflatten(dim, unflattened_size)``: one dimension made several; one of the sizes may be -1.
 
     >>> import autograd_cy as ag

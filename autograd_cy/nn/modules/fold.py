@@ -1,13 +1,13 @@
 """Patches of images as columns and the other way round (facade)."""
 
-from ._function_layer import FunctionLayer
+from ._function_layer import FunctionLayer as _FunctionLayer
 
 __all__ = ["Fold", "Unfold"]
 
 _Size = int | tuple[int, ...]
 
 
-class Fold(FunctionLayer, function="fold"):
+class Fold(_FunctionLayer, function="fold"):
     """``Fold(output_size, kernel_size, dilation=1, padding=0, stride=1)``: images that are sums of patches.
 
     (N, C * kernel, patches) or without N becomes (N, C, *output_size).
@@ -24,7 +24,7 @@ class Fold(FunctionLayer, function="fold"):
     stride: _Size = 1
 
 
-class Unfold(FunctionLayer, function="unfold"):
+class Unfold(_FunctionLayer, function="unfold"):
     """``Unfold(kernel_size, dilation=1, padding=0, stride=1)``: the patches of images, each a column.
 
     (N, C, H, W) or without N becomes (N, C * kernel, patches).

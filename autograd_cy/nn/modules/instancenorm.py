@@ -4,7 +4,7 @@ import warnings
 from typing import Any
 
 from ..._core.graph.tensor import Tensor
-from .. import functional as F
+from .. import functional as _F
 from ._running_norm import _LazyNormBase, _NormBase
 
 __all__ = [
@@ -42,7 +42,7 @@ class _InstanceNorm(_NormBase):
         warnings.warn(text, stacklevel=5)
 
     def _normalized(self, input: Tensor) -> Tensor:
-        return F.instance_norm(
+        return _F.instance_norm(
             input, self.running_mean, self.running_var, self.weight, self.bias,
             self.training or not self.track_running_stats, 0.0 if self.momentum is None else self.momentum, self.eps,
         )  # fmt: skip

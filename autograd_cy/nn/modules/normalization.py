@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 from ..._core.graph.tensor import Tensor
 from ..._creation import empty
-from .. import functional as F
+from .. import functional as _F
 from .. import init
 from ..parameter import Parameter
-from ._function_layer import FunctionLayer
+from ._function_layer import FunctionLayer as _FunctionLayer
 from .module import Module
 
 __all__ = ["CrossMapLRN2d", "GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSNorm"]
@@ -57,7 +57,7 @@ class LayerNorm(_AffineNorm):
         self._register(elementwise_affine, bias, self.normalized_shape, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
+        return _F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
         affine, bias = self.elementwise_affine, self.bias is not None
@@ -90,7 +90,7 @@ class RMSNorm(_AffineNorm):
         self.reset_parameters()
 
     def forward(self, x: Tensor) -> Tensor:
-        return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
+        return _F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
@@ -120,14 +120,14 @@ class GroupNorm(_AffineNorm):
         self._register(affine, bias, num_channels, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
+        return _F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
         affine, bias = self.affine, self.bias is not None
         return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={affine}, bias={bias}"
 
 
-class LocalResponseNorm(FunctionLayer, function="local_response_norm"):
+class LocalResponseNorm(_FunctionLayer, function="local_response_norm"):
     """``LocalResponseNorm(size, alpha=1e-4, beta=0.75, k=1.0)``: x / (k + alpha * mean of neighbours' squares) ** beta.
 
     The neighbours are `size` channels of (N, C, *). Krizhevsky et al. 2012, ImageNet classification.
@@ -164,7 +164,7 @@ class CrossMapLRN2d(Module):
         if input.dim() != 4:
             raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.")
         channels, beside = input.size(1), (self.size - 1) // 2
-        squares = F.pad(input * input, (0, 0, 0, 0, beside, beside))
+        squares = _F.pad(input * input, (0, 0, 0, 0, beside, beside))
         total = sum(squares[:, i : i + channels] for i in range(2 * beside + 1))
         return input * (total * (self.alpha / self.size) + self.k) ** -self.beta
 

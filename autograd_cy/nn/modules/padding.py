@@ -3,8 +3,8 @@
 from typing import Any, ClassVar
 
 from ..._core.graph.tensor import Tensor
-from .. import functional as F
-from ._function_layer import FunctionLayer
+from .. import functional as _F
+from ._function_layer import FunctionLayer as _FunctionLayer
 from .utils import _ntuple
 
 __all__ = [
@@ -16,7 +16,7 @@ __all__ = [
 _Padding = int | tuple[int, ...]
 
 
-class _Pad(FunctionLayer, function=None):
+class _Pad(_FunctionLayer, function=None):
     """Padding of `_dims` dimensions: one number, or before and after for each dimension, the last one first."""
 
     _dims: ClassVar[int]
@@ -27,7 +27,7 @@ class _Pad(FunctionLayer, function=None):
         super()._store({**settings, "padding": _ntuple(2 * self._dims)(settings["padding"])})
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.pad(input, self.padding, self._mode)
+        return _F.pad(input, self.padding, self._mode)
 
     def extra_repr(self) -> str:
         return f"{self.padding}"
@@ -38,7 +38,7 @@ class _ConstantPadNd(_Pad, function=None):
     value: float
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.pad(input, self.padding, self._mode, self.value)
+        return _F.pad(input, self.padding, self._mode, self.value)
 
     def extra_repr(self) -> str:
         return f"padding={self.padding}, value={self.value}"

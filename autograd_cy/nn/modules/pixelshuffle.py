@@ -1,11 +1,11 @@
 """Channels made pixels and the other way round (facade)."""
 
-from ._function_layer import FunctionLayer
+from ._function_layer import FunctionLayer as _FunctionLayer
 
 __all__ = ["PixelShuffle", "PixelUnshuffle"]
 
 
-class PixelShuffle(FunctionLayer, function="pixel_shuffle"):
+class PixelShuffle(_FunctionLayer, function="pixel_shuffle"):
     """``PixelShuffle(upscale_factor)``: (*, C * r * r, H, W) becomes (*, C, H * r, W * r) (arXiv:1609.05158).
 
     >>> import autograd_cy as ag
@@ -17,7 +17,7 @@ class PixelShuffle(FunctionLayer, function="pixel_shuffle"):
     upscale_factor: int
 
 
-class PixelUnshuffle(FunctionLayer, function="pixel_unshuffle"):
+class PixelUnshuffle(_FunctionLayer, function="pixel_unshuffle"):
     """``PixelUnshuffle(downscale_factor)``: (*, C, H * r, W * r) becomes (*, C * r * r, H, W).
 
     >>> import autograd_cy as ag

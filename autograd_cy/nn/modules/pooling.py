@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..._core.graph.tensor import Tensor
-from .. import functional as F
+from .. import functional as _F
 from ._adaptive_pooling import (
     AdaptiveAvgPool1d,
     AdaptiveAvgPool2d,
@@ -14,9 +14,9 @@ from ._adaptive_pooling import (
     FractionalMaxPool2d,
     FractionalMaxPool3d,
 )  # fmt: skip
-from ._function_layer import FunctionLayer
+from ._function_layer import FunctionLayer as _FunctionLayer
 from ._unpooling import MaxUnpool1d, MaxUnpool2d, MaxUnpool3d
-from ._windows import WindowLayer
+from ._windows import WindowLayer as _WindowLayer
 from .utils import _single
 
 __all__ = [
@@ -28,7 +28,7 @@ __all__ = [
 _Size = int | tuple[int, ...]
 
 
-class _MaxPoolNd(WindowLayer, function=None):
+class _MaxPoolNd(_WindowLayer, function=None):
     kernel_size: _Size
     stride: _Size | None = None
     padding: _Size = 0
@@ -72,7 +72,7 @@ class MaxPool3d(_MaxPoolNd, function="max_pool3d"):
     """
 
 
-class _AvgPoolNd(WindowLayer, function=None):
+class _AvgPoolNd(_WindowLayer, function=None):
     kernel_size: _Size
     stride: _Size | None = None
     padding: _Size = 0
@@ -123,14 +123,14 @@ class AvgPool3d(_AvgPoolNd, function="avg_pool3d"):
     divisor_override: int | None = None
 
 
-class _LPPoolNd(FunctionLayer, function=None):
+class _LPPoolNd(_FunctionLayer, function=None):
     norm_type: float
     kernel_size: _Size
     stride: _Size | None = None
     ceil_mode: bool = False
 
     def forward(self, input: Tensor) -> Tensor:
-        pool = getattr(F, self._function)
+        pool = getattr(_F, self._function)
         return pool(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
 

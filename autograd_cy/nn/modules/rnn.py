@@ -6,7 +6,7 @@ from typing import Any
 
 from ..._core.graph.tensor import Tensor
 from ..._core.ops.nn.recurrent import gru, lstm, rnn_relu, rnn_tanh
-from ..._core.runtime.entry import public
+from ..._core.runtime.entry import public as _public
 from ..._creation import empty, zeros
 from .. import init
 from ..parameter import Parameter
@@ -58,7 +58,7 @@ class RNNBase(Module):
         "mode", "input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional", "proj_size",
     ]  # fmt: skip
 
-    @public
+    @_public
     def __init__(
         self,
         mode: str,
@@ -245,7 +245,7 @@ class RNN(RNNBase):
     (torch.Size([5, 3, 20]), torch.Size([2, 3, 20]))
     """
 
-    @public
+    @_public
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs = _without_projection(kwargs)
         nonlinearity = args[3] if len(args) > 3 else kwargs.pop("nonlinearity", "tanh")
@@ -269,7 +269,7 @@ class LSTM(RNNBase):
     (torch.Size([3, 5, 20]), torch.Size([1, 3, 20]))
     """
 
-    @public
+    @_public
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__("LSTM", *args, **kwargs)
 
@@ -319,6 +319,6 @@ class GRU(RNNBase):
     (torch.Size([5, 3, 40]), torch.Size([2, 3, 20]))
     """
 
-    @public
+    @_public
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__("GRU", *args, **_without_projection(kwargs))

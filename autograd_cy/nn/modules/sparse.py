@@ -3,10 +3,10 @@
 from typing import Any, ClassVar
 
 from ..._core.graph.tensor import Tensor
-from ..._core.runtime.entry import public
+from ..._core.runtime.entry import public as _public
 from ..._creation import empty
 from ...autograd.grad_mode import no_grad
-from .. import functional as F
+from .. import functional as _F
 from .. import init
 from ..parameter import Parameter
 from .module import Module
@@ -65,7 +65,7 @@ class Embedding(_Table):
         "num_embeddings", "embedding_dim", "padding_idx", "max_norm", "norm_type", "scale_grad_by_freq", "sparse",
     ]  # fmt: skip
 
-    @public
+    @_public
     def __init__(
         self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None, max_norm: float | None = None,
         norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False, _weight: Tensor | None = None,
@@ -76,7 +76,7 @@ class Embedding(_Table):
         self._set_up(num_embeddings, embedding_dim, padding_idx, sparse, _weight, not _freeze, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.embedding(
+        return _F.embedding(
             input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse
         )
 
@@ -118,7 +118,7 @@ class EmbeddingBag(_Table):
         "include_last_offset", "padding_idx",
     ]  # fmt: skip
 
-    @public
+    @_public
     def __init__(
         self, num_embeddings: int, embedding_dim: int, max_norm: float | None = None, norm_type: float = 2.0,
         scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, _weight: Tensor | None = None,
@@ -131,7 +131,7 @@ class EmbeddingBag(_Table):
 
     def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
         """``forward(input, offsets=None, per_sample_weights=None)``; the weights multiply the rows, for mode "sum"."""
-        return F.embedding_bag(
+        return _F.embedding_bag(
             input, self.weight, offsets, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.mode, self.sparse,
             per_sample_weights, self.include_last_offset, self.padding_idx,
         )  # fmt: skip

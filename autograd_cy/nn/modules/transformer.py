@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from ..._core.graph.tensor import Tensor
 from ..._creation import full
 from ..._names import triu
-from .. import functional as F
+from .. import functional as _F
 from .. import init
 from ._transformer_layers import TransformerDecoderLayer, TransformerEncoderLayer
 from .container import ModuleList
@@ -104,7 +104,7 @@ class Transformer(Module):
 
     def __init__(
         self, d_model: int = 512, nhead: int = 8, num_encoder_layers: int = 6, num_decoder_layers: int = 6,
-        dim_feedforward: int = 2048, dropout: float = 0.1, activation: str | Callable[[Tensor], Tensor] = F.relu,
+        dim_feedforward: int = 2048, dropout: float = 0.1, activation: str | Callable[[Tensor], Tensor] = _F.relu,
         custom_encoder: Any = None, custom_decoder: Any = None, layer_norm_eps: float = 1e-5, batch_first: bool = False,
         norm_first: bool = False, bias: bool = True, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip

@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 from ..._core.graph.tensor import Tensor
-from .. import functional as F
+from .. import functional as _F
 from .module import Module
 
 __all__ = ["Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d"]
@@ -39,7 +39,7 @@ class Upsample(Module):
         self.mode, self.align_corners, self.recompute_scale_factor = mode, align_corners, recompute_scale_factor
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.interpolate(
+        return _F.interpolate(
             input, self.size, self.scale_factor, self.mode, self.align_corners,
             recompute_scale_factor=self.recompute_scale_factor,
         )  # fmt: skip

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..._core.graph.tensor import Tensor
 from ..._core.ops.shapes.shape import cat, stack
-from ..._core.runtime.entry import public
+from ..._core.runtime.entry import public as _public
 from ..._creation import full
 from ..._data import tensor
 from ..._likes import empty_like
@@ -141,7 +141,7 @@ def _lengths(lengths: Any) -> Any:
     return values.astype(np.int64)
 
 
-@public
+@_public
 def pack_padded_sequence(
     input: Tensor, lengths: Any, batch_first: bool = False, enforce_sorted: bool = True
 ) -> PackedSequence:
@@ -189,7 +189,7 @@ def _check_lengths(padded: Tensor, counts: Any) -> None:
         raise RuntimeError(f"Expected lengths of at most {padded.shape[0]}, the steps of the input, but got {counts[0]}")
 
 
-@public
+@_public
 def pad_packed_sequence(
     sequence: PackedSequence, batch_first: bool = False, padding_value: float = 0.0, total_length: int | None = None
 ) -> tuple[Tensor, Tensor]:
@@ -224,7 +224,7 @@ def pad_packed_sequence(
     return padded.transpose(0, 1) if batch_first else padded, lengths
 
 
-@public
+@_public
 def pad_sequence(
     sequences: Any, batch_first: bool = False, padding_value: float = 0.0, padding_side: str = "right"
 ) -> Tensor:
@@ -256,7 +256,7 @@ def pad_sequence(
     return stack(padded, 0 if batch_first else 1)
 
 
-@public
+@_public
 def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False) -> list[Tensor]:
     """``unpad_sequence(padded_sequences, lengths, batch_first=False)`` -> list of the sequences without their padding.
 
@@ -269,7 +269,7 @@ def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool 
     return [x[: int(n)] for x, n in zip(padded_sequences, lengths, strict=False)]
 
 
-@public
+@_public
 def pack_sequence(sequences: list[Tensor], enforce_sorted: bool = True) -> PackedSequence:
     """``pack_sequence(sequences, enforce_sorted=True)`` -> PackedSequence: of sequences of size (length, *).
 
@@ -281,7 +281,7 @@ def pack_sequence(sequences: list[Tensor], enforce_sorted: bool = True) -> Packe
     return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
 
 
-@public
+@_public
 def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
     """``unpack_sequence(packed_sequences)`` -> list of the sequences, in the order in which they were given.
 
