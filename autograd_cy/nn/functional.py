@@ -4,12 +4,13 @@ from .._core.ops.operations import OPS as _OPS
 from .._core.ops.registry import namespace_of as _namespace_of
 from .._core.runtime.entry import public as _public
 from .._missing import getattr_of as _getattr_of
+from ._embedding_bag import embedding_bag
 from ._multi_head import multi_head_attention_forward
 
 _names = _namespace_of("nn.functional")
 _names |= {name: _OPS[name].function for name in ("relu", "sigmoid", "tanh")}
 globals().update(_names)
-__all__ = [*_names, "leaky_relu_", "multi_head_attention_forward", "relu_"]
+__all__ = [*_names, "embedding_bag", "leaky_relu_", "multi_head_attention_forward", "relu_"]
 
 
 @_public

@@ -118,7 +118,7 @@ FACADE = [
     array_api.fft array_api.linalg
     array_api
     _closeness
-    _tensor nn._multi_head nn.functional
+    _tensor nn._embedding_bag nn._multi_head nn.functional
     _coverage _lowrank _native_norms _segments
     nn
     masked._masks
