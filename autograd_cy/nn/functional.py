@@ -7,6 +7,7 @@ from .._core.ops.registry import namespace_of as _namespace_of
 from .._core.runtime.entry import public as _public
 from .._inplace import in_place as _in_place
 from .._missing import getattr_of as _getattr_of
+from ._embedding_bag import embedding_bag
 from ._multi_head import multi_head_attention_forward
 
 _names = _namespace_of("nn.functional")
@@ -18,7 +19,7 @@ _names |= {f"{name}_": _in_place(_names[name], "nn.functional.") for name in (
     "celu", "elu", "hardtanh", "leaky_relu", "relu", "rrelu", "selu")}  # fmt: skip
 _names["threshold_"] = _in_place(_names["threshold"], "nn.functional.", ", 0.5, 1.0")
 globals().update(_names)
-__all__ = [*_names, "gumbel_softmax", "multi_head_attention_forward"]
+__all__ = [*_names, "embedding_bag", "gumbel_softmax", "multi_head_attention_forward"]
 
 
 @_public

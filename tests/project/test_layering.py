@@ -128,9 +128,8 @@ FACADE = [
     array_api.fft array_api.linalg
     array_api
     _closeness
-    _tensor nn.functional
+    _tensor nn._embedding_bag nn._multi_head nn.functional
     _numbered_reductions
-    _tensor nn._multi_head nn.functional
     _coverage _lowrank _native_norms _segments
     nn.parameter nn.init
     serialization._archive serialization._safe_globals

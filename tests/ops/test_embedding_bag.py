@@ -1,0 +1,78 @@
+"""embedding_bag: against PyTorch, second order, samples of a batch, what it refuses."""
+
+import numpy as np
+import pytest
+
+import autograd_cy as ag
+
+F = ag.nn.functional
+TABLE = np.random.default_rng(0).standard_normal((5, 3))
+NUMBERS = [0, 1, 2, 4, 2, 2]
+CASES = {
+    "offsets": (NUMBERS, [0, 2, 2, 5], {}),
+    "last": (NUMBERS, [0, 2, 6], {"include_last_offset": True}),
+    "rectangle": ([[0, 1], [2, 2], [4, 3]], None, {}),
+    "padding": (NUMBERS, [0, 2, 3], {"padding_idx": -3}),
+    "only padding": (NUMBERS, [0, 4], {"padding_idx": 2}),
+    "empty": (np.zeros(0, np.int64), [0, 0], {}),
+    "no bags": (np.zeros(0, np.int64), np.zeros(0, np.int64), {}),
+    "shortened": (NUMBERS, [0, 3], {"max_norm": 0.5}),
+}
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+@pytest.mark.parametrize("case", CASES)
+def test_as_pytorch(case, mode):
+    torch = pytest.importorskip("torch")
+    numbers, offsets, options = CASES[case]
+
+    def made(library):
+        weight = library.tensor(TABLE, requires_grad=True)
+        starts = None if offsets is None else library.tensor(offsets)
+        y = library.nn.functional.embedding_bag(library.tensor(numbers), weight, starts, mode=mode, **options)
+        (y * y).sum().backward()
+        return y.detach().numpy(), weight.grad.numpy()
+
+    for ours, theirs in zip(made(ag), made(torch), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+def test_gradients_of_gradients(mode):
+    def bags(weight):
+        return F.embedding_bag(ag.tensor(NUMBERS), weight, ag.tensor([0, 2, 2]), mode=mode)
+
+    weight = ag.tensor(TABLE, requires_grad=True)
+    assert ag.autograd.gradcheck(bags, (weight,)) and ag.autograd.gradgradcheck(bags, (weight,))
+    tables = ag.tensor(np.stack([TABLE, -TABLE]))
+    np.testing.assert_array_equal(ag.vmap(bags)(tables).numpy(), [bags(tables[0]).numpy(), bags(tables[1]).numpy()])
+
+
+def test_factors_of_samples():
+    def bags(weight, factors):
+        return F.embedding_bag(ag.tensor([[0, 1], [2, 2]]), weight, mode="sum", per_sample_weights=factors)
+
+    weight, factors = ag.tensor(TABLE, requires_grad=True), ag.tensor([[1.0, 2], [3, 4]], dtype=ag.float64, requires_grad=True)
+    np.testing.assert_allclose(bags(weight, factors).detach().numpy(), [TABLE[0] + 2 * TABLE[1], 7 * TABLE[2]])
+    assert ag.autograd.gradcheck(bags, (weight, factors))
+
+
+REFUSED = {
+    "too large": ([5], [0], {}, IndexError, "index out of range"),
+    "negative": ([-1], [0], {}, IndexError, "index out of range"),
+    "first": ([1], [1], {}, RuntimeError, r"offsets\[0\] has to be 0"),
+    "last": ([1], [0, 2], {}, RuntimeError, r"offsets\[-1\] can not be greater than input's length 1"),
+    "decreasing": ([1, 2], [0, 2, 1], {}, RuntimeError, "must not decrease"),
+    "no offsets": ([1], None, {}, ValueError, "offsets has to be a 1D Tensor"),
+    "both": ([[1]], [0], {}, ValueError, "offsets has to be None"),
+    "mode": ([1], [0], {"mode": "min"}, ValueError, "mode has to be one of"),
+    "padding": ([1], [0], {"padding_idx": 5}, RuntimeError, "-5 through 4, but got 5"),
+    "sparse": ([1], [0], {"sparse": True}, NotImplementedError, "no sparse tensors"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused(case):
+    numbers, offsets, options, error, message = REFUSED[case]
+    with pytest.raises(error, match=message):
+        F.embedding_bag(ag.tensor(numbers), ag.tensor(TABLE), None if offsets is None else ag.tensor(offsets), **options)
