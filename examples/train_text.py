@@ -119,7 +119,7 @@ class Training:
         self.optimizer.step()
         self.losses.append(loss.item())
 
-    def run(self, pieces, batch=24):
+    def run(self, pieces, letters, batch=24):
         """Train to the last step, and show four times what the model writes."""
         with tqdm(total=self.steps, initial=len(self.losses), desc="training", unit="step") as bar:
             while len(self.losses) < self.steps:
@@ -128,7 +128,7 @@ class Training:
                 bar.set_postfix(loss=f"{self.losses[-1]:.3f}", refresh=False)
                 bar.update()
                 if len(self.losses) % max(1, self.steps // 4) == 0:
-                    bar.write(f"--- step {len(self.losses)}: {self.model.write(160)}")
+                    bar.write(f"--- step {len(self.losses)}: {self.model.write(letters)}")
 
 
 def draw(path, training, text):
@@ -151,6 +151,7 @@ def draw(path, training, text):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--steps", type=int, default=1500)
+    parser.add_argument("--letters", type=int, default=200, help="how many to write on the way; twice as many at the end")
     parser.add_argument("--checkpoint", default="text.pt", metavar="PATH")
     parser.add_argument("--picture", default="text.png", metavar="PATH")
     parser.add_argument("--seed", type=int, default=0)
@@ -161,13 +162,13 @@ def main():
     numbers = torch.tensor([NUMBERS[letter] for letter in TEXT])
     pieces = numbers.unfold(0, training.model.length + 1, 1)
     n_train = len(pieces) * 9 // 10
-    training.run(pieces[:n_train])
+    training.run(pieces[:n_train], options.letters)
 
     with torch.no_grad():
         unseen = loss_of(training.model, pieces[n_train + 65 :: 131]).item()
     draw(options.picture, training, "the class statement")
     losses = training.losses
-    print(training.model.write(400, "\nThe "))
+    print(training.model.write(2 * options.letters, "\nThe "))
     print(f"loss {losses[0]:.3f} -> {np.mean(losses[-20:]):.3f} after {len(losses)} steps, {unseen:.3f} on text never read")
     print(f"drawn in {options.picture}")
 

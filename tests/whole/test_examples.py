@@ -67,7 +67,7 @@ def test_examples_with_a_picture(name, tmp_path):
 
 def test_a_training_that_is_killed_loses_at_most_the_last_step(tmp_path):
     need_extras()
-    arguments = (EXAMPLES / RESUMED, "--steps", 12, "--checkpoint")
+    arguments = (EXAMPLES / RESUMED, "--steps", 12, "--letters", 30, "--checkpoint")
     whole = run(*arguments, "whole.pt", folder=tmp_path)
     assert "after 12 steps" in whole and (tmp_path / "text.png").read_bytes().startswith(b"\x89PNG")
 
