@@ -1,4 +1,6 @@
 # make demo        train a network on handwritten digits, from nothing
+# make demo-text   train a transformer on the texts of Python's help (<= 3 min); stopped, it goes on where it was
+# make demo-cnn    train a convolutional network on the digits, and draw its filters
 # make test        install in place and run the tests, on all cores (ARGS="-k name" goes to pytest)
 # make wheel-test  the tests of the project and of the facade on the release build as pip installs it: one library
 # make debug-test  the tests on the debug build of the sdist, away from this tree: checks on, live objects counted
@@ -33,12 +35,21 @@ CALLS := 400000
 PROGRAMS := 100000
 SCRIPT :=
 
-.PHONY: demo test wheel-test debug-test sanitize web-test fuzz bench profile lint stubs clean
+.PHONY: demo demo-text demo-cnn test wheel-test debug-test sanitize web-test fuzz bench profile lint stubs clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.with-examples
 	@mkdir -p build
 	$(BIN)/python examples/train_digits.py --picture build/digits.png
+
+# On a busy machine, threads of such small products mostly wait for each other: one made five times as many steps.
+demo-text: $(VENV)/.with-examples
+	@mkdir -p build
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python examples/train_text.py --picture build/text.png --checkpoint build/text.pt
+
+demo-cnn: $(VENV)/.with-examples
+	@mkdir -p build
+	$(BIN)/python examples/digits_cnn.py --picture build/filters.png
 
 test: $(VENV)/.with-test
 	$(BIN)/pytest -n auto $(ARGS)

@@ -177,15 +177,15 @@ def test_all_ways_to_import_torch_find_this_package(write):
 
 
 MISSING = [
-    ("import torch.optim", "No module named 'torch.optim': autograd_cy stands in for torch here"),
-    ("from torch import optim", "'torch.optim'"),
+    ("import torch.fx", "No module named 'torch.fx': autograd_cy stands in for torch here"),
+    ("from torch import fx", "'torch.fx'"),
     ("from torch import jit", "PyTorch has it, this package does not"),
-    ("from torch.nn import Module", "'torch.nn.Module'.*PyTorch has it, this package does not"),
+    ("from torch.nn import DataParallel", "'torch.nn.DataParallel'.*PyTorch has it, this package does not"),
     ("from torch.nn.functional import relus", "cannot import name 'relus' from 'autograd_cy.nn.functional'"),
     ("import torch.nn.functional.deeper", "'torch.nn.functional.deeper'"),
     ("from torch.nn import functionals", "'torch.nn.functionals'.*it has no such name. Nearest: functional"),
     ("from torch.cuda.nccl import version", "'torch.cuda.nccl'.*PyTorch has it, this package does not"),
-    ("import torch.utils.data as data", "'torch.utils.data'"),
+    ("import torch.utils.tensorboard as board", "'torch.utils.tensorboard'"),
     ("from torch.distributed.nn import x", "'torch.distributed"),
 ]
 

@@ -1,7 +1,7 @@
 """Recurrent cells: single steps (facade)."""
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 from ..._core.graph.tensor import Tensor
 from ..._core.ops.nn.recurrent import gru_cell, lstm_cell, rnn_relu_cell, rnn_tanh_cell
@@ -20,7 +20,7 @@ class RNNCellBase(Module):
     torch.Size([12, 2])
     """
 
-    __constants__ = ["input_size", "hidden_size", "bias"]
+    __constants__: ClassVar = ["input_size", "hidden_size", "bias"]
     weight_ih: Tensor
     weight_hh: Tensor
     bias_ih: Any
@@ -76,7 +76,7 @@ class RNNCell(RNNCellBase):
     torch.Size([3, 20])
     """
 
-    __constants__ = ["input_size", "hidden_size", "bias", "nonlinearity"]
+    __constants__: ClassVar = ["input_size", "hidden_size", "bias", "nonlinearity"]
 
     def __init__(
         self,

@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 from ..._core.graph.tensor import Tensor
 from ..._core.ops.nn.recurrent import gru, lstm, rnn_relu, rnn_tanh
@@ -54,7 +54,7 @@ class RNNBase(Module):
     ['weight_ih_l0', 'weight_hh_l0', 'bias_ih_l0', 'bias_hh_l0']
     """
 
-    __constants__ = [
+    __constants__: ClassVar = [
         "mode", "input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional", "proj_size",
     ]  # fmt: skip
 
