@@ -13,54 +13,55 @@ from autograd_cy._core.ops import return_types
 __all__ = [
     "abs", "abs_", "absolute", "absolute_", "acos", "acos_", "acosh", "acosh_", "adaptive_avg_pool1d",
     "adaptive_max_pool1d", "add", "addbmm", "addcdiv", "addcmul", "addmm", "addmv", "addmv_", "addr", "adjoint",
-    "alias_copy", "all", "alpha_dropout", "alpha_dropout_", "amax", "amin", "aminmax", "angle", "any", "arccos",
-    "arccos_", "arccosh", "arccosh_", "arcsin", "arcsin_", "arcsinh", "arcsinh_", "arctan", "arctan2", "arctan_",
-    "arctanh", "arctanh_", "argmax", "argmin", "argsort", "argwhere", "as_strided", "as_strided_",
-    "as_strided_copy", "as_strided_scatter", "asin", "asin_", "asinh", "asinh_", "atan", "atan2", "atan_", "atanh",
-    "atanh_", "atleast_1d", "atleast_2d", "atleast_3d", "avg_pool1d", "baddbmm", "batch_norm", "bincount",
-    "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_not_", "bitwise_or", "bitwise_right_shift",
-    "bitwise_xor", "block_diag", "bmm", "bool", "broadcast_tensors", "broadcast_to", "bucketize", "cartesian_prod",
-    "cat", "cdist", "cdouble", "ceil", "ceil_", "celu", "celu_", "cfloat", "chain_matmul", "channel_shuffle",
-    "cholesky", "cholesky_inverse", "cholesky_solve", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_",
-    "clamp_min", "clamp_min_", "clip", "clip_", "clone", "column_stack", "combinations", "complex", "complex64",
-    "complex128", "concat", "concatenate", "conj", "conj_physical", "conj_physical_", "constant_pad_nd", "conv1d",
-    "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution",
-    "copysign", "corrcoef", "cos", "cos_", "cosh", "cosh_", "cosine_similarity", "count_nonzero", "cov", "cross",
-    "cummax", "cummin", "cumprod", "cumsum", "cumulative_trapezoid", "deg2rad", "deg2rad_", "det", "detach_",
-    "detach_copy", "diag", "diag_embed", "diagflat", "diagonal", "diagonal_copy", "diagonal_scatter", "diff",
-    "digamma", "digamma_", "dist", "div", "divide", "dot", "double", "dropout", "dropout_", "dsplit", "dstack",
-    "einsum", "embedding", "eq", "erf", "erf_", "erfc", "erfc_", "erfinv", "erfinv_", "exp", "exp2", "exp2_",
-    "exp_", "expand", "expand_copy", "expm1", "expm1_", "feature_alpha_dropout", "feature_alpha_dropout_",
-    "feature_dropout", "feature_dropout_", "fill", "fill_", "fix", "fix_", "flatten", "flip", "fliplr", "flipud",
-    "float", "float16", "float32", "float64", "float_power", "floor", "floor_", "floor_divide", "fmax", "fmin",
-    "fmod", "frac", "frac_", "frexp", "gather", "gcd", "gcd_", "ge", "geqrf", "ger", "gradient", "greater",
-    "greater_equal", "group_norm", "gru", "gru_cell", "gt", "half", "hardshrink", "heaviside", "histc", "histogram",
-    "histogramdd", "hsplit", "hstack", "hypot", "i0", "i0_", "igamma", "igammac", "imag", "index_add", "index_copy",
-    "index_fill", "index_put", "index_put_", "index_reduce", "index_select", "inner", "instance_norm", "int",
-    "int8", "int16", "int32", "int64", "inverse", "isclose", "isfinite", "isin", "isinf", "isnan", "isneginf",
-    "isposinf", "isreal", "istft", "kron", "kthvalue", "lcm", "lcm_", "ldexp", "ldexp_", "le", "lerp", "less",
-    "less_equal", "lgamma", "lgamma_", "log", "log1p", "log1p_", "log2", "log2_", "log10", "log10_", "log_",
-    "log_softmax", "logaddexp", "logaddexp2", "logcumsumexp", "logdet", "logical_and", "logical_not",
-    "logical_not_", "logical_or", "logical_xor", "logit", "logit_", "logsumexp", "long", "lstm", "lstm_cell", "lt",
-    "lu", "lu_solve", "lu_unpack", "masked_fill", "masked_scatter", "masked_select", "matmul", "matrix_exp",
-    "matrix_power", "max", "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "max_pool3d", "maximum", "mean",
-    "median", "meshgrid", "min", "minimum", "mm", "mode", "moveaxis", "movedim", "msort", "mul", "multiply", "mv",
-    "mvlgamma", "nan_to_num", "nan_to_num_", "nanmean", "nanmedian", "nanquantile", "nansum", "narrow",
-    "narrow_copy", "native_channel_shuffle", "native_dropout", "ne", "neg", "neg_", "negative", "negative_",
-    "nextafter", "nonzero", "nonzero_static", "norm", "not_equal", "orgqr", "ormqr", "outer", "pairwise_distance",
-    "pdist", "permute", "permute_copy", "pinverse", "pixel_shuffle", "pixel_unshuffle", "polar", "polygamma",
-    "positive", "pow", "prelu", "prod", "put", "qr", "quantile", "rad2deg", "rad2deg_", "ravel", "real",
-    "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "renorm", "repeat", "repeat_interleave", "reshape",
-    "resize_as_", "resolve_conj", "resolve_neg", "rms_norm", "rnn_relu", "rnn_relu_cell", "rnn_tanh",
-    "rnn_tanh_cell", "roll", "rot90", "round", "round_", "row_stack", "rrelu", "rrelu_", "rsqrt", "rsqrt_", "rsub",
-    "scatter", "scatter_add", "scatter_reduce", "searchsorted", "select", "select_copy", "select_scatter", "selu",
-    "selu_", "sgn", "sgn_", "short", "sigmoid", "sigmoid_", "sign", "sign_", "signbit", "sin", "sin_", "sinc",
-    "sinc_", "sinh", "sinh_", "slice_copy", "slice_scatter", "slogdet", "softmax", "sort", "split", "split_copy",
-    "split_with_sizes", "split_with_sizes_copy", "sqrt", "sqrt_", "square", "square_", "squeeze", "squeeze_copy",
-    "stack", "std", "std_mean", "stft", "sub", "subtract", "sum", "svd", "swapaxes", "swapdims", "t", "t_copy",
-    "take", "take_along_dim", "tan", "tan_", "tanh", "tanh_", "tensor_split", "tensordot", "threshold",
-    "threshold_", "tile", "topk", "trace", "transpose", "transpose_copy", "trapezoid", "trapz", "triangular_solve",
-    "tril", "triu", "true_divide", "trunc", "trunc_", "uint8", "unbind", "unbind_copy", "unflatten", "unfold",
+    "affine_grid_generator", "alias_copy", "all", "alpha_dropout", "alpha_dropout_", "amax", "amin", "aminmax",
+    "angle", "any", "arccos", "arccos_", "arccosh", "arccosh_", "arcsin", "arcsin_", "arcsinh", "arcsinh_",
+    "arctan", "arctan2", "arctan_", "arctanh", "arctanh_", "argmax", "argmin", "argsort", "argwhere", "as_strided",
+    "as_strided_", "as_strided_copy", "as_strided_scatter", "asin", "asin_", "asinh", "asinh_", "atan", "atan2",
+    "atan_", "atanh", "atanh_", "atleast_1d", "atleast_2d", "atleast_3d", "avg_pool1d", "baddbmm", "batch_norm",
+    "bincount", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_not_", "bitwise_or",
+    "bitwise_right_shift", "bitwise_xor", "block_diag", "bmm", "bool", "broadcast_tensors", "broadcast_to",
+    "bucketize", "cartesian_prod", "cat", "cdist", "cdouble", "ceil", "ceil_", "celu", "celu_", "cfloat",
+    "chain_matmul", "channel_shuffle", "cholesky", "cholesky_inverse", "cholesky_solve", "chunk", "clamp", "clamp_",
+    "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip", "clip_", "clone", "column_stack", "combinations",
+    "complex", "complex64", "complex128", "concat", "concatenate", "conj", "conj_physical", "conj_physical_",
+    "constant_pad_nd", "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d",
+    "conv_transpose3d", "convolution", "copysign", "corrcoef", "cos", "cos_", "cosh", "cosh_", "cosine_similarity",
+    "count_nonzero", "cov", "cross", "cummax", "cummin", "cumprod", "cumsum", "cumulative_trapezoid", "deg2rad",
+    "deg2rad_", "det", "detach_", "detach_copy", "diag", "diag_embed", "diagflat", "diagonal", "diagonal_copy",
+    "diagonal_scatter", "diff", "digamma", "digamma_", "dist", "div", "divide", "dot", "double", "dropout",
+    "dropout_", "dsplit", "dstack", "einsum", "embedding", "eq", "erf", "erf_", "erfc", "erfc_", "erfinv",
+    "erfinv_", "exp", "exp2", "exp2_", "exp_", "expand", "expand_copy", "expm1", "expm1_", "feature_alpha_dropout",
+    "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "fill", "fill_", "fix", "fix_", "flatten",
+    "flip", "fliplr", "flipud", "float", "float16", "float32", "float64", "float_power", "floor", "floor_",
+    "floor_divide", "fmax", "fmin", "fmod", "frac", "frac_", "frexp", "gather", "gcd", "gcd_", "ge", "geqrf", "ger",
+    "gradient", "greater", "greater_equal", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "group_norm",
+    "gru", "gru_cell", "gt", "half", "hardshrink", "heaviside", "histc", "histogram", "histogramdd", "hsplit",
+    "hstack", "hypot", "i0", "i0_", "igamma", "igammac", "imag", "index_add", "index_copy", "index_fill",
+    "index_put", "index_put_", "index_reduce", "index_select", "inner", "instance_norm", "int", "int8", "int16",
+    "int32", "int64", "inverse", "isclose", "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "isreal",
+    "istft", "kron", "kthvalue", "lcm", "lcm_", "ldexp", "ldexp_", "le", "lerp", "less", "less_equal", "lgamma",
+    "lgamma_", "log", "log1p", "log1p_", "log2", "log2_", "log10", "log10_", "log_", "log_softmax", "logaddexp",
+    "logaddexp2", "logcumsumexp", "logdet", "logical_and", "logical_not", "logical_not_", "logical_or",
+    "logical_xor", "logit", "logit_", "logsumexp", "long", "lstm", "lstm_cell", "lt", "lu", "lu_solve", "lu_unpack",
+    "masked_fill", "masked_scatter", "masked_select", "matmul", "matrix_exp", "matrix_power", "max", "max_pool1d",
+    "max_pool1d_with_indices", "max_pool2d", "max_pool3d", "maximum", "mean", "median", "meshgrid", "min",
+    "minimum", "mm", "mode", "moveaxis", "movedim", "msort", "mul", "multiply", "mv", "mvlgamma", "nan_to_num",
+    "nan_to_num_", "nanmean", "nanmedian", "nanquantile", "nansum", "narrow", "narrow_copy",
+    "native_channel_shuffle", "native_dropout", "ne", "neg", "neg_", "negative", "negative_", "nextafter",
+    "nonzero", "nonzero_static", "norm", "not_equal", "orgqr", "ormqr", "outer", "pairwise_distance", "pdist",
+    "permute", "permute_copy", "pinverse", "pixel_shuffle", "pixel_unshuffle", "polar", "polygamma", "positive",
+    "pow", "prelu", "prod", "put", "qr", "quantile", "rad2deg", "rad2deg_", "ravel", "real", "reciprocal",
+    "reciprocal_", "relu", "relu_", "remainder", "renorm", "repeat", "repeat_interleave", "reshape", "resize_as_",
+    "resolve_conj", "resolve_neg", "rms_norm", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll",
+    "rot90", "round", "round_", "row_stack", "rrelu", "rrelu_", "rsqrt", "rsqrt_", "rsub", "scatter", "scatter_add",
+    "scatter_reduce", "searchsorted", "select", "select_copy", "select_scatter", "selu", "selu_", "sgn", "sgn_",
+    "short", "sigmoid", "sigmoid_", "sign", "sign_", "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_",
+    "slice_copy", "slice_scatter", "slogdet", "softmax", "sort", "split", "split_copy", "split_with_sizes",
+    "split_with_sizes_copy", "sqrt", "sqrt_", "square", "square_", "squeeze", "squeeze_copy", "stack", "std",
+    "std_mean", "stft", "sub", "subtract", "sum", "svd", "swapaxes", "swapdims", "t", "t_copy", "take",
+    "take_along_dim", "tan", "tan_", "tanh", "tanh_", "tensor_split", "tensordot", "threshold", "threshold_",
+    "tile", "topk", "trace", "transpose", "transpose_copy", "trapezoid", "trapz", "triangular_solve", "tril",
+    "triu", "true_divide", "trunc", "trunc_", "uint8", "unbind", "unbind_copy", "unflatten", "unfold",
     "unfold_copy", "unique", "unique_consecutive", "unravel_index", "unsafe_chunk", "unsafe_split",
     "unsafe_split_with_sizes", "unsqueeze", "unsqueeze_copy", "var", "var_mean", "vdot", "view", "view_as_complex",
     "view_as_real", "view_copy", "vsplit", "vstack", "where", "xlogy", "xlogy_", "zero_",
@@ -126,6 +127,10 @@ def addr(
     """beta * input + alpha * the outer product of two vectors."""
 def adjoint(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the matrix, or each of a batch, transposed and conjugated; a view of a real tensor."""
+def affine_grid_generator(
+    theta: Tensor, size: _int, align_corners: _bool, *, out: Tensor | None = None
+) -> Tensor:
+    """what affine_grid() gives."""
 def alias_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """a copy of the tensor."""
 def all(
@@ -648,6 +653,21 @@ def greater(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Ten
     """input > other, a bool tensor."""
 def greater_equal(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input >= other, a bool tensor."""
+def grid_sampler(
+    input: Tensor, grid: Tensor, interpolation_mode: _int, padding_mode: _int, align_corners: _bool, *,
+    out: Tensor | None = None
+) -> Tensor:
+    """grid_sample() with numbers."""
+def grid_sampler_2d(
+    input: Tensor, grid: Tensor, interpolation_mode: _int, padding_mode: _int, align_corners: _bool, *,
+    out: Tensor | None = None
+) -> Tensor:
+    """grid_sampler() of a 4-D input."""
+def grid_sampler_3d(
+    input: Tensor, grid: Tensor, interpolation_mode: _int, padding_mode: _int, align_corners: _bool, *,
+    out: Tensor | None = None
+) -> Tensor:
+    """grid_sampler() of a 5-D input."""
 def group_norm(
     input: Tensor, num_groups: _int, weight: Tensor | None = None, bias: Tensor | None = None,
     eps: _float = 1e-05, cudnn_enabled: _bool = True, *, out: Tensor | None = None
