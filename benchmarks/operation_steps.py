@@ -74,6 +74,7 @@ NOT_COMPARED = {                        # of integers or complex numbers alone, 
     "gcd", "lcm", "complex", "polar", "conj", "conj_physical", "resolve_conj", "resolve_neg", "positive", "isreal",
     *(name for name in OPS if "bitwise" in name or "polynomial" in name or "bessel" in name or "airy" in name)}
 CALLS: dict[str, Function] = {
+    "nn.functional.threshold": lambda t, x, known: t.nn.functional.threshold(x[0], 0.5, 1.0),
     "where": lambda t, x, known: t.where(known["mask"], x[0], x[1]),
     "clamp": lambda t, x, _: x[0].clamp(-0.5, 0.5),
     "igamma": lambda t, x, known: t.igamma(known["fixed"], x[0]),

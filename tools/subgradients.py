@@ -260,7 +260,7 @@ NOT_DIFFERENTIABLE = (
     "bitwise_right_shift bitwise_xor bucketize count_nonzero detach_copy eq floor_divide gcd ge geqrf gt heaviside histc "
     "histogram histogramdd isclose isfinite isin isinf isnan isneginf isposinf isreal lcm le linalg.ldl_factor "
     "linalg.ldl_factor_ex linalg.ldl_solve linalg.matrix_rank logical_and logical_not logical_or logical_xor lt ne "
-    "nonzero nonzero_static searchsorted signbit special.airy_ai special.bessel_j0 special.bessel_j1 special.bessel_y0 "
+    "nn.functional.ctc_loss nn.functional.one_hot nonzero nonzero_static searchsorted signbit special.airy_ai special.bessel_j0 special.bessel_j1 special.bessel_y0 "
     "special.bessel_y1 special.chebyshev_polynomial_t special.chebyshev_polynomial_u special.chebyshev_polynomial_v "
     "special.chebyshev_polynomial_w special.hermite_polynomial_h special.hermite_polynomial_he "
     "special.laguerre_polynomial_l special.legendre_polynomial_p special.modified_bessel_i0 special.modified_bessel_i1 "

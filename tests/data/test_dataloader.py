@@ -257,8 +257,10 @@ def test_ctrl_c_ends_a_script_and_its_workers(tmp_path):
     program = tmp_path / "script.py"
     program.write_text(
         textwrap.dedent("""
-            import os, time
+            import os, signal, time
             import autograd_cy as ag
+
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
 
             class Slow(ag.utils.data.Dataset):
                 def __len__(self):

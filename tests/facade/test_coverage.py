@@ -1,5 +1,7 @@
 """coverage() tells the truth: it agrees with the op table."""
 
+import re
+
 import pytest
 from op_calls import OURS
 from opinfo import OPS
@@ -41,7 +43,8 @@ def test_a_line_agrees_with_the_op_table(row, lines):
     assert bool(forward) == (row.differentiable and row.name not in WITHOUT_TANGENT)
     assert bool(second) == (row.differentiable and row.name not in STEPS)
     assert batching != "loop"
-    assert ("complex" in dtypes) == ("complex128" in row.dtypes + row.forward)
+    if not re.search("dropout|adaptive_avg_pool", row.name):  # refused but for samples that drop nothing; allowed for a mean
+        assert ("complex" in dtypes) == ("complex128" in row.dtypes + row.forward)
     assert ("floats" in dtypes) == ("float64" in row.dtypes + row.forward) or row.name in {"imag", "istft", "view_as_real"}
 
 

@@ -106,6 +106,8 @@ NO_SIZES = {
     "convolutions": "FEW MOST",
     "costs": "AT_ONCE",
     "duals": "MOST_LEVELS",
+    "module_slots": "FEW",
+    "update_rules": "KEPT NUMBERS OPTIONS SCALARS",
     "embedding": "MAX_DIMS",
     "engine": "NESTED_IN_ONE_THREAD",
     "events": "CAPACITY DETAILS LONG MAX_FRAMES MEMORY MOST N_OPTIONS SHAPES STACKS",

@@ -96,7 +96,7 @@ class NLLLoss2d(NLLLoss):
 
     >>> import warnings
     >>> import autograd_cy as ag
-    >>> with warnings.catch_warnings(record=True):
+    >>> with warnings.catch_warnings(action="ignore"):
     ...     isinstance(ag.nn.NLLLoss2d(), ag.nn.NLLLoss)
     True
     """

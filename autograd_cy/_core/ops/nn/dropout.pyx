@@ -136,6 +136,7 @@ def functional_dropout(input, p: float = 0.5, training: bool = True):
     >>> ag.nn.functional.dropout(ag.ones(2), 1.0)
     tensor([0., 0.])
     """
+    as_tensor(input, "dropout")
     check_probability(p)
     return dropout(input, p, training)
 
@@ -300,6 +301,7 @@ def functional_alpha_dropout(input, p: float = 0.5, training: bool = False):
     >>> ag.nn.functional.alpha_dropout(ag.ones(2), 1.0, True)
     tensor([0., 0.])
     """
+    as_tensor(input, "alpha_dropout")
     check_probability(p)
     return alpha_dropout(input, p, training)
 
@@ -314,5 +316,6 @@ def functional_feature_alpha_dropout(input, p: float = 0.5, training: bool = Fal
     >>> ag.nn.functional.feature_alpha_dropout(ag.ones(1, 2), 1.0, True)
     tensor([[0., 0.]])
     """
+    as_tensor(input, "feature_alpha_dropout")
     check_probability(p)
     return feature_alpha_dropout(input, p, training)
