@@ -3,6 +3,7 @@
 The keywords ``dtype``, ``device``, ``requires_grad`` and ``out`` are explained in ``_arguments``.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ def get_default_dtype() -> dtypes.dtype:
 
 @public
 def zeros(
-    *shape: int,
+    *shape: int | Sequence[int],
     size: Any = None,
     out: Tensor | None = None,
     dtype: Any = None,
@@ -62,7 +63,7 @@ def zeros(
 
 @public
 def ones(
-    *shape: int,
+    *shape: int | Sequence[int],
     size: Any = None,
     out: Tensor | None = None,
     dtype: Any = None,
@@ -81,7 +82,7 @@ def ones(
 
 @public
 def empty(
-    *shape: int,
+    *shape: int | Sequence[int],
     size: Any = None,
     out: Tensor | None = None,
     dtype: Any = None,

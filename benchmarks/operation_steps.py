@@ -83,7 +83,7 @@ CALLS: dict[str, Function] = {
     "floor_divide": lambda t, x, _: t.floor_divide(x[0].detach(), x[1].detach()),
     "heaviside": lambda t, x, _: t.heaviside(x[0].detach(), x[1].detach()),
 }
-INPUTS = {"where": 2, "clamp": 1}       # of which gradients are asked for
+INPUTS = {"where": 2, "clamp": 1, "nn.functional.threshold": 1}       # of which gradients are asked for
 
 
 def count_of(name: str) -> int:

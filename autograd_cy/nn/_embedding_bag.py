@@ -1,6 +1,7 @@
 """Sums, means and largest elements of bags of rows of a table (facade): made of operations, so right to any order."""
 
 from math import inf
+from typing import Any
 
 import numpy as np
 
@@ -16,18 +17,18 @@ _rows_of = OPS["nn.functional.embedding"].function
 
 @public
 def embedding_bag(
-    input,
-    weight,
-    offsets=None,
-    max_norm: "float" = None,
-    norm_type: "float" = 2.0,
-    scale_grad_by_freq: "bool" = False,
-    mode: "str" = "mean",
-    sparse: "bool" = False,
-    per_sample_weights=None,
-    include_last_offset: "bool" = False,
-    padding_idx: "int" = None,
-):
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Tensor:
     """embedding_bag(input, weight, offsets=None, ..., mode='mean') -> Tensor: 'sum', 'mean' or 'max' of bags of rows.
 
     The integers `input` name rows of `weight` (n, d). Each row of a 2-D input is a bag; a 1-D input has bags that begin at
@@ -54,7 +55,7 @@ def embedding_bag(
     return _added(rows, starts, skipped, mode == "mean")
 
 
-def _check(input, weight, offsets, mode, scaled, sparse, factors) -> None:
+def _check(input: Any, weight: Any, offsets: Any, mode: str, scaled: bool, sparse: bool, factors: Any) -> None:
     if factors is not None and input.shape != factors.shape:
         raise ValueError(
             f"embedding_bag: If per_sample_weights ({factors.shape}) is not None, "
@@ -82,7 +83,7 @@ def _check(input, weight, offsets, mode, scaled, sparse, factors) -> None:
         raise RuntimeError(f"embedding_bag(): per_sample_weights has to be {weight.dtype}, as weight, not {factors.dtype}")
 
 
-def _starts(input, offsets, include_last_offset) -> np.ndarray:
+def _starts(input: Tensor, offsets: Any, include_last_offset: bool) -> np.ndarray:
     """Where each bag begins, and where the last one ends."""
     if input.ndim == 2:
         return np.arange(input.shape[0] + 1) * input.shape[1]
@@ -109,13 +110,13 @@ def _starts(input, offsets, include_last_offset) -> np.ndarray:
     return (starts if include_last_offset else np.append(starts, length if starts.size else 0)).astype(np.int64)
 
 
-def _padding_row(padding_idx, n) -> int:
+def _padding_row(padding_idx: int, n: int) -> int:
     if not -n <= padding_idx < n:
         raise RuntimeError(f"padding_idx must be within the number of embeddings, {-n} through {n - 1}, but got {padding_idx}")
     return padding_idx % n
 
 
-def _added(rows, starts, skipped, mean) -> Tensor:
+def _added(rows: Tensor, starts: np.ndarray, skipped: Tensor | None, mean: bool) -> Tensor:
     sizes = np.diff(starts)
     bags = as_tensor(np.repeat(np.arange(sizes.size), sizes))
     rows = rows if skipped is None else rows.masked_fill(skipped, 0)
@@ -129,7 +130,7 @@ def _added(rows, starts, skipped, mean) -> Tensor:
     return sums / counts.clamp(1).to(sums.dtype)
 
 
-def _largest(rows, starts, skipped) -> Tensor:
+def _largest(rows: Tensor, starts: np.ndarray, skipped: Tensor | None) -> Tensor:
     """The first largest element of each bag, from bags filled up to one length."""
     sizes = np.diff(starts)
     if not rows.shape[0] or not sizes.size:

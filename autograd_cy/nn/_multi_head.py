@@ -1,6 +1,7 @@
 """Attention of several heads, with its projections (facade)."""
 
 from math import inf, sqrt
+from typing import Any
 
 from .._core.graph.tensor import Tensor
 from .._core.ops.operations import OPS
@@ -17,32 +18,32 @@ _cat = OPS["cat"].function
 
 @public
 def multi_head_attention_forward(
-    query,
-    key,
-    value,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
     embed_dim_to_check: "int",
     num_heads: "int",
-    in_proj_weight,
-    in_proj_bias,
-    bias_k,
-    bias_v,
+    in_proj_weight: Tensor | None,
+    in_proj_bias: Tensor | None,
+    bias_k: Tensor | None,
+    bias_v: Tensor | None,
     add_zero_attn: "bool",
     dropout_p: "float",
-    out_proj_weight,
-    out_proj_bias,
+    out_proj_weight: Tensor,
+    out_proj_bias: Tensor | None,
     training: "bool" = True,
-    key_padding_mask=None,
+    key_padding_mask: Tensor | None = None,
     need_weights: "bool" = True,
-    attn_mask=None,
+    attn_mask: Tensor | None = None,
     use_separate_proj_weight: "bool" = False,
-    q_proj_weight=None,
-    k_proj_weight=None,
-    v_proj_weight=None,
-    static_k=None,
-    static_v=None,
+    q_proj_weight: Tensor | None = None,
+    k_proj_weight: Tensor | None = None,
+    v_proj_weight: Tensor | None = None,
+    static_k: Tensor | None = None,
+    static_v: Tensor | None = None,
     average_attn_weights: "bool" = True,
     is_causal: "bool" = False,
-):
+) -> tuple[Tensor, Tensor | None]:
     """multi_head_attention_forward(query, key, value, embed_dim_to_check, num_heads, ...) -> (Tensor, Tensor or None)
 
     Queries (L, N, E), keys and values (S, N, E) (or each without N) are projected, attended to by `num_heads` heads, and
@@ -66,7 +67,7 @@ def multi_head_attention_forward(
     if is_causal and attn_mask is None:
         raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
     if use_separate_proj_weight:
-        weights = (q_proj_weight, k_proj_weight, v_proj_weight)
+        weights: Any = (q_proj_weight, k_proj_weight, v_proj_weight)
         if any(weight is None for weight in weights):
             raise AssertionError("use_separate_proj_weight is True but q_proj_weight, k_proj_weight or v_proj_weight is None")
     elif in_proj_weight is None:
@@ -80,7 +81,7 @@ def multi_head_attention_forward(
     mask = _per_head(mask, samples, num_heads, length, key.shape[0])
     if (bias_k is None) != (bias_v is None):
         raise AssertionError("bias_k and bias_v must both be given or both be None")
-    if bias_k is not None:
+    if bias_k is not None and bias_v is not None:
         if static_k is not None or static_v is not None:
             raise AssertionError("bias cannot be added to static key or value")
         k, v = (_cat([x, bias.repeat(1, samples, 1)]) for x, bias in ((k, bias_k), (v, bias_v)))
@@ -116,7 +117,7 @@ def multi_head_attention_forward(
     return (y if batched else y.squeeze(1)), None
 
 
-def _check_ranks(query, key, value, padding) -> bool:
+def _check_ranks(query: Tensor, key: Tensor, value: Tensor, padding: Tensor | None) -> bool:
     """Whether there is a dimension of samples."""
     if query.ndim not in (2, 3):
         raise AssertionError(f"query should be unbatched 2D or batched 3D tensor but received {query.ndim}-D query tensor")
@@ -130,7 +131,7 @@ def _check_ranks(query, key, value, padding) -> bool:
     return query.ndim == 3
 
 
-def _check_sizes(query, key, value, expected, heads, separate) -> None:
+def _check_sizes(query: Tensor, key: Tensor, value: Tensor, expected: int, heads: int, separate: bool) -> None:
     if query.shape[2] != expected:
         raise AssertionError(f"was expecting embedding dimension of {expected}, but got {query.shape[2]}")
     if heads < 1 or expected % heads:
@@ -141,7 +142,7 @@ def _check_sizes(query, key, value, expected, heads, separate) -> None:
         raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
 
 
-def _projected(query, key, value, weights, biases) -> list[Tensor]:
+def _projected(query: Tensor, key: Tensor, value: Tensor, weights: Any, biases: Any) -> list[Tensor]:
     return [_linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases, strict=True)]
 
 

@@ -183,9 +183,10 @@ def embedding(
 ) -> Tensor:
     """rows."""
 def embedding_bag(
-    input: Tensor, weight: Tensor, offsets: Tensor | None = None, max_norm: float = None,
+    input: Tensor, weight: Tensor, offsets: Tensor | None = None, max_norm: float | None = None,
     norm_type: float = 2.0, scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False,
-    per_sample_weights: Tensor | None = None, include_last_offset: bool = False, padding_idx: int = None
+    per_sample_weights: Tensor | None = None, include_last_offset: bool = False,
+    padding_idx: int | None = None
 ) -> Tensor:
     """'sum', 'mean' or 'max' of bags of rows."""
 def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False) -> Tensor:
@@ -243,7 +244,7 @@ def group_norm(
 ) -> Tensor:
     """normalization of groups of channels."""
 def gumbel_softmax(
-    logits: Tensor, tau: Tensor = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
+    logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
 ) -> Tensor:
     """draws from a categorical distribution, with a gradient."""
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
@@ -275,7 +276,7 @@ def instance_norm(
 ) -> Tensor:
     """batch_norm() of each sample by itself; momentum=0.1, eps=1e-5."""
 def interpolate(
-    input: Tensor, size: int | None = None, scale_factor: float | Sequence[float] | None = None,
+    input: Tensor, size: _Dims | None = None, scale_factor: float | Sequence[float] | None = None,
     mode: str = "nearest", align_corners: bool | None = None, recompute_scale_factor: bool | None = None,
     antialias: bool = False
 ) -> Tensor:
@@ -450,9 +451,7 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -
     """input divided by its p-norm along `dim`, which is `eps` at least."""
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """for each number a vector of zeros with a 1 at its place, as int64."""
-def pad(
-    input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None
-) -> Tensor:
+def pad(input: Tensor, pad: _Dims, mode: str = "constant", value: float | None = None) -> Tensor:
     """input with a border."""
 def pairwise_distance(
     x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-06, keepdim: bool = False

@@ -93,7 +93,7 @@ class ArchiveReader:
         """read(name) -> the bytes of a record as an array of memory of its own."""
         record = self._expected(name)
         data = np.empty(record.file_size, np.uint8)
-        view, filled = memoryview(data), 0
+        view, filled = memoryview(data.data), 0
         try:
             with self._zip.open(record) as source:
                 while filled < len(view):

@@ -12,7 +12,6 @@ from collections.abc import Callable, Hashable
 from pickle import UnpicklingError
 from typing import Any
 
-from .._core.arrays import dtypes
 from .._core.graph.tensor import Tensor
 from .._size import Size, device
 from ._safe_globals import added, allows_type, get_safe_globals
@@ -98,7 +97,7 @@ KNOWN: dict[str, Any] = {
     "_codecs.encode": _encoded, "builtins.bytearray": _bytearray, "__builtin__.bytearray": _bytearray,
     "builtins.set": _set_of, "__builtin__.set": _set_of, "builtins.complex": _complex, "__builtin__.complex": _complex,
     **{f"torch.{name}": dtype for name, dtype in TYPES.items()},
-    **{f"torch.{name}": dtypes.dtype_named(name) for name in STORAGES},
+    **{f"torch.{name}": TYPES[STORAGES[name]] for name in STORAGES},
 }  # fmt: skip
 _CALLED = {value for value in KNOWN.values() if callable(value) and value not in (Tensor, _ParameterName)}
 
@@ -293,7 +292,7 @@ def names_in(data: bytes) -> list[str]:
             if opcode.name in _TEXTS:
                 strings.append(argument)
             elif opcode.name == "GLOBAL":
-                names[argument.replace(" ", ".", 1)] = None
+                names[str(argument).replace(" ", ".", 1)] = None
             elif opcode.name == "STACK_GLOBAL":
                 names[".".join(strings[-2:])] = None
     except (ValueError, TypeError) as error:

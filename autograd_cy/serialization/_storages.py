@@ -18,7 +18,7 @@ STORAGES = {
     "int64": "LongStorage", "float16": "HalfStorage", "float32": "FloatStorage", "float64": "DoubleStorage",
     "complex64": "ComplexFloatStorage", "complex128": "ComplexDoubleStorage",
 }  # fmt: skip
-TYPES = {name: dtypes.dtype_named(dtype) for dtype, name in STORAGES.items()}
+TYPES = {name: dtypes.convert(np.dtype(dtype)) for dtype, name in STORAGES.items()}
 
 
 class Storage(NamedTuple):

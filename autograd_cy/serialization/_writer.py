@@ -17,6 +17,8 @@ from ..utils.hooks import warn_if_has_hooks
 from ._safe_globals import OURS, TORCH, global_name
 from ._storages import STORAGES, no_hooks, part_of
 
+_Pickler: Any = vars(pickle)["_Pickler"]  # the stubs do not know all of it
+
 
 class _Global(NamedTuple):
     """What is written as the name of something in a module. Called by nobody: the pickler wants a function here."""
@@ -39,13 +41,13 @@ def _global(name: str) -> _Global:
     return _Global(*name.rsplit(".", 1))
 
 
-class Writer(pickle._Pickler):  # type: ignore[name-defined, misc]
+class Writer(_Pickler):
     """Pickles an object; `storages` are the memories of its tensors, in the order of their numbers.
 
     The pickler is the one that is written in Python: only that lets one say how a name is written.
     """
 
-    dispatch: ClassVar = dict(pickle._Pickler.dispatch)  # type: ignore[attr-defined]
+    dispatch: ClassVar[dict[Any, Any]] = dict(_Pickler.dispatch)
 
     def __init__(self, file: io.BytesIO, protocol: int):
         super().__init__(file, protocol)

@@ -18,7 +18,7 @@ __all__ = ["load", "load_file", "save", "save_file"]
 
 def _numpy_side() -> Any:
     try:
-        import safetensors.numpy
+        import safetensors.numpy  # type: ignore[import-not-found, unused-ignore]
     except ImportError as error:
         raise ImportError(
             "autograd_cy.utils.safetensors needs the package safetensors: pip install 'autograd_cy[safetensors]'"

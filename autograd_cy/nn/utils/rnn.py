@@ -76,7 +76,7 @@ class PackedSequence(_Fields):
 
     def cuda(self, *args: Any, **kwargs: Any) -> "PackedSequence":
         """``cuda()`` raises the error of Tensor.cuda()."""
-        return self._with(self.data.cuda(*args, **kwargs))  # type: ignore[attr-defined]
+        return self._with(self.data.cuda(*args, **kwargs))
 
     def double(self) -> "PackedSequence":
         """``double()``: with float64 data; so for the methods named after other types."""
@@ -109,7 +109,7 @@ class PackedSequence(_Fields):
 
     def is_pinned(self) -> bool:
         """``is_pinned()`` -> whether the data are."""
-        return self.data.is_pinned()  # type: ignore[attr-defined]
+        return self.data.is_pinned()
 
     @property
     def is_cuda(self) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.arrays.dtypes import dtype_named
+from ..._core.arrays.dtypes import convert
 from ..._core.graph.tensor import Tensor
 from ..._core.runtime.entry import public
 from ..._data import as_tensor, tensor
@@ -27,10 +27,9 @@ def _like(data: Any, items: list[Any]) -> Any:
     """A sequence or mapping like `data` with other items; a list or dict, where its class can't be made of them."""
     if isinstance(data, tuple) and hasattr(data, "_fields"):
         return type(data)(*items)
+    make: Any = type(data)
     try:
-        if isinstance(data, Mapping):
-            return type(data)(zip(data, items, strict=True))  # type: ignore[call-arg]
-        return type(data)(items)  # type: ignore[call-arg]
+        return make(zip(data, items, strict=True)) if isinstance(data, Mapping) else make(items)
     except TypeError:
         return dict(zip(data, items, strict=True)) if isinstance(data, Mapping) else items
 
@@ -82,7 +81,7 @@ def default_collate(batch: Sequence[Any]) -> Any:
             raise TypeError(_refusal(first.dtype))
         return as_tensor(np.stack(batch)) if isinstance(first, np.ndarray) else as_tensor(np.asarray(batch))
     if isinstance(first, float):
-        return tensor(batch, dtype=dtype_named("float64"))
+        return tensor(batch, dtype=convert(np.dtype("float64")))
     if isinstance(first, int):
         return tensor(batch)
     if isinstance(first, _TEXT):

@@ -191,7 +191,7 @@ class WorkersIteration(Iteration):
         found = False
         for end in ready:
             if end in ends:
-                found = self._take(ends[end]) or found  # type: ignore[index]
+                found = self._take(ends[end]) or found
         if not found:
             self._raise_for_dead()
 

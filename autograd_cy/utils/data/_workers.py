@@ -102,10 +102,12 @@ def pack(value: Any) -> Packed:
     if sum(sizes) < SHARED_FROM:
         return Packed(pickled, sizes, b"".join(views))
     block = SharedMemory(create=True, size=sum(sizes))
+    memory: Any = block.buf
     position = 0
     for view in views:
-        block.buf[position : position + view.nbytes] = view
+        memory[position : position + view.nbytes] = view
         position += view.nbytes
+    del memory
     block.close()
     return Packed(pickled, sizes, block.name)
 
@@ -125,7 +127,7 @@ def unpack(packed: Packed) -> Any:
 
 def _taken(packed: Packed) -> bytearray:
     """The bytes of a shared block, which is removed."""
-    block = SharedMemory(packed.block)  # type: ignore[arg-type]
+    block: Any = SharedMemory(packed.block)  # type: ignore[arg-type]
     try:
         return bytearray(block.buf[: sum(packed.sizes)])
     finally:
@@ -145,7 +147,7 @@ class Job(NamedTuple):
     fetcher: tuple[Any, ...]  # the arguments of Fetcher
     init: Any
     number: int
-    count: int
+    workers: int
 
 
 def _tasks(connection: Connection) -> "queue.SimpleQueue[Any]":
@@ -182,7 +184,7 @@ def run_worker(job: Job, tasks: Connection, results: Connection, seed: int) -> N
     while epoch is not None:
         failure = None
         try:
-            _current = WorkerInfo(job.number, job.count, epoch + job.number, job.fetcher[0])
+            _current = WorkerInfo(job.number, job.workers, epoch + job.number, job.fetcher[0])
             _seed(_current.seed)
             if fetcher is None and job.init is not None:
                 job.init(job.number)

@@ -77,8 +77,9 @@ class DataLoader:
         self.worker_init_fn, self.persistent_workers = worker_init_fn, persistent_workers
         if sampler is None:
             sampler = _Endless() if is_iterable else _sampler_of(dataset, shuffle, generator)
+        numbers: Any = sampler
         if batch_size is not None:
-            batch_sampler = BatchSampler(sampler, batch_size, drop_last)
+            batch_sampler = BatchSampler(numbers, batch_size, drop_last)
         self.batch_size, self.drop_last, self.sampler, self.batch_sampler = batch_size, drop_last, sampler, batch_sampler
         self.collate_fn = collate_fn or (default_convert if batch_sampler is None else default_collate)
         self.multiprocessing_context = multiprocessing_context

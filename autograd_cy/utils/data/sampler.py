@@ -4,7 +4,9 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import Any, Generic, TypeVar
 
-from ..._core.arrays.dtypes import dtype_named as _dtype_named
+import numpy as _np
+
+from ..._core.arrays.dtypes import convert as _convert
 from ..._core.runtime.entry import public as _public
 from ..._data import as_tensor
 from ..._distributions import multinomial
@@ -144,7 +146,7 @@ class WeightedRandomSampler(Sampler[int]):
         _checked_count("num_samples", num_samples)
         if not isinstance(replacement, bool):
             raise ValueError(f"replacement should be a boolean value, but got replacement={replacement}")
-        self.weights = as_tensor(weights, dtype=_dtype_named("float64"))
+        self.weights = as_tensor(weights, dtype=_convert(_np.dtype("float64")))
         if self.weights.ndim != 1:
             raise ValueError(f"weights should be a 1d sequence but given weights have shape {tuple(self.weights.shape)}")
         self.num_samples, self.replacement, self.generator = num_samples, replacement, generator
