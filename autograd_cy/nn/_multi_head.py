@@ -72,10 +72,15 @@ def multi_head_attention_forward(
             raise AssertionError("use_separate_proj_weight is True but q_proj_weight, k_proj_weight or v_proj_weight is None")
     elif in_proj_weight is None:
         raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
+    elif query is key and key is value:
+        weights = None  # one product gives all three
     else:
         weights = in_proj_weight.chunk(3)
-    biases = (None, None, None) if in_proj_bias is None else in_proj_bias.chunk(3)
-    q, k, v = _projected(query, key, value, weights, biases)
+    if weights is None:
+        q, k, v = _linear(query, in_proj_weight, in_proj_bias).chunk(3, -1)
+    else:
+        biases = (None, None, None) if in_proj_bias is None else in_proj_bias.chunk(3)
+        q, k, v = _projected(query, key, value, weights, biases)
     mask = _added(attn_mask, "attn_mask", q)
     padding = _added(key_padding_mask, "key_padding_mask", q)
     mask = _per_head(mask, samples, num_heads, length, key.shape[0])
