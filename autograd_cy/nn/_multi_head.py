@@ -66,21 +66,8 @@ def multi_head_attention_forward(
     _check_sizes(query, key, value, embed_dim_to_check, num_heads, use_separate_proj_weight)
     if is_causal and attn_mask is None:
         raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
-    if use_separate_proj_weight:
-        weights: Any = (q_proj_weight, k_proj_weight, v_proj_weight)
-        if any(weight is None for weight in weights):
-            raise AssertionError("use_separate_proj_weight is True but q_proj_weight, k_proj_weight or v_proj_weight is None")
-    elif in_proj_weight is None:
-        raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
-    elif query is key and key is value:
-        weights = None  # one product gives all three
-    else:
-        weights = in_proj_weight.chunk(3)
-    if weights is None:
-        q, k, v = _linear(query, in_proj_weight, in_proj_bias).chunk(3, -1)
-    else:
-        biases = (None, None, None) if in_proj_bias is None else in_proj_bias.chunk(3)
-        q, k, v = _projected(query, key, value, weights, biases)
+    separate = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else None
+    q, k, v = _projected((query, key, value), in_proj_weight, separate, in_proj_bias)
     mask = _added(attn_mask, "attn_mask", q)
     padding = _added(key_padding_mask, "key_padding_mask", q)
     mask = _per_head(mask, samples, num_heads, length, key.shape[0])
@@ -98,18 +85,12 @@ def multi_head_attention_forward(
         k, v = (_cat([x, x.new_zeros((x.shape[0], 1, x.shape[2]))], 1) for x in (k, v))
         mask, padding = _longer(mask), _longer(padding)
     if padding is not None:
-        if tuple(padding.shape) != (samples, k.shape[1]):
-            raise AssertionError(
-                f"expecting key_padding_mask shape of {(samples, k.shape[1])}, but got {tuple(padding.shape)}"
-            )
-        padding = padding.view(samples, 1, 1, k.shape[1]).expand(-1, num_heads, -1, -1).reshape(-1, 1, k.shape[1])
+        padding = _for_heads(padding, samples, num_heads, k.shape[1])
         mask = padding if mask is None else mask + padding
     rate = dropout_p if training else 0.0
     if need_weights:
-        scores = (q * sqrt(1 / q.shape[-1])) @ k.transpose(-2, -1)
-        shares = _softmax(scores if mask is None else scores + mask, -1)
-        shares = _dropout(shares, rate, True) if rate else shares
-        y = (shares @ v).transpose(0, 1).reshape(length * samples, size)
+        y, shares = _attended(q, k, v, mask, rate)
+        y = y.transpose(0, 1).reshape(length * samples, size)
         y = _linear(y, out_proj_weight, out_proj_bias).view(length, samples, -1)
         shares = shares.view(samples, num_heads, length, k.shape[1])
         shares = shares.mean(1) if average_attn_weights else shares
@@ -147,8 +128,35 @@ def _check_sizes(query: Tensor, key: Tensor, value: Tensor, expected: int, heads
         raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
 
 
-def _projected(query: Tensor, key: Tensor, value: Tensor, weights: Any, biases: Any) -> list[Tensor]:
-    return [_linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases, strict=True)]
+def _projected(inputs: tuple[Tensor, Tensor, Tensor], packed: Any, separate: Any, bias: Tensor | None) -> list[Tensor]:
+    """Queries, keys and values, by weights of their own or the thirds of one; by one product, if all are of one tensor."""
+    if separate is not None:
+        if any(weight is None for weight in separate):
+            raise AssertionError("use_separate_proj_weight is True but q_proj_weight, k_proj_weight or v_proj_weight is None")
+        weights = separate
+    elif packed is None:
+        raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
+    elif inputs[0] is inputs[1] is inputs[2]:
+        return list(_linear(inputs[0], packed, bias).chunk(3, -1))
+    else:
+        weights = packed.chunk(3)
+    biases = (None, None, None) if bias is None else bias.chunk(3)
+    return [_linear(x, w, b) for x, w, b in zip(inputs, weights, biases, strict=True)]
+
+
+def _attended(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, rate: float) -> tuple[Tensor, Tensor]:
+    """The sums of values, and the weights by which they were summed."""
+    scores = (q * sqrt(1 / q.shape[-1])) @ k.transpose(-2, -1)
+    shares = _softmax(scores if mask is None else scores + mask, -1)
+    shares = _dropout(shares, rate, True) if rate else shares
+    return shares @ v, shares
+
+
+def _for_heads(padding: Tensor, samples: int, heads: int, columns: int) -> Tensor:
+    """What is added for keys that are padding, for each head and row of queries."""
+    if tuple(padding.shape) != (samples, columns):
+        raise AssertionError(f"expecting key_padding_mask shape of {(samples, columns)}, but got {tuple(padding.shape)}")
+    return padding.view(samples, 1, 1, columns).expand(-1, heads, -1, -1).reshape(-1, 1, columns)
 
 
 def _added(mask, name, like):
