@@ -84,6 +84,7 @@ DIFFERENCES: dict[str, dict[str, str]] = {
     "native_batch_norm": _NO_OUT,
     "nn.functional.scaled_dot_product_attention": {"strides": "by blocks also where PyTorch computes all scores"},
     "nn.functional.embedding": {"values": "sparse gradients are refused"},
+    "nn.functional.embedding_bag": {"values": "sparse gradients are refused"},
     "native_layer_norm": {"gradients": "PyTorch's rounding, where the gradient is 0"},
     "nn.functional.hardsigmoid": dict.fromkeys(("gradients", "tangents", "in_place"), "1/6 is rounded to float32 there"),
     "nn.functional.soft_margin_loss": {"values": "float16: more than 65504 on the way there"},
