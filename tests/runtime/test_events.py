@@ -46,7 +46,7 @@ def test_each_operation_and_each_node_has_its_event():
         -y[0]
         y.T.sum().backward()
     assert r.names("op")[:6] == ["mul", "add", "tanh", "clone", "add_", "getitem"]
-    assert r.names("engine") == ["backward", "count dependencies"]
+    assert r.names("engine")[:2] == ["backward", "count dependencies"]  # and what else took long enough to be noted
     backward = [e for e in r.events if e.kind == "backward"]
     assert r.names("backward")[-2:] == ["AccumulateGrad"] * 2
     ops = [e for e in r.events if e.kind == "op"]

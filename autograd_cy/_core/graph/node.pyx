@@ -548,8 +548,10 @@ def finish_class(node_class):
 cdef void release_edges(list edges) noexcept:
     """What hand_edges_over does for the inline edges, for the others.
 
-    An exception on its way out, which may be what the node dies of, is put aside: a list may not be emptied under one.
+    An exception on its way out, which may be what the node dies of, is put aside: a list may not be emptied under one. Nor is
+    an edge popped: a list that shrinks asks for memory.
     """
+    cdef Py_ssize_t k
     cdef Link *link
     cdef PyObject *node
     cdef PyObject *kind = NULL
@@ -557,8 +559,9 @@ cdef void release_edges(list edges) noexcept:
     cdef PyObject *traceback = NULL
     cdef tuple edge
     PyErr_Fetch(&kind, &value, &traceback)
-    while edges:
-        edge = <tuple> edges.pop()
+    for k in range(len(edges) - 1, -1, -1):
+        edge = <tuple> edges[k]
+        edges[k] = None
         node = <PyObject *> edge[0]
         if edge[0] is None:
             continue
@@ -569,6 +572,7 @@ cdef void release_edges(list edges) noexcept:
             release(link)
         else:
             Py_DECREF(<object> node)
+    edges.clear()
     PyErr_Restore(kind, value, traceback)
 
 
