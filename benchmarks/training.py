@@ -1,7 +1,7 @@
 """``python -m benchmarks.training``: time of PyTorch over that of autograd_cy for a training step of small and larger models.
 
-Both run the same code with one thread, in turn; the cell is the median of the ratios of neighbouring samples of the processor's
-time, in which others' work doesn't show, and marked with `<` where it is below what is asked for.
+Both run the same code with one thread, in turn; the cell is the median of the ratios of neighbouring samples of the
+processor's time, in which others' work doesn't show, and marked with `<` where it is below what is asked for.
 """
 
 import argparse
@@ -89,8 +89,8 @@ def recurrent(torch: Library) -> Step:
 def cnn(torch: Library) -> Step:
     nn = torch.nn
     model = nn.Sequential(
-        nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
-        nn.Flatten(), nn.Linear(128, 10))  # fmt: skip
+        nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(),
+        nn.MaxPool2d(2), nn.Flatten(), nn.Linear(128, 10))  # fmt: skip
     return trained(torch, model, "Adam", (torch.randn(64, 1, 8, 8),), torch.randint(0, 10, (64,)))
 
 
