@@ -6,36 +6,18 @@ from typing import Any
 from .._core.graph.tensor import Tensor
 from .._size import Size
 from .._types import finfo
-from . import constraints
-from .distribution import Distribution
-from .utils import broadcast_all
+from ._location_scale import LocationScale as _LocationScale
 
 __all__ = ["Laplace"]
 
 
-class Laplace(Distribution):
+class Laplace(_LocationScale):
     """``Laplace(loc, scale)``: the density falls as exp(-abs(x - loc) / scale) on both sides.
 
     >>> import autograd_cy as ag
     >>> ag.distributions.Laplace(0.0, 1.0).log_prob(ag.tensor(2.0))
     tensor(-2.6931)
     """
-
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-    has_rsample = True
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None):
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(self.loc.shape, validate_args=validate_args)
-
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
 
     @property
     def variance(self) -> Tensor:

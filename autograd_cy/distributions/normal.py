@@ -5,36 +5,18 @@ from typing import Any
 
 from .._core.graph.tensor import Tensor
 from .._size import Size
-from . import constraints
-from .distribution import Distribution
-from .utils import broadcast_all
+from ._location_scale import LocationScale as _LocationScale
 
 __all__ = ["Normal"]
 
 
-class Normal(Distribution):
+class Normal(_LocationScale):
     """``Normal(loc, scale)``: mean and standard deviation, numbers or tensors that broadcast; rsample is loc + scale * noise.
 
     >>> import autograd_cy as ag
     >>> ag.distributions.Normal(0.0, 1.0).log_prob(ag.tensor(0.0))
     tensor(-0.9189)
     """
-
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-    has_rsample = True
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None):
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(self.loc.shape, validate_args=validate_args)
-
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
 
     @property
     def stddev(self) -> Tensor:

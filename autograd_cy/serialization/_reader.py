@@ -83,23 +83,19 @@ def _rebuild_subclass(rebuild: Any, kind: Any, arguments: Any, state: Any) -> Te
     return tensor
 
 
-class _ParameterName:
-    """Stands for the class Parameter, which is imported when one is made."""
-
-
 # What a file may name, by its name there. The values are called with arguments that a file chooses, so they check them.
 KNOWN: dict[str, Any] = {
     "collections.OrderedDict": _ordered_dict, "collections.Counter": _counter, "torch.Size": Size, "torch.device": device,
     "torch.Tensor": Tensor, "torch._utils._rebuild_tensor": rebuild_tensor_without_grad,
     "torch._utils._rebuild_tensor_v2": rebuild_tensor, "torch._utils._rebuild_parameter": rebuild_parameter,
     "torch._utils._rebuild_parameter_with_state": rebuild_parameter,
-    "torch._tensor._rebuild_from_type_v2": _rebuild_subclass, "torch.nn.parameter.Parameter": _ParameterName,
+    "torch._tensor._rebuild_from_type_v2": _rebuild_subclass,
     "_codecs.encode": _encoded, "builtins.bytearray": _bytearray, "__builtin__.bytearray": _bytearray,
     "builtins.set": _set_of, "__builtin__.set": _set_of, "builtins.complex": _complex, "__builtin__.complex": _complex,
     **{f"torch.{name}": dtype for name, dtype in TYPES.items()},
     **{f"torch.{name}": TYPES[STORAGES[name]] for name in STORAGES},
 }  # fmt: skip
-_CALLED = {value for value in KNOWN.values() if callable(value) and value not in (Tensor, _ParameterName)}
+_CALLED = {value for value in KNOWN.values() if callable(value) and value is not Tensor}
 
 
 def check_key(key: Any, depth: int = 0) -> None:

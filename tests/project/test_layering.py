@@ -193,6 +193,7 @@ FACADE = [
     _compile _settings
     distributions.constraints distributions.utils distributions._formulas distributions._gamma_draws
     distributions.distribution
+    distributions._location_scale
     distributions.bernoulli distributions.categorical distributions.dirichlet distributions.exponential
     distributions.gamma distributions.independent distributions.laplace distributions.multivariate_normal
     distributions.normal distributions.uniform

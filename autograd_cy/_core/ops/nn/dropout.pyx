@@ -211,9 +211,8 @@ def dropout2d(input, p: float = 0.5, training: bool = True):
     if rank not in (3, 4):
         warnings.warn(f"dropout2d: Received a {rank}-D input to dropout2d, which is deprecated and will result in an error in "
                       "a future release. To retain the behavior and silence this warning, please use dropout instead. Note "
-                      "that "
-                      "dropout2d exists to provide channel-wise dropout on inputs with 2 spatial dimensions, a channel "
-                      "dimension, and an optional batch dimension (i.e. 3D or 4D inputs).", stacklevel=2)
+                      "that dropout2d exists to provide channel-wise dropout on inputs with 2 spatial dimensions, a "
+                      "channel dimension, and an optional batch dimension (i.e. 3D or 4D inputs).", stacklevel=2)
     if rank == 3:
         warnings.warn("dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is "
                       "desired - input is interpreted as shape (N, C, L), where C is the channel dim. This behavior will "
@@ -239,9 +238,8 @@ def dropout3d(input, p: float = 0.5, training: bool = True):
     if rank not in (4, 5):
         warnings.warn(f"dropout3d: Received a {rank}-D input to dropout3d, which is deprecated and will result in an error in "
                       "a future release. To retain the behavior and silence this warning, please use dropout instead. Note "
-                      "that "
-                      "dropout3d exists to provide channel-wise dropout on inputs with 3 spatial dimensions, a channel "
-                      "dimension, and an optional batch dimension (i.e. 4D or 5D inputs).", stacklevel=2)
+                      "that dropout3d exists to provide channel-wise dropout on inputs with 3 spatial dimensions, a "
+                      "channel dimension, and an optional batch dimension (i.e. 4D or 5D inputs).", stacklevel=2)
     return of_channels(input, p, training, rank != 5)
 
 
