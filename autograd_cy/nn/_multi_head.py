@@ -1,7 +1,8 @@
 """Attention of several heads, with its projections (facade)."""
 
+from collections.abc import Sequence
 from math import inf, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 from .._core.graph.tensor import Tensor
 from .._core.ops.operations import OPS
@@ -58,53 +59,125 @@ def multi_head_attention_forward(
     >>> y[0], weights[0, 0]
     (tensor([[4., 4.]]), tensor([0.3333, 0.3333, 0.3333]))
     """
-    batched = _check_ranks(query, key, value, key_padding_mask)
+    return attended(
+        False, query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v, add_zero_attn,
+        dropout_p, out_proj_weight, out_proj_bias, training, key_padding_mask, need_weights, attn_mask,
+        use_separate_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight, static_k, static_v, average_attn_weights,
+        is_causal,
+    )  # fmt: skip
+
+
+def attended(
+    samples_first: bool, query: Tensor, key: Tensor, value: Tensor, expected_size: int, heads: int,
+    packed: Tensor | None, bias: Tensor | None, bias_k: Tensor | None, bias_v: Tensor | None, zero_key: bool, rate: float,
+    out_weight: Tensor, out_bias: Tensor | None, training: bool, padding: Tensor | None, need_weights: bool,
+    mask: Tensor | None, use_separate: bool, q_weight: Tensor | None, k_weight: Tensor | None, v_weight: Tensor | None,
+    static_k: Tensor | None, static_v: Tensor | None, average: bool, is_causal: bool,
+) -> tuple[Tensor, Tensor | None]:  # fmt: skip
+    """What multi_head_attention_forward does; with `samples_first`, of inputs (N, L, E), which give (N, L, E)."""
+    _check_ranks(query, key, value, padding)
+    if is_causal and mask is None:
+        raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
+    rate = rate if training else 0.0
+    weights = _Weights(packed, (q_weight, k_weight, v_weight) if use_separate else None, bias, out_weight, out_bias)
+    more_keys = zero_key or any(x is not None for x in (bias_k, bias_v, static_k, static_v))
+    if not need_weights and not more_keys and query.ndim == 3 and key.shape[:2] == value.shape[:2]:
+        _check_sizes(query, key, value, expected_size, heads, use_separate)
+        return _by_heads(samples_first, (query, key, value), heads, weights, mask, padding, rate, is_causal), None
+    if samples_first:
+        query, key, value = _batch_second(query, key, value)
+    batched = query.ndim == 3
     if not batched:
         query, key, value = (x.unsqueeze(1) for x in (query, key, value))
-        key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
-    length, samples, size = query.shape
-    _check_sizes(query, key, value, embed_dim_to_check, num_heads, use_separate_proj_weight)
-    if is_causal and attn_mask is None:
-        raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
-    separate = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else None
-    q, k, v = _projected((query, key, value), in_proj_weight, separate, in_proj_bias)
-    mask = _added(attn_mask, "attn_mask", q)
-    padding = _added(key_padding_mask, "key_padding_mask", q)
-    mask = _per_head(mask, samples, num_heads, length, key.shape[0])
-    if (bias_k is None) != (bias_v is None):
+        padding = None if padding is None else padding.unsqueeze(0)
+    _check_sizes(query, key, value, expected_size, heads, use_separate)
+    y, shares = _with_more_keys(
+        (query, key, value), heads, weights, (bias_k, bias_v), (static_k, static_v), zero_key, mask, padding, rate, need_weights
+    )
+    shares = shares.mean(1) if shares is not None and average else shares
+    if not batched:
+        return y.squeeze(1), None if shares is None else shares.squeeze(0)
+    return (y.transpose(0, 1) if samples_first else y), shares
+
+
+def _batch_second(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The three with dimensions 0 and 1 swapped. Those that were one tensor are one still: they are projected at once."""
+    swapped = query.transpose(0, 1)
+    keys = swapped if key is query else key.transpose(0, 1)
+    return swapped, keys, keys if value is key else value.transpose(0, 1)
+
+
+class _Weights(NamedTuple):
+    """Of the projections, all in one or one by one, and of that of the result."""
+
+    packed: Tensor | None
+    separate: tuple[Tensor | None, Tensor | None, Tensor | None] | None
+    bias: Tensor | None
+    out: Tensor
+    out_bias: Tensor | None
+
+
+def _by_heads(
+    samples_first: bool, inputs: tuple[Tensor, Tensor, Tensor], heads: int, weights: _Weights, mask: Tensor | None,
+    padding: Tensor | None, rate: float, is_causal: bool,
+) -> Tensor:  # fmt: skip
+    """The attended values, projected. The heads are views (N, heads, L, E / heads) of the projections: nothing is copied."""
+    there, back = ((0, 2, 1, 3), (0, 2, 1, 3)) if samples_first else ((1, 2, 0, 3), (2, 0, 1, 3))
+    q, k, v = [x.view(*x.shape[:2], heads, -1).permute(there) for x in _projected(inputs, weights)]
+    samples, _, rows, _ = q.shape
+    columns = k.shape[2]
+    if is_causal and padding is None:
+        mask = None                     # it says the same
+    else:
+        is_causal, mask = False, _per_head(_added(mask, "attn_mask", q), samples, heads, rows, columns)
+    if mask is not None:
+        mask = mask.view(-1, 1 if mask.shape[0] == 1 else heads, rows, columns)
+    if padding is not None:
+        _check_padding(padding, samples, columns)
+        padding = _added(padding, "key_padding_mask", q).view(samples, 1, 1, columns)
+        mask = padding if mask is None else mask + padding
+    y = _attend(q, k, v, mask, rate, is_causal).permute(back)
+    return _linear(y.flatten(2), weights.out, weights.out_bias)
+
+
+def _with_more_keys(
+    inputs: tuple[Tensor, Tensor, Tensor], heads: int, weights: _Weights, biases: tuple[Tensor | None, Tensor | None],
+    static: tuple[Tensor | None, Tensor | None], zero_key: bool, mask: Tensor | None, padding: Tensor | None, rate: float,
+    need_weights: bool,
+) -> tuple[Tensor, Tensor | None]:  # fmt: skip
+    """The attended values, projected, and the weights (N, heads, L, S). Keys may be given from outside, or be added."""
+    length, samples, size = inputs[0].shape
+    q, k, v = _projected(inputs, weights)
+    mask, padding = _added(mask, "attn_mask", q), _added(padding, "key_padding_mask", q)
+    mask = _per_head(mask, samples, heads, length, inputs[1].shape[0])
+    if (biases[0] is None) != (biases[1] is None):
         raise AssertionError("bias_k and bias_v must both be given or both be None")
-    if bias_k is not None and bias_v is not None:
-        if static_k is not None or static_v is not None:
+    if biases[0] is not None:
+        if static[0] is not None or static[1] is not None:
             raise AssertionError("bias cannot be added to static key or value")
-        k, v = (_cat([x, bias.repeat(1, samples, 1)]) for x, bias in ((k, bias_k), (v, bias_v)))
+        k, v = (_cat([x, bias.repeat(1, samples, 1)]) for x, bias in zip((k, v), biases, strict=True))
         mask, padding = _longer(mask), _longer(padding)
-    q = _in_heads(q, num_heads)
-    k = _static(static_k, "static_k", q) if static_k is not None else _in_heads(k, num_heads)
-    v = _static(static_v, "static_v", q) if static_v is not None else _in_heads(v, num_heads)
-    if add_zero_attn:
+    q = _in_heads(q, heads)
+    k, v = (
+        _in_heads(x, heads) if given is None else _static(given, name, q)
+        for x, given, name in zip((k, v), static, ("static_k", "static_v"), strict=True)
+    )
+    if zero_key:
         k, v = (_cat([x, x.new_zeros((x.shape[0], 1, x.shape[2]))], 1) for x in (k, v))
         mask, padding = _longer(mask), _longer(padding)
     if padding is not None:
-        padding = _for_heads(padding, samples, num_heads, k.shape[1])
+        padding = _for_heads(padding, samples, heads, k.shape[1])
         mask = padding if mask is None else mask + padding
-    rate = dropout_p if training else 0.0
     if need_weights:
         y, shares = _attended(q, k, v, mask, rate)
-        y = y.transpose(0, 1).reshape(length * samples, size)
-        y = _linear(y, out_proj_weight, out_proj_bias).view(length, samples, -1)
-        shares = shares.view(samples, num_heads, length, k.shape[1])
-        shares = shares.mean(1) if average_attn_weights else shares
-        return (y, shares) if batched else (y.squeeze(1), shares.squeeze(0))
-    q, k, v = (x.view(samples, num_heads, x.shape[1], x.shape[2]) for x in (q, k, v))
-    if mask is not None:
-        mask = mask.unsqueeze(0) if mask.shape[0] == 1 else mask.view(samples, num_heads, -1, k.shape[2])
-    y = _attend(q, k, v, mask, rate).permute(2, 0, 1, 3).reshape(length * samples, size)
-    y = _linear(y, out_proj_weight, out_proj_bias).view(length, samples, -1)
-    return (y if batched else y.squeeze(1)), None
+        shares = shares.view(samples, heads, length, k.shape[1])
+    else:
+        y, shares = _attend(q, k, v, mask, rate), None
+    y = _linear(y.transpose(0, 1).reshape(length * samples, size), weights.out, weights.out_bias)
+    return y.view(length, samples, -1), shares
 
 
-def _check_ranks(query: Tensor, key: Tensor, value: Tensor, padding: Tensor | None) -> bool:
-    """Whether there is a dimension of samples."""
+def _check_ranks(query: Tensor, key: Tensor, value: Tensor, padding: Tensor | None) -> None:
     if query.ndim not in (2, 3):
         raise AssertionError(f"query should be unbatched 2D or batched 3D tensor but received {query.ndim}-D query tensor")
     expected = {"key": (key, query.ndim), "value": (value, query.ndim), "key_padding_mask": (padding, query.ndim - 1)}
@@ -114,7 +187,6 @@ def _check_ranks(query: Tensor, key: Tensor, value: Tensor, padding: Tensor | No
                 f"For {'batched (3-D)' if query.ndim == 3 else 'unbatched (2-D)'} `query`, expected `{name}` to be "
                 f"{ndim}-D but found a {x.ndim}-D tensor instead"
             )
-    return query.ndim == 3
 
 
 def _check_sizes(query: Tensor, key: Tensor, value: Tensor, expected: int, heads: int, separate: bool) -> None:
@@ -128,20 +200,21 @@ def _check_sizes(query: Tensor, key: Tensor, value: Tensor, expected: int, heads
         raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
 
 
-def _projected(inputs: tuple[Tensor, Tensor, Tensor], packed: Any, separate: Any, bias: Tensor | None) -> list[Tensor]:
+def _projected(inputs: tuple[Tensor, Tensor, Tensor], weights: _Weights) -> Sequence[Tensor]:
     """Queries, keys and values, by weights of their own or the thirds of one; by one product, if all are of one tensor."""
-    if separate is not None:
-        if any(weight is None for weight in separate):
+    matrices: Any
+    if weights.separate is not None:
+        matrices = weights.separate
+        if any(matrix is None for matrix in matrices):
             raise AssertionError("use_separate_proj_weight is True but q_proj_weight, k_proj_weight or v_proj_weight is None")
-        weights = separate
-    elif packed is None:
+    elif weights.packed is None:
         raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
     elif inputs[0] is inputs[1] is inputs[2]:
-        return list(_linear(inputs[0], packed, bias).chunk(3, -1))
+        return _linear(inputs[0], weights.packed, weights.bias).chunk(3, -1)
     else:
-        weights = packed.chunk(3)
-    biases = (None, None, None) if bias is None else bias.chunk(3)
-    return [_linear(x, w, b) for x, w, b in zip(inputs, weights, biases, strict=True)]
+        matrices = weights.packed.chunk(3)
+    biases = (None, None, None) if weights.bias is None else weights.bias.chunk(3)
+    return [_linear(x, w, b) for x, w, b in zip(inputs, matrices, biases, strict=True)]
 
 
 def _attended(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, rate: float) -> tuple[Tensor, Tensor]:
@@ -154,9 +227,13 @@ def _attended(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, rate: float)
 
 def _for_heads(padding: Tensor, samples: int, heads: int, columns: int) -> Tensor:
     """What is added for keys that are padding, for each head and row of queries."""
+    _check_padding(padding, samples, columns)
+    return padding.view(samples, 1, 1, columns).expand(-1, heads, -1, -1).reshape(-1, 1, columns)
+
+
+def _check_padding(padding: Tensor, samples: int, columns: int) -> None:
     if tuple(padding.shape) != (samples, columns):
         raise AssertionError(f"expecting key_padding_mask shape of {(samples, columns)}, but got {tuple(padding.shape)}")
-    return padding.view(samples, 1, 1, columns).expand(-1, heads, -1, -1).reshape(-1, 1, columns)
 
 
 def _added(mask, name, like):

@@ -7,13 +7,13 @@ exponentials is kept, from which the gradient computes the softmax again. Source
 Threads share the heads of all samples; of one head, the gradients of keys and values are summed block after block.
 """
 
-from libc.math cimport INFINITY, isinf, isnan
+from libc.math cimport INFINITY, isinf
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT32
 from autograd_cy._core.kernels.block_products cimport Block, multiply_blocks, transposed
-from autograd_cy._core.kernels.plane_loops cimport real, row_dot, row_total
+from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.kernels.softmax_loops cimport exponential, logarithm
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.threads cimport parallel_for
@@ -23,10 +23,10 @@ cdef extern from *:
     """
     #include "clones.h"
     #define DECLARE_CLONED(real, fuse) \\
-        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_exponentials(real *, npy_intp, real); \\
-        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_scale_row(real *, npy_intp, real); \\
-        AUTOGRAD_CY_CLONED static real fuse##autograd_cy_top(real const *, npy_intp); \\
-        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_pull_back(real const *, real *, npy_intp, real, real);
+        AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_attention_softmax( \\
+            real *, real *, npy_intp, npy_intp, npy_intp, npy_intp, char const *, npy_intp, npy_intp, real); \\
+        AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_attention_slopes( \\
+            real *, real *, real const *, npy_intp, npy_intp, npy_intp, npy_intp, char const *, npy_intp, npy_intp, real);
     DECLARE_CLONED(float, __pyx_fuse_0)
     DECLARE_CLONED(double, __pyx_fuse_1)
     """
@@ -35,7 +35,8 @@ cdef enum:
     BLOCK = 1 << 15             # elements of a block of the softmax ...
     MOST_ROWS = 64              # ... which has at most so many rows
     FEWEST_ROWS = 8
-    TOPS = 16                   # of which the largest element of a row is found side by side
+    LANES = 16                  # results that are kept side by side
+    RUN = 512                   # elements whose sum is added to a total in double
 
 cdef struct Work:               # a loop that is shared
     Attention *attention
@@ -119,6 +120,10 @@ cdef inline npy_intp seen_from(const Attention *a, npy_intp end) noexcept nogil:
     return min(a.columns, end) if a.causal else a.columns
 
 
+cdef inline const char *mask_from(Head *head, npy_intp row) noexcept nogil:
+    return NULL if head.mask == NULL else head.mask + row * head.of.mask.row
+
+
 cdef Block scores(Head *head, npy_intp row, npy_intp rows, npy_intp columns) noexcept nogil:
     """The products of some queries with the keys, in the block of the softmax."""
     cdef Block block = Block(head.softmax, columns * head.itemsize, head.itemsize)
@@ -127,49 +132,128 @@ cdef Block scores(Head *head, npy_intp row, npy_intp rows, npy_intp columns) noe
     return block
 
 
-cdef void mask_row(Head *head, real *x, npy_intp row, npy_intp columns) noexcept nogil:
+# rows of scores, in dense memory
+
+cdef inline void mask_row(real *x, npy_intp columns, npy_intp seen, const char *mask, npy_intp mask_column,
+                          real scale) noexcept nogil:
     """Scale the scores of a query and add the mask; those of keys that it does not see become -inf."""
-    cdef Attention *a = head.of
     cdef npy_intp j
-    cdef const char *mask = head.mask + row * a.mask.row
-    scale_row(x, columns, <real> a.scale)
-    if head.mask != NULL:
+    multiply(x, columns, scale)
+    if mask != NULL:
         for j in range(columns):
-            x[j] = x[j] + (<const real *> (mask + j * a.mask_column))[0]
-    if a.causal:
-        for j in range(row + 1, columns):
-            x[j] = <real> -INFINITY
+            x[j] = x[j] + (<const real *> (mask + j * mask_column))[0]
+    for j in range(seen, columns):
+        x[j] = <real> -INFINITY
 
 
-cdef void scale_row "autograd_cy_scale_row"(real *x, npy_intp n, real factor) noexcept nogil:
+cdef inline void subtract(real *x, npy_intp n, real y) noexcept nogil:
+    cdef npy_intp j
+    for j in range(n):
+        x[j] = x[j] - y
+
+
+cdef inline void multiply(real *x, npy_intp n, real factor) noexcept nogil:
     cdef npy_intp j
     for j in range(n):
         x[j] = x[j] * factor
 
 
-cdef real top_of "autograd_cy_top"(const real *x, npy_intp n) noexcept nogil:
+cdef inline void raise_all(real *x, npy_intp n) noexcept nogil:
+    """x = exp(x)"""
+    cdef npy_intp j
+    for j in range(n):
+        x[j] = exponential(x[j])
+
+
+cdef inline real top_of(const real *x, npy_intp n) noexcept nogil:
     """The largest element; where there is a nan, any number. (NumPy's loop looks after the processor's flags at each call,
     which takes longer than a row of 16.)"""
-    cdef real[TOPS] tops
-    cdef npy_intp j, k
-    for k in range(TOPS):
+    cdef real[LANES] tops
+    cdef npy_intp j = 0, k
+    for k in range(LANES):
         tops[k] = <real> -INFINITY
-    j = 0
-    while j + TOPS <= n:
-        for k in range(TOPS):
+    while j + LANES <= n:
+        for k in range(LANES):
             tops[k] = x[j + k] if x[j + k] > tops[k] else tops[k]
-        j += TOPS
+        j += LANES
     for k in range(n - j):
         tops[k] = x[j + k] if x[j + k] > tops[k] else tops[k]
-    for k in range(1, TOPS):
+    for k in range(1, LANES):
         tops[0] = tops[k] if tops[k] > tops[0] else tops[0]
     return tops[0]
 
 
-cdef void exponentials "autograd_cy_exponentials"(real *x, npy_intp n, real center) noexcept nogil:
+cdef inline real total_of(const real *x, const real *y, npy_intp n) noexcept nogil:
+    """The sum of x, or (if y is given) of x * y: lane by lane, for so many elements that errors don't grow with n."""
+    cdef real[LANES] lanes
+    cdef double total = 0
+    cdef npy_intp j = 0, k, end
+    while j < n:
+        end = min(n, j + RUN)
+        for k in range(LANES):
+            lanes[k] = 0
+        while j + LANES <= end:
+            for k in range(LANES):
+                lanes[k] = lanes[k] + (x[j + k] if y == NULL else x[j + k] * y[j + k])
+            j += LANES
+        for k in range(end - j):
+            lanes[k] = lanes[k] + (x[j + k] if y == NULL else x[j + k] * y[j + k])
+        j = end
+        for k in range(LANES // 2):
+            lanes[k] = lanes[k] + lanes[k + LANES // 2]
+        for k in range(LANES // 4):
+            lanes[k] = lanes[k] + lanes[k + LANES // 4]
+        total += (lanes[0] + lanes[2]) + (lanes[1] + lanes[3])
+    return <real> total
+
+
+cdef void softmax_rows "autograd_cy_attention_softmax"(
+        real *x, real *sums, npy_intp rows, npy_intp columns, npy_intp seen, npy_intp more, const char *mask,
+        npy_intp mask_row_stride, npy_intp mask_column, real scale) noexcept nogil:
+    """The softmax of the scores of some queries, and the logarithm of each sum; zeros, and infinity, where a query sees
+    nothing. The first query sees `seen` keys, each other one `more` than the one before it."""
+    cdef npy_intp row
+    cdef real total
+    for row in range(rows):
+        mask_row(x + row * columns, columns, seen + row * more, mask, mask_column, scale)
+        if mask != NULL:
+            mask += mask_row_stride
+        sums[row] = top_of(<const real *> x + row * columns, columns)
+        if isinf(sums[row]) and sums[row] < 0:
+            sums[row] = 0                           # of -inf, exp(-inf - 0) is 0, and exp(-inf + inf) would be nan
+        subtract(x + row * columns, columns, sums[row])
+    raise_all(x, rows * columns)
+    for row in range(rows):
+        total = total_of(<const real *> x + row * columns, <const real *> NULL, columns)
+        if total == 0:
+            sums[row] = <real> INFINITY
+        else:
+            multiply(x + row * columns, columns, 1 / total)
+            sums[row] += logarithm(total)
+
+
+cdef void slopes_of_rows "autograd_cy_attention_slopes"(
+        real *x, real *slopes, const real *sums, npy_intp rows, npy_intp columns, npy_intp seen, npy_intp more,
+        const char *mask, npy_intp mask_row_stride, npy_intp mask_column, real scale) noexcept nogil:
+    """The softmax again, by its sums; and in place of its gradient, `slopes`, that of the products of queries and keys:
+    softmax * (g - sum(g * softmax)) * scale."""
+    cdef npy_intp row
+    for row in range(rows):
+        mask_row(x + row * columns, columns, seen + row * more, mask, mask_column, scale)
+        if mask != NULL:
+            mask += mask_row_stride
+        subtract(x + row * columns, columns, sums[row])
+    raise_all(x, rows * columns)
+    for row in range(rows):
+        pull_back(<const real *> x, slopes, columns, total_of(<const real *> x, <const real *> slopes, columns), scale)
+        x += columns
+        slopes += columns
+
+
+cdef inline void pull_back(const real *y, real *g, npy_intp n, real weighted, real scale) noexcept nogil:
     cdef npy_intp j
     for j in range(n):
-        x[j] = exponential(x[j] - center)
+        g[j] = y[j] * (g[j] - weighted) * scale
 
 
 # forward
@@ -193,29 +277,20 @@ cdef void forward_part(void *data, Py_ssize_t first, Py_ssize_t end) noexcept no
 
 cdef void attend_rows(Head *head, npy_intp row, npy_intp rows) noexcept nogil:
     cdef Attention *a = head.of
-    cdef npy_intp columns = seen_from(a, row + rows), i
+    cdef npy_intp columns = seen_from(a, row + rows)
     cdef Block block = scores(head, row, rows, columns)
-    for i in range(rows):
-        if a.dtype_code == FLOAT32:
-            normalize(head, <float *> (block.data + i * block.row), row + i, columns)
-        else:
-            normalize(head, <double *> (block.data + i * block.row), row + i, columns)
+    if a.dtype_code == FLOAT32:
+        normalize(head, <float *> block.data, row, rows, columns)
+    else:
+        normalize(head, <double *> block.data, row, rows, columns)
     multiply_blocks(a.dtype_code, block, head.value, below(head.out, row), rows, columns, a.value_size, False, head.spare)
 
 
-cdef void normalize(Head *head, real *x, npy_intp row, npy_intp columns) noexcept nogil:
-    """The softmax of a query's scores; zeros where it sees nothing."""
-    cdef real top, total
-    mask_row(head, x, row, columns)
-    top = top_of(<const real *> x, columns)
-    if isinf(top) and top < 0 and not isnan(row_total(<const real *> x, columns)):
-        memset(x, 0, columns * sizeof(real))
-        (<real *> head.sums)[row] = <real> INFINITY
-        return
-    exponentials(x, columns, top)
-    total = <real> row_total(<const real *> x, columns)
-    scale_row(x, columns, 1 / total)
-    (<real *> head.sums)[row] = top + logarithm(total)
+cdef inline void normalize(Head *head, real *x, npy_intp row, npy_intp rows, npy_intp columns) noexcept nogil:
+    """The softmax of the scores of some queries."""
+    cdef Attention *a = head.of
+    softmax_rows(x, <real *> head.sums + row, rows, columns, row + 1 if a.causal else columns, a.causal,
+                 mask_from(head, row), a.mask.row, a.mask_column, <real> a.scale)
 
 
 # backward
@@ -244,30 +319,21 @@ cdef void backward_part(void *data, Py_ssize_t first, Py_ssize_t end) noexcept n
 cdef void pull_rows_back(Head *head, npy_intp row, npy_intp rows) noexcept nogil:
     """What some queries add to the gradients of keys and values, and their own gradients."""
     cdef Attention *a = head.of
-    cdef npy_intp columns = seen_from(a, row + rows), i
+    cdef npy_intp columns = seen_from(a, row + rows)
     cdef Block block = scores(head, row, rows, columns), slopes = Block(head.slopes, columns * head.itemsize, head.itemsize)
     cdef Block g = below(head.g, row), query = below(head.query, row)
     multiply_blocks(a.dtype_code, g, transposed(head.value), slopes, rows, a.value_size, columns, False, head.spare)
-    for i in range(rows):
-        if a.dtype_code == FLOAT32:
-            slopes_of_row(head, <float *> below(block, i).data, <float *> below(slopes, i).data, row + i, columns)
-        else:
-            slopes_of_row(head, <double *> below(block, i).data, <double *> below(slopes, i).data, row + i, columns)
+    if a.dtype_code == FLOAT32:
+        find_slopes(head, <float *> block.data, <float *> slopes.data, row, rows, columns)
+    else:
+        find_slopes(head, <double *> block.data, <double *> slopes.data, row, rows, columns)
     multiply_blocks(a.dtype_code, transposed(block), g, head.value_gradient, columns, rows, a.value_size, True, head.spare)
     multiply_blocks(a.dtype_code, slopes, head.key, below(head.query_gradient, row), rows, columns, a.size, False, head.spare)
     multiply_blocks(a.dtype_code, transposed(slopes), query, head.key_gradient, columns, rows, a.size, True, head.spare)
 
 
-cdef void slopes_of_row(Head *head, real *x, real *slopes, npy_intp row, npy_intp columns) noexcept nogil:
-    """The softmax of a query again, and of its gradient the gradient of the products."""
-    mask_row(head, x, row, columns)
-    exponentials(x, columns, (<real *> head.sums)[row])
-    pull_back(<const real *> x, slopes, columns, <real> row_dot(<const real *> x, <const real *> slopes, columns),
-              <real> head.of.scale)
-
-
-cdef void pull_back "autograd_cy_pull_back"(const real *y, real *g, npy_intp n, real weighted, real scale) noexcept nogil:
-    """The gradient of softmax: y * (g - sum(g * y)) * scale."""
-    cdef npy_intp j
-    for j in range(n):
-        g[j] = y[j] * (g[j] - weighted) * scale
+cdef inline void find_slopes(Head *head, real *x, real *slopes, npy_intp row, npy_intp rows, npy_intp columns) noexcept nogil:
+    """The softmax of some queries again, and of its gradient the gradient of the products."""
+    cdef Attention *a = head.of
+    slopes_of_rows(x, slopes, <const real *> head.sums + row, rows, columns, row + 1 if a.causal else columns, a.causal,
+                   mask_from(head, row), a.mask.row, a.mask_column, <real> a.scale)

@@ -1,7 +1,8 @@
 /* Loops that are compiled three times: for AVX-512, for AVX2, and for any machine; the loader takes what fits. All give the
    same bits: a loop computes each element, or each lane of a sum, as it is written, and nothing is contracted into fused
    multiply-adds. What a loop calls becomes part of it (flatten): left outside, it would be compiled for any machine alone.
-   The debug build has loops for any machine alone, so that tests of bits (test_elementary.py) compare them. */
+   The debug build has loops for any machine alone, so that tests of bits (test_elementary.py) compare them.
+   Products of matrices are the exception: their sums are fused multiply-adds where the machine has them, as BLAS's are. */
 #ifndef AUTOGRAD_CY_CLONES_H
 #define AUTOGRAD_CY_CLONES_H
 
@@ -12,9 +13,11 @@
 #define AUTOGRAD_CY_CLONED __attribute__((target_clones("avx512f", "avx2", "default")))
 /* Complex products: where there are fused ones, as AVX-512 brings them, gcc 12 makes vfmaddsub of them, forbidden or not. */
 #define AUTOGRAD_CY_CLONED_COMPLEX __attribute__((target_clones("avx2", "default")))
+#define AUTOGRAD_CY_CLONED_PRODUCT __attribute__((target_clones("avx512f", "fma", "default"), optimize("fp-contract=fast")))
 #else
 #define AUTOGRAD_CY_CLONED
 #define AUTOGRAD_CY_CLONED_COMPLEX
+#define AUTOGRAD_CY_CLONED_PRODUCT
 #endif
 
 #if defined(__GNUC__) && !AUTOGRAD_CY_DEBUG

@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 from ..._core.graph.tensor import Tensor
 from ..._core.runtime.entry import public
 from ..._creation import empty
-from .. import functional as F
 from .. import init
+from .._multi_head import attended
 from ..parameter import Parameter
 from .linear import NonDynamicallyQuantizableLinear
 from .module import Module
@@ -91,18 +91,13 @@ class MultiheadAttention(Module):
         key_padding_mask: (N, S); attn_mask: (L, S) or (N * num_heads, L, S). `is_causal` says that attn_mask is causal, and
         may be used in its place. Without `need_weights` no matrix of weights is made.
         """
-        swap = self.batch_first and query.dim() == 3
-        if swap:
-            query, key, value = _batch_second(query, key, value)
-        output, weights = F.multi_head_attention_forward(
-            query, key, value, self.embed_dim, self.num_heads, self.in_proj_weight, self.in_proj_bias, self.bias_k,
-            self.bias_v, self.add_zero_attn, self.dropout, self.out_proj.weight, self.out_proj.bias,
-            training=self.training, key_padding_mask=key_padding_mask, need_weights=need_weights, attn_mask=attn_mask,
-            use_separate_proj_weight=not self._qkv_same_embed_dim, q_proj_weight=self.q_proj_weight,
-            k_proj_weight=self.k_proj_weight, v_proj_weight=self.v_proj_weight,
-            average_attn_weights=average_attn_weights, is_causal=is_causal,
+        separate = not self._qkv_same_embed_dim
+        return attended(
+            self.batch_first and query.ndim == 3, query, key, value, self.embed_dim, self.num_heads, self.in_proj_weight,
+            self.in_proj_bias, self.bias_k, self.bias_v, self.add_zero_attn, self.dropout, self.out_proj.weight,
+            self.out_proj.bias, self.training, key_padding_mask, need_weights, attn_mask, separate, self.q_proj_weight,
+            self.k_proj_weight, self.v_proj_weight, None, None, average_attn_weights, is_causal,
         )  # fmt: skip
-        return (output.transpose(0, 1) if swap else output), weights
 
     def merge_masks(
         self, attn_mask: Tensor | None, key_padding_mask: Tensor | None, query: Tensor
@@ -124,10 +119,3 @@ class MultiheadAttention(Module):
         if key_padding_mask is not None:
             merged = merged + key_padding_mask.view(batch, 1, 1, length).expand(-1, self.num_heads, -1, -1)
         return merged, 2
-
-
-def _batch_second(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The three with dimensions 0 and 1 swapped. Those that were one tensor are one still: they are projected at once."""
-    swapped = query.transpose(0, 1)
-    keys = swapped if key is query else key.transpose(0, 1)
-    return swapped, keys, keys if value is key else value.transpose(0, 1)

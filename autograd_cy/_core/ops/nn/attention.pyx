@@ -45,11 +45,14 @@ cdef cnp.ndarray in_heads(cnp.ndarray x):
 
 cdef cnp.ndarray laid_out(int dtype_code, cnp.ndarray like, npy_intp size):
     """A new array in heads as `like`, with rows of that size; in memory the rows of all heads follow each other, as in the
-    projections that attention is made of."""
+    projections that attention is made of: sample by sample, or row by row where `like` has its samples inside its rows."""
+    cdef bint rows_first = cnp.PyArray_STRIDE(like, 2) > cnp.PyArray_STRIDE(like, 0)
     cdef npy_intp[4] dims
     dims[0], dims[1] = cnp.PyArray_DIM(like, 0), cnp.PyArray_DIM(like, 2)
+    if rows_first:
+        dims[0], dims[1] = dims[1], dims[0]
     dims[2], dims[3] = cnp.PyArray_DIM(like, 1), size
-    return new_array(dtype_code, 4, dims).transpose(0, 2, 1, 3)
+    return new_array(dtype_code, 4, dims).transpose((1, 2, 0, 3) if rows_first else (0, 2, 1, 3))
 
 
 cdef Heads heads_of(cnp.ndarray x) noexcept:

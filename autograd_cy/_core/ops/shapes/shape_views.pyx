@@ -4,6 +4,8 @@ All of them are linear: the rule of a node is the transposed operation, its jvp 
 node's constants.
 """
 
+from math import prod
+
 import numpy as np
 
 cimport cython
@@ -185,7 +187,7 @@ def flatten(input, start_dim=0, end_dim=-1):
     if start == end:
         return x
     cdef tuple sizes = shape_of(x)
-    return reshape(x, sizes[:start] + (int(np.prod(sizes[start:end + 1], dtype=np.int64)),) + sizes[end + 1:])
+    return reshape(x, sizes[:start] + (prod(sizes[start:end + 1]),) + sizes[end + 1:])
 
 
 def batched_squeeze(call, input, dim=None):

@@ -1,7 +1,5 @@
 """Views with the dimensions in another order."""
 
-import numpy as np
-
 cimport cython
 
 from autograd_cy._core.graph.node cimport Node
@@ -38,7 +36,15 @@ cdef class PermuteBackward0(Node):
         return ("dims",)
 
     cdef object vjp(self, object g, int i):
-        return permute(g, tuple([int(d) for d in np.argsort(self.constants[0])]))
+        return permute(g, inverse_of(self.constants[0]))
+
+
+cdef tuple inverse_of(tuple order):
+    """The order that puts dimensions of the order `order` back."""
+    cdef list places = [0] * len(order)
+    for place, d in enumerate(order):
+        places[d] = place
+    return tuple(places)
 
 
 def batched_transpose(call, input, dim0, dim1):
@@ -101,9 +107,8 @@ def permute(input, *dims):
     cdef int ndim = cnp.PyArray_NDIM(x.array)
     cdef tuple order = tuple([wrap_dim(d, ndim) for d in sizes_of(dims)])
     if len(order) != ndim:
-        raise RuntimeError("permute(sparse_coo): number of dimensions in the tensor input does not match the length of the "
-                           f"desired ordering of dimensions i.e. input.dim() = {ndim} is not equal to "
-                           f"len(dims) = {len(order)}".replace("permute(sparse_coo): ", "permute(): "))
+        raise RuntimeError("permute(): number of dimensions in the tensor input does not match the length of the desired "
+                           f"ordering of dimensions i.e. input.dim() = {ndim} is not equal to len(dims) = {len(order)}")
     if len(set(order)) != ndim:
         raise RuntimeError("permute(): duplicate dims are not allowed.")
     return record_view(PermuteBackward0, (order,), x, x.array.transpose(order))
