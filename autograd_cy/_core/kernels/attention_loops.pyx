@@ -178,9 +178,13 @@ cdef inline real top_of(const real *x, npy_intp n) noexcept nogil:
         j += LANES
     for k in range(n - j):
         tops[k] = x[j + k] if x[j + k] > tops[k] else tops[k]
-    for k in range(1, LANES):
-        tops[0] = tops[k] if tops[k] > tops[0] else tops[0]
-    return tops[0]
+    for k in range(8):                              # LANES / 2, and so on
+        tops[k] = tops[k + 8] if tops[k + 8] > tops[k] else tops[k]
+    for k in range(4):
+        tops[k] = tops[k + 4] if tops[k + 4] > tops[k] else tops[k]
+    for k in range(2):
+        tops[k] = tops[k + 2] if tops[k + 2] > tops[k] else tops[k]
+    return tops[1] if tops[1] > tops[0] else tops[0]
 
 
 cdef inline real total_of(const real *x, const real *y, npy_intp n) noexcept nogil:
