@@ -19,6 +19,12 @@ def pytest_report_header() -> str:
     return f"autograd_cy {autograd_cy.__version__}: {build} build, {Path(autograd_cy.__file__).parent}"
 
 
+def pytest_collection_finish() -> None:
+    """The collector never looks at the tests themselves: with 40 000 of them a collection would take half a second."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True)
 def nothing_leaks(request):
     """Fail a test after which more objects of the core are alive than before."""
