@@ -25,12 +25,9 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=state.is_debug_build())
 def nothing_leaks(request):
     """Fail a test after which more objects of the core are alive than before."""
-    if not state.is_debug_build():
-        yield
-        return
     before, failed = lifetime.live_objects(), request.session.testsfailed
     yield
     if request.session.testsfailed > failed or lifetime.live_objects() == before:
