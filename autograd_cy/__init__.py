@@ -14,7 +14,9 @@ from . import _core, _names, _tensor, autograd, random
 from ._closeness import allclose, equal
 from ._core.arrays.dtypes import dtype
 from ._core.arrays.formats import channels_last, channels_last_3d, contiguous_format, memory_format, preserve_format
-from ._core.engine import basic_functions as _basic_functions  # all its classes of nodes are there when they are finished, below
+from ._core.engine import (
+    basic_functions as _basic_functions,  # its classes of nodes are there when they are finished, below
+)
 from ._core.engine import function_node as _function_node
 from ._core.graph import node as _node
 from ._core.graph import saved_tensor as _saved_tensor

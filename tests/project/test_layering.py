@@ -22,7 +22,8 @@ FOLDERS = [
 # The families of operations, in the same way; what stands in `ops` itself is below all of them, `basics` and
 # `operations` above.
 FAMILIES = [
-    ["pointwise", "shapes"], ["reductions"], ["indexing", "matrices", "products", "nn", "spectral"], ["basics"], ["operations"],
+    ["pointwise", "shapes"], ["reductions"], ["indexing", "matrices", "products", "nn", "spectral"],
+    ["basics"], ["operations"],
 ]  # fmt: skip
 
 # Function pointers that a folder calls and one above it fills in: an arrow upwards that no import shows.
