@@ -14,7 +14,9 @@ from . import _core, _names, _tensor, autograd, random
 from ._closeness import allclose, equal
 from ._core.arrays.dtypes import dtype
 from ._core.arrays.formats import channels_last, channels_last_3d, contiguous_format, memory_format, preserve_format
-from ._core.engine import basic_functions as _basic_functions  # all classes of nodes are there when they are finished, below
+from ._core.engine import (
+    basic_functions as _basic_functions,  # its classes of nodes are there when they are finished, below
+)
 from ._core.engine import function_node as _function_node
 from ._core.graph import node as _node
 from ._core.graph import saved_tensor as _saved_tensor
@@ -84,6 +86,15 @@ _LOSSES = [
     "poisson_nll_loss", "triplet_margin_loss",
 ]  # fmt: skip
 _EMBEDDING = ["embedding_renorm_"]
+_LAYERS = [
+    "adaptive_avg_pool1d", "adaptive_max_pool1d", "affine_grid_generator", "alpha_dropout", "alpha_dropout_", "avg_pool1d",
+    "batch_norm", "channel_shuffle", "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d",
+    "conv_transpose3d", "convolution", "cosine_similarity", "dropout", "dropout_", "embedding", "feature_alpha_dropout",
+    "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d",
+    "group_norm", "gru", "gru_cell", "instance_norm", "lstm", "lstm_cell", "max_pool1d", "max_pool1d_with_indices",
+    "max_pool2d", "max_pool3d", "native_channel_shuffle", "native_dropout", "pairwise_distance", "pixel_shuffle",
+    "pixel_unshuffle", "rms_norm", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "rrelu", "rrelu_",
+]  # fmt: skip
 _NATIVE = ["native_batch_norm", "native_group_norm", "native_layer_norm"]
 _QUESTIONS = [
     "broadcast_shapes", "get_default_device", "get_device", "is_conj", "is_distributed", "is_neg", "is_same_size", "is_signed",
@@ -102,7 +113,7 @@ _SETTINGS = [
     "set_deterministic_debug_mode", "set_float32_matmul_precision", "set_num_interop_threads", "use_deterministic_algorithms",
 ]  # fmt: skip
 __all__ += _SETTINGS + _TYPES + _WINDOWS + _QUESTIONS + _LAYOUT + _LOWRANK + _NATIVE + _EMBEDDING + _SEGMENTS + _INDICES
-__all__ += _LOSSES
+__all__ += _LOSSES + _LAYERS
 
 _node.finish_class(_node.Node)
 _lifetime.refuse_new(dtype)
@@ -138,6 +149,7 @@ if TYPE_CHECKING:
     from ._coverage import coverage
     from ._distributions import bernoulli, binomial, multinomial, normal, poisson, randint_like
     from ._indices import *  # noqa: F403
+    from ._layers import *  # noqa: F403
     from ._layout import *  # noqa: F403
     from ._lowrank import *  # noqa: F403
     from ._native_norms import *  # noqa: F403
@@ -167,6 +179,7 @@ else:  # where any name would be right
             "_coverage": ["coverage"],
             "_distributions": ["bernoulli", "binomial", "multinomial", "normal", "poisson", "randint_like"],
             "_indices": _INDICES,
+            "_layers": _LAYERS,
             "_layout": _LAYOUT,
             "_lowrank": _LOWRANK,
             "_core.ops.nn.embedding": _EMBEDDING,

@@ -37,7 +37,9 @@ class TorchModule(ModuleType):
 
     @public
     def __getattr__(self, name: str) -> Any:  # what comes later, and what is missing
-        return getattr(sys.modules[PACKAGE], name)
+        value = getattr(sys.modules[PACKAGE], name)
+        vars(self)[name] = value
+        return value
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ._core.graph.tensor import Tensor
-from ._core.ops.operations import OPS
+from ._core.ops.basics import OPS
 
 _isclose, _eq = (OPS[name].function for name in ("isclose", "eq"))
 

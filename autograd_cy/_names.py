@@ -1,8 +1,11 @@
-"""The names that tables declare: functions of operations (without a namespace of their own) and dtypes (facade)."""
+"""The names that tables declare: functions of operations (without a namespace of their own) and dtypes (facade).
+
+Those of neural networks: `_layers`.
+"""
 
 from ._core.arrays.dtypes import all_dtypes
 from ._core.graph.tensor import Tensor as _Tensor
-from ._core.ops.operations import OPS
+from ._core.ops.basics import OPS
 from ._inplace import in_place
 
 _ALIASES = {
@@ -37,12 +40,8 @@ _names |= {
     )
 }  # fmt: skip
 # Of nn.functional, and in place what takes `inplace=`.
-_names |= {name: OPS[f"nn.functional.{name}"].function for name in ("celu", "rrelu", "selu", "threshold")}
-_names |= {f"{name}_": in_place(_names[name]) for name in ("celu", "rrelu", "selu")}
+_names |= {name: OPS[f"nn.functional.{name}"].function for name in ("celu", "selu", "threshold")}
+_names |= {f"{name}_": in_place(_names[name]) for name in ("celu", "selu")}
 _names["threshold_"] = in_place(_names["threshold"], arguments=", 0.5, 1.0")
-_names |= {
-    f"{name}_": in_place(_names[name], arguments=", 0.5, False")
-    for name in ("alpha_dropout", "dropout", "feature_alpha_dropout", "feature_dropout")
-}
 globals().update(_names)
 __all__ = list(_names)

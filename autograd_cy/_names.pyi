@@ -11,57 +11,49 @@ from autograd_cy._core.graph.tensor import Tensor, _Dims, _DType, _Number, _Oper
 from autograd_cy._core.ops import return_types
 
 __all__ = [
-    "abs", "abs_", "absolute", "absolute_", "acos", "acos_", "acosh", "acosh_", "adaptive_avg_pool1d",
-    "adaptive_max_pool1d", "add", "addbmm", "addcdiv", "addcmul", "addmm", "addmv", "addmv_", "addr", "adjoint",
-    "affine_grid_generator", "alias_copy", "all", "alpha_dropout", "alpha_dropout_", "amax", "amin", "aminmax",
+    "abs", "abs_", "absolute", "absolute_", "acos", "acos_", "acosh", "acosh_", "add", "addbmm", "addcdiv",
+    "addcmul", "addmm", "addmv", "addmv_", "addr", "adjoint", "alias_copy", "all", "amax", "amin", "aminmax",
     "angle", "any", "arccos", "arccos_", "arccosh", "arccosh_", "arcsin", "arcsin_", "arcsinh", "arcsinh_",
     "arctan", "arctan2", "arctan_", "arctanh", "arctanh_", "argmax", "argmin", "argsort", "argwhere", "as_strided",
     "as_strided_", "as_strided_copy", "as_strided_scatter", "asin", "asin_", "asinh", "asinh_", "atan", "atan2",
-    "atan_", "atanh", "atanh_", "atleast_1d", "atleast_2d", "atleast_3d", "avg_pool1d", "baddbmm", "batch_norm",
-    "bincount", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_not_", "bitwise_or",
-    "bitwise_right_shift", "bitwise_xor", "block_diag", "bmm", "bool", "broadcast_tensors", "broadcast_to",
-    "bucketize", "cartesian_prod", "cat", "cdist", "cdouble", "ceil", "ceil_", "celu", "celu_", "cfloat",
-    "chain_matmul", "channel_shuffle", "cholesky", "cholesky_inverse", "cholesky_solve", "chunk", "clamp", "clamp_",
-    "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip", "clip_", "clone", "column_stack", "combinations",
-    "complex", "complex64", "complex128", "concat", "concatenate", "conj", "conj_physical", "conj_physical_",
-    "constant_pad_nd", "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d",
-    "conv_transpose3d", "convolution", "copysign", "corrcoef", "cos", "cos_", "cosh", "cosh_", "cosine_similarity",
-    "count_nonzero", "cov", "cross", "cummax", "cummin", "cumprod", "cumsum", "cumulative_trapezoid", "deg2rad",
-    "deg2rad_", "det", "detach_", "detach_copy", "diag", "diag_embed", "diagflat", "diagonal", "diagonal_copy",
-    "diagonal_scatter", "diff", "digamma", "digamma_", "dist", "div", "divide", "dot", "double", "dropout",
-    "dropout_", "dsplit", "dstack", "einsum", "embedding", "eq", "erf", "erf_", "erfc", "erfc_", "erfinv",
-    "erfinv_", "exp", "exp2", "exp2_", "exp_", "expand", "expand_copy", "expm1", "expm1_", "feature_alpha_dropout",
-    "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "fill", "fill_", "fix", "fix_", "flatten",
-    "flip", "fliplr", "flipud", "float", "float16", "float32", "float64", "float_power", "floor", "floor_",
-    "floor_divide", "fmax", "fmin", "fmod", "frac", "frac_", "frexp", "gather", "gcd", "gcd_", "ge", "geqrf", "ger",
-    "gradient", "greater", "greater_equal", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "group_norm",
-    "gru", "gru_cell", "gt", "half", "hardshrink", "heaviside", "histc", "histogram", "histogramdd", "hsplit",
+    "atan_", "atanh", "atanh_", "atleast_1d", "atleast_2d", "atleast_3d", "baddbmm", "bincount", "bitwise_and",
+    "bitwise_left_shift", "bitwise_not", "bitwise_not_", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
+    "block_diag", "bmm", "bool", "broadcast_tensors", "broadcast_to", "bucketize", "cartesian_prod", "cat", "cdist",
+    "cdouble", "ceil", "ceil_", "celu", "celu_", "cfloat", "chain_matmul", "cholesky", "cholesky_inverse",
+    "cholesky_solve", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip",
+    "clip_", "clone", "column_stack", "combinations", "complex", "complex64", "complex128", "concat", "concatenate",
+    "conj", "conj_physical", "conj_physical_", "constant_pad_nd", "copysign", "corrcoef", "cos", "cos_", "cosh",
+    "cosh_", "count_nonzero", "cov", "cross", "cummax", "cummin", "cumprod", "cumsum", "cumulative_trapezoid",
+    "deg2rad", "deg2rad_", "det", "detach_", "detach_copy", "diag", "diag_embed", "diagflat", "diagonal",
+    "diagonal_copy", "diagonal_scatter", "diff", "digamma", "digamma_", "dist", "div", "divide", "dot", "double",
+    "dsplit", "dstack", "einsum", "eq", "erf", "erf_", "erfc", "erfc_", "erfinv", "erfinv_", "exp", "exp2", "exp2_",
+    "exp_", "expand", "expand_copy", "expm1", "expm1_", "fill", "fill_", "fix", "fix_", "flatten", "flip", "fliplr",
+    "flipud", "float", "float16", "float32", "float64", "float_power", "floor", "floor_", "floor_divide", "fmax",
+    "fmin", "fmod", "frac", "frac_", "frexp", "gather", "gcd", "gcd_", "ge", "geqrf", "ger", "gradient", "greater",
+    "greater_equal", "gt", "half", "hardshrink", "heaviside", "histc", "histogram", "histogramdd", "hsplit",
     "hstack", "hypot", "i0", "i0_", "igamma", "igammac", "imag", "index_add", "index_copy", "index_fill",
-    "index_put", "index_put_", "index_reduce", "index_select", "inner", "instance_norm", "int", "int8", "int16",
-    "int32", "int64", "inverse", "isclose", "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "isreal",
-    "istft", "kron", "kthvalue", "lcm", "lcm_", "ldexp", "ldexp_", "le", "lerp", "less", "less_equal", "lgamma",
-    "lgamma_", "log", "log1p", "log1p_", "log2", "log2_", "log10", "log10_", "log_", "log_softmax", "logaddexp",
-    "logaddexp2", "logcumsumexp", "logdet", "logical_and", "logical_not", "logical_not_", "logical_or",
-    "logical_xor", "logit", "logit_", "logsumexp", "long", "lstm", "lstm_cell", "lt", "lu", "lu_solve", "lu_unpack",
-    "masked_fill", "masked_scatter", "masked_select", "matmul", "matrix_exp", "matrix_power", "max", "max_pool1d",
-    "max_pool1d_with_indices", "max_pool2d", "max_pool3d", "maximum", "mean", "median", "meshgrid", "min",
+    "index_put", "index_put_", "index_reduce", "index_select", "inner", "int", "int8", "int16", "int32", "int64",
+    "inverse", "isclose", "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "isreal", "istft", "kron",
+    "kthvalue", "lcm", "lcm_", "ldexp", "ldexp_", "le", "lerp", "less", "less_equal", "lgamma", "lgamma_", "log",
+    "log1p", "log1p_", "log2", "log2_", "log10", "log10_", "log_", "log_softmax", "logaddexp", "logaddexp2",
+    "logcumsumexp", "logdet", "logical_and", "logical_not", "logical_not_", "logical_or", "logical_xor", "logit",
+    "logit_", "logsumexp", "long", "lt", "lu", "lu_solve", "lu_unpack", "masked_fill", "masked_scatter",
+    "masked_select", "matmul", "matrix_exp", "matrix_power", "max", "maximum", "mean", "median", "meshgrid", "min",
     "minimum", "mm", "mode", "moveaxis", "movedim", "msort", "mul", "multiply", "mv", "mvlgamma", "nan_to_num",
-    "nan_to_num_", "nanmean", "nanmedian", "nanquantile", "nansum", "narrow", "narrow_copy",
-    "native_channel_shuffle", "native_dropout", "ne", "neg", "neg_", "negative", "negative_", "nextafter",
-    "nonzero", "nonzero_static", "norm", "not_equal", "orgqr", "ormqr", "outer", "pairwise_distance", "pdist",
-    "permute", "permute_copy", "pinverse", "pixel_shuffle", "pixel_unshuffle", "polar", "polygamma", "positive",
-    "pow", "prelu", "prod", "put", "qr", "quantile", "rad2deg", "rad2deg_", "ravel", "real", "reciprocal",
-    "reciprocal_", "relu", "relu_", "remainder", "renorm", "repeat", "repeat_interleave", "reshape", "resize_as_",
-    "resolve_conj", "resolve_neg", "rms_norm", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll",
-    "rot90", "round", "round_", "row_stack", "rrelu", "rrelu_", "rsqrt", "rsqrt_", "rsub", "scatter", "scatter_add",
-    "scatter_reduce", "searchsorted", "select", "select_copy", "select_scatter", "selu", "selu_", "sgn", "sgn_",
-    "short", "sigmoid", "sigmoid_", "sign", "sign_", "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_",
-    "slice_copy", "slice_scatter", "slogdet", "softmax", "sort", "split", "split_copy", "split_with_sizes",
-    "split_with_sizes_copy", "sqrt", "sqrt_", "square", "square_", "squeeze", "squeeze_copy", "stack", "std",
-    "std_mean", "stft", "sub", "subtract", "sum", "svd", "swapaxes", "swapdims", "t", "t_copy", "take",
-    "take_along_dim", "tan", "tan_", "tanh", "tanh_", "tensor_split", "tensordot", "threshold", "threshold_",
-    "tile", "topk", "trace", "transpose", "transpose_copy", "trapezoid", "trapz", "triangular_solve", "tril",
-    "triu", "true_divide", "trunc", "trunc_", "uint8", "unbind", "unbind_copy", "unflatten", "unfold",
+    "nan_to_num_", "nanmean", "nanmedian", "nanquantile", "nansum", "narrow", "narrow_copy", "ne", "neg", "neg_",
+    "negative", "negative_", "nextafter", "nonzero", "nonzero_static", "norm", "not_equal", "orgqr", "ormqr",
+    "outer", "pdist", "permute", "permute_copy", "pinverse", "polar", "polygamma", "positive", "pow", "prelu",
+    "prod", "put", "qr", "quantile", "rad2deg", "rad2deg_", "ravel", "real", "reciprocal", "reciprocal_", "relu",
+    "relu_", "remainder", "renorm", "repeat", "repeat_interleave", "reshape", "resize_as_", "resolve_conj",
+    "resolve_neg", "roll", "rot90", "round", "round_", "row_stack", "rsqrt", "rsqrt_", "rsub", "scatter",
+    "scatter_add", "scatter_reduce", "searchsorted", "select", "select_copy", "select_scatter", "selu", "selu_",
+    "sgn", "sgn_", "short", "sigmoid", "sigmoid_", "sign", "sign_", "signbit", "sin", "sin_", "sinc", "sinc_",
+    "sinh", "sinh_", "slice_copy", "slice_scatter", "slogdet", "softmax", "sort", "split", "split_copy",
+    "split_with_sizes", "split_with_sizes_copy", "sqrt", "sqrt_", "square", "square_", "squeeze", "squeeze_copy",
+    "stack", "std", "std_mean", "stft", "sub", "subtract", "sum", "svd", "swapaxes", "swapdims", "t", "t_copy",
+    "take", "take_along_dim", "tan", "tan_", "tanh", "tanh_", "tensor_split", "tensordot", "threshold",
+    "threshold_", "tile", "topk", "trace", "transpose", "transpose_copy", "trapezoid", "trapz", "triangular_solve",
+    "tril", "triu", "true_divide", "trunc", "trunc_", "uint8", "unbind", "unbind_copy", "unflatten", "unfold",
     "unfold_copy", "unique", "unique_consecutive", "unravel_index", "unsafe_chunk", "unsafe_split",
     "unsafe_split_with_sizes", "unsqueeze", "unsqueeze_copy", "var", "var_mean", "vdot", "view", "view_as_complex",
     "view_as_real", "view_copy", "vsplit", "vstack", "where", "xlogy", "xlogy_", "zero_",
@@ -83,16 +75,6 @@ def acosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse of the hyperbolic cosine; NaN below 1."""
 def acosh_(input: Tensor) -> Tensor:
     """acosh() written into the tensor's own memory."""
-def adaptive_avg_pool1d(
-    input: Tensor, output_size: _int | Sequence[_int | None] | None, *, out: Tensor | None = None
-) -> Tensor:
-    """the means of `output_size` windows that cover the last dimension of an input (N, C, L) or (C, L)."""
-def adaptive_max_pool1d(
-    input: Tensor, output_size: _int | Sequence[_int | None] | None
-) -> tuple[Tensor, Tensor]:
-    """the largest elements of `output_size` windows that cover the last dimension of an input (N, C, L) or
-    (C, L), and their places.
-    """
 def add(input: Tensor, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """the sum input + alpha * other."""
 def addbmm(
@@ -127,20 +109,12 @@ def addr(
     """beta * input + alpha * the outer product of two vectors."""
 def adjoint(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the matrix, or each of a batch, transposed and conjugated; a view of a real tensor."""
-def affine_grid_generator(
-    theta: Tensor, size: _int, align_corners: _bool, *, out: Tensor | None = None
-) -> Tensor:
-    """what affine_grid() gives."""
 def alias_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """a copy of the tensor."""
 def all(
     input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, out: Tensor | None = None
 ) -> Tensor:
     """whether all elements, or all along `dim`, are not zero; a bool tensor."""
-def alpha_dropout(input: Tensor, p: _float, train: _bool, *, out: Tensor | None = None) -> Tensor:
-    """dropout that keeps mean 0 and variance 1, for networks of selu()."""
-def alpha_dropout_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-    """alpha_dropout() written into the tensor's own memory."""
 def amax(
     input: Tensor, dim: _Dims = ..., keepdim: _bool = False, *, out: Tensor | None = None
 ) -> Tensor:
@@ -247,23 +221,11 @@ def atleast_3d(
     tensors: Tensor | Sequence[Tensor], *others: Tensor, out: Tensor | None = None
 ) -> Tensor:
     """with three dimensions, a vector's in the middle, a matrix's in front."""
-def avg_pool1d(
-    input: Tensor, kernel_size: _Dims, stride: Sequence[_int] = ..., padding: _Dims = 0,
-    ceil_mode: _bool = False, count_include_pad: _bool = True, *, out: Tensor | None = None
-) -> Tensor:
-    """the mean of each window along the last dimension of an input (N, C, L) or (C, L)."""
 def baddbmm(
     input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1,
     out: Tensor | None = None
 ) -> Tensor:
     """beta * input[k] + alpha * (batch1[k] @ batch2[k])."""
-def batch_norm(
-    input: Tensor, weight: Tensor, bias: Tensor, running_mean: Tensor | None, running_var: Tensor | None,
-    training: _bool, momentum: _float, eps: _float, cudnn_enabled: _bool, *, out: Tensor | None = None
-) -> Tensor:
-    """nn.functional.batch_norm() with its arguments in another order; `cudnn_enabled` changes nothing on
-    the CPU.
-    """
 def bincount(
     input: Tensor, weights: Tensor | None = None, minlength: _int = 0, *, out: Tensor | None = None
 ) -> Tensor:
@@ -327,8 +289,6 @@ def celu_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
 cfloat: dtype
 def chain_matmul(input: Tensor, *matrices: Tensor, out: Tensor | None = None) -> Tensor:
     """the product of several matrices; linalg.multi_dot() for matrices one by one."""
-def channel_shuffle(input: Tensor, groups: _int, *, out: Tensor | None = None) -> Tensor:
-    """the first channel of each group, then the second of each, ."""
 def cholesky(input: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """linalg.cholesky()."""
 def cholesky_inverse(input: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
@@ -385,47 +345,6 @@ def constant_pad_nd(
     input: Tensor, pad: Sequence[_int], value: _Number = 0, *, out: Tensor | None = None
 ) -> Tensor:
     """a copy with rows of `value` before and behind."""
-def conv1d(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Dims = 1, padding: _Dims | str = 0,
-    dilation: _Dims = 1, groups: _int = 1, *, out: Tensor | None = None
-) -> Tensor:
-    """what `weight` sees at each place."""
-def conv2d(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Dims = 1, padding: _Dims | str = 0,
-    dilation: _Dims = 1, groups: _int = 1, *, out: Tensor | None = None
-) -> Tensor:
-    """what `weight` sees at each place."""
-def conv3d(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Dims = 1, padding: _Dims | str = 0,
-    dilation: _Dims = 1, groups: _int = 1, *, out: Tensor | None = None
-) -> Tensor:
-    """what `weight` sees at each place."""
-def conv_tbc(
-    input: Tensor, weight: Tensor, bias: Tensor, pad: _int = 0, *, out: Tensor | None = None
-) -> Tensor:
-    """conv1d() of an input (time, batch, channels)."""
-def conv_transpose1d(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Dims = 1, padding: _Dims = 0,
-    output_padding: _Dims = 0, groups: _int = 1, dilation: _Dims = 1, *, out: Tensor | None = None
-) -> Tensor:
-    """the gradient of conv1d() for its input, as an operation of its own."""
-def conv_transpose2d(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Dims = 1, padding: _Dims = 0,
-    output_padding: _Dims = 0, groups: _int = 1, dilation: _Dims = 1, *, out: Tensor | None = None
-) -> Tensor:
-    """the gradient of conv2d() for its input, as an operation of its own; see conv_transpose1d()."""
-def conv_transpose3d(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Dims = 1, padding: _Dims = 0,
-    output_padding: _Dims = 0, groups: _int = 1, dilation: _Dims = 1, *, out: Tensor | None = None
-) -> Tensor:
-    """the gradient of conv3d() for its input, as an operation of its own; see conv_transpose1d()."""
-def convolution(
-    input: Tensor, weight: Tensor, bias: Tensor, stride: _Dims, padding: _Dims, dilation: _Dims,
-    transposed: _bool, output_padding: _Dims, groups: _int, *, out: Tensor | None = None
-) -> Tensor:
-    """what conv1d(), conv2d(), conv3d() and their transposed kin call: `input` (batch, channels,
-    sizes...).
-    """
 def copysign(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """abs(input) with the sign of other; the gradient at 0 is 0, and that for other."""
 def corrcoef(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -438,10 +357,6 @@ def cosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The hyperbolic cosine."""
 def cosh_(input: Tensor) -> Tensor:
     """cosh() written into the tensor's own memory."""
-def cosine_similarity(
-    x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-08, *, out: Tensor | None = None
-) -> Tensor:
-    """the cosines of the angles between vectors along `dim`."""
 def count_nonzero(input: Tensor, dim: _Dims | None = None, *, out: Tensor | None = None) -> Tensor:
     """how many elements aren't zero, of all or along `dim`, one or several (int64)."""
 def cov(
@@ -523,21 +438,12 @@ def divide(
 def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the sum of the products of two vectors' elements, not conjugated."""
 double: dtype
-def dropout(input: Tensor, p: _float, train: _bool, *, out: Tensor | None = None) -> Tensor:
-    """each element is 0 with probability p, else input / (1 - p); not if train is False."""
-def dropout_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-    """dropout() written into the tensor's own memory."""
 def dsplit(input: Tensor, indices_or_sections: _int | Sequence[_int] | Tensor) -> tuple[Tensor, ...]:
     """tensor_split() along the third dimension."""
 def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """the tensors behind each other, along the third dimension."""
 def einsum(equation: str, *operands: Any, out: Tensor | None = None) -> Tensor:
     """products of the operands summed over the dimensions not in the result."""
-def embedding(
-    weight: Tensor, indices: Sequence[Tensor | None], padding_idx: _int = -1,
-    scale_grad_by_freq: _bool = False, sparse: _bool = False, *, out: Tensor | None = None
-) -> Tensor:
-    """rows of a table."""
 def eq(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input == other, a bool tensor."""
 def erf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -574,16 +480,6 @@ def expm1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """exp(input) - 1, exact near 0."""
 def expm1_(input: Tensor) -> Tensor:
     """expm1() written into the tensor's own memory."""
-def feature_alpha_dropout(
-    input: Tensor, p: _float, train: _bool, *, out: Tensor | None = None
-) -> Tensor:
-    """alpha_dropout() of whole channels, which are the second dimension."""
-def feature_alpha_dropout_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-    """feature_alpha_dropout() written into the tensor's own memory."""
-def feature_dropout(input: Tensor, p: _float, train: _bool, *, out: Tensor | None = None) -> Tensor:
-    """dropout() of whole channels, which are the second dimension."""
-def feature_dropout_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-    """feature_dropout() written into the tensor's own memory."""
 def fill(input: Tensor, value: _Number | Tensor, *, out: Tensor | None = None) -> Tensor:
     """a tensor of the input's shape and type with `value`, a number or 0-d tensor, everywhere."""
 def fill_(self: Tensor, value: _Number | Tensor) -> Tensor:
@@ -653,36 +549,6 @@ def greater(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Ten
     """input > other, a bool tensor."""
 def greater_equal(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input >= other, a bool tensor."""
-def grid_sampler(
-    input: Tensor, grid: Tensor, interpolation_mode: _int, padding_mode: _int, align_corners: _bool, *,
-    out: Tensor | None = None
-) -> Tensor:
-    """grid_sample() with numbers."""
-def grid_sampler_2d(
-    input: Tensor, grid: Tensor, interpolation_mode: _int, padding_mode: _int, align_corners: _bool, *,
-    out: Tensor | None = None
-) -> Tensor:
-    """grid_sampler() of a 4-D input."""
-def grid_sampler_3d(
-    input: Tensor, grid: Tensor, interpolation_mode: _int, padding_mode: _int, align_corners: _bool, *,
-    out: Tensor | None = None
-) -> Tensor:
-    """grid_sampler() of a 5-D input."""
-def group_norm(
-    input: Tensor, num_groups: _int, weight: Tensor | None = None, bias: Tensor | None = None,
-    eps: _float = 1e-05, cudnn_enabled: _bool = True, *, out: Tensor | None = None
-) -> Tensor:
-    """nn.functional.group_norm(); `cudnn_enabled` changes nothing on the CPU."""
-def gru(
-    input: Tensor, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any,
-    bidirectional: Any, batch_first: Any
-) -> tuple[Tensor, Tensor]:
-    """output and h."""
-def gru_cell(
-    input: Tensor, hx: Any, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None,
-    b_hh: Tensor | None = None, *, out: Tensor | None = None
-) -> Tensor:
-    """one step of gru() from the state `hx`."""
 def gt(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input > other, a bool tensor."""
 half: dtype
@@ -751,14 +617,6 @@ def index_select(input: Tensor, dim: _int, index: Tensor, *, out: Tensor | None 
     """a copy of the rows along `dim` that a vector of numbers picks."""
 def inner(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """the sums of products along the last dimension of both; a number multiplies."""
-def instance_norm(
-    input: Tensor, weight: Tensor, bias: Tensor, running_mean: Tensor | None, running_var: Tensor | None,
-    use_input_stats: _bool, momentum: _float, eps: _float, cudnn_enabled: _bool, *,
-    out: Tensor | None = None
-) -> Tensor:
-    """nn.functional.instance_norm() with its arguments in another order; `cudnn_enabled` changes nothing
-    on the CPU.
-    """
 int: dtype
 int8: dtype
 int16: dtype
@@ -866,16 +724,6 @@ def logsumexp(
 ) -> Tensor:
     """log(sum(exp(input))) along `dim`, one dimension or several."""
 long: dtype
-def lstm(
-    input: Tensor, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any,
-    bidirectional: Any, batch_first: Any
-) -> tuple[Tensor, ...]:
-    """output, h and c."""
-def lstm_cell(
-    input: Tensor, hx: Sequence[Tensor], w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None,
-    b_hh: Tensor | None = None
-) -> tuple[Tensor, Tensor]:
-    """h and c after one step."""
 def lt(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input < other, a bool tensor."""
 def lu(input: Tensor, pivot: _bool = True, get_infos: _bool = False) -> tuple[Tensor, ...]:
@@ -907,26 +755,6 @@ def max(input: Tensor) -> Tensor:
 def max(input: Tensor, dim: _int, keepdim: _bool = False) -> return_types.max: ...
 @overload
 def max(input: Tensor, other: Tensor) -> Tensor: ...
-def max_pool1d(
-    input: Tensor, kernel_size: _Dims, stride: Sequence[_int] = ..., padding: _Dims = 0,
-    dilation: _Dims = 1, ceil_mode: _bool = False, *, out: Tensor | None = None
-) -> Tensor:
-    """the largest element of each window along the last dimension of an input (N, C, L) or (C, L)."""
-def max_pool1d_with_indices(
-    input: Tensor, kernel_size: _Dims, stride: Sequence[_int] = ..., padding: _Dims = 0,
-    dilation: _Dims = 1, ceil_mode: _bool = False
-) -> tuple[Tensor, Tensor]:
-    """max_pool1d() and the places of its results."""
-def max_pool2d(
-    input: Tensor, kernel_size: _Dims, stride: Sequence[_int] = ..., padding: _Dims = 0,
-    dilation: _Dims = 1, ceil_mode: _bool = False, *, out: Tensor | None = None
-) -> Tensor:
-    """the largest element of each window of planes (N, C, H, W) or (C, H, W)."""
-def max_pool3d(
-    input: Tensor, kernel_size: _Dims, stride: Sequence[_int] = ..., padding: _Dims = 0,
-    dilation: _Dims = 1, ceil_mode: _bool = False, *, out: Tensor | None = None
-) -> Tensor:
-    """the largest element of each window of an input (N, C, D, H, W) or (C, D, H, W)."""
 def maximum(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The larger of input and other; equal ones share the gradient."""
 def mean(
@@ -1007,10 +835,6 @@ def narrow_copy(
     input: Tensor, dim: _int, start: _int, length: _int, *, out: Tensor | None = None
 ) -> Tensor:
     """narrow() as a copy."""
-def native_channel_shuffle(input: Tensor, groups: _int, *, out: Tensor | None = None) -> Tensor:
-    """the first channel of each group, then the second of each, ."""
-def native_dropout(input: Tensor, p: _float, train: _bool | None) -> tuple[Tensor, Tensor]:
-    """dropout() and where it left something, as truths."""
 def ne(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input != other, a bool tensor."""
 def neg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -1045,11 +869,6 @@ def ormqr(
     """Q @ other; Q is a product of Householder reflections."""
 def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the products of each element of a vector with each of another, (n, m)."""
-def pairwise_distance(
-    x1: Tensor, x2: Tensor, p: _float = 2.0, eps: _float = 1e-06, keepdim: _bool = False, *,
-    out: Tensor | None = None
-) -> Tensor:
-    """norms of x1 - x2 + eps along the last dimension."""
 def pdist(input: Tensor, p: _float = 2.0, *, out: Tensor | None = None) -> Tensor:
     """the p-norms of the differences of all pairs of rows, (0, 1), (0, 2), ..., (1, 2), ."""
 @overload
@@ -1064,10 +883,6 @@ def permute_copy(input: Tensor, dims: Sequence[_int], /, *, out: Tensor | None =
 def permute_copy(input: Tensor, *dims: _int, out: Tensor | None = None) -> Tensor: ...
 def pinverse(input: Tensor, rcond: _float = 1e-15, *, out: Tensor | None = None) -> Tensor:
     """linalg.pinv(), with the relative size of singular values that count as zero."""
-def pixel_shuffle(input: Tensor, upscale_factor: _int, *, out: Tensor | None = None) -> Tensor:
-    """(..., C * r * r, H, W) as (..., C, H * r, W * r)."""
-def pixel_unshuffle(input: Tensor, downscale_factor: _int, *, out: Tensor | None = None) -> Tensor:
-    """(..., C, H * r, W * r) as (..., C * r * r, H, W)."""
 def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
     """complex numbers of lengths and angles in radians, float32 or float64 both."""
 def polygamma(n: _int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -1139,31 +954,6 @@ def resolve_conj(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the tensor itself: conjugates are computed at once."""
 def resolve_neg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the tensor itself: nothing is negated later."""
-def rms_norm(
-    input: Tensor, normalized_shape: Sequence[_int], weight: Tensor | None = None,
-    eps: _float | None = None, *, out: Tensor | None = None
-) -> Tensor:
-    """input / sqrt(mean(input ** 2) + eps) * weight."""
-def rnn_relu(
-    input: Tensor, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any,
-    bidirectional: Any, batch_first: Any
-) -> tuple[Tensor, Tensor]:
-    """output and h."""
-def rnn_relu_cell(
-    input: Tensor, hx: Any, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None,
-    b_hh: Tensor | None = None, *, out: Tensor | None = None
-) -> Tensor:
-    """one step of rnn_relu() from the state `hx`."""
-def rnn_tanh(
-    input: Tensor, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any,
-    bidirectional: Any, batch_first: Any
-) -> tuple[Tensor, Tensor]:
-    """output and h."""
-def rnn_tanh_cell(
-    input: Tensor, hx: Any, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None,
-    b_hh: Tensor | None = None, *, out: Tensor | None = None
-) -> Tensor:
-    """one step of rnn_tanh() from the state `hx`."""
 def roll(input: Tensor, shifts: _Dims, dims: _Dims = ..., *, out: Tensor | None = None) -> Tensor:
     """a copy, the elements moved on by `shifts` along `dims`, the last to the front."""
 def rot90(
@@ -1176,13 +966,6 @@ def round_(self: Tensor, *, decimals: _int = 0) -> Tensor:
     """round() written into the tensor's own memory."""
 def row_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """the tensors below each other, vectors as rows."""
-def rrelu(
-    input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, *,
-    out: Tensor | None = None
-) -> Tensor:
-    """leaky_relu with a slope drawn for each element."""
-def rrelu_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-    """rrelu() written into the tensor's own memory."""
 def rsqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """1 / sqrt(input)."""
 def rsqrt_(input: Tensor) -> Tensor:

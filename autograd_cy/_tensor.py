@@ -20,7 +20,7 @@ from ._core.batching.batched import is_batched
 from ._core.graph import hooks, node
 from ._core.graph.record import get_tangent
 from ._core.graph.tensor import Tensor, array_of, data_of, extend, from_array, metadata_of, numpy
-from ._core.ops.operations import OPS
+from ._core.ops.basics import OPS
 from ._core.ops.overrides import extend_overridable
 from ._core.ops.shapes import shape
 from ._core.runtime.entry import public, show_one_frame

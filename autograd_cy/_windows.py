@@ -11,7 +11,7 @@ import numpy as np
 
 from ._arguments import integer, resolve, wrap
 from ._core.graph.tensor import Tensor, array_of, from_array
-from ._core.ops.operations import OPS
+from ._core.ops.basics import OPS
 from ._core.runtime.entry import public
 
 __all__ = ["bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"]

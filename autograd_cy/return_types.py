@@ -2,6 +2,6 @@
 
 from ._core.ops import return_types as _types
 
-_names = {name: value for name, value in vars(_types).items() if hasattr(value, "_fields")}
+_names = {name: getattr(_types, name) for name in _types.FIELDS}
 globals().update(_names)
 __all__ = list(_names)

@@ -1,6 +1,6 @@
 """Special functions, under the names of torch.special (facade)."""
 
-from ._core.ops.operations import OPS as _OPS
+from ._core.ops.basics import OPS as _OPS
 from ._core.ops.registry import namespace_of as _namespace_of
 from ._missing import getattr_of as _getattr_of
 

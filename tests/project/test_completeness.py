@@ -16,7 +16,7 @@ from op_calls import OURS
 from opinfo import OPS
 
 import autograd_cy as ag
-from autograd_cy import _names, special
+from autograd_cy import _layers, _names, special
 
 pytestmark = pytest.mark.skipif(not OURS, reason="about this package")
 
@@ -84,6 +84,18 @@ def test_what_a_row_calls_is_what_is_registered(registry):
     assert [row.name for row in rows if attrgetter(row.path)(ag) is not registry[key_of(row)].function] == []
 
 
+def registry_of_networks():
+    table = importlib.import_module("autograd_cy._core.ops.operations").OPS
+    return [op for op in table.values() if ".ops.nn." in op.function.__module__]
+
+
+def test_functions_of_networks_are_those_that_come_later():
+    """They are listed by hand in autograd_cy/__init__.py, which does not import them. What comes later has no methods."""
+    assert sorted(_layers.__all__) == ag._LAYERS
+    networks = [op for op in registry_of_networks() if op.methods]
+    assert networks == []
+
+
 # stubs
 
 
@@ -100,10 +112,11 @@ def test_each_op_is_in_the_stub_of_its_namespace(registry):
     dtypes = {name for name, value in vars(ag).items() if isinstance(value, ag.dtype)}
     names = {op.name for op in registry.values() if not op.namespace}
     aliases = {name for op in registry.values() if op.kind == "elementwise" for name in op.methods} | set(_names._SAME)
-    in_place = {name for name in _names.__all__ if name.endswith("_")}
+    in_place = {name for name in _names.__all__ + _layers.__all__ if name.endswith("_")}
     known = {f"{op.name}_" for op in registry.values()} | {f"{name}_" for name in aliases}
     assert in_place <= known | {"detach_", "fill_", "resize_as_", "zero_"}
-    assert defined_in("_names.pyi") - dtypes == names | aliases | in_place | {"celu", "rrelu", "selu", "threshold"}
+    public = defined_in("_names.pyi") | defined_in("_layers.pyi")
+    assert public - dtypes == names | aliases | in_place | {"celu", "rrelu", "selu", "threshold"}
     others = {op.namespace for op in registry.values()} - {"", "Tensor"}
     assert "fft" in others
     for namespace in others:

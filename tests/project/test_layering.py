@@ -19,8 +19,12 @@ FOLDERS = [
     ["engine", "ops", "optim"],
 ]  # fmt: skip
 
-# The families of operations, in the same way; what stands in `ops` itself is below all of them, `operations` above.
-FAMILIES = [["pointwise", "shapes"], ["reductions"], ["indexing", "matrices", "products", "nn", "spectral"], ["operations"]]
+# The families of operations, in the same way; what stands in `ops` itself is below all of them, `basics` and
+# `operations` above.
+FAMILIES = [
+    ["pointwise", "shapes"], ["reductions"], ["indexing", "matrices", "products", "nn", "spectral"],
+    ["basics"], ["operations"],
+]  # fmt: skip
 
 # Function pointers that a folder calls and one above it fills in: an arrow upwards that no import shows.
 POINTERS = {
@@ -48,7 +52,7 @@ FACADE = [
     _streams
     _later _missing _once torch_version _inplace
     version
-    _names _alias
+    _names _alias _layers
     profiler._page
     _data _creation _indices _likes _sequences _strided _tensor_str _windows utils.hooks
     signal._windows

@@ -41,7 +41,7 @@ def stubs():
     """All stubs: {path: text}."""
     files = {f"autograd_cy/_core/{name.replace('.', '/')}.pyi": core_stub(name) for name in CORE}
     files["autograd_cy/_core/ops/return_types.pyi"] = tuples_stub("autograd_cy._core.ops.return_types")
-    for module in ("_names", "fft", "linalg", "nn.functional", "special"):
+    for module in ("_names", "_layers", "fft", "linalg", "nn.functional", "special"):
         files[f"autograd_cy/{module.replace('.', '/')}.pyi"] = namespace_stub(f"autograd_cy.{module}")
     return files
 
@@ -71,7 +71,7 @@ def namespace_stub(name):
         elif isinstance(value, type):
             body += ["", f"class {n}({value.__mro__[1].__name__}): ...", ""]
         else:
-            into = name == "autograd_cy._names" and not n.endswith("_")
+            into = name in ("autograd_cy._names", "autograd_cy._layers") and not n.endswith("_")
             body += definition(n, signatures(n, value, into=into), sentence(value))
     return finished(body, name, set(public))
 
@@ -79,10 +79,9 @@ def namespace_stub(name):
 def tuples_stub(name):
     """The stub of a module of named tuples."""
     body = []
-    for n, cls in sorted(vars(importlib.import_module(name)).items()):
-        if hasattr(cls, "_fields"):
-            kinds = {field: FIELDS.get(f"{n}.{field}") or FIELDS[field] for field in cls._fields}
-            body += ["", f"class {n}(NamedTuple):", *(f"    {field}: {kind}" for field, kind in kinds.items())]
+    for n, fields in sorted(importlib.import_module(name).FIELDS.items()):
+        kinds = {field: FIELDS.get(f"{n}.{field}") or FIELDS[field] for field in fields.split()}
+        body += ["", f"class {n}(NamedTuple):", *(f"    {field}: {kind}" for field, kind in kinds.items())]
     return finished(body, name)
 
 

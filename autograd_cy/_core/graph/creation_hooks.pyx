@@ -4,14 +4,14 @@ The hooks are the context's, so one asyncio task doesn't see the nodes of anothe
 its mode has the bit NODE_HOOKS: without it nothing is recorded otherwise than it would be.
 """
 
-import threading
+from _thread import _local
 from contextvars import ContextVar
 
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.runtime.state cimport NODE_HOOKS, ThreadState, thread_state
 
 hooks_here = ContextVar("autograd_cy creation hooks", default=())       # the outermost first
-entered = threading.local()         # `count`: how many blocks of this thread have not ended
+entered = _local()                  # `count`: how many blocks of this thread have not ended
 
 
 def enter_creation_hook(hook):

@@ -1,1 +1,5 @@
-"""Networks: activations, softmax, normalization over layers, losses."""
+"""Networks: normalization over layers, convolutions, pooling, recurrent layers, losses; all loaded when one is asked for."""
+
+from autograd_cy._core.ops.loading import load
+
+load("nn")

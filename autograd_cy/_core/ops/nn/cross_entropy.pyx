@@ -17,7 +17,7 @@ from autograd_cy._core.kernels.cross_entropy_loops cimport log_probabilities
 from autograd_cy._core.kernels.nll_loops cimport Totals, picked
 from autograd_cy._core.ops.nn.losses cimport MEAN, NONE, reduction_of
 from autograd_cy._core.ops.nn.nll_loss cimport NllNode, check_target, check_weight, nll_loss_of, total_loss
-from autograd_cy._core.ops.nn.softmax cimport check_type
+from autograd_cy._core.ops.reductions.softmax cimport check_type
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 

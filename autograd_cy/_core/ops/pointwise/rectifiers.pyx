@@ -9,7 +9,6 @@ from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise, with_cons
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE
-from autograd_cy._core.ops.nn.softmax import functional_softmax
 from autograd_cy._core.ops.registry import op
 
 cnp.import_array()
@@ -214,14 +213,3 @@ def tanhshrink(input):
     tensor([0.0000, 0.2384])
     """
     return input - as_tensor(input, "tanhshrink").tanh()
-
-
-@op(namespace="nn.functional", batch=COMPOSITE)
-def softmin(input, dim=None, _stacklevel=3, dtype=None):
-    """softmin(input, dim, dtype=None) -> Tensor: softmax of -input.
-
-    >>> import autograd_cy as ag
-    >>> ag.nn.functional.softmin(ag.tensor([0.0, 0.0]), dim=0)
-    tensor([0.5000, 0.5000])
-    """
-    return functional_softmax(-as_tensor(input, "softmin"), dim, _stacklevel, dtype)

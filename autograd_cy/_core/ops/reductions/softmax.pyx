@@ -281,3 +281,14 @@ def functional_log_softmax(input, dim=None, _stacklevel=3, dtype=None):
     tensor([    0., -1000.])
     """
     return log_softmax(input, implicit_dim(as_tensor(input, "log_softmax"), dim, "log_softmax"), dtype)
+
+
+@op(namespace="nn.functional", batch=COMPOSITE)
+def softmin(input, dim=None, _stacklevel=3, dtype=None):
+    """softmin(input, dim, dtype=None) -> Tensor: softmax of -input.
+
+    >>> import autograd_cy as ag
+    >>> ag.nn.functional.softmin(ag.tensor([0.0, 0.0]), dim=0)
+    tensor([0.5000, 0.5000])
+    """
+    return functional_softmax(-as_tensor(input, "softmin"), dim, _stacklevel, dtype)
