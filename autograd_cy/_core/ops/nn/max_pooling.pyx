@@ -112,7 +112,7 @@ cdef tuple strided(object input, int dims, Pooling windows):
     cdef tuple own = shape_of(x)[-dims:]
     tables = tuple([windows_of(n, count, kernel, stride, padding, dilation) for n, count, kernel, stride, padding, dilation
                     in zip(own, counts, windows.kernel, windows.stride, windows.padding, windows.dilation)])
-    constants = (windows.kernel, windows.stride, windows.padding, windows.dilation, windows.ceil_mode)
+    constants = (windows.kernel, windows.given_stride, windows.padding, windows.dilation, windows.ceil_mode)
     return pooled(MaxPool2DWithIndicesBackward0 if dims == 2 else MaxPool3DWithIndicesBackward0, x, counts, tables,
                   windows.dilation, constants, f"max_pool{dims}d")
 

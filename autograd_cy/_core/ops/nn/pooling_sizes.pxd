@@ -6,6 +6,7 @@ from autograd_cy._core.graph.tensor cimport Tensor
 cdef class Pooling:
     cdef readonly str operation
     cdef readonly tuple kernel, stride, padding, dilation
+    cdef readonly tuple given_stride        # none: ()
     cdef readonly bint ceil_mode
     cdef tuple counts(self, Tensor x)
 
