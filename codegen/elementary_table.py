@@ -61,10 +61,10 @@ table = [
     Row("xlogy", y="where(isnan(b), b, where(a == 0, 0, a * l))", let="l = log(b)",
         da="where(a == 0, where(b <= 0, 0, g * l), g * l)", db="g * a / b", **FLOATS_OF),
     Row("logit_of", y="l", let="l = log(a / (1 - a)); s = sqrt(a * (1 - a))", da="g / (s * s)", node="LogitBackward0",
-        public=False, **FLOATS_OF),     # NaN beyond 0 and 1
+        constants=("eps",), public=False, **FLOATS_OF),     # NaN beyond 0 and 1
     Row("logit_within", "input, low, high", y="l", let="l = log(where(a < b, b, where(a > c, c, a)) / (1 - "
         "where(a < b, b, where(a > c, c, a))))", da="where(a < b, 0, where(a > c, 0, g / (a * (1 - a))))",
-        node="LogitBackward0", saved=("self", None, None), numbers=2, public=False, **FLOATS_OF),
+        node="LogitBackward0", saved=("self", None, None), numbers=2, constants=("eps",), public=False, **FLOATS_OF),
     Row("erfc", y="2 * p", let="p = normal_cdf(-1.4142135623730951 * a); e = exp(-a * a)", da="-1.1283791670955126 * g * e",
         **FLOATS_OF),
 
@@ -85,11 +85,12 @@ table = [
         real="where(c * c < 0.25, a + c * (b - a), b - (b - a) * (1 - c))", da="g * (1 - c)", db="g * c", dc="g * (b - a)",
         node="LerpBackward1", saved=("self", "end", "weight"), kinds="r", forward_kinds="rc", public=False),
     Row("lerp_number", "input, end, weight", same_as="lerp_tensor", da="g * (1 - c)", db="g * c", node="LerpBackward0",
-        saved=("self", "end", None), kinds="r", numbers=1, public=False),
+        saved=("self", "end", None), kinds="r", numbers=1, constants=("weight",), public=False),
     Row("add_product", "input, tensor1, tensor2", y="a + b * c", da="g", db="g * c", dc="g * b", node="AddcmulBackward0",
-        saved=("self", "tensor1", "tensor2"), kinds="r", forward_kinds="irc", public=False),
+        saved=("self", "tensor1", "tensor2"), kinds="r", forward_kinds="irc", constants=("value",), public=False),
     Row("add_quotient", "input, tensor1, tensor2", y="a + b / c", da="g", db="g / c", dc="-g * (b / (c * c))",
-        node="AddcdivBackward0", saved=("self", "tensor1", "tensor2"), kinds="r", forward_kinds="rc", public=False),
+        node="AddcdivBackward0", saved=("self", "tensor1", "tensor2"), kinds="r", forward_kinds="rc", constants=("value",),
+        public=False),
     Row("gcd", y="gcd(a, b)"),
     Row("lcm", y="lcm(a, b)"),
     Row("conj_physical_of", same_as="conj", da="conj(g)", node="ConjPhysicalBackward0", holomorphic=False, kinds="",

@@ -201,3 +201,15 @@ def saved_by(node, table):
             if row.name in ("squared", "cubed", "power_to_number"):
                 names[1] = "exponent"
     return tuple(names)
+
+
+def constants_of(node, table):
+    """The names of what a node class shows of the numbers that its operation was called with."""
+    return next((row.constants for row in table if row.node == node and row.constants), ())
+
+
+def shown_by(node, table):
+    """What a node class shows besides: {name: expression}, in which the saved inputs are unpacked."""
+    shows = {name: text for row in table if row.node == node for name, text in row.shows.items()}
+    return {name: re.sub(r"\b[abc]\b", lambda x: f"unpack(self, {'abc'.index(x[0])})", text).replace(
+        "constants", "self.constants") for name, text in shows.items()}

@@ -9,15 +9,17 @@ from codegen.elementary_table import table as elementary
 from codegen.rows import COMPLEX, INTEGERS, Row
 from codegen.special_table import table as special
 
+ALPHA = {"alpha": "constants[0] if constants else 1"}       # the factor of the second input
+
 basic = [
     # arithmetic
     Row("add", y="add(a, b)", real="a + b", da="g", db="g", public=False),
     Row("sub", y="subtract(a, b)", real="a - b", da="g", db="-g", public=False),
-    Row("rsub", y="b - a", da="-g", node="RsubBackward1", forward_kinds="irc", numbers=1, public=False),
+    Row("rsub", y="b - a", da="-g", node="RsubBackward1", forward_kinds="irc", numbers=1, shows=ALPHA, public=False),
     Row("add_scaled", "input, other, alpha", y="a + c * b", da="g", db="g * c", node="AddBackward0",
-        saved=("self", "other", None), forward_kinds="irc", numbers=1, public=False),
+        saved=("self", "other", None), forward_kinds="irc", numbers=1, shows=ALPHA, public=False),
     Row("sub_scaled", "input, other, alpha", same_as="add_scaled", da="g", db="g * c", node="SubBackward0",
-        saved=("self", "other", None), numbers=1, public=False),
+        saved=("self", "other", None), numbers=1, shows=ALPHA, public=False),
     Row("mul", y="multiply(a, b)", real="a * b", da="g * b", db="g * a", opmath=True, methods=("mul", "multiply")),
     Row("div", y="true_divide(a, b)", da="g / b", db="-g * (a / b) / b", inexact=True, opmath=True, public=False),
     Row("floor_divide", y="floor_divide(a, b)", opmath=True, public=False),
@@ -71,7 +73,7 @@ basic = [
         db="where(a == b, g / 2, where(b > a, 0, g))", kinds="r", without=COMPLEX, in_place=False),
     Row("clamp_numbers", "input, min, max", y="where(a > c, c, where(a < b, where(b > c, c, b), a))",
         da="where(a >= b, where(a <= c, g, 0), 0)", node="ClampBackward1", saved=("self", None, None), kinds="r",
-        forward_kinds="ir", numbers=2, public=False),
+        forward_kinds="ir", numbers=2, constants=("min", "max"), public=False),
     Row("clamp_tensors", "input, min, max",
         y="where(isnan(a), a, where(isnan(b), b, where(isnan(c), c, where(a > c, c, where(a < b, where(b > c, c, b), a)))))",
         da="where(a >= b, where(a <= c, g, 0), 0)", db="where(a < b, where(b < c, g, 0), 0)",
@@ -105,12 +107,10 @@ basic = [
     Row("leaky_relu", "input, negative_slope: float = 0.01", y="where(a > 0, a, a * b)", da="where(a > 0, g, g * b)",
         saved=("self", None, None), kinds="r", numbers=1, namespace="nn.functional", inplace=True),
     Row("gelu_erf", y="a * p", let="p = normal_cdf(a); d = normal_pdf(a)", da="g * (p + a * d)", node="GeluBackward0",
-        kinds="r",
-        wide=True, public=False),
+        kinds="r", wide=True, constants=("approximate",), public=False),
     Row("gelu_tanh", y="0.5 * a * (1 + t)", let="t = tanh(0.7978845608028654 * (a + 0.044715 * a * a * a))",
         da="g * (0.5 * (1 + t) + 0.3989422804014327 * a * (1 - t * t) * (1 + 0.134145 * a * a))", node="GeluBackward0",
-        kinds="r",
-        wide=True, public=False),
+        kinds="r", wide=True, constants=("approximate",), public=False),
 
     # not differentiable
     Row("eq", y="equal(a, b)", result="TRUTH"),

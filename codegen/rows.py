@@ -21,6 +21,11 @@ class Row:
                  loop (for real types), or one of NumPy's, whose loop is called block by block
     node, saved  PyTorch's names of the node (if it isn't TanhBackward0 for tanh) and of what it saves: the inputs a, b and (c
                  or the output)
+    constants    PyTorch's names of the numbers that the operation was called with (`with_constants`), which the node shows;
+                 None for one that it doesn't show. Those of a public row are its parameters
+    shows        what else PyTorch's node saves, which this one doesn't need: {name: an expression of the saved inputs a, b, c
+                 and of `constants`}, evaluated when a user asks for it
+    recorded     False: an operation of its own records what the row computes, with a node that takes the row's derivatives
     kinds        derivative kernels for r(eal), c(omplex) types; other types go by the formula on Tensors
     forward_kinds  where y is a formula, the types it is for: r, c, i(ntegers), b(ool, by the kernel of uint8)
     real         a formula in place of `y` for float and double: where the compiler makes a faster loop of it
@@ -43,7 +48,8 @@ class Row:
     def __init__(self, name, args=None, *, y=None, real=None, let="", da=None, db=None, dc=None, node=None,
                  saved=("self", "other", "result"), kinds="rc", forward_kinds=None, inexact=False, holomorphic=True,
                  result="SAME_TYPE", methods=None, public=True, namespace="", without=None, in_place=True, numbers=0,
-                 same_as=None, opmath=False, wide=False, inplace=False, loss=False):
+                 same_as=None, opmath=False, wide=False, inplace=False, loss=False, constants=None, shows=None,
+                 recorded=True):
         derivatives = {x: d for x, d in (("a", da), ("b", db), ("c", dc)) if d is not None}
         if args is None:
             args = "input, other" if "b" in derivatives or re.search(r"\bb\b", f"{y} {let}") or same_as else "input"
@@ -55,12 +61,15 @@ class Row:
         self.scipy = borrowed and borrowed[1]
         self.forward = self._forward(y)
         self.derivatives = {x: d if isinstance(d, tuple) else (d, d) for x, d in derivatives.items()}
-        self.node = node or ("".join(map(str.capitalize, name.split("_"))) + "Backward0" if derivatives else None)
+        self.node = node or ("".join(map(str.capitalize, name.split("_"))) + "Backward0" if derivatives and recorded else None)
         self.saved, self.kinds, self.forward_kinds = saved, kinds, kinds if forward_kinds is None else forward_kinds
         self.inexact, self.holomorphic, self.result, self.wide, self.opmath = inexact, holomorphic, result, wide, opmath
         self.methods = methods if methods is not None else () if namespace else (name,)
         self.public, self.namespace, self.without, self.numbers = public, namespace, without, numbers
         self.in_place, self.inplace, self.loss = in_place and public and not namespace, inplace, loss
+        if constants is None:
+            constants = self.parameters[-numbers:] if numbers and public else ("reduction",) if loss else ()
+        self.constants, self.shows = tuple(constants), shows or {}
 
     def _forward(self, y):
         """The name of NumPy's loop, if it is called with the inputs as they are, else the formula."""

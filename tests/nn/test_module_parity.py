@@ -467,9 +467,88 @@ def lazy_layers(torch):
     yield repr(twin), repr(pickle.loads(pickle.dumps(nn.LazyLinear(2).weight)))
 
 
+def rounded(tensors):
+    numbers = [[] if x is None else [round(v, 4) + 0.0 for v in x.flatten().tolist()] for x in tensors]
+    return [x is not None and (list(x.shape), str(x.dtype), found) for x, found in zip(tensors, numbers, strict=True)]
+
+
+def many_classes(torch):
+    made = torch.nn.AdaptiveLogSoftmaxWithLoss
+    for args, options in (((4, 10, [2, 5]), {"div_value": 2.0, "head_bias": True}), ((4, 6, (3,)), {})):
+        layer = filled(made(*args, **options), -0.5)
+        x = torch.tensor([[0.5, -1.0, 2.0, 0.25], [1.0, 1.0, -1.0, 0.0], [-2.0, 0.0, 0.5, 1.0]], requires_grad=True)
+        target = torch.tensor([1, 5, 3])
+        found = layer(x, target)
+        found.loss.backward()
+        yield repr(layer), list(layer.state_dict()), found._fields, rounded(found)
+        yield rounded([x.grad, *[p.grad for p in layer.parameters()]])
+        yield layer.predict(x).tolist(), rounded([layer.log_prob(x), *layer(x[0], target[0])])
+        yield layer.cutoffs, layer.shortlist_size, layer.n_clusters, layer.head_size, layer.div_value, layer.head_bias
+        for numbers in ([1, 2], [[1, 2, 3]], 1, [0, 1, 99], [-1, 0, 1], [0.0, 1.0, 2.0]):
+            yield error_of(layer, x, torch.tensor(numbers))
+        yield error_of(layer, x[0], target[:1]), error_of(layer, x[:0], target[:0]), error_of(layer, x.int(), target)
+        yield error_of(layer.predict, x[0]), error_of(layer.log_prob, x[0]), error_of(layer.predict, x[:0])
+    for cutoffs in ([], [5, 2], [2, 2], [0, 3], [3, 10], [2.5], 3, [5, 9]):
+        yield error_of(made, 4, 10, cutoffs)
+    yield error_of(made, 4, 10, [3], 0)
+
+
+def distances(torch):
+    nn = torch.nn
+    a = torch.tensor([[1.0, 2.0, -1.0], [0.0, 0.0, 0.0]], requires_grad=True)
+    b = torch.tensor([[0.5, 2.0, 3.0], [0.0, 0.0, 0.0]], requires_grad=True)
+    for layer in (
+        nn.PairwiseDistance(), nn.PairwiseDistance(1), nn.PairwiseDistance(3.0, 0.5, True), nn.PairwiseDistance(float("inf")),
+        nn.PairwiseDistance(0), nn.PairwiseDistance(-1.0), nn.CosineSimilarity(), nn.CosineSimilarity(0),
+        nn.CosineSimilarity(-1, 0.5),
+    ):  # fmt: skip
+        yield repr(layer), sorted((k, v) for k, v in vars(layer).items() if k[0] != "_" and k != "training")
+        for x, y in ((a, b), (a, b[0]), (a[0], b), (a[:1], b), (a.double(), b)):
+            yield error_of(layer, x, y)
+            if error_of(layer, x, y)[0] == "no error":
+                z = layer(x, y)
+                yield rounded([z, *torch.autograd.grad(z.sum(), [a, b], allow_unused=True)])
+        for x, y in (
+            (a[0], b[0]), (a, b[:, :2]), (a, torch.ones(3, 3)), (a.int(), b.int()), (torch.tensor(1.0), torch.tensor(2.0)),
+            (torch.ones(0, 3), torch.ones(0, 3)), (a, b.int()), (a * 1j, b), (a, 3),
+        ):  # fmt: skip
+            yield error_of(layer, x, y)
+    yield error_of(nn.PairwiseDistance("x"), a, b), error_of(nn.CosineSimilarity(2), a, b)
+    yield error_of(nn.CosineSimilarity("x"), a, b), error_of(nn.CosineSimilarity(eps=-1), a, b)
+    yield error_of(nn.CosineSimilarity(eps=-0.5), a, b), error_of(nn.PairwiseDistance, 1, 2, 3, 4)
+    yield error_of(nn.PairwiseDistance, q=1)
+
+
+def normalization_across_maps(torch):
+    """Of what the windows hold there is a row in docs/differences.md."""
+    made = torch.nn.CrossMapLRN2d
+    yield repr(made(3)), repr(made(3, 1, 2, 3)), error_of(made), error_of(made, 1, 2, 3, 4, 5)
+    for shape in ((3,), (3, 4), (2, 3, 4), (1, 2, 3, 4, 5)):
+        yield error_of(made(3), torch.ones(*shape))
+    yield rounded([made(1, 0.5, 0.5, 2)(torch.arange(4.0).reshape(1, 1, 2, 2))])
+
+
+def pooling_of_rows(torch):
+    x = torch.arange(12.0).reshape(1, 2, 6)
+    for args in (
+        (2,), (2, 1), (3, 2, 1), (7,), (0,), (-1,), (2, 0), (2, -1), (2, 2, 2), (2, 2, -1), (2, 2, 0, 0), (2, 2, 0, -1),
+        (2, 2, 0, 7), ((2, 2),), (2, (1, 1)), (2, 1, (0, 0)), (2, 1, 0, (1, 1)), ([],), ([2],),
+        ((2,), (2,), (1,), (1,)), (2, None), (2, []), (3, 2, 2), (3, 2, 1, 2), (2, 2, 1, 3), (2, 2, 2, 3), (4, 1, 2, 2), (9,),
+    ):  # fmt: skip
+        layer = torch.nn.MaxPool1d(*args)
+        for input in (x, x.clone().requires_grad_()):
+            for call in (layer, lambda x, args=args: torch.nn.functional.max_pool1d(x, *args)):
+                found = error_of(call, input)
+                yield repr(layer), found, rounded([call(input)]) if found[0] == "no error" else None
+        yield error_of(lambda x, args=args: torch.max_pool1d(x, *args), x)
+    for shape in ((3,), (1, 1, 1, 4), (0, 2, 4), (2, 0, 4), (1, 2, 0), (0, 4), (2, 0), ()):
+        yield error_of(torch.nn.MaxPool1d(2), torch.ones(shape)), error_of(torch.max_pool1d, torch.ones(shape), 2)
+
+
 SCRIPTS = [
     members, representations, registering, paths, loading, loading_hooks, forward_hooks, hooks_of_errors, backward_hooks,
-    regular_backward_hooks, registration_hooks, conversions, copies, containers, lazy_layers,
+    regular_backward_hooks, registration_hooks, conversions, copies, containers, lazy_layers, many_classes, distances,
+    normalization_across_maps, pooling_of_rows,
 ]  # fmt: skip
 
 

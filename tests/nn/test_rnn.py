@@ -194,6 +194,47 @@ def test_a_graph_that_was_freed_or_whose_weights_were_written_is_an_error():
         loss.backward()
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_hooks_pack_all_that_a_layer_saves(kind):
+    """What the steps leave behind, a row for each step of each sample, was kept past them."""
+    net, x = network(kind, num_layers=2), ag.tensor(numbers(6, 2, 3), requires_grad=True)
+    inputs, packed = [x, *net.parameters()], []
+    expected = ag.autograd.grad(net(x)[0].sin().sum(), inputs)
+
+    def pack(tensor):
+        packed.append(tensor)
+        return tensor.numpy().tobytes(), tensor.numpy().shape
+
+    with ag.autograd.graph.saved_tensors_hooks(pack, lambda kept: ag.tensor(np.frombuffer(kept[0]).reshape(kept[1]).copy())):
+        y = net(x)[0].sin().sum()
+    rows = [tuple(t.shape) for t in packed if t.ndim == 2 and t.shape[0] == 12]
+    left = {"LSTM": [(12, 20), (12, 5), (12, 5)], "GRU": [(12, 15), (12, 5), (12, 5)], "RNN": [(12, 5), (12, 5)]}[kind]
+    assert rows == left * 2
+    found = ag.autograd.grad(y, inputs, retain_graph=True)
+    again = ag.autograd.grad(y, inputs)
+    for a, b, c in zip(found, again, expected, strict=True):
+        assert a.tolist() == b.tolist() == c.tolist()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_hooks_that_return_something_else(kind):
+    net, x = network(kind), ag.tensor(numbers(4, 2, 3))
+    with ag.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t[1:] if t.shape == (8, 5) else t):
+        y = net(x)[0].sum()
+    with pytest.raises(RuntimeError, match="unpack_hook expected to be a Tensor of shape"):
+        y.backward()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_checkpoint_of_a_network(kind):
+    net, x = network(kind), ag.tensor(numbers(4, 2, 3), requires_grad=True)
+    inputs = [x, *net.parameters()]
+    expected = ag.autograd.grad(net(x)[0].sin().sum(), inputs)
+    y = ag.utils.checkpoint.checkpoint(lambda x: net(x)[0].sin(), x, use_reentrant=False)
+    for a, b in zip(ag.autograd.grad(y.sum(), inputs), expected, strict=True):
+        assert a.tolist() == b.tolist()
+
+
 def test_a_network_is_copied_and_pickled():
     net, x = network("LSTM", num_layers=2), ag.tensor(numbers(4, 2, 3))
     for other in (copy.deepcopy(net), pickle.loads(pickle.dumps(net))):

@@ -77,6 +77,30 @@ def test_packed(name, options):
     compare(theirs, ours, inputs(options, (5, 4, 3)), run)
 
 
+@pytest.mark.parametrize("options", [{}, {"num_layers": 2}, {"bidirectional": True}, {"bidirectional": True, "num_layers": 2}])
+@pytest.mark.parametrize("name", NETWORKS)
+def test_names_of_nodes(name, options):
+    """Of the steps there is one node; around them it is PyTorch's graph (that of an LSTM there has one node for them, too)."""
+    names = []
+    for lib, layer in zip((torch, ag), pair(name, 3, 2, **options), strict=True):
+        y, states = layer(lib.ones(4, 2, 3))
+        names.append([x.grad_fn.name() for x in (y, *(states if name == "LSTM" else (states,)))])
+    theirs, ours = names
+    if "bidirectional" not in options:
+        assert theirs.pop(0) == ("MkldnnRnnLayerBackward0" if name == "LSTM" else "StackBackward0")
+        assert ours.pop(0) == "RecurrentLayerBackward0"
+    if not options:
+        theirs = ["UnsqueezeBackward0"] * len(theirs)  # a view, not a copy
+    assert ours == theirs
+
+
+@pytest.mark.filterwarnings("ignore:LSTM with projections")
+def test_names_of_nodes_of_a_projection():
+    theirs, ours = pair("LSTM", 3, 2, proj_size=1)
+    names = [layer(lib.ones(4, 2, 3))[0].grad_fn.name() for lib, layer in ((torch, theirs), (ag, ours))]
+    assert names == ["StackBackward0"] * 2
+
+
 @pytest.mark.filterwarnings("ignore:LSTM with projections")
 def test_projection():
     theirs, ours = pair("LSTM", 3, 7, proj_size=2, num_layers=2, bidirectional=True)

@@ -210,6 +210,7 @@ FACADE = [
     testing._programs
     testing.strategies._numbers testing.strategies._shapes testing.strategies._programs
     testing.strategies._tensors
+    testing.strategies._modules
     testing.strategies
     testing._close testing._make_tensor testing._verdict testing._differences testing._patterns
     testing._point

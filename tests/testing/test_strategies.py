@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import find as hypothesis_find
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
@@ -212,7 +212,9 @@ def test_broadcastable_shapes_shrink_and_differ():
         (lambda: strategies.away_from(0, gap=11), ValueError, r"between -10.* and 10.* no number is 11 away from each of 0"),
         (lambda: strategies.programs(-1), ValueError, r"max_instructions must be at least 0, got -1"),
         (lambda: strategies.programs(differentiable=None), TypeError, r"differentiable must be a bool, got None"),
-        (strategies.modules, NotImplementedError, r"nn.Module, which autograd_cy does not have"),
+        (lambda: strategies.modules(0), ValueError, r"max_layers must be at least 1, got 0"),
+        (lambda: strategies.modules(dtype=ag.int64), ValueError, r"dtype must be floating, got torch.int64"),
+        (lambda: strategies.modules(smooth=1), TypeError, r"smooth must be a bool, got 1"),
     ],
 )
 def test_what_is_refused(call, error, text):
@@ -460,3 +462,59 @@ def test_without_hypothesis_the_error_names_the_extra():
         "except ImportError as error:\n    print(error)"
     )
     assert 'strategies needs Hypothesis: pip install "autograd_cy[testing]"' in found
+
+
+# modules
+
+
+def test_modules_fit_their_inputs():
+    seen = set()
+
+    @given(strategies.modules())
+    @settings(ALWAYS, max_examples=200, phases=[Phase.generate])
+    def check(pair):
+        net, x = pair
+        y = net(x)
+        assert type(net) is ag.nn.Sequential and 1 <= len(net) <= 3 and net.training and not x.requires_grad
+        assert y.dtype == x.dtype == ag.float64 and y.numel() > 0 and y.isfinite().all()
+        assert all(p.dtype == ag.float64 for p in net.parameters())
+        seen.update(type(layer).__name__ for layer in net)
+
+    check()
+    assert seen >= {"Linear", "Conv2d", "ConvTranspose2d", "MaxPool2d", "AvgPool2d", "Flatten", "LayerNorm", "GroupNorm"}
+    assert seen >= {"BatchNorm1d", "BatchNorm2d", "Tanh", "ReLU"}
+
+
+def test_modules_of_another_dtype_and_number_of_layers():
+    @given(strategies.modules(1, dtype="float32"))
+    @ALWAYS
+    def check(pair):
+        net, x = pair
+        assert len(net) == 1 and net(x).dtype == x.dtype == ag.float32
+
+    check()
+    net, _ = drawn(strategies.modules(6), lambda pair: len(pair[0]) == 6)
+    assert len(net) == 6
+
+
+def test_smooth_modules_have_right_gradients():
+    @given(strategies.modules(smooth=True))
+    @settings(ALWAYS, max_examples=30, phases=[Phase.generate])
+    def check(pair):
+        net, x = pair
+        assert not any(isinstance(layer, (ag.nn.ReLU, ag.nn.MaxPool2d)) for layer in net)
+        # two norms of what is nearly constant are too steep for differences
+        assume(sum("Norm" in type(layer).__name__ for layer in net) < 2)
+        assert ag.autograd.gradcheck(net, x.clone().requires_grad_())
+
+    check()
+
+
+def test_modules_shrink_and_leave_the_generator_alone():
+    ag.manual_seed(3)
+    expected = ag.rand(2).tolist()
+    ag.manual_seed(3)
+    net, x = smallest(strategies.modules(), lambda pair: any(isinstance(layer, ag.nn.Tanh) for layer in pair[0]))
+    assert [type(layer) for layer in net] == [ag.nn.Tanh] and x.tolist() == [[0.0]]
+    net, x = smallest(strategies.modules(), lambda pair: (pair[0](pair[1]) < 0).any())
+    assert len(net) == 1 and ag.rand(2).tolist() == expected

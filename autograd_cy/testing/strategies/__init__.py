@@ -10,8 +10,7 @@ All shrink to the smallest shape and then to small integers. They need Hypothesi
 >>> test_that_sums_of_halves_are_halves_of_sums()
 """
 
-from typing import NoReturn
-
+from ._modules import modules
 from ._numbers import away_from, dtypes
 from ._programs import programs
 from ._shapes import broadcastable_shapes, indices, shapes
@@ -21,14 +20,3 @@ __all__ = [
     "away_from", "broadcastable_shapes", "distinct", "dtypes", "indices", "modules", "positive_definite", "programs",
     "shapes", "tensors",
 ]  # fmt: skip
-
-
-def modules() -> NoReturn:
-    """``modules()`` would draw modules; this package has none yet: NotImplementedError.
-
-    >>> from autograd_cy.testing.strategies import modules
-    >>> modules()
-    Traceback (most recent call last):
-    NotImplementedError: modules() would draw instances of nn.Module, which autograd_cy does not have (yet)
-    """
-    raise NotImplementedError("modules() would draw instances of nn.Module, which autograd_cy does not have (yet)")

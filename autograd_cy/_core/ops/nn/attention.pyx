@@ -97,7 +97,8 @@ cdef cnp.ndarray mask_array(Tensor mask, tuple sizes, int dtype_code, Py_ssize_t
 
 @cython.final
 cdef class ScaledDotProductFlashAttentionForCpuBackward0(Node):
-    """All gradients come from one pass over the blocks. The constants: the scale, whether the mask is causal."""
+    """All gradients come from one pass over the blocks. The constants: whether the mask is causal, the scale as it was given
+    (or None), that nothing was dropped, and the scale."""
     cdef cnp.ndarray sums           # for each query the logarithm of its sum of exponentials
     cdef Tensor mask                # which has no gradient; or None
     cdef long mask_version
@@ -107,12 +108,24 @@ cdef class ScaledDotProductFlashAttentionForCpuBackward0(Node):
         return ("query", "key", "value")
 
     cdef tuple constant_names(self):
-        return ("scale", "is_causal")
+        return ("is_causal", "scale", "dropout_p", None)
 
     @property
     def _saved_logsumexp(self):
         unpack(self, 0)                         # complains if it was given up
         return new_tensor(self.sums)
+
+    @property
+    def _saved_output(self):
+        """Computed again: the gradients need it not."""
+        q, k, v = [(<object> unpack(self, i)).detach() for i in range(3)]
+        return by_blocks(q, k, v, self.mask, self.constants[0], self.constants[3], None)
+
+    @property
+    def _saved_attn_mask(self):
+        unpack(self, 0)
+        return self.mask if self.mask is None or code_of(self.mask.array) != BOOL else new_tensor(in_type(
+            np.where(self.mask.array, 0, -inf), code_of((<Tensor> unpack(self, 0)).array)))
 
     cdef int release_saved(self) except -1:
         self.sums = self.mask = self.found = None
@@ -139,7 +152,7 @@ cdef class ScaledDotProductFlashAttentionForCpuBackward0(Node):
         cdef cnp.ndarray g = in_heads(given), mask
         mask = mask_array(self.mask, shape_of(<Tensor> unpack(self, 0)), code_of(q), cnp.PyArray_DIM(k, 2))
         cdef list found = [laid_out(code_of(q), like, cnp.PyArray_DIM(like, 3)) for like in (q, k, v)]
-        cdef Attention a = described(q, k, v, mask, self.sums, self.constants[0], self.constants[1])
+        cdef Attention a = described(q, k, v, mask, self.sums, self.constants[3], self.constants[0])
         a.g = heads_of(g)
         a.query_gradient, a.key_gradient, a.value_gradient = heads_of(found[0]), heads_of(found[1]), heads_of(found[2])
         if not attend_backwards(&a):
@@ -148,9 +161,9 @@ cdef class ScaledDotProductFlashAttentionForCpuBackward0(Node):
 
     cdef object vjp(self, object g, int i):
         """As operations on what was saved: the formula without blocks."""
-        cdef object v = unpack(self, 2), scale = self.constants[0]
+        cdef object v = unpack(self, 2), scale = self.constants[3]
         self.check_mask()
-        y = probabilities(unpack(self, 0), unpack(self, 1), self.mask, scale, self.constants[1])
+        y = probabilities(unpack(self, 0), unpack(self, 1), self.mask, scale, self.constants[0])
         if i == 2:
             return y.transpose(-2, -1) @ g
         slopes = g @ v.transpose(-2, -1)
@@ -158,9 +171,9 @@ cdef class ScaledDotProductFlashAttentionForCpuBackward0(Node):
         return slopes @ unpack(self, 1) if i == 0 else slopes.transpose(-2, -1) @ unpack(self, 0)
 
     cdef object jvp(self, tuple tangents):
-        cdef object q = unpack(self, 0), k = unpack(self, 1), v = unpack(self, 2), scale = self.constants[0], moved = None
+        cdef object q = unpack(self, 0), k = unpack(self, 1), v = unpack(self, 2), scale = self.constants[3], moved = None
         tq, tk, tv = tangents
-        y = probabilities(q, k, self.mask, scale, self.constants[1])
+        y = probabilities(q, k, self.mask, scale, self.constants[0])
         if tq is not None:
             moved = tq @ k.transpose(-2, -1)
         if tk is not None:
@@ -240,7 +253,7 @@ cdef object by_operations(object q, object k, object v, object mask, double rate
     return (y if rate == 0 else dropout(y, rate, True)) @ v
 
 
-cdef Tensor by_blocks(Tensor query, Tensor key, Tensor value, Tensor mask, bint causal, double scale):
+cdef Tensor by_blocks(Tensor query, Tensor key, Tensor value, Tensor mask, bint causal, double scale, object given_scale):
     """Of one type and one rank, with the same samples and heads."""
     cdef cnp.ndarray q = in_heads(query.array), k = in_heads(key.array), v = in_heads(value.array), sums = sums_like(q)
     cdef cnp.ndarray seen = mask_array(mask, shape_of(query), code_of(q), cnp.PyArray_DIM(k, 2))
@@ -254,13 +267,14 @@ cdef Tensor by_blocks(Tensor query, Tensor key, Tensor value, Tensor mask, bint 
     if len(sizes) != 4:
         y = np.ascontiguousarray(y).reshape(sizes[:len(sizes) - 1] + (a.value_size,))
     result = new_tensor(y)
-    return recorded(result, query, key, value, mask, sums, scale, causal) if any_wanted((query, key, value)) else result
+    if not any_wanted((query, key, value)):
+        return result
+    return recorded(result, query, key, value, mask, sums, (causal, given_scale, 0.0, scale))
 
 
-cdef Tensor recorded(Tensor y, Tensor query, Tensor key, Tensor value, Tensor mask, cnp.ndarray sums, double scale,
-                     bint causal):
+cdef Tensor recorded(Tensor y, Tensor query, Tensor key, Tensor value, Tensor mask, cnp.ndarray sums, tuple constants):
     cdef ScaledDotProductFlashAttentionForCpuBackward0 node = new_node(
-        ScaledDotProductFlashAttentionForCpuBackward0, (scale, causal))
+        ScaledDotProductFlashAttentionForCpuBackward0, constants)
     save_input(node, 0, query)
     save_input(node, 1, key)
     save_input(node, 2, value)
@@ -323,7 +337,7 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
     q, k, v = in_one_shape(q, k, v)
     if mask is not None and not fits(mask, shape_of(q), cnp.PyArray_DIM(k.array, cnp.PyArray_NDIM(k.array) - 2)):
         return by_operations(q, k, v, mask, rate, is_causal, factor)
-    return by_blocks(q, k, v, mask, is_causal, factor)
+    return by_blocks(q, k, v, mask, is_causal, factor, scale if scale is None else factor)
 
 
 cdef bint fits(Tensor mask, tuple sizes, Py_ssize_t columns) except -1:

@@ -82,8 +82,8 @@ cdef object strided(object input, int dims, Pooling windows, object count_includ
     for n, count, kernel, stride, padding in zip(sizes, counts, windows.kernel, windows.stride, windows.padding):
         over = None if divisor is None else 1 if taps else divisor
         taps.append(averages(n, count, kernel, stride, padding, bool(count_include_pad), over))
-    constants = (tuple(taps), windows.kernel, windows.stride, windows.padding, windows.ceil_mode, bool(count_include_pad),
-                 divisor)
+    constants = (tuple(taps), windows.kernel, windows.given_stride, windows.padding, windows.ceil_mode,
+                 bool(count_include_pad), divisor)
     return weighed(AvgPool2DBackward0 if dims == 2 else AvgPool3DBackward0, constants, x, x)
 
 

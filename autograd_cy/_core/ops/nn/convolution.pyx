@@ -24,7 +24,8 @@ cnp.import_array()
 
 @cython.final
 cdef class ConvolutionBackward0(Node):
-    """Its last constants: the sizes of the input, the weight and the result."""
+    """Its constants: the settings as they were given (one for all dimensions, or one for each), the sizes of the bias, the
+    input, the weight and the result."""
 
     cdef tuple saved_names(self):
         return ("input", "weight", None)
@@ -39,7 +40,9 @@ cdef class ConvolutionBackward0(Node):
         cdef tuple own = unchanged(self, x, constants[7]), weights = unchanged(self, weight, constants[8])
         cdef bint transposed = constants[3]
         cdef tuple result = sizes_of(g), images = result if transposed else own, places = own if transposed else result
-        cdef Geometry of = geometry(images, weights, places, constants[0], constants[1], constants[2], constants[5])
+        cdef int n = len(own) - 2
+        cdef Geometry of = geometry(images, weights, places, expanded(constants[0], "stride", n), expanded(
+            constants[1], "padding", n), expanded(constants[2], "dilation", n), constants[5])
         cdef cnp.ndarray out
         if i == 2:
             out = summed(g, constants[6])
@@ -61,7 +64,7 @@ cdef class ConvolutionBackward0(Node):
         if i == 1:
             return weight_gradient(g if transposed else x, x if transposed else g, tuple(weight.shape[2:]), stride, padding,
                                    dilation, groups)
-        rest = (0,) * len(stride) if transposed else left_over(
+        rest = (0,) if transposed else left_over(
             tuple(x.shape[2:]), tuple(g.shape[2:]), tuple(weight.shape[2:]), stride, padding, dilation)
         y = convolution(g, weight, None, stride, padding, dilation, not transposed, rest, groups)
         return first_of(y, tuple(x.shape[2:]))
@@ -76,8 +79,9 @@ cdef class ConvolutionBackward0(Node):
             term = convolution(unpack(self, 0), weight, None, *settings)
             total = term if total is None else total + term
         if bias is not None:
-            bias = bias.reshape(-1, *[1] * len(<tuple> settings[0]))
-            total = bias.expand((<tuple> self.constants)[9]) if total is None else total + bias
+            sizes = (<tuple> self.constants)[9]
+            bias = bias.reshape(-1, *[1] * (len(<tuple> sizes) - 2))
+            total = bias.expand(sizes) if total is None else total + bias
         return total
 
 
@@ -91,6 +95,9 @@ cdef tuple unchanged(Node node, cnp.ndarray array, tuple sizes):
 
 cdef tuple left_over(tuple sizes, tuple places, tuple kernel, tuple stride, tuple padding, tuple dilation):
     """By how much images are larger than what a transposed convolution makes of the places."""
+    cdef int n = len(sizes)
+    stride, padding = expanded(stride, "stride", n), expanded(padding, "padding", n)
+    dilation = expanded(dilation, "dilation", n)
     return tuple([n - ((m - 1) * s - 2 * p + d * (k - 1) + 1)
                   for n, m, k, s, p, d in zip(sizes, places, kernel, stride, padding, dilation, strict=True)])
 
@@ -153,39 +160,46 @@ def convolution(input, weight, bias, stride: _Dims, padding: _Dims, dilation: _D
     cdef Tensor x = tensor_argument(input, "convolution", "input", 1)
     cdef Tensor w = tensor_argument(weight, "convolution", "weight", 2)
     cdef Tensor b = None if bias is None else tensor_argument(bias, "convolution", "bias", 3)
-    cdef int n = cnp.PyArray_NDIM(w.array) - 2
-    if n < 1:
-        raise RuntimeError("weight should have at least three dimensions")
-    if n > 3:
-        raise NotImplementedError(f"convolution(): expected 1 to 3 dimensions, got a weight of size {list(shape_of(w))}")
+    stride, padding = integers(stride, "convolution", "stride", 4), integers(padding, "convolution", "padding", 5)
+    dilation = integers(dilation, "convolution", "dilation", 6)
+    output_padding = integers(output_padding, "convolution", "output_padding", 8)
+    return convolution_of(x, w, b, stride, padding, dilation, transposed, output_padding, groups, None)
+
+
+cdef object int_argument(object groups):
     if isinstance(groups, bool) or not hasattr(groups, "__index__"):
         raise TypeError(f"convolution(): argument 'groups' (position 9) must be int, not {type(groups).__name__}")
-    stride = expanded(integers(stride, "convolution", "stride", 4), "stride", n)
-    padding = expanded(integers(padding, "convolution", "padding", 5), "padding", n)
-    dilation = expanded(integers(dilation, "convolution", "dilation", 6), "dilation", n)
-    output_padding = expanded(integers(output_padding, "convolution", "output_padding", 8), "output_padding", n)
-    return convolution_of(x, w, b, stride, padding, dilation, bool(transposed), output_padding, groups.__index__())
+    return groups.__index__()
 
 
 cdef Tensor convolution_of(Tensor x, Tensor w, Tensor b, tuple stride, tuple padding, tuple dilation, bint transposed,
-                           tuple output_padding, object groups):
+                           tuple output_padding, object groups, tuple without_bias):
+    """The convolution, with settings as the node shows them. Without a bias it shows `without_bias` for the sizes of one."""
     cdef tuple own = shape_of(x), weights = shape_of(w), biases = None if b is None else shape_of(b), sizes
+    cdef int n = len(weights) - 2
+    if n < 1:
+        raise RuntimeError("weight should have at least three dimensions")
+    if n > 3:
+        raise NotImplementedError(f"convolution(): expected 1 to 3 dimensions, got a weight of size {list(weights)}")
+    if type(groups) is not int:
+        groups = int_argument(groups)
+    cdef tuple steps = expanded(stride, "stride", n), pads = expanded(padding, "padding", n)
+    cdef tuple spread = expanded(dilation, "dilation", n), rest = expanded(output_padding, "output_padding", n)
     cdef Node node
     cdef Tensor y
-    check_settings(stride, padding, dilation, output_padding, groups)
+    check_settings(steps, pads, spread, rest, groups)
     check_operands(own, weights, biases, transposed, groups)
     check_types(x, w, b, transposed)
     if transposed:
-        sizes = transposed_sizes(own, weights, stride, padding, dilation, output_padding, groups)
+        sizes = transposed_sizes(own, weights, steps, pads, spread, rest, groups)
     else:
-        sizes = result_sizes(own, weights, stride, padding, dilation)
+        sizes = result_sizes(own, weights, steps, pads, spread)
     check_memory(sizes, "convolution")
-    y = new_tensor(computed(x.array, w.array, None if b is None else b.array, stride, padding, dilation, transposed, groups,
-                            sizes))
+    y = new_tensor(computed(x.array, w.array, None if b is None else b.array, steps, pads, spread, transposed, groups, sizes))
     if not (needs_node(x) or needs_node(w) or (b is not None and needs_node(b))):
         return y
-    node = new_node(ConvolutionBackward0, (stride, padding, dilation, transposed, output_padding, groups, biases, own,
-                                           weights, sizes))
+    node = new_node(ConvolutionBackward0, (stride, padding, dilation, transposed, output_padding, groups,
+                                           without_bias if b is None else biases, own, weights, sizes))
     save_input(node, 0, x)
     save_input(node, 1, w)
     return record_all(node, y, (x, w, b))

@@ -4,6 +4,7 @@ from autograd_cy._core.arrays.dtypes cimport COMPLEX64, code_of, type_word
 from autograd_cy._core.graph.record cimport shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.ops.nn.conv_arguments cimport expanded, integers
+from autograd_cy._core.ops.nn.convolution cimport convolution_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE
@@ -36,11 +37,13 @@ cdef object convolved_in(str operation, int n, object input, object weight, obje
     dilation = setting(dilation, operation, "dilation", 6, n)
     if one:
         input = input.unsqueeze(0)
+    output_padding = (0,) * n
     if isinstance(padding, str):
+        output_padding = (0,) if padding == "valid" else output_padding
         input, padding = named_padding(input, w, padding, stride, dilation)
     else:
         padding = setting(padding, operation, "padding", 5, n)
-    y = of_any_type(input, w, bias, (stride, padding, dilation, False, (0,) * n, groups))
+    y = of_any_type(input, w, bias, (stride, padding, dilation, False, output_padding, groups))
     return y.squeeze(0) if one else y
 
 
@@ -68,7 +71,7 @@ cdef tuple named_padding(object input, Tensor weight, str padding, tuple stride,
     """The input, with a zero more at the end of a dimension where both sides can't get the same, and the padding."""
     cdef int n = cnp.PyArray_NDIM(weight.array) - 2
     if padding == "valid":
-        return input, (0,) * max(n, 1)
+        return input, (0,)
     if padding != "same":
         raise RuntimeError(f"Invalid padding string: '{padding}'")
     if any([s != 1 for s in stride]):
@@ -87,7 +90,11 @@ cdef object of_any_type(object input, Tensor w, object bias, tuple settings):
     cdef Tensor b = None if bias is None else tensor_argument(bias, "convolution", "bias", 3)
     cdef int dtype_code = code_of(x.array)
     if dtype_code < COMPLEX64:
-        return convolution(x, w, bias, *settings)
+        if x.batched or w.batched or (b is not None and b.batched):
+            return convolution(x, w, bias, *settings)
+        stride, padding, dilation, transposed, output_padding, groups = settings
+        # PyTorch's node shows the sizes of a tensor of nothing where there is no bias
+        return convolution_of(x, w, b, stride, padding, dilation, transposed, output_padding, groups, (0,))
     check_complex(dtype_code, w, b)
     real = convolution(x.real, w.real, None if b is None else b.real, *settings)
     imaginary = convolution(x.imag, w.imag, None, *settings)

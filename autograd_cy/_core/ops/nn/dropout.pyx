@@ -244,7 +244,7 @@ def dropout3d(input, p: float = 0.5, training: bool = True):
 
 
 cdef object of_channels(object input, object p, object training, bint one_sample_alone):
-    if not one_sample_alone or not training or p == 0:
+    if not one_sample_alone:
         return feature_dropout(input, p, training)
     return feature_dropout(input.unsqueeze(0), p, training).squeeze(0)
 

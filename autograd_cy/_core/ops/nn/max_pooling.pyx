@@ -11,14 +11,17 @@ from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.window_loops cimport ADDED, adaptive_windows, moved, window_maxima, windows_of
 from autograd_cy._core.ops.nn.pooling_sizes cimport (
-    Pooling, check_not_empty, check_output_sizes, check_planes, listed, output_sizes)
+    Pooling, check_not_empty, check_output_sizes, check_planes, count_of, ints_argument, listed, output_sizes)
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 from autograd_cy._core.batching.rules import COMPOSITE
 from autograd_cy._core.ops.nn.pooling_sizes import PlanesRule
 from autograd_cy._core.ops.registry import op
 
 cnp.import_array()
+
+cdef long long LARGEST = 1 << 31
 
 
 # nodes
@@ -112,7 +115,7 @@ cdef tuple strided(object input, int dims, Pooling windows):
     cdef tuple own = shape_of(x)[-dims:]
     tables = tuple([windows_of(n, count, kernel, stride, padding, dilation) for n, count, kernel, stride, padding, dilation
                     in zip(own, counts, windows.kernel, windows.stride, windows.padding, windows.dilation)])
-    constants = (windows.kernel, windows.stride, windows.padding, windows.dilation, windows.ceil_mode)
+    constants = (windows.kernel, windows.given_stride, windows.padding, windows.dilation, windows.ceil_mode)
     return pooled(MaxPool2DWithIndicesBackward0 if dims == 2 else MaxPool3DWithIndicesBackward0, x, counts, tables,
                   windows.dilation, constants, f"max_pool{dims}d")
 
@@ -125,13 +128,48 @@ cdef tuple max_pooled(object input, int dims, object kernel_size, object stride,
     return strided(x, dims, Pooling(operation, dims, kernel_size, stride, padding, dilation, ceil_mode))
 
 
-cdef tuple max_pooled_1d(object input, object kernel_size, object stride, object padding, object dilation, object ceil_mode):
+cdef long long one_number(object value, str name, str kinds) except? -1:
+    if isinstance(value, (tuple, list)) and len(value) != 1:
+        raise RuntimeError(f"max_pool1d() {name} must be {kinds} of size 1 but got size {len(value)}")
+    return ints_argument(value, "max_pool1d", name, 2)[0]
+
+
+cdef int check_row(Py_ssize_t size, object kernel_size, object stride, object padding, object dilation,
+                   object ceil_mode) except -1:
+    """PyTorch has other words for windows that don't fit where no places are asked for."""
+    cdef bint omitted = stride is None or (isinstance(stride, (tuple, list)) and not len(stride))
+    cdef long long kernel = one_number(kernel_size, "kernel_size", "an int, list of ints or tuple of ints")
+    cdef long long step = kernel if omitted else one_number(stride, "stride", "None, an int, list of ints, or tuple of ints")
+    cdef long long pad = one_number(padding, "padding", "an int, list of ints, or tuple of ints")
+    cdef long long spread = one_number(dilation, "dilation", "an int, list of ints or tuple of ints")
+    cdef npy_intp count
+    for name, number in (("kernel_size", kernel), ("stride", step)):
+        if number <= 0:
+            raise RuntimeError(f"max_pool1d() {name} must be greater than zero, but got {number}")
+    if pad < 0:
+        raise RuntimeError(f"max_pool1d() padding must be non-negative, but got {pad}")
+    if pad > kernel // 2:
+        raise RuntimeError("max_pool1d() padding should be at most half of kernel size, but got "
+                           f"padding={pad} and kernel_size={kernel}")
+    if spread <= 0:
+        raise RuntimeError(f"max_pool1d() dilation must be greater than zero, but got {spread}")
+    if max(kernel, step, pad, spread) < LARGEST:            # beyond, Pooling refuses them
+        count = count_of(size, kernel, step, pad, spread, ceil_mode)
+        if count <= 0:
+            raise RuntimeError(f"max_pool1d() Invalid computed output size: {count}")
+    return 0
+
+
+cdef tuple max_pooled_1d(object input, object kernel_size, object stride, object padding, object dilation, object ceil_mode,
+                         bint with_places):
     """As PyTorch does it: planes of one row."""
     cdef Tensor x = tensor_argument(input, "max_pool1d", "input", 1)
     cdef tuple own = shape_of(x)
     if len(own) not in (2, 3) or 0 in own[len(own) - 2:]:
         raise RuntimeError("max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but "
                            f"got:{listed(own)}")
+    if not with_places:
+        check_row(own[len(own) - 1], kernel_size, stride, padding, dilation, ceil_mode)
     cdef Pooling along = Pooling("max_pool1d", 1, kernel_size, stride, padding, dilation, ceil_mode)
     along.operation = "max_pool2d"
     cdef Pooling windows = Pooling("max_pool2d", 2, (1, *along.kernel), (1, *along.stride), (0, *along.padding),
@@ -157,7 +195,7 @@ def functional_max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1
     >>> ag.nn.functional.max_pool1d(ag.tensor([[1.0, 3.0, 2.0, 0.0]]), 2)
     tensor([[3., 2.]])
     """
-    return chosen(max_pooled_1d(input, kernel_size, stride, padding, dilation, ceil_mode), return_indices)
+    return chosen(max_pooled_1d(input, kernel_size, stride, padding, dilation, ceil_mode, return_indices), return_indices)
 
 
 @op(name="max_pool2d", namespace="nn.functional", batch=PlanesRule(2))

@@ -8,7 +8,8 @@ cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, code_of
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport record_linear, shape_of, tensor_argument
+from autograd_cy._core.graph.record cimport needs_node, new_node, record, record_linear, shape_of, tensor_argument
+from autograd_cy._core.graph.saved cimport save_input, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.pad_loops cimport folded_in, spread_out
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -83,16 +84,21 @@ cdef class Padded(Node):
     """Its constants: the pads, the mode, and the sizes before."""
 
     cdef tuple constant_names(self):
-        return ("padding",)
+        return ("padding", None, None)
 
     cdef object vjp(self, object g, int i):
         pads, mode, sizes = self.constants
+        self.check()
         return record_linear(Folded, self.constants, <Tensor> g, folded((<Tensor> g).array, pads, mode, sizes))
 
     cdef object jvp(self, tuple tangents):
-        pads, mode, _ = self.constants
-        cdef Tensor t = <Tensor> tangents[0]
-        return record_linear(type(self), self.constants, t, padded(t.array, pads, mode))
+        return bordered(<Tensor> tangents[0], self.constants, None)
+
+    cdef int check(self) except -1:
+        """Nothing reads an input that was saved, but a changed one is an error in PyTorch, too."""
+        if self.saves:
+            unpack(self, 0)
+        return 0
 
 
 @cython.final
@@ -100,9 +106,7 @@ cdef class Folded(Node):
     """The gradient of one with borders."""
 
     cdef object vjp(self, object g, int i):
-        pads, mode, _ = self.constants
-        return record_linear(node_class(mode, len(pads) // 2), self.constants, <Tensor> g,
-                             padded((<Tensor> g).array, pads, mode))
+        return bordered(<Tensor> g, self.constants, None)
 
     cdef object jvp(self, tuple tangents):
         pads, mode, sizes = self.constants
@@ -110,33 +114,40 @@ cdef class Folded(Node):
         return record_linear(Folded, self.constants, t, folded(t.array, pads, mode, sizes))
 
 
+cdef class PaddedFromInside(Padded):
+    """Of those that PyTorch has a function for."""
+
+    cdef tuple saved_names(self):
+        return ("self", None, None)
+
+
 @cython.final
-cdef class ReflectionPad1DBackward0(Padded):
+cdef class ReflectionPad1DBackward0(PaddedFromInside):
     pass
 
 
 @cython.final
-cdef class ReflectionPad2DBackward0(Padded):
+cdef class ReflectionPad2DBackward0(PaddedFromInside):
     pass
 
 
 @cython.final
-cdef class ReflectionPad3DBackward0(Padded):
+cdef class ReflectionPad3DBackward0(PaddedFromInside):
     pass
 
 
 @cython.final
-cdef class ReplicationPad1DBackward0(Padded):
+cdef class ReplicationPad1DBackward0(PaddedFromInside):
     pass
 
 
 @cython.final
-cdef class ReplicationPad2DBackward0(Padded):
+cdef class ReplicationPad2DBackward0(PaddedFromInside):
     pass
 
 
 @cython.final
-cdef class ReplicationPad3DBackward0(Padded):
+cdef class ReplicationPad3DBackward0(PaddedFromInside):
     pass
 
 
@@ -150,8 +161,16 @@ NODES = {"reflect": [ReflectionPad1DBackward0, ReflectionPad2DBackward0, Reflect
          "circular": [CircularPadBackward0] * 3}
 
 
-cdef object node_class(str mode, int dims):
-    return NODES[mode][dims - 1]
+cdef Tensor bordered(Tensor x, tuple constants, Tensor saved):
+    """With a border, as the constants of the node say, which keeps `saved`."""
+    pads, mode, _ = constants
+    cdef Tensor y = new_tensor(padded(x.array, pads, mode))
+    if not needs_node(x):
+        return y
+    cdef Node node = new_node(NODES[mode][len(pads) // 2 - 1], constants)
+    if saved is not None and mode != "circular":
+        save_input(node, 0, saved)
+    return record(node, y, x)
 
 
 # operations
@@ -209,7 +228,7 @@ cdef object pad_of(object input, object pad, object mode, object value, int rank
     check_borders(shape_of(x), pads, mode)
     if x.batched:
         return by_indices(input, pads, mode)
-    return record_linear(node_class(mode, dims), (pads, mode, shape_of(x)), x, padded(x.array, pads, mode))
+    return bordered(x, (pads, mode, shape_of(x)), x)
 
 
 cdef int check_borders(tuple sizes, tuple pads, str mode) except -1:

@@ -60,7 +60,8 @@ cdef class Pooling:
         self.operation = operation
         self.kernel = along_each(kernel_size, operation, "kernel_size", 2, dims)
         omitted = stride is None or (isinstance(stride, (tuple, list)) and not len(stride))
-        self.stride = self.kernel if omitted else along_each(stride, operation, "stride", 3, dims)
+        self.given_stride = () if omitted else along_each(stride, operation, "stride", 3, dims)
+        self.stride = self.given_stride or self.kernel
         self.padding = along_each(padding, operation, "padding", 4, dims)
         self.dilation = along_each(dilation, operation, "dilation", 5, dims)
         self.ceil_mode = ceil_mode

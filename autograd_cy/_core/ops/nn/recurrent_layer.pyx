@@ -10,7 +10,7 @@ cimport cython
 
 from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array, new_zeros
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, code_of, dtype_of, kernel_code, long_word, type_word
-from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.node cimport HANDLES, Node
 from autograd_cy._core.graph.record cimport has_tangent, needs_node, new_node, record_all, shape_of
 from autograd_cy._core.graph.saved cimport freed_error
 from autograd_cy._core.graph.saved_tensor cimport SavedTensor, save_several
@@ -26,7 +26,7 @@ from autograd_cy._core.ops.nn.recurrent_steps cimport adjoint, unrolled
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport current_mode
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.state cimport BATCHED, FORWARD_AD, KEEP_ZEROS, NO_GRAD, thread_state
+from autograd_cy._core.runtime.state cimport BATCHED, FORWARD_AD, KEEP_ZEROS, NO_GRAD, SAVED_HOOKS, thread_state
 from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cnp.import_array()
@@ -82,7 +82,10 @@ cdef npy_intp rows_in(cnp.ndarray starts) noexcept:
 
 @cython.final
 cdef class RecurrentLayerBackward0(Node):
-    """Of the output, h and, of LSTM, c. Slot 0 has all inputs: x, h, c and the weights and biases of input and state."""
+    """Of the output, h and, of LSTM, c. Slot 0 has all inputs: x, h, c and the weights and biases of input and state.
+
+    What the steps leave behind is nobody else's, so it is kept as arrays; while saved-tensor hooks are on, in slot 1.
+    """
     cdef CellKind kind
     cdef bint reverse
     cdef cnp.ndarray starts
@@ -98,6 +101,19 @@ cdef class RecurrentLayerBackward0(Node):
         if self.released:
             raise freed_error(self)
         return tuple([None if saved is None else (<SavedTensor> saved).restored(self) for saved in <tuple> self.saved0])
+
+    cdef tuple steps(self):
+        """What the steps left behind: gates, state_before, cell_before, inner."""
+        if self.kinds[1] != HANDLES:
+            return self.gates, self.state_before, self.cell_before, self.inner
+        kept = [(<SavedTensor> saved).restored(self) for saved in <tuple> self.saved1]
+        return tuple([None if x is None else (<Tensor> x).array for x in kept])
+
+    cdef int pack_steps(self) except -1:
+        """Let hooks see it."""
+        save_several(self, 1, tuple([None if array is None else new_tensor(array) for array in self.steps()]))
+        self.gates = self.state_before = self.cell_before = self.inner = None
+        return 0
 
     cdef int release_saved(self) except -1:
         self.gates = self.state_before = self.cell_before = self.inner = None
@@ -186,9 +202,10 @@ cdef tuple walked(RecurrentLayerBackward0 node, CellKind kind, Tensor x, cnp.nda
 cdef list walked_back(RecurrentLayerBackward0 node, tuple inputs, list g):
     """The gradient of each input as an array, or None."""
     cdef Tensor x = inputs[0], weight_ih = inputs[3], weight_hh = inputs[4]
-    cdef cnp.ndarray gates = node.gates
+    cdef cnp.ndarray gates, state_before, cell_before, inner
+    gates, state_before, cell_before, inner = node.steps()
     cdef int dtype_code = code_of(gates)
-    cdef npy_intp rows = rows_in(node.starts), n = cnp.PyArray_DIM(node.state_before, 1)
+    cdef npy_intp rows = rows_in(node.starts), n = cnp.PyArray_DIM(state_before, 1)
     check_sizes(node.kind, x, rows, <Tensor> inputs[1], <Tensor> inputs[2], inputs[3:])
     cdef cnp.ndarray to_input = matrix(dtype_code, rows, cnp.PyArray_DIM(gates, 1))
     cdef cnp.ndarray to_product = matrix(dtype_code, rows, cnp.PyArray_DIM(gates, 1)) if node.kind == GRU else to_input
@@ -201,7 +218,7 @@ cdef list walked_back(RecurrentLayerBackward0 node, tuple inputs, list g):
     factor = matrix_of(weight, False)
     cdef Walk way = way_of(node.starts, node.reverse, dtype_code)
     cdef StepBack step = StepBack(
-        node.kind, n, data_of(gates), data_of(node.state_before), data_of(node.inner), data_of(node.cell_before),
+        node.kind, n, data_of(gates), data_of(state_before), data_of(inner), data_of(cell_before),
         data_of(from_output), data_of(from_state), data_of(carried), data_of(to_input), data_of(to_product))
     if rows * n * cnp.PyArray_DIM(gates, 1) < thresholds.unlocked_product:
         walk_back(&way, &step, &factor)
@@ -210,7 +227,8 @@ cdef list walked_back(RecurrentLayerBackward0 node, tuple inputs, list g):
             walk_back(&way, &step, &factor)
     if node.kind == GRU:
         add_into(from_state, carried)
-    return gradients_of(node, x, weight_ih, to_input, to_product, from_state, carried if node.kind == LSTM else None)
+    return gradients_of(node, x, weight_ih, state_before, to_input, to_product, from_state,
+                        carried if node.kind == LSTM else None)
 
 
 cdef cnp.ndarray gradient_or_zeros(Tensor g, Tensor like, int dtype_code):
@@ -220,8 +238,8 @@ cdef cnp.ndarray gradient_or_zeros(Tensor g, Tensor like, int dtype_code):
     return matrix_from(g.array, dtype_code)
 
 
-cdef list gradients_of(RecurrentLayerBackward0 node, Tensor x, Tensor weight_ih, cnp.ndarray to_input, cnp.ndarray to_product,
-                       cnp.ndarray from_state, cnp.ndarray from_cell):
+cdef list gradients_of(RecurrentLayerBackward0 node, Tensor x, Tensor weight_ih, cnp.ndarray state_before,
+                       cnp.ndarray to_input, cnp.ndarray to_product, cnp.ndarray from_state, cnp.ndarray from_cell):
     """Those that are wanted, from those of what input and state add to the gates."""
     cdef int dtype_code = code_of(to_input), i
     cdef npy_intp rows = cnp.PyArray_DIM(to_input, 0)
@@ -232,7 +250,7 @@ cdef list gradients_of(RecurrentLayerBackward0 node, Tensor x, Tensor weight_ih,
     if wanted[3]:
         found[3] = product(to_input, True, flat_rows(x.array, dtype_code, rows), False)
     if wanted[4]:
-        found[4] = product(to_product, True, node.state_before, False)
+        found[4] = product(to_product, True, state_before, False)
     if wanted[5]:
         found[5] = total_of(to_input, dtype_code, 1, False)
     if wanted[6]:
@@ -299,6 +317,8 @@ cdef tuple layer_of(CellKind kind, Tensor x, cnp.ndarray starts, bint reverse, T
                      for array in walked(node, kind, x, starts, reverse, h, c, parameters[:4])])
     if wanted:
         save_several(node, 0, inputs)
+        if current_mode() & SAVED_HOOKS:
+            node.pack_steps()
         node.joint = True
         record_all(node, outputs if kind == LSTM else outputs[:2], inputs)
     return outputs

@@ -7,7 +7,7 @@ are those of recurrent_loops.pyx. The state of all samples goes from step to ste
 
 from autograd_cy._core.kernels.recurrent_loops cimport GRU, LSTM, TANH, CellKind
 
-from autograd_cy._core.ops.shapes.shape import cat
+from autograd_cy._core.ops.shapes.shape import cat, stack
 
 
 cdef object linear(object x, object weight, object bias):
@@ -90,8 +90,8 @@ cdef tuple unrolled(CellKind kind, object x, object starts, bint reverse, object
             h_rows = linear(h_rows, weight_hr, None)
         h, c = with_rows(h, h_rows), with_rows(c, c_rows)
         outputs.append(h_rows)
-    y = cat(outputs[::-1] if reverse else outputs)
-    return y.reshape(*x.shape[:-1], y.shape[-1]), h, c
+    outputs = outputs[::-1] if reverse else outputs
+    return stack(outputs) if x.ndim == 3 else cat(outputs), h, c
 
 
 cdef tuple adjoint(CellKind kind, object x, object starts, bint reverse, object h, object c, tuple parameters, list g):

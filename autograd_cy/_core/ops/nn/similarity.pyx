@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, INT64, code_of, type_word
-from autograd_cy._core.graph.record cimport broadcast_sizes, shape_of, tensor_argument
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, INT64, code_of, dtype_of, type_word
+from autograd_cy._core.graph.operands cimport number_code
+from autograd_cy._core.graph.record cimport as_type, broadcast_sizes, shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
@@ -41,6 +42,11 @@ def cosine_similarity(x1, x2, dim: int = 1, eps: float = 1e-8):
     cdef int dtype_code = max(code_of((<Tensor> a).array), code_of((<Tensor> b).array))
     if not FLOAT16 <= dtype_code < COMPLEX64:
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {type_word(dtype_code)}")
+    if not hasattr(dim, "__index__"):
+        raise TypeError(f"cosine_similarity(): argument 'dim' (position 3) must be int, not {type(dim).__name__}")
+    if eps < 0:
+        raise RuntimeError(f"eps must be non-negative, got: {eps:g}")
+    a, b = as_type(a, dtype_of(dtype_code)), as_type(b, dtype_of(dtype_code))
     if a.shape != b.shape:
         sizes = broadcast_sizes(shape_of(<Tensor> a), shape_of(<Tensor> b))
         a, b = a.expand(sizes), b.expand(sizes)
@@ -65,6 +71,8 @@ def pairwise_distance(x1, x2, p: float = 2.0, eps: float = 1e-6, keepdim: bool =
     """
     a = tensor_argument(x1, "pairwise_distance", "x1", 1)
     b = tensor_argument(x2, "pairwise_distance", "x2", 2)
+    if number_code(p) < 0:
+        raise TypeError(f"pairwise_distance(): argument 'p' (position 3) must be float, not {type(p).__name__}")
     return (a - b + eps).norm(p, max(a.ndim, b.ndim) - 1, keepdim=keepdim)
 
 

@@ -102,5 +102,6 @@ cdef Tensor record_loss(Pointwise *row, cnp.ndarray losses, PyObject **arrays, T
         if needed & (1 << k):
             save_input(node, k, number_tensor(<cnp.ndarray> arrays[k]) if x is None else x)
     note_shapes(node, whole, row.arity, a, b, c)
-    record_first(node, y, row.edges, a, b, c)
+    # PyTorch's has none for a third tensor, which has no gradient there
+    record_first(node, y, 2 if row.edges == 3 and not needs_node(c) else row.edges, a, b, c)
     return y

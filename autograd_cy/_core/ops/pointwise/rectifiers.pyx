@@ -2,10 +2,10 @@
 
 from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, code_of, type_word
 from autograd_cy._core.graph.operands cimport number_code
-from autograd_cy._core.graph.record cimport as_tensor, shape_of, tensor_argument, wrap_dim
+from autograd_cy._core.graph.record cimport as_tensor, shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.ops.pointwise.pointwise cimport binary, not_implemented_for, row_of, with_numbers
-from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise, with_constants
+from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE
@@ -18,7 +18,8 @@ cdef Pointwise *OP_softshrink_by = row_of("softshrink_by")
 cdef Pointwise *OP_elu_scaled = row_of("elu_scaled")
 cdef Pointwise *OP_celu_of = row_of("celu_of")
 cdef Pointwise *OP_prelu_kernel = row_of("prelu_kernel")
-cdef Pointwise *OP_gated = row_of("gated")
+
+cdef tuple SELU = (1.6732632423543772848170429916717, 1.0507009873554804934193349852946)     # alpha and scale
 
 
 @op(namespace="nn.functional", kind="elementwise", inplace=True)
@@ -81,7 +82,7 @@ def elu(input, alpha: float = 1.0):
     >>> ag.nn.functional.elu(ag.tensor([-1.0, 2.0]))
     tensor([-0.6321,  2.0000])
     """
-    return exponential(input, alpha, 1.0)
+    return with_numbers(OP_elu_scaled, input, (alpha, 1), ["alpha", "scale"])
 
 
 @op(namespace="nn.functional", kind="elementwise", inplace=True)
@@ -94,11 +95,7 @@ def selu(input):
     >>> ag.nn.functional.selu(ag.tensor([-1.0, 2.0]))
     tensor([-1.1113,  2.1014])
     """
-    return exponential(input, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946)
-
-
-cdef Tensor exponential(object input, object alpha, object scale):
-    return with_constants(with_numbers(OP_elu_scaled, input, (alpha, scale), ["alpha", "scale"]), (alpha, scale, 1.0))
+    return with_numbers(OP_elu_scaled, input, SELU, ["alpha", "scale"])
 
 
 @op(namespace="nn.functional", kind="elementwise", inplace=True)
@@ -165,30 +162,6 @@ def prelu(input, weight):
     if cnp.PyArray_NDIM(w.array) and rank != 1:
         factor = w.reshape((1,) * min(rank, 1) + (-1,) * min(rank - 1, 1) + (1,) * max(rank - 2, 0))
     return binary(OP_prelu_kernel, x, factor)
-
-
-@op(namespace="nn.functional", batch=COMPOSITE)
-def glu(input, dim: int = -1):
-    """glu(input, dim=-1) -> Tensor: the first half along `dim` times the sigmoid of the second.
-
-    RuntimeError for an odd size. Source: Dauphin et al., "Language modeling with gated convolutional networks" (2016).
-
-    >>> import autograd_cy as ag
-    >>> ag.nn.functional.glu(ag.tensor([4.0, 2.0, 0.0, 0.0]))
-    tensor([2., 1.])
-    """
-    cdef Tensor x = as_tensor(input, "glu")
-    cdef int rank = cnp.PyArray_NDIM(x.array), axis
-    if rank == 0:
-        raise RuntimeError("glu does not support 0-dimensional tensors")
-    axis = wrap_dim(dim, rank)
-    cdef Py_ssize_t size = cnp.PyArray_DIM(x.array, axis)
-    if size % 2:
-        raise RuntimeError(f"Halving dimension must be even, but dimension {axis} is size {size}")
-    first, second = x.narrow(axis, 0, size // 2), x.narrow(axis, size // 2, size // 2)
-    if x.batched:
-        return first * second.sigmoid()
-    return with_constants(<Tensor> binary(OP_gated, first, second), (dim,))
 
 
 # made of other operations
