@@ -104,7 +104,7 @@ def test_batches_of_products_have_the_same_bits(dtype: ag.dtype) -> None:
         np.testing.assert_array_equal(found[0], np.matmul(*values))
 
 
-SHAPES = [(300, 200, 517), (64, 2000, 70), (1, 3000, 1000), (1000, 3000, 1), (128, 32, 128), (17, 9000, 40), (2048, 64, 51)]
+SHAPES = [(150, 100, 67), (64, 300, 70), (1, 1000, 300), (300, 1000, 1), (128, 32, 128), (17, 900, 40), (700, 20, 51)]
 
 
 @needs_threads
@@ -116,12 +116,13 @@ def test_large_products_have_the_same_numbers(dtype: ag.dtype, batch: int) -> No
         # eighths: nothing is rounded, in whatever order it is added up
         a, b = (random.integers(-4, 5, (batch, *shape)) for shape in ((m, n), (n, p)))
         a, b = (x if dtype == ag.int64 else x / 8 for x in (a, b))
-        for threads in (1, 2, 3, 7):
+        y = np.matmul(a, b)
+        for threads in (1, 2, 7):
             set_kernel_threads(threads)
             left = ag.tensor(a, dtype=dtype)
             for right in (ag.tensor(b, dtype=dtype), ag.tensor(b.swapaxes(1, 2).copy(), dtype=dtype).transpose(1, 2)):
-                np.testing.assert_array_equal((left @ right).numpy(), np.matmul(a, b))
-                np.testing.assert_array_equal((left[0] @ right[0]).numpy(), np.matmul(a[0], b[0]))
+                np.testing.assert_array_equal((left @ right).numpy(), y)
+                np.testing.assert_array_equal((left[0] @ right[0]).numpy(), y[0])
 
 
 def threads_of_blas() -> set[int]:

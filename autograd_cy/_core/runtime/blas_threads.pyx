@@ -5,7 +5,8 @@ OpenBLAS cuts a product into as many parts as it has threads, and its caller wai
 them has come and has computed its part. Where another program has the other core, that takes as long as its slice of time.
 Our workers are waited for by nobody (case 3 of NOTE [Threads]), so they share products, too:
   1. for a product that it would share, OpenBLAS is held to one thread, and told its number again afterwards. That is a number
-     of the whole process: of several calls at once, the first sees it and the last gives it back;
+     of the whole process: of several calls at once, the first sees it and the last gives it back, unless a user set
+     another one meanwhile;
   2. nothing is held where kernels use one thread, where BLAS uses one, and where it isn't an OpenBLAS: BLAS then does as it
      likes. Its functions are found in the library that NumPy's own module is linked with;
   3. a forked child is told the number, too, if another thread held it.
@@ -66,7 +67,7 @@ cdef extern from *:
         if (!held)
             return;
         pthread_mutex_lock(&autograd_cy_blas.mutex);
-        if (--autograd_cy_blas.calls == 0)
+        if (--autograd_cy_blas.calls == 0 && autograd_cy_blas.get() == 1)
             autograd_cy_blas.set(autograd_cy_blas.before);
         pthread_mutex_unlock(&autograd_cy_blas.mutex);
     }
