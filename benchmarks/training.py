@@ -2,18 +2,30 @@
 
 Both run the same code with one thread, in turn; the cell is the median of the ratios of neighbouring samples of the
 processor's time, in which others' work doesn't show, and marked with `<` where it is below what is asked for.
+
+With ``--threads 2``: the time on the clock of two threads over that of one, and PyTorch's on two over ours on two, each from
+the best of all samples: what else the machine does only adds to them. With ``--memory``: by how much resident memory grew at
+the most, in MB, each figure the median of processes of their own: from the made model on, with what the first steps load and
+keep; and in later steps alone, with what the pool keeps between them. Linux only.
 """
 
 import argparse
 import importlib
+import importlib.util
+import json
+import os
 import statistics
+import subprocess
+import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.cli import load_torch, table_line
-from benchmarks.timing import measure, ratios
+from benchmarks.memory import NOISE, ROOT, SMALL_PAGES, give_back, status
+from benchmarks.timing import measure, ratios, seconds_per_step, warm_up
 from benchmarks.workloads import Library, Step
 
 
@@ -147,22 +159,124 @@ TRAININGS = [
 ]
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """main(arguments) prints the table."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.training", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=21, help="pairs of samples for each row (default 21)")
-    options = parser.parse_args(arguments)
+STEPS = 4               # of which the peak of memory is taken
+SLOWER = 1.05           # two threads over one, at most: what neighbouring runs of the same step differ by
+SHARE = 0.9             # of PyTorch's speed on two threads, at least
+SAMPLE = 0.0002         # seconds, or one step: the shorter, the more of them nobody disturbed
+PAUSE = 0.01            # seconds in which the threads of OpenMP and BLAS, which look out for work, fall asleep
+
+
+def time_table(rows: Sequence[Training], rounds: int, seconds: float) -> None:
+    """time_table(rows, rounds, seconds) prints the ratios on one thread."""
     ours, torch = importlib.import_module("autograd_cy"), load_torch(1)
     ours.set_num_threads(1)
     print(table_line("training step", "at least", "ratio", "ours, us", "torch, us"))
     print("|---|---:|---:|---:|---:|")
-    for row in TRAININGS:
+    for row in rows:
         steps = [row.step(library) for library in (ours, torch) if library]
-        samples = measure(steps, options.rounds, 0.01, time.process_time)
+        samples = measure(steps, rounds, seconds, time.process_time)
         times = [f"{1e6 * statistics.median(sample):.0f}" for sample in samples]
         ratio = ratios(samples[1], samples[0]).median if torch else float("nan")
         shown = f"{'< ' if ratio < row.minimum else ''}{ratio:.2f}"
         print(table_line(row.name, f"{row.minimum:g}", shown, *times, *([] if torch else ["-"])), flush=True)
+
+
+def best_times(library: Library, step: Step, rounds: int, seconds: float) -> tuple[float, float]:
+    """best_times(library, step, ...) -> the least time of a step with one thread and with two, measured in either order."""
+    repeats = warm_up(step, SAMPLE)
+    best = {1: float("inf"), 2: float("inf")}
+    for pair in range(rounds):
+        for threads in (1, 2) if pair % 2 else (2, 1):
+            library.set_num_threads(threads)
+            time.sleep(PAUSE)
+            end = time.perf_counter() + seconds
+            while time.perf_counter() < end:
+                best[threads] = min(best[threads], seconds_per_step(step, repeats))
+    return best[1], best[2]
+
+
+def threads_table(rows: Sequence[Training], rounds: int, seconds: float) -> None:
+    """threads_table(rows, rounds, seconds) prints what a second thread brings, and how two compare with PyTorch's two."""
+    ours, torch = importlib.import_module("autograd_cy"), load_torch(2)
+    print(table_line("training step", "two/one", "torch's", "ratio on two", "ours, us", "torch, us"))
+    print("|---|---:|---:|---:|---:|---:|")
+    for row in rows:
+        one, two = best_times(ours, row.step(ours), rounds, seconds)
+        cells = [f"{'> ' if two > SLOWER * one else ''}{two / one:.2f}", "-", "-", f"{1e6 * two:.0f}", "-"]
+        if torch:
+            their_one, theirs = best_times(torch, row.step(torch), rounds, seconds)
+            ratio = f"{'< ' if theirs < SHARE * two else ''}{theirs / two:.2f}"
+            cells = [cells[0], f"{theirs / their_one:.2f}", ratio, cells[3], f"{1e6 * theirs:.0f}"]
+        print(table_line(row.name, *cells), flush=True)
+
+
+def growth(step: Step) -> int:
+    """growth(step) -> bytes: the most by which resident memory grew in some steps."""
+    Path("/proc/self/clear_refs").write_text("5")       # the peak so far is forgotten
+    before = status("VmRSS")
+    for _ in range(STEPS):
+        step()
+    return status("VmHWM") - before
+
+
+def peaks(name: str, library: Library) -> list[int]:
+    """peaks(name, library) -> in this process: the peak above the made model, and of later steps above what they found."""
+    library.set_num_threads(1)
+    step = next(row for row in TRAININGS if row.name == name).step(library)
+    give_back(library)
+    first = growth(step)
+    give_back(library)
+    return [first, growth(step)]
+
+
+def measured_peaks(name: str, library: str, processes: int) -> list[float]:
+    """measured_peaks(name, library, processes) -> the medians of the peaks of some processes."""
+    command = [sys.executable, "-m", "benchmarks.training", "--one", name, library]
+    environment = os.environ | SMALL_PAGES | {"PYTHONPATH": os.pathsep.join([*filter(None, sys.path), str(ROOT)])}
+    found = [json.loads(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
+             for _ in range(processes)]
+    return [statistics.median(figures) for figures in zip(*found, strict=True)]
+
+
+def memory_cells(ours: float, theirs: float | None = None) -> list[str]:
+    """memory_cells(ours, theirs) -> both in MB, and their ratio, marked where ours is above, by more than counts differ."""
+    if theirs is None:
+        return [f"{ours / 1e6:.2f}", "-", "-"]
+    mark = "> " if ours > theirs + NOISE else ""
+    return [f"{ours / 1e6:.2f}", f"{theirs / 1e6:.2f}", f"{mark}{ours / max(theirs, 1):.2f}"]
+
+
+def memory_table(rows: Sequence[Training], processes: int) -> None:
+    """memory_table(rows, processes) prints the peaks of both libraries; what is above PyTorch's is marked."""
+    libraries = ["autograd_cy", "torch"] if importlib.util.find_spec("torch") else ["autograd_cy"]
+    print(table_line("peak of training steps, MB", "with first", "torch", "ratio", "later steps", "torch", "ratio"))
+    print("|---|---:|---:|---:|---:|---:|---:|")
+    for row in rows:
+        found = [measured_peaks(row.name, library, processes) for library in libraries]
+        cells = [cell for figures in zip(*found, strict=True) for cell in memory_cells(*figures)]
+        print(table_line(row.name, *cells), flush=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """main(arguments) prints the table; with --one, what the process that started this one asks for."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.training", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=21, help="pairs of samples for each row (default 21)")
+    parser.add_argument("--only", nargs="+", default=[""], metavar="TEXT", help="rows with one of these texts in their names")
+    parser.add_argument("--quick", action="store_true", help="a rough answer")
+    parser.add_argument("--threads", type=int, choices=(1, 2), default=1, help="2: what a second thread brings (default 1)")
+    parser.add_argument("--memory", action="store_true", help="peaks of memory, not times")
+    parser.add_argument("--one", nargs=2, metavar=("NAME", "LIBRARY"), help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    rows = [row for row in TRAININGS if any(text in row.name for text in options.only)]
+    rounds, seconds = (2, 0.001) if options.quick else (options.rounds, 0.01)
+    if options.one:
+        print(json.dumps(peaks(options.one[0], importlib.import_module(options.one[1]))))
+    elif options.memory:
+        memory_table(rows, 1 if options.quick else 3)
+    elif options.threads == 2:
+        threads_table(rows, rounds, seconds)
+    else:
+        time_table(rows, rounds, seconds)
 
 
 if __name__ == "__main__":

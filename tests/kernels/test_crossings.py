@@ -113,7 +113,7 @@ NO_SIZES = {
     "events": "CAPACITY DETAILS LONG MAX_FRAMES MEMORY MOST N_OPTIONS SHAPES STACKS",
     "extreme_gradients": "MOST",  # elements that 32 bits count
     "freed": "KEPT LARGEST",
-    "gemm": "TO_AN_ELEMENT",
+    "gemm": "TO_AN_ELEMENT STRIPES LANES",
     "graph_task": "SIGNAL_INTERVAL",
     "guard": "FEW_NOTES",
     "holdings": "GRAPH_ALONE MAX_FOREIGN SKIPPED",

@@ -11,7 +11,19 @@ import numpy as np
 import pytest
 
 import autograd_cy
-from benchmarks import cli, large, operation_steps, operations, profiler, sizes, threads, timing, transforms, workloads
+from benchmarks import (
+    cli,
+    large,
+    operation_steps,
+    operations,
+    profiler,
+    sizes,
+    threads,
+    timing,
+    training,
+    transforms,
+    workloads,
+)
 
 ROOT = Path(workloads.__file__).resolve().parents[1]
 LARGE = [row for row in large.large_workloads(1) if "1e6" not in row.name and "1e7" not in row.name]
@@ -175,6 +187,53 @@ def test_each_step_is_timed_with_two_threads(name, capsys):
 def test_step_that_a_second_thread_slows_down_is_marked():
     assert threads.cell(1.051) == "> 1.05"
     assert threads.cell(1.0) == "1.00"
+
+
+SMALL = ["64-32-10", "Adam alone"]
+
+
+def figures_of(text):
+    """figures_of(text) -> the cells of a table behind the titles of its rows."""
+    rows = [line.strip("| ").split("|")[1:] for line in text.splitlines()[2:]]
+    return [[cell.strip(" ><") for cell in cells] for cells in rows]
+
+
+@pytest.mark.filterwarnings("ignore:set_num_threads")
+@pytest.mark.parametrize("more", [[], ["--threads", "2"]])
+def test_training_steps_are_timed(more, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    before = autograd_cy.get_num_threads()
+    try:
+        training.main(["--quick", "--only", *SMALL, *more])
+    finally:
+        autograd_cy.set_num_threads(before)
+    figures = figures_of(capsys.readouterr().out)
+    assert len(figures) == 2
+    assert all(float(cells[3 if more else 2]) > 0 for cells in figures)
+
+
+@pytest.mark.filterwarnings("ignore:set_num_threads")
+def test_each_training_step_can_be_repeated():
+    before = autograd_cy.get_num_threads()
+    try:
+        for row in training.TRAININGS:
+            step = row.step(autograd_cy)
+            step()
+            step()
+    finally:
+        autograd_cy.set_num_threads(before)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_peak_of_training_steps_is_measured_in_a_process_of_its_own():
+    first, later = training.measured_peaks(training.TRAININGS[0].name, "autograd_cy", 1)
+    assert 0 <= later < first < 1 << 27
+
+
+def test_memory_above_that_of_torch_is_marked():
+    assert training.memory_cells(3e6, 2e6) == ["3.00", "2.00", "> 1.50"]
+    assert training.memory_cells(1e6, 2e6) == ["1.00", "2.00", "0.50"]
+    assert training.memory_cells(1e6) == ["1.00", "-", "-"]
 
 
 @pytest.mark.parametrize("name", [name for name in operation_steps.OPERATIONS if name != "sgn"])  # PyTorch's is no array

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
+from autograd_cy._core.runtime.blas_threads import is_held_to_one
 from common import in_threads
 from op_calls import Call, run_backward, samples_of, to_numpy
 from op_case import Sample, map_arrays
@@ -101,6 +102,55 @@ def test_batches_of_products_have_the_same_bits(dtype: ag.dtype) -> None:
     assert results[1:] == results[:1] * 3
     if dtype.is_floating_point:  # eighths: nothing is rounded
         np.testing.assert_array_equal(found[0], np.matmul(*values))
+
+
+SHAPES = [(150, 100, 67), (64, 300, 70), (1, 1000, 300), (300, 1000, 1), (128, 32, 128), (17, 900, 40), (700, 20, 51)]
+
+
+@needs_threads
+@pytest.mark.parametrize("dtype", [ag.float32, ag.float64, ag.complex64, ag.int64], ids=str)
+@pytest.mark.parametrize("batch", [1, 3])
+def test_large_products_have_the_same_numbers(dtype: ag.dtype, batch: int) -> None:
+    random = np.random.default_rng(5)
+    for m, n, p in SHAPES:
+        # eighths: nothing is rounded, in whatever order it is added up
+        a, b = (random.integers(-4, 5, (batch, *shape)) for shape in ((m, n), (n, p)))
+        a, b = (x if dtype == ag.int64 else x / 8 for x in (a, b))
+        y = np.matmul(a, b)
+        for threads in (1, 2, 7):
+            set_kernel_threads(threads)
+            left = ag.tensor(a, dtype=dtype)
+            for right in (ag.tensor(b, dtype=dtype), ag.tensor(b.swapaxes(1, 2).copy(), dtype=dtype).transpose(1, 2)):
+                np.testing.assert_array_equal((left @ right).numpy(), y)
+                np.testing.assert_array_equal((left[0] @ right[0]).numpy(), y[0])
+
+
+def threads_of_blas() -> set[int]:
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+    return {pool["num_threads"] for pool in threadpoolctl.threadpool_info() if pool["internal_api"] == "openblas"}
+
+
+@needs_threads
+def test_blas_has_its_threads_again_after_products_of_several_callers() -> None:
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+    set_kernel_threads(2)
+    with threadpoolctl.threadpool_limits(limits=2):
+        if not is_held_to_one():
+            pytest.skip("a BLAS with one thread, or none that can be told how many")
+        x = ag.randn(256, 256)
+        y = x @ x.exp()
+        in_threads(4, lambda number: [np.testing.assert_allclose(x @ x.exp(), y, rtol=1e-3) for _ in range(50)])
+        assert threads_of_blas() == {2}
+    with threadpoolctl.threadpool_limits(limits=1):
+        assert not is_held_to_one()
+        x @ x.exp()
+        assert threads_of_blas() == {1}
+
+
+@needs_threads
+def test_nothing_holds_blas_where_kernels_have_one_thread() -> None:
+    set_kernel_threads(1)
+    assert not is_held_to_one()
 
 
 DTYPES = [ag.bool, ag.uint8, ag.int16, ag.int32, ag.int64, ag.float16, ag.float32, ag.float64, ag.complex64, ag.complex128]

@@ -6,6 +6,7 @@ or of 32, at a time, whose sums the compiler keeps in registers.
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT32
 from autograd_cy._core.kernels.gemm cimport MATMUL
+from autograd_cy._core.runtime.blas_threads cimport hold_blas, let_blas_go
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.thresholds cimport thresholds
 
@@ -137,6 +138,7 @@ cdef void multiply_by_blas(int dtype_code, Block a, Block b, Block out, npy_intp
     cdef npy_intp[4] dims
     cdef npy_intp[9] strides
     cdef char *args[3]
+    cdef bint held = m * n * p > thresholds.blas_alone and hold_blas()     # heads and blocks are shared, not products
     args[0], args[1], args[2] = a.data, b.data, made.data
     dims[0], dims[1], dims[2], dims[3] = 1, m, n, p
     strides[0] = strides[1] = strides[2] = 0
@@ -144,6 +146,7 @@ cdef void multiply_by_blas(int dtype_code, Block a, Block b, Block out, npy_intp
     strides[5], strides[6] = b.row, b.column
     strides[7], strides[8] = made.row, size
     MATMUL[dtype_code].loop(args, dims, strides, MATMUL[dtype_code].data)
+    let_blas_go(held)
     if add and dtype_code == FLOAT32:
         add_block(made, out, m, p, <float> 0)
     elif add:

@@ -11,9 +11,11 @@ NOTE [Borrowed loops] in loops.pyx:
   4. newer versions copy what BLAS can't take: where memory runs out, the loop leaves a MemoryError behind.
 
 NOTE [Threads in products]
-BLAS shares a large product among its own threads, a small one it computes in the thread that calls it. So a batch of small
-ones is shared among ours: each is the same call whoever makes it, and the bits are the same. By then no operand is left
-that NumPy would copy: a worker can't raise.
+BLAS computes a small product in the thread that calls it. So a batch of small ones is shared among ours: each is the same
+call whoever makes it, and the bits are the same. By then no operand is left that NumPy would copy: a worker can't raise.
+A large product BLAS would share among its own threads. It is held to one (NOTE [BLAS and workers]), and our threads take
+stripes of the result, of rows or of columns, of which there are more. Stripes that one thread has to take in a row are one
+call: what nobody helps with is multiplied at once. A product with itself, transposed, stays BLAS's: it computes half of it.
 """
 
 import numpy as np
@@ -25,6 +27,7 @@ from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, code_of
 from autograd_cy._core.kernels.adding cimport adding_kernel
 from autograd_cy._core.kernels.loops cimport Kernel, borrow
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.blas_threads cimport hold_blas, let_blas_go
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.threads cimport Task, parallel_for
 from autograd_cy._core.runtime.thresholds cimport thresholds
@@ -54,15 +57,18 @@ cdef extern from *:
     void outer_f64(char *column, npy_intp step, double *row, double *out, npy_intp rows, npy_intp columns) noexcept nogil
 
 
-cdef struct Product:         # a @ b, written to dense memory
+cdef struct Product:            # a @ b, written to dense memory
     Matrix *a
     Matrix *b
     char *out
     npy_intp itemsize
     Kernel *kernel
+    npy_intp stripes            # of each matrix, of rows, or of columns where they are more; counted through the batch
 
 cdef enum:
-    TO_AN_ELEMENT = 8        # multiplications that take as long as an element of an elementwise loop
+    TO_AN_ELEMENT = 8           # multiplications that take as long as an element of an elementwise loop
+    STRIPES = 8                 # of a matrix, at most
+    LANES = 16                  # rows or columns that BLAS takes together: stripes begin at multiples
 
 borrow(MATMUL, np.matmul, lambda dtype_code: dtype_code)
 
@@ -101,8 +107,12 @@ cdef cnp.ndarray product(cnp.ndarray left, bint turn_left, cnp.ndarray right, bi
 
 cdef void multiply_matrices(int dtype_code, Matrix *a, Matrix *b, char *out) noexcept nogil:
     """Write the product of two matrices that BLAS can take, of float32 or float64, to dense memory; without the GIL."""
-    cdef Product made = Product(a, b, out, sizeof(float) if dtype_code == FLOAT32 else sizeof(double), &MATMUL[dtype_code])
-    multiply_part(&made, 0, 1)
+    cdef Product made = Product(a, b, out, sizeof(float) if dtype_code == FLOAT32 else sizeof(double), &MATMUL[dtype_code], 1)
+    cdef npy_intp each = a.rows * a.columns * b.columns
+    if each <= thresholds.blas_alone:
+        multiply_part(&made, 0, 1)
+    else:
+        multiply_large(&made, each)
 
 
 cdef cnp.ndarray conjugated(cnp.ndarray array):
@@ -161,7 +171,7 @@ cdef bint suits_blas(Matrix *m, npy_intp itemsize) noexcept:
 
 cdef void multiply(int dtype_code, Matrix *a, Matrix *b, char *out, npy_intp itemsize) except *:
     """Write a @ b to dense memory; see NOTE [Threads in products]."""
-    cdef Product made = Product(a, b, out, itemsize, &MATMUL[dtype_code])
+    cdef Product made = Product(a, b, out, itemsize, &MATMUL[dtype_code], 1)
     cdef npy_intp each = a.rows * a.columns * b.columns
     cdef npy_intp weight = max(each // TO_AN_ELEMENT, 1)
     cdef Task part = multiply_part
@@ -174,8 +184,78 @@ cdef void multiply(int dtype_code, Matrix *a, Matrix *b, char *out, npy_intp ite
         with nogil:
             if each <= thresholds.blas_alone:
                 parallel_for(part, &made, a.batch, weight, 1, True)
-            else:
+            elif a.columns == 1:
                 part(&made, 0, a.batch)
+            else:
+                multiply_large(&made, each)
+
+
+cdef void multiply_large(Product *made, npy_intp each) noexcept nogil:
+    """A batch of products that BLAS would share among its threads, of `each` multiplications."""
+    cdef npy_intp longer = max(made.a.rows, made.b.columns)
+    cdef bint held = False
+    if made.a.data != made.b.data:
+        made.stripes = max(min(min(longer // (2 * LANES), each // thresholds.blas_alone), <npy_intp> STRIPES), 1)
+        held = made.a.batch * made.stripes > 1 and hold_blas()
+    if held:
+        parallel_for(multiply_stripes, made, made.a.batch * made.stripes, each // made.stripes // TO_AN_ELEMENT, 1, True)
+    else:
+        multiply_part(made, 0, made.a.batch)
+    let_blas_go(held)
+
+
+cdef void multiply_stripes(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    """Some stripes: what is left of a matrix, whole matrices, and the first stripes of another."""
+    cdef Product *made = <Product *> data
+    cdef npy_intp n = made.stripes, last
+    if first % n != 0:
+        last = min(<npy_intp> end, first + n - first % n)
+        multiply_stripe(made, first // n, first % n, last - first // n * n)
+        first = last
+    if first // n < end // n:
+        multiply_part(made, first // n, end // n)
+        first = end // n * n
+    if first < end:
+        multiply_stripe(made, first // n, 0, end - first)
+
+
+cdef void multiply_stripe(Product *made, npy_intp k, npy_intp first, npy_intp end) noexcept nogil:
+    """Stripes of one matrix, side by side."""
+    cdef Matrix a = made.a[0], b = made.b[0]
+    cdef npy_intp row_size = b.columns * made.itemsize, start
+    cdef char *out = made.out + k * a.rows * row_size
+    a.data += k * a.batch_stride
+    b.data += k * b.batch_stride
+    if a.rows >= b.columns:
+        start = border(a.rows, first, made.stripes)
+        a.rows = border(a.rows, end, made.stripes) - start
+        a.data += start * a.row_stride
+        out += start * row_size
+    else:
+        start = border(b.columns, first, made.stripes)
+        b.columns = border(b.columns, end, made.stripes) - start
+        b.data += start * b.column_stride
+        out += start * made.itemsize
+    multiply_one(made.kernel, &a, &b, out, row_size, made.itemsize)
+
+
+cdef inline npy_intp border(npy_intp n, npy_intp stripe, npy_intp stripes) noexcept nogil:
+    """Where a stripe begins."""
+    return n if stripe == stripes else n * stripe // stripes // LANES * LANES
+
+
+cdef void multiply_one(Kernel *kernel, Matrix *a, Matrix *b, char *out, npy_intp row_size, npy_intp itemsize) noexcept nogil:
+    """A product whose rows are that many bytes apart."""
+    cdef npy_intp[4] dims
+    cdef npy_intp[9] strides
+    cdef char *args[3]
+    args[0], args[1], args[2] = a.data, b.data, out
+    dims[0], dims[1], dims[2], dims[3] = 1, a.rows, a.columns, b.columns
+    strides[0] = strides[1] = strides[2] = 0
+    strides[3], strides[4] = a.row_stride, a.column_stride
+    strides[5], strides[6] = b.row_stride, b.column_stride
+    strides[7], strides[8] = row_size, itemsize
+    kernel.loop(args, dims, strides, kernel.data)
 
 
 cdef void multiply_part(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:

@@ -23,6 +23,7 @@ NOTE [Threads]
 
 import os
 
+from autograd_cy._core.runtime.blas_threads cimport kernels_use
 from autograd_cy._core.runtime.events cimport Span, begin_loop, end_loop, recording
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.thresholds cimport thresholds
@@ -97,6 +98,7 @@ def set_kernel_threads(int n):
     if n != number_of_threads:
         forget()
     number_of_threads = n
+    kernels_use(n)
 
 
 def has_threads():
