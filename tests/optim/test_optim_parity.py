@@ -21,7 +21,7 @@ SHAPES = {"Muon": [(5, 4), (3, 6)]}
 # of 0.01 differs by a 256th, which further steps enlarge. NAdam keeps a product of numbers in float32, and PyTorch rounds it
 # before it is used.
 LIMITS = {("Muon", "float32"): 1e-4, ("Muon", "float64"): 1e-4, ("NAdam", "float64"): 1e-6}
-# What has PyTorch's bits on machines with fused multiply-adds: whose numbers are no roots, which PyTorch doesn't round correctly.
+# Those that take no roots, which PyTorch's kernels don't round correctly, have its bits where there are fused multiply-adds.
 EXACT = ("SGD", "ASGD", "Rprop")
 
 

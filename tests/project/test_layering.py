@@ -165,6 +165,8 @@ FACADE = [
     nn.utils._parametrization_list nn.utils._orthogonal
     nn.utils.parametrize
     nn.utils.parametrizations
+    nn.utils._pruning_methods
+    nn.utils.prune
     nn.utils
     nn
     optim._groups optim._state_dict
