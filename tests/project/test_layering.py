@@ -154,7 +154,7 @@ FACADE = [
     nn.modules.normalization nn.modules.padding nn.modules.pixelshuffle nn.modules.pooling nn.modules.sparse
     nn.modules.upsampling
     nn.modules._loss_layer nn.modules._transformer_layers
-    nn.modules._embedding_losses nn.modules._multi_label_losses nn.modules.transformer
+    nn.modules._embedding_losses nn.modules._linear_cross_entropy nn.modules._multi_label_losses nn.modules.transformer
     nn.modules.loss
     nn.utils.rnn nn.modules._rnn_cells
     nn.modules.rnn
