@@ -171,6 +171,7 @@ FACADE = [
     nn
     optim._groups optim._state_dict
     optim.optimizer
+    optim._recorded
     optim._fused optim._line_search
     optim.adam
     optim._adafactor optim._muon optim.adadelta optim.adagrad optim.adamax optim.adamw optim.asgd optim.lbfgs optim.nadam

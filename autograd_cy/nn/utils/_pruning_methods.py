@@ -170,13 +170,13 @@ class _Amount(BasePruningMethod):
             raise ValueError(
                 f"amount={amount} should either be a float in the range [0, 1] or a non-negative integer"
             )
-        self.amount = amount
+        self.amount: Any = amount
 
     def _count(self, size: int) -> int:
         """How many are to be pruned of so many."""
         if not isinstance(self.amount, numbers.Integral):
-            return round(float(self.amount) * size)
-        if self.amount > size:
+            return round(self.amount * size)
+        if int(self.amount) > size:
             raise ValueError(
                 f"amount={self.amount} should be smaller than the number of parameters to prune={size}"
             )
