@@ -196,11 +196,17 @@ FACADE = [
     _compile _settings
     distributions.constraints distributions.utils distributions._formulas distributions._gamma_draws
     distributions.distribution
-    distributions._location_scale
-    distributions.bernoulli distributions.categorical distributions.dirichlet distributions.exponential
+    distributions._location_scale distributions._by_probability
+    distributions._folded
+    distributions.bernoulli distributions.binomial distributions.cauchy distributions.geometric distributions.gumbel
+    distributions.pareto distributions.poisson distributions.weibull
+    distributions.categorical distributions.dirichlet distributions.exponential
     distributions.gamma distributions.independent distributions.laplace distributions.multivariate_normal
     distributions.normal distributions.uniform
-    distributions.beta distributions.log_normal
+    distributions.beta distributions.chi2 distributions.half_cauchy distributions.half_normal distributions.log_normal
+    distributions.mixture_same_family distributions.one_hot_categorical
+    distributions.studentT
+    distributions._kl_of_pairs
     distributions.kl
     distributions
     testing._layouts testing._programs.instructions testing.strategies._hypothesis
