@@ -33,6 +33,7 @@ from .normal import Normal
 from .one_hot_categorical import OneHotCategorical
 from .pareto import Pareto
 from .poisson import Poisson
+from .transformed_distribution import TransformedDistribution
 from .uniform import Uniform
 
 __all__ = ["kl_divergence", "register_kl"]
@@ -207,6 +208,14 @@ def _multivariate_normals(p: MultivariateNormal, q: MultivariateNormal) -> Tenso
     trace = linalg.solve_triangular(q.scale_tril, p.scale_tril, upper=False).pow(2).sum((-2, -1))
     distance = _standardized(q.scale_tril, q.loc - p.loc).pow(2).sum(-1)
     return _half_log_det(q.scale_tril) - _half_log_det(p.scale_tril) + 0.5 * (trace + distance - p.event_shape[0])
+
+
+@register_kl(TransformedDistribution, TransformedDistribution)
+def _transformed(p: TransformedDistribution, q: TransformedDistribution) -> Tensor:
+    same = p.transforms == q.transforms and p.event_shape == q.event_shape
+    if not same or not all(transform.bijective for transform in p.transforms):
+        raise NotImplementedError("KL(p || q) of TransformedDistribution is for equal bijective transforms, and event shapes")
+    return kl_divergence(p.base_dist, q.base_dist)
 
 
 @register_kl(Independent, Independent)

@@ -206,6 +206,9 @@ FACADE = [
     distributions.beta distributions.chi2 distributions.half_cauchy distributions.half_normal distributions.log_normal
     distributions.mixture_same_family distributions.one_hot_categorical
     distributions.studentT
+    distributions._transform
+    distributions.transformed_distribution distributions.transforms
+    distributions.relaxed_bernoulli distributions.relaxed_categorical
     distributions._kl_of_pairs
     distributions.kl
     distributions

@@ -223,10 +223,10 @@ cdef int run_all(Rule *rule, Members members, const double *options, str operati
     """The loops; the numbers of a step are found once for all parameters that have taken as many."""
     cdef double[SCALARS] before, now, after
     cdef double[NUMBERS] numbers
-    cdef Py_ssize_t j, k, count = len(members.fresh), n = len(members.scalars) // count if count else 0
+    cdef Py_ssize_t j, k, size = len(members.fresh), n = len(members.scalars) // size if size else 0
     cdef int fresh, latest = -1                     # whether the numbers are those of a fresh parameter; -1: there are none
     cdef Tensor scalar
-    for j in range(count):
+    for j in range(size):
         fresh = members.fresh[j]
         for k in range(n):
             now[k] = scalar_of((<Tensor> members.scalars[j * n + k]).array)
