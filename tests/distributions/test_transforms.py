@@ -59,7 +59,8 @@ def test_transforms_are_those_of_pytorch(torch, name):
         again = answer(lambda: transform.inv.log_abs_det_jacobian(y, x))  # noqa: B023
         facts = (
             transform.bijective, transform.domain.event_dim, transform.codomain.event_dim,
-            tuple(transform.forward_shape((2, 3))), tuple(transform.inverse_shape((2, 3))), transform == MADE[name](lib, lib.distributions.transforms),
+            tuple(transform.forward_shape((2, 3))), tuple(transform.inverse_shape((2, 3))),
+            transform == MADE[name](lib, lib.distributions.transforms),
             repr(transform),
         )  # fmt: skip
         sign = answer(lambda: transform.sign)  # noqa: B023
