@@ -36,7 +36,12 @@ class _Growing(_Plain):
 
 
 class ExpTransform(_Growing):
-    """``ExpTransform()``: y = exp(x)."""
+    """``ExpTransform()``: y = exp(x).
+
+    >>> import autograd_cy as ag
+    >>> ag.distributions.transforms.ExpTransform()(ag.tensor(0.0))
+    tensor(1.)
+    """
 
     codomain = constraints.positive
 
@@ -51,7 +56,12 @@ class ExpTransform(_Growing):
 
 
 class SigmoidTransform(_Growing):
-    """``SigmoidTransform()``: y = 1 / (1 + exp(-x)), held apart from 0 and 1, and x = log(y) - log(1 - y)."""
+    """``SigmoidTransform()``: y = 1 / (1 + exp(-x)), held apart from 0 and 1, and x = log(y) - log(1 - y).
+
+    >>> import autograd_cy as ag
+    >>> ag.distributions.transforms.SigmoidTransform()(ag.tensor(0.0))
+    tensor(0.5000)
+    """
 
     codomain = constraints.unit_interval
 
@@ -67,7 +77,12 @@ class SigmoidTransform(_Growing):
 
 
 class SoftplusTransform(_Growing):
-    """``SoftplusTransform()``: y = log(1 + exp(x))."""
+    """``SoftplusTransform()``: y = log(1 + exp(x)).
+
+    >>> import autograd_cy as ag
+    >>> ag.distributions.transforms.SoftplusTransform()(ag.tensor(0.0))
+    tensor(0.6931)
+    """
 
     codomain = constraints.positive
 
@@ -82,7 +97,12 @@ class SoftplusTransform(_Growing):
 
 
 class TanhTransform(_Growing):
-    """``TanhTransform()``: y = tanh(x)."""
+    """``TanhTransform()``: y = tanh(x).
+
+    >>> import autograd_cy as ag
+    >>> ag.distributions.transforms.TanhTransform()(ag.tensor(0.0))
+    tensor(0.)
+    """
 
     codomain = constraints.interval(-1.0, 1.0)
 
@@ -97,7 +117,12 @@ class TanhTransform(_Growing):
 
 
 class AbsTransform(_Plain):
-    """``AbsTransform()``: y = abs(x), whose inverse is y."""
+    """``AbsTransform()``: y = abs(x), whose inverse is y.
+
+    >>> import autograd_cy as ag
+    >>> ag.distributions.transforms.AbsTransform()(ag.tensor(-1.0))
+    tensor(1.)
+    """
 
     domain = constraints.real
     codomain = constraints.positive
@@ -202,7 +227,12 @@ class AffineTransform(Transform):
 
 
 class SoftmaxTransform(_Plain):
-    """``SoftmaxTransform()``: y = softmax(x) along the last dimension; log(y) is one of many x."""
+    """``SoftmaxTransform()``: y = softmax(x) along the last dimension; log(y) is one of many x.
+
+    >>> import autograd_cy as ag
+    >>> ag.distributions.transforms.SoftmaxTransform()(ag.zeros(2))
+    tensor([0.5000, 0.5000])
+    """
 
     domain = constraints.real_vector
     codomain = constraints.simplex
