@@ -3,6 +3,8 @@
 from .. import _names, linalg
 from .._core.graph.tensor import Tensor
 
+EULER = 0.57721566490153286060  # Euler's constant
+
 
 def softplus(x: Tensor) -> Tensor:
     """log(1 + exp(x)), without overflow."""

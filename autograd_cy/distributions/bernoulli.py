@@ -8,14 +8,13 @@ from .._distributions import bernoulli
 from .._sequences import arange
 from .._size import Size
 from . import constraints
+from ._by_probability import ByProbability as _ByProbability
 from ._formulas import softplus as _softplus
-from .distribution import Distribution
-from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
 
 __all__ = ["Bernoulli"]
 
 
-class Bernoulli(Distribution):
+class Bernoulli(_ByProbability):
     """``Bernoulli(probs)`` or ``Bernoulli(logits=...)``: 1 with this probability, else 0, in its dtype.
 
     >>> import autograd_cy as ag
@@ -23,31 +22,8 @@ class Bernoulli(Distribution):
     tensor(0.1875)
     """
 
-    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.boolean
     has_enumerate_support = True
-
-    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None):
-        if (probs is None) == (logits is None):
-            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-        name, given = ("logits", logits) if probs is None else ("probs", probs)
-        (vars(self)[name],) = broadcast_all(given)
-        super().__init__(vars(self)[name].shape, validate_args=validate_args)
-
-    @lazy_property
-    def logits(self) -> Tensor:
-        """The logarithms of the odds."""
-        return probs_to_logits(self.probs, is_binary=True)
-
-    @lazy_property
-    def probs(self) -> Tensor:
-        """The probabilities of 1."""
-        return logits_to_probs(self.logits, is_binary=True)
-
-    @property
-    def param_shape(self) -> Size:
-        """The shape of the probabilities."""
-        return self._batch_shape
 
     @property
     def mean(self) -> Tensor:

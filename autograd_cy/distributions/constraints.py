@@ -8,10 +8,10 @@ from .. import linalg
 from .._core.graph.tensor import Tensor
 
 __all__ = [
-    "Constraint", "boolean", "dependent", "dependent_property", "greater_than", "greater_than_eq", "half_open_interval",
-    "independent", "integer_interval", "interval", "is_dependent", "less_than", "lower_cholesky", "lower_triangular",
-    "nonnegative", "nonnegative_integer", "positive", "positive_definite", "positive_integer", "real", "real_vector",
-    "simplex", "square", "symmetric", "unit_interval",
+    "Constraint", "MixtureSameFamilyConstraint", "boolean", "dependent", "dependent_property", "greater_than",
+    "greater_than_eq", "half_open_interval", "independent", "integer_interval", "interval", "is_dependent", "less_than",
+    "lower_cholesky", "lower_triangular", "nonnegative", "nonnegative_integer", "one_hot", "positive", "positive_definite",
+    "positive_integer", "real", "real_vector", "simplex", "square", "symmetric", "unit_interval",
 ]  # fmt: skip
 
 
@@ -153,6 +153,34 @@ class _Simplex(Constraint):
         return (value >= 0).all(-1) & ((value.sum(-1) - 1).abs() < 1e-6)
 
 
+class _OneHot(Constraint):
+    is_discrete = True
+    event_dim = 1
+
+    def check(self, value: Tensor) -> Tensor:
+        return ((value == 0) | (value == 1)).all(-1) & (value.sum(-1) == 1)
+
+
+class MixtureSameFamilyConstraint(Constraint):
+    """``MixtureSameFamilyConstraint(base)`` holds where the base constraint holds for each component.
+
+    >>> import autograd_cy as ag
+    >>> c = ag.distributions.constraints
+    >>> c.MixtureSameFamilyConstraint(c.greater_than(ag.tensor([0.0, 1.0]))).check(ag.tensor(0.5))
+    tensor(False)
+    """
+
+    def __init__(self, base_constraint: Constraint):
+        self.base_constraint = base_constraint
+        self.is_discrete, self.event_dim = base_constraint.is_discrete, base_constraint.event_dim
+
+    def check(self, value: Tensor) -> Tensor:
+        return self.base_constraint.check(value.unsqueeze(-1 - self.event_dim)).all(-1)
+
+    def __repr__(self) -> str:
+        return f"MixtureSameFamilyConstraint({self.base_constraint!r})"
+
+
 class _Square(Constraint):
     event_dim = 2
 
@@ -198,6 +226,6 @@ greater_than, greater_than_eq, less_than = _GreaterThan, _GreaterThanEq, _LessTh
 interval, half_open_interval, integer_interval = _Interval, _HalfOpenInterval, _IntegerInterval
 positive, nonnegative, unit_interval = greater_than(0.0), greater_than_eq(0.0), interval(0.0, 1.0)
 nonnegative_integer, positive_integer = _IntegerGreaterThan(0), _IntegerGreaterThan(1)
-simplex = _Simplex()
+simplex, one_hot = _Simplex(), _OneHot()
 lower_triangular, lower_cholesky = _LowerTriangular(), _LowerCholesky()
 square, symmetric, positive_definite = _Square(), _Symmetric(), _PositiveDefinite()

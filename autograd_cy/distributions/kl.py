@@ -6,27 +6,39 @@ from typing import Any
 
 from .. import linalg
 from .._core.graph.tensor import Tensor
+from ._formulas import EULER as _EULER
 from ._formulas import half_log_det as _half_log_det
 from ._formulas import softplus as _softplus
 from ._formulas import standardized as _standardized
 from ._formulas import sum_rightmost as _sum_rightmost
+from ._kl_of_pairs import PAIRS as _PAIRS
 from .bernoulli import Bernoulli
 from .beta import Beta
+from .binomial import Binomial
 from .categorical import Categorical
+from .cauchy import Cauchy
 from .dirichlet import Dirichlet
 from .distribution import Distribution
 from .exponential import Exponential
 from .gamma import Gamma
+from .geometric import Geometric
+from .gumbel import Gumbel
+from .half_cauchy import HalfCauchy
+from .half_normal import HalfNormal
 from .independent import Independent
 from .laplace import Laplace
 from .log_normal import LogNormal
 from .multivariate_normal import MultivariateNormal
 from .normal import Normal
+from .one_hot_categorical import OneHotCategorical
+from .pareto import Pareto
+from .poisson import Poisson
+from .transformed_distribution import TransformedDistribution
 from .uniform import Uniform
 
 __all__ = ["kl_divergence", "register_kl"]
 
-_FORMULAS: dict[tuple[type, type], Callable[..., Tensor]] = {}
+_FORMULAS: dict[tuple[type, type], Callable[..., Tensor]] = dict(_PAIRS)
 
 
 def register_kl(type_p: Any, type_q: Any) -> Callable[[Any], Any]:
@@ -88,6 +100,31 @@ def _log_normals(p: LogNormal, q: LogNormal) -> Tensor:
     return _normals(p.base_dist, q.base_dist)
 
 
+@register_kl(HalfCauchy, HalfCauchy)
+@register_kl(HalfNormal, HalfNormal)
+def _folded(p: Any, q: Any) -> Tensor:
+    return kl_divergence(p.base_dist, q.base_dist)
+
+
+@register_kl(Cauchy, Cauchy)
+def _cauchys(p: Cauchy, q: Cauchy) -> Tensor:
+    """Chyzak and Nielsen, "A closed-form formula for the Kullback-Leibler divergence between Cauchy distributions", 2019."""
+    return ((p.scale + q.scale).pow(2) + (p.loc - q.loc).pow(2)).log() - (4 * p.scale * q.scale).log()
+
+
+@register_kl(Gumbel, Gumbel)
+def _gumbels(p: Gumbel, q: Gumbel) -> Tensor:
+    ratio, distance = p.scale / q.scale, (p.loc - q.loc) / q.scale
+    return distance - ratio.log() + ratio * _EULER + ((1 + ratio).lgamma() - distance).exp() - (1 + _EULER)
+
+
+@register_kl(Pareto, Pareto)
+def _paretos(p: Pareto, q: Pareto) -> Tensor:
+    ratio = q.alpha / p.alpha
+    result = q.alpha * (p.scale / q.scale).log() - ratio.log() + ratio - 1
+    return result.masked_fill(p.scale < q.scale, math.inf)
+
+
 @register_kl(Laplace, Laplace)
 def _laplaces(p: Laplace, q: Laplace) -> Tensor:
     ratio, distance = p.scale / q.scale, (p.loc - q.loc).abs()
@@ -115,6 +152,29 @@ def _categoricals(p: Categorical, q: Categorical) -> Tensor:
 def _bernoullis(p: Bernoulli, q: Bernoulli) -> Tensor:
     ones = _term(p.probs, q.probs, _softplus(-q.logits) - _softplus(-p.logits))
     return ones + _term(1 - p.probs, 1 - q.probs, _softplus(q.logits) - _softplus(p.logits))
+
+
+@register_kl(OneHotCategorical, OneHotCategorical)
+def _one_hots(p: OneHotCategorical, q: OneHotCategorical) -> Tensor:
+    return _categoricals(p._categorical, q._categorical)
+
+
+@register_kl(Binomial, Binomial)
+def _binomials(p: Binomial, q: Binomial) -> Tensor:
+    if (p.total_count < q.total_count).any():
+        raise NotImplementedError("KL between Binomials where q.total_count > p.total_count is not implemented")
+    trial = p.probs * (p.logits - q.logits) + (-p.probs).log1p() - (-q.probs).log1p()
+    return (p.total_count * trial).masked_fill(p.total_count > q.total_count, math.inf)
+
+
+@register_kl(Geometric, Geometric)
+def _geometrics(p: Geometric, q: Geometric) -> Tensor:
+    return -p.entropy() - (-q.probs).log1p() / p.probs - q.logits
+
+
+@register_kl(Poisson, Poisson)
+def _poissons(p: Poisson, q: Poisson) -> Tensor:
+    return p.rate * (p.rate.log() - q.rate.log()) - (p.rate - q.rate)
 
 
 def _term(p: Tensor, q: Tensor, log_ratio: Tensor) -> Tensor:
@@ -148,6 +208,14 @@ def _multivariate_normals(p: MultivariateNormal, q: MultivariateNormal) -> Tenso
     trace = linalg.solve_triangular(q.scale_tril, p.scale_tril, upper=False).pow(2).sum((-2, -1))
     distance = _standardized(q.scale_tril, q.loc - p.loc).pow(2).sum(-1)
     return _half_log_det(q.scale_tril) - _half_log_det(p.scale_tril) + 0.5 * (trace + distance - p.event_shape[0])
+
+
+@register_kl(TransformedDistribution, TransformedDistribution)
+def _transformed(p: TransformedDistribution, q: TransformedDistribution) -> Tensor:
+    same = p.transforms == q.transforms and p.event_shape == q.event_shape
+    if not same or not all(transform.bijective for transform in p.transforms):
+        raise NotImplementedError("KL(p || q) of TransformedDistribution is for equal bijective transforms, and event shapes")
+    return kl_divergence(p.base_dist, q.base_dist)
 
 
 @register_kl(Independent, Independent)

@@ -1,7 +1,9 @@
 """Optimizers, under the names of torch.optim (facade).
 
 A step takes one pass over each parameter: its value, its gradient and what is kept of it are read and written once, all
-parameters of a group in one call. So `foreach` and `fused` change nothing here; they are accepted.
+parameters of a group in one call. So `foreach` and `fused` change nothing here; they are accepted. With `differentiable=True`
+a step is made of operations, and recorded: parameters are then results of operations (`w = start.clone()`), as their gradients
+may be, and what is kept of them is replaced, not written.
 """
 
 from typing import TYPE_CHECKING

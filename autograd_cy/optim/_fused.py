@@ -10,6 +10,7 @@ from .._data import tensor
 from .._likes import zeros_like
 from .._names import float32, float64
 from ..autograd.grad_mode import enable_grad
+from ._recorded import recorded_step
 from .optimizer import Optimizer
 
 _CAPTURABLE = ["cuda", "xpu", "hpu", "privateuseone", "xla"]
@@ -45,13 +46,18 @@ class FusedOptimizer(Optimizer):
         return loss
 
     def _update(self, group: dict[str, Any]) -> None:
-        name = type(self).__name__
-        if group.get("differentiable") or group.get("capturable"):
-            refuse_modes(group, name)
-        update(
-            self._rule, f"{name}.step", group["params"], self.state, self._scalars, self._kept(group),
-            lambda param: self._new_state(param, group), self._options(group),
+        if group.get("capturable"):
+            raise AssertionError(
+                f"If capturable=True, params and state_steps must be on supported devices: {_CAPTURABLE}."
+            )
+        common = (
+            self._rule, f"{type(self).__name__}.step", group["params"], self.state, self._scalars, self._kept(group),
+            lambda param: self._new_state(param, group),
         )  # fmt: skip
+        if group.get("differentiable"):
+            recorded_step(*common, group)
+        else:
+            update(*common, self._options(group))
 
     def _kept(self, group: dict[str, Any]) -> tuple[str | None, ...]:
         """The names of the tensors that the loop keeps of a parameter, in its order."""
@@ -83,14 +89,6 @@ def scalar(value: float, group: dict[str, Any]) -> Tensor:
     """A number that is kept of a parameter."""
     wide = not group.get("fused") and get_default_dtype() is float64
     return tensor(value, dtype=float64 if wide else float32)
-
-
-def refuse_modes(group: dict[str, Any], name: str) -> None:
-    if group.get("differentiable"):
-        raise NotImplementedError(
-            f"{name}: differentiable=True is not supported, steps are not recorded; write the update with operations"
-        )
-    raise AssertionError(f"If capturable=True, params and state_steps must be on supported devices: {_CAPTURABLE}.")
 
 
 # checks of options

@@ -584,3 +584,15 @@ def test_gradients_require_grad_only_for_what_is_outside():
     assert followed.item() == 15.0
     followed = grad(lambda x: inner(x) * outside)(ag.tensor(2.0))
     assert followed.requires_grad and ag.autograd.grad(followed, outside)[0].item() == 15.0
+
+
+@pytest.mark.parametrize("convert", [lambda x, y: x.type_as(y), lambda x, y: x.to(y)])
+def test_the_type_of_a_mapped_tensor_does_not_map_another(convert):
+    """x.type_as(y) of a tensor that is the same for all samples was taken for a batch of them, along its first dimension."""
+    x = ag.tensor([4, 5, 6], dtype=ag.float32, requires_grad=True)
+    y = ag.ones(3, 2, dtype=ag.float64)
+    result = vmap(lambda y: convert(x, y))(y)
+    assert result.tolist() == [[4, 5, 6]] * 3 and result.dtype is ag.float64
+    assert ag.autograd.grad(result.sum(), x)[0].tolist() == [3, 3, 3]
+    both = vmap(lambda x, y: convert(x, y))(x.detach(), y)
+    assert both.tolist() == [4, 5, 6]

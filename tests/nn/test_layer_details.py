@@ -355,3 +355,45 @@ def test_implicit_dimension_of_softmax_warns():
         warnings.simplefilter("always")
         nn.Softmax()(ag.ones(2, 2))
     assert "Implicit dimension choice" in str(caught[0].message)
+
+
+@pytest.mark.parametrize("options", [
+    {}, {"bias": True, "reduction": "sum", "label_smoothing": 0.25}, {"out_features": (2, 3), "bias": True},
+    {"ignore_index": 1}, {"weighted": True, "reduction": "none"},
+])  # fmt: skip
+def test_linear_cross_entropy_is_that_of_pytorch(options):
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(0)
+    options = dict(options)
+    weighted, shape = options.pop("weighted", False), options.get("out_features", ())
+    parameters, x = rng.normal(size=(4, 3 * math.prod(shape))), rng.normal(size=(5, 4))
+    classes, probabilities = rng.integers(0, 3, (5, *shape)).tolist(), rng.random((5, 3, *shape)).tolist()
+    results = []
+    for lib in (ag, torch):
+        kept = {"weight": lib.tensor([1.0, 2.0, 0.5], dtype=lib.float64)} if weighted else {}
+        loss = lib.nn.LinearCrossEntropyLoss(4, 3, dtype=lib.float64, **options, **kept)
+        loss.linear.weight.data = lib.tensor(parameters.T.tolist(), dtype=lib.float64)
+        if options.get("bias"):
+            loss.linear.bias.data = lib.tensor(parameters[0].tolist(), dtype=lib.float64)
+        inputs = lib.tensor(x.tolist(), dtype=lib.float64, requires_grad=True)
+        targets = [lib.tensor(classes)]
+        if "ignore_index" not in options:
+            targets.append(lib.tensor(probabilities, dtype=lib.float64))
+        found = [loss(inputs, target) for target in targets]
+        sum(y.sum() for y in found).backward()
+        results.append([repr(loss), sorted(loss.state_dict()), *found, inputs.grad, *[p.grad for p in loss.parameters()]])
+    for ours, theirs in zip(*results, strict=True):
+        if isinstance(theirs, torch.Tensor):
+            np.testing.assert_allclose(ours.detach().numpy(), theirs.detach().numpy(), rtol=1e-12, atol=1e-14)
+        else:
+            assert ours == theirs
+
+
+@pytest.mark.parametrize(("error", "options", "text"), [
+    (RuntimeError, {"weight": ag.ones(2)}, r"^expected weight shape to be \(3,\), got \(2,\)$"),
+    (RuntimeError, {"label_smoothing": 2}, r"^expected label_smoothing to be in range \[0, 1\], got 2$"),
+    (NotImplementedError, {"options": object()}, "options are not supported"),
+])  # fmt: skip
+def test_what_linear_cross_entropy_refuses(error, options, text):
+    with pytest.raises(error, match=text):
+        nn.LinearCrossEntropyLoss(4, 3, **options)

@@ -158,7 +158,7 @@ FACADE = [
     nn.modules.normalization nn.modules.padding nn.modules.pixelshuffle nn.modules.pooling nn.modules.sparse
     nn.modules.upsampling
     nn.modules._loss_layer nn.modules._transformer_layers
-    nn.modules._embedding_losses nn.modules._multi_label_losses nn.modules.transformer
+    nn.modules._embedding_losses nn.modules._linear_cross_entropy nn.modules._multi_label_losses nn.modules.transformer
     nn.modules.loss
     nn.utils.rnn nn.modules._rnn_cells
     nn.modules.rnn
@@ -169,10 +169,13 @@ FACADE = [
     nn.utils._parametrization_list nn.utils._orthogonal
     nn.utils.parametrize
     nn.utils.parametrizations
+    nn.utils._pruning_methods
+    nn.utils.prune
     nn.utils
     nn
     optim._groups optim._state_dict
     optim.optimizer
+    optim._recorded
     optim._fused optim._line_search
     optim.adam
     optim._adafactor optim._muon optim.adadelta optim.adagrad optim.adamax optim.adamw optim.asgd optim.lbfgs optim.nadam
@@ -197,11 +200,20 @@ FACADE = [
     _compile _settings
     distributions.constraints distributions.utils distributions._formulas distributions._gamma_draws
     distributions.distribution
-    distributions._location_scale
-    distributions.bernoulli distributions.categorical distributions.dirichlet distributions.exponential
+    distributions._location_scale distributions._by_probability
+    distributions._folded
+    distributions.bernoulli distributions.binomial distributions.cauchy distributions.geometric distributions.gumbel
+    distributions.pareto distributions.poisson distributions.weibull
+    distributions.categorical distributions.dirichlet distributions.exponential
     distributions.gamma distributions.independent distributions.laplace distributions.multivariate_normal
     distributions.normal distributions.uniform
-    distributions.beta distributions.log_normal
+    distributions.beta distributions.chi2 distributions.half_cauchy distributions.half_normal distributions.log_normal
+    distributions.mixture_same_family distributions.one_hot_categorical
+    distributions.studentT
+    distributions._transform
+    distributions.transformed_distribution distributions.transforms
+    distributions.relaxed_bernoulli distributions.relaxed_categorical
+    distributions._kl_of_pairs
     distributions.kl
     distributions
     testing._layouts testing._programs.instructions testing.strategies._hypothesis

@@ -216,6 +216,9 @@ ROWS = [
     _loss("HuberLoss"), _loss("BCELoss", inputs=[chances(3, 4), constant(ag.rand, 3, 4)]),
     _loss("BCEWithLogitsLoss", inputs=[(3, 4), constant(ag.rand, 3, 4)]),
     _loss("CrossEntropyLoss", inputs=[(3, 4), ints(4, 3)]), _loss("NLLLoss", inputs=[(3, 4), ints(4, 3)]),
+    _row("LinearCrossEntropyLoss", (4, 3), [(2, 4), ints(3, 2)], (),
+         "\n  in_features=4, num_classes=3, out_features=(), bias=False, reduction=mean, ignore_index=None, "
+         "label_smoothing=0.0, options=None\n  (linear): Linear(in_features=4, out_features=3, bias=False)\n"),
     _loss("KLDivLoss", reduction="batchmean", inputs=[(3, 4), constant(ag.rand, 3, 4)]),
     _loss("PoissonNLLLoss", inputs=[(3, 4), constant(ag.rand, 3, 4)]),
     _loss("GaussianNLLLoss", inputs=[(3, 4), (3, 4), chances(3, 4)]),

@@ -143,6 +143,12 @@ def on_values(BatchedCall call, *args, **kwargs):
     return call.function(*[call.value(x) for x in args], **{name: call.value(x) for name, x in kwargs.items()})
 
 
+def on_first_value(BatchedCall call, self, *args, **kwargs):
+    """As on_values, where another tensor may say the type: alone it makes no batch of the values."""
+    cdef object converted = on_values(call, self, *args, **kwargs)
+    return converted if call.is_batched(self) else converted.expand(call.size, *converted.shape)
+
+
 @cython.final
 cdef class Along:
     """The rule of an operation of one tensor along the dimensions that its argument `name` has.
@@ -352,9 +358,11 @@ declare_rule("new_full", batched_new_full)
 for _name in ("new_zeros", "new_ones", "new_empty"):
     declare_rule(_name, batched_new)
 for _name in (
-        "zeros_like", "ones_like", "full_like", "empty_like", "_get_data", "to", "type_as", "cpu", "zero_",
+        "zeros_like", "ones_like", "full_like", "empty_like", "_get_data", "cpu", "zero_",
         "half", "float", "double", "bool", "byte", "char", "short", "int", "long", "cfloat", "cdouble"):
     declare_rule(_name, on_values)
+declare_rule("to", on_first_value)
+declare_rule("type_as", on_first_value)
 # what asks for no element, and what is made of operations
 for _name in (
         "_is_view", "attributes_of", "gradient_of", "is_inference", "new", "new_tensor", "numpy", "operate", "place_of",

@@ -8,7 +8,7 @@ from libc.math cimport pow, sqrt, sqrtf
 
 from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.kernels.update_rules cimport (
-    ADAM, NADAM, RADAM, ADAMAX, RMSPROP, ADAGRAD, ADADELTA, RULES, Rule, decayed)
+    ADAM, NADAM, RADAM, ADAMAX, RMSPROP, ADAGRAD, ADADELTA, RULES, Rule, decayed, fused)
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cdef extern from *:
@@ -29,7 +29,7 @@ cdef inline real root(real x) noexcept nogil:
 
 cdef inline real blended(real a, real b, real w) noexcept nogil:
     """a and b, w of the latter: of the two ways to compute it the one that is exact at the nearer end, as in lerp."""
-    return a + w * (b - a) if w < 0.5 else b - (b - a) * (1 - w)
+    return fused(w, b - a, a) if w < 0.5 else fused(w - 1, b - a, b)
 
 
 # Adam and its kin. Options: lr, beta1, beta2, eps, weight_decay, whether that is decoupled, sign, and more of their own.
@@ -61,14 +61,14 @@ cdef void adam_loop "autograd_cy_adam"(real *p, const real *g, real *mean, real 
             x = p[i] * shrink
             h = decayed(sign * g[i], x, decay)
             mean[i] = blended(mean[i], h, w)
-            square[i] = square[i] * beta + gain * h * h
+            square[i] = fused(gain * h, h, square[i] * beta)
             p[i] = x - step * mean[i] / (root(square[i]) / scale + eps)
     else:
         for i in range(n):
             x = p[i] * shrink
             h = decayed(sign * g[i], x, decay)
             mean[i] = blended(mean[i], h, w)
-            square[i] = square[i] * beta + gain * h * h
+            square[i] = fused(gain * h, h, square[i] * beta)
             most[i] = most[i] if most[i] > square[i] else square[i]
             p[i] = x - step * mean[i] / (root(most[i]) / scale + eps)
 
@@ -96,7 +96,7 @@ cdef void nadam_loop "autograd_cy_nadam"(real *p, const real *g, real *mean, rea
         x = p[i] * shrink
         h = decayed(sign * g[i], x, decay)
         mean[i] = blended(mean[i], h, w)
-        square[i] = square[i] * beta + gain * h * h
+        square[i] = fused(gain * h, h, square[i] * beta)
         y = root(square[i] / correction) + eps
         p[i] = x - now * h / y - ahead * mean[i] / y
 
@@ -125,9 +125,9 @@ cdef void radam_loop "autograd_cy_radam"(real *p, const real *g, real *mean, rea
         x = p[i] * shrink
         h = decayed(sign * g[i], x, decay)
         mean[i] = blended(mean[i], h, w)
-        square[i] = square[i] * beta + gain * h * h
+        square[i] = fused(gain * h, h, square[i] * beta)
         step = mean[i] / correction * lr
-        p[i] = x - (step * (scale / (root(square[i]) + eps)) * rectified if adapts else step)
+        p[i] = x - (step * (1 / (root(square[i]) + eps) * scale) * rectified if adapts else step)
 
 
 cdef void prepare_adamax(const double *options, double *scalars, double *numbers, bint _fresh) noexcept nogil:
@@ -169,27 +169,27 @@ cdef void rmsprop_loop "autograd_cy_rmsprop"(real *p, const real *g, real *squar
     if mean == NULL and momentum == NULL:       # a choice inside a loop that writes would keep it from being vectorized
         for i in range(n):
             h = decayed(sign * g[i], p[i], decay)
-            square[i] = square[i] * alpha + gain * h * h
+            square[i] = fused(gain * h, h, square[i] * alpha)
             p[i] = p[i] - lr * h / (root(square[i]) + eps)
     elif mean == NULL:
         for i in range(n):
             h = decayed(sign * g[i], p[i], decay)
-            square[i] = square[i] * alpha + gain * h * h
+            square[i] = fused(gain * h, h, square[i] * alpha)
             momentum[i] = momentum[i] * mu + h / (root(square[i]) + eps)
-            p[i] = p[i] - lr * momentum[i]
+            p[i] = fused(-lr, momentum[i], p[i])
     elif momentum == NULL:
         for i in range(n):
             h = decayed(sign * g[i], p[i], decay)
-            square[i] = square[i] * alpha + gain * h * h
+            square[i] = fused(gain * h, h, square[i] * alpha)
             mean[i] = blended(mean[i], h, gain)
-            p[i] = p[i] - lr * h / (root(square[i] - mean[i] * mean[i]) + eps)
+            p[i] = p[i] - lr * h / (root(fused(-mean[i], mean[i], square[i])) + eps)
     else:
         for i in range(n):
             h = decayed(sign * g[i], p[i], decay)
-            square[i] = square[i] * alpha + gain * h * h
+            square[i] = fused(gain * h, h, square[i] * alpha)
             mean[i] = blended(mean[i], h, gain)
-            momentum[i] = momentum[i] * mu + h / (root(square[i] - mean[i] * mean[i]) + eps)
-            p[i] = p[i] - lr * momentum[i]
+            momentum[i] = momentum[i] * mu + h / (root(fused(-mean[i], mean[i], square[i])) + eps)
+            p[i] = fused(-lr, momentum[i], p[i])
 
 
 cdef void prepare_adagrad(const double *options, double *scalars, double *numbers, bint _fresh) noexcept nogil:
@@ -205,7 +205,7 @@ cdef void adagrad_loop "autograd_cy_adagrad"(real *p, const real *g, real *total
     cdef npy_intp i
     for i in range(n):
         h = decayed(sign * g[i], p[i], decay)
-        total[i] = total[i] + h * h
+        total[i] = fused(h, h, total[i])
         p[i] = p[i] - step * h / (root(total[i]) + eps)
 
 
@@ -225,10 +225,10 @@ cdef void adadelta_loop "autograd_cy_adadelta"(real *p, const real *g, real *squ
     cdef npy_intp i
     for i in range(n):
         h = decayed(sign * g[i], p[i], decay)
-        square[i] = square[i] * rho + gain * h * h
+        square[i] = fused(gain * h, h, square[i] * rho)
         h = root(moved[i] + eps) / root(square[i] + eps) * h
-        moved[i] = moved[i] * rho + gain * h * h
-        p[i] = p[i] - lr * h
+        moved[i] = fused(gain * h, h, moved[i] * rho)
+        p[i] = fused(-lr, h, p[i])
 
 
 cdef Rule[RULES] rules

@@ -8,7 +8,7 @@ from libc.math cimport pow
 
 from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.kernels.update_rules cimport (
-    SGD, ASGD, RPROP, RULES, Rule, decayed)
+    SGD, ASGD, RPROP, RULES, Rule, decayed, fused)
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cdef extern from *:
@@ -35,19 +35,19 @@ cdef void sgd_loop "autograd_cy_sgd"(real *p, const real *g, real *momentum, rea
     if momentum == NULL and decay == 0:
         lr = lr * sign
         for i in range(n):
-            p[i] = p[i] - lr * g[i]
+            p[i] = fused(-lr, g[i], p[i])
     elif momentum == NULL:
         for i in range(n):
-            p[i] = p[i] - lr * (sign * g[i] + decay * p[i])
+            p[i] = fused(-lr, fused(decay, p[i], sign * g[i]), p[i])
     elif ahead != 0:
         for i in range(n):
             h = decayed(sign * g[i], p[i], decay)
-            momentum[i] = momentum[i] * mu + gain * h
-            p[i] = p[i] - lr * (h + ahead * momentum[i])
+            momentum[i] = fused(gain, h, momentum[i] * mu)
+            p[i] = fused(-lr, fused(ahead, momentum[i], h), p[i])
     else:
         for i in range(n):
-            momentum[i] = momentum[i] * mu + gain * decayed(sign * g[i], p[i], decay)
-            p[i] = p[i] - lr * momentum[i]
+            momentum[i] = fused(gain, decayed(sign * g[i], p[i], decay), momentum[i] * mu)
+            p[i] = fused(-lr, momentum[i], p[i])
 
 
 cdef void prepare_asgd(const double *options, double *scalars, double *numbers, bint _fresh) noexcept nogil:
@@ -68,7 +68,7 @@ cdef void asgd_loop "autograd_cy_asgd"(real *p, const real *g, real *average, re
     cdef npy_intp i
     for i in range(n):
         h = decayed(sign * g[i], p[i], decay)
-        p[i] = p[i] * shrink - eta * h
+        p[i] = fused(-eta, h, p[i] * shrink)
         average[i] = average[i] + (p[i] - average[i]) * mu if averages else p[i]
 
 

@@ -52,13 +52,16 @@ cdef extern from "Python.h":
 
 
 @cython.final
-@cython.freelist(64)
-cdef class Member:
-    """A parameter that is to be updated, with all that its loop needs."""
+cdef class Members:
+    """The parameters that are to be updated, one after the other in each list, with all that their loops need.
+
+    Lists of all of them, for a small parameter's own lists would cost more than its step.
+    """
+    cdef Py_ssize_t width       # tensors of a parameter
     cdef list tensors           # the parameter, its gradient, what is kept of it (or None)
     cdef list arrays            # what the loop runs through: theirs, or copies; held while other threads run
     cdef list scalars           # 0-d Tensors
-    cdef bint fresh             # something of what is kept was made just now
+    cdef list fresh             # whether something of what is kept was made just now
 
 
 def update(str rule, str operation, list params, states, tuple scalars, tuple kept, make_state, tuple options):
@@ -68,7 +71,7 @@ def update(str rule, str operation, list params, states, tuple scalars, tuple ke
     0-d Tensor for each name in `scalars`, and in `kept` a Tensor like the parameter, or None where the rule keeps none;
     `make_state(param)` has those that are missing. RuntimeError, before anything is written, for what does not fit.
     """
-    cdef list members = []
+    cdef Members members = Members.__new__(Members)
     cdef double[OPTIONS] values
     cdef object code
     cdef int instruction = 0, k, place = NAMES.index(rule)
@@ -77,9 +80,11 @@ def update(str rule, str operation, list params, states, tuple scalars, tuple ke
         raise ValueError(f"{operation}(): no rule takes so much")
     for k in range(len(options)):
         values[k] = options[k]
+    members.width = len(kept) + 2
+    members.tensors, members.arrays, members.scalars, members.fresh = [], [], [], []
     for param in params:
         if (<Tensor?> param).gradient is not None:
-            members.append(member_of(<Tensor> param, states, scalars, kept, make_state, operation))
+            add_member(members, <Tensor> param, states, scalars, kept, make_state, operation)
     code = here(&instruction)
     run_all(&rules[place], members, &values[0], operation, code, instruction)
 
@@ -92,28 +97,30 @@ def drop_gradients(list params):
 
 # what belongs to a parameter
 
-cdef Member member_of(Tensor param, states, tuple scalars, tuple kept, make_state, str operation):
+cdef int add_member(Members members, Tensor param, states, tuple scalars, tuple kept, make_state, str operation) except -1:
     """What is to be updated of a parameter, checked: case 2 of NOTE [Updates]."""
-    cdef Member member = Member.__new__(Member)
+    cdef Py_ssize_t start = len(members.tensors)
     cdef object state = None
+    cdef bint fresh = False
     check_target(param, operation)
     check_like(param, param.gradient, "gradient", operation)
-    member.tensors, member.scalars = [param, param.gradient], []
+    members.tensors.append(param)
+    members.tensors.append(param.gradient)
     if scalars or kept:
         state = states[param]
-        member.fresh = complete(state, param, scalars, kept, make_state, operation)
+        fresh = complete(state, param, scalars, kept, make_state, operation)
     for name in kept:
         tensor = None if name is None else <object> PyDict_GetItemWithError(state, name)
         if name is not None:
             check_like(param, tensor, name, operation)
             check_memory(<Tensor> tensor, operation)
-        member.tensors.append(tensor)
+        members.tensors.append(tensor)
     for name in scalars:
         tensor = <object> PyDict_GetItemWithError(state, name)
         check_scalar(tensor, name, operation)
-        member.scalars.append(tensor)
-    member.arrays = arrays_of(member.tensors)
-    return member
+        members.scalars.append(tensor)
+    members.fresh.append(fresh)
+    return add_arrays(members, start)
 
 
 cdef bint complete(state, Tensor param, tuple scalars, tuple kept, make_state, str operation) except -1:
@@ -176,22 +183,24 @@ cdef int check_scalar(tensor, str name, str operation) except -1:
 
 # what its loop runs through
 
-cdef list arrays_of(list tensors):
-    """The arrays, or copies of them: case 3 of NOTE [Updates]."""
-    cdef cnp.ndarray array, first = (<Tensor> tensors[0]).array
+cdef int add_arrays(Members members, Py_ssize_t start) except -1:
+    """The arrays of the last parameter, or copies of them: case 3 of NOTE [Updates]."""
+    cdef cnp.ndarray array, first = (<Tensor> members.tensors[start]).array
+    cdef list arrays = members.arrays
     cdef int number_code = code_of(first)
     cdef bint direct = number_code != FLOAT16 and is_dense(first)
-    cdef list arrays = []
-    for tensor in tensors:
-        array = None if tensor is None else (<Tensor> tensor).array
+    cdef Py_ssize_t k
+    for k in range(start, start + members.width):
+        array = None if members.tensors[k] is None else (<Tensor> members.tensors[k]).array
         direct = direct and (array is None or in_order_of(array, first))
         arrays.append(array)
     if not direct:
         number_code = FLOAT32 if number_code == FLOAT16 else number_code
-        arrays = [None if array is None else flat(array, number_code) for array in arrays]
-    if spans_meet(arrays[1], arrays[0]) and overlaps_in_part(arrays[1], arrays[0]):
-        arrays[1] = arrays[1].copy("K")
-    return arrays
+        for k in range(start, start + members.width):
+            arrays[k] = None if arrays[k] is None else flat(arrays[k], number_code)
+    if spans_meet(arrays[start + 1], arrays[start]) and overlaps_in_part(arrays[start + 1], arrays[start]):
+        arrays[start + 1] = arrays[start + 1].copy("K")
+    return 0
 
 
 cdef inline bint in_order_of(cnp.ndarray array, cnp.ndarray first) noexcept:
@@ -209,27 +218,29 @@ cdef inline bint in_order_of(cnp.ndarray array, cnp.ndarray first) noexcept:
 
 # the step
 
-cdef int run_all(Rule *rule, list members, const double *options, str operation, object code, int instruction) except -1:
+cdef int run_all(Rule *rule, Members members, const double *options, str operation, object code,
+                 int instruction) except -1:
     """The loops; the numbers of a step are found once for all parameters that have taken as many."""
     cdef double[SCALARS] before, now, after
     cdef double[NUMBERS] numbers
-    cdef Member member
-    cdef Py_ssize_t k, n
-    cdef int latest = -1                            # whether the numbers are those of a fresh parameter; -1: there are none
-    for member in members:
-        n = len(member.scalars)
+    cdef Py_ssize_t j, k, size = len(members.fresh), n = len(members.scalars) // size if size else 0
+    cdef int fresh, latest = -1                     # whether the numbers are those of a fresh parameter; -1: there are none
+    cdef Tensor scalar
+    for j in range(size):
+        fresh = members.fresh[j]
         for k in range(n):
-            now[k] = scalar_of((<Tensor> member.scalars[k]).array)
-        if latest != member.fresh or memcmp(&now[0], &before[0], n * sizeof(double)) != 0:
+            now[k] = scalar_of((<Tensor> members.scalars[j * n + k]).array)
+        if latest != fresh or memcmp(&now[0], &before[0], n * sizeof(double)) != 0:
             memcpy(&before[0], &now[0], n * sizeof(double))
             memcpy(&after[0], &now[0], n * sizeof(double))
-            rule.prepare(options, &after[0], &numbers[0], member.fresh)
-            latest = member.fresh
+            rule.prepare(options, &after[0], &numbers[0], fresh)
+            latest = fresh
         for k in range(n):
-            put_scalar((<Tensor> member.scalars[k]).array, after[k])
-            count_update(<Tensor> member.scalars[k], operation, code, instruction)
-        run_loop(rule, member.arrays, &numbers[0])
-        finish(member, operation, code, instruction)
+            scalar = members.scalars[j * n + k]
+            put_scalar(scalar.array, after[k])
+            count_update(scalar, operation, code, instruction)
+        run_loop(rule, members, j * members.width, &numbers[0])
+        finish(members, j * members.width, operation, code, instruction)
     return 0
 
 
@@ -253,15 +264,15 @@ cdef int put_scalar(cnp.ndarray array, double value) except -1:
     return 0
 
 
-cdef int run_loop(Rule *rule, list arrays, const double *numbers) except -1:
+cdef int run_loop(Rule *rule, Members members, Py_ssize_t start, const double *numbers) except -1:
     cdef Run run
-    cdef cnp.ndarray array = arrays[0]
+    cdef cnp.ndarray array = members.arrays[start]
     cdef int dtype_code = code_of(array), k
     cdef bint wide = dtype_code == FLOAT64 or dtype_code == COMPLEX128
     cdef cnp.npy_intp n = cnp.PyArray_SIZE(array) * (2 if cnp.PyArray_ISCOMPLEX(array) else 1), touched = 0
     run.rule, run.numbers = rule, numbers
     for k in range(ARRAYS):
-        array = arrays[k] if k < len(arrays) else None
+        array = members.arrays[start + k] if k < members.width else None
         run.starts[k] = NULL if array is None else cnp.PyArray_BYTES(array)
         touched += array is not None
     parallel_for(run_f64 if wide else run_f32, &run, n, touched * (2 if wide else 1), 64)
@@ -286,15 +297,18 @@ cdef void run_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
     run.rule.loop64(x[0], x[1], x[2], x[3], x[4], run.numbers, end - first)
 
 
-cdef int finish(Member member, str operation, object code, int instruction) except -1:
+cdef int finish(Members members, Py_ssize_t start, str operation, object code, int instruction) except -1:
     """Count the writes, then copy back what copies were written."""
     cdef Py_ssize_t k
-    for k in range(len(member.tensors)):
-        if k != 1 and member.tensors[k] is not None:
-            count_update(<Tensor> member.tensors[k], operation, code, instruction)
-    for k in range(len(member.tensors)):
-        if k != 1 and member.tensors[k] is not None and member.arrays[k] is not (<Tensor> member.tensors[k]).array:
-            cnp.PyArray_CopyInto((<Tensor> member.tensors[k]).array, <cnp.ndarray> member.arrays[k])
+    cdef cnp.ndarray array
+    for k in range(start, start + members.width):
+        if k != start + 1 and members.tensors[k] is not None:
+            count_update(<Tensor> members.tensors[k], operation, code, instruction)
+    for k in range(start, start + members.width):
+        if k != start + 1 and members.tensors[k] is not None:
+            array = (<Tensor> members.tensors[k]).array
+            if members.arrays[k] is not array:
+                cnp.PyArray_CopyInto(array, <cnp.ndarray> members.arrays[k])
     return 0
 
 

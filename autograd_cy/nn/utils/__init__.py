@@ -15,17 +15,18 @@ _HOMES: dict[str, list[str]] = {
     "memory_format": ["convert_conv2d_weight_memory_format", "convert_conv3d_weight_memory_format"],
     "parametrizations": [],
     "parametrize": [],
+    "prune": [],
     "rnn": [],
     "stateless": [],
 }
 __all__ = sorted(name for names in _HOMES.values() for name in names)
 __all__ += [
-    "parametrizations", "parametrize", "remove_spectral_norm", "remove_weight_norm", "rnn", "spectral_norm", "stateless",
-    "weight_norm",
+    "parametrizations", "parametrize", "prune", "remove_spectral_norm", "remove_weight_norm", "rnn", "spectral_norm",
+    "stateless", "weight_norm",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
-    from . import parametrizations, parametrize, rnn, stateless
+    from . import parametrizations, parametrize, prune, rnn, stateless
     from .clip_grad import *  # noqa: F403
     from .convert_parameters import *  # noqa: F403
     from .fusion import *  # noqa: F403

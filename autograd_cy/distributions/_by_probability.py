@@ -1,0 +1,42 @@
+"""What distributions of chances, given as probabilities or as logits, have in common (facade)."""
+
+from typing import Any
+
+from .._core.graph.tensor import Tensor
+from .._size import Size
+from . import constraints
+from .distribution import Distribution
+from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
+
+
+class ByProbability(Distribution):
+    """``ByProbability(probs)`` or ``ByProbability(logits=...)``: what is not given is computed when it is first read."""
+
+    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None):
+        name, given = given_of(probs, logits)
+        (vars(self)[name],) = broadcast_all(given)
+        super().__init__(vars(self)[name].shape, validate_args=validate_args)
+
+    @lazy_property
+    def logits(self) -> Tensor:
+        """The logarithms of the odds."""
+        return probs_to_logits(self.probs, is_binary=True)
+
+    @lazy_property
+    def probs(self) -> Tensor:
+        """The probabilities of 1."""
+        return logits_to_probs(self.logits, is_binary=True)
+
+    @property
+    def param_shape(self) -> Size:
+        """The shape of the probabilities."""
+        return self._batch_shape
+
+
+def given_of(probs: Any, logits: Any) -> tuple[str, Any]:
+    """The one of the two that is given, and its name."""
+    if (probs is None) == (logits is None):
+        raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+    return ("logits", logits) if probs is None else ("probs", probs)

@@ -1,0 +1,55 @@
+"""What distributions of the distance from 0 of symmetric numbers have in common (facade)."""
+
+import math
+from typing import Any
+
+from .._core.graph.tensor import Tensor
+from .._size import Size
+from . import constraints
+from ._location_scale import LocationScale
+from .distribution import Distribution
+
+
+class Folded(Distribution):
+    """``Folded(base)``: of abs(x), where x is drawn from a distribution about 0."""
+
+    arg_constraints = {"scale": constraints.positive}
+    support = constraints.nonnegative
+    has_rsample = True
+
+    def __init__(self, base_dist: LocationScale, validate_args: bool | None = None):
+        self.base_dist = base_dist
+        super().__init__(base_dist.batch_shape, validate_args=validate_args)
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        new = super().expand(batch_shape, _instance)
+        new.base_dist = self.base_dist.expand(batch_shape)
+        return new
+
+    @property
+    def scale(self) -> Tensor:
+        """That of the numbers with both signs."""
+        return self.base_dist.scale
+
+    @property
+    def mode(self) -> Tensor:
+        return self.scale * 0
+
+    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+        return self.base_dist.rsample(sample_shape).abs()
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        return (self.base_dist.log_prob(value) + math.log(2)).masked_fill(value < 0, -math.inf)
+
+    def cdf(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        return 2 * self.base_dist.cdf(value) - 1
+
+    def icdf(self, value: Tensor) -> Tensor:
+        return self.base_dist.icdf((value + 1) / 2)
+
+    def entropy(self) -> Tensor:
+        return self.base_dist.entropy() - math.log(2)
