@@ -16,7 +16,6 @@ Fresh pages cost as much as the arithmetic on them, and the C library gives larg
 
 from cpython.object cimport PyObject
 from cpython.pycapsule cimport PyCapsule_New
-from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset, strcpy
 
