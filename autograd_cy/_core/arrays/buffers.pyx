@@ -16,7 +16,7 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 
 from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, ITEMSIZE, NCODES, code_of, dtype, dtype_of
-from autograd_cy._core.arrays.pool cimport is_on, memory_handler, put_back, take
+from autograd_cy._core.arrays.pool cimport UNKNOWN, is_on, memory_handler, put_back, rows_in, take
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.faults cimport serves_again
 from autograd_cy._core.runtime.thresholds cimport thresholds
@@ -159,6 +159,8 @@ cdef void keep_spare(PyObject *array) noexcept:
         return
     shelf = shelf_for(<PyObject *> array_fields(array).descr, array_fields(array).nd, array_fields(array).dimensions)
     if shelf.n < SHELF_SIZE:
+        if array_fields(array).mem_handler == memory_handler():
+            rows_in(cnp.PyArray_DATA(<cnp.ndarray> array)).state = UNKNOWN
         if not array_fields(array).flags & cnp.NPY_ARRAY_C_CONTIGUOUS:
             lay_out(<cnp.ndarray> array, NULL)
         Py_INCREF(<object> array)

@@ -1,8 +1,23 @@
 """The pool that large result arrays get their memory from."""
 
 from cpython.object cimport PyObject
+from libc.stdint cimport int64_t
+
+cdef enum RowState:                 # see NOTE [Rows]
+    UNKNOWN
+    NOTED
+    KNOWN
+    ZERO_ELSEWHERE
+
+cdef packed struct Rows:            # what a block knows of its rows
+    int64_t *numbers                # those that may differ from 0, each once; or NULL
+    size_t n
+    unsigned int size               # of a row, in bytes
+    int state
 
 cdef bint is_on() noexcept
 cdef PyObject *memory_handler() noexcept
 cdef void *take(void *context, size_t size) noexcept
+cdef Rows *rows_in(void *memory) noexcept
+cdef size_t size_of(void *memory) noexcept
 cdef void put_back(void *context, void *memory, size_t size) noexcept

@@ -9,7 +9,8 @@ Fresh pages cost as much as the arithmetic on them, and the C library gives larg
      back to the system first, the longest unused one before the others: so blocks kept and blocks in use together never
      need more memory than the blocks in use once did.
   3. No more than `limit` bytes are kept. A limit of 0 switches the pool off; blocks in use come back to it and are freed.
-  4. NumPy calls the handler with the GIL held, which is the pool's lock. A forked child has its own copy of everything. At
+  4. A block remembers rows outside of which it is zero, if that was so when it was put back: see NOTE [Rows].
+  5. NumPy calls the handler with the GIL held, which is the pool's lock. A forked child has its own copy of everything. At
      exit nothing is torn down: arrays may outlive the module.
 """
 
@@ -41,6 +42,10 @@ cdef struct Block:              # stands in the ALIGNMENT bytes before the memor
     void *address               # what malloc gave
     Block *older                # among those kept
     Block *newer
+    Rows rows
+
+if sizeof(Block) > ALIGNMENT:
+    raise ImportError("autograd_cy._core.arrays.pool: there is no room for a Block")
 
 cdef Block *oldest = NULL
 cdef Block *newest = NULL
@@ -58,6 +63,19 @@ cdef void *memory_of(Block *block) noexcept:
 
 cdef Block *block_of(void *memory) noexcept:
     return <Block *> (<char *> memory - ALIGNMENT)
+
+
+cdef Rows *rows_in(void *memory) noexcept:
+    return &block_of(memory).rows
+
+
+cdef size_t size_of(void *memory) noexcept:
+    return block_of(memory).size
+
+
+cdef void free_block(Block *block) noexcept:
+    free(block.rows.numbers)
+    free(block.address)
 
 
 cdef void take_out(Block *block) noexcept:
@@ -82,7 +100,7 @@ cdef void give_back(size_t size) noexcept:
         block = oldest
         take_out(block)
         given += block.size
-        free(block.address)
+        free_block(block)
 
 
 cdef Block *kept_block(size_t size) noexcept:
@@ -111,6 +129,7 @@ cdef Block *new_block(size_t size) noexcept:
     block = block_of(<void *> ((<size_t> address + 2 * ALIGNMENT - 1) & ~<size_t> (ALIGNMENT - 1)))
     block.size = size
     block.address = address
+    block.rows = Rows(NULL, 0, 0, UNKNOWN)
     return block
 
 
@@ -154,8 +173,9 @@ cdef void put_back(void *context, void *memory, size_t size) noexcept:
     used_bytes -= block.size
     if recording:
         note_memory(memory, -<long long> block.size)
+    block.rows.state = ZERO_ELSEWHERE if block.rows.state == KNOWN else UNKNOWN
     if block.size > limit:
-        free(block.address)
+        free_block(block)
         return
     if kept_bytes + block.size > limit:
         give_back(kept_bytes + block.size - limit)

@@ -9,6 +9,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 
 from autograd_cy._core.arrays.buffers cimport is_ours, keep_spare
+from autograd_cy._core.arrays.row_zeros cimport forget_rows
 from autograd_cy._core.batching.batched cimport BatchedTensor, at_level_or_expanded, batched, level_of
 from autograd_cy._core.batching.levels cimport BatchLevel, open_levels
 from autograd_cy._core.batching.rules cimport sample_of, stacked
@@ -140,6 +141,8 @@ cdef int run_node(GraphTask task, Node node) except -1:
     if captured and needed:             # PyTorch keeps it before the hooks then, else after them
         capture(task, node, g)
     if hooks:
+        if type(g) is cnp.ndarray:
+            forget_rows(<cnp.ndarray> g)
         g = hooked(task, node, g)
     if captured and not needed:
         capture(task, node, g)

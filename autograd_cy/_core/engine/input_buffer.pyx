@@ -37,6 +37,7 @@ from autograd_cy._core.arrays.buffers cimport is_large, is_ours, is_owned
 from autograd_cy._core.arrays.dtypes cimport code_of, dtype_of
 from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.arrays.region cimport repeats_places, spans_meet
+from autograd_cy._core.arrays.row_zeros cimport confirm_rows, expect_rows, forget_rows
 cimport autograd_cy._core.graph.node as node_module
 from autograd_cy._core.graph.node cimport Node, Request, Scratch
 from autograd_cy._core.graph.tensor cimport ANY_TYPE, Tensor, bump_version, new_tensor
@@ -185,6 +186,7 @@ cdef int add_to_grad(Tensor leaf, cnp.ndarray array, bint ours) except -1:
     if code_of(memory) != code_of(array):   # the leaf got data of another type since
         array = copy_in_order(array, code_of(memory))
     if takes_sums(memory):
+        forget_rows(memory)
         bump_version(leaf.gradient)
         add_into(memory, array)
     else:
@@ -205,10 +207,13 @@ cdef object vjp_into_grad(Tensor leaf, Node node, int i, object g, Request *requ
             and cnp.PyArray_ISCARRAY(total.array)
             and code_of(total.array) == code_of(leaf.array) and cnp.PyArray_SAMESHAPE(total.array, leaf.array)):
         total.version_counter()             # before memory is written
+        forget_rows(total.array)
         request.addend = <PyObject *> total.array
         request.is_ours = True
+    expect_rows()
     result = node.vjp_array(g, i, request)
     if not request.added:
+        confirm_rows(result)
         return result
     bump_version(total)
     return None
@@ -241,6 +246,8 @@ cdef int accumulate_recorded(Tensor leaf, Tensor g) except -1:
     cdef Tensor before, after
     while True:
         before = leaf.gradient
+        if before is not None:
+            forget_rows(before.array)
         if before is not None and current_mode() & NO_GRAD and takes_sums(before.array):
             (<object> before).add_(g)
             return 0

@@ -12,6 +12,7 @@ from cpython.ref cimport Py_INCREF
 
 from autograd_cy._core.arrays.buffers cimport keep_spare, strided_view
 from autograd_cy._core.arrays.dtypes cimport code_of, dtype, dtype_of, is_differentiable, long_word, type_word
+from autograd_cy._core.arrays.row_zeros cimport forget_rows
 from autograd_cy._core.graph.guard cimport note_view, view_of
 from autograd_cy._core.graph.versions cimport VersionCounter, count_named, count_unnamed
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -195,7 +196,7 @@ cdef class Tensor(TensorBase):
         """The gradient that backward() accumulated: a Tensor like this one, or None."""
         if self.gradient is None and self.grad_fn is not None and not self.keeps_grad:
             facade["warn_grad_of_non_leaf"](self)
-        return self.gradient
+        return shown_gradient(self)
 
     @grad.setter
     def grad(self, value):
@@ -643,7 +644,15 @@ cdef bint gained_grad(Tensor view) noexcept:
 
 def gradient_of(Tensor self):
     """`.grad` without the warning about tensors that keep none."""
-    return self.gradient
+    return shown_gradient(self)
+
+
+cdef inline Tensor shown_gradient(Tensor self):
+    """`.grad` for somebody who may write to it: case 2 of NOTE [Rows]."""
+    cdef Tensor gradient = self.gradient
+    if gradient is not None:
+        forget_rows(gradient.array)
+    return gradient
 
 
 cdef str type_name(Tensor tensor):

@@ -7,6 +7,8 @@ NOTE [Updates]
   3. A loop runs through arrays that are dense in the same order. Others are copied into C order, and what is written is
      copied back; so are gradients that overlap their parameter in part. float16 is computed in float32, complex numbers as
      pairs of real ones.
+     A gradient that is zero outside of rows that are known (NOTE [Rows]) is looked at in these alone, where the rule leaves
+     the others as they are, to the last bit.
   4. Parameters are taken one after the other, for they may share memory; threads share what is large.
   5. Each write counts in the version of its tensor, as that of an operation. No step is recorded.
 """
@@ -14,19 +16,22 @@ NOTE [Updates]
 cimport cython
 from cpython.dict cimport PyDict_Check
 from cpython.object cimport PyObject
+from libc.math cimport isfinite, signbit
 from libc.string cimport memcmp, memcpy
 
 from autograd_cy._core.arrays.buffers cimport flat
 from autograd_cy._core.arrays.dtypes cimport (
     COMPLEX128, FLOAT16, FLOAT32, FLOAT64, code_of, is_differentiable, long_word)
+from autograd_cy._core.arrays.pool cimport Rows
 from autograd_cy._core.arrays.region cimport is_dense, overlaps_in_part, spans_meet
+from autograd_cy._core.arrays.row_zeros cimport known_rows
 from autograd_cy._core.graph.guard cimport prepare_write
 from autograd_cy._core.graph.record cimport has_tangent
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.versions cimport count, part_of
 from autograd_cy._core.kernels.adaptive_loops cimport adaptive_rules
 from autograd_cy._core.kernels.descent_loops cimport descent_rules
-from autograd_cy._core.kernels.update_rules cimport KEPT, NUMBERS, OPTIONS, RPROP, SCALARS, Rule
+from autograd_cy._core.kernels.update_rules cimport KEPT, NUMBERS, OPTIONS, RPROP, SCALARS, SGD, Rule
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.inference cimport check_write
 from autograd_cy._core.runtime.location cimport here
@@ -43,6 +48,7 @@ cdef struct Run:                # a loop over all elements of a parameter, of wh
     Rule *rule
     char *starts[ARRAYS]
     const double *numbers
+    const Rows *rows            # where there are rows, the only ones: the loop is over their numbers
 
 NAMES = ("sgd", "asgd", "rprop", "adam", "nadam", "radam", "adamax", "rmsprop", "adagrad", "adadelta")
 
@@ -87,6 +93,14 @@ def update(str rule, str operation, list params, states, tuple scalars, tuple ke
             add_member(members, <Tensor> param, states, scalars, kept, make_state, operation)
     code = here(&instruction)
     run_all(&rules[place], members, &values[0], operation, code, instruction)
+
+
+def rows_to_update(Tensor param):
+    """rows_to_update(param) -> int | None: how many rows of its gradient are known to be all that may not be zero."""
+    cdef const Rows *rows = NULL
+    if param.gradient is not None:
+        rows = known_rows(param.gradient.array)
+    return None if rows == NULL else rows.n
 
 
 def drop_gradients(list params):
@@ -239,7 +253,10 @@ cdef int run_all(Rule *rule, Members members, const double *options, str operati
             scalar = members.scalars[j * n + k]
             put_scalar(scalar.array, after[k])
             count_update(scalar, operation, code, instruction)
-        run_loop(rule, members, j * members.width, &numbers[0])
+        if leaves_zeros_alone(rule, members, j * members.width, &numbers[0]):
+            run_rows(rule, members, j * members.width, &numbers[0])
+        else:
+            run_loop(rule, members, j * members.width, &numbers[0])
         finish(members, j * members.width, operation, code, instruction)
     return 0
 
@@ -277,6 +294,49 @@ cdef int run_loop(Rule *rule, Members members, Py_ssize_t start, const double *n
         touched += array is not None
     parallel_for(run_f64 if wide else run_f32, &run, n, touched * (2 if wide else 1), 64)
     return 0
+
+
+cdef bint leaves_zeros_alone(Rule *rule, Members members, Py_ssize_t start, const double *numbers) noexcept:
+    """Whether rows are known, and where the gradient is 0 the step is p - 0, which is p, also if that is -0 or NaN."""
+    cdef cnp.ndarray p, g
+    cdef double lr
+    if rule != &descent_rules()[SGD] or members.width != 2:
+        return False
+    p, g = members.arrays[start], members.arrays[start + 1]
+    lr = numbers[0] * numbers[5]
+    return (known_rows(g) != NULL and g is (<Tensor> members.tensors[start + 1]).array
+            and cnp.PyArray_IS_C_CONTIGUOUS(p) and numbers[3] == 0 and not signbit(lr)
+            and isfinite(<float> lr if code_of(p) != FLOAT64 and code_of(p) != COMPLEX128 else lr))
+
+
+cdef int run_rows(Rule *rule, Members members, Py_ssize_t start, const double *numbers) except -1:
+    """The loop over the rows that are known, each by itself."""
+    cdef Run run
+    cdef cnp.ndarray p = members.arrays[start], g = members.arrays[start + 1]
+    cdef bint wide = code_of(p) == FLOAT64 or code_of(p) == COMPLEX128
+    cdef const Rows *rows = known_rows(g)
+    run.rule, run.numbers, run.rows = rule, numbers, rows
+    run.starts[0], run.starts[1] = cnp.PyArray_BYTES(p), cnp.PyArray_BYTES(g)
+    parallel_for(run_rows_f64 if wide else run_rows_f32, &run, rows.n, 2 * (rows.size // sizeof(float)) + 1)
+    return 0
+
+
+cdef void run_rows_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Run *run = <Run *> data
+    cdef Py_ssize_t k, place
+    for k in range(first, end):
+        place = run.rows.numbers[k] * run.rows.size
+        run.rule.loop32(<float *> (run.starts[0] + place), <float *> (run.starts[1] + place), NULL, NULL, NULL, run.numbers,
+                        run.rows.size // sizeof(float))
+
+
+cdef void run_rows_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Run *run = <Run *> data
+    cdef Py_ssize_t k, place
+    for k in range(first, end):
+        place = run.rows.numbers[k] * run.rows.size
+        run.rule.loop64(<double *> (run.starts[0] + place), <double *> (run.starts[1] + place), NULL, NULL, NULL, run.numbers,
+                        run.rows.size // sizeof(double))
 
 
 cdef void run_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:

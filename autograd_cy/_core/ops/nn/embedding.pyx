@@ -8,6 +8,7 @@ from libc.stdint cimport int64_t
 from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array
 from autograd_cy._core.arrays.dtypes cimport (
     COMPLEX64, FLOAT16, FLOAT32, INT32, INT64, code_of, kernel_code, type_word)
+from autograd_cy._core.arrays.row_zeros cimport new_row_zeros
 from autograd_cy._core.batching.batched cimport BatchedTensor, zeros_as
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record, shape_of, tensor_argument
@@ -59,11 +60,13 @@ cdef cnp.ndarray table_gradient(cnp.ndarray gradient, cnp.ndarray indices, tuple
     cdef Py_ssize_t n = constants[0], inner = constants[4]
     cdef int dtype_code = code_of(gradient) if code_of(gradient) >= COMPLEX64 else kernel_code(gradient)
     cdef cnp.ndarray g = flat(gradient, dtype_code), numbers = numbers_within(indices, n)
-    cdef cnp.ndarray out = zeros((n, inner), dtype_code)
     cdef cnp.ndarray counts = np.bincount(numbers.reshape(-1), minlength=n) if constants[2] else None
     cdef int64_t *rows = <int64_t *> cnp.PyArray_DATA(numbers)
+    cdef cnp.ndarray out = new_row_zeros(dtype_code, n, inner, rows, cnp.PyArray_SIZE(numbers))
     cdef int64_t *times = NULL if counts is None else <int64_t *> cnp.PyArray_DATA(counts)
     cdef int64_t skipped = constants[1]
+    if out is None:
+        out = zeros((n, inner), dtype_code)
     if dtype_code >= COMPLEX64:
         inner *= 2
     if dtype_code == FLOAT32 or dtype_code == COMPLEX64:
