@@ -397,3 +397,30 @@ def test_linear_cross_entropy_is_that_of_pytorch(options):
 def test_what_linear_cross_entropy_refuses(error, options, text):
     with pytest.raises(error, match=text):
         nn.LinearCrossEntropyLoss(4, 3, **options)
+
+
+@pytest.mark.parametrize("batch_first", [False, True])
+@pytest.mark.parametrize("masks", ["none", "added", "bools", "heads", "padding", "both", "causal"])
+def test_attention_is_the_same_with_and_without_weights(masks, batch_first):
+    """Without weights, the heads are views of the projections; with them, they are copies."""
+    ag.manual_seed(0)
+    length, samples, heads = 5, 3, 2
+    layer = nn.MultiheadAttention(8, heads, batch_first=batch_first, dtype=ag.float64)
+    x = ag.randn(*((samples, length, 8) if batch_first else (length, samples, 8)), dtype=ag.float64, requires_grad=True)
+    padding = ag.tensor([[False] * 5, [False] * 4 + [True], [False] * 3 + [True] * 2])
+    causal = nn.Transformer.generate_square_subsequent_mask(length, dtype=ag.float64)
+    options = {
+        "none": {},
+        "added": {"attn_mask": ag.randn(length, length, dtype=ag.float64)},
+        "bools": {"attn_mask": causal != 0},
+        "heads": {"attn_mask": ag.randn(samples * heads, length, length, dtype=ag.float64)},
+        "padding": {"key_padding_mask": padding},
+        "both": {"attn_mask": causal, "key_padding_mask": padding},
+        "causal": {"attn_mask": causal, "is_causal": True},
+    }[masks]
+    found = []
+    for need_weights in (False, True):
+        y = layer(x, x, x, need_weights=need_weights, **options)[0]
+        found.append([y, *ag.autograd.grad(y.square().sum(), [x, *layer.parameters()])])
+    for a, b in zip(*found, strict=True):
+        ag.testing.assert_close(a, b)

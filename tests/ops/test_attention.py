@@ -1,5 +1,7 @@
 """Attention: blocks against the formula, masks, what is refused; with PyTorch's where it is installed."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -34,6 +36,38 @@ def test_blocks_are_the_formula(sizes, causal):
     y.square().sum().backward()
     for a, b in zip(found, [y.detach(), *(leaf.grad for leaf in leaves)], strict=True):
         np.testing.assert_allclose(a, b.numpy(), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 2e-5), ("float64", 1e-11)])
+def test_products_of_any_size(dtype, tolerance, masked):
+    """Rows and columns around the vectors and tiles that small products are made of; the gradients by the formula's."""
+    for rows, columns, size, value_size in itertools.product((1, 5, 6, 11), (1, 7, 16, 19), (1, 8, 17), (3, 4, 9, 40)):
+        shapes = [(2, rows, size), (2, columns, size), (2, columns, value_size)]
+        arrays = [drawn(*shape, seed=k).astype(dtype) for k, shape in enumerate(shapes)]
+        mask = ag.tensor(drawn(rows, columns, seed=3).astype(dtype)) if masked else None
+        found = run(ag, arrays, attn_mask=mask)
+        q, k, v = leaves = [ag.tensor(x.astype("float64"), requires_grad=True) for x in arrays]
+        scores = q @ k.transpose(-2, -1) / size**0.5
+        y = (scores if mask is None else scores + mask.double()).softmax(-1) @ v
+        y.square().sum().backward()
+        for a, b in zip(found, [y.detach(), *(leaf.grad for leaf in leaves)], strict=True):
+            scale = max(1, abs(b.numpy()).max())
+            np.testing.assert_allclose(a, b.numpy(), rtol=tolerance, atol=tolerance * scale, err_msg=f"{shapes}")
+
+
+def test_heads_of_rows_that_come_first():
+    """Projections (L, N, E) give the bits of those (N, L, E), and results that lie as they do."""
+    for causal in (False, True):
+        x = [ag.tensor(drawn(5, 2, 3, 8, seed=k), requires_grad=True) for k in range(3)]
+        rows_first = [leaf.permute(1, 2, 0, 3) for leaf in x]
+        y = F.scaled_dot_product_attention(*rows_first, is_causal=causal)
+        assert y.permute(2, 0, 1, 3).is_contiguous()
+        z = F.scaled_dot_product_attention(*[leaf.contiguous() for leaf in rows_first], is_causal=causal)
+        assert y.equal(z)
+        g = ag.tensor(drawn(2, 3, 5, 8, seed=4))
+        for a, b in zip(ag.autograd.grad(y, x, g), ag.autograd.grad(z, x, g), strict=True):
+            assert a.equal(b)
 
 
 def test_who_sees_nothing_gets_zeros():
