@@ -92,8 +92,9 @@ def attended(
         padding = None if padding is None else padding.unsqueeze(0)
     _check_sizes(query, key, value, expected_size, heads, use_separate)
     y, shares = _with_more_keys(
-        (query, key, value), heads, weights, (bias_k, bias_v), (static_k, static_v), zero_key, mask, padding, rate, need_weights
-    )
+        (query, key, value), heads, weights, (bias_k, bias_v), (static_k, static_v), zero_key, mask, padding, rate,
+        need_weights,
+    )  # fmt: skip
     shares = shares.mean(1) if shares is not None and average else shares
     if not batched:
         return y.squeeze(1), None if shares is None else shares.squeeze(0)
@@ -147,15 +148,16 @@ def _with_more_keys(
 ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
     """The attended values, projected, and the weights (N, heads, L, S). Keys may be given from outside, or be added."""
     length, samples, size = inputs[0].shape
+    bias_k, bias_v = biases
     q, k, v = _projected(inputs, weights)
     mask, padding = _added(mask, "attn_mask", q), _added(padding, "key_padding_mask", q)
     mask = _per_head(mask, samples, heads, length, inputs[1].shape[0])
-    if (biases[0] is None) != (biases[1] is None):
+    if (bias_k is None) != (bias_v is None):
         raise AssertionError("bias_k and bias_v must both be given or both be None")
-    if biases[0] is not None:
+    if bias_k is not None and bias_v is not None:
         if static[0] is not None or static[1] is not None:
             raise AssertionError("bias cannot be added to static key or value")
-        k, v = (_cat([x, bias.repeat(1, samples, 1)]) for x, bias in zip((k, v), biases, strict=True))
+        k, v = (_cat([x, bias.repeat(1, samples, 1)]) for x, bias in ((k, bias_k), (v, bias_v)))
         mask, padding = _longer(mask), _longer(padding)
     q = _in_heads(q, heads)
     k, v = (

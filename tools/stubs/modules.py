@@ -78,7 +78,7 @@ def namespace_stub(name):
 
 def tuples_stub(name):
     """The stub of a module of named tuples."""
-    body = []
+    body = ["", "FIELDS: dict[str, str]"]
     for n, fields in sorted(importlib.import_module(name).FIELDS.items()):
         kinds = {field: FIELDS.get(f"{n}.{field}") or FIELDS[field] for field in fields.split()}
         body += ["", f"class {n}(NamedTuple):", *(f"    {field}: {kind}" for field, kind in kinds.items())]

@@ -241,14 +241,14 @@ cdef void slopes_of_rows "autograd_cy_attention_slopes"(
         const char *mask, npy_intp mask_row_stride, npy_intp mask_column, real scale) noexcept nogil:
     """The softmax again, by its sums; and in place of its gradient, `slopes`, that of the products of queries and keys:
     softmax * (g - sum(g * softmax)) * scale."""
-    cdef npy_intp row
+    cdef npy_intp row, _row
     for row in range(rows):
         mask_row(x + row * columns, columns, seen + row * more, mask, mask_column, scale)
         if mask != NULL:
             mask += mask_row_stride
         subtract(x + row * columns, columns, sums[row])
     raise_all(x, rows * columns)
-    for row in range(rows):
+    for _row in range(rows):
         pull_back(<const real *> x, slopes, columns, total_of(<const real *> x, <const real *> slopes, columns), scale)
         x += columns
         slopes += columns

@@ -20,8 +20,9 @@ cdef extern from *:
     /* Columns first .. end of some rows of a @ b; the columns from `kept` on are written. */
     #define TILE(name, type, bytes) \\
         typedef VECTOR(type, bytes) name##_vector; \\
-        static AUTOGRAD_CY_INLINED void name(const char *a, npy_intp a_row, npy_intp a_column, const char *b, npy_intp b_row, \\
-                                             char *out, npy_intp out_row, npy_intp n, int rows, npy_intp kept, int add) { \\
+        static AUTOGRAD_CY_INLINED void name(const char *a, npy_intp a_row, npy_intp a_column, const char *b, \\
+                                             npy_intp b_row, char *out, npy_intp out_row, npy_intp n, int rows, \\
+                                             npy_intp kept, int add) { \\
             name##_vector sums[TILE_ROWS]; \\
             for (int r = 0; r < rows; r++) sums[r] = (name##_vector) {0}; \\
             for (npy_intp k = 0; k < n; k++, a += a_column, b += b_row) { \\
@@ -59,10 +60,11 @@ cdef extern from *:
             npy_intp j = 0; \\
             if (p < half) return 0; \\
             for (; j + whole <= p; j += whole) \\
-                name##_tile_column(a, a_row, a_column, b + j * sizeof(type), b_row, out + j * sizeof(type), out_row, m, n, 0, add); \\
+                name##_tile_column(a, a_row, a_column, b + j * sizeof(type), b_row, out + j * sizeof(type), out_row, m, n, \\
+                                   0, add); \\
             for (; j + half <= p; j += half) \\
-                name##_half_tile_column(a, a_row, a_column, b + j * sizeof(type), b_row, out + j * sizeof(type), out_row, m, n, \\
-                                        0, add); \\
+                name##_half_tile_column(a, a_row, a_column, b + j * sizeof(type), b_row, out + j * sizeof(type), out_row, \\
+                                        m, n, 0, add); \\
             if (j < p) \\
                 name##_half_tile_column(a, a_row, a_column, b + (p - half) * sizeof(type), b_row, \\
                                         out + (p - half) * sizeof(type), out_row, m, n, j - (p - half), add); \\

@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 from autograd_cy._core.graph.tensor import Tensor
 
+FIELDS: dict[str, str]
+
 class _lu_with_info(NamedTuple):
     LU: Tensor
     pivots: Tensor

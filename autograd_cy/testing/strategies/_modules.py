@@ -3,14 +3,16 @@
 from collections.abc import Callable
 from typing import Any
 
-from ... import nn
+from ... import nn as _nn
 from ..._core.graph.tensor import Tensor
+from ...nn.modules.module import Module
 from ...random import get_rng_state, manual_seed, set_rng_state
 from ._hypothesis import checked, checked_number, st
 from ._tensors import _FLOAT64, _plain_dtype, tensors
 
+nn: Any = _nn  # its layers are imported when they are asked for
 Shape = tuple[int, ...]
-Made = tuple[nn.Module, Shape]
+Made = tuple[Module, Shape]
 
 SMOOTH = (nn.Tanh, nn.Sigmoid, nn.Softplus, nn.SiLU, nn.GELU, nn.Mish)
 KINKED = (nn.ReLU, nn.LeakyReLU, nn.ELU, nn.Hardtanh, nn.Softshrink)
@@ -19,7 +21,7 @@ pick = st.integers(0, 11)
 
 def modules(
     max_layers: int = 3, *, dtype: Any = _FLOAT64, smooth: bool = False
-) -> st.SearchStrategy[tuple[nn.Module, Tensor]]:
+) -> st.SearchStrategy[tuple[Module, Tensor]]:
     """``modules()`` draws networks, each with an input: pairs of a Sequential of up to max_layers layers and a tensor.
 
     The layers fit each other: linear ones, convolutions, pooling, normalization and activations, over rows (n, features) or
@@ -44,7 +46,7 @@ def modules(
 
 
 @st.composite
-def _modules(draw: Any, max_layers: int, dtype: Any, smooth: bool) -> tuple[nn.Module, Tensor]:
+def _modules(draw: Any, max_layers: int, dtype: Any, smooth: bool) -> tuple[Module, Tensor]:
     sizes = draw(st.tuples(st.integers(1, 3), st.integers(1, 4), st.integers(1, 5), st.integers(1, 5)))
     shape: Shape = sizes if draw(st.booleans()) else sizes[:2]
     # what is drawn for a layer doesn't depend on those before it, so that each can be left out
