@@ -48,6 +48,8 @@ cdef enum:
     NESTED_IN_ONE_THREAD = 20       # backward inside backward: so deep in one thread, then on in a fresh one
 
 
+
+
 cdef int deliver(GraphTask task, Node node, int output, object g) except -1:
     """Hand a gradient (None: there is none) to a node, which is ready when it was the last one."""
     cdef Scratch *scratch = notes_of(task, node)
@@ -121,31 +123,11 @@ cdef int run_callbacks(GraphTask task) except -1:
 
 cdef int run_node(GraphTask task, Node node) except -1:
     """Hand a node's gradients on, and give up what it saved if the task asks for that; returns 1 if it computed any."""
-    cdef Scratch *scratch = notes_of(task, node)
-    cdef object g = None
     cdef PyObject *incoming
-    cdef bint captured = scratch.captured, needed = scratch.needed or not task.selective
-    if scratch.buffer != NULL:
-        g = <object> scratch.buffer
-        Py_DECREF(g)
-        scratch.buffer = NULL
-    if scratch.task == <void *> task:       # the claim ends: nothing more comes to this node
-        scratch[0] = Scratch(NULL, 0, 0, False, False, NULL)
-        task.n_claimed -= 1
-    if g is not None and type(node) is AccumulateGrad and leaf_of(node).extras is not None:
-        g = as_leaf_asks(leaf_of(node), g, task.recorded)
-    cdef bint hooks = has_hooks(node) and existing_hooks(node) is not None
-    if node.extras is not None and (<NodeExtras> node.extras).output_sizes is not None:
-        check_output_sizes(node, [as_seen(task, part) for part in g] if type(g) is list else as_seen(task, g))
-    if captured and needed:             # PyTorch keeps it before the hooks then, else after them
-        capture(task, node, g)
-    if hooks:
-        g = hooked(task, node, g)
-    if captured and not needed:
-        capture(task, node, g)
+    cdef bint needed, watched
+    cdef object g = arrived(task, node, &needed, &watched)
     if not needed:
         return 0
-    cdef bint watched = task.watched or (hooks and has_node_hooks(existing_hooks(node)))
     if type(node) is AccumulateGrad:
         if watched and is_seen(task, node):
             accumulate_in(task, node, g)
@@ -167,6 +149,37 @@ cdef int run_node(GraphTask task, Node node) except -1:
     if task.frees:
         free_saved(task, node)
     return 1
+
+
+cdef inline object arrived(GraphTask task, Node node, bint *needed, bint *watched):
+    """The gradient of a node that runs: the task's claim on it ends, what was asked for is captured, its tensors' hooks run.
+
+    `needed`: the node itself runs, too; `watched`: who sees that, or looks at each gradient.
+    """
+    cdef Scratch *scratch = notes_of(task, node)
+    cdef object g = None
+    cdef bint captured = scratch.captured
+    needed[0] = scratch.needed or not task.selective
+    if scratch.buffer != NULL:
+        g = <object> scratch.buffer
+        Py_DECREF(g)
+        scratch.buffer = NULL
+    if scratch.task == <void *> task:       # the claim ends: nothing more comes to this node
+        scratch[0] = Scratch(NULL, 0, 0, False, False, NULL)
+        task.n_claimed -= 1
+    if g is not None and type(node) is AccumulateGrad and leaf_of(node).extras is not None:
+        g = as_leaf_asks(leaf_of(node), g, task.recorded)
+    cdef bint hooks = has_hooks(node) and existing_hooks(node) is not None
+    if node.extras is not None and (<NodeExtras> node.extras).output_sizes is not None:
+        check_output_sizes(node, [as_seen(task, part) for part in g] if type(g) is list else as_seen(task, g))
+    if captured and needed[0]:          # PyTorch keeps it before the hooks then, else after them
+        capture(task, node, g)
+    if hooks:
+        g = hooked(task, node, g)
+    if captured and not needed[0]:
+        capture(task, node, g)
+    watched[0] = task.watched or (hooks and has_node_hooks(existing_hooks(node)))
+    return g
 
 
 cdef inline int free_saved(GraphTask task, Node node) except -1:
@@ -266,15 +279,19 @@ cdef int propagate_searched(GraphTask task, Node node, object g) except -1:
     cdef int i = 0
     cdef Node target
     while (target := next_wanted(task, node, &i)) is not None:
-        result = None
-        if g is not None:
-            result = vjp_of_tensors(node, g, i) if task.recorded else gradient_apart(task, node, g, i)
-            if result is not None and may_have_nan(result):
-                result = judged(task, node, g, i, result)
+        result = None if g is None else searched_gradient(task, node, g, i)
         deliver(task, target, node.next_number(i), result)
         keep_spare(<PyObject *> result)
         i += 1
     return 0
+
+
+cdef object searched_gradient(GraphTask task, Node node, object g, int i):
+    """The gradient for input `i`, in which NaNs are searched."""
+    result = vjp_of_tensors(node, g, i) if task.recorded else gradient_apart(task, node, g, i)
+    if result is not None and may_have_nan(result):
+        result = judged(task, node, g, i, result)
+    return result
 
 
 cdef object judged(GraphTask task, Node node, object g, int i, object result):
@@ -296,15 +313,34 @@ cdef bint may_have_nan(object g) except -1:
 
 
 cdef int propagate_together(GraphTask task, Node node, object g) except -1:
-    """Compute all gradients of a node, then hand them on: it gives them in one call, or somebody watches it.
+    """Compute all gradients of a node, then hand them on: it gives them in one call, or somebody watches it."""
+    cdef PyObject *incoming
+    cdef tuple results
+    cdef Node target
+    cdef int i = 0
+    Py_INCREF(g)
+    incoming = <PyObject *> g
+    g = None
+    results = gradients_together(task, node, incoming)
+    while (target := next_wanted(task, node, &i)) is not None:
+        result = results[i]
+        if not task.recorded:
+            result = as_array(task, result)
+        deliver(task, target, node.next_number(i), result)
+        i += 1
+    return 0
+
+
+cdef tuple gradients_together(GraphTask task, Node node, PyObject *incoming):
+    """All gradients of a node as Tensors. Takes over a reference to the incoming one.
 
     Who watches sees Tensors. The gradients are those that `propagate` computes, to the last bit (but for NaN, if zeros stay).
     """
     cdef NodeHooks hooks = existing_hooks(node)
+    cdef object g = <object> incoming
     cdef tuple gradients, results
     cdef list box
-    cdef Node target
-    cdef int i = 0
+    Py_DECREF(g)
     if node.n_outputs > 1 or node.joint == BOXED:
         gradients = tuple([as_seen(task, item) for item in ([None] * node.n_outputs if g is None else g)])
     else:
@@ -331,13 +367,7 @@ cdef int propagate_together(GraphTask task, Node node, object g) except -1:
         check_gradients(node, results, None if hooks is not None and hooks.post_hooks else gradients)
     if task.watched & SEEN:
         observe_end(node, results, gradients)
-    while (target := next_wanted(task, node, &i)) is not None:
-        result = results[i]
-        if not task.recorded:
-            result = as_array(task, result)
-        deliver(task, target, node.next_number(i), result)
-        i += 1
-    return 0
+    return results
 
 
 cdef tuple each_gradient(GraphTask task, Node node, tuple gradients):
@@ -585,8 +615,10 @@ cpdef object run_from(GraphTask task, tuple tensors, tuple grad_tensors, bint cr
                 deliver(task, target_node(tensor), target_number(tensor), g if task.recorded else as_array(task, g))
         if recorded:
             run_as_events(task)
-        else:
+        elif run_in_parallel == NULL:
             run(task)
+        else:
+            run_in_parallel(task)
         if task.callbacks:
             run_callbacks(task)
     except BaseException as error:

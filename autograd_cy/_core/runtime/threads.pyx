@@ -44,6 +44,8 @@ cdef enum:
     CHUNKS = 16                 # ... but about so many chunks for each thread
 
 cdef int number_of_threads = 1
+cdef int threads_of_each = 1        # of several threads that run kernels at the same time; see share_cores
+cdef int callers = 1
 watch_forks()
 
 
@@ -51,7 +53,7 @@ cdef void parallel_for(
         Task task, void *data, npy_intp n, npy_intp weight, npy_intp grain=1, bint keep_gil=False) noexcept nogil:
     """Call the task on 0..n, or on parts of it, cut at multiples of `grain`, at once; each weighs as `weight` float32."""
     cdef npy_intp size = n * weight
-    cdef int threads = number_of_threads
+    cdef int threads = threads_of_each
     cdef PyThreadState *state = NULL
     if size >= thresholds.unlocked_work and not keep_gil:
         state = PyEval_SaveThread()
@@ -97,6 +99,14 @@ def set_kernel_threads(int n):
     if n != number_of_threads:
         forget()
     number_of_threads = n
+    share_cores(callers)
+
+
+def share_cores(int n):
+    """Let kernels use as many threads as there are for each of n threads that call them at the same time."""
+    global threads_of_each, callers
+    callers = n
+    threads_of_each = max(number_of_threads // n, 1)
 
 
 def has_threads():
