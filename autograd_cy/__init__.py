@@ -139,13 +139,13 @@ if TYPE_CHECKING:
     from ._coverage import coverage
     from ._distributions import bernoulli, binomial, multinomial, normal, poisson, randint_like
     from ._indices import *  # noqa: F403
+    from ._interop import get_num_interop_threads, set_num_interop_threads
     from ._layout import *  # noqa: F403
     from ._lowrank import *  # noqa: F403
     from ._native_norms import *  # noqa: F403
     from ._numbered_reductions import *  # noqa: F403
     from ._questions import *  # noqa: F403
     from ._segments import *  # noqa: F403
-    from ._interop import get_num_interop_threads, set_num_interop_threads
     from ._settings import *  # noqa: F403
     from ._tensor_str import set_printoptions
     from ._threads import get_num_threads, set_num_threads

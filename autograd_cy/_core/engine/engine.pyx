@@ -48,8 +48,6 @@ cdef enum:
     NESTED_IN_ONE_THREAD = 20       # backward inside backward: so deep in one thread, then on in a fresh one
 
 
-
-
 cdef int deliver(GraphTask task, Node node, int output, object g) except -1:
     """Hand a gradient (None: there is none) to a node, which is ready when it was the last one."""
     cdef Scratch *scratch = notes_of(task, node)
@@ -95,7 +93,7 @@ cdef int run_as_events(GraphTask task) except -1:
     return 0
 
 
-cdef inline int take_next(GraphTask task, ThreadState *state, Py_ssize_t *n) except -1:
+cdef int take_next(GraphTask task, ThreadState *state, Py_ssize_t *n) except -1:
     """Take out the node that was recorded last; now and then look for signals."""
     n[0] += 1
     if n[0] % SIGNAL_INTERVAL == 0:
@@ -105,7 +103,7 @@ cdef inline int take_next(GraphTask task, ThreadState *state, Py_ssize_t *n) exc
     return 0
 
 
-cdef inline int end_node(ThreadState *state) except -1:
+cdef int end_node(ThreadState *state) except -1:
     """Put back the saved-tensor hooks that the node changed."""
     cdef void *changed
     if state.hooks_before != NULL:
@@ -151,7 +149,7 @@ cdef int run_node(GraphTask task, Node node) except -1:
     return 1
 
 
-cdef inline object arrived(GraphTask task, Node node, bint *needed, bint *watched):
+cdef object arrived(GraphTask task, Node node, bint *needed, bint *watched):
     """The gradient of a node that runs: the task's claim on it ends, what was asked for is captured, its tensors' hooks run.
 
     `needed`: the node itself runs, too; `watched`: who sees that, or looks at each gradient.
@@ -182,14 +180,14 @@ cdef inline object arrived(GraphTask task, Node node, bint *needed, bint *watche
     return g
 
 
-cdef inline int free_saved(GraphTask task, Node node) except -1:
+cdef int free_saved(GraphTask task, Node node) except -1:
     """Give up what a node saved: it has run."""
     node.release_saved()
     node.freed_by = task.number
     return 0
 
 
-cdef inline Node next_wanted(GraphTask task, Node node, int *i):
+cdef Node next_wanted(GraphTask task, Node node, int *i):
     """The node that the first wanted edge from the i-th on leads to, `i` being that edge then; None if there is none."""
     cdef Node target
     while i[0] < node.n_edges:

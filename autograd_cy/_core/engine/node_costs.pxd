@@ -14,6 +14,8 @@ cdef struct Record:
     Py_ssize_t nodes
     int doubtful                    # several threads took the time of one
     unsigned walks                  # since that
+    unsigned short_walks            # in a row that came to no long node
+    unsigned looks                  # walks since they are believed to be short
     double alone, together          # nanoseconds
 
 cdef enum:
@@ -25,6 +27,8 @@ cdef double thread_time() noexcept nogil
 cdef Cost *cost_of(GraphTask task, Node node) noexcept
 cdef bint is_long(Cost *cost, Node node) noexcept
 cdef int note_time(Cost *cost, double nanoseconds) noexcept
+cdef int note_bound(Cost *cost, double nanoseconds) noexcept
 cdef Record *record_of(GraphTask task) noexcept
+cdef bint is_short(Record *record) noexcept
 cdef bint gains(Record *record) noexcept
 cdef int note_walk(Record *record, bint together, double nanoseconds, double processor) noexcept

@@ -90,13 +90,28 @@ cdef int note_time(Cost *cost, double nanoseconds) noexcept:
     return 0
 
 
+cdef int note_bound(Cost *cost, double nanoseconds) noexcept:
+    """A node took so long at most: its thread may have waited for others."""
+    if cost.seen == 0 or nanoseconds < cost.nanoseconds:
+        note_time(cost, nanoseconds)
+    return 0
+
+
 cdef Record *record_of(GraphTask task) noexcept:
     """What is known about walks of graphs like this one."""
     cdef void *root_class = Py_TYPE(<PyObject *> <Node> task.roots[0])
     cdef Record *record = &records[((<size_t> root_class >> 4) + <size_t> task.n_visited * 31) % RECORDS]
     if record.root_class != root_class or record.nodes != task.n_visited:
-        record[0] = Record(root_class, task.n_visited, 0, 0, 0.0, 0.0)
+        record[0] = Record(root_class, task.n_visited, 0, 0, 0, 0, 0.0, 0.0)
     return record
+
+
+cdef bint is_short(Record *record) noexcept:
+    """Whether no long node is to be expected: there was none lately. Now and then that is not believed."""
+    if record.short_walks < SURE:
+        return False
+    record.looks += 1
+    return record.looks % RETRIED != 0
 
 
 cdef bint gains(Record *record) noexcept:

@@ -1,22 +1,23 @@
 """A backward that several threads walk.
 
 NOTE [Parallel walk]
-The caller is one of the threads; the others are workers (engine_pool.pyx). The GIL guards all that is shared; threads gain where
-nodes let go of it: Functions that wait, products, long loops.
-  1. What one thread would do is known before (walk_plan.pyx): each node has a rank, and each gradient a turn among those that
-     come to its node. A thread takes the ready node of the lowest rank. A gradient that comes before its turn is put aside, one
+The caller is one of the threads; the others are workers (engine_pool.pyx). The GIL guards all that is shared; threads gain
+where nodes let go of it: Functions that wait, products, long loops.
+  1. What one thread would do is known before (walk_plan.pyx): each node has a rank, and each gradient a turn among those
+     that come to its node. A thread takes the ready node of the lowest rank. A gradient that comes before its turn is put aside, one
      that is none counts as a turn, too. So sums have the bits of the serial walk, whoever computed what.
   2. A node that may add its gradient to a part of the sum (`added_to_parts`) starts when its turn has come: a -0.0 elsewhere
      in the sum stays as it is.
-  3. What depends on the order of the nodes waits until all of lower rank have run (`take_turn`): random numbers, and hooks that
-     unpack what was saved, such as a checkpoint's. Its thread sleeps, and another one may be called in its place.
+  3. What depends on the order of the nodes waits until all of lower rank have run (`take_turn`): random numbers, and hooks
+     that unpack what was saved, such as a checkpoint's. Its thread sleeps, and another one may be called in its place.
   4. After an error nodes of higher rank don't start, those of lower rank do: so the error is that of the serial walk. Nodes of
      higher rank that ran meanwhile have run, and added to `.grad`. After KeyboardInterrupt and its like nothing starts.
   5. Each thread has the modes and a copy of the context of the caller, and what it sets there is lost. Hooks of different
      branches may run at the same time. Callbacks run in the caller's thread, as the last.
   6. It has to pay. A walk begins in the caller alone; it goes on with several threads when two nodes are ready, and the
-     next one is of a kind (class, size of the gradient) that took long before, or is a user's code that nobody has timed yet. If
+     next one is of a kind (class, size of the gradient) that took long before, or is a user's code that nobody has timed. If
      the walk then took as much processor time as time, threads may have waited for each other: such walks are timed both ways.
+     Walks that came to no long node some times in a row run as without threads, but for one in sixteen.
   7. One thread does all where gradients are recorded (the numbers of their nodes would depend on who came first), within vmap
      and dual levels, for observers of all operations, and while a profiler records.
 """
@@ -38,7 +39,8 @@ from autograd_cy._core.engine.engine_pool cimport Job, begin_job, call_worker, e
 from autograd_cy._core.engine.graph_task cimport SEEN, GraphTask, current_task, leads_on, notes_of
 from autograd_cy._core.engine.input_buffer cimport accumulate, add_gradient
 from autograd_cy._core.engine.node_costs cimport (
-    SAMPLED, SURE, Cost, Record, cost_of, gains, is_long, note_time, note_walk, now, record_of, thread_time)
+    SAMPLED, SURE, Cost, cost_of, gains, is_long, is_short, note_bound, note_time, note_walk, now, record_of,
+    thread_time)
 from autograd_cy._core.engine.ready_queue cimport pop, push
 from autograd_cy._core.engine.walk_plan cimport Place, Plan
 from autograd_cy._core.graph.node cimport BOXED, AccumulateGrad, Node, Request, Scratch, leaf_of, target_of
@@ -53,6 +55,9 @@ from autograd_cy._core.graph.node import added_to_parts
 cnp.import_array()
 
 cdef unsigned long long LAST = <unsigned long long> -1      # the key of rank 0 in the heap
+
+engine.run_in_parallel = NULL
+reentry.turn_taker = NULL
 
 cdef int usual_threads = 1          # set_num_interop_threads
 cdef int n_extents = 0              # parallel_backward: how many are entered, in all contexts
@@ -127,9 +132,13 @@ cdef class Walk(Job):
         """Run nodes as long as there are any."""
         cdef Py_ssize_t rank
         cdef Node node
+        cdef Cost *cost
+        cdef double start
         while self.has_work():
             rank = <Py_ssize_t> (LAST - self.task.ready.items[0].sequence_number)
             node = <Node> pop(&self.task.ready)
+            cost = cost_of(self.task, node)
+            start = now() if is_long(cost, node) else 0.0
             self.ranks[node] = rank
             self.running += 1
             state.node = <void *> node
@@ -143,6 +152,8 @@ cdef class Walk(Job):
             except BaseException as error:
                 self.note_error(error, node, rank)
             state.node = NULL
+            if start > 0:
+                note_bound(cost, now() - start)
             del self.ranks[node]
             node = None
             self.running -= 1
@@ -362,8 +373,8 @@ cdef class Walk(Job):
 
     cdef int lead(self, ThreadState *state) except -1:
         """Run nodes until all have run, or one failed; then no thread is at it."""
-        cdef Py_ssize_t k
-        for k in range(min(self.task.ready.size, self.most) - 1):
+        cdef Py_ssize_t _k
+        for _k in range(min(self.task.ready.size, self.most) - 1):
             self.call_help()
         while True:
             self.run_ready(state, True)
@@ -456,26 +467,29 @@ cdef int take_turn() except -1:
 
 cdef int run_or_share(GraphTask task) except -1:
     """`engine.run`, which goes on with several threads when that pays: case 6 of NOTE [Parallel walk]."""
-    cdef int most = threads_here.get() or usual_threads
+    cdef int most = usual_threads if n_extents == 0 else threads_here.get() or usual_threads
     cdef ThreadState *state = thread_state()
     cdef Py_ssize_t n = 0
     cdef Node node
     cdef Cost *cost
-    cdef Record *record = NULL
+    cdef bint looks = True
     cdef double start, since = 0.0
     if (most == 1 or own_modes() & ONE_THREAD or task.recorded or task.level is not None or task.watched & SEEN
             or current_mode() & (FORWARD_AD | BATCHED | OP_HOOKS)):
         return run(task)
     if pace is not None:
         return walk_together(task, state, most)
+    if is_short(record_of(task)):
+        return run(task)
     while task.ready.size:
-        if task.ready.size > 1 and record == NULL:
+        if task.ready.size > 1 and looks:
             node = <Node> task.ready.items[0].node
             cost = cost_of(task, node)
             if is_long(cost, node):
-                record = record_of(task)
-                if gains(record):
+                record_of(task).short_walks = 0
+                if gains(record_of(task)):
                     return walk_together(task, state, most)
+                looks = False
                 since = now()
             elif cost.seen < SURE or n % SAMPLED == 0:
                 start = now()
@@ -489,7 +503,9 @@ cdef int run_or_share(GraphTask task) except -1:
         end_node(state)
     task.node = None
     state.node = NULL
-    if record != NULL:
+    if looks:
+        record_of(task).short_walks += 1
+    else:
         note_walk(record_of(task), False, now() - since, 0.0)
     return 0
 
