@@ -21,8 +21,9 @@ def checked(name: str, n: int) -> int:
 def set_num_interop_threads(n: int) -> None:
     """``set_num_interop_threads(n)``: a backward may run independent branches of its graph in n threads.
 
-    1 is the default. The gradients have the same bits. It may be called at any time (in PyTorch once, and there forward alone runs in such
-    threads). TypeError unless n is an int, RuntimeError unless it is from 1 to 1024. See `autograd.graph.parallel_backward`.
+    1 is the default. The gradients have the same bits. It may be called at any time (in PyTorch once, and there forward
+    alone runs in such threads). TypeError unless n is an int, RuntimeError unless it is from 1 to 1024. See
+    `autograd.graph.parallel_backward`.
 
     >>> import autograd_cy as ag
     >>> ag.set_num_interop_threads(1)

@@ -1,9 +1,9 @@
 """``python -m benchmarks.parallel``: a backward in one thread against one in several.
 
 Branches that wait, towers of products, a mixture of small MLPs; and graphs of tiny nodes, which several threads may not slow
-down by more than a fifth. BLAS and kernels use one thread. Only the backward is timed, both kinds in turn; a figure is the ratio
-of the medians, for tiny nodes that of processor time. On a machine with other work the others tell little: see how many cores
-were busy.
+down by more than a fifth. BLAS and kernels use one thread. Only the backward is timed, both kinds in turn; a figure is the
+ratio of the medians, for tiny nodes that of processor time. On a machine with other work the others tell little: see how
+many cores were busy.
 """
 
 import argparse

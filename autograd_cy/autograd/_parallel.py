@@ -11,10 +11,11 @@ from ._mode_decorator import ModeDecorator
 class parallel_backward(ModeDecorator):
     """``with parallel_backward(n):`` a backward may run independent branches of its graph in n threads; also a decorator.
 
-    It begins in the calling thread, and goes on in several where nodes take long enough. Gradients have the bits of a backward
-    in one thread, and an error is the one that it would raise. Threads gain where nodes release the GIL: products of matrices,
-    long loops, a Function that waits. Hooks and Functions of different branches may run at the same time, each in a copy of the
-    caller's context; what draws random numbers, or is unpacked by saved-tensor hooks (so checkpoints), keeps its order.
+    It begins in the calling thread, and goes on in several where nodes take long enough. Gradients have the bits of a
+    backward in one thread, and an error is the one that it would raise. Threads gain where nodes release the GIL: products
+    of matrices, long loops, a Function that waits. Hooks and Functions of different branches may run at the same time, each
+    in a copy of the caller's context; what draws random numbers, or is unpacked by saved-tensor hooks (so checkpoints),
+    keeps its order.
     create_graph, vmap, forward mode, profilers and hooks on all operations need one thread, and get it;
     ``set_multithreading_enabled(False)`` forbids others.
 

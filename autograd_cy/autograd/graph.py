@@ -31,7 +31,8 @@ __all__ = [
     "allow_mutation_on_saved_tensors", "current_graph_task_id", "current_node", "disable_saved_tensors_hooks", "draw",
     "execution_order", "explain_hooks", "find_cycles", "get_gradient_edge", "guard_buffers", "increment_version",
     "memory", "node_creation_hook", "parallel_backward", "region", "register_multi_grad_hook", "register_op_hook",
-    "save_as_half", "save_on_cpu", "save_on_disk", "saved_tensors_hooks", "task_notes", "unchain", "unchain_backward", "will_execute",
+    "save_as_half", "save_on_cpu", "save_on_disk", "saved_tensors_hooks", "task_notes", "unchain", "unchain_backward",
+    "will_execute",
 ]  # fmt: skip
 
 

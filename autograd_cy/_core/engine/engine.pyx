@@ -63,9 +63,9 @@ cdef int run(GraphTask task) except -1:
     cdef Py_ssize_t n = 0
     cdef ThreadState *state = thread_state()
     while task.ready.size:
-        take_next(task, state, &n)
+        take_latest(task, state, &n)
         run_node(task, task.node)
-        end_node(state)
+        close_node(state)
     task.node = None
     state.node = NULL
     return 0
@@ -79,21 +79,21 @@ cdef int run_as_events(GraphTask task) except -1:
     cdef Node node
     cdef bint has_run
     while task.ready.size:
-        take_next(task, state, &n)
+        take_latest(task, state, &n)
         node = task.node
         span = begin_node(Py_TYPE(<PyObject *> node), node.code, node.instruction, node.sequence_number)
         has_run = run_node(task, node)
         end(span)
         if has_run and not task.keep_graph:
-            free_saved(task, node)
+            give_up_saved(task, node)
             note_what_followed(span, "free saved tensors")
-        end_node(state)
+        close_node(state)
     task.node = None
     state.node = NULL
     return 0
 
 
-cdef int take_next(GraphTask task, ThreadState *state, Py_ssize_t *n) except -1:
+cdef inline int take_latest(GraphTask task, ThreadState *state, Py_ssize_t *n) except -1:
     """Take out the node that was recorded last; now and then look for signals."""
     n[0] += 1
     if n[0] % SIGNAL_INTERVAL == 0:
@@ -103,7 +103,7 @@ cdef int take_next(GraphTask task, ThreadState *state, Py_ssize_t *n) except -1:
     return 0
 
 
-cdef int end_node(ThreadState *state) except -1:
+cdef inline int close_node(ThreadState *state) except -1:
     """Put back the saved-tensor hooks that the node changed."""
     cdef void *changed
     if state.hooks_before != NULL:
@@ -123,7 +123,7 @@ cdef int run_node(GraphTask task, Node node) except -1:
     """Hand a node's gradients on, and give up what it saved if the task asks for that; returns 1 if it computed any."""
     cdef PyObject *incoming
     cdef bint needed, watched
-    cdef object g = arrived(task, node, &needed, &watched)
+    cdef object g = taken_out(task, node, &needed, &watched)
     if not needed:
         return 0
     if type(node) is AccumulateGrad:
@@ -145,11 +145,11 @@ cdef int run_node(GraphTask task, Node node) except -1:
         g = None
         propagate(task, node, incoming)
     if task.frees:
-        free_saved(task, node)
+        give_up_saved(task, node)
     return 1
 
 
-cdef object arrived(GraphTask task, Node node, bint *needed, bint *watched):
+cdef inline object taken_out(GraphTask task, Node node, bint *needed, bint *watched):
     """The gradient of a node that runs: the task's claim on it ends, what was asked for is captured, its tensors' hooks run.
 
     `needed`: the node itself runs, too; `watched`: who sees that, or looks at each gradient.
@@ -180,14 +180,14 @@ cdef object arrived(GraphTask task, Node node, bint *needed, bint *watched):
     return g
 
 
-cdef int free_saved(GraphTask task, Node node) except -1:
+cdef inline int give_up_saved(GraphTask task, Node node) except -1:
     """Give up what a node saved: it has run."""
     node.release_saved()
     node.freed_by = task.number
     return 0
 
 
-cdef Node next_wanted(GraphTask task, Node node, int *i):
+cdef inline Node find_wanted(GraphTask task, Node node, int *i):
     """The node that the first wanted edge from the i-th on leads to, `i` being that edge then; None if there is none."""
     cdef Node target
     while i[0] < node.n_edges:
@@ -201,12 +201,12 @@ cdef Node next_wanted(GraphTask task, Node node, int *i):
 cdef int propagate(GraphTask task, Node node, PyObject *incoming) except -1:
     """Compute the gradients of a node's inputs one by one and hand each on. Takes over a reference to the incoming one."""
     cdef int i = 0, following
-    cdef Node target = next_wanted(task, node, &i), next_target
+    cdef Node target = find_wanted(task, node, &i), next_target
     cdef object result, g = <object> incoming
     Py_DECREF(g)
     while target is not None:
         following = i + 1
-        next_target = next_wanted(task, node, &following)
+        next_target = find_wanted(task, node, &following)
         result = None if g is None else gradient_for(task, node, i, g, next_target is None, target)
         if next_target is None:
             keep_spare(<PyObject *> g)
@@ -276,7 +276,7 @@ cdef int propagate_searched(GraphTask task, Node node, object g) except -1:
     """`propagate`, where NaNs are searched: who finds one looks at what came in and what was saved, which stay as they are."""
     cdef int i = 0
     cdef Node target
-    while (target := next_wanted(task, node, &i)) is not None:
+    while (target := find_wanted(task, node, &i)) is not None:
         result = None if g is None else searched_gradient(task, node, g, i)
         deliver(task, target, node.next_number(i), result)
         keep_spare(<PyObject *> result)
@@ -320,7 +320,7 @@ cdef int propagate_together(GraphTask task, Node node, object g) except -1:
     incoming = <PyObject *> g
     g = None
     results = gradients_together(task, node, incoming)
-    while (target := next_wanted(task, node, &i)) is not None:
+    while (target := find_wanted(task, node, &i)) is not None:
         result = results[i]
         if not task.recorded:
             result = as_array(task, result)
@@ -382,7 +382,7 @@ cdef tuple each_gradient(GraphTask task, Node node, tuple gradients):
         g = [as_array(task, item) for item in g] if node.n_outputs > 1 else as_array(task, g)
         state.mode &= ~OP_HOOKS             # which operations a node calls is nobody's business then
     try:
-        while next_wanted(task, node, &i) is not None:
+        while find_wanted(task, node, &i) is not None:
             results[i] = vjp_of_tensors(node, g, i) if task.recorded else watched_gradient(task, node, g, i)
             if task.watched & KEEPING and results[i] is not None:
                 if may_have_nan(results[i] if task.recorded else as_array(task, results[i])):
@@ -650,6 +650,28 @@ cdef str history(Node node):
     """What the message on a freed node says about it, and about the running task's way to it."""
     cdef GraphTask task = current_task()
     return history_of(node, None if task is None else task.roots)
+
+
+# what a walk of several threads calls, of what is part of other functions here
+
+cdef int take_next(GraphTask task, ThreadState *state, Py_ssize_t *n) except -1:
+    return take_latest(task, state, n)
+
+
+cdef int end_node(ThreadState *state) except -1:
+    return close_node(state)
+
+
+cdef object arrived(GraphTask task, Node node, bint *needed, bint *watched):
+    return taken_out(task, node, needed, watched)
+
+
+cdef Node next_wanted(GraphTask task, Node node, int *i):
+    return find_wanted(task, node, i)
+
+
+cdef int free_saved(GraphTask task, Node node) except -1:
+    return give_up_saved(task, node)
 
 
 saved_module.tell_history = history

@@ -1,8 +1,8 @@
 """The threads that help walks (knows no graph).
 
-They are made when they are first called, and sleep each on a lock of its own. The GIL guards the lists: nothing here lets
-go of it between a look at a list and the change. A forked child has none of them and makes its own; at the end of the interpreter
-those that sleep are sent home, and one that is at work ends with it, as daemons do.
+They are made when they are first called, and sleep each on a lock of its own. The GIL guards the lists: nothing here lets go
+of it between a look at a list and the change. A forked child has none of them and makes its own; at the end of the
+interpreter those that sleep are sent home, and one that is at work ends with it, as daemons do.
 """
 
 import atexit

@@ -164,7 +164,8 @@ cdef class FunctionNode(Node):
         cdef GraphTask task = current_task()
         if self.given_needs is not None:
             return self.given_needs
-        if task is None or thread_state().node != <void *> self or not task.selective or not self.is_set("exact_needs_input_grad"):
+        if (task is None or thread_state().node != <void *> self or not task.selective
+                or not self.is_set("exact_needs_input_grad")):
             return self.wanted
         cdef list needed = []
         cdef int edge = 0

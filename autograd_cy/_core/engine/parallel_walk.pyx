@@ -4,8 +4,8 @@ NOTE [Parallel walk]
 The caller is one of the threads; the others are workers (engine_pool.pyx). The GIL guards all that is shared; threads gain
 where nodes let go of it: Functions that wait, products, long loops.
   1. What one thread would do is known before (walk_plan.pyx): each node has a rank, and each gradient a turn among those
-     that come to its node. A thread takes the ready node of the lowest rank. A gradient that comes before its turn is put aside, one
-     that is none counts as a turn, too. So sums have the bits of the serial walk, whoever computed what.
+     that come to its node. A thread takes the ready node of the lowest rank. A gradient that comes before its turn is put
+     aside, one that is none counts as a turn, too. So sums have the bits of the serial walk, whoever computed what.
   2. A node that may add its gradient to a part of the sum (`added_to_parts`) starts when its turn has come: a -0.0 elsewhere
      in the sum stays as it is.
   3. What depends on the order of the nodes waits until all of lower rank have run (`take_turn`): random numbers, and hooks
