@@ -121,7 +121,7 @@ cdef bint gains(Record *record) noexcept:
     record.walks += 1
     if record.alone == 0:
         return False
-    return (record.together < record.alone) == (record.walks % RETRIED != 0)
+    return (record.together < 1.1 * record.alone) == (record.walks % RETRIED != 0)
 
 
 cdef int note_walk(Record *record, bint together, double nanoseconds, double processor) noexcept:
@@ -131,5 +131,5 @@ cdef int note_walk(Record *record, bint together, double nanoseconds, double pro
         return 0
     record.together += (nanoseconds - record.together) / (4 if record.together else 1)
     # about as much processor time as time: one thread worked at a time, as where all hold the GIL
-    record.doubtful = record.doubtful or 0.75 * nanoseconds < processor < 1.15 * nanoseconds
+    record.doubtful = 0.75 * nanoseconds < processor < 1.15 * nanoseconds
     return 0
