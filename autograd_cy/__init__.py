@@ -109,11 +109,12 @@ _TYPES = [
 ]  # fmt: skip
 _SETTINGS = [
     "are_deterministic_algorithms_enabled", "get_deterministic_debug_mode", "get_float32_matmul_precision",
-    "get_num_interop_threads", "is_autocast_enabled", "is_deterministic_algorithms_warn_only_enabled",
-    "set_deterministic_debug_mode", "set_float32_matmul_precision", "set_num_interop_threads", "use_deterministic_algorithms",
+    "is_autocast_enabled", "is_deterministic_algorithms_warn_only_enabled", "set_deterministic_debug_mode",
+    "set_float32_matmul_precision", "use_deterministic_algorithms",
 ]  # fmt: skip
+_INTEROP = ["get_num_interop_threads", "set_num_interop_threads"]
 __all__ += _SETTINGS + _TYPES + _WINDOWS + _QUESTIONS + _LAYOUT + _LOWRANK + _NATIVE + _EMBEDDING + _SEGMENTS + _INDICES
-__all__ += _LOSSES + _LAYERS
+__all__ += _LOSSES + _LAYERS + _INTEROP
 
 _node.finish_class(_node.Node)
 _lifetime.refuse_new(dtype)
@@ -149,6 +150,7 @@ if TYPE_CHECKING:
     from ._coverage import coverage
     from ._distributions import bernoulli, binomial, multinomial, normal, poisson, randint_like
     from ._indices import *  # noqa: F403
+    from ._interop import get_num_interop_threads, set_num_interop_threads
     from ._layers import *  # noqa: F403
     from ._layout import *  # noqa: F403
     from ._lowrank import *  # noqa: F403
@@ -187,6 +189,7 @@ else:  # where any name would be right
             "_numbered_reductions": _LOSSES,
             "_questions": _QUESTIONS,
             "_segments": _SEGMENTS,
+            "_interop": _INTEROP,
             "_settings": _SETTINGS,
             "_tensor_str": ["set_printoptions"],
             "_threads": ["get_num_threads", "set_num_threads"],

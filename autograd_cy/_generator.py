@@ -11,6 +11,7 @@ import numpy as np
 
 from ._core.graph.tensor import Tensor, array_of, from_array
 from ._core.runtime.entry import public
+from ._core.runtime.reentry import take_turn as _take_turn
 from ._size import device as Device
 
 _WORD = 1 << 64
@@ -43,6 +44,7 @@ class Generator:
     @property
     def numpy(self) -> "np.random.Generator":
         """The NumPy generator that makes the numbers."""
+        _take_turn()
         # Made when first used: numpy.random is not imported with numpy, and takes 12 ms.
         if self._numpy is None:
             self._numpy = np.random.Generator(np.random.PCG64(self._seed))
@@ -54,6 +56,7 @@ class Generator:
             raise RuntimeError(f"manual_seed expected a long, but got {type(seed).__name__}")
         if not -(_WORD >> 1) <= seed < _WORD:
             raise ValueError(f"Overflow when unpacking long long: seed {seed} does not fit into 64 bits")
+        _take_turn()
         self._seed = int(seed) % _WORD
         self._numpy = None
         return self

@@ -5,8 +5,8 @@ from ._core.runtime.once import warn_user
 
 __all__ = [
     "are_deterministic_algorithms_enabled", "get_deterministic_debug_mode", "get_float32_matmul_precision",
-    "get_num_interop_threads", "is_autocast_enabled", "is_deterministic_algorithms_warn_only_enabled",
-    "set_deterministic_debug_mode", "set_float32_matmul_precision", "set_num_interop_threads", "use_deterministic_algorithms",
+    "is_autocast_enabled", "is_deterministic_algorithms_warn_only_enabled", "set_deterministic_debug_mode",
+    "set_float32_matmul_precision", "use_deterministic_algorithms",
 ]  # fmt: skip
 
 _DEBUG_MODES = ("default", "warn", "error")
@@ -104,31 +104,6 @@ def get_float32_matmul_precision() -> str:
     'highest'
     """
     return _precision
-
-
-@public
-def set_num_interop_threads(n: int) -> None:
-    """``set_num_interop_threads(1)``: operations run one after another. RuntimeError for any other number.
-
-    >>> import autograd_cy as ag
-    >>> ag.set_num_interop_threads(1)
-    """
-    if type(n) is not int:
-        raise TypeError(f"set_num_interop_threads expects an int, but got {type(n).__name__}")
-    if n <= 0:
-        raise RuntimeError("set_num_interop_threads expects a positive integer")
-    if n > 1:
-        raise RuntimeError(f"set_num_interop_threads expects 1 here, operations run one after another, but got {n}")
-
-
-def get_num_interop_threads() -> int:
-    """``get_num_interop_threads()`` is 1: operations run one after another.
-
-    >>> import autograd_cy as ag
-    >>> ag.get_num_interop_threads()
-    1
-    """
-    return 1
 
 
 def is_autocast_enabled(device_type: str = "cuda") -> bool:

@@ -171,8 +171,8 @@ class set_grad_enabled(_Switch):
 class set_multithreading_enabled(_Switch):
     """``set_multithreading_enabled(mode)``: whether backward may use other threads; also a context manager.
 
-    Backward runs in the thread that calls it, always, so the results are the same. What asks for the order of execution
-    refuses to answer unless this is off.
+    Backward runs in the thread that calls it unless `set_num_interop_threads` or `parallel_backward` say otherwise; the
+    gradients are the same. What asks for the order of execution refuses to answer unless this is off.
 
     >>> from autograd_cy import autograd
     >>> with autograd.set_multithreading_enabled(False):

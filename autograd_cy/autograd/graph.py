@@ -23,14 +23,16 @@ if TYPE_CHECKING:
     from ._graph_memory import GraphMemory, MemoryRow, NodeMemory, memory
     from ._node_creation import node_creation_hook, region
     from ._packers import save_as_half, save_on_disk
+    from ._parallel import parallel_backward
     from ._saved_guard import allow_mutation_on_saved_tensors, guard_buffers
 
 __all__ = [
     "Cycle", "GradientEdge", "GraphMemory", "GraphPicture", "HookCall", "HookPlan", "MemoryRow", "Node", "NodeMemory",
     "allow_mutation_on_saved_tensors", "current_graph_task_id", "current_node", "disable_saved_tensors_hooks", "draw",
     "execution_order", "explain_hooks", "find_cycles", "get_gradient_edge", "guard_buffers", "increment_version",
-    "memory", "node_creation_hook", "region", "register_multi_grad_hook", "register_op_hook", "save_as_half",
-    "save_on_cpu", "save_on_disk", "saved_tensors_hooks", "task_notes", "unchain", "unchain_backward", "will_execute",
+    "memory", "node_creation_hook", "parallel_backward", "region", "register_multi_grad_hook", "register_op_hook",
+    "save_as_half", "save_on_cpu", "save_on_disk", "saved_tensors_hooks", "task_notes", "unchain", "unchain_backward",
+    "will_execute",
 ]  # fmt: skip
 
 
@@ -126,6 +128,7 @@ if not TYPE_CHECKING:  # else any name would be right
             "_graph_draw": ["GraphPicture", "draw"],
             "_graph_memory": ["GraphMemory", "MemoryRow", "NodeMemory", "memory"],
             "_node_creation": ["node_creation_hook", "region"],
+            "_parallel": ["parallel_backward"],
             "_packers": ["save_as_half", "save_on_disk"],
             "_saved_guard": ["allow_mutation_on_saved_tensors", "guard_buffers"],
         },

@@ -88,7 +88,7 @@ def test_settings_are_told_back(settings_as_before):
 @pytest.mark.parametrize(("error", "wrong"), [
     (TypeError, lambda: ag.use_deterministic_algorithms(3)), (TypeError, lambda: ag.set_deterministic_debug_mode(None)),
     (RuntimeError, lambda: ag.set_deterministic_debug_mode("x")), (RuntimeError, lambda: ag.set_deterministic_debug_mode(3)),
-    (RuntimeError, lambda: ag.set_num_interop_threads(0)), (RuntimeError, lambda: ag.set_num_interop_threads(2)),
+    (RuntimeError, lambda: ag.set_num_interop_threads(0)), (RuntimeError, lambda: ag.set_num_interop_threads(1025)),
     (TypeError, lambda: ag.set_num_interop_threads(1.0)),
 ])  # fmt: skip
 def test_wrong_settings(error, wrong):
@@ -96,6 +96,8 @@ def test_wrong_settings(error, wrong):
         wrong()
 
 
-def test_one_operation_runs_at_a_time():
-    ag.set_num_interop_threads(1)
+def test_a_backward_runs_in_one_thread_unless_more_are_set():
     assert ag.get_num_interop_threads() == 1
+    ag.set_num_interop_threads(2)
+    assert ag.get_num_interop_threads() == 2
+    ag.set_num_interop_threads(1)

@@ -28,6 +28,7 @@ FAMILIES = [
 
 # Function pointers that a folder calls and one above it fills in: an arrow upwards that no import shows.
 POINTERS = {
+    "engine.engine.run_in_parallel": "engine.parallel_walk",
     "graph.node.accumulate": "engine.input_buffer",
     "graph.record.renew_tangent": "writes.views",
     "graph.saved.enter_through_base": "writes.copy_slices",
@@ -41,13 +42,14 @@ POINTERS = {
     "ops.overrides.aliased": "ops.indexing.slicing",
     "runtime.events.watch_calls": "ops.overrides",
     "runtime.modes.inference_settings": "graph.tensor",
+    "runtime.reentry.turn_taker": "engine.parallel_walk",
 }
 
 # The facade's modules, lowest first: a module imports from its own line and those above it, and from the core.
 FACADE = [
     line.split()
     for line in """
-    _generator _size _arguments _layout _threads
+    _generator _size _arguments _layout _threads _interop
     _questions
     _streams
     _later _missing _once torch_version _inplace
@@ -78,7 +80,7 @@ FACADE = [
     _distributions
     _random_methods _mapping_methods
     autograd._mode_decorator autograd._node
-    autograd._saved_hooks
+    autograd._saved_hooks autograd._parallel
     autograd._packers autograd._saved_guard
     autograd._cycles autograd._node_creation
     autograd._graph_survey autograd._graph_folding autograd._graph_dot

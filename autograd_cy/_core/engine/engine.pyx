@@ -64,9 +64,9 @@ cdef int run(GraphTask task) except -1:
     cdef Py_ssize_t n = 0
     cdef ThreadState *state = thread_state()
     while task.ready.size:
-        take_next(task, state, &n)
+        take_latest(task, state, &n)
         run_node(task, task.node)
-        end_node(state)
+        close_node(state)
     task.node = None
     state.node = NULL
     return 0
@@ -80,21 +80,21 @@ cdef int run_as_events(GraphTask task) except -1:
     cdef Node node
     cdef bint has_run
     while task.ready.size:
-        take_next(task, state, &n)
+        take_latest(task, state, &n)
         node = task.node
         span = begin_node(Py_TYPE(<PyObject *> node), node.code, node.instruction, node.sequence_number)
         has_run = run_node(task, node)
         end(span)
         if has_run and not task.keep_graph:
-            free_saved(task, node)
+            give_up_saved(task, node)
             note_what_followed(span, "free saved tensors")
-        end_node(state)
+        close_node(state)
     task.node = None
     state.node = NULL
     return 0
 
 
-cdef inline int take_next(GraphTask task, ThreadState *state, Py_ssize_t *n) except -1:
+cdef inline int take_latest(GraphTask task, ThreadState *state, Py_ssize_t *n) except -1:
     """Take out the node that was recorded last; now and then look for signals."""
     n[0] += 1
     if n[0] % SIGNAL_INTERVAL == 0:
@@ -104,7 +104,7 @@ cdef inline int take_next(GraphTask task, ThreadState *state, Py_ssize_t *n) exc
     return 0
 
 
-cdef inline int end_node(ThreadState *state) except -1:
+cdef inline int close_node(ThreadState *state) except -1:
     """Put back the saved-tensor hooks that the node changed."""
     cdef void *changed
     if state.hooks_before != NULL:
@@ -122,33 +122,11 @@ cdef int run_callbacks(GraphTask task) except -1:
 
 cdef int run_node(GraphTask task, Node node) except -1:
     """Hand a node's gradients on, and give up what it saved if the task asks for that; returns 1 if it computed any."""
-    cdef Scratch *scratch = notes_of(task, node)
-    cdef object g = None
     cdef PyObject *incoming
-    cdef bint captured = scratch.captured, needed = scratch.needed or not task.selective
-    if scratch.buffer != NULL:
-        g = <object> scratch.buffer
-        Py_DECREF(g)
-        scratch.buffer = NULL
-    if scratch.task == <void *> task:       # the claim ends: nothing more comes to this node
-        scratch[0] = Scratch(NULL, 0, 0, False, False, NULL)
-        task.n_claimed -= 1
-    if g is not None and type(node) is AccumulateGrad and leaf_of(node).extras is not None:
-        g = as_leaf_asks(leaf_of(node), g, task.recorded)
-    cdef bint hooks = has_hooks(node) and existing_hooks(node) is not None
-    if node.extras is not None and (<NodeExtras> node.extras).output_sizes is not None:
-        check_output_sizes(node, [as_seen(task, part) for part in g] if type(g) is list else as_seen(task, g))
-    if captured and needed:             # PyTorch keeps it before the hooks then, else after them
-        capture(task, node, g)
-    if hooks:
-        if type(g) is cnp.ndarray:
-            forget_rows(<cnp.ndarray> g)
-        g = hooked(task, node, g)
-    if captured and not needed:
-        capture(task, node, g)
+    cdef bint needed, watched
+    cdef object g = taken_out(task, node, &needed, &watched)
     if not needed:
         return 0
-    cdef bint watched = task.watched or (hooks and has_node_hooks(existing_hooks(node)))
     if type(node) is AccumulateGrad:
         if watched and is_seen(task, node):
             accumulate_in(task, node, g)
@@ -168,18 +146,51 @@ cdef int run_node(GraphTask task, Node node) except -1:
         g = None
         propagate(task, node, incoming)
     if task.frees:
-        free_saved(task, node)
+        give_up_saved(task, node)
     return 1
 
 
-cdef inline int free_saved(GraphTask task, Node node) except -1:
+cdef inline object taken_out(GraphTask task, Node node, bint *needed, bint *watched):
+    """The gradient of a node that runs: the task's claim on it ends, what was asked for is captured, its tensors' hooks run.
+
+    `needed`: the node itself runs, too; `watched`: who sees that, or looks at each gradient.
+    """
+    cdef Scratch *scratch = notes_of(task, node)
+    cdef object g = None
+    cdef bint captured = scratch.captured
+    needed[0] = scratch.needed or not task.selective
+    if scratch.buffer != NULL:
+        g = <object> scratch.buffer
+        Py_DECREF(g)
+        scratch.buffer = NULL
+    if scratch.task == <void *> task:       # the claim ends: nothing more comes to this node
+        scratch[0] = Scratch(NULL, 0, 0, False, False, NULL)
+        task.n_claimed -= 1
+    if g is not None and type(node) is AccumulateGrad and leaf_of(node).extras is not None:
+        g = as_leaf_asks(leaf_of(node), g, task.recorded)
+    cdef bint hooks = has_hooks(node) and existing_hooks(node) is not None
+    if node.extras is not None and (<NodeExtras> node.extras).output_sizes is not None:
+        check_output_sizes(node, [as_seen(task, part) for part in g] if type(g) is list else as_seen(task, g))
+    if captured and needed[0]:          # PyTorch keeps it before the hooks then, else after them
+        capture(task, node, g)
+    if hooks:
+        if type(g) is cnp.ndarray:
+            forget_rows(<cnp.ndarray> g)
+        g = hooked(task, node, g)
+    if captured and not needed[0]:
+        capture(task, node, g)
+    watched[0] = task.watched or (hooks and has_node_hooks(existing_hooks(node)))
+    return g
+
+
+cdef inline int give_up_saved(GraphTask task, Node node) except -1:
     """Give up what a node saved: it has run."""
     node.release_saved()
     node.freed_by = task.number
     return 0
 
 
-cdef inline Node next_wanted(GraphTask task, Node node, int *i):
+cdef inline Node find_wanted(GraphTask task, Node node, int *i):
     """The node that the first wanted edge from the i-th on leads to, `i` being that edge then; None if there is none."""
     cdef Node target
     while i[0] < node.n_edges:
@@ -193,12 +204,12 @@ cdef inline Node next_wanted(GraphTask task, Node node, int *i):
 cdef int propagate(GraphTask task, Node node, PyObject *incoming) except -1:
     """Compute the gradients of a node's inputs one by one and hand each on. Takes over a reference to the incoming one."""
     cdef int i = 0, following
-    cdef Node target = next_wanted(task, node, &i), next_target
+    cdef Node target = find_wanted(task, node, &i), next_target
     cdef object result, g = <object> incoming
     Py_DECREF(g)
     while target is not None:
         following = i + 1
-        next_target = next_wanted(task, node, &following)
+        next_target = find_wanted(task, node, &following)
         result = None if g is None else gradient_for(task, node, i, g, next_target is None, target)
         if next_target is None:
             keep_spare(<PyObject *> g)
@@ -268,16 +279,20 @@ cdef int propagate_searched(GraphTask task, Node node, object g) except -1:
     """`propagate`, where NaNs are searched: who finds one looks at what came in and what was saved, which stay as they are."""
     cdef int i = 0
     cdef Node target
-    while (target := next_wanted(task, node, &i)) is not None:
-        result = None
-        if g is not None:
-            result = vjp_of_tensors(node, g, i) if task.recorded else gradient_apart(task, node, g, i)
-            if result is not None and may_have_nan(result):
-                result = judged(task, node, g, i, result)
+    while (target := find_wanted(task, node, &i)) is not None:
+        result = None if g is None else searched_gradient(task, node, g, i)
         deliver(task, target, node.next_number(i), result)
         keep_spare(<PyObject *> result)
         i += 1
     return 0
+
+
+cdef object searched_gradient(GraphTask task, Node node, object g, int i):
+    """The gradient for input `i`, in which NaNs are searched."""
+    result = vjp_of_tensors(node, g, i) if task.recorded else gradient_apart(task, node, g, i)
+    if result is not None and may_have_nan(result):
+        result = judged(task, node, g, i, result)
+    return result
 
 
 cdef object judged(GraphTask task, Node node, object g, int i, object result):
@@ -299,15 +314,34 @@ cdef bint may_have_nan(object g) except -1:
 
 
 cdef int propagate_together(GraphTask task, Node node, object g) except -1:
-    """Compute all gradients of a node, then hand them on: it gives them in one call, or somebody watches it.
+    """Compute all gradients of a node, then hand them on: it gives them in one call, or somebody watches it."""
+    cdef PyObject *incoming
+    cdef tuple results
+    cdef Node target
+    cdef int i = 0
+    Py_INCREF(g)
+    incoming = <PyObject *> g
+    g = None
+    results = gradients_together(task, node, incoming)
+    while (target := find_wanted(task, node, &i)) is not None:
+        result = results[i]
+        if not task.recorded:
+            result = as_array(task, result)
+        deliver(task, target, node.next_number(i), result)
+        i += 1
+    return 0
+
+
+cdef tuple gradients_together(GraphTask task, Node node, PyObject *incoming):
+    """All gradients of a node as Tensors. Takes over a reference to the incoming one.
 
     Who watches sees Tensors. The gradients are those that `propagate` computes, to the last bit (but for NaN, if zeros stay).
     """
     cdef NodeHooks hooks = existing_hooks(node)
+    cdef object g = <object> incoming
     cdef tuple gradients, results
     cdef list box
-    cdef Node target
-    cdef int i = 0
+    Py_DECREF(g)
     if node.n_outputs > 1 or node.joint == BOXED:
         gradients = tuple([as_seen(task, item) for item in ([None] * node.n_outputs if g is None else g)])
     else:
@@ -334,13 +368,7 @@ cdef int propagate_together(GraphTask task, Node node, object g) except -1:
         check_gradients(node, results, None if hooks is not None and hooks.post_hooks else gradients)
     if task.watched & SEEN:
         observe_end(node, results, gradients)
-    while (target := next_wanted(task, node, &i)) is not None:
-        result = results[i]
-        if not task.recorded:
-            result = as_array(task, result)
-        deliver(task, target, node.next_number(i), result)
-        i += 1
-    return 0
+    return results
 
 
 cdef tuple each_gradient(GraphTask task, Node node, tuple gradients):
@@ -357,7 +385,7 @@ cdef tuple each_gradient(GraphTask task, Node node, tuple gradients):
         g = [as_array(task, item) for item in g] if node.n_outputs > 1 else as_array(task, g)
         state.mode &= ~OP_HOOKS             # which operations a node calls is nobody's business then
     try:
-        while next_wanted(task, node, &i) is not None:
+        while find_wanted(task, node, &i) is not None:
             results[i] = vjp_of_tensors(node, g, i) if task.recorded else watched_gradient(task, node, g, i)
             if task.watched & KEEPING and results[i] is not None:
                 if may_have_nan(results[i] if task.recorded else as_array(task, results[i])):
@@ -588,8 +616,10 @@ cpdef object run_from(GraphTask task, tuple tensors, tuple grad_tensors, bint cr
                 deliver(task, target_node(tensor), target_number(tensor), g if task.recorded else as_array(task, g))
         if recorded:
             run_as_events(task)
-        else:
+        elif run_in_parallel == NULL:
             run(task)
+        else:
+            run_in_parallel(task)
         if task.callbacks:
             run_callbacks(task)
     except BaseException as error:
@@ -623,6 +653,28 @@ cdef str history(Node node):
     """What the message on a freed node says about it, and about the running task's way to it."""
     cdef GraphTask task = current_task()
     return history_of(node, None if task is None else task.roots)
+
+
+# what a walk of several threads calls, of what is part of other functions here
+
+cdef int take_next(GraphTask task, ThreadState *state, Py_ssize_t *n) except -1:
+    return take_latest(task, state, n)
+
+
+cdef int end_node(ThreadState *state) except -1:
+    return close_node(state)
+
+
+cdef object arrived(GraphTask task, Node node, bint *needed, bint *watched):
+    return taken_out(task, node, needed, watched)
+
+
+cdef Node next_wanted(GraphTask task, Node node, int *i):
+    return find_wanted(task, node, i)
+
+
+cdef int free_saved(GraphTask task, Node node) except -1:
+    return give_up_saved(task, node)
 
 
 saved_module.tell_history = history

@@ -13,6 +13,7 @@ from autograd_cy._core.graph.saved_tensor cimport SavedTensor, handles
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.events cimport FUNCTION, Span, begin_named, end, recording
+from autograd_cy._core.runtime.state cimport thread_state
 from autograd_cy._core.writes.views cimport tangent_base
 
 from autograd_cy._core.runtime.argument_errors import wrong_self
@@ -163,7 +164,8 @@ cdef class FunctionNode(Node):
         cdef GraphTask task = current_task()
         if self.given_needs is not None:
             return self.given_needs
-        if task is None or task.node is not self or not task.selective or not self.is_set("exact_needs_input_grad"):
+        if (task is None or thread_state().node != <void *> self or not task.selective
+                or not self.is_set("exact_needs_input_grad")):
             return self.wanted
         cdef list needed = []
         cdef int edge = 0

@@ -42,7 +42,10 @@ cdef class GraphTask:
     cdef Py_ssize_t n_visited, visited_size
     cdef Py_ssize_t n_claimed       # of those visited
     cdef ReadyQueue ready
-    cdef readonly Node node         # the one that runs
+    cdef readonly Node node         # the one that runs, or (of several threads) that failed
+    cdef object walk                # the Walk of several threads, or None
+    cdef GraphTask outer            # the task around this one, and its node that called backward (borrowed)
+    cdef void *outer_node
 
     cdef Scratch *claim(self, Node node) except NULL
     cdef bint reaches(self, Node node) except -1

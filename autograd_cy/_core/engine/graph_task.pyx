@@ -200,6 +200,7 @@ cdef GraphTask new_task(GraphTask outer):
     task.id = tasks
     tasks += 1
     task.depth = 0 if outer is None else outer.depth + 1
+    task.outer, task.outer_node = outer, thread_state().node
     return task
 
 

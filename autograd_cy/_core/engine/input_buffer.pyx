@@ -7,8 +7,8 @@ reference, and if it is dense, writable and not a view (`is_owned`), or (but for
 to see of such an array (`is_ours`). A saved tensor, a user's seed, a hooked, retained or captured gradient, two inputs
 that got the same array: each of them is another reference. Therefore:
   1. the first gradient to arrive is kept as it is;
-  2. a second one is added in place to the first if that is owned, else into the second if that is owned,
-     else the sum is a new array;
+  2. a second one is added in place to the first if that is owned, else into the second if that is owned
+     and the first is in C order, too, else the sum is a new array. So its layout doesn't depend on who else holds them;
   3. if the first is large, the node is asked to add the second one itself, block by block while it is in the cache (a
      `Request` with an addend): to the first if that is owned, else over its own incoming gradient by case 4, if that has
      the same shape (that of a reduction has not), else in a new array. The bits are those of two steps (but that a part
@@ -89,7 +89,7 @@ cdef int add_second(Scratch *scratch, object g, bint recorded) except -1:
     elif is_ours(scratch.buffer):
         add_into(<cnp.ndarray> scratch.buffer, <cnp.ndarray> g)
         return 0
-    elif is_ours(<PyObject *> g):
+    elif is_ours(<PyObject *> g) and cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray> scratch.buffer):
         add_into(<cnp.ndarray> g, <cnp.ndarray> scratch.buffer)
         total = g
     else:
@@ -109,7 +109,8 @@ cdef object vjp_into_buffer(Scratch *scratch, Node node, int i, object g, Reques
     """The gradient for input `i`; None if there is none, or if the node has added it to the buffer (case 3)."""
     cdef PyObject *total = scratch.buffer
     cdef object result
-    if type(<object> total) is cnp.ndarray and is_large(<cnp.ndarray> total):
+    if (type(<object> total) is cnp.ndarray and is_large(<cnp.ndarray> total)
+            and cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray> total)):
         request.addend = total
         request.is_ours = is_ours(total)
     result = node.vjp_array(g, i, request)

@@ -9,6 +9,7 @@ from autograd_cy._core.engine.graph_task cimport GraphTask, count_running, curre
 from autograd_cy._core.engine.ready_queue cimport Ready, ReadyQueue, free_queue, pop, push
 from autograd_cy._core.graph.node cimport AccumulateGrad, Node, gradient_node, leaf_of, target_of
 from autograd_cy._core.graph.tensor cimport Tensor, extras_of_tensor, wants_grad
+from autograd_cy._core.runtime.state cimport ThreadState, thread_state
 
 
 cdef GraphTask needed_task(str caller):
@@ -27,8 +28,8 @@ def current_node():
     >>> (x * 2).backward()
     <AccumulateGrad>
     """
-    cdef GraphTask task = current_task()
-    return None if task is None else task.node
+    cdef ThreadState *state = thread_state()
+    return None if state.graph_task == NULL or state.node == NULL else <Node> state.node
 
 
 def current_graph_task_id():
@@ -119,7 +120,7 @@ def keeps_graph():
 def execution_order():
     """execution_order() -> list: the nodes that the running backward has still to run, in order, the current one first.
 
-    RuntimeError outside of backward.
+    RuntimeError outside of backward, and where several threads run the nodes.
 
     >>> import autograd_cy as ag
     >>> y = ag.ones(1, requires_grad=True) * 2
@@ -127,7 +128,11 @@ def execution_order():
     >>> y.exp().backward()
     [<MulBackward0>, <AccumulateGrad>]
     """
-    return order_of(needed_task("execution_order()"))
+    cdef GraphTask task = needed_task("execution_order()")
+    if task.walk is not None:
+        raise RuntimeError("execution_order(): several threads run the nodes of this backward; there is an order within "
+                           "autograd.set_multithreading_enabled(False)")
+    return order_of(task)
 
 
 def planned_order(tuple roots, tuple inputs, bint accumulates):

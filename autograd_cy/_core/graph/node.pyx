@@ -55,6 +55,14 @@ def declare_linear(node_class, function):
     linear_operations[node_class] = function
 
 
+added_to_parts = set()                  # classes of nodes that add their gradient to a part of what waits for it
+
+
+def declare_added_to_part(node_class):
+    """The nodes of a class may add their gradient to a part of the sum so far, and so leave a -0.0 elsewhere as it is."""
+    added_to_parts.add(node_class)
+
+
 cdef object linear_operation(Node node):
     """The operation that the node recorded, if it was declared linear; else None."""
     for cls in type(node).__mro__:

@@ -18,6 +18,7 @@ from autograd_cy._core.graph.versions cimport was_touched
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.inference cimport save_error
 from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes
+from autograd_cy._core.runtime.reentry cimport take_turn
 from autograd_cy._core.runtime.state cimport FORWARD_AD, GUARDED, NO_GRAD, OP_HOOKS, SAVED_HOOKS, thread_state
 
 from autograd_cy._core.runtime.argument_errors import wrong_self
@@ -199,6 +200,7 @@ cdef Tensor unpacked(Packed packed, SavedTensor saved, Node node):
     cdef bint output = packed.history is None and saved.counter is not None and node is not None and node.n_edges
     cdef Tensor tensor, alias
     data = packed.data
+    take_turn()                         # hooks may compute again, draw numbers, drop what they handed out before
     for pair in reversed(packed.pairs):
         data = unpacked_by(<HookPair> pair, data, node, packed.slot)
         if not isinstance(data, Tensor):

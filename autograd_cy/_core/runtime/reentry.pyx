@@ -2,6 +2,9 @@
 
 A hook or Function that calls backward nests the engine in itself, on one C stack and against one limit of recursion. After
 some levels the engine goes on in a fresh thread, which is in the state of the first, and waits for it.
+
+Where several threads run the nodes of one backward, what has to happen in the order of the nodes (random numbers are drawn,
+hooks unpack what was saved) calls `take_turn` first.
 """
 
 import contextvars
@@ -10,6 +13,7 @@ import ctypes
 from autograd_cy._core.runtime.modes cimport own_modes
 from autograd_cy._core.runtime.state cimport IN_CONTEXT, ThreadState, thread_state
 
+turn_taker = NULL
 POLL = 0.1          # seconds between two looks for an exception that another thread sent to a waiting one
 
 
@@ -29,16 +33,28 @@ cdef class Call:
         self.state = thread_state()[0]
 
 
+cdef ThreadState travelling(ThreadState *state) noexcept:
+    """The state of a thread, as another one that has a copy of its context begins with it."""
+    cdef ThreadState copy
+    own_modes()
+    copy = state[0]
+    copy.base = state.own                 # the context's Settings are those of this thread
+    copy.settings = NULL
+    copy.mode &= ~IN_CONTEXT
+    return copy
+
+
+cpdef int take_turn() except -1:
+    """take_turn(): wait until what comes before the running node, when one thread runs all, is done."""
+    return 0 if turn_taker == NULL else turn_taker()
+
+
 cdef int in_fresh_thread(object function, tuple arguments) except -1:
     """Call the function in another thread that has this one's modes, numbers and context; what it raises is raised here."""
     cdef ThreadState *state = thread_state()
     cdef Call call = Call.__new__(Call)
     import threading                      # not needed by most programs
-    own_modes()
-    call.state = state[0]
-    call.state.base = state.own           # the context's Settings are those of this thread
-    call.state.settings = NULL
-    call.state.mode &= ~IN_CONTEXT
+    call.state = travelling(state)
     call.function = function
     call.arguments = arguments
     thread = threading.Thread(target=contextvars.copy_context().run, args=(call,), name="nested backward", daemon=True)

@@ -45,6 +45,8 @@ cdef enum:
     CHUNKS = 16                 # ... but about so many chunks for each thread
 
 cdef int number_of_threads = 1
+cdef int threads_of_each = 1        # of several threads that run kernels at the same time; see share_cores
+cdef int callers = 1
 watch_forks()
 
 
@@ -52,7 +54,7 @@ cdef void parallel_for(
         Task task, void *data, npy_intp n, npy_intp weight, npy_intp grain=1, bint keep_gil=False) noexcept nogil:
     """Call the task on 0..n, or on parts of it, cut at multiples of `grain`, at once; each weighs as `weight` float32."""
     cdef npy_intp size = n * weight
-    cdef int threads = number_of_threads
+    cdef int threads = threads_of_each
     cdef PyThreadState *state = NULL
     if size >= thresholds.unlocked_work and not keep_gil:
         state = PyEval_SaveThread()
@@ -99,6 +101,14 @@ def set_kernel_threads(int n):
         forget()
     number_of_threads = n
     kernels_use(n)
+    share_cores(callers)
+
+
+def share_cores(int n):
+    """Let kernels use as many threads as there are for each of n threads that call them at the same time."""
+    global threads_of_each, callers
+    callers = n
+    threads_of_each = max(number_of_threads // n, 1)
 
 
 def has_threads():

@@ -13,6 +13,8 @@ from autograd_cy._core.kernels.take cimport selected, sliced, zeros
 cimport autograd_cy._core.ops.overrides as overrides
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
+from autograd_cy._core.graph.node import declare_added_to_part
+
 cnp.import_array()
 
 cdef extern from "Python.h":
@@ -189,3 +191,6 @@ cdef object alias_of(object x):
 
 
 overrides.aliased = alias_of
+
+declare_added_to_part(SelectBackward0)
+declare_added_to_part(SliceBackward0)

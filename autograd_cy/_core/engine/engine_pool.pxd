@@ -1,0 +1,12 @@
+"""The threads that help walks."""
+
+cdef class Job:
+    cdef int depth                  # how many tasks there are around it
+    cdef int coming                 # threads that were called and are not there yet
+
+    cdef bint wants_help(self) noexcept
+    cdef int help(self) except -1
+
+cdef int begin_job(Job job) except -1
+cdef int end_job(Job job) except -1
+cdef int call_worker(Job job, Py_ssize_t most) except -1

@@ -1,0 +1,152 @@
+"""The threads that help walks (knows no graph).
+
+They are made when they are first called, and sleep each on a lock of its own. The GIL guards the lists: nothing here lets go
+of it between a look at a list and the change. A forked child has none of them and makes its own; at the end of the
+interpreter those that sleep are sent home, and one that is at work ends with it, as daemons do.
+"""
+
+import atexit
+import os
+from _thread import allocate_lock
+
+cimport cython
+
+from autograd_cy._core.runtime.threads import share_cores
+
+cdef list workers = []
+cdef list idle = []                 # those that sleep, or are about to
+cdef list jobs = []                 # that run now
+cdef bint closed = False            # the interpreter ends
+cdef int busy = 0                   # workers at work
+
+GOODBYE = 1.0                       # seconds to wait for one that is sent home
+
+
+cdef class Job:
+    cdef bint wants_help(self) noexcept:
+        """Whether there is something to do for one more thread."""
+        return False
+
+    cdef int help(self) except -1:
+        """Do what there is to be done."""
+        raise NotImplementedError
+
+
+@cython.final
+cdef class Worker:
+    cdef object lock, thread
+    cdef Job job                    # that it was called for
+    cdef bint leaves
+
+    def __call__(self):
+        cdef Job job
+        while not self.leaves:
+            job, self.job = self.job, None
+            if job is not None:
+                job.coming -= 1
+            if job is None or not job.wants_help():
+                job = neediest()
+            if job is None:
+                idle.append(self)
+                self.lock.acquire()
+            else:
+                at_work(1)
+                try:
+                    job.help()
+                finally:
+                    at_work(-1)
+                    job = None
+
+
+cdef int at_work(int change) except -1:
+    global busy
+    busy += change
+    share_cores(1 + busy)
+    return 0
+
+
+cdef Job neediest():
+    """The innermost job that wants help, or None."""
+    cdef Job job, found = None
+    for job in jobs:
+        if (found is None or job.depth > found.depth) and job.wants_help():
+            found = job
+    return found
+
+
+cdef int begin_job(Job job) except -1:
+    jobs.append(job)
+    return 0
+
+
+cdef int end_job(Job job) except -1:
+    jobs.remove(job)
+    return 0
+
+
+cdef int call_worker(Job job, Py_ssize_t most) except -1:
+    """Wake a worker for a job, or hire one if there are fewer than `most`."""
+    cdef Worker worker
+    if closed:
+        return 0
+    if idle:
+        worker = <Worker> idle.pop()
+        worker.job = job
+        job.coming += 1
+        worker.lock.release()
+    elif len(workers) < most:
+        hire(job)
+    return 0
+
+
+cdef int hire(Job job) except -1:
+    cdef Worker worker = Worker.__new__(Worker)
+    import threading                # not needed by most programs
+    if not workers:
+        atexit.register(send_home)
+    worker.lock = allocate_lock()
+    worker.lock.acquire()
+    worker.job = job
+    job.coming += 1
+    workers.append(worker)
+    worker.thread = threading.Thread(target=worker, name=f"backward worker {len(workers)}", daemon=True)
+    try:
+        worker.thread.start()
+    except RuntimeError:            # the system has no more threads: do without
+        workers.remove(worker)
+        job.coming -= 1
+    return 0
+
+
+def send_home():
+    """send_home(): end the threads that sleep; no others are made. At the end of the interpreter."""
+    global closed
+    cdef Worker worker
+    cdef list leaving = []
+    closed = True
+    while idle:
+        worker = <Worker> idle.pop()
+        worker.leaves = True
+        leaving.append(worker.thread)
+        worker.lock.release()
+    for thread in leaving:
+        thread.join(GOODBYE)
+
+
+def number_of_workers():
+    """number_of_workers() -> int: the threads that there are to help walks, for tests."""
+    return len(workers)
+
+
+def forget_workers():
+    """forget_workers(): a forked child has none."""
+    global busy
+    workers.clear()
+    idle.clear()
+    jobs.clear()
+    busy = 0
+    share_cores(1)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=forget_workers)

@@ -1,0 +1,554 @@
+"""A backward that several threads walk.
+
+NOTE [Parallel walk]
+The caller is one of the threads; the others are workers (engine_pool.pyx). The GIL guards all that is shared; threads gain
+where nodes let go of it: Functions that wait, products, long loops.
+  1. What one thread would do is known before (walk_plan.pyx): each node has a rank, and each gradient a turn among those
+     that come to its node. A thread takes the ready node of the lowest rank. A gradient that comes before its turn is put
+     aside, one that is none counts as a turn, too. So sums have the bits of the serial walk, whoever computed what.
+  2. A node that may add its gradient to a part of the sum (`added_to_parts`) starts when its turn has come: a -0.0 elsewhere
+     in the sum stays as it is.
+  3. What depends on the order of the nodes waits until all of lower rank have run (`take_turn`): random numbers, and hooks
+     that unpack what was saved, such as a checkpoint's. Its thread sleeps, and another one may be called in its place.
+  4. After an error nodes of higher rank don't start, those of lower rank do: so the error is that of the serial walk. Nodes of
+     higher rank that ran meanwhile have run, and added to `.grad`. After KeyboardInterrupt and its like nothing starts.
+  5. Each thread has the modes and a copy of the context of the caller, and what it sets there is lost. Hooks of different
+     branches may run at the same time. Callbacks run in the caller's thread, as the last.
+  6. It has to pay. A walk begins in the caller alone; it goes on with several threads when two nodes are ready, and the
+     next one is of a kind (class, size of the gradient) that took long before, or is a user's code that nobody has timed. If
+     the walk then took as much processor time as time, threads may have waited for each other: such walks are timed both ways.
+     Walks that came to no long node some times in a row run as without threads, but for one in sixteen.
+  7. One thread does all where gradients are recorded (the numbers of their nodes would depend on who came first), within vmap
+     and dual levels, for observers of all operations, and while a profiler records.
+"""
+
+from _thread import allocate_lock
+from contextvars import ContextVar, copy_context
+
+cimport cython
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF
+
+from autograd_cy._core.arrays.buffers cimport is_ours, keep_spare
+cimport autograd_cy._core.engine.engine as engine
+from autograd_cy._core.engine.engine cimport (
+    accumulate_in, arrived, as_array, end_node, free_saved, gradient_for, gradients_together, is_seen, next_wanted, run,
+    run_node, searched_gradient, take_next)
+from autograd_cy._core.engine.engine_pool cimport Job, begin_job, call_worker, end_job
+from autograd_cy._core.engine.graph_task cimport SEEN, GraphTask, current_task, leads_on, notes_of
+from autograd_cy._core.engine.input_buffer cimport accumulate, add_gradient
+from autograd_cy._core.engine.node_costs cimport (
+    SAMPLED, SURE, Cost, cost_of, gains, is_long, is_short, note_bound, note_time, note_walk, now, record_of,
+    thread_time)
+from autograd_cy._core.engine.ready_queue cimport pop, push
+from autograd_cy._core.engine.walk_plan cimport Place, Plan
+from autograd_cy._core.graph.node cimport BOXED, AccumulateGrad, Node, Request, Scratch, leaf_of, target_of
+from autograd_cy._core.runtime cimport numpy_api as cnp
+cimport autograd_cy._core.runtime.reentry as reentry
+from autograd_cy._core.runtime.modes cimport current_mode, own_modes
+from autograd_cy._core.runtime.reentry cimport travelling
+from autograd_cy._core.runtime.state cimport BATCHED, FORWARD_AD, ONE_THREAD, OP_HOOKS, ThreadState, thread_state
+
+from autograd_cy._core.graph.node import added_to_parts
+
+cnp.import_array()
+
+cdef unsigned long long LAST = <unsigned long long> -1      # the key of rank 0 in the heap
+
+engine.run_in_parallel = NULL
+reentry.turn_taker = NULL
+
+cdef int usual_threads = 1          # set_num_interop_threads
+cdef int n_extents = 0              # parallel_backward: how many are entered, in all contexts
+cdef int n_walks = 0
+cdef object pace = None             # for tests: called before each node of a walk of several threads, which any walk is then
+cdef object threads_here = ContextVar("autograd_cy parallel_backward", default=0)
+
+
+@cython.final
+cdef class Turn:
+    """A node that waits until all before it have run."""
+    cdef Py_ssize_t rank
+    cdef object lock
+    cdef bint has_come
+
+
+@cython.final
+cdef class Walk(Job):
+    cdef GraphTask task
+    cdef Plan plan
+    cdef ThreadState state          # with which a worker begins
+    cdef object context
+    cdef int most                   # threads
+    cdef int inside                 # threads that take part now
+    cdef int running                # nodes
+    cdef int blocked                # of those: they wait for their turn
+    cdef Py_ssize_t limit           # nodes of this rank and above don't start
+    cdef object error
+    cdef Node failed
+    cdef dict ranks                 # of the nodes that run
+    cdef list turns                 # the Turns that are waited for
+    cdef object lock                # on which the caller sleeps
+    cdef bint asleep
+    cdef double processor           # time of all threads, in nanoseconds
+
+    # what a thread does
+
+    cdef bint wants_help(self) noexcept:
+        return self.task is not None and self.has_work() and self.inside < self.most + self.blocked
+
+    cdef bint has_work(self) noexcept:
+        """Whether a node is ready that may start."""
+        return self.task.ready.size > 0 and <Py_ssize_t> (LAST - self.task.ready.items[0].sequence_number) < self.limit
+
+    cdef int help(self) except -1:
+        self.context.copy().run(self.take_part)
+        return 0
+
+    def take_part(self):
+        """Run nodes, in a worker."""
+        cdef ThreadState *state = thread_state()
+        cdef ThreadState before
+        cdef double start
+        if self.task is None:
+            return
+        before = state[0]
+        start = thread_time()
+        self.inside += 1
+        state[0] = self.state
+        state.ring = before.ring
+        state.sequence_nr = max(self.state.sequence_nr, before.sequence_nr)
+        try:
+            self.run_ready(state, False)
+        finally:
+            before.sequence_nr = max(before.sequence_nr, state.sequence_nr)
+            self.state.sequence_nr = max(self.state.sequence_nr, state.sequence_nr)
+            state[0] = before
+            self.inside -= 1
+            self.processor += thread_time() - start
+
+    cdef int run_ready(self, ThreadState *state, bint is_caller) except -1:
+        """Run nodes as long as there are any."""
+        cdef Py_ssize_t rank
+        cdef Node node
+        cdef Cost *cost
+        cdef double start
+        while self.has_work():
+            rank = <Py_ssize_t> (LAST - self.task.ready.items[0].sequence_number)
+            node = <Node> pop(&self.task.ready)
+            cost = cost_of(self.task, node)
+            start = now() if is_long(cost, node) else 0.0
+            self.ranks[node] = rank
+            self.running += 1
+            state.node = <void *> node
+            try:
+                if is_caller:
+                    PyErr_CheckSignals()
+                if pace is not None:
+                    pace()
+                self.evaluate(node, &self.plan.places[rank])
+                end_node(state)
+            except BaseException as error:
+                self.note_error(error, node, rank)
+            state.node = NULL
+            if start > 0:
+                note_bound(cost, now() - start)
+            del self.ranks[node]
+            node = None
+            self.running -= 1
+            self.plan.finish(rank)
+            self.settle()
+        return 0
+
+    cdef int evaluate(self, Node node, Place *place) except -1:
+        """`run_node`, with gradients handed on in turn."""
+        cdef GraphTask task = self.task
+        cdef bint needed, watched
+        cdef PyObject *incoming
+        cdef object g = arrived(task, node, &needed, &watched)
+        if not needed:
+            return 0
+        if type(node) is AccumulateGrad:
+            if watched and is_seen(task, node):
+                accumulate_in(task, node, g)
+            elif g is not None:
+                accumulate(leaf_of(node), g, False)
+            return 0
+        if node.joint == BOXED and type(g) is not list:
+            g = [g] * node.n_outputs
+        if watched and not node.joint and not is_seen(task, node):
+            self.hand_on_searched(node, place, g)
+        else:
+            Py_INCREF(g)
+            incoming = <PyObject *> g
+            g = None
+            if node.joint or watched:
+                self.hand_on_together(node, place, incoming)
+            else:
+                self.hand_on(node, place, incoming)
+        if task.frees:
+            free_saved(task, node)
+        return 0
+
+    cdef int hand_on(self, Node node, Place *place, PyObject *incoming) except -1:
+        """`propagate`. Takes over a reference to the incoming gradient."""
+        cdef GraphTask task = self.task
+        cdef int i = 0, following
+        cdef Node target = next_wanted(task, node, &i), next_target
+        cdef object result, g = <object> incoming
+        Py_DECREF(g)
+        while target is not None:
+            following = i + 1
+            next_target = next_wanted(task, node, &following)
+            result = None if g is None else self.gradient(node, place, i, g, next_target is None, target)
+            if next_target is None:
+                keep_spare(<PyObject *> g)
+                g = None
+            self.deliver(target, node.next_number(i), self.plan.turns[place.edges + i], result, next_target is None)
+            keep_spare(<PyObject *> result)
+            result = None
+            i, target = following, next_target
+        return 0
+
+    cdef object gradient(self, Node node, Place *place, int i, object g, bint last, Node target):
+        """`gradient_for`; apart from what waits at the target unless its turn has come."""
+        cdef Request request
+        if self.plan.places[notes_of(self.task, target).waiting].next_turn == self.plan.turns[place.edges + i]:
+            return gradient_for(self.task, node, i, g, last, target)
+        request = Request(last and is_ours(<PyObject *> g), not self.task.keep_graph, NULL, False, False)
+        return node.vjp_array(g, i, &request)
+
+    cdef int hand_on_searched(self, Node node, Place *place, object g) except -1:
+        """`propagate_searched`."""
+        cdef int i = 0
+        cdef Node target
+        while (target := next_wanted(self.task, node, &i)) is not None:
+            result = None if g is None else searched_gradient(self.task, node, g, i)
+            self.deliver(target, node.next_number(i), self.plan.turns[place.edges + i], result, False)
+            keep_spare(<PyObject *> result)
+            result = None
+            i += 1
+        return 0
+
+    cdef int hand_on_together(self, Node node, Place *place, PyObject *incoming) except -1:
+        """`propagate_together`. Takes over a reference to the incoming gradient."""
+        cdef tuple results = gradients_together(self.task, node, incoming)
+        cdef Node target
+        cdef int i = 0
+        while (target := next_wanted(self.task, node, &i)) is not None:
+            self.deliver(target, node.next_number(i), self.plan.turns[place.edges + i], as_array(self.task, results[i]), False)
+            i += 1
+        return 0
+
+    cdef int deliver(self, Node target, int output, int turn, object g, bint last) except -1:
+        """Hand a gradient (None: there is none) to a node; put it aside if others come first."""
+        cdef Scratch *scratch = notes_of(self.task, target)
+        cdef Place *place = &self.plan.places[scratch.waiting]
+        if turn != place.next_turn:
+            self.plan.put_aside(place, turn, (output, g))
+            return 0
+        if g is not None:
+            add_gradient(scratch, target, output, g, False)     # which may let other threads run: their turn is later
+        if self.has_come(scratch, place):
+            self.make_ready(target, scratch.waiting, last)
+            return 0
+        if place.early != NULL:
+            self.add_early(target, scratch, place)
+        return 0
+
+    cdef bint has_come(self, Scratch *scratch, Place *place) noexcept:
+        """A turn is over; returns whether it was the last."""
+        place.next_turn += 1
+        scratch.dependencies -= 1
+        return scratch.dependencies == 0
+
+    cdef int add_early(self, Node target, Scratch *scratch, Place *place) except -1:
+        """Add what was put aside for turns that have come."""
+        cdef object what, g
+        cdef int output
+        while (what := self.plan.take_early(place)) is not None:
+            if isinstance(what, Node):
+                self.start(<Node> what, notes_of(self.task, <Node> what).waiting, False)
+                return 0
+            output, g = (<tuple> what)[0], (<tuple> what)[1]
+            what = None
+            if g is not None:
+                add_gradient(scratch, target, output, g, False)
+            g = None
+            if self.has_come(scratch, place):
+                self.make_ready(target, scratch.waiting, False)
+                return 0
+        return 0
+
+    cdef int make_ready(self, Node node, Py_ssize_t rank, bint last) except -1:
+        """All gradients have come; case 2 of NOTE [Parallel walk]."""
+        cdef Node target
+        cdef Place *place
+        if type(node) in added_to_parts:
+            target = target_of(node, 0)
+            if target is not None and leads_on(self.task, target):
+                place = &self.plan.places[notes_of(self.task, target).waiting]
+                if self.plan.turns[self.plan.places[rank].edges] != place.next_turn:
+                    self.plan.put_aside(place, self.plan.turns[self.plan.places[rank].edges], node)
+                    return 0
+        return self.start(node, rank, last)
+
+    cdef int start(self, Node node, Py_ssize_t rank, bint last) except -1:
+        """Put a node into the heap. `last`: the thread that does it has nothing else to do."""
+        cdef bint long_ = is_long(cost_of(self.task, node), node)
+        push(&self.task.ready, LAST - <unsigned long long> rank, <PyObject *> node)
+        if (long_ or pace is not None) and (not last or self.task.ready.size > 1):
+            self.call_help()
+        return 0
+
+    cdef int call_help(self) except -1:
+        """Wake somebody for a node that is ready."""
+        if self.asleep:
+            self.wake_caller()
+        elif self.inside + self.coming < self.most + self.blocked:
+            call_worker(self, self.most - 1 + self.blocked)
+        return 0
+
+    # waiting
+
+    cdef int wake_caller(self) except -1:
+        self.asleep = False
+        self.lock.release()
+        return 0
+
+    cdef int settle(self) except -1:
+        """After a node, or when one begins to wait: who can go on is told so."""
+        cdef bint stuck
+        cdef Turn turn, first = None
+        if self.turns:
+            for turn in self.turns:
+                if turn.rank <= self.plan.first_open or turn.rank >= self.limit:
+                    self.let_go(turn)
+                if first is None or turn.rank < first.rank:
+                    first = turn
+            stuck = self.running == self.blocked and not self.has_work() and self.coming == 0
+            if stuck and self.plan.n_parked == 0:           # somebody cut the graph meanwhile
+                self.let_go(first)
+        if self.asleep and (self.running == 0 or (self.has_work() and self.running == self.blocked)):
+            self.wake_caller()
+        return 0
+
+    cdef int let_go(self, Turn turn) except -1:
+        if not turn.has_come:
+            turn.has_come = True
+            turn.lock.release()
+        return 0
+
+    cdef int wait_for_turn(self, Py_ssize_t rank) except -1:
+        """Case 3 of NOTE [Parallel walk]."""
+        cdef Turn turn
+        if rank > self.plan.first_open and rank < self.limit:
+            turn = Turn.__new__(Turn)
+            turn.rank = rank
+            turn.lock = allocate_lock()
+            turn.lock.acquire()
+            self.turns.append(turn)
+            self.blocked += 1
+            try:
+                self.settle()
+                if self.has_work():
+                    self.call_help()
+                turn.lock.acquire()
+            finally:
+                self.blocked -= 1
+                self.turns.remove(turn)
+        if rank > self.limit:
+            raise RuntimeError("a node that comes before this one has failed")
+        return 0
+
+    cdef int note_error(self, error, Node node, Py_ssize_t rank) except -1:
+        """Case 4 of NOTE [Parallel walk]."""
+        if rank < self.limit:
+            self.error, self.failed = error, node
+            self.limit = rank if isinstance(error, Exception) else 0
+        return 0
+
+    # what the caller does
+
+    cdef int lead(self, ThreadState *state) except -1:
+        """Run nodes until all have run, or one failed; then no thread is at it."""
+        cdef Py_ssize_t _k
+        for _k in range(min(self.task.ready.size, self.most) - 1):
+            self.call_help()
+        while True:
+            self.run_ready(state, True)
+            if self.running:
+                self.sleep()
+            elif not self.has_work():
+                if not self.plan.n_parked or self.error is not None:
+                    return 0
+                for node in self.plan.unpark():
+                    self.start(<Node> node, notes_of(self.task, <Node> node).waiting, False)
+        return 0
+
+    cdef int sleep(self) except -1:
+        """Until somebody has something for the caller, or all nodes that run have ended."""
+        self.asleep = True
+        try:
+            self.lock.acquire()
+        except BaseException as error:              # Ctrl-C
+            if not self.asleep:
+                self.lock.acquire(False)
+            self.asleep = False
+            self.error, self.failed, self.limit = error, None, 0
+            self.settle()
+        return 0
+
+
+cdef int walk_together(GraphTask task, ThreadState *state, int most) except -1:
+    """Go on with several threads."""
+    global n_walks
+    cdef Walk walk = Walk.__new__(Walk)
+    cdef double start = thread_time(), began = now()
+    walk.plan = Plan.__new__(Plan)
+    walk.plan.make(task)
+    walk.task, walk.depth, walk.most, walk.inside = task, task.depth, most, 1
+    walk.limit = walk.plan.size
+    walk.ranks, walk.turns = {}, []
+    walk.lock = allocate_lock()
+    walk.lock.acquire()
+    walk.context = copy_context()
+    walk.state = travelling(state)
+    walk.state.node = walk.state.hooks_before = NULL
+    renumber(task)
+    task.walk = walk
+    begin_job(walk)
+    n_walks += 1
+    reentry.turn_taker = take_turn
+    try:
+        walk.lead(state)
+    finally:
+        n_walks -= 1
+        if n_walks == 0:
+            reentry.turn_taker = NULL
+        end_job(walk)
+        task.walk = walk.task = None
+        state.sequence_nr = max(state.sequence_nr, walk.state.sequence_nr)
+    walk.processor += thread_time() - start
+    if walk.error is not None:
+        error, task.node = walk.error, walk.failed
+        walk.error = walk.failed = None
+        raise error
+    note_walk(record_of(task), True, now() - began, walk.processor)
+    return 0
+
+
+cdef int renumber(GraphTask task) except -1:
+    """Let the ready nodes stand in the heap by their ranks."""
+    cdef list nodes = []
+    cdef Node node
+    while task.ready.size:
+        nodes.append(<Node> pop(&task.ready))
+    for node in nodes:
+        push(&task.ready, LAST - <unsigned long long> notes_of(task, node).waiting, <PyObject *> node)
+    return 0
+
+
+cdef int take_turn() except -1:
+    """Wait for the turn of the node that runs in this thread, and of those within which it runs."""
+    cdef ThreadState *state = thread_state()
+    cdef GraphTask task = current_task()
+    cdef void *node = state.node
+    while task is not None:
+        if task.walk is not None and node != NULL:
+            rank = (<Walk> task.walk).ranks.get(<Node> node)
+            if rank is not None:
+                (<Walk> task.walk).wait_for_turn(rank)
+        node = task.outer_node
+        task = task.outer
+    return 0
+
+
+cdef int run_or_share(GraphTask task) except -1:
+    """`engine.run`, which goes on with several threads when that pays: case 6 of NOTE [Parallel walk]."""
+    cdef int most = usual_threads if n_extents == 0 else threads_here.get() or usual_threads
+    cdef ThreadState *state = thread_state()
+    cdef Py_ssize_t n = 0
+    cdef Node node
+    cdef Cost *cost
+    cdef bint looks = True
+    cdef double start, since = 0.0
+    if (most == 1 or own_modes() & ONE_THREAD or task.recorded or task.level is not None or task.watched & SEEN
+            or current_mode() & (FORWARD_AD | BATCHED | OP_HOOKS)):
+        return run(task)
+    if pace is not None:
+        return walk_together(task, state, most)
+    if is_short(record_of(task)):
+        return run(task)
+    while task.ready.size:
+        if task.ready.size > 1 and looks:
+            node = <Node> task.ready.items[0].node
+            cost = cost_of(task, node)
+            if is_long(cost, node):
+                record_of(task).short_walks = 0
+                if gains(record_of(task)):
+                    return walk_together(task, state, most)
+                looks = False
+                since = now()
+            elif cost.seen < SURE or n % SAMPLED == 0:
+                start = now()
+                take_next(task, state, &n)
+                run_node(task, node)
+                end_node(state)
+                note_time(cost, now() - start)
+                continue
+        take_next(task, state, &n)
+        run_node(task, task.node)
+        end_node(state)
+    task.node = None
+    state.node = NULL
+    if looks:
+        record_of(task).short_walks += 1
+    else:
+        note_walk(record_of(task), False, now() - since, 0.0)
+    return 0
+
+
+cdef int look_for_help() noexcept:
+    """Let the engine ask whether several threads are wanted, or not even that."""
+    if usual_threads > 1 or n_extents > 0:
+        engine.run_in_parallel = run_or_share
+    else:
+        engine.run_in_parallel = NULL
+    return 0
+
+
+def set_engine_threads(int n):
+    """set_engine_threads(n): how many threads run a backward, unless parallel_backward says otherwise."""
+    global usual_threads
+    usual_threads = n
+    look_for_help()
+
+
+def engine_threads():
+    """engine_threads() -> int: how many threads run a backward in this context."""
+    return threads_here.get() or usual_threads
+
+
+def set_pace(function):
+    """set_pace(function): let several threads run any backward at once, and call the function before each node. For tests."""
+    global pace
+    pace = function
+
+
+def enter_parallel(int n):
+    """enter_parallel(n) -> token: n threads run a backward in this context, until leave_parallel(token)."""
+    global n_extents
+    token = threads_here.set(n)
+    n_extents += 1
+    look_for_help()
+    return token
+
+
+def leave_parallel(token):
+    """leave_parallel(token): undo what enter_parallel did."""
+    global n_extents
+    n_extents -= 1
+    look_for_help()
+    threads_here.reset(token)
