@@ -89,11 +89,12 @@ _EMBEDDING = ["embedding_renorm_"]
 _LAYERS = [
     "adaptive_avg_pool1d", "adaptive_max_pool1d", "affine_grid_generator", "alpha_dropout", "alpha_dropout_", "avg_pool1d",
     "batch_norm", "channel_shuffle", "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d",
-    "conv_transpose3d", "convolution", "cosine_similarity", "dropout", "dropout_", "embedding", "feature_alpha_dropout",
-    "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d",
-    "group_norm", "gru", "gru_cell", "instance_norm", "lstm", "lstm_cell", "max_pool1d", "max_pool1d_with_indices",
-    "max_pool2d", "max_pool3d", "native_channel_shuffle", "native_dropout", "pairwise_distance", "pixel_shuffle",
-    "pixel_unshuffle", "rms_norm", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "rrelu", "rrelu_",
+    "conv_transpose3d", "convolution", "cosine_similarity", "dropout", "dropout_", "embedding", "embedding_bag",
+    "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "grid_sampler",
+    "grid_sampler_2d", "grid_sampler_3d", "group_norm", "gru", "gru_cell", "instance_norm", "lstm", "lstm_cell", "max_pool1d",
+    "max_pool1d_with_indices", "max_pool2d", "max_pool3d", "native_channel_shuffle", "native_dropout", "pairwise_distance",
+    "pixel_shuffle", "pixel_unshuffle", "rms_norm", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "rrelu",
+    "rrelu_",
 ]  # fmt: skip
 _NATIVE = ["native_batch_norm", "native_group_norm", "native_layer_norm"]
 _QUESTIONS = [

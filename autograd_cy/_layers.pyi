@@ -9,11 +9,11 @@ __all__ = [
     "adaptive_avg_pool1d", "adaptive_max_pool1d", "affine_grid_generator", "alpha_dropout", "alpha_dropout_",
     "avg_pool1d", "batch_norm", "channel_shuffle", "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d",
     "conv_transpose2d", "conv_transpose3d", "convolution", "cosine_similarity", "dropout", "dropout_", "embedding",
-    "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "grid_sampler",
-    "grid_sampler_2d", "grid_sampler_3d", "group_norm", "gru", "gru_cell", "instance_norm", "lstm", "lstm_cell",
-    "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "max_pool3d", "native_channel_shuffle", "native_dropout",
-    "pairwise_distance", "pixel_shuffle", "pixel_unshuffle", "rms_norm", "rnn_relu", "rnn_relu_cell", "rnn_tanh",
-    "rnn_tanh_cell", "rrelu", "rrelu_",
+    "embedding_bag", "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout", "feature_dropout_",
+    "grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "group_norm", "gru", "gru_cell", "instance_norm", "lstm",
+    "lstm_cell", "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "max_pool3d", "native_channel_shuffle",
+    "native_dropout", "pairwise_distance", "pixel_shuffle", "pixel_unshuffle", "rms_norm", "rnn_relu",
+    "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "rrelu", "rrelu_",
 ]
 
 def adaptive_avg_pool1d(
@@ -102,6 +102,15 @@ def embedding(
     scale_grad_by_freq: bool = False, sparse: bool = False, *, out: Tensor | None = None
 ) -> Tensor:
     """rows of a table."""
+def embedding_bag(
+    weight: Tensor, indices: Tensor, offsets: Tensor, scale_grad_by_freq: bool = False, mode: int = 0,
+    sparse: bool = False, per_sample_weights: Tensor | None = None, include_last_offset: bool = False,
+    padding_idx: int | None = None
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Sums (mode 0), means (1) or largest elements (2) of bags of rows of `weight` (n, d): those that the
+    integers `indices` name, from each of the `offsets` to the next; the last offset is the end with
+    `include_last_offset`.
+    """
 def feature_alpha_dropout(
     input: Tensor, p: float, train: bool, *, out: Tensor | None = None
 ) -> Tensor:

@@ -54,7 +54,85 @@ def test_factors_of_samples():
 
     weight, factors = ag.tensor(TABLE, requires_grad=True), ag.tensor([[1.0, 2], [3, 4]], dtype=ag.float64, requires_grad=True)
     np.testing.assert_allclose(bags(weight, factors).detach().numpy(), [TABLE[0] + 2 * TABLE[1], 7 * TABLE[2]])
-    assert ag.autograd.gradcheck(bags, (weight, factors))
+    assert ag.autograd.gradcheck(bags, (weight, factors)) and ag.autograd.gradgradcheck(bags, (weight, factors))
+
+
+FOUR = {
+    "sum": {"mode": 0},
+    "mean": {"mode": 1},
+    "max": {"mode": 2},
+    "padding": {"mode": 1, "padding_idx": -3},
+    "largest of padding": {"mode": 2, "padding_idx": 2},
+    "last": {"mode": 1, "include_last_offset": True},
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("case", FOUR)
+def test_four_results_as_pytorch(case, dtype):
+    torch = pytest.importorskip("torch")
+    options = {"scale_grad_by_freq": False, "sparse": False, "per_sample_weights": None, "include_last_offset": False,
+               "padding_idx": None} | FOUR[case]  # fmt: skip
+
+    def made(library, integers):
+        weight = library.tensor(TABLE, dtype=getattr(library, dtype), requires_grad=True)
+        numbers = library.tensor(NUMBERS, dtype=getattr(library, integers))
+        results = library.embedding_bag(weight, numbers, library.tensor([0, 2, 2, 5, 6], dtype=numbers.dtype), **options)
+        assert type(results[0].grad_fn).__name__ == "EmbeddingBagBackward0"
+        (results[0] ** 2).sum().backward()
+        return [*(x.detach().numpy() for x in results), weight.grad.numpy()]
+
+    for integers in ("int32", "int64"):
+        for ours, theirs in zip(made(ag, integers), made(torch, integers), strict=True):
+            assert ours.dtype == theirs.dtype
+            if theirs.size == 0:  # the numbers of the bags, where PyTorch has no need of them
+                assert ours.tolist() == [0, 0, 2, 2, 2, 3]
+                continue
+            assert ours.shape == theirs.shape
+            tolerance = 1e-6 if dtype == "float32" else 1e-12
+            np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean"])
+def test_gradients_by_frequency(mode):
+    """Each row's is divided by how often it was read. (PyTorch looks the count of another row up.)"""
+
+    def gradient(scaled, create_graph):
+        weight = ag.tensor(TABLE, requires_grad=True)
+        y = F.embedding_bag(ag.tensor(NUMBERS), weight, ag.tensor([0, 2, 5]), mode=mode, scale_grad_by_freq=scaled)
+        return ag.autograd.grad((y**2).sum(), weight, create_graph=create_graph)[0].detach().numpy()
+
+    times = np.maximum(np.bincount(NUMBERS, minlength=5), 1)[:, None]
+    for create_graph in (False, True):
+        np.testing.assert_allclose(gradient(True, create_graph), gradient(False, create_graph) / times, rtol=1e-12)
+
+
+def test_the_first_of_equal_elements_has_the_gradient():
+    weight = ag.tensor([[1.0, 2.0], [1.0, 3.0]], requires_grad=True)
+    y, _, _, rows = ag.embedding_bag(weight, ag.tensor([1, 0]), ag.tensor([0]), False, 2)
+    y.sum().backward()
+    assert rows.tolist() == [[1, 1]] and weight.grad.tolist() == [[0, 0], [1, 1]]
+
+
+def test_a_large_table():
+    """Its gradient knows its rows, from one step to the next."""
+    weight = ag.zeros(20_000, 16, requires_grad=True)
+    for numbers in ([3, 5, 3, 19_999], [7, 5]):
+        weight.grad = None
+        F.embedding_bag(ag.tensor([numbers]), weight, mode="sum").sum().backward()
+        np.testing.assert_array_equal(weight.grad.numpy()[:, 0], np.bincount(numbers, minlength=20_000))
+
+
+def test_what_was_saved():
+    weight, numbers = ag.tensor(TABLE, requires_grad=True), ag.tensor(NUMBERS)
+    y = F.embedding_bag(numbers, weight, ag.tensor([0, 3]))
+    numbers += 1
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+    y = F.embedding_bag(ag.tensor([[0, 1]]), weight)
+    y.sum().backward()
+    with pytest.raises(RuntimeError, match="second time"):
+        y.sum().backward()
 
 
 REFUSED = {

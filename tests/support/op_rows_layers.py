@@ -18,6 +18,38 @@ def rows(make, indices_first=False):
     yield of(make(4, 3), np.zeros((0,), np.int64))
 
 
+def bags(table, indices, offsets, scaled=False, mode=0, sparse=False, per_sample_weights=None, include_last_offset=False,
+         padding_idx=None):  # fmt: skip
+    ends = offsets[1:] if include_last_offset else np.append(offsets[1:], len(indices))
+    numbers = np.repeat(np.arange(len(ends)), ends - offsets[: len(ends)])
+    outputs, sizes, largest = [], [], []
+    for start, end in zip(offsets, ends, strict=False):
+        read = np.array([i for i in range(start, end) if padding_idx is None or indices[i] != padding_idx % len(table)], int)
+        rows = table[indices[read]] if per_sample_weights is None else table[indices[read]] * per_sample_weights[read, None]
+        sizes.append(len(read) if mode else 0)
+        if not len(read):
+            rows = np.zeros_like(table[:1])
+        outputs.append(rows.max(0) if mode == 2 else rows.mean(0) if mode else rows.sum(0))
+        largest.append(indices[read][rows.argmax(0)] if len(read) and mode == 2 else np.zeros(table.shape[1], np.int64))
+    return np.stack(outputs), numbers, np.array(sizes), np.stack(largest) if mode == 2 else np.array(sizes)
+
+
+def in_order(function, table, indices, offsets, *args, **kwargs):
+    """With offsets that do not decrease, whatever batch they are from."""
+    return function(table, indices, offsets.sort()[0], *args, **kwargs)
+
+
+def bagged(make):
+    indices, offsets = np.array([1, 3, 1, 0, 2, 2]), np.array([0, 2, 2, 5])
+    for mode in (0, 1, 2):
+        yield S(make(4, 3), indices, offsets, mode=mode)
+        yield S(make(4, 3), indices, offsets, mode=mode, padding_idx=-2)
+    yield S(make(4, 3), indices, offsets[:1], mode=1, padding_idx=1)
+    yield S(make(4, 2), indices, np.array([0, 4, 6]), include_last_offset=True)
+    yield S(make(4, 2), indices, offsets, False, 0, False, make(6))
+    yield S(make(4, 2), indices, offsets, False, 0, False, make(6), False, 3)
+
+
 # normalizations
 
 def normalized(x, axes, eps):
@@ -147,6 +179,8 @@ LAYER_ROWS = [
            result="first", method=False),
     OpInfo("nn.functional.embedding", lambda i, w, **_: w[i], lambda make: rows(make, indices_first=True),
            forward=tuple(set(ALL) - {*FLOATS, *COMPLEX}), result=lambda args: args[1].dtype),
+    OpInfo("embedding_bag", bags, bagged, **REAL_FLOATS, result=("first", "int64", "int64", "int64"), through=in_order,
+           method=False),
     OpInfo("batch_norm", batch_norm, batch_norms, **REAL_FLOATS, result="first", method=False),
     OpInfo("nn.functional.batch_norm", in_other_order(batch_norm), functional_batch_norms, **REAL_FLOATS, result="first"),
     OpInfo("instance_norm", instance_norm, instance_norms, **REAL_FLOATS, result="first", method=False),

@@ -46,6 +46,7 @@ PARAMETERS = {
     "scale_grad_by_freq": "bool", "sparse": "bool", "static_k": "Tensor", "static_v": "Tensor",
     "target_lengths": "Tensor | Sequence[int]", "targets": "Tensor", "training": "bool", "use_input_stats": "bool",
     "v_proj_weight": "Tensor", "gaussian_nll_loss.var": "Tensor | float", "grid": "Tensor", "offsets": "Tensor",
+    "embedding_bag.indices": "Tensor",
     "padding_mode": "str", "per_sample_weights": "Tensor", "theta": "Tensor",
     "new_empty_strided.size": "Sequence[int]", "stride": "Sequence[int]",
     "result_type.a_rank": "int", "result_type.b_rank": "int",
@@ -314,6 +315,7 @@ RESULTS = {
     "tuple of Tensors": "tuple[Tensor, ...]",
     "tuple of two Tensors": "tuple[Tensor, Tensor]",
     "(Tensor, Tensor)": "tuple[Tensor, Tensor]",
+    "(Tensor, Tensor, Tensor, Tensor)": "tuple[Tensor, Tensor, Tensor, Tensor]",
     "(Tensor, Tensor or None)": "tuple[Tensor, Tensor | None]",
 }
 

@@ -19,6 +19,16 @@ cdef struct Rows:               # the arrays of a loop that is shared
     npy_intp n, inner
     int64_t skipped
 
+cdef struct Bags:               # the same for bags of rows: of a table, or of the gradient of the bags
+    const void *table
+    const int64_t *rows
+    const int64_t *starts
+    const void *factors
+    int64_t *numbers
+    void *out
+    npy_intp n, inner
+    bint mean
+
 
 cdef void copy_rows(const char *table, npy_intp size, const int64_t *rows, npy_intp n, char *out) noexcept nogil:
     """out[i] = table[rows[i]]; a row has `size` bytes."""
@@ -69,3 +79,150 @@ cdef inline void add_part(Rows *p, int64_t first, int64_t end, real kind) noexce
             scale = <real> (1 / <real> p.counts[row])
             for k in range(p.inner):
                 out[k] += g[k] * scale
+
+
+# bags of rows, one behind the other: those of bag b are from starts[b] to starts[b + 1]
+
+cdef void add_bags(const real *table, const int64_t *rows, const int64_t *starts, npy_intp bags, npy_intp inner,
+                   const real *factors, bint mean, real *out) noexcept nogil:
+    """out[b] = the sum of factors[i] * table[rows[i]] over the bag (factors NULL: 1), or the mean; 0 for an empty one."""
+    cdef Bags p = Bags(table, rows, starts, factors, NULL, out, bags, inner, mean)
+    parallel_for(bags_f32 if real is float else bags_f64, &p, bags, weight_of_bag(&p))
+
+
+cdef void find_largest(const real *table, const int64_t *rows, const int64_t *starts, npy_intp bags, npy_intp inner,
+                       int64_t *numbers, real *out) noexcept nogil:
+    """The first largest elements of bags and the numbers of their rows; 0 for an empty one."""
+    cdef Bags p = Bags(table, rows, starts, NULL, numbers, out, bags, inner, False)
+    parallel_for(largest_f32 if real is float else largest_f64, &p, bags, weight_of_bag(&p))
+
+
+cdef npy_intp weight_of_bag(Bags *p) noexcept nogil:
+    return (p.starts[p.n] // max(p.n, 1) + 1) * p.inner + 1
+
+
+cdef void bags_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    bags_part(<Bags *> data, first, end, <float> 0)
+
+
+cdef void bags_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    bags_part(<Bags *> data, first, end, <double> 0)
+
+
+cdef inline void bags_part(Bags *p, npy_intp first, npy_intp end, real kind) noexcept nogil:
+    cdef const real *row
+    cdef const real *factors = <const real *> p.factors
+    cdef real *out
+    cdef real factor
+    cdef npy_intp b, i, k
+    for b in range(first, end):
+        out = <real *> p.out + b * p.inner
+        for k in range(p.inner):
+            out[k] = 0
+        for i in range(p.starts[b], p.starts[b + 1]):
+            row = <const real *> p.table + p.rows[i] * p.inner
+            if factors == NULL:
+                for k in range(p.inner):
+                    out[k] += row[k]
+            else:
+                factor = factors[i]
+                for k in range(p.inner):
+                    out[k] += row[k] * factor
+        if p.mean and p.starts[b + 1] - p.starts[b] > 1:
+            factor = <real> (p.starts[b + 1] - p.starts[b])
+            for k in range(p.inner):
+                out[k] = out[k] / factor
+
+
+cdef void largest_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    largest_part(<Bags *> data, first, end, <float> 0)
+
+
+cdef void largest_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    largest_part(<Bags *> data, first, end, <double> 0)
+
+
+cdef inline void largest_part(Bags *p, npy_intp first, npy_intp end, real kind) noexcept nogil:
+    cdef const real *row
+    cdef real *out
+    cdef int64_t *numbers
+    cdef npy_intp b, i, k
+    for b in range(first, end):
+        out = <real *> p.out + b * p.inner
+        numbers = p.numbers + b * p.inner
+        for k in range(p.inner):
+            out[k] = 0
+            numbers[k] = 0
+        for i in range(p.starts[b], p.starts[b + 1]):
+            row = <const real *> p.table + p.rows[i] * p.inner
+            for k in range(p.inner):
+                if i == p.starts[b] or row[k] > out[k]:
+                    out[k] = row[k]
+                    numbers[k] = p.rows[i]
+
+
+cdef void add_from_bags(const real *g, const int64_t *rows, const int64_t *starts, npy_intp bags, npy_intp inner,
+                        const real *factors, real *out, npy_intp height) noexcept nogil:
+    """out[rows[i]] += factors[i] * g[b] for all rows of the bags."""
+    cdef Bags p = Bags(g, rows, starts, factors, NULL, out, bags, inner, False)
+    parallel_for(from_bags_f32 if real is float else from_bags_f64, &p, height,
+                 starts[bags] * inner // max(height, 1) + 1, max(height // 4, 1))
+
+
+cdef void add_to_largest(const real *g, int64_t *numbers, const int64_t *starts, npy_intp bags, npy_intp inner, real *out,
+                         npy_intp height) noexcept nogil:
+    """out[numbers[b, k], k] += g[b, k] for all bags but the empty ones."""
+    cdef Bags p = Bags(g, NULL, starts, NULL, numbers, out, bags, inner, False)
+    parallel_for(to_largest_f32 if real is float else to_largest_f64, &p, height, bags * inner // max(height, 1) + 1,
+                 max(height // 4, 1))
+
+
+cdef void from_bags_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    from_bags_part(<Bags *> data, first, end, <float> 0)
+
+
+cdef void from_bags_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    from_bags_part(<Bags *> data, first, end, <double> 0)
+
+
+cdef inline void from_bags_part(Bags *p, int64_t first, int64_t end, real kind) noexcept nogil:
+    """What belongs to the rows from `first` to `end`."""
+    cdef const real *g
+    cdef const real *factors = <const real *> p.factors
+    cdef real *out
+    cdef npy_intp b, i, k
+    for b in range(p.n):
+        g = <const real *> p.table + b * p.inner
+        for i in range(p.starts[b], p.starts[b + 1]):
+            if p.rows[i] < first or p.rows[i] >= end:
+                continue
+            out = <real *> p.out + p.rows[i] * p.inner
+            if factors == NULL:
+                for k in range(p.inner):
+                    out[k] += g[k]
+            else:
+                for k in range(p.inner):
+                    out[k] += g[k] * factors[i]
+
+
+cdef void to_largest_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    to_largest_part(<Bags *> data, first, end, <float> 0)
+
+
+cdef void to_largest_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    to_largest_part(<Bags *> data, first, end, <double> 0)
+
+
+cdef inline void to_largest_part(Bags *p, int64_t first, int64_t end, real kind) noexcept nogil:
+    """What belongs to the rows from `first` to `end`."""
+    cdef const real *g = <const real *> p.table
+    cdef real *out = <real *> p.out
+    cdef npy_intp b, k
+    cdef int64_t row
+    for b in range(p.n):
+        if p.starts[b] == p.starts[b + 1]:
+            continue
+        for k in range(p.inner):
+            row = p.numbers[b * p.inner + k]
+            if first <= row < end:
+                out[row * p.inner + k] += g[b * p.inner + k]
