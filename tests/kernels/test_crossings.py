@@ -64,7 +64,8 @@ BLOCKS = {
     "attention_loops.BLOCK": 1 << 15,
     "attention_loops.FEWEST_ROWS": 8,
     "attention_loops.MOST_ROWS": 64,
-    "attention_loops.TOPS": 16,
+    "attention_loops.LANES": 16,
+    "attention_loops.RUN": 512,
     "broadcast_sums.BLOCK": 1024,
     "convolutions.PATCHES": 1 << 17,  # crossed in test_convolution.py
     "broadcast_sums.ROWS": 64,
@@ -107,6 +108,7 @@ NO_SIZES = {
     "costs": "AT_ONCE",
     "duals": "MOST_LEVELS",
     "module_slots": "FEW",
+    "node_costs": "KINDS RECORDS HOOKED LONG RETRIED SURE SAMPLED",
     "update_rules": "KEPT NUMBERS OPTIONS SCALARS",
     "embedding": "MAX_DIMS",
     "engine": "NESTED_IN_ONE_THREAD",

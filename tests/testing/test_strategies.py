@@ -471,7 +471,7 @@ def test_modules_fit_their_inputs():
     seen = set()
 
     @given(strategies.modules())
-    @settings(ALWAYS, max_examples=200, phases=[Phase.generate])
+    @settings(ALWAYS, max_examples=500, phases=[Phase.generate])
     def check(pair):
         net, x = pair
         y = net(x)
@@ -517,4 +517,4 @@ def test_modules_shrink_and_leave_the_generator_alone():
     net, x = smallest(strategies.modules(), lambda pair: any(isinstance(layer, ag.nn.Tanh) for layer in pair[0]))
     assert [type(layer) for layer in net] == [ag.nn.Tanh] and x.tolist() == [[0.0]]
     net, x = smallest(strategies.modules(), lambda pair: (pair[0](pair[1]) < 0).any())
-    assert len(net) == 1 and ag.rand(2).tolist() == expected
+    assert len(net) <= 2 and ag.rand(2).tolist() == expected
