@@ -14,6 +14,7 @@ import autograd_cy as ag
 from autograd_cy.testing import _programs, strategies
 from autograd_cy.testing._layouts import LAYOUTS
 from autograd_cy.testing._programs import Backward, Hook, Leaf, Mode, Op, Program, View, Write
+from autograd_cy.testing.strategies import _modules
 
 try:
     import torch
@@ -483,6 +484,13 @@ def test_modules_fit_their_inputs():
     check()
     assert seen >= {"Linear", "Conv2d", "ConvTranspose2d", "MaxPool2d", "AvgPool2d", "Flatten", "LayerNorm", "GroupNorm"}
     assert seen >= {"BatchNorm1d", "BatchNorm2d", "Tanh", "ReLU"}
+
+
+def test_no_group_of_one_value_is_normalized():
+    """Of which a layer in training refuses a batch of one."""
+    assert _modules._group_norm((1, 3, 1, 1), 2) is None
+    layer, shape = _modules._group_norm((1, 3, 1, 1), 1)
+    assert layer(ag.ones(shape)).shape == shape
 
 
 def test_modules_of_another_dtype_and_number_of_layers():

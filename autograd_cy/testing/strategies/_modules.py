@@ -90,9 +90,11 @@ def _batch_norm(shape: Shape, *_: int) -> Made | None:
 
 
 def _group_norm(shape: Shape, groups: int, *_: int) -> Made | None:
-    if len(shape) == 2 or shape[1] * shape[2] * shape[3] == 1:
+    if len(shape) == 2:
         return None
-    return nn.GroupNorm(1 if groups % 2 else shape[1], shape[1]), shape
+    groups = 1 if groups % 2 else shape[1]
+    one_value = shape[1] // groups * shape[2] * shape[3] == 1
+    return None if one_value else (nn.GroupNorm(groups, shape[1]), shape)
 
 
 def _conv(shape: Shape, channels: int, size: int, stride: int) -> Made | None:
