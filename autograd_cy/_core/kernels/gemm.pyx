@@ -26,6 +26,7 @@ from autograd_cy._core.arrays.buffers cimport dense_copy, new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, code_of
 from autograd_cy._core.kernels.adding cimport adding_kernel
 from autograd_cy._core.kernels.loops cimport Kernel, borrow
+from autograd_cy._core.kernels.panels cimport multiply_by_panels, panels_suit
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.blas_threads cimport hold_blas, let_blas_go
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
@@ -63,6 +64,7 @@ cdef struct Product:            # a @ b, written to dense memory
     char *out
     npy_intp itemsize
     Kernel *kernel
+    int panel_type              # its code, for a product by panels; below 0: by the kernel
     npy_intp stripes            # of each matrix, of rows, or of columns where they are more; counted through the batch
 
 cdef enum:
@@ -107,12 +109,18 @@ cdef cnp.ndarray product(cnp.ndarray left, bint turn_left, cnp.ndarray right, bi
 
 cdef void multiply_matrices(int dtype_code, Matrix *a, Matrix *b, char *out) noexcept nogil:
     """Write the product of two matrices that BLAS can take, of float32 or float64, to dense memory; without the GIL."""
-    cdef Product made = Product(a, b, out, sizeof(float) if dtype_code == FLOAT32 else sizeof(double), &MATMUL[dtype_code], 1)
+    cdef Product made = product_of(dtype_code, a, b, out, sizeof(float) if dtype_code == FLOAT32 else sizeof(double))
     cdef npy_intp each = a.rows * a.columns * b.columns
     if each <= thresholds.blas_alone:
         multiply_part(&made, 0, 1)
     else:
         multiply_large(&made, each)
+
+
+cdef Product product_of(int dtype_code, Matrix *a, Matrix *b, char *out, npy_intp itemsize) noexcept nogil:
+    """How it is computed. A product with itself, transposed, is BLAS's: it computes half of it."""
+    cdef bint by_panels = a.data != b.data and panels_suit(dtype_code, a.rows, a.columns, b.columns, b.column_stride)
+    return Product(a, b, out, itemsize, &MATMUL[dtype_code], dtype_code if by_panels else -1, 1)
 
 
 cdef cnp.ndarray conjugated(cnp.ndarray array):
@@ -171,7 +179,7 @@ cdef bint suits_blas(Matrix *m, npy_intp itemsize) noexcept:
 
 cdef void multiply(int dtype_code, Matrix *a, Matrix *b, char *out, npy_intp itemsize) except *:
     """Write a @ b to dense memory; see NOTE [Threads in products]."""
-    cdef Product made = Product(a, b, out, itemsize, &MATMUL[dtype_code], 1)
+    cdef Product made = product_of(dtype_code, a, b, out, itemsize)
     cdef npy_intp each = a.rows * a.columns * b.columns
     cdef npy_intp weight = max(each // TO_AN_ELEMENT, 1)
     cdef Task part = multiply_part
@@ -193,11 +201,11 @@ cdef void multiply(int dtype_code, Matrix *a, Matrix *b, char *out, npy_intp ite
 cdef void multiply_large(Product *made, npy_intp each) noexcept nogil:
     """A batch of products that BLAS would share among its threads, of `each` multiplications."""
     cdef npy_intp longer = max(made.a.rows, made.b.columns)
-    cdef bint held = False
+    cdef bint by_panels = made.panel_type >= 0, held = False
     if made.a.data != made.b.data:
         made.stripes = max(min(min(longer // (2 * LANES), each // thresholds.blas_alone), <npy_intp> STRIPES), 1)
-        held = made.a.batch * made.stripes > 1 and hold_blas()
-    if held:
+        held = not by_panels and made.a.batch * made.stripes > 1 and hold_blas()
+    if held or by_panels:
         parallel_for(multiply_stripes, made, made.a.batch * made.stripes, each // made.stripes // TO_AN_ELEMENT, 1, True)
     else:
         multiply_part(made, 0, made.a.batch)
@@ -236,7 +244,7 @@ cdef void multiply_stripe(Product *made, npy_intp k, npy_intp first, npy_intp en
         b.columns = border(b.columns, end, made.stripes) - start
         b.data += start * b.column_stride
         out += start * made.itemsize
-    multiply_one(made.kernel, &a, &b, out, row_size, made.itemsize)
+    multiply_one(made, &a, &b, out)
 
 
 cdef inline npy_intp border(npy_intp n, npy_intp stripe, npy_intp stripes) noexcept nogil:
@@ -244,18 +252,23 @@ cdef inline npy_intp border(npy_intp n, npy_intp stripe, npy_intp stripes) noexc
     return n if stripe == stripes else n * stripe // stripes // LANES * LANES
 
 
-cdef void multiply_one(Kernel *kernel, Matrix *a, Matrix *b, char *out, npy_intp row_size, npy_intp itemsize) noexcept nogil:
-    """A product whose rows are that many bytes apart."""
+cdef void multiply_one(Product *made, Matrix *a, Matrix *b, char *out) noexcept nogil:
+    """A part of a product, whose rows are as far apart as the whole one's."""
+    cdef npy_intp row_size = made.b.columns * made.itemsize
     cdef npy_intp[4] dims
     cdef npy_intp[9] strides
     cdef char *args[3]
+    if made.panel_type >= 0:
+        multiply_by_panels(made.panel_type, a.data, a.row_stride, a.column_stride, b.data, b.row_stride, b.column_stride, out,
+                           row_size, a.rows, a.columns, b.columns)
+        return
     args[0], args[1], args[2] = a.data, b.data, out
     dims[0], dims[1], dims[2], dims[3] = 1, a.rows, a.columns, b.columns
     strides[0] = strides[1] = strides[2] = 0
     strides[3], strides[4] = a.row_stride, a.column_stride
     strides[5], strides[6] = b.row_stride, b.column_stride
-    strides[7], strides[8] = row_size, itemsize
-    kernel.loop(args, dims, strides, kernel.data)
+    strides[7], strides[8] = row_size, made.itemsize
+    made.kernel.loop(args, dims, strides, made.kernel.data)
 
 
 cdef void multiply_part(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
@@ -267,6 +280,9 @@ cdef void multiply_part(void *data, Py_ssize_t first, Py_ssize_t end) noexcept n
     cdef npy_intp[4] dims
     cdef npy_intp[9] strides
     cdef char *args[3]
+    if made.panel_type >= 0:
+        multiply_in_turn(made, first, end)
+        return
     args[0], args[1] = a.data + first * a.batch_stride, b.data + first * b.batch_stride
     args[2] = made.out + first * size
     dims[0], dims[1], dims[2], dims[3] = end - first, a.rows, a.columns, b.columns
@@ -275,6 +291,18 @@ cdef void multiply_part(void *data, Py_ssize_t first, Py_ssize_t end) noexcept n
     strides[5], strides[6] = b.row_stride, b.column_stride
     strides[7], strides[8] = b.columns * itemsize, itemsize
     made.kernel.loop(args, dims, strides, made.kernel.data)
+
+
+cdef void multiply_in_turn(Product *made, npy_intp first, npy_intp end) noexcept nogil:
+    """Some matrices of a batch, by panels."""
+    cdef Matrix a = made.a[0], b = made.b[0]
+    cdef npy_intp k, size = a.rows * b.columns * made.itemsize
+    a.data += first * a.batch_stride
+    b.data += first * b.batch_stride
+    for k in range(first, end):
+        multiply_one(made, &a, &b, made.out + k * size)
+        a.data += a.batch_stride
+        b.data += b.batch_stride
 
 
 cdef void prefer_rows(Matrix *a, Matrix *b, npy_intp itemsize) noexcept:

@@ -25,5 +25,7 @@ cdef struct Thresholds:
     npy_intp unlocked_product       # multiplications, from which on a product lets other Python threads run, and is shared ...
     npy_intp blas_alone             # ... up to which of each matrix: BLAS computes that in one thread
     npy_intp small_product          # multiplications, up to which our own loop multiplies blocks sooner than BLAS
+    npy_intp panel_work             # multiplications, from which on matrices are multiplied by panels ...
+    npy_intp panel_side             # ... if the first has as many rows and the second as many columns
 
 cdef Thresholds thresholds

@@ -33,6 +33,8 @@ TABLE = (
     ("unlocked_product", 1 << 18, UNLIMITED),
     ("blas_alone", 1 << 18, UNLIMITED),
     ("small_product", 1 << 14, UNLIMITED),
+    ("panel_work", 1 << 17, UNLIMITED),
+    ("panel_side", 16, UNLIMITED),
 )
 NAMES = tuple([name for name, _, _ in TABLE])
 

@@ -1,0 +1,135 @@
+/* Products by panels: see NOTE [Panels] in panels.pyx. A panel has rows of PANEL_BYTES; of a product's rows, six at a time are
+   multiplied by two vectors of each row of the panel, and the compiler keeps the twelve vectors of sums in registers. */
+#ifndef AUTOGRAD_CY_PANELS_H
+#define AUTOGRAD_CY_PANELS_H
+
+#include <string.h>
+#include "clones.h"
+
+#define PANEL_BYTES 128
+
+typedef void PanelProduct(const char *a, npy_intp a_row, npy_intp a_column, const char *panel, char *out, npy_intp out_row,
+                          npy_intp m, npy_intp n, npy_intp bytes, int add);
+
+#if defined(__GNUC__)
+#define PANEL_VECTOR(type, size) type __attribute__((vector_size(size), aligned(sizeof(type)), may_alias))
+/* `rows` rows by `count` vectors, of which `bytes` are written. */
+#define PANEL_TILE(name, type, size, count) \
+    static AUTOGRAD_CY_INLINED void name##_tile##count(const char *a, npy_intp a_row, npy_intp a_column, const char *panel, \
+                                                       char *out, npy_intp out_row, npy_intp n, npy_intp bytes, int add, \
+                                                       int rows) { \
+        name##_vector sums[6][count]; \
+        for (int r = 0; r < rows; r++) \
+            for (int c = 0; c < count; c++) sums[r][c] = (name##_vector) {0}; \
+        for (npy_intp k = 0; k < n; k++, a += a_column, panel += PANEL_BYTES) { \
+            name##_vector row[count]; \
+            for (int c = 0; c < count; c++) row[c] = *(const name##_vector *) (panel + c * size); \
+            _Pragma("GCC unroll 6") \
+            for (int r = 0; r < rows; r++) { \
+                const type x = *(const type *) (a + r * a_row); \
+                for (int c = 0; c < count; c++) sums[r][c] += row[c] * x; \
+            } \
+        } \
+        for (int r = 0; r < rows; r++, out += out_row) { \
+            if (bytes == count * size) { \
+                for (int c = 0; c < count; c++) { \
+                    if (add) sums[r][c] += *(name##_vector *) (out + c * size); \
+                    *(name##_vector *) (out + c * size) = sums[r][c]; \
+                } \
+            } else { \
+                name##_vector before[count]; \
+                memcpy(before, sums[r], sizeof before); \
+                if (add) { \
+                    memcpy(before, out, bytes); \
+                    for (int c = 0; c < count; c++) before[c] += sums[r][c]; \
+                } \
+                memcpy(out, before, bytes); \
+            } \
+        } \
+    }
+#define PANEL_ROWS(name, count) \
+    static AUTOGRAD_CY_INLINED void name##_rows##count(const char *a, npy_intp a_row, npy_intp a_column, const char *panel, \
+                                                       char *out, npy_intp out_row, npy_intp m, npy_intp n, npy_intp bytes, \
+                                                       int add) { \
+        for (; m >= 6; m -= 6, a += 6 * a_row, out += 6 * out_row) \
+            name##_tile##count(a, a_row, a_column, panel, out, out_row, n, bytes, add, 6); \
+        if (m >= 3) { \
+            name##_tile##count(a, a_row, a_column, panel, out, out_row, n, bytes, add, 3); \
+            m -= 3, a += 3 * a_row, out += 3 * out_row; \
+        } \
+        for (; m > 0; m--, a += a_row, out += out_row) \
+            name##_tile##count(a, a_row, a_column, panel, out, out_row, n, bytes, add, 1); \
+    }
+#define PANEL_PRODUCT(name, type, size, attributes) \
+    typedef PANEL_VECTOR(type, size) name##_vector; \
+    PANEL_TILE(name, type, size, 1) \
+    PANEL_TILE(name, type, size, 2) \
+    PANEL_ROWS(name, 1) \
+    PANEL_ROWS(name, 2) \
+    attributes static void name(const char *a, npy_intp a_row, npy_intp a_column, const char *panel, char *out, \
+                                npy_intp out_row, npy_intp m, npy_intp n, npy_intp bytes, int add) { \
+        for (; bytes > size; bytes -= 2 * size, panel += 2 * size, out += 2 * size) \
+            name##_rows2(a, a_row, a_column, panel, out, out_row, m, n, bytes < 2 * size ? bytes : 2 * size, add); \
+        if (bytes > 0) name##_rows1(a, a_row, a_column, panel, out, out_row, m, n, bytes, add); \
+    }
+#else
+#define PANEL_PRODUCT(name, type, size, attributes) \
+    static void name(const char *a, npy_intp a_row, npy_intp a_column, const char *panel, char *out, npy_intp out_row, \
+                     npy_intp m, npy_intp n, npy_intp bytes, int add) { \
+        for (; m > 0; m--, a += a_row, out += out_row) { \
+            type sums[PANEL_BYTES / sizeof(type)] = {0}; \
+            for (npy_intp k = 0; k < n; k++) { \
+                const type x = *(const type *) (a + k * a_column); \
+                for (npy_intp j = 0; j < (npy_intp) (PANEL_BYTES / sizeof(type)); j++) \
+                    sums[j] += x * ((const type *) (panel + k * PANEL_BYTES))[j]; \
+            } \
+            for (npy_intp j = 0; j < (npy_intp) (bytes / sizeof(type)); j++) \
+                ((type *) out)[j] = add ? ((type *) out)[j] + sums[j] : sums[j]; \
+        } \
+    }
+#endif
+
+PANEL_PRODUCT(panel_f32, float, 16, )
+PANEL_PRODUCT(panel_f64, double, 16, )
+
+/* What the machine can do: 0 for what any can, then with fused multiply-adds of 32 and of 64 bytes. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !AUTOGRAD_CY_DEBUG
+#define FUSED(target_) __attribute__((target(target_), optimize("fp-contract=fast")))
+PANEL_PRODUCT(panel_f32_fma, float, 32, FUSED("avx2,fma"))
+PANEL_PRODUCT(panel_f64_fma, double, 32, FUSED("avx2,fma"))
+PANEL_PRODUCT(panel_f32_avx512, float, 64, FUSED("avx512f"))
+PANEL_PRODUCT(panel_f64_avx512, double, 64, FUSED("avx512f"))
+static PanelProduct *const panel_products[3][2] = {
+    {panel_f32, panel_f64}, {panel_f32_fma, panel_f64_fma}, {panel_f32_avx512, panel_f64_avx512}};
+
+static int best_panels(void) {
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx512f") ? 2 : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 1 : 0;
+}
+#else
+static PanelProduct *const panel_products[1][2] = {{panel_f32, panel_f64}};
+
+static int best_panels(void) { return 0; }
+#endif
+
+/* Columns of a matrix as a panel of n rows, with zeros behind them. */
+#define FILL_PANEL(name, type) \
+    static void name(const char *b, npy_intp b_row, npy_intp b_column, char *panel, npy_intp n, npy_intp columns) { \
+        const npy_intp width = PANEL_BYTES / sizeof(type); \
+        type *out = (type *) panel; \
+        npy_intp k = 0; \
+        if (b_column == sizeof(type) && columns == width) { \
+            for (; k < n; k++, b += b_row, out += width) memcpy(out, b, PANEL_BYTES); \
+            return; \
+        } \
+        if (columns < width) memset(panel, 0, n * PANEL_BYTES); \
+        for (; k + 4 <= n; k += 4, b += 4 * b_row, out += 4 * width) \
+            for (npy_intp j = 0; j < columns; j++) \
+                for (int i = 0; i < 4; i++) out[i * width + j] = *(const type *) (b + j * b_column + i * b_row); \
+        for (; k < n; k++, b += b_row, out += width) \
+            for (npy_intp j = 0; j < columns; j++) out[j] = *(const type *) (b + j * b_column); \
+    }
+FILL_PANEL(fill_panel_f32, float)
+FILL_PANEL(fill_panel_f64, double)
+
+#endif

@@ -1,0 +1,100 @@
+"""Products of matrices of float32 or float64 by panels of the second (knows no Tensor).
+
+NOTE [Panels]
+A panel is 128 bytes of each row of a matrix, side by side: so the cache of the first level holds it while all rows of the
+first matrix are multiplied by it, six at a time, straight from where they lie.
+  1. A product by BLAS copies both matrices, and a call of it takes a while before it multiplies. 1024 x 128 by 128 x 512 of
+     float32: 113 Gflop/s so, 102 by OpenBLAS; 128 x 32 by 32 x 96: 96 and 72 (Zen 4, whose best is 118). OpenBLAS is as
+     fast or faster in up to 10^6 multiplications by a matrix that lies row by row, for which it has loops that copy
+     nothing; and beyond MOST, as it copies what the cache of the second level can't hold.
+  2. An element is the sum over blocks of DEPTH of sums in order, each term a fused multiply-add where the machine has them.
+     That depends on no other element: the bits are the same for any number of threads and for any part of the product.
+  3. Loops stand in panels.h, for vectors of 64, 32 and 16 bytes; the machine's best is taken when the module is imported.
+     Without fused multiply-adds, BLAS multiplies. `use_panels` lets tests and measurements choose.
+  4. Strides may be anything: no operand is copied but panel by panel, on the stack.
+"""
+
+from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
+from autograd_cy._core.runtime.thresholds cimport thresholds
+
+cdef extern from "panels.h":
+    ctypedef void PanelProduct(const char *a, npy_intp a_row, npy_intp a_column, const char *panel, char *out,
+                               npy_intp out_row, npy_intp m, npy_intp n, npy_intp bytes, int add) noexcept nogil
+    PanelProduct *panel_products[3][2]
+    int best_panels() noexcept nogil
+    bint AUTOGRAD_CY_DEBUG
+    void fill_panel_f32(const char *b, npy_intp b_row, npy_intp b_column, char *panel, npy_intp n, npy_intp columns) noexcept nogil
+    void fill_panel_f64(const char *b, npy_intp b_row, npy_intp b_column, char *panel, npy_intp n, npy_intp columns) noexcept nogil
+
+cdef enum:
+    DEPTH = 256             # rows of a panel, at most: 32 kB
+    HEIGHT = 512            # rows of the first matrix that are multiplied by all panels in turn
+    BY_ROWS = 8             # times as much work has to be there if the second matrix lies row by row
+    MOST = 1 << 30          # multiplications
+    LINE = 64               # of the cache
+
+cdef int BEST = best_panels()
+cdef int level = BEST if BEST > 0 or AUTOGRAD_CY_DEBUG else -1     # of panel_products; below 0: BLAS multiplies
+
+
+def use_panels(wanted=None):
+    """use_panels(wanted) -> int: multiply by the loops of this level, 0 to 2, or by BLAS (-1); None for the machine's best.
+    Returns what it was. For tests, while no other thread computes; ValueError for what the machine can't do."""
+    global level
+    before = level
+    if wanted is not None and not -1 <= wanted <= BEST:
+        raise ValueError(f"use_panels(): expected -1 to {BEST} on this machine, got {wanted}")
+    level = (BEST if BEST > 0 or AUTOGRAD_CY_DEBUG else -1) if wanted is None else wanted
+    return before
+
+
+cdef bint panels_suit(int dtype_code, npy_intp m, npy_intp n, npy_intp p, npy_intp b_column) noexcept nogil:
+    """Whether a product (m, n) by (n, p) is computed by panels; the columns of the second are that many bytes apart."""
+    cdef npy_intp itemsize = sizeof(float) if dtype_code == FLOAT32 else sizeof(double), work = m * n * p
+    if level < 0 or (dtype_code != FLOAT32 and dtype_code != FLOAT64) or min(m, p) < thresholds.panel_side or n == 0:
+        return False
+    return thresholds.panel_work * (BY_ROWS if b_column == itemsize else 1) <= work <= MOST
+
+
+cdef void multiply_panel(int dtype_code, const char *a, npy_intp a_row, npy_intp a_column, const char *panel, char *out,
+                         npy_intp out_row, npy_intp m, npy_intp n, npy_intp columns, bint add) noexcept nogil:
+    """out = a @ panel, or with `add` out + a @ panel: (m, n) by the first `columns` of n rows."""
+    cdef bint is_float = dtype_code == FLOAT32
+    cdef npy_intp bytes = columns * (sizeof(float) if is_float else sizeof(double))
+    panel_products[max(level, 0)][0 if is_float else 1](a, a_row, a_column, panel, out, out_row, m, n, bytes, add)
+
+
+cdef void multiply_by_panels(int dtype_code, const char *a, npy_intp a_row, npy_intp a_column, const char *b, npy_intp b_row,
+                             npy_intp b_column, char *out, npy_intp out_row, npy_intp m, npy_intp n, npy_intp p) noexcept nogil:
+    """out = a @ b: (m, n) by (n, p), none of them 0. The rows of `out` are contiguous."""
+    cdef char[DEPTH * PANEL_BYTES + LINE] memory
+    cdef char *panel = memory + LINE - <npy_intp> memory % LINE
+    cdef npy_intp k = 0, i, depth
+    while k < n:
+        depth, i = min(n - k, <npy_intp> DEPTH), 0
+        while i < m:
+            multiply_rows(dtype_code, a + i * a_row, a_row, a_column, b, b_row, b_column, out + i * out_row, out_row,
+                          min(m - i, <npy_intp> HEIGHT), depth, p, k > 0, panel)
+            i += HEIGHT
+        a += depth * a_column
+        b += depth * b_row
+        k += depth
+
+
+cdef void multiply_rows(int dtype_code, const char *a, npy_intp a_row, npy_intp a_column, const char *b, npy_intp b_row,
+                        npy_intp b_column, char *out, npy_intp out_row, npy_intp m, npy_intp n, npy_intp p, bint add,
+                        char *panel) noexcept nogil:
+    """Some rows of the product, or of what its sums are at DEPTH columns of the first matrix more."""
+    cdef npy_intp itemsize = sizeof(float) if dtype_code == FLOAT32 else sizeof(double)
+    cdef npy_intp columns
+    while p > 0:
+        columns = min(p, PANEL_BYTES // itemsize)
+        if dtype_code == FLOAT32:
+            fill_panel_f32(b, b_row, b_column, panel, n, columns)
+        else:
+            fill_panel_f64(b, b_row, b_column, panel, n, columns)
+        multiply_panel(dtype_code, a, a_row, a_column, panel, out, out_row, m, n, columns, add)
+        b += columns * b_column
+        out += columns * itemsize
+        p -= columns
