@@ -1,7 +1,6 @@
 """Products of blocks of matrices, of float32 or float64, in the thread that calls (knows no Tensor).
 
-A call of BLAS takes a while before it multiplies. Small products go by a loop of our own: six rows by a vector of 64 bytes,
-or of 32, at a time, whose sums the compiler keeps in registers.
+A call of BLAS takes a while before it multiplies. Small products go by a loop of our own, straight from where both lie.
 """
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT32
@@ -12,62 +11,25 @@ from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cdef extern from *:
     """
-    #include <string.h>
-    #include "clones.h"
+    #include "tiles.h"
     #if defined(__GNUC__)
-    #define TILE_ROWS 6
-    #define VECTOR(type, bytes) type __attribute__((vector_size(bytes), aligned(sizeof(type)), may_alias))
-    /* Columns first .. end of some rows of a @ b; the columns from `kept` on are written. */
-    #define TILE(name, type, bytes) \\
-        typedef VECTOR(type, bytes) name##_vector; \\
-        static AUTOGRAD_CY_INLINED void name(const char *a, npy_intp a_row, npy_intp a_column, const char *b, \\
-                                             npy_intp b_row, char *out, npy_intp out_row, npy_intp n, int rows, \\
-                                             npy_intp kept, int add) { \\
-            name##_vector sums[TILE_ROWS]; \\
-            for (int r = 0; r < rows; r++) sums[r] = (name##_vector) {0}; \\
-            for (npy_intp k = 0; k < n; k++, a += a_column, b += b_row) { \\
-                const name##_vector row = *(const name##_vector *) b; \\
-                _Pragma("GCC unroll 6") \\
-                for (int r = 0; r < rows; r++) sums[r] += row * *(const type *) (a + r * a_row); \\
-            } \\
-            for (int r = 0; r < rows; r++, out += out_row) { \\
-                if (add) sums[r] += *(const name##_vector *) out; \\
-                if (kept == 0) *(name##_vector *) out = sums[r]; \\
-                else memcpy(out + kept * sizeof(type), (const type *) &sums[r] + kept, bytes - kept * sizeof(type)); \\
-            } \\
-        } \\
-        static AUTOGRAD_CY_INLINED void name##_column(const char *a, npy_intp a_row, npy_intp a_column, const char *b, \\
-                                                      npy_intp b_row, char *out, npy_intp out_row, npy_intp m, npy_intp n, \\
-                                                      npy_intp kept, int add) { \\
-            for (; m >= TILE_ROWS; m -= TILE_ROWS, a += TILE_ROWS * a_row, out += TILE_ROWS * out_row) \\
-                name(a, a_row, a_column, b, b_row, out, out_row, n, TILE_ROWS, kept, add); \\
-            if (m >= 4) { \\
-                name(a, a_row, a_column, b, b_row, out, out_row, n, 4, kept, add); \\
-                m -= 4, a += 4 * a_row, out += 4 * out_row; \\
-            } \\
-            for (; m > 0; m--, a += a_row, out += out_row) \\
-                name(a, a_row, a_column, b, b_row, out, out_row, n, 1, kept, add); \\
-        }
     /* a @ b, both ends of whose rows are whole vectors: the last one is computed over the one before. Returns how many columns
        it computed: all, or none where the rows are too short for a vector. */
     #define PRODUCT(name, type) \\
-        TILE(name##_tile, type, 64) \\
-        TILE(name##_half_tile, type, 32) \\
+        TILES(name, type, 32) \\
         AUTOGRAD_CY_CLONED_PRODUCT static npy_intp name(const char *a, npy_intp a_row, npy_intp a_column, const char *b, \\
                                                         npy_intp b_row, char *out, npy_intp out_row, npy_intp m, npy_intp n, \\
                                                         npy_intp p, int add) { \\
-            const npy_intp whole = 64 / sizeof(type), half = 32 / sizeof(type); \\
-            npy_intp j = 0; \\
-            if (p < half) return 0; \\
-            for (; j + whole <= p; j += whole) \\
-                name##_tile_column(a, a_row, a_column, b + j * sizeof(type), b_row, out + j * sizeof(type), out_row, m, n, \\
-                                   0, add); \\
-            for (; j + half <= p; j += half) \\
-                name##_half_tile_column(a, a_row, a_column, b + j * sizeof(type), b_row, out + j * sizeof(type), out_row, \\
-                                        m, n, 0, add); \\
-            if (j < p) \\
-                name##_half_tile_column(a, a_row, a_column, b + (p - half) * sizeof(type), b_row, \\
-                                        out + (p - half) * sizeof(type), out_row, m, n, j - (p - half), add); \\
+            npy_intp bytes = p * sizeof(type); \\
+            if (bytes < 32) return 0; \\
+            for (; bytes >= 64; bytes -= 64, b += 64, out += 64) \\
+                name##_rows2(a, a_row, a_column, b, b_row, out, out_row, m, n, 0, 64, add); \\
+            if (bytes >= 32) { \\
+                name##_rows1(a, a_row, a_column, b, b_row, out, out_row, m, n, 0, 32, add); \\
+                bytes -= 32, b += 32, out += 32; \\
+            } \\
+            if (bytes > 0) \\
+                name##_rows1(a, a_row, a_column, b + bytes - 32, b_row, out + bytes - 32, out_row, m, n, 32 - bytes, 32, add); \\
             return p; \\
         }
     PRODUCT(product_f32, float)

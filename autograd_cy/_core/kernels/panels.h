@@ -1,10 +1,9 @@
-/* Products by panels: see NOTE [Panels] in panels.pyx. A panel has rows of PANEL_BYTES; of a product's rows, six at a time are
-   multiplied by two vectors of each row of the panel, and the compiler keeps the twelve vectors of sums in registers. */
+/* Products by panels: see NOTE [Panels] in panels.pyx. */
 #ifndef AUTOGRAD_CY_PANELS_H
 #define AUTOGRAD_CY_PANELS_H
 
 #include <string.h>
-#include "clones.h"
+#include "tiles.h"
 
 #define PANEL_BYTES 128
 
@@ -12,65 +11,14 @@ typedef void PanelProduct(const char *a, npy_intp a_row, npy_intp a_column, cons
                           npy_intp m, npy_intp n, npy_intp bytes, int add);
 
 #if defined(__GNUC__)
-#define PANEL_VECTOR(type, size) type __attribute__((vector_size(size), aligned(sizeof(type)), may_alias))
-/* `rows` rows by `count` vectors, of which `bytes` are written. */
-#define PANEL_TILE(name, type, size, count) \
-    static AUTOGRAD_CY_INLINED void name##_tile##count(const char *a, npy_intp a_row, npy_intp a_column, const char *panel, \
-                                                       char *out, npy_intp out_row, npy_intp n, npy_intp bytes, int add, \
-                                                       int rows) { \
-        name##_vector sums[6][count]; \
-        for (int r = 0; r < rows; r++) \
-            for (int c = 0; c < count; c++) sums[r][c] = (name##_vector) {0}; \
-        for (npy_intp k = 0; k < n; k++, a += a_column, panel += PANEL_BYTES) { \
-            name##_vector row[count]; \
-            for (int c = 0; c < count; c++) row[c] = *(const name##_vector *) (panel + c * size); \
-            _Pragma("GCC unroll 6") \
-            for (int r = 0; r < rows; r++) { \
-                const type x = *(const type *) (a + r * a_row); \
-                for (int c = 0; c < count; c++) sums[r][c] += row[c] * x; \
-            } \
-        } \
-        for (int r = 0; r < rows; r++, out += out_row) { \
-            if (bytes == count * size) { \
-                for (int c = 0; c < count; c++) { \
-                    if (add) sums[r][c] += *(name##_vector *) (out + c * size); \
-                    *(name##_vector *) (out + c * size) = sums[r][c]; \
-                } \
-            } else { \
-                name##_vector before[count]; \
-                memcpy(before, sums[r], sizeof before); \
-                if (add) { \
-                    memcpy(before, out, bytes); \
-                    for (int c = 0; c < count; c++) before[c] += sums[r][c]; \
-                } \
-                memcpy(out, before, bytes); \
-            } \
-        } \
-    }
-#define PANEL_ROWS(name, count) \
-    static AUTOGRAD_CY_INLINED void name##_rows##count(const char *a, npy_intp a_row, npy_intp a_column, const char *panel, \
-                                                       char *out, npy_intp out_row, npy_intp m, npy_intp n, npy_intp bytes, \
-                                                       int add) { \
-        for (; m >= 6; m -= 6, a += 6 * a_row, out += 6 * out_row) \
-            name##_tile##count(a, a_row, a_column, panel, out, out_row, n, bytes, add, 6); \
-        if (m >= 3) { \
-            name##_tile##count(a, a_row, a_column, panel, out, out_row, n, bytes, add, 3); \
-            m -= 3, a += 3 * a_row, out += 3 * out_row; \
-        } \
-        for (; m > 0; m--, a += a_row, out += out_row) \
-            name##_tile##count(a, a_row, a_column, panel, out, out_row, n, bytes, add, 1); \
-    }
 #define PANEL_PRODUCT(name, type, size, attributes) \
-    typedef PANEL_VECTOR(type, size) name##_vector; \
-    PANEL_TILE(name, type, size, 1) \
-    PANEL_TILE(name, type, size, 2) \
-    PANEL_ROWS(name, 1) \
-    PANEL_ROWS(name, 2) \
+    TILES(name, type, size) \
     attributes static void name(const char *a, npy_intp a_row, npy_intp a_column, const char *panel, char *out, \
                                 npy_intp out_row, npy_intp m, npy_intp n, npy_intp bytes, int add) { \
         for (; bytes > size; bytes -= 2 * size, panel += 2 * size, out += 2 * size) \
-            name##_rows2(a, a_row, a_column, panel, out, out_row, m, n, bytes < 2 * size ? bytes : 2 * size, add); \
-        if (bytes > 0) name##_rows1(a, a_row, a_column, panel, out, out_row, m, n, bytes, add); \
+            name##_rows2(a, a_row, a_column, panel, PANEL_BYTES, out, out_row, m, n, 0, \
+                         bytes < 2 * size ? bytes : 2 * size, add); \
+        if (bytes > 0) name##_rows1(a, a_row, a_column, panel, PANEL_BYTES, out, out_row, m, n, 0, bytes, add); \
     }
 #else
 #define PANEL_PRODUCT(name, type, size, attributes) \

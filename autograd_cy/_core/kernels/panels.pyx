@@ -29,9 +29,9 @@ cdef extern from "panels.h":
 
 cdef enum:
     DEPTH = 256             # rows of a panel, at most: 32 kB
-    HEIGHT = 512            # rows of the first matrix that are multiplied by all panels in turn
+    HELD = 1 << 19          # bytes of the first matrix that are multiplied by all panels in turn: half a second-level cache
     BY_ROWS = 8             # times as much work has to be there if the second matrix lies row by row
-    MOST = 1 << 30          # multiplications
+    MOST = 1 << 28          # multiplications of float64; twice as many of float32
     LINE = 64               # of the cache
 
 cdef int BEST = best_panels()
@@ -54,7 +54,7 @@ cdef bint panels_suit(int dtype_code, npy_intp m, npy_intp n, npy_intp p, npy_in
     cdef npy_intp itemsize = sizeof(float) if dtype_code == FLOAT32 else sizeof(double), work = m * n * p
     if level < 0 or (dtype_code != FLOAT32 and dtype_code != FLOAT64) or min(m, p) < thresholds.panel_side or n == 0:
         return False
-    return thresholds.panel_work * (BY_ROWS if b_column == itemsize else 1) <= work <= MOST
+    return thresholds.panel_work * (BY_ROWS if b_column == itemsize else 1) <= work <= MOST * (8 // itemsize)
 
 
 cdef void multiply_panel(int dtype_code, const char *a, npy_intp a_row, npy_intp a_column, const char *panel, char *out,
@@ -70,13 +70,15 @@ cdef void multiply_by_panels(int dtype_code, const char *a, npy_intp a_row, npy_
     """out = a @ b: (m, n) by (n, p), none of them 0. The rows of `out` are contiguous."""
     cdef char[DEPTH * PANEL_BYTES + LINE] memory
     cdef char *panel = memory + LINE - <npy_intp> memory % LINE
-    cdef npy_intp k = 0, i, depth
+    cdef npy_intp itemsize = sizeof(float) if dtype_code == FLOAT32 else sizeof(double)
+    cdef npy_intp k = 0, i, depth, height
     while k < n:
         depth, i = min(n - k, <npy_intp> DEPTH), 0
+        height = HELD // (depth * itemsize)
         while i < m:
             multiply_rows(dtype_code, a + i * a_row, a_row, a_column, b, b_row, b_column, out + i * out_row, out_row,
-                          min(m - i, <npy_intp> HEIGHT), depth, p, k > 0, panel)
-            i += HEIGHT
+                          min(m - i, height), depth, p, k > 0, panel)
+            i += height
         a += depth * a_column
         b += depth * b_row
         k += depth

@@ -1,0 +1,72 @@
+/* Tiles of products: some rows of a times some vectors of each row of b, with their sums in registers. Whoever uses them says
+   for which machine: a tile becomes part of the function that calls it. For gcc and clang. */
+#ifndef AUTOGRAD_CY_TILES_H
+#define AUTOGRAD_CY_TILES_H
+
+#include <string.h>
+#include "clones.h"
+
+#define TILE_ROWS 6
+
+/* `rows` rows of a @ b by `count` vectors, of which the bytes `first` to `end` are written; b's rows are read whole. */
+#define TILE(name, type, size, count) \
+    static AUTOGRAD_CY_INLINED void name##_tile##count(const char *a, npy_intp a_row, npy_intp a_column, const char *b, \
+                                                       npy_intp b_row, char *out, npy_intp out_row, npy_intp n, \
+                                                       npy_intp first, npy_intp end, int add, int rows) { \
+        name##_vector sums[TILE_ROWS][count]; \
+        for (int r = 0; r < rows; r++) \
+            for (int c = 0; c < count; c++) sums[r][c] = (name##_vector) {0}; \
+        for (npy_intp k = 0; k < n; k++, a += a_column, b += b_row) { \
+            name##_vector row[count]; \
+            for (int c = 0; c < count; c++) row[c] = ((const name##_vector *) b)[c]; \
+            _Pragma("GCC unroll 6") \
+            for (int r = 0; r < rows; r++) { \
+                const type x = *(const type *) (a + r * a_row); \
+                for (int c = 0; c < count; c++) sums[r][c] += row[c] * x; \
+            } \
+        } \
+        for (int r = 0; r < rows; r++, out += out_row) { \
+            if (first == 0 && end == count * size) { \
+                for (int c = 0; c < count; c++) { \
+                    if (add) sums[r][c] += ((name##_vector *) out)[c]; \
+                    ((name##_vector *) out)[c] = sums[r][c]; \
+                } \
+            } else { \
+                if (add) { \
+                    name##_vector before[count]; \
+                    memset(before, 0, sizeof before); \
+                    memcpy((char *) before + first, out + first, end - first); \
+                    for (int c = 0; c < count; c++) sums[r][c] += before[c]; \
+                } \
+                memcpy(out + first, (const char *) sums[r] + first, end - first); \
+            } \
+        } \
+    }
+
+/* The same for m rows. */
+#define TILES_OF(name, count) \
+    static AUTOGRAD_CY_INLINED void name##_rows##count(const char *a, npy_intp a_row, npy_intp a_column, const char *b, \
+                                                       npy_intp b_row, char *out, npy_intp out_row, npy_intp m, npy_intp n, \
+                                                       npy_intp first, npy_intp end, int add) { \
+        for (; m >= TILE_ROWS; m -= TILE_ROWS, a += TILE_ROWS * a_row, out += TILE_ROWS * out_row) \
+            name##_tile##count(a, a_row, a_column, b, b_row, out, out_row, n, first, end, add, TILE_ROWS); \
+        if (m >= 4) { \
+            name##_tile##count(a, a_row, a_column, b, b_row, out, out_row, n, first, end, add, 4); \
+            m -= 4, a += 4 * a_row, out += 4 * out_row; \
+        } \
+        if (m >= 2) { \
+            name##_tile##count(a, a_row, a_column, b, b_row, out, out_row, n, first, end, add, 2); \
+            m -= 2, a += 2 * a_row, out += 2 * out_row; \
+        } \
+        if (m > 0) name##_tile##count(a, a_row, a_column, b, b_row, out, out_row, n, first, end, add, 1); \
+    }
+
+/* name_rows1 and name_rows2, for vectors of `size` bytes. Where the machine has none so long, gcc 12's are a tenth as fast. */
+#define TILES(name, type, size) \
+    typedef type name##_vector __attribute__((vector_size(size), aligned(sizeof(type)), may_alias)); \
+    TILE(name, type, size, 1) \
+    TILE(name, type, size, 2) \
+    TILES_OF(name, 1) \
+    TILES_OF(name, 2)
+
+#endif
