@@ -43,8 +43,8 @@ def bagged(make):
     indices, offsets = np.array([1, 3, 1, 0, 2, 2]), np.array([0, 2, 2, 5])
     for mode in (0, 1, 2):
         yield S(make(4, 3), indices, offsets, mode=mode)
-        yield S(make(4, 3), indices, offsets, mode=mode, padding_idx=-2)
-    yield S(make(4, 3), indices, offsets[:1], mode=1, padding_idx=1)
+        yield S(make(4, 3), indices, offsets, False, mode, False, None, False, -2)
+    yield S(make(4, 3), indices, offsets[:1], False, 1, False, None, False, 1)
     yield S(make(4, 2), indices, np.array([0, 4, 6]), include_last_offset=True)
     yield S(make(4, 2), indices, offsets, False, 0, False, make(6))
     yield S(make(4, 2), indices, offsets, False, 0, False, make(6), False, 3)
