@@ -1,4 +1,4 @@
-"""Products by panels: every level of the machine, sizes on both sides of a tile, a panel and a block, any strides and threads."""
+"""Products by panels: each level of the machine, sizes on both sides of a tile, a panel and a block, strides, threads."""
 
 import itertools
 

@@ -50,7 +50,7 @@ def test_values(row, sample):
 
 @each_sample(DIFFERENTIABLE, lambda row: row.dtypes, is_there)
 def test_gradients(row, sample):
-    is_complex = any(np.iscomplexobj(x) for x in sample.args)
+    is_complex = any(isinstance(x, np.ndarray) and x.dtype.kind == "c" for x in sample.args)
     if (row.name in REFUSED_COMPLEX and is_complex) or row.name in WRONG_IN_PYTORCH:
         return
     found, expected = (run_backward(c)[3] for c in calls(row, sample))
@@ -63,8 +63,8 @@ REFUSED_COMPLEX = {
     "select_scatter", "slice_copy", "slice_scatter",
 }  # fmt: skip
 
-# It has none for the target of soft_margin_loss, nor of native_channel_shuffle. It gives the tensor the gradient of what was replaced; the half of a triangular factor that is not read one that isn't 0.
-# Of linalg.cond of a batch there is an error.
+# It has none for the target of soft_margin_loss, nor of native_channel_shuffle. It gives the tensor the gradient of what was
+# replaced; the half of a triangular factor that is not read one that isn't 0. Of linalg.cond of a batch there is an error.
 WRONG_IN_PYTORCH = {"as_strided_scatter", "cholesky_inverse", "cholesky_solve", "linalg.cond"}
 WRONG_IN_PYTORCH |= {"native_channel_shuffle", "nn.functional.soft_margin_loss"}
 
