@@ -184,7 +184,9 @@ class ParallelProgram:
                     wanted = [v for v in [*leaves, *values[4:6]] if v.requires_grad]
                     found = ag.autograd.grad(root, wanted, create_graph=kind == 3, allow_unused=True)
                     if kind == 3:
-                        sum((g * g).sum() for g in found if g is not None).backward()
+                        size = sum((g * g).sum() for g in found if g is not None)
+                        if size.requires_grad:  # gradients of a linear program are constants
+                            size.backward()
             except Failure as raised:
                 error = raised
         Fragile.number = -1
