@@ -67,7 +67,11 @@ BLOCKS = {
     "attention_loops.LANES": 16,
     "attention_loops.RUN": 512,
     "broadcast_sums.BLOCK": 1024,
+    "convolutions.FEWEST": 32,
+    "convolutions.LINE": 16,
     "convolutions.PATCHES": 1 << 17,  # crossed in test_convolution.py
+    "convolutions.PLACES": 256,
+    "convolutions.SMALL_TOTALS": 1 << 17,  # crossed in test_convolution.py
     "broadcast_sums.ROWS": 64,
     "channel_norm_loops.COLUMNS": 256,
     "channel_norm_loops.ROWS": 64,
@@ -81,7 +85,6 @@ BLOCKS = {
     "loops.FLAT_BYTES": 2048,
     "nans.BLOCK": 4096,
     "partials.PARTS": 16,
-    "patches.TILE": 16,
     "plane_convolutions.LANES": 32,
     "plane_loops.BLOCK": 1024,
     "plane_loops.COLUMNS": 2048,
@@ -97,7 +100,8 @@ BLOCKS = {
     "triangles.BLOCK": 16,
     "variance_loops.BLOCK": 512,
     "variance_loops.COLUMNS": 256,
-    "panels.DEPTH": 256,
+    "panels.DEPTH": 320,
+    "panels.FEW_ROWS": 128,
     "variance_loops.COPIED": 4,
     "variance_loops.LANES": 32,
     "variance_loops.ROWS": 64,
@@ -105,7 +109,7 @@ BLOCKS = {
 # How finely work is shared, and what counts no elements: flags, dimensions, objects, lines of code.
 NO_SIZES = {
     "buffers": "SHELVES SHELF_SIZE SPARE_DIMS",
-    "convolutions": "FEW MOST",
+    "convolutions": "PARTS SLICES TO_AN_ELEMENT",
     "costs": "AT_ONCE",
     "duals": "MOST_LEVELS",
     "module_slots": "FEW",
@@ -131,7 +135,7 @@ NO_SIZES = {
     "orders": "MAX_DIMS",
     "overrides": "SUBCLASSES WATCHED",
     "padding": "LONG",
-    "panels": "BY_ROWS HELD LINE MOST PANEL_BYTES",  # crossed in test_panels.py
+    "panels": "ALIASED BY_ROWS HELD LINE MOST",  # crossed in test_panels.py
     "plane_convolutions": "FEW MARGIN STRIPS",
     "pointwise_node": "A B C Y",
     "polynomials": "LIMIT",

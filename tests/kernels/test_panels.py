@@ -15,7 +15,7 @@ use_panels(BEST)
 LEVELS = range(max(BEST, 0) + 1)
 ROWS = [1, 2, 3, 4, 5, 6, 7, 12, 64]  # a tile has six
 COLUMNS = {"float32": [1, 7, 15, 16, 17, 31, 32, 33, 65], "float64": [1, 7, 8, 9, 15, 16, 17, 33]}  # a panel has 32, or 16
-DEPTHS = [1, 2, 5, 255, 256, 257, 513]
+DEPTHS = [1, 2, 5, 319, 320, 321, 641]
 LAYOUTS = {
     "rows": np.ascontiguousarray,
     "columns": np.asfortranarray,
@@ -59,8 +59,10 @@ def test_sizes(level, dtype):
 
 @pytest.mark.parametrize("dtype", COLUMNS)
 def test_rows_that_the_cache_does_not_hold(level, dtype):
-    for m in (255, 256, 257, 511, 512, 513, 1025):
-        check(*operands(m, 257, 5, dtype))
+    """Nor that are so few that a panel is multiplied where it lies."""
+    for m in (127, 128, 129, 204, 205, 408, 409, 410, 1025):
+        for p in (5, 70, 256):
+            check(*operands(m, 321, p, dtype))
 
 
 @pytest.mark.parametrize("dtype", COLUMNS)

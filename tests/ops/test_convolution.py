@@ -4,6 +4,7 @@ import random
 
 import numpy as np
 import pytest
+from autograd_cy._core.kernels.panels import use_panels
 from crossings import kernel_threads, thresholds
 from op_rows_conv import conv, conv_transpose
 
@@ -89,6 +90,19 @@ SIZES = {
     "depthwise, 2 filters": ((2, 3, 8, 70), (6, 1, 3, 2), {"groups": 3, "stride": (1, 2), "dilation": (2, 1)}),
     "two channels to two": ((2, 2, 6, 32), (2, 2, 3, 3), {"padding": (2, 0)}),
     "one line": ((2, 1, 1, 64), (1, 1, 1, 5), {"padding": (0, 4)}),
+    "images of four places": ((70, 9, 4, 4), (5, 9, 3, 3), {"padding": 1, "stride": 2}),
+    "images of one place": ((300, 9, 3, 3), (5, 9, 3, 3), {}),
+    "a place less than a panel": ((1, 9, 1, 33), (7, 9, 1, 3), {}),
+    "a place more than a panel": ((1, 9, 1, 35), (7, 9, 1, 3), {}),
+    "a place more than a block": ((1, 9, 1, 257), (7, 9, 1, 3), {"padding": (0, 1)}),
+    "lines longer than a block": ((2, 9, 3, 600), (4, 9, 2, 5), {"padding": (1, 2)}),
+    "longer lines, strides": ((2, 9, 3, 603), (4, 9, 2, 5), {"padding": (1, 3), "stride": (1, 2)}),
+    "patches of several panels": ((2, 72, 6, 6), (5, 72, 3, 3), {"padding": 1}),
+    "blocks of one panel": ((1, 460, 7, 9), (3, 460, 3, 3), {}),
+    "a large weight": ((2, 240, 5, 5), (70, 240, 3, 3), {"padding": 1}),
+    "a kernel larger than the image": ((2, 9, 2, 2), (4, 9, 5, 5), {"padding": 3}),
+    "taps that see padding alone": ((2, 9, 2, 3), (4, 9, 3, 3), {"padding": 4, "dilation": 4}),
+    "steps over the image": ((2, 9, 9, 9), (4, 9, 2, 2), {"stride": 5, "padding": 1}),
 }
 
 
@@ -133,6 +147,37 @@ def test_bits_for_any_number_of_threads(name):
             columns = F.unfold(leaves[0], 1, stride=2)
             found.append([t.detach().numpy().tobytes() for t in (y, columns, *[leaf.grad for leaf in leaves])])
     assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("level", [-1, 0, None])
+def test_products_for_other_machines(level):
+    before = use_panels(level)
+    try:
+        for name in ("images of four places", "patches of several panels", "groups"):
+            test_blocks(name, np.float32)
+    finally:
+        use_panels(before)
+
+
+@pytest.mark.parametrize("size", [(2, 9, 4, 5, 6), (40, 9, 3, 2, 2), (1, 9, 3, 4, 300)])
+@pytest.mark.parametrize(
+    "settings", [{}, {"padding": (1, 0, 1)}, {"stride": (2, 1, 1), "padding": (2, 1, 0)}, {"dilation": (2, 1, 1)}])
+def test_three_dimensions(size, settings):
+    """Depth by depth, it is a convolution in two; and so are its gradients."""
+    stride, padding, dilation = (settings.get(k, (n,) * 3) for k, n in (("stride", 1), ("padding", 0), ("dilation", 1)))
+    x, w = (ag.tensor(numbers(*s), requires_grad=True) for s in (size, (4, 9, 2, 2, 2)))
+    y = F.conv3d(x, w, **settings)
+    padded = F.pad(x, (0, 0, 0, 0, padding[0], padding[0]))
+    flat = {"stride": stride[1:], "padding": padding[1:], "dilation": dilation[1:]}
+    planes = [
+        sum(F.conv2d(padded[:, :, z * stride[0] + d * dilation[0]], w[:, :, d], **flat) for d in range(2))
+        for z in range(y.shape[2])
+    ]
+    want = ag.stack(planes, 2)
+    np.testing.assert_allclose(y.detach().numpy(), want.detach().numpy(), rtol=1e-11, atol=1e-11)
+    g = ag.tensor(numbers(*y.shape))
+    for found, expected in zip(ag.autograd.grad(y, (x, w), g), ag.autograd.grad(want, (x, w), g), strict=True):
+        np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-10, atol=1e-10)
 
 
 def test_what_nodes_show():

@@ -1,76 +1,112 @@
 """Convolutions of dense arrays and their gradients, by products of matrices (knows no Tensor).
 
 NOTE [Convolutions in blocks]
-The patches that the kernel sees, as rows of a matrix, times the weights are the result. There is never a matrix of all
-patches: some hundred are written, multiplied while the cache has them, and overwritten by the next.
-  1. A block is a part of one image or some whole images, of about PATCHES elements. Blocks and the order of their sums
-     depend on sizes alone: the bits are the same for any number of threads.
-  2. Channels come last in patches and images (patches.pyx). What comes and goes has them first: both are turned block by
-     block, an image at a time.
-  3. Of gradients, one image is a matrix as it lies in memory; only where a block has several, they are turned as well.
-  4. Groups are convolutions of their own, one after the other.
+The weights times the patches that the kernel sees, a column for each place, are the result. There is never a matrix of all
+patches: those of some hundred places are written, multiplied while the cache has them, and overwritten by the next.
+  1. Channels come first in all that is computed: patches are copied in runs of a line, and products are written to the
+     result, or read the gradient, as they lie in memory. Only where images have few places a block takes several of them,
+     and what comes and goes is copied.
+  2. Products go by panels (panels.pyx): what is multiplied needs no order of its own, and each element's sum has one order,
+     given by sizes alone. So the bits are the same for any number of threads.
+  3. Threads share blocks of the result; images, or channels of the few there are, for their gradient; and for the weight's
+     slices of the blocks, whose sums are added at the end, or channels of a large one. None waits for another before the end.
+  4. Groups are convolutions of their own.
 """
 
-from libc.string cimport memset
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
 
 from autograd_cy._core.arrays.buffers cimport new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, code_of
-from autograd_cy._core.kernels.gemm cimport Matrix, multiply
-from autograd_cy._core.kernels.patches cimport Block, Geometry, gather, scatter, turn
+from autograd_cy._core.kernels.panels cimport multiply_by_panels
+from autograd_cy._core.kernels.patches cimport Block, Geometry, gather, scatter
 from autograd_cy._core.kernels.plane_loops cimport real, row_total
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.threads cimport parallel_for
+from autograd_cy._core.runtime.threads cimport Task, parallel_for
 
 cnp.import_array()
 
-# The functions that Cython makes of those of `real` numbers: of float and of double.
-cdef extern from *:
-    """
-    #include "clones.h"
-    #define DECLARE_CLONED(real, fuse) \\
-        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_add_rows(real const *, real *, npy_intp, npy_intp, npy_intp);
-    DECLARE_CLONED(float, __pyx_fuse_0)
-    DECLARE_CLONED(double, __pyx_fuse_1)
-    """
-
 cdef enum:
-    PATCHES = 1 << 17       # elements of a block's patches: half of a cache of the second level
-    FEW = 256               # rows of a block, at least: products of fewer are slow ...
-    MOST = 1 << 22          # ... unless patches are so long that they take more elements than this
+    PLACES = 256            # of a block, about ...
+    FEWEST = 32             # ... and not less than a panel has columns, if patches are so long that they take more elements than
+    PATCHES = 1 << 17       # this, half of a cache of the second level
+    LINE = 16               # elements: a line of the cache, of float32
+    PARTS = 4               # in which channels are shared
+    SLICES = 16             # in which blocks are shared, each with its own sums for the gradient of the weight ...
+    SMALL_TOTALS = 1 << 17  # ... if those have no more elements
+    TO_AN_ELEMENT = 8       # multiplications that take as long as an element of an elementwise loop
+
+cdef struct Shape:          # of all blocks
+    npy_intp images         # of a block: 1, or as many whole ones as it takes
+    npy_intp lines, width   # of each image, at most
+    npy_intp stacks         # of images that one block takes
+    npy_intp rows, columns  # of a stack: how many blocks it has one below the other, and side by side
+    npy_intp step           # how far apart rows of a block are, in elements: an odd number of lines of the cache
+
+cdef struct Pass:           # a loop that is shared
+    const Geometry *of
+    Shape shape
+    const void *x           # images and what is computed from them; one of the three is written
+    const void *weight
+    const void *bias
+    const void *y
+    void *totals            # of the weight's gradient: a row for each channel and tap, a column for each filter
+    int dtype_code
+    npy_intp slices         # in which blocks are shared
+    npy_intp parts          # in which channels are shared
+    bint failed             # there was no memory for a block
+
+cdef struct Matrix:         # whose columns are contiguous
+    char *data
+    npy_intp row            # bytes
 
 
-cdef class Workspace:
-    """What a convolution needs besides its arrays, for one group and one block."""
-    cdef npy_intp images, places    # of a block, at most
-    cdef int dtype_code
-    cdef npy_intp itemsize
-    cdef cnp.ndarray weights        # (filters, taps, channels)
-    cdef cnp.ndarray pixels         # (images, pixels, channels)
-    cdef cnp.ndarray patches        # (images * places, taps, channels), or None: they are the pixels
-    cdef cnp.ndarray results        # (images * places, filters)
+# blocks
+
+cdef Shape shape_of(const Geometry *of) noexcept:
+    cdef Shape shape
+    cdef npy_intp most = PATCHES // (of.taps * of.channels) // FEWEST * FEWEST, lines = of.out[0] * of.out[1]
+    most = min(max(most, <npy_intp> FEWEST), <npy_intp> PLACES)
+    shape.images = max(min(most // of.places, of.batch), 1)
+    shape.stacks = parts_of(of.batch, shape.images)
+    shape.columns = parts_of(of.out[2], most)
+    shape.width = min(parts_of(parts_of(of.out[2], shape.columns), FEWEST) * FEWEST, of.out[2])
+    shape.lines = min(lines_of(shape.width, most), lines)
+    shape.rows = parts_of(lines, shape.lines)
+    shape.step = parts_of(shape.images * shape.lines * shape.width, LINE) * LINE | LINE
+    return shape
 
 
-cdef Workspace workspace_for(const Geometry *of, int dtype_code):
-    cdef Workspace space = Workspace.__new__(Workspace)
-    cdef npy_intp length = of.taps * of.channels
-    cdef npy_intp rows = max(min(max(PATCHES // length, FEW), MOST // length), 1), blocks
-    space.images = max(min(rows // of.places, of.batch), 1)
-    blocks = (of.places + rows - 1) // rows
-    space.places = of.places if space.images > 1 else (of.places + blocks - 1) // blocks
-    space.dtype_code, space.itemsize = dtype_code, 4 if dtype_code == FLOAT32 else 8
-    space.weights = scratch(dtype_code, of.filters * length)
-    space.pixels = scratch(dtype_code, space.images * of.pixels * of.channels)
-    space.patches = None if is_pointwise(of) else scratch(dtype_code, space.images * space.places * length)
-    space.results = scratch(dtype_code, space.images * space.places * of.filters)
-    return space
+cdef npy_intp lines_of(npy_intp width, npy_intp most) noexcept:
+    """How many lines make at most so many places, or one: such that they leave least of a vector, LINE elements, unused."""
+    cdef npy_intp lines = most // width, best = max(lines, 1), least = LINE, unused
+    while lines > 0 and 2 * lines >= most // width:
+        unused = (LINE - lines * width % LINE) % LINE
+        if unused < least:
+            best, least = lines, unused
+        lines -= 1
+    return best
 
 
-cdef cnp.ndarray scratch(int dtype_code, npy_intp n):
-    return new_array(dtype_code, 1, &n)
+cdef inline npy_intp parts_of(npy_intp n, npy_intp size) noexcept nogil:
+    """How many parts of that size there are, the last one being smaller."""
+    return (n + size - 1) // size
 
 
-cdef bint is_pointwise(const Geometry *of) noexcept:
+cdef Block block_of(const Geometry *of, const Shape *shape, npy_intp stack, npy_intp number) noexcept nogil:
+    cdef Block block
+    block.image = stack * shape.images
+    block.images = min(shape.images, of.batch - block.image)
+    block.line = number // shape.columns * shape.lines
+    block.lines = min(shape.lines, of.out[0] * of.out[1] - block.line)
+    block.place = number % shape.columns * shape.width
+    block.width = min(shape.width, of.out[2] - block.place)
+    block.places, block.step = block.images * block.lines * block.width, shape.step
+    return block
+
+
+cdef inline bint is_pointwise(const Geometry *of) noexcept nogil:
     """Whether patches are pixels."""
     cdef int k
     for k in range(3):
@@ -79,185 +115,272 @@ cdef bint is_pointwise(const Geometry *of) noexcept:
     return of.taps == 1
 
 
-cdef bint next_block(const Geometry *of, Workspace space, Block *block) noexcept:
-    """Go on to the next block, from one without images to the first; False after the last."""
-    block.place += block.places
-    if block.images == 0 or block.place == of.places:
-        block.image, block.place = block.image + block.images, 0
-    block.images = min(space.images, of.batch - block.image)
-    block.places = min(space.places, of.places - block.place)
-    return block.images > 0
-
-
 cdef void *data_of(cnp.ndarray array) noexcept:
     return NULL if array is None else cnp.PyArray_DATA(array)
 
 
-cdef Matrix matrix(const void *data, npy_intp rows, npy_intp columns, npy_intp row_stride, npy_intp column_stride) noexcept:
-    return Matrix(<char *> data, 1, rows, columns, 0, row_stride, column_stride)
+cdef Pass pass_of(const Geometry *of, cnp.ndarray x, cnp.ndarray weight, cnp.ndarray bias, cnp.ndarray y) noexcept:
+    return Pass(of, shape_of(of), data_of(x), data_of(weight), data_of(bias), data_of(y), NULL, code_of(y), 1, 1, False)
 
 
-cdef int multiplied(Workspace space, Matrix a, Matrix b, char *out, npy_intp itemsize) except -1:
-    """Of copies, which a product may exchange."""
-    multiply(space.dtype_code, &a, &b, out, itemsize)
+cdef int share(Task task, Pass *shared, npy_intp n, npy_intp grain) except -1:
+    """Call the task on 0..n, or on parts of it at once. MemoryError where there is none for a block."""
+    cdef const Geometry *of = shared.of
+    cdef npy_intp multiplications = of.batch * of.groups * of.places * of.filters * of.channels * of.taps
+    parallel_for(task, shared, n, max(multiplications // n // TO_AN_ELEMENT, 1), grain)
+    if shared.failed:
+        raise MemoryError("convolution: not enough memory for a block of patches")
     return 0
 
 
 # what all three have in common
 
-cdef void turn_weights(const Geometry *of, const real *weight, real *turned) noexcept:
-    """Of one group, channels last."""
-    cdef npy_intp length = of.taps * of.channels
-    turn(weight, length, of.taps, turned, length, of.channels, of.filters, of.channels, of.taps)
+cdef inline real *images_of(const Pass *p, const real *x, const Block *block, npy_intp group) noexcept nogil:
+    """A group's channels of the first image of a block."""
+    return <real *> x + (block.image * p.of.groups + group) * p.of.channels * p.of.pixels
 
 
-cdef void turn_images(const Geometry *of, const Block *block, npy_intp group, const real *x, real *pixels) noexcept:
-    """Of a block and one group, channels last."""
-    cdef npy_intp size = of.channels * of.pixels
-    x += (block.image * of.groups + group) * size
-    turn(x, of.groups * size, of.pixels, pixels, size, of.channels, block.images, of.channels, of.pixels)
+cdef inline real *places_of(const Pass *p, const real *y, npy_intp image, const Block *block, npy_intp group) noexcept nogil:
+    """The first place of a block in the result of an image, for the first filter of a group."""
+    return (<real *> y + (image * p.of.groups + group) * p.of.filters * p.of.places + block.line * p.of.out[2] + block.place)
 
 
-cdef real *patches_of(const Geometry *of, const Block *block, npy_intp group, const real *x, Workspace space) noexcept:
-    """The patches of a block, as rows."""
-    cdef real *pixels = <real *> data_of(space.pixels)
-    cdef real *patches = <real *> data_of(space.patches)
-    if block.place == 0:
-        turn_images(of, block, group, x, pixels)
-    if patches == NULL:
-        return pixels + block.place * of.channels
-    gather(of, block, pixels, patches)
-    return patches
+cdef void copy_places(const Pass *p, const Block *block, npy_intp group, real *y, real *rows, bint to_rows) noexcept nogil:
+    """Between images that have few places and a row for each filter, with the places of all images of a block."""
+    cdef npy_intp image, f, places = p.of.places
+    cdef real *place
+    for image in range(block.images):
+        place = places_of(p, y, block.image + image, block, group)
+        for f in range(p.of.filters):
+            if to_rows:
+                memcpy(rows + f * block.step + image * places, place + f * places, places * sizeof(real))
+            else:
+                memcpy(place + f * places, rows + f * block.step + image * places, places * sizeof(real))
 
 
-cdef Matrix results_of(const Geometry *of, const Block *block, npy_intp group, const real *g, real *turned) noexcept:
-    """What comes back for a block, as rows of all filters of a group: (3) of the note."""
-    cdef npy_intp size = of.filters * of.places, rows = block.images * block.places
-    g += (block.image * of.groups + group) * size + block.place
-    if block.images == 1:
-        return matrix(g, rows, of.filters, sizeof(real), of.places * sizeof(real))
-    turn(g, of.groups * size, of.places, turned, size, of.filters, block.images, of.filters, of.places)
-    return matrix(turned, rows, of.filters, of.filters * sizeof(real), sizeof(real))
+cdef real *take_memory(Pass *p, npy_intp rows, real kind) noexcept nogil:
+    """Room for so many rows of a block, and for those of all filters where they are copied; NULL if there is none."""
+    cdef npy_intp all_rows = rows + (p.of.filters if p.shape.images > 1 else 0)
+    cdef real *memory = <real *> malloc(all_rows * p.shape.step * sizeof(real))
+    if memory == NULL:
+        p.failed = True
+    return memory
 
 
-cdef void add_rows "autograd_cy_add_rows"(
-        const real *x, real *out, npy_intp step, npy_intp rows, npy_intp columns) noexcept nogil:
-    """Add rows, `step` elements apart, to dense ones."""
-    cdef npy_intp _row, j
-    for _row in range(rows):
-        for j in range(columns):
-            out[j] = out[j] + x[j]
-        x += step
-        out += columns
+cdef inline Matrix seen(const Pass *p, const real *x, const Block *block, npy_intp group, npy_intp channel, npy_intp end,
+                        real *patches) noexcept nogil:
+    """The patches of some channels."""
+    cdef real *images = images_of(p, x, block, group)
+    if p.shape.images == 1 and is_pointwise(p.of):
+        return Matrix(<char *> (images + channel * p.of.pixels + block.line * p.of.out[2] + block.place), p.of.pixels * sizeof(real))
+    gather(p.of, block, images, channel, end, patches)
+    return Matrix(<char *> patches, block.step * sizeof(real))
+
+
+cdef inline Matrix came_back(const Pass *p, const real *g, const Block *block, npy_intp group, real *rows) noexcept nogil:
+    """The gradient of a block, a row for each filter."""
+    if p.shape.images == 1:
+        return Matrix(<char *> places_of(p, g, block.image, block, group), p.of.places * sizeof(real))
+    copy_places(p, block, group, <real *> g, rows, True)
+    return Matrix(<char *> rows, block.step * sizeof(real))
 
 
 # forward
 
 cdef int convolve(const Geometry *of, cnp.ndarray x, cnp.ndarray weight, cnp.ndarray bias, cnp.ndarray y) except -1:
     """y = the convolution of x, plus the bias (or None)."""
-    cdef Workspace space = workspace_for(of, code_of(x))
-    cdef npy_intp group
-    for group in range(of.groups):
-        if space.dtype_code == FLOAT32:
-            convolve_group(of, group, space, <float *> data_of(x), <float *> data_of(weight), <float *> data_of(bias),
-                           <float *> data_of(y))
+    cdef Pass shared = pass_of(of, x, weight, bias, y)
+    cdef npy_intp blocks = of.groups * shared.shape.stacks * shared.shape.rows * shared.shape.columns
+    return share(forward_f32 if shared.dtype_code == FLOAT32 else forward_f64, &shared, blocks, 1)
+
+
+cdef void forward_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Pass *p = <Pass *> data
+    forward(p, <const float *> p.x, <const float *> p.weight, <const float *> p.bias, <float *> p.y, first, end)
+
+
+cdef void forward_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Pass *p = <Pass *> data
+    forward(p, <const double *> p.x, <const double *> p.weight, <const double *> p.bias, <double *> p.y, first, end)
+
+
+cdef void forward(Pass *p, const real *x, const real *weight, const real *bias, real *y, npy_intp number,
+                  npy_intp end) noexcept nogil:
+    """Some blocks, counted through stacks and groups."""
+    cdef npy_intp size = sizeof(real), filters = p.of.filters, length = p.of.channels * p.of.taps
+    cdef npy_intp of_stack = p.shape.rows * p.shape.columns, stack, group
+    cdef real *memory = take_memory(p, length, <real> 0)
+    cdef Block block
+    cdef Matrix patches, result
+    if memory == NULL:
+        return
+    while number < end:
+        stack, group = number // of_stack % p.shape.stacks, number // of_stack // p.shape.stacks
+        block = block_of(p.of, &p.shape, stack, number % of_stack)
+        patches = seen(p, x, &block, group, 0, p.of.channels, memory)
+        if p.shape.images == 1:
+            result = Matrix(<char *> places_of(p, y, block.image, &block, group), p.of.places * size)
         else:
-            convolve_group(of, group, space, <double *> data_of(x), <double *> data_of(weight), <double *> data_of(bias),
-                           <double *> data_of(y))
-    return 0
-
-
-cdef int convolve_group(const Geometry *of, npy_intp group, Workspace space, const real *x, const real *weight,
-                        const real *bias, real *y) except -1:
-    cdef Block block = Block(0, 0, 0, 0)
-    cdef npy_intp length = of.taps * of.channels, size = of.filters * of.places, rows
-    cdef real *weights = <real *> data_of(space.weights)
-    cdef real *results = <real *> data_of(space.results)
-    cdef Matrix a, b = matrix(weights, length, of.filters, sizeof(real), length * sizeof(real))
-    turn_weights(of, weight + group * of.filters * length, weights)
-    while next_block(of, space, &block):
-        rows = block.images * block.places
-        a = matrix(patches_of(of, &block, group, x, space), rows, length, length * sizeof(real), sizeof(real))
-        multiplied(space, a, b, <char *> results, sizeof(real))
+            result = Matrix(<char *> (memory + length * p.shape.step), block.step * size)
         if bias != NULL:
-            add_rows(bias + group * of.filters, results, 0, rows, of.filters)
-        turn(results, block.places * of.filters, of.filters,
-             y + (block.image * of.groups + group) * size + block.place, of.groups * size, of.places,
-             block.images, block.places, of.filters)
-    return 0
+            fill_rows(<real *> result.data, result.row // size, block.places, bias + group * filters, filters)
+        multiply_by_panels(p.dtype_code, <const char *> (weight + group * filters * length), length * size, size,
+                           patches.data, patches.row, size, result.data, result.row, filters, length, block.places,
+                           bias != NULL)
+        if p.shape.images > 1:
+            copy_places(p, &block, group, y, <real *> result.data, False)
+        number += 1
+    free(memory)
+
+
+cdef void fill_rows(real *out, npy_intp row, npy_intp columns, const real *values, npy_intp rows) noexcept nogil:
+    cdef npy_intp i, j
+    for i in range(rows):
+        for j in range(columns):
+            out[i * row + j] = values[i]
 
 
 # backward
 
 cdef int convolve_back(const Geometry *of, cnp.ndarray g, cnp.ndarray weight, cnp.ndarray x) except -1:
     """x = the gradient for what was convolved, from that for the result: each place adds to all that its kernel saw."""
-    cdef Workspace space = workspace_for(of, code_of(g))
-    cdef npy_intp group
-    for group in range(of.groups):
-        if space.dtype_code == FLOAT32:
-            convolve_group_back(of, group, space, <float *> data_of(g), <float *> data_of(weight), <float *> data_of(x))
-        else:
-            convolve_group_back(of, group, space, <double *> data_of(g), <double *> data_of(weight), <double *> data_of(x))
-    return 0
+    cdef Pass shared = pass_of(of, x, weight, None, g)
+    cdef npy_intp stacks = of.groups * shared.shape.stacks
+    shared.parts = 1 if stacks >= SLICES * 2 else min(<npy_intp> PARTS, of.channels)
+    return share(back_f32 if shared.dtype_code == FLOAT32 else back_f64, &shared, stacks * shared.parts, 1)
 
 
-cdef int convolve_group_back(const Geometry *of, npy_intp group, Workspace space, const real *g, const real *weight,
-                             real *x) except -1:
-    cdef Block block = Block(0, 0, 0, 0)
-    cdef npy_intp length = of.taps * of.channels, size = of.channels * of.pixels
-    cdef real *weights = <real *> data_of(space.weights)
-    cdef real *pixels = <real *> data_of(space.pixels)
-    cdef real *patches = <real *> data_of(space.patches)
-    cdef Matrix a, b = matrix(weights, of.filters, length, length * sizeof(real), sizeof(real))
-    turn_weights(of, weight + group * of.filters * length, weights)
-    while next_block(of, space, &block):
-        a = results_of(of, &block, group, g, <real *> data_of(space.results))
-        if patches == NULL:
-            multiplied(space, a, b, <char *> (pixels + block.place * of.channels), sizeof(real))
-        else:
-            if block.place == 0:
-                memset(pixels, 0, block.images * size * sizeof(real))
-            multiplied(space, a, b, <char *> patches, sizeof(real))
-            scatter(of, &block, pixels, patches)
-        if block.place + block.places == of.places:
-            turn(pixels, size, of.channels, x + (block.image * of.groups + group) * size, of.groups * size, of.pixels,
-                 block.images, of.pixels, of.channels)
-    return 0
+cdef void back_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Pass *p = <Pass *> data
+    back(p, <const float *> p.y, <const float *> p.weight, <float *> p.x, first, end)
+
+
+cdef void back_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Pass *p = <Pass *> data
+    back(p, <const double *> p.y, <const double *> p.weight, <double *> p.x, first, end)
+
+
+cdef void back(Pass *p, const real *g, const real *weight, real *x, npy_intp number, npy_intp end) noexcept nogil:
+    """Some parts of the channels of some stacks of images."""
+    cdef npy_intp each = parts_of(p.of.channels, p.parts), part, stack, group
+    cdef real *memory = take_memory(p, each * p.of.taps, <real> 0)
+    if memory == NULL:
+        return
+    while number < end:
+        part, stack = number % p.parts, number // p.parts % p.shape.stacks
+        group = number // p.parts // p.shape.stacks
+        back_to_images(p, g, weight + group * p.of.filters * p.of.channels * p.of.taps, x, group, stack,
+                       min(part * each, p.of.channels), min(part * each + each, p.of.channels), memory)
+        number += 1
+    free(memory)
+
+
+cdef void back_to_images(Pass *p, const real *g, const real *weight, real *x, npy_intp group, npy_intp stack,
+                         npy_intp channel, npy_intp end, real *memory) noexcept nogil:
+    """Some channels of the images of a stack."""
+    cdef const Geometry *of = p.of
+    cdef npy_intp size = sizeof(real), length = of.channels * of.taps, rows = (end - channel) * of.taps, number, image
+    cdef bint pointwise = p.shape.images == 1 and is_pointwise(of)
+    cdef Block block
+    cdef Matrix came, out
+    cdef real *images
+    if rows == 0:
+        return
+    for number in range(p.shape.rows * p.shape.columns):
+        block = block_of(of, &p.shape, stack, number)
+        images = images_of(p, x, &block, group)
+        came = came_back(p, g, &block, group, memory + rows * p.shape.step)
+        out = Matrix(<char *> memory, block.step * size)
+        if pointwise:
+            out = seen(p, x, &block, group, channel, end, memory)
+        elif number == 0:
+            for image in range(block.images):
+                memset(images + image * of.groups * of.channels * of.pixels + channel * of.pixels, 0,
+                       (end - channel) * of.pixels * size)
+        multiply_by_panels(p.dtype_code, <const char *> (weight + channel * of.taps), size, length * size, came.data, came.row,
+                           size, out.data, out.row, rows, of.filters, block.places, False)
+        if not pointwise:
+            scatter(of, &block, images, channel, end, memory)
 
 
 cdef int correlate(const Geometry *of, cnp.ndarray x, cnp.ndarray g, cnp.ndarray weight) except -1:
     """weight = its gradient: the sum over all places of what comes back for a filter times what the kernel saw there."""
-    cdef Workspace space = workspace_for(of, code_of(x))
-    cdef cnp.ndarray products = scratch(space.dtype_code, of.filters * of.taps * of.channels)
-    cdef npy_intp group
-    for group in range(of.groups):
-        if space.dtype_code == FLOAT32:
-            correlate_group(of, group, space, <float *> data_of(x), <float *> data_of(g), <float *> data_of(products),
-                            <float *> data_of(weight))
-        else:
-            correlate_group(of, group, space, <double *> data_of(x), <double *> data_of(g), <double *> data_of(products),
-                            <double *> data_of(weight))
+    cdef Pass shared = pass_of(of, x, weight, None, g)
+    cdef npy_intp length = of.channels * of.taps, n = of.groups * length * of.filters
+    if n <= SMALL_TOTALS:
+        shared.slices = min(<npy_intp> SLICES, shared.shape.stacks * shared.shape.rows * shared.shape.columns)
+    else:
+        shared.parts = min(<npy_intp> PARTS, of.channels)
+    n *= shared.slices
+    cdef cnp.ndarray totals = new_array(shared.dtype_code, 1, &n)
+    shared.totals = data_of(totals)
+    if shared.dtype_code == FLOAT32:
+        share(correlate_f32, &shared, of.groups * shared.slices * shared.parts, 1)
+        put_together(&shared, <float *> shared.totals, <float *> shared.weight)
+    else:
+        share(correlate_f64, &shared, of.groups * shared.slices * shared.parts, 1)
+        put_together(&shared, <double *> shared.totals, <double *> shared.weight)
     return 0
 
 
-cdef int correlate_group(const Geometry *of, npy_intp group, Workspace space, const real *x, const real *g, real *products,
-                         real *weight) except -1:
-    cdef Block block = Block(0, 0, 0, 0)
-    cdef npy_intp length = of.taps * of.channels, rows
-    cdef bint is_first = True
-    cdef real *totals = <real *> data_of(space.weights)
-    cdef Matrix a, b
-    while next_block(of, space, &block):
-        rows = block.images * block.places
-        a = results_of(of, &block, group, g, <real *> data_of(space.results))
-        a = matrix(a.data, of.filters, rows, a.column_stride, a.row_stride)
-        b = matrix(patches_of(of, &block, group, x, space), rows, length, length * sizeof(real), sizeof(real))
-        multiplied(space, a, b, <char *> (totals if is_first else products), sizeof(real))
-        if not is_first:
-            add_rows(products, totals, 0, 1, of.filters * length)
-        is_first = False
-    turn(totals, length, of.channels, weight + group * of.filters * length, length, of.taps, of.filters, of.taps, of.channels)
-    return 0
+cdef void correlate_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Pass *p = <Pass *> data
+    correlate_parts(p, <const float *> p.x, <const float *> p.y, <float *> p.totals, first, end)
+
+
+cdef void correlate_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Pass *p = <Pass *> data
+    correlate_parts(p, <const double *> p.x, <const double *> p.y, <double *> p.totals, first, end)
+
+
+cdef void correlate_parts(Pass *p, const real *x, const real *g, real *totals, npy_intp number, npy_intp end) noexcept nogil:
+    """Some parts of the channels, counted through slices and groups."""
+    cdef npy_intp each = parts_of(p.of.channels, p.parts), channels = p.of.channels, part, slice, group
+    cdef npy_intp blocks = p.shape.stacks * p.shape.rows * p.shape.columns
+    cdef real *memory = take_memory(p, each * p.of.taps, <real> 0)
+    if memory == NULL:
+        return
+    while number < end:
+        part, slice, group = number % p.parts, number // p.parts % p.slices, number // p.parts // p.slices
+        correlate_blocks(p, x, g, totals + (slice * p.of.groups + group) * channels * p.of.taps * p.of.filters, group,
+                         blocks * slice // p.slices, blocks * (slice + 1) // p.slices, min(part * each, channels),
+                         min(part * each + each, channels), memory)
+        number += 1
+    free(memory)
+
+
+cdef void correlate_blocks(Pass *p, const real *x, const real *g, real *totals, npy_intp group, npy_intp number,
+                           npy_intp last, npy_intp channel, npy_intp end, real *memory) noexcept nogil:
+    """Some channels of a group: the sum over some blocks, one after the other."""
+    cdef npy_intp size = sizeof(real), rows = (end - channel) * p.of.taps, filters = p.of.filters
+    cdef npy_intp of_stack = p.shape.rows * p.shape.columns, first = number
+    cdef Block block
+    cdef Matrix came, patches
+    if rows == 0:
+        return
+    totals += channel * p.of.taps * filters
+    while number < last:
+        block = block_of(p.of, &p.shape, number // of_stack, number % of_stack)
+        patches = seen(p, x, &block, group, channel, end, memory)
+        came = came_back(p, g, &block, group, memory + rows * p.shape.step)
+        multiply_by_panels(p.dtype_code, patches.data, patches.row, size, came.data, size, came.row, <char *> totals,
+                           filters * size, rows, block.places, filters, number > first)
+        number += 1
+
+
+cdef void put_together(const Pass *p, real *totals, real *weight) noexcept nogil:
+    """The sum of all slices, a row for each filter."""
+    cdef npy_intp filters = p.of.filters, length = p.of.channels * p.of.taps, n = p.of.groups * length * filters
+    cdef npy_intp slice, i, j, group
+    for slice in range(1, p.slices):
+        for i in range(n):
+            totals[i] += totals[slice * n + i]
+    for group in range(p.of.groups):
+        for j in range(filters):
+            for i in range(length):
+                weight[j * length + i] = totals[i * filters + j]
+        totals += length * filters
+        weight += length * filters
 
 
 # the bias

@@ -7,29 +7,29 @@
 
 #define PANEL_BYTES 128
 
-typedef void PanelProduct(const char *a, npy_intp a_row, npy_intp a_column, const char *panel, char *out, npy_intp out_row,
-                          npy_intp m, npy_intp n, npy_intp bytes, int add);
+typedef void PanelProduct(const char *a, npy_intp a_row, npy_intp a_column, const char *panel, npy_intp panel_row, char *out,
+                          npy_intp out_row, npy_intp m, npy_intp n, npy_intp bytes, int add);
 
 #if defined(__GNUC__)
 #define PANEL_PRODUCT(name, type, size, attributes) \
     TILES(name, type, size) \
-    attributes static void name(const char *a, npy_intp a_row, npy_intp a_column, const char *panel, char *out, \
-                                npy_intp out_row, npy_intp m, npy_intp n, npy_intp bytes, int add) { \
+    attributes static void name(const char *a, npy_intp a_row, npy_intp a_column, const char *panel, npy_intp panel_row, \
+                                char *out, npy_intp out_row, npy_intp m, npy_intp n, npy_intp bytes, int add) { \
         for (; bytes > size; bytes -= 2 * size, panel += 2 * size, out += 2 * size) \
-            name##_rows2(a, a_row, a_column, panel, PANEL_BYTES, out, out_row, m, n, 0, \
+            name##_rows2(a, a_row, a_column, panel, panel_row, out, out_row, m, n, 0, \
                          bytes < 2 * size ? bytes : 2 * size, add); \
-        if (bytes > 0) name##_rows1(a, a_row, a_column, panel, PANEL_BYTES, out, out_row, m, n, 0, bytes, add); \
+        if (bytes > 0) name##_rows1(a, a_row, a_column, panel, panel_row, out, out_row, m, n, 0, bytes, add); \
     }
 #else
 #define PANEL_PRODUCT(name, type, size, attributes) \
-    static void name(const char *a, npy_intp a_row, npy_intp a_column, const char *panel, char *out, npy_intp out_row, \
-                     npy_intp m, npy_intp n, npy_intp bytes, int add) { \
+    static void name(const char *a, npy_intp a_row, npy_intp a_column, const char *panel, npy_intp panel_row, char *out, \
+                     npy_intp out_row, npy_intp m, npy_intp n, npy_intp bytes, int add) { \
         for (; m > 0; m--, a += a_row, out += out_row) { \
             type sums[PANEL_BYTES / sizeof(type)] = {0}; \
             for (npy_intp k = 0; k < n; k++) { \
                 const type x = *(const type *) (a + k * a_column); \
                 for (npy_intp j = 0; j < (npy_intp) (PANEL_BYTES / sizeof(type)); j++) \
-                    sums[j] += x * ((const type *) (panel + k * PANEL_BYTES))[j]; \
+                    sums[j] += x * ((const type *) (panel + k * panel_row))[j]; \
             } \
             for (npy_intp j = 0; j < (npy_intp) (bytes / sizeof(type)); j++) \
                 ((type *) out)[j] = add ? ((type *) out)[j] + sums[j] : sums[j]; \
@@ -62,7 +62,8 @@ static int best_panels(void) { return 0; }
 
 /* Columns of a matrix as a panel of n rows, with zeros behind them. */
 #define FILL_PANEL(name, type) \
-    static void name(const char *b, npy_intp b_row, npy_intp b_column, char *panel, npy_intp n, npy_intp columns) { \
+    AUTOGRAD_CY_CLONED static void name(const char *b, npy_intp b_row, npy_intp b_column, char *panel, npy_intp n, \
+                                        npy_intp columns) { \
         const npy_intp width = PANEL_BYTES / sizeof(type); \
         type *out = (type *) panel; \
         npy_intp k = 0; \

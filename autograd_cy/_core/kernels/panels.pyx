@@ -11,7 +11,7 @@ first matrix are multiplied by it, six at a time, straight from where they lie.
      That depends on no other element: the bits are the same for any number of threads and for any part of the product.
   3. Loops stand in panels.h, for vectors of 64, 32 and 16 bytes; the machine's best is taken when the module is imported.
      Without fused multiply-adds, BLAS multiplies. `use_panels` lets tests and measurements choose.
-  4. Strides may be anything: no operand is copied but panel by panel, on the stack.
+  4. Strides may be anything: no operand is copied but panel by panel, on the stack, and that not where it doesn't pay.
 """
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64
@@ -19,8 +19,10 @@ from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cdef extern from "panels.h":
-    ctypedef void PanelProduct(const char *a, npy_intp a_row, npy_intp a_column, const char *panel, char *out,
-                               npy_intp out_row, npy_intp m, npy_intp n, npy_intp bytes, int add) noexcept nogil
+    ctypedef void PanelProduct(const char *a, npy_intp a_row, npy_intp a_column, const char *panel, npy_intp panel_row,
+                               char *out, npy_intp out_row, npy_intp m, npy_intp n, npy_intp bytes, int add) noexcept nogil
+    enum:
+        PANEL_BYTES
     PanelProduct *panel_products[3][2]
     int best_panels() noexcept nogil
     bint AUTOGRAD_CY_DEBUG
@@ -28,11 +30,13 @@ cdef extern from "panels.h":
     void fill_panel_f64(const char *b, npy_intp b_row, npy_intp b_column, char *panel, npy_intp n, npy_intp columns) noexcept nogil
 
 cdef enum:
-    DEPTH = 256             # rows of a panel, at most: 32 kB
+    DEPTH = 320             # rows of a panel, at most: 40 kB
     HELD = 1 << 19          # bytes of the first matrix that are multiplied by all panels in turn: half a second-level cache
     BY_ROWS = 8             # times as much work has to be there if the second matrix lies row by row
     MOST = 1 << 28          # multiplications of float64; twice as many of float32
     LINE = 64               # of the cache
+    FEW_ROWS = 128          # of the first matrix: a panel of rows that are contiguous is not worth its copy ...
+    ALIASED = 1024          # ... unless they lie multiples of that many bytes apart, so that they drive each other out
 
 cdef int BEST = best_panels()
 cdef int level = BEST if BEST > 0 or AUTOGRAD_CY_DEBUG else -1     # of panel_products; below 0: BLAS multiplies
@@ -57,17 +61,10 @@ cdef bint panels_suit(int dtype_code, npy_intp m, npy_intp n, npy_intp p, npy_in
     return thresholds.panel_work * (BY_ROWS if b_column == itemsize else 1) <= work <= MOST * (8 // itemsize)
 
 
-cdef void multiply_panel(int dtype_code, const char *a, npy_intp a_row, npy_intp a_column, const char *panel, char *out,
-                         npy_intp out_row, npy_intp m, npy_intp n, npy_intp columns, bint add) noexcept nogil:
-    """out = a @ panel, or with `add` out + a @ panel: (m, n) by the first `columns` of n rows."""
-    cdef bint is_float = dtype_code == FLOAT32
-    cdef npy_intp bytes = columns * (sizeof(float) if is_float else sizeof(double))
-    panel_products[max(level, 0)][0 if is_float else 1](a, a_row, a_column, panel, out, out_row, m, n, bytes, add)
-
-
 cdef void multiply_by_panels(int dtype_code, const char *a, npy_intp a_row, npy_intp a_column, const char *b, npy_intp b_row,
-                             npy_intp b_column, char *out, npy_intp out_row, npy_intp m, npy_intp n, npy_intp p) noexcept nogil:
-    """out = a @ b: (m, n) by (n, p), none of them 0. The rows of `out` are contiguous."""
+                             npy_intp b_column, char *out, npy_intp out_row, npy_intp m, npy_intp n, npy_intp p,
+                             bint add) noexcept nogil:
+    """out = a @ b, or with `add` out + a @ b: (m, n) by (n, p), none of them 0. The rows of `out` are contiguous."""
     cdef char[DEPTH * PANEL_BYTES + LINE] memory
     cdef char *panel = memory + LINE - <npy_intp> memory % LINE
     cdef npy_intp itemsize = sizeof(float) if dtype_code == FLOAT32 else sizeof(double)
@@ -77,7 +74,7 @@ cdef void multiply_by_panels(int dtype_code, const char *a, npy_intp a_row, npy_
         height = HELD // (depth * itemsize)
         while i < m:
             multiply_rows(dtype_code, a + i * a_row, a_row, a_column, b, b_row, b_column, out + i * out_row, out_row,
-                          min(m - i, height), depth, p, k > 0, panel)
+                          min(m - i, height), depth, p, add or k > 0, panel)
             i += height
         a += depth * a_column
         b += depth * b_row
@@ -88,15 +85,20 @@ cdef void multiply_rows(int dtype_code, const char *a, npy_intp a_row, npy_intp 
                         npy_intp b_column, char *out, npy_intp out_row, npy_intp m, npy_intp n, npy_intp p, bint add,
                         char *panel) noexcept nogil:
     """Some rows of the product, or of what its sums are at DEPTH columns of the first matrix more."""
-    cdef npy_intp itemsize = sizeof(float) if dtype_code == FLOAT32 else sizeof(double)
-    cdef npy_intp columns
+    cdef bint is_float = dtype_code == FLOAT32
+    cdef npy_intp itemsize = sizeof(float) if is_float else sizeof(double), columns
+    cdef bint in_place = m <= FEW_ROWS and b_column == itemsize and b_row % ALIASED != 0
+    cdef PanelProduct *multiply_panel = panel_products[max(level, 0)][0 if is_float else 1]
     while p > 0:
         columns = min(p, PANEL_BYTES // itemsize)
-        if dtype_code == FLOAT32:
-            fill_panel_f32(b, b_row, b_column, panel, n, columns)
+        if in_place and columns * itemsize == PANEL_BYTES:
+            multiply_panel(a, a_row, a_column, b, b_row, out, out_row, m, n, PANEL_BYTES, add)
         else:
-            fill_panel_f64(b, b_row, b_column, panel, n, columns)
-        multiply_panel(dtype_code, a, a_row, a_column, panel, out, out_row, m, n, columns, add)
+            if is_float:
+                fill_panel_f32(b, b_row, b_column, panel, n, columns)
+            else:
+                fill_panel_f64(b, b_row, b_column, panel, n, columns)
+            multiply_panel(a, a_row, a_column, panel, PANEL_BYTES, out, out_row, m, n, columns * itemsize, add)
         b += columns * b_column
         out += columns * itemsize
         p -= columns

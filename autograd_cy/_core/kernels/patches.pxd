@@ -10,11 +10,14 @@ cdef struct Geometry:               # of a convolution; dimensions that it lacks
     npy_intp[3] kernel, stride, padding, dilation
     npy_intp pixels, places, taps   # the products of size, out and kernel
 
-cdef struct Block:                  # places of one image, or all places of some images
+cdef struct Block:                  # places of the result: parts of some lines of an image, or all of some images
     npy_intp image, images          # the first image, and how many
-    npy_intp place, places          # the first place, and how many of each image
+    npy_intp line, lines            # the first line, counted through the depths of an image, and how many of each image
+    npy_intp place, width           # the first place of each line, and how many
+    npy_intp places                 # of the block ...
+    npy_intp step                   # ... and how far apart rows of them are, in elements
 
-cdef void gather(const Geometry *of, const Block *block, const real *pixels, real *patches) noexcept nogil
-cdef void scatter(const Geometry *of, const Block *block, real *pixels, const real *patches) noexcept nogil
-cdef void turn(const real *x, npy_intp x_step, npy_intp x_row, real *y, npy_intp y_step, npy_intp y_row,
-               npy_intp count, npy_intp rows, npy_intp columns) noexcept nogil
+cdef void gather(const Geometry *of, const Block *block, const real *images, npy_intp channel, npy_intp end,
+                 real *rows) noexcept nogil
+cdef void scatter(const Geometry *of, const Block *block, real *images, npy_intp channel, npy_intp end,
+                  real *rows) noexcept nogil
