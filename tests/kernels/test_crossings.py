@@ -69,7 +69,7 @@ BLOCKS = {
     "broadcast_sums.BLOCK": 1024,
     "convolutions.FEWEST": 32,
     "convolutions.LINE": 16,
-    "convolutions.PATCHES": 1 << 17,  # crossed in test_convolution.py
+    "convolutions.PATCHES": 1 << 18,  # crossed in test_convolution.py
     "convolutions.PLACES": 256,
     "convolutions.SMALL_TOTALS": 1 << 17,  # crossed in test_convolution.py
     "broadcast_sums.ROWS": 64,

@@ -29,7 +29,8 @@ cdef extern from *:
                 bytes -= 32, b += 32, out += 32; \\
             } \\
             if (bytes > 0) \\
-                name##_rows1(a, a_row, a_column, b + bytes - 32, b_row, out + bytes - 32, out_row, m, n, 32 - bytes, 32, add); \\
+                name##_rows1(a, a_row, a_column, b + bytes - 32, b_row, out + bytes - 32, out_row, m, n, 32 - bytes, 32, \\
+                             add); \\
             return p; \\
         }
     PRODUCT(product_f32, float)

@@ -10,7 +10,7 @@ patches: those of some hundred places are written, multiplied while the cache ha
      given by sizes alone. So the bits are the same for any number of threads.
   3. Threads share blocks of the result; images, or channels of the few there are, for their gradient; and for the weight's
      slices of the blocks, whose sums are added at the end, or channels of a large one. None waits for another before the end.
-  4. Groups are convolutions of their own.
+  4. Groups are convolutions of their own. A kernel as large as the image makes one product of all images.
 """
 
 from libc.stdlib cimport free, malloc
@@ -18,6 +18,7 @@ from libc.string cimport memcpy, memset
 
 from autograd_cy._core.arrays.buffers cimport new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, code_of
+from autograd_cy._core.kernels.gemm cimport Matrix, multiply
 from autograd_cy._core.kernels.panels cimport multiply_by_panels
 from autograd_cy._core.kernels.patches cimport Block, Geometry, gather, scatter
 from autograd_cy._core.kernels.plane_loops cimport real, row_total
@@ -29,8 +30,8 @@ cnp.import_array()
 
 cdef enum:
     PLACES = 256            # of a block, about ...
-    FEWEST = 32             # ... and not less than a panel has columns, if patches are so long that they take more elements than
-    PATCHES = 1 << 17       # this, half of a cache of the second level
+    PATCHES = 1 << 18       # ... or as have patches of that many elements, which a cache of the second level holds ...
+    FEWEST = 32             # ... but not fewer than a panel has columns
     LINE = 16               # elements: a line of the cache, of float32
     PARTS = 4               # in which channels are shared
     SLICES = 16             # in which blocks are shared, each with its own sums for the gradient of the weight ...
@@ -57,7 +58,7 @@ cdef struct Pass:           # a loop that is shared
     npy_intp parts          # in which channels are shared
     bint failed             # there was no memory for a block
 
-cdef struct Matrix:         # whose columns are contiguous
+cdef struct Rows:           # of a matrix, each contiguous
     char *data
     npy_intp row            # bytes
 
@@ -115,6 +116,30 @@ cdef inline bint is_pointwise(const Geometry *of) noexcept nogil:
     return of.taps == 1
 
 
+cdef bint sees_all(const Geometry *of) noexcept:
+    """Whether the kernel sees the whole image, from one place: images are rows of a matrix then."""
+    cdef int k
+    for k in range(3):
+        if of.out[k] != 1 or of.size[k] != of.kernel[k] or of.padding[k] != 0 or of.dilation[k] != 1:
+            return False
+    return of.groups == 1
+
+
+cdef Matrix matrix_of(cnp.ndarray array) noexcept:
+    """A row for each of the first dimension."""
+    cdef npy_intp rows = cnp.PyArray_DIM(array, 0), size = cnp.PyArray_ITEMSIZE(array), n = cnp.PyArray_SIZE(array) // rows
+    return Matrix(cnp.PyArray_BYTES(array), 1, rows, n, 0, n * size, size)
+
+
+cdef Matrix transposed(Matrix m) noexcept:
+    return Matrix(m.data, 1, m.columns, m.rows, 0, m.column_stride, m.row_stride)
+
+
+cdef int multiply_into(Matrix a, Matrix b, cnp.ndarray out) except -1:
+    multiply(code_of(out), &a, &b, cnp.PyArray_BYTES(out), cnp.PyArray_ITEMSIZE(out))
+    return 0
+
+
 cdef void *data_of(cnp.ndarray array) noexcept:
     return NULL if array is None else cnp.PyArray_DATA(array)
 
@@ -167,28 +192,32 @@ cdef real *take_memory(Pass *p, npy_intp rows, real kind) noexcept nogil:
     return memory
 
 
-cdef inline Matrix seen(const Pass *p, const real *x, const Block *block, npy_intp group, npy_intp channel, npy_intp end,
-                        real *patches) noexcept nogil:
+cdef inline Rows seen(const Pass *p, const real *x, const Block *block, npy_intp group, npy_intp channel, npy_intp end,
+                      real *patches) noexcept nogil:
     """The patches of some channels."""
     cdef real *images = images_of(p, x, block, group)
     if p.shape.images == 1 and is_pointwise(p.of):
-        return Matrix(<char *> (images + channel * p.of.pixels + block.line * p.of.out[2] + block.place), p.of.pixels * sizeof(real))
+        images += channel * p.of.pixels + block.line * p.of.out[2] + block.place
+        return Rows(<char *> images, p.of.pixels * sizeof(real))
     gather(p.of, block, images, channel, end, patches)
-    return Matrix(<char *> patches, block.step * sizeof(real))
+    return Rows(<char *> patches, block.step * sizeof(real))
 
 
-cdef inline Matrix came_back(const Pass *p, const real *g, const Block *block, npy_intp group, real *rows) noexcept nogil:
+cdef inline Rows came_back(const Pass *p, const real *g, const Block *block, npy_intp group, real *rows) noexcept nogil:
     """The gradient of a block, a row for each filter."""
     if p.shape.images == 1:
-        return Matrix(<char *> places_of(p, g, block.image, block, group), p.of.places * sizeof(real))
+        return Rows(<char *> places_of(p, g, block.image, block, group), p.of.places * sizeof(real))
     copy_places(p, block, group, <real *> g, rows, True)
-    return Matrix(<char *> rows, block.step * sizeof(real))
+    return Rows(<char *> rows, block.step * sizeof(real))
 
 
 # forward
 
 cdef int convolve(const Geometry *of, cnp.ndarray x, cnp.ndarray weight, cnp.ndarray bias, cnp.ndarray y) except -1:
     """y = the convolution of x, plus the bias (or None)."""
+    if sees_all(of):
+        multiply_into(matrix_of(x), transposed(matrix_of(weight)), y)
+        return 0 if bias is None else add_filters(bias, y)
     cdef Pass shared = pass_of(of, x, weight, bias, y)
     cdef npy_intp blocks = of.groups * shared.shape.stacks * shared.shape.rows * shared.shape.columns
     return share(forward_f32 if shared.dtype_code == FLOAT32 else forward_f64, &shared, blocks, 1)
@@ -211,7 +240,7 @@ cdef void forward(Pass *p, const real *x, const real *weight, const real *bias, 
     cdef npy_intp of_stack = p.shape.rows * p.shape.columns, stack, group
     cdef real *memory = take_memory(p, length, <real> 0)
     cdef Block block
-    cdef Matrix patches, result
+    cdef Rows patches, result
     if memory == NULL:
         return
     while number < end:
@@ -219,9 +248,9 @@ cdef void forward(Pass *p, const real *x, const real *weight, const real *bias, 
         block = block_of(p.of, &p.shape, stack, number % of_stack)
         patches = seen(p, x, &block, group, 0, p.of.channels, memory)
         if p.shape.images == 1:
-            result = Matrix(<char *> places_of(p, y, block.image, &block, group), p.of.places * size)
+            result = Rows(<char *> places_of(p, y, block.image, &block, group), p.of.places * size)
         else:
-            result = Matrix(<char *> (memory + length * p.shape.step), block.step * size)
+            result = Rows(<char *> (memory + length * p.shape.step), block.step * size)
         if bias != NULL:
             fill_rows(<real *> result.data, result.row // size, block.places, bias + group * filters, filters)
         multiply_by_panels(p.dtype_code, <const char *> (weight + group * filters * length), length * size, size,
@@ -244,6 +273,8 @@ cdef void fill_rows(real *out, npy_intp row, npy_intp columns, const real *value
 
 cdef int convolve_back(const Geometry *of, cnp.ndarray g, cnp.ndarray weight, cnp.ndarray x) except -1:
     """x = the gradient for what was convolved, from that for the result: each place adds to all that its kernel saw."""
+    if sees_all(of):
+        return multiply_into(matrix_of(g), matrix_of(weight), x)
     cdef Pass shared = pass_of(of, x, weight, None, g)
     cdef npy_intp stacks = of.groups * shared.shape.stacks
     shared.parts = 1 if stacks >= SLICES * 2 else min(<npy_intp> PARTS, of.channels)
@@ -282,7 +313,7 @@ cdef void back_to_images(Pass *p, const real *g, const real *weight, real *x, np
     cdef npy_intp size = sizeof(real), length = of.channels * of.taps, rows = (end - channel) * of.taps, number, image
     cdef bint pointwise = p.shape.images == 1 and is_pointwise(of)
     cdef Block block
-    cdef Matrix came, out
+    cdef Rows came, out
     cdef real *images
     if rows == 0:
         return
@@ -290,7 +321,7 @@ cdef void back_to_images(Pass *p, const real *g, const real *weight, real *x, np
         block = block_of(of, &p.shape, stack, number)
         images = images_of(p, x, &block, group)
         came = came_back(p, g, &block, group, memory + rows * p.shape.step)
-        out = Matrix(<char *> memory, block.step * size)
+        out = Rows(<char *> memory, block.step * size)
         if pointwise:
             out = seen(p, x, &block, group, channel, end, memory)
         elif number == 0:
@@ -305,6 +336,8 @@ cdef void back_to_images(Pass *p, const real *g, const real *weight, real *x, np
 
 cdef int correlate(const Geometry *of, cnp.ndarray x, cnp.ndarray g, cnp.ndarray weight) except -1:
     """weight = its gradient: the sum over all places of what comes back for a filter times what the kernel saw there."""
+    if sees_all(of):
+        return multiply_into(transposed(matrix_of(g)), matrix_of(x), weight)
     cdef Pass shared = pass_of(of, x, weight, None, g)
     cdef npy_intp length = of.channels * of.taps, n = of.groups * length * of.filters
     if n <= SMALL_TOTALS:
@@ -355,7 +388,7 @@ cdef void correlate_blocks(Pass *p, const real *x, const real *g, real *totals, 
     cdef npy_intp size = sizeof(real), rows = (end - channel) * p.of.taps, filters = p.of.filters
     cdef npy_intp of_stack = p.shape.rows * p.shape.columns, first = number
     cdef Block block
-    cdef Matrix came, patches
+    cdef Rows came, patches
     if rows == 0:
         return
     totals += channel * p.of.taps * filters
@@ -371,11 +404,11 @@ cdef void correlate_blocks(Pass *p, const real *x, const real *g, real *totals, 
 cdef void put_together(const Pass *p, real *totals, real *weight) noexcept nogil:
     """The sum of all slices, a row for each filter."""
     cdef npy_intp filters = p.of.filters, length = p.of.channels * p.of.taps, n = p.of.groups * length * filters
-    cdef npy_intp slice, i, j, group
+    cdef npy_intp slice, i, j, _group
     for slice in range(1, p.slices):
         for i in range(n):
             totals[i] += totals[slice * n + i]
-    for group in range(p.of.groups):
+    for _group in range(p.of.groups):
         for j in range(filters):
             for i in range(length):
                 weight[j * length + i] = totals[i * filters + j]

@@ -26,8 +26,10 @@ cdef extern from "panels.h":
     PanelProduct *panel_products[3][2]
     int best_panels() noexcept nogil
     bint AUTOGRAD_CY_DEBUG
-    void fill_panel_f32(const char *b, npy_intp b_row, npy_intp b_column, char *panel, npy_intp n, npy_intp columns) noexcept nogil
-    void fill_panel_f64(const char *b, npy_intp b_row, npy_intp b_column, char *panel, npy_intp n, npy_intp columns) noexcept nogil
+    void fill_panel_f32(const char *b, npy_intp b_row, npy_intp b_column, char *panel, npy_intp n,
+                        npy_intp columns) noexcept nogil
+    void fill_panel_f64(const char *b, npy_intp b_row, npy_intp b_column, char *panel, npy_intp n,
+                        npy_intp columns) noexcept nogil
 
 cdef enum:
     DEPTH = 320             # rows of a panel, at most: 40 kB

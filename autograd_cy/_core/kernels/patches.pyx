@@ -2,8 +2,8 @@
 
 The patches of a block of places are a matrix: a row for each channel and tap, in the order in which they lie in the weight,
 with what the tap sees from each place. As long as the stride is 1, neighbouring places see neighbouring pixels, so what is
-copied are runs: of a line, or of all lines where the result has as many places in a line as the image has pixels. Padding is in
-no memory: a tap that falls beside the image sees zeros.
+copied are runs: of a line, or of all lines where the result has as many places in a line as the image has pixels. Padding is
+in no memory: a tap that falls beside the image sees zeros.
 
 Pointers, for runs of some elements at any place: a view of each would cost as much as the run.
 """
@@ -99,7 +99,8 @@ cdef inline void walk_rows(const Geometry *given, const Block *block, real *imag
                         lines.pixel += depth * of.size[1] * of.size[2]
                     else:
                         lines.end = lines.first
-                    walk_channels(&of, block, &lines, images, channel, end, row + (line - block.line) * block.width, count, adding)
+                    walk_channels(&of, block, &lines, images, channel, end, row + (line - block.line) * block.width, count,
+                                  adding)
                     line += count
                 row += block.step
 
@@ -110,7 +111,8 @@ cdef inline void walk_channels(const Geometry *of, const Block *block, const Lin
     cdef npy_intp image, size = of.groups * of.channels * of.pixels, places = block.lines * block.width
     while channel < end:
         for image in range(block.images):
-            walk_lines(of, lines, images + image * size + channel * of.pixels, row + image * places, count, block.width, adding)
+            walk_lines(of, lines, images + image * size + channel * of.pixels, row + image * places, count, block.width,
+                       adding)
         row += of.taps * block.step
         channel += 1
 
