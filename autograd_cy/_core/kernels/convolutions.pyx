@@ -148,11 +148,11 @@ cdef Pass pass_of(const Geometry *of, cnp.ndarray x, cnp.ndarray weight, cnp.nda
     return Pass(of, shape_of(of), data_of(x), data_of(weight), data_of(bias), data_of(y), NULL, code_of(y), 1, 1, False)
 
 
-cdef int share(Task task, Pass *shared, npy_intp n, npy_intp grain) except -1:
+cdef int share(Task task, Pass *shared, npy_intp n) except -1:
     """Call the task on 0..n, or on parts of it at once. MemoryError where there is none for a block."""
     cdef const Geometry *of = shared.of
     cdef npy_intp multiplications = of.batch * of.groups * of.places * of.filters * of.channels * of.taps
-    parallel_for(task, shared, n, max(multiplications // n // TO_AN_ELEMENT, 1), grain)
+    parallel_for(task, shared, n, max(multiplications // n // TO_AN_ELEMENT, 1))
     if shared.failed:
         raise MemoryError("convolution: not enough memory for a block of patches")
     return 0
@@ -220,7 +220,7 @@ cdef int convolve(const Geometry *of, cnp.ndarray x, cnp.ndarray weight, cnp.nda
         return 0 if bias is None else add_filters(bias, y)
     cdef Pass shared = pass_of(of, x, weight, bias, y)
     cdef npy_intp blocks = of.groups * shared.shape.stacks * shared.shape.rows * shared.shape.columns
-    return share(forward_f32 if shared.dtype_code == FLOAT32 else forward_f64, &shared, blocks, 1)
+    return share(forward_f32 if shared.dtype_code == FLOAT32 else forward_f64, &shared, blocks)
 
 
 cdef void forward_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
@@ -278,7 +278,7 @@ cdef int convolve_back(const Geometry *of, cnp.ndarray g, cnp.ndarray weight, cn
     cdef Pass shared = pass_of(of, x, weight, None, g)
     cdef npy_intp stacks = of.groups * shared.shape.stacks
     shared.parts = 1 if stacks >= SLICES * 2 else min(<npy_intp> PARTS, of.channels)
-    return share(back_f32 if shared.dtype_code == FLOAT32 else back_f64, &shared, stacks * shared.parts, 1)
+    return share(back_f32 if shared.dtype_code == FLOAT32 else back_f64, &shared, stacks * shared.parts)
 
 
 cdef void back_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
@@ -348,10 +348,10 @@ cdef int correlate(const Geometry *of, cnp.ndarray x, cnp.ndarray g, cnp.ndarray
     cdef cnp.ndarray totals = new_array(shared.dtype_code, 1, &n)
     shared.totals = data_of(totals)
     if shared.dtype_code == FLOAT32:
-        share(correlate_f32, &shared, of.groups * shared.slices * shared.parts, 1)
+        share(correlate_f32, &shared, of.groups * shared.slices * shared.parts)
         put_together(&shared, <float *> shared.totals, <float *> shared.weight)
     else:
-        share(correlate_f64, &shared, of.groups * shared.slices * shared.parts, 1)
+        share(correlate_f64, &shared, of.groups * shared.slices * shared.parts)
         put_together(&shared, <double *> shared.totals, <double *> shared.weight)
     return 0
 
