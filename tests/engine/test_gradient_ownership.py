@@ -46,7 +46,7 @@ def test_first_is_added_to_the_second():
     x, w = leaf(), constant(1)
     made = backward_of(x @ w + x)
     assert made == 1
-    same(x.grad, SEED.numpy() @ w.numpy().T + SEED.numpy())
+    same(x.grad, (SEED @ w.T).numpy() + SEED.numpy())
 
 
 def test_sum_of_two_that_are_not_ours_is_new():
