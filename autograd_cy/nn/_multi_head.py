@@ -5,6 +5,7 @@ from math import inf, sqrt
 from typing import Any, NamedTuple
 
 from .._core.graph.tensor import Tensor
+from .._core.ops.nn.packed_attention import by_head, in_rows, packed_attention
 from .._core.ops.operations import OPS
 from .._core.runtime.entry import public
 
@@ -122,23 +123,28 @@ def _by_heads(
     samples_first: bool, inputs: tuple[Tensor, Tensor, Tensor], heads: int, weights: _Weights, mask: Tensor | None,
     padding: Tensor | None, rate: float, is_causal: bool,
 ) -> Tensor:  # fmt: skip
-    """The attended values, projected. The heads are views (N, heads, L, E / heads) of the projections: nothing is copied."""
-    there, back = ((0, 2, 1, 3), (0, 2, 1, 3)) if samples_first else ((1, 2, 0, 3), (2, 0, 1, 3))
-    q, k, v = [x.view(*x.shape[:2], heads, -1).permute(there) for x in _projected(inputs, weights)]
-    samples, _, rows, _ = q.shape
-    columns = k.shape[2]
+    """The attended values, projected. The heads lie in the projections, or are views (N, heads, L, E / heads) of them."""
+    query, key, _ = inputs
+    length, samples = query.shape[samples_first], query.shape[not samples_first]
+    columns = key.shape[samples_first]
     if is_causal and padding is None:
         mask = None                     # it says the same
     else:
-        is_causal, mask = False, _per_head(_added(mask, "attn_mask", q), samples, heads, rows, columns)
+        is_causal, mask = False, _per_head(_added(mask, "attn_mask", query), samples, heads, length, columns)
     if mask is not None:
-        mask = mask.view(-1, 1 if mask.shape[0] == 1 else heads, rows, columns)
+        mask = mask.view(-1, 1 if mask.shape[0] == 1 else heads, length, columns)
     if padding is not None:
         _check_padding(padding, samples, columns)
-        padding = _added(padding, "key_padding_mask", q).view(samples, 1, 1, columns)
+        padding = _added(padding, "key_padding_mask", query).view(samples, 1, 1, columns)
         mask = padding if mask is None else mask + padding
-    y = _attend(q, k, v, mask, rate, is_causal).permute(back)
-    return _linear(y.flatten(2), weights.out, weights.out_bias)
+    rows_first = not samples_first
+    if weights.separate is None and weights.packed is not None and inputs[0] is inputs[1] is inputs[2]:
+        packed = _linear(query, weights.packed, weights.bias)
+        y = packed_attention(packed, heads, mask, rate, is_causal, rows_first)
+    else:
+        q, k, v = [by_head(x, heads, rows_first) for x in _projected(inputs, weights)]
+        y = in_rows(_attend(q, k, v, mask, rate, is_causal), rows_first)
+    return _linear(y, weights.out, weights.out_bias)
 
 
 def _with_more_keys(

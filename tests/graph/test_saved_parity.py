@@ -19,6 +19,7 @@ FUSED |= {"linalg.svd", "svd", "linalg.svdvals"}  # signs of vectors
 FUSED |= {"linalg.det", "det", "linalg.slogdet", "slogdet", "logdet"}  # no LU
 FUSED |= {"fft.rfft", "fft.rfft2", "fft.rfftn", "fft.hfft"}  # no input
 FUSED |= {"masked_select", "scatter_reduce", "index_reduce", "complex", "special.log_ndtr"}  # not all that PyTorch saves
+FUSED |= {"embedding_bag"}  # nor here
 FUSED |= {"addcmul", "addcdiv"}  # tensor1 times value
 FUSED |= {"addbmm", "linalg.lstsq"}  # no sizes, no solution
 FUSED |= {"lu", "lu_solve", "stft", "istft", "logsumexp"}  # PyTorch warns, or refuses to reduce no dimension

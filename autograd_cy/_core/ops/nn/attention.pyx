@@ -75,6 +75,12 @@ cdef Attention described(cnp.ndarray q, cnp.ndarray k, cnp.ndarray v, cnp.ndarra
     return a
 
 
+cdef bint in_size(cnp.ndarray x, const Attention *a, npy_intp rows, npy_intp size) noexcept:
+    """Whether it has as many heads, with so many rows of that size."""
+    return (cnp.PyArray_DIM(x, 0) == a.samples and cnp.PyArray_DIM(x, 1) == a.heads and cnp.PyArray_DIM(x, 2) == rows
+            and cnp.PyArray_DIM(x, 3) == size)
+
+
 cdef cnp.ndarray sums_like(cnp.ndarray q):
     """An array for a number for each query."""
     return new_array(code_of(q), 3, cnp.PyArray_DIMS(q))
@@ -95,13 +101,39 @@ cdef cnp.ndarray mask_array(Tensor mask, tuple sizes, int dtype_code, Py_ssize_t
 
 # the node
 
+cdef class AttentionNode(Node):
+    """What nodes of attention by blocks keep besides their inputs."""
+
+    cdef int keep(self, cnp.ndarray sums, Tensor mask) except -1:
+        self.sums, self.mask = sums, mask
+        self.mask_version = 0 if mask is None else version_of(mask)
+        return 0
+
+    cdef int check_mask(self) except -1:
+        if self.mask is not None and version_of(self.mask) != self.mask_version:
+            raise stale_error(self, self.mask, self.mask_version)
+        return 0
+
+    cdef int check_sizes(self, const Attention *a) except -1:
+        """RuntimeError if ndarray.resize(), which counts no write, changed the queries."""
+        cdef const npy_intp *dims = cnp.PyArray_DIMS(self.sums)
+        if dims[0] != a.samples or dims[1] != a.heads or dims[2] != a.rows:
+            raise resized(self)
+        return 0
+
+    cdef int release_saved(self) except -1:
+        self.sums = self.mask = None
+        return Node.release_saved(self)
+
+
+cdef object resized(Node node):
+    return RuntimeError(f"{node.name()}: the memory of a saved tensor was resized")
+
+
 @cython.final
-cdef class ScaledDotProductFlashAttentionForCpuBackward0(Node):
+cdef class ScaledDotProductFlashAttentionForCpuBackward0(AttentionNode):
     """All gradients come from one pass over the blocks. The constants: whether the mask is causal, the scale as it was given
     (or None), that nothing was dropped, and the scale."""
-    cdef cnp.ndarray sums           # for each query the logarithm of its sum of exponentials
-    cdef Tensor mask                # which has no gradient; or None
-    cdef long mask_version
     cdef list found                 # gradients that are computed and not yet asked for
 
     cdef tuple saved_names(self):
@@ -128,13 +160,8 @@ cdef class ScaledDotProductFlashAttentionForCpuBackward0(Node):
             np.where(self.mask.array, 0, -inf), code_of((<Tensor> unpack(self, 0)).array)))
 
     cdef int release_saved(self) except -1:
-        self.sums = self.mask = self.found = None
-        return Node.release_saved(self)
-
-    cdef int check_mask(self) except -1:
-        if self.mask is not None and version_of(self.mask) != self.mask_version:
-            raise stale_error(self, self.mask, self.mask_version)
-        return 0
+        self.found = None
+        return AttentionNode.release_saved(self)
 
     cdef object vjp_array(self, object g, int i, Request *request):
         cdef list found = self.found
@@ -153,6 +180,10 @@ cdef class ScaledDotProductFlashAttentionForCpuBackward0(Node):
         mask = mask_array(self.mask, shape_of(<Tensor> unpack(self, 0)), code_of(q), cnp.PyArray_DIM(k, 2))
         cdef list found = [laid_out(code_of(q), like, cnp.PyArray_DIM(like, 3)) for like in (q, k, v)]
         cdef Attention a = described(q, k, v, mask, self.sums, self.constants[3], self.constants[0])
+        self.check_sizes(&a)
+        if not (in_size(k, &a, a.columns, a.size) and in_size(v, &a, a.columns, a.value_size)
+                and in_size(g, &a, a.rows, a.value_size)):
+            raise resized(self)
         a.g = heads_of(g)
         a.query_gradient, a.key_gradient, a.value_gradient = heads_of(found[0]), heads_of(found[1]), heads_of(found[2])
         if not attend_backwards(&a):
@@ -161,14 +192,13 @@ cdef class ScaledDotProductFlashAttentionForCpuBackward0(Node):
 
     cdef object vjp(self, object g, int i):
         """As operations on what was saved: the formula without blocks."""
-        cdef object v = unpack(self, 2), scale = self.constants[3]
+        cdef object q = unpack(self, 0), k = unpack(self, 1)
         self.check_mask()
-        y = probabilities(unpack(self, 0), unpack(self, 1), self.mask, scale, self.constants[0])
+        y = probabilities(q, k, self.mask, self.constants[3], self.constants[0])
         if i == 2:
-            return y.transpose(-2, -1) @ g
-        slopes = g @ v.transpose(-2, -1)
-        slopes = y * (slopes - (slopes * y).sum(-1, True)) * scale
-        return slopes @ unpack(self, 1) if i == 0 else slopes.transpose(-2, -1) @ unpack(self, 0)
+            return value_gradient(g, y)
+        slopes = score_gradient(g, y, unpack(self, 2), self.constants[3])
+        return query_gradient(slopes, k) if i == 0 else key_gradient(slopes, q)
 
     cdef object jvp(self, tuple tangents):
         cdef object q = unpack(self, 0), k = unpack(self, 1), v = unpack(self, 2), scale = self.constants[3], moved = None
@@ -199,6 +229,24 @@ cdef object probabilities(object q, object k, object mask, double scale, bint ca
     else:
         scores = scores + mask
     return scores.softmax(-1).masked_fill((scores == -inf).all(-1, True), 0)
+
+
+cdef object score_gradient(object g, object y, object v, double scale):
+    """That of the products of queries and keys, of that of the result and the probabilities."""
+    slopes = g @ v.transpose(-2, -1)
+    return y * (slopes - (slopes * y).sum(-1, True)) * scale
+
+
+cdef object query_gradient(object slopes, object k):
+    return slopes @ k
+
+
+cdef object key_gradient(object slopes, object q):
+    return slopes.transpose(-2, -1) @ q
+
+
+cdef object value_gradient(object g, object y):
+    return y.transpose(-2, -1) @ g
 
 
 # the checks
@@ -278,8 +326,7 @@ cdef Tensor recorded(Tensor y, Tensor query, Tensor key, Tensor value, Tensor ma
     save_input(node, 0, query)
     save_input(node, 1, key)
     save_input(node, 2, value)
-    node.sums, node.mask = sums, mask
-    node.mask_version = 0 if mask is None else version_of(mask)
+    node.keep(sums, mask)
     return record_all(node, y, (query, key, value))
 
 

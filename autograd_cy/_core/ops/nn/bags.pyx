@@ -10,7 +10,7 @@ from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, INT32,
 from autograd_cy._core.arrays.row_zeros cimport new_row_zeros
 from autograd_cy._core.batching.batched cimport zeros_as
 from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport needs_node, new_node, record, record2, tensor_argument
+from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.embedding_loops cimport add_bags, add_from_bags, add_to_largest, find_largest
@@ -322,13 +322,11 @@ def embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode: int 
         node = new_node(EmbeddingBagBackward0, (n, bool(scale_grad_by_freq), how, False, padding))
         node.bags, node.weighted = bags, f is not None
         save_input(node, 1, i)
-        if f is None:
-            record(node, y, w)
-        else:
+        if f is not None:
+            save_input(node, 2, f)
             if needs_node(f):
                 save_input(node, 0, w)
-            save_input(node, 2, f)
-            record2(node, y, w, f)
+        record_all(node, y, (w, f))
     return (y, *notes(bags, starts, how, np.result_type(i.array, o.array)))
 
 
