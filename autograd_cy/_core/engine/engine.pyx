@@ -624,6 +624,7 @@ cpdef object run_from(GraphTask task, tuple tensors, tuple grad_tensors, bint cr
             run_callbacks(task)
     except BaseException as error:
         if task.node is not None:
+            task.node.forget_common()
             error.add_note(f"This happened in the backward of {task.node!r}, sequence number {task.node._sequence_nr()}.")
             if mode & ANOMALY:
                 report(error, task.node)

@@ -364,6 +364,7 @@ cdef class Walk(Job):
 
     cdef int note_error(self, error, Node node, Py_ssize_t rank) except -1:
         """Case 4 of NOTE [Parallel walk]."""
+        node.forget_common()
         if rank < self.limit:
             self.error, self.failed = error, node
             self.limit = rank if isinstance(error, Exception) else 0

@@ -176,6 +176,10 @@ cdef class Node:
                 (<NodeExtras> self.extras).tangents = None
         return 0
 
+    cdef int forget_common(self) except -1:
+        """Drop what the gradients of one backward have in common: that backward failed, and the next may differ."""
+        return 0
+
     def __getattr__(self, str name):
         if name.startswith("_saved_"):
             name = name[7:]

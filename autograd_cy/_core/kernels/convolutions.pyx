@@ -347,12 +347,10 @@ cdef int correlate(const Geometry *of, cnp.ndarray x, cnp.ndarray g, cnp.ndarray
     n *= shared.slices
     cdef cnp.ndarray totals = new_array(shared.dtype_code, 1, &n)
     shared.totals = data_of(totals)
-    if shared.dtype_code == FLOAT32:
-        share(correlate_f32, &shared, of.groups * shared.slices * shared.parts)
-        put_together(&shared, <float *> shared.totals, <float *> shared.weight)
-    else:
-        share(correlate_f64, &shared, of.groups * shared.slices * shared.parts)
-        put_together(&shared, <double *> shared.totals, <double *> shared.weight)
+    cdef bint is_float = shared.dtype_code == FLOAT32
+    share(correlate_f32 if is_float else correlate_f64, &shared, of.groups * shared.slices * shared.parts)
+    parallel_for(put_together_f32 if is_float else put_together_f64, &shared, of.groups * length,
+                 of.filters * (shared.slices + 1))
     return 0
 
 
@@ -401,19 +399,33 @@ cdef void correlate_blocks(Pass *p, const real *x, const real *g, real *totals, 
         number += 1
 
 
-cdef void put_together(const Pass *p, real *totals, real *weight) noexcept nogil:
-    """The sum of all slices, a row for each filter."""
+cdef void put_together_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Pass *p = <Pass *> data
+    put_together(p, <float *> p.totals, <float *> p.weight, first, end)
+
+
+cdef void put_together_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    cdef Pass *p = <Pass *> data
+    put_together(p, <double *> p.totals, <double *> p.weight, first, end)
+
+
+cdef void put_together(const Pass *p, real *totals, real *weight, npy_intp number, npy_intp end) noexcept nogil:
+    """The sums of all slices for some channels and taps, counted through groups; the weight has a row for each filter."""
     cdef npy_intp filters = p.of.filters, length = p.of.channels * p.of.taps, n = p.of.groups * length * filters
-    cdef npy_intp slice, i, j, _group
+    cdef npy_intp slice, i, j
+    cdef real *row
+    cdef const real *more
+    totals += number * filters
     for slice in range(1, p.slices):
-        for i in range(n):
-            totals[i] += totals[slice * n + i]
-    for _group in range(p.of.groups):
+        more = totals + slice * n
+        for i in range((end - number) * filters):
+            totals[i] += more[i]
+    while number < end:
+        row = weight + number // length * filters * length + number % length
         for j in range(filters):
-            for i in range(length):
-                weight[j * length + i] = totals[i * filters + j]
-        totals += length * filters
-        weight += length * filters
+            row[j * length] = totals[j]
+        totals += filters
+        number += 1
 
 
 # the bias

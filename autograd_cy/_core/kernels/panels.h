@@ -60,8 +60,38 @@ static PanelProduct *const panel_products[1][2] = {{panel_f32, panel_f64}};
 static int best_panels(void) { return 0; }
 #endif
 
+/* Four elements of each of four rows as columns, `row` apart in `out`. */
+#if defined(__clang__) || __GNUC__ >= 12
+#define SHUFFLED(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
+#elif defined(__GNUC__)
+typedef int autograd_cy_picks __attribute__((vector_size(16)));
+#define SHUFFLED(a, b, i, j, k, l) __builtin_shuffle(a, b, (autograd_cy_picks) {i, j, k, l})
+#endif
+
+static AUTOGRAD_CY_INLINED void turn_4x4_f32(const char *x, npy_intp x_row, float *out, npy_intp row) {
+#if defined(SHUFFLED)
+    typedef float four __attribute__((vector_size(16), aligned(4), may_alias));
+    const four a = *(const four *) x, b = *(const four *) (x + x_row);
+    const four c = *(const four *) (x + 2 * x_row), d = *(const four *) (x + 3 * x_row);
+    const four e = SHUFFLED(a, b, 0, 4, 1, 5), f = SHUFFLED(c, d, 0, 4, 1, 5);
+    const four g = SHUFFLED(a, b, 2, 6, 3, 7), h = SHUFFLED(c, d, 2, 6, 3, 7);
+    *(four *) out = SHUFFLED(e, f, 0, 1, 4, 5);
+    *(four *) (out + row) = SHUFFLED(e, f, 2, 3, 6, 7);
+    *(four *) (out + 2 * row) = SHUFFLED(g, h, 0, 1, 4, 5);
+    *(four *) (out + 3 * row) = SHUFFLED(g, h, 2, 3, 6, 7);
+#else
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++) out[i * row + j] = ((const float *) (x + j * x_row))[i];
+#endif
+}
+
+static AUTOGRAD_CY_INLINED void turn_4x4_f64(const char *x, npy_intp x_row, double *out, npy_intp row) {
+    for (int j = 0; j < 4; j++)
+        for (int i = 0; i < 4; i++) out[i * row + j] = ((const double *) (x + j * x_row))[i];
+}
+
 /* Columns of a matrix as a panel of n rows, with zeros behind them. */
-#define FILL_PANEL(name, type) \
+#define FILL_PANEL(name, type, turn_4x4) \
     AUTOGRAD_CY_CLONED static void name(const char *b, npy_intp b_row, npy_intp b_column, char *panel, npy_intp n, \
                                         npy_intp columns) { \
         const npy_intp width = PANEL_BYTES / sizeof(type); \
@@ -72,13 +102,16 @@ static int best_panels(void) { return 0; }
             return; \
         } \
         if (columns < width) memset(panel, 0, n * PANEL_BYTES); \
+        if (b_row == sizeof(type) && columns % 4 == 0) \
+            for (; k + 4 <= n; k += 4, b += 4 * b_row, out += 4 * width) \
+                for (npy_intp j = 0; j < columns; j += 4) turn_4x4(b + j * b_column, b_column, out + j, width); \
         for (; k + 4 <= n; k += 4, b += 4 * b_row, out += 4 * width) \
             for (npy_intp j = 0; j < columns; j++) \
                 for (int i = 0; i < 4; i++) out[i * width + j] = *(const type *) (b + j * b_column + i * b_row); \
         for (; k < n; k++, b += b_row, out += width) \
             for (npy_intp j = 0; j < columns; j++) out[j] = *(const type *) (b + j * b_column); \
     }
-FILL_PANEL(fill_panel_f32, float)
-FILL_PANEL(fill_panel_f64, double)
+FILL_PANEL(fill_panel_f32, float, turn_4x4_f32)
+FILL_PANEL(fill_panel_f64, double, turn_4x4_f64)
 
 #endif

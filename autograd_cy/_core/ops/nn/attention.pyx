@@ -163,6 +163,10 @@ cdef class ScaledDotProductFlashAttentionForCpuBackward0(AttentionNode):
         self.found = None
         return AttentionNode.release_saved(self)
 
+    cdef int forget_common(self) except -1:
+        self.found = None
+        return 0
+
     cdef object vjp_array(self, object g, int i, Request *request):
         cdef list found = self.found
         if found is None:

@@ -94,6 +94,10 @@ cdef class ChannelNorm(Node):
         self.means = self.scales = self.sums = None
         return Node.release_saved(self)
 
+    cdef int forget_common(self) except -1:
+        self.sums = None
+        return 0
+
     @property
     def _saved_eps(self):
         return self.eps

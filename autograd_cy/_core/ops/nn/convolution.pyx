@@ -2,7 +2,7 @@
 
 cimport cython
 
-from autograd_cy._core.arrays.buffers cimport in_type, sizes_of
+from autograd_cy._core.arrays.buffers cimport dense_copy, in_type, is_flat, sizes_of
 from autograd_cy._core.arrays.dtypes cimport code_of
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, shape_of, tensor_argument
@@ -26,6 +26,7 @@ cnp.import_array()
 cdef class ConvolutionBackward0(Node):
     """Its constants: the settings as they were given (one for all dimensions, or one for each), the sizes of the bias, the
     input, the weight and the result."""
+    cdef cnp.ndarray dense              # the gradient that came, until all that are computed from it are
 
     cdef tuple saved_names(self):
         return ("input", "weight", None)
@@ -35,7 +36,8 @@ cdef class ConvolutionBackward0(Node):
                 None, None)
 
     cdef object vjp_array(self, object gradient, int i, Request *request):
-        cdef cnp.ndarray g = <cnp.ndarray> gradient, x = saved_array(self, 0), weight = saved_array(self, 1)
+        cdef cnp.ndarray g = self.dense_gradient(<cnp.ndarray> gradient, request), x = saved_array(self, 0)
+        cdef cnp.ndarray weight = saved_array(self, 1)
         cdef tuple constants = <tuple> self.constants
         cdef tuple own = unchanged(self, x, constants[7]), weights = unchanged(self, weight, constants[8])
         cdef bint transposed = constants[3]
@@ -53,6 +55,25 @@ cdef class ConvolutionBackward0(Node):
         else:
             out = convolved_back(&of, g, weight, own)
         return in_type(out, code_of(g))
+
+    cdef cnp.ndarray dense_gradient(self, cnp.ndarray g, Request *request):
+        """The gradient, which is copied once where it is not dense."""
+        if is_flat(g):
+            return g
+        if self.dense is not None:
+            return self.dense
+        g = dense_copy(g)
+        if request.may_consume:         # no other backward comes: what is asked for next is computed from this one, too
+            self.dense = g
+        return g
+
+    cdef int release_saved(self) except -1:
+        self.dense = None
+        return Node.release_saved(self)
+
+    cdef int forget_common(self) except -1:
+        self.dense = None
+        return 0
 
     cdef object vjp(self, object g, int i):
         x, weight = unpack(self, 0), unpack(self, 1)
