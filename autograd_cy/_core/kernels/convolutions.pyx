@@ -32,7 +32,8 @@ cdef enum:
     PLACES = 256            # of a block, about ...
     PATCHES = 1 << 18       # ... or as have patches of that many elements, which a cache of the second level holds ...
     FEWEST = 32             # ... but not fewer than a panel has columns
-    LINE = 16               # elements: a line of the cache, of float32
+    LINE_BYTES = 64         # of the cache
+    LINE = 16               # elements of float32 in it
     PARTS = 4               # in which channels are shared
     SLICES = 16             # in which blocks are shared, each with its own sums for the gradient of the weight ...
     SMALL_TOTALS = 1 << 17  # ... if those have no more elements
@@ -186,10 +187,15 @@ cdef void copy_places(const Pass *p, const Block *block, npy_intp group, real *y
 cdef real *take_memory(Pass *p, npy_intp rows, real kind) noexcept nogil:
     """Room for so many rows of a block, and for those of all filters where they are copied; NULL if there is none."""
     cdef npy_intp all_rows = rows + (p.of.filters if p.shape.images > 1 else 0)
-    cdef real *memory = <real *> malloc(all_rows * p.shape.step * sizeof(real))
+    cdef real *memory = <real *> malloc(all_rows * p.shape.step * sizeof(real) + LINE_BYTES)
     if memory == NULL:
         p.failed = True
     return memory
+
+
+cdef inline real *at_line(real *memory) noexcept nogil:
+    """Where a line of the cache begins: a vector that lies in two takes twice as long."""
+    return <real *> (<char *> memory + LINE_BYTES - <size_t> memory % LINE_BYTES)
 
 
 cdef inline Rows seen(const Pass *p, const real *x, const Block *block, npy_intp group, npy_intp channel, npy_intp end,
@@ -241,16 +247,17 @@ cdef void forward(Pass *p, const real *x, const real *weight, const real *bias, 
     cdef real *memory = take_memory(p, length, <real> 0)
     cdef Block block
     cdef Rows patches, result
+    cdef real *rows = at_line(memory)
     if memory == NULL:
         return
     while number < end:
         stack, group = number // of_stack % p.shape.stacks, number // of_stack // p.shape.stacks
         block = block_of(p.of, &p.shape, stack, number % of_stack)
-        patches = seen(p, x, &block, group, 0, p.of.channels, memory)
+        patches = seen(p, x, &block, group, 0, p.of.channels, rows)
         if p.shape.images == 1:
             result = Rows(<char *> places_of(p, y, block.image, &block, group), p.of.places * size)
         else:
-            result = Rows(<char *> (memory + length * p.shape.step), block.step * size)
+            result = Rows(<char *> (rows + length * p.shape.step), block.step * size)
         if bias != NULL:
             fill_rows(<real *> result.data, result.row // size, block.places, bias + group * filters, filters)
         multiply_by_panels(p.dtype_code, <const char *> (weight + group * filters * length), length * size, size,
@@ -301,7 +308,7 @@ cdef void back(Pass *p, const real *g, const real *weight, real *x, npy_intp num
         part, stack = number % p.parts, number // p.parts % p.shape.stacks
         group = number // p.parts // p.shape.stacks
         back_to_images(p, g, weight + group * p.of.filters * p.of.channels * p.of.taps, x, group, stack,
-                       min(part * each, p.of.channels), min(part * each + each, p.of.channels), memory)
+                       min(part * each, p.of.channels), min(part * each + each, p.of.channels), at_line(memory))
         number += 1
     free(memory)
 
@@ -375,7 +382,7 @@ cdef void correlate_parts(Pass *p, const real *x, const real *g, real *totals, n
         part, slice, group = number % p.parts, number // p.parts % p.slices, number // p.parts // p.slices
         correlate_blocks(p, x, g, totals + (slice * p.of.groups + group) * channels * p.of.taps * p.of.filters, group,
                          blocks * slice // p.slices, blocks * (slice + 1) // p.slices, min(part * each, channels),
-                         min(part * each + each, channels), memory)
+                         min(part * each + each, channels), at_line(memory))
         number += 1
     free(memory)
 

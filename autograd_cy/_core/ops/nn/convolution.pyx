@@ -2,12 +2,13 @@
 
 cimport cython
 
-from autograd_cy._core.arrays.buffers cimport dense_copy, in_type, is_flat, sizes_of
+from autograd_cy._core.arrays.buffers cimport in_type, is_flat, sizes_of
 from autograd_cy._core.arrays.dtypes cimport code_of
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.copies cimport copied
 from autograd_cy._core.kernels.patches cimport Geometry
 from autograd_cy._core.ops.nn.conv_arguments cimport (
     check_memory, check_operands, check_settings, check_types, expanded, integers, result_sizes, transposed_sizes)
@@ -62,7 +63,7 @@ cdef class ConvolutionBackward0(Node):
             return g
         if self.dense is not None:
             return self.dense
-        g = dense_copy(g)
+        g = copied(g)
         if request.may_consume:         # no other backward comes: what is asked for next is computed from this one, too
             self.dense = g
         return g
