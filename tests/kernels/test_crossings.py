@@ -109,7 +109,7 @@ BLOCKS = {
 # How finely work is shared, and what counts no elements: flags, dimensions, objects, lines of code.
 NO_SIZES = {
     "buffers": "SHELVES SHELF_SIZE SPARE_DIMS",
-    "convolutions": "PARTS SLICES TO_AN_ELEMENT",
+    "convolutions": "LINE_BYTES PARTS SLICES TO_AN_ELEMENT",
     "costs": "AT_ONCE",
     "duals": "MOST_LEVELS",
     "module_slots": "FEW",
