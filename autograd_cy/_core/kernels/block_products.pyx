@@ -1,10 +1,12 @@
 """Products of blocks of matrices, of float32 or float64, in the thread that calls (knows no Tensor).
 
-A call of BLAS takes a while before it multiplies. Small products go by a loop of our own, straight from where both lie.
+A call of BLAS takes a while before it multiplies. Small products go by a loop of our own, straight from where both lie, and
+larger ones by panels where these suit.
 """
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT32
 from autograd_cy._core.kernels.gemm cimport MATMUL
+from autograd_cy._core.kernels.panels cimport multiply_by_panels, panels_suit
 from autograd_cy._core.runtime.blas_threads cimport hold_blas, let_blas_go
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.thresholds cimport thresholds
@@ -58,12 +60,15 @@ cdef void multiply_blocks(int dtype_code, Block a, Block b, Block out, npy_intp 
                           char *spare) noexcept nogil:
     """out = a @ b, or with `add` out + a @ b: (m, n) by (n, p), none of them 0. The rows of `out` are contiguous, of a and b
     the rows or the columns. `spare` has room for (n, p) and for (m, p) elements."""
-    if m * n * p > thresholds.small_product:
-        multiply_by_blas(dtype_code, a, b, out, m, n, p, add, spare)
-    elif dtype_code == FLOAT32:
-        multiply_small(a, b, out, m, n, p, add, <float *> spare)
+    if m * n * p <= thresholds.small_product:
+        if dtype_code == FLOAT32:
+            multiply_small(a, b, out, m, n, p, add, <float *> spare)
+        else:
+            multiply_small(a, b, out, m, n, p, add, <double *> spare)
+    elif panels_suit(dtype_code, m, n, p, b.column):
+        multiply_by_panels(dtype_code, a.data, a.row, a.column, b.data, b.row, b.column, out.data, out.row, m, n, p, add)
     else:
-        multiply_small(a, b, out, m, n, p, add, <double *> spare)
+        multiply_by_blas(dtype_code, a, b, out, m, n, p, add, spare)
 
 
 cdef void multiply_small(Block a, Block b, Block out, npy_intp m, npy_intp n, npy_intp p, bint add,
