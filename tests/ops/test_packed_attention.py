@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from autograd_cy._core.ops.nn.packed_attention import in_heads, in_rows, packed_attention
 
 import autograd_cy as ag
 from autograd_cy._core.graph.tensor import array_of
-from autograd_cy._core.ops.nn.packed_attention import in_heads, in_rows, packed_attention
 
 F = ag.nn.functional
 HEADS, ROWS, SAMPLES, SIZE = 2, 5, 3, 4
@@ -99,7 +99,8 @@ def test_any_number_of_threads_gives_the_same_bits(rows_first):
 @both_layouts
 @pytest.mark.parametrize("laid", [
     lambda x: x.transpose(0, 2).contiguous().transpose(0, 2), lambda x: x.flip(0).flip(0),
-    lambda x: ag.cat([x, x], -1)[..., : x.shape[2]], lambda x: x[:1].expand(x.shape)], ids=["turned", "copy", "cut", "expanded"])
+    lambda x: ag.cat([x, x], -1)[..., : x.shape[2]], lambda x: x[:1].expand(x.shape)],
+    ids=["turned", "copy", "cut", "expanded"])  # fmt: skip
 def test_other_layouts_of_projection_and_gradient(laid, rows_first):
     packed = laid(projection(rows_first, requires_grad=False)).requires_grad_()
     g = laid(drawn(*packed.shape[:2], HEADS * SIZE, seed=4))
@@ -186,6 +187,16 @@ def nodes_below(node):
     for after, _ in node.next_functions:
         if after is not None:
             yield from nodes_below(after)
+
+
+@pytest.mark.parametrize(("mask", "causal", "message"), [
+    (ag.zeros(ROWS, ROWS, dtype=ag.float64), False, "Expected attn_mask dtype"),
+    (ag.zeros(ROWS, ROWS), True, "should not be set when is_causal=True"),
+    (ag.zeros(ROWS, ROWS + 1), False, "The size of tensor a"),
+])  # fmt: skip
+def test_masks_are_refused_as_by_other_operations(mask, causal, message):
+    with pytest.raises(RuntimeError, match=message):
+        packed_attention(projection(False, "float32"), HEADS, mask, 0.0, causal, False)
 
 
 @pytest.mark.parametrize("batch_first", [False, True])

@@ -4,12 +4,11 @@ The blocks are read and written where they lie: no view of a head is made, and n
 batch dimension or a tangent, and where by_blocks (attention.pyx) would not be taken, attention is made of its operations.
 """
 
-from math import sqrt
-
 cimport cython
+from libc.math cimport sqrt
 
 from autograd_cy._core.arrays.buffers cimport flat, new_array
-from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, code_of
+from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT32, FLOAT64, code_of
 from autograd_cy._core.graph.node cimport Request
 from autograd_cy._core.graph.record cimport has_tangent, needs_node, new_node, record
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
@@ -144,7 +143,7 @@ def packed_attention(Tensor packed not None, Py_ssize_t heads, Tensor mask or No
     cdef Layout layout
     if not rate and suits_blocks(packed):
         layout = layout_of(packed.array, heads, rows_first)
-        if 3 * heads * layout.size == cnp.PyArray_DIM(packed.array, 2) and suits(mask, &layout):
+        if 3 * heads * layout.size == cnp.PyArray_DIM(packed.array, 2) and suits(mask, code_of(packed.array), causal, &layout):
             return by_blocks(packed, &layout, mask, causal)
     q, k, v = in_heads(packed, heads, rows_first)
     return in_rows(scaled_dot_product_attention(q, k, v, mask, rate, causal), rows_first)
@@ -156,9 +155,11 @@ cdef bint suits_blocks(Tensor packed) except -1:
         packed)
 
 
-cdef bint suits(Tensor mask, const Layout *layout) except -1:
+cdef bint suits(Tensor mask, int dtype_code, bint causal, const Layout *layout) except -1:
+    """What is refused is so by the other operations."""
     return mask is None or (
-        not mask.batched and not has_gradient(mask) and fits(mask, sizes_in_heads(layout), layout.rows))
+        not causal and not mask.batched and code_of(mask.array) in (BOOL, FLOAT32, dtype_code) and not has_gradient(mask)
+        and fits(mask, sizes_in_heads(layout), layout.rows))
 
 
 cdef Tensor by_blocks(Tensor packed, const Layout *layout, Tensor mask, bint causal):
