@@ -65,7 +65,7 @@ cdef void multiply_blocks(int dtype_code, Block a, Block b, Block out, npy_intp 
             multiply_small(a, b, out, m, n, p, add, <float *> spare)
         else:
             multiply_small(a, b, out, m, n, p, add, <double *> spare)
-    elif panels_suit(dtype_code, m, n, p, b.column):
+    elif panels_suit(dtype_code, m, n, p, False):
         multiply_by_panels(dtype_code, a.data, a.row, a.column, b.data, b.row, b.column, out.data, out.row, m, n, p, add)
     else:
         multiply_by_blas(dtype_code, a, b, out, m, n, p, add, spare)

@@ -119,7 +119,8 @@ cdef void multiply_matrices(int dtype_code, Matrix *a, Matrix *b, char *out) noe
 
 cdef Product product_of(int dtype_code, Matrix *a, Matrix *b, char *out, npy_intp itemsize) noexcept nogil:
     """How it is computed. A product with itself, transposed, is BLAS's: it computes half of it."""
-    cdef bint by_panels = a.data != b.data and panels_suit(dtype_code, a.rows, a.columns, b.columns, b.column_stride)
+    cdef bint by_panels = a.data != b.data and panels_suit(
+        dtype_code, a.rows, a.columns, b.columns, b.column_stride == itemsize)
     return Product(a, b, out, itemsize, &MATMUL[dtype_code], dtype_code if by_panels else -1, 1)
 
 

@@ -55,12 +55,13 @@ def use_panels(wanted=None):
     return before
 
 
-cdef bint panels_suit(int dtype_code, npy_intp m, npy_intp n, npy_intp p, npy_intp b_column) noexcept nogil:
-    """Whether a product (m, n) by (n, p) is computed by panels; the columns of the second are that many bytes apart."""
+cdef bint panels_suit(int dtype_code, npy_intp m, npy_intp n, npy_intp p, bint by_rows) noexcept nogil:
+    """Whether a product (m, n) by (n, p) is computed by panels. `by_rows`: the second lies row by row, so that BLAS copies
+    nothing, if it is called once for a large product."""
     cdef npy_intp itemsize = sizeof(float) if dtype_code == FLOAT32 else sizeof(double), work = m * n * p
     if level < 0 or (dtype_code != FLOAT32 and dtype_code != FLOAT64) or min(m, p) < thresholds.panel_side or n == 0:
         return False
-    return thresholds.panel_work * (BY_ROWS if b_column == itemsize else 1) <= work <= MOST * (8 // itemsize)
+    return thresholds.panel_work * (BY_ROWS if by_rows else 1) <= work <= MOST * (8 // itemsize)
 
 
 cdef void multiply_by_panels(int dtype_code, const char *a, npy_intp a_row, npy_intp a_column, const char *b, npy_intp b_row,
