@@ -175,11 +175,18 @@ def test_saved_tensor_hooks_see_the_projection():
         packed_attention, packed, None, True, False, ag.ones(y.shape, dtype=y.dtype))[1])
 
 
-def test_weights_of_the_wrong_size_are_refused():
-    x, bias = ag.ones(ROWS, 1, 4), None
+@pytest.mark.parametrize("sizes", [(13, 4), (11, 4), (9, 4), (4,), (2, 12, 4), (12, 5), (0, 4)])
+def test_weights_of_the_wrong_size_are_refused(sizes):
+    x = ag.ones(ROWS, 1, 4)
     with pytest.raises(RuntimeError):
         F.multi_head_attention_forward(
-            x, x, x, 4, 2, ag.ones(13, 4), bias, None, None, False, 0.0, ag.ones(4, 4), None, need_weights=False)
+            x, x, x, 4, 2, ag.ones(sizes), None, None, None, False, 0.0, ag.ones(4, 4), None, need_weights=False)
+
+
+@pytest.mark.parametrize("heads", [0, -1, 5])
+def test_numbers_of_heads_that_are_refused(heads):
+    with pytest.raises(RuntimeError):
+        packed_attention(projection(False), heads, None, 0.0, True, False)
 
 
 def nodes_below(node):

@@ -141,7 +141,7 @@ def packed_attention(Tensor packed not None, Py_ssize_t heads, Tensor mask or No
     (samples, heads, rows, rows); `rate` of the weights are dropped.
     """
     cdef Layout layout
-    if not rate and suits_blocks(packed):
+    if not rate and heads > 0 and suits_blocks(packed):
         layout = layout_of(packed.array, heads, rows_first)
         if 3 * heads * layout.size == cnp.PyArray_DIM(packed.array, 2) and suits(mask, code_of(packed.array), causal, &layout):
             return by_blocks(packed, &layout, mask, causal)
@@ -151,8 +151,8 @@ def packed_attention(Tensor packed not None, Py_ssize_t heads, Tensor mask or No
 
 cdef bint suits_blocks(Tensor packed) except -1:
     cdef int own = code_of(packed.array)
-    return (own == FLOAT32 or own == FLOAT64) and cnp.PyArray_SIZE(packed.array) and not packed.batched and not has_tangent(
-        packed)
+    return ((own == FLOAT32 or own == FLOAT64) and cnp.PyArray_NDIM(packed.array) == 3 and cnp.PyArray_SIZE(packed.array)
+            and not packed.batched and not has_tangent(packed))
 
 
 cdef bint suits(Tensor mask, int dtype_code, bint causal, const Layout *layout) except -1:
