@@ -64,6 +64,7 @@ BLOCKS = {
     "attention_loops.BLOCK": 1 << 15,
     "attention_loops.FEWEST_ROWS": 8,
     "attention_loops.MOST_ROWS": 64,
+    "attention_loops.MOST_CAUSAL": 32,
     "attention_loops.LANES": 16,
     "attention_loops.RUN": 512,
     "broadcast_sums.BLOCK": 1024,

@@ -34,6 +34,7 @@ cdef extern from *:
 cdef enum:
     BLOCK = 1 << 15             # elements of a block of the softmax ...
     MOST_ROWS = 64              # ... which has at most so many rows
+    MOST_CAUSAL = 32            # ... fewer where they don't see all keys: those of a block see as many as its last
     FEWEST_ROWS = 8
     LANES = 16                  # results that are kept side by side
     RUN = 512                   # elements whose sum is added to a total in double
@@ -70,7 +71,8 @@ cdef bint attend_backwards(Attention *attention) noexcept nogil:
 
 
 cdef npy_intp rows_at_once(const Attention *a) noexcept nogil:
-    return min(max(min(BLOCK // max(a.columns, 1), <npy_intp> MOST_ROWS), <npy_intp> FEWEST_ROWS), a.rows)
+    cdef npy_intp most = MOST_CAUSAL if a.causal else MOST_ROWS
+    return min(max(min(BLOCK // max(a.columns, 1), most), <npy_intp> FEWEST_ROWS), a.rows)
 
 
 # heads

@@ -6,7 +6,7 @@ larger ones by panels where these suit.
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT32
 from autograd_cy._core.kernels.gemm cimport MATMUL
-from autograd_cy._core.kernels.panels cimport multiply_by_panels, panels_suit
+from autograd_cy._core.kernels.panels cimport has_panels, multiply_by_panels
 from autograd_cy._core.runtime.blas_threads cimport hold_blas, let_blas_go
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.thresholds cimport thresholds
@@ -65,7 +65,7 @@ cdef void multiply_blocks(int dtype_code, Block a, Block b, Block out, npy_intp 
             multiply_small(a, b, out, m, n, p, add, <float *> spare)
         else:
             multiply_small(a, b, out, m, n, p, add, <double *> spare)
-    elif panels_suit(dtype_code, m, n, p, False):
+    elif has_panels(dtype_code, m, p):
         multiply_by_panels(dtype_code, a.data, a.row, a.column, b.data, b.row, b.column, out.data, out.row, m, n, p, add)
     else:
         multiply_by_blas(dtype_code, a, b, out, m, n, p, add, spare)

@@ -55,11 +55,16 @@ def use_panels(wanted=None):
     return before
 
 
+cdef bint has_panels(int dtype_code, npy_intp m, npy_intp p) noexcept nogil:
+    """Whether a product of so many rows and columns can be computed by panels."""
+    return level >= 0 and (dtype_code == FLOAT32 or dtype_code == FLOAT64) and min(m, p) >= thresholds.panel_side
+
+
 cdef bint panels_suit(int dtype_code, npy_intp m, npy_intp n, npy_intp p, bint by_rows) noexcept nogil:
-    """Whether a product (m, n) by (n, p) is computed by panels. `by_rows`: the second lies row by row, so that BLAS copies
-    nothing, if it is called once for a large product."""
+    """Whether a product (m, n) by (n, p), which BLAS would compute in one call, is computed by panels. `by_rows`: the second
+    lies row by row, so that BLAS copies nothing."""
     cdef npy_intp itemsize = sizeof(float) if dtype_code == FLOAT32 else sizeof(double), work = m * n * p
-    if level < 0 or (dtype_code != FLOAT32 and dtype_code != FLOAT64) or min(m, p) < thresholds.panel_side or n == 0:
+    if n == 0 or not has_panels(dtype_code, m, p):
         return False
     return thresholds.panel_work * (BY_ROWS if by_rows else 1) <= work <= MOST * (8 // itemsize)
 
