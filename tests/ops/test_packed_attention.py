@@ -1,11 +1,14 @@
 """Self-attention of one projection: against the same of other operations, in both layouts, with any mask."""
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from autograd_cy._core.ops.nn.packed_attention import in_heads, in_rows, packed_attention
 
 import autograd_cy as ag
 from autograd_cy._core.graph.tensor import array_of
+from autograd_cy._core.ops.overrides import calls_handed_to
 
 F = ag.nn.functional
 HEADS, ROWS, SAMPLES, SIZE = 2, 5, 3, 4
@@ -173,6 +176,48 @@ def test_saved_tensor_hooks_see_the_projection():
     assert seen == [packed.shape]
     assert ag.autograd.grad(y.sum(), packed)[0].equal(results(
         packed_attention, packed, None, True, False, ag.ones(y.shape, dtype=y.dtype))[1])
+
+
+class Seen(ag.Tensor):
+    """Notes the operations that are called on it."""
+
+    calls: ClassVar[list[str]] = []
+
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        cls.calls.append(function.__name__)
+        return super().__torch_function__(function, types, args, kwargs)
+
+
+def test_subclasses_see_the_operations():
+    layer, x = ag.nn.MultiheadAttention(8, HEADS, batch_first=True), ag.randn(SAMPLES, ROWS, 8)
+    seen = x.as_subclass(Seen)
+    Seen.calls.clear()
+    y = layer(seen, seen, seen, need_weights=False)[0]
+    assert type(y) is Seen and "scaled_dot_product_attention" in Seen.calls
+    plain = layer(x, x, x, need_weights=False)[0]
+    np.testing.assert_allclose(y.detach().numpy(), plain.detach().numpy(), rtol=1e-6, atol=1e-7)
+
+
+def test_who_answers_calls_sees_the_operations():
+    names = []
+
+    def answer(function, args, kwargs):
+        names.append(function.__name__)
+        return function(*args, **kwargs)
+
+    with calls_handed_to(answer):
+        packed_attention(projection(False), HEADS, None, 0.0, True, False)
+    assert "scaled_dot_product_attention" in names
+
+
+def test_a_profiler_shows_the_operation_and_its_shapes():
+    packed = projection(False)
+    with ag.profiler.profile(record_shapes=True) as profile:
+        packed_attention(packed, HEADS, None, 0.0, True, False).sum().backward()
+    events = {event.name: event for event in profile.events()}
+    assert [list(shape) for shape in events["aten::scaled_dot_product_attention"].input_shapes] == [list(packed.shape)]
+    assert events["PackedAttentionBackward0"].sequence_nr == events["aten::scaled_dot_product_attention"].sequence_nr
 
 
 @pytest.mark.parametrize("sizes", [(13, 4), (11, 4), (9, 4), (4,), (2, 12, 4), (12, 5), (0, 4)])

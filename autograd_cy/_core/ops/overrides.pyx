@@ -163,6 +163,11 @@ def calls_handed_to(handler):
         call_handler.reset(token)
 
 
+cdef bint hands_over() noexcept:
+    """Whether calls of operations are somebody else's now: what stands for several has to make them then."""
+    return handlers != 0
+
+
 cdef PyObject *called_for_batch(object function, BatchLevel level, list arguments, tuple names) except NULL:
     """Case 6: a call with tensors that stand for all samples of a batch."""
     cdef Py_ssize_t n = len(arguments) - len(names)

@@ -1,10 +1,12 @@
 """Attention of queries, keys and values that are the thirds of one projection: one operation, with one gradient.
 
 The blocks are read and written where they lie: no view of a head is made, and nothing is put together again. Of what has a
-batch dimension or a tangent, and where by_blocks (attention.pyx) would not be taken, attention is made of its operations.
+batch dimension or a tangent, of subclasses, where calls are handed over, and where by_blocks (attention.pyx) would not be
+taken, attention is made of its operations. For a profiler it is scaled_dot_product_attention().
 """
 
 cimport cython
+from cpython.object cimport PyObject
 from libc.math cimport sqrt
 
 from autograd_cy._core.arrays.buffers cimport flat, new_array
@@ -17,7 +19,10 @@ from autograd_cy._core.kernels.attention_loops cimport Attention, Heads, attend,
 from autograd_cy._core.ops.nn.attention cimport (
     AttentionNode, fits, has_gradient, key_gradient, mask_array, probabilities, query_gradient, resized, score_gradient,
     value_gradient)
+from autograd_cy._core.ops.overrides cimport hands_over
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.events cimport (
+    OPERATION, SHAPES, Span, begin, end, note_operand, note_result, options, recording)
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 from autograd_cy._core.ops.nn.attention import scaled_dot_product_attention
@@ -141,10 +146,10 @@ def packed_attention(Tensor packed not None, Py_ssize_t heads, Tensor mask or No
     (samples, heads, rows, rows); `rate` of the weights are dropped.
     """
     cdef Layout layout
-    if not rate and heads > 0 and suits_blocks(packed):
+    if not rate and heads > 0 and suits_blocks(packed) and not hands_over():
         layout = layout_of(packed.array, heads, rows_first)
         if 3 * heads * layout.size == cnp.PyArray_DIM(packed.array, 2) and suits(mask, code_of(packed.array), causal, &layout):
-            return by_blocks(packed, &layout, mask, causal)
+            return (as_event if recording else by_blocks)(packed, &layout, mask, causal)
     q, k, v = in_heads(packed, heads, rows_first)
     return in_rows(scaled_dot_product_attention(q, k, v, mask, rate, causal), rows_first)
 
@@ -152,14 +157,29 @@ def packed_attention(Tensor packed not None, Py_ssize_t heads, Tensor mask or No
 cdef bint suits_blocks(Tensor packed) except -1:
     cdef int own = code_of(packed.array)
     return ((own == FLOAT32 or own == FLOAT64) and cnp.PyArray_NDIM(packed.array) == 3 and cnp.PyArray_SIZE(packed.array)
-            and not packed.batched and not has_tangent(packed))
+            and type(packed) is Tensor and not has_tangent(packed))
 
 
 cdef bint suits(Tensor mask, int dtype_code, bint causal, const Layout *layout) except -1:
     """What is refused is so by the other operations."""
     return mask is None or (
-        not causal and not mask.batched and code_of(mask.array) in (BOOL, FLOAT32, dtype_code) and not has_gradient(mask)
+        not causal and type(mask) is Tensor and code_of(mask.array) in (BOOL, FLOAT32, dtype_code) and not has_gradient(mask)
         and fits(mask, sizes_in_heads(layout), layout.rows))
+
+
+cdef Tensor as_event(Tensor packed, const Layout *layout, Tensor mask, bint causal):
+    """`by_blocks`, where somebody records."""
+    cdef Span span = begin(OPERATION, <PyObject *> scaled_dot_product_attention)
+    cdef Tensor y
+    if options & SHAPES:
+        note_operand(span, packed.array)
+    try:
+        y = by_blocks(packed, layout, mask, causal)
+        if options & SHAPES:
+            note_result(span, y.array)
+    finally:
+        end(span)
+    return y
 
 
 cdef Tensor by_blocks(Tensor packed, const Layout *layout, Tensor mask, bint causal):
