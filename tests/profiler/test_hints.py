@@ -69,6 +69,7 @@ def test_nothing_is_said_of_the_mended_script(name):
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.skipif(is_debug_build(), reason="there the checks take most of the time")
 def test_mending_the_line_gains(name):
     """What is named is worth naming: the mended script takes less time."""
     module = MODULES[name]
