@@ -130,6 +130,7 @@ def test_an_error_of_a_trace_function_comes_to_the_caller(traced):
 
 
 def test_threads_are_traced():
+    """One after the other: a trace function lets other threads run in the middle of what the GIL makes one step elsewhere."""
     files, results = set(), []
 
     def trace(frame, event, argument):
@@ -141,7 +142,6 @@ def test_threads_are_traced():
         threads = [threading.Thread(target=lambda: results.append(step())) for _ in range(2)]
         for thread in threads:
             thread.start()
-        for thread in threads:
             thread.join()
     finally:
         threading.settrace(None)
