@@ -140,7 +140,7 @@ def test_what_was_changed_is_noticed(which):
         y.sum().backward()
 
 
-@pytest.mark.parametrize("sizes", [(2, ROWS, 24), (SAMPLES, ROWS, 12), (SAMPLES, 9, 24), (SAMPLES, ROWS, 48)])
+@pytest.mark.parametrize("sizes", [(2, ROWS, 24), (SAMPLES, ROWS, 12), (SAMPLES, 9, 24), (SAMPLES, ROWS, 48), (7,), (2, 3)])
 def test_memory_that_was_resized_is_not_read_beyond(sizes):
     packed = projection(False)
     y = packed_attention(packed, HEADS, None, 0.0, True, False)

@@ -247,9 +247,10 @@ cdef void forward(Pass *p, const real *x, const real *weight, const real *bias, 
     cdef real *memory = take_memory(p, length, <real> 0)
     cdef Block block
     cdef Rows patches, result
-    cdef real *rows = at_line(memory)
+    cdef real *rows
     if memory == NULL:
         return
+    rows = at_line(memory)
     while number < end:
         stack, group = number // of_stack % p.shape.stacks, number // of_stack // p.shape.stacks
         block = block_of(p.of, &p.shape, stack, number % of_stack)

@@ -95,6 +95,8 @@ cdef class PackedAttentionBackward0(AttentionNode):
         self.check_mask()
         cdef cnp.ndarray packed = saved_array(self, 0)
         cdef int dtype_code = code_of(packed)
+        if cnp.PyArray_NDIM(packed) != 3:
+            raise resized(self)
         packed = flat(packed, dtype_code)
         cdef Layout layout = layout_of(packed, self.constants[1], self.constants[2])
         cdef cnp.ndarray mask = seen_keys(self.mask, packed, &layout), dense = flat(<cnp.ndarray> g, dtype_code)
