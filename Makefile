@@ -4,7 +4,7 @@
 # make test        install in place and run the tests, on all cores (ARGS="-k name" goes to pytest)
 # make wheel-test  the tests of the project and of the facade on the release build as pip installs it: one library
 # make debug-test  the tests on the debug build of the sdist, away from this tree: checks on, live objects counted
-# make freethreaded-test  the tests on PYTHON=..., an interpreter without a GIL until a module needs one, as the core does
+# make freethreaded-test  the tests on PYTHON=..., an interpreter without a GIL, which stays off
 # make sanitize    the tests under gcc's AddressSanitizer and UndefinedBehaviorSanitizer: half an hour
 # make fuzz        the tests that draw at random, at length (SEED=0 CALLS=400000 PROGRAMS=100000); stops at the first failure
 # make bench       time, memory and profiling against PyTorch, threads, docs/sizes.png (with ARGS=... times alone)
@@ -64,11 +64,11 @@ wheel-test: $(VENV)/.with-test
 debug-test: $(VENV)/.with-dev
 	tools/test_sdist "$(abspath $(BIN)/python)" $(addprefix --ignore=tests/project/test_,docstrings.py typing.py) $(ARGS)
 
-# The GIL is on from the start, so that nothing is said of the core's switching it on. pip takes what has wheels for it.
+# No module may switch the GIL on. pip takes what has wheels for it.
 freethreaded-test:
 	@"$(PYTHON)" -c "import sysconfig; raise SystemExit(None if sysconfig.get_config_var('Py_GIL_DISABLED') else \
 	'make freethreaded-test needs PYTHON=..., a CPython from 3.13 on that was configured with --disable-gil')"
-	PYTHON_GIL=1 PIP_ONLY_BINARY=hypothesis,numpy,scipy $(MAKE) --no-print-directory test VENV=.venv-freethreaded
+	PYTHON_GIL=0 PIP_ONLY_BINARY=hypothesis,numpy,scipy $(MAKE) --no-print-directory test VENV=.venv-freethreaded
 
 sanitize: $(VENV)/.with-test
 	@tools/run_sanitized --check

@@ -8,7 +8,6 @@ import os
 import re
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import pytest
 from common import ROOT
@@ -67,14 +66,6 @@ def test_import_brings_in_numpy_and_the_standard_library_only():
     assert "autograd_cy" in new
     foreign = new - set(sys.stdlib_module_names) - {"autograd_cy", "numpy"}
     assert sorted(name for name in foreign if not CYTHON.match(name)) == []
-
-
-def test_an_interpreter_that_is_told_to_have_no_gil_is_refused(monkeypatch):
-    """Free-threaded Python switches the GIL on for a module that needs it, unless it was told not to."""
-    flags = {name: getattr(sys.flags, name) for name in dir(sys.flags) if not name.startswith("_")}
-    monkeypatch.setattr(sys, "flags", SimpleNamespace(**flags | {"gil": 0}))
-    with pytest.raises(ImportError, match="autograd_cy needs the GIL"):
-        importlib.reload(autograd_cy._core)
 
 
 def test_all_compiled_classes_of_nodes_are_finished():

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextvars
+import inspect
 import threading
 
 import pytest
@@ -146,7 +147,7 @@ def test_a_decorated_coroutine_function_runs_in_its_mode():
         """Documented."""
         return await looks(3, [])
 
-    assert asyncio.iscoroutinefunction(unrecorded) and unrecorded.__doc__ == "Documented."
+    assert inspect.iscoroutinefunction(unrecorded) and unrecorded.__doc__ == "Documented."
     assert run(unrecorded(), looks(3, [])) == [[False] * 3, [True] * 3]
 
 

@@ -19,12 +19,13 @@ from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, ITEMSIZE, NCODES, co
 from autograd_cy._core.arrays.pool cimport UNKNOWN, is_on, memory_handler, put_back, rows_in, take
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.faults cimport serves_again
+from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, is_unique, take_over
+from autograd_cy._core.runtime.own cimport ARRAYS, declare_store, own_store
 from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cnp.import_array()
 
 cdef extern from "Python.h":
-    Py_ssize_t Py_REFCNT(PyObject *op)
     void *Py_TYPE(PyObject *op)
     int PyTraceMalloc_Track(unsigned int domain, size_t address, size_t size)
 
@@ -65,7 +66,7 @@ cdef struct Shelf:
     PyObject *arrays[SHELF_SIZE]
     int n
 
-cdef Shelf[SHELVES] shelves
+cdef Shelf[SHELVES] shelves     # of all threads; without a GIL, each has its own
 
 cdef PyObject *DESCR[NCODES]
 cdef list descriptors = []
@@ -80,7 +81,7 @@ cdef cnp.ndarray new_array(int dtype_code, int ndim, const cnp.npy_intp *dims):
     cdef PyObject *spare
     if ndim <= SPARE_DIMS:
         shelf = shelf_for(DESCR[dtype_code], ndim, dims)
-        if shelf.n > 0 and serves_again():
+        if (not FREE_THREADED or shelf != NULL) and shelf.n > 0 and serves_again():
             spare = shelf.arrays[shelf.n - 1]
             if is_alike(spare, DESCR[dtype_code], ndim, dims):
                 shelf.n -= 1
@@ -133,13 +134,18 @@ cdef cnp.ndarray new_large_array(PyObject *descr, int ndim, const cnp.npy_intp *
     return array
 
 
+cdef inline Shelf *shelves_here() noexcept:
+    return <Shelf *> own_store(ARRAYS) if FREE_THREADED else shelves
+
+
 cdef inline Shelf *shelf_for(PyObject *descr, int ndim, const cnp.npy_intp *dims) noexcept:
     cdef size_t key = (<size_t> descr >> 5) + ndim
     if ndim > 0:
         key = key * 31 + <size_t> dims[0]
     if ndim > 1:
         key = key * 31 + <size_t> dims[1]
-    return &shelves[(key ^ key >> 6) % SHELVES]
+    cdef Shelf *first = shelves_here()
+    return NULL if FREE_THREADED and first == NULL else &first[(key ^ key >> 6) % SHELVES]
 
 
 cdef inline bint is_alike(PyObject *array, PyObject *descr, int ndim, const cnp.npy_intp *dims) noexcept:
@@ -151,34 +157,44 @@ cdef inline bint is_alike(PyObject *array, PyObject *descr, int ndim, const cnp.
 cdef void keep_spare(PyObject *array) noexcept:
     """Called by a holder of an array (or of anything else) that is about to give it up: NOTE [Spare arrays]."""
     cdef Shelf *shelf
-    if (Py_REFCNT(array) > 1 or Py_TYPE(array) != ndarray_type or array_fields(array).nd > SPARE_DIMS
+    if (not is_unique(array) or Py_TYPE(array) != ndarray_type or array_fields(array).nd > SPARE_DIMS
             or not array_fields(array).flags & EITHER_ORDER
             or (array_fields(array).flags | EITHER_ORDER) != (OWNED_FLAGS | EITHER_ORDER)
             or array_fields(array).weakreflist != NULL or array_fields(array).base != NULL
             or cnp.PyArray_NBYTES(<cnp.ndarray> array) > thresholds.spare_bytes):
         return
     shelf = shelf_for(<PyObject *> array_fields(array).descr, array_fields(array).nd, array_fields(array).dimensions)
-    if shelf.n < SHELF_SIZE:
+    if (not FREE_THREADED or shelf != NULL) and shelf.n < SHELF_SIZE:
         if array_fields(array).mem_handler == memory_handler():
             rows_in(cnp.PyArray_DATA(<cnp.ndarray> array)).state = UNKNOWN
         if not array_fields(array).flags & cnp.NPY_ARRAY_C_CONTIGUOUS:
             lay_out(<cnp.ndarray> array, NULL)
+        if FREE_THREADED:
+            take_over(array, 1)
         Py_INCREF(<object> array)
         shelf.arrays[shelf.n] = array
         shelf.n += 1
 
 
 def drop_shelves():
-    """drop_shelves(): free the small arrays that wait to serve again."""
+    """drop_shelves(): free the small arrays that wait to serve again (without a GIL, those that this thread keeps)."""
+    if shelves_here() != NULL:
+        empty_store(shelves_here())
+
+
+cdef void empty_store(void *store) noexcept:
     cdef Shelf *shelf
     cdef PyObject *array
     cdef int k
     for k in range(SHELVES):
-        shelf = &shelves[k]
+        shelf = &(<Shelf *> store)[k]
         while shelf.n > 0:
             shelf.n -= 1
             array = shelf.arrays[shelf.n]
             Py_DECREF(<object> array)
+
+
+declare_store(ARRAYS, SHELVES * sizeof(Shelf), empty_store)
 
 
 cdef cnp.ndarray new_zeros(int dtype_code, int ndim, const cnp.npy_intp *dims):
@@ -254,7 +270,7 @@ cdef bint is_owned(PyObject *array) noexcept:
 
     A pointer, because Cython holds a reference of its own to an object that is cast or read from a field to be passed.
     """
-    return (Py_REFCNT(array) == 1 and Py_TYPE(array) == ndarray_type and array_fields(array).base == NULL
+    return (is_unique(array) and Py_TYPE(array) == ndarray_type and array_fields(array).base == NULL
             and array_fields(array).weakreflist == NULL
             and array_fields(array).flags & OWNED_FLAGS == OWNED_FLAGS)
 
@@ -262,7 +278,7 @@ cdef bint is_owned(PyObject *array) noexcept:
 cdef bint is_ours(PyObject *array) noexcept:
     """Whether nobody else sees an array that no user has: owned, or a dense view, all there is to see of an owned one."""
     return is_owned(array) or (
-        Py_REFCNT(array) == 1 and Py_TYPE(array) == ndarray_type and array_fields(array).base != NULL
+        is_unique(array) and Py_TYPE(array) == ndarray_type and array_fields(array).base != NULL
         and array_fields(array).weakreflist == NULL and array_fields(array).flags & DENSE_FLAGS == DENSE_FLAGS
         and is_owned(array_fields(array).base))
 

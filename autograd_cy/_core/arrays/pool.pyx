@@ -11,8 +11,8 @@ Fresh pages cost as much as the arithmetic on them, and the C library gives larg
      (1.5 ms of 67 in a step of a transformer), and memory that a larger problem left behind is soon given back.
   3. No more than `limit` bytes are kept. A limit of 0 switches the pool off; blocks in use come back to it and are freed.
   4. A block remembers rows outside of which it is zero, if that was so when it was put back: see NOTE [Rows].
-  5. NumPy calls the handler with the GIL held, which is the pool's lock. A forked child has its own copy of everything. At
-     exit nothing is torn down: arrays may outlive the module.
+  5. NumPy calls the handler with the GIL held, which is the pool's lock; where there is none, `lock` is. A forked child has
+     its own copy of everything. At exit nothing is torn down: arrays may outlive the module.
 """
 
 from cpython.object cimport PyObject
@@ -22,6 +22,7 @@ from libc.string cimport memcpy, memset, strcpy
 
 from autograd_cy._core.runtime.events cimport note_memory, recording
 from autograd_cy._core.runtime.faults cimport Allocator, Handler, is_denied
+from autograd_cy._core.runtime.free_threading cimport Spin, peek_size, spin, store_size, unspin
 
 cdef extern from *:
     """
@@ -49,6 +50,11 @@ cdef struct Block:              # stands in the ALIGNMENT bytes before the memor
 if sizeof(Block) > ALIGNMENT:
     raise ImportError("autograd_cy._core.arrays.pool: there is no room for a Block")
 
+cdef extern from "fork_lock.h":
+    Spin lock "autograd_cy_lock"                # of all that follows
+    void watch_forks "autograd_cy_watch_forks"()
+
+watch_forks()                                   # a child begins with the lock open, and what it protects whole
 cdef Block *oldest = NULL
 cdef Block *newest = NULL
 cdef size_t limit = <size_t> 1 << 30
@@ -125,7 +131,7 @@ cdef Block *new_block(size_t size) noexcept:
         return NULL
     address = malloc(size + 2 * ALIGNMENT)
     if address == NULL and oldest != NULL:
-        give_back(kept_bytes)
+        give_all_back()
         address = malloc(size + 2 * ALIGNMENT)
     if address == NULL:
         return NULL
@@ -140,7 +146,9 @@ cdef Block *new_block(size_t size) noexcept:
 cdef void *take(void *context, size_t size) noexcept:
     """The handler's malloc."""
     global used_bytes, peak_bytes, span_peak, hits, misses
-    cdef Block *block = kept_block(size)
+    cdef Block *block
+    spin(&lock)
+    block = kept_block(size)
     if (hits + misses) % SPAN == 0:
         begin_span()
     if block != NULL:
@@ -148,11 +156,14 @@ cdef void *take(void *context, size_t size) noexcept:
     else:
         misses += 1
         make_room(size)
+        unspin(&lock)
         block = new_block(size)
         if block == NULL:
             return NULL
+        spin(&lock)
     used_bytes += block.size
     peak_bytes, span_peak = max(peak_bytes, used_bytes), max(span_peak, used_bytes)
+    unspin(&lock)
     if recording:
         note_memory(memory_of(block), block.size)
     return memory_of(block)
@@ -183,15 +194,22 @@ cdef void *take_zeros(void *context, size_t n, size_t itemsize) noexcept:
 
 cdef void put_back(void *context, void *memory, size_t size) noexcept:
     """The handler's free."""
-    global oldest, newest, kept_bytes, used_bytes
     cdef Block *block
     if memory == NULL:
         return
     block = block_of(memory)
-    used_bytes -= block.size
     if recording:
         note_memory(memory, -<long long> block.size)
     block.rows.state = ZERO_ELSEWHERE if block.rows.state == KNOWN else UNKNOWN
+    spin(&lock)
+    keep(block)
+    unspin(&lock)
+
+
+cdef void keep(Block *block) noexcept:
+    """Put a block that is no longer in use to those kept, or free it."""
+    global oldest, newest, kept_bytes, used_bytes
+    used_bytes -= block.size
     if block.size > limit:
         free_block(block)
         return
@@ -224,7 +242,7 @@ cdef object capsule = PyCapsule_New(&handler, b"mem_handler", NULL)
 
 
 cdef bint is_on() noexcept:
-    return limit > 0
+    return peek_size(&limit) > 0
 
 
 cdef PyObject *memory_handler() noexcept:
@@ -246,9 +264,11 @@ def memory_stats():
             "used_bytes": used_bytes}
 
 
-def give_all_back():
+cpdef void give_all_back() noexcept:
     """give_all_back(): free the memory of dead arrays that is kept."""
+    spin(&lock)
     give_back(kept_bytes)
+    unspin(&lock)
 
 
 def trim():
@@ -270,10 +290,13 @@ def set_cache_limit(long long nbytes):
     0
     """
     global limit
-    cdef size_t before = limit
+    cdef size_t before
     if nbytes < 0:
         raise ValueError(f"set_cache_limit(): expected a number of bytes >= 0, got {nbytes}")
-    limit = nbytes
+    spin(&lock)
+    before = limit
+    store_size(&limit, nbytes)
     if kept_bytes > limit:
         give_back(kept_bytes - limit)
+    unspin(&lock)
     return before

@@ -11,7 +11,8 @@ costs more than the rest. So its block of the pool remembers which rows may diff
   3. an array that dies while its rows are KNOWN leaves a block that is zero but for them (ZERO_ELSEWHERE): the next
      `new_row_zeros` that gets the block zeroes those rows alone. Others get it as any block, and its state counts for nothing
      when they put it back;
-  4. the GIL is held by all who read or change the state. The numbers stay where they are until the block serves as such
+  4. the GIL is held by all who read or change the state (without one, a `.grad` is nobody else's while its leaf's lock is
+     held). The numbers stay where they are until the block serves as such
      zeros again or is freed: a loop may read them while another thread forgets them.
 """
 
@@ -41,7 +42,15 @@ cdef extern from *:
 cdef enum:
     FEWER = 4               # so many times more rows than numbers make it worth while to know them
 
-cdef void *latest = NULL    # the memory that was made last, since somebody expects it
+cdef extern from "state.h":
+    pass
+
+cdef extern from *:
+    """
+    /* the memory that this thread made last, since it expects some */
+    static AUTOGRAD_CY_THREAD_LOCAL void *autograd_cy_latest;
+    """
+    void *latest "autograd_cy_latest"
 
 
 cdef cnp.ndarray new_row_zeros(int dtype_code, cnp.npy_intp n, cnp.npy_intp inner, const int64_t *numbers, cnp.npy_intp count):

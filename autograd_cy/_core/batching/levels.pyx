@@ -3,6 +3,7 @@
 cimport cython
 from cpython.ref cimport Py_DECREF, Py_INCREF
 
+from autograd_cy._core.runtime.free_threading cimport add_long_long
 from autograd_cy._core.runtime.state cimport BATCHED, ThreadState, thread_state
 
 cdef long long levels_opened = 0
@@ -24,11 +25,10 @@ cdef BatchLevel current_level():
 
 def open_level(Py_ssize_t size, str randomness):
     """open_level(size, randomness) -> BatchLevel: open a level within those that are open."""
-    global levels_opened
     cdef ThreadState *state = thread_state()
     cdef BatchLevel level = BatchLevel.__new__(BatchLevel)
-    levels_opened += 1
-    level.size, level.randomness, level.number, level.outer = size, randomness, levels_opened, current_level()
+    level.size, level.randomness, level.outer = size, randomness, current_level()
+    level.number = add_long_long(&levels_opened, 1)
     level.is_open = True
     Py_INCREF(level)                    # the reference that the thread's state holds
     state.batch_level = <void *> level

@@ -16,8 +16,8 @@ from autograd_cy._core.batching.rules cimport sample_of, stacked
 from autograd_cy._core.engine.backward_arguments cimport check_inputs, check_roots, named, target_node, target_number
 from autograd_cy._core.engine.freed cimport history_of, note_backward
 from autograd_cy._core.engine.graph_task cimport (
-    DETECTING, KEEPING, SEEN, SIGNAL_INTERVAL, GraphTask, as_seen, count_running, current_task, finished, leads_on, new_task,
-    notes_of)
+    DETECTING, KEEPING, SEEN, SIGNAL_INTERVAL, GraphTask, as_seen, count_running, current_task, end_claim, finished, leads_on,
+    new_task, notes_of)
 from autograd_cy._core.engine.input_buffer cimport accumulate, add_gradient, as_leaf_asks, vjp_into_buffer, vjp_into_grad
 from autograd_cy._core.engine.ready_queue cimport pop, push
 from autograd_cy._core.graph.anomaly cimport check_roots_for_nan, report
@@ -33,6 +33,7 @@ from autograd_cy._core.graph.saved_hooks cimport put_hooks_back
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.events cimport ENGINE, Span, begin_named, begin_node, end, note_what_followed, recording
+from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, Hold, hold, let_go, peek_pointer
 from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes, own_modes
 from autograd_cy._core.runtime.reentry cimport in_fresh_thread
 from autograd_cy._core.runtime.state cimport (
@@ -79,6 +80,7 @@ cdef int run_as_events(GraphTask task) except -1:
     cdef Span span
     cdef Node node
     cdef bint has_run
+    cdef Hold section
     while task.ready.size:
         take_latest(task, state, &n)
         node = task.node
@@ -86,7 +88,11 @@ cdef int run_as_events(GraphTask task) except -1:
         has_run = run_node(task, node)
         end(span)
         if has_run and not task.keep_graph:
-            give_up_saved(task, node)
+            hold(&section, <PyObject *> node)
+            try:
+                give_up_saved(task, node)
+            finally:
+                let_go(&section)
             note_what_followed(span, "free saved tensors")
         close_node(state)
     task.node = None
@@ -122,6 +128,18 @@ cdef int run_callbacks(GraphTask task) except -1:
 
 cdef int run_node(GraphTask task, Node node) except -1:
     """Hand a node's gradients on, and give up what it saved if the task asks for that; returns 1 if it computed any."""
+    cdef Hold section
+    if not FREE_THREADED:
+        return evaluate(task, node)
+    hold(&section, <PyObject *> node)
+    try:
+        return evaluate(task, node)
+    finally:
+        let_go(&section)
+
+
+cdef inline int evaluate(GraphTask task, Node node) except -1:
+    """`run_node`, with the node's lock held."""
     cdef PyObject *incoming
     cdef bint needed, watched
     cdef object g = taken_out(task, node, &needed, &watched)
@@ -163,8 +181,8 @@ cdef inline object taken_out(GraphTask task, Node node, bint *needed, bint *watc
         g = <object> scratch.buffer
         Py_DECREF(g)
         scratch.buffer = NULL
-    if scratch.task == <void *> task:       # the claim ends: nothing more comes to this node
-        scratch[0] = Scratch(NULL, 0, 0, False, False, NULL)
+    if peek_pointer(&scratch.task) == <void *> task:       # the claim ends: nothing more comes to this node
+        end_claim(scratch)
         task.n_claimed -= 1
     if g is not None and type(node) is AccumulateGrad and leaf_of(node).extras is not None:
         g = as_leaf_asks(leaf_of(node), g, task.recorded)

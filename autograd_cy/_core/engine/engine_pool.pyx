@@ -1,8 +1,8 @@
 """The threads that help walks (knows no graph).
 
-They are made when they are first called, and sleep each on a lock of its own. The GIL guards the lists: nothing here lets go
-of it between a look at a list and the change. A forked child has none of them and makes its own; at the end of the
-interpreter those that sleep are sent home, and one that is at work ends with it, as daemons do.
+They are made when they are first called, and sleep each on a lock of its own. The GIL protects the lists (without one, `guard`
+does): nothing here lets go of it between a look at a list and the change. A forked child has none of them and makes its own;
+at the end of the interpreter those that sleep are sent home, and one that is at work ends with it, as daemons do.
 """
 
 import atexit
@@ -10,9 +10,13 @@ import os
 from _thread import allocate_lock
 
 cimport cython
+from cpython.object cimport PyObject
+
+from autograd_cy._core.runtime.free_threading cimport Hold, add_int, hold, let_go
 
 from autograd_cy._core.runtime.threads import share_cores
 
+cdef object guard = object()        # the lock of all that follows
 cdef list workers = []
 cdef list idle = []                 # those that sleep, or are about to
 cdef list jobs = []                 # that run now
@@ -41,13 +45,8 @@ cdef class Worker:
     def __call__(self):
         cdef Job job
         while not self.leaves:
-            job, self.job = self.job, None
-            if job is not None:
-                job.coming -= 1
-            if job is None or not job.wants_help():
-                job = neediest()
+            job = self.next_job()
             if job is None:
-                idle.append(self)
                 self.lock.acquire()
             else:
                 at_work(1)
@@ -57,11 +56,26 @@ cdef class Worker:
                     at_work(-1)
                     job = None
 
+    cdef Job next_job(self):
+        """That it was called for, or another one that wants help; None: it sleeps."""
+        cdef Job job
+        cdef Hold section
+        hold(&section, <PyObject *> guard)
+        try:
+            job, self.job = self.job, None
+            if job is not None:
+                add_int(&job.coming, -1)
+            if job is None or not job.wants_help():
+                job = neediest()
+            if job is None:
+                idle.append(self)
+            return job
+        finally:
+            let_go(&section)
+
 
 cdef int at_work(int change) except -1:
-    global busy
-    busy += change
-    share_cores(1 + busy)
+    share_cores(1 + add_int(&busy, change))
     return 0
 
 
@@ -86,13 +100,22 @@ cdef int end_job(Job job) except -1:
 
 cdef int call_worker(Job job, Py_ssize_t most) except -1:
     """Wake a worker for a job, or hire one if there are fewer than `most`."""
+    cdef Hold section
+    hold(&section, <PyObject *> guard)
+    try:
+        return wake_or_hire(job, most)
+    finally:
+        let_go(&section)
+
+
+cdef int wake_or_hire(Job job, Py_ssize_t most) except -1:
     cdef Worker worker
     if closed:
         return 0
     if idle:
         worker = <Worker> idle.pop()
         worker.job = job
-        job.coming += 1
+        add_int(&job.coming, 1)
         worker.lock.release()
     elif len(workers) < most:
         hire(job)
@@ -107,14 +130,14 @@ cdef int hire(Job job) except -1:
     worker.lock = allocate_lock()
     worker.lock.acquire()
     worker.job = job
-    job.coming += 1
+    add_int(&job.coming, 1)
     workers.append(worker)
     worker.thread = threading.Thread(target=worker, name=f"backward worker {len(workers)}", daemon=True)
     try:
         worker.thread.start()
     except RuntimeError:            # the system has no more threads: do without
         workers.remove(worker)
-        job.coming -= 1
+        add_int(&job.coming, -1)
     return 0
 
 

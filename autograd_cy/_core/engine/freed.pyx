@@ -8,6 +8,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
 from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.runtime.free_threading cimport Spin, add_number, spin, unspin
 from autograd_cy._core.runtime.location cimport described, here
 from autograd_cy._core.runtime.state cimport thread_state
 
@@ -16,45 +17,53 @@ cdef enum:
     LARGEST = 0x40000000
 
 cdef struct Backward:
+    Spin lock
     int number
     int instruction
     PyObject *code                  # owned: what called it, or NULL
     unsigned long long sequence_number      # the one that the next node got
 
 cdef Backward[KEPT] backwards
-cdef int latest = 0
+cdef unsigned long long latest = 0
 
 
 cdef int note_backward() except -1:
     """Remember a backward that frees its graph. Returns its number."""
-    global latest
     cdef Backward *entry
     cdef PyObject *old
-    cdef int instruction = 0
+    cdef int instruction = 0, number
     cdef object code = here(&instruction)
-    latest = latest % LARGEST + 1
-    entry = &backwards[latest % KEPT]
+    number = <int> (add_number(&latest, 1) % LARGEST) + 1
+    entry = &backwards[number % KEPT]
+    Py_INCREF(code)
+    spin(&entry.lock)
     old = entry.code
-    entry.number = latest
+    entry.number = number
     entry.instruction = instruction
     entry.sequence_number = thread_state().sequence_nr
-    Py_INCREF(code)
     entry.code = <PyObject *> code
+    unspin(&entry.lock)
     Py_XDECREF(old)
-    return entry.number
+    return number
 
 
 cdef str history_of(Node node, list roots):
     """Where a freed node was recorded and freed, and how the walk from `roots` (None: there is none) came to it."""
     cdef Backward *entry = &backwards[node.freed_by % KEPT]
+    cdef Backward noted
+    cdef object code
     cdef str text = f"It was {node.name()}{at(node)} whose saved values are freed"
-    if node.freed_by <= 0 or entry.number != node.freed_by:
+    spin(&entry.lock)
+    noted = entry[0]
+    code = <object> noted.code if noted.code != NULL else None
+    unspin(&entry.lock)
+    if node.freed_by <= 0 or noted.number != node.freed_by:
         return text + "."
-    place = described(<object> entry.code, entry.instruction)
+    place = described(code, noted.instruction)
     text += f", by the backward at {place}." if place else "."
     if roots is None:
         return text
-    link = link_to(node, roots, entry.sequence_number)
+    link = link_to(node, roots, noted.sequence_number)
     if link is None:
         return text + " This backward starts from the same graph: give the first one retain_graph=True, or compute anew."
     user, maker, output = link

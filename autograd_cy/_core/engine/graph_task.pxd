@@ -5,6 +5,7 @@ from cpython.object cimport PyObject
 from autograd_cy._core.batching.levels cimport BatchLevel
 from autograd_cy._core.engine.ready_queue cimport ReadyQueue
 from autograd_cy._core.graph.node cimport Node, Scratch
+from autograd_cy._core.runtime.free_threading cimport peek_pointer, store_pointer
 
 cdef enum:
     SIGNAL_INTERVAL = 4096          # nodes between two looks at pending signals
@@ -66,9 +67,16 @@ cdef tuple finished(GraphTask task, bint allow_unreachable)
 
 cdef inline Scratch *notes_of(GraphTask task, Node node) except NULL:
     """The notes of a task on a node that it has claimed, see NOTE [Scratch]."""
-    if node.scratch.task == <void *> task:
+    if peek_pointer(&node.scratch.task) == <void *> task:
         return &node.scratch
     return &(<SideScratch> task.side[node]).scratch
+
+cdef inline void end_claim(Scratch *scratch) noexcept:
+    """Let the notes in a node, whose buffer was taken out, belong to nobody."""
+    scratch.dependencies = scratch.waiting = 0
+    scratch.needed = scratch.captured = False
+    scratch.buffer = NULL
+    store_pointer(&scratch.task, NULL)
 
 cdef inline bint leads_on(GraphTask task, Node node) except -1:
     """Whether a gradient for this node is of any use.

@@ -19,6 +19,8 @@ from autograd_cy._core.engine.ready_queue cimport free_queue
 from autograd_cy._core.graph.node cimport Node, Scratch, target_of
 from autograd_cy._core.graph.tensor cimport new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.free_threading cimport add_int, add_long_long, peek_pointer
+from autograd_cy._core.runtime.free_threading cimport claim as claim_pointer
 from autograd_cy._core.runtime.state cimport thread_state
 
 cnp.import_array()
@@ -53,13 +55,15 @@ cdef class GraphTask:
     cdef Scratch *claim(self, Node node) except NULL:
         """The notes on a node; one that is new to the task is claimed and put on the list of those visited."""
         cdef SideScratch side
-        if node.scratch.task == <void *> self:
+        cdef void *owner = peek_pointer(&node.scratch.task)
+        if owner == <void *> self:
             return &node.scratch
-        if node.scratch.task == NULL:
+        if owner == NULL and not (self.side and node in self.side):
             self.visit(node)
-            node.scratch.task = <void *> self
-            self.n_claimed += 1
-            return &node.scratch
+            if claim_pointer(&node.scratch.task, <void *> self):
+                self.n_claimed += 1
+                return &node.scratch
+            self.n_visited -= 1                 # another thread's task came first
         side = <SideScratch> self.side.get(node)
         if side is None:
             side = SideScratch.__new__(SideScratch)
@@ -69,7 +73,7 @@ cdef class GraphTask:
 
     cdef bint reaches(self, Node node) except -1:
         """Whether the roots lead to the node and it has not run yet."""
-        return node.scratch.task == <void *> self or node in self.side
+        return peek_pointer(&node.scratch.task) == <void *> self or node in self.side
 
     cdef int visit(self, Node node) except -1:
         cdef PyObject **grown
@@ -90,10 +94,10 @@ cdef class GraphTask:
         while self.n_claimed > 0:
             self.n_visited -= 1
             scratch = &(<Node> self.visited[self.n_visited]).scratch
-            if scratch.task == <void *> self:
+            if peek_pointer(&scratch.task) == <void *> self:
                 self.n_claimed -= 1
                 Py_XDECREF(scratch.buffer)
-                scratch[0] = Scratch(NULL, 0, 0, False, False, NULL)
+                end_claim(scratch)
         self.n_visited = 0
         self.side.clear()
         return 0
@@ -195,10 +199,8 @@ cdef GraphTask current_task():
 
 cdef GraphTask new_task(GraphTask outer):
     """A task inside another one, or inside none."""
-    global tasks
     cdef GraphTask task = GraphTask.__new__(GraphTask)
-    task.id = tasks
-    tasks += 1
+    task.id = add_long_long(&tasks, 1) - 1
     task.depth = 0 if outer is None else outer.depth + 1
     task.outer, task.outer_node = outer, thread_state().node
     return task
@@ -206,9 +208,7 @@ cdef GraphTask new_task(GraphTask outer):
 
 cdef int count_running(int change) except -1:
     """A task begins (1) or ends (-1) to walk."""
-    global n_running
-    n_running += change
-    if n_running == 0 and kept:
+    if add_int(&n_running, change) == 0 and kept:
         kept.clear()
     return 0
 

@@ -46,6 +46,7 @@ from autograd_cy._core.kernels.copies cimport copied
 from autograd_cy._core.kernels.loops cimport evaluate
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.events cimport ENGINE, Span, begin_named, end, recording
+from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, Hold, hold, let_go
 from autograd_cy._core.runtime.inference cimport check_write
 from autograd_cy._core.runtime.modes cimport current_mode
 from autograd_cy._core.runtime.state cimport ANY_LAYOUT, NO_GRAD, thread_state
@@ -130,6 +131,18 @@ cdef cnp.ndarray sum_of(cnp.ndarray a, cnp.ndarray b, bint keep_gil=False):
 
 cdef int accumulate(Tensor leaf, object g, bint recorded) except -1:
     """Add the gradient, which the caller holds once, to the leaf's `.grad`: cases 6, 7 and 9 of NOTE [Gradient ownership]."""
+    cdef Hold section
+    if not FREE_THREADED:
+        return accumulate_held(leaf, g, recorded)
+    hold(&section, <PyObject *> leaf)
+    try:
+        return accumulate_held(leaf, g, recorded)
+    finally:
+        let_go(&section)
+
+
+cdef inline int accumulate_held(Tensor leaf, object g, bint recorded) except -1:
+    """`accumulate`, with the leaf's lock held."""
     cdef bint ours = not recorded and is_owned(<PyObject *> g)
     cdef cnp.ndarray array = (<Tensor> g).array if recorded else <cnp.ndarray> g
     cdef Tensor first
@@ -157,11 +170,14 @@ cdef int accumulate(Tensor leaf, object g, bint recorded) except -1:
 cdef object as_leaf_asks(Tensor leaf, object g, bint recorded):
     """The gradient in the type of the leaf's `grad_dtype`, if that isn't its own; of what is there already, if any will do."""
     cdef int own, dtype_code = leaf.extras.grad_code - 1
+    cdef Hold section
     if dtype_code < 0:
         return g
     own = code_of((<Tensor> g).array if recorded else <cnp.ndarray> g)
     if dtype_code == ANY_TYPE - 1:
+        hold(&section, <PyObject *> leaf)
         dtype_code = own if leaf.gradient is None else code_of(leaf.gradient.array)
+        let_go(&section)
     if dtype_code == own:
         return g
     return (<Tensor> g).to(dtype_of(dtype_code)) if recorded else copy_in_order(<cnp.ndarray> g, dtype_code)
@@ -202,6 +218,18 @@ cdef bint takes_sums(cnp.ndarray memory) noexcept:
 
 cdef object vjp_into_grad(Tensor leaf, Node node, int i, object g, Request *request):
     """The gradient for input `i`; None if there is none, or if the node has added it to the leaf's `.grad` (case 8)."""
+    cdef Hold section
+    if not FREE_THREADED:
+        return vjp_into_held(leaf, node, i, g, request)
+    hold(&section, <PyObject *> leaf)
+    try:
+        return vjp_into_held(leaf, node, i, g, request)
+    finally:
+        let_go(&section)
+
+
+cdef inline object vjp_into_held(Tensor leaf, Node node, int i, object g, Request *request):
+    """`vjp_into_grad`, with the leaf's lock held."""
     cdef Tensor total = leaf.gradient
     cdef object result
     if (total is not None and is_large(total.array) and not is_closed(leaf) and not total.inference

@@ -2,7 +2,8 @@
 
 NOTE [Parallel walk]
 The caller is one of the threads; the others are workers (engine_pool.pyx). The GIL guards all that is shared; threads gain
-where nodes let go of it: Functions that wait, products, long loops.
+where nodes let go of it: Functions that wait, products, long loops. Where there is no GIL, the lock of the Walk takes its
+place, which is let go of at the same places.
   1. What one thread would do is known before (walk_plan.pyx): each node has a rank, and each gradient a turn among those
      that come to its node. A thread takes the ready node of the lowest rank. A gradient that comes before its turn is put
      aside, one that is none counts as a turn, too. So sums have the bits of the serial walk, whoever computed what.
@@ -46,6 +47,8 @@ from autograd_cy._core.engine.walk_plan cimport Place, Plan
 from autograd_cy._core.graph.node cimport BOXED, AccumulateGrad, Node, Request, Scratch, leaf_of, target_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
 cimport autograd_cy._core.runtime.reentry as reentry
+from autograd_cy._core.runtime.free_threading cimport (
+    FREE_THREADED, Hold, HoldBoth, add_int, hold, hold_both, let_both_go, let_go, load_int, open_to_all)
 from autograd_cy._core.runtime.modes cimport current_mode, own_modes
 from autograd_cy._core.runtime.reentry cimport travelling
 from autograd_cy._core.runtime.state cimport BATCHED, FORWARD_AD, ONE_THREAD, OP_HOOKS, ThreadState, thread_state
@@ -96,7 +99,12 @@ cdef class Walk(Job):
     # what a thread does
 
     cdef bint wants_help(self) noexcept:
-        return self.task is not None and self.has_work() and self.inside < self.most + self.blocked
+        cdef Hold section
+        cdef bint wants
+        hold(&section, <PyObject *> self)
+        wants = self.task is not None and self.has_work() and self.inside < self.most + self.blocked
+        let_go(&section)
+        return wants
 
     cdef bint has_work(self) noexcept:
         """Whether a node is ready that may start."""
@@ -109,24 +117,38 @@ cdef class Walk(Job):
     def take_part(self):
         """Run nodes, in a worker."""
         cdef ThreadState *state = thread_state()
-        cdef ThreadState before
-        cdef double start
-        if self.task is None:
+        cdef ThreadState before = state[0]
+        cdef double start = thread_time()
+        if not self.enter(state):
             return
-        before = state[0]
-        start = thread_time()
-        self.inside += 1
-        state[0] = self.state
         state.ring = before.ring
-        state.sequence_nr = max(self.state.sequence_nr, before.sequence_nr)
+        state.sequence_nr = max(state.sequence_nr, before.sequence_nr)
         try:
             self.run_ready(state, False)
         finally:
             before.sequence_nr = max(before.sequence_nr, state.sequence_nr)
-            self.state.sequence_nr = max(self.state.sequence_nr, state.sequence_nr)
+            self.leave(state.sequence_nr, thread_time() - start)
             state[0] = before
-            self.inside -= 1
-            self.processor += thread_time() - start
+
+    cdef bint enter(self, ThreadState *state) noexcept:
+        """Take part from now on, in the caller's state; not if the walk is over."""
+        cdef Hold section
+        cdef bint goes_on
+        hold(&section, <PyObject *> self)
+        goes_on = self.task is not None
+        if goes_on:
+            self.inside += 1
+            state[0] = self.state
+        let_go(&section)
+        return goes_on
+
+    cdef void leave(self, unsigned long long sequence_nr, double processor) noexcept:
+        cdef Hold section
+        hold(&section, <PyObject *> self)
+        self.state.sequence_nr = max(self.state.sequence_nr, sequence_nr)
+        self.inside -= 1
+        self.processor += processor
+        let_go(&section)
 
     cdef int run_ready(self, ThreadState *state, bint is_caller) except -1:
         """Run nodes as long as there are any."""
@@ -134,35 +156,63 @@ cdef class Walk(Job):
         cdef Node node
         cdef Cost *cost
         cdef double start
-        while self.has_work():
-            rank = <Py_ssize_t> (LAST - self.task.ready.items[0].sequence_number)
-            node = <Node> pop(&self.task.ready)
+        while (node := self.begin_next(&rank)) is not None:
             cost = cost_of(self.task, node)
             start = now() if is_long(cost, node) else 0.0
-            self.ranks[node] = rank
-            self.running += 1
             state.node = <void *> node
             try:
                 if is_caller:
                     PyErr_CheckSignals()
                 if pace is not None:
                     pace()
-                self.evaluate(node, &self.plan.places[rank])
+                self.run_alone(node, &self.plan.places[rank])
                 end_node(state)
             except BaseException as error:
                 self.note_error(error, node, rank)
             state.node = NULL
             if start > 0:
                 note_bound(cost, now() - start)
-            del self.ranks[node]
-            node = None
-            self.running -= 1
-            self.plan.finish(rank)
-            self.settle()
+            self.end(node, rank)
         return 0
 
+    cdef Node begin_next(self, Py_ssize_t *rank):
+        """The next node, which runs from now on; None if there is none that may."""
+        cdef Hold section
+        cdef Node node = None
+        hold(&section, <PyObject *> self)
+        try:
+            if self.has_work():
+                rank[0] = <Py_ssize_t> (LAST - self.task.ready.items[0].sequence_number)
+                node = <Node> pop(&self.task.ready)
+                self.ranks[node] = rank[0]
+                self.running += 1
+            return node
+        finally:
+            let_go(&section)
+
+    cdef int end(self, Node node, Py_ssize_t rank) except -1:
+        """A node has run, or failed."""
+        cdef Hold section
+        hold(&section, <PyObject *> self)
+        try:
+            del self.ranks[node]
+            self.running -= 1
+            self.plan.finish(rank)
+            return self.settle()
+        finally:
+            let_go(&section)
+
+    cdef int run_alone(self, Node node, Place *place) except -1:
+        """`run_node`: evaluate a node, with its lock and the walk's held."""
+        cdef HoldBoth section
+        hold_both(&section, <PyObject *> self, <PyObject *> node)
+        try:
+            return self.evaluate(node, place)
+        finally:
+            let_both_go(&section)
+
     cdef int evaluate(self, Node node, Place *place) except -1:
-        """`run_node`, with gradients handed on in turn."""
+        """The engine's `evaluate`, with gradients handed on in turn."""
         cdef GraphTask task = self.task
         cdef bint needed, watched
         cdef PyObject *incoming
@@ -246,10 +296,13 @@ cdef class Walk(Job):
         cdef Scratch *scratch = notes_of(self.task, target)
         cdef Place *place = &self.plan.places[scratch.waiting]
         if turn != place.next_turn:
+            show_all(g)
             self.plan.put_aside(place, turn, (output, g))
             return 0
         if g is not None:
+            show_all(g)
             add_gradient(scratch, target, output, g, False)     # which may let other threads run: their turn is later
+            show_all(<object> scratch.buffer)
         if self.has_come(scratch, place):
             self.make_ready(target, scratch.waiting, last)
             return 0
@@ -275,6 +328,7 @@ cdef class Walk(Job):
             what = None
             if g is not None:
                 add_gradient(scratch, target, output, g, False)
+                show_all(<object> scratch.buffer)
             g = None
             if self.has_come(scratch, place):
                 self.make_ready(target, scratch.waiting, False)
@@ -306,7 +360,7 @@ cdef class Walk(Job):
         """Wake somebody for a node that is ready."""
         if self.asleep:
             self.wake_caller()
-        elif self.inside + self.coming < self.most + self.blocked:
+        elif self.inside + load_int(&self.coming) < self.most + self.blocked:
             call_worker(self, self.most - 1 + self.blocked)
         return 0
 
@@ -324,17 +378,17 @@ cdef class Walk(Job):
         if self.turns:
             for turn in self.turns:
                 if turn.rank <= self.plan.first_open or turn.rank >= self.limit:
-                    self.let_go(turn)
+                    self.call_turn(turn)
                 if first is None or turn.rank < first.rank:
                     first = turn
-            stuck = self.running == self.blocked and not self.has_work() and self.coming == 0
+            stuck = self.running == self.blocked and not self.has_work() and load_int(&self.coming) == 0
             if stuck and self.plan.n_parked == 0:           # somebody cut the graph meanwhile
-                self.let_go(first)
+                self.call_turn(first)
         if self.asleep and (self.running == 0 or (self.has_work() and self.running == self.blocked)):
             self.wake_caller()
         return 0
 
-    cdef int let_go(self, Turn turn) except -1:
+    cdef int call_turn(self, Turn turn) except -1:
         if not turn.has_come:
             turn.has_come = True
             turn.lock.release()
@@ -342,6 +396,15 @@ cdef class Walk(Job):
 
     cdef int wait_for_turn(self, Py_ssize_t rank) except -1:
         """Case 3 of NOTE [Parallel walk]."""
+        cdef Hold section
+        hold(&section, <PyObject *> self)
+        try:
+            return self.await_turn(rank)
+        finally:
+            let_go(&section)
+
+    cdef int await_turn(self, Py_ssize_t rank) except -1:
+        """`wait_for_turn`, with the walk's lock held, but not while it sleeps."""
         cdef Turn turn
         if rank > self.plan.first_open and rank < self.limit:
             turn = Turn.__new__(Turn)
@@ -364,29 +427,54 @@ cdef class Walk(Job):
 
     cdef int note_error(self, error, Node node, Py_ssize_t rank) except -1:
         """Case 4 of NOTE [Parallel walk]."""
-        node.forget_common()
-        if rank < self.limit:
-            self.error, self.failed = error, node
-            self.limit = rank if isinstance(error, Exception) else 0
+        cdef HoldBoth section
+        hold_both(&section, <PyObject *> self, <PyObject *> node)
+        try:
+            node.forget_common()
+            if rank < self.limit:
+                self.error, self.failed = error, node
+                self.limit = rank if isinstance(error, Exception) else 0
+        finally:
+            let_both_go(&section)
         return 0
 
     # what the caller does
 
     cdef int lead(self, ThreadState *state) except -1:
         """Run nodes until all have run, or one failed; then no thread is at it."""
-        cdef Py_ssize_t _k
-        for _k in range(min(self.task.ready.size, self.most) - 1):
-            self.call_help()
+        self.call_all()
         while True:
             self.run_ready(state, True)
+            if self.is_over():
+                return 0
+
+    cdef int call_all(self) except -1:
+        """Call as many threads as find a node."""
+        cdef Hold section
+        cdef Py_ssize_t _k
+        hold(&section, <PyObject *> self)
+        try:
+            for _k in range(min(self.task.ready.size, self.most) - 1):
+                self.call_help()
+        finally:
+            let_go(&section)
+        return 0
+
+    cdef bint is_over(self) except -1:
+        """Whether all has run; else the caller has slept until there was something to do, or has found something."""
+        cdef Hold section
+        hold(&section, <PyObject *> self)
+        try:
             if self.running:
                 self.sleep()
             elif not self.has_work():
                 if not self.plan.n_parked or self.error is not None:
-                    return 0
+                    return True
                 for node in self.plan.unpark():
                     self.start(<Node> node, notes_of(self.task, <Node> node).waiting, False)
-        return 0
+            return False
+        finally:
+            let_go(&section)
 
     cdef int sleep(self) except -1:
         """Until somebody has something for the caller, or all nodes that run have ended."""
@@ -402,9 +490,32 @@ cdef class Walk(Job):
         return 0
 
 
+cdef inline void show_all(object g) noexcept:
+    """Let other threads tell whether they alone have a gradient: what is done to it in place is to be what one thread does."""
+    cdef object base
+    if FREE_THREADED and type(g) is cnp.ndarray:
+        open_to_all(<PyObject *> g)
+        base = cnp.get_array_base(<cnp.ndarray> g)
+        if base is not None:
+            open_to_all(<PyObject *> base)
+
+
+cdef int show_what_waits(GraphTask task) except -1:
+    """`show_all`, of the gradients that have come before the walk."""
+    cdef Scratch *scratch
+    cdef Py_ssize_t k
+    for k in range(task.n_visited):
+        if task.reaches(<Node> task.visited[k]):
+            scratch = notes_of(task, <Node> task.visited[k])
+            if scratch.buffer != NULL:
+                for g in <list> scratch.buffer if type(<object> scratch.buffer) is list else [<object> scratch.buffer]:
+                    show_all(g)
+    return 0
+
+
 cdef int walk_together(GraphTask task, ThreadState *state, int most) except -1:
     """Go on with several threads."""
-    global n_walks
+    cdef Hold section
     cdef Walk walk = Walk.__new__(Walk)
     cdef double start = thread_time(), began = now()
     walk.plan = Plan.__new__(Plan)
@@ -416,22 +527,25 @@ cdef int walk_together(GraphTask task, ThreadState *state, int most) except -1:
     walk.lock.acquire()
     walk.context = copy_context()
     walk.state = travelling(state)
-    walk.state.node = walk.state.hooks_before = NULL
+    walk.state.node = walk.state.hooks_before = walk.state.dual_levels = NULL
+    if FREE_THREADED:
+        show_what_waits(task)
     renumber(task)
     task.walk = walk
     begin_job(walk)
-    n_walks += 1
+    add_int(&n_walks, 1)
     reentry.turn_taker = take_turn
     try:
         walk.lead(state)
     finally:
-        n_walks -= 1
-        if n_walks == 0:
+        if add_int(&n_walks, -1) == 0 and not FREE_THREADED:        # else another one may just have begun
             reentry.turn_taker = NULL
         end_job(walk)
+        hold(&section, <PyObject *> walk)
         task.walk = walk.task = None
         state.sequence_nr = max(state.sequence_nr, walk.state.sequence_nr)
-    walk.processor += thread_time() - start
+        walk.processor += thread_time() - start
+        let_go(&section)
     if walk.error is not None:
         error, task.node = walk.error, walk.failed
         walk.error = walk.failed = None
@@ -540,16 +654,14 @@ def set_pace(function):
 
 def enter_parallel(int n):
     """enter_parallel(n) -> token: n threads run a backward in this context, until leave_parallel(token)."""
-    global n_extents
     token = threads_here.set(n)
-    n_extents += 1
+    add_int(&n_extents, 1)
     look_for_help()
     return token
 
 
 def leave_parallel(token):
     """leave_parallel(token): undo what enter_parallel did."""
-    global n_extents
-    n_extents -= 1
+    add_int(&n_extents, -1)
     look_for_help()
     threads_here.reset(token)

@@ -14,6 +14,7 @@ from autograd_cy._core.graph.nans cimport check_root, first_nan, place_of
 from autograd_cy._core.graph.node cimport Node, NodeExtras, extras_of
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.runtime.location cimport PACKAGE, described, here
+from autograd_cy._core.runtime.location cimport place_of as place_in_code
 from autograd_cy._core.runtime.state cimport ANOMALY, KEEP_NAN, thread_state
 
 cdef extern from "Python.h":
@@ -122,13 +123,13 @@ cdef int tell(object error, str text) except -1:
     """A note, and a warning at the line that called backward. A filter that raises must not hide the error itself."""
     cdef int instruction = 0
     cdef object code = here(&instruction)
+    cdef tuple place = place_in_code(code, instruction)
     error.add_note(text)
     try:
-        if code is None:
+        if place is None:
             warnings.warn(text, UserWarning)
         else:
-            line = PyCode_Addr2Line(<PyCodeObject *> code, instruction)
-            warnings.warn_explicit(text, UserWarning, code.co_filename, line)
+            warnings.warn_explicit(text, UserWarning, place[0], place[1])
     except UserWarning:
         pass
     return 0

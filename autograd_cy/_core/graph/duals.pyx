@@ -6,6 +6,7 @@ NOTE [Dual levels]
      it those of the others: no two levels are ever confused.
   2. An operation computes the tangents of its result from the outermost level on. While it computes the one at a level it sees
      the levels around that only (`see_up_to`): the operations of the rule carry their tangents along, and nothing recurs.
+     A level belongs to the thread that opened it: to others it is one that is closed.
   3. A level that was closed is no level: its number doesn't come again, and who asks for tangents doesn't find its.
   4. The tangent that make_dual() was given stays the user's: an in-place operation on the dual tensor, or on a view of it,
      writes into it (`write_given`), as far as nothing is recorded of it. So no other tensor has that memory for its tangent:
@@ -16,15 +17,20 @@ NOTE [Dual levels]
 
 cimport cython
 
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+
+from autograd_cy._core.runtime.free_threading cimport add_long_long
 from autograd_cy._core.runtime.modes cimport own_modes
 from autograd_cy._core.runtime.state cimport FORWARD_AD, INFERENCE, NO_FORWARD, ThreadState, thread_state
 
 cdef enum:
     MOST_LEVELS = 64                # the bits of `hidden`
 
-cdef long long[MOST_LEVELS] numbers     # of the open levels, the outermost first
-cdef int depth = 0
-cdef long long levels_opened = 0
+cdef struct Levels:                 # that are open in a thread; in its state, as long as there are any
+    int depth
+    long long numbers[MOST_LEVELS]  # the outermost first
+
+cdef long long levels_opened = 0    # in all threads
 
 
 @cython.final
@@ -35,15 +41,18 @@ cdef class Tangent:
 
 def open_dual_level():
     """Open a dual level: tangents made from now on are carried along. Returns its running number."""
-    global depth, levels_opened
     cdef ThreadState *state = thread_state()
-    if depth == MOST_LEVELS:
+    cdef Levels *levels = <Levels *> state.dual_levels
+    cdef long long number = add_long_long(&levels_opened, 1)
+    cdef object opened = number             # made while the level is not open
+    if levels == NULL:
+        levels = new_levels()
+    elif levels.depth == MOST_LEVELS:
         raise RuntimeError(f"more than {MOST_LEVELS} dual levels within each other")
-    cdef object opened = levels_opened + 1  # made while the level is not open
-    levels_opened += 1
-    numbers[depth] = levels_opened
-    state.hidden_levels &= ~((<unsigned long long> 1) << depth)
-    depth += 1
+    state.dual_levels = <void *> levels
+    levels.numbers[levels.depth] = number
+    state.hidden_levels &= ~((<unsigned long long> 1) << levels.depth)
+    levels.depth += 1
     if own_modes() & (INFERENCE | NO_FORWARD):
         state.hidden |= FORWARD_AD
     else:
@@ -51,13 +60,32 @@ def open_dual_level():
     return opened
 
 
+cdef Levels *new_levels() except NULL:
+    cdef Levels *levels = <Levels *> PyMem_RawMalloc(sizeof(Levels))
+    if levels == NULL:
+        raise MemoryError()
+    levels.depth = 0
+    return levels
+
+
+cdef inline int depth_of(ThreadState *state) noexcept:
+    return 0 if state.dual_levels == NULL else (<Levels *> state.dual_levels).depth
+
+
+cdef inline long long number_of(ThreadState *state, int k) noexcept:
+    return (<Levels *> state.dual_levels).numbers[k]
+
+
 def close_dual_level():
     """Close the innermost dual level; its tangents are forgotten."""
-    global depth
     cdef ThreadState *state = thread_state()
-    if not depth:
+    cdef Levels *levels = <Levels *> state.dual_levels
+    if levels == NULL:
         raise RuntimeError("Dual level must be a positive number: exit_dual_level() without enter_dual_level()")
-    depth -= 1
+    levels.depth -= 1
+    if levels.depth == 0:
+        state.dual_levels = NULL
+        PyMem_RawFree(levels)
     if not dual_level():
         state.mode &= ~FORWARD_AD
         state.hidden &= ~FORWARD_AD
@@ -75,13 +103,13 @@ def leave_level(_manager, error_type, error, traceback):
 
 
 def dual_depth():
-    """dual_depth() -> int: how many dual levels are open."""
-    return depth
+    """dual_depth() -> int: how many dual levels are open in this thread."""
+    return depth_of(thread_state())
 
 
 cdef DualLevels visible_levels() noexcept:
     cdef ThreadState *state = thread_state()
-    return DualLevels(state.hidden_levels, depth, state.mode & FORWARD_AD)
+    return DualLevels(state.hidden_levels, depth_of(state), state.mode & FORWARD_AD)
 
 
 cdef bint is_visible(DualLevels levels, int k) noexcept:
@@ -108,22 +136,22 @@ cdef void see_again(DualLevels levels) noexcept:
 
 cdef long long dual_level() noexcept:
     """The number of the innermost level that the thread sees; 0 if there is none."""
-    cdef unsigned long long hidden = thread_state().hidden_levels
-    cdef int k = depth - 1
+    cdef ThreadState *state = thread_state()
+    cdef int k = depth_of(state) - 1
     while k >= 0:
-        if not hidden >> k & 1:
-            return numbers[k]
+        if not state.hidden_levels >> k & 1:
+            return number_of(state, k)
         k -= 1
     return 0
 
 
 cdef bint is_visible_number(long long level) noexcept:
     """Whether the thread sees the level of that number."""
-    cdef unsigned long long hidden = thread_state().hidden_levels
+    cdef ThreadState *state = thread_state()
     cdef int k
-    for k in range(depth):
-        if numbers[k] == level:
-            return not hidden >> k & 1
+    for k in range(depth_of(state)):
+        if number_of(state, k) == level:
+            return not state.hidden_levels >> k & 1
     return False
 
 
@@ -159,8 +187,9 @@ cdef Tangent one_more(Tangent outer, long long level, object value, bint given):
 
 
 cdef bint is_open(long long level) noexcept:
+    cdef ThreadState *state = thread_state()
     cdef int k
-    for k in range(depth):
-        if numbers[k] == level:
+    for k in range(depth_of(state)):
+        if number_of(state, k) == level:
             return True
     return False

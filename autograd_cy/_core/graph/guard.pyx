@@ -22,6 +22,7 @@ from libc.stdlib cimport qsort
 
 from autograd_cy._core.arrays.buffers cimport strided_view
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, Hold, add_int, hold, let_go
 from autograd_cy._core.runtime.modes cimport pop_value, push_value, stack_of
 from autograd_cy._core.runtime.state cimport GUARDED
 
@@ -39,6 +40,7 @@ cdef Note *notes = NULL
 cdef Py_ssize_t n_notes = 0, n_sorted = 0, room = 0
 cdef dict locks = {}                # id of an array -> Lock
 cdef list watchers = []             # functions of the array that will be written
+cdef object own_lock = object()     # of all that, where there is no GIL
 
 
 def push_guard(bint checksum):
@@ -99,11 +101,19 @@ cdef object owner_of(cnp.ndarray array):
 
 cdef Guard guarded(cnp.ndarray array, str owner):
     """Make an array and those it is a view of read-only, until the Guard that is returned dies."""
-    global watched
-    cdef Guard guard
+    cdef Guard guard = Guard.__new__(Guard)
+    cdef Hold section
+    hold(&section, <PyObject *> own_lock)
+    try:
+        lock_for(guard, array, owner)
+    finally:
+        let_go(&section)
+    return guard
+
+
+cdef int lock_for(Guard guard, cnp.ndarray array, str owner) except -1:
     cdef Lock lock
     cdef tuple locked
-    guard = Guard.__new__(Guard)
     guard.owner = owner
     guard.checksum = checksum_of(array) if stack_of(GUARDED)[0] else None
     guard.key = id(guard)
@@ -123,8 +133,8 @@ cdef Guard guarded(cnp.ndarray array, str owner):
             for view in lock.views:
                 cnp.PyArray_CLEARFLAGS(<cnp.ndarray> view, cnp.NPY_ARRAY_WRITEABLE)
         lock.count += 1
-    watched += 1
-    return guard
+    add_int(&watched, 1)
+    return 0
 
 
 cdef tuple locks_of(cnp.ndarray array):
@@ -153,7 +163,16 @@ cdef int drop_unused(tuple locked) except -1:
 
 cdef int unlock(Guard guard) except -1:
     """Takes no memory."""
-    global watched
+    cdef Hold section
+    hold(&section, <PyObject *> own_lock)
+    try:
+        let_go_of(guard)
+    finally:
+        let_go(&section)
+    return 0
+
+
+cdef int let_go_of(Guard guard) except -1:
     cdef Lock lock
     for lock in guard.locks:
         lock.count -= 1
@@ -164,7 +183,7 @@ cdef int unlock(Guard guard) except -1:
             for view in lock.views:
                 cnp.PyArray_ENABLEFLAGS(<cnp.ndarray> view, cnp.NPY_ARRAY_WRITEABLE)
     del lock.guards[guard.key]
-    watched -= 1
+    add_int(&watched, -1)
     return 0
 
 
@@ -183,8 +202,19 @@ cdef cnp.ndarray view_of(cnp.ndarray array):
 
 cdef int note_view(cnp.ndarray array, cnp.ndarray view) except -1:
     """Let guards of an array know of another one on the same memory, which a user has: case 4 of NOTE [Guarded memory]."""
-    global n_notes
     cdef object reference = PyWeakref_NewRef(view, None)
+    cdef Hold section
+    if not FREE_THREADED:
+        return put_note(array, reference)
+    hold(&section, <PyObject *> own_lock)
+    try:
+        return put_note(array, reference)
+    finally:
+        let_go(&section)
+
+
+cdef inline int put_note(cnp.ndarray array, object reference) except -1:
+    global n_notes
     if n_notes == room:
         make_room()
     Py_INCREF(reference)
@@ -195,7 +225,7 @@ cdef int note_view(cnp.ndarray array, cnp.ndarray view) except -1:
 
 cdef int make_room() except -1:
     """Room for as many notes again as there are of the living."""
-    tidy_notes()
+    tidy()
     if (2 * n_notes > room or room == 0) and not resize_notes():
         raise MemoryError()
     return 0
@@ -211,6 +241,15 @@ cdef bint resize_notes() noexcept:
 
 def tidy_notes():
     """tidy_notes(): forget the arrays that users had and that are gone, and sort the others. Takes no memory."""
+    cdef Hold section
+    hold(&section, <PyObject *> own_lock)
+    try:
+        tidy()
+    finally:
+        let_go(&section)
+
+
+cdef int tidy() except -1:
     global n_notes, n_sorted
     cdef Py_ssize_t k, n = 0
     for k in range(n_notes):
@@ -231,6 +270,7 @@ def tidy_notes():
     n_notes = n_sorted = n
     if room > 4 * (n_notes + FEW_NOTES):
         resize_notes()
+    return 0
 
 
 cdef int compare_notes(const void *a, const void *b) noexcept nogil:
@@ -246,7 +286,7 @@ cdef list given_of(cnp.ndarray array):
     cdef Py_ssize_t low = 0, high, middle
     cdef list found = []
     if n_sorted < n_notes:
-        tidy_notes()
+        tidy()
     high = n_notes
     while low < high:
         middle = (low + high) // 2
@@ -296,13 +336,11 @@ def memory_of(cnp.ndarray array):
 
 def add_watcher(watcher):
     """Let watcher(array) be called before an operation writes an array in place."""
-    global watched
     watchers.append(watcher)
-    watched += 1
+    add_int(&watched, 1)
 
 
 def remove_watcher(watcher):
     """Take back add_watcher()."""
-    global watched
     watchers.remove(watcher)
-    watched -= 1
+    add_int(&watched, -1)

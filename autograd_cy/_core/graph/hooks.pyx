@@ -15,10 +15,21 @@ from autograd_cy._core.graph.node cimport Node, NodeHooks, existing_hooks, gradi
 from autograd_cy._core.graph.tensor cimport Tensor, make_current, new_tensor, type_name, wants_grad
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.events cimport HOOK, Span, begin, end, recording
+from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, Hold, hold, let_go, set_once
 
 from autograd_cy._core.runtime.handle import register
 
 cnp.import_array()
+
+cdef extern from *:
+    """
+    #define tensor_hooks_slot(hooks) ((PyObject **) &(hooks)->tensor_hooks)
+    #define retained_slot(hooks) ((PyObject **) &(hooks)->retained)
+    #define post_accumulate_slot(hooks) (&(hooks)->post_accumulate)
+    """
+    PyObject **tensor_hooks_slot(NodeHooks hooks) noexcept
+    PyObject **retained_slot(NodeHooks hooks) noexcept
+    PyObject **post_accumulate_slot(NodeHooks hooks) noexcept
 
 cdef extern from "Python.h":
     int PyDict_DelItem(PyObject *dict, PyObject *key)
@@ -29,7 +40,7 @@ def register_tensor_hook(Tensor tensor, hook):
     """Let `hook` see, and replace, the tensor's gradient; returns the handle."""
     cdef NodeHooks hooks = hooks_of_tensor(tensor)
     if hooks.tensor_hooks is None:
-        hooks.tensor_hooks = {}
+        set_once(tensor_hooks_slot(hooks), {})
     return register(hooks.tensor_hooks.setdefault(tensor.output_number, OrderedDict()), hook)
 
 
@@ -37,7 +48,7 @@ def register_post_accumulate_hook(Tensor leaf, hook):
     """Let `hook` be called with the leaf each time its `.grad` was added to; returns the handle."""
     cdef NodeHooks hooks = hooks_of_tensor(leaf)
     if hooks.post_accumulate is None:
-        hooks.post_accumulate = OrderedDict()
+        set_once(post_accumulate_slot(hooks), OrderedDict())
     return register(hooks.post_accumulate, hook)
 
 
@@ -76,7 +87,7 @@ def set_hooks_of_kind(Tensor tensor, str kind, value):
             hooks.tensor_hooks.pop(tensor.output_number, None)
     else:
         if hooks.tensor_hooks is None:
-            hooks.tensor_hooks = {}
+            set_once(tensor_hooks_slot(hooks), {})
         hooks.tensor_hooks[tensor.output_number] = value if isinstance(value, OrderedDict) else OrderedDict(value)
 
 
@@ -95,7 +106,7 @@ cdef int retain_at(Node node, int output, Tensor tensor) except -1:
     """Let a node keep the gradient of a tensor that is, or is going to be, what it computes."""
     cdef NodeHooks hooks = hooks_of(node)
     if hooks.retained is None:
-        hooks.retained = {}
+        set_once(retained_slot(hooks), {})
     hooks.retained[output] = weakref.ref(tensor)
     return 0
 
@@ -118,13 +129,18 @@ def legacy_type_name(Tensor tensor):
     return type_name(tensor)
 
 
+cdef list functions_in(object hooks):
+    """The functions of an OrderedDict of hooks, as they are now. Without a GIL, that of dict's own list is one step."""
+    return list(dict.values(hooks)) if FREE_THREADED else list(hooks.values())
+
+
 cdef object run_tensor_hooks(NodeHooks hooks, int output, Tensor g):
     """Call the hooks of one output with its gradient, None if there is none; each may replace the gradient."""
     functions = None if hooks.tensor_hooks is None else hooks.tensor_hooks.get(output)
     cdef Tensor value = g
     if not functions:
         return g
-    for hook in list(functions.values()):
+    for hook in functions_in(functions):
         result = hook_as_event(hook, (value,)) if recording else hook(value)
         if result is not None:
             value = checked(hook, value, result)
@@ -134,16 +150,21 @@ cdef object run_tensor_hooks(NodeHooks hooks, int output, Tensor g):
 cdef int keep_retained(NodeHooks hooks, int output, Tensor g, bint recorded) except -1:
     """Add the gradient to the `.grad` of the tensor that retains it."""
     cdef Tensor tensor
+    cdef Hold section
     reference = None if hooks.retained is None else hooks.retained.get(output)
     tensor = None if reference is None else reference()
     if tensor is None:
         return 0
-    if tensor.gradient is not None:
-        tensor.gradient = tensor.gradient + g
-    elif not recorded:
-        tensor.gradient = new_tensor(dense_copy(g.array))
-    else:
-        tensor.gradient = g.clone() if cnp.PyArray_IS_C_CONTIGUOUS(g.array) else (<object> g).contiguous()
+    hold(&section, <PyObject *> tensor)
+    try:
+        if tensor.gradient is not None:
+            tensor.gradient = tensor.gradient + g
+        elif not recorded:
+            tensor.gradient = new_tensor(dense_copy(g.array))
+        else:
+            tensor.gradient = g.clone() if cnp.PyArray_IS_C_CONTIGUOUS(g.array) else (<object> g).contiguous()
+    finally:
+        let_go(&section)
     return 0
 
 
@@ -202,7 +223,7 @@ cdef tuple replaced(object hook, tuple values, object results):
 
 cdef tuple run_pre_hooks(NodeHooks hooks, tuple gradients):
     """Call a node's pre-hooks with the gradients of its outputs; each may replace them."""
-    for hook in list(hooks.pre_hooks.values()):
+    for hook in functions_in(hooks.pre_hooks):
         results = hook_as_event(hook, (gradients,)) if recording else hook(gradients)
         if results is not None:
             gradients = replaced(hook, gradients, results)
@@ -211,7 +232,7 @@ cdef tuple run_pre_hooks(NodeHooks hooks, tuple gradients):
 
 cdef tuple run_post_hooks(NodeHooks hooks, tuple results, tuple gradients):
     """Call a node's hooks with the gradients of its inputs and of its outputs; each may replace the former."""
-    for hook in list(hooks.post_hooks.values()):
+    for hook in functions_in(hooks.post_hooks):
         changed = hook_as_event(hook, (results, gradients)) if recording else hook(results, gradients)
         if changed is not None:
             results = replaced(hook, results, changed)
@@ -220,7 +241,7 @@ cdef tuple run_post_hooks(NodeHooks hooks, tuple results, tuple gradients):
 
 cdef int run_post_accumulate_hooks(NodeHooks hooks, Tensor leaf) except -1:
     """Call a leaf's hooks after its `.grad` was added to."""
-    for hook in list(hooks.post_accumulate.values()):
+    for hook in functions_in(hooks.post_accumulate):
         if (hook_as_event(hook, (leaf,)) if recording else hook(leaf)) is not None:
             raise RuntimeError(f"Tensor post accumulate grad hooks should return None. (hook {hook_name(hook)})")
     return 0

@@ -5,6 +5,7 @@ from cpython.object cimport PyObject, PyTypeObject
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.versions cimport VersionCounter
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.free_threading cimport load_int
 from autograd_cy._core.runtime.lifetime cimport Link
 
 
@@ -131,7 +132,7 @@ cdef void *method_table(Node node) noexcept
 
 cdef inline Node target_of(Node node, int i):
     """The node that edge `i` leads to, or None."""
-    if node.leaf_edges == 0:
+    if load_int(&node.leaf_edges) == 0:
         if i == 0:
             return <Node> node.next0
         if i == 1:

@@ -28,10 +28,12 @@ from autograd_cy._core.graph.saved_tensor cimport handle_of, release_handles
 from autograd_cy._core.graph.tensor cimport Tensor, TensorExtras, extend, extras_of_tensor, make_current, new_tensor
 from autograd_cy._core.graph.zeros cimport all_zero, zeroed
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.free_threading cimport (
+    FREE_THREADED, Hold, ask_for, hold, is_unique, let_go, load_int, may_be_asked_for, set_once, store_int)
 from autograd_cy._core.runtime.lifetime cimport (
-    NODE, Destructor, Link, Py_SET_REFCNT, Spares, begin_death, drop_all, end_life, hide, lay_aside, owner_of, release,
-    revived, watch)
+    NODE, Destructor, Link, Spares, begin_death, drop_all, end_life, hide, lay_aside, owner_of, release, revived, watch)
 from autograd_cy._core.runtime.location cimport described, here
+from autograd_cy._core.runtime.own cimport NODES, declare_store, own_store
 from autograd_cy._core.runtime.state cimport ThreadState, thread_state
 
 from autograd_cy._core.runtime.argument_errors import wrong_self
@@ -41,7 +43,6 @@ from autograd_cy._core.runtime.lifetime import refuse_new
 cnp.import_array()
 
 cdef extern from "Python.h":
-    Py_ssize_t Py_REFCNT(PyObject *op)
     void PyErr_Fetch(PyObject **type, PyObject **value, PyObject **traceback)
     void PyErr_Restore(PyObject *type, PyObject *value, PyObject *traceback)
 
@@ -208,7 +209,7 @@ cdef class Node:
 
     cdef Node next_node(self, int i):
         """The node that edge `i` leads to, or None."""
-        if self.leaf_edges and i < 3 and self.leaf_edges & (1 << i):
+        if i < 3 and load_int(&self.leaf_edges) & (1 << i):
             return self.leaf_node(i)
         if i == 0:
             return <Node> self.next0
@@ -220,16 +221,14 @@ cdef class Node:
 
     cdef Node leaf_node(self, int i):
         """Put the leaf's AccumulateGrad in the place of the leaf."""
-        cdef Tensor leaf = <Tensor> (self.next0 if i == 0 else self.next1 if i == 1 else self.next2)
-        cdef AccumulateGrad node = accumulator_of(leaf)
-        self.leaf_edges &= ~(1 << i)
-        if i == 0:
-            self.next0 = node
-        elif i == 1:
-            self.next1 = node
-        else:
-            self.next2 = node
-        return node
+        cdef Hold section
+        if not FREE_THREADED:
+            return resolved(self, i)
+        hold(&section, <PyObject *> self)
+        try:
+            return resolved(self, i)
+        finally:
+            let_go(&section)
 
     cdef int next_number(self, int i) noexcept:
         return self.numbers[i] if i < 3 else (<tuple> (<NodeExtras> self.extras).edges[i - 3])[1]
@@ -280,7 +279,7 @@ cdef class Node:
         """A dict for notes of the user's own."""
         cdef NodeExtras extras = extras_of(self)
         if extras.metadata is None:
-            extras.metadata = {}
+            set_once(metadata_slot(extras), {})
         return extras.metadata
 
     @property
@@ -301,7 +300,7 @@ cdef class Node:
             raise wrong_self(self, Node)
         cdef NodeHooks hooks = hooks_of(self)
         if hooks.post_hooks is None:
-            hooks.post_hooks = OrderedDict()
+            set_once(post_hooks_slot(hooks), OrderedDict())
         return register(hooks.post_hooks, hook)
 
     def register_prehook(self, hook):
@@ -313,7 +312,7 @@ cdef class Node:
             raise wrong_self(self, Node)
         cdef NodeHooks hooks = hooks_of(self)
         if hooks.pre_hooks is None:
-            hooks.pre_hooks = OrderedDict()
+            set_once(pre_hooks_slot(hooks), OrderedDict())
         return register(hooks.pre_hooks, hook)
 
     def _register_hook_dict(self, tensor):
@@ -360,7 +359,7 @@ cdef int note_output(Node node, Tensor y) except -1:
     """Keep what an output is like for `_input_metadata`."""
     cdef NodeExtras extras = extras_of(node)
     if extras.outputs is None:
-        extras.outputs = {}
+        set_once(outputs_slot(extras), {})
     extras.outputs[y.output_number] = (y.shape, y.dtype)
     return 0
 
@@ -411,16 +410,33 @@ cdef object saved_number(cnp.ndarray array, bint as_tensor):
 
 
 cdef Destructor compiled_dealloc = NULL
-cdef Spares spares
+cdef Spares spares              # of all threads; without a GIL, each has its own
 spares.n = 0
 
 cdef extern from *:
     """
+    #define extras_slot(node) (&(node)->extras)
+    #define hooks_slot(holder) ((PyObject **) &(holder)->hooks)
+    #define metadata_slot(extras) (&(extras)->metadata)
+    #define outputs_slot(extras) ((PyObject **) &(extras)->outputs)
+    #define pre_hooks_slot(holder) (&(holder)->pre_hooks)
+    #define post_hooks_slot(holder) (&(holder)->post_hooks)
+    #define leaf_behind(node) ((node)->saved0)
+    #define accumulator_slot(leaf) (&(leaf)->accumulator)
     #define table_slot(node) ((void **) &(node)->__pyx_vtab)
     #define weak_references(node) ((node)->__weakref__)
     #define clear_plain_data(node) \
         memset(&(node)->sequence_number, 0, (char *) ((node) + 1) - (char *) &(node)->sequence_number)
     """
+    PyObject **extras_slot(Node node) noexcept
+    PyObject **hooks_slot(NodeExtras extras) noexcept
+    PyObject **leaf_hooks_slot "hooks_slot"(TensorExtras extras) noexcept
+    PyObject **metadata_slot(NodeExtras extras) noexcept
+    PyObject **outputs_slot(NodeExtras extras) noexcept
+    PyObject **pre_hooks_slot(NodeHooks hooks) noexcept
+    PyObject **post_hooks_slot(NodeHooks hooks) noexcept
+    PyObject *leaf_behind(Node node) noexcept
+    PyObject **accumulator_slot(Tensor leaf) noexcept
     void **table_slot(Node node)
     void *weak_references(Node node)
     void clear_plain_data(Node node)
@@ -449,7 +465,7 @@ cdef void free_node(PyObject *self) noexcept:
         return
     hide(&(<Node> self).link)
     empty(<Node> self)
-    lay_aside(self, &spares, compiled_dealloc)
+    lay_aside(self, spares_here(), compiled_dealloc)
 
 
 cdef bint is_plain(TypeObject *type) noexcept:
@@ -486,17 +502,17 @@ cdef int empty(Node node) noexcept:
 
 cdef int hand_edges_over(Node node) noexcept:
     cdef Link *link
-    if node.next0 is not None and not node.leaf_edges & 1 and Py_REFCNT(<PyObject *> node.next0) == 1:
+    if node.next0 is not None and not node.leaf_edges & 1 and is_unique(<PyObject *> node.next0):
         link = &(<Node> node.next0).link
         Py_INCREF(node.next0)
         node.next0 = None
         release(link)
-    if node.next1 is not None and not node.leaf_edges & 2 and Py_REFCNT(<PyObject *> node.next1) == 1:
+    if node.next1 is not None and not node.leaf_edges & 2 and is_unique(<PyObject *> node.next1):
         link = &(<Node> node.next1).link
         Py_INCREF(node.next1)
         node.next1 = None
         release(link)
-    if node.next2 is not None and not node.leaf_edges & 4 and Py_REFCNT(<PyObject *> node.next2) == 1:
+    if node.next2 is not None and not node.leaf_edges & 4 and is_unique(<PyObject *> node.next2):
         link = &(<Node> node.next2).link
         Py_INCREF(node.next2)
         node.next2 = None
@@ -513,7 +529,7 @@ cdef Node make_node(PyTypeObject *node_class, void *table):
     the elementwise table have.
     """
     cdef Node node
-    cdef PyObject *spare = revived(&spares)
+    cdef PyObject *spare = revived(spares_here())
     if spare != NULL:
         node = <Node> spare
         clear_plain_data(node)
@@ -525,9 +541,17 @@ cdef Node make_node(PyTypeObject *node_class, void *table):
     return node
 
 
+cdef inline Spares *spares_here() noexcept:
+    return <Spares *> own_store(NODES) if FREE_THREADED else &spares
+
+
+cdef void empty_store(void *store) noexcept:
+    drop_all(<Spares *> store, compiled_dealloc)
+
+
 def drop_spares():
-    """drop_spares(): free the dead nodes that are kept."""
-    drop_all(&spares, compiled_dealloc)
+    """drop_spares(): free the dead nodes that are kept (without a GIL, those that this thread keeps)."""
+    drop_all(spares_here(), compiled_dealloc)
 
 
 cdef int enter_life(Node node) noexcept:
@@ -580,7 +604,7 @@ cdef void release_edges(list edges) noexcept:
         link = &(<Node> node).link
         Py_INCREF(<object> node)
         edge = None
-        if Py_REFCNT(node) == 1:
+        if is_unique(node):
             release(link)
         else:
             Py_DECREF(<object> node)
@@ -600,7 +624,7 @@ cdef class NodeHooks:
 
 cdef NodeExtras extras_of(Node node):
     if node.extras is None:
-        node.extras = NodeExtras.__new__(NodeExtras)
+        set_once(extras_slot(node), NodeExtras.__new__(NodeExtras))
     return <NodeExtras> node.extras
 
 
@@ -628,7 +652,7 @@ cdef NodeHooks hooks_of(Node node):
         return hooks_of_tensor(leaf_of(node))
     cdef NodeExtras extras = extras_of(node)
     if extras.hooks is None:
-        extras.hooks = NodeHooks.__new__(NodeHooks)
+        set_once(hooks_slot(extras), NodeHooks.__new__(NodeHooks))
     return extras.hooks
 
 
@@ -639,7 +663,7 @@ cdef NodeHooks hooks_of_tensor(Tensor tensor):
         return hooks_of(tensor.grad_fn)
     cdef TensorExtras extras = extras_of_tensor(tensor)
     if extras.hooks is None:
-        extras.hooks = NodeHooks.__new__(NodeHooks)
+        set_once(leaf_hooks_slot(extras), NodeHooks.__new__(NodeHooks))
     return <NodeHooks> extras.hooks
 
 
@@ -682,23 +706,61 @@ cdef class AccumulateGrad(Node):
 
 
 cdef void free_accumulator(PyObject *self) noexcept:
-    """tp_dealloc of AccumulateGrad: its leaf forgets it."""
-    Py_SET_REFCNT(self, 1)
-    if (<Node> self).saved0 is not None:
-        leaf_of(<Node> self).accumulator = NULL
-    Py_SET_REFCNT(self, 0)
+    """tp_dealloc of AccumulateGrad: its leaf forgets it. Until then others may ask for it, so no reference is made to it."""
+    cdef PyObject *leaf = leaf_behind(<Node> self)
+    cdef Hold section
+    if leaf != <PyObject *> None:
+        hold(&section, leaf)
+        if accumulator_slot(<Tensor> leaf)[0] == self:
+            accumulator_slot(<Tensor> leaf)[0] = NULL
+        let_go(&section)
     free_node(self)
 
 
 cdef AccumulateGrad accumulator_of(Tensor leaf):
     """The AccumulateGrad of a leaf: the one that is alive, or a new one."""
+    cdef Hold section
+    if not FREE_THREADED:
+        return living_accumulator(leaf)
+    hold(&section, <PyObject *> leaf)
+    try:
+        return living_accumulator(leaf)
+    finally:
+        let_go(&section)
+
+
+cdef inline AccumulateGrad living_accumulator(Tensor leaf):
     cdef AccumulateGrad node
-    if leaf.accumulator != NULL:
-        return <AccumulateGrad> leaf.accumulator
+    if leaf.accumulator != NULL and (not FREE_THREADED or ask_for(leaf.accumulator)):
+        node = <AccumulateGrad> leaf.accumulator
+        if FREE_THREADED:
+            Py_DECREF(node)                     # what was asked for
+        return node
     node = <AccumulateGrad> AccumulateGrad.__new__(AccumulateGrad)
+    may_be_asked_for(<PyObject *> node)
     node.saved0 = leaf
     leaf.accumulator = <PyObject *> node
     return node
+
+
+cdef Node resolved(Node node, int i):
+    """The AccumulateGrad of the leaf that edge i holds, which takes the leaf's place; the node's lock is held."""
+    cdef Tensor leaf
+    cdef AccumulateGrad target
+    if FREE_THREADED and not node.leaf_edges & (1 << i):        # another thread was here
+        return node.next_node(i)
+    leaf = <Tensor> (node.next0 if i == 0 else node.next1 if i == 1 else node.next2)
+    target = accumulator_of(leaf)
+    if FREE_THREADED and not node.leaf_edges & (1 << i):        # ... while this one waited for the leaf
+        return node.next_node(i)
+    if i == 0:
+        node.next0 = target
+    elif i == 1:
+        node.next1 = target
+    else:
+        node.next2 = target
+    store_int(&node.leaf_edges, node.leaf_edges & ~(1 << i))
+    return target
 
 
 cpdef Node gradient_node(Tensor tensor):
@@ -753,4 +815,5 @@ if owner_of(&_probe.link) != <PyObject *> _probe:
     raise ImportError("Node.link is not where lifetime.owner_of expects it")
 compiled_dealloc = (<TypeObject *> Node).tp_dealloc
 (<TypeObject *> Node).tp_dealloc = free_node
+declare_store(NODES, sizeof(Spares), empty_store)
 (<TypeObject *> AccumulateGrad).tp_dealloc = free_accumulator

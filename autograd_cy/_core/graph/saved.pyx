@@ -24,6 +24,7 @@ from autograd_cy._core.graph.saved_tensor cimport SavedTensor
 from autograd_cy._core.graph.tensor cimport Seldom, Tensor, TensorExtras, extras_of_tensor, new_tensor, type_name, version_of
 from autograd_cy._core.graph.versions cimport VersionCounter, was_touched
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.free_threading cimport is_unique
 from autograd_cy._core.runtime.inference cimport save_error
 from autograd_cy._core.runtime.location cimport described
 from autograd_cy._core.runtime.modes cimport current_mode
@@ -32,7 +33,6 @@ from autograd_cy._core.runtime.state cimport ANOMALY, DEBUG, FORWARD_AD, KEEP_ZE
 cnp.import_array()
 
 cdef extern from "Python.h":
-    Py_ssize_t Py_REFCNT(PyObject *op)
     PyTypeObject *Py_TYPE(PyObject *op)
 
 
@@ -194,7 +194,7 @@ cdef bint take(Node node, int slot, PyObject *array) except -1:
     held = value
     if node.kinds[slot] == INPUT:
         held = <PyObject *> (<Tensor> value).array
-        if Py_TYPE(value) != <PyTypeObject *> Tensor or Py_REFCNT(value) > 1:
+        if Py_TYPE(value) != <PyTypeObject *> Tensor or not is_unique(value):
             return False
     elif node.kinds[slot] != OUTPUT:
         return False

@@ -17,10 +17,12 @@ from autograd_cy._core.graph.guard cimport note_view, view_of
 from autograd_cy._core.graph.versions cimport VersionCounter, count_named, count_unnamed
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.inference cimport flag_error, in_inference_mode, version_error
+from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, Hold, hold, is_unique, let_go, set_once
 from autograd_cy._core.runtime.lifetime cimport (
     TENSOR, Destructor, Link, Spares, begin_death, drop_all, end_life, hide, lay_aside, owner_of, release, revived, watch)
 cimport autograd_cy._core.runtime.modes as modes
 from autograd_cy._core.runtime.modes cimport ask, own_modes
+from autograd_cy._core.runtime.own cimport TENSORS, declare_store, own_store
 from autograd_cy._core.runtime.state cimport INFERENCE, NO_GRAD, REPLAY_VIEWS, ThreadState, thread_state
 
 from autograd_cy._core.runtime.argument_errors import wrong_self
@@ -30,18 +32,23 @@ cnp.import_array()
 cdef extern from *:
     """
     #define attributes_slot(tensor) (&(tensor)->attributes)
+    #define counter_slot(tensor) ((PyObject **) &(tensor)->counter)
+    #define extras_slot(tensor) ((PyObject **) &(tensor)->extras)
+    #define seldom_slot(extras) ((PyObject **) &(extras)->seldom)
     #define weak_references(tensor) ((tensor)->__weakref__)
     #define clear_plain_data(tensor) \
         memset(&(tensor)->accumulator, 0, (char *) ((tensor) + 1) - (char *) &(tensor)->accumulator)
     """
     PyObject **attributes_slot(Tensor tensor)
+    PyObject **counter_slot(Tensor tensor) noexcept
+    PyObject **extras_slot(Tensor tensor) noexcept
+    PyObject **seldom_slot(TensorExtras extras) noexcept
     void *weak_references(Tensor tensor)
     void clear_plain_data(Tensor tensor)
 
 ctypedef object (*Constructor)(PyTypeObject *, PyObject *, PyObject *)
 
 cdef extern from "Python.h":
-    Py_ssize_t Py_REFCNT(PyObject *op)
     void Py_CLEAR(PyObject *)
     PyTypeObject *Py_TYPE(PyObject *)
     void PyType_Modified(PyTypeObject *type)
@@ -57,7 +64,7 @@ cdef extern from "Python.h":
 
 cdef Destructor compiled_dealloc = NULL
 cdef Constructor compiled_new = NULL
-cdef Spares spares
+cdef Spares spares              # of all threads; without a GIL, each has its own
 spares.n = 0
 spares.inference = 0
 modes.inference_settings = &spares.inference
@@ -96,7 +103,7 @@ cdef class Tensor(TensorBase):
 
     cdef VersionCounter version_counter(self):
         if self.counter is None:
-            self.counter = VersionCounter.__new__(VersionCounter)
+            set_once(counter_slot(self), VersionCounter.__new__(VersionCounter))
         return self.counter
 
     # what it holds
@@ -202,11 +209,11 @@ cdef class Tensor(TensorBase):
     def grad(self, value):
         if value is not None:
             check_gradient(self, value)
-        self.gradient = value
+        set_gradient(self, <Tensor> value)
 
     @grad.deleter
     def grad(self):
-        self.gradient = None
+        set_gradient(self, None)
 
     @property
     def grad_dtype(self):
@@ -427,7 +434,7 @@ cdef void free_tensor(PyObject *self) noexcept:
         return
     hide(&(<Tensor> self).link)
     empty(<Tensor> self)
-    lay_aside(self, &spares, compiled_dealloc)
+    lay_aside(self, spares_here(), compiled_dealloc)
 
 
 cdef int empty(Tensor tensor) noexcept:
@@ -450,7 +457,7 @@ cdef int empty(Tensor tensor) noexcept:
 
 cdef int hand_grad_fn_over(Tensor tensor) noexcept:
     cdef Link *link
-    if tensor.grad_fn is not None and Py_REFCNT(<PyObject *> tensor.grad_fn) == 1:
+    if tensor.grad_fn is not None and is_unique(<PyObject *> tensor.grad_fn):
         link = &tensor.grad_fn.link
         Py_INCREF(tensor.grad_fn)      # the reference that release() gives up
         tensor.grad_fn = None
@@ -461,7 +468,7 @@ cdef int hand_grad_fn_over(Tensor tensor) noexcept:
 cdef Tensor new_tensor(cnp.ndarray array):
     """A Tensor on an array whose type the caller knows to be right."""
     cdef Tensor tensor
-    cdef PyObject *spare = revived(&spares)
+    cdef PyObject *spare = revived(spares_here())
     if spare != NULL:
         tensor = <Tensor> spare
         clear_plain_data(tensor)
@@ -495,20 +502,28 @@ cdef Tensor moved_into(object cls, Tensor tensor):
     return instance
 
 
+cdef inline Spares *spares_here() noexcept:
+    return <Spares *> own_store(TENSORS) if FREE_THREADED else &spares
+
+
+cdef void empty_store(void *store) noexcept:
+    drop_all(<Spares *> store, compiled_dealloc)
+
+
 def drop_spares():
-    """drop_spares(): free the dead tensors that are kept."""
-    drop_all(&spares, compiled_dealloc)
+    """drop_spares(): free the dead tensors that are kept (without a GIL, those that this thread keeps)."""
+    drop_all(spares_here(), compiled_dealloc)
 
 
 cdef TensorExtras extras_of_tensor(Tensor tensor):
     if tensor.extras is None:
-        tensor.extras = TensorExtras.__new__(TensorExtras)
+        set_once(extras_slot(tensor), TensorExtras.__new__(TensorExtras))
     return tensor.extras
 
 
 cdef Seldom seldom_of(TensorExtras extras):
     if extras.seldom is None:
-        extras.seldom = Seldom.__new__(Seldom)
+        set_once(seldom_slot(extras), Seldom.__new__(Seldom))
     return extras.seldom
 
 
@@ -649,10 +664,22 @@ def gradient_of(Tensor self):
 
 cdef inline Tensor shown_gradient(Tensor self):
     """`.grad` for somebody who may write to it: case 2 of NOTE [Rows]."""
-    cdef Tensor gradient = self.gradient
+    cdef Tensor gradient
+    cdef Hold section
+    hold(&section, <PyObject *> self)
+    gradient = self.gradient
+    let_go(&section)
     if gradient is not None:
         forget_rows(gradient.array)
     return gradient
+
+
+cdef void set_gradient(Tensor tensor, Tensor gradient) noexcept:
+    cdef Hold section
+    cdef Tensor _before                     # dies afterwards, if nobody else has it
+    hold(&section, <PyObject *> tensor)
+    _before, tensor.gradient = tensor.gradient, gradient
+    let_go(&section)
 
 
 cdef str type_name(Tensor tensor):
@@ -745,6 +772,9 @@ cdef object declined(object left, object right):
 
 for _operator in range(OPERATORS):
     operators[_operator] = declined
+
+
+declare_store(TENSORS, sizeof(Spares), empty_store)
 
 
 cdef void open_type():

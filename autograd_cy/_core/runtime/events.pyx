@@ -26,6 +26,7 @@ from cpython.ref cimport Py_INCREF, Py_XDECREF, Py_XINCREF
 from libc.string cimport memset
 
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.free_threading cimport Spin, add_int, add_number, spin, unspin
 from autograd_cy._core.runtime.location cimport frames_here, here, place_of
 from autograd_cy._core.runtime.state cimport ThreadState, thread_state
 
@@ -65,6 +66,11 @@ cdef struct Allocation:
 
 cdef tuple KINDS = ("op", "backward", "engine", "function", "hook", "region", "threads")
 cdef tuple IN_PLACE = ("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "iand", "ior", "ixor")
+cdef extern from "fork_lock.h":
+    Spin lock "autograd_cy_lock"    # of rings and what they hold, and of blocks of the pool, where there is no GIL
+    void watch_forks "autograd_cy_watch_forks"()
+
+watch_forks()                       # a child begins with the lock open, and what it protects whole
 cdef Ring *rings = NULL
 cdef unsigned long long epoch = 1
 cdef Py_ssize_t capacity = CAPACITY
@@ -88,17 +94,18 @@ cdef Span begin(int kind, PyObject *what) noexcept:
     code = here(&instruction)           # before there is an event: to look may give up code, which may run other code
     stack.n = frames_here(stack.codes, stack.instructions, MAX_FRAMES) if options & STACKS and code is not None else 0
     span = new_event(kind, what)
-    if span.ring == NULL:
-        return span
-    event = &span.ring.events[span.place]
-    if code is not None:
-        Py_INCREF(code)
-        event.code = <PyObject *> code
-        event.instruction = instruction
-        if stack.n:
-            note_stack(span.ring, event, &stack)
-    event.sequence_nr = thread_state().sequence_nr
-    event.start = ticks()
+    spin(&lock)
+    if is_there(span):
+        event = &span.ring.events[span.place]
+        if code is not None:
+            Py_INCREF(code)
+            event.code = <PyObject *> code
+            event.instruction = instruction
+            if stack.n:
+                note_stack(span.ring, event, &stack)
+        event.sequence_nr = thread_state().sequence_nr
+        event.start = ticks()
+    unspin(&lock)
     return span
 
 
@@ -110,15 +117,16 @@ cdef Span begin_node(PyObject *what, object code, int instruction, unsigned long
     """The engine runs a node that was recorded at that place."""
     cdef Span span = new_event(BACKWARD, what)
     cdef Event *event
-    if span.ring == NULL:
-        return span
-    event = &span.ring.events[span.place]
-    if code is not None:
-        Py_INCREF(code)
-        event.code = <PyObject *> code
-        event.instruction = instruction
-    event.sequence_nr = sequence_nr
-    event.start = ticks()
+    spin(&lock)
+    if is_there(span):
+        event = &span.ring.events[span.place]
+        if code is not None:
+            Py_INCREF(code)
+            event.code = <PyObject *> code
+            event.instruction = instruction
+        event.sequence_nr = sequence_nr
+        event.start = ticks()
+    unspin(&lock)
     return span
 
 
@@ -137,43 +145,56 @@ cdef inline bint is_open(Span span) noexcept:
 
 cdef void end(Span span) noexcept:
     cdef Event *event
+    spin(&lock)
     if is_there(span) and is_open(span):
         event = &span.ring.events[span.place]
         event.end = ticks()
         if event.kind != BACKWARD and span.ring == <Ring *> thread_state().ring:     # else the numbers are another thread's
             event.n_nodes = thread_state().sequence_nr - event.sequence_nr
         span.ring.open = event.parent
+    unspin(&lock)
 
 
 cdef void note_what_followed(Span span, str name) noexcept:
     """What has been done since an event's end is one of its own, if it took long enough to be seen."""
-    cdef unsigned long long start, now = ticks()
+    cdef unsigned long long start = 0, now = ticks()
     cdef Event *event
-    if not is_there(span):
-        return
-    start = span.ring.events[span.place].end
+    spin(&lock)
+    if is_there(span):
+        start = span.ring.events[span.place].end
+    unspin(&lock)
     if start == 0 or now - start < LONG:
         return
     span = new_event(ENGINE, <PyObject *> name)
-    if span.ring != NULL:
+    spin(&lock)
+    if is_there(span):
         event = &span.ring.events[span.place]
         event.sequence_nr = 0
         event.start, event.end = start, now
         span.ring.open = event.parent
+    unspin(&lock)
 
 
 cdef inline Span new_event(int kind, PyObject *what) noexcept:
     """An event without time or place, the innermost open one now; no ring: there was no room, or nobody records any more."""
-    global lost
     cdef Ring *ring = <Ring *> thread_state().ring
-    cdef Event *event
+    cdef Span span
     if not recording:           # any longer: who walks a graph has asked when that began
         return Span(NULL, 0, 0)
     if ring == NULL or ring.epoch != epoch:
         ring = prepared_ring()
     if ring == NULL:
-        lost += 1
+        add_number(&lost, 1)
         return Span(NULL, 0, 0)
+    spin(&lock)
+    span = next_event(ring, kind, what)
+    unspin(&lock)
+    return span
+
+
+cdef inline Span next_event(Ring *ring, int kind, PyObject *what) noexcept:
+    """`new_event`, with the lock held."""
+    cdef Event *event
     if ring.size == ring.capacity:
         ring.dropped += 1
         return Span(NULL, 0, 0)
@@ -211,20 +232,21 @@ cdef void note_operand(Span span, cnp.ndarray array) noexcept:
     cdef Ring *ring = span.ring
     cdef Event *event
     cdef unsigned int place
-    if not is_there(span):
-        return
-    event = &ring.events[span.place]
-    if event.n_operands == 255:
-        return
-    place = describe(ring, array)
-    if place:
-        event.details = event.details or place
-        event.n_operands += 1
+    spin(&lock)
+    if is_there(span) and ring.events[span.place].n_operands < 255:
+        event = &ring.events[span.place]
+        place = describe(ring, array)
+        if place:
+            event.details = event.details or place
+            event.n_operands += 1
+    unspin(&lock)
 
 
 cdef void note_result(Span span, cnp.ndarray array) noexcept:
+    spin(&lock)
     if is_there(span):
         span.ring.events[span.place].result = describe(span.ring, array)
+    unspin(&lock)
 
 
 cdef unsigned int describe(Ring *ring, cnp.ndarray array) noexcept:
@@ -252,13 +274,15 @@ cdef void note_memory(void *address, long long nbytes) noexcept:
         return
     if ring == NULL or ring.epoch != epoch:
         ring = prepared_ring()
+    spin(&lock)
     if n_allocations == allocations_size:
         grown = <Allocation *> PyMem_RawRealloc(allocations, (2 * allocations_size + 1024) * sizeof(Allocation))
-        if grown == NULL:
-            return
-        allocations, allocations_size = grown, 2 * allocations_size + 1024
-    allocations[n_allocations] = Allocation(ticks(), ring, 0 if ring == NULL else ring.open, address, nbytes)
-    n_allocations += 1
+        if grown != NULL:
+            allocations, allocations_size = grown, 2 * allocations_size + 1024
+    if n_allocations < allocations_size:
+        allocations[n_allocations] = Allocation(ticks(), ring, 0 if ring == NULL else ring.open, address, nbytes)
+        n_allocations += 1
+    unspin(&lock)
 
 
 cdef Span begin_loop() noexcept with gil:
@@ -321,7 +345,9 @@ cdef Ring *new_ring() except NULL:
         raise MemoryError()
     ring.ident = PyThread_get_thread_ident()
     ring.has_thread = True
+    spin(&lock)
     ring.next, rings = rings, ring
+    unspin(&lock)
     owner.ring = ring
     return ring
 
@@ -375,18 +401,24 @@ cdef void forget_events(Event *events, Py_ssize_t n, long long *details) noexcep
 
 cdef void forget(Ring *ring) noexcept:
     """Empty a ring. While other people's code runs, it has no events, and no room: case 7."""
-    cdef Ring old = ring[0]
+    cdef Ring old
+    spin(&lock)
+    old = ring[0]
     ring.open = ring.size = ring.details_size = 0
+    if old.size:
+        ring.events, ring.details = NULL, NULL
+        ring.capacity = ring.details_capacity = 0
+    unspin(&lock)
     if old.size == 0:
         return
-    ring.events, ring.details = NULL, NULL
-    ring.capacity = ring.details_capacity = 0
     forget_events(old.events, old.size, old.details)
+    spin(&lock)
     if ring.events == NULL:
         ring.events, ring.capacity = old.events, old.capacity
         ring.details, ring.details_capacity = old.details, old.details_capacity
-    else:
-        free_memory(&old)
+        old.events, old.details = NULL, NULL
+    unspin(&lock)
+    free_memory(&old)
 
 
 cdef void forget_all() noexcept:
@@ -407,31 +439,42 @@ cdef bint has_events() noexcept:
 
 cdef void start_epoch() noexcept:
     """Empty all rings, but those into which somebody records again meanwhile."""
-    global epoch, n_allocations, users
+    global epoch, n_allocations
     cdef Ring *ring = rings
+    spin(&lock)
     epoch += 1
     n_allocations = 0
-    users += 1
+    unspin(&lock)
+    add_int(&users, 1)
     while ring != NULL:
         if ring.epoch != epoch:
             forget(ring)
         ring = ring.next
-    users -= 1
+    add_int(&users, -1)
 
 
 cdef void free_dead_rings() noexcept:
     """Free the rings of threads that have ended. They are empty: nobody records or reads."""
-    cdef Ring **place = &rings
-    cdef Ring *ring
-    while place[0] != NULL:
-        ring = place[0]
-        if ring.has_thread or ring.size:
-            place = &ring.next
-            continue
-        place[0] = ring.next
+    cdef Ring *ring = dead_ring()
+    while ring != NULL:
         Py_XDECREF(ring.name)
         free_memory(ring)
         PyMem_RawFree(ring)
+        ring = dead_ring()
+
+
+cdef Ring *dead_ring() noexcept:
+    """One of them, off the list, or NULL."""
+    cdef Ring **place = &rings
+    cdef Ring *ring
+    spin(&lock)
+    while place[0] != NULL and (place[0].has_thread or place[0].size):
+        place = &place[0].next
+    ring = place[0]
+    if ring != NULL:
+        place[0] = ring.next
+    unspin(&lock)
+    return ring
 
 
 # reading
@@ -520,26 +563,22 @@ cdef class Recorder:
         self.turn_on()
 
     cdef void turn_on(self) noexcept:
-        global recording, users
         self.first_allocation, self.lost_before = n_allocations, lost
         self.is_on = True
-        users += 1
-        recording += 1
+        add_int(&users, 1)
+        add_int(&recording, 1)
         want(self.options, 1)
 
     cdef void turn_off(self) noexcept:
         """Record no more. What rings hold stays until `leave`."""
-        global recording
         self.is_on = False
-        recording -= 1
+        add_int(&recording, -1)
         want(self.options, -1)
         if not recording:
             watch_calls(False)
 
     cdef void leave(self) noexcept:
-        global users
-        users -= 1
-        if not users:
+        if add_int(&users, -1) == 0:
             forget_all()
 
     def stop(self):
@@ -764,7 +803,9 @@ cdef int read_allocations(Recorder recorder, dict offsets) except -1:
     if not recorder.options & MEMORY:
         return 0
     for k in range(recorder.first_allocation, n_allocations):
+        spin(&lock)
         found = allocations[k]
+        unspin(&lock)
         if found.when > recorder.stop_ticks:
             break
         thread, shift, first = offsets.get(<size_t> found.ring, (-1, 0, 0))

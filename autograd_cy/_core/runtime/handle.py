@@ -1,8 +1,11 @@
 """RemovableHandle: what registering a hook returns (knows no node)."""
 
 import weakref
+from _thread import allocate_lock
 from collections.abc import Callable
 from typing import Any
+
+_counting = allocate_lock()
 
 
 class RemovableHandle:
@@ -24,8 +27,9 @@ class RemovableHandle:
     def __init__(self, hooks_dict: Any, *, extra_dict: Any = None) -> None:
         extra = [] if extra_dict is None else extra_dict if isinstance(extra_dict, list) else [extra_dict]
         self._dicts = tuple(weakref.ref(hooks) for hooks in (hooks_dict, *extra))
-        self.id = RemovableHandle.next_id
-        RemovableHandle.next_id += 1
+        with _counting:
+            self.id = RemovableHandle.next_id
+            RemovableHandle.next_id += 1
 
     def remove(self) -> None:
         """Take the hook away."""

@@ -3,9 +3,9 @@
 from cpython.object cimport PyObject
 
 from autograd_cy._core.runtime.faults cimport serves_again
+from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, take_over
 
 cdef extern from "Python.h":
-    void Py_SET_REFCNT(PyObject *, Py_ssize_t)
     void PyObject_ClearWeakRefs(PyObject *)
 
 cdef enum:
@@ -13,7 +13,7 @@ cdef enum:
     NODE = 1
 
 cdef struct Link:
-    Link *previous     # NULL once the collector tracks the owner
+    Link *previous     # NULL once the collector tracks the owner (without a GIL, from the beginning)
     Link *next
     Link *next_dead    # the list of `release`
 
@@ -44,19 +44,21 @@ cdef inline void begin_death(PyObject *self, Link *link, int kind, void *weak_re
     """The first thing that an object does which dies; what follows may take and give back references."""
     if weak_references != NULL:
         PyObject_ClearWeakRefs(self)
-    Py_SET_REFCNT(self, 1)
+    take_over(self, 1)
+    if FREE_THREADED:
+        hide(link)
     unwatch(link, kind)
 
 
 cdef inline void end_life(PyObject *self, Destructor compiled_dealloc) noexcept:
     """Free an object, as Cython does it."""
-    Py_SET_REFCNT(self, 0)
+    take_over(self, 0)
     compiled_dealloc(self)
 
 
 cdef inline void lay_aside(PyObject *self, Spares *spares, Destructor compiled_dealloc) noexcept:
     """Keep a dead object as a spare, all of whose fields are None and which is hidden; free it if there are enough."""
-    if spares.n == MAX_SPARES:
+    if (FREE_THREADED and spares == NULL) or spares.n == MAX_SPARES:
         end_life(self, compiled_dealloc)
         return
     spares.objects[spares.n] = self
@@ -65,14 +67,16 @@ cdef inline void lay_aside(PyObject *self, Spares *spares, Destructor compiled_d
 
 cdef inline PyObject *revived(Spares *spares) noexcept:
     """A spare, which has no reference yet; NULL if there is none."""
-    if spares.n == 0 or not serves_again():
+    if (FREE_THREADED and spares == NULL) or spares.n == 0 or not serves_again():
         return NULL
     spares.n -= 1
-    Py_SET_REFCNT(spares.objects[spares.n], 0)
+    take_over(spares.objects[spares.n], 0)
     return spares.objects[spares.n]
 
 
 cdef inline void drop_all(Spares *spares, Destructor compiled_dealloc) noexcept:
+    if FREE_THREADED and spares == NULL:
+        return
     while spares.n > 0:
         spares.n -= 1
         end_life(spares.objects[spares.n], compiled_dealloc)

@@ -8,6 +8,7 @@ Therefore Tensors and Nodes are born untracked, linked in a list, and a handler 
   2. survivors stay tracked, in the oldest generation, which is walked seldom;
   3. where full collections don't come by themselves (what is untracked doesn't count as a survivor), at the start of
      any collection that finds more than `TRACK_ABOVE` untracked objects and four times those already tracked.
+Without a GIL they are tracked from birth: there are no generations, and collections come the less often the more there is.
 
 NOTE [Freeing without recursion]
 The death of a Node would free the Nodes of its inputs within its own call, some stack frames for each. Instead, a Node
@@ -28,6 +29,7 @@ import gc
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_DECREF
 
+from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, add_size
 from autograd_cy._core.runtime.state cimport DEBUG
 
 cdef extern from "Python.h":
@@ -69,6 +71,11 @@ cdef void hide(Link *link) noexcept:
 cdef void watch(Link *link, int kind) noexcept:
     """Enter a new object, which the collector doesn't see, in the list."""
     global untracked
+    if FREE_THREADED:
+        PyObject_GC_Track(owner_of(link))
+        if DEBUG:
+            add_size(&live[kind], 1)
+        return
     link.next = &watched
     link.previous = watched.previous
     watched.previous.next = link
@@ -82,7 +89,9 @@ cdef void unwatch(Link *link, int kind) noexcept:
     """Take an object that dies out of the list, if it is still in it. Called once in an object's life."""
     global untracked, tracked
     if DEBUG:
-        live[kind] -= 1
+        add_size(&live[kind], -1)
+    if FREE_THREADED:
+        return
     if link.previous == NULL:
         tracked -= 1
         return
@@ -155,4 +164,5 @@ def live_objects():
     return {"Tensor": live[TENSOR], "Node": live[NODE]}
 
 
-gc.callbacks.append(on_collection)
+if not FREE_THREADED:
+    gc.callbacks.append(on_collection)

@@ -1,6 +1,7 @@
 /* The code that runs in this thread and the instruction it is at, without making a frame object of it.
 
-   CPython offers that as API from no version on; up to 3.13 the frame's layout is read, later a frame object is made. */
+   CPython offers that as API from no version on. Up to 3.13 the frame's layout is read; in 3.14, and in 3.13 without a GIL, its
+   first two fields; later a frame object is made. */
 #ifndef AUTOGRAD_CY_LOCATION_H
 #define AUTOGRAD_CY_LOCATION_H
 
@@ -43,6 +44,30 @@ static inline PyObject *autograd_cy_code(AutogradFrame *frame) {        /* borro
 
 static inline int autograd_cy_instruction(AutogradFrame *frame) {
     return _PyInterpreterFrame_LASTI(frame) * (int) sizeof(_Py_CODEUNIT);
+}
+
+#elif !defined(PYPY_VERSION) && PY_VERSION_HEX < 0x030F0000
+
+#define AUTOGRAD_CY_READS_FRAMES 1
+#include <stdint.h>
+
+typedef struct AutogradFrame {              /* how struct _PyInterpreterFrame begins */
+    uintptr_t executable;                   /* a code object or another one; what its last bits say is nobody else's business */
+    struct AutogradFrame *previous;
+} AutogradFrame;
+
+static inline AutogradFrame *autograd_cy_frame(void) {
+    return (AutogradFrame *) PyThreadState_GetUnchecked()->current_frame;
+}
+
+static inline AutogradFrame *autograd_cy_outer_frame(AutogradFrame *frame) { return frame->previous; }
+
+static inline PyObject *autograd_cy_code(AutogradFrame *frame) {        /* borrowed */
+    return (PyObject *) (frame->executable & ~(uintptr_t) 3);
+}
+
+static inline int autograd_cy_instruction(AutogradFrame *frame) {
+    return PyUnstable_InterpreterFrame_GetLasti((struct _PyInterpreterFrame *) frame);
 }
 
 #else

@@ -5,10 +5,13 @@ of this package are passed over: the place is that of the caller.
 """
 
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_DECREF, Py_INCREF
+from cpython.ref cimport Py_INCREF, Py_XDECREF
 
 import sys
 from os.path import dirname
+
+from autograd_cy._core.runtime.free_threading cimport FREE_THREADED
+from autograd_cy._core.runtime.own cimport CODES, declare_store, own_store
 
 cdef extern from "location.h":
     ctypedef struct Frame "AutogradFrame":
@@ -23,60 +26,94 @@ cdef extern from "Python.h":
     bint PyCode_Check(PyObject *)
 
 cdef str PACKAGE = dirname(sys.modules["autograd_cy"].__file__)
-cdef object last_code = None        # of the user's that was seen last: most calls come from the same function
 
 cdef enum:
     REMEMBERED = 128
 
-cdef PyObject *seen_codes[REMEMBERED]   # code objects by address, kept alive: most calls come from few ...
-cdef bint seen_own[REMEMBERED]          # ... and whether they are of this package
+cdef struct Codes:                      # code objects that were met, kept alive: most calls come from few
+    PyObject *last                      # the user's that was seen last, or NULL ...
+    PyObject *handle                    # ... and what stands for it, which keeps it alive
+    PyObject *seen[REMEMBERED]          # by address ...
+    bint own[REMEMBERED]                # ... and whether they are of this package
+
+cdef Codes codes                        # of all threads; without a GIL, each has its own
+
+
+cdef inline Codes *codes_here() noexcept:
+    return <Codes *> own_store(CODES) if FREE_THREADED else &codes
+
+
+cdef void empty_store(void *store) noexcept:
+    cdef Codes *met = <Codes *> store
+    cdef int k
+    Py_XDECREF(met.handle)
+    for k in range(REMEMBERED):
+        Py_XDECREF(met.seen[k])
+        met.seen[k] = NULL
+    met.last = met.handle = NULL
+
+
+declare_store(CODES, sizeof(Codes), empty_store)
 
 
 cdef object here(int *instruction):
-    """The code object that called, with its instruction; None if no Python code of the user runs."""
+    """What stands for the code object that called, with its instruction; None if no Python code of the user runs.
+
+    That is the code object. Without a GIL, it is a tuple of it, one for each thread: to count references to one object keeps
+    threads waiting for each other.
+    """
     cdef Frame *frame = current_frame()
-    if frame != NULL and code_of_frame(frame) == <PyObject *> last_code:
+    cdef Codes *met = codes_here()
+    if FREE_THREADED and met == NULL:           # the thread ends
+        return None
+    if frame != NULL and code_of_frame(frame) == met.last:
         instruction[0] = instruction_of(frame)
-        return last_code
-    return outside_of_package(frame, instruction)
+        return <object> met.handle
+    return outside_of_package(frame, met, instruction)
 
 
-cdef object outside_of_package(Frame *frame, int *instruction):
-    global last_code
+cdef object outside_of_package(Frame *frame, Codes *met, int *instruction):
+    cdef PyObject *before
+    cdef object handle
     while frame != NULL:
-        if code_of_frame(frame) == <PyObject *> last_code:
+        if code_of_frame(frame) == met.last:
             instruction[0] = instruction_of(frame)
-            return last_code
-        if PyCode_Check(code_of_frame(frame)) and not is_own(code_of_frame(frame)):
-            last_code = <object> code_of_frame(frame)
+            return <object> met.handle
+        if PyCode_Check(code_of_frame(frame)) and not is_own(code_of_frame(frame), met):
+            handle = (<object> code_of_frame(frame),) if FREE_THREADED else <object> code_of_frame(frame)
             instruction[0] = instruction_of(frame)
-            return last_code
+            Py_INCREF(handle)
+            before, met.handle, met.last = met.handle, <PyObject *> handle, code_of_frame(frame)
+            Py_XDECREF(before)
+            return handle
         frame = outer_frame(frame)
     return None
 
 
-cdef bint is_own(PyObject *code):
+cdef bint is_own(PyObject *code, Codes *met):
     """Whether a code object is of this package. Takes no memory: nodes ask while they are born."""
     cdef size_t place = (<size_t> code >> 5) % REMEMBERED
-    cdef PyObject *before = seen_codes[place]
+    cdef PyObject *before = met.seen[place]
     cdef str file
     if before == code:
-        return seen_own[place]
+        return met.own[place]
     file = (<object> code).co_filename
     Py_INCREF(<object> code)
-    seen_codes[place] = code
-    seen_own[place] = file.startswith(PACKAGE)
-    if before != NULL:
-        Py_DECREF(<object> before)
-    return seen_own[place]
+    met.seen[place] = code
+    met.own[place] = file.startswith(PACKAGE)
+    Py_XDECREF(before)
+    return met.own[place]
 
 
 cdef int frames_here(PyObject **codes, int *instructions, int most) noexcept:
     """The user's frames that are running, innermost first, borrowed; returns how many."""
     cdef Frame *frame = current_frame()
+    cdef Codes *met = codes_here()
     cdef int n = 0
+    if FREE_THREADED and met == NULL:
+        return 0
     while frame != NULL and n < most:
-        if PyCode_Check(code_of_frame(frame)) and not is_own(code_of_frame(frame)):
+        if PyCode_Check(code_of_frame(frame)) and not is_own(code_of_frame(frame), met):
             codes[n], instructions[n] = code_of_frame(frame), instruction_of(frame)
             n += 1
         frame = outer_frame(frame)
@@ -85,11 +122,12 @@ cdef int frames_here(PyObject **codes, int *instructions, int most) noexcept:
 
 cdef tuple place_of(object code, int instruction):
     """(file, line, function), or None."""
+    if type(code) is tuple:
+        code = code[0]
     return None if code is None else (code.co_filename, line_of(code, instruction), code.co_qualname)
 
 
 cdef str described(object code, int instruction):
     """`file.py:12, in train`, or an empty string."""
-    if code is None:
-        return ""
-    return f"{code.co_filename}:{line_of(code, instruction)}, in {code.co_qualname}"
+    cdef tuple place = place_of(code, instruction)
+    return "" if place is None else f"{place[0]}:{place[1]}, in {place[2]}"

@@ -23,6 +23,7 @@ cimport cython
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
 
+from autograd_cy._core.runtime.free_threading cimport add_int, add_number, add_size
 from autograd_cy._core.runtime.state cimport (
     ANOMALY, ANY_LAYOUT, CONTEXT_MODES, DETECT_NAN, FORWARD_AD, GUARDED, INFERENCE, IN_CONTEXT, KEEP_NAN, KEEP_ZEROS,
     NO_FORWARD, NO_GRAD, ONE_THREAD, REPLAY_VIEWS, SAVED_HOOKS, ThreadState, thread_state)
@@ -81,9 +82,9 @@ cdef class Setting:
 
     def __dealloc__(self):
         if self.thread is not None:
-            self.thread.alive -= 1
+            add_size(&self.thread.alive, -1)
         if self.modes & INFERENCE:
-            inference_settings[0] -= 1
+            add_int(inference_settings, -1)
 
 
 cdef int ask(ThreadState *state) noexcept:
@@ -168,16 +169,14 @@ def swap_modes(int on, int off):
 
 cdef object change(int modes, tuple hooks, tuple guards):
     """Put a new Setting into the context. Returns the value from before."""
-    global settings_made
     cdef ThreadState *state = thread_state()
     cdef int before = own_modes()
     cdef object previous = value_here()
     cdef Setting setting = Setting.__new__(Setting)
     setting.thread = counted_settings(state)
-    setting.thread.alive += 1
+    add_size(&setting.thread.alive, 1)
     setting.outer = (<Setting> previous).outer if counts(state, previous) else previous
-    settings_made += 1
-    setting.number = settings_made
+    setting.number = add_number(&settings_made, 1)
     become(setting, modes, hooks, guards)
     try:
         PyContextVar_Set(variable, setting)
@@ -303,10 +302,10 @@ cdef void put_back(ThreadState *state, object previous) noexcept:
 cdef void become(Setting setting, int modes, tuple hooks, tuple guards) noexcept:
     """Let a Setting say this."""
     if setting.modes & INFERENCE:
-        inference_settings[0] -= 1
+        add_int(inference_settings, -1)
     setting.modes, setting.hooks, setting.guards = modes, hooks, guards
     if setting.modes & INFERENCE:
-        inference_settings[0] += 1
+        add_int(inference_settings, 1)
 
 
 cdef Extent enter_modes(int on, int off) noexcept:

@@ -61,6 +61,7 @@ cdef int in_fresh_thread(object function, tuple arguments) except -1:
     thread.start()
     interrupt = waited_for(thread)
     state.sequence_nr = max(state.sequence_nr, call.state.sequence_nr)
+    state.dual_levels = call.state.dual_levels
     error = call.error or interrupt
     call.error = None
     if error is not None:

@@ -10,6 +10,7 @@ cdef extern from "state.h" nogil:
         unsigned long long since, version, thread
         void *settings
         void *hooks_before
+        void *dual_levels
         unsigned long long hidden_levels
         void *ring
         void *batch_level

@@ -25,6 +25,7 @@ import os
 
 from autograd_cy._core.runtime.blas_threads cimport kernels_use
 from autograd_cy._core.runtime.events cimport Span, begin_loop, end_loop, recording
+from autograd_cy._core.runtime.free_threading cimport peek_int, store_int
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.thresholds cimport thresholds
 
@@ -54,7 +55,7 @@ cdef void parallel_for(
         Task task, void *data, npy_intp n, npy_intp weight, npy_intp grain=1, bint keep_gil=False) noexcept nogil:
     """Call the task on 0..n, or on parts of it, cut at multiples of `grain`, at once; each weighs as `weight` float32."""
     cdef npy_intp size = n * weight
-    cdef int threads = threads_of_each
+    cdef int threads = peek_int(&threads_of_each)
     cdef PyThreadState *state = NULL
     if size >= thresholds.unlocked_work and not keep_gil:
         state = PyEval_SaveThread()
@@ -106,9 +107,9 @@ def set_kernel_threads(int n):
 
 def share_cores(int n):
     """Let kernels use as many threads as there are for each of n threads that call them at the same time."""
-    global threads_of_each, callers
+    global callers
     callers = n
-    threads_of_each = max(number_of_threads // n, 1)
+    store_int(&threads_of_each, max(number_of_threads // n, 1))
 
 
 def has_threads():

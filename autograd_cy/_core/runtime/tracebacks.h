@@ -45,6 +45,9 @@ static int autograd_cy_add_frame(PyFrameObject *frame) {
     if (traceback != NULL && PyTraceBack_Check(traceback) && autograd_cy_is_of_package((PyTracebackObject *) traceback)) {
         if (autograd_cy_is_step(frame)) is_shown = 0;
         else Py_SETREF(traceback, autograd_cy_beyond_package((PyTracebackObject *) traceback));
+#if PY_VERSION_HEX >= 0x030E0000                        /* where to restore NULL leaves the traceback as it was */
+        if (traceback == NULL) PyException_SetTraceback(error, Py_None);
+#endif
     }
     PyErr_Restore(type, error, traceback);
     return is_shown ? PyTraceBack_Here(frame) : 0;

@@ -20,6 +20,7 @@ NOTE [Views]
 """
 
 cimport cython
+from cpython.object cimport PyObject
 
 from autograd_cy._core.arrays.region cimport Region, region_of
 from autograd_cy._core.graph.hooks cimport drop_retained, retain_at, retained_at
@@ -31,6 +32,7 @@ cimport autograd_cy._core.graph.tensor as tensor_module
 from autograd_cy._core.graph.tensor cimport (
     AMONG_SEVERAL, IN_FUNCTION, IN_GRAD_MODE, IN_INFERENCE, IN_NO_GRAD, Seldom, Tensor, TensorExtras, new_tensor)
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, Hold, hold, let_go
 
 cnp.import_array()
 
@@ -217,5 +219,15 @@ cdef object refusal(Tensor view, bint indirect):
     return RuntimeError(text)
 
 
-tensor_module.renew = renew
+cdef int renew_alone(Tensor view) except -1:
+    """`renew`, unless another thread did it meanwhile."""
+    cdef Hold section
+    hold(&section, <PyObject *> view)
+    try:
+        return renew(view) if view.counter.version != view.extras.current else 0
+    finally:
+        let_go(&section)
+
+
+tensor_module.renew = renew_alone if FREE_THREADED else renew
 record_module.renew_tangent = renew_tangent

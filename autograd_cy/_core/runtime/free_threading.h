@@ -1,0 +1,138 @@
+/* What the core needs where Python has no GIL: NOTE [Free threading] in own.pyx. With a GIL all of it comes to nothing. */
+#ifndef AUTOGRAD_CY_FREE_THREADING_H
+#define AUTOGRAD_CY_FREE_THREADING_H
+
+#ifdef Py_GIL_DISABLED
+#define AUTOGRAD_CY_FREE_THREADED 1
+#include <sched.h>
+
+/* The lock of an object. It is let go of where the GIL would be: while its holder waits for another one, or runs without Python. */
+typedef PyCriticalSection AutogradHold;
+#define autograd_cy_hold(section, object) PyCriticalSection_Begin(section, object)
+#define autograd_cy_let_go(section) PyCriticalSection_End(section)
+typedef PyCriticalSection2 AutogradHoldBoth;
+#define autograd_cy_hold_both(section, a, b) PyCriticalSection2_Begin(section, a, b)
+#define autograd_cy_let_both_go(section) PyCriticalSection2_End(section)
+
+/* A lock for some instructions, within which nobody waits and no Python code runs. */
+typedef int AutogradSpin;
+static inline void autograd_cy_spin(AutogradSpin *lock) {
+    int tries = 0;
+    while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE))
+        if (++tries % 64 == 0)
+            sched_yield();
+}
+#define autograd_cy_unspin(lock) __atomic_store_n(lock, 0, __ATOMIC_RELEASE)
+
+#define autograd_cy_load(place) __atomic_load_n(place, __ATOMIC_ACQUIRE)
+#define autograd_cy_peek(place) __atomic_load_n(place, __ATOMIC_RELAXED)
+#define autograd_cy_store(place, value) __atomic_store_n(place, value, __ATOMIC_RELEASE)
+#define autograd_cy_add(place, n) __atomic_add_fetch(place, n, __ATOMIC_ACQ_REL)
+
+/* Put a value where there is NULL; 0 if something else is there. */
+static inline int autograd_cy_claim(void **place, void *value) {
+    void *nothing = NULL;
+    return __atomic_compare_exchange_n(place, &nothing, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+/* Put an object where there is None, unless another thread did. */
+static inline void autograd_cy_set_once(PyObject **place, PyObject *object) {
+    PyObject *none = Py_None;
+    Py_INCREF(object);
+    if (!__atomic_compare_exchange_n(place, &none, object, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        Py_DECREF(object);
+}
+
+enum {
+    AUTOGRAD_CY_MERGED = 3,             /* in ob_ref_shared, below the count: all references are counted there */
+    AUTOGRAD_CY_MAY_BE_ASKED_FOR = 1,   /* likewise: an object that dies is first marked as MERGED */
+};
+
+/* Whether the one reference that the caller has is the only one. False also where another thread's count can't be known. */
+static inline int autograd_cy_is_unique(PyObject *object) {
+    Py_ssize_t shared = __atomic_load_n(&object->ob_ref_shared, __ATOMIC_ACQUIRE);
+    if (__atomic_load_n(&object->ob_tid, __ATOMIC_RELAXED) == _Py_ThreadId())
+        return __atomic_load_n(&object->ob_ref_local, __ATOMIC_RELAXED) == 1 && shared >> 2 == 0;
+    return shared == (1 << 2 | AUTOGRAD_CY_MERGED);
+}
+
+/* Count all references in one place, so that any thread can tell whether its own is the only one. A thread does so with its own. */
+static inline void autograd_cy_open_to_all(PyObject *object) {
+    Py_ssize_t shared, merged;
+    unsigned local = __atomic_load_n(&object->ob_ref_local, __ATOMIC_RELAXED);
+    if (__atomic_load_n(&object->ob_tid, __ATOMIC_RELAXED) != _Py_ThreadId() || local == UINT32_MAX)
+        return;
+    shared = __atomic_load_n(&object->ob_ref_shared, __ATOMIC_RELAXED);
+    do {
+        merged = (((shared >> 2) + (Py_ssize_t) local) << 2) | AUTOGRAD_CY_MERGED;
+    } while (!__atomic_compare_exchange_n(&object->ob_ref_shared, &shared, merged, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+    __atomic_store_n(&object->ob_ref_local, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&object->ob_tid, 0, __ATOMIC_RELAXED);
+}
+
+/* Make a dead or dying object this thread's own, with so many references. */
+static inline void autograd_cy_take_over(PyObject *object, unsigned references) {
+    __atomic_store_n(&object->ob_tid, _Py_ThreadId(), __ATOMIC_RELAXED);
+    __atomic_store_n(&object->ob_ref_local, references, __ATOMIC_RELAXED);
+    __atomic_store_n(&object->ob_ref_shared, 0, __ATOMIC_RELAXED);
+}
+
+/* To be called on a new object that is reached by a pointer without a reference. */
+static inline void autograd_cy_may_be_asked_for(PyObject *object) {
+    __atomic_store_n(&object->ob_ref_shared, AUTOGRAD_CY_MAY_BE_ASKED_FOR, __ATOMIC_RELAXED);
+}
+
+/* A reference to such an object, whose memory is there, unless it is dead or dying. */
+static inline int autograd_cy_ask_for(PyObject *object) {
+    Py_ssize_t shared;
+    if (__atomic_load_n(&object->ob_tid, __ATOMIC_RELAXED) == _Py_ThreadId()) {
+        Py_INCREF(object);
+        return 1;
+    }
+    shared = __atomic_load_n(&object->ob_ref_shared, __ATOMIC_RELAXED);
+    do {
+        if (shared == AUTOGRAD_CY_MERGED)
+            return 0;
+    } while (!__atomic_compare_exchange_n(&object->ob_ref_shared, &shared, shared + (1 << 2), 0, __ATOMIC_ACQ_REL,
+                                          __ATOMIC_RELAXED));
+    return 1;
+}
+
+#else
+#define AUTOGRAD_CY_FREE_THREADED 0
+typedef char AutogradHold;
+#define autograd_cy_hold(section, object) ((void) 0)
+#define autograd_cy_let_go(section) ((void) 0)
+typedef char AutogradHoldBoth;
+#define autograd_cy_hold_both(section, a, b) ((void) 0)
+#define autograd_cy_let_both_go(section) ((void) 0)
+typedef int AutogradSpin;
+#define autograd_cy_spin(lock) ((void) 0)
+#define autograd_cy_unspin(lock) ((void) 0)
+#define autograd_cy_load(place) (*(place))
+#define autograd_cy_peek(place) (*(place))
+#define autograd_cy_store(place, value) (*(place) = (value))
+#define autograd_cy_add(place, n) (*(place) += (n))
+
+static inline int autograd_cy_claim(void **place, void *value) {
+    if (*place != NULL)
+        return 0;
+    *place = value;
+    return 1;
+}
+
+static inline void autograd_cy_set_once(PyObject **place, PyObject *object) {
+    PyObject *before = *place;
+    Py_INCREF(object);
+    *place = object;
+    Py_DECREF(before);
+}
+
+#define autograd_cy_is_unique(object) (Py_REFCNT(object) == 1)
+#define autograd_cy_open_to_all(object) ((void) 0)
+#define autograd_cy_take_over(object, references) Py_SET_REFCNT(object, references)
+#define autograd_cy_may_be_asked_for(object) ((void) 0)
+#define autograd_cy_ask_for(object) (Py_INCREF(object), 1)
+#endif
+
+#endif

@@ -1,0 +1,41 @@
+"""What the core needs where Python has no GIL: see free_threading.h, and NOTE [Free threading] in own.pyx."""
+
+from cpython.object cimport PyObject
+
+cdef extern from "free_threading.h" nogil:
+    const bint FREE_THREADED "AUTOGRAD_CY_FREE_THREADED"
+    ctypedef struct Hold "AutogradHold":
+        pass
+    void hold "autograd_cy_hold"(Hold *section, PyObject *object)
+    void let_go "autograd_cy_let_go"(Hold *section)
+    ctypedef struct HoldBoth "AutogradHoldBoth":
+        pass
+    void hold_both "autograd_cy_hold_both"(HoldBoth *section, PyObject *a, PyObject *b)
+    void let_both_go "autograd_cy_let_both_go"(HoldBoth *section)
+    ctypedef int Spin "AutogradSpin"
+    void spin "autograd_cy_spin"(Spin *lock)
+    void unspin "autograd_cy_unspin"(Spin *lock)
+    bint claim "autograd_cy_claim"(void **place, void *value)
+    bint is_unique "autograd_cy_is_unique"(PyObject *object)
+    void open_to_all "autograd_cy_open_to_all"(PyObject *object)
+    void take_over "autograd_cy_take_over"(PyObject *object, unsigned int references)
+    void may_be_asked_for "autograd_cy_may_be_asked_for"(PyObject *object)
+    bint ask_for "autograd_cy_ask_for"(PyObject *object)
+    # of numbers and pointers
+    void *load_pointer "autograd_cy_load"(void **place)
+    void *peek_pointer "autograd_cy_peek"(void **place)
+    void store_pointer "autograd_cy_store"(void **place, void *value)
+    int peek_int "autograd_cy_peek"(int *place)
+    int load_int "autograd_cy_load"(int *place)
+    void store_int "autograd_cy_store"(int *place, int value)
+    int add_int "autograd_cy_add"(int *place, int n)
+    long peek_long "autograd_cy_peek"(long *place)
+    long add_long "autograd_cy_add"(long *place, long n)
+    long long add_long_long "autograd_cy_add"(long long *place, long long n)
+    unsigned long long add_number "autograd_cy_add"(unsigned long long *place, unsigned long long n)
+    size_t peek_size "autograd_cy_peek"(size_t *place)
+    void store_size "autograd_cy_store"(size_t *place, size_t value)
+    Py_ssize_t add_size "autograd_cy_add"(Py_ssize_t *place, Py_ssize_t n)
+
+cdef extern from "free_threading.h":
+    void set_once "autograd_cy_set_once"(PyObject **place, object value)

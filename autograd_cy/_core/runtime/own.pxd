@@ -1,0 +1,17 @@
+"""What a thread keeps for itself where Python has no GIL."""
+
+from cpython.object cimport PyObject
+
+from autograd_cy._core.runtime.free_threading cimport FREE_THREADED
+
+cdef enum:
+    TENSORS = 0
+    NODES = 1
+    ARRAYS = 2
+    CODES = 3
+    STORES = 4
+
+ctypedef void (*Emptier)(void *store) noexcept
+
+cdef void declare_store(int kind, size_t size, Emptier emptier) noexcept
+cdef void *own_store(int kind) noexcept

@@ -1,0 +1,91 @@
+"""What a thread keeps for itself where Python has no GIL (lowest layer but for the thread's state).
+
+NOTE [Free threading]
+On a Python without a GIL nothing else than what the core does itself keeps one thread out of what another one is at:
+  1. Dead objects that serve again, and what is remembered of the user's code, are each thread's own (`own_store`), and go with
+     it. Tensors and nodes are seen by the collector from the beginning, which needs no list of them.
+  2. What an object gets when it is first needed (extras, counters, hooks, their lists) is put there by compare-and-swap: who
+     comes second takes what is there (`set_once`). Afterwards it stays.
+  3. A node is evaluated, and what it saved is given up, under the node's lock; a `.grad` is added to under the lock of its
+     leaf; a view is brought in line with its base under its own. These are Python's critical sections: their holder lets go of
+     them where one with a GIL would let go of that. So what is right with a GIL is right with them, for one object.
+  4. Notes in a node belong to the task whose compare-and-swap came first (NOTE [Scratch]). A leaf finds its AccumulateGrad
+     by a pointer without a reference, under the leaf's lock: one that is about to die is not found (`ask_for`).
+  5. A walk of several threads is under the lock of its Walk, but for the evaluation of nodes.
+  6. That nobody else has an object is said by its two reference counts, of the thread that made it and of all others
+     (`is_unique`). Where the first is another thread's, the answer is no: memory that could be written is copied then.
+  7. The pool, numbers that all share, tables: a lock for some instructions, or atomic numbers.
+  8. Whoever writes a tensor in place, or gives it other data, must not let other threads use it meanwhile: that is NumPy's
+     rule for its arrays, too.
+"""
+
+from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
+from cpython.object cimport PyObject
+from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
+
+cdef extern from "state.h":
+    pass
+
+cdef extern from *:
+    """
+    #if AUTOGRAD_CY_FREE_THREADED
+    static AUTOGRAD_CY_THREAD_LOCAL void *autograd_cy_stores[4];
+    static AUTOGRAD_CY_THREAD_LOCAL int autograd_cy_closed;     /* the thread ends */
+    #else
+    static void *autograd_cy_stores[4];
+    static int autograd_cy_closed;
+    #endif
+    """
+    void *autograd_cy_stores[STORES]
+    bint autograd_cy_closed
+
+cdef extern from "Python.h":
+    PyObject *PyThreadState_GetDict()
+
+cdef size_t[STORES] sizes
+cdef Emptier[STORES] emptiers
+
+
+cdef void declare_store(int kind, size_t size, Emptier emptier) noexcept:
+    """Say how large a store is, which is all zero when it is new, and what gives up the objects in it."""
+    sizes[kind], emptiers[kind] = size, emptier
+
+
+cdef void *own_store(int kind) noexcept:
+    """This thread's store; NULL where there is no memory for it, or the thread ends."""
+    if autograd_cy_stores[kind] != NULL:
+        return autograd_cy_stores[kind]
+    return new_store(kind)
+
+
+cdef void *new_store(int kind) noexcept:
+    cdef PyObject *entries
+    if autograd_cy_closed:
+        return NULL
+    try:
+        entries = PyThreadState_GetDict()
+        if entries == NULL:
+            return NULL
+        # the thread's dict dies with the thread, in it
+        if "autograd_cy.stores" not in <dict> entries:
+            (<dict> entries)["autograd_cy.stores"] = PyCapsule_New(<void *> autograd_cy_stores, NULL, close)
+    except Exception:
+        return NULL
+    autograd_cy_stores[kind] = PyMem_RawCalloc(1, sizes[kind])
+    return autograd_cy_stores[kind]
+
+
+cdef void close(object capsule) noexcept:
+    """The thread ends: give up all that it kept. Of a thread that is gone already, as after a fork, nothing can be reached."""
+    global autograd_cy_closed
+    cdef void *store
+    cdef int kind
+    if PyCapsule_GetPointer(capsule, NULL) != <void *> autograd_cy_stores:
+        return
+    autograd_cy_closed = True
+    for kind in range(STORES):
+        store = autograd_cy_stores[kind]
+        if store != NULL:
+            emptiers[kind](store)
+            autograd_cy_stores[kind] = NULL
+            PyMem_RawFree(store)
