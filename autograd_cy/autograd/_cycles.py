@@ -169,6 +169,9 @@ def describe(x: Any) -> str:
 
 def step(holder: Any, held: Any) -> str:
     """By what one object holds another."""
+    name = next((key for key, value in getattr(holder, "__dict__", {}).items() if value is held), None)
+    if name is not None:  # some versions of Python show what an object's dict holds as held by the object
+        return f" .{name}"
     if isinstance(holder, Tensor):
         return " " + step_from_tensor(holder, held)
     if isinstance(holder, Node):
@@ -180,8 +183,7 @@ def step(holder: Any, held: Any) -> str:
         return f" .{name}" if isinstance(name, str) else " hook" if callable(held) else ""
     if isinstance(holder, (list, tuple)):
         return "".join(f"[{i}]" for i, x in enumerate(holder) if x is held)[:20]
-    name = next((key for key, value in getattr(holder, "__dict__", {}).items() if value is held), None)
-    return "" if is_link(holder) else " holds" if name is None else f" .{name}"
+    return "" if is_link(holder) else " holds"
 
 
 def step_from_tensor(tensor: Tensor, held: Any) -> str:
