@@ -97,6 +97,17 @@ def test_views_that_all_find_stale():
     in_threads(THREADS, run)
 
 
+def test_rows_of_one_tensor_written_by_different_threads():
+    x = ag.zeros(THREADS, 5)
+
+    def run(k):
+        for _ in range(ROUNDS):
+            x[k].add_(1)
+
+    in_threads(THREADS, run)
+    assert (x == ROUNDS).all() and x._version == THREADS * ROUNDS
+
+
 def test_hooks_come_and_go():
     x = leaf(np.ones(3))
     y = x * 2

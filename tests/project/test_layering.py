@@ -38,6 +38,7 @@ POINTERS = {
     "graph.tensor.negative": "ops.pointwise.pointwise",
     "graph.tensor.operators": "ops",
     "graph.tensor.renew": "writes.views",
+    "graph.tensor.wrapper_type": "batching.batched",
     "ops.keywords.call_in_place": "ops.overwriting",
     "ops.overrides.aliased": "ops.indexing.slicing",
     "runtime.events.watch_calls": "ops.overrides",

@@ -27,6 +27,8 @@ from autograd_cy._core.graph.duals cimport dual_level
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, share_version, wants_grad
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
+from autograd_cy._core.runtime.lifetime import refuse_new
+
 cnp.import_array()
 
 
@@ -45,13 +47,8 @@ cdef class BatchedTensor(Tensor):
 
 cpdef Tensor batched(Tensor value, BatchLevel level):
     """batched(value, level) -> Tensor: the samples along the first dimension of `value` as one tensor of that level."""
-    cdef BatchedTensor wrapper
+    cdef BatchedTensor wrapper = BatchedTensor.__new__(BatchedTensor)
     cdef cnp.ndarray array = value.array
-    tensor_module.wrapper_type = <void *> BatchedTensor
-    try:
-        wrapper = BatchedTensor.__new__(BatchedTensor)
-    finally:
-        tensor_module.wrapper_type = NULL
     wrapper.value, wrapper.level, wrapper.batched = value, level, True
     if cnp.PyArray_DIM(array, 0):
         wrapper.array = strided_view(array, cnp.PyArray_BYTES(array), cnp.PyArray_NDIM(array) - 1, cnp.PyArray_DIMS(array) + 1,
@@ -189,3 +186,7 @@ cdef Tensor zeros_as(Tensor g, tuple sizes):
     if g.batched:
         return batched(zeros_as((<BatchedTensor> g).value, (level_of(g).size,) + sizes), level_of(g))
     return new_tensor(np.zeros(sizes, g.array.dtype))
+
+
+refuse_new(BatchedTensor)
+tensor_module.wrapper_type = <void *> BatchedTensor

@@ -1,12 +1,25 @@
 """Cutting the history of tensors, for truncated backpropagation through time."""
 
+from cpython.object cimport PyObject
+
 from autograd_cy._core.engine.graph_task cimport keep_for_running
 from autograd_cy._core.graph.node cimport Node, NodeExtras
 from autograd_cy._core.graph.tensor cimport Tensor, make_current
+from autograd_cy._core.runtime.free_threading cimport Hold, hold, let_go
 
 
 cdef int cut(Node node) except -1:
     """Let a node's gradients go nowhere. A backward that is walking over it finds its edges, but to no node."""
+    cdef Hold section
+    hold(&section, <PyObject *> node)
+    try:
+        return cut_held(node)
+    finally:
+        let_go(&section)
+
+
+cdef int cut_held(Node node) except -1:
+    """`cut`, with the node's lock held."""
     cdef NodeExtras extras = <NodeExtras> node.extras if node.extras is not None else None
     keep_for_running((node.next0, node.next1, node.next2))
     node.joint = False                  # so that no Function is called for nothing

@@ -15,7 +15,7 @@ from autograd_cy._core.graph.node cimport Node, NodeHooks, existing_hooks, gradi
 from autograd_cy._core.graph.tensor cimport Tensor, make_current, new_tensor, type_name, wants_grad
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.events cimport HOOK, Span, begin, end, recording
-from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, Hold, hold, let_go, set_once
+from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, Hold, hold, is_unset, let_go, set_once
 
 from autograd_cy._core.runtime.handle import register
 
@@ -39,7 +39,7 @@ cdef extern from "Python.h":
 def register_tensor_hook(Tensor tensor, hook):
     """Let `hook` see, and replace, the tensor's gradient; returns the handle."""
     cdef NodeHooks hooks = hooks_of_tensor(tensor)
-    if hooks.tensor_hooks is None:
+    if is_unset(tensor_hooks_slot(hooks)):
         set_once(tensor_hooks_slot(hooks), {})
     return register(hooks.tensor_hooks.setdefault(tensor.output_number, OrderedDict()), hook)
 
@@ -47,7 +47,7 @@ def register_tensor_hook(Tensor tensor, hook):
 def register_post_accumulate_hook(Tensor leaf, hook):
     """Let `hook` be called with the leaf each time its `.grad` was added to; returns the handle."""
     cdef NodeHooks hooks = hooks_of_tensor(leaf)
-    if hooks.post_accumulate is None:
+    if is_unset(post_accumulate_slot(hooks)):
         set_once(post_accumulate_slot(hooks), OrderedDict())
     return register(hooks.post_accumulate, hook)
 
@@ -86,7 +86,7 @@ def set_hooks_of_kind(Tensor tensor, str kind, value):
         if hooks.tensor_hooks is not None:
             hooks.tensor_hooks.pop(tensor.output_number, None)
     else:
-        if hooks.tensor_hooks is None:
+        if is_unset(tensor_hooks_slot(hooks)):
             set_once(tensor_hooks_slot(hooks), {})
         hooks.tensor_hooks[tensor.output_number] = value if isinstance(value, OrderedDict) else OrderedDict(value)
 
@@ -105,7 +105,7 @@ cpdef retain_grad(Tensor tensor):
 cdef int retain_at(Node node, int output, Tensor tensor) except -1:
     """Let a node keep the gradient of a tensor that is, or is going to be, what it computes."""
     cdef NodeHooks hooks = hooks_of(node)
-    if hooks.retained is None:
+    if is_unset(retained_slot(hooks)):
         set_once(retained_slot(hooks), {})
     hooks.retained[output] = weakref.ref(tensor)
     return 0

@@ -29,7 +29,8 @@ from autograd_cy._core.graph.tensor cimport Tensor, TensorExtras, extend, extras
 from autograd_cy._core.graph.zeros cimport all_zero, zeroed
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.free_threading cimport (
-    FREE_THREADED, Hold, ask_for, hold, is_unique, let_go, load_int, may_be_asked_for, set_once, store_int)
+    FREE_THREADED, Hold, ask_for, hold, is_unique, is_unset, let_go, load_int, may_be_asked_for, peek_pointer, set_once,
+    store_int, store_pointer)
 from autograd_cy._core.runtime.lifetime cimport (
     NODE, Destructor, Link, Spares, begin_death, drop_all, end_life, hide, lay_aside, owner_of, release, revived, watch)
 from autograd_cy._core.runtime.location cimport described, here
@@ -145,12 +146,17 @@ cdef class Node:
 
     def __call__(self, *gradients):
         """node(*gradients) -> Tensor or tuple: the gradients for the inputs, from one (or None) for each output."""
+        cdef Hold section
         cdef tuple results
         check_gradients(self, gradients)
         if not self.joint and gradients.count(None) == len(gradients):
             results = (None,) * self.n_edges
         else:
-            results = self.vjps(gradients[0] if self.n_outputs == 1 else list(gradients))
+            hold(&section, <PyObject *> self)
+            try:
+                results = self.vjps(gradients[0] if self.n_outputs == 1 else list(gradients))
+            finally:
+                let_go(&section)
         return results[0] if len(results) == 1 else results
 
     cdef tuple saved_names(self):
@@ -182,21 +188,14 @@ cdef class Node:
         return 0
 
     def __getattr__(self, str name):
-        if name.startswith("_saved_"):
-            name = name[7:]
-            if name in self.saved_names():
-                value = unpack(self, self.saved_names().index(name))
-                if value is not None and (<Tensor> value).is_number:
-                    return saved_number((<Tensor> value).array, self.saved_names().index(name) < self.n_edges)
-                return value
-            if name in self.constant_names():
-                if self.released:
-                    raise freed_error(self)
-                return self.constants[self.constant_names().index(name)]
-            name = "_saved_" + name
-        elif name.startswith("_raw_saved_") and name[11:] in self.saved_names():
-            return handle_of(self, self.saved_names().index(name[11:]))
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        cdef Hold section
+        if not name.startswith(("_saved_", "_raw_saved_")):
+            raise no_attribute(self, name)
+        hold(&section, <PyObject *> self)
+        try:
+            return saved_attribute(self, name)
+        finally:
+            let_go(&section)
 
     def __dir__(self):
         if not isinstance(self, Node):
@@ -278,7 +277,7 @@ cdef class Node:
     def metadata(self):
         """A dict for notes of the user's own."""
         cdef NodeExtras extras = extras_of(self)
-        if extras.metadata is None:
+        if is_unset(metadata_slot(extras)):
             set_once(metadata_slot(extras), {})
         return extras.metadata
 
@@ -299,7 +298,7 @@ cdef class Node:
         if not isinstance(self, Node):
             raise wrong_self(self, Node)
         cdef NodeHooks hooks = hooks_of(self)
-        if hooks.post_hooks is None:
+        if is_unset(post_hooks_slot(hooks)):
             set_once(post_hooks_slot(hooks), OrderedDict())
         return register(hooks.post_hooks, hook)
 
@@ -311,7 +310,7 @@ cdef class Node:
         if not isinstance(self, Node):
             raise wrong_self(self, Node)
         cdef NodeHooks hooks = hooks_of(self)
-        if hooks.pre_hooks is None:
+        if is_unset(pre_hooks_slot(hooks)):
             set_once(pre_hooks_slot(hooks), OrderedDict())
         return register(hooks.pre_hooks, hook)
 
@@ -342,6 +341,29 @@ cdef class Node:
         raise TypeError(f"cannot pickle '{self.name()}' object: a recorded graph is not serializable")
 
 
+cdef object saved_attribute(Node node, str name):
+    """`_saved_*` or `_raw_saved_*`, with the node's lock held."""
+    if name.startswith("_saved_"):
+        name = name[7:]
+        if name in node.saved_names():
+            value = unpack(node, node.saved_names().index(name))
+            if value is not None and (<Tensor> value).is_number:
+                return saved_number((<Tensor> value).array, node.saved_names().index(name) < node.n_edges)
+            return value
+        if name in node.constant_names():
+            if node.released:
+                raise freed_error(node)
+            return node.constants[node.constant_names().index(name)]
+        name = "_saved_" + name
+    elif name.startswith("_raw_saved_") and name[11:] in node.saved_names():
+        return handle_of(node, node.saved_names().index(name[11:]))
+    raise no_attribute(node, name)
+
+
+cdef object no_attribute(Node node, str name):
+    return AttributeError(f"'{type(node).__name__}' object has no attribute '{name}'")
+
+
 cdef int check_gradients(Node node, tuple gradients) except -1:
     """Refuse what no rule can read: rules take what they get for Tensors, or for a list with one for each output."""
     cdef int i
@@ -358,7 +380,7 @@ cdef int check_gradients(Node node, tuple gradients) except -1:
 cdef int note_output(Node node, Tensor y) except -1:
     """Keep what an output is like for `_input_metadata`."""
     cdef NodeExtras extras = extras_of(node)
-    if extras.outputs is None:
+    if is_unset(outputs_slot(extras)):
         set_once(outputs_slot(extras), {})
     extras.outputs[y.output_number] = (y.shape, y.dtype)
     return 0
@@ -623,7 +645,7 @@ cdef class NodeHooks:
 
 
 cdef NodeExtras extras_of(Node node):
-    if node.extras is None:
+    if is_unset(extras_slot(node)):
         set_once(extras_slot(node), NodeExtras.__new__(NodeExtras))
     return <NodeExtras> node.extras
 
@@ -651,7 +673,7 @@ cdef NodeHooks hooks_of(Node node):
     if type(node) is AccumulateGrad:
         return hooks_of_tensor(leaf_of(node))
     cdef NodeExtras extras = extras_of(node)
-    if extras.hooks is None:
+    if is_unset(hooks_slot(extras)):
         set_once(hooks_slot(extras), NodeHooks.__new__(NodeHooks))
     return extras.hooks
 
@@ -662,7 +684,7 @@ cdef NodeHooks hooks_of_tensor(Tensor tensor):
     if tensor.grad_fn is not None:
         return hooks_of(tensor.grad_fn)
     cdef TensorExtras extras = extras_of_tensor(tensor)
-    if extras.hooks is None:
+    if is_unset(leaf_hooks_slot(extras)):
         set_once(leaf_hooks_slot(extras), NodeHooks.__new__(NodeHooks))
     return <NodeHooks> extras.hooks
 
@@ -712,7 +734,7 @@ cdef void free_accumulator(PyObject *self) noexcept:
     if leaf != <PyObject *> None:
         hold(&section, leaf)
         if accumulator_slot(<Tensor> leaf)[0] == self:
-            accumulator_slot(<Tensor> leaf)[0] = NULL
+            store_pointer(<void **> accumulator_slot(<Tensor> leaf), NULL)
         let_go(&section)
     free_node(self)
 
@@ -739,7 +761,7 @@ cdef inline AccumulateGrad living_accumulator(Tensor leaf):
     node = <AccumulateGrad> AccumulateGrad.__new__(AccumulateGrad)
     may_be_asked_for(<PyObject *> node)
     node.saved0 = leaf
-    leaf.accumulator = <PyObject *> node
+    store_pointer(<void **> &leaf.accumulator, <void *> node)
     return node
 
 
@@ -777,7 +799,7 @@ cdef int connect(Node node, Tensor source) except -1:
         return node.add_edge(source.grad_fn, source.output_number)
     if not source.needs_grad:
         return node.add_edge(None, 0)
-    if source.accumulator != NULL or node.n_edges > 2:
+    if peek_pointer(<void **> &source.accumulator) != NULL or node.n_edges > 2:
         return node.add_edge(accumulator_of(source), 0)
     node.leaf_edges |= 1 << node.n_edges
     return node.add_edge(source, 0)

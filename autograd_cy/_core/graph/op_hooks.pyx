@@ -4,6 +4,8 @@ The hooks of a thread are found by way of its context, so a nested backward that
 As long as there are any the thread's mode has the bit OP_HOOKS: without it no operation looks for them.
 """
 
+from cpython.ref cimport Py_DECREF, Py_INCREF
+
 import sys
 from collections import OrderedDict
 from contextvars import ContextVar
@@ -11,13 +13,14 @@ from contextvars import ContextVar
 from autograd_cy._core.arrays.dtypes cimport code_of, dtype_of
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.runtime.free_threading cimport claim, load_pointer
 from autograd_cy._core.runtime.state cimport OP_HOOKS, ThreadState, thread_state
 
 from autograd_cy._core.runtime.handle import RemovableHandle
 
 hooks_here = ContextVar("autograd_cy op hooks")     # id -> {"forward": function, ...}
 
-cdef object logger = None       # None until somebody has imported `logging`, which takes some milliseconds
+cdef void *logger = NULL        # owned; NULL until somebody has imported `logging`, which takes some milliseconds
 cdef object modules = sys.modules
 
 cdef enum:
@@ -86,20 +89,23 @@ cdef int observe_forward(Node node, object outputs, object inputs) except -1:
 
 
 cdef bint is_logged() except -1:
-    global logger
-    if logger is None:
+    if load_pointer(&logger) == NULL:
         get_logger = getattr(modules.get("logging"), "getLogger", None)
         if get_logger is None:
             return False
-        logger = get_logger("autograd_cy.autograd.graph")
-    return logger.isEnabledFor(DEBUG_LEVEL)
+        found = get_logger("autograd_cy.autograd.graph")
+        Py_INCREF(found)
+        if not claim(&logger, <void *> found):
+            Py_DECREF(found)
+    return (<object> load_pointer(&logger)).isEnabledFor(DEBUG_LEVEL)
 
 
 cdef int observe_start(Node node, tuple gradients) except -1:
     """The engine runs a node."""
     if is_logged():
         # the node's name, not the node: who keeps the record would keep the graph
-        logger.debug("Executing: %s with grad_outputs: [%s]", repr(node), ",".join([in_short(g) for g in gradients]))
+        (<object> logger).debug("Executing: %s with grad_outputs: [%s]", repr(node),
+                                ",".join([in_short(g) for g in gradients]))
     return 0
 
 

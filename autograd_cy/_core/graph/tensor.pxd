@@ -7,6 +7,7 @@ from autograd_cy._core.graph.duals cimport Tangent
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.versions cimport VersionCounter
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.free_threading cimport load_long
 from autograd_cy._core.runtime.lifetime cimport Link
 
 
@@ -97,7 +98,7 @@ cdef BinaryFunction[OPERATORS] operators
 cdef UnaryFunction negative
 cdef UnaryFunction invert
 cdef void *tensor_type              # Tensor, to compare types with
-cdef void *wrapper_type             # BatchedTensor, as the one whose instance is being made; batched.pyx fills it in
+cdef void *wrapper_type             # BatchedTensor, which batched() alone makes; batched.pyx fills it in
 
 ctypedef int (*Renew)(Tensor view) except -1
 cdef Renew renew                    # views.pyx fills it in
@@ -126,6 +127,6 @@ cdef inline bint wants_grad(Tensor x) noexcept:
 
 cdef inline int make_current(Tensor x) except -1:
     """Give a view whose base was written to its new place in the graph; to be called before `grad_fn` is read."""
-    if x.extras is not None and x.extras.base is not None and x.counter.version != x.extras.current:
+    if x.extras is not None and x.extras.base is not None and load_long(&x.counter.version) != load_long(&x.extras.current):
         renew(x)
     return 0

@@ -17,7 +17,8 @@ from autograd_cy._core.graph.guard cimport note_view, view_of
 from autograd_cy._core.graph.versions cimport VersionCounter, count_named, count_unnamed
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.inference cimport flag_error, in_inference_mode, version_error
-from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, Hold, hold, is_unique, let_go, set_once
+from autograd_cy._core.runtime.free_threading cimport (
+    FREE_THREADED, Hold, hold, is_unique, is_unset, let_go, load_long, peek_int, set_once)
 from autograd_cy._core.runtime.lifetime cimport (
     TENSOR, Destructor, Link, Spares, begin_death, drop_all, end_life, hide, lay_aside, owner_of, release, revived, watch)
 cimport autograd_cy._core.runtime.modes as modes
@@ -102,7 +103,7 @@ cdef class Tensor(TensorBase):
         attributes_slot(self)[0] = NULL        # was None
 
     cdef VersionCounter version_counter(self):
-        if self.counter is None:
+        if is_unset(counter_slot(self)):
             set_once(counter_slot(self), VersionCounter.__new__(VersionCounter))
         return self.counter
 
@@ -476,14 +477,14 @@ cdef Tensor new_tensor(cnp.ndarray array):
     else:
         tensor = Tensor.__new__(Tensor)
     tensor.array = array
-    if spares.inference:
+    if peek_int(&spares.inference):
         tensor.inference = in_inference_mode()
     return tensor
 
 
 cdef object constructed(PyTypeObject *cls, PyObject *args, PyObject *kwargs):
     """tp_new, what a call of Tensor or of a subclass comes to: the facade makes the tensor."""
-    if <void *> cls == wrapper_type:                    # BatchedTensor, only while batched() makes one
+    if <void *> cls == wrapper_type:                    # whose `__new__` is nobody's
         return compiled_new(cls, <PyObject *> (), NULL)
     made = facade["construct"](() if args == NULL else <object> args, {} if kwargs == NULL else <object> kwargs)
     return moved_into(<object> cls, <Tensor> made)
@@ -516,13 +517,13 @@ def drop_spares():
 
 
 cdef TensorExtras extras_of_tensor(Tensor tensor):
-    if tensor.extras is None:
+    if is_unset(extras_slot(tensor)):
         set_once(extras_slot(tensor), TensorExtras.__new__(TensorExtras))
     return tensor.extras
 
 
 cdef Seldom seldom_of(TensorExtras extras):
-    if extras.seldom is None:
+    if is_unset(seldom_slot(extras)):
         set_once(seldom_slot(extras), Seldom.__new__(Seldom))
     return extras.seldom
 
@@ -583,7 +584,7 @@ cpdef Tensor data_of(Tensor tensor):
 
 
 cdef long version_of(Tensor tensor) noexcept:
-    return 0 if tensor.counter is None else tensor.counter.version
+    return 0 if tensor.counter is None else load_long(&tensor.counter.version)
 
 
 cdef void bump_version(Tensor tensor):

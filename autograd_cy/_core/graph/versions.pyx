@@ -1,10 +1,12 @@
 """VersionCounter: how often memory was written, by whom, and where (knows no Tensor)."""
 
 cimport cython
+from cpython.object cimport PyObject
 
 from autograd_cy._core.arrays.buffers cimport sizes_of
 from autograd_cy._core.arrays.region cimport may_meet
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.free_threading cimport Hold, hold, let_go, store_long
 from autograd_cy._core.runtime.location cimport here
 
 cnp.import_array()
@@ -40,7 +42,15 @@ cdef int count_named(VersionCounter counter, cnp.ndarray target, bint in_part, s
 
 cdef void count(VersionCounter counter, Part part, str writer, object code, int instruction) noexcept:
     """Count a write to a part of the memory, or to all of it (None), by whom is given: nothing in here can fail."""
-    counter.version += 1
+    cdef Hold section
+    hold(&section, <PyObject *> counter)
+    count_held(counter, part, writer, code, instruction)
+    let_go(&section)
+
+
+cdef inline void count_held(VersionCounter counter, Part part, str writer, object code, int instruction) noexcept:
+    """`count`, with the counter's lock held."""
+    store_long(&counter.version, counter.version + 1)
     counter.writer, counter.code, counter.instruction = writer, code, instruction
     if part is None:
         counter.latest = None
@@ -76,6 +86,15 @@ cdef Part part_of(cnp.ndarray target):
 
 cdef bint was_touched(VersionCounter counter, cnp.ndarray array, long version) except -1:
     """Whether a write since that version may have reached the array's memory: case 6 of NOTE [Saved tensors]."""
+    cdef Hold section
+    hold(&section, <PyObject *> counter)
+    try:
+        return was_touched_held(counter, array, version)
+    finally:
+        let_go(&section)
+
+
+cdef bint was_touched_held(VersionCounter counter, cnp.ndarray array, long version) except -1:
     cdef Part part = counter.latest
     cdef long seen = 0
     if counter.whole > version:

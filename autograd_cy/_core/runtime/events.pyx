@@ -26,7 +26,8 @@ from cpython.ref cimport Py_INCREF, Py_XDECREF, Py_XINCREF
 from libc.string cimport memset
 
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.free_threading cimport Spin, add_int, add_number, spin, unspin
+from autograd_cy._core.runtime.free_threading cimport (
+    FREE_THREADED, Hold, Spin, add_int, add_number, hold, let_go, spin, unspin)
 from autograd_cy._core.runtime.location cimport frames_here, here, place_of
 from autograd_cy._core.runtime.state cimport ThreadState, thread_state
 
@@ -71,6 +72,7 @@ cdef extern from "fork_lock.h":
     void watch_forks "autograd_cy_watch_forks"()
 
 watch_forks()                       # a child begins with the lock open, and what it protects whole
+cdef object switch = object()   # the lock of those who start and stop to record
 cdef Ring *rings = NULL
 cdef unsigned long long epoch = 1
 cdef Py_ssize_t capacity = CAPACITY
@@ -563,19 +565,27 @@ cdef class Recorder:
         self.turn_on()
 
     cdef void turn_on(self) noexcept:
+        cdef Hold section
+        hold(&section, <PyObject *> switch)
         self.first_allocation, self.lost_before = n_allocations, lost
         self.is_on = True
         add_int(&users, 1)
         add_int(&recording, 1)
         want(self.options, 1)
+        if FREE_THREADED:
+            watch_calls(True)           # another thread may have stopped the last Recorder since
+        let_go(&section)
 
     cdef void turn_off(self) noexcept:
         """Record no more. What rings hold stays until `leave`."""
+        cdef Hold section
+        hold(&section, <PyObject *> switch)
         self.is_on = False
         add_int(&recording, -1)
         want(self.options, -1)
         if not recording:
             watch_calls(False)
+        let_go(&section)
 
     cdef void leave(self) noexcept:
         if add_int(&users, -1) == 0:

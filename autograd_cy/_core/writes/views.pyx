@@ -32,7 +32,7 @@ cimport autograd_cy._core.graph.tensor as tensor_module
 from autograd_cy._core.graph.tensor cimport (
     AMONG_SEVERAL, IN_FUNCTION, IN_GRAD_MODE, IN_INFERENCE, IN_NO_GRAD, Seldom, Tensor, TensorExtras, new_tensor)
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, Hold, hold, let_go
+from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, Hold, hold, let_go, store_long
 
 cnp.import_array()
 
@@ -123,8 +123,10 @@ cdef int renew(Tensor view) except -1:
     if view.keeps_grad and view.grad_fn is not None:
         retain_at(node, 0, view)
         before = retained_at(view)
-    view.grad_fn, view.output_number, view.needs_grad = node, 0, True
-    extras.current = view.counter.version
+    view.grad_fn, view.output_number = node, 0
+    if not view.needs_grad:             # else others may be reading it
+        view.needs_grad = True
+    store_long(&extras.current, view.counter.version)       # the last: who finds it finds the rest
     if before is not None:
         drop_retained(before, output)
     return 0
