@@ -4,7 +4,7 @@
 # make test        install in place and run the tests, on all cores (ARGS="-k name" goes to pytest)
 # make wheel-test  the tests of the project and of the facade on the release build as pip installs it: one library
 # make debug-test  the tests on the debug build of the sdist, away from this tree: checks on, live objects counted
-# make freethreaded-test  the tests on PYTHON=..., an interpreter without a GIL, which stays off
+# make freethreaded-test  the tests without a GIL, on PYTHON=..., a CPython that was configured with --disable-gil
 # make sanitize    the tests under gcc's AddressSanitizer and UndefinedBehaviorSanitizer: half an hour
 # make fuzz        the tests that draw at random, at length (SEED=0 CALLS=400000 PROGRAMS=100000); stops at the first failure
 # make bench       time, memory and profiling against PyTorch, threads, docs/sizes.png (with ARGS=... times alone)

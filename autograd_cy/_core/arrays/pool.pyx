@@ -55,6 +55,7 @@ cdef extern from "fork_lock.h":
     void watch_forks "autograd_cy_watch_forks"()
 
 watch_forks()                                   # a child begins with the lock open, and what it protects whole
+
 cdef Block *oldest = NULL
 cdef Block *newest = NULL
 cdef size_t limit = <size_t> 1 << 30

@@ -11,9 +11,9 @@ costs more than the rest. So its block of the pool remembers which rows may diff
   3. an array that dies while its rows are KNOWN leaves a block that is zero but for them (ZERO_ELSEWHERE): the next
      `new_row_zeros` that gets the block zeroes those rows alone. Others get it as any block, and its state counts for nothing
      when they put it back;
-  4. the GIL is held by all who read or change the state (without one, a `.grad` is nobody else's while its leaf's lock is
-     held). The numbers stay where they are until the block serves as such
-     zeros again or is freed: a loop may read them while another thread forgets them.
+  4. the GIL is held by all who read or change the state; without one, the lock of the leaf whose `.grad` it is. The numbers
+     stay where they are until the block serves as such zeros again or is freed: a loop may read them while another thread
+     forgets them.
 """
 
 from cpython.object cimport PyObject

@@ -109,6 +109,7 @@ cdef int call_worker(Job job, Py_ssize_t most) except -1:
 
 
 cdef int wake_or_hire(Job job, Py_ssize_t most) except -1:
+    """`call_worker`, with the lock held."""
     cdef Worker worker
     if closed:
         return 0
@@ -144,14 +145,19 @@ cdef int hire(Job job) except -1:
 def send_home():
     """send_home(): end the threads that sleep; no others are made. At the end of the interpreter."""
     global closed
+    cdef Hold section
     cdef Worker worker
     cdef list leaving = []
-    closed = True
-    while idle:
-        worker = <Worker> idle.pop()
-        worker.leaves = True
-        leaving.append(worker.thread)
-        worker.lock.release()
+    hold(&section, <PyObject *> guard)
+    try:
+        closed = True
+        while idle:
+            worker = <Worker> idle.pop()
+            worker.leaves = True
+            leaving.append(worker.thread)
+            worker.lock.release()
+    finally:
+        let_go(&section)
     for thread in leaving:
         thread.join(GOODBYE)
 

@@ -19,7 +19,8 @@ that got the same array: each of them is another reference. Therefore:
      cross_entropy over its scores;
   6. a leaf without `.grad` takes an owned array over and copies any other;
   7. a leaf's `.grad` is added to in place: the same Tensor, its version counted up; not if its memory is read-only,
-     unaligned or has elements in one place. The GIL is held meanwhile: another thread may want to add to it, too;
+     unaligned or has elements in one place. The GIL (without one, the leaf's lock) is held meanwhile: another thread may
+     want to add to it, too;
   8. as in case 3, a node adds a gradient to a large `.grad` itself, if that is the leaf's only one in this backward and
      the last one that the node computes (nothing of it can fail any more), if no hook and no capture wants to see it
      alone, and if `.grad` shares no memory with what the node reads, but element by element;

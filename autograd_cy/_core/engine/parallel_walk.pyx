@@ -627,10 +627,13 @@ cdef int run_or_share(GraphTask task) except -1:
 
 cdef int look_for_help() noexcept:
     """Let the engine ask whether several threads are wanted, or not even that."""
-    if usual_threads > 1 or n_extents > 0:
+    cdef Hold section
+    hold(&section, <PyObject *> threads_here)       # who comes last knows all extents
+    if usual_threads > 1 or load_int(&n_extents) > 0:
         engine.run_in_parallel = run_or_share
     else:
         engine.run_in_parallel = NULL
+    let_go(&section)
     return 0
 
 

@@ -18,9 +18,6 @@ from autograd_cy._core.runtime.location cimport place_of as place_in_code
 from autograd_cy._core.runtime.state cimport ANOMALY, KEEP_NAN, thread_state
 
 cdef extern from "Python.h":
-    ctypedef struct PyCodeObject:
-        pass
-    int PyCode_Addr2Line(PyCodeObject *code, int instruction)
     int raise_pending "-!!PyErr_Occurred"() except -1
 
 

@@ -6,8 +6,8 @@ NOTE [Dual levels]
      it those of the others: no two levels are ever confused.
   2. An operation computes the tangents of its result from the outermost level on. While it computes the one at a level it sees
      the levels around that only (`see_up_to`): the operations of the rule carry their tangents along, and nothing recurs.
-     A level belongs to the thread that opened it: to others it is one that is closed.
-  3. A level that was closed is no level: its number doesn't come again, and who asks for tangents doesn't find its.
+  3. A level that was closed is no level: its number doesn't come again, and who asks for tangents doesn't find its. Levels
+     belong to the thread that opened them; for another one they are closed.
   4. The tangent that make_dual() was given stays the user's: an in-place operation on the dual tensor, or on a view of it,
      writes into it (`write_given`), as far as nothing is recorded of it. So no other tensor has that memory for its tangent:
      a second dual and the result of an operation get a copy (`dual_of`, `of_its_own`).
@@ -16,7 +16,6 @@ NOTE [Dual levels]
 """
 
 cimport cython
-
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 
 from autograd_cy._core.runtime.free_threading cimport add_long_long

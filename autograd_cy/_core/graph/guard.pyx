@@ -105,13 +105,14 @@ cdef Guard guarded(cnp.ndarray array, str owner):
     cdef Hold section
     hold(&section, <PyObject *> own_lock)
     try:
-        lock_for(guard, array, owner)
+        guard_held(guard, array, owner)
     finally:
         let_go(&section)
     return guard
 
 
-cdef int lock_for(Guard guard, cnp.ndarray array, str owner) except -1:
+cdef int guard_held(Guard guard, cnp.ndarray array, str owner) except -1:
+    """`guarded`, with the lock held."""
     cdef Lock lock
     cdef tuple locked
     guard.owner = owner
@@ -166,13 +167,14 @@ cdef int unlock(Guard guard) except -1:
     cdef Hold section
     hold(&section, <PyObject *> own_lock)
     try:
-        let_go_of(guard)
+        unlock_held(guard)
     finally:
         let_go(&section)
     return 0
 
 
-cdef int let_go_of(Guard guard) except -1:
+cdef int unlock_held(Guard guard) except -1:
+    """`unlock`, with the lock held."""
     cdef Lock lock
     for lock in guard.locks:
         lock.count -= 1
@@ -205,15 +207,16 @@ cdef int note_view(cnp.ndarray array, cnp.ndarray view) except -1:
     cdef object reference = PyWeakref_NewRef(view, None)
     cdef Hold section
     if not FREE_THREADED:
-        return put_note(array, reference)
+        return note_held(array, reference)
     hold(&section, <PyObject *> own_lock)
     try:
-        return put_note(array, reference)
+        return note_held(array, reference)
     finally:
         let_go(&section)
 
 
-cdef inline int put_note(cnp.ndarray array, object reference) except -1:
+cdef inline int note_held(cnp.ndarray array, object reference) except -1:
+    """`note_view`, with the lock held."""
     global n_notes
     if n_notes == room:
         make_room()
@@ -225,7 +228,7 @@ cdef inline int put_note(cnp.ndarray array, object reference) except -1:
 
 cdef int make_room() except -1:
     """Room for as many notes again as there are of the living."""
-    tidy()
+    tidy_held()
     if (2 * n_notes > room or room == 0) and not resize_notes():
         raise MemoryError()
     return 0
@@ -244,12 +247,13 @@ def tidy_notes():
     cdef Hold section
     hold(&section, <PyObject *> own_lock)
     try:
-        tidy()
+        tidy_held()
     finally:
         let_go(&section)
 
 
-cdef int tidy() except -1:
+cdef int tidy_held() except -1:
+    """`tidy_notes`, with the lock held."""
     global n_notes, n_sorted
     cdef Py_ssize_t k, n = 0
     for k in range(n_notes):
@@ -286,7 +290,7 @@ cdef list given_of(cnp.ndarray array):
     cdef Py_ssize_t low = 0, high, middle
     cdef list found = []
     if n_sorted < n_notes:
-        tidy()
+        tidy_held()
     high = n_notes
     while low < high:
         middle = (low + high) // 2

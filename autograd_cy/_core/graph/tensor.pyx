@@ -484,7 +484,7 @@ cdef Tensor new_tensor(cnp.ndarray array):
 
 cdef object constructed(PyTypeObject *cls, PyObject *args, PyObject *kwargs):
     """tp_new, what a call of Tensor or of a subclass comes to: the facade makes the tensor."""
-    if <void *> cls == wrapper_type:                    # whose `__new__` is nobody's
+    if <void *> cls == wrapper_type:                    # BatchedTensor: users are refused by its __new__ and its __init__
         return compiled_new(cls, <PyObject *> (), NULL)
     made = facade["construct"](() if args == NULL else <object> args, {} if kwargs == NULL else <object> kwargs)
     return moved_into(<object> cls, <Tensor> made)
@@ -669,9 +669,9 @@ cdef inline Tensor shown_gradient(Tensor self):
     cdef Hold section
     hold(&section, <PyObject *> self)
     gradient = self.gradient
-    let_go(&section)
     if gradient is not None:
         forget_rows(gradient.array)
+    let_go(&section)
     return gradient
 
 

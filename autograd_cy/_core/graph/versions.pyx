@@ -95,6 +95,7 @@ cdef bint was_touched(VersionCounter counter, cnp.ndarray array, long version) e
 
 
 cdef bint was_touched_held(VersionCounter counter, cnp.ndarray array, long version) except -1:
+    """`was_touched`, with the counter's lock held."""
     cdef Part part = counter.latest
     cdef long seen = 0
     if counter.whole > version:

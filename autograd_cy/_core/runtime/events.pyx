@@ -67,11 +67,13 @@ cdef struct Allocation:
 
 cdef tuple KINDS = ("op", "backward", "engine", "function", "hook", "region", "threads")
 cdef tuple IN_PLACE = ("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "iand", "ior", "ixor")
+
 cdef extern from "fork_lock.h":
     Spin lock "autograd_cy_lock"    # of rings and what they hold, and of blocks of the pool, where there is no GIL
     void watch_forks "autograd_cy_watch_forks"()
 
 watch_forks()                       # a child begins with the lock open, and what it protects whole
+
 cdef object switch = object()   # the lock of those who start and stop to record
 cdef Ring *rings = NULL
 cdef unsigned long long epoch = 1
@@ -91,11 +93,17 @@ cdef Span begin(int kind, PyObject *what) noexcept:
     """An event that the user's code began, where it stands now."""
     cdef Stack stack
     cdef Span span
-    cdef Event *event
     cdef int instruction = 0
     code = here(&instruction)           # before there is an event: to look may give up code, which may run other code
     stack.n = frames_here(stack.codes, stack.instructions, MAX_FRAMES) if options & STACKS and code is not None else 0
     span = new_event(kind, what)
+    note_start(span, code, instruction, &stack, thread_state().sequence_nr)
+    return span
+
+
+cdef inline void note_start(Span span, object code, int instruction, Stack *stack, unsigned long long sequence_nr) noexcept:
+    """Where an event began (`stack`: the frames that were running, or NULL), and when: now."""
+    cdef Event *event
     spin(&lock)
     if is_there(span):
         event = &span.ring.events[span.place]
@@ -103,12 +111,11 @@ cdef Span begin(int kind, PyObject *what) noexcept:
             Py_INCREF(code)
             event.code = <PyObject *> code
             event.instruction = instruction
-            if stack.n:
-                note_stack(span.ring, event, &stack)
-        event.sequence_nr = thread_state().sequence_nr
+            if stack != NULL and stack.n:
+                note_stack(span.ring, event, stack)
+        event.sequence_nr = sequence_nr
         event.start = ticks()
     unspin(&lock)
-    return span
 
 
 cdef Span begin_named(int kind, str name) noexcept:
@@ -118,17 +125,7 @@ cdef Span begin_named(int kind, str name) noexcept:
 cdef Span begin_node(PyObject *what, object code, int instruction, unsigned long long sequence_nr) noexcept:
     """The engine runs a node that was recorded at that place."""
     cdef Span span = new_event(BACKWARD, what)
-    cdef Event *event
-    spin(&lock)
-    if is_there(span):
-        event = &span.ring.events[span.place]
-        if code is not None:
-            Py_INCREF(code)
-            event.code = <PyObject *> code
-            event.instruction = instruction
-        event.sequence_nr = sequence_nr
-        event.start = ticks()
-    unspin(&lock)
+    note_start(span, code, instruction, NULL, sequence_nr)
     return span
 
 

@@ -1,4 +1,5 @@
-/* A lock of the module that includes this. It is taken around a fork: a child begins with what it protects whole, and the lock open. */
+/* A lock of the module that includes this. It is taken around a fork: so a child begins with what the lock protects whole, and
+   with the lock open. */
 #ifndef AUTOGRAD_CY_FORK_LOCK_H
 #define AUTOGRAD_CY_FORK_LOCK_H
 

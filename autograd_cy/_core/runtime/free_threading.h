@@ -6,7 +6,7 @@
 #define AUTOGRAD_CY_FREE_THREADED 1
 #include <sched.h>
 
-/* The lock of an object. It is let go of where the GIL would be: while its holder waits for another one, or runs without Python. */
+/* The lock of an object. It is let go of where the GIL would be: while its holder waits for another lock, or leaves Python. */
 typedef PyCriticalSection AutogradHold;
 #define autograd_cy_hold(section, object) PyCriticalSection_Begin(section, object)
 #define autograd_cy_let_go(section) PyCriticalSection_End(section)
@@ -56,7 +56,7 @@ static inline int autograd_cy_is_unique(PyObject *object) {
     return shared == (1 << 2 | AUTOGRAD_CY_MERGED);
 }
 
-/* Count all references in one place, so that any thread can tell whether its own is the only one. A thread does so with its own. */
+/* Count all references to an object of this thread's in one place, so that any thread can tell whether its own is the only one. */
 static inline void autograd_cy_open_to_all(PyObject *object) {
     Py_ssize_t shared, merged;
     unsigned local = __atomic_load_n(&object->ob_ref_local, __ATOMIC_RELAXED);

@@ -3,7 +3,7 @@
 from cpython.object cimport PyObject
 
 cdef extern from "free_threading.h" nogil:
-    const bint FREE_THREADED "AUTOGRAD_CY_FREE_THREADED"
+    const bint FREE_THREADED "AUTOGRAD_CY_FREE_THREADED"    # hot functions ask: where it is 0, they need no try and finally
     ctypedef struct Hold "AutogradHold":
         pass
     void hold "autograd_cy_hold"(Hold *section, PyObject *object)

@@ -1,9 +1,5 @@
 """What a thread keeps for itself where Python has no GIL."""
 
-from cpython.object cimport PyObject
-
-from autograd_cy._core.runtime.free_threading cimport FREE_THREADED
-
 cdef enum:
     TENSORS = 0
     NODES = 1

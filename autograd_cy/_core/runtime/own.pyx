@@ -1,7 +1,7 @@
 """What a thread keeps for itself where Python has no GIL (lowest layer but for the thread's state).
 
 NOTE [Free threading]
-On a Python without a GIL nothing else than what the core does itself keeps one thread out of what another one is at:
+Without a GIL, the core itself has to keep threads from changing what another one reads:
   1. Dead objects that serve again, and what is remembered of the user's code, are each thread's own (`own_store`), and go with
      it. Tensors and nodes are seen by the collector from the beginning, which needs no list of them.
   2. What an object gets when it is first needed (extras, counters, hooks, their lists) is put there by compare-and-swap: who
@@ -11,9 +11,11 @@ On a Python without a GIL nothing else than what the core does itself keeps one 
      them where one with a GIL would let go of that. So what is right with a GIL is right with them, for one object.
   4. Notes in a node belong to the task whose compare-and-swap came first (NOTE [Scratch]). A leaf finds its AccumulateGrad
      by a pointer without a reference, under the leaf's lock: one that is about to die is not found (`ask_for`).
-  5. A walk of several threads is under the lock of its Walk, but for the evaluation of nodes.
-  6. That nobody else has an object is said by its two reference counts, of the thread that made it and of all others
-     (`is_unique`). Where the first is another thread's, the answer is no: memory that could be written is copied then.
+  5. A walk of several threads has the lock of its Walk in the GIL's place; while it evaluates a node, that of the node, too.
+  6. That nobody else has an object is said by its two reference counts, that of the thread that made it and that of all others
+     (`is_unique`). Where the first is another thread's, the answer is no, and memory that could be written is copied. A walk
+     of several threads lets all references to a gradient be counted in the second (`open_to_all`): which sums are made in
+     place, and so their bits, must not depend on who made what.
   7. The pool, numbers that all share, tables: a lock for some instructions, or atomic numbers.
   8. Whoever writes a tensor in place, or gives it other data, must not let other threads use it meanwhile: that is NumPy's
      rule for its arrays, too.
@@ -22,6 +24,9 @@ On a Python without a GIL nothing else than what the core does itself keeps one 
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 from cpython.object cimport PyObject
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
+
+cdef extern from "free_threading.h":        # what the C below asks for
+    pass
 
 cdef extern from "state.h":
     pass
