@@ -261,6 +261,21 @@ def test_dual_levels_belong_to_their_thread():
     in_threads(THREADS, run)
 
 
+def test_numbers_that_take_each_others_place():
+    """The last numbers are kept as arrays, in 256 places by their address: here all have one."""
+    numbers = [i + 0.5 for i in range(256 * 4 * THREADS)]
+    place = id(numbers[0]) >> 4 & 255
+    alike = [number for number in numbers if id(number) >> 4 & 255 == place]
+    x = torch.ones((), dtype=torch.float64)
+
+    def work(number):
+        factor = alike[number]
+        for _ in range(200 * OFTEN):
+            assert (x * factor).item() == factor
+
+    in_threads(THREADS, work)
+
+
 def test_modes_belong_to_their_thread():
     x = leaf([1.0])
 

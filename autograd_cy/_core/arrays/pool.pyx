@@ -20,7 +20,7 @@ from cpython.pycapsule cimport PyCapsule_New
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset, strcpy
 
-from autograd_cy._core.runtime.events cimport note_memory, recording
+from autograd_cy._core.runtime.events cimport note_memory, recorders_on
 from autograd_cy._core.runtime.faults cimport Allocator, Handler, is_denied
 from autograd_cy._core.runtime.free_threading cimport Spin, peek_size, spin, store_size, unspin
 
@@ -165,7 +165,7 @@ cdef void *take(void *context, size_t size) noexcept:
     used_bytes += block.size
     peak_bytes, span_peak = max(peak_bytes, used_bytes), max(span_peak, used_bytes)
     unspin(&lock)
-    if recording:
+    if recorders_on():
         note_memory(memory_of(block), block.size)
     return memory_of(block)
 
@@ -199,7 +199,7 @@ cdef void put_back(void *context, void *memory, size_t size) noexcept:
     if memory == NULL:
         return
     block = block_of(memory)
-    if recording:
+    if recorders_on():
         note_memory(memory, -<long long> block.size)
     block.rows.state = ZERO_ELSEWHERE if block.rows.state == KNOWN else UNKNOWN
     spin(&lock)

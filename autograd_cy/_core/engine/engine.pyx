@@ -25,15 +25,16 @@ from autograd_cy._core.graph.hooks cimport (
     keep_retained, retain_grad, run_post_accumulate_hooks, run_post_hooks, run_pre_hooks, run_tensor_hooks)
 from autograd_cy._core.graph.nans cimport first_nan, gradient_error
 from autograd_cy._core.graph.node cimport (
-    BOXED, AccumulateGrad, Node, NodeExtras, NodeHooks, Request, Scratch, check_output_sizes, existing_hooks,
-    has_hooks, leaf_of, target_of)
+    BOXED, AccumulateGrad, Node, NodeExtras, NodeHooks, Request, Scratch, check_output_sizes, existing_hooks, has_hooks,
+    has_node_extras, held_at, leaf_of, post_accumulate_slot, post_hooks_slot, pre_hooks_slot, retained_slot, target_of,
+    tensor_hooks_slot)
 from autograd_cy._core.graph.op_hooks cimport is_logged, observe_end, observe_start
 cimport autograd_cy._core.graph.saved as saved_module
 from autograd_cy._core.graph.saved_hooks cimport put_hooks_back
-from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor cimport Tensor, has_extras
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.events cimport ENGINE, Span, begin_named, begin_node, end, note_what_followed, recording
-from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, Hold, hold, let_go, peek_pointer
+from autograd_cy._core.runtime.events cimport ENGINE, Span, begin_named, begin_node, end, note_what_followed, recorders_on
+from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, Hold, hold, is_unset, let_go, peek_pointer
 from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes, own_modes
 from autograd_cy._core.runtime.reentry cimport in_fresh_thread
 from autograd_cy._core.runtime.state cimport (
@@ -184,10 +185,10 @@ cdef inline object taken_out(GraphTask task, Node node, bint *needed, bint *watc
     if peek_pointer(&scratch.task) == <void *> task:       # the claim ends: nothing more comes to this node
         end_claim(scratch)
         task.n_claimed -= 1
-    if g is not None and type(node) is AccumulateGrad and leaf_of(node).extras is not None:
+    if g is not None and type(node) is AccumulateGrad and has_extras(leaf_of(node)):
         g = as_leaf_asks(leaf_of(node), g, task.recorded)
     cdef bint hooks = has_hooks(node) and existing_hooks(node) is not None
-    if node.extras is not None and (<NodeExtras> node.extras).output_sizes is not None:
+    if has_node_extras(node) and (<NodeExtras> node.extras).output_sizes is not None:
         check_output_sizes(node, [as_seen(task, part) for part in g] if type(g) is list else as_seen(task, g))
     if captured and needed[0]:          # PyTorch keeps it before the hooks then, else after them
         capture(task, node, g)
@@ -367,23 +368,23 @@ cdef tuple gradients_together(GraphTask task, Node node, PyObject *incoming):
     if node.joint == BOXED:
         (<list> g).clear()
     g = None
-    if hooks is not None and hooks.pre_hooks:
+    if hooks is not None and held_at(pre_hooks_slot(hooks)):
         gradients = run_pre_hooks(hooks, gradients)
     if task.watched & SEEN:
         observe_start(node, gradients)
     if node.joint == BOXED:
         box = list(gradients)
-        if not task.watched & SEEN and (hooks is None or not hooks.post_hooks):
+        if not task.watched & SEEN and (hooks is None or not held_at(post_hooks_slot(hooks))):
             gradients = None            # from here on the list alone holds them, and it is the user's
         results = node.vjps(box)
     elif node.joint:
         results = node.vjps(gradients[0] if node.n_outputs == 1 else list(gradients))
     else:
         results = each_gradient(task, node, gradients)
-    if hooks is not None and hooks.post_hooks:
+    if hooks is not None and held_at(post_hooks_slot(hooks)):
         results = run_post_hooks(hooks, results, gradients)
     if task.watched & DETECTING:
-        check_gradients(node, results, None if hooks is not None and hooks.post_hooks else gradients)
+        check_gradients(node, results, None if hooks is not None and held_at(post_hooks_slot(hooks)) else gradients)
     if task.watched & SEEN:
         observe_end(node, results, gradients)
     return results
@@ -478,7 +479,7 @@ cdef int accumulate_in(GraphTask task, Node node, object g) except -1:
     cdef NodeHooks hooks = existing_hooks(node)
     cdef tuple gradients = (as_seen(task, g),)
     g = None
-    if hooks is not None and hooks.pre_hooks:
+    if hooks is not None and held_at(pre_hooks_slot(hooks)):
         gradients = run_pre_hooks(hooks, gradients)
     if task.watched & SEEN:
         observe_start(node, gradients)
@@ -487,9 +488,9 @@ cdef int accumulate_in(GraphTask task, Node node, object g) except -1:
         if not task.recorded:
             g = (<Tensor> g).array          # held by its Tensor, too, which the hooks saw: so `.grad` gets a copy
         accumulate(leaf_of(node), g, task.recorded)
-    if hooks is not None and hooks.post_accumulate:
+    if hooks is not None and held_at(post_accumulate_slot(hooks)):
         run_post_accumulate_hooks(hooks, leaf_of(node))
-    if hooks is not None and hooks.post_hooks:
+    if hooks is not None and held_at(post_hooks_slot(hooks)):
         run_post_hooks(hooks, (), gradients)
     if task.watched & SEEN:
         observe_end(node, (), gradients)
@@ -500,7 +501,7 @@ cdef object hooked(GraphTask task, Node node, object g):
     """The incoming gradient after the hooks of the tensors it belongs to; retained gradients are kept."""
     cdef NodeHooks hooks = existing_hooks(node)
     cdef Tensor value
-    if hooks.tensor_hooks is None and hooks.retained is None:
+    if is_unset(tensor_hooks_slot(hooks)) and is_unset(retained_slot(hooks)):
         return g
     if node.n_outputs > 1:
         return hooked_outputs(task, hooks, [None] * node.n_outputs if g is None else [as_seen(task, part) for part in g])
@@ -511,7 +512,7 @@ cdef object hooked(GraphTask task, Node node, object g):
 cdef list hooked_outputs(GraphTask task, NodeHooks hooks, list gradients):
     """Those of several outputs: first the hooks, in the order in which the outputs got their first one."""
     cdef Py_ssize_t i
-    for output in list(hooks.tensor_hooks or ()):
+    for output in list(held_at(tensor_hooks_slot(hooks)) or ()):
         gradients[output] = run_tensor_hooks(hooks, output, gradients[output])
     for i in range(len(gradients)):
         if gradients[i] is not None:
@@ -539,7 +540,8 @@ cdef bint is_seen(GraphTask task, Node node) except -1:
 
 
 cdef inline bint has_node_hooks(NodeHooks hooks):
-    return bool(hooks.pre_hooks) or bool(hooks.post_hooks) or bool(hooks.post_accumulate)
+    return (bool(held_at(pre_hooks_slot(hooks))) or bool(held_at(post_hooks_slot(hooks)))
+            or bool(held_at(post_accumulate_slot(hooks))))
 
 
 def run_backward(*args, **kwargs):
@@ -612,7 +614,7 @@ cpdef object run_from(GraphTask task, tuple tensors, tuple grad_tensors, bint cr
     cdef void *outer_hooks = state.hooks_before
     cdef void *changed
     cdef Extent extent
-    cdef bint recorded = recording != 0
+    cdef bint recorded = recorders_on()
     cdef Span walk
     task.frees = not (task.keep_graph or recorded)
     _held = [target_node(x) for x in inputs]        # a leaf's node lives only as long as somebody holds it

@@ -17,7 +17,7 @@ from autograd_cy._core.graph.saved_tensor cimport SavedTensor, save, seal
 from autograd_cy._core.graph.tensor cimport (
     AMONG_SEVERAL, IN_FUNCTION, Tensor, link_view, new_tensor, share_version, wants_grad)
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.events cimport FUNCTION, Span, begin_named, end, recording
+from autograd_cy._core.runtime.events cimport FUNCTION, Span, begin_named, end, recorders_on
 from autograd_cy._core.runtime.inference cimport save_error
 from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes, own_modes
 from autograd_cy._core.runtime.state cimport (
@@ -40,7 +40,7 @@ def apply_function(cls, node_class, bint separate_context, tuple args, dict kwar
     `separate_context`: forward does not take ctx, setup_context(ctx, inputs, output) is called after it.
     """
     cdef Span span
-    if not recording:
+    if not recorders_on():
         return called(cls, node_class, separate_context, args, kwargs)
     span = begin_named(FUNCTION, f"{cls.__name__}.forward")
     try:

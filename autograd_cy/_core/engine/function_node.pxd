@@ -40,7 +40,7 @@ cdef class FunctionNode(Node):
     cdef object checked_one(self, object g, int i, Metadata expected)
     cdef object checked_tangents(self, tuple results)
     cdef int check_tangent(self, object tangent, int i, Metadata output) except -1
-    cdef int check_origin(self, Origin origin, object tangent, Tensor given, unsigned long long version) except -1
+    cdef int check_origin(self, Origin origin, object tangent, Tensor given, long version) except -1
 
 
 cdef Metadata metadata_of(Tensor tensor)

@@ -10,9 +10,9 @@ from autograd_cy._core.engine.graph_task cimport GraphTask, current_task, leads_
 from autograd_cy._core.graph.node cimport BOXED, Node, metadata_like, target_of
 from autograd_cy._core.graph.saved cimport freed_error
 from autograd_cy._core.graph.saved_tensor cimport SavedTensor, handles
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, version_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.events cimport FUNCTION, Span, begin_named, end, recording
+from autograd_cy._core.runtime.events cimport FUNCTION, Span, begin_named, end, recorders_on
 from autograd_cy._core.runtime.state cimport thread_state
 from autograd_cy._core.writes.views cimport tangent_base
 
@@ -241,7 +241,7 @@ cdef class FunctionNode(Node):
                 if gradients[i] is None and self.outputs[i] is not None and not (self.keeps_undefined and self.is_constant(i)):
                     gradients[i] = zeros(<Metadata> self.outputs[i])
         g = None
-        results = backward_as_event(self, gradients) if recording else self.call_backward(gradients)
+        results = backward_as_event(self, gradients) if recorders_on() else self.call_backward(gradients)
         return self.checked(results if isinstance(results, tuple) else (results,))
 
     cdef bint is_constant(self, int i) except -1:
@@ -309,7 +309,7 @@ cdef class FunctionNode(Node):
                 self.check_origin(<Origin> origin, results[i], <Tensor> tangents[k], versions[k])
         return checked
 
-    cdef int check_origin(self, Origin origin, object tangent, Tensor given, unsigned long long version) except -1:
+    cdef int check_origin(self, Origin origin, object tangent, Tensor given, long version) except -1:
         """Refuse the tangent of an output that is in an input's memory, unless it is in that of the input's tangent."""
         if origin.written:
             if version_of(given) == version:
@@ -361,11 +361,6 @@ cdef Tensor tangent_owner(Tensor x):
     """The tensor in whose tangent that of `x` lies: `x` itself unless it is a view."""
     cdef Tensor base = tangent_base(x)
     return x if base is None else base
-
-
-cdef unsigned long long version_of(Tensor x) noexcept:
-    """How often the tensor's memory has been written to."""
-    return 0 if x.counter is None else x.counter.version
 
 
 cdef Tensor zeros(Metadata metadata):

@@ -46,7 +46,7 @@ from autograd_cy._core.kernels.adding cimport add_into, adding_kernel
 from autograd_cy._core.kernels.copies cimport copied
 from autograd_cy._core.kernels.loops cimport evaluate
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.events cimport ENGINE, Span, begin_named, end, recording
+from autograd_cy._core.runtime.events cimport ENGINE, Span, begin_named, end, recorders_on
 from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, Hold, hold, let_go
 from autograd_cy._core.runtime.inference cimport check_write
 from autograd_cy._core.runtime.modes cimport current_mode
@@ -73,7 +73,7 @@ cdef int add_gradient(Scratch *scratch, Node node, int output, object g, bint re
         Py_INCREF(g)
         scratch.buffer = <PyObject *> g
         return 0
-    return add_second(scratch, g, recorded) if not recording else add_as_event(scratch, g, recorded)
+    return add_second(scratch, g, recorded) if not recorders_on() else add_as_event(scratch, g, recorded)
 
 
 cdef int add_as_event(Scratch *scratch, object g, bint recorded) except -1:

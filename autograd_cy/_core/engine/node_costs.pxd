@@ -18,17 +18,15 @@ cdef struct Record:
     unsigned looks                  # walks since they are believed to be short
     double alone, together          # nanoseconds
 
-cdef enum:
-    SURE = 4                        # times that a kind of node is timed at least ...
-    SAMPLED = 64                    # ... then one of so many nodes
-
 cdef double now() noexcept nogil
 cdef double thread_time() noexcept nogil
 cdef Cost *cost_of(GraphTask task, Node node) noexcept
 cdef bint is_long(Cost *cost, Node node) noexcept
+cdef bint is_timed(Cost *cost, long n) noexcept
 cdef int note_time(Cost *cost, double nanoseconds) noexcept
 cdef int note_bound(Cost *cost, double nanoseconds) noexcept
 cdef Record *record_of(GraphTask task) noexcept
 cdef bint is_short(Record *record) noexcept
+cdef void note_length(Record *record, bint short) noexcept
 cdef bint gains(Record *record) noexcept
 cdef int note_walk(Record *record, bint together, double nanoseconds, double processor) noexcept

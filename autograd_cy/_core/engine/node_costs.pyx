@@ -5,6 +5,7 @@ from cpython.object cimport PyObject
 from autograd_cy._core.engine.graph_task cimport GraphTask, notes_of
 from autograd_cy._core.graph.node cimport AccumulateGrad, Node, Scratch, existing_hooks, has_hooks
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.free_threading cimport Spin, spin, unspin
 
 cnp.import_array()
 
@@ -35,7 +36,15 @@ cdef enum:
     RECORDS = 256
     HOOKED = 64
     LONG = 20_000                   # nanoseconds that are worth another thread
+    SURE = 4                        # times that a kind of node is timed at least ...
+    SAMPLED = 64                    # ... then one of so many nodes
     RETRIED = 16                    # one walk of so many goes the way that was slower
+
+cdef extern from "fork_lock.h":
+    Spin lock "autograd_cy_lock"    # of the tables, which walks of all threads share, where there is no GIL
+    void watch_forks "autograd_cy_watch_forks"()
+
+watch_forks()
 
 cdef Cost[KINDS] costs
 cdef Record[RECORDS] records
@@ -67,8 +76,10 @@ cdef Cost *cost_of(GraphTask task, Node node) noexcept:
     if has_hooks(node) and existing_hooks(node) is not None:
         size += HOOKED
     cost = &costs[((<size_t> node_class >> 4) * 31 + <size_t> size * 17) % KINDS]
+    spin(&lock)
     if cost.node_class != node_class or cost.size != size:
         cost[0] = Cost(node_class, size, 0, 0.0)
+    unspin(&lock)
     return cost
 
 
@@ -77,22 +88,39 @@ cdef bint is_long(Cost *cost, Node node) noexcept:
 
     A leaf's gradient is added with the GIL held: nobody gains by that.
     """
-    if type(node) is AccumulateGrad and cost.size < HOOKED:
+    cdef Cost known = state_of(cost)
+    if type(node) is AccumulateGrad and known.size < HOOKED:
         return False
-    return cost.nanoseconds >= LONG if cost.seen else node.joint != 0 or cost.size >= HOOKED
+    return known.nanoseconds >= LONG if known.seen else node.joint != 0 or known.size >= HOOKED
+
+
+cdef Cost state_of(Cost *cost) noexcept:
+    cdef Cost known
+    spin(&lock)
+    known = cost[0]
+    unspin(&lock)
+    return known
+
+
+cdef bint is_timed(Cost *cost, long n) noexcept:
+    """Whether the walk's node number `n` is to be timed."""
+    return n % SAMPLED == 0 or state_of(cost).seen < SURE
 
 
 cdef int note_time(Cost *cost, double nanoseconds) noexcept:
+    spin(&lock)
     cost.nanoseconds += (nanoseconds - cost.nanoseconds) / (4 if cost.seen >= 4 else cost.seen + 1)
     cost.seen += 1
     if cost.seen == SAMPLED:
         cost.seen = SURE
+    unspin(&lock)
     return 0
 
 
 cdef int note_bound(Cost *cost, double nanoseconds) noexcept:
     """A node took so long at most: its thread may have waited for others."""
-    if cost.seen == 0 or nanoseconds < cost.nanoseconds:
+    cdef Cost known = state_of(cost)
+    if known.seen == 0 or nanoseconds < known.nanoseconds:
         note_time(cost, nanoseconds)
     return 0
 
@@ -101,35 +129,50 @@ cdef Record *record_of(GraphTask task) noexcept:
     """What is known about walks of graphs like this one."""
     cdef void *root_class = Py_TYPE(<PyObject *> <Node> task.roots[0])
     cdef Record *record = &records[((<size_t> root_class >> 4) + <size_t> task.n_visited * 31) % RECORDS]
+    spin(&lock)
     if record.root_class != root_class or record.nodes != task.n_visited:
         record[0] = Record(root_class, task.n_visited, 0, 0, 0, 0, 0.0, 0.0)
+    unspin(&lock)
     return record
 
 
 cdef bint is_short(Record *record) noexcept:
     """Whether no long node is to be expected: there was none lately. Now and then that is not believed."""
-    if record.short_walks < SURE:
-        return False
-    record.looks += 1
-    return record.looks % RETRIED != 0
+    cdef bint short = False
+    spin(&lock)
+    if record.short_walks >= SURE:
+        record.looks += 1
+        short = record.looks % RETRIED != 0
+    unspin(&lock)
+    return short
+
+
+cdef void note_length(Record *record, bint short) noexcept:
+    """A walk came to no long node, or just comes to one."""
+    spin(&lock)
+    record.short_walks = record.short_walks + 1 if short else 0
+    unspin(&lock)
 
 
 cdef bint gains(Record *record) noexcept:
     """Whether the next such walk is to be one of several threads."""
-    if not record.doubtful:
-        return True
-    record.walks += 1
-    if record.alone == 0:
-        return False
-    return (record.together < 1.1 * record.alone) == (record.walks % RETRIED != 0)
+    cdef bint gains = True
+    spin(&lock)
+    if record.doubtful:
+        record.walks += 1
+        gains = record.alone != 0 and (record.together < 1.1 * record.alone) == (record.walks % RETRIED != 0)
+    unspin(&lock)
+    return gains
 
 
 cdef int note_walk(Record *record, bint together, double nanoseconds, double processor) noexcept:
     """A walk took so long; together: of several threads, which took so much processor time."""
+    spin(&lock)
     if not together:
         record.alone += (nanoseconds - record.alone) / (4 if record.alone else 1)
-        return 0
-    record.together += (nanoseconds - record.together) / (4 if record.together else 1)
-    # about as much processor time as time: one thread worked at a time, as where all hold the GIL
-    record.doubtful = 0.75 * nanoseconds < processor < 1.15 * nanoseconds
+    else:
+        record.together += (nanoseconds - record.together) / (4 if record.together else 1)
+        # about as much processor time as time: one thread worked at a time, as where all hold the GIL
+        record.doubtful = 0.75 * nanoseconds < processor < 1.15 * nanoseconds
+    unspin(&lock)
     return 0

@@ -40,7 +40,7 @@ from autograd_cy._core.engine.engine_pool cimport Job, begin_job, call_worker, e
 from autograd_cy._core.engine.graph_task cimport SEEN, GraphTask, current_task, leads_on, notes_of
 from autograd_cy._core.engine.input_buffer cimport accumulate, add_gradient
 from autograd_cy._core.engine.node_costs cimport (
-    SAMPLED, SURE, Cost, cost_of, gains, is_long, is_short, note_bound, note_time, note_walk, now, record_of,
+    Cost, cost_of, gains, is_long, is_short, is_timed, note_bound, note_length, note_time, note_walk, now, record_of,
     thread_time)
 from autograd_cy._core.engine.ready_queue cimport pop, push
 from autograd_cy._core.engine.walk_plan cimport Place, Plan
@@ -601,12 +601,12 @@ cdef int run_or_share(GraphTask task) except -1:
             node = <Node> task.ready.items[0].node
             cost = cost_of(task, node)
             if is_long(cost, node):
-                record_of(task).short_walks = 0
+                note_length(record_of(task), False)
                 if gains(record_of(task)):
                     return walk_together(task, state, most)
                 looks = False
                 since = now()
-            elif cost.seen < SURE or n % SAMPLED == 0:
+            elif is_timed(cost, n):
                 start = now()
                 take_next(task, state, &n)
                 run_node(task, node)
@@ -619,7 +619,7 @@ cdef int run_or_share(GraphTask task) except -1:
     task.node = None
     state.node = NULL
     if looks:
-        record_of(task).short_walks += 1
+        note_length(record_of(task), True)
     else:
         note_walk(record_of(task), False, now() - since, 0.0)
     return 0

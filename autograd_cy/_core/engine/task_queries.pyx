@@ -8,7 +8,7 @@ from autograd_cy._core.engine.backward_arguments cimport check_ends, check_input
 from autograd_cy._core.engine.graph_task cimport GraphTask, count_running, current_task, leads_on, new_task, notes_of
 from autograd_cy._core.engine.ready_queue cimport Ready, ReadyQueue, free_queue, pop, push
 from autograd_cy._core.graph.node cimport AccumulateGrad, Node, gradient_node, leaf_of, target_of
-from autograd_cy._core.graph.tensor cimport Tensor, extras_of_tensor, wants_grad
+from autograd_cy._core.graph.tensor cimport Tensor, extras_of_tensor, has_extras, wants_grad
 from autograd_cy._core.runtime.state cimport ThreadState, thread_state
 
 
@@ -192,7 +192,7 @@ cdef ReadyQueue copied(ReadyQueue *queue) except *:
 
 
 cdef bint is_argument(Tensor leaf) noexcept:
-    return leaf.extras is not None and leaf.extras.is_argument
+    return has_extras(leaf) and leaf.extras.is_argument
 
 
 def end_arguments(tuple leaves):

@@ -3,7 +3,7 @@
 from cpython.object cimport PyObject
 
 from autograd_cy._core.engine.graph_task cimport keep_for_running
-from autograd_cy._core.graph.node cimport Node, NodeExtras
+from autograd_cy._core.graph.node cimport Node, NodeExtras, has_node_extras
 from autograd_cy._core.graph.tensor cimport Tensor, make_current
 from autograd_cy._core.runtime.free_threading cimport Hold, hold, let_go
 
@@ -20,7 +20,7 @@ cdef int cut(Node node) except -1:
 
 cdef int cut_held(Node node) except -1:
     """`cut`, with the node's lock held."""
-    cdef NodeExtras extras = <NodeExtras> node.extras if node.extras is not None else None
+    cdef NodeExtras extras = <NodeExtras> node.extras if has_node_extras(node) else None
     keep_for_running((node.next0, node.next1, node.next2))
     node.joint = False                  # so that no Function is called for nothing
     node.leaf_edges = 0

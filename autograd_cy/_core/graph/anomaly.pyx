@@ -11,7 +11,7 @@ import sys
 import warnings
 
 from autograd_cy._core.graph.nans cimport check_root, first_nan, place_of
-from autograd_cy._core.graph.node cimport Node, NodeExtras, extras_of
+from autograd_cy._core.graph.node cimport Node, NodeExtras, extras_of, has_node_extras, held_at, metadata_slot
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.runtime.location cimport PACKAGE, described, here
 from autograd_cy._core.runtime.location cimport place_of as place_in_code
@@ -86,9 +86,8 @@ cdef str new_nan(object outputs, object inputs):
 
 cdef Trace trace_of(Node node):
     """What was noted when the node was made, or None."""
-    if node.extras is None or (<NodeExtras> node.extras).metadata is None:
-        return None
-    found = (<NodeExtras> node.extras).metadata.get("traceback_")
+    cdef object metadata = held_at(metadata_slot(<NodeExtras> node.extras)) if has_node_extras(node) else None
+    found = None if metadata is None else metadata.get("traceback_")
     return found if isinstance(found, Trace) else None
 
 

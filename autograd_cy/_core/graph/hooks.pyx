@@ -11,25 +11,17 @@ from cpython.object cimport PyObject
 
 from autograd_cy._core.arrays.buffers cimport dense_copy
 from autograd_cy._core.arrays.dtypes cimport code_of
-from autograd_cy._core.graph.node cimport Node, NodeHooks, existing_hooks, gradient_node, hooks_of, hooks_of_tensor
+from autograd_cy._core.graph.node cimport (
+    Node, NodeHooks, existing_hooks, existing_hooks_of_leaf, gradient_node, held_at, hooks_of, hooks_of_tensor,
+    post_accumulate_slot, post_hooks_slot, pre_hooks_slot, retained_slot, tensor_hooks_slot)
 from autograd_cy._core.graph.tensor cimport Tensor, make_current, new_tensor, type_name, wants_grad
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.events cimport HOOK, Span, begin, end, recording
+from autograd_cy._core.runtime.events cimport HOOK, Span, begin, end, recorders_on
 from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, Hold, hold, is_unset, let_go, set_once
 
 from autograd_cy._core.runtime.handle import register
 
 cnp.import_array()
-
-cdef extern from *:
-    """
-    #define tensor_hooks_slot(hooks) ((PyObject **) &(hooks)->tensor_hooks)
-    #define retained_slot(hooks) ((PyObject **) &(hooks)->retained)
-    #define post_accumulate_slot(hooks) (&(hooks)->post_accumulate)
-    """
-    PyObject **tensor_hooks_slot(NodeHooks hooks) noexcept
-    PyObject **retained_slot(NodeHooks hooks) noexcept
-    PyObject **post_accumulate_slot(NodeHooks hooks) noexcept
 
 cdef extern from "Python.h":
     int PyDict_DelItem(PyObject *dict, PyObject *key)
@@ -40,7 +32,7 @@ def register_tensor_hook(Tensor tensor, hook):
     """Let `hook` see, and replace, the tensor's gradient; returns the handle."""
     cdef NodeHooks hooks = hooks_of_tensor(tensor)
     if is_unset(tensor_hooks_slot(hooks)):
-        set_once(tensor_hooks_slot(hooks), {})
+        set_once(hooks, tensor_hooks_slot(hooks), {})
     return register(hooks.tensor_hooks.setdefault(tensor.output_number, OrderedDict()), hook)
 
 
@@ -48,7 +40,7 @@ def register_post_accumulate_hook(Tensor leaf, hook):
     """Let `hook` be called with the leaf each time its `.grad` was added to; returns the handle."""
     cdef NodeHooks hooks = hooks_of_tensor(leaf)
     if is_unset(post_accumulate_slot(hooks)):
-        set_once(post_accumulate_slot(hooks), OrderedDict())
+        set_once(hooks, post_accumulate_slot(hooks), OrderedDict())
     return register(hooks.post_accumulate, hook)
 
 
@@ -58,12 +50,13 @@ def hooks_of_kind(Tensor tensor, str kind):
     if wants_grad(tensor):
         hooks = existing_hooks(gradient_node(tensor))
     else:               # those of a leaf wait until it requires grad again
-        hooks = None if tensor.extras is None else <NodeHooks> tensor.extras.hooks
+        hooks = existing_hooks_of_leaf(tensor)
     if hooks is None:
         return None
     if kind == "tensor":
-        return None if hooks.tensor_hooks is None else hooks.tensor_hooks.get(tensor.output_number)
-    return hooks.post_accumulate
+        functions = held_at(tensor_hooks_slot(hooks))
+        return None if functions is None else functions.get(tensor.output_number)
+    return held_at(post_accumulate_slot(hooks))
 
 
 def set_hooks_of_kind(Tensor tensor, str kind, value):
@@ -83,11 +76,12 @@ def set_hooks_of_kind(Tensor tensor, str kind, value):
     if kind != "tensor":
         hooks.post_accumulate = None if value is None else OrderedDict(value)
     elif value is None:
-        if hooks.tensor_hooks is not None:
-            hooks.tensor_hooks.pop(tensor.output_number, None)
+        functions = held_at(tensor_hooks_slot(hooks))
+        if functions is not None:
+            functions.pop(tensor.output_number, None)
     else:
         if is_unset(tensor_hooks_slot(hooks)):
-            set_once(tensor_hooks_slot(hooks), {})
+            set_once(hooks, tensor_hooks_slot(hooks), {})
         hooks.tensor_hooks[tensor.output_number] = value if isinstance(value, OrderedDict) else OrderedDict(value)
 
 
@@ -106,7 +100,7 @@ cdef int retain_at(Node node, int output, Tensor tensor) except -1:
     """Let a node keep the gradient of a tensor that is, or is going to be, what it computes."""
     cdef NodeHooks hooks = hooks_of(node)
     if is_unset(retained_slot(hooks)):
-        set_once(retained_slot(hooks), {})
+        set_once(hooks, retained_slot(hooks), {})
     hooks.retained[output] = weakref.ref(tensor)
     return 0
 
@@ -114,7 +108,8 @@ cdef int retain_at(Node node, int output, Tensor tensor) except -1:
 cdef NodeHooks retained_at(Tensor tensor):
     """The hooks of the tensor's node, if that retains the tensor's gradient, which is then to be dropped; else None."""
     cdef NodeHooks hooks = existing_hooks(tensor.grad_fn)
-    reference = None if hooks is None or hooks.retained is None else hooks.retained.get(tensor.output_number)
+    retained = None if hooks is None else held_at(retained_slot(hooks))
+    reference = None if retained is None else retained.get(tensor.output_number)
     return hooks if reference is not None and reference() is tensor else None
 
 
@@ -136,12 +131,14 @@ cdef list functions_in(object hooks):
 
 cdef object run_tensor_hooks(NodeHooks hooks, int output, Tensor g):
     """Call the hooks of one output with its gradient, None if there is none; each may replace the gradient."""
-    functions = None if hooks.tensor_hooks is None else hooks.tensor_hooks.get(output)
+    functions = held_at(tensor_hooks_slot(hooks))
+    if functions is not None:
+        functions = functions.get(output)
     cdef Tensor value = g
     if not functions:
         return g
     for hook in functions_in(functions):
-        result = hook_as_event(hook, (value,)) if recording else hook(value)
+        result = hook_as_event(hook, (value,)) if recorders_on() else hook(value)
         if result is not None:
             value = checked(hook, value, result)
     return value
@@ -151,7 +148,8 @@ cdef int keep_retained(NodeHooks hooks, int output, Tensor g, bint recorded) exc
     """Add the gradient to the `.grad` of the tensor that retains it."""
     cdef Tensor tensor
     cdef Hold section
-    reference = None if hooks.retained is None else hooks.retained.get(output)
+    retained = held_at(retained_slot(hooks))
+    reference = None if retained is None else retained.get(output)
     tensor = None if reference is None else reference()
     if tensor is None:
         return 0
@@ -223,8 +221,8 @@ cdef tuple replaced(object hook, tuple values, object results):
 
 cdef tuple run_pre_hooks(NodeHooks hooks, tuple gradients):
     """Call a node's pre-hooks with the gradients of its outputs; each may replace them."""
-    for hook in functions_in(hooks.pre_hooks):
-        results = hook_as_event(hook, (gradients,)) if recording else hook(gradients)
+    for hook in functions_in(held_at(pre_hooks_slot(hooks))):
+        results = hook_as_event(hook, (gradients,)) if recorders_on() else hook(gradients)
         if results is not None:
             gradients = replaced(hook, gradients, results)
     return gradients
@@ -232,8 +230,8 @@ cdef tuple run_pre_hooks(NodeHooks hooks, tuple gradients):
 
 cdef tuple run_post_hooks(NodeHooks hooks, tuple results, tuple gradients):
     """Call a node's hooks with the gradients of its inputs and of its outputs; each may replace the former."""
-    for hook in functions_in(hooks.post_hooks):
-        changed = hook_as_event(hook, (results, gradients)) if recording else hook(results, gradients)
+    for hook in functions_in(held_at(post_hooks_slot(hooks))):
+        changed = hook_as_event(hook, (results, gradients)) if recorders_on() else hook(results, gradients)
         if changed is not None:
             results = replaced(hook, results, changed)
     return results
@@ -241,8 +239,8 @@ cdef tuple run_post_hooks(NodeHooks hooks, tuple results, tuple gradients):
 
 cdef int run_post_accumulate_hooks(NodeHooks hooks, Tensor leaf) except -1:
     """Call a leaf's hooks after its `.grad` was added to."""
-    for hook in functions_in(hooks.post_accumulate):
-        if (hook_as_event(hook, (leaf,)) if recording else hook(leaf)) is not None:
+    for hook in functions_in(held_at(post_accumulate_slot(hooks))):
+        if (hook_as_event(hook, (leaf,)) if recorders_on() else hook(leaf)) is not None:
             raise RuntimeError(f"Tensor post accumulate grad hooks should return None. (hook {hook_name(hook)})")
     return 0
 
@@ -255,13 +253,12 @@ def hooks_in_order(Node node, bint runs):
     if hooks is None:
         return found
     for i in range(node.n_outputs):
-        if hooks.tensor_hooks is not None:
-            found += [("tensor", i, None, hook) for hook in hooks.tensor_hooks.get(i, {}).values()]
-        reference = None if hooks.retained is None else hooks.retained.get(i)
+        found += [("tensor", i, None, hook) for hook in (held_at(tensor_hooks_slot(hooks)) or {}).get(i, {}).values()]
+        reference = (held_at(retained_slot(hooks)) or {}).get(i)
         if reference is not None and reference() is not None:
             found.append(("retain_grad", i, reference(), None))
     if runs:
-        found += [("node pre", None, None, hook) for hook in (hooks.pre_hooks or {}).values()]
-        found += [("post accumulate", None, None, hook) for hook in (hooks.post_accumulate or {}).values()]
-        found += [("node post", None, None, hook) for hook in (hooks.post_hooks or {}).values()]
+        found += [("node pre", None, None, hook) for hook in (held_at(pre_hooks_slot(hooks)) or {}).values()]
+        found += [("post accumulate", None, None, hook) for hook in (held_at(post_accumulate_slot(hooks)) or {}).values()]
+        found += [("node post", None, None, hook) for hook in (held_at(post_hooks_slot(hooks)) or {}).values()]
     return found

@@ -5,7 +5,7 @@ from cpython.object cimport PyObject, PyTypeObject
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.versions cimport VersionCounter
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.free_threading cimport load_int
+from autograd_cy._core.runtime.free_threading cimport is_unset, load_int, load_pointer
 from autograd_cy._core.runtime.lifetime cimport Link
 
 
@@ -126,6 +126,7 @@ cpdef Node gradient_node(Tensor tensor)
 cdef NodeExtras extras_of(Node node)
 cdef NodeHooks hooks_of(Node node)
 cdef NodeHooks existing_hooks(Node node)
+cdef NodeHooks existing_hooks_of_leaf(Tensor leaf)
 cdef NodeHooks hooks_of_tensor(Tensor tensor)
 cdef Node make_node(PyTypeObject *node_class, void *table)
 cdef void *method_table(Node node) noexcept
@@ -139,6 +140,36 @@ cdef inline Node target_of(Node node, int i):
             return <Node> node.next1
     return node.next_node(i)
 
+cdef extern from "free_threading.h":
+    PyObject **extras_slot "autograd_cy_extras"(Node node) noexcept
+
+cdef inline bint has_node_extras(Node node) noexcept:
+    """Whether `extras` may be read: another thread may be making them."""
+    return not is_unset(extras_slot(node))
+
 cdef inline bint has_hooks(Node node) noexcept:
     """Whether the node may have hooks (then `existing_hooks` tells)."""
-    return node.extras is not None or type(node) is AccumulateGrad
+    return has_node_extras(node) or type(node) is AccumulateGrad
+
+# what hooks and extras hold: None until it is made
+
+cdef extern from *:
+    """
+    #define autograd_cy_tensor_hooks(hooks) ((PyObject **) &(hooks)->tensor_hooks)
+    #define autograd_cy_retained(hooks) ((PyObject **) &(hooks)->retained)
+    #define autograd_cy_pre_hooks(hooks) (&(hooks)->pre_hooks)
+    #define autograd_cy_post_hooks(hooks) (&(hooks)->post_hooks)
+    #define autograd_cy_post_accumulate(hooks) (&(hooks)->post_accumulate)
+    #define autograd_cy_metadata(extras) (&(extras)->metadata)
+    #define autograd_cy_outputs(extras) ((PyObject **) &(extras)->outputs)
+    """
+    PyObject **tensor_hooks_slot "autograd_cy_tensor_hooks"(NodeHooks hooks) noexcept
+    PyObject **retained_slot "autograd_cy_retained"(NodeHooks hooks) noexcept
+    PyObject **pre_hooks_slot "autograd_cy_pre_hooks"(NodeHooks hooks) noexcept
+    PyObject **post_hooks_slot "autograd_cy_post_hooks"(NodeHooks hooks) noexcept
+    PyObject **post_accumulate_slot "autograd_cy_post_accumulate"(NodeHooks hooks) noexcept
+    PyObject **metadata_slot "autograd_cy_metadata"(NodeExtras extras) noexcept
+    PyObject **outputs_slot "autograd_cy_outputs"(NodeExtras extras) noexcept
+
+cdef inline object held_at(PyObject **place):
+    return <object> load_pointer(<void **> place)

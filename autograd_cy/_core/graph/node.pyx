@@ -25,7 +25,8 @@ from autograd_cy._core.arrays.buffers cimport dense_copy
 from autograd_cy._core.arrays.conversions cimport number_behind
 from autograd_cy._core.graph.saved cimport OUTPUT_SLOT, freed_error, unpack
 from autograd_cy._core.graph.saved_tensor cimport handle_of, release_handles
-from autograd_cy._core.graph.tensor cimport Tensor, TensorExtras, extend, extras_of_tensor, make_current, new_tensor
+from autograd_cy._core.graph.tensor cimport (
+    Tensor, TensorExtras, extend, extras_of_tensor, has_extras, make_current, new_tensor)
 from autograd_cy._core.graph.zeros cimport all_zero, zeroed
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.free_threading cimport (
@@ -278,7 +279,7 @@ cdef class Node:
         """A dict for notes of the user's own."""
         cdef NodeExtras extras = extras_of(self)
         if is_unset(metadata_slot(extras)):
-            set_once(metadata_slot(extras), {})
+            set_once(extras, metadata_slot(extras), {})
         return extras.metadata
 
     @property
@@ -299,7 +300,7 @@ cdef class Node:
             raise wrong_self(self, Node)
         cdef NodeHooks hooks = hooks_of(self)
         if is_unset(post_hooks_slot(hooks)):
-            set_once(post_hooks_slot(hooks), OrderedDict())
+            set_once(hooks, post_hooks_slot(hooks), OrderedDict())
         return register(hooks.post_hooks, hook)
 
     def register_prehook(self, hook):
@@ -311,7 +312,7 @@ cdef class Node:
             raise wrong_self(self, Node)
         cdef NodeHooks hooks = hooks_of(self)
         if is_unset(pre_hooks_slot(hooks)):
-            set_once(pre_hooks_slot(hooks), OrderedDict())
+            set_once(hooks, pre_hooks_slot(hooks), OrderedDict())
         return register(hooks.pre_hooks, hook)
 
     def _register_hook_dict(self, tensor):
@@ -381,7 +382,7 @@ cdef int note_output(Node node, Tensor y) except -1:
     """Keep what an output is like for `_input_metadata`."""
     cdef NodeExtras extras = extras_of(node)
     if is_unset(outputs_slot(extras)):
-        set_once(outputs_slot(extras), {})
+        set_once(extras, outputs_slot(extras), {})
     extras.outputs[y.output_number] = (y.shape, y.dtype)
     return 0
 
@@ -410,8 +411,9 @@ cdef object metadata_like(object shape, object dtype):
 
 cdef object metadata_of_output(Node node, int i):
     cdef object noted
-    if node.extras is not None and (<NodeExtras> node.extras).outputs is not None:
-        noted = (<NodeExtras> node.extras).outputs.get(i)
+    cdef object outputs = held_at(outputs_slot(<NodeExtras> node.extras)) if has_node_extras(node) else None
+    if outputs is not None:
+        noted = outputs.get(i)
         if noted is not None:
             return metadata_like(noted[0], noted[1])
     if type(node) is AccumulateGrad:
@@ -437,12 +439,7 @@ spares.n = 0
 
 cdef extern from *:
     """
-    #define extras_slot(node) (&(node)->extras)
     #define hooks_slot(holder) ((PyObject **) &(holder)->hooks)
-    #define metadata_slot(extras) (&(extras)->metadata)
-    #define outputs_slot(extras) ((PyObject **) &(extras)->outputs)
-    #define pre_hooks_slot(holder) (&(holder)->pre_hooks)
-    #define post_hooks_slot(holder) (&(holder)->post_hooks)
     #define leaf_behind(node) ((node)->saved0)
     #define accumulator_slot(leaf) (&(leaf)->accumulator)
     #define table_slot(node) ((void **) &(node)->__pyx_vtab)
@@ -450,13 +447,8 @@ cdef extern from *:
     #define clear_plain_data(node) \
         memset(&(node)->sequence_number, 0, (char *) ((node) + 1) - (char *) &(node)->sequence_number)
     """
-    PyObject **extras_slot(Node node) noexcept
     PyObject **hooks_slot(NodeExtras extras) noexcept
     PyObject **leaf_hooks_slot "hooks_slot"(TensorExtras extras) noexcept
-    PyObject **metadata_slot(NodeExtras extras) noexcept
-    PyObject **outputs_slot(NodeExtras extras) noexcept
-    PyObject **pre_hooks_slot(NodeHooks hooks) noexcept
-    PyObject **post_hooks_slot(NodeHooks hooks) noexcept
     PyObject *leaf_behind(Node node) noexcept
     PyObject **accumulator_slot(Tensor leaf) noexcept
     void **table_slot(Node node)
@@ -646,7 +638,7 @@ cdef class NodeHooks:
 
 cdef NodeExtras extras_of(Node node):
     if is_unset(extras_slot(node)):
-        set_once(extras_slot(node), NodeExtras.__new__(NodeExtras))
+        set_once(node, extras_slot(node), NodeExtras.__new__(NodeExtras))
     return <NodeExtras> node.extras
 
 
@@ -674,7 +666,7 @@ cdef NodeHooks hooks_of(Node node):
         return hooks_of_tensor(leaf_of(node))
     cdef NodeExtras extras = extras_of(node)
     if is_unset(hooks_slot(extras)):
-        set_once(hooks_slot(extras), NodeHooks.__new__(NodeHooks))
+        set_once(extras, hooks_slot(extras), NodeHooks.__new__(NodeHooks))
     return extras.hooks
 
 
@@ -685,17 +677,20 @@ cdef NodeHooks hooks_of_tensor(Tensor tensor):
         return hooks_of(tensor.grad_fn)
     cdef TensorExtras extras = extras_of_tensor(tensor)
     if is_unset(leaf_hooks_slot(extras)):
-        set_once(leaf_hooks_slot(extras), NodeHooks.__new__(NodeHooks))
+        set_once(extras, leaf_hooks_slot(extras), NodeHooks.__new__(NodeHooks))
     return <NodeHooks> extras.hooks
+
+
+cdef NodeHooks existing_hooks_of_leaf(Tensor leaf):
+    """The hooks that wait at a leaf for its node, or None."""
+    return <NodeHooks> held_at(leaf_hooks_slot(leaf.extras)) if has_extras(leaf) else None
 
 
 cdef NodeHooks existing_hooks(Node node):
     """The hooks of a node, or None."""
-    cdef Tensor leaf
     if type(node) is AccumulateGrad:
-        leaf = leaf_of(node)
-        return None if leaf.extras is None else <NodeHooks> leaf.extras.hooks
-    return None if node.extras is None else (<NodeExtras> node.extras).hooks
+        return existing_hooks_of_leaf(leaf_of(node))
+    return <NodeHooks> held_at(hooks_slot(<NodeExtras> node.extras)) if has_node_extras(node) else None
 
 
 @cython.final

@@ -2,10 +2,13 @@
 
 from cpython.object cimport PyObject
 
+from autograd_cy._core.arrays.conversions cimport converted
 from autograd_cy._core.arrays.dtypes cimport BOOL, INT64, code_of, default_code, default_complex_code
 from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.free_threading cimport FREE_THREADED
+from autograd_cy._core.runtime.own cimport NUMBERS, own_store
 
 cdef enum:
     CACHED_NUMBERS = 256
@@ -15,7 +18,7 @@ cdef struct CachedNumber:
     int dtype_code
     PyObject *array
 
-cdef CachedNumber *cached_numbers
+cdef CachedNumber *cached_numbers       # of all threads; without a GIL, each has its own
 
 cdef cnp.ndarray keep_number(CachedNumber *place, object number, int dtype_code)
 cdef Tensor foreign_operand(object value)
@@ -38,7 +41,10 @@ cdef inline int number_code(object number):
 
 cdef inline cnp.ndarray number_array(object number, int dtype_code):
     """A Python number as a 0-d array. Constants of a program are the same object each time, so the last few are kept."""
-    cdef CachedNumber *place = &cached_numbers[((<size_t> <PyObject *> number >> 4) + dtype_code) % CACHED_NUMBERS]
+    cdef CachedNumber *numbers = <CachedNumber *> own_store(NUMBERS) if FREE_THREADED else cached_numbers
+    cdef CachedNumber *place = &numbers[((<size_t> <PyObject *> number >> 4) + dtype_code) % CACHED_NUMBERS]
+    if FREE_THREADED and numbers == NULL:       # the thread ends
+        return converted(number, dtype_code)
     if place.number != <PyObject *> number or place.dtype_code != dtype_code:
         return keep_number(place, number, dtype_code)
     return <cnp.ndarray> place.array

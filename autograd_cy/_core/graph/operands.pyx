@@ -3,16 +3,28 @@
 import numpy as np
 
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_DECREF, Py_INCREF
+from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 
 from autograd_cy._core.arrays.conversions cimport converted
 from autograd_cy._core.graph.tensor cimport Tensor, from_array, new_tensor, sharing
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.own cimport NUMBERS, declare_store
 
 cnp.import_array()
 
 cdef CachedNumber[CACHED_NUMBERS] places
 cached_numbers = places
+
+
+cdef void empty_store(void *store) noexcept:
+    cdef CachedNumber *numbers = <CachedNumber *> store
+    cdef int k
+    for k in range(CACHED_NUMBERS):
+        Py_XDECREF(numbers[k].number)
+        Py_XDECREF(numbers[k].array)
+
+
+declare_store(NUMBERS, CACHED_NUMBERS * sizeof(CachedNumber), empty_store)
 
 
 cdef cnp.ndarray keep_number(CachedNumber *place, object number, int dtype_code):

@@ -9,7 +9,7 @@ from autograd_cy._core.graph.duals cimport Tangent
 from autograd_cy._core.graph.node cimport HANDLE, HANDLES, INPUT, Node
 from autograd_cy._core.graph.saved cimport fill_slot, slot_value
 from autograd_cy._core.graph.saved_tensor cimport Packed, SavedTensor, take_history
-from autograd_cy._core.graph.tensor cimport Tensor, TensorExtras, extras_of_tensor, new_tensor, share_version
+from autograd_cy._core.graph.tensor cimport Tensor, TensorExtras, extras_of_tensor, has_extras, new_tensor, share_version
 
 
 cdef list hide_tangents(Node node, long long level):
@@ -65,7 +65,7 @@ cdef int show_tangents(Node node, list hidden) except -1:
 
 cdef bint has_tangent_from(Tensor tensor, long long level) noexcept:
     """Whether the tensor has a tangent at that level, or at one within it."""
-    return tensor.extras is not None and tensor.extras.tangents is not None and tensor.extras.tangents.level >= level
+    return has_extras(tensor) and tensor.extras.tangents is not None and tensor.extras.tangents.level >= level
 
 
 cdef Tensor primal_below(Tensor tensor, long long level):

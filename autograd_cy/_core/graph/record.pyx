@@ -24,8 +24,9 @@ from autograd_cy._core.graph.primals cimport hide_tangents, show_tangents
 from autograd_cy._core.graph.saved cimport keep_tangents, tangents_of
 from autograd_cy._core.graph.saved_tensor cimport refuse_inference, seal_slots
 from autograd_cy._core.graph.tensor cimport (
-    Seldom, Tensor, TensorExtras, extras_of_tensor, link_view, new_tensor, seldom_of, version_of, wants_grad)
+    Seldom, Tensor, TensorExtras, extras_of_tensor, has_extras, link_view, new_tensor, seldom_of, version_of, wants_grad)
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.free_threading cimport load_long
 from autograd_cy._core.runtime.modes cimport current_mode, own_modes
 from autograd_cy._core.runtime.state cimport (
     ANOMALY, BATCHED, DETECT_NAN, FORWARD_AD, GUARDED, NODE_HOOKS, NO_GRAD, OP_HOOKS, SAVED_HOOKS, thread_state)
@@ -119,17 +120,17 @@ cdef Tensor tangent_of(Tensor x):
 
 cdef Tangent tangents_now(Tensor x):
     """All tangents of `x`, those of a view brought in line with its base."""
-    cdef TensorExtras extras = x.extras
-    if extras is None:
+    if not has_extras(x):
         return None
-    if extras.base is not None and extras.tangent_version != x.counter.version and dual_level():
+    cdef TensorExtras extras = x.extras
+    if extras.base is not None and extras.tangent_version != load_long(&x.counter.version) and dual_level():
         renew_tangent(x)
     return extras.tangents
 
 
 cdef bint has_tangent(Tensor x) except -1:
     """Whether `x` has a tangent at any level that this thread sees."""
-    cdef Tangent tangents = None if x.extras is None else tangents_now(x)
+    cdef Tangent tangents = tangents_now(x)
     while tangents is not None:
         if is_visible_number(tangents.level):
             return True
@@ -294,13 +295,13 @@ cdef int set_tangents(Node node, object outputs, object inputs) except -1:
 cdef bint any_of_duals(object inputs):
     """Whether any of the tensors is a dual tensor, or a view of one."""
     for x in inputs:
-        if x is not None and is_of_dual((<Tensor> x).extras):
+        if x is not None and is_of_dual(<Tensor> x):
             return True
     return False
 
 
-cdef inline bint is_of_dual(TensorExtras extras) noexcept:
-    return extras is not None and (extras.is_dual or (extras.seldom is not None and extras.seldom.dual is not None))
+cdef inline bint is_of_dual(Tensor x) noexcept:
+    return has_extras(x) and (x.extras.is_dual or (x.extras.seldom is not None and x.extras.seldom.dual is not None))
 
 
 cdef tuple of_their_own(tuple found, tuple results, tuple tangents, object inputs):
@@ -310,7 +311,7 @@ cdef tuple of_their_own(tuple found, tuple results, tuple tangents, object input
 
 cdef Tensor of_its_own(Tensor t, Tensor y, tuple tangents, object inputs):
     for x, given in zip(inputs, tangents):
-        if given is not None and is_of_dual((<Tensor> x).extras) and spans_meet(t.array, (<Tensor> given).array):
+        if given is not None and is_of_dual(<Tensor> x) and spans_meet(t.array, (<Tensor> given).array):
             return t if spans_meet(y.array, (<Tensor> x).array) else <Tensor> (<object> t).clone()
     return t
 

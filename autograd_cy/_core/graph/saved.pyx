@@ -19,12 +19,14 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 from autograd_cy._core.arrays.buffers cimport is_owned, sizes_of
 from autograd_cy._core.graph.duals cimport (
     DualLevels, dual_level, is_visible, see_again, see_up_to, visible_levels, with_tangent)
-from autograd_cy._core.graph.node cimport HANDLE, INPUT, NOTHING, OUTPUT, Node, NodeExtras, SlotKind, extras_of
+from autograd_cy._core.graph.node cimport (
+    HANDLE, INPUT, NOTHING, OUTPUT, Node, NodeExtras, SlotKind, extras_of, has_node_extras)
 from autograd_cy._core.graph.saved_tensor cimport SavedTensor
-from autograd_cy._core.graph.tensor cimport Seldom, Tensor, TensorExtras, extras_of_tensor, new_tensor, type_name, version_of
+from autograd_cy._core.graph.tensor cimport (
+    Seldom, Tensor, TensorExtras, extras_of_tensor, has_extras, new_tensor, type_name, version_of)
 from autograd_cy._core.graph.versions cimport VersionCounter, was_touched
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.free_threading cimport is_unique
+from autograd_cy._core.runtime.free_threading cimport is_unique, load_long
 from autograd_cy._core.runtime.inference cimport save_error
 from autograd_cy._core.runtime.location cimport described
 from autograd_cy._core.runtime.modes cimport current_mode
@@ -52,7 +54,7 @@ cdef int save_number(Node node, int slot, Tensor number) except -1:
 cdef int save_output(Node node, Tensor tensor) except -1:
     node.saves = True
     node.counter = tensor.version_counter()
-    node.versions[OUTPUT_SLOT] = node.counter.version
+    node.versions[OUTPUT_SLOT] = load_long(&node.counter.version)
     return fill_slot(node, OUTPUT_SLOT, OUTPUT, tensor.array)
 
 
@@ -101,7 +103,7 @@ cdef int give_place(Node node, Tensor output, int number) except -1:
     """Make a rebuilt output what `node` computed; if it was written into a part of a base, that part of the base."""
     if not node.n_edges:                        # the node exists for its jvp only
         return 0
-    if node.extras is not None and (<NodeExtras> node.extras).outer is not None:
+    if has_node_extras(node) and (<NodeExtras> node.extras).outer is not None:
         return enter_through_base(output, (<NodeExtras> node.extras).outer())
     output.grad_fn, output.output_number, output.needs_grad = node, number, True
     return 0
@@ -142,7 +144,7 @@ cdef bint any_may_be_nan(tuple tangents) except -1:
 
 cdef int give_tangent(Node node, Tensor output) except -1:
     """The tangents for an output that was rebuilt, while forward mode is on."""
-    cdef dict kept = None if node.extras is None else (<NodeExtras> node.extras).tangents
+    cdef dict kept = (<NodeExtras> node.extras).tangents if has_node_extras(node) else None
     cdef DualLevels levels
     cdef TensorExtras own
     cdef long long level
@@ -170,7 +172,7 @@ cdef cnp.ndarray saved_array(Node node, int slot):
     cdef object value = slot_value(node, slot)
     cdef int kind = node.kinds[slot]
     if kind == OUTPUT:
-        if node.counter.version != node.versions[slot]:
+        if load_long(&node.counter.version) != node.versions[slot]:
             unpack(node, slot)
         return <cnp.ndarray> value
     if kind == NOTHING:
@@ -226,7 +228,7 @@ cdef int check(Node node, Tensor tensor, int slot) except -1:
     cdef int version = node.versions[slot]
     if version_of(tensor) != version and was_touched(tensor.counter, tensor.array, version):
         raise stale_error(node, tensor, version)
-    if tensor.extras is not None and tensor.extras.seldom is not None and tensor.extras.seldom.former is not None:
+    if has_extras(tensor) and tensor.extras.seldom is not None and tensor.extras.seldom.former is not None:
         check_place(node, tensor.extras.seldom)
     return 0
 

@@ -13,7 +13,7 @@ from autograd_cy._core.graph.node cimport HANDLE, HANDLES, INPUT, NOTHING, OUTPU
 from autograd_cy._core.graph.saved cimport fill_slot, freed_error, give_place, give_tangent, slot_value, stale_error
 from autograd_cy._core.graph.saved_hooks cimport HookPair, active_pairs, packed_by, unpacked_by
 from autograd_cy._core.graph.tensor cimport (
-    Tensor, TensorExtras, extras_of_tensor, new_tensor, share_version, version_of, wants_grad)
+    Tensor, TensorExtras, extras_of_tensor, has_extras, new_tensor, share_version, version_of, wants_grad)
 from autograd_cy._core.graph.versions cimport was_touched
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.inference cimport save_error
@@ -166,7 +166,7 @@ cdef Tensor history_of(Tensor tensor):
     """A Tensor without data, at the place in the graph of one that is packed; None if that has none."""
     cdef Tensor history
     cdef TensorExtras own
-    cdef bint has_tangent = tensor.extras is not None and tensor.extras.tangents is not None
+    cdef bint has_tangent = has_extras(tensor) and tensor.extras.tangents is not None
     if not wants_grad(tensor) and not has_tangent:
         return None
     history = new_tensor(NO_DATA)
@@ -216,7 +216,7 @@ cdef Tensor unpacked(Packed packed, SavedTensor saved, Node node):
         give_tangent(node, alias)
     elif packed.history is not None:
         take_history(alias, packed.history)
-        if packed.history.extras is not None and packed.history.extras.tangents is not None:
+        if has_extras(packed.history) and packed.history.extras.tangents is not None:
             extras_of_tensor(alias).tangents = packed.history.extras.tangents
     return alias
 

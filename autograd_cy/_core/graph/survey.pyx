@@ -9,7 +9,8 @@ from autograd_cy._core.arrays.buffers cimport sizes_of
 from autograd_cy._core.arrays.dtypes cimport code_of, dtype_of
 from autograd_cy._core.graph.addresses cimport Addresses, forget, number_of, put
 from autograd_cy._core.graph.node cimport (
-    INPUT, OUTPUT, AccumulateGrad, Node, NodeExtras, existing_hooks, gradient_node, leaf_of)
+    INPUT, OUTPUT, AccumulateGrad, Node, NodeExtras, existing_hooks, gradient_node, has_node_extras, held_at, leaf_of,
+    metadata_slot, outputs_slot)
 from autograd_cy._core.graph.saved cimport OUTPUT_SLOT, slot_value
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -116,11 +117,12 @@ def regions_of(list nodes):
     cdef dict numbers = {None: 0}
     cdef Py_ssize_t[::1] found = np.zeros(len(nodes), np.intp)
     cdef Py_ssize_t k
-    cdef NodeExtras extras
+    cdef Node node
     for k in range(len(nodes)):
-        extras = <NodeExtras> (<Node> nodes[k]).extras
-        if extras is not None and extras.metadata is not None:
-            region = extras.metadata.get("region")
+        node = <Node> nodes[k]
+        metadata = held_at(metadata_slot(<NodeExtras> node.extras)) if has_node_extras(node) else None
+        if metadata is not None:
+            region = metadata.get("region")
             if type(region) is str:
                 found[k] = numbers.setdefault(region, len(numbers))
     return list(numbers), np.asarray(found)
@@ -159,7 +161,7 @@ def outputs_of(list nodes):
 
 cdef object own_output(Node node, dict alike):
     """What a node itself knows of its first output."""
-    cdef dict outputs = None if node.extras is None else (<NodeExtras> node.extras).outputs
+    cdef dict outputs = held_at(outputs_slot(<NodeExtras> node.extras)) if has_node_extras(node) else None
     if type(node) is AccumulateGrad:
         return in_words(leaf_of(node).array, alike)
     if node.kinds[OUTPUT_SLOT] == OUTPUT:

@@ -7,7 +7,7 @@ from autograd_cy._core.graph.duals cimport Tangent
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.versions cimport VersionCounter
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.free_threading cimport load_long
+from autograd_cy._core.runtime.free_threading cimport is_unset, load_long
 from autograd_cy._core.runtime.lifetime cimport Link
 
 
@@ -120,13 +120,21 @@ cdef str type_name(Tensor tensor)
 cpdef extend(str name, value)
 
 
+cdef extern from "free_threading.h":
+    PyObject **extras_slot "autograd_cy_extras"(Tensor tensor) noexcept
+
+cdef inline bint has_extras(Tensor x) noexcept:
+    """Whether `extras` may be read: another thread may be making them."""
+    return not is_unset(extras_slot(x))
+
+
 cdef inline bint wants_grad(Tensor x) noexcept:
     """Whether the tensor requires grad; a view also does if its base came to."""
-    return x.needs_grad or (x.extras is not None and gained_grad(x))
+    return x.needs_grad or (has_extras(x) and gained_grad(x))
 
 
 cdef inline int make_current(Tensor x) except -1:
     """Give a view whose base was written to its new place in the graph; to be called before `grad_fn` is read."""
-    if x.extras is not None and x.extras.base is not None and load_long(&x.counter.version) != load_long(&x.extras.current):
+    if has_extras(x) and x.extras.base is not None and load_long(&x.counter.version) != load_long(&x.extras.current):
         renew(x)
     return 0

@@ -34,7 +34,6 @@ cdef extern from *:
     """
     #define attributes_slot(tensor) (&(tensor)->attributes)
     #define counter_slot(tensor) ((PyObject **) &(tensor)->counter)
-    #define extras_slot(tensor) ((PyObject **) &(tensor)->extras)
     #define seldom_slot(extras) ((PyObject **) &(extras)->seldom)
     #define weak_references(tensor) ((tensor)->__weakref__)
     #define clear_plain_data(tensor) \
@@ -42,7 +41,6 @@ cdef extern from *:
     """
     PyObject **attributes_slot(Tensor tensor)
     PyObject **counter_slot(Tensor tensor) noexcept
-    PyObject **extras_slot(Tensor tensor) noexcept
     PyObject **seldom_slot(TensorExtras extras) noexcept
     void *weak_references(Tensor tensor)
     void clear_plain_data(Tensor tensor)
@@ -104,7 +102,7 @@ cdef class Tensor(TensorBase):
 
     cdef VersionCounter version_counter(self):
         if is_unset(counter_slot(self)):
-            set_once(counter_slot(self), VersionCounter.__new__(VersionCounter))
+            set_once(self, counter_slot(self), VersionCounter.__new__(VersionCounter))
         return self.counter
 
     # what it holds
@@ -165,13 +163,13 @@ cdef class Tensor(TensorBase):
     @property
     def _base(self):
         """The tensor that this one is a view of (of a view of a view: the first), or None."""
-        return None if self.extras is None else self.extras.base
+        return self.extras.base if has_extras(self) else None
 
     def _is_view(self):
         """_is_view() -> bool: whether the tensor is a view of another, whose memory it shares, in the graph's eyes, too."""
         if not isinstance(self, Tensor):
             raise wrong_self(self, Tensor)
-        return self.extras is not None and self.extras.base is not None
+        return has_extras(self) and self.extras.base is not None
 
     @property
     def requires_grad(self):
@@ -221,7 +219,7 @@ cdef class Tensor(TensorBase):
         """The dtype that the `.grad` of this leaf has to have: by default the leaf's own; None if any will do."""
         if not self.is_leaf:
             raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
-        cdef int dtype_code = 0 if self.extras is None else self.extras.grad_code
+        cdef int dtype_code = self.extras.grad_code if has_extras(self) else 0
         return None if dtype_code == ANY_TYPE else dtype_of(dtype_code - 1 if dtype_code else code_of(self.array))
 
     @grad_dtype.setter
@@ -387,7 +385,7 @@ cdef class Tensor(TensorBase):
     def __getbuffer__(self, Py_buffer *buffer, int flags):
         """memoryview(tensor) sees the memory that numpy() sees. Who asks for a buffer to write to (`readinto`) is a writer."""
         try:
-            if self.extras is not None and self.extras.tangents is not None:
+            if has_extras(self) and self.extras.tangents is not None:
                 facade["check_without_tangent"](self)
             array = numpy(self)
         except RuntimeError as error:
@@ -518,13 +516,13 @@ def drop_spares():
 
 cdef TensorExtras extras_of_tensor(Tensor tensor):
     if is_unset(extras_slot(tensor)):
-        set_once(extras_slot(tensor), TensorExtras.__new__(TensorExtras))
+        set_once(tensor, extras_slot(tensor), TensorExtras.__new__(TensorExtras))
     return tensor.extras
 
 
 cdef Seldom seldom_of(TensorExtras extras):
     if is_unset(seldom_slot(extras)):
-        set_once(seldom_slot(extras), Seldom.__new__(Seldom))
+        set_once(extras, seldom_slot(extras), Seldom.__new__(Seldom))
     return extras.seldom
 
 
@@ -596,7 +594,7 @@ cdef void bump_version(Tensor tensor):
 cdef int count_write(Tensor tensor, str operation) except -1:
     """Count a write, and note who wrote and where to; a write through a view only if that may concern a part."""
     if not tensor.inference:
-        count_named(tensor.version_counter(), tensor.array, tensor.extras is not None and tensor.extras.base is not None,
+        count_named(tensor.version_counter(), tensor.array, has_extras(tensor) and tensor.extras.base is not None,
                     operation)
     return 0
 
@@ -610,7 +608,7 @@ cdef void share_version(Tensor source, Tensor alias):
 
 cdef int link_view(Tensor source, Tensor view, int creation=IN_GRAD_MODE) except -1:
     """Make `view`, whose memory is a part of that of `source`, a view of it, or of what that is a view of."""
-    cdef TensorExtras extras = TensorExtras.__new__(TensorExtras), own = source.extras
+    cdef TensorExtras extras = TensorExtras.__new__(TensorExtras), own = source.extras if has_extras(source) else None
     cdef ThreadState *state = thread_state()
     cdef int mode
     share_version(source, view)
@@ -631,8 +629,8 @@ cdef int link_view(Tensor source, Tensor view, int creation=IN_GRAD_MODE) except
     else:
         extras.base = source
         extras.creation = creation
-    extras.current = view.counter.version
-    extras.tangent_version = view.counter.version
+    extras.current = load_long(&view.counter.version)
+    extras.tangent_version = extras.current
     if view.extras is not None:                 # it has a tangent already
         extras.tangents = view.extras.tangents
     view.extras = extras
@@ -716,7 +714,7 @@ cdef int check_gradient(Tensor tensor, object value) except -1:
         raise RuntimeError("can't assign Variable as its own grad")
     cdef Tensor g = <Tensor> value
     cdef int own = code_of(g.array), dtype_code = code_of(tensor.array)
-    if tensor.extras is not None and tensor.extras.grad_code:
+    if has_extras(tensor) and tensor.extras.grad_code:
         dtype_code = own if tensor.extras.grad_code == ANY_TYPE else tensor.extras.grad_code - 1
     if own != dtype_code:
         raise RuntimeError(f"attempting to assign a gradient with dtype '{long_word(own)}' to a tensor with grad_dtype "

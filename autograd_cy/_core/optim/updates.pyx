@@ -27,7 +27,7 @@ from autograd_cy._core.arrays.region cimport is_dense, overlaps_in_part, spans_m
 from autograd_cy._core.arrays.row_zeros cimport known_rows
 from autograd_cy._core.graph.guard cimport prepare_write
 from autograd_cy._core.graph.record cimport has_tangent
-from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor cimport Tensor, has_extras
 from autograd_cy._core.graph.versions cimport count, part_of
 from autograd_cy._core.kernels.adaptive_loops cimport adaptive_rules
 from autograd_cy._core.kernels.descent_loops cimport descent_rules
@@ -376,6 +376,6 @@ cdef int count_update(Tensor tensor, str operation, object code, int instruction
     """Count a write to a tensor: case 5 of NOTE [Updates]."""
     if not tensor.inference:
         count(tensor.version_counter(),
-              part_of(tensor.array) if tensor.extras is not None and tensor.extras.base is not None else None,
+              part_of(tensor.array) if has_extras(tensor) and tensor.extras.base is not None else None,
               operation, code, instruction)
     return 0

@@ -3,6 +3,7 @@
 from cpython.object cimport PyObject
 
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.free_threading cimport peek_int
 
 cdef extern from "events.h":
     ctypedef struct Event "AutogradEvent":
@@ -39,10 +40,15 @@ cdef enum:                  # what is noted besides
     STACKS = 2
     MEMORY = 4
 
-cdef int recording          # how many Recorders are on: who has an event to tell asks this first
+cdef int recording          # how many Recorders are on
 cdef int options            # what any of them wants
 
 cdef dict public_names      # function -> the name by which users know it, where that is not its own
+
+cdef inline bint recorders_on() noexcept nogil:
+    """Whether any Recorder is on: who has an event to tell asks this first."""
+    return peek_int(&recording) != 0
+
 
 ctypedef int (*Watch)(bint on) except -1
 cdef Watch watch_calls      # ops/overrides.pyx fills it in: from now on calls of operations are events, or no longer

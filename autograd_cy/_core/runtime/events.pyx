@@ -1,7 +1,7 @@
 """Events of a program while it is recorded: calls of operations, nodes that run, phases of the engine, regions of the user.
 
 NOTE [Recording events]
-  1. Who has an event to tell asks `recording` first, where a test costs nothing beside what is told; calls of operations are
+  1. Who has an event to tell asks `recorders_on()` first, where a test costs nothing beside what is told; calls of operations are
      not even asked: `watch_calls` puts an entry of its own before them as long as somebody records.
   2. An event is a C struct in the ring of its thread, written with the GIL held, and timed by two looks at the processor's
      counter. Names, lines and types are pointers until somebody reads them.
@@ -27,7 +27,8 @@ from libc.string cimport memset
 
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.free_threading cimport (
-    FREE_THREADED, Hold, Spin, add_int, add_number, hold, let_go, spin, unspin)
+    FREE_THREADED, Hold, Spin, add_int, add_number, hold, let_go, load_number, peek_int, peek_size, spin, store_int,
+    store_size, unspin)
 from autograd_cy._core.runtime.location cimport frames_here, here, place_of
 from autograd_cy._core.runtime.state cimport ThreadState, thread_state
 
@@ -95,7 +96,7 @@ cdef Span begin(int kind, PyObject *what) noexcept:
     cdef Span span
     cdef int instruction = 0
     code = here(&instruction)           # before there is an event: to look may give up code, which may run other code
-    stack.n = frames_here(stack.codes, stack.instructions, MAX_FRAMES) if options & STACKS and code is not None else 0
+    stack.n = frames_here(stack.codes, stack.instructions, MAX_FRAMES) if peek_int(&options) & STACKS and code is not None else 0
     span = new_event(kind, what)
     note_start(span, code, instruction, &stack, thread_state().sequence_nr)
     return span
@@ -178,9 +179,9 @@ cdef inline Span new_event(int kind, PyObject *what) noexcept:
     """An event without time or place, the innermost open one now; no ring: there was no room, or nobody records any more."""
     cdef Ring *ring = <Ring *> thread_state().ring
     cdef Span span
-    if not recording:           # any longer: who walks a graph has asked when that began
+    if not recorders_on():          # any longer: who walks a graph has asked when that began
         return Span(NULL, 0, 0)
-    if ring == NULL or ring.epoch != epoch:
+    if ring == NULL or ring.epoch != load_number(&epoch):
         ring = prepared_ring()
     if ring == NULL:
         add_number(&lost, 1)
@@ -269,9 +270,9 @@ cdef void note_memory(void *address, long long nbytes) noexcept:
     global allocations, allocations_size, n_allocations
     cdef Allocation *grown
     cdef Ring *ring = <Ring *> thread_state().ring
-    if not options & MEMORY:
+    if not peek_int(&options) & MEMORY:
         return
-    if ring == NULL or ring.epoch != epoch:
+    if ring == NULL or ring.epoch != load_number(&epoch):
         ring = prepared_ring()
     spin(&lock)
     if n_allocations == allocations_size:
@@ -302,11 +303,12 @@ cdef class RingOwner:
 
     def __dealloc__(self):
         if self.ring != NULL:
+            spin(&lock)
             self.ring.has_thread = False
+            unspin(&lock)
             if thread_state().ring == <void *> self.ring:
                 thread_state().ring = NULL
-            if not users:
-                free_dead_rings()
+            free_dead_rings()
 
 
 cdef Ring *prepared_ring() noexcept:
@@ -323,7 +325,9 @@ cdef Ring *prepared_ring() noexcept:
             state.ring = ring
         empty(ring)
         give_name(ring)
+        spin(&lock)
         ring.epoch = epoch
+        unspin(&lock)
     except BaseException:           # nothing is noted of this thread
         ring = NULL
     PyErr_Restore(error, value, trace)
@@ -353,36 +357,46 @@ cdef Ring *new_ring() except NULL:
 
 cdef int empty(Ring *ring) except -1:
     """Forget a ring's events, and see that it has the room that is asked for."""
+    cdef Py_ssize_t wanted = <Py_ssize_t> peek_size(<size_t *> &capacity)
+    cdef Event *events
+    cdef long long *details
     forget(ring)
-    ring.dropped = ring.undescribed = 0
-    if ring.capacity == capacity:
+    if ring.capacity == wanted:
         return 0
-    free_memory(ring)
-    ring.events = <Event *> PyMem_RawMalloc(capacity * sizeof(Event))
-    ring.details = <long long *> PyMem_RawMalloc(capacity * DETAILS * sizeof(long long))
-    if ring.events == NULL or ring.details == NULL:
-        free_memory(ring)
+    give_room(ring, NULL, NULL, 0)
+    events = <Event *> PyMem_RawMalloc(wanted * sizeof(Event))
+    details = <long long *> PyMem_RawMalloc(wanted * DETAILS * sizeof(long long))
+    if events == NULL or details == NULL:
+        PyMem_RawFree(events)
+        PyMem_RawFree(details)
         raise MemoryError()
-    ring.capacity, ring.details_capacity = capacity, capacity * DETAILS
+    give_room(ring, events, details, wanted)
     return 0
 
 
-cdef void free_memory(Ring *ring) noexcept:
-    PyMem_RawFree(ring.events)
-    PyMem_RawFree(ring.details)
-    ring.events, ring.details = NULL, NULL
-    ring.capacity = ring.details_capacity = 0
+cdef void give_room(Ring *ring, Event *events, long long *details, Py_ssize_t n) noexcept:
+    """Let a ring without events have this memory, for `n` of them, in the place of what it has."""
+    cdef Ring old
+    spin(&lock)
+    old = ring[0]
+    ring.events, ring.details = events, details
+    ring.capacity, ring.details_capacity = n, n * DETAILS
+    unspin(&lock)
+    PyMem_RawFree(old.events)
+    PyMem_RawFree(old.details)
 
 
 cdef int give_name(Ring *ring) except -1:
     """Note the thread's name. threading's functions are not called: they take locks, and make unknown threads known."""
     cdef object name = "MainThread", threading = sys.modules.get("threading")
-    cdef PyObject *before = ring.name
+    cdef PyObject *before
     if threading is not None:
         thread = threading._active.get(PyThread_get_thread_ident())
         name = f"thread {ring.ident}" if thread is None else thread._name
     Py_INCREF(name)
-    ring.name = <PyObject *> name
+    spin(&lock)
+    before, ring.name = ring.name, <PyObject *> name
+    unspin(&lock)
     Py_XDECREF(before)
     return 0
 
@@ -404,6 +418,7 @@ cdef void forget(Ring *ring) noexcept:
     spin(&lock)
     old = ring[0]
     ring.open = ring.size = ring.details_size = 0
+    ring.dropped = ring.undescribed = 0
     if old.size:
         ring.events, ring.details = NULL, NULL
         ring.capacity = ring.details_capacity = 0
@@ -417,47 +432,70 @@ cdef void forget(Ring *ring) noexcept:
         ring.details, ring.details_capacity = old.details, old.details_capacity
         old.events, old.details = NULL, NULL
     unspin(&lock)
-    free_memory(&old)
+    PyMem_RawFree(old.events)
+    PyMem_RawFree(old.details)
 
 
 cdef void forget_all() noexcept:
     """The last Recorder has stopped: empty all rings. Those of living threads keep their memory for the next one."""
     start_epoch()
-    while not users and has_events():
+    while not peek_int(&users) and has_events():
         start_epoch()
-    if not users:
-        free_dead_rings()
+    free_dead_rings()
 
 
 cdef bint has_events() noexcept:
-    cdef Ring *ring = rings
+    cdef Ring *ring
+    spin(&lock)
+    ring = rings
     while ring != NULL and ring.size == 0:
         ring = ring.next
+    unspin(&lock)
     return ring != NULL
+
+
+cdef Ring *first_ring() noexcept:
+    """The list of rings, to be relied on until `users` is counted down."""
+    cdef Ring *ring
+    spin(&lock)
+    add_int(&users, 1)
+    ring = rings
+    unspin(&lock)
+    return ring
+
+
+cdef bint is_filled(Ring *ring) noexcept:
+    """Whether what a ring holds was recorded by those who record now."""
+    cdef bint filled
+    spin(&lock)
+    filled = ring.epoch == epoch
+    unspin(&lock)
+    return filled
 
 
 cdef void start_epoch() noexcept:
     """Empty all rings, but those into which somebody records again meanwhile."""
     global epoch, n_allocations
-    cdef Ring *ring = rings
+    cdef Ring *ring
     spin(&lock)
-    epoch += 1
+    add_number(&epoch, 1)
     n_allocations = 0
     unspin(&lock)
-    add_int(&users, 1)
+    ring = first_ring()
     while ring != NULL:
-        if ring.epoch != epoch:
+        if not is_filled(ring):
             forget(ring)
         ring = ring.next
     add_int(&users, -1)
 
 
 cdef void free_dead_rings() noexcept:
-    """Free the rings of threads that have ended. They are empty: nobody records or reads."""
+    """Free the rings of threads that have ended, unless somebody records or reads. So they are empty."""
     cdef Ring *ring = dead_ring()
     while ring != NULL:
         Py_XDECREF(ring.name)
-        free_memory(ring)
+        PyMem_RawFree(ring.events)
+        PyMem_RawFree(ring.details)
         PyMem_RawFree(ring)
         ring = dead_ring()
 
@@ -469,7 +507,7 @@ cdef Ring *dead_ring() noexcept:
     spin(&lock)
     while place[0] != NULL and (place[0].has_thread or place[0].size):
         place = &place[0].next
-    ring = place[0]
+    ring = NULL if users else place[0]
     if ring != NULL:
         place[0] = ring.next
     unspin(&lock)
@@ -507,7 +545,7 @@ cdef class Recorder:
     cdef Py_ssize_t capacity, first_allocation
     cdef dict begun             # ring -> its size, at the start
     cdef list found, memory_found
-    cdef bint is_on, is_read
+    cdef int is_on, is_read
 
     def __cinit__(self):
         self.capacity, self.threads = CAPACITY, []
@@ -526,18 +564,17 @@ cdef class Recorder:
             self.leave()
 
     cdef int check_is_off(self) except -1:
-        if self.is_on or self.is_read:
+        if peek_int(&self.is_on) or peek_int(&self.is_read):
             raise RuntimeError("the Recorder is on already")
         return 0
 
     cdef int prepare(self) except -1:
         """Get this thread's ring ready. Touching its pages takes some milliseconds, now and not while events are timed."""
-        global capacity
         cdef Ring *ring = <Ring *> thread_state().ring
         cdef Py_ssize_t before = 0 if ring == NULL else ring.capacity
-        if not users:
-            capacity = self.capacity
-        if ring == NULL or ring.epoch != epoch or (not users and before != capacity):
+        if not peek_int(&users):
+            store_size(<size_t *> &capacity, <size_t> self.capacity)
+        if ring == NULL or ring.epoch != load_number(&epoch) or (not peek_int(&users) and before != self.capacity):
             ring = prepared_ring()
             if ring == NULL:
                 raise MemoryError(f"no memory for {self.capacity} events")
@@ -550,37 +587,48 @@ cdef class Recorder:
         """start(): record from now on. RuntimeError if it does already."""
         cdef unsigned long long start_time, start_ticks
         cdef dict begun
+        cdef Ring *ring
         self.check_is_off()
         self.prepare()
-        begun = sizes_of_rings()
-        start_time, start_ticks = perf_counter_ns(), ticks()
-        if not recording:
-            watch_calls(True)
-        self.check_is_off()             # by now another thread may have started it
-        self.begun, self.start_time, self.start_ticks = begun, start_time, start_ticks
-        self.found = self.memory_found = None
-        self.turn_on()
+        ring = first_ring()
+        try:
+            begun = sizes_of_rings(ring)
+            start_time, start_ticks = perf_counter_ns(), ticks()
+            if not recorders_on():
+                watch_calls(True)
+            self.turn_on(begun, start_time, start_ticks)
+        except BaseException:
+            self.leave()
+            raise
 
-    cdef void turn_on(self) noexcept:
+    cdef int turn_on(self, dict begun, unsigned long long start_time, unsigned long long start_ticks) except -1:
         cdef Hold section
         hold(&section, <PyObject *> switch)
-        self.first_allocation, self.lost_before = n_allocations, lost
-        self.is_on = True
-        add_int(&users, 1)
-        add_int(&recording, 1)
-        want(self.options, 1)
-        if FREE_THREADED:
-            watch_calls(True)           # another thread may have stopped the last Recorder since
-        let_go(&section)
+        try:
+            self.check_is_off()         # by now another thread may have started it
+            self.begun, self.start_time, self.start_ticks = begun, start_time, start_ticks
+            self.found = self.memory_found = None
+            spin(&lock)
+            self.first_allocation = n_allocations
+            unspin(&lock)
+            self.lost_before = load_number(&lost)
+            store_int(&self.is_on, True)
+            add_int(&recording, 1)
+            want(self.options, 1)
+            if FREE_THREADED:
+                watch_calls(True)       # another thread may have stopped the last Recorder since
+        finally:
+            let_go(&section)
+        return 0
 
     cdef void turn_off(self) noexcept:
         """Record no more. What rings hold stays until `leave`."""
         cdef Hold section
         hold(&section, <PyObject *> switch)
-        self.is_on = False
+        store_int(&self.is_on, False)
         add_int(&recording, -1)
         want(self.options, -1)
-        if not recording:
+        if not recorders_on():
             watch_calls(False)
         let_go(&section)
 
@@ -590,15 +638,15 @@ cdef class Recorder:
 
     def stop(self):
         """stop(): record no more, and read what was recorded. RuntimeError if it is not on; off it is in any case."""
-        if not self.is_on:
+        if not peek_int(&self.is_on):
             raise RuntimeError("the Recorder is not on")
         self.turn_off()
-        self.is_read = True
+        store_int(&self.is_read, True)
         try:
             self.stop_ticks, self.stop_time = ticks(), perf_counter_ns()
             read(self)
         finally:
-            self.is_read = False
+            store_int(&self.is_read, False)
             self.leave()
 
     def events(self):
@@ -619,35 +667,56 @@ cdef class Recorder:
 
 cdef void want(int wanted, int change) noexcept:
     """One Recorder more, or less, wants these options."""
-    global options
-    cdef int k
-    options = 0
+    cdef int k, all_wanted = 0
     for k in range(N_OPTIONS):
         if wanted >> k & 1:
             n_wanted[k] += change
         if n_wanted[k]:
-            options |= 1 << k
+            all_wanted |= 1 << k
+    store_int(&options, all_wanted)
 
 
-cdef dict sizes_of_rings():
+cdef dict sizes_of_rings(Ring *ring):
     """What there is in rings before a Recorder starts."""
     cdef dict sizes = {}
-    cdef Ring *ring = rings
+    cdef Ring now
     while ring != NULL:
-        if ring.epoch == epoch:
-            sizes[<size_t> ring] = (ring.size, ring.dropped, ring.undescribed)
+        if is_filled(ring):
+            now = state_of(ring)
+            sizes[<size_t> ring] = (now.size, now.dropped, now.undescribed)
         ring = ring.next
     return sizes
 
 
+cdef Ring state_of(Ring *ring) noexcept:
+    """A ring as it is now, while its thread goes on."""
+    cdef Ring now
+    spin(&lock)
+    now = ring[0]
+    unspin(&lock)
+    return now
+
+
+cdef object name_of_thread(Ring *ring):
+    cdef PyObject *name
+    spin(&lock)
+    name = ring.name
+    Py_XINCREF(name)
+    unspin(&lock)
+    kept = <object> name
+    Py_XDECREF(name)
+    return kept
+
+
 cdef int read(Recorder recorder) except -1:
     """Make Python objects of what was recorded."""
-    cdef Ring *ring = rings
+    cdef Ring *ring = first_ring()
     cdef list own = [], others = []
+    add_int(&users, -1)             # the Recorder itself is one
     recorder.found, recorder.memory_found, recorder.threads = [], [], []
-    recorder.dropped, recorder.undescribed = lost - recorder.lost_before, 0
+    recorder.dropped, recorder.undescribed = load_number(&lost) - recorder.lost_before, 0
     while ring != NULL:
-        if ring.epoch == epoch:
+        if is_filled(ring):
             (own if ring == <Ring *> thread_state().ring else others).append(<size_t> ring)
         ring = ring.next
     offsets = {}
@@ -660,25 +729,35 @@ cdef int read(Recorder recorder) except -1:
 
 cdef int read_ring(Recorder recorder, Ring *ring, dict offsets, Known known) except -1:
     """Add the events of one thread."""
-    cdef Py_ssize_t first, i, dropped, undescribed, n = ring.size
+    cdef Ring now = state_of(ring)
+    cdef Py_ssize_t first, i, dropped, undescribed, n = now.size
     cdef long long parent, earliest = recorder.start_time
-    cdef Event *event
+    cdef Event event
     cdef int thread = len(recorder.threads)
     cdef Py_ssize_t offset = len(recorder.found)
     cdef list found = recorder.found
     first, dropped, undescribed = recorder.begun.get(<size_t> ring, (0, 0, 0))
-    recorder.dropped += ring.dropped - dropped
-    recorder.undescribed += ring.undescribed - undescribed
-    recorder.threads.append((ring.ident, <object> ring.name))
+    recorder.dropped += now.dropped - dropped
+    recorder.undescribed += now.undescribed - undescribed
+    recorder.threads.append((ring.ident, name_of_thread(ring)))
     offsets[<size_t> ring] = (thread, offset - first, first)
-    while n > first and ring.events[n - 1].start > recorder.stop_ticks:
+    while n > first and event_at(&now, n - 1).start > recorder.stop_ticks:
         n -= 1                  # another Recorder goes on
     for i in range(first, n):
-        event = &ring.events[i]
+        event = event_at(&now, i)
         parent = <long long> event.parent - 1
         parent = -1 if parent < first else parent - first + offset
-        found.append(read_event(recorder, ring, event, thread, parent, &earliest, known))
+        found.append(read_event(recorder, &now, &event, thread, parent, &earliest, known))
     return 0
+
+
+cdef Event event_at(Ring *ring, Py_ssize_t i) noexcept:
+    """A copy of an event, which may not have ended yet."""
+    cdef Event event
+    spin(&lock)
+    event = ring.events[i]
+    unspin(&lock)
+    return event
 
 
 cdef object read_event(Recorder recorder, Ring *ring, Event *event, int thread, long long parent, long long *earliest,
@@ -805,11 +884,14 @@ cdef object array_of(long long *numbers):
 
 
 cdef int read_allocations(Recorder recorder, dict offsets) except -1:
-    cdef Py_ssize_t k, shift, first
+    cdef Py_ssize_t k, n, shift, first
     cdef Allocation found
     if not recorder.options & MEMORY:
         return 0
-    for k in range(recorder.first_allocation, n_allocations):
+    spin(&lock)
+    n = n_allocations
+    unspin(&lock)
+    for k in range(recorder.first_allocation, n):
         spin(&lock)
         found = allocations[k]
         unspin(&lock)
@@ -835,7 +917,7 @@ def begin_region(name, args=None):
     cdef Region region
     if not isinstance(name, str):
         raise TypeError(f"the name of a region must be a str, not {type(name).__name__}")
-    if not recording:
+    if not recorders_on():
         return None
     region = Region.__new__(Region)
     what = name if args is None else (name, args)
@@ -851,4 +933,4 @@ def end_region(Region token=None):
 
 def is_recording():
     """is_recording() -> bool: whether any Recorder is on."""
-    return recording > 0
+    return recorders_on()

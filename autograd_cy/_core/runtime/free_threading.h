@@ -35,12 +35,15 @@ static inline int autograd_cy_claim(void **place, void *value) {
     return __atomic_compare_exchange_n(place, &nothing, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
-/* Put an object where there is None, unless another thread did. */
-static inline void autograd_cy_set_once(PyObject **place, PyObject *object) {
-    PyObject *none = Py_None;
-    Py_INCREF(object);
-    if (!__atomic_compare_exchange_n(place, &none, object, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-        Py_DECREF(object);
+/* Put an object into a field of `owner` where there is None (which needs no count), unless another thread did. */
+static inline void autograd_cy_set_once(PyObject *owner, PyObject **place, PyObject *object) {
+    AutogradHold section;
+    PyCriticalSection_Begin(&section, owner);
+    if (*place == Py_None) {
+        Py_INCREF(object);
+        __atomic_store_n(place, object, __ATOMIC_RELEASE);
+    }
+    PyCriticalSection_End(&section);
 }
 
 enum {
@@ -121,8 +124,9 @@ static inline int autograd_cy_claim(void **place, void *value) {
     return 1;
 }
 
-static inline void autograd_cy_set_once(PyObject **place, PyObject *object) {
+static inline void autograd_cy_set_once(PyObject *owner, PyObject **place, PyObject *object) {
     PyObject *before = *place;
+    (void) owner;
     Py_INCREF(object);
     *place = object;
     Py_DECREF(before);
@@ -134,5 +138,7 @@ static inline void autograd_cy_set_once(PyObject **place, PyObject *object) {
 #define autograd_cy_may_be_asked_for(object) ((void) 0)
 #define autograd_cy_ask_for(object) (Py_INCREF(object), 1)
 #endif
+
+#define autograd_cy_extras(owner) ((PyObject **) &(owner)->extras)
 
 #endif

@@ -32,14 +32,15 @@ cdef extern from "free_threading.h" nogil:
     long load_long "autograd_cy_load"(long *place)
     void store_long "autograd_cy_store"(long *place, long value)
     long long add_long_long "autograd_cy_add"(long long *place, long long n)
+    unsigned long long load_number "autograd_cy_load"(unsigned long long *place)
     unsigned long long add_number "autograd_cy_add"(unsigned long long *place, unsigned long long n)
     size_t peek_size "autograd_cy_peek"(size_t *place)
     void store_size "autograd_cy_store"(size_t *place, size_t value)
     Py_ssize_t add_size "autograd_cy_add"(Py_ssize_t *place, Py_ssize_t n)
 
 cdef inline bint is_unset(PyObject **place) noexcept:
-    """Whether None stands there, which `set_once` may replace."""
+    """Whether None stands there, which `set_once` may replace: to be asked before such a field is read."""
     return load_pointer(<void **> place) == <void *> None
 
 cdef extern from "free_threading.h":
-    void set_once "autograd_cy_set_once"(PyObject **place, object value)
+    void set_once "autograd_cy_set_once"(object owner, PyObject **place, object value)

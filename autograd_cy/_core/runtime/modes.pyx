@@ -23,7 +23,7 @@ cimport cython
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
 
-from autograd_cy._core.runtime.free_threading cimport add_int, add_number, add_size
+from autograd_cy._core.runtime.free_threading cimport add_int, add_number, add_size, load_number
 from autograd_cy._core.runtime.state cimport (
     ANOMALY, ANY_LAYOUT, CONTEXT_MODES, DETECT_NAN, FORWARD_AD, GUARDED, INFERENCE, IN_CONTEXT, KEEP_NAN, KEEP_ZEROS,
     NO_FORWARD, NO_GRAD, ONE_THREAD, REPLAY_VIEWS, SAVED_HOOKS, ThreadState, thread_state)
@@ -314,7 +314,7 @@ cdef Extent enter_modes(int on, int off) noexcept:
     cdef Extent extent
     cdef int modes = own_modes() & ~off | on
     extent.mode, extent.base, extent.since = state.mode, state.base, state.since
-    state.base, state.since = modes, settings_made
+    state.base, state.since = modes, load_number(&settings_made)
     apply(state, modes)
     return extent
 

@@ -5,7 +5,8 @@ cdef enum:
     NODES = 1
     ARRAYS = 2
     CODES = 3
-    STORES = 4
+    NUMBERS = 4
+    STORES = 5
 
 ctypedef void (*Emptier)(void *store) noexcept
 

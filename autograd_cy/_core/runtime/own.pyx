@@ -2,10 +2,11 @@
 
 NOTE [Free threading]
 Without a GIL, the core itself has to keep threads from changing what another one reads:
-  1. Dead objects that serve again, and what is remembered of the user's code, are each thread's own (`own_store`), and go with
-     it. Tensors and nodes are seen by the collector from the beginning, which needs no list of them.
-  2. What an object gets when it is first needed (extras, counters, hooks, their lists) is put there by compare-and-swap: who
-     comes second takes what is there (`set_once`). Afterwards it stays.
+  1. Dead objects that serve again, the arrays of numbers, and what is remembered of the user's code are each thread's own
+     (`own_store`), and go with it. Tensors and nodes are seen by the collector from the beginning, which needs no list of them.
+  2. What an object gets when it is first needed (extras, counters, hooks, their lists) is put there under the object's
+     lock: who comes second takes what is there (`set_once`). Afterwards it stays. Who reads such a field asks first whether
+     anything is there (`has_extras`, `is_unset`): that makes its contents known to this thread, too.
   3. A node is evaluated, and what it saved is given up, under the node's lock; a `.grad` is added to under the lock of its
      leaf; a view is brought in line with its base under its own. These are Python's critical sections: their holder lets go of
      them where one with a GIL would let go of that. So what is right with a GIL is right with them, for one object.
@@ -34,10 +35,10 @@ cdef extern from "state.h":
 cdef extern from *:
     """
     #if AUTOGRAD_CY_FREE_THREADED
-    static AUTOGRAD_CY_THREAD_LOCAL void *autograd_cy_stores[4];
+    static AUTOGRAD_CY_THREAD_LOCAL void *autograd_cy_stores[5];
     static AUTOGRAD_CY_THREAD_LOCAL int autograd_cy_closed;     /* the thread ends */
     #else
-    static void *autograd_cy_stores[4];
+    static void *autograd_cy_stores[5];
     static int autograd_cy_closed;
     #endif
     """

@@ -24,7 +24,7 @@ NOTE [Threads]
 import os
 
 from autograd_cy._core.runtime.blas_threads cimport kernels_use
-from autograd_cy._core.runtime.events cimport Span, begin_loop, end_loop, recording
+from autograd_cy._core.runtime.events cimport Span, begin_loop, end_loop, recorders_on
 from autograd_cy._core.runtime.free_threading cimport peek_int, store_int
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.thresholds cimport thresholds
@@ -61,7 +61,7 @@ cdef void parallel_for(
         state = PyEval_SaveThread()
     if size < thresholds.shared_work or threads == 1:
         task(data, 0, n)
-    elif recording:
+    elif recorders_on():
         share_as_event(task, data, n, grain_of(n, weight, grain, threads), threads, size)
     else:
         share(task, data, n, grain_of(n, weight, grain, threads), threads, size)

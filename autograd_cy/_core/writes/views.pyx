@@ -30,15 +30,15 @@ from autograd_cy._core.graph.duals cimport DualLevels, is_visible, see_again, se
 from autograd_cy._core.graph.record cimport has_tangent, needs_node, new_node, record_all, set_tangent, tangent_of
 cimport autograd_cy._core.graph.tensor as tensor_module
 from autograd_cy._core.graph.tensor cimport (
-    AMONG_SEVERAL, IN_FUNCTION, IN_GRAD_MODE, IN_INFERENCE, IN_NO_GRAD, Seldom, Tensor, TensorExtras, new_tensor)
+    AMONG_SEVERAL, IN_FUNCTION, IN_GRAD_MODE, IN_INFERENCE, IN_NO_GRAD, Seldom, Tensor, TensorExtras, has_extras, new_tensor)
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, Hold, hold, let_go, store_long
+from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, Hold, hold, let_go, load_long, store_long
 
 cnp.import_array()
 
 
 cdef bint is_view_of_another(Tensor x) noexcept:
-    return x.extras is not None and x.extras.base is not None
+    return has_extras(x) and x.extras.base is not None
 
 
 # a part of a tensor, by its place in memory
@@ -126,7 +126,7 @@ cdef int renew(Tensor view) except -1:
     view.grad_fn, view.output_number = node, 0
     if not view.needs_grad:             # else others may be reading it
         view.needs_grad = True
-    store_long(&extras.current, view.counter.version)       # the last: who finds it finds the rest
+    store_long(&extras.current, load_long(&view.counter.version))       # the last: who finds it finds the rest
     if before is not None:
         drop_retained(before, output)
     return 0
@@ -171,7 +171,7 @@ cdef int renew_tangent(Tensor view) except -1:
     cdef Tensor base = tangent_base(view), t
     cdef Region region
     cdef int k
-    view.extras.tangent_version = view.counter.version
+    view.extras.tangent_version = load_long(&view.counter.version)
     if base is None or not has_tangent(base):
         return 0
     region = region_of(base.array, view.array)
@@ -226,7 +226,7 @@ cdef int renew_alone(Tensor view) except -1:
     cdef Hold section
     hold(&section, <PyObject *> view)
     try:
-        return renew(view) if view.counter.version != view.extras.current else 0
+        return renew(view) if load_long(&view.counter.version) != view.extras.current else 0
     finally:
         let_go(&section)
 

@@ -12,6 +12,7 @@ from autograd_cy._core.graph.saved cimport OUTPUT_SLOT, fill_slot, freed_error, 
 from autograd_cy._core.graph.saved_tensor cimport SavedTensor
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.free_threading cimport load_long
 
 from autograd_cy._core.ops.pointwise.where import where
 
@@ -58,7 +59,7 @@ cdef tuple record_outputs(Node node, tuple outputs, Tensor x):
     for k, y in enumerate(outputs):
         item = SavedTensor.__new__(SavedTensor)
         item.value, item.counter, item.output_number = y.array, y.version_counter(), k
-        item.version = item.counter.version
+        item.version = load_long(&item.counter.version)
         saved.append(item)
     node.saves, node.n_outputs = True, len(outputs)
     fill_slot(node, OUTPUT_SLOT, HANDLES, tuple(saved))

@@ -22,7 +22,7 @@ from autograd_cy._core.ops.nn.attention cimport (
 from autograd_cy._core.ops.overrides cimport hands_over
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.events cimport (
-    OPERATION, SHAPES, Span, begin, end, note_operand, note_result, options, recording)
+    OPERATION, SHAPES, Span, begin, end, note_operand, note_result, options, recorders_on)
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 from autograd_cy._core.ops.nn.attention import scaled_dot_product_attention
@@ -151,7 +151,7 @@ def packed_attention(Tensor packed not None, Py_ssize_t heads, Tensor mask or No
     if not rate and heads > 0 and suits_blocks(packed) and not hands_over():
         layout = layout_of(packed.array, heads, rows_first)
         if 3 * heads * layout.size == cnp.PyArray_DIM(packed.array, 2) and suits(mask, code_of(packed.array), causal, &layout):
-            return (as_event if recording else by_blocks)(packed, &layout, mask, causal)
+            return (as_event if recorders_on() else by_blocks)(packed, &layout, mask, causal)
     q, k, v = in_heads(packed, heads, rows_first)
     return in_rows(scaled_dot_product_attention(q, k, v, mask, rate, causal), rows_first)
 
