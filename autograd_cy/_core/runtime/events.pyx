@@ -1,10 +1,10 @@
 """Events of a program while it is recorded: calls of operations, nodes that run, phases of the engine, regions of the user.
 
 NOTE [Recording events]
-  1. Who has an event to tell asks `recorders_on()` first, where a test costs nothing beside what is told; calls of operations are
-     not even asked: `watch_calls` puts an entry of its own before them as long as somebody records.
-  2. An event is a C struct in the ring of its thread, written with the GIL held, and timed by two looks at the processor's
-     counter. Names, lines and types are pointers until somebody reads them.
+  1. Who has an event to tell asks `recorders_on()` first, where a test costs nothing beside what is told; calls of operations
+     are not even asked: `watch_calls` puts an entry of its own before them as long as somebody records.
+  2. An event is a C struct in the ring of its thread, written with the GIL held (without one: the lock), and timed by two
+     looks at the processor's counter. Names, lines and types are pointers until somebody reads them.
   3. A ring that is full takes no more events and counts those that it lost; what is in it stays whole.
   4. The event around an event is the one that was open when it began. One that an error left open ends with the one around it,
      and who ends it after that ends nothing. Nor do times that go back from one core to another put an event outside.
@@ -96,7 +96,9 @@ cdef Span begin(int kind, PyObject *what) noexcept:
     cdef Span span
     cdef int instruction = 0
     code = here(&instruction)           # before there is an event: to look may give up code, which may run other code
-    stack.n = frames_here(stack.codes, stack.instructions, MAX_FRAMES) if peek_int(&options) & STACKS and code is not None else 0
+    stack.n = 0
+    if peek_int(&options) & STACKS and code is not None:
+        stack.n = frames_here(stack.codes, stack.instructions, MAX_FRAMES)
     span = new_event(kind, what)
     note_start(span, code, instruction, &stack, thread_state().sequence_nr)
     return span

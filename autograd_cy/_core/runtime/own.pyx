@@ -3,7 +3,7 @@
 NOTE [Free threading]
 Without a GIL, the core itself has to keep threads from changing what another one reads:
   1. Dead objects that serve again, the arrays of numbers, and what is remembered of the user's code are each thread's own
-     (`own_store`), and go with it. Tensors and nodes are seen by the collector from the beginning, which needs no list of them.
+     (`own_store`), and go with it. Tensors and nodes are seen by the collector from the beginning: it needs no list of them.
   2. What an object gets when it is first needed (extras, counters, hooks, their lists) is put there under the object's
      lock: who comes second takes what is there (`set_once`). Afterwards it stays. Who reads such a field asks first whether
      anything is there (`has_extras`, `is_unset`): that makes its contents known to this thread, too.
