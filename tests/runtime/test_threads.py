@@ -325,6 +325,20 @@ def test_while_the_collector_runs():
     in_threads(THREADS, run)
 
 
+def test_while_another_one_turns_the_pool_on_and_off():
+    def work(number):
+        for _ in range(20 * OFTEN):
+            if number == 0:
+                with torch.autograd.graph.parallel_backward(2):
+                    pass
+            else:
+                (gradient,) = torch.autograd.grad(small(x).sum(), x)
+                assert gradient.tolist() == [6.0, 6.0]
+
+    x = leaf(1.0, 2.0)
+    in_threads(THREADS, work)
+
+
 def test_while_others_record_events():
     def run(k):
         x = leaf(np.ones(3))

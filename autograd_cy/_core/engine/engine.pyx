@@ -34,7 +34,7 @@ from autograd_cy._core.graph.saved_hooks cimport put_hooks_back
 from autograd_cy._core.graph.tensor cimport Tensor, has_extras
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.events cimport ENGINE, Span, begin_named, begin_node, end, note_what_followed, recorders_on
-from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, Hold, hold, is_unset, let_go, peek_pointer
+from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, Hold, hold, is_unset, let_go, load_pointer, peek_pointer
 from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes, own_modes
 from autograd_cy._core.runtime.reentry cimport in_fresh_thread
 from autograd_cy._core.runtime.state cimport (
@@ -615,6 +615,7 @@ cpdef object run_from(GraphTask task, tuple tensors, tuple grad_tensors, bint cr
     cdef void *changed
     cdef Extent extent
     cdef bint recorded = recorders_on()
+    cdef Run parallel
     cdef Span walk
     task.frees = not (task.keep_graph or recorded)
     _held = [target_node(x) for x in inputs]        # a leaf's node lives only as long as somebody holds it
@@ -634,12 +635,13 @@ cpdef object run_from(GraphTask task, tuple tensors, tuple grad_tensors, bint cr
         for tensor, g in zip(tensors, grad_tensors):
             if len(tensors) == 1 or leads_on(task, target_node(tensor)):        # as in PyTorch, an only root always runs
                 deliver(task, target_node(tensor), target_number(tensor), g if task.recorded else as_array(task, g))
+        parallel = <Run> load_pointer(<void **> &run_in_parallel)
         if recorded:
             run_as_events(task)
-        elif run_in_parallel == NULL:
+        elif parallel == NULL:
             run(task)
         else:
-            run_in_parallel(task)
+            parallel(task)
         if task.callbacks:
             run_callbacks(task)
     except BaseException as error:

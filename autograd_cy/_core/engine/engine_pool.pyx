@@ -82,7 +82,7 @@ cdef int at_work(int change) except -1:
 cdef Job neediest():
     """The innermost job that wants help, or None."""
     cdef Job job, found = None
-    for job in jobs:
+    for job in list(jobs):      # to ask one may let go of the lock
         if (found is None or job.depth > found.depth) and job.wants_help():
             found = job
     return found

@@ -48,7 +48,8 @@ from autograd_cy._core.graph.node cimport BOXED, AccumulateGrad, Node, Request, 
 from autograd_cy._core.runtime cimport numpy_api as cnp
 cimport autograd_cy._core.runtime.reentry as reentry
 from autograd_cy._core.runtime.free_threading cimport (
-    FREE_THREADED, Hold, HoldBoth, add_int, hold, hold_both, let_both_go, let_go, load_int, open_to_all)
+    FREE_THREADED, Hold, HoldBoth, add_int, hold, hold_both, let_both_go, let_go, load_int, open_to_all, peek_int,
+    store_int, store_pointer)
 from autograd_cy._core.runtime.modes cimport current_mode, own_modes
 from autograd_cy._core.runtime.reentry cimport travelling
 from autograd_cy._core.runtime.state cimport BATCHED, FORWARD_AD, ONE_THREAD, OP_HOOKS, ThreadState, thread_state
@@ -95,6 +96,7 @@ cdef class Walk(Job):
     cdef object lock                # on which the caller sleeps
     cdef bint asleep
     cdef double processor           # time of all threads, in nanoseconds
+    cdef object pace                # what `set_pace` set when the walk began
 
     # what a thread does
 
@@ -163,8 +165,8 @@ cdef class Walk(Job):
             try:
                 if is_caller:
                     PyErr_CheckSignals()
-                if pace is not None:
-                    pace()
+                if self.pace is not None:
+                    self.pace()
                 self.run_alone(node, &self.plan.places[rank])
                 end_node(state)
             except BaseException as error:
@@ -352,7 +354,7 @@ cdef class Walk(Job):
         """Put a node into the heap. `last`: the thread that does it has nothing else to do."""
         cdef bint long_ = is_long(cost_of(self.task, node), node)
         push(&self.task.ready, LAST - <unsigned long long> rank, <PyObject *> node)
-        if (long_ or pace is not None) and (not last or self.task.ready.size > 1):
+        if (long_ or self.pace is not None) and (not last or self.task.ready.size > 1):
             self.call_help()
         return 0
 
@@ -515,6 +517,7 @@ cdef int show_what_waits(GraphTask task) except -1:
 
 cdef int walk_together(GraphTask task, ThreadState *state, int most) except -1:
     """Go on with several threads."""
+    cdef double processor
     cdef Hold section
     cdef Walk walk = Walk.__new__(Walk)
     cdef double start = thread_time(), began = now()
@@ -526,6 +529,7 @@ cdef int walk_together(GraphTask task, ThreadState *state, int most) except -1:
     walk.lock = allocate_lock()
     walk.lock.acquire()
     walk.context = copy_context()
+    walk.pace = pace_now()
     walk.state = travelling(state)
     walk.state.node = walk.state.hooks_before = walk.state.dual_levels = NULL
     if FREE_THREADED:
@@ -534,7 +538,7 @@ cdef int walk_together(GraphTask task, ThreadState *state, int most) except -1:
     task.walk = walk
     begin_job(walk)
     add_int(&n_walks, 1)
-    reentry.turn_taker = take_turn
+    store_pointer(<void **> &reentry.turn_taker, <void *> take_turn)
     try:
         walk.lead(state)
     finally:
@@ -544,13 +548,13 @@ cdef int walk_together(GraphTask task, ThreadState *state, int most) except -1:
         hold(&section, <PyObject *> walk)
         task.walk = walk.task = None
         state.sequence_nr = max(state.sequence_nr, walk.state.sequence_nr)
-        walk.processor += thread_time() - start
+        processor = walk.processor + thread_time() - start
         let_go(&section)
     if walk.error is not None:
         error, task.node = walk.error, walk.failed
         walk.error = walk.failed = None
         raise error
-    note_walk(record_of(task), True, now() - began, walk.processor)
+    note_walk(record_of(task), True, now() - began, processor)
     return 0
 
 
@@ -582,7 +586,7 @@ cdef int take_turn() except -1:
 
 cdef int run_or_share(GraphTask task) except -1:
     """`engine.run`, which goes on with several threads when that pays: case 6 of NOTE [Parallel walk]."""
-    cdef int most = usual_threads if n_extents == 0 else threads_here.get() or usual_threads
+    cdef int most = engine_threads() if load_int(&n_extents) else peek_int(&usual_threads)
     cdef ThreadState *state = thread_state()
     cdef Py_ssize_t n = 0
     cdef Node node
@@ -592,7 +596,7 @@ cdef int run_or_share(GraphTask task) except -1:
     if (most == 1 or own_modes() & ONE_THREAD or task.recorded or task.level is not None or task.watched & SEEN
             or current_mode() & (FORWARD_AD | BATCHED | OP_HOOKS)):
         return run(task)
-    if pace is not None:
+    if pace_now() is not None:
         return walk_together(task, state, most)
     if is_short(record_of(task)):
         return run(task)
@@ -628,31 +632,40 @@ cdef int run_or_share(GraphTask task) except -1:
 cdef int look_for_help() noexcept:
     """Let the engine ask whether several threads are wanted, or not even that."""
     cdef Hold section
+    cdef bint wanted
     hold(&section, <PyObject *> threads_here)       # who comes last knows all extents
-    if usual_threads > 1 or load_int(&n_extents) > 0:
-        engine.run_in_parallel = run_or_share
-    else:
-        engine.run_in_parallel = NULL
+    wanted = peek_int(&usual_threads) > 1 or load_int(&n_extents) > 0
+    store_pointer(<void **> &engine.run_in_parallel, <void *> run_or_share if wanted else NULL)
     let_go(&section)
     return 0
 
 
 def set_engine_threads(int n):
     """set_engine_threads(n): how many threads run a backward, unless parallel_backward says otherwise."""
-    global usual_threads
-    usual_threads = n
+    store_int(&usual_threads, n)
     look_for_help()
 
 
 def engine_threads():
     """engine_threads() -> int: how many threads run a backward in this context."""
-    return threads_here.get() or usual_threads
+    return threads_here.get() or peek_int(&usual_threads)
 
 
 def set_pace(function):
     """set_pace(function): let several threads run any backward at once, and call the function before each node. For tests."""
     global pace
+    cdef Hold section
+    hold(&section, <PyObject *> threads_here)
     pace = function
+    let_go(&section)
+
+
+cdef object pace_now():
+    cdef Hold section
+    hold(&section, <PyObject *> threads_here)
+    function = pace
+    let_go(&section)
+    return function
 
 
 def enter_parallel(int n):

@@ -10,6 +10,7 @@ hooks unpack what was saved) calls `take_turn` first.
 import contextvars
 import ctypes
 
+from autograd_cy._core.runtime.free_threading cimport load_pointer
 from autograd_cy._core.runtime.modes cimport own_modes
 from autograd_cy._core.runtime.state cimport IN_CONTEXT, ThreadState, thread_state
 
@@ -46,7 +47,8 @@ cdef ThreadState travelling(ThreadState *state) noexcept:
 
 cpdef int take_turn() except -1:
     """take_turn(): wait until what comes before the running node, when one thread runs all, is done."""
-    return 0 if turn_taker == NULL else turn_taker()
+    cdef TakeTurn take = <TakeTurn> load_pointer(<void **> &turn_taker)
+    return 0 if take == NULL else take()
 
 
 cdef int in_fresh_thread(object function, tuple arguments) except -1:

@@ -102,13 +102,12 @@ def set_kernel_threads(int n):
         forget()
     number_of_threads = n
     kernels_use(n)
-    share_cores(callers)
+    share_cores(peek_int(&callers))
 
 
 def share_cores(int n):
     """Let kernels use as many threads as there are for each of n threads that call them at the same time."""
-    global callers
-    callers = n
+    store_int(&callers, n)
     store_int(&threads_of_each, max(number_of_threads // n, 1))
 
 
