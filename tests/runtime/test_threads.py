@@ -335,7 +335,7 @@ def test_while_another_one_turns_the_pool_on_and_off():
                 (gradient,) = torch.autograd.grad(small(x).sum(), x)
                 assert gradient.tolist() == [6.0, 6.0]
 
-    x = leaf(1.0, 2.0)
+    x = leaf([1.0, 2.0])
     in_threads(THREADS, work)
 
 
