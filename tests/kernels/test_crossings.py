@@ -115,7 +115,7 @@ NO_SIZES = {
     "duals": "MOST_LEVELS",
     "module_slots": "FEW",
     "node_costs": "KINDS RECORDS HOOKED LONG RETRIED SURE SAMPLED",
-    "own": "TENSORS NODES ARRAYS CODES STORES",
+    "own": "TENSORS NODES ARRAYS CODES NUMBERS STORES",
     "update_rules": "KEPT NUMBERS OPTIONS SCALARS",
     "embedding": "MAX_DIMS",
     "engine": "NESTED_IN_ONE_THREAD",
