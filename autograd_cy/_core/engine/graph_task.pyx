@@ -19,7 +19,7 @@ from autograd_cy._core.engine.ready_queue cimport free_queue
 from autograd_cy._core.graph.node cimport Node, Scratch, target_of
 from autograd_cy._core.graph.tensor cimport new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.free_threading cimport add_int, add_long_long, peek_pointer
+from autograd_cy._core.runtime.free_threading cimport Hold, add_int, add_long_long, hold, let_go, load_int, peek_pointer, store_int
 from autograd_cy._core.runtime.free_threading cimport claim as claim_pointer
 from autograd_cy._core.runtime.state cimport thread_state
 
@@ -27,7 +27,9 @@ cnp.import_array()
 
 cdef long long tasks = 0            # that ever were
 cdef int n_running = 0              # tasks that run now, in all threads
-cdef list kept = []                 # what they may still point to, though it was cut from the graph
+cdef list kept = []                 # what they may still point to, though it was cut from the graph ...
+cdef int n_kept = 0                 # ... and how much that is
+cdef object keeping = object()      # the lock of both
 
 
 @cython.final
@@ -208,15 +210,34 @@ cdef GraphTask new_task(GraphTask outer):
 
 cdef int count_running(int change) except -1:
     """A task begins (1) or ends (-1) to walk."""
-    if add_int(&n_running, change) == 0 and kept:
-        kept.clear()
+    if add_int(&n_running, change) == 0 and load_int(&n_kept):
+        give_up_kept()
+    return 0
+
+
+cdef int give_up_kept() except -1:
+    """Give up what was kept, unless a task has begun meanwhile."""
+    global kept
+    cdef Hold section
+    cdef list given_up = []         # after the lock: nodes die
+    hold(&section, <PyObject *> keeping)
+    if load_int(&n_running) == 0:
+        given_up, kept = kept, given_up
+        store_int(&n_kept, 0)
+    let_go(&section)
     return 0
 
 
 cdef int keep_for_running(tuple objects) except -1:
     """Keep nodes alive that are cut from a graph until no task runs that may have visited them."""
-    if n_running:
-        kept.append(objects)
+    cdef Hold section
+    hold(&section, <PyObject *> keeping)
+    try:
+        if load_int(&n_running):
+            kept.append(objects)
+            store_int(&n_kept, len(kept))
+    finally:
+        let_go(&section)
     return 0
 
 

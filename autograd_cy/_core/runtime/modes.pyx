@@ -23,7 +23,7 @@ cimport cython
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
 
-from autograd_cy._core.runtime.free_threading cimport add_int, add_number, add_size, load_number
+from autograd_cy._core.runtime.free_threading cimport add_int, add_number, add_size, load_number, peek_size
 from autograd_cy._core.runtime.state cimport (
     ANOMALY, ANY_LAYOUT, CONTEXT_MODES, DETECT_NAN, FORWARD_AD, GUARDED, INFERENCE, IN_CONTEXT, KEEP_NAN, KEEP_ZEROS,
     NO_FORWARD, NO_GRAD, ONE_THREAD, REPLAY_VIEWS, SAVED_HOOKS, ThreadState, thread_state)
@@ -107,7 +107,7 @@ cdef void synchronize(ThreadState *state) noexcept:
         state.thread = this_thread()
         state.settings = <void *> settings_of_thread()
     state.version = context_version()
-    if state.settings == NULL or (<ThreadSettings> state.settings).alive == 0:
+    if state.settings == NULL or peek_size(<size_t *> &(<ThreadSettings> state.settings).alive) == 0:
         state.mode &= ~IN_CONTEXT
     else:
         state.mode |= IN_CONTEXT
