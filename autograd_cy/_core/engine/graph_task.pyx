@@ -19,7 +19,8 @@ from autograd_cy._core.engine.ready_queue cimport free_queue
 from autograd_cy._core.graph.node cimport Node, Scratch, target_of
 from autograd_cy._core.graph.tensor cimport new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.free_threading cimport Hold, add_int, add_long_long, hold, let_go, load_int, peek_pointer, store_int
+from autograd_cy._core.runtime.free_threading cimport (
+    Hold, add_int, add_long_long, hold, let_go, load_int, peek_pointer, store_int)
 from autograd_cy._core.runtime.free_threading cimport claim as claim_pointer
 from autograd_cy._core.runtime.state cimport thread_state
 
