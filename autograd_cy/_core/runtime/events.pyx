@@ -509,7 +509,7 @@ cdef Ring *dead_ring() noexcept:
     spin(&lock)
     while place[0] != NULL and (place[0].has_thread or place[0].size):
         place = &place[0].next
-    ring = NULL if users else place[0]
+    ring = NULL if peek_int(&users) else place[0]
     if ring != NULL:
         place[0] = ring.next
     unspin(&lock)
