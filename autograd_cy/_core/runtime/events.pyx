@@ -456,11 +456,17 @@ cdef bint has_events() noexcept:
     return ring != NULL
 
 
-cdef Ring *first_ring() noexcept:
-    """The list of rings, to be relied on until `users` is counted down."""
-    cdef Ring *ring
+cdef void rely_on_rings() noexcept:
+    """One user more: case 7. With the lock held, under which rings are freed."""
     spin(&lock)
     add_int(&users, 1)
+    unspin(&lock)
+
+
+cdef Ring *first_ring() noexcept:
+    """The list of rings as it is now. Its caller relies on them."""
+    cdef Ring *ring
+    spin(&lock)
     ring = rings
     unspin(&lock)
     return ring
@@ -483,6 +489,7 @@ cdef void start_epoch() noexcept:
     add_number(&epoch, 1)
     n_allocations = 0
     unspin(&lock)
+    rely_on_rings()
     ring = first_ring()
     while ring != NULL:
         if not is_filled(ring):
@@ -589,12 +596,11 @@ cdef class Recorder:
         """start(): record from now on. RuntimeError if it does already."""
         cdef unsigned long long start_time, start_ticks
         cdef dict begun
-        cdef Ring *ring
         self.check_is_off()
         self.prepare()
-        ring = first_ring()
+        rely_on_rings()
         try:
-            begun = sizes_of_rings(ring)
+            begun = sizes_of_rings()
             start_time, start_ticks = perf_counter_ns(), ticks()
             if not recorders_on():
                 watch_calls(True)
@@ -678,9 +684,10 @@ cdef void want(int wanted, int change) noexcept:
     store_int(&options, all_wanted)
 
 
-cdef dict sizes_of_rings(Ring *ring):
+cdef dict sizes_of_rings():
     """What there is in rings before a Recorder starts."""
     cdef dict sizes = {}
+    cdef Ring *ring = first_ring()
     cdef Ring now
     while ring != NULL:
         if is_filled(ring):
@@ -714,7 +721,6 @@ cdef int read(Recorder recorder) except -1:
     """Make Python objects of what was recorded."""
     cdef Ring *ring = first_ring()
     cdef list own = [], others = []
-    add_int(&users, -1)             # the Recorder itself is one
     recorder.found, recorder.memory_found, recorder.threads = [], [], []
     recorder.dropped, recorder.undescribed = load_number(&lost) - recorder.lost_before, 0
     while ring != NULL:
