@@ -10,7 +10,7 @@ import pytest
 
 import autograd_cy as ag
 from autograd_cy._core.runtime import events
-from autograd_cy._core.runtime.events import Recorder
+from autograd_cy._core.runtime.recorder import Recorder
 
 
 class Recording:

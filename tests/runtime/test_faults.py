@@ -16,7 +16,8 @@ from opinfo import DIFFERENTIABLE
 import autograd_cy as ag
 from autograd_cy._core.graph import duals
 from autograd_cy._core.runtime import lifetime, modes, state
-from autograd_cy._core.runtime.events import Recorder, is_recording
+from autograd_cy._core.runtime.events import is_recording
+from autograd_cy._core.runtime.recorder import Recorder
 
 pytestmark = [
     pytest.mark.skipif(not state.is_debug_build(), reason="allocations can be made to fail in the debug build only"),

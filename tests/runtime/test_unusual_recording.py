@@ -16,7 +16,7 @@ import pytest
 import autograd_cy as ag
 from autograd_cy._core.ops import costs
 from autograd_cy._core.runtime import events
-from autograd_cy._core.runtime.events import Recorder
+from autograd_cy._core.runtime.recorder import Recorder
 from autograd_cy.profiler import profile, record_function
 
 
@@ -582,7 +582,7 @@ def test_operators_are_as_they_were():
 import itertools
 import autograd_cy as ag
 from autograd_cy._core.ops.overrides import calls_handed_to
-from autograd_cy._core.runtime.events import Recorder
+from autograd_cy._core.runtime.recorder import Recorder
 
 def handler(function, args, kwargs):
     return "handled"
@@ -629,7 +629,7 @@ def test_an_exit_that_is_recorded():
     script = """
 import threading, time
 import autograd_cy as ag
-from autograd_cy._core.runtime.events import Recorder
+from autograd_cy._core.runtime.recorder import Recorder
 
 class AtExit:
     def __del__(self):

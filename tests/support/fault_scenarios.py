@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 import autograd_cy as ag
-from autograd_cy._core.runtime.events import Recorder
+from autograd_cy._core.runtime.recorder import Recorder
 from autograd_cy.autograd import forward_ad
 from autograd_cy.nn import functional
 from autograd_cy.profiler import record_function

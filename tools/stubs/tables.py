@@ -680,7 +680,8 @@ CORE = {
     ),
     "runtime.entry": ([], {"public": "_F", "show_one_frame": "None"}),
     "runtime.module_slots": ([], {"call_module": "Any", "fill_slots": "None", "set_up": "None"}),
-    "runtime.events": (["Recorder"], {"begin_region": "Any", "end_region": "None", "is_recording": "bool"}),
+    "runtime.recorder": (["Recorder"], {}),
+    "runtime.events": ([], {"begin_region": "Any", "end_region": "None", "is_recording": "bool"}),
     "ops.costs": (
         [],
         {"allocation_ns": "tuple[float, float]", "event_ns": "float", "type_choice_ns": "float"},

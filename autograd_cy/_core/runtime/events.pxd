@@ -4,33 +4,13 @@ from cpython.object cimport PyObject
 
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.free_threading cimport peek_int
+from autograd_cy._core.runtime.rings cimport Event, Ring
 
 cdef extern from "events.h":
-    ctypedef struct Event "AutogradEvent":
-        unsigned long long start, end, sequence_nr
-        PyObject *what
-        PyObject *code
-        int instruction
-        unsigned int n_nodes, parent, details, result
-        unsigned char kind, n_operands, n_frames
-
-    ctypedef struct Ring "AutogradRing":
-        Event *events
-        Py_ssize_t size, capacity, open
-        long long *details
-        Py_ssize_t details_size, details_capacity
-        unsigned long long dropped, undescribed, epoch
-        unsigned long ident
-        PyObject *name
-        bint has_thread
-        Ring *next
-
     ctypedef struct Span "AutogradSpan":
         Ring *ring
         Py_ssize_t place
         unsigned long long epoch
-
-    unsigned long long ticks "autograd_cy_ticks"() nogil
 
 cdef enum:                  # kinds of events
     OPERATION, BACKWARD, ENGINE, FUNCTION, HOOK, REGION, THREADS

@@ -1,12 +1,13 @@
 """What a thread keeps for itself where Python has no GIL."""
 
-cdef enum:
-    TENSORS = 0
-    NODES = 1
-    ARRAYS = 2
-    CODES = 3
-    NUMBERS = 4
-    STORES = 5
+cdef extern from "own.h":
+    enum:
+        TENSORS "AUTOGRAD_CY_TENSORS"
+        NODES "AUTOGRAD_CY_NODES"
+        ARRAYS "AUTOGRAD_CY_ARRAYS"
+        CODES "AUTOGRAD_CY_CODES"
+        NUMBERS "AUTOGRAD_CY_NUMBERS"
+        STORES "AUTOGRAD_CY_STORES"
 
 ctypedef void (*Emptier)(void *store) noexcept
 

@@ -35,12 +35,12 @@ cdef extern from "state.h":
 cdef extern from *:
     """
     #if AUTOGRAD_CY_FREE_THREADED
-    static AUTOGRAD_CY_THREAD_LOCAL void *autograd_cy_stores[5];
-    static AUTOGRAD_CY_THREAD_LOCAL int autograd_cy_closed;     /* the thread ends */
+    #define AUTOGRAD_CY_OWN AUTOGRAD_CY_THREAD_LOCAL
     #else
-    static void *autograd_cy_stores[5];
-    static int autograd_cy_closed;
+    #define AUTOGRAD_CY_OWN
     #endif
+    static AUTOGRAD_CY_OWN void *autograd_cy_stores[AUTOGRAD_CY_STORES];
+    static AUTOGRAD_CY_OWN int autograd_cy_closed;      /* the thread ends */
     """
     void *autograd_cy_stores[STORES]
     bint autograd_cy_closed

@@ -1,0 +1,65 @@
+"""Rings: where each thread's events stand until they are read."""
+
+from cpython.object cimport PyObject
+
+from autograd_cy._core.runtime.free_threading cimport Spin, load_number
+from autograd_cy._core.runtime.state cimport thread_state
+
+cdef extern from "events.h":
+    ctypedef struct Event "AutogradEvent":
+        unsigned long long start, end, sequence_nr
+        PyObject *what
+        PyObject *code
+        int instruction
+        unsigned int n_nodes, parent, details, result
+        unsigned char kind, n_operands, n_frames
+
+    ctypedef struct Ring "AutogradRing":
+        Event *events
+        Py_ssize_t size, capacity, open
+        long long *details
+        Py_ssize_t details_size, details_capacity
+        unsigned long long dropped, undescribed, epoch
+        unsigned long ident
+        PyObject *name
+        bint has_thread
+        Ring *next
+
+    unsigned long long ticks "autograd_cy_ticks"() nogil
+
+cdef enum:
+    CAPACITY = 1 << 18              # events of a thread, unless somebody asks for more
+
+cdef struct Allocation:             # a block of the pool went out, or came back
+    unsigned long long when
+    Ring *ring
+    Py_ssize_t event                # one more than the place of the innermost open event; 0: none was
+    void *address
+    long long nbytes
+
+cdef Spin *ring_lock                # of rings and what they hold, where there is no GIL
+cdef unsigned long long epoch       # of the recording that goes on
+cdef unsigned long long lost        # events of threads for whose ring there was no memory
+
+# of this thread
+cdef Ring *prepared_ring() noexcept
+cdef int prepare_ring(Py_ssize_t n) except -1
+cdef void note_allocation(void *address, long long nbytes) noexcept
+
+cdef inline Ring *current_ring() noexcept:
+    """The ring that this thread's events go into; NULL if there is no memory for one."""
+    cdef Ring *ring = <Ring *> thread_state().ring
+    if ring == NULL or ring.epoch != load_number(&epoch):
+        return prepared_ring()
+    return ring
+
+# of all threads
+cdef void rely_on_rings() noexcept
+cdef void need_rings_no_more() noexcept
+cdef Ring *first_ring() noexcept
+cdef bint is_filled(Ring *ring) noexcept
+cdef Ring state_of(Ring *ring) noexcept
+cdef Event event_at(Ring *ring, Py_ssize_t i) noexcept
+cdef object name_of_thread(Ring *ring)
+cdef Py_ssize_t count_allocations() noexcept
+cdef Allocation allocation_at(Py_ssize_t i) noexcept
