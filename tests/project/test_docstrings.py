@@ -65,9 +65,12 @@ def test_examples_are_found_in_all_kinds_of_docstrings():
 
 @pytest.fixture
 def no_found_examples():
-    """Hypothesis keeps what it found by the code of a condition: examples with alike ones would disturb each other."""
+    """Hypothesis keeps what it found by the code of a condition: examples with alike ones would disturb each other.
+
+    Nor does an example fail on a busy machine, where one call may take longer than Hypothesis allows.
+    """
     settings.register_profile("before", settings.default)
-    settings.register_profile("examples", settings.default, database=None)
+    settings.register_profile("examples", settings.default, database=None, deadline=None)
     settings.load_profile("examples")
     yield
     settings.load_profile("before")

@@ -20,7 +20,7 @@ from autograd_cy._core.arrays.pool cimport UNKNOWN, is_on, memory_handler, put_b
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.faults cimport serves_again
 from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, is_unique, take_over
-from autograd_cy._core.runtime.own cimport ARRAYS, declare_store, own_store
+from autograd_cy._core.runtime.own cimport ARRAYS, declare_store, declared_store
 from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cnp.import_array()
@@ -135,7 +135,7 @@ cdef cnp.ndarray new_large_array(PyObject *descr, int ndim, const cnp.npy_intp *
 
 
 cdef inline Shelf *shelves_here() noexcept:
-    return <Shelf *> own_store(ARRAYS) if FREE_THREADED else shelves
+    return <Shelf *> declared_store(ARRAYS) if FREE_THREADED else shelves
 
 
 cdef inline Shelf *shelf_for(PyObject *descr, int ndim, const cnp.npy_intp *dims) noexcept:

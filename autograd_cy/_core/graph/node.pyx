@@ -35,7 +35,7 @@ from autograd_cy._core.runtime.free_threading cimport (
 from autograd_cy._core.runtime.lifetime cimport (
     NODE, Destructor, Link, Spares, begin_death, drop_all, end_life, hide, lay_aside, owner_of, release, revived, watch)
 from autograd_cy._core.runtime.location cimport described, here
-from autograd_cy._core.runtime.own cimport NODES, declare_store, own_store
+from autograd_cy._core.runtime.own cimport NODES, declare_store, declared_store
 from autograd_cy._core.runtime.state cimport ThreadState, thread_state
 
 from autograd_cy._core.runtime.argument_errors import wrong_self
@@ -477,7 +477,6 @@ cdef void free_node(PyObject *self) noexcept:
     if not is_plain(Py_TYPE(self)):
         end_life(self, compiled_dealloc)
         return
-    hide(&(<Node> self).link)
     empty(<Node> self)
     lay_aside(self, spares_here(), compiled_dealloc)
 
@@ -556,7 +555,7 @@ cdef Node make_node(PyTypeObject *node_class, void *table):
 
 
 cdef inline Spares *spares_here() noexcept:
-    return <Spares *> own_store(NODES) if FREE_THREADED else &spares
+    return <Spares *> declared_store(NODES) if FREE_THREADED else &spares
 
 
 cdef void empty_store(void *store) noexcept:

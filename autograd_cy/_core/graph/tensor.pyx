@@ -23,7 +23,7 @@ from autograd_cy._core.runtime.lifetime cimport (
     TENSOR, Destructor, Link, Spares, begin_death, drop_all, end_life, hide, lay_aside, owner_of, release, revived, watch)
 cimport autograd_cy._core.runtime.modes as modes
 from autograd_cy._core.runtime.modes cimport ask, own_modes
-from autograd_cy._core.runtime.own cimport TENSORS, declare_store, own_store
+from autograd_cy._core.runtime.own cimport TENSORS, declare_store, declared_store
 from autograd_cy._core.runtime.state cimport INFERENCE, NO_GRAD, REPLAY_VIEWS, ThreadState, thread_state
 
 from autograd_cy._core.runtime.argument_errors import wrong_self
@@ -431,7 +431,6 @@ cdef void free_tensor(PyObject *self) noexcept:
     if Py_TYPE(self) != <PyTypeObject *> tensor_type:
         end_life(self, compiled_dealloc)
         return
-    hide(&(<Tensor> self).link)
     empty(<Tensor> self)
     lay_aside(self, spares_here(), compiled_dealloc)
 
@@ -502,7 +501,7 @@ cdef Tensor moved_into(object cls, Tensor tensor):
 
 
 cdef inline Spares *spares_here() noexcept:
-    return <Spares *> own_store(TENSORS) if FREE_THREADED else &spares
+    return <Spares *> declared_store(TENSORS) if FREE_THREADED else &spares
 
 
 cdef void empty_store(void *store) noexcept:

@@ -4,9 +4,11 @@ from cpython.object cimport PyObject
 
 from autograd_cy._core.runtime.faults cimport serves_again
 from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, take_over
+from autograd_cy._core.runtime.state cimport DEBUG
 
 cdef extern from "Python.h":
     void PyObject_ClearWeakRefs(PyObject *)
+    void PyObject_GC_UnTrack(PyObject *)
 
 cdef enum:
     TENSOR = 0
@@ -29,7 +31,10 @@ cdef struct Spares:    # dead objects of one type kept for the next births, see 
     int n
     int inference      # of tensors: how many settings with inference mode live, see modes.pyx; here as `n` is read anyway
 
-cdef void hide(Link *link) noexcept
+cdef inline void hide(Link *link) noexcept:
+    """Hide an object from the collector, which sees all that a compiled class allocates; nothing if it is hidden."""
+    PyObject_GC_UnTrack(owner_of(link))
+
 cdef void watch(Link *link, int kind) noexcept
 cdef void unwatch(Link *link, int kind) noexcept
 cdef void release(Link *link) noexcept
@@ -45,9 +50,9 @@ cdef inline void begin_death(PyObject *self, Link *link, int kind, void *weak_re
     if weak_references != NULL:
         PyObject_ClearWeakRefs(self)
     take_over(self, 1)
-    if FREE_THREADED:
-        hide(link)
-    unwatch(link, kind)
+    hide(link)
+    if DEBUG or not FREE_THREADED:
+        unwatch(link, kind)
 
 
 cdef inline void end_life(PyObject *self, Destructor compiled_dealloc) noexcept:

@@ -37,7 +37,6 @@ cdef extern from "Python.h":
         PyObject *tp_dict
     void PyType_Modified(PyTypeObject *type)
     void PyObject_GC_Track(PyObject *op)
-    void PyObject_GC_UnTrack(PyObject *op)
     bint PyObject_GC_IsTracked(PyObject *op)
     Py_ssize_t Py_REFCNT(PyObject *op)
 
@@ -60,12 +59,6 @@ cdef Py_ssize_t tracked = 0
 cdef Py_ssize_t[2] live
 live[TENSOR] = 0
 live[NODE] = 0
-
-
-cdef void hide(Link *link) noexcept:
-    """Hide an object from the collector, which sees all that a compiled class allocates."""
-    if PyObject_GC_IsTracked(owner_of(link)):
-        PyObject_GC_UnTrack(owner_of(link))
 
 
 cdef void watch(Link *link, int kind) noexcept:

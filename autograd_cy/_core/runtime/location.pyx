@@ -11,7 +11,7 @@ import sys
 from os.path import dirname
 
 from autograd_cy._core.runtime.free_threading cimport FREE_THREADED
-from autograd_cy._core.runtime.own cimport CODES, declare_store, own_store
+from autograd_cy._core.runtime.own cimport CODES, declare_store, declared_store
 
 cdef extern from "location.h":
     ctypedef struct Frame "AutogradFrame":
@@ -40,7 +40,7 @@ cdef Codes codes                        # of all threads; without a GIL, each ha
 
 
 cdef inline Codes *codes_here() noexcept:
-    return <Codes *> own_store(CODES) if FREE_THREADED else &codes
+    return <Codes *> declared_store(CODES) if FREE_THREADED else &codes
 
 
 cdef void empty_store(void *store) noexcept:

@@ -2,6 +2,9 @@
 #ifndef AUTOGRAD_CY_OWN_H
 #define AUTOGRAD_CY_OWN_H
 
+#include "free_threading.h"
+#include "state.h"
+
 enum {
     AUTOGRAD_CY_TENSORS,
     AUTOGRAD_CY_NODES,
@@ -10,5 +13,14 @@ enum {
     AUTOGRAD_CY_NUMBERS,
     AUTOGRAD_CY_STORES,     /* how many there are */
 };
+
+#if AUTOGRAD_CY_FREE_THREADED
+#define AUTOGRAD_CY_OWN AUTOGRAD_CY_THREAD_LOCAL
+#else
+#define AUTOGRAD_CY_OWN
+#endif
+
+/* In a module that declares a store: the thread's, once it was asked for. */
+static AUTOGRAD_CY_OWN void *autograd_cy_store_here;
 
 #endif

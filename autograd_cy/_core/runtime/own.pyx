@@ -26,23 +26,14 @@ from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 from cpython.object cimport PyObject
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
 
-cdef extern from "free_threading.h":        # what the C below asks for
-    pass
-
-cdef extern from "state.h":
-    pass
-
 cdef extern from *:
     """
-    #if AUTOGRAD_CY_FREE_THREADED
-    #define AUTOGRAD_CY_OWN AUTOGRAD_CY_THREAD_LOCAL
-    #else
-    #define AUTOGRAD_CY_OWN
-    #endif
     static AUTOGRAD_CY_OWN void *autograd_cy_stores[AUTOGRAD_CY_STORES];
-    static AUTOGRAD_CY_OWN int autograd_cy_closed;      /* the thread ends */
+    static AUTOGRAD_CY_OWN void **autograd_cy_places[AUTOGRAD_CY_STORES];   /* where else they stand: `store_here`, or NULL */
+    static AUTOGRAD_CY_OWN int autograd_cy_closed;                          /* the thread ends */
     """
     void *autograd_cy_stores[STORES]
+    void **autograd_cy_places[STORES]
     bint autograd_cy_closed
 
 cdef extern from "Python.h":
@@ -62,6 +53,13 @@ cdef void *own_store(int kind) noexcept:
     if autograd_cy_stores[kind] != NULL:
         return autograd_cy_stores[kind]
     return new_store(kind)
+
+
+cdef void *find_store(int kind, void **here) noexcept:
+    """`own_store`, which is noted in a variable of the thread's, too, until the thread ends."""
+    here[0] = own_store(kind)
+    autograd_cy_places[kind] = here
+    return here[0]
 
 
 cdef void *new_store(int kind) noexcept:
@@ -94,4 +92,6 @@ cdef void close(object capsule) noexcept:
         if store != NULL:
             emptiers[kind](store)
             autograd_cy_stores[kind] = NULL
+            if autograd_cy_places[kind] != NULL:
+                autograd_cy_places[kind][0] = NULL
             PyMem_RawFree(store)

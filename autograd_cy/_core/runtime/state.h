@@ -33,7 +33,7 @@ typedef struct {
     void *hooks_before;              /* owned: the saved-tensor hooks from before the running node changed them, or NULL */
     void *dual_levels;               /* owned: those that are open, see duals.pyx, or NULL */
     unsigned long long hidden_levels; /* a bit for each of them that the thread does not see at the moment */
-    void *ring;                      /* where the thread's events are noted, see events.pyx, or NULL */
+    void *ring;                      /* where the thread's events are noted, see rings.pyx, or NULL */
     void *batch_level;               /* the innermost BatchLevel that is open in this thread, borrowed, or NULL */
 } AutogradThreadState;
 
