@@ -1,7 +1,8 @@
 """``python -m benchmarks.own_graphs``: several threads, each of which records and walks graphs of its own.
 
 The gain is how many times as much is done in a second as by one thread: for a Python without a GIL, with one it is about 1.
-BLAS and kernels use one thread. One thread and several take turns; a figure is a median.
+BLAS and kernels use one thread. One thread and several take turns; a figure is a median. The first row is Python alone: what
+the machine had to give meanwhile.
 """
 
 import argparse
@@ -10,10 +11,22 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from benchmarks.parallel import Make, chain, chain_mixed, mixture, scalars  # sets one thread for BLAS, before NumPy is loaded
 
 CASES: dict[str, Make] = {"chain": chain, "chain_mixed": chain_mixed, "scalars": scalars, "mixture of 16 MLPs": mixture}
+
+
+def numbers(count: int) -> Callable[[], None]:
+    """numbers(count) -> a function that computes with floats, so many times a thousand."""
+
+    def run() -> None:
+        x = 0.5
+        for _ in range(1000 * count):
+            x = x * 0.9 + 0.1
+
+    return run
 
 
 def steps(make: Make, count: int) -> Callable[[], None]:
@@ -38,10 +51,10 @@ def seconds(work: Sequence[Callable[[], None]]) -> float:
     return time.perf_counter() - start
 
 
-def gain(make: Make, threads: int, rounds: int) -> float:
-    """gain(make, threads, rounds) -> the work of several threads in a second over that of one."""
-    count = max(1, int(0.3 / (seconds([steps(make, 3)]) / 3)))
-    own = [steps(make, count) for _ in range(threads)]
+def gain(work: Callable[[int], Callable[[], None]], threads: int, rounds: int) -> float:
+    """gain(work, threads, rounds) -> what several threads do in a second over what one does; `work(count)` is one's."""
+    count = max(1, int(0.3 / (seconds([work(3)]) / 3)))
+    own = [work(count) for _ in range(threads)]
     return statistics.median(threads * seconds(own[:1]) / seconds(own) for _ in range(rounds))
 
 
@@ -53,8 +66,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     has_gil = getattr(sys, "_is_gil_enabled", lambda: True)()
     print(f"| {'with' if has_gil else 'without'} a GIL | threads | gain |\n|---|---|---|")
-    for name, make in CASES.items():
-        print(f"| {name} | {options.threads} | {gain(make, options.threads, options.rounds):.2f} |", flush=True)
+    works = {"floats in Python": numbers} | {name: partial(steps, make) for name, make in CASES.items()}
+    for name, work in works.items():
+        print(f"| {name} | {options.threads} | {gain(work, options.threads, options.rounds):.2f} |", flush=True)
 
 
 if __name__ == "__main__":
