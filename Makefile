@@ -64,11 +64,12 @@ wheel-test: $(VENV)/.with-test
 debug-test: $(VENV)/.with-dev
 	tools/test_sdist "$(abspath $(BIN)/python)" $(addprefix --ignore=tests/project/test_,docstrings.py typing.py) $(ARGS)
 
-# No module may switch the GIL on. pip takes what has wheels for it.
+# No module may switch the GIL on. pip takes the versions that have wheels for such a Python.
 freethreaded-test:
 	@"$(PYTHON)" -c "import sysconfig; raise SystemExit(None if sysconfig.get_config_var('Py_GIL_DISABLED') else \
 	'make freethreaded-test needs PYTHON=..., a CPython from 3.13 on that was configured with --disable-gil')"
-	PYTHON_GIL=0 PIP_ONLY_BINARY=hypothesis,numpy,scipy $(MAKE) --no-print-directory test VENV=.venv-freethreaded
+	PIP_ONLY_BINARY=:all: $(MAKE) --no-print-directory .venv-freethreaded/.with-freethreaded VENV=.venv-freethreaded
+	PYTHON_GIL=0 .venv-freethreaded/bin/pytest -n auto $(ARGS)
 
 sanitize: $(VENV)/.with-test
 	@tools/run_sanitized --check
