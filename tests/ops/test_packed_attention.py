@@ -78,6 +78,18 @@ def test_derivatives_of_both_orders_and_modes(mask, causal, rows_first):
 
 
 @both_layouts
+@pytest.mark.parametrize("rows", [16, 40, 150])
+def test_a_mask_of_another_type_lives_as_long_as_it_is_read(rows, rows_first):
+    """What is made of it is the kernel's alone: freed too early, its memory would be that of a block."""
+    packed, draws = projection(rows_first, rows=rows), np.random.default_rng(0)
+    for mask in (draws.random((rows, rows)) < 0.7, draws.standard_normal((rows, rows)).astype(np.float32)):
+        mask[:, 0] = 1
+        found = results(packed_attention, packed, ag.tensor(mask), False, rows_first)
+        for a, b in zip(found, results(by_operations, packed, ag.tensor(mask), False, rows_first), strict=True):
+            np.testing.assert_allclose(a.detach().numpy(), b.detach().numpy(), rtol=1e-10, atol=1e-12)
+
+
+@both_layouts
 def test_more_rows_than_a_block(rows_first):
     packed = projection(rows_first, rows=150)
     for causal in (False, True):

@@ -193,7 +193,8 @@ cdef Tensor by_blocks(Tensor packed, const Layout *layout, Tensor mask, bint cau
     cdef cnp.ndarray sums = new_array(code_of(array), 3, dims)
     dims[0], dims[1], dims[2] = cnp.PyArray_DIM(array, 0), cnp.PyArray_DIM(array, 1), layout.heads * layout.size
     cdef cnp.ndarray y = new_array(code_of(array), 3, dims)
-    cdef Attention a = described(array, seen_keys(mask, array, layout), sums, layout, scale, causal)
+    cdef cnp.ndarray seen = seen_keys(mask, array, layout)
+    cdef Attention a = described(array, seen, sums, layout, scale, causal)
     cdef PackedAttentionBackward0 node
     cdef Tensor result
     a.out = heads_in(y, layout, 0)
