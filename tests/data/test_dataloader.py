@@ -174,20 +174,28 @@ def test_workers_have_seeds():
     assert [batch[3] for batch in first] == [[0], [1]] and first[1][4][0] == first[0][4][0] + 1 and first[0][5] == [2]
 
 
+class Asks(data.Dataset):
+    """Which worker it is in, as `note_number` noted."""
+
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, i):
+        return os.environ["AUTOGRAD_CY_TEST_WORKER"]
+
+
+def note_number(number):
+    os.environ["AUTOGRAD_CY_TEST_WORKER"] = str(number)
+
+
+def fail(number):
+    return 1 / 0
+
+
 def test_worker_init_fn():
-    def initialize(number):
-        os.environ["AUTOGRAD_CY_TEST_WORKER"] = str(number)
-
-    class Asks(data.Dataset):
-        def __len__(self):
-            return 2
-
-        def __getitem__(self, i):
-            return os.environ["AUTOGRAD_CY_TEST_WORKER"]
-
-    assert list(data.DataLoader(Asks(), num_workers=2, worker_init_fn=initialize)) == [["0"], ["1"]]
+    assert list(data.DataLoader(Asks(), num_workers=2, worker_init_fn=note_number)) == [["0"], ["1"]]
     with pytest.raises(ZeroDivisionError, match="DataLoader worker process 0"):
-        list(data.DataLoader(Asks(), num_workers=1, worker_init_fn=lambda number: 1 / 0))
+        list(data.DataLoader(Asks(), num_workers=1, worker_init_fn=fail))
 
 
 class Strange(Exception):
@@ -269,7 +277,7 @@ def test_ctrl_c_ends_a_script_and_its_workers(tmp_path):
                     time.sleep(0.01)
                     return os.getpid()
 
-            for pid in ag.utils.data.DataLoader(Slow(), num_workers=2):
+            for pid in ag.utils.data.DataLoader(Slow(), num_workers=2, multiprocessing_context="fork"):
                 print(int(pid), flush=True)
         """)
     )
@@ -294,7 +302,7 @@ def test_workers_end_when_their_parent_is_killed():
             def __getitem__(self, i):
                 time.sleep(0.01)
                 return os.getpid()
-        for pid in ag.utils.data.DataLoader(Slow(), num_workers=1):
+        for pid in ag.utils.data.DataLoader(Slow(), num_workers=1, multiprocessing_context="fork"):
             print(int(pid), flush=True)
     """)
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as process:

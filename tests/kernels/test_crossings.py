@@ -119,7 +119,7 @@ NO_SIZES = {
     "update_rules": "KEPT NUMBERS OPTIONS SCALARS",
     "embedding": "MAX_DIMS",
     "engine": "NESTED_IN_ONE_THREAD",
-    "events": "CAPACITY DETAILS LONG MAX_FRAMES MEMORY MOST N_OPTIONS SHAPES STACKS",
+    "events": "LONG MAX_FRAMES MEMORY SHAPES STACKS",
     "extreme_gradients": "MOST",  # elements that 32 bits count
     "freed": "KEPT LARGEST",
     "gemm": "TO_AN_ELEMENT STRIPES LANES",
@@ -142,9 +142,11 @@ NO_SIZES = {
     "pointwise_node": "A B C Y",
     "polynomials": "LIMIT",
     "pool": "ALIGNMENT SPAN",
+    "recorder": "MOST N_OPTIONS",
     "recurrent_layers": "GATE",
     "reduction_node": "SAVES_NOTHING SAVES_INPUT SAVES_OUTPUT",
     "region": "EFFORT MAX_DIMS",
+    "rings": "CAPACITY DETAILS",
     "row_zeros": "FEWER",  # crossed in test_row_zeros.py
     "saved": "OUTPUT_SLOT",
     "take": "MAX_DIMS",

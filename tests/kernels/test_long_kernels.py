@@ -85,6 +85,7 @@ def runs_meanwhile(counter: list[int], work: Callable[[], object]) -> bool:
     return False
 
 
+@pytest.mark.skipif(not getattr(sys, "_is_gil_enabled", lambda: True)(), reason="there is no GIL to keep")
 @pytest.mark.parametrize("name", ["elementwise", "sum"])
 def test_short_kernels_keep_the_gil(name: str, counter: list[int]) -> None:
     x = ag.ones(30, 100)
