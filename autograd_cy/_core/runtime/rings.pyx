@@ -59,8 +59,11 @@ cdef class RingOwner:
             free_dead_rings()
 
 
-cdef Ring *prepared_ring() noexcept:
-    """This thread's ring, empty; NULL if there is no memory. An exception may be on its way meanwhile: it stays so."""
+cdef Ring *prepared_ring(bint touch=False) noexcept:
+    """This thread's ring, empty; NULL if there is no memory. An exception may be on its way meanwhile: it stays so.
+
+    `touch`: the pages of new memory, which takes some milliseconds.
+    """
     cdef ThreadState *state = thread_state()
     cdef Ring *ring = <Ring *> state.ring
     cdef PyObject *error = NULL
@@ -71,7 +74,7 @@ cdef Ring *prepared_ring() noexcept:
         if ring == NULL:
             ring = new_ring()
             state.ring = ring
-        empty(ring)
+        empty(ring, touch)
         give_name(ring)
         spin(&lock)
         ring.epoch = epoch
@@ -103,13 +106,13 @@ cdef Ring *new_ring() except NULL:
     return ring
 
 
-cdef int empty(Ring *ring) except -1:
+cdef int empty(Ring *ring, bint touch) except -1:
     """Forget a ring's events, and see that it has the room that is asked for."""
     cdef Py_ssize_t wanted = <Py_ssize_t> peek_size(<size_t *> &capacity)
     cdef Event *events
     cdef long long *details
     forget(ring)
-    if ring.capacity == wanted:
+    if state_of(ring).capacity == wanted:
         return 0
     give_room(ring, NULL, NULL, 0)
     events = <Event *> PyMem_RawMalloc(wanted * sizeof(Event))
@@ -118,6 +121,9 @@ cdef int empty(Ring *ring) except -1:
         PyMem_RawFree(events)
         PyMem_RawFree(details)
         raise MemoryError()
+    if touch:
+        memset(events, 0, wanted * sizeof(Event))
+        memset(details, 0, wanted * DETAILS * sizeof(long long))
     give_room(ring, events, details, wanted)
     return 0
 
@@ -150,18 +156,14 @@ cdef int give_name(Ring *ring) except -1:
 
 
 cdef int prepare_ring(Py_ssize_t n) except -1:
-    """Get this thread's ring ready, for `n` events unless others record. Touching its pages takes some milliseconds."""
+    """Get this thread's ring ready, for `n` events unless others record."""
     cdef Ring *ring = <Ring *> thread_state().ring
-    cdef Py_ssize_t before = 0 if ring == NULL else ring.capacity
     if not peek_int(&users):
         store_size(<size_t *> &capacity, <size_t> n)
-    if ring == NULL or ring.epoch != load_number(&epoch) or (not peek_int(&users) and before != n):
-        ring = prepared_ring()
-        if ring == NULL:
-            raise MemoryError(f"no memory for {n} events")
-    if ring.capacity != before:
-        memset(ring.events, 0, ring.capacity * sizeof(Event))
-        memset(ring.details, 0, ring.details_capacity * sizeof(long long))
+    if ring != NULL and is_filled(ring) and (peek_int(&users) or state_of(ring).capacity == n):
+        return 0
+    if prepared_ring(touch=True) == NULL:
+        raise MemoryError(f"no memory for {n} events")
     return 0
 
 
