@@ -42,7 +42,7 @@ cdef unsigned long long epoch       # of the recording that goes on
 cdef unsigned long long lost        # events of threads for whose ring there was no memory
 
 # of this thread
-cdef Ring *prepared_ring(bint touch=*) noexcept
+cdef Ring *prepared_ring() noexcept
 cdef int prepare_ring(Py_ssize_t n) except -1
 cdef void note_allocation(void *address, long long nbytes) noexcept
 

@@ -59,11 +59,13 @@ cdef class RingOwner:
             free_dead_rings()
 
 
-cdef Ring *prepared_ring(bint touch=False) noexcept:
-    """This thread's ring, empty; NULL if there is no memory. An exception may be on its way meanwhile: it stays so.
+cdef Ring *prepared_ring() noexcept:
+    """This thread's ring, empty; NULL if there is no memory. An exception may be on its way meanwhile: it stays so."""
+    return emptied_ring(False)
 
-    `touch`: the pages of new memory, which takes some milliseconds.
-    """
+
+cdef Ring *emptied_ring(bint touch) noexcept:
+    """`prepared_ring`. `touch`: the pages of new memory, too, which takes some milliseconds."""
     cdef ThreadState *state = thread_state()
     cdef Ring *ring = <Ring *> state.ring
     cdef PyObject *error = NULL
@@ -162,7 +164,7 @@ cdef int prepare_ring(Py_ssize_t n) except -1:
         store_size(<size_t *> &capacity, <size_t> n)
     if ring != NULL and is_filled(ring) and (peek_int(&users) or state_of(ring).capacity == n):
         return 0
-    if prepared_ring(touch=True) == NULL:
+    if emptied_ring(touch=True) == NULL:
         raise MemoryError(f"no memory for {n} events")
     return 0
 
