@@ -13,7 +13,7 @@ from cpython.ref cimport Py_INCREF, Py_XDECREF, Py_XINCREF
 from libc.string cimport memset
 
 from autograd_cy._core.runtime.free_threading cimport (
-    Spin, add_int, add_number, load_number, peek_int, peek_size, spin, store_size, unspin)
+    Spin, add_int, add_number, peek_int, peek_size, spin, store_size, unspin)
 from autograd_cy._core.runtime.state cimport ThreadState, thread_state
 
 cdef extern from "Python.h":
