@@ -4,6 +4,7 @@ The hooks of a thread are found by way of its context, so a nested backward that
 As long as there are any the thread's mode has the bit OP_HOOKS: without it no operation looks for them.
 """
 
+from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 
 import sys
@@ -21,7 +22,19 @@ from autograd_cy._core.runtime.handle import RemovableHandle
 hooks_here = ContextVar("autograd_cy op hooks")     # id -> {"forward": function, ...}
 
 cdef void *logger = NULL        # owned; NULL until somebody has imported `logging`, which takes some milliseconds
-cdef object modules = sys.modules
+cdef dict modules = sys.modules
+
+cdef extern from *:
+    """
+    #if PY_VERSION_HEX < 0x030d0000
+    static int PyDict_GetItemRef(PyObject *dict, PyObject *key, PyObject **value) {
+        *value = PyDict_GetItemWithError(dict, key);
+        Py_XINCREF(*value);
+        return *value != NULL ? 1 : PyErr_Occurred() ? -1 : 0;
+    }
+    #endif
+    """
+    int PyDict_GetItemRef(dict, object, PyObject **) except -1
 
 cdef enum:
     DEBUG_LEVEL = 10            # logging.DEBUG
@@ -88,9 +101,19 @@ cdef int observe_forward(Node node, object outputs, object inputs) except -1:
     return observe("forward", (node, tuple(inputs), outputs))
 
 
+cdef object imported(str name):
+    """A module, or None: asked for each backward, so without the dict's lock."""
+    cdef PyObject *module = NULL
+    if PyDict_GetItemRef(modules, name, &module) == 0:
+        return None
+    found = <object> module
+    Py_DECREF(found)
+    return found
+
+
 cdef bint is_logged() except -1:
     if load_pointer(&logger) == NULL:
-        get_logger = getattr(modules.get("logging"), "getLogger", None)
+        get_logger = getattr(imported("logging"), "getLogger", None)
         if get_logger is None:
             return False
         found = get_logger("autograd_cy.autograd.graph")
