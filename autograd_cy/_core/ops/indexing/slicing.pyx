@@ -2,7 +2,7 @@
 
 cimport cython
 
-from autograd_cy._core.arrays.buffers cimport sizes_of
+from autograd_cy._core.arrays.buffers cimport dense_copy, sizes_of
 from autograd_cy._core.arrays.dtypes cimport code_of
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record, record_linear, record_view, shape_of
@@ -22,9 +22,14 @@ cdef extern from "Python.h":
     Py_ssize_t PySlice_AdjustIndices(Py_ssize_t, Py_ssize_t *, Py_ssize_t *, Py_ssize_t)
 
 
-cdef bint is_base(const Request *request, tuple sizes) except -1:
-    """Whether there is an addend of the input's shape, to whose part the gradient of that part may be added."""
-    return request.addend != NULL and request.is_ours and sizes_of(<cnp.ndarray> request.addend) == sizes
+cdef cnp.ndarray base_of(const Request *request, tuple sizes):
+    """The addend, if it has the input's shape: to its part the gradient of that part is added. None if there is none.
+
+    A copy where others hold it, too: zeros around the part would turn its -0.0 into 0.0, and bits don't depend on holders.
+    """
+    if request.addend == NULL or sizes_of(<cnp.ndarray> request.addend) != sizes:
+        return None
+    return <cnp.ndarray> request.addend if request.is_ours else dense_copy(<cnp.ndarray> request.addend)
 
 
 cdef bint add_to_part(cnp.ndarray part, cnp.ndarray g) except -1:
@@ -44,8 +49,8 @@ cdef class SelectBackward0(Node):
 
     cdef object vjp_array(self, object g, int i, Request *request):
         dim, index, sizes = self.constants
-        if is_base(request, sizes):
-            addend = <cnp.ndarray> request.addend
+        cdef cnp.ndarray addend = base_of(request, sizes)
+        if addend is not None:
             request.added = add_to_part(row_of(addend, dim, index), <cnp.ndarray> g)
             if request.added:
                 return addend
@@ -111,8 +116,8 @@ cdef class SliceBackward0(Node):
 
     cdef object vjp_array(self, object g, int i, Request *request):
         dim, end, sizes, start, step = self.constants
-        if is_base(request, sizes):
-            addend = <cnp.ndarray> request.addend
+        cdef cnp.ndarray addend = base_of(request, sizes)
+        if addend is not None:
             request.added = add_to_part(part_of(addend, dim, start, end, step), <cnp.ndarray> g)
             if request.added:
                 return addend
