@@ -11,8 +11,8 @@ that got the same array: each of them is another reference. Therefore:
      and the first is in C order, too, else the sum is a new array. So its layout doesn't depend on who else holds them;
   3. if the first is large, the node is asked to add the second one itself, block by block while it is in the cache (a
      `Request` with an addend): to the first if that is owned, else over its own incoming gradient by case 4, if that has
-     the same shape (that of a reduction has not), else in a new array. The bits are those of two steps (but that a part
-     which is added in its place leaves a -0.0 elsewhere as it is);
+     the same shape (that of a reduction has not), else in a new array. The bits are those of two steps (but that a part,
+     which is added in its place or in that of a copy, leaves a -0.0 elsewhere as it is, whoever holds the first one);
   4. an elementwise backward may write over its incoming gradient, if that is owned, for the last of its inputs;
   5. or, unless the graph is retained, over a large array that it saved, if nobody else has that and no later input's
      gradient reads it. The node lets go of it first, so that nobody finds what was written there (`take`). So does

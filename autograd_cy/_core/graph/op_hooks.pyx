@@ -22,7 +22,7 @@ from autograd_cy._core.runtime.handle import RemovableHandle
 hooks_here = ContextVar("autograd_cy op hooks")     # id -> {"forward": function, ...}
 
 cdef void *logger = NULL        # owned; NULL until somebody has imported `logging`, which takes some milliseconds
-cdef dict modules = sys.modules
+cdef object modules = sys.modules
 
 cdef extern from *:
     """
@@ -34,7 +34,7 @@ cdef extern from *:
     }
     #endif
     """
-    int PyDict_GetItemRef(dict, object, PyObject **) except -1
+    int PyDict_GetItemRef(object, object, PyObject **) except -1
 
 cdef enum:
     DEBUG_LEVEL = 10            # logging.DEBUG

@@ -6,7 +6,7 @@ from cpython.object cimport PyObject
 from autograd_cy._core.runtime.event_reader cimport EventReader
 from autograd_cy._core.runtime.events cimport MEMORY, SHAPES, STACKS, options, recorders_on, recording, watch_calls
 from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, Hold, add_int, hold, let_go, peek_int, store_int
-from autograd_cy._core.runtime.rings cimport CAPACITY, need_rings_no_more, prepare_ring, rely_on_rings
+from autograd_cy._core.runtime.rings cimport CAPACITY, need_rings_no_more, make_room, rely_on_rings
 
 cdef enum:
     MOST = 1 << 28              # events of a thread: places of their details are 32 bits wide
@@ -37,7 +37,7 @@ cdef class Recorder:
         self.check_is_off()
         self.options = (SHAPES if shapes else 0) | (STACKS if stack else 0) | (MEMORY if memory else 0)
         self.capacity = capacity or CAPACITY
-        prepare_ring(self.capacity)         # now, and not while events are timed
+        make_room(self.capacity)         # now, and not while events are timed
 
     def __dealloc__(self):
         if self.is_on:
@@ -53,7 +53,7 @@ cdef class Recorder:
         """start(): record from now on. RuntimeError if it does already."""
         cdef EventReader reader = EventReader()
         self.check_is_off()
-        prepare_ring(self.capacity)
+        make_room(self.capacity)
         rely_on_rings()
         try:
             reader.options = self.options

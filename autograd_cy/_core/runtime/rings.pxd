@@ -43,7 +43,7 @@ cdef unsigned long long lost        # events of threads for whose ring there was
 
 # of this thread
 cdef Ring *prepared_ring() noexcept
-cdef int prepare_ring(Py_ssize_t n) except -1
+cdef int make_room(Py_ssize_t n) except -1
 cdef void note_allocation(void *address, long long nbytes) noexcept
 
 cdef inline Ring *current_ring() noexcept:

@@ -157,8 +157,8 @@ cdef int give_name(Ring *ring) except -1:
     return 0
 
 
-cdef int prepare_ring(Py_ssize_t n) except -1:
-    """Get this thread's ring ready, for `n` events unless others record."""
+cdef int make_room(Py_ssize_t n) except -1:
+    """Get this thread's ring ready, with room for `n` events unless others record."""
     cdef Ring *ring = <Ring *> thread_state().ring
     if not peek_int(&users):
         store_size(<size_t *> &capacity, <size_t> n)
