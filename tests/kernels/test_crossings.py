@@ -1,11 +1,11 @@
 """Every operation's gradients on both sides of every threshold: small arrays take the ways of large ones, see crossings.py.
 
 AUTOGRAD_CY_CROSSINGS=full runs, for each sample of each operation and type, all pairs of layouts with all consumers; a
-number runs so many combinations of each, drawn at random. `make fuzz` does the former.
+number runs so many combinations of each, drawn at random. `make fuzz` does the former. Layers, optimizers and transforms
+are crossed in tests/nn, tests/optim and tests/batching.
 """
 
 import itertools
-import os
 import random
 import re
 
@@ -13,48 +13,29 @@ import numpy as np
 import pytest
 from autograd_cy._core.runtime.thresholds import get_thresholds, set_threshold
 from common import ROOT
-from crossings import LEVELS, MOST, Checker, all_samples, drawn, drawn_thresholds, levels_of, shapes_of
+from crossings import LEVELS, MOST, Checker, Trials, combinations, levels_of
 from op_calls import Call, run_backward, samples_of, to_numpy
 from op_case import S, map_arrays
 from opinfo import DIFFERENTIABLE, ELEMENTWISE, OPS, REDUCTIONS
+from subjects import op_subjects, shapes_of
 
 import autograd_cy as ag
 
 CORE = ROOT / "autograd_cy" / "_core"
 TEMPLATES = ROOT / "codegen"
-WANTED = os.environ.get("AUTOGRAD_CY_CROSSINGS", "2")
-
-SAMPLES = {}
-for _row, *_rest in all_samples():
-    SAMPLES.setdefault(_row.name, []).append((_row, *_rest))
-
-
-def combinations(rng):
-    if WANTED != "full":
-        return [drawn(rng) for _ in range(int(WANTED))]
-    fixed = ("inputs", "incoming_layout", "consumer")
-    return [
-        drawn(rng, **dict(zip(fixed, levels, strict=True))) for levels in itertools.product(*[LEVELS[f] for f in fixed])
-    ]
+SUBJECTS = op_subjects()
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", SUBJECTS)
 def test_gradients_are_the_same_by_any_way(name, record_property):
     """Whatever the sizes, layouts, types and consumers: what small arrays in C order give."""
-    count, wrong = 0, []
-    for row, dtype, i, sample in SAMPLES[name]:
-        rng, checker = random.Random(f"{name}-{dtype}-{i}"), Checker(row, sample)
+    trials = Trials()
+    for subject in SUBJECTS[name]:
+        rng, checker = random.Random(subject.name), Checker(subject)
         for combination in combinations(rng):
-            values = drawn_thresholds(rng, checker.elements, checker.itemsize)
-            count += 1
-            try:
-                with np.errstate(all="ignore"):
-                    checker.check(combination, values)
-            except AssertionError as error:
-                wrong.append(f"{name}-{dtype}-{i}: {combination}, {values}: {error}")
-    record_property("combinations", count)
-    assert not wrong, f"{len(wrong)} of {count}, the first: {wrong[0]}"
+            trials.make(checker.check, combination, checker.drawn_thresholds(rng), subject.name)
+    trials.finish(record_property)
 
 
 # what is compiled in: sizes on both sides of it
@@ -299,4 +280,4 @@ def test_nan_at_the_end_of_a_block(where):
 
 
 def test_every_differentiable_operation_is_run():
-    assert set(SAMPLES) == {row.name for row in DIFFERENTIABLE}
+    assert set(SUBJECTS) == {row.name for row in DIFFERENTIABLE}

@@ -2,25 +2,11 @@
 
 import numpy as np
 import pytest
+from optim_rows import DIFFERENTIABLE as EVERY
 
 import autograd_cy as ag
 from autograd_cy.testing import check_gradients
 
-CASES = {
-    "SGD": [{}, {"momentum": 0.9, "nesterov": True, "weight_decay": 0.1},
-            {"momentum": 0.8, "dampening": 0.5, "maximize": True}],
-    "Adam": [{}, {"weight_decay": 0.1, "amsgrad": True}, {"decoupled_weight_decay": True, "weight_decay": 0.1}],
-    "AdamW": [{"weight_decay": 0.2, "maximize": True}],
-    "NAdam": [{}, {"weight_decay": 0.1, "decoupled_weight_decay": True}],
-    "RAdam": [{}, {"weight_decay": 0.1, "betas": (0.8, 0.5)}],
-    "Adamax": [{}, {"weight_decay": 0.1}],
-    "RMSprop": [{}, {"momentum": 0.9, "centered": True, "weight_decay": 0.1}],
-    "Adagrad": [{}, {"lr_decay": 0.1, "initial_accumulator_value": 0.5, "weight_decay": 0.1}],
-    "Adadelta": [{"rho": 0.7}, {"weight_decay": 0.1}],
-    "ASGD": [{"t0": 0}, {"weight_decay": 0.1, "lambd": 0.1}],
-    "Rprop": [{}],
-}
-EVERY = [(name, options) for name, several in CASES.items() for options in several]
 START, AIM = [0.7, -1.2, 0.4], [0.3, 0.5, -0.9]
 
 

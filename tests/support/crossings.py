@@ -1,18 +1,17 @@
-"""Small arrays take the ways of large ones: a program around one operation, under any thresholds, layouts and consumers.
+"""Small arrays take the ways of large ones: a program around one function, under any thresholds, layouts and consumers.
 
-A Combination says how a gradient comes to an operation and what waits for it. Its results are compared with those of the
-plain way: all arrays in C order, no threshold reached, one thread.
+A subject is an operation or a layer with its arguments. A Combination says how a gradient comes to it and what else uses its
+inputs. The results are compared with those of the plain way: all arrays in C order, no threshold reached, one thread.
 """
 
 import contextlib
+import itertools
+import os
 import random
 from dataclasses import dataclass, fields
 
 import numpy as np
 from autograd_cy._core.runtime.thresholds import TABLE, set_threshold
-from op_calls import Call, samples_of
-from op_case import HALF, S, Sample, map_arrays
-from opinfo import DIFFERENTIABLE, ELEMENTWISE, REDUCTIONS
 
 import autograd_cy as ag
 from autograd_cy._core.runtime.threads import set_kernel_threads
@@ -148,10 +147,6 @@ LEVELS = {
 }
 
 
-def drawn(rng: random.Random, **given) -> Combination:
-    return Combination(**{name: rng.choice(levels) for name, levels in LEVELS.items()} | given)
-
-
 def drawn_thresholds(rng: random.Random, elements: int, itemsize: int) -> dict:
     """All low, all at the size, or each anyhow."""
     choice = rng.randrange(4)
@@ -159,37 +154,20 @@ def drawn_thresholds(rng: random.Random, elements: int, itemsize: int) -> dict:
     return {name: of[choice] if choice < 2 else rng.choice(of) for name, of in levels.items()}
 
 
-# samples
-
-COUNT = 140  # 5 * 4 * 7: more than a few vectors, and a rest
+WANTED = os.environ.get("AUTOGRAD_CY_CROSSINGS", "2")  # so many of each, drawn at random; or "full"
 
 
-def more_samples(row, dtype: str) -> list[Sample]:
-    """Larger ones, of three dimensions, where what a sample looks like is known."""
-    few = samples_of(row, dtype)
-    if row in ELEMENTWISE:
-        alike = next(s for s in few if set(shapes_of(s)) == {(2, 3)})
-        return [Sample(map_arrays(lambda a: np.resize(a, COUNT).reshape(5, 4, 7), alike.args), alike.kwargs)]
-    if row in REDUCTIONS:
-        x = np.random.default_rng(3).permutation(np.linspace(0.5, 1.5, COUNT)).reshape(5, 4, 7)
-        x = (x * (1 + 0.1j) if dtype.startswith("complex") else x).astype(dtype)
-        many = any(isinstance(s.kwargs.get("dim"), tuple) for s in few)
-        return [S(x, dim=dim) for dim in (0, 1, 2, *([(0, 2), (1, 2)] if many else []))]
-    return []
+def wanted(rng: random.Random, levels: dict, fixed: tuple[str, ...], few: int = 2) -> list[dict]:
+    """What is tried of one subject: some combinations of levels, by name; in full, all of the fixed levels, others drawn."""
+    if WANTED == "full":
+        chosen = [dict(zip(fixed, of, strict=True)) for of in itertools.product(*[levels[name] for name in fixed])]
+    else:
+        chosen = [{} for _ in range(-(-few * int(WANTED) // 2))]
+    return [{name: rng.choice(of) for name, of in levels.items()} | given for given in chosen]
 
 
-def all_samples():
-    """(row, dtype, number, sample) of all differentiable operations, float16 included."""
-    for row in DIFFERENTIABLE:
-        for dtype in row.dtypes + (HALF if HALF[0] in row.forward else ()):
-            for i, sample in enumerate(samples_of(row, dtype) + more_samples(row, dtype)):
-                yield row, dtype, i, sample
-
-
-def shapes_of(sample) -> list[tuple]:
-    shapes = []
-    map_arrays(lambda a: shapes.append(a.shape), sample.args)
-    return shapes
+def combinations(rng: random.Random, few: int = 2) -> list:
+    return [Combination(**levels) for levels in wanted(rng, LEVELS, ("inputs", "incoming_layout", "consumer"), few)]
 
 
 # programs
@@ -198,10 +176,10 @@ def shapes_of(sample) -> list[tuple]:
 class Program:
     """One run. `held`: the arrays that the user has, and what was in them."""
 
-    def __init__(self, row, sample: Sample, combination: Combination, is_plain: bool):
+    def __init__(self, subject, combination: Combination, is_plain: bool):
         self.how, self.is_plain, self.held, self.seen, self._salt = combination, is_plain, [], [], 0
-        inputs = combination.inputs if row.strided else in_order
-        self.call = Call(row, sample, wrap=lambda a: self._arranged(a, inputs))
+        inputs = combination.inputs if subject.strided else in_order
+        self.call = subject.call(lambda a: self._arranged(a, inputs))
 
     def _arranged(self, array, layout):
         array = np.array(layout(array), order="C") if self.is_plain else layout(array)
@@ -316,48 +294,74 @@ class Program:
                 assert not (grad.size and np.may_share_memory(grad, other)), "a .grad shares its memory"
 
 
-def outcome(row, sample, combination, is_plain) -> list[np.ndarray] | str:
+def outcome(run) -> list[np.ndarray] | str:
     """The results, or the type of the error."""
     try:
-        return Program(row, sample, combination, is_plain).run()
+        return run()
     except (RuntimeError, NotImplementedError, TypeError) as error:
         return type(error).__name__
 
 
 class Checker:
-    """Runs combinations of one sample; remembers what the plain way gives."""
+    """Runs combinations of one subject; remembers what the plain way gives."""
 
-    def __init__(self, row, sample: Sample):
-        self.row, self.sample, self._expected = row, sample, {}
-        arrays = Call(row, sample).inputs
+    def __init__(self, subject):
+        self.subject, self._expected = subject, {}
+        arrays = subject.call(np.copy).inputs
         self.elements = max([a.size for a in arrays], default=1)
         self.itemsize = max([a.itemsize for a in arrays], default=4)
-        self.refused = 0
+
+    def drawn_thresholds(self, rng: random.Random) -> dict:
+        return drawn_thresholds(rng, self.elements, self.itemsize)
 
     def check(self, combination: Combination, values: dict) -> None:
         expected = self._plain(combination)
         with thresholds(values), kernel_threads(combination.threads):
-            found = outcome(self.row, self.sample, combination, False)
-        if isinstance(expected, str) or isinstance(found, str):
-            assert found is expected or found == expected, f"{found} instead of {expected}"
-            self.refused += 1
-            return
-        assert len(found) == len(expected)
-        for y, want in zip(found, expected, strict=True):
-            assert (y.shape, y.dtype) == (want.shape, want.dtype)
-            if y.size == 0:
-                continue
-            finite = np.isfinite(want)
-            assert np.array_equal(np.isfinite(y), finite), "not finite elsewhere"
-            scale = max(1.0, float(np.abs(want[finite]).max(initial=0)))
-            if scale > LOST[want.dtype.char]:
-                continue
-            far = np.abs(y[finite].astype(np.result_type(y, np.float64)) - want[finite]).max(initial=0)
-            assert far <= NEAR[y.dtype.char] * scale, f"differs by {far} of {scale}"
+            found = outcome(Program(self.subject, combination, False).run)
+        compare(found, expected)
 
     def _plain(self, combination):
         key = combination.plain()
         if key not in self._expected:
             with thresholds(PLAIN), kernel_threads(1):
-                self._expected[key] = outcome(self.row, self.sample, combination, True)
+                self._expected[key] = outcome(Program(self.subject, combination, True).run)
         return self._expected[key]
+
+
+def compare(found: list[np.ndarray] | str, expected: list[np.ndarray] | str, near: float = 0.0) -> None:
+    """AssertionError if results differ by more than rounding (or `near`), in relation to the largest element."""
+    if isinstance(expected, str) or isinstance(found, str):
+        assert found is expected or found == expected, f"{found} instead of {expected}"
+        return
+    assert len(found) == len(expected)
+    for y, want in zip(found, expected, strict=True):
+        assert (y.shape, y.dtype) == (want.shape, want.dtype)
+        if y.size == 0 or y.dtype.kind not in "fc":
+            np.testing.assert_array_equal(y, want)
+            continue
+        finite = np.isfinite(want)
+        assert np.array_equal(np.isfinite(y), finite), "not finite elsewhere"
+        scale = max(1.0, float(np.abs(want[finite]).max(initial=0)))
+        if scale > LOST[want.dtype.char]:
+            continue
+        far = np.abs(y[finite].astype(np.result_type(y, np.float64)) - want[finite]).max(initial=0)
+        assert far <= max(near, NEAR[y.dtype.char]) * scale, f"differs by {far} of {scale}"
+
+
+class Trials:
+    """Checks that are all made before the first failure is told."""
+
+    def __init__(self):
+        self.count, self.wrong = 0, []
+
+    def make(self, check, combination, values: dict, what: str) -> None:
+        self.count += 1
+        try:
+            with np.errstate(all="ignore"):
+                check(combination, values)
+        except AssertionError as error:
+            self.wrong.append(f"{what}: {combination}, {values}: {error}")
+
+    def finish(self, record_property) -> None:
+        record_property("combinations", self.count)
+        assert not self.wrong, f"{len(self.wrong)} of {self.count}, the first: {self.wrong[0]}"

@@ -206,6 +206,15 @@ ROWS = [
     _row("GroupNorm", (2, 4), [(2, 4, 3)], (2, 4, 3), "2, 4, eps=1e-05, affine=True, bias=True"),
     _row("LocalResponseNorm", (3,), [(2, 4, 3)], (2, 4, 3), "3, alpha=0.0001, beta=0.75, k=1.0"),
     _row("CrossMapLRN2d", (3,), [(2, 4, 3, 2)], (2, 4, 3, 2), "3, alpha=0.0001, beta=0.75, k=1"),
+    # linear and recurrent layers
+    _row("Linear", (4, 3), [(2, 4)], (2, 3), "in_features=4, out_features=3, bias=True", unbatched=True),
+    _row("Linear", (4, 3), [(2, 3, 4)], (2, 3, 3), "in_features=4, out_features=3, bias=False", bias=False),
+    _row("Bilinear", (3, 4, 2), [(5, 3), (5, 4)], (5, 2), "in1_features=3, in2_features=4, out_features=2, bias=True"),
+    _row("RNN", (4, 3), [(5, 2, 4), (1, 2, 3)], (5, 2, 3), "4, 3"),
+    _row("LSTM", (4, 3), [(2, 5, 4)], (2, 5, 4), "4, 3, proj_size=2, num_layers=2, batch_first=True, bidirectional=True",
+         num_layers=2, batch_first=True, bidirectional=True, proj_size=2),
+    _row("GRU", (4, 3), [(5, 2, 4)], (5, 2, 3), "4, 3, num_layers=2, dropout=0.3", num_layers=2, dropout=0.3, random=True),
+    *[_row(f"{kind}Cell", (4, 3), [(2, 4)], (2, 3), "4, 3", unbatched=kind != "LSTM") for kind in ("RNN", "LSTM", "GRU")],
     # embeddings
     _row("Embedding", (5, 3), [ints(5, 2, 4)], (2, 4, 3), "5, 3", unbatched=True),
     _row("Embedding", (5, 3), [ints(4, 2, 4)], (2, 4, 3), "5, 3, padding_idx=4", padding_idx=-1),
@@ -244,9 +253,9 @@ ROWS = [
     _row("AdaptiveLogSoftmaxWithLoss", (4, 10, [2, 5], 2.0), [(6, 4), fixed([0, 4, 9, 2, 1, 7])], (6,), _PARTS),
 ]  # fmt: skip
 
-# Not in the table: what becomes another layer, or is refused, or warns.
+# Not in the table: what becomes another layer, takes all arguments, is a base of others, is refused, or warns.
 ELSEWHERE = {
     "LazyBatchNorm1d", "LazyBatchNorm2d", "LazyBatchNorm3d", "LazyConv1d", "LazyConv2d", "LazyConv3d", "LazyConvTranspose1d",
     "LazyConvTranspose2d", "LazyConvTranspose3d", "LazyInstanceNorm1d", "LazyInstanceNorm2d", "LazyInstanceNorm3d",
-    "NLLLoss2d", "SyncBatchNorm",
+    "LazyLinear", "Identity", "NLLLoss2d", "RNNBase", "RNNCellBase", "SyncBatchNorm",
 }  # fmt: skip
