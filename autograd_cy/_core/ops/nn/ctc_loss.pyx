@@ -8,10 +8,11 @@ from autograd_cy._core.arrays.buffers cimport flat, new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, code_of, type_word
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record, shape_of, tensor_argument
-from autograd_cy._core.graph.saved cimport save_input, saved_array
+from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.ctc_loops cimport Alignments, forward_sums, gradient_of_sums
 from autograd_cy._core.ops.nn.losses cimport MEAN, reduced, reduction_of
+from autograd_cy._core.ops.pointwise.division cimport without_derivative
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
@@ -58,7 +59,11 @@ cdef class CtcLossBackward0(Node):
                                 self.constants[1])
 
     cdef object vjp(self, object g, int i):
-        raise NotImplementedError("the derivative for '_ctc_loss_backward' is not implemented.")
+        cdef Tensor grad = <Tensor?> g, x
+        if grad.batched:
+            raise NotImplementedError("the derivative for '_ctc_loss_backward' is not implemented.")
+        x = unpack(self, 0)
+        return without_derivative("_ctc_loss_backward", new_tensor(self.vjp_array(grad.array, i, NULL)), grad, x)
 
     cdef object jvp(self, tuple tangents):
         raise NotImplementedError("Trying to use forward AD with _ctc_loss that does not support it because it has not been "
@@ -141,7 +146,7 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank: int = 0, 
     steps, with blanks between. `log_probs` are logarithms of probabilities (T, N, C), or (T, C) of one sequence, as
     log_softmax() makes them; `targets` class numbers (N, S), or one after the other; the lengths, one a sequence. 'mean'
     divides by the lengths of the targets first; other reductions: 'sum', 'none'. `zero_infinity`: what can't be aligned
-    counts 0. NotImplementedError for second derivatives. Source: Graves et al. (2006).
+    counts 0. It has no second derivative. Source: Graves et al. (2006).
 
     >>> import autograd_cy as ag
     >>> logs = ag.zeros(3, 1, 2).log_softmax(2)
