@@ -101,6 +101,8 @@ def _check_input(x: Any, caller: str) -> None:
             f"{type(x)}"
         )
     if not (x.dtype.is_floating_point or x.dtype.is_complex):
+        if caller == "jacfwd":
+            raise ValueError(f"Expected primal to be floating point or complex, but got: {x.dtype}")
         raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
 
 
