@@ -13,6 +13,7 @@
 #                  benchmarks/ or in SCRIPT="script.py arguments" (ARGS="--tool perf"): build/profile/report.html
 # make lint        ruff, cython-lint, mypy, and what mypy and pyright say of a user's script
 # make stubs       write the type stubs, docs/operations.md and docs/subgradients.md anew from the op table
+# make precision   write docs/precision.md anew: the largest errors of operations, losses and their derivatives
 # make clean       remove what was built, and the virtual environment
 #
 # Everything happens in a virtual environment: .venv with the first fitting Python, or .venv-X.Y with PYTHON=...
@@ -36,7 +37,7 @@ CALLS := 400000
 PROGRAMS := 100000
 SCRIPT :=
 
-.PHONY: demo demo-text demo-cnn test wheel-test debug-test freethreaded-test sanitize web-test fuzz bench profile lint stubs clean
+.PHONY: demo demo-text demo-cnn test wheel-test debug-test freethreaded-test sanitize web-test fuzz bench profile lint stubs precision clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.with-examples
@@ -101,6 +102,9 @@ lint: $(VENV)/.with-dev
 stubs: $(VENV)/.with-test
 	$(BIN)/python -m tools.stubs
 	$(BIN)/python -m tools.subgradients
+
+precision: $(VENV)/.with-test
+	$(BIN)/python -m tools.precision
 
 clean:
 	rm -rf build dist *.egg-info .venv .venv-* .mypy_cache .pytest_cache .ruff_cache .hypothesis
