@@ -28,6 +28,7 @@ class _FunctionMeta(type):
     """Gives each Function a node class of its own: MyOp's outputs have the grad_fn <MyOpBackward>."""
 
     def __init__(cls, name, bases, namespace):
+        cls._follows_forward = True  # NOTE [Intermediates of Functions] in intermediates.pyx
         cls._backward_cls = type(f"{name}Backward", (_FunctionNode,), {"_forward_cls": cls})
         super().__init__(name, bases, namespace)
 

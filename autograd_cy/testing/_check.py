@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from .._core.engine.intermediates import UnknownDerivative
 from .._core.runtime.entry import public
 from ._batch_checks import batched, batched_tangents, mapped
 from ._compare import (
@@ -313,6 +314,8 @@ def _raised(name: str, error: Exception) -> Finding:
     culprit = RAISED_IN.get(name, "raises")
     if isinstance(error, ShapeError) or ("invalid gradient" in text and "shape" in text):
         culprit = "shape"
+    elif isinstance(error, UnknownDerivative):
+        culprit = "second order"
     elif "gradient of torch." in text and "for an input of" in text:
         culprit = "dtype"
     return Finding(name, culprit, f"it raises {text}")

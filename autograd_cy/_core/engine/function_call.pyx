@@ -6,6 +6,8 @@ from cpython.object cimport PyTypeObject
 
 from autograd_cy._core.arrays.dtypes cimport code_of, is_differentiable
 from autograd_cy._core.engine.function_node cimport FunctionNode, Origin, metadata_of, tangent_owner
+from autograd_cy._core.engine.intermediates cimport (
+    ATTRIBUTE, SAVED, SAVED_FOR_JVP, follow, intermediate, is_intermediate)
 from autograd_cy._core.graph.anomaly cimport note_trace
 from autograd_cy._core.graph.creation_hooks cimport announce
 from autograd_cy._core.graph.duals cimport DualLevels, see_again, see_up_to, visible_levels
@@ -68,6 +70,8 @@ cdef object called(cls, node_class, bint separate_context, tuple args, dict kwar
         node.joint = BOXED
     node.arguments = tuple(arguments)
     node.wanted = tuple(needed)
+    if cls._follows_forward and (mode & FORWARD_AD or not mode & NO_GRAD and True in needed):
+        node.trail = follow(inputs)
     extent = enter_modes(NO_GRAD, 0)
     see_up_to(levels, 0)
     try:
@@ -79,6 +83,8 @@ cdef object called(cls, node_class, bint separate_context, tuple args, dict kwar
     finally:
         see_again(levels)
         leave_modes(extent)
+        if node.trail is not None:
+            node.trail.end()
     return record_outputs(node, result, inputs, not mode & NO_GRAD and True in node.wanted)
 
 
@@ -113,7 +119,7 @@ cdef object record_outputs(FunctionNode node, object result, list inputs, bint r
             if isinstance(outputs[i], Tensor) and (node.marks is None or not node.marks[i]):
                 record_output(node, <Tensor> outputs[i], i, inputs, changes)
     if recorded or current_mode() & FORWARD_AD:
-        keep_saved(node, returned, outputs, changes)
+        keep_saved(node, returned, outputs, inputs, changes)
     note_outputs(node, tuple(outputs), inputs, recorded, changes)
     for change in changes:
         commit(<Change> change)
@@ -124,6 +130,7 @@ cdef object record_outputs(FunctionNode node, object result, list inputs, bint r
     if thread_state().mode & (OP_HOOKS | NODE_HOOKS):
         show_to_hooks(node, outputs[0] if single else tuple(outputs), inputs, recorded)
     node.dirty = None                   # they hold the node
+    node.trail = None
     return outputs[0] if single else tuple(outputs)
 
 
@@ -265,27 +272,70 @@ cdef int writes_to(Tensor tensor, list changes) except -1:
     return n
 
 
-cdef int keep_saved(FunctionNode node, list returned, list outputs, list changes) except -1:
+cdef int keep_saved(FunctionNode node, list returned, list outputs, list inputs, list changes) except -1:
     """Turn the tensors that forward asked to save into SavedTensors; an output by its new Tensor."""
+    cdef bint among = node.trail is not None or node.saved_for_forward is not None      # any that is neither input nor output
+    if node.to_save is not None:
+        node.kept = []
+        node.saves = True
+        for tensor in node.to_save:
+            if tensor is None:
+                node.kept.append(save(None, node))
+            else:
+                keep_one(node, <Tensor> tensor, returned, outputs, changes, &among)
+    if among:
+        note_intermediates(node, inputs, returned)
+    node.to_save = None
+    if node.kept is not None and current_mode() & (SAVED_HOOKS | GUARDED) and node.n_edges:
+        for i, saved in enumerate(node.kept):
+            seal(<SavedTensor> saved, node, f"{SAVED}[{i}]")
+    return 0
+
+
+cdef int keep_one(FunctionNode node, Tensor tensor, list returned, list outputs, list changes, bint *among) except -1:
     cdef SavedTensor kept
     cdef int i
-    if node.to_save is None:
+    for i in range(len(returned)):
+        if returned[i] is tensor:
+            tensor = as_saved(node, <Tensor> outputs[i], i, changes)
+            break
+    else:
+        among[0] = among[0] or not tensor.needs_grad
+    kept = save(tensor, node)
+    if node.n_edges and tensor.inference:
+        raise save_error(node)
+    kept.version += writes_to(tensor, changes)
+    node.kept.append(kept)
+    return 0
+
+
+cdef int note_intermediates(FunctionNode node, list inputs, list outputs) except -1:
+    """See cases 1 and 2 of NOTE [Intermediates of Functions]."""
+    cdef bint any_kept = False
+    note_among(node, node.to_save or (), SAVED, inputs, outputs, &any_kept)
+    note_among(node, node.saved_for_forward or (), SAVED_FOR_JVP, inputs, outputs, &any_kept)
+    if node.trail is None:
+        if any_kept:
+            type(node)._forward_cls._follows_forward = True
         return 0
-    node.kept = []
-    node.saves = True
-    for tensor in node.to_save:
-        for i in range(len(returned)):
-            if returned[i] is tensor and tensor is not None:
-                tensor = as_saved(node, <Tensor> outputs[i], i, changes)
-                break
-        kept = save(tensor, node)
-        if tensor is not None:
-            if node.n_edges and (<Tensor> tensor).inference:
-                raise save_error(node)
-            kept.version += writes_to(<Tensor> tensor, changes)
-        node.kept.append(kept)
-    node.to_save = None
-    if current_mode() & (SAVED_HOOKS | GUARDED) and node.n_edges:
-        for i, saved in enumerate(node.kept):
-            seal(<SavedTensor> saved, node, f"saved_tensors[{i}]")
+    for name, value in node.__dict__.items():
+        if isinstance(value, (Tensor, list, tuple)):
+            tensors = (value,) if isinstance(value, Tensor) else tuple(value)
+            note_among(node, tensors, ATTRIBUTE + name, inputs, outputs, &any_kept)
+    if not any_kept:
+        type(node)._forward_cls._follows_forward = False
+    return 0
+
+
+cdef int note_among(FunctionNode node, tuple tensors, str where, list inputs, list outputs, bint *any_kept) except -1:
+    """Note which of the tensors kept there are intermediates, unless all are constants, inputs or outputs."""
+    cdef list found = [None] * len(tensors)
+    cdef Py_ssize_t i
+    for i, tensor in enumerate(tensors):
+        if isinstance(tensor, Tensor) and is_intermediate(<Tensor> tensor, inputs, outputs):
+            any_kept[0] = True
+            slot = f"{where}[{i}]" if len(tensors) > 1 else where
+            found[i] = intermediate(node, node.trail, <Tensor> tensor, slot, inputs)
+    if found.count(None) < len(found):
+        node.intermediates = {**(node.intermediates or {}), where: found}
     return 0

@@ -1,5 +1,6 @@
 """The node of a user's Function, which is its ctx."""
 
+from autograd_cy._core.engine.intermediates cimport Trail
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.tensor cimport Tensor
 
@@ -27,6 +28,8 @@ cdef class FunctionNode(Node):
     cdef tuple marks                # for each output whether it was marked so; None: none was
     cdef tuple dirty                # inputs that forward wrote to
     cdef list kept                  # SavedTensors
+    cdef Trail trail                # while forward is followed, else None; see NOTE [Intermediates of Functions]
+    cdef dict intermediates         # by where they are kept: for each tensor an Intermediate, or None; usually None
     cdef tuple origins              # while jvp is called: for each output an Origin, or None
     cdef bint materializes
     cdef bint keeps_undefined       # but for outputs that have no gradient

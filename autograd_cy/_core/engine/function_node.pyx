@@ -7,6 +7,7 @@ cimport cython
 from autograd_cy._core.arrays.buffers cimport new_zeros
 from autograd_cy._core.arrays.dtypes cimport code_of, dtype_of, is_differentiable
 from autograd_cy._core.engine.graph_task cimport GraphTask, current_task, leads_on
+from autograd_cy._core.engine.intermediates cimport SAVED, SAVED_FOR_JVP, refuse_attributes, refusing
 from autograd_cy._core.graph.node cimport BOXED, Node, metadata_like, target_of
 from autograd_cy._core.graph.saved cimport freed_error
 from autograd_cy._core.graph.saved_tensor cimport SavedTensor, handles
@@ -63,28 +64,26 @@ cdef class FunctionNode(Node):
         """save_for_backward(*tensors): keep tensors (or None) for backward; to be called in forward, once."""
         if not isinstance(self, FunctionNode):
             raise wrong_self(self, FunctionNode)
-        for i, tensor in enumerate(tensors):
-            if tensor is not None and not isinstance(tensor, Tensor):
-                raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type "
-                                f"{type(tensor).__name__}")
+        check_saved(tensors, "save_for_backward")
         self.to_save = tensors
+        if self.trail is not None:
+            self.trail.note_saved(tensors)
 
     def save_for_forward(self, *tensors):
         """save_for_forward(*tensors): keep tensors (or None) for jvp."""
         if not isinstance(self, FunctionNode):
             raise wrong_self(self, FunctionNode)
-        for i, tensor in enumerate(tensors):
-            if tensor is not None and not isinstance(tensor, Tensor):
-                raise TypeError(f"save_for_forward can only save variables, but argument {i} is of type "
-                                f"{type(tensor).__name__}")
+        check_saved(tensors, "save_for_forward")
         self.saved_for_forward = tensors
+        if self.trail is not None:
+            self.trail.note_saved(tensors)
 
     @property
     def saved_tensors(self):
         """The tensors that save_for_backward kept (in jvp: save_for_forward), checked for writes since."""
         cdef SavedTensor item
         if self.in_jvp:
-            return self.saved_for_forward or ()
+            return refusing(self, self.intermediates, SAVED_FOR_JVP, self.saved_for_forward or ())
         if self.released:
             raise freed_error(self)
         if self.cleared:
@@ -94,7 +93,9 @@ cdef class FunctionNode(Node):
         if self.is_set("clear_saved_tensors_on_access"):
             self.cleared = True
             self.kept = None
-        return tensors
+        if self.intermediates is None or thread_state().node != <void *> self:
+            return tensors
+        return refusing(self, self.intermediates, SAVED, tensors)
 
     cdef bint is_set(self, str flag) except -1:
         """A flag of the Function."""
@@ -199,8 +200,15 @@ cdef class FunctionNode(Node):
 
     cdef object call_backward(self, list gradients):
         """The user's backward: with one list, if it asks for that, else with an argument for each output."""
+        cdef dict originals
         backward = type(self)._forward_cls._backward_function()
-        return backward(self, gradients) if self.joint == BOXED else backward(self, *gradients)
+        if self.intermediates is None:
+            return backward(self, gradients) if self.joint == BOXED else backward(self, *gradients)
+        originals = refuse_attributes(self, self.intermediates)
+        try:
+            return backward(self, gradients) if self.joint == BOXED else backward(self, *gradients)
+        finally:
+            self.__dict__.update(originals)
 
     @property
     def _materialize_non_diff_grads(self):
@@ -296,10 +304,12 @@ cdef class FunctionNode(Node):
             k += 1
             given.append(zeros(<Metadata> self.arguments[i]) if t is None and self.materializes else t)
         self.in_jvp = True
+        originals = refuse_attributes(self, self.intermediates)
         try:
             results = type(self)._forward_cls.jvp(self, *given)
         finally:
             self.in_jvp = False
+            self.__dict__.update(originals)
         results = results if isinstance(results, tuple) else (results,)
         checked = self.checked_tangents(results)
         for i in range(len(self.origins or ())):
@@ -355,6 +365,13 @@ cdef class FunctionNode(Node):
             raise RuntimeError(f"{self.name()}'s jvp returned a forward gradient that has a different size than "
                                f"output {i}: {list(tangent.shape)}, {list(output.shape)}")
         return 0
+
+
+cdef int check_saved(tuple tensors, str method) except -1:
+    for i, tensor in enumerate(tensors):
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(f"{method} can only save variables, but argument {i} is of type {type(tensor).__name__}")
+    return 0
 
 
 cdef Tensor tangent_owner(Tensor x):

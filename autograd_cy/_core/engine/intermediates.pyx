@@ -1,0 +1,275 @@
+"""What a Function saves besides its inputs and outputs: double backward cannot know its derivative.
+
+NOTE [Intermediates of Functions]
+Nothing is recorded while forward runs, so a saved tensor that forward computed from an input is a constant to backward. A
+second derivative lacks what it contributes, in PyTorch silently.
+  1. While forward runs, a hook on operations (`Trail`) notes which memory was computed from which inputs. Tensors that share
+     memory share a VersionCounter, so detach() and views need no hook. An operation without a derivative (a comparison, sign)
+     ends the trail: a mask is a constant.
+  2. Only Functions that save such tensors are followed: `Function._follows_forward` is cleared by a first call that saved
+     inputs and outputs alone. If a later call saves something else, it is not known what that was computed from: a warning.
+  3. The tensor that backward sees while it is recorded is an alias whose gradient is the error. It is raised only if a
+     derivative for one of those inputs passes through it: a gradient that does not depend on the tensor is right.
+  4. A tensor that the user detaches in backward is a constant because the user says so.
+  5. In forward mode there is no node that could wait for a gradient: if the input has a tangent, reading the tensor raises.
+"""
+
+import inspect
+import sys
+import warnings
+
+import numpy as np
+
+cimport cython
+
+from autograd_cy._core.arrays.dtypes cimport code_of, dtype_of, is_differentiable
+from autograd_cy._core.arrays.region cimport spans_meet
+from autograd_cy._core.graph.duals cimport Tangent, is_visible_number
+from autograd_cy._core.graph.node cimport NOTHING, Node
+from autograd_cy._core.graph.record cimport has_tangent, new_node, tangents_now
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, share_version, wants_grad
+from autograd_cy._core.graph.versions cimport VersionCounter
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.location cimport PACKAGE
+from autograd_cy._core.runtime.modes cimport current_mode
+from autograd_cy._core.runtime.state cimport FORWARD_AD, NO_GRAD
+
+from autograd_cy._core.graph.op_hooks import register_op_hook
+from autograd_cy._core.graph.record import NotDifferentiable
+
+cnp.import_array()
+
+cdef enum:
+    MOST = 63       # inputs that have a bit of their own
+
+SAVED, SAVED_FOR_JVP, ATTRIBUTE = "saved_tensors", "saved_tensors of save_for_forward", "ctx."
+
+cdef dict flat_types = {}           # class of nodes that saved nothing -> whether its derivative is 0 everywhere
+
+
+class UnknownDerivative(RuntimeError):
+    """A second derivative needs that of a tensor that a Function computed while nothing was recorded."""
+
+
+@cython.final
+cdef class Trail:
+    """Case 1 of NOTE [Intermediates of Functions]."""
+
+    def note(self, Node node, tuple inputs, object outputs):
+        """The hook: what an operation computed, or is about to write."""
+        cdef long long sources = 0
+        cdef VersionCounter counter
+        self.note_write()
+        for x in inputs:
+            if x is not None:
+                sources |= self.sources_of(<Tensor> x)
+        if not sources or is_constant(node, inputs, outputs):
+            return
+        for y in outputs if type(outputs) is tuple else (outputs,):
+            if isinstance(y, Tensor) and is_differentiable(code_of((<Tensor> y).array)):
+                self.add((<Tensor> y).version_counter(), sources)
+        self.may_be_written = [(counter, counter.version, sources)
+                               for counter in [(<Tensor> x).version_counter() for x in inputs if x is not None]]
+
+    cdef int note_write(self) except -1:
+        """If the last operation was in place, what it wrote to depends on what it read."""
+        cdef VersionCounter counter
+        for counter, version, sources in self.may_be_written:
+            if counter.version != version:
+                self.add(counter, sources)
+        self.may_be_written = []
+        return 0
+
+    cdef int add(self, VersionCounter counter, long long sources) except -1:
+        self.sources[counter] = sources | self.sources.get(counter, 0)
+        return 0
+
+    cdef long long sources_of(self, Tensor tensor) except -1:
+        """A bit for each input that a tensor was computed from; also if it is `data` of an input, with a counter of its own."""
+        cdef long long sources = 0 if tensor.counter is None else self.sources.get(tensor.counter, 0)
+        cdef int i
+        for i, x in self.inputs:
+            if spans_meet(tensor.array, (<Tensor> x).array):
+                sources |= 1LL << i
+        return sources
+
+    cdef int note_saved(self, tuple tensors) except -1:
+        """Note how forward names what it asks to save, and where it does."""
+        frame = sys._getframe()
+        while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+            frame = frame.f_back
+        if frame is None:
+            return 0
+        names = {id(value): name for name, value in frame.f_locals.items() if isinstance(value, Tensor)}
+        place = f"{frame.f_code.co_filename}:{frame.f_lineno}, in {frame.f_code.co_qualname}"
+        for tensor in tensors:
+            self.places[id(tensor)] = (names.get(id(tensor)), place)
+        return 0
+
+    cdef int end(self) except -1:
+        self.handle.remove()
+        self.note_write()
+        return 0
+
+
+cdef bint asks_for_derivative(Tensor x) except -1:
+    return wants_grad(x) or (current_mode() & FORWARD_AD and has_tangent(x))
+
+
+cdef Trail follow(list inputs):
+    """Follow what is computed from the inputs that have a derivative, until `end`. Inference tensors count no writes."""
+    cdef Trail trail = Trail.__new__(Trail)
+    cdef int i
+    trail.inputs, trail.sources, trail.places, trail.may_be_written = [], {}, {}, []
+    for i in range(min(len(inputs), MOST)):
+        if not (<Tensor> inputs[i]).inference and asks_for_derivative(<Tensor> inputs[i]):
+            trail.inputs.append((i, inputs[i]))
+    trail.handle = register_op_hook(trail.note, None)
+    return trail
+
+
+cdef bint is_constant(Node node, tuple inputs, object outputs):
+    """Whether the derivative of an operation is 0 everywhere, or there is none."""
+    if type(node) is NotDifferentiable:
+        return True
+    if node.joint or not isinstance(outputs, Tensor) or not (<Tensor> outputs).array.size:
+        return False
+    if node.kinds[0] != NOTHING or node.kinds[1] != NOTHING or node.kinds[2] != NOTHING:
+        return False                # it depends on values
+    cdef int i
+    known = flat_types.get(type(node))
+    if known is None:
+        try:
+            known = True
+            for i in range(len(inputs)):
+                g = None if inputs[i] is None else node.vjp(new_tensor(np.ones_like((<Tensor> outputs).array)), i)
+                known = known and (g is None or not (<Tensor> g).array.any())
+        except RuntimeError:        # not implemented: it has none
+            return True
+        if not known or not node.constants:
+            flat_types[type(node)] = known
+    return known
+
+
+cdef bint is_intermediate(Tensor tensor, list inputs, list outputs):
+    """Whether a saved tensor is neither an input nor an output, and has no history of its own."""
+    if not is_differentiable(code_of(tensor.array)) or tensor.needs_grad:
+        return False
+    for x in inputs:
+        if x is tensor:
+            return False
+    for y in outputs:
+        if y is tensor:
+            return False
+    return True
+
+
+cdef Intermediate intermediate(Node node, Trail trail, Tensor tensor, str slot, list inputs):
+    """Case 2: what is known of an intermediate; None if it is a constant. `trail` is None if forward was not followed."""
+    cdef Intermediate found = Intermediate.__new__(Intermediate)
+    cdef int i
+    name, place = None, ""
+    found.certain = trail is not None
+    if found.certain:
+        found.sources = trail.sources_of(tensor)
+        name, place = trail.places.get(id(tensor), (None, ""))
+    else:
+        for i in range(min(len(inputs), MOST)):
+            found.sources |= <long long> asks_for_derivative(<Tensor> inputs[i]) << i
+    if not found.sources:
+        return None
+    found.levels = levels_of(found.sources, inputs) if current_mode() & FORWARD_AD else ()
+    if not place:
+        code = inspect.unwrap(type(node)._forward_cls.forward).__code__
+        place = f"{code.co_filename}:{code.co_firstlineno}, in {code.co_qualname}"
+    found.text = message(node, f"'{name}' ({slot})" if name else slot, tensor, place, found.certain)
+    return found
+
+
+cdef tuple levels_of(long long sources, list inputs):
+    """The dual levels at which the inputs have tangents."""
+    cdef list levels = []
+    cdef Tangent tangent
+    cdef int i
+    for i in range(min(len(inputs), MOST)):
+        tangent = tangents_now(<Tensor> inputs[i]) if sources >> i & 1 else None
+        while tangent is not None:
+            levels.append(tangent.level)
+            tangent = tangent.outer
+    return tuple(levels)
+
+
+cdef str message(Node node, str what, Tensor tensor, str place, bint certain):
+    origin = "was" if certain else "may have been"
+    return (f"{node.name()}: the second derivative is unknown, because backward computes with an intermediate result: {what}, "
+            f"a {dtype_of(code_of(tensor.array))} tensor of shape {list(np.shape(tensor.array))}, saved by {place}, {origin} "
+            "computed from an input that requires grad, and nothing was recorded meanwhile. Return it from forward as an "
+            "output, too, or compute it from saved inputs in backward. If it is a constant, detach() it in backward; mark a "
+            "backward that is not to be differentiated with @once_differentiable.")
+
+
+@cython.final
+cdef class IntermediateBackward(Node):
+    """Case 3 of NOTE [Intermediates of Functions]."""
+
+    def name(self):
+        return "IntermediateBackward"
+
+    cdef object vjp(self, object g, int i):
+        cdef Intermediate found = self.constants[0]
+        if found.certain:
+            raise UnknownDerivative(found.text)
+        warnings.warn(found.text + " What it contributes is left out.", stacklevel=2)
+        return None
+
+
+cdef Tensor with_refusal(Node node, Tensor tensor, Intermediate found):
+    """An alias of a saved tensor whose gradient is an error; see cases 3 and 5."""
+    cdef Tensor alias
+    cdef Node refusal
+    cdef int i
+    for level in found.levels:
+        if is_visible_number(level):
+            raise UnknownDerivative(found.text)
+    refusal = new_node(IntermediateBackward, (found,))
+    for i in range(min(node.n_edges, MOST)):
+        if found.sources >> i & 1:
+            refusal.add_edge(node.next_node(i), node.next_number(i))
+    if not refusal.n_edges:
+        return tensor
+    alias = new_tensor(tensor.array)
+    share_version(tensor, alias)
+    alias.grad_fn, alias.needs_grad = refusal, True
+    return alias
+
+
+cdef bint is_refusing() noexcept:
+    """Whether what is computed now is differentiated: see cases 3 and 5 of NOTE [Intermediates of Functions]."""
+    cdef int mode = current_mode()
+    return mode & FORWARD_AD or not mode & NO_GRAD
+
+
+cdef tuple refusing(Node node, dict intermediates, str where, tuple tensors):
+    """What is kept there, the intermediates among it as tensors that have no derivative."""
+    cdef list found = None if intermediates is None else intermediates.get(where)
+    if found is None or not is_refusing():
+        return tensors
+    return tuple([tensor if item is None else with_refusal(node, tensor, item) for tensor, item in zip(tensors, found)])
+
+
+cdef dict refuse_attributes(Node node, dict intermediates):
+    """The same for the ctx's attributes; returns what they were."""
+    cdef dict attributes, originals = {}
+    if intermediates is None or not is_refusing():
+        return originals
+    attributes = (<object> node).__dict__
+    for where, found in intermediates.items():
+        name = where.removeprefix(ATTRIBUTE)
+        value = attributes.get(name) if name != where else None
+        if isinstance(value, Tensor):
+            originals[name] = value
+            attributes[name] = refusing(node, intermediates, where, (value,))[0]
+        elif isinstance(value, (list, tuple)) and len(value) == len(found):
+            originals[name] = value
+            attributes[name] = type(value)(refusing(node, intermediates, where, tuple(value)))
+    return originals
