@@ -282,6 +282,42 @@ def test_forward_mode():
             twice()
 
 
+def test_a_gradient_within_a_dual_level_is_right():
+    forward_ad = torch.autograd.forward_ad
+    kept = with_jvp()
+    unread = define(
+        lambda ctx, x: setattr(ctx, "middle", x.exp()) or x * 2, lambda ctx, g: g * 2, jvp=lambda ctx, t: t * 2
+    )
+    with forward_ad.dual_level():
+        x = points()
+        dual = forward_ad.make_dual(x, torch.ones_like(x))
+        unread.apply(dual).sum().backward()
+        assert x.grad.tolist() == [2.0, 2.0, 2.0]
+        x.grad = None
+        with pytest.warns(UserWarning, match="The gradient's tangent lacks"):
+            kept(dual).backward()
+    torch.testing.assert_close(x.grad, (x.exp() * x + x.exp()).detach())
+
+
+def test_attributes_that_backward_sets():
+    def backward(ctx, g):
+        ctx.calls = getattr(ctx, "calls", 0) + 1
+        ctx.middle = ctx.middle.detach()
+        return 2 * g * ctx.x * ctx.middle
+
+    def forward(ctx, x):
+        ctx.x, ctx.middle = x, x.exp()
+        return x * x * x.exp()
+
+    x = points()
+    y = define(forward, backward).apply(x)
+    (g,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+    assert torch.autograd.grad(g.sum(), x)[0].tolist() == (2 * x.exp()).tolist()
+    assert y.grad_fn.calls == 1 and not y.grad_fn.middle.requires_grad
+    with pytest.raises(AttributeError, match="missing"):
+        _ = y.grad_fn.missing
+
+
 def test_vmap():
     def forward(x):
         return x.exp() * x

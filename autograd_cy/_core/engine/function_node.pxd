@@ -30,6 +30,7 @@ cdef class FunctionNode(Node):
     cdef list kept                  # SavedTensors
     cdef Trail trail                # while forward is followed, else None; see NOTE [Intermediates of Functions]
     cdef dict intermediates         # by where they are kept: for each tensor an Intermediate, or None; usually None
+    cdef dict hidden                # attributes that are intermediates, while backward or jvp runs, else None
     cdef tuple origins              # while jvp is called: for each output an Origin, or None
     cdef bint materializes
     cdef bint keeps_undefined       # but for outputs that have no gradient
@@ -38,6 +39,7 @@ cdef class FunctionNode(Node):
 
     cdef bint is_set(self, str flag) except -1
     cdef object call_backward(self, list gradients)
+    cdef int shown(self) except -1
     cdef bint is_constant(self, int i) except -1
     cdef tuple checked(self, tuple results)
     cdef object checked_one(self, object g, int i, Metadata expected)

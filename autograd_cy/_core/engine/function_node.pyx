@@ -7,7 +7,8 @@ cimport cython
 from autograd_cy._core.arrays.buffers cimport new_zeros
 from autograd_cy._core.arrays.dtypes cimport code_of, dtype_of, is_differentiable
 from autograd_cy._core.engine.graph_task cimport GraphTask, current_task, leads_on
-from autograd_cy._core.engine.intermediates cimport SAVED, SAVED_FOR_JVP, refuse_attributes, refusing
+from autograd_cy._core.engine.intermediates cimport (
+    SAVED, SAVED_FOR_JVP, hide_attributes, refused, refusing, show_attributes)
 from autograd_cy._core.graph.node cimport BOXED, Node, metadata_like, target_of
 from autograd_cy._core.graph.saved cimport freed_error
 from autograd_cy._core.graph.saved_tensor cimport SavedTensor, handles
@@ -200,15 +201,23 @@ cdef class FunctionNode(Node):
 
     cdef object call_backward(self, list gradients):
         """The user's backward: with one list, if it asks for that, else with an argument for each output."""
-        cdef dict originals
         backward = type(self)._forward_cls._backward_function()
         if self.intermediates is None:
             return backward(self, gradients) if self.joint == BOXED else backward(self, *gradients)
-        originals = refuse_attributes(self, self.intermediates)
+        self.hidden = hide_attributes(self, self.intermediates)
         try:
             return backward(self, gradients) if self.joint == BOXED else backward(self, *gradients)
         finally:
-            self.__dict__.update(originals)
+            self.shown()
+
+    def __getattr__(self, name):
+        if self.hidden is not None and name in self.hidden:
+            return refused(self, self.intermediates, name, self.hidden[name])
+        return Node.__getattr__(self, name)
+
+    cdef int shown(self) except -1:
+        hidden, self.hidden = self.hidden, None
+        return show_attributes(self, hidden)
 
     @property
     def _materialize_non_diff_grads(self):
@@ -304,12 +313,12 @@ cdef class FunctionNode(Node):
             k += 1
             given.append(zeros(<Metadata> self.arguments[i]) if t is None and self.materializes else t)
         self.in_jvp = True
-        originals = refuse_attributes(self, self.intermediates)
+        self.hidden = hide_attributes(self, self.intermediates)
         try:
             results = type(self)._forward_cls.jvp(self, *given)
         finally:
             self.in_jvp = False
-            self.__dict__.update(originals)
+            self.shown()
         results = results if isinstance(results, tuple) else (results,)
         checked = self.checked_tangents(results)
         for i in range(len(self.origins or ())):

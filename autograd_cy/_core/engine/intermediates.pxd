@@ -36,4 +36,6 @@ cdef bint is_intermediate(Tensor tensor, list inputs, list outputs)
 cdef Intermediate intermediate(Node node, Trail trail, Tensor tensor, str slot, list inputs)
 cdef bint asks_for_derivative(Tensor x) except -1
 cdef tuple refusing(Node node, dict intermediates, str where, tuple tensors)
-cdef dict refuse_attributes(Node node, dict intermediates)
+cdef dict hide_attributes(Node node, dict intermediates)
+cdef int show_attributes(Node node, dict hidden) except -1
+cdef object refused(Node node, dict intermediates, str name, object value)

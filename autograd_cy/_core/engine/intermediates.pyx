@@ -11,7 +11,9 @@ second derivative lacks what it contributes, in PyTorch silently.
   3. The tensor that backward sees while it is recorded is an alias whose gradient is the error. It is raised only if a
      derivative for one of those inputs passes through it: a gradient that does not depend on the tensor is right.
   4. A tensor that the user detaches in backward is a constant because the user says so.
-  5. In forward mode there is no node that could wait for a gradient: if the input has a tangent, reading the tensor raises.
+  5. In forward mode there is no node that could wait for a gradient: if the input has a tangent, reading the tensor raises
+     in jvp, under create_graph and in grad(). In backward() it warns: the gradient in `.grad` is right, its tangent is not.
+  6. Attributes of ctx are hidden while backward runs, and made such aliases when they are read.
 """
 
 import inspect
@@ -24,6 +26,7 @@ cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport code_of, dtype_of, is_differentiable
 from autograd_cy._core.arrays.region cimport spans_meet
+from autograd_cy._core.engine.graph_task cimport GraphTask, current_task
 from autograd_cy._core.graph.duals cimport Tangent, is_visible_number
 from autograd_cy._core.graph.node cimport NOTHING, Node
 from autograd_cy._core.graph.record cimport has_tangent, new_node, tangents_now
@@ -223,14 +226,17 @@ cdef class IntermediateBackward(Node):
         return None
 
 
-cdef Tensor with_refusal(Node node, Tensor tensor, Intermediate found):
+cdef Tensor with_refusal(Node node, Tensor tensor, Intermediate found, bint in_jvp):
     """An alias of a saved tensor whose gradient is an error; see cases 3 and 5."""
     cdef Tensor alias
     cdef Node refusal
     cdef int i
     for level in found.levels:
         if is_visible_number(level):
-            raise UnknownDerivative(found.text)
+            if found.certain and (in_jvp or is_asked_for()):
+                raise UnknownDerivative(found.text)
+            warnings.warn(found.text + " The gradient's tangent lacks what it contributes.", stacklevel=2)
+            break
     refusal = new_node(IntermediateBackward, (found,))
     for i in range(min(node.n_edges, MOST)):
         if found.sources >> i & 1:
@@ -243,6 +249,12 @@ cdef Tensor with_refusal(Node node, Tensor tensor, Intermediate found):
     return alias
 
 
+cdef bint is_asked_for():
+    """Whether the gradients of the running backward go to a caller, or are recorded, so that their tangents count."""
+    cdef GraphTask task = current_task()
+    return not current_mode() & NO_GRAD or (task is not None and task.selective)
+
+
 cdef bint is_refusing() noexcept:
     """Whether what is computed now is differentiated: see cases 3 and 5 of NOTE [Intermediates of Functions]."""
     cdef int mode = current_mode()
@@ -252,24 +264,38 @@ cdef bint is_refusing() noexcept:
 cdef tuple refusing(Node node, dict intermediates, str where, tuple tensors):
     """What is kept there, the intermediates among it as tensors that have no derivative."""
     cdef list found = None if intermediates is None else intermediates.get(where)
+    cdef bint in_jvp = where == SAVED_FOR_JVP
     if found is None or not is_refusing():
         return tensors
-    return tuple([tensor if item is None else with_refusal(node, tensor, item) for tensor, item in zip(tensors, found)])
+    return tuple([tensor if item is None else with_refusal(node, tensor, item, in_jvp) for tensor, item in zip(tensors, found)])
 
 
-cdef dict refuse_attributes(Node node, dict intermediates):
-    """The same for the ctx's attributes; returns what they were."""
-    cdef dict attributes, originals = {}
+cdef dict hide_attributes(Node node, dict intermediates):
+    """Take the intermediates out of the ctx's attributes until `show_attributes`: who reads one gets it from `refused`."""
+    cdef dict attributes, hidden = {}
     if intermediates is None or not is_refusing():
-        return originals
+        return None
     attributes = (<object> node).__dict__
-    for where, found in intermediates.items():
+    for where in intermediates:
         name = where.removeprefix(ATTRIBUTE)
-        value = attributes.get(name) if name != where else None
-        if isinstance(value, Tensor):
-            originals[name] = value
-            attributes[name] = refusing(node, intermediates, where, (value,))[0]
-        elif isinstance(value, (list, tuple)) and len(value) == len(found):
-            originals[name] = value
-            attributes[name] = type(value)(refusing(node, intermediates, where, tuple(value)))
-    return originals
+        if name != where and name in attributes:
+            hidden[name] = attributes.pop(name)
+    return hidden
+
+
+cdef int show_attributes(Node node, dict hidden) except -1:
+    """Put back what was hidden, unless backward set it anew."""
+    cdef dict attributes
+    if hidden:
+        attributes = (<object> node).__dict__
+        for name, value in hidden.items():
+            attributes.setdefault(name, value)
+    return 0
+
+
+cdef object refused(Node node, dict intermediates, str name, object value):
+    """An attribute as backward sees it."""
+    where = ATTRIBUTE + name
+    if isinstance(value, Tensor):
+        return refusing(node, intermediates, where, (value,))[0]
+    return type(value)(refusing(node, intermediates, where, tuple(value)))
