@@ -11,6 +11,7 @@ import numpy as np
 from ._arguments import array_argument, laid_out_like, number, resolve, wrap
 from ._core.arrays import dtypes
 from ._core.arrays.conversions import fitting_array
+from ._core.batching.rules import declare_rule, on_values
 from ._core.graph.tensor import Tensor
 from ._core.ops.overrides import handle_torch_function, is_taken_over
 from ._core.runtime.entry import public
@@ -109,3 +110,7 @@ def full_like(
     dtype = resolve(dtype, device, requires_grad, default=input.dtype)
     unbroadcast = fitting_array(fill_value, dtypes.convert(dtype))
     return wrap(laid_out_like(array, np.full, unbroadcast, dtype, memory_format=memory_format), requires_grad)
+
+
+for _function in (zeros_like, ones_like, empty_like, full_like):
+    declare_rule(_function, on_values)

@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from functools import partial
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from ._core.arrays.conversions import fitting_array
 from ._core.arrays.dtypes import all_dtypes, convert
 from ._core.arrays.formats import checked, is_dense_in
 from ._core.batching.batched import is_batched
+from ._core.batching.rules import batched_new, batched_new_full, on_first_value, on_values
 from ._core.graph import hooks, node
 from ._core.graph.record import get_tangent
 from ._core.graph.tensor import Tensor, array_of, data_of, extend, from_array, metadata_of, numpy
@@ -31,10 +33,16 @@ from ._size import Size
 from ._size import device as Device
 
 
-def method(function):
-    """Attach a function to Tensor under its own name; calls on a subclass are handed over unless it is a special method."""
+def method(function, batch=None):
+    """Attach a function to Tensor under its own name; calls on a subclass are handed over unless it is a special method.
+
+    `batch` is its batching rule; without one it is called as it is within vmap.
+    """
     name = function.__name__
-    (extend if name.startswith("__") else extend_overridable)(name, function)
+    if name.startswith("__"):
+        extend(name, function)
+    else:
+        extend_overridable(name, function, batch)
     return function
 
 
@@ -162,7 +170,7 @@ def _keep_data(self):
     raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
 
 
-extend_overridable("data", property(_get_data, _set_data, _keep_data))
+extend_overridable("data", property(_get_data, _set_data, _keep_data), on_values)
 
 
 def _get_volatile(self):
@@ -388,7 +396,7 @@ def reshape_as(self, other):
 # conversions
 
 
-@method
+@partial(method, batch=on_first_value)
 @public
 def to(self, *args, dtype=None, device=None, copy=False, non_blocking=False, memory_format=None):
     """to(dtype | device | other) -> Tensor: in another dtype; itself if nothing changes and copy is False."""
@@ -424,7 +432,7 @@ def _cast(name, dtype):
 
     cast.__name__ = name
     cast.__doc__ = f"{name}() -> Tensor: the tensor as {dtype}; itself if it is that."
-    return method(cast)
+    return method(cast, on_values)
 
 
 _by_name = {d.name: d for d in all_dtypes()}
@@ -466,7 +474,7 @@ def _dtype_of_type(kind):
 extend_overridable("type", type_name)
 
 
-@method
+@partial(method, batch=on_first_value)
 @public
 def type_as(self, other):
     """type_as(other) -> Tensor: converted to the other's dtype."""
@@ -514,7 +522,7 @@ def to_device(self, device, /, *, stream=None):
     return self
 
 
-@method
+@partial(method, batch=on_values)
 def cpu(self, memory_format=None):
     """cpu() -> Tensor: itself."""
     return self
@@ -796,7 +804,7 @@ def _new(name, fill):
 
     new.__name__ = new.__qualname__ = name
     new.__doc__ = f"{name}(size) -> Tensor: {name[4:]} of that size, by default with this tensor's dtype."
-    method(public(new))
+    method(public(new), batched_new)
 
 
 _new("new_zeros", np.zeros)
@@ -804,7 +812,7 @@ _new("new_ones", np.ones)
 _new("new_empty", np.empty)
 
 
-@method
+@partial(method, batch=batched_new_full)
 @public
 def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=False):
     """new_full(size, fill_value) -> Tensor: filled with one value, by default with this tensor's dtype."""

@@ -269,6 +269,7 @@ PARAMETERS = {
     "apply_function.kwargs": "dict[str, Any]",
     "convert.value": "Any",
     "extend.value": "Any",
+    "extend_overridable.batch": "Any",
     "extend_overridable.value": "Any",
     "expand_as.other": "Tensor",
     "getitem.index": "_Index",
@@ -644,8 +645,12 @@ CORE = {
     "batching.rules": (
         [],
         {
+            "batched_new": "Any",
+            "batched_new_full": "Any",
             "declare_rule": "None",
             "elementwise": "Any",
+            "on_first_value": "Any",
+            "on_values": "Any",
             "rank_of": "int",
             "rule_of": "Any",
         },

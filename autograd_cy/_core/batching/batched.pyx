@@ -47,8 +47,12 @@ cdef class BatchedTensor(Tensor):
 
 cpdef Tensor batched(Tensor value, BatchLevel level):
     """batched(value, level) -> Tensor: the samples along the first dimension of `value` as one tensor of that level."""
-    cdef BatchedTensor wrapper = BatchedTensor.__new__(BatchedTensor)
+    cdef BatchedTensor wrapper
     cdef cnp.ndarray array = value.array
+    if cnp.PyArray_NDIM(array) == 0 or cnp.PyArray_DIM(array, 0) != level.size:
+        raise RuntimeError(f"vmap: a batching rule returned a tensor of shape {list(np.shape(array))} for a batch of {level.size}: "
+                           "its first dimension must hold the samples")
+    wrapper = BatchedTensor.__new__(BatchedTensor)
     wrapper.value, wrapper.level, wrapper.batched = value, level, True
     if cnp.PyArray_DIM(array, 0):
         wrapper.array = strided_view(array, cnp.PyArray_BYTES(array), cnp.PyArray_NDIM(array) - 1, cnp.PyArray_DIMS(array) + 1,

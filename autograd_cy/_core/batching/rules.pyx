@@ -11,6 +11,8 @@ consists of others.
 
 import warnings
 
+from types import FunctionType
+
 cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, COMPLEX64, code_of, dtype_of, promote
@@ -20,9 +22,26 @@ from autograd_cy._core.graph.record cimport wrap_dim
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
+from autograd_cy._core.graph.node import place_of
+
 cnp.import_array()
 
 COMPOSITE = "composite"
+SEQUENCES = ("tensors", "sequences")    # the first parameter of operations on lists of tensors
+
+cdef extern from "state.h":
+    """
+    struct Computing { void *function, *level; int repeated; };
+    static AUTOGRAD_CY_THREAD_LOCAL struct Computing computing;
+    """
+    struct Computing:
+        void *function
+        void *level
+        int repeated                    # how many calls around it are of the same function, at the same level
+    Computing computing                 # the innermost call by a rule in this thread
+
+cdef enum:
+    MOST_REPEATED = 3                   # a rule may call its operation for samples of another form
 
 
 @cython.final
@@ -71,15 +90,22 @@ cdef class BatchedCall:
             wanted = tuple([cnp.PyArray_SIZE(x.array) // max(known, 1) if n == -1 else n for n in wanted])
         return (self.level.size, *wanted)
 
-    def on_sample(self, *args):
+    def on_sample(self, *args, **kwargs):
         """The operation on the first samples, for the error that it raises."""
-        self.function(*[new_tensor((<Tensor> x).array) if isinstance(x, Tensor) else x for x in args])
+        self.function(*[first_sample(x) for x in args], **{name: first_sample(x) for name, x in kwargs.items()})
         raise RuntimeError(f"vmap: {self.function.__name__}() takes no such arguments")
 
     @property
     def size(self):
         """How many samples there are."""
         return self.level.size
+
+
+cdef object first_sample(object x):
+    """The first sample of a batched tensor, or of those in a list or tuple; it leads nowhere."""
+    if type(x) is list or type(x) is tuple:
+        return type(x)([first_sample(item) for item in x])
+    return new_tensor((<Tensor> x).array) if isinstance(x, Tensor) else x
 
 
 def rank_of(Tensor x):
@@ -206,7 +232,7 @@ cdef class Along:
         result = call.function(value, *args, **kwargs)
         if rank == 0:
             return without_dims(result, call.size)
-        if flat and cnp.PyArray_NDIM((<Tensor> result).array) == 2:         # the dimensions were kept
+        if flat and rank_of(result) == 2:         # the dimensions were kept
             return result.reshape((call.size,) + (1,) * rank)
         return result
 
@@ -221,49 +247,84 @@ cdef object without_dims(object result, Py_ssize_t size):
 
 # the call
 
-cdef dict rules = {}                # by function; the facade's by their names
-cdef dict known = {}                # (rule, whether it writes into its first argument) of the functions that were called
+cdef dict rules = {}                # function -> (its rule, whether it writes into its first argument)
+cdef type CompiledFunction = type(rank_of)
 
 
 def declare_rule(function, rule):
-    """declare_rule(function, rule): the rule of an operation, or of the function of that name."""
-    rules[function] = rule
-    known.clear()
+    """declare_rule(function, rule): the rule of that function object."""
+    if not is_function(function):
+        raise TypeError(f"declare_rule(): {function!r} is not a function")
+    rules[function] = (rule, writes(function.__name__))
 
 
 def rule_of(function):
-    """rule_of(function) -> the rule of an operation or of a function of that name; None if it has none."""
-    return rules.get(function) or rules.get(getattr(function, "__name__", None))
+    """rule_of(function) -> the rule that was declared for this very function object; None if there is none."""
+    cdef tuple entry = entry_of(function)
+    return None if entry is None else entry[0]
 
 
-def batched_call(function, BatchLevel level, tuple args, dict kwargs):
+cdef bint is_function(object x) noexcept:
+    return type(x) is CompiledFunction or type(x) is FunctionType
+
+
+cdef tuple entry_of(object function):
+    """The function's entry in `rules`. Functions hash and compare by identity; other callables could claim to be one of them."""
+    return <tuple> rules.get(function) if is_function(function) else None
+
+
+def batched_call(function, BatchLevel level not None, tuple args, dict kwargs):
     """The call of an operation with BatchedTensors of `level` among the arguments (and of none within)."""
     cdef BatchedCall call = BatchedCall.__new__(BatchedCall)
-    cdef tuple entry = known.get(function)
+    cdef tuple entry = entry_of(function)
     cdef object rule, own = args[0] if args else None
     cdef bint in_place
     if entry is None:
-        entry = known[function] = (rule_of(function), writes(function.__name__))
+        entry = (None, writes(function.__name__))
     rule, in_place = entry[0], entry[1]
     call.function, call.level = function, level
+    if computing.repeated > MOST_REPEATED and computing.function == <void *> function and computing.level == <void *> level:
+        call.on_sample(*args, **kwargs)         # its rule handed on a batched tensor in a place that no batch can be in
     if in_place and not call.is_batched(own):
         raise RuntimeError(
             f"vmap: {function.__name__}(self, *extra_args) is not possible because there exists a Tensor `other` in "
             "extra_args that has more elements than `self`. This happened due to `other` being vmapped over but `self` not "
             f"being vmapped over in a vmap. Please try to use out-of-place operators instead of {function.__name__}.")
-    if rule is None:
-        result = by_loop(call, args, kwargs)
-    elif rule is elementwise and len(args) == 1 and not kwargs:
-        result = function(call.value(own))
-    elif rule is elementwise:
-        result = aligned_call(call, args, kwargs)
-    else:
-        result = rule(call, *args, **kwargs)
+    result = by_rule(call, rule, args, kwargs)
     if not in_place:
         return wrapped(call, result, own)
     if isinstance(result, Tensor) and result is not (<BatchedTensor> own).value and result is not own:
         (<object> (<BatchedTensor> own).value).copy_(call.value(result))
     return own
+
+
+cdef object by_rule(BatchedCall call, object rule, tuple args, dict kwargs):
+    """What the rule returns."""
+    cdef void *function = computing.function
+    cdef void *level = computing.level
+    cdef int repeated = computing.repeated
+    computing.repeated = repeated + 1 if function == <void *> call.function and level == <void *> call.level else 0
+    computing.function, computing.level = <void *> call.function, <void *> call.level
+    try:
+        if rule is None:
+            return by_loop(call, args, kwargs)
+        if rule is not elementwise:
+            if args and not isinstance(args[0], Tensor):
+                check_first(call, args, kwargs)
+            return rule(call, *args, **kwargs)
+        if len(args) == 1 and not kwargs:
+            return call.function(call.value(args[0]))
+        return aligned_call(call, args, kwargs)
+    finally:
+        computing.function, computing.level, computing.repeated = function, level, repeated
+
+
+cdef int check_first(BatchedCall call, tuple args, dict kwargs) except -1:
+    """Refuse a first argument that is no Tensor as the operation does: its rule may count on one."""
+    cdef tuple parameters = call.function.__code__.co_varnames
+    if parameters[0] not in SEQUENCES:
+        call.function(*[first_sample(x) for x in args], **{name: first_sample(x) for name, x in kwargs.items()})
+    return 0
 
 
 cdef bint writes(str name):
@@ -334,7 +395,7 @@ def set_concatenate(function):
     concatenate = function
 
 
-# methods of Tensor that are no public operations, and functions of the facade
+# rules of methods of Tensor that are no public operations; who defines the method declares its rule
 
 def batched_fill(BatchedCall call, self, value):
     if call.is_batched(value):
@@ -352,21 +413,4 @@ def batched_new_full(BatchedCall call, self, size, fill_value, **kwargs):
     return call(call.value(self), (call.size, *size), fill_value, **kwargs)
 
 
-declare_rule("copy_", elementwise)
-declare_rule("fill_", batched_fill)
-declare_rule("new_full", batched_new_full)
-for _name in ("new_zeros", "new_ones", "new_empty"):
-    declare_rule(_name, batched_new)
-for _name in (
-        "zeros_like", "ones_like", "full_like", "empty_like", "_get_data", "cpu", "zero_",
-        "half", "float", "double", "bool", "byte", "char", "short", "int", "long", "cfloat", "cdouble"):
-    declare_rule(_name, on_values)
-declare_rule("to", on_first_value)
-declare_rule("type_as", on_first_value)
-# what asks for no element, and what is made of operations
-for _name in (
-        "_is_view", "attributes_of", "gradient_of", "is_inference", "new", "new_tensor", "numpy", "operate", "place_of",
-        "register_hook",
-        "register_post_accumulate_grad_hook", "requires_grad_", "reshape_as", "retain_grad", "type_name", "view_as",
-        "__complex__"):
-    declare_rule(_name, COMPOSITE)
+declare_rule(place_of, COMPOSITE)

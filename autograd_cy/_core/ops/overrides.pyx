@@ -43,7 +43,8 @@ cimport autograd_cy._core.runtime.events as events_module
 from autograd_cy._core.runtime.events cimport (
     OPERATION, SHAPES, Span, begin, end, note_operand, note_result, options, public_names)
 
-from autograd_cy._core.batching.rules import COMPOSITE, batched_call, rule_of
+from autograd_cy._core.batching.batched import is_batched
+from autograd_cy._core.batching.rules import COMPOSITE, batched_call, declare_rule, rule_of
 
 cdef extern from "steps.h":
     ctypedef PyObject *(*vectorcallfunc)(PyObject *, PyObject **, size_t, PyObject *)
@@ -416,7 +417,8 @@ def has_torch_function(arguments):
 def handle_torch_function(function, relevant_args, *args, **kwargs):
     """handle_torch_function(function, relevant_args, *args, **kwargs): hand a call over to those of relevant_args.
 
-    TypeError if all that define `__torch_function__` return NotImplemented.
+    A plain Tensor among them calls the function itself if no other argument overrides it. TypeError if none of them defines
+    `__torch_function__`, or all that do return NotImplemented.
 
     >>> import autograd_cy as ag
     >>> class Text:
@@ -432,10 +434,27 @@ def handle_torch_function(function, relevant_args, *args, **kwargs):
     >>> mine(ag.ones(1)), mine(Text())
     (tensor([2.]), 'mine')
     """
-    cdef BatchLevel level = batch_level(relevant_args)
-    if level is not None:
+    cdef tuple relevant = tuple(relevant_args)
+    cdef BatchLevel level = batch_level(args + tuple(kwargs.values())) if rule_of(function) is not None else None
+    if level is not None and rule_of(function) is not COMPOSITE:
         return batched_call(function, level, args, kwargs)
-    return hand_over(function, overriding(tuple(relevant_args), True), args, kwargs)
+    cdef list found = overriding(relevant, True)
+    cdef object result = NotImplemented
+    if found:
+        result = answer_of(function, found, args, kwargs)
+    elif any([type(x) is Tensor or is_batched(x) for x in relevant]):
+        with subclasses_as_tensors():
+            result = function(*args, **kwargs)
+    if result is not NotImplemented:
+        return result
+    raise TypeError(f"no implementation found for '{path_of(function)}' on types that implement __torch_function__: "
+                    f"{[type(x) for x in found]}")
+
+
+cdef str path_of(object function):
+    """The module and name of a callable; what it shows itself as where it has no name."""
+    name = getattr(function, "__name__", None)
+    return repr(function) if name is None else f"{getattr(function, '__module__', None)}.{name}"
 
 
 def take_for_tensors(cls):
@@ -445,9 +464,9 @@ def take_for_tensors(cls):
     Py_INCREF(cls)
 
 
-def is_taken_over(arguments):
+def is_taken_over(tuple arguments):
     """is_taken_over(arguments) -> bool: whether handle_torch_function() has something to do, also because of batches."""
-    return batch_level(arguments) is not None or bool(overriding(tuple(arguments), True))
+    return batch_level(arguments) is not None or bool(overriding(arguments, True))
 
 
 @contextmanager
@@ -642,11 +661,12 @@ cpdef int arm() except -1:
 
 
 def overridable(function):
-    """A function of Python's that is entered by way of a step."""
+    """A function of Python's that is entered by way of a step; within vmap it is called as it is unless it has a rule."""
+    rule = rule_of(function)
     @functools.wraps(function)
     def stepped(*args, **kwargs):
         cdef BatchLevel level = batch_level(args + tuple(kwargs.values()) if kwargs else args)
-        if level is not None and rule_of(function.__name__) not in (None, COMPOSITE):
+        if level is not None and rule is not None:
             return batched_call(stepped, level, args, kwargs)
         cdef list found = overriding(args + tuple(kwargs.values()) if kwargs else args, True)
         cdef object cls = class_of_results(found)
@@ -654,6 +674,8 @@ def overridable(function):
             return hand_over(stepped, found, args, kwargs)
         result = function(*args, **kwargs)
         return result if cls is None else in_class(result, cls)
+    if rule is not None:
+        declare_rule(stepped, rule)
     return stepped
 
 
@@ -665,8 +687,10 @@ def make_overridable(function, name=None):
         raise ImportError(f"{function.__name__}() has an entry of its own kind, which no step of NOTE [Overrides] stands for")
 
 
-def extend_overridable(name, value):
-    """Attach a method or property of Python's to Tensor whose calls can be handed over."""
+def extend_overridable(name, value, batch=None):
+    """Attach a method or property of Python's to Tensor whose calls can be handed over; `batch` is its batching rule."""
+    if batch is not None:
+        declare_rule(value.fget if isinstance(value, property) else value, batch)
     facade_methods[name] = value
     extend(name, value)
 

@@ -24,6 +24,7 @@ from autograd_cy._core.writes.inplace cimport (
     LOOKED_AT, check_fits, check_memory, is_recorded_write, keep_copy, may_overlap, previous_of, result_of, written)
 from autograd_cy._core.writes.views cimport is_view_of_another
 
+from autograd_cy._core.batching.rules import batched_fill, declare_rule, elementwise, on_values
 from autograd_cy._core.runtime.once import warn_of_lost_imaginary_part
 
 cnp.import_array()
@@ -180,9 +181,11 @@ cdef int check_result_type(Tensor target, tuple operands) except -1:
 cdef object call_in_place(object function, tuple args, dict kwargs):
     """A call with `inplace=`: if that is true, written into the input."""
     cdef bint inplace = kwargs.pop("inplace")
-    if not inplace:
+    target = args[0] if args else kwargs.get("input")
+    if not inplace or not isinstance(target, Tensor):       # which the function refuses
         return function(*args, **kwargs)
-    target = args[0] if args else kwargs.pop("input")
+    if not args:
+        del kwargs["input"]
     return in_place(f"{function.__name__}_", lambda x: function(x, *args[1:], **kwargs), target, ())
 
 
@@ -292,6 +295,6 @@ def zero_(Tensor self):
     return overwrite(self, 0, ZeroBackward0, "zero_")
 
 
-extend("copy_", copy_)
-extend("fill_", fill_)
-extend("zero_", zero_)
+for _function, _rule in ((copy_, elementwise), (fill_, batched_fill), (zero_, on_values)):
+    extend(_function.__name__, _function)
+    declare_rule(_function, _rule)

@@ -128,4 +128,4 @@ def resize_as_(Tensor self, other, memory_format=None):
 
 for _function in (fill_diagonal_, resize_as_):
     extend(_function.__name__, _function)
-    declare_rule(_function.__name__, COMPOSITE)
+    declare_rule(_function, COMPOSITE)

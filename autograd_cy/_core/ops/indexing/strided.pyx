@@ -254,4 +254,4 @@ def storage_offset(Tensor self):
 
 
 extend("storage_offset", storage_offset)
-declare_rule("storage_offset", lambda call, self: call.value(self).storage_offset())
+declare_rule(storage_offset, lambda call, self: call.value(self).storage_offset())

@@ -18,6 +18,7 @@ from autograd_cy._core.ops.pointwise.pointwise cimport binary, called, not_imple
 from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise, PointwiseNode, note_shapes, unbroadcast_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
+from autograd_cy._core.batching.rules import COMPOSITE, declare_rule
 from autograd_cy._core.ops.registry import OPS, op
 
 cnp.import_array()
@@ -211,6 +212,7 @@ def operator_of(function, name):
         if number_code(left) < 0 and tensor_of(left) is None or number_code(right) < 0 and tensor_of(right) is None:
             return declined(name, left, right)
         return function(left, right)
+    declare_rule(operate, COMPOSITE)
     return operate
 
 
@@ -221,6 +223,7 @@ def __rdiv__(self, other):
 
 tensor_module.operators[RDIV] = rdiv_of
 extend("__rdiv__", __rdiv__)
+declare_rule(__rdiv__, COMPOSITE)
 extend("__lshift__", operator_of(OPS["bitwise_left_shift"].function, "bitwise_left_shift"))
 extend("__rshift__", operator_of(OPS["bitwise_right_shift"].function, "bitwise_right_shift"))
 extend("__mod__", operator_of(remainder, "remainder"))

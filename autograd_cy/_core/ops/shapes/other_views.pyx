@@ -229,5 +229,5 @@ def hermitian(Tensor self):
 
 extend("H", property(hermitian))
 extend("mH", property(conjugate_transposed))
-declare_rule("hermitian", COMPOSITE)
-declare_rule("conjugate_transposed", COMPOSITE)
+declare_rule(hermitian, COMPOSITE)
+declare_rule(conjugate_transposed, COMPOSITE)

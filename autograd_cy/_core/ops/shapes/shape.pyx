@@ -440,8 +440,9 @@ def replace_array(Tensor self, Tensor other):
     self.array = other.array
 
 
-for _function in (contiguous, detach, detach_, resize_):
+for _function, _rule in {contiguous: on_values, detach: on_values, detach_: on_values, resize_: refused_resize}.items():
     extend(_function.__name__, _function)
+    declare_rule(_function, _rule)
 
 
 cdef list wrapped_dims(object x, object dims):
@@ -450,7 +451,3 @@ cdef list wrapped_dims(object x, object dims):
 
 
 set_concatenate(cat)
-declare_rule("contiguous", on_values)
-declare_rule("detach", on_values)
-declare_rule("detach_", on_values)
-declare_rule("resize_", refused_resize)

@@ -342,9 +342,6 @@ def sum_to_size(Tensor self, *size):
     return reshape(result, sizes) if lead else result
 
 
-for _name, _function in {"expand_as": expand_as, "sum_to_size": sum_to_size}.items():
-    extend(_name, _function)
-
-
-declare_rule("expand_as", COMPOSITE)
-declare_rule("sum_to_size", batched_sum_to_size)
+for _function, _rule in {expand_as: COMPOSITE, sum_to_size: batched_sum_to_size}.items():
+    extend(_function.__name__, _function)
+    declare_rule(_function, _rule)

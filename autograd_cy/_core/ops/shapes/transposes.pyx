@@ -139,5 +139,5 @@ extend("T", property(reversed_dims))
 extend("mT", property(matrix_transposed))
 
 
-declare_rule("reversed_dims", lambda call, self: call.value(self).permute(0, *range(rank_of(self), 0, -1)))
-declare_rule("matrix_transposed", COMPOSITE)
+declare_rule(reversed_dims, lambda call, self: call.value(self).permute(0, *range(rank_of(self), 0, -1)))
+declare_rule(matrix_transposed, COMPOSITE)
