@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 from .._core.graph.tensor import Tensor
+from .._likes import zeros_like
 from .._size import Size
 from . import constraints
 from ._location_scale import LocationScale
@@ -33,7 +34,7 @@ class Folded(Distribution):
 
     @property
     def mode(self) -> Tensor:
-        return self.scale * 0
+        return zeros_like(self.scale)
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
         return self.base_dist.rsample(sample_shape).abs()

@@ -3,6 +3,7 @@
 import copy
 from typing import Any
 
+from .._core.engine.freed import is_freed_since, sequence_number
 from .._core.graph.tensor import Tensor
 from .._likes import zeros_like
 from .._size import Size
@@ -14,7 +15,7 @@ class Transform:
     """Base of functions from `domain` to `codomain`: a subclass has ``_call(x)``, ``_inverse(y)``, ``log_abs_det_jacobian``.
 
     ``t(x)`` computes, ``t.inv`` is the inverse. With ``cache_size=1`` the last x and y are kept, so that an inverse asked for
-    the y that came out gives exactly the x that went in.
+    the y that came out gives exactly the x that went in. What a backward has freed is computed again.
 
     >>> import autograd_cy as ag
     >>> t = ag.distributions.transforms.ExpTransform()
@@ -27,6 +28,7 @@ class Transform:
     domain: Any
     codomain: Any
     _cached: tuple[Any, Any] = (None, None)
+    _since = 0  # the one of the two that was computed is recorded from this number on
 
     def __init__(self, cache_size: int = 0) -> None:
         if cache_size not in (0, 1):
@@ -64,15 +66,15 @@ class Transform:
     def __call__(self, x: Tensor) -> Tensor:
         if not self._cache_size:
             return self._call(x)
-        if x is not self._cached[0]:
-            self._cached = (x, self._call(x))
+        if x is not self._cached[0] or is_freed_since(self._cached[1], self._since):
+            self._since, self._cached = sequence_number(), (x, self._call(x))
         return self._cached[1]
 
     def _inv_call(self, y: Tensor) -> Tensor:
         if not self._cache_size:
             return self._inverse(y)
-        if y is not self._cached[1]:
-            self._cached = (self._inverse(y), y)
+        if y is not self._cached[1] or is_freed_since(self._cached[0], self._since):
+            self._since, self._cached = sequence_number(), (self._inverse(y), y)
         return self._cached[0]
 
     def _call(self, x: Tensor) -> Tensor:

@@ -75,7 +75,7 @@ class Binomial(_ByProbability):
         return self._values("enumerate_support", expand)
 
     def _values(self, asked: str, expand: bool) -> Tensor:
-        count = int(self.total_count.max())
+        count = int(self.total_count.detach().max())
         if self.total_count.min() != count:
             raise NotImplementedError(f"Inhomogeneous total count not supported by `{asked}`.")
         return self._enumerated(arange(1 + count, dtype=self.total_count.dtype), expand)

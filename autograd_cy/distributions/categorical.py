@@ -34,10 +34,17 @@ class Categorical(Distribution):
         assert given is not None  # for type checkers
         if given.dim() < 1:
             raise ValueError(f"`{name}` parameter must be at least one-dimensional.")
-        normalized = given / given.sum(-1, keepdim=True) if name == "probs" else given - given.logsumexp(-1, keepdim=True)
-        vars(self)[name] = normalized
+        self._parameter, self._unnormalized = name, given
         self._num_events = given.shape[-1]
         super().__init__(given.shape[:-1], validate_args=validate_args)
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        new = super().expand(batch_shape, _instance)
+        new._unnormalized = self._unnormalized.expand(Size(batch_shape) + (self._num_events,))
+        return new
+
+    def _given(self) -> list[str]:
+        return [self._parameter]
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> constraints.Constraint:
@@ -47,12 +54,14 @@ class Categorical(Distribution):
     @lazy_property
     def logits(self) -> Tensor:
         """Normalized logarithms of the probabilities."""
-        return probs_to_logits(self.probs)
+        given = self._unnormalized
+        return probs_to_logits(self.probs) if self._parameter == "probs" else given - given.logsumexp(-1, keepdim=True)
 
     @lazy_property
     def probs(self) -> Tensor:
         """Normalized probabilities."""
-        return logits_to_probs(self.logits)
+        given = self._unnormalized
+        return logits_to_probs(self.logits) if self._parameter == "logits" else given / given.sum(-1, keepdim=True)
 
     @property
     def param_shape(self) -> Size:

@@ -4,8 +4,9 @@ from typing import Any
 
 from .._core.graph.tensor import Tensor
 from . import constraints
+from .distribution import Distribution
 from .gamma import Gamma
-from .utils import broadcast_all
+from .utils import broadcast_all, lazy_property
 
 __all__ = ["Chi2"]
 
@@ -21,15 +22,20 @@ class Chi2(Gamma):
     arg_constraints = {"df": constraints.positive}
 
     def __init__(self, df: Any, validate_args: bool | None = None):
-        (degrees,) = broadcast_all(df)
-        super().__init__(0.5 * degrees, 0.5, validate_args=validate_args)
+        self._degrees, self.rate = broadcast_all(df, 0.5)
+        Distribution.__init__(self, self._degrees.shape, validate_args=validate_args)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         new = super().expand(batch_shape, _instance)
-        new.concentration, new.rate = self.concentration.expand(batch_shape), self.rate.expand(batch_shape)
+        new._degrees, new.rate = self._degrees.expand(batch_shape), self.rate.expand(batch_shape)
         return new
 
     @property
     def df(self) -> Tensor:
         """The degrees of freedom."""
-        return self.concentration * 2
+        return self._degrees
+
+    @lazy_property
+    def concentration(self) -> Tensor:
+        """The shape: half of the degrees of freedom."""
+        return self._degrees / 2

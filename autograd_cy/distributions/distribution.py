@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from .._core.engine.freed import sequence_number as _sequence_number
 from .._core.graph.tensor import Tensor
 from .._size import Size
 from ..autograd.grad_mode import no_grad
@@ -39,6 +40,7 @@ class Distribution:
 
     def __init__(self, batch_shape: Any = Size(), event_shape: Any = Size(), validate_args: bool | None = None):
         self._batch_shape, self._event_shape = Size(batch_shape), Size(event_shape)
+        self._since = _sequence_number()  # parameters that are computed later are recorded from this number on
         if validate_args is not None:
             self._validate_args = validate_args
         if self._validate_args:
@@ -58,10 +60,10 @@ class Distribution:
         """``expand(batch_shape)``: the distribution with parameters expanded to this shape; no memory is copied."""
         shape = Size(batch_shape)
         new = object.__new__(type(self)) if _instance is None else _instance
-        vars(new).update(vars(self), _batch_shape=shape)
+        vars(new).update(vars(self), _batch_shape=shape, _computed={})
         for name in self.arg_constraints:
             if name in vars(self):
-                value = getattr(self, name)
+                value = vars(self)[name]
                 vars(new)[name] = value.expand(shape + value.shape[len(self._batch_shape) :])
         return new
 
@@ -121,6 +123,10 @@ class Distribution:
     def _extended_shape(self, sample_shape: Any = Size()) -> Size:
         return Size(sample_shape) + self._batch_shape + self._event_shape
 
+    def _given(self) -> list[str]:
+        """The names of the parameters that are not computed from others."""
+        return [name for name in self.arg_constraints if name in vars(self)]
+
     def _enumerated(self, values: Tensor, expand: bool) -> Tensor:
         """The values along a new first dimension."""
         values = values.view(-1, *(1,) * len(self._batch_shape))
@@ -130,7 +136,7 @@ class Distribution:
         for name, constraint in self.arg_constraints.items():
             if constraints.is_dependent(constraint):
                 continue
-            if name not in vars(self) and isinstance(getattr(type(self), name, None), lazy_property):
+            if name not in self._given() and isinstance(getattr(type(self), name, None), lazy_property):
                 continue
             value = getattr(self, name)
             if not constraint.check(value).all():
@@ -156,7 +162,8 @@ class Distribution:
             )
 
     def __repr__(self) -> str:
-        values = {name: vars(self)[name] for name in self.arg_constraints if name in vars(self)}
+        names = {*self._given(), *vars(self).get("_computed", ())}
+        values = {name: getattr(self, name) for name in self.arg_constraints if name in names}
         shown = (f"{name}: {v if v.numel() == 1 else v.shape}" for name, v in values.items())
         return f"{type(self).__name__}({', '.join(shown)})"
 

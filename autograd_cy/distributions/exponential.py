@@ -3,6 +3,7 @@
 from typing import Any
 
 from .._core.graph.tensor import Tensor
+from .._likes import zeros_like
 from .._size import Size
 from . import constraints
 from .distribution import Distribution
@@ -33,7 +34,7 @@ class Exponential(Distribution):
 
     @property
     def mode(self) -> Tensor:
-        return self.rate * 0
+        return zeros_like(self.rate)
 
     @property
     def stddev(self) -> Tensor:

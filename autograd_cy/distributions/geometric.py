@@ -3,6 +3,7 @@
 from typing import Any
 
 from .._core.graph.tensor import Tensor
+from .._likes import zeros_like
 from .._size import Size
 from .._types import finfo
 from . import constraints
@@ -36,7 +37,7 @@ class Geometric(_ByProbability):
 
     @property
     def mode(self) -> Tensor:
-        return self.probs * 0
+        return zeros_like(self.probs)
 
     @property
     def variance(self) -> Tensor:

@@ -18,7 +18,7 @@ class HalfCauchy(_Folded):
     """
 
     def __init__(self, scale: Any, validate_args: bool | None = None):
-        super().__init__(Cauchy(0.0 * scale, scale, validate_args=False), validate_args)
+        super().__init__(Cauchy(0.0, scale, validate_args=False), validate_args)
 
     @property
     def mean(self) -> Tensor:

@@ -19,7 +19,7 @@ class HalfNormal(_Folded):
     """
 
     def __init__(self, scale: Any, validate_args: bool | None = None):
-        super().__init__(Normal(0.0 * scale, scale, validate_args=False), validate_args)
+        super().__init__(Normal(0.0, scale, validate_args=False), validate_args)
 
     @property
     def mean(self) -> Tensor:

@@ -1,10 +1,11 @@
 """What the constructors of distributions share (facade)."""
 
-import functools
+from collections.abc import Callable
 from numbers import Number
 from typing import Any
 
 from .. import _names as _ops
+from .._core.engine.freed import is_freed_since as _is_freed_since
 from .._core.graph.tensor import Tensor
 from .._creation import get_default_dtype
 from .._data import tensor
@@ -29,12 +30,33 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
     return _ops.broadcast_tensors(*(v if isinstance(v, Tensor) else tensor(v, dtype=dtype) for v in values))
 
 
-class lazy_property(functools.cached_property):  # type: ignore[type-arg]
-    """A parameter that is computed from another one when it is first read, and recorded even within no_grad."""
+class lazy_property:
+    """A parameter that is computed from another one when it is first read, and recorded even within no_grad.
+
+    It is computed again once a backward has freed its graph, so that each backward through a distribution may be the last of
+    its graph. A value that is assigned takes its place.
+    """
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self.function, self.name, self.__doc__ = function, function.__name__, function.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        vars(instance)[self.name] = value
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
-        with enable_grad():
-            return super().__get__(instance, owner)
+        if instance is None:
+            return self
+        if self.name in vars(instance):
+            return vars(instance)[self.name]
+        computed = vars(instance).setdefault("_computed", {})
+        value = computed.get(self.name)
+        if value is None or (isinstance(value, Tensor) and _is_freed_since(value, vars(instance).get("_since", 0))):
+            with enable_grad():
+                value = computed[self.name] = self.function(instance)
+        return value
 
 
 def clamp_probs(probs: Tensor) -> Tensor:

@@ -8,6 +8,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
 from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.runtime.free_threading cimport Spin, add_number, spin, unspin
 from autograd_cy._core.runtime.location cimport described, here
 from autograd_cy._core.runtime.state cimport thread_state
@@ -100,3 +101,28 @@ cdef tuple link_to(Node freed, list roots, unsigned long long boundary):
             else:
                 stack.append((target, link))
     return None
+
+
+def sequence_number():
+    """sequence_number() -> int: the number that the next node of this thread gets."""
+    return thread_state().sequence_nr
+
+
+def is_freed_since(Tensor y, number):
+    """is_freed_since(y, number) -> bool: whether a backward freed a node of y's graph that was recorded from that number on."""
+    cdef unsigned long long boundary = number
+    cdef object own = (<object> y).grad_fn
+    cdef list stack = [] if own is None else [own]
+    cdef set seen = set(stack)
+    cdef Node node, target
+    cdef int i
+    while stack:
+        node = stack.pop()
+        if node.released:
+            return True
+        for i in range(node.n_edges):
+            target = node.next_node(i)
+            if target is not None and target not in seen and target.sequence_number >= boundary:
+                seen.add(target)
+                stack.append(target)
+    return False
