@@ -4,6 +4,7 @@ Each has two pipes to the DataLoader: tasks go in, batches come out. The memory 
 stands in a shared block, which the receiver copies and removes; so no block outlives the process that reads it.
 """
 
+import io
 import multiprocessing
 import os
 import pickle
@@ -14,11 +15,13 @@ import threading
 import traceback
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from multiprocessing.reduction import ForkingPickler
 from multiprocessing.shared_memory import SharedMemory
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..._core.graph.tensor import Tensor
 from ..._core.runtime.entry import public
 from ..._threads import set_num_threads
 from ...random import manual_seed
@@ -56,12 +59,13 @@ class Failure:
     """An exception of a worker, which is raised again in the main process with the worker's traceback in its text."""
 
     def __init__(self, error: BaseException, where: str):
-        self._kind, self._where = type(error), where
+        self._kind = RuntimeError if isinstance(error, StopIteration) else type(error)  # that would end the epoch in silence
+        self._name, self._where = type(error).__name__, where
         self._text = "".join(traceback.format_exception(error))
 
     def reraise(self) -> None:
         """reraise() raises it: of the same class, if that takes a text."""
-        text = f"Caught {self._kind.__name__} in {self._where}.\nOriginal {self._text}"
+        text = f"Caught {self._name} in {self._where}.\nOriginal {self._text}"
         if self._kind is KeyError:
             raise KeyError(_Text(text))
         try:
@@ -93,10 +97,30 @@ class Packed(NamedTuple):
     block: str | bytes
 
 
+class _Pickler(pickle.Pickler):
+    """One that refuses tensors whose graph would stay behind in the worker."""
+
+    def reducer_override(self, value: Any) -> Any:
+        return reduced(value) if isinstance(value, Tensor) else NotImplemented
+
+
+def reduced(tensor: Tensor) -> Any:
+    """reduced(tensor) -> what pickles it for another process."""
+    if tensor.requires_grad and not tensor.is_leaf:
+        raise RuntimeError(
+            "Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd does not support crossing "
+            "process boundaries.  If you just want to transfer the data, call detach() on the tensor before serializing "
+            f"(e.g., putting it on the queue). The tensor of shape {tuple(tensor.shape)} was computed by {tensor.grad_fn!r}."
+        )
+    return tensor.__reduce_ex__(5)
+
+
 def pack(value: Any) -> Packed:
     """pack(value) -> it, ready for a pipe."""
     buffers: list[pickle.PickleBuffer] = []
-    pickled = pickle.dumps(value, 5, buffer_callback=buffers.append)
+    stream = io.BytesIO()
+    _Pickler(stream, 5, buffer_callback=buffers.append).dump(value)
+    pickled = stream.getvalue()
     views = [buffer.raw() for buffer in buffers]
     sizes = [view.nbytes for view in views]
     if sum(sizes) < SHARED_FROM:
@@ -201,9 +225,7 @@ def _work(arrived: Any, results: Connection, fetcher: Any, failure: Failure | No
         answer: Any = failure
         if failure is None:
             try:
-                answer = pack(fetcher(numbers))
-            except StopIteration:
-                answer = Ended()
+                answer = _answer(fetcher, numbers)
             except Exception as error:
                 answer = Failure(error, where)
         try:
@@ -214,8 +236,20 @@ def _work(arrived: Any, results: Connection, fetcher: Any, failure: Failure | No
     return task
 
 
+def _answer(fetcher: Any, numbers: Any) -> Any:
+    """The batch of these numbers, packed."""
+    try:
+        batch = fetcher(numbers)
+    except StopIteration:
+        return Ended()
+    return pack(batch)
+
+
 def _seed(seed: int) -> None:
     """Seed what draws at random in a worker."""
     random.seed(seed)
     manual_seed(seed)
     np.random.seed(seed % 2**32)  # noqa: NPY002 - what datasets that were written for PyTorch draw from
+
+
+ForkingPickler.register(Tensor, reduced)  # datasets that a worker is started with, and what users put on queues
