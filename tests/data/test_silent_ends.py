@@ -86,7 +86,9 @@ def test_stop_iteration_is_an_error_where_no_iterator_ends(dataset, options, mes
         list(DataLoader(dataset, num_workers=workers, **options))
 
 
-@pytest.mark.parametrize("options", [{"worker_init_fn": stop}, {"collate_fn": lambda items: Unpicklable()}], ids=["init", "pickle"])
+@pytest.mark.parametrize(
+    "options", [{"worker_init_fn": stop}, {"collate_fn": lambda items: Unpicklable()}], ids=["init", "pickle"]
+)
 def test_stop_iteration_of_a_worker_itself(options):
     with pytest.raises(RuntimeError, match="Caught StopIteration in DataLoader worker process 0"):
         list(DataLoader(Items(ag.tensor), num_workers=1, **options))
@@ -106,7 +108,8 @@ def leaf(i):
 
 
 @pytest.mark.parametrize("item, options", [
-    (with_history, {}), (with_history, {"batch_size": None}), (leaf, {}), (with_history, {"collate_fn": lambda items: {"x": items}}),
+    (with_history, {}), (with_history, {"batch_size": None}), (leaf, {}),
+    (with_history, {"collate_fn": lambda items: {"x": items}}),
 ], ids=["a batch", "an item", "a batch of leaves", "in a dict"])  # fmt: skip
 def test_a_worker_refuses_tensors_with_a_history(item, options):
     """They arrived as leaves that required grad, and no gradient reached what they were computed from."""

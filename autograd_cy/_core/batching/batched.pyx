@@ -50,8 +50,8 @@ cpdef Tensor batched(Tensor value, BatchLevel level):
     cdef BatchedTensor wrapper
     cdef cnp.ndarray array = value.array
     if cnp.PyArray_NDIM(array) == 0 or cnp.PyArray_DIM(array, 0) != level.size:
-        raise RuntimeError(f"vmap: a batching rule returned a tensor of shape {list(np.shape(array))} for a batch of {level.size}: "
-                           "its first dimension must hold the samples")
+        raise RuntimeError(f"vmap: a batching rule returned a tensor of shape {list(np.shape(array))} for a batch of "
+                           f"{level.size}: its first dimension must hold the samples")
     wrapper = BatchedTensor.__new__(BatchedTensor)
     wrapper.value, wrapper.level, wrapper.batched = value, level, True
     if cnp.PyArray_DIM(array, 0):
