@@ -33,7 +33,8 @@ def test_triangular_systems_of_several_blocks(n, dtype, upper, unitriangular):
 SINGULAR = np.stack([np.eye(2), np.ones((2, 2))])
 NOT_POSITIVE = np.stack([np.eye(2), np.diag([1.0, -1.0])])
 REFUSED = {
-    "inv": (lambda: ag.linalg.inv(ag.ones(2, 2)), "linalg.inv: The diagonal element 2 is zero, the inversion could not be"),
+    "inv": (lambda: ag.linalg.inv(ag.ones(2, 2)),
+            "^linalg.inv: The diagonal element 2 is zero, the inversion could not be completed because the input matrix is singu"),
     "inv of a batch": (lambda: ag.linalg.inv(ag.tensor(SINGULAR)), r"\(Batch element 1\): The diagonal element 2 is zero"),
     "inv_ex": (lambda: ag.linalg.inv_ex(ag.ones(2, 2), check_errors=True), "linalg.inv_ex: The diagonal element 2 is zero"),
     "solve": (lambda: ag.linalg.solve(ag.ones(2, 2), ag.ones(2)), "torch.linalg.solve: The solver failed because the input"),
@@ -50,6 +51,10 @@ REFUSED = {
     "half a block of LDL": (
         lambda: ag.linalg.ldl_solve(ag.eye(2), ag.tensor([1, -1], dtype=ag.int32), ag.ones(2, 1)), r"but got \[1, -1\]"),
     "pivots in int64": (lambda: ag.lu_unpack(ag.eye(2), ag.tensor([2, 2])), "tensor of torch.int32 dtype"),
+    "cholesky_solve of other sizes": (
+        lambda: ag.cholesky_solve(ag.ones(2, 1), ag.eye(3)), "each A matrix is 3 by 3 but each b matrix is 2 by 1"),
+    "cholesky_solve of another type": (
+        lambda: ag.cholesky_solve(ag.ones(2, 1), ag.eye(2).double()), "found b of type Float and A of type Double"),
     "cholesky": (lambda: ag.linalg.cholesky(ag.tensor(NOT_POSITIVE)), "leading minor of order 2 is not positive-definite"),
 }
 
@@ -273,3 +278,120 @@ def test_matrices_without_elements(sizes):
     assert shapes == [(*batch, m, k), (*batch, k), (*batch, k, n), (*batch, k), (*batch, m, k), (*batch, k, n)]
     assert ag.linalg.pinv(x).shape == (*batch, n, m) and ag.linalg.matrix_rank(x).tolist() == np.zeros(batch).tolist()
     assert ag.linalg.qr(x, mode="r").R.shape == (*batch, k, n)
+
+
+NAN = np.stack([np.eye(2), np.full((2, 2), np.nan)])
+SVD = "linalg.svd: {}The algorithm failed to converge because the input matrix contained non-finite values."
+EIGH = "linalg.eigh: {}The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated eigenv"
+DEFINITE = "{}The factorization could not be completed because the input is not positive-definite (the leading minor of order 1 is"
+LSTSQ = "torch.linalg.lstsq: {}The least squares solution could not be computed because the input matrix contained non-finite val"
+NOT_FINITE = {
+    "svd": (ag.linalg.svd, SVD),
+    "svd of an earlier PyTorch": (ag.svd, SVD),
+    "svdvals": (ag.linalg.svdvals, SVD),
+    "cond": (ag.linalg.cond, SVD),
+    "pinv": (ag.linalg.pinv, SVD),
+    "pinv, hermitian": (lambda x: ag.linalg.pinv(x.repeat(1, 2, 2), hermitian=True), EIGH),
+    "matrix_rank": (ag.linalg.matrix_rank, SVD),
+    "matrix_rank, hermitian": (lambda x: ag.linalg.matrix_rank(x.repeat(1, 2, 2), hermitian=True), EIGH),
+    "lstsq": (lambda x: ag.linalg.lstsq(x, ag.ones(2, 2, 1).double()), LSTSQ),
+    "lstsq by gels": (lambda x: ag.linalg.lstsq(x, ag.ones(2, 2, 1).double(), driver="gels"), LSTSQ),
+    "lstsq by gelsd": (lambda x: ag.linalg.lstsq(x, ag.ones(2, 2, 1).double(), driver="gelsd"), LSTSQ),
+    "nuclear norm": (lambda x: ag.linalg.matrix_norm(x, "nuc"), SVD),
+    "2-norm": (lambda x: ag.linalg.matrix_norm(x, 2), SVD),
+    "eigh": (lambda x: ag.linalg.eigh(x.repeat(1, 2, 2)), EIGH),
+    "eigvalsh": (lambda x: ag.linalg.eigvalsh(x.repeat(1, 2, 2)), EIGH),
+    "cholesky": (ag.linalg.cholesky, "linalg.cholesky: " + DEFINITE),
+    "cholesky_ex": (lambda x: ag.linalg.cholesky_ex(x, check_errors=True), "linalg.cholesky_ex: " + DEFINITE),
+}
+
+
+@pytest.mark.parametrize("name", NOT_FINITE)
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_a_matrix_of_nan_is_an_error_that_names_the_batch_element(name, requires_grad):
+    call, message = NOT_FINITE[name]
+    with pytest.raises(ag.linalg.LinAlgError) as found:
+        call(ag.tensor(NAN, requires_grad=requires_grad))
+    assert str(found.value).startswith(message.format("(Batch element 1): "))
+    with pytest.raises(RuntimeError) as found:
+        call(ag.tensor(NAN[1:] if "lstsq" in name else NAN, requires_grad=requires_grad))
+    assert isinstance(found.value, ag.linalg.LinAlgError)
+
+
+def test_info_of_cholesky_tells_where_nan_is():
+    x = ag.tensor(np.stack([np.eye(3), np.diag([1.0, np.nan, 1.0]), np.full((3, 3), np.nan)]))
+    assert ag.linalg.cholesky_ex(x).info.tolist() == [0, 2, 1]
+    assert ag.linalg.cholesky_ex(x).L[0].tolist() == np.eye(3).tolist()
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 30])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+def test_singular_values_of_matrices_with_an_infinity_are_nan(n, dtype):
+    """LAPACK iterated on them without an end."""
+    x = np.stack([np.eye(n), np.ones((n, n))]).astype(dtype)
+    x[1, 0, 0] = np.inf
+    x = ag.tensor(x)
+    assert ag.linalg.svdvals(x)[0].tolist() == [1] * n and ag.linalg.svdvals(x)[1].isnan().all()
+    assert all(part[0].isfinite().all() and part[1].isnan().all() for part in ag.linalg.svd(x))
+    assert ag.linalg.cond(x)[1].isnan() and ag.linalg.matrix_norm(x, "nuc")[1].isnan()
+    assert ag.linalg.matrix_rank(x).tolist() == [n, 0]
+    assert ag.linalg.eigvals(x)[1].isnan().all() and ag.linalg.eigvals(x)[0].tolist() == [1] * n
+
+
+def test_least_squares_of_full_rank_by_gels_tell_which_matrix_has_less():
+    with pytest.raises(ag.linalg.LinAlgError, match=r"\(Batch element 1\): .* does not have full rank \(error code: 1\)"):
+        ag.linalg.lstsq(ag.stack([ag.ones(3, 1), ag.zeros(3, 1)]), ag.ones(2, 3, 1), driver="gels")
+
+
+@pytest.mark.parametrize("values", [[[np.nan, 1.0], [1.0, 1.0]], [[1.0, np.nan], [1.0, 1.0]], [[np.inf, 0.0], [0.0, 0.0]]], ids=str)
+def test_determinants_of_matrices_that_are_not_finite(values):
+    """LAPACK takes a column that begins with nan for one of zeros."""
+    x = ag.tensor(np.stack([np.eye(2), values]))
+    assert ag.linalg.det(x)[0] == 1 and ag.linalg.det(x)[1].isnan()
+    sign, logarithm = ag.linalg.slogdet(x)
+    assert sign.tolist() == [1, 0] and logarithm[0] == 0 and logarithm[1].isnan()
+    assert ag.logdet(x)[1].isnan()
+
+
+def test_the_gradient_by_a_cholesky_factor_is_a_full_matrix():
+    factor = leaf([[2.0, 0.0], [1.0, 3.0]])
+    (g,) = ag.autograd.grad(ag.cholesky_solve(ag.eye(2).double(), factor).sum(), factor)
+    np.testing.assert_allclose(g.numpy(), [[-2 / 9, -2 / 27], [-1 / 18, -1 / 54]])
+    upper = leaf([[2.0, 1.0], [0.0, 3.0]])
+    (turned,) = ag.autograd.grad(ag.cholesky_inverse(upper, upper=True).sum(), upper)
+    np.testing.assert_allclose(turned.numpy(), g.numpy().T)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@pytest.mark.parametrize("upper", [False, True])
+def test_all_derivatives_of_systems_with_cholesky_factors(dtype, upper):
+    factor = ag.tensor(matrices(2, 3, 3, dtype=dtype) + 3 * np.eye(3), requires_grad=True)
+    b = ag.tensor(matrices(3, 2, dtype=dtype), requires_grad=True)
+
+    def solve(b, factor):
+        return ag.cholesky_solve(b, factor.triu() if upper else factor.tril(), upper)
+
+    assert ag.autograd.gradcheck(solve, (b, factor), check_forward_ad=True, check_batched_grad=True)
+    assert ag.autograd.gradgradcheck(solve, (b, factor), check_fwd_over_rev=True)
+
+
+@pytest.mark.parametrize("sizes", [(0, 0), (0, 3), (3, 0), (2, 0, 3), (2, 3, 0), (0, 2, 2), (2, 0, 0, 4)])
+def test_norms_and_condition_numbers_of_matrices_without_elements(sizes):
+    x = ag.ones(sizes, requires_grad=True)
+    for p in (None, 2, -2, 1, -1, np.inf, -np.inf, "fro", "nuc"):
+        if p not in ("nuc", "fro") or sizes[-1] == sizes[-2]:
+            y = ag.linalg.cond(x, p)
+            assert y.shape == sizes[:-2] and not y.any()
+    for ord in ("fro", "nuc", 2, 1, np.inf):
+        for keepdim in (False, True):
+            y = ag.linalg.matrix_norm(x, ord, keepdim=keepdim)
+            assert y.shape == sizes[:-2] + (1, 1) * keepdim and not y.any()
+            y.sum().backward()
+    assert x.grad.shape == sizes
+    assert ag.linalg.cond(ag.ones(0, 0, dtype=ag.complex64)).dtype == ag.float32
+
+
+@pytest.mark.parametrize("ord", [-2, -1, -np.inf])
+def test_the_smallest_of_no_elements_is_refused(ord):
+    with pytest.raises(IndexError, match="amin.*non-zero size"):
+        ag.linalg.matrix_norm(ag.ones(0, 0), ord)

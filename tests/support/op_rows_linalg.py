@@ -133,6 +133,21 @@ def on_definite(function, x, *args, **kwargs):
     return function(x @ adjoint(x), *args, **kwargs)
 
 
+def triangle_of(factor, upper):
+    """The part of a Cholesky factor that is read: a gradient by both triangles is PyTorch's."""
+    if isinstance(factor, np.ndarray):
+        return np.triu(factor) if upper else np.tril(factor)
+    return factor.triu() if upper else factor.tril()
+
+
+def with_factor(function, b, factor, upper=False):
+    return function(b, triangle_of(factor, upper), upper)
+
+
+def of_factor(function, factor, upper=False):
+    return function(triangle_of(factor, upper), upper)
+
+
 def adjoint(x):
     return x.swapaxes(-2, -1).conj()
 
@@ -327,9 +342,10 @@ FUNCTIONS = [
     row("pinverse", np.linalg.pinv, of_matrices(([3, 2],)), method=True),
     row("linalg.matrix_rank", np.linalg.matrix_rank, of_matrices(([2, 2],), ([2, 3, 2],)), dtypes=(), forward=FLOATS + COMPLEX,
         result="int64"),
-    row("cholesky_solve", cholesky_solve, of_matrices(([2, 1], [2, 2]), ([2, 2], [2, 2], True)), method=True),
+    row("cholesky_solve", cholesky_solve, of_matrices(([2, 1], [2, 2]), ([2, 2], [2, 2], True)), with_factor,
+        method=True),
     row("cholesky_inverse", lambda x, upper=False: cholesky_solve(np.eye(x.shape[-1]), x, upper),
-        factors, method=True),
+        factors, of_factor, method=True),
     row("linalg.matrix_exp", exponential, of_matrices(([2, 2],), ([2, 2, 2],), ([1, 1],)), forward=HALF),
     row("matrix_exp", exponential, of_matrices(([2, 2],)), method=True, forward=HALF),
     row("linalg.tensorinv", lambda x, ind=2: np.linalg.tensorinv(x, ind), tensors_as_matrices),

@@ -116,6 +116,19 @@ def identity(x):
     return define(lambda ctx, x: x.view(x.shape), lambda ctx, g: g).apply(x)
 
 
+def backwards(x):
+    class Backwards(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.view(x.shape)
+
+        @staticmethod
+        def backward(ctx, g):
+            return g
+
+    return Backwards.apply(x)
+
+
 def in_no_grad(x):
     with torch.no_grad():
         return x[:2]
@@ -127,6 +140,7 @@ STUCK = {
     "view of unbind": (lambda x: x.unbind()[1].view(1), "Output 0 of View is a view and {}.*returns multiple views"),
     "no_grad": (in_no_grad, "A view was created in no_grad mode and {}"),
     "Function": (identity, "Output 0 of F is a view and {}.*created inside a custom Function"),
+    "Function named like a node": (backwards, "Output 0 of Backwards is a view and {}.*created inside a custom Function"),
 }
 
 
@@ -220,6 +234,40 @@ def test_an_expanded_view_adds_up_after_a_write():
     y.mul_(2)
     (wide * torch.arange(6.0, dtype=torch.float64).view(3, 2)).sum().backward()
     assert x.grad.tolist() == [2.0, 10.0, 18.0]
+
+
+FILLS = {"fill_": (lambda x: x.fill_(3), 3), "zero_": (lambda x: x.zero_(), 0)}
+SHARED = {
+    "expanded": lambda y: y[1:3].unsqueeze(0).expand(2, 2),
+    "expanded, along the last dimension": lambda y: y[1:3].unsqueeze(1).expand(2, 2),
+    "overlapping windows": lambda y: y[1:].unfold(0, 2, 1),
+}
+
+
+@pytest.mark.parametrize("fill", FILLS)
+@pytest.mark.parametrize("shared", SHARED)
+def test_elements_that_share_memory_are_filled(fill, shared):
+    (write, value), make = FILLS[fill], SHARED[shared]
+    plain = make(torch.ones(4))
+    assert write(plain) is plain and (plain == value).all()
+    x = leaf([1.0, 2.0, 3.0, 4.0])
+    y = x * 2
+    view = make(y)
+    write(view)
+    assert (view == value).all() and y[0] == 2
+    written = (y == value).tolist()
+    if torch.__name__ == "torch":
+        return  # whose backward of such a write fails
+    (g,) = torch.autograd.grad(y.square().sum() + view.square().sum(), x)
+    assert g.tolist() == [0 if done else 8 * n for done, n in zip(written, x.tolist(), strict=True)]
+
+
+@pytest.mark.parametrize("write", [lambda x: x.fill_(torch.tensor(3.0)), lambda x: x.copy_(torch.ones(2, 2)), lambda x: x.add_(1)])
+def test_other_writes_to_expanded_tensors_are_refused(write):
+    x = torch.ones(2)
+    with pytest.raises(RuntimeError, match="single memory location"):
+        write(x.expand(2, 2))
+    assert x.tolist() == [1, 1]
 
 
 def test_tangents_follow_writes():  # 6

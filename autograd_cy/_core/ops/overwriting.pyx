@@ -192,8 +192,11 @@ cdef object call_in_place(object function, tuple args, dict kwargs):
 keywords.call_in_place = call_in_place
 
 
-cdef cnp.ndarray source_of(Tensor target, object value):
-    """The array to be written for a value (a Tensor, what NumPy takes for an array), with all checks of memory and type."""
+cdef cnp.ndarray source_of(Tensor target, object value, str operation):
+    """The array to be written for a value (a Tensor, what NumPy takes for an array), with all checks of memory and type.
+
+    One number may be written to elements that share memory.
+    """
     cdef cnp.ndarray source
     if isinstance(value, Tensor):
         source = (<Tensor> value).array
@@ -203,7 +206,8 @@ cdef cnp.ndarray source_of(Tensor target, object value):
             raise RuntimeError(f"value cannot be converted to type {dtype_of(code_of(target.array))} without overflow")
     if code_of(source) >= COMPLEX64 and code_of(target.array) < COMPLEX64:
         source = real_part(source, code_of(target.array))
-    check_memory(target.array, source)
+    if isinstance(value, Tensor) or operation not in ("fill_", "zero_"):
+        check_memory(target.array, source)
     return source.copy() if may_overlap(target.array, source) else source
 
 
@@ -218,7 +222,7 @@ cdef cnp.ndarray real_part(cnp.ndarray source, int dtype_code):
 
 cdef int put(Tensor target, object value, str operation) except -1:
     """Write a value into all of the target, unrecorded."""
-    write(target, source_of(target, value), None, operation)
+    write(target, source_of(target, value, operation), None, operation)
     return 0
 
 
@@ -243,7 +247,7 @@ cdef Tensor overwrite(Tensor target, object value, object node_class, str operat
             return overwrite_unrecorded(target, value, node_class, operation)
         put(target, value, operation)
         return target
-    source = source_of(target, value)
+    source = source_of(target, value, operation)
     previous, beside = previous_of(target), current_mode() & LOOKED_AT
     result = filled_like(target, source) if beside else result_of(target)
     if isinstance(value, Tensor):

@@ -196,7 +196,8 @@ cdef object refusal(Tensor view, bint indirect):
     happened = "its base or another view of its base has been" if indirect else "is being"
     what = "A view was"
     if view.grad_fn is not None:
-        what = f"Output {view.output_number} of {view.grad_fn.name().partition('Backward')[0]} is a view"
+        name = view.grad_fn.name()
+        what = f"Output {view.output_number} of {name.rpartition('Backward')[0] or name} is a view"
     if view.grad_fn is not None and creation in (AMONG_SEVERAL, IN_FUNCTION):
         text = f"{what} and {happened} modified inplace."
     else:

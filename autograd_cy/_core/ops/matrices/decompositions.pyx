@@ -17,8 +17,9 @@ from autograd_cy._core.graph.saved cimport save_output, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.triangles cimport solved_triangles
 from autograd_cy._core.ops.matrices.matrix cimport (
-    Decomposition, adjoint, columns_first, dense, eigh_arrays, eigh_values, empty_factors, gradients_of, lapack, lower,
-    matrix_argument, on_diagonal, plus, record_outputs, svd_arrays, svd_values, upper as upper_part, with_diagonal)
+    Decomposition, adjoint, columns_first, converged, dense, eigh_arrays, eigh_values, empty_factors, first_failure,
+    gradients_of, lapack, lower, matrix_argument, on_diagonal, plus, record_outputs, svd_arrays, svd_values,
+    upper as upper_part, with_diagonal)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE, on_values
@@ -100,14 +101,17 @@ cdef tuple factors(object array):
     """The lower triangular factors, NaN where there are none; and where these fail."""
     info = np.zeros(array.shape[:-2], np.int32)
     try:
-        return lapack("cholesky_lo", np.linalg.cholesky, array), info
+        found = lapack("cholesky_lo", np.linalg.cholesky, array)
+        if not np.isnan(found.diagonal(0, -2, -1)).any():
+            return found, info
     except np.linalg.LinAlgError:
-        found = np.full_like(array, np.nan)
-        for index in np.ndindex(info.shape):
-            info[index] = failing_minor(array[index])
-            if not info[index]:
-                found[index] = np.linalg.cholesky(array[index])
-        return found, info
+        pass
+    found = np.full_like(array, np.nan)
+    for index in np.ndindex(info.shape):
+        info[index] = failing_minor(array[index])
+        if not info[index]:
+            found[index] = np.linalg.cholesky(array[index])
+    return found, info
 
 
 cdef int failing_minor(object matrix) except -1:
@@ -115,7 +119,8 @@ cdef int failing_minor(object matrix) except -1:
     cdef int n
     for n in range(1, matrix.shape[0] + 1):
         try:
-            np.linalg.cholesky(matrix[:n, :n])
+            if np.isnan(np.linalg.cholesky(matrix[:n, :n])[-1, -1]):
+                return n
         except np.linalg.LinAlgError:
             return n
     return 0
@@ -132,18 +137,17 @@ def cholesky_ex(input, *, upper: bool = False, check_errors: bool = False):
     tensor([[2., 0.],
             [0., 3.]])
     """
-    y, info = factored(matrix_argument(input, "linalg.cholesky_ex", True), upper)
+    y, info = factored(matrix_argument(input, "linalg.cholesky", True), upper)
     if check_errors:
         check_definite("linalg.cholesky_ex", info)
     return return_types.linalg_cholesky_ex(y, new_tensor(np.asarray(info)))
 
 
 cdef int check_definite(str operation, object info) except -1:
-    places = np.argwhere(np.atleast_1d(info).reshape(-1))
-    if not len(places):
+    failure = first_failure(info)
+    if failure is None:
         return 0
-    where = f"(Batch element {places[0][0]}): " if info.ndim else ""
-    order = np.atleast_1d(info).reshape(-1)[places[0][0]]
+    where, order = failure
     raise LinAlgError(f"{operation}: {where}The factorization could not be completed because the input is not "
                       f"positive-definite (the leading minor of order {order} is not positive-definite).")
 
@@ -341,11 +345,7 @@ cdef class LinalgSvdBackward0(Decomposition):
 
 
 cdef tuple svd_of(Tensor x, bint full):
-    try:
-        arrays = svd_arrays(x.array, full)
-    except np.linalg.LinAlgError:
-        raise LinAlgError("linalg.svd: The algorithm failed to converge because the input matrix contained non-finite "
-                          "values.") from None
+    arrays = svd_arrays(x.array, full)
     outputs = (columns_first(arrays[0]), dense(arrays[1]), columns_first(arrays[2]))
     return record_outputs(new_node(LinalgSvdBackward0, (full,)), outputs, x) if needs_node(x) else outputs
 
@@ -429,11 +429,7 @@ cdef class LinalgEighBackward0(Decomposition):
 cdef tuple eigh_of(Tensor x, str UPLO):
     if UPLO.upper() not in ("L", "U"):
         raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
-    try:
-        values, vectors = eigh_arrays(x.array, UPLO)
-    except np.linalg.LinAlgError:
-        raise LinAlgError("linalg.eigh: The algorithm failed to converge because the input matrix is ill-conditioned or has "
-                          "too many repeated eigenvalues.") from None
+    values, vectors = eigh_arrays(x.array, UPLO)
     outputs = (dense(values), columns_first(vectors))
     return record_outputs(new_node(LinalgEighBackward0, ()), outputs, x) if needs_node(x) else outputs
 
@@ -460,7 +456,7 @@ def eigvalsh(input, UPLO="L"):
     >>> ag.linalg.eigvalsh(ag.tensor([[2.0, 1.0], [1.0, 2.0]]))
     tensor([1., 3.])
     """
-    cdef Tensor x = matrix_argument(input, "linalg.eigvalsh", True)
+    cdef Tensor x = matrix_argument(input, "linalg.eigh", True)
     return eigh_of(x, UPLO)[0] if needs_node(x) or UPLO not in ("L", "U") else dense(eigh_values(x.array, UPLO))
 
 
@@ -498,14 +494,15 @@ cdef class LinalgEigBackward0(Decomposition):
 cdef tuple eig_of(Tensor x):
     if not np.isfinite(x.array).all():
         raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
-    try:
-        values, vectors = lapack("eig", np.linalg.eig, x.array)
-    except np.linalg.LinAlgError:
-        raise LinAlgError("linalg.eig: The algorithm failed to converge.") from None
-    kind = (<object> dtype_of(to_complex(code_of(x.array)))).numpy_dtype
+    values, vectors = converged("linalg.eig", "eig", np.linalg.eig, x.array, "eigenvalues")
+    kind = complex_type(x)
     outputs = (dense(np.asarray(values, kind)), columns_first(np.asarray(vectors, kind)))
     node = new_node(LinalgEigBackward0, (dtype_of(code_of(x.array)),)) if needs_node(x) else None
     return outputs if node is None else record_outputs(node, outputs, x)
+
+
+cdef object complex_type(Tensor x):
+    return (<object> dtype_of(to_complex(code_of(x.array)))).numpy_dtype
 
 
 @op(namespace="linalg", batch=on_values)
@@ -525,8 +522,15 @@ def eig(input):
 def eigvals(input):
     """eigvals(input) -> Tensor: the eigenvalues of a square matrix, in no order, as complex numbers.
 
+    A matrix that is not finite has nan for eigenvalues; it is an error where it requires grad.
+
     >>> import autograd_cy as ag
     >>> ag.linalg.eigvals(ag.tensor([[0.0, 1.0], [-1.0, 0.0]])).imag.abs()
     tensor([1., 1.])
     """
-    return eig_of(matrix_argument(input, "linalg.eigvals", True))[0]
+    cdef Tensor x = matrix_argument(input, "linalg.eigvals", True)
+    if needs_node(x):
+        return eig_of(x)[0]
+    finite = np.isfinite(x.array).all((-2, -1), keepdims=True)
+    values = converged("linalg.eig", "eigvals", np.linalg.eigvals, np.where(finite, x.array, 0), "eigenvalues")
+    return dense(np.asarray(np.where(finite[..., 0], values, np.nan), complex_type(x)))

@@ -1,7 +1,6 @@
 """Determinants and their logarithms.
 
-Derivatives: M. Giles, "Collected matrix derivative results" (2008). Where a determinant is 0, its gradient is made of those of
-the minors.
+Derivatives: M. Giles, "Collected matrix derivative results" (2008); those of the determinant are cofactors.
 """
 
 import numpy as np
@@ -9,19 +8,20 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, code_of
-from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport as_type, needs_node, new_node, record, shape_of
+from autograd_cy._core.graph.node cimport Node, Request
+from autograd_cy._core.graph.record cimport as_type, needs_node, new_node, record
 from autograd_cy._core.graph.saved cimport save_input, save_output, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.ops.matrices.cofactors cimport cofactor_arrays
 from autograd_cy._core.ops.matrices.matrix cimport (
     Decomposition, adjoint, dense, matrix_argument, record_outputs, ufunc)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE, on_values
 from autograd_cy._core.ops import return_types
+from autograd_cy._core.ops.matrices.cofactors import conjugate_cofactors
 from autograd_cy._core.ops.matrices.systems import inv_ex
 from autograd_cy._core.ops.registry import op
-from autograd_cy._core.ops.shapes.shape import stack
 
 cnp.import_array()
 
@@ -31,25 +31,28 @@ cdef class LinalgDetBackward0(Node):
     cdef tuple saved_names(self):
         return ("A", None, "result")
 
+    cdef object vjp_array(self, object g, int i, Request *request):
+        return g[..., None, None] * cofactor_arrays(saved_array(self, 0))
+
     cdef object vjp(self, object g, int i):
-        a = unpack(self, 0)
-        g = g.unsqueeze(-1).unsqueeze(-1)
-        if not (saved_array(self, 2) == 0).any():
-            return adjoint(inv_ex(a).inverse) * (g * unpack(self, 2).conj().unsqueeze(-1).unsqueeze(-1))
-        return g * cofactors(a).conj()
+        return g.unsqueeze(-1).unsqueeze(-1) * conjugate_cofactors(unpack(self, 0))
 
-
-cdef object cofactors(object a):
-    """The derivatives of the determinants by the elements: the signed determinants of the minors."""
-    cdef int n = shape_of(a)[-1], i, j
-    rest = [[k for k in range(n) if k != i] for i in range(n)]
-    rows = [stack([det(a[..., rest[i], :][..., rest[j]]) * (-1) ** (i + j) for j in range(n)], -1) for i in range(n)]
-    return stack(rows, -2)
+    cdef object jvp(self, tuple tangents):
+        return (conjugate_cofactors(unpack(self, 0)).conj() * tangents[0]).sum((-2, -1))
 
 
 cdef object determinant(object array):
     with np.errstate(all="ignore"):
-        return ufunc("det", np.linalg.det)(array)
+        found = np.asarray(ufunc("det", np.linalg.det)(array))
+    spoil(found, found == 0, array)
+    return found
+
+
+cdef int spoil(object values, object zero, object array) except -1:
+    """nan for determinants that LAPACK takes for 0, of matrices that are not finite."""
+    if zero.any():
+        values[zero & ~np.isfinite(array).all((-2, -1))] = np.nan
+    return 0
 
 
 @op(methods=("det",), batch=on_values)
@@ -61,7 +64,7 @@ def det(input):
     >>> ag.det(ag.tensor([[2.0, 1.0], [0.0, 4.0]]))
     tensor(8.)
     """
-    cdef Tensor x = matrix_argument(input, "linalg.det", True), y = dense(np.asarray(determinant(x.array)))
+    cdef Tensor x = matrix_argument(input, "linalg.det", True), y = dense(determinant(x.array))
     if needs_node(x):
         node = new_node(LinalgDetBackward0, ())
         save_input(node, 0, x)
@@ -88,13 +91,27 @@ cdef class LinalgSlogdetBackward0(Decomposition):
         if gs is not None and a.dtype.is_complex:
             turn = as_type((self.output(0).conj() * gs).imag, a.dtype) * 1j
             factor = turn if factor is None else factor + turn
-        return None if factor is None else adjoint(inv_ex(a).inverse) * factor.unsqueeze(-1).unsqueeze(-1)
+        return None if factor is None else self.turned_inverse(a) * factor.unsqueeze(-1).unsqueeze(-1)
+
+    cdef object turned_inverse(self, object a):
+        """The adjoint of the inverse: by cofactors where the elimination meets a zero and LAPACK's has met none."""
+        inverse, info = inv_ex(a)
+        found = adjoint(inverse)
+        sign, logarithm = self.output(0), self.output(1)
+        failed = (<Tensor> info).array > 0
+        if (<Tensor> a).batched or not failed.any() or not np.isfinite((<Tensor> logarithm).array[failed]).any():
+            return found
+        det = (sign * as_type(logarithm.exp(), sign.dtype)).conj().unsqueeze(-1).unsqueeze(-1)
+        return found.where((info == 0).unsqueeze(-1).unsqueeze(-1), conjugate_cofactors(a) / det)
 
 
 cdef tuple signed_logarithm(object input, str operation):
     cdef Tensor x = matrix_argument(input, operation, True)
-    arrays = ufunc("slogdet", np.linalg.slogdet)(x.array)
-    outputs = (dense(np.asarray(arrays[0])), dense(np.asarray(arrays[1])))
+    with np.errstate(all="ignore"):
+        sign, logarithm = map(np.asarray, ufunc("slogdet", np.linalg.slogdet)(x.array))
+    spoil(logarithm, sign == 0, x.array)
+    sign[np.isnan(logarithm)] = 0
+    outputs = (dense(sign), dense(logarithm))
     if not needs_node(x):
         return outputs
     node = new_node(LinalgSlogdetBackward0, ())
@@ -132,7 +149,7 @@ def logdet(input):
     >>> ag.logdet(ag.tensor([[1.0, 0.0], [0.0, 1.0]]))
     tensor(0.)
     """
-    sign, logarithm = slogdet(input)
+    sign, logarithm = slogdet(matrix_argument(input, "logdet", True))
     if code_of((<Tensor> sign).array) >= COMPLEX64:
         return sign.log() + logarithm
     return logarithm.where(sign != -1, float("nan"))

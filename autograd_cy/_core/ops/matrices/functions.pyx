@@ -6,18 +6,20 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.dtypes cimport FLOAT16, code_of
+from autograd_cy._core.arrays.dtypes cimport FLOAT16, code_of, type_word
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport needs_node, new_node, record, shape_of, shown, tensor_argument, wrap_dim
+from autograd_cy._core.graph.record cimport (
+    broadcast_sizes, needs_node, new_node, record, record2, shape_of, shown, tensor_argument, wrap_dim)
 from autograd_cy._core.graph.saved cimport save_input, save_output, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.triangles cimport solved_triangles
 from autograd_cy._core.ops.matrices.matrix cimport (
-    adjoint, check_inexact, check_matrix, dense, eigh_arrays, eigh_values, matrix_argument, real_type_of, svd_arrays,
-    svd_values)
+    adjoint, check_inexact, check_matrix, columns_first, dense, eigh_arrays, eigh_values, lower, matrix_argument,
+    real_type_of, svd_arrays, svd_values, unbroadcast, upper as upper_part)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE, on_values
-from autograd_cy._core.ops.matrices.systems import solve, solve_triangular
+from autograd_cy._core.ops.matrices.systems import batched_pair, solve
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.shape import cat
 
@@ -121,7 +123,59 @@ def matrix_rank(input, *, atol=None, rtol=None, hermitian: bool = False):
 
 # systems with a Cholesky factor
 
-@op(methods=("cholesky_solve",), batch=COMPOSITE)
+@cython.final
+cdef class CholeskySolveBackward0(Node):
+    """Both triangles of the factor have a gradient, as in PyTorch: that of A is Hermitian, and A = L @ L.mH for any L."""
+
+    cdef tuple saved_names(self):
+        return (None, "input2", "result")
+
+    cdef tuple constant_names(self):
+        return ("upper", None, None)
+
+    cdef tuple factor(self):
+        """The factor as it was given, and its triangle."""
+        factor = unpack(self, 1)
+        return factor, upper_part(factor, 0) if self.constants[0] else lower(factor, 0)
+
+    cdef object vjp(self, object g, int i):
+        is_upper, b_sizes, factor_sizes = self.constants
+        factor, triangle = self.factor()
+        gb = cholesky_solve(g, factor, is_upper)
+        if i == 0:
+            return unbroadcast(gb, b_sizes)
+        product = gb @ adjoint(unpack(self, 2))
+        product = product + adjoint(product)
+        return unbroadcast(-(triangle @ product if is_upper else product @ triangle), factor_sizes)
+
+    cdef object jvp(self, tuple tangents):
+        (db, dfactor), (factor, triangle) = tangents, self.factor()
+        if dfactor is not None:
+            da = adjoint(dfactor) @ triangle if self.constants[0] else dfactor @ adjoint(triangle)
+            term = (da + adjoint(da)) @ unpack(self, 2)
+            db = -term if db is None else db - term
+        return cholesky_solve(db, factor, self.constants[0])
+
+
+cdef int check_factor(Tensor b, Tensor factor) except -1:
+    check_matrix(factor, "cholesky_solve", "A", True)
+    check_inexact(factor, "cholesky_solve")
+    n, (rows, columns) = shape_of(factor)[-1], shape_of(b)[-2:]
+    if n != rows:
+        raise RuntimeError(f"Incompatible matrix sizes for cholesky_solve: each A matrix is {n} by {n} but each b matrix is "
+                           f"{rows} by {columns}")
+    if code_of(b.array) != code_of(factor.array):
+        raise RuntimeError(f"Expected b and A to have the same dtype, but found b of type {type_word(code_of(b.array))} and A of "
+                           f"type {type_word(code_of(factor.array))} instead.")
+    broadcast_sizes(shape_of(b)[:-2], shape_of(factor)[:-2])        # which says what does not fit
+    return 0
+
+
+def batched_cholesky_solve(call, input, L, upper=False):
+    return batched_pair(call, input, L, upper=upper)
+
+
+@op(methods=("cholesky_solve",), batch=batched_cholesky_solve)
 def cholesky_solve(input, L, upper: bool = False):
     """cholesky_solve(input, L, upper=False) -> Tensor: the X with A @ X = input, where A = L @ L.mH (upper: L.mH @ L).
 
@@ -129,13 +183,22 @@ def cholesky_solve(input, L, upper: bool = False):
     >>> ag.cholesky_solve(ag.tensor([[8.0]]), ag.tensor([[2.0]]))
     tensor([[2.]])
     """
-    b, factor = tensor_argument(input, "cholesky_solve", "input", 1), tensor_argument(L, "cholesky_solve", "input2", 2)
+    cdef Tensor b = tensor_argument(input, "cholesky_solve", "input", 1), y
+    cdef Tensor factor = tensor_argument(L, "cholesky_solve", "input2", 2)
     for name, x in (("b", b), ("u", factor)):
         if cnp.PyArray_NDIM((<Tensor> x).array) < 2:
             raise RuntimeError(f"{name} should have at least 2 dimensions, but has {cnp.PyArray_NDIM((<Tensor> x).array)} "
                                "dimensions instead")
-    first, second = (adjoint(factor), factor) if upper else (factor, adjoint(factor))
-    return solve_triangular(second, solve_triangular(first, b, upper=False), upper=True)
+    check_factor(b, factor)
+    turned = np.swapaxes(factor.array, -2, -1).conj()
+    first, second = (turned, factor.array) if upper else (factor.array, turned)
+    y = columns_first(solved_triangles(second, solved_triangles(first, b.array, False, False), True, False))
+    if needs_node(b) or needs_node(factor):
+        node = new_node(CholeskySolveBackward0, (upper, shape_of(b), shape_of(factor)))
+        save_input(node, 1, factor)
+        save_output(node, y)
+        record2(node, y, b, factor)
+    return y
 
 
 @op(methods=("cholesky_inverse",), batch=COMPOSITE)

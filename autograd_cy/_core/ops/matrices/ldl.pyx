@@ -13,7 +13,7 @@ import numpy as np
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, code_of, type_word
 from autograd_cy._core.graph.record cimport any_wanted, broadcast_sizes, new_node, record_all, shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
-from autograd_cy._core.ops.matrices.matrix cimport check_inexact, check_matrix, columns_first, matrix_argument
+from autograd_cy._core.ops.matrices.matrix cimport check_inexact, check_matrix, columns_first, first_failure, matrix_argument
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import on_values, sample_by_sample
@@ -143,11 +143,10 @@ cdef Tensor without_derivative(str name, Tensor y, tuple inputs):
 
 
 cdef int check_blocks(str operation, object info) except -1:
-    places = np.argwhere(np.atleast_1d(info).reshape(-1))
-    if not len(places):
+    found = first_failure(info)
+    if found is None:
         return 0
-    where = f"(Batch element {places[0][0]}): " if info.ndim else ""
-    number = np.atleast_1d(info).reshape(-1)[places[0][0]]
+    where, number = found
     raise LinAlgError(f"{operation}: {where}The diagonal element {number} of D is zero.")
 
 

@@ -12,7 +12,7 @@ from autograd_cy._core.graph.saved cimport save_input, save_output, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.triangles cimport solved_triangles
 from autograd_cy._core.ops.matrices.matrix cimport (
-    adjoint, dense, gradients_of, plus, real_type_of, svd_arrays, unbroadcast)
+    adjoint, check_finite, dense, first_failure, gradients_of, plus, real_type_of, svd_arrays, unbroadcast)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import sample_by_sample
@@ -22,6 +22,8 @@ from autograd_cy._core.ops.matrices.matrix import LinAlgError
 from autograd_cy._core.ops.registry import op
 
 cnp.import_array()
+
+cdef str NAME = "torch.linalg.lstsq"
 
 
 @cython.final
@@ -72,11 +74,14 @@ cdef class LinalgLstsqBackward0(Node):
 cdef object solutions(object a, object b, object rcond, bint is_full):
     """The shortest of the nearest X, the ranks of `a`, and its singular values, or None where they were not needed.
 
-    By a QR decomposition where that shows that `a` has full rank, else by singular values.
+    By a QR decomposition where that shows that `a` has full rank, else by singular values; with is_full=True it is an error
+    if a diagonal element of R is zero.
     """
     m, n = a.shape[-2:]
     wide, k = m < n, min(m, n)
     q, r = np.linalg.qr(np.swapaxes(a, -2, -1).conj() if wide else a)
+    if is_full:
+        check_rank(r)
     inverse = solved_triangles(r, np.eye(k, dtype=r.dtype), True, False)
     with np.errstate(all="ignore"):
         condition = np.linalg.norm(r, axis=(-2, -1)) * np.linalg.norm(inverse, axis=(-2, -1))
@@ -84,6 +89,15 @@ cdef object solutions(object a, object b, object rcond, bint is_full):
         qh, ih = np.swapaxes(q, -2, -1).conj(), np.swapaxes(inverse, -2, -1).conj()
         return q @ (ih @ b) if wide else inverse @ (qh @ b), np.full(a.shape[:-2], k), None
     return by_singular_values(a, b, rcond)
+
+
+cdef int check_rank(object r) except -1:
+    zeros = r.diagonal(0, -2, -1) == 0
+    failure = first_failure(np.asarray(np.where(zeros.any(-1), zeros.argmax(-1) + 1, 0))) if zeros.size else None
+    if failure is not None:
+        raise LinAlgError(f"{NAME}: {failure[0]}The least squares solution could not be computed because the input matrix does "
+                          f"not have full rank (error code: {failure[1]}).")
+    return 0
 
 
 cdef object by_singular_values(object a, object b, object rcond):
@@ -110,7 +124,7 @@ cdef object default_rcond(Tensor a):
 cdef bint check_operands(Tensor a, Tensor b, object driver) except -1:
     """Whether the right sides are vectors."""
     cdef int m = cnp.PyArray_NDIM(a.array), n = cnp.PyArray_NDIM(b.array)
-    name = "torch.linalg.lstsq"
+    name = NAME
     if m < 2:
         raise RuntimeError(f"{name}: input must have at least 2 dimensions.")
     if n < 1:
@@ -149,14 +163,12 @@ def lstsq(input, b, rcond: float | None = None, *, driver: str | None = None):
     cdef bint vector = check_operands(a, right, driver)
     array = right.array[..., None] if vector else right.array
     broadcast_sizes(shape_of(a)[:-2], array.shape[:-2])             # which says what does not fit
+    check_finite(NAME, np.isfinite(a.array).all((-2, -1)), "least squares solution could not be computed")
     driver = driver or "gelsy"
     rcond = default_rcond(a) if rcond is None else rcond
     solve = by_singular_values(a.array, array, rcond) if driver in ("gelsd", "gelss") else solutions(
         a.array, array, rcond, driver == "gels")
     x, rank, values = solve
-    if driver == "gels" and not np.isfinite(x).all():
-        raise LinAlgError("torch.linalg.lstsq: The least squares solution could not be computed because the input matrix does "
-                          "not have full rank.")
     nothing = np.empty((0,), real_type_of(a.array))
     m, n = shape_of(a)[-2:]
     residuals = nothing

@@ -18,8 +18,8 @@ from autograd_cy._core.graph.saved cimport save_input, save_output, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.elimination cimport eliminated, row_order, solved_eliminated
 from autograd_cy._core.ops.matrices.matrix cimport (
-    Decomposition, adjoint as adjoint_of, check_matrix, columns_first, dense, gradients_of, lower, plus,
-    record_outputs, unbroadcast, upper)
+    Decomposition, adjoint as adjoint_of, check_matrix, columns_first, dense, first_failure, gradients_of, lower,
+    plus, record_outputs, unbroadcast, upper)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE, on_values, rank_of
@@ -136,11 +136,10 @@ cdef tuple lu_factored(Tensor x, bint pivot):
 
 
 cdef int check_pivots(str operation, object info) except -1:
-    places = np.argwhere(np.atleast_1d(info).reshape(-1))
-    if not len(places):
+    found = first_failure(info)
+    if found is None:
         return 0
-    where = f"(Batch element {places[0][0]}): " if info.ndim else ""
-    number = np.atleast_1d(info).reshape(-1)[places[0][0]]
+    where, number = found
     raise LinAlgError(f"{operation}: {where}U[{number},{number}] is zero and using it on lu_solve would result in a division "
                       "by zero. If you still want to perform the factorization, consider calling linalg.lu(A, pivot) or "
                       "linalg.lu_factor_ex(A, pivot)")

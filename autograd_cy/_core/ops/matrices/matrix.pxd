@@ -18,6 +18,9 @@ cdef int check_not_integers(Tensor x, str operation) except -1
 cdef int check_inexact(Tensor x, str operation) except -1
 cdef object ufunc(str name, object public)
 cdef object lapack(str name, object public, object array)
+cdef object converged(str operation, str name, object public, object array, str values)
+cdef tuple first_failure(object info)
+cdef int check_finite(str operation, object finite, str failure) except -1
 cdef tuple empty_factors(object array)
 cdef object svd_arrays(object array, bint full)
 cdef object svd_values(object array)

@@ -128,9 +128,50 @@ cdef object ufunc(str name, object public):
 
 
 cdef object lapack(str name, object public, object array):
-    """The result of ufunc(); LinAlgError where LAPACK fails."""
+    """The result of ufunc(); NumPy's LinAlgError where LAPACK fails."""
     with np.errstate(call=refuse, invalid="call", over="ignore", divide="ignore", under="ignore"):
         return ufunc(name, public)(array)
+
+
+cdef object converged(str operation, str name, object public, object array, str values):
+    """The result of lapack(); LinAlgError, with the first matrix for which an iteration failed."""
+    try:
+        return lapack(name, public, array)
+    except np.linalg.LinAlgError:
+        info = np.zeros(array.shape[:-2], np.int32)
+    for index in np.ndindex(info.shape):
+        try:
+            lapack(name, public, array[index])
+        except np.linalg.LinAlgError:
+            info[index] = 1
+            break
+    where = first_failure(info)[0] if info.any() else ""
+    raise LinAlgError(f"{operation}: {where}The algorithm failed to converge because the input matrix is ill-conditioned or has "
+                      f"too many repeated {values}.")
+
+
+cdef tuple first_failure(object info):
+    """(which matrix of a batch, what info says) of the first one whose info is not 0; None if there is none."""
+    places = np.flatnonzero(info)
+    if not places.size:
+        return None
+    return f"(Batch element {places[0]}): " if info.ndim else "", np.ravel(info)[places[0]]
+
+
+cdef int check_finite(str operation, object finite, str failure) except -1:
+    """LinAlgError for the first matrix that is not `finite`."""
+    if not finite.all():
+        where, _ = first_failure(np.asarray(~finite))
+        raise LinAlgError(f"{operation}: {where}The {failure} because the input matrix contained non-finite values.")
+    return 0
+
+
+cdef object infinite_matrices(object array):
+    """Which matrices have an infinity, on which LAPACK may iterate without an end; None if all are finite. nan is an error."""
+    if np.isfinite(array).all():
+        return None
+    check_finite("linalg.svd", ~np.isnan(array).any((-2, -1)), "algorithm failed to converge")
+    return ~np.isfinite(array).all((-2, -1))
 
 
 cdef tuple empty_factors(object array):
@@ -141,26 +182,37 @@ cdef tuple empty_factors(object array):
 
 
 cdef object svd_arrays(object array, bint full):
-    """U, S, Vh."""
+    """U, S, Vh; nan for matrices with an infinity."""
     if not array.size and not full:
         u, vh = empty_factors(array)
         return u, svd_values(array), vh
-    return lapack("svd_f" if full else "svd_s", lambda a: np.linalg.svd(a, full), array)
+    infinite = infinite_matrices(array)
+    if infinite is not None:
+        array = np.where(infinite[..., None, None], 0, array)
+    found = converged("linalg.svd", "svd_f" if full else "svd_s", lambda a: np.linalg.svd(a, full), array, "singular values")
+    return found if infinite is None else [np.where(infinite[(...,) + (None,) * (x.ndim - infinite.ndim)], np.nan, x).astype(
+        x.dtype) for x in found]
 
 
 cdef object svd_values(object array):
     if not array.size:
         return np.empty((*array.shape[:-2], min(array.shape[-2:])), array.real.dtype)
-    return lapack("svd", np.linalg.svdvals, array)
+    infinite = infinite_matrices(array)
+    if infinite is not None:
+        array = np.where(infinite[..., None, None], 0, array)
+    found = converged("linalg.svd", "svd", np.linalg.svdvals, array, "singular values")
+    return found if infinite is None else np.where(infinite[..., None], np.nan, found).astype(found.dtype)
 
 
 cdef object eigh_arrays(object array, str UPLO):
     """The eigenvalues and vectors of Hermitian matrices, whose one triangle is read."""
-    return lapack("eigh_lo" if UPLO in "lL" else "eigh_up", lambda a: np.linalg.eigh(a, UPLO), array)
+    return converged("linalg.eigh", "eigh_lo" if UPLO in "lL" else "eigh_up", lambda a: np.linalg.eigh(a, UPLO), array,
+                     "eigenvalues")
 
 
 cdef object eigh_values(object array, str UPLO):
-    return lapack("eigvalsh_lo" if UPLO in "lL" else "eigvalsh_up", lambda a: np.linalg.eigvalsh(a, UPLO), array)
+    return converged("linalg.eigh", "eigvalsh_lo" if UPLO in "lL" else "eigvalsh_up", lambda a: np.linalg.eigvalsh(a, UPLO),
+                     array, "eigenvalues")
 
 
 cdef object real_type_of(cnp.ndarray array):

@@ -54,18 +54,23 @@ def matrix_norm(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
     x = x if dtype is None else x.to(dtype)
     if ord in ("nuc", 2, -2):
         values = svdvals(x.permute([d for d in range(ndim) if d not in (a, b)] + [a, b]))
-        y = values.sum(-1) if ord == "nuc" else values.amax(-1) if ord == 2 else values.amin(-1)
+        y = values.sum(-1) if ord == "nuc" else largest(values, -1, False) if ord == 2 else values.amin(-1)
     elif ord in (1, -1, inf, -inf):
         along = b if abs(ord) == inf else a
         sums = x.abs().sum(along, keepdim=True)
         other = a if abs(ord) == inf else b
-        y = sums.amax(other, True) if ord > 0 else sums.amin(other, True)
+        y = largest(sums, other, True) if ord > 0 else sums.amin(other, True)
         return y if keepdim else y.squeeze((a, b))
     else:
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
     if not keepdim:
         return y
     return y.reshape([1 if d in (a, b) else n for d, n in enumerate(shape_of(x))])
+
+
+cdef object largest(object sizes, int dim, bint keepdim):
+    """The largest of absolute values; 0 where there are none."""
+    return sizes.amax(dim, keepdim) if sizes.shape[dim] else sizes.sum(dim, keepdim=keepdim)
 
 
 @op(namespace="linalg", batch=COMPOSITE)
@@ -98,13 +103,15 @@ def cond(input, p=None):
     """cond(input, p=None) -> Tensor: the condition number of matrices: their norm times that of the inverse.
 
     p=None and 2 divide the largest singular value by the smallest, -2 the other way round; other norms are those of
-    matrix_norm(), for which matrices that are singular give inf.
+    matrix_norm(), for which matrices that are singular give inf. Without elements it is 0.
 
     >>> import autograd_cy as ag
     >>> ag.linalg.cond(ag.tensor([[4.0, 0.0], [0.0, 2.0]]))
     tensor(2.)
     """
     x = matrix_argument(input, "linalg.cond", False)
+    if cnp.PyArray_SIZE((<Tensor> x).array) == 0:
+        return x.detach().abs().sum((-2, -1)) * 0
     if p in (None, 2, -2):
         values = svdvals(x)
         return values[..., -1] / values[..., 0] if p == -2 else values[..., 0] / values[..., -1]

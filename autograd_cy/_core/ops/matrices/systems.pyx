@@ -15,7 +15,7 @@ from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.elimination cimport eliminated, solved_eliminated
 from autograd_cy._core.kernels.triangles cimport solved_triangles
 from autograd_cy._core.ops.matrices.matrix cimport (
-    adjoint, check_matrix, columns_first, lower, matrix_argument, unbroadcast, upper as upper_part)
+    adjoint, check_matrix, columns_first, first_failure, lower, matrix_argument, unbroadcast, upper as upper_part)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE, on_values, rank_of
@@ -34,15 +34,14 @@ def batched_pair(call, first, second, **kwargs):
 
 cdef int check_singular(str operation, str failing, object info) except -1:
     """Raise for the first matrix that is singular."""
-    places = np.argwhere(np.atleast_1d(info).reshape(-1))
-    if not len(places):
+    found = first_failure(info)
+    if found is None:
         return 0
-    where = f"(Batch element {places[0][0]}): " if info.ndim else ""
-    number = np.atleast_1d(info).reshape(-1)[places[0][0]]
+    where, number = found
     if failing == "solver":
         raise LinAlgError(f"{operation}: {where}The solver failed because the input matrix is singular.")
     raise LinAlgError(f"{operation}: {where}The diagonal element {number} is zero, the inversion could not be completed "
-                      "the input matrix is singular.")
+                      "because the input matrix is singular.")
 
 
 # the inverse
@@ -92,7 +91,7 @@ def inv_ex(input, *, check_errors: bool = False):
     tensor([[0.5000, 0.0000],
             [0.0000, 0.2500]])
     """
-    y, info = inverted(matrix_argument(input, "linalg.inv_ex", True))
+    y, info = inverted(matrix_argument(input, "linalg.inv", True))
     if check_errors:
         check_singular("linalg.inv_ex", "inversion", info)
     return return_types.linalg_inv_ex(y, new_tensor(info))

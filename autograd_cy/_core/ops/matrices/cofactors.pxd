@@ -1,0 +1,3 @@
+"""The cofactors of matrices."""
+
+cdef object cofactor_arrays(object array)

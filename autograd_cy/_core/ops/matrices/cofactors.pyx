@@ -1,0 +1,194 @@
+"""Cofactors: the derivatives of determinants of any order, also of matrices that are singular or nearly so.
+
+The cofactors of A are det(A) inv(A).mT. One elimination gives both factors. Its last pivots may be nothing but rounding errors,
+but they cancel in the product, which is as exact as for other matrices. If a pivot is zero, or the determinant leaves the range
+of the type, singular values S give the cofactors: those of U S Vh are the cofactors of the diagonal matrix S, times U, Vh and
+their determinants. The derivative of cofactors takes the same coordinates near singular matrices, as it needs no quotient there.
+
+Sources: M. Giles, "Collected matrix derivative results" (2008), for the adjugate of U S Vh: R. A. Horn, C. R. Johnson, "Matrix
+Analysis" (2012), section 0.8.
+"""
+
+import numpy as np
+
+cimport cython
+
+from autograd_cy._core.graph.node cimport Node, Request
+from autograd_cy._core.graph.record cimport needs_node, new_node, record, record2, shape_of
+from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.elimination cimport eliminated, solved_eliminated
+from autograd_cy._core.ops.matrices.matrix cimport svd_arrays, ufunc, unbroadcast
+from autograd_cy._core.runtime cimport numpy_api as cnp
+
+from autograd_cy._core.batching.rules import declare_rule, on_values
+from autograd_cy._core.ops.matrices.systems import batched_pair
+from autograd_cy._core.ops.overrides import make_overridable
+
+cnp.import_array()
+
+
+# arrays
+
+cdef tuple determinants_and_inverses(object array):
+    """The conjugate determinants and the inverses of the adjoint matrices, by one elimination."""
+    lu, pivots, _info = eliminated(array)
+    exchanged = (pivots != np.arange(1, pivots.shape[-1] + 1)).sum(-1) % 2
+    inverse = solved_eliminated(lu, pivots, np.eye(array.shape[-1], dtype=array.dtype), True)
+    det = np.conj(lu.diagonal(0, -2, -1).prod(-1))
+    return np.where(exchanged, -det, det), inverse
+
+
+cdef object cofactor_arrays(object array):
+    """The conjugate cofactors of matrices."""
+    if not array.size:
+        return np.empty(array.shape, array.dtype)
+    with np.errstate(all="ignore"):
+        det, inverse = determinants_and_inverses(array)
+        found = det[..., None, None] * inverse
+        is_normal = np.abs(det) >= np.finfo(found.dtype).tiny
+        if is_normal.all() and np.isfinite(found).all():
+            return found
+        lost = ~(is_normal & np.isfinite(found).all((-2, -1))) & np.isfinite(array).all((-2, -1))
+        u, s, vh, turn = singular(array[lost])
+        before, after = products_around(s)
+        found[lost] = (u * (turn * before * after)[..., None, :]) @ vh
+    return found
+
+
+cdef tuple singular(object array):
+    """U, S and Vh, and the conjugate of det(U) det(Vh)."""
+    u, s, vh = svd_arrays(array, False)
+    det = ufunc("det", np.linalg.det)
+    return u, s, vh, np.conj(det(u) * det(vh)).astype(array.dtype)[..., None]
+
+
+cdef tuple products_around(object s):
+    """The products of the elements before, and of those after each one."""
+    ones = np.ones_like(s[..., :1])
+    return (np.cumprod(np.concatenate([ones, s[..., :-1]], -1), -1),
+            np.cumprod(np.concatenate([ones, s[..., :0:-1]], -1), -1)[..., ::-1])
+
+
+cdef object products_without_pairs(object s):
+    """The products of all elements but the i-th and the j-th one; zeros on the diagonal."""
+    n = s.shape[-1]
+    before, after = products_around(s)
+    above = np.triu(np.ones((n, n), np.bool_), 1)
+    between = np.cumprod(np.where(above, s[..., None, :], 1), -1)
+    between = np.concatenate([np.ones_like(between[..., :1]), between[..., :-1]], -1)
+    half = np.where(above, before[..., :, None] * between * after[..., None, :], 0)
+    return half + np.swapaxes(half, -2, -1)
+
+
+cdef object cofactor_arrays_along(object a, object direction):
+    """The derivative of the conjugate cofactors at `a`; matrices that are not finite give nan."""
+    if not a.size or not direction.size:
+        return np.empty(np.broadcast_shapes(a.shape, direction.shape), a.dtype)
+    turned = np.swapaxes(direction, -2, -1).conj()
+    with np.errstate(all="ignore"):
+        det, inverse = determinants_and_inverses(a)
+        if is_far_from_singular(a, det, inverse):
+            product = inverse @ turned
+            traces = np.einsum("...ii->...", product)[..., None, None]
+            return det[..., None, None] * (traces * inverse - product @ inverse)
+        finite = np.isfinite(a).all((-2, -1))[..., None, None]
+        u, s, vh, turn = singular(np.where(finite, a, 0))
+        inner = vh @ turned @ u
+        products = products_without_pairs(s)
+        traces = np.einsum("...ij,...jj->...i", products, inner)
+        inner = np.eye(s.shape[-1], dtype=a.dtype) * traces[..., None] - products * inner
+        return np.where(finite, turn[..., None] * (u @ inner @ vh), np.nan).astype(a.dtype)
+
+
+cdef bint is_far_from_singular(object a, object det, object inverse) except -1:
+    """Whether all matrices allow formulas that subtract products of inverses: their error is the condition's square."""
+    precision = np.finfo(a.dtype)
+    condition = np.abs(a).sum(-1).max(-1) * np.abs(inverse).sum(-1).max(-1)
+    size = np.abs(det)
+    return bool(((condition < precision.eps ** -0.2) & (size >= precision.tiny) & (size < np.inf)).all())
+
+
+# operations
+
+@cython.final
+cdef class ConjugateCofactorsBackward0(Node):
+    """Its derivative is its own adjoint, over the real numbers."""
+
+    cdef tuple saved_names(self):
+        return ("self", None, None)
+
+    cdef object vjp_array(self, object g, int i, Request *request):
+        return cofactor_arrays_along(saved_array(self, 0), g)
+
+    cdef object vjp(self, object g, int i):
+        return cofactors_along(unpack(self, 0), g)
+
+    cdef object jvp(self, tuple tangents):
+        return cofactors_along(unpack(self, 0), tangents[0])
+
+
+def conjugate_cofactors(Tensor input):
+    """conjugate_cofactors(input) -> Tensor: the gradient of the determinant of square matrices."""
+    cdef Tensor y = new_tensor(cofactor_arrays(input.array))
+    if needs_node(input):
+        node = new_node(ConjugateCofactorsBackward0, ())
+        save_input(node, 0, input)
+        record(node, y, input)
+    return y
+
+
+@cython.final
+cdef class CofactorsAlongBackward0(Node):
+    """Linear in the direction, and its own adjoint; by the matrix its derivative is made of those of the minors' cofactors."""
+
+    cdef tuple saved_names(self):
+        return ("self", "direction", None)
+
+    cdef object vjp(self, object g, int i):
+        a, direction = unpack(self, 0), unpack(self, 1)
+        if i == 1:
+            return unbroadcast(cofactors_along(a, g), shape_of(direction))
+        rows, signs = minor_rows(a)
+        weights = (g * signs).unsqueeze(-1).unsqueeze(-1)
+        found = cofactors_along(minors(rows, a), minors(rows, direction) * weights)
+        whole = rows.transpose(-2, -1).unsqueeze(1) @ found @ rows
+        return unbroadcast(whole.sum((-4, -3)), shape_of(a))
+
+    cdef object jvp(self, tuple tangents):
+        a, direction, (da, dd) = unpack(self, 0), unpack(self, 1), tangents
+        found = None if dd is None else cofactors_along(a, dd)
+        if da is None:
+            return found
+        rows, signs = minor_rows(a)
+        term = (cofactors_along(minors(rows, a), minors(rows, da)) * minors(rows, direction).conj()).sum((-2, -1)) * signs
+        return term if found is None else found + term
+
+
+def cofactors_along(Tensor input, Tensor direction):
+    """cofactors_along(input, direction) -> Tensor: the derivative of conjugate_cofactors(input)."""
+    cdef Tensor y = new_tensor(cofactor_arrays_along(input.array, direction.array))
+    if needs_node(input) or needs_node(direction):
+        node = new_node(CofactorsAlongBackward0, ())
+        save_input(node, 0, input)
+        save_input(node, 1, direction)
+        record2(node, y, input, direction)
+    return y
+
+
+cdef tuple minor_rows(object a):
+    """For each row the matrix that drops it, and the signs of the minors, as Tensors of a's type."""
+    cdef Py_ssize_t n = shape_of(a)[-1]
+    kind, numbers = (<Tensor> a).array.dtype, np.arange(n)
+    rows = np.stack([np.eye(n, dtype=kind)[numbers != k] for k in range(n)]) if n else np.empty((0, 0, 0), kind)
+    return new_tensor(rows), new_tensor(((-1.0) ** (numbers[:, None] + numbers)).astype(kind))
+
+
+cdef object minors(object rows, object a):
+    """The n x n matrices without one row and one column."""
+    return rows.unsqueeze(1) @ a.unsqueeze(-3).unsqueeze(-3) @ rows.transpose(-2, -1)
+
+
+for _function, _rule in ((conjugate_cofactors, on_values), (cofactors_along, batched_pair)):
+    declare_rule(_function, _rule)
+    make_overridable(_function)
