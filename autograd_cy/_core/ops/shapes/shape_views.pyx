@@ -11,10 +11,10 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.buffers cimport strided_view
-from autograd_cy._core.arrays.dtypes cimport dtype
+from autograd_cy._core.arrays.dtypes cimport as_dtype, code_of, dtype, type_word
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport as_tensor, record_linear, record_view, shape_of, wrap_dim
-from autograd_cy._core.graph.tensor cimport Tensor, extend
+from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor, share_version
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE, declare_rule, rank_of
@@ -118,7 +118,12 @@ cdef class SqueezeBackward4(Reshape):
         return g.unsqueeze(0)
 
 
-def batched_view(call, input, *sizes):
+def batched_view(call, input, *sizes, dtype=None):
+    cdef object kind = type_asked_for(sizes, dtype)
+    if kind is not None:
+        if rank_of(input) == 0 and as_dtype(kind).itemsize != input.itemsize:
+            call.on_sample(input, kind)
+        return call(call.value(input), kind)
     return call(call.value(input), call.with_batch(input, sizes_of(sizes)))
 
 
@@ -143,9 +148,55 @@ def reshape(input, *shape):
     return record_linear(UnsafeViewBackward0, constants, x, array)
 
 
+cdef object type_asked_for(tuple sizes, object kind):
+    """The type that view() is called with in place of sizes; None if there is none."""
+    if kind is None:
+        return sizes[0] if len(sizes) == 1 and isinstance(sizes[0], (dtype, np.dtype)) else None
+    if sizes:
+        raise TypeError("view() received an invalid combination of arguments: it takes sizes or a dtype, not both")
+    return kind
+
+
+cdef cnp.ndarray memory_as(Tensor x, dtype target):
+    """The memory of a tensor as elements of another type; of another size along the last dimension."""
+    cdef int old = cnp.PyArray_ITEMSIZE(x.array), new = target.itemsize, ratio, d
+    cdef str names = f"to view {type_word(code_of(x.array))} as {type_word(target.dtype_code)} (different element sizes)"
+    if old == new:
+        return (<object> x.array).view(target.numpy_dtype)
+    if cnp.PyArray_NDIM(x.array) == 0:
+        raise RuntimeError(f"self.dim() cannot be 0 {names}")
+    sizes, steps = list(shape_of(x)), list((<object> x.array).strides)
+    if sizes[-1] == 1:                  # NumPy gives such a dimension any stride
+        steps[-1] = old
+    if steps[-1] != old and cnp.PyArray_SIZE(x.array):
+        raise RuntimeError(f"self.stride(-1) must be 1 {names}, but got {steps[-1] // old}")
+    ratio = new // old
+    if ratio and sizes[-1] % ratio:
+        raise RuntimeError(f"self.size(-1) must be divisible by {ratio} {names}, but got {sizes[-1]}")
+    if cnp.PyArray_SIZE(x.array) == 0:
+        return np.empty(sizes[:-1] + [sizes[-1] * old // new], target.numpy_dtype)
+    if ratio and (<object> x).storage_offset() % ratio:
+        raise RuntimeError(f"self.storage_offset() must be divisible by {ratio} {names}, but got "
+                           f"{(<object> x).storage_offset()}")
+    for d in range(len(sizes) - 1 if ratio else 0):
+        if sizes[d] > 1 and steps[d] % new:
+            raise RuntimeError(f"self.stride({d}) must be divisible by {ratio} {names}, but got {steps[d] // old}")
+    return np.lib.stride_tricks.as_strided(x.array, sizes, steps).view(target.numpy_dtype)
+
+
+cdef Tensor in_other_type(Tensor x, dtype target):
+    """An alias without history, as detach() makes it: bits have no derivative."""
+    cdef Tensor y = new_tensor(memory_as(x, target))
+    share_version(x, y)
+    return y
+
+
 @op(methods=("view",), batch=batched_view)
-def view(input, *size):
+def view(input, *size, dtype=None):
     """view(input, size) -> Tensor: a view in another shape; RuntimeError where only a copy has that shape.
+
+    With a dtype in place of sizes, as in x.view(dtype), the same memory as elements of that type. If they have another size,
+    the last dimension, which is contiguous then, becomes shorter or longer. The result has no history.
 
     >>> import autograd_cy as ag
     >>> ag.tensor([1.0, 2.0, 3.0, 4.0]).view(2, 2)
@@ -153,8 +204,9 @@ def view(input, *size):
             [3., 4.]])
     """
     cdef Tensor x = as_tensor(input, "view")
-    if len(size) == 1 and (isinstance(size[0], dtype) or isinstance(size[0], np.dtype)):
-        raise NotImplementedError("view(dtype) is not supported; use to(dtype)")
+    cdef object kind = type_asked_for(size, dtype)
+    if kind is not None:
+        return in_other_type(x, as_dtype(kind))
     cdef tuple sizes = inferred(sizes_of(size), cnp.PyArray_SIZE(x.array))
     array = x.array.reshape(sizes)
     if not is_view(array, x.array):
