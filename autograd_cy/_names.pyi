@@ -1233,10 +1233,12 @@ def var_mean(
 def vdot(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """the sum of the products of two vectors' elements, the first ones conjugated."""
 @overload
-def view(input: Tensor, size: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
+def view(
+    input: Tensor, size: Sequence[_int], /, *, dtype: _DType | None = None, out: Tensor | None = None
+) -> Tensor:
     """a view in another shape; RuntimeError where only a copy has that shape."""
 @overload
-def view(input: Tensor, *size: _int, out: Tensor | None = None) -> Tensor: ...
+def view(input: Tensor, *size: _int, dtype: _DType | None = None, out: Tensor | None = None) -> Tensor: ...
 def view_as_complex(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """a real tensor, whose last dimension is (real, imaginary), as a complex one; a view."""
 def view_as_real(input: Tensor, *, out: Tensor | None = None) -> Tensor:

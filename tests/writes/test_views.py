@@ -340,3 +340,62 @@ def test_a_written_view_whose_base_was_detached_in_place_is_refused():
     y.detach_()
     total.backward()
     assert x.grad.tolist() == [3.0, 3.0]
+
+
+IN_OTHER_TYPES = {
+    "smaller elements": (lambda m: m.ones(2, 2), "int16"),
+    "larger elements": (lambda m: m.ones(2, 4), "float64"),
+    "complex numbers": (lambda m: m.ones(3, 2), "complex64"),
+    "elements of the same size, in any layout": (lambda m: m.ones(2, 3).t()[::2], "int32"),
+    "a last dimension of size 1": (lambda m: m.ones(4)[::2].unsqueeze(-1), "uint8"),
+    "a last dimension of size 1, sliced": (lambda m: m.ones(2, 4)[:, :1], "int16"),
+    "size 1 in the middle": (lambda m: m.ones(2, 1, 2), "float64"),
+    "rows apart": (lambda m: m.ones(4, 4)[:, :2], "float64"),
+    "expanded rows": (lambda m: m.ones(1, 2).expand(3, 2), "float64"),
+    "no rows": (lambda m: m.ones(0, 2), "float64"),
+}
+REFUSED_TYPES = {
+    "0 dimensions": (lambda m: m.ones(()), "int16", r"self.dim\(\) cannot be 0 to view Float as Short \(different element sizes"),
+    "columns apart": (lambda m: m.ones(2, 2).t(), "int16", r"self.stride\(-1\) must be 1 to view Float as Short .*, but got 2"),
+    "half an element": (lambda m: m.ones(3), "float64", r"self.size\(-1\) must be divisible by 2 to view Float as Double .* got 3"),
+    "rows that begin within an element": (lambda m: m.ones(2, 5)[:, :4], "float64", r"self.stride\(0\) must be divisible by 2"),
+    "a tensor that begins within an element": (
+        lambda m: m.ones(5)[1:], "float64", r"self.storage_offset\(\) must be divisible by 2 .*, but got 1"),
+}
+
+
+@pytest.mark.parametrize("case", IN_OTHER_TYPES)
+def test_memory_as_elements_of_another_type(case):
+    make, name = IN_OTHER_TYPES[case]
+    x = make(torch).requires_grad_()
+    kind = getattr(torch, name)
+    for y in (x.view(kind), x.view(dtype=kind)):
+        assert y.dtype == kind and not y.requires_grad and y.grad_fn is None
+        assert (y.data_ptr() == x.data_ptr() or not x.numel()) and y.shape[:-1] == x.shape[:-1]
+        assert y.numel() * y.element_size() == x.numel() * x.element_size()
+        assert y.contiguous().view(x.dtype).tolist() == x.tolist()
+        assert y.numpy().tobytes() == x.detach().numpy().tobytes()
+
+
+@pytest.mark.parametrize("case", REFUSED_TYPES)
+def test_memory_that_has_no_elements_of_that_type(case):
+    make, name, message = REFUSED_TYPES[case]
+    with pytest.raises(RuntimeError, match=message):
+        make(torch).view(getattr(torch, name))
+
+
+def test_writes_to_memory_in_another_type_count():
+    x = torch.ones(2)
+    y = x.view(torch.int32)
+    y.zero_()
+    assert x.tolist() == [0, 0] and x._version == y._version == 1
+    with pytest.raises(TypeError, match="invalid combination of arguments"):
+        x.view(2, dtype=torch.int32)
+
+
+def test_samples_in_another_type():
+    x = torch.ones(3, 2)
+    assert torch.func.vmap(lambda row: row.view(torch.int16))(x).shape == (3, 4)
+    assert torch.func.vmap(lambda row: row.view(dtype=torch.int32))(x).tolist() == x.view(torch.int32).tolist()
+    with pytest.raises(RuntimeError):
+        torch.func.vmap(lambda number: number.view(torch.int16))(x[0])

@@ -475,6 +475,7 @@ SPECIAL = {
         "__call__": "(self, *gradients: Tensor | None) -> Tensor | tuple[Tensor | None, ...] | None",
         "__getattr__": "(self, name: str) -> Any",
     },
+    "FunctionNode": {"__getattr__": "(self, name: str) -> Any"},
     "Recorder": {
         "__init__": "(self, shapes: bool = False, stack: bool = False, memory: bool = False, capacity: int = 0) -> None",
         "events": "(self) -> list[RawEvent]",

@@ -7,6 +7,7 @@ from autograd_cy._core.graph.saved_tensor import SavedTensor
 from autograd_cy._core.graph.tensor import Tensor
 
 class FunctionNode(Node):
+    def __getattr__(self, name: str) -> Any: ...
     @property
     def _input_metadata(self) -> tuple[Any, ...]: ...
     _materialize_non_diff_grads: bool
