@@ -54,21 +54,30 @@ class LBFGS(Optimizer):
 
     @no_grad()
     def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]
-        """``step(closure)`` takes up to `max_iter` steps; returns the loss before them, as the closure returned it."""
+        """``step(closure)`` takes up to `max_iter` steps; returns the loss before them, as the closure returned it.
+
+        Where the closure raises, parameters and state are left, or put back, as they were before.
+        """
         if len(self.param_groups) != 1:
             raise AssertionError(f"Expected exactly one param_group, but got {len(self.param_groups)}")
         group = self.param_groups[0]
         if group["line_search_fn"] not in (None, "strong_wolfe"):
             raise RuntimeError("only 'strong_wolfe' is supported")
         closure = enable_grad()(closure)
-        state = self.state[group["params"][0]]
-        state.setdefault("func_evals", 0)
-        state.setdefault("n_iter", 0)
         first = closure()
-        state["func_evals"] += 1
+        owner = group["params"][0]
+        state = {name: list(value) if isinstance(value, list) else value for name, value in self.state.get(owner, {}).items()}
+        state["func_evals"] = state.get("func_evals", 0) + 1
+        state.setdefault("n_iter", 0)
         flat = self._flat_grad()
         if not flat.abs().max() <= group["tolerance_grad"]:
-            self._descend(closure, group, state, _number(first), flat)
+            before = [param.clone() for param in group["params"]]
+            try:
+                self._descend(closure, group, state, _number(first), flat)
+            except BaseException:
+                _put_back(group["params"], before)
+                raise
+        self.state[owner].update(state)
         return first
 
     def _descend(
@@ -132,8 +141,7 @@ class LBFGS(Optimizer):
         def evaluate(t: float) -> _Point:
             self._add(direction, t)
             loss, flat = _number(closure()), self._flat_grad()
-            for param, value in zip(params, saved, strict=True):
-                param.copy_(value)
+            _put_back(params, saved)
             return _Point(t, loss, flat, flat.dot(direction).item())
 
         span = direction.abs().max().item()
@@ -156,6 +164,11 @@ class LBFGS(Optimizer):
             n = numbers.numel()
             numbers.add_(direction[offset : offset + n].view(numbers.shape), alpha=t)
             offset += n
+
+
+def _put_back(params: list[Tensor], values: list[Tensor]) -> None:
+    for param, value in zip(params, values, strict=True):
+        param.copy_(value)
 
 
 def _number(loss: Any) -> float:
