@@ -30,8 +30,8 @@ def save(
 
     f: a path, or a file that is open for writing bytes. A file at the path is replaced when all is written, so whatever
     happens, it is the old one or the new one. Tensors that share memory share it when loaded; graphs, ``.grad`` and hooks are
-    not saved. PicklingError or AttributeError for what can't be pickled, NotImplementedError for another pickle_module or the
-    format before zip files.
+    not saved. PicklingError or AttributeError for what can't be pickled, RecursionError for what is nested too deeply,
+    NotImplementedError for another pickle_module or the format before zip files.
 
     >>> import io
     >>> import autograd_cy as ag
@@ -46,7 +46,14 @@ def save(
         raise NotImplementedError("save(): only the zip format is written, got _use_new_zipfile_serialization=False")
     pickled = io.BytesIO()
     writer = Writer(pickled, pickle_protocol)
-    writer.dump(obj)  # before a file is touched
+    try:
+        writer.dump(obj)  # before a file is touched
+    except RecursionError:
+        raise RecursionError(
+            f"save(): the {type(obj).__name__} is nested too deeply to be pickled within Python's recursion limit of "
+            f"{sys.getrecursionlimit()}. Save a flat structure, such as the state_dict() of a module, or raise the limit by "
+            "sys.setrecursionlimit()."
+        ) from None
     if hasattr(f, "write"):
         _write(f, "archive", pickled, writer)
         return

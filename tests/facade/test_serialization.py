@@ -444,3 +444,29 @@ def test_files_of_bfloat16_are_refused(tmp_path):
     torch.save(torch.ones(2, dtype=torch.bfloat16), tmp_path / "x")
     with pytest.raises(pickle.UnpicklingError, match=r"torch\.BFloat16Storage"):
         ag.load(tmp_path / "x")
+
+
+def chained(n):
+    """A list in a list in a list, with a tensor in the innermost one."""
+    value = ag.ones(1)
+    for _ in range(n):
+        value = [value]
+    return value
+
+
+def test_what_is_nested_too_deeply_says_so(tmp_path):
+    """The error said that the recursion limit was exceeded, not by what nor what can be done; a limit that suffices works."""
+    path, limit = tmp_path / "nested.pt", sys.getrecursionlimit()
+    ag.save([1], path)
+    with pytest.raises(RecursionError, match=r"save\(\): the list is nested too deeply.*recursion limit of \d+.*state_dict\(\)"):
+        ag.save(chained(limit), path)
+    assert ag.load(path) == [1]  # nothing was written
+    sys.setrecursionlimit(10 * limit)
+    try:
+        ag.save(chained(limit), path)
+    finally:
+        sys.setrecursionlimit(limit)
+    value, depth = ag.load(path), 0  # reading needs no recursion
+    while isinstance(value, list):
+        (value,), depth = value, depth + 1
+    assert depth == limit and value.tolist() == [1]
