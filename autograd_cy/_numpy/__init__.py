@@ -4,6 +4,7 @@
 """
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -40,6 +41,9 @@ def call_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[st
             return operation(*map(operand, inputs))
         except Declined:
             pass
+        except NotImplementedError:  # of an operation that doesn't take these types
+            if any_wanted(inputs):
+                raise
     name: str = ufunc.__name__
     shown = f"np.{name}" if getattr(np, name, None) is ufunc else name
     shown = shown if method == "__call__" else f"{shown}.{method}"
@@ -60,7 +64,8 @@ def call_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[st
 @public
 def call_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What `Tensor.__array_function__` returns."""
-    path = f"{function.__module__}.{function.__name__}".removeprefix("numpy.").removeprefix("lib.")
+    path = _path_of(function)
+    shown = f"np.{path}" if path else repr(function)
     kwargs = _said(kwargs)
     found = counterparts().get(path)
     if found is not None and takes(found, args, kwargs):
@@ -69,10 +74,19 @@ def call_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
         except (Declined, NotImplementedError):  # of an operation that doesn't take these types
             pass
     if path in _WRITING:
-        return _written(f"np.{path}", function, args, kwargs)
+        return _written(shown, function, args, kwargs)
     if path in _CONSTANT and not any_in(Tensor, kwargs.get("out")):
         return function(*map(array, args), **{key: array(value) for key, value in kwargs.items()})
-    return _on_arrays(f"np.{path}", function, args, kwargs)
+    return _on_arrays(shown, function, args, kwargs)
+
+
+def _path_of(function: Any) -> str:
+    """NumPy's path of one of its functions, as in "linalg.norm"; "" of any other, whatever its name."""
+    module, name = getattr(function, "__module__", None), getattr(function, "__name__", None)
+    package, _, rest = str(module).partition(".")
+    if package != "numpy" or getattr(sys.modules.get(module), str(name), None) is not function:
+        return ""
+    return f"{rest}.{name}".removeprefix(".").removeprefix("lib.")
 
 
 @functools.cache

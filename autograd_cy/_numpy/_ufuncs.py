@@ -24,7 +24,7 @@ _RENAMED = {
     "less": "lt", "less_equal": "le", "multiply": "mul", "negative": "neg", "not_equal": "ne", "power": "pow",
     "radians": "deg2rad", "right_shift": "bitwise_right_shift", "rint": "round", "subtract": "sub",
 }  # fmt: skip
-_TENSORS_ONLY = {"heaviside", "nextafter", "gcd", "lcm"}  # whose operations take no numbers
+_TENSORS_ONLY = {"gcd", "heaviside", "lcm", "logaddexp", "nextafter"}  # whose operations take no numbers
 _LOGICAL = {"logical_and", "logical_or", "logical_xor", "logical_not"}
 _OF_ONE_TYPE = {  # whose results are of a type of their own, and not that of `dtype=`
     "equal", "greater", "greater_equal", "less", "less_equal", "not_equal", "isnan", "isinf", "isfinite", "signbit", "ldexp",
@@ -33,9 +33,9 @@ _OF_ONE_TYPE = {  # whose results are of a type of their own, and not that of `d
 
 # functions of NumPy that are the same as a method, with axis=0 for the default
 _REDUCED = {
-    "add": "sum", "multiply": "prod", "maximum": "amax", "minimum": "amin", "logical_and": "all", "logical_or": "any",
+    np.add: "sum", np.multiply: "prod", np.maximum: "amax", np.minimum: "amin", np.logical_and: "all", np.logical_or: "any",
 }
-_ACCUMULATED = {"add": ops.cumsum, "multiply": ops.cumprod, "logaddexp": ops.logcumsumexp}
+_ACCUMULATED = {np.add: ops.cumsum, np.multiply: ops.cumprod, np.logaddexp: ops.logcumsumexp}
 
 
 class _Cbrt(Function):
@@ -118,8 +118,8 @@ def _with_tensors(operation: Callable[..., Any]) -> Callable[..., Any]:
     """An operation that takes numbers, too, in the type that they have beside the other operand."""
 
     def with_tensors(x: Any, y: Any, **kwargs: Any) -> Any:
-        wanted = result_type(x, y)
-        return operation(*(v if isinstance(v, Tensor) else tensor(v).to(wanted) for v in (x, y)), **kwargs)
+        wanted = result_type(*(tensor(v) if isinstance(v, np.generic) else v for v in (x, y)))
+        return operation(*(tensor(v).to(wanted) for v in (x, y)), **kwargs)
 
     return with_tensors
 
@@ -157,7 +157,7 @@ def _reduce(ufunc: Any, a: Any, axis: Any = 0, dtype: Any = None, out: Any = Non
         raise Declined
     options = {"axis": axis, "dtype": dtype, "keepdims": keepdims, "initial": initial, "where": where}
     options = {key: value for key, value in options.items() if value is not None or key == "axis"}
-    name = _REDUCED.get(ufunc.__name__)
+    name = _REDUCED.get(ufunc)
     if name is not None:
         found = COUNTERPARTS[name]
         if not options.keys() <= set(found.__code__.co_varnames):
@@ -180,8 +180,8 @@ def _accumulate(ufunc: Any, array: Any, axis: int = 0, dtype: Any = None, out: A
     if out is not None:
         raise Declined
     x, axis = _folded(ufunc, array, axis, dtype)
-    if ufunc.__name__ in _ACCUMULATED:
-        return _ACCUMULATED[ufunc.__name__](x, axis)
+    if ufunc in _ACCUMULATED:
+        return _ACCUMULATED[ufunc](x, axis)
     if not x.shape[axis]:
         raise Declined
     return ops.stack(list(itertools.accumulate(x.unbind(axis), _operation(ufunc))), axis)

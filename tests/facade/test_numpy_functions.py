@@ -1,5 +1,6 @@
 """NumPy's functions on tensors, DLPack, buffers: nothing loses a gradient in silence."""
 
+import functools
 import io
 
 import numpy as np
@@ -369,3 +370,41 @@ def test_a_gradient_past_nan():
     """gradient() multiplied what lies between by 0, and nan by that is nan."""
     array = np.array([1.0, np.nan, 3.0, 5.0])
     np.testing.assert_array_equal(plain(np.gradient(ag.tensor(array))), np.gradient(array))
+
+
+BINARY = [ufunc for ufunc in UFUNCS if ufunc.nin == 2 and ufunc.signature is None]
+
+
+@pytest.mark.parametrize("ufunc", BINARY, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("number", [1.5, 2, np.float32(1.5), np.float64(1.5), np.int8(2)], ids=repr)
+def test_ufuncs_with_a_number_on_either_side(ufunc, number):
+    """np.logaddexp(t, 1.5) refused the number, and np.heaviside(t, np.float32(1)) NumPy's."""
+    for array in (np.array([1.0, 0.25, 3.0]), np.array([1, 2, 3])):
+        for place in range(2):
+            operands = [array, number] if place else [number, array]
+            try:
+                expected = ufunc(*operands)
+            except TypeError:
+                continue  # no such loop
+            ours = ufunc(*(ag.tensor(x) if x is array else x for x in operands))
+            for y, e in zip(results(ours), results(expected), strict=True):
+                np.testing.assert_allclose(plain(y), e, rtol=2e-3 if e.dtype == np.float16 else 1e-6)
+            if array.dtype == np.float64 and ufunc not in (np.nextafter, np.heaviside) and plain(y).dtype.kind == "f":
+                leaf = ag.tensor(array, requires_grad=True)
+                assert results(ufunc(*(leaf if x is array else x for x in operands)))[0].requires_grad
+
+
+def test_functions_that_only_bear_the_name_of_one_of_numpys():
+    """Counterparts go by the function itself."""
+    def sum(x):
+        return "mine"
+
+    sum.__module__ = "numpy"
+    x = ag.tensor(X)
+    assert x.__array_function__(sum, (ag.Tensor,), (x,), {}) == "mine"
+    assert x.__array_function__(np.sum, (ag.Tensor,), (x,), {}).equal(x.sum())
+    nameless = functools.partial(sum)
+    assert x.__array_function__(nameless, (ag.Tensor,), (x,), {}) == "mine"
+    with pytest.raises(TypeError, match="has no counterpart here"):
+        leaf = ag.tensor(X, requires_grad=True)
+        leaf.__array_function__(nameless, (ag.Tensor,), (leaf,), {})
