@@ -81,7 +81,7 @@ class Unpicklable:
     (Items(ag.tensor), {"collate_fn": stop}, r"collate_fn\(\) raised StopIteration"),
 ], ids=["item", "of a batch", "without batches", "at once", "iter", "generator", "collate rows", "collate items"])  # fmt: skip
 def test_stop_iteration_is_an_error_where_no_iterator_ends(dataset, options, message, workers):
-    """The epoch ended there, and with workers it went on without those items."""
+    """The epoch ended there, and with workers it went on without those items: a row of docs/differences.md."""
     with pytest.raises(RuntimeError, match=message):
         list(DataLoader(dataset, num_workers=workers, **options))
 

@@ -81,7 +81,10 @@ def leaf(numbers, requires_grad=True):
 @pytest.mark.parametrize("about", ["parameters", "values, too"])
 @pytest.mark.parametrize("name", MADE)
 def test_three_backwards_by_each_method_of_one_object(name, about):
-    """What a constructor, a property or a transform's cache had computed was freed by the first one."""
+    """What a constructor, a property or a transform's cache had computed was freed by the first one.
+
+    A row of docs/differences.md: PyTorch raises.
+    """
     make, numbers, at = MADE[name]
     parameters, value = [leaf(p) for p in numbers], leaf(at, about != "parameters")
     leaves = [*parameters, value] if value.requires_grad else parameters
