@@ -7,12 +7,16 @@ import numpy as np
 import pytest
 
 import autograd_cy as ag
+import autograd_cy.nn.functional  # noqa: F401  (its operations are among OPS then)
 from autograd_cy._core.batching import rules
 from autograd_cy._core.ops.registry import OPS
 from autograd_cy.overrides import handle_torch_function
 
 NAMES = sorted({"to", "half", "numpy", "data", "fill_", "new_zeros", "zeros_like", "set_item"} | {op.name for op in OPS.values()})
-REFUSALS = (TypeError, ValueError, RuntimeError, IndexError, AttributeError, NotImplementedError, OverflowError, MemoryError)
+REFUSALS = (
+    TypeError, ValueError, RuntimeError, IndexError, AttributeError, AssertionError, NotImplementedError, OverflowError,
+    MemoryError,
+)  # fmt: skip
 
 
 def handed_over(function, x):

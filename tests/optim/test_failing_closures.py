@@ -51,7 +51,10 @@ def numbers(value):
 @pytest.mark.parametrize("steps", [0, 1, 3])
 @pytest.mark.parametrize("name", MADE)
 def test_a_step_whose_closure_raises_is_undone(name, steps):
-    """LBFGS went on from a point between two of a line search, with remembered differences of another one: a row of docs/differences.md."""
+    """LBFGS went on from a point between two of a line search, with remembered differences of another one.
+
+    A row of docs/differences.md: PyTorch does.
+    """
     for fails_in in CALLS:
         w, optimizer, closure = problem(name)
         other, undisturbed, same = problem(name)

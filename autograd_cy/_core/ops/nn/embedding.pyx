@@ -168,7 +168,7 @@ def batched_embedding(call, weight, indices, padding_idx=-1, scale_grad_by_freq=
     """A batch of tables is one tall table."""
     if not call.is_batched(weight):
         return call(weight, call.value(indices), padding_idx, scale_grad_by_freq, sparse)
-    if rank_of(weight) != 2:
+    if rank_of(weight) != 2 or not isinstance(indices, Tensor):
         call.on_sample(weight, indices, padding_idx, scale_grad_by_freq, sparse)
     n, width = weight.shape
     table, numbers = call.value(weight).reshape(-1, width), call.front(indices)
