@@ -125,3 +125,24 @@ def test_matrices_that_are_not_finite_have_no_finite_gradient(value):
     assert g[0].tolist() == [[1, 0], [0, 1]] and g[1].isnan().any()
     (h,) = ag.autograd.grad(g.sum(), x)
     assert h[0].isfinite().all() and h[1].isnan().all()
+
+
+def test_a_matrix_of_one_element_has_the_same_gradient_everywhere():
+    x = leaf([[[np.nan]], [[np.inf]], [[0.0]], [[2.0]]])
+    (g,) = ag.autograd.grad(ag.linalg.det(x).sum(), x, create_graph=True)
+    assert g.flatten().tolist() == [1, 1, 1, 1]
+    assert ag.autograd.grad(g.sum(), x)[0].flatten().tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("gap", [1.0, 1e-2, 1e-4, 1e-8, 1e-12, 1e-16])
+@pytest.mark.parametrize("dtype, near", [("float64", 1e-8), ("float32", 1e-3)])
+def test_second_derivatives_from_far_away_to_singular(gap, dtype, near):
+    a, direction = rng.normal(size=(4, 4)), rng.integers(-3, 4, (4, 4))
+    a[3] = a[0] + a[1] + gap * a[3]
+    batch = np.stack([np.eye(4), a]).astype(dtype)
+    x = ag.tensor(batch, requires_grad=True)
+    (g,) = ag.autograd.grad(ag.linalg.det(x).sum(), x, create_graph=True)
+    (h,) = ag.autograd.grad((g * ag.tensor(direction.astype(dtype))).sum(), x)
+    for k in range(2):
+        expected = np.array(exact_second(fractions(batch[k]), direction.tolist()), float)
+        np.testing.assert_allclose(h[k].numpy(), expected, atol=near * np.abs(expected).max())

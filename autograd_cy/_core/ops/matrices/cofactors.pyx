@@ -3,7 +3,7 @@
 The cofactors of A are det(A) inv(A).mT. One elimination gives both factors. Its last pivots may be nothing but rounding errors,
 but they cancel in the product, which is as exact as for other matrices. If a pivot is zero, or the determinant leaves the range
 of the type, singular values S give the cofactors: those of U S Vh are the cofactors of the diagonal matrix S, times U, Vh and
-their determinants. The derivative of cofactors takes the same coordinates near singular matrices, as it needs no quotient there.
+their determinants. The derivative of cofactors takes the same coordinates near singular matrices: it needs no quotient in them.
 
 Sources: M. Giles, "Collected matrix derivative results" (2008), for the adjugate of U S Vh: R. A. Horn, C. R. Johnson, "Matrix
 Analysis" (2012), section 0.8.
@@ -41,8 +41,8 @@ cdef tuple determinants_and_inverses(object array):
 
 cdef object cofactor_arrays(object array):
     """The conjugate cofactors of matrices."""
-    if not array.size:
-        return np.empty(array.shape, array.dtype)
+    if not array.size or array.shape[-1] == 1:
+        return np.ones(array.shape, array.dtype)
     with np.errstate(all="ignore"):
         det, inverse = determinants_and_inverses(array)
         found = det[..., None, None] * inverse
@@ -82,31 +82,38 @@ cdef object products_without_pairs(object s):
 
 
 cdef object cofactor_arrays_along(object a, object direction):
-    """The derivative of the conjugate cofactors at `a`; matrices that are not finite give nan."""
-    if not a.size or not direction.size:
-        return np.empty(np.broadcast_shapes(a.shape, direction.shape), a.dtype)
-    turned = np.swapaxes(direction, -2, -1).conj()
+    """The derivative of the conjugate cofactors at `a`; matrices that are not finite give nan.
+
+    By products of inverses, and by singular values for matrices where these products cancel.
+    """
+    shape = np.broadcast_shapes(a.shape, direction.shape)
+    if not a.size or not direction.size or shape[-1] == 1:
+        return np.zeros(shape, a.dtype)
+    precision = np.finfo(a.dtype)
     with np.errstate(all="ignore"):
         det, inverse = determinants_and_inverses(a)
-        if is_far_from_singular(a, det, inverse):
-            product = inverse @ turned
-            traces = np.einsum("...ii->...", product)[..., None, None]
-            return det[..., None, None] * (traces * inverse - product @ inverse)
-        finite = np.isfinite(a).all((-2, -1))[..., None, None]
+        product = inverse @ np.swapaxes(direction, -2, -1).conj()
+        first, second = np.einsum("...ii->...", product)[..., None, None] * inverse, product @ inverse
+        found = det[..., None, None] * (first - second)
+        condition = np.abs(a).sum(-1).max(-1) * np.abs(inverse).sum(-1).max(-1)
+        terms, size = (np.abs(first) + np.abs(second)).max((-2, -1)), np.abs(first - second).max((-2, -1))
+        exact = condition * terms * precision.eps <= precision.eps ** 0.6 * size
+        lost = ~(exact & (np.abs(det) >= precision.tiny) & np.isfinite(found).all((-2, -1)))
+    if lost.any():
+        found[lost] = along_singular(np.broadcast_to(a, shape)[lost], np.broadcast_to(direction, shape)[lost])
+    return found
+
+
+cdef object along_singular(object a, object direction):
+    """The same by singular values."""
+    finite = np.isfinite(a).all((-2, -1))[..., None, None]
+    with np.errstate(all="ignore"):
         u, s, vh, turn = singular(np.where(finite, a, 0))
-        inner = vh @ turned @ u
+        inner = vh @ np.swapaxes(direction, -2, -1).conj() @ u
         products = products_without_pairs(s)
         traces = np.einsum("...ij,...jj->...i", products, inner)
         inner = np.eye(s.shape[-1], dtype=a.dtype) * traces[..., None] - products * inner
-        return np.where(finite, turn[..., None] * (u @ inner @ vh), np.nan).astype(a.dtype)
-
-
-cdef bint is_far_from_singular(object a, object det, object inverse) except -1:
-    """Whether all matrices allow formulas that subtract products of inverses: their error is the condition's square."""
-    precision = np.finfo(a.dtype)
-    condition = np.abs(a).sum(-1).max(-1) * np.abs(inverse).sum(-1).max(-1)
-    size = np.abs(det)
-    return bool(((condition < precision.eps ** -0.2) & (size >= precision.tiny) & (size < np.inf)).all())
+        return np.where(finite, turn[..., None] * (u @ inner @ vh), np.nan)
 
 
 # operations

@@ -44,14 +44,14 @@ cdef class LinalgDetBackward0(Node):
 cdef object determinant(object array):
     with np.errstate(all="ignore"):
         found = np.asarray(ufunc("det", np.linalg.det)(array))
-    spoil(found, found == 0, array)
+    if not found.all():
+        spoil(found, found == 0, array)
     return found
 
 
 cdef int spoil(object values, object zero, object array) except -1:
     """nan for determinants that LAPACK takes for 0, of matrices that are not finite."""
-    if zero.any():
-        values[zero & ~np.isfinite(array).all((-2, -1))] = np.nan
+    values[zero & ~np.isfinite(array).all((-2, -1))] = np.nan
     return 0
 
 
@@ -109,8 +109,9 @@ cdef tuple signed_logarithm(object input, str operation):
     cdef Tensor x = matrix_argument(input, operation, True)
     with np.errstate(all="ignore"):
         sign, logarithm = map(np.asarray, ufunc("slogdet", np.linalg.slogdet)(x.array))
-    spoil(logarithm, sign == 0, x.array)
-    sign[np.isnan(logarithm)] = 0
+    if not np.isfinite(logarithm).all():
+        spoil(logarithm, sign == 0, x.array)
+        sign[np.isnan(logarithm)] = 0
     outputs = (dense(sign), dense(logarithm))
     if not needs_node(x):
         return outputs

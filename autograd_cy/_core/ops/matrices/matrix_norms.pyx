@@ -110,6 +110,8 @@ def cond(input, p=None):
     tensor(2.)
     """
     x = matrix_argument(input, "linalg.cond", False)
+    if isinstance(p, str):
+        check_matrix(x, f"linalg.cond(ord={p})", "A", True)
     if cnp.PyArray_SIZE((<Tensor> x).array) == 0:
         return x.detach().abs().sum((-2, -1)) * 0
     if p in (None, 2, -2):
