@@ -51,6 +51,11 @@ REFUSED = {
     "half a block of LDL": (
         lambda: ag.linalg.ldl_solve(ag.eye(2), ag.tensor([1, -1], dtype=ag.int32), ag.ones(2, 1)), r"but got \[1, -1\]"),
     "pivots in int64": (lambda: ag.lu_unpack(ag.eye(2), ag.tensor([2, 2])), "tensor of torch.int32 dtype"),
+    "ormqr with too many reflections": (
+        lambda: ag.ormqr(ag.ones(2, 2), ag.ones(3), ag.ones(2, 1)),
+        r"tau.shape\[-1\] must be equal to min\(other.shape\[-2\], input.shape\[-1\]\)"),
+    "ormqr with too few reflections, from the right": (
+        lambda: ag.ormqr(ag.ones(2, 2), ag.ones(1), ag.ones(1, 2), False), r"min\(other.shape\[-1\], input.shape\[-1\]\)"),
     "cholesky_solve of other sizes": (
         lambda: ag.cholesky_solve(ag.ones(2, 1), ag.eye(3)), "each A matrix is 3 by 3 but each b matrix is 2 by 1"),
     "cholesky_solve of another type": (

@@ -84,7 +84,11 @@ def ormqr(input, tau, other, left: bool = True, transpose: bool = False):
     check_matrix(<Tensor> c, "torch.ormqr", "other", False)
     if shape_of(a)[-2] != shape_of(c)[-2 if left else -1]:
         raise RuntimeError(f"torch.ormqr: other.shape[{-2 if left else -1}] must be equal to input.shape[-2]")
-    return in_columns(reflected(a, tensor_argument(tau, "ormqr", "tau", 2), c, transpose, left))
+    cdef object factors = tensor_argument(tau, "ormqr", "tau", 2)
+    if shape_of(factors)[-1:] != (min(shape_of(a)[-2:]),):
+        raise RuntimeError(f"torch.ormqr: tau.shape[-1] must be equal to min(other.shape[{-2 if left else -1}], "
+                           "input.shape[-1])")
+    return in_columns(reflected(a, factors, c, transpose, left))
 
 
 @op(methods=("geqrf",), batch=on_values)
