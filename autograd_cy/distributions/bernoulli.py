@@ -4,6 +4,8 @@ import math
 from typing import Any
 
 from .._core.graph.tensor import Tensor
+from .._core.ops.nn.elementwise_losses import binary_cross_entropy_with_logits
+from .._core.ops.shapes.other_views import broadcast_tensors
 from .._distributions import bernoulli
 from .._sequences import arange
 from .._size import Size
@@ -44,7 +46,8 @@ class Bernoulli(_ByProbability):
     def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
-        return value * self.logits - _softplus(self.logits)
+        logits, value = broadcast_tensors(self.logits, value)
+        return -binary_cross_entropy_with_logits(logits, value, reduction="none")
 
     def entropy(self) -> Tensor:
         return _softplus(self.logits) - self.probs * self.logits

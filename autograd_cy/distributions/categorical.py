@@ -55,7 +55,7 @@ class Categorical(Distribution):
     def logits(self) -> Tensor:
         """Normalized logarithms of the probabilities."""
         given = self._unnormalized
-        return probs_to_logits(self.probs) if self._parameter == "probs" else given - given.logsumexp(-1, keepdim=True)
+        return probs_to_logits(self.probs) if self._parameter == "probs" else given.log_softmax(-1)
 
     @lazy_property
     def probs(self) -> Tensor:

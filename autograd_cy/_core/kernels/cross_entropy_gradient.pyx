@@ -20,14 +20,14 @@ cdef extern from *:
     """
     #include "clones.h"
     #define DECLARE_CLONED(real, fuse) \\
-        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_gradient_of_row( \\
+        AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_gradient_of_row( \\
             real const *, real, real, real const *, real *, npy_intp); \\
         AUTOGRAD_CY_CLONED static void fuse##autograd_cy_gradient_of_short_rows( \\
             real const *, real const *, real const *, npy_intp const *, real const *, real *, npy_intp, npy_intp); \\
         AUTOGRAD_CY_CLONED static void fuse##autograd_cy_gradient_of_columns( \\
             real const *, real const *, real const *, npy_intp const *, real const *, real *, npy_intp, npy_intp, npy_intp); \\
         AUTOGRAD_CY_CLONED static void fuse##autograd_cy_gradient_at_targets( \\
-            real *, real const *, real const *, npy_intp);
+            real *, real const *, real const *, real const *, npy_intp);
     DECLARE_CLONED(float, __pyx_fuse_0)
     DECLARE_CLONED(double, __pyx_fuse_1)
     """
@@ -76,7 +76,7 @@ cdef void find_targets(const Samples *p, const Span *span, const real *x, const 
     the target, which is computed before anything is written, for that may be over the scores or the addend."""
     cdef const real *g = <const real *> p.g
     cdef const real *weight = <const real *> p.layout.weight
-    cdef const real *sums = <const real *> p.sums + span.first
+    cdef const real *rests = <const real *> p.rests + span.first
     cdef real[BLOCK] coefficients
     cdef real w = 1
     cdef npy_intp k
@@ -90,9 +90,9 @@ cdef void find_targets(const Samples *p, const Span *span, const real *x, const 
             if weight != NULL:
                 w = weight[t]
             coefficients[k] = <real> (w * g[span.first + k if p.each else 0] / p.divisor)
-            factors[k] = coefficients[k] / sums[k]
+            factors[k] = coefficients[k] / (1 + rests[k])
             values[k] = x[places[k]] - tops[k]
-    gradient_at_targets(values, factors, &coefficients[0], span.count)
+    gradient_at_targets(values, factors, &coefficients[0], rests, span.count)
     if addend != NULL:
         for k in range(span.count):
             if places[k] >= 0:
@@ -100,10 +100,13 @@ cdef void find_targets(const Samples *p, const Span *span, const real *x, const 
 
 
 cdef void gradient_at_targets "autograd_cy_gradient_at_targets"(
-        real *values, const real *factors, const real *coefficients, npy_intp n) noexcept nogil:
+        real *values, const real *factors, const real *coefficients, const real *rests, npy_intp n) noexcept nogil:
+    """Of scores less the largest: their softmax less 1, times the coefficient. The largest has the share that is left of 1."""
+    cdef real value
     cdef npy_intp k
     for k in range(n):
-        values[k] = exponential(values[k]) * factors[k] - coefficients[k]
+        value = exponential(values[k]) * factors[k] - coefficients[k]
+        values[k] = -factors[k] * rests[k] if values[k] == 0 else value
 
 
 cdef inline const real *moved(const real *addend, npy_intp by) noexcept nogil:

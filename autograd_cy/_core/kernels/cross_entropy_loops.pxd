@@ -12,7 +12,7 @@ cdef struct Samples:        # the arrays of a loop that is shared
     const Layout *layout
     const void *x
     void *tops              # of each sample the largest score ...
-    void *sums              # ... and the sum of exp(score - largest)
+    void *rests             # ... and the sum of exp(score - largest) without that score
     void *logs              # forward's result: of each sample the logarithm of its target's probability
     const void *g           # `each` sample has one of its own, or one is for all
     bint each

@@ -1,7 +1,7 @@
 """The loops of cross_entropy's forward over dense arrays, and what those of its backward share with them (knows no Tensor).
 
 An array is seen as (n, classes, inner), as in nll_loops: n * inner samples with a score for each class. Forward keeps two
-numbers of a sample, its largest score and the sum of exp(score - largest), from which backward computes softmax again: no
+numbers of a sample, its largest score and the sum of exp(score - largest) without that score, from which backward computes softmax again: no
 array of the input's size is written but the gradient. Where inner is 1 a sample is a row; else it is a column, and WIDTH of
 them are worked on together. Threads share rows, or blocks of columns. The scores of a sample that is ignored have no effect.
 """
@@ -10,7 +10,7 @@ from autograd_cy._core.arrays.buffers cimport new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, code_of
 from autograd_cy._core.kernels.nll_loops cimport Layout, counts, layout_of
 from autograd_cy._core.kernels.plane_loops cimport real, row_total
-from autograd_cy._core.kernels.softmax_loops cimport WIDTH, blocks_of, exponential, largest, logarithm
+from autograd_cy._core.kernels.softmax_loops cimport WIDTH, blocks_of, exponential, largest, log_of_sum, rest_of, rest_of_block
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.threads cimport Task, parallel_for
@@ -29,10 +29,6 @@ cdef extern from *:
     DECLARE_CLONED(float, __pyx_fuse_0)
     DECLARE_CLONED(double, __pyx_fuse_1)
     """
-
-cdef enum:
-    LANES = 32
-
 
 # samples
 
@@ -77,7 +73,7 @@ cdef void normalize_part(const Samples *p, npy_intp unit, npy_intp end, real kin
     cdef const Layout *layout = p.layout
     cdef const real *x
     cdef real *tops
-    cdef real *sums
+    cdef real *rests
     cdef real *logs
     cdef Span span
     cdef npy_intp k
@@ -85,74 +81,90 @@ cdef void normalize_part(const Samples *p, npy_intp unit, npy_intp end, real kin
     while unit < end:
         unit = next_span(layout, unit, end, &span)
         x = <const real *> p.x + span.offset
-        tops, sums, logs = <real *> p.tops + span.first, <real *> p.sums + span.first, <real *> p.logs + span.first
+        tops, rests, logs = <real *> p.tops + span.first, <real *> p.rests + span.first, <real *> p.logs + span.first
         if layout.inner == 1:
-            sum_rows(x, tops, sums, span.count, layout.classes)
+            sum_rows(x, tops, rests, span.count, layout.classes)
         else:
-            sum_columns(x, tops, sums, layout.classes, layout.inner, span.count)
+            sum_columns(x, tops, rests, layout.classes, layout.inner, span.count)
         for k in range(span.count):
             t = layout.target[span.first + k]
             if counts(layout, t):
-                logs[k] = x[k * span.step + t * span.stride] - tops[k] - logarithm(sums[k])
+                logs[k] = x[k * span.step + t * span.stride] - tops[k] - log_of_sum(rests[k])
 
 
-cdef void sum_rows "autograd_cy_sum_rows"(const real *x, real *tops, real *sums, npy_intp rows, npy_intp n) noexcept nogil:
+cdef void sum_rows "autograd_cy_sum_rows"(const real *x, real *tops, real *rests, npy_intp rows, npy_intp n) noexcept nogil:
     """A few rows of n contiguous elements, or a long one."""
     cdef real[BLOCK] terms
+    cdef npy_intp[BLOCK] places
     cdef npy_intp row, j
-    for row in range(rows):
-        tops[row] = largest(x + row * n, n)
-        if n >= thresholds.long_row:
-            sums[row] = <real> sum_row(x + row * n, n, tops[row])
-        else:
-            for j in range(n):
-                terms[row * n + j] = x[row * n + j] - tops[row]
-    if n < thresholds.long_row:
-        for j in range(rows * n):
-            terms[j] = exponential(terms[j])
+    if n >= thresholds.long_row:
         for row in range(rows):
-            sums[row] = <real> row_total(<const real *> &terms[row * n], n)
+            tops[row] = largest(x + row * n, n)
+            rests[row] = <real> rest_of_row(x + row * n, n, tops[row])
+        return
+    for row in range(rows):
+        places[row] = place_of_largest(x + row * n, n, &tops[row])
+        for j in range(n):
+            terms[row * n + j] = x[row * n + j] - tops[row]
+    for j in range(rows * n):
+        terms[j] = exponential(terms[j])
+    for row in range(rows):
+        if places[row] >= 0:
+            terms[row * n + places[row]] -= 1
+            rests[row] = <real> row_total(<const real *> &terms[row * n], n)
+        else:
+            rests[row] = <real> rest_of(<const real *> &terms[row * n], n)
 
 
-cdef inline double sum_row(const real *x, npy_intp n, real top) noexcept nogil:
-    """The sum of exp(x - top): lane by lane, and from block to block in double."""
-    cdef real[LANES] lanes
+cdef inline npy_intp place_of_largest(const real *row, npy_intp n, real *top) noexcept nogil:
+    """The largest element, and where it is; -1 where it takes longer to find that out."""
+    cdef npy_intp place = 0, j
+    if n >= thresholds.short_choice:
+        top[0] = largest(row, n)
+        return -1
+    top[0] = row[0]
+    for j in range(1, n):
+        place = j if row[j] > top[0] else place
+        top[0] = row[j] if row[j] > top[0] else top[0]
+    return place
+
+
+cdef inline double rest_of_row(const real *x, npy_intp n, real top) noexcept nogil:
+    """The sum of exp(x - top) without the largest, from block to block in double."""
+    cdef real[BLOCK] terms
     cdef double total = 0
-    cdef npy_intp i, k, size
+    cdef npy_intp j, size
+    cdef int left_out = 0
     while n > 0:
         size = min(n, <npy_intp> BLOCK)
-        i = 0
-        for k in range(LANES):
-            lanes[k] = 0
-        while i + LANES <= size:
-            for k in range(LANES):
-                lanes[k] = lanes[k] + exponential(x[i + k] - top)
-            i += LANES
-        for k in range(size - i):
-            lanes[k] = lanes[k] + exponential(x[i + k] - top)
-        total += row_total(<const real *> &lanes[0], LANES)
+        for j in range(size):
+            terms[j] = exponential(x[j] - top)
+        total += rest_of_block(<const real *> &terms[0], size, &left_out)
         x += size
         n -= size
-    return total
+    return total + (left_out - 1)
 
 
 cdef void sum_columns "autograd_cy_sum_columns"(
-        const real *x, real *tops, real *sums, npy_intp n, npy_intp stride, npy_intp width) noexcept nogil:
+        const real *x, real *tops, real *rests, npy_intp n, npy_intp stride, npy_intp width) noexcept nogil:
     """A few columns of n elements each, `stride` elements apart."""
-    cdef real[WIDTH] top, total
+    cdef real[WIDTH] top, total, rest
+    cdef real term
     cdef npy_intp i, j
     for j in range(width):
         top[j] = x[j]
-        total[j] = 0
+        total[j] = rest[j] = 0
     for i in range(1, n):
         for j in range(width):
             top[j] = x[i * stride + j] if x[i * stride + j] > top[j] else top[j]
     for i in range(n):
         for j in range(width):
-            total[j] = total[j] + exponential(x[i * stride + j] - top[j])
+            term = exponential(x[i * stride + j] - top[j])
+            total[j] = total[j] + term
+            rest[j] = rest[j] + (0 if term == 1 else term)
     for j in range(width):
         tops[j] = top[j]
-        sums[j] = total[j]
+        rests[j] = rest[j] if total[j] < 2 else total[j] - 1
 
 
 # arrays

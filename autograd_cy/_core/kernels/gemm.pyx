@@ -27,6 +27,7 @@ from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, code_of
 from autograd_cy._core.kernels.adding cimport adding_kernel
 from autograd_cy._core.kernels.loops cimport Kernel, borrow
 from autograd_cy._core.kernels.panels cimport multiply_by_panels, panels_suit
+from autograd_cy._core.kernels.plane_loops cimport row_dot
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.blas_threads cimport hold_blas, let_blas_go
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
@@ -70,6 +71,7 @@ cdef struct Product:            # a @ b, written to dense memory
 cdef enum:
     TO_AN_ELEMENT = 8           # multiplications that take as long as an element of an elementwise loop
     STRIPES = 8                 # of a matrix, at most
+    LONG_SUM = 4096             # products of float32, from which on their sum is kept in double
     LANES = 16                  # rows or columns that BLAS takes together: stripes begin at multiples
 
 borrow(MATMUL, np.matmul, lambda dtype_code: dtype_code)
@@ -184,6 +186,10 @@ cdef void multiply(int dtype_code, Matrix *a, Matrix *b, char *out, npy_intp ite
     cdef npy_intp each = a.rows * a.columns * b.columns
     cdef npy_intp weight = max(each // TO_AN_ELEMENT, 1)
     cdef Task part = multiply_part
+    if (dtype_code == FLOAT32 and b.columns == 1 and a.columns >= LONG_SUM
+            and a.column_stride == itemsize and b.row_stride == itemsize):
+        parallel_for(long_sums, &made, a.batch * a.rows, a.columns)
+        return
     if a.columns == 1 and (dtype_code == FLOAT32 or dtype_code == FLOAT64):
         prefer_rows(a, b, itemsize)
         part, weight = outer_part, max(each, 1)
@@ -292,6 +298,19 @@ cdef void multiply_part(void *data, Py_ssize_t first, Py_ssize_t end) noexcept n
     strides[5], strides[6] = b.row_stride, b.column_stride
     strides[7], strides[8] = b.columns * itemsize, itemsize
     made.kernel.loop(args, dims, strides, made.kernel.data)
+
+
+cdef void long_sums(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    """Some rows times a vector: long sums of float32, which BLAS would keep in float32, are kept in double."""
+    cdef const Product *made = <const Product *> data
+    cdef const Matrix *a = made.a
+    cdef const Matrix *b = made.b
+    cdef npy_intp k, matrix
+    for k in range(first, end):
+        matrix = k // a.rows
+        (<float *> made.out)[k] = <float> row_dot(
+            <const float *> (a.data + matrix * a.batch_stride + k % a.rows * a.row_stride),
+            <const float *> (b.data + matrix * b.batch_stride), a.columns)
 
 
 cdef void multiply_in_turn(Product *made, npy_intp first, npy_intp end) noexcept nogil:

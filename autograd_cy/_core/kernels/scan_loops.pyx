@@ -289,7 +289,7 @@ cdef inline void logsumexp_slopes(const real[:] x, const real[:] y, const real[:
         if i + 1 < n and y[i] != y[i + 1]:
             total *= exp(<double> y[i] - y[i + 1])
         total += g[i]
-        out[i] = <real> (total * exp(<double> x[i] - y[i]))
+        out[i] = <real> (total if x[i] == y[i] else total * exp(<double> x[i] - y[i]))      # of -inf, too
 
 
 cdef void logsumexp_rows(real *x, Rows rows) noexcept nogil:

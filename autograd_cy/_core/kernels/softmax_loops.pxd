@@ -2,7 +2,7 @@
 
 from libc.math cimport log, logf
 
-from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.kernels.plane_loops cimport real, row_total
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cdef extern from "elementary.h" nogil:
@@ -22,8 +22,29 @@ cdef inline real exponential(real x) noexcept nogil:
 cdef inline real logarithm(real x) noexcept nogil:
     return logf(x) if real is float else log(x)
 
+cdef inline real log_of_sum(real rest) noexcept nogil:
+    """log(1 + rest): the sum of exp(x - top) has a term of 1 (NOTE [Probabilities near 1])."""
+    cdef real total = 1 + rest, lost = (rest - (total - 1)) / total
+    return logarithm(total) + (lost if 0 < total < 2 else 0)
+
+cdef inline double rest_of_block(const real *terms, npy_intp n, int *left_out) noexcept nogil:
+    """The sum of some exp(x - top), without one that is 1 if the sum would be below 2: `left_out` counts those."""
+    cdef double total = row_total(terms, n), rest
+    if not 1 <= total < 2:
+        return total
+    rest = sum_below_one(terms, n)
+    left_out[0] += total - rest > 0.5
+    return rest
+
+cdef inline double rest_of(const real *terms, npy_intp n) noexcept nogil:
+    """The sum of exp(x - top) without a largest term, which is 1."""
+    cdef int left_out = 0
+    cdef double total = rest_of_block(terms, n, &left_out)
+    return total + (left_out - 1)
+
+cdef double sum_below_one "autograd_cy_sum_below_one"(const real *terms, npy_intp n) noexcept nogil
 cdef real largest(const real *row, npy_intp n) noexcept nogil
-cdef void normalize(const real *x, real *y, npy_intp outer, npy_intp n, npy_intp inner, bint logarithmic) noexcept nogil
+cdef bint normalize(const real *x, real *y, npy_intp outer, npy_intp n, npy_intp inner, bint logarithmic) noexcept nogil
 cdef void normalize_gradient(const real *g, const real *y, real *out, npy_intp outer, npy_intp n, npy_intp inner,
-                             bint logarithmic) noexcept nogil
+                             bint logarithmic, bint peaked) noexcept nogil
 cdef void log_sum_exp(const real *x, real *out, npy_intp rows, npy_intp n) noexcept nogil

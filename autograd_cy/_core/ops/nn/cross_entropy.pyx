@@ -17,7 +17,7 @@ from autograd_cy._core.kernels.cross_entropy_loops cimport log_probabilities
 from autograd_cy._core.kernels.nll_loops cimport Totals, picked
 from autograd_cy._core.ops.nn.losses cimport MEAN, NONE, reduction_of
 from autograd_cy._core.ops.nn.nll_loss cimport NllNode, check_target, check_weight, nll_loss_of, total_loss
-from autograd_cy._core.ops.reductions.softmax cimport check_type
+from autograd_cy._core.ops.reductions.softmax cimport check_type, log_softmax_gradient
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
@@ -79,21 +79,20 @@ cdef class CrossEntropy(NllNode):
         return in_type(out, own)
 
     cdef object vjp(self, object g, int i):
-        cdef int dim = self.dim()
         h = self.gradient(<Tensor> g)           # for the logarithms of the probabilities
-        return h - self.probabilities() * h.sum(dim, True)
+        return log_softmax_gradient(<Tensor> h, <Tensor> self.log_probabilities(), self.dim())
 
     cdef int dim(self) noexcept:
         """That of the classes."""
         return 1 if len(<tuple> self.constants) > 1 else 0
 
-    cdef object probabilities(self):
-        """softmax of the scores; of zeros where they are ignored, whatever they are."""
+    cdef object log_probabilities(self):
+        """log_softmax of the scores; of zeros where they are ignored, whatever they are."""
         x = unpack(self, 0)
         ignored = np.asarray((<Tensor> unpack(self, 1)).array == self.ignore_index)
         if ignored.any():
             x = x.masked_fill(new_tensor(np.expand_dims(ignored, 1) if self.dim() else ignored), 0)
-        return x.softmax(self.dim())
+        return x.log_softmax(self.dim())
 
 
 @cython.final

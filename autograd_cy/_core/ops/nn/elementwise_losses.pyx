@@ -118,7 +118,8 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
     """binary_cross_entropy(input, target, weight=None, reduction='mean') -> Tensor
 
     The mean of -(target * log(input) + (1 - target) * log(1 - input)), of which the logarithms are at least -100; `weight` is
-    a factor of each element. Other reductions: 'sum', 'none'. RuntimeError for an input beyond 0 and 1.
+    a factor of each element. Other reductions: 'sum', 'none'. RuntimeError for an input or a target beyond 0
+    and 1.
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.binary_cross_entropy(ag.tensor([0.5, 0.5]), ag.tensor([0.0, 1.0]))
@@ -134,6 +135,8 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
         raise RuntimeError(f"Found dtype {type_word(code_of(y.array))} but expected {type_word(code_of(x.array))}")
     if cnp.PyArray_SIZE(x.array) and not (np.min(x.array.real) >= 0 and np.max(x.array.real) <= 1):
         raise RuntimeError("all elements of input should be between 0 and 1")
+    if cnp.PyArray_SIZE(y.array) and not (np.min(y.array.real) >= 0 and np.max(y.array.real) <= 1):
+        raise RuntimeError("all elements of target should be between 0 and 1")
     if weight is None:
         return losses_of(OP_binary_cross_entropy_of, x, y, None, how)
     w = tensor_argument(weight, "binary_cross_entropy", "weight", 3)

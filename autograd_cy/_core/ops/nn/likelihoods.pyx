@@ -12,6 +12,7 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE
 from autograd_cy._core.ops.nn.cross_entropy import cross_entropy
+from autograd_cy._core.ops.pointwise.pointwise import logsigmoid
 from autograd_cy._core.ops.registry import op
 
 cnp.import_array()
@@ -113,15 +114,10 @@ def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, r
     tensor_argument(target, "multilabel_soft_margin_loss", "target", 2)
     logits = tensor_argument(input, "multilabel_soft_margin_loss", "input", 1)
     check_real(<Tensor> logits, "log_sigmoid_cpu")
-    losses = -(target * -softplus(-logits) + (1 - target) * -softplus(logits))
+    losses = -(target * logsigmoid(logits) + (1 - target) * logsigmoid(-logits))
     if weight is not None:
         losses = losses * weight
     return reduced(losses.sum(-1) / shape_of(input)[-1], how)
-
-
-cdef object softplus(object x):
-    """log(1 + exp(x)), exact for large x."""
-    return x.logaddexp(x * 0)
 
 
 @op(namespace="nn.functional", batch=COMPOSITE)

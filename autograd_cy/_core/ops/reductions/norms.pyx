@@ -6,20 +6,23 @@ import numpy as np
 
 cimport cython
 from cpython.object cimport PyObject
+from libc.float cimport DBL_EPSILON, DBL_MAX, DBL_MIN, FLT_EPSILON, FLT_MAX, FLT_MIN
 
-from autograd_cy._core.arrays.buffers cimport cast, new_zeros
+from autograd_cy._core.arrays.buffers cimport cast, dense_copy, is_flat, new_zeros
 from autograd_cy._core.arrays.dtypes cimport (
     COMPLEX64, FLOAT16, FLOAT32, NCODES, as_dtype, code_of, promote, to_complex, to_real, type_word)
 from autograd_cy._core.graph.record cimport as_tensor, needs_node
 from autograd_cy._core.graph.saved cimport saved_array, saved_like, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.loops cimport MAX_DIMS, Kernel, borrow, evaluate
+from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.kernels.reduction_gradients cimport DEVIATING, SIGNED, divided
 from autograd_cy._core.kernels.reduction_loops cimport (
     LARGEST, SMALLEST, SUM, SUM_OF_SIZES, SUM_OF_SQUARES, Dims, pairs_of, reduced, reduced_sizes)
 from autograd_cy._core.ops.reductions.reduction_node cimport (
-    SAVES_INPUT, SAVES_OUTPUT, FusedReduction, WeightedReduction, dim_tuple, dims_of, in_type, inverse_of, record_reduction)
+    SAVES_INPUT, SAVES_OUTPUT, FusedReduction, WeightedReduction, dim_tuple, dims_of, in_type, record_reduction)
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 from autograd_cy._core.batching.rules import Along
 from autograd_cy._core.ops.registry import op
@@ -78,7 +81,8 @@ cdef class LinalgVectorNormBackward0(FusedReduction):
             return g, g
         if code_of(y) != code_of(g):
             y = cast(y, code_of(g))
-        return new_zeros(code_of(x), 0, NULL), divided(g, y, 1)
+        cdef cnp.ndarray s = divided(g, y, 1)
+        return (new_zeros(code_of(x), 0, NULL), s) if quotients_fit(s, g, y) else None
 
     cdef object weights(self):
         """The derivative of the norm; where the norm is 0 it is 0."""
@@ -89,9 +93,10 @@ cdef class LinalgVectorNormBackward0(FusedReduction):
             return x.sgn()
         if isinf(p):
             return x.sgn() * self.shares()
+        y = unpack(self, 2)
         if p == 2:
-            return x * self.spread(inverse_of(unpack(self, 2)))
-        y, size = unpack(self, 2), x.abs()
+            return x / self.spread(y.where(y != 0, inf))
+        size = x.abs()
         scaled = size.where(size != 0, 1) / self.spread(y.where(y != 0, 1))
         return (x.sgn() * scaled ** (p - 1)).where(self.spread(y != 0), 0)
 
@@ -112,10 +117,12 @@ cdef cnp.ndarray square_root(cnp.ndarray array):
 cdef cnp.ndarray norm_of(cnp.ndarray array, double p, Dims dims, bint keepdim):
     """The norm of floats or complex numbers; float16 is computed in float32."""
     cdef int dtype_code = code_of(array)
+    cdef cnp.ndarray total
     if dtype_code == FLOAT16:
         return cast(norm_of(cast(array, FLOAT32), p, dims, keepdim), FLOAT16)
     if p == 2:
-        return square_root(sum_of_squares(array, dims, keepdim))
+        total = sum_of_squares(array, dims, keepdim)
+        return square_root(total) if in_range(total) else rescaled(array, p, dims, keepdim)
     if p == 1 and dtype_code < COMPLEX64:
         return reduced(&SUM_OF_SIZES, array, dims, keepdim)
     if dtype_code >= COMPLEX64 or p != 0:
@@ -126,8 +133,58 @@ cdef cnp.ndarray norm_of(cnp.ndarray array, double p, Dims dims, bint keepdim):
         return reduced(&SUM, np.asarray(np.not_equal(array, 0), array.dtype), dims, keepdim)
     if p == 1:
         return reduced(&SUM, array, dims, keepdim)
-    cdef cnp.ndarray total = reduced(&SUM, call2(POWER, array, np.array(p, array.dtype), None), dims, keepdim)
+    total = reduced(&SUM, call2(POWER, array, np.array(p, array.dtype), None), dims, keepdim)
+    if not in_range(total):
+        return rescaled(array, p, dims, keepdim)
     return call2(POWER, total, np.array(1 / p, array.dtype), total)
+
+
+cdef bint in_range(cnp.ndarray total) noexcept:
+    """Whether no sum of powers has overflowed, and none is so small that some of its terms have vanished."""
+    cdef npy_intp i, n = cnp.PyArray_SIZE(total)
+    cdef void *data = cnp.PyArray_DATA(total)
+    if code_of(total) == FLOAT32:
+        for i in range(n):
+            if not FLT_MIN / FLT_EPSILON <= (<float *> data)[i] <= FLT_MAX:
+                return False
+    else:
+        for i in range(n):
+            if not DBL_MIN / DBL_EPSILON <= (<double *> data)[i] <= DBL_MAX:
+                return False
+    return True
+
+
+cdef bint quotients_fit(cnp.ndarray quotients, cnp.ndarray g, cnp.ndarray y):
+    """Whether no g / y has overflowed, vanished or lost digits; that by 0 is 0."""
+    cdef cnp.ndarray gradient = g if is_flat(g) else dense_copy(g), norms = y if is_flat(y) else dense_copy(y)
+    if code_of(g) == FLOAT32:
+        return are_normal(<float *> cnp.PyArray_DATA(quotients), <float *> cnp.PyArray_DATA(gradient),
+                          <float *> cnp.PyArray_DATA(norms), cnp.PyArray_SIZE(g), FLT_MIN, FLT_MAX)
+    return are_normal(<double *> cnp.PyArray_DATA(quotients), <double *> cnp.PyArray_DATA(gradient),
+                      <double *> cnp.PyArray_DATA(norms), cnp.PyArray_SIZE(g), DBL_MIN, DBL_MAX)
+
+
+cdef bint are_normal(const real *quotients, const real *g, const real *y, npy_intp n, real least, real most) noexcept:
+    cdef npy_intp i
+    for i in range(n):
+        if not least <= (quotients[i] if quotients[i] > 0 else -quotients[i]) <= most and g[i] != 0 and y[i] != 0:
+            return False
+    return True
+
+
+cdef cnp.ndarray rescaled(cnp.ndarray array, double p, Dims dims, bint keepdim):
+    """The norm, where a sum of powers is out of range: of the elements divided by a power of two next to the largest one, or,
+    for p below 0, to the smallest."""
+    cdef tuple axes = dim_tuple(dims) if cnp.PyArray_NDIM(array) else ()
+    with np.errstate(all="ignore"):
+        sizes = np.absolute(array)
+        ends = sizes.max(axes, keepdims=True, initial=0) if p > 0 else sizes.min(axes, keepdims=True, initial=np.inf)
+        ends = np.where((ends > 0) & np.isfinite(ends), ends, 1)
+        scale = np.ldexp(np.ones_like(ends), np.frexp(ends)[1] - 1)
+        array = sizes / scale
+        scale = scale.reshape(reduced_sizes(array, dims, keepdim))
+        total = reduced(&SUM, np.asarray(array * array if p == 2 else array**p), dims, keepdim)
+        return np.asarray((np.sqrt(total) if p == 2 else total ** (1 / p)) * scale, array.dtype)
 
 
 cdef cnp.ndarray sum_of_squares(cnp.ndarray array, Dims dims, bint keepdim):

@@ -144,7 +144,10 @@ cdef class FusedReduction(WeightedReduction):
         return NULL
 
     cdef tuple operands(self, cnp.ndarray x, cnp.ndarray g, Dims dims):
-        """(c, s), of the output's shape (with or without the reduced dimensions), in the type of x or (s) g."""
+        """(c, s), of the output's shape (with or without the reduced dimensions), in the type of x or (s) g.
+
+        None where the kernel would lose more than the product of `weights` and g.
+        """
         raise NotImplementedError
 
     cdef object vjp_array(self, object g, int i, Request *request):
@@ -170,6 +173,7 @@ cdef cnp.ndarray fused_gradient(FusedReduction node, cnp.ndarray gradient, cnp.n
     cdef Dims dims = dims_of(node.constants[0], cnp.PyArray_NDIM(x), "")
     cdef int dtype_code = node.dtype_codes[0]
     cdef PyObject *operands[3]
+    cdef tuple found
     if dtype_code == FLOAT16 and code_of(g) == FLOAT16 and addend is None:
         x, g, dtype_code, once = cast(x, FLOAT32), cast(g, FLOAT32), FLOAT32, False
     cdef Kernel *kernel = node.kernel(dtype_code)
@@ -177,7 +181,10 @@ cdef cnp.ndarray fused_gradient(FusedReduction node, cnp.ndarray gradient, cnp.n
         return None
     if addend is not None and (code_of(addend) != dtype_code or not cnp.PyArray_SAMESHAPE(addend, x)):
         return None
-    c, s = node.operands(x, g, dims)
+    found = node.operands(x, g, dims)
+    if found is None:
+        return None
+    c, s = found
     c, s = spread_over(c, x, dims), spread_over(s, x, dims)
     operands[0], operands[1], operands[2] = <PyObject *> x, <PyObject *> c, <PyObject *> s
     if addend is not None:

@@ -236,10 +236,19 @@ cdef class LogcumsumexpBackward0(OfSaved):
         return Node.vjp_array(self, g, i, request) if array is None else array
 
     cdef object vjp(self, object g, int i):
-        cdef object x = unpack(self, 0), y = unpack(self, 2), heights = (<Tensor> y).array.real
+        cdef object x = unpack(self, 0), y = unpack(self, 2), low
         cdef int d = self.constants[0]
         if not cnp.PyArray_SIZE((<Tensor> y).array):
             return g
+        if not g.is_complex():
+            low = y.detach() == -np.inf         # where nothing but -inf has come yet
+            if low.any():
+                below = running_sums_back(g.where(low, 0), d).where(low, 0)
+                return self.slopes(g.where(~low, 0), x.where(~low, 0), y.where(~low, 0), d).where(~low, below)
+        return self.slopes(g, x, y, d)
+
+    cdef object slopes(self, object g, object x, object y, int d):
+        cdef object heights = (<Tensor> y).array.real
         top = heights.max(d, keepdims=True) if heights.ndim else heights
         if not (top - heights < 80).all() and not g.is_complex():
             return slopes_far_apart(g, x, y, d)

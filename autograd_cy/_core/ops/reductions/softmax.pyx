@@ -9,8 +9,8 @@ cimport cython
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy, is_flat, new_array
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, as_dtype, code_of, to_inexact, type_word
 from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record
-from autograd_cy._core.graph.saved cimport save_output, saved_like, unpack
+from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record, record2
+from autograd_cy._core.graph.saved cimport save_input, save_output, saved_like, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.graph.zeros cimport zeroed
 from autograd_cy._core.kernels.loops cimport Kernel
@@ -28,6 +28,8 @@ from autograd_cy._core.ops.registry import op
 cnp.import_array()
 
 # arrays
+
+cdef double LN2 = 0.6931471805599453
 
 cdef struct Layout:         # a dense array seen as (outer, n, inner)
     npy_intp outer, n, inner
@@ -50,30 +52,30 @@ cdef inline cnp.ndarray dense(cnp.ndarray array):
     return array if is_flat(array) else dense_copy(array)
 
 
-cdef cnp.ndarray normalized(cnp.ndarray array, int dim, bint logarithmic):
-    """softmax or log_softmax of floats; float16 is computed in float32."""
+cdef cnp.ndarray normalized(cnp.ndarray array, int dim, bint logarithmic, bint *peaked):
+    """softmax or log_softmax of floats, and whether a probability is above 1/2; float16 is computed in float32."""
     cdef int dtype_code = code_of(array)
     if dtype_code == FLOAT16:
-        return cast(normalized(cast(array, FLOAT32), dim, logarithmic), FLOAT16)
+        return cast(normalized(cast(array, FLOAT32), dim, logarithmic, peaked), FLOAT16)
     cdef cnp.ndarray x = dense(array), y = new_array(dtype_code, cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x))
     cdef Layout of = layout_of(x, dim)
     cdef void *p = cnp.PyArray_DATA(x)
     cdef void *q = cnp.PyArray_DATA(y)
     if dtype_code == FLOAT32:
-        normalize(<float *> p, <float *> q, of.outer, of.n, of.inner, logarithmic)
+        peaked[0] = normalize(<float *> p, <float *> q, of.outer, of.n, of.inner, logarithmic)
     else:
-        normalize(<double *> p, <double *> q, of.outer, of.n, of.inner, logarithmic)
+        peaked[0] = normalize(<double *> p, <double *> q, of.outer, of.n, of.inner, logarithmic)
     return y
 
 
-cdef cnp.ndarray gradient_of(cnp.ndarray gradient, cnp.ndarray result, int dim, bint logarithmic, bint ours):
+cdef cnp.ndarray gradient_of(cnp.ndarray gradient, cnp.ndarray result, int dim, bint logarithmic, bint peaked, bint ours):
     """The gradient for the input of softmax or log_softmax, written over the incoming one if that is ours alone.
 
     float16 is computed in float32.
     """
     cdef int dtype_code = code_of(gradient)
     if dtype_code == FLOAT16:
-        return cast(gradient_of(cast(gradient, FLOAT32), cast(result, FLOAT32), dim, logarithmic, False), FLOAT16)
+        return cast(gradient_of(cast(gradient, FLOAT32), cast(result, FLOAT32), dim, logarithmic, peaked, False), FLOAT16)
     cdef cnp.ndarray g = dense(gradient), y = dense(result)
     cdef cnp.ndarray out = g if ours or g is not gradient else new_array(dtype_code, cnp.PyArray_NDIM(g), cnp.PyArray_DIMS(g))
     cdef Layout of = layout_of(g, dim)
@@ -81,9 +83,9 @@ cdef cnp.ndarray gradient_of(cnp.ndarray gradient, cnp.ndarray result, int dim, 
     cdef void *q = cnp.PyArray_DATA(y)
     cdef void *r = cnp.PyArray_DATA(out)
     if dtype_code == FLOAT32:
-        normalize_gradient(<float *> p, <float *> q, <float *> r, of.outer, of.n, of.inner, logarithmic)
+        normalize_gradient(<float *> p, <float *> q, <float *> r, of.outer, of.n, of.inner, logarithmic, peaked)
     else:
-        normalize_gradient(<double *> p, <double *> q, <double *> r, of.outer, of.n, of.inner, logarithmic)
+        normalize_gradient(<double *> p, <double *> q, <double *> r, of.outer, of.n, of.inner, logarithmic, peaked)
     return out
 
 
@@ -91,6 +93,7 @@ cdef cnp.ndarray gradient_of(cnp.ndarray gradient, cnp.ndarray result, int dim, 
 
 cdef class Normalization(Node):
     """The constants: dim."""
+    cdef bint peaked                # whether a probability is above 1/2
 
     cdef tuple saved_names(self):
         return (None, None, "result")
@@ -109,11 +112,10 @@ cdef class Normalization(Node):
 cdef class SoftmaxBackward0(Normalization):
     cdef object vjp_array(self, object g, int i, Request *request):
         y = saved_like(self, 2, <cnp.ndarray> g)
-        return gradient_of(<cnp.ndarray> g, y, self.constants[0], False, request.may_overwrite)
+        return gradient_of(<cnp.ndarray> g, y, self.constants[0], False, self.peaked, request.may_overwrite)
 
     cdef object vjp(self, object g, int i):
-        y = unpack(self, 2)
-        return y * (g - (g * y).sum(self.constants[0], True))
+        return softmax_gradient(<Tensor> g, <Tensor> unpack(self, 2), self.constants[0])
 
     cdef object jvp(self, tuple tangents):
         return self.vjp(tangents[0], 0)            # the Jacobian is symmetric
@@ -123,13 +125,76 @@ cdef class SoftmaxBackward0(Normalization):
 cdef class LogSoftmaxBackward0(Normalization):
     cdef object vjp_array(self, object g, int i, Request *request):
         y = saved_like(self, 2, <cnp.ndarray> g)
-        return gradient_of(<cnp.ndarray> g, y, self.constants[0], True, request.may_overwrite)
+        return gradient_of(<cnp.ndarray> g, y, self.constants[0], True, self.peaked, request.may_overwrite)
 
     cdef object vjp(self, object g, int i):
-        return g - unpack(self, 2).exp() * g.sum(self.constants[0], True)
+        return log_softmax_gradient(<Tensor> g, <Tensor> unpack(self, 2), self.constants[0])
 
     cdef object jvp(self, tuple tangents):
-        return tangents[0] - (unpack(self, 2).exp() * tangents[0]).sum(self.constants[0], True)
+        return centered(tangents[0], unpack(self, 2).exp(), self.constants[0])
+
+
+# their gradients as operations of the incoming gradient and the output
+
+cdef class NormalizationGradient(Node):
+    """The constants: dim."""
+
+    cdef tuple saved_names(self):
+        return ("grad_output", "output", None)
+
+    cdef tuple constant_names(self):
+        return ("dim",)
+
+
+@cython.final
+cdef class SoftmaxBackwardDataBackward0(NormalizationGradient):
+    cdef object vjp(self, object g, int i):
+        y, d = unpack(self, 1), self.constants[0]
+        if i == 0:
+            return softmax_gradient(<Tensor> g, <Tensor> y, d)
+        h = unpack(self, 0)
+        return g * (h - (h * y).sum(d, True)) - h * (g * y).sum(d, True)
+
+
+@cython.final
+cdef class LogSoftmaxBackwardDataBackward0(NormalizationGradient):
+    cdef object vjp(self, object g, int i):
+        p, d = unpack(self, 1).exp(), self.constants[0]
+        return centered(g, p, d) if i == 0 else -p * unpack(self, 0).sum(d, True) * g
+
+
+cdef object softmax_gradient(Tensor g, Tensor y, int dim):
+    """y * (g - sum(g * y)); cases 2 and 3 of NOTE [Probabilities near 1] hold for all that follow."""
+    if g.batched or y.batched:
+        return y * centered(g, y, dim)
+    return recorded_gradient(SoftmaxBackwardDataBackward0, g, y, dim, False)
+
+
+cdef object log_softmax_gradient(Tensor g, Tensor y, int dim):
+    """g - exp(y) * sum(g)"""
+    if not (g.batched or y.batched):
+        return recorded_gradient(LogSoftmaxBackwardDataBackward0, g, y, dim, True)
+    cdef object h = g, logs = y, p = logs.exp(), peak = logs.detach() > -LN2
+    rest = h.masked_fill(peak, 0).sum(dim, True)
+    return (-logs.expm1() * h - p * rest).where(peak, h - p * h.sum(dim, True))
+
+
+cdef Tensor recorded_gradient(object node_class, Tensor g, Tensor y, int dim, bint logarithmic):
+    cdef cnp.ndarray result = y.array if code_of(y.array) == code_of(g.array) else cast(y.array, code_of(g.array))
+    cdef Tensor out = new_tensor(gradient_of(g.array, result, dim, logarithmic, True, False))
+    cdef Node node
+    if not needs_node(g) and not needs_node(y):
+        return out
+    node = new_node(node_class, (dim,))
+    save_input(node, 0, g)
+    save_input(node, 1, y)
+    return record2(node, out, g, y)
+
+
+cdef object centered(object g, object p, int dim):
+    """g - sum(p * g) for the probabilities p."""
+    g = g - g.where(p.detach() > 0.5, 0).sum(dim, True)
+    return g - (p * g).sum(dim, True)
 
 
 cdef int check_type(Tensor x, int dim, str operation) except -1:
@@ -147,11 +212,13 @@ cdef Tensor normalization(object node_class, object input, object dim, object wa
     if wanted is not None and as_dtype(wanted).dtype_code != code_of(x.array):
         x = input.to(wanted)
     check_type(x, d, operation)
-    cdef Tensor y = new_tensor(normalized(x.array, d, logarithmic))
-    cdef Node node
+    cdef bint peaked = False
+    cdef Tensor y = new_tensor(normalized(x.array, d, logarithmic, &peaked))
+    cdef Normalization node
     if not needs_node(x):
         return y
     node = new_node(node_class, (d,))
+    node.peaked = peaked
     save_output(node, y)
     return record(node, y, x)
 
@@ -200,7 +267,21 @@ cdef class LogsumexpBackward0(FusedReduction):
         return y if code_of(y) == code_of(x) else cast(y, code_of(x)), g
 
     cdef object weights(self):
-        return (unpack(self, 0) - self.spread(unpack(self, 2))).exp().conj()
+        x, dims = unpack(self, 0), self.constants[0]
+        if self.dtype_codes[0] >= COMPLEX64:
+            return (x - self.spread(unpack(self, 2))).exp().conj()
+        return softmax_of(x, dims)
+
+
+cdef object softmax_of(object x, tuple dims):
+    """softmax along several dimensions."""
+    cdef int ndim = cnp.PyArray_NDIM((<Tensor> x).array)
+    if len(dims) == 1 or not ndim:
+        return softmax(x, dims[0] if dims else 0)
+    order = [d for d in range(ndim) if d not in dims] + list(dims)
+    moved = x.permute(order)
+    flat = softmax(moved.reshape(*moved.shape[:ndim - len(dims)], -1), -1)
+    return flat.reshape(moved.shape).permute([order.index(d) for d in range(ndim)])
 
 
 cdef cnp.ndarray log_of_sum(cnp.ndarray array, Dims dims, bint keepdim):
