@@ -177,11 +177,11 @@ cdef cnp.ndarray rescaled(cnp.ndarray array, double p, Dims dims, bint keepdim):
     for p below 0, to the smallest."""
     cdef tuple axes = dim_tuple(dims) if cnp.PyArray_NDIM(array) else ()
     with np.errstate(all="ignore"):
-        sizes = np.absolute(array)
+        sizes = np.asarray(np.absolute(array))
         ends = sizes.max(axes, keepdims=True, initial=0) if p > 0 else sizes.min(axes, keepdims=True, initial=np.inf)
         ends = np.where((ends > 0) & np.isfinite(ends), ends, 1)
         scale = np.ldexp(np.ones_like(ends), np.frexp(ends)[1] - 1)
-        array = sizes / scale
+        array = np.asarray(sizes / scale)
         scale = scale.reshape(reduced_sizes(array, dims, keepdim))
         total = reduced(&SUM, np.asarray(array * array if p == 2 else array**p), dims, keepdim)
         return np.asarray((np.sqrt(total) if p == 2 else total ** (1 / p)) * scale, array.dtype)

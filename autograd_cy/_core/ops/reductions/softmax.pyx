@@ -145,6 +145,13 @@ cdef class NormalizationGradient(Node):
     cdef tuple constant_names(self):
         return ("dim",)
 
+    cdef object vjp_of_zeros(self, object g, int i):
+        return zeroed(self.vjp(g, i), (g == 0).all(self.constants[0], True))
+
+    cdef tuple jvp_of_zeros(self, tuple tangents, tuple found):
+        zeros = [(t == 0).all(self.constants[0], True) for t in tangents if t is not None]
+        return (zeroed(found[0], zeros[0] & zeros[len(zeros) - 1]),)
+
 
 @cython.final
 cdef class SoftmaxBackwardDataBackward0(NormalizationGradient):
