@@ -336,3 +336,13 @@ def test_infinite_parameters_stay_so_without_weight_decay():
     w.grad = ag.ones(2)
     ag.optim.SGD([w], lr=0.5, momentum=0.9).step()
     assert w.tolist() == [float("inf"), 0.5]
+
+
+def test_a_nan_gradient_stays_in_the_largest_of_adamax():
+    """The maximum forgot it: exp_inf was finite where PyTorch's is nan."""
+    w = ag.tensor([1.0, 2.0], requires_grad=True)
+    optimizer = ag.optim.Adamax([w])
+    for gradient in ([1.0, 1.0], [float("nan"), 1.0], [1.0, 1.0]):
+        w.grad = ag.tensor(gradient)
+        optimizer.step()
+    assert optimizer.state[w]["exp_inf"].isnan().tolist() == [True, False] and w.isnan().tolist() == [True, False]

@@ -146,7 +146,7 @@ cdef void adamax_loop "autograd_cy_adamax"(real *p, const real *g, real *mean, r
         mean[i] = blended(mean[i], h, w)
         size = (-h if h < 0 else h) + eps
         largest[i] = largest[i] * beta
-        largest[i] = size if size > largest[i] else largest[i]
+        largest[i] = size if size > largest[i] or size != size else largest[i]      # a nan stays one
         p[i] = p[i] - step * mean[i] / largest[i]
 
 
