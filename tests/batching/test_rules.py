@@ -1,6 +1,8 @@
 """Batching rules belong to function objects: no other callable reaches one, and nothing that a rule returns is trusted unseen."""
 
 import functools
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -158,3 +160,16 @@ def test_all_arguments_that_could_take_over_decline():
         handle_torch_function(functools.partial(max, 2), (Declines(), ag.ones(1)), 5)
     with pytest.raises(TypeError, match="not iterable"):
         handle_torch_function(max, 3, 2, 5)
+
+
+def test_a_conversion_that_was_looked_up_before_the_first_vmap():
+    """It was the method without a step, which had no batching rule."""
+    script = """
+import autograd_cy as ag
+convert = {name: getattr(ag.Tensor, name) for name in ("half", "double", "long", "bool", "cfloat")}
+x = ag.arange(6.0).reshape(3, 2).requires_grad_()
+for name, function in convert.items():
+    y = ag.vmap(function)(x)
+    assert y.equal(function(x)) and y.dtype is function(x).dtype and y.requires_grad is function(x).requires_grad, name
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)

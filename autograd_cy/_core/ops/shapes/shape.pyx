@@ -16,6 +16,7 @@ from autograd_cy._core.arrays.buffers cimport strided_view
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, code_of, dtype, dtype_of, promote
 from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.arrays.region cimport measure
+from autograd_cy._core.batching.batched cimport BatchedTensor, batched
 from autograd_cy._core.graph.guard cimport owner_of
 from autograd_cy._core.graph.node cimport Node, NodeHooks, existing_hooks
 from autograd_cy._core.graph.record cimport (
@@ -328,6 +329,8 @@ cpdef Tensor convert(Tensor x, dtype wanted):
     cdef int own = code_of(x.array)
     if own == wanted.dtype_code:
         return x
+    if x.batched:                       # of a method that was looked up before the first vmap: see `arm` in overrides.pyx
+        return batched(convert((<BatchedTensor> x).value, wanted), (<BatchedTensor> x).level)
     if own >= COMPLEX64 > wanted.dtype_code > BOOL and cnp.PyArray_SIZE(x.array):
         warn_of_lost_imaginary_part()
     cdef Tensor y = new_tensor(copy_in_order(x.array, wanted.dtype_code))
