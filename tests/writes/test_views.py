@@ -262,7 +262,8 @@ def test_elements_that_share_memory_are_filled(fill, shared):
     assert g.tolist() == [0 if done else 8 * n for done, n in zip(written, x.tolist(), strict=True)]
 
 
-@pytest.mark.parametrize("write", [lambda x: x.fill_(torch.tensor(3.0)), lambda x: x.copy_(torch.ones(2, 2)), lambda x: x.add_(1)])
+@pytest.mark.parametrize(
+    "write", [lambda x: x.fill_(torch.tensor(3.0)), lambda x: x.copy_(torch.ones(2, 2)), lambda x: x.add_(1)])
 def test_other_writes_to_expanded_tensors_are_refused(write):
     x = torch.ones(2)
     with pytest.raises(RuntimeError, match="single memory location"):
@@ -357,7 +358,7 @@ IN_OTHER_TYPES = {
 REFUSED_TYPES = {
     "0 dimensions": (lambda m: m.ones(()), "int16", r"self.dim\(\) cannot be 0 to view Float as Short \(different element sizes"),
     "columns apart": (lambda m: m.ones(2, 2).t(), "int16", r"self.stride\(-1\) must be 1 to view Float as Short .*, but got 2"),
-    "half an element": (lambda m: m.ones(3), "float64", r"self.size\(-1\) must be divisible by 2 to view Float as Double .* got 3"),
+    "half an element": (lambda m: m.ones(3), "float64", r"self.size\(-1\) must be divisible by 2 .* Double .* got 3"),
     "rows that begin within an element": (lambda m: m.ones(2, 5)[:, :4], "float64", r"self.stride\(0\) must be divisible by 2"),
     "a tensor that begins within an element": (
         lambda m: m.ones(5)[1:], "float64", r"self.storage_offset\(\) must be divisible by 2 .*, but got 1"),
