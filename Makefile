@@ -6,7 +6,7 @@
 # make debug-test  the tests on the debug build of the sdist, away from this tree: checks on, live objects counted
 # make freethreaded-test  the tests without a GIL, on PYTHON=..., a CPython that was configured with --disable-gil
 # make sanitize    the tests under gcc's AddressSanitizer and UndefinedBehaviorSanitizer: half an hour
-# make fuzz        the tests that draw at random, at length (SEED=0 CALLS=400000 PROGRAMS=100000); stops at the first failure
+# make fuzz        the tests that draw at random, for half an hour (BUILD=release, debug or sanitize; SEED=0 MINUTES=30)
 # make bench       time, memory and profiling against PyTorch, threads, docs/sizes.png (with ARGS=... times alone)
 # make web-test    the tests of the profiler's page in a headless Chromium, which is installed or named where it's missing
 # make profile     where the compiled core spends its instructions or its time, by .pyx function and line, on workloads of
@@ -30,11 +30,17 @@ endif
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 CORE := $(shell find autograd_cy/_core codegen -name '*.py*' -not -name '*.pyc' -o -name '*.h')
-RELEASE_SITE := $(CURDIR)/build/release/site
+
+# $(call install_build,debug) installs that build as pip does, in a folder of its own: $(call site,debug)
+FLAG_debug := AUTOGRAD_CY_DEBUG=1
+FLAG_sanitize := AUTOGRAD_CY_SANITIZE=1
+FLAG_profile := AUTOGRAD_CY_PROFILE=1
+site = $(CURDIR)/build/$(1)/site
+install_build = $(FLAG_$(1)) $(PIP) install --quiet --no-build-isolation --no-deps --upgrade --target "$(call site,$(1))" .
 
 SEED := 0
-CALLS := 400000
-PROGRAMS := 100000
+MINUTES := 30
+BUILD := release
 SCRIPT :=
 
 .PHONY: demo demo-text demo-cnn test wheel-test debug-test freethreaded-test sanitize web-test fuzz bench profile lint stubs precision clean
@@ -58,8 +64,8 @@ test: $(VENV)/.with-test
 
 # PYTHONSAFEPATH keeps the tree, with its modules in place, off sys.path.
 wheel-test: $(VENV)/.with-test
-	$(PIP) install --quiet --no-build-isolation --no-deps --upgrade --target "$(RELEASE_SITE)" .
-	PYTHONSAFEPATH=1 PYTHONPATH="$(RELEASE_SITE)" $(BIN)/pytest -n auto tests/project tests/facade $(ARGS)
+	$(call install_build,release)
+	PYTHONSAFEPATH=1 PYTHONPATH="$(call site,release)" $(BIN)/pytest -n auto tests/project tests/facade $(ARGS)
 
 # What docstrings and types say is the same in each build: two have looked at it.
 debug-test: $(VENV)/.with-dev
@@ -72,17 +78,22 @@ freethreaded-test:
 	PIP_ONLY_BINARY=:all: $(MAKE) --no-print-directory .venv-freethreaded/.with-freethreaded VENV=.venv-freethreaded
 	PYTHON_GIL=0 .venv-freethreaded/bin/pytest -n auto $(ARGS)
 
+# pytest leaves the file of stderr alone, so that a report is seen.
 sanitize: $(VENV)/.with-test
 	@tools/run_sanitized --check
-	AUTOGRAD_CY_SANITIZE=1 $(PIP) install --quiet --no-build-isolation --no-deps --upgrade --target build/sanitize/site .
-	tools/run_sanitized $(BIN)/python $(ARGS)
+	$(call install_build,sanitize)
+	tools/run_sanitized $(BIN)/python -m pytest --capture=sys $(ARGS)
 
 web-test: $(VENV)/.with-web
 	@tools/get_chromium
 	AUTOGRAD_CY_WEB=1 $(BIN)/pytest tests/web $(ARGS)
 
 fuzz: $(VENV)/.with-test
-	tools/fuzz "$(abspath $(BIN)/python)" $(SEED) $(CALLS) $(PROGRAMS)
+	$(if $(filter release debug sanitize,$(BUILD)),,$(error BUILD is release, debug or sanitize, not $(BUILD)))
+	$(if $(filter sanitize,$(BUILD)),@tools/run_sanitized --check)
+	$(call install_build,$(BUILD))
+	PYTHONSAFEPATH=1 PYTHONPATH="$(call site,$(BUILD))" tools/fuzz $(SEED) $(MINUTES) \
+		$(if $(filter sanitize,$(BUILD)),tools/run_sanitized) "$(abspath $(BIN)/python)"
 
 bench: $(VENV)/.with-bench
 	$(BIN)/python -m benchmarks $(ARGS)
@@ -93,7 +104,7 @@ bench: $(VENV)/.with-bench
 
 profile: $(VENV)/.with-test
 	@$(BIN)/python -m tools.lens --check $(ARGS) $(SCRIPT)
-	AUTOGRAD_CY_PROFILE=1 $(PIP) install --quiet --no-build-isolation --no-deps --upgrade --target build/profile/site .
+	$(call install_build,profile)
 	@$(BIN)/python -m tools.lens $(ARGS) $(SCRIPT)
 
 lint: $(VENV)/.with-dev

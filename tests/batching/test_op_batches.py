@@ -19,6 +19,21 @@ def test_batches(row, sample):
         same(batch.at_once(tensors), expected, str(expected[0].dtype).removeprefix("torch."))
 
 
+@pytest.mark.filterwarnings("ignore")
+@each_sample(OPS, lambda row: dtypes(row)[:1])
+def test_batches_of_no_samples(row, sample):
+    """A result of as many dimensions as that of one sample, or a refusal in PyTorch's terms."""
+    for batch in batches(row, sample):
+        tensors = batch.tensors()
+        one, none = ([x[:n] if c else x for x, c in zip(tensors, batch.chosen, strict=True)] for n in (1, 0))
+        expected = [(0, *y.shape[1:]) for y in ag.vmap(batch, batch.in_dims)(*one)]
+        try:
+            found = ag.vmap(batch, batch.in_dims)(*none)
+        except RuntimeError:
+            continue
+        assert [tuple(y.shape) for y in found] == expected
+
+
 @each_sample(DIFFERENTIABLE, dtypes)
 def test_gradients_of_a_batch_of_seeds(row, sample):
     """is_grads_batched: the engine computes on batches, by the rules on Tensors."""

@@ -1,5 +1,7 @@
 """Transforms within each other, drawn at random: each against another way to the same numbers, and against PyTorch's."""
 
+import os
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,6 +13,8 @@ try:
     import torch
 except ImportError:
     torch = None
+
+EXAMPLES = int(os.environ.get("AUTOGRAD_CY_PROGRAMS", "30"))
 
 # functions of a vector to a vector of the same size, for both libraries
 FUNCTIONS = {
@@ -102,7 +106,7 @@ def close(found, expected):
 
 
 @programs
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None)
 def test_two_ways_to_the_same_numbers(names, transforms, seed):
     x = ag.from_numpy(point(seed))
     found = composed(ag, names, transforms, TRANSFORMS)(x)
@@ -113,7 +117,7 @@ def test_two_ways_to_the_same_numbers(names, transforms, seed):
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")  # of PyTorch's
 @pytest.mark.skipif(torch is None, reason="PyTorch is not installed")
 @programs
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None)
 def test_what_pytorch_gives(names, transforms, seed):
     found = composed(ag, names, transforms, TRANSFORMS)(ag.from_numpy(point(seed)))
     close(found.numpy(), composed(torch, names, transforms, TRANSFORMS)(torch.from_numpy(point(seed))).numpy())

@@ -22,6 +22,7 @@ from autograd_cy._core.engine.task_queries import queue_callback
 from autograd_cy.autograd.graph import current_node, parallel_backward
 
 PROGRAMS = int(os.environ.get("AUTOGRAD_CY_PARALLEL_PROGRAMS", "60"))
+FIRST = int(os.environ.get("AUTOGRAD_CY_SEED", "0"))
 SMALL = {"large_bytes": 1, "unlocked_work": 1, "unlocked_product": 1}  # small arrays take the ways of large ones
 
 
@@ -67,7 +68,7 @@ def called(function):
 
 @pytest.mark.parametrize("part", range(6))
 def test_random_programs(part):
-    for seed in range(part, PROGRAMS, 6):
+    for seed in range(FIRST + part, FIRST + PROGRAMS, 6):
         with thresholds(SMALL if seed % 3 else {}):
             program = ParallelProgram(seed)
             expected = program.run(1)
@@ -77,7 +78,7 @@ def test_random_programs(part):
 
 @pytest.mark.parametrize("part", range(3))
 def test_the_error_is_that_of_one_thread(part):
-    for seed in range(part, PROGRAMS // 4, 3):
+    for seed in range(FIRST + part, FIRST + PROGRAMS // 4, 3):
         program = ParallelProgram(seed)
         for failing in range(program.steps):
             expected = program.run(1, failing)

@@ -6,14 +6,13 @@ are crossed in tests/nn, tests/optim and tests/batching.
 """
 
 import itertools
-import random
 import re
 
 import numpy as np
 import pytest
 from autograd_cy._core.runtime.thresholds import get_thresholds, set_threshold
 from common import ROOT
-from crossings import LEVELS, MOST, Checker, Trials, combinations, levels_of
+from crossings import LEVELS, MOST, Checker, Trials, combinations, levels_of, rng_of
 from op_calls import Call, run_backward, samples_of, to_numpy
 from op_case import S, map_arrays
 from opinfo import DIFFERENTIABLE, ELEMENTWISE, OPS, REDUCTIONS
@@ -32,7 +31,7 @@ def test_gradients_are_the_same_by_any_way(name, record_property):
     """Whatever the sizes, layouts, types and consumers: what small arrays in C order give."""
     trials = Trials()
     for subject in SUBJECTS[name]:
-        rng, checker = random.Random(subject.name), Checker(subject)
+        rng, checker = rng_of(subject.name), Checker(subject)
         for combination in combinations(rng):
             trials.make(checker.check, combination, checker.drawn_thresholds(rng), subject.name)
     trials.finish(record_property)

@@ -1,9 +1,7 @@
 """The layers' and losses' gradients on both sides of every threshold, in all layouts, with all consumers, see crossings.py."""
 
-import random
-
 import pytest
-from crossings import Checker, Trials, combinations
+from crossings import Checker, Trials, combinations, rng_of
 from layer_rows import ROWS
 from subjects import layer_subjects
 
@@ -16,7 +14,7 @@ def test_gradients_of_layers_are_the_same_by_any_way(name, record_property):
     """Those of the inputs and of the parameters, in training and in evaluation."""
     trials = Trials()
     for subject in SUBJECTS[name]:
-        rng, checker = random.Random(subject.name), Checker(subject)
+        rng, checker = rng_of(subject.name), Checker(subject)
         for combination in combinations(rng):
             trials.make(checker.check, combination, checker.drawn_thresholds(rng), subject.name)
     trials.finish(record_property)

@@ -1,10 +1,8 @@
 """Every optimizer on both sides of every threshold, in all layouts, by all ways to a step, see optim_crossings.py."""
 
-import random
-
 import numpy as np
 import pytest
-from crossings import Trials, wanted
+from crossings import Trials, rng_of, wanted
 from optim_crossings import LEVELS, Checker, OptimSubject, Run, Way
 from optim_rows import EVERY, OPTIONS, REAL
 
@@ -22,7 +20,7 @@ def test_steps_are_the_same_by_any_way(name, options, record_property):
         if "complex" in dtype and name in REAL:
             continue
         subject = OptimSubject(name, options, dtype)
-        rng, checker = random.Random(str(subject)), Checker(subject)
+        rng, checker = rng_of(str(subject)), Checker(subject)
         for levels in wanted(rng, LEVELS, ("params", "gradients", "chosen"), 8):
             trials.make(checker.check, Way(**levels), checker.drawn_thresholds(rng), str(subject))
     trials.finish(record_property)

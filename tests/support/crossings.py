@@ -157,6 +157,11 @@ def drawn_thresholds(rng: random.Random, elements: int, itemsize: int) -> dict:
 WANTED = os.environ.get("AUTOGRAD_CY_CROSSINGS", "2")  # so many of each, drawn at random; or "full"
 
 
+def rng_of(name: str) -> random.Random:
+    """For one subject; AUTOGRAD_CY_SEED draws otherwise."""
+    return random.Random(os.environ.get("AUTOGRAD_CY_SEED", "") + name)
+
+
 def wanted(rng: random.Random, levels: dict, fixed: tuple[str, ...], few: int = 2) -> list[dict]:
     """What is tried of one subject: some combinations of levels, by name; in full, all of the fixed levels, others drawn."""
     if WANTED == "full":

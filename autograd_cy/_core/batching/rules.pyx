@@ -359,6 +359,9 @@ def sample_by_sample(BatchedCall call, *args, **kwargs):
     """For an operation whose values decide of what size its result is: it has to be the same for all samples."""
     cdef Py_ssize_t k
     cdef list results = []
+    if call.level.size == 0:
+        raise RuntimeError(f"Batching rule not implemented for {call.function.__name__}. The fallback path does not support "
+                           "vmap over dims of size 0.")
     for k in range(call.level.size):
         named = {key: sample_of(x, call.level, k) for key, x in kwargs.items()}
         results.append(call.function(*[sample_of(x, call.level, k) for x in args], **named))
