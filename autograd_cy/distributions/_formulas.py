@@ -1,6 +1,7 @@
 """Formulas that several distributions, or their divergences, use (facade)."""
 
 from .. import _names, linalg
+from .._core.batching.batched import all_samples, levels_of
 from .._core.graph.tensor import Tensor
 
 EULER = 0.57721566490153286060  # Euler's constant
@@ -24,3 +25,8 @@ def standardized(scale_tril: Tensor, vectors: Tensor) -> Tensor:
 def half_log_det(scale_tril: Tensor) -> Tensor:
     """Half the logarithm of the determinant of the covariance."""
     return scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+
+
+def holds(condition: Tensor) -> bool:
+    """``holds(condition)``: whether it is true everywhere; within vmap for all samples, so that a check may branch on it."""
+    return bool(all_samples(condition, levels_of(condition)).all())

@@ -6,6 +6,7 @@ from typing import Any
 
 from .. import linalg
 from .._core.graph.tensor import Tensor
+from ._formulas import holds as _holds
 
 __all__ = [
     "Constraint", "MixtureSameFamilyConstraint", "boolean", "dependent", "dependent_property", "greater_than",
@@ -210,7 +211,7 @@ class _Symmetric(_Square):
 class _PositiveDefinite(_Symmetric):
     def check(self, value: Tensor) -> Tensor:
         symmetric = super().check(value)
-        return linalg.cholesky_ex(value).info.eq(0) if symmetric.all() else symmetric
+        return linalg.cholesky_ex(value).info.eq(0) if _holds(symmetric) else symmetric
 
 
 def _bool_of(value: Tensor) -> Any:

@@ -7,6 +7,7 @@ from .._core.graph.tensor import Tensor
 from .._size import Size
 from ..autograd.grad_mode import no_grad
 from . import constraints
+from ._formulas import holds as _holds
 from .utils import lazy_property
 
 __all__ = ["Distribution"]
@@ -139,7 +140,7 @@ class Distribution:
             if name not in self._given() and isinstance(getattr(type(self), name, None), lazy_property):
                 continue
             value = getattr(self, name)
-            if not constraint.check(value).all():
+            if not _holds(constraint.check(value)):
                 raise ValueError(
                     f"Expected parameter {name} ({_shaped(value)}) of distribution {self!r} to satisfy the constraint "
                     f"{constraint!r}, but found invalid values:\n{value}"
@@ -155,7 +156,7 @@ class Distribution:
         for i, j in zip(reversed(value.shape), reversed(expected), strict=False):
             if 1 != i != j != 1:
                 raise ValueError(f"Value is not broadcastable with batch_shape+event_shape: {value.shape} vs {expected}.")
-        if not self.support.check(value).all():
+        if not _holds(self.support.check(value)):
             raise ValueError(
                 f"Expected value argument ({_shaped(value)}) to be within the support ({self.support!r}) of the "
                 f"distribution {self!r}, but found invalid values:\n{value}"

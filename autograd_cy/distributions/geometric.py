@@ -8,6 +8,7 @@ from .._size import Size
 from .._types import finfo
 from . import constraints
 from ._by_probability import ByProbability as _ByProbability
+from ._formulas import holds as _holds
 from ._formulas import softplus as _softplus
 
 __all__ = ["Geometric"]
@@ -25,7 +26,7 @@ class Geometric(_ByProbability):
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None):
         super().__init__(probs, logits, validate_args)
-        if self._validate_args and probs is not None and not (self.probs > 0).all():
+        if self._validate_args and probs is not None and not _holds(self.probs > 0):
             raise ValueError(
                 f"Expected parameter probs (Tensor of shape {tuple(self.probs.shape)}) of distribution {self!r} to be "
                 f"positive but found invalid values:\n{self.probs.detach()[~(self.probs > 0)]}"

@@ -387,3 +387,20 @@ def test_a_class_of_ones_own():
     d = Shifted(ag.zeros(2)).expand((3, 2))
     assert type(d) is Shifted and d.sample().shape == (3, 2)
     assert D.kl_divergence(d, D.Normal(1.0, 1.0)).tolist() == [[0, 0]] * 3
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_within_vmap_arguments_are_checked_for_all_samples(name):
+    """The check of arguments branches on values: on those of all samples at once."""
+    parameters, value = CASES[name]
+    given = [ag.tensor(p, dtype=ag.float64) for p in parameters]
+    value = ag.tensor(value, dtype=ag.float64)
+
+    def log_prob(*parameters):
+        return getattr(D, name)(*parameters).log_prob(value)
+
+    found = ag.vmap(log_prob)(*[ag.stack([p, p]) for p in given])
+    same(found, ag.stack([log_prob(*given)] * 2))
+    spoiled = [ag.stack([p, p * math.nan]) for p in given]
+    with pytest.raises(ValueError, match="Expected (parameter|value)"):
+        ag.vmap(log_prob)(*spoiled)
