@@ -108,6 +108,7 @@ NO_SIZES = {
     "guard": "FEW_NOTES",
     "holdings": "GRAPH_ALONE MAX_FOREIGN SKIPPED",
     "inplace": "HELD",
+    "intermediates": "MOST",
     "lifetime": "MAX_SPARES TENSOR NODE",
     "location": "REMEMBERED",
     "loops": "MAX_OPERANDS",
@@ -129,6 +130,7 @@ NO_SIZES = {
     "region": "EFFORT MAX_DIMS",
     "rings": "CAPACITY DETAILS",
     "row_zeros": "FEWER",  # crossed in test_row_zeros.py
+    "rules": "MOST_REPEATED",
     "saved": "OUTPUT_SLOT",
     "take": "MAX_DIMS",
     "tensor": "ANY_TYPE",
