@@ -10,12 +10,13 @@ REAL = {"kinds": "r"}
 PUBLIC = REAL | {"namespace": "nn.functional", "inplace": True}
 HIDDEN = REAL | {"public": False}
 LOSS = HIDDEN | {"loss": True}
+FACTOR = HIDDEN | {"for_rules": True, "wide": True}
 NO_WEIGHT = {"weight": "None"}      # losses with one are multiplied by it
 DISTANCE = "(a - b) * sgn(a - b)"
 
 table = [
     # made of straight lines
-    Row("hardswish", y="a * where(a > -3, where(a < 3, a + 3, 6), 0) / 6",
+    Row("hardswish", y="a * (where(a > -3, where(a < 3, a + 3, 6), 0) / 6)",
         da="where(a <= -3, 0, where(a < 3, g * (a / 3 + 0.5), g))", **PUBLIC),
     Row("hardsigmoid", y="where(a <= -3, 0, where(a >= 3, 1, (a + 3) / 6))", da="where(a > -3, where(a < 3, g / 6, 0), 0)",
         **PUBLIC),
@@ -37,10 +38,10 @@ table = [
         **HIDDEN),
 
     # exponential
-    Row("elu_scaled", "input, alpha, scale", y="where(a <= 0, b * c * m, a * c)", let="m = expm1(a); e = exp(a)",
+    Row("elu_scaled", "input, alpha, scale", y="where(a <= 0, b * c * m, a * c)", let="m = expm1(a); e = exp(where(a > 0, 0, a))",
         da="where(a <= 0, g * (b * c * e), g * c)", node="EluBackward0", saved=("self", None, None), numbers=2, wide=True,
         constants=("alpha", "scale"), shows={"input_scale": "1"}, **HIDDEN),
-    Row("celu_of", "input, alpha", y="where(a <= 0, b * m, a)", let="m = expm1(a / b); e = exp(a / b)",
+    Row("celu_of", "input, alpha", y="where(a <= 0, b * m, a)", let="m = expm1(a / b); e = exp(where(a > 0, 0, a / b))",
         da="where(a <= 0, g * e, g)", node="CeluBackward0", saved=("self", None, None), numbers=1, wide=True,
         constants=("alpha",), **HIDDEN),
     Row("softplus", "input, beta: float = 1, threshold: float = 20", y="where(a * b > c, a, l / b)",
@@ -48,13 +49,10 @@ table = [
         numbers=2, wide=True, namespace="nn.functional", **REAL),
     Row("logsigmoid", y="-l", let="l = log1pexp(-a); s = sigmoid(-a)", da="g * s", node="LogSigmoidBackward0", wide=True,
         shows={"buffer": "(-a.detach().abs()).exp()"}, namespace="nn.functional", **REAL),
-    # tanh(log(1 + e)) = w / (w + 2) with w = e * (e + 2), and 1 beyond 20
-    Row("mish", y="a * (e * (e + 2) / (e * (e + 2) + 2))", let="e = exp(where(a > 20, 20, a))",
-        da="g * (e * (e + 2) / (e * (e + 2) + 2) "
-           "+ where(a > 20, 0, a) * (4 * e * (e + 1) / (e * (e + 2) + 2) / (e * (e + 2) + 2)))", wide=True,
-        **PUBLIC),
-    Row("gated", "input, gate", y="a * s", let="s = sigmoid(b)", da="g * s", db="g * a * s * (1 - s)", recorded=False,
-        wide=True, **HIDDEN),
+    Row("mish", y="a * t", let="t = mish_gate(a); d = mish_gate_slope(a)", da="g * (t + a * d)", wide=True, **PUBLIC),
+    Row("mish_gate", y="t", let="t = mish_gate(a); d = mish_gate_slope(a)", da="g * d", **FACTOR),
+    Row("gated", "input, gate", y="a * s", let="s = sigmoid(b); d = sigmoid_slope(b)", da="g * s", db="g * a * d",
+        recorded=False, wide=True, **HIDDEN),
 
     # losses
     Row("smooth_l1_of", "input, target, beta", y=f"where({DISTANCE} < c, 0.5 * (a - b) * (a - b) / c, {DISTANCE} - 0.5 * c)",

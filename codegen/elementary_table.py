@@ -4,11 +4,29 @@ Their words for users stand in elementary_docs.py. Where only real types have a 
 formula on Tensors.
 """
 
+import math
+
 from codegen.rows import COMPLEX, Row
 
 REAL = {"kinds": "r"}
+# 1 - a * a, without cancellation next to 1, nor in its derivative next to 0
+REST_OF_SQUARE = "where(a * a < 0.5, 1 - a * a, (1 - a) * (1 + a))"
+# (a - b) / (a * a + b * b), where a and b are nearly equal, too: by the larger one's quotient
+LARGER = "a * sgn(a) > b * sgn(b)"
+DIFFERENCE = f"(2 * (a / 2 - b / 2) / where({LARGER}, a, where(b == 0, 1, b)) * where({LARGER}, q, p))"
 STEP = {"da": "zeros(g)", "kinds": "r", "forward_kinds": "i"}   # rounding: integers are copied
 FLOATS_OF = {"kinds": "r", "inexact": True}
+
+
+
+def sinc_slope():
+    """The derivative of sinc(u) over u next to 0, by Taylor's series in u * u."""
+    text = ""
+    for k in range(8, -1, -1):
+        coefficient = math.pi ** (2 * k + 2) / (2**k * math.factorial(k) * math.prod(range(3, 2 * k + 4, 2)))
+        text = f"({coefficient:.20f}{text and f' - u * u * {text}'})"
+    return f"(-{text})"
+
 
 table = [
     # signs and rounding
@@ -18,31 +36,40 @@ table = [
     Row("trunc", y="a", real="f", let="f = trunc(a)", methods=("trunc", "fix"), **STEP),
     Row("round_whole", y="a", real="f", let="f = rint(a)", node="RoundBackward0", public=False, **STEP),
     Row("frac", y="a - t", let="t = trunc(a)", da="g", **REAL),
-    Row("copysign", y="copysign(a, b)", da="where(a == 0, 0, g * (y / a))", db="zeros(g)", **FLOATS_OF),
+    Row("copysign", y="copysign(a, b)", da="g * (sgn(a) * sgn(y))", db="zeros(g)", **FLOATS_OF),
     Row("nextafter", y="nextafter(a, b)", real="n", let="n = nextafter(a, b)", da="where(a == b, 0, g)",
         db="where(a == b, g, 0)", public=False, **REAL),
     Row("heaviside_step", "input, values", y="where(a == 0, b, where(a > 0, 1, 0))", forward_kinds="bir", public=False),
 
     # trigonometric and hyperbolic
     Row("tan", y="tan(a)", da="g * (1 + y * y)", **FLOATS_OF),
-    Row("asin", y="arcsin(a)", let="s = sqrt(1 - a * a)", da="g / s", methods=("asin", "arcsin"), **FLOATS_OF),
-    Row("acos", y="arccos(a)", let="s = sqrt(1 - a * a)", da="-g / s", methods=("acos", "arccos"), **FLOATS_OF),
-    Row("atan", y="arctan(a)", da="g / (a * a + 1)", methods=("atan", "arctan"), **FLOATS_OF),
-    Row("atan2", y="arctan2(a, b)", da="where(a * a + b * b == 0, 0, g * (b / (a * a + b * b)))",
-        db="where(a * a + b * b == 0, 0, -g * (a / (a * a + b * b)))", methods=("atan2", "arctan2"), **FLOATS_OF),
+    Row("asin", y="arcsin(a)", let=f"s = sqrt({REST_OF_SQUARE}); r = sqrt(1 - a * a)", da=("g / s", "g / r"),
+        methods=("asin", "arcsin"), **FLOATS_OF),
+    Row("acos", y="arccos(a)", let=f"s = sqrt({REST_OF_SQUARE}); r = sqrt(1 - a * a)", da=("-g / s", "-g / r"),
+        methods=("acos", "arccos"), **FLOATS_OF),
+    Row("atan", y="arctan(a)", let="p = over_square(a, 1)", da=("g * p", "g / (a * a + 1)"),
+        methods=("atan", "arctan"), **FLOATS_OF),
+    Row("atan2", y="arctan2(a, b)", let="p = over_square(a, b); q = over_square(b, a)", da="g * p", db="-g * q",
+        methods=("atan2", "arctan2"), **FLOATS_OF),
+    # b / (a * a + b * b)
+    Row("over_square", "input, other", y="p", let="p = over_square(a, b); q = over_square(b, a)", da="-2 * g * (p * q)",
+        db=f"g * ({DIFFERENCE} * {DIFFERENCE.replace('- b / 2', '+ b / 2')})", public=False, for_rules=True, **REAL),
     Row("sinh", y="sinh(a)", let="z = cosh(a)", da="g * z", **FLOATS_OF),
     Row("cosh", y="cosh(a)", let="z = sinh(a)", da="g * z", **FLOATS_OF),
-    Row("asinh", y="arcsinh(a)", let="s = sqrt(a * a + 1)", da="g / s", methods=("asinh", "arcsinh"), **FLOATS_OF),
-    Row("acosh", y="arccosh(a)", let="s = sqrt(a * a - 1); p = sqrt(a + 1); q = sqrt(a - 1)", da=("g / s", "g / (p * q)"),
-        methods=("acosh", "arccosh"), **FLOATS_OF),
-    Row("atanh", y="arctanh(a)", da="g / (1 - a * a)", methods=("atanh", "arctanh"), **FLOATS_OF),
+    Row("asinh", y="arcsinh(a)", let="s = sqrt(a * a + 1)",
+        da=("g / where(a * sgn(a) > 1000000000, a * sgn(a), s)", "g / s"), methods=("asinh", "arcsinh"), **FLOATS_OF),
+    Row("acosh", y="arccosh(a)", let="s = sqrt((a - 1) * (a + 1)); p = sqrt(a + 1); q = sqrt(a - 1)",
+        da=("g / where(a > 1000000000, a, s)", "g / (p * q)"), methods=("acosh", "arccosh"), **FLOATS_OF),
+    Row("atanh", y="arctanh(a)", da=(f"g / {REST_OF_SQUARE}", "g / (1 - a * a)"), methods=("atanh", "arctanh"), **FLOATS_OF),
     Row("angle_of_real", "input", y="where(isnan(a), a, where(a < 0, 3.141592653589793, 0))", forward_kinds="r", inexact=True,
         public=False),
     Row("sinc", y="where(a == 0, 1, s / (3.141592653589793 * a))",
-        let="s = sin(3.141592653589793 * a); z = cos(3.141592653589793 * a)",
-        da="where(a == 0, 0, g * ((3.141592653589793 * a * z - s) / (3.141592653589793 * a * a)))", kinds="r",
+        let="s = sin(3.141592653589793 * a); z = cos(3.141592653589793 * a); u = below_quarter(a); w = above_quarter(a)",
+        da=(f"g * where(a * a < 0.0625, u * {sinc_slope()}, (3.141592653589793 * z - s / w) / (3.141592653589793 * w))",
+            "where(a == 0, 0, g * ((3.141592653589793 * a * z - s) / (3.141592653589793 * a * a)))"), kinds="r",
         forward_kinds="rc", inexact=True),
-    Row("hypot", y="hypot(a, b)", real="h", let="h = hypot(a, b)", da="g * (a / y)", db="g * (b / y)", **REAL),
+    Row("hypot", y="hypot(a, b)", real="h", let="h = hypot(a, b)", da="g * (a / where(y == 0, 1, y))",
+        db="g * (b / where(y == 0, 1, y))", **REAL),
     Row("deg2rad", y="a * 0.017453292519943295", da="g * 0.017453292519943295", node="Deg2RadBackward0", **FLOATS_OF),
     Row("rad2deg", y="a * 57.29577951308232", da="g * 57.29577951308232", node="Rad2DegBackward0", **FLOATS_OF),
 
@@ -50,23 +77,23 @@ table = [
     Row("expm1", y="expm1(a)", da="g * (y + 1)", **FLOATS_OF),
     Row("exp2", y="exp2(a)", da="g * y * 0.6931471805599453", **FLOATS_OF),
     Row("log1p", y="log1p(a)", da="g / (a + 1)", node="Log1PBackward0", **FLOATS_OF),
-    Row("log2", y="log2(a)", da="g / (a * 0.6931471805599453)", **FLOATS_OF),
-    Row("log10", y="log10(a)", da="g / (a * 2.302585092994046)", **FLOATS_OF),
-    Row("ldexp", y="a * p", let="p = exp2(b)", da="g * p", db="g * y * 0.6931471805599453", kinds="r", forward_kinds="rc",
-        inexact=True),
-    Row("logaddexp", y="logaddexp(a, b)", real="s", let="s = logaddexp(a, b); e = exp(b - a); f = exp(a - b)",
-        da="g / (1 + e)", db="g / (1 + f)", public=False, **REAL),
-    Row("logaddexp2", y="logaddexp2(a, b)", real="s", let="s = logaddexp2(a, b); e = exp2(b - a); f = exp2(a - b)",
-        da="g / (1 + e)", db="g / (1 + f)", in_place=False, **REAL),
+    Row("log2", y="log2(a)", da="g * 1.4426950408889634 / a", **FLOATS_OF),
+    Row("log10", y="log10(a)", da="g * 0.4342944819032518 / a", **FLOATS_OF),
+    Row("ldexp", y="a * p", real="v", let="p = exp2(b); v = ldexp(a, b); w = ldexp(g, b)", da=("w", "g * p"),
+        db="g * y * 0.6931471805599453", kinds="r", forward_kinds="rc", inexact=True),
+    Row("logaddexp", y="logaddexp(a, b)", real="s", let="s = logaddexp(a, b); p = sigmoid(a - b); q = sigmoid(b - a)",
+        da="g * p", db="g * q", public=False, **REAL),
+    Row("logaddexp2", y="logaddexp2(a, b)", real="s", let="s = logaddexp2(a, b); p = sigmoid(0.6931471805599453 * (a - b)); "
+        "q = sigmoid(0.6931471805599453 * (b - a))", da="g * p", db="g * q", in_place=False, **REAL),
     Row("xlogy", y="where(isnan(b), b, where(a == 0, 0, a * l))", let="l = log(b)",
         da="where(a == 0, where(b <= 0, 0, g * l), g * l)", db="g * a / b", **FLOATS_OF),
-    Row("logit_of", y="l", let="l = log(a / (1 - a)); s = sqrt(a * (1 - a))", da="g / (s * s)", node="LogitBackward0",
+    Row("logit_of", y="l", let="l = log(a / (1 - a)); s = sqrt(a * (1 - a))", node="LogitBackward0",
+        da=("where(a * (1 - a) >= 0, g / a / (1 - a), zeros(g) / zeros(g))", "g / (s * s)"),
         constants=("eps",), public=False, **FLOATS_OF),     # NaN beyond 0 and 1
     Row("logit_within", "input, low, high", y="l", let="l = log(where(a < b, b, where(a > c, c, a)) / (1 - "
-        "where(a < b, b, where(a > c, c, a))))", da="where(a < b, 0, where(a > c, 0, g / (a * (1 - a))))",
+        "where(a < b, b, where(a > c, c, a))))", da="where(a < b, 0, where(a > c, 0, g / a / (1 - a)))",
         node="LogitBackward0", saved=("self", None, None), numbers=2, constants=("eps",), public=False, **FLOATS_OF),
-    Row("erfc", y="2 * p", let="p = normal_cdf(-1.4142135623730951 * a); e = exp(-a * a)", da="-1.1283791670955126 * g * e",
-        **FLOATS_OF),
+    Row("erfc", y="r", let="r = erfc(a); e = exp(-a * a)", da="-1.1283791670955126 * g * e", **FLOATS_OF),
 
     # what chooses and combines
     Row("fmax", y="fmax(a, b)", da="where(a >= b, g, where(isnan(b), g, 0))", db="where(a >= b, 0, where(isnan(b), 0, g))",
@@ -88,7 +115,7 @@ table = [
         saved=("self", "end", None), kinds="r", numbers=1, constants=("weight",), public=False),
     Row("add_product", "input, tensor1, tensor2", y="a + b * c", da="g", db="g * c", dc="g * b", node="AddcmulBackward0",
         saved=("self", "tensor1", "tensor2"), kinds="r", forward_kinds="irc", constants=("value",), public=False),
-    Row("add_quotient", "input, tensor1, tensor2", y="a + b / c", da="g", db="g / c", dc="-g * (b / (c * c))",
+    Row("add_quotient", "input, tensor1, tensor2", y="a + b / c", da="g", db="g / c", dc="-g * (b * (1 / c) * (1 / c))",
         node="AddcdivBackward0", saved=("self", "tensor1", "tensor2"), kinds="r", forward_kinds="rc", constants=("value",),
         public=False),
     Row("gcd", y="gcd(a, b)"),

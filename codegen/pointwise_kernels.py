@@ -18,13 +18,17 @@ BORROWED = {"exp": "exp", "log": "log", "sqrt": "sqrt", "sin": "sin", "cos": "co
 OWN = {"sin": [FLOATS[1]], "cos": [FLOATS[1]], "fmod": FLOATS[:2], "floor_quotient": FLOATS[:2]}
 OWN |= {f"logical_{name}": FLOATS[:2] for name in ("and", "or", "xor", "not")}
 # functions of elementary.h, for real numbers: they become part of the loop
-ELEMENTARY = ["exp", "erf", "sigmoid", "sqrt", "root", "inverse_root", "normal_cdf", "normal_pdf"]
+ELEMENTARY = ["exp", "erf", "erfc", "sigmoid", "sigmoid_slope", "sqrt", "root", "inverse_root", "normal_cdf", "normal_pdf",
+              "mish_gate", "mish_gate_slope", "gelu_gate", "gelu_gate_slope",
+              "below_quarter", "above_quarter"]
 LIBM = ["ceil", "floor", "trunc", "rint", "lgamma"]     # the C library's; those that round become instructions
 # those of special.h, of one argument and of two
-SPECIAL = ["digamma", "trigamma", "erfinv", "erfinv_slope", "erfcx", "log_ndtr", "log_ndtr_slope", "entr", "i0", "i1", "i0e",
-           "i1e"]
-SPECIAL_OF_TWO = ["hypot", "logaddexp", "logaddexp2", "nextafter"]
+SPECIAL = ["digamma", "trigamma", "erfinv", "erfinv_slope", "erfcx", "erfcx_derivative", "erfcx_curvature", "log_ndtr",
+           "log_ndtr_slope", "log_ndtr_excess", "entr", "i0", "i1", "i0e", "i1e"]
+SPECIAL_OF_TWO = ["sigmoid_rest", "hypot", "ldexp", "logaddexp", "logaddexp2", "nextafter", "over_square", "erfcx_slope"]
 OWN_WORDS = ["expm1", "log1pexp", "log_of", "log_of_rest"]         # those of kernels.pyx.in
+# functions of formulas that have another name on Tensors
+ON_TENSORS = {"sigmoid": "logistic", "normal_cdf": "ndtr"}
 INLINE = ELEMENTARY + LIBM + SPECIAL + SPECIAL_OF_TWO + OWN_WORDS
 
 
@@ -135,7 +139,7 @@ def rule(name, formula, lets):
     text = f"cdef object {name}(object g, object a, object b, object c, object y):\n"
     for v in names_in(formula, lets):
         function, arguments = lets[v]
-        text += f"    cdef object {v} = {function}({', '.join(arguments)})\n"
+        text += f"    cdef object {v} = {ON_TENSORS.get(function, function)}({', '.join(arguments)})\n"
     return text + f"    return {formula}\n\n\n"
 
 

@@ -96,21 +96,27 @@ basic = [
     Row("tanh", y="tanh(a)", da="g * (1 - y * y)", inexact=True, wide=True),
     Row("sigmoid", y="1 / (1 + e)", real="s", let="e = exp(-a); s = sigmoid(a)", da="g * (1 - y) * y", inexact=True,
         wide=True),
+    # the sigmoid in formulas, which keeps its input: from its result the derivative can't be told where that is next to 1
+    Row("logistic", y="s", let="s = sigmoid(a); d = sigmoid_slope(a)", da="g * d", kinds="r", inexact=True, wide=True,
+        public=False, for_rules=True),
+    Row("sigmoid_slope", y="d", let="d = sigmoid_slope(a); t = tanh(0.5 * a)", da="-g * d * t", kinds="r", forward_kinds="r",
+        inexact=True, wide=True, public=False, for_rules=True),
     Row("erf", y="r", let="r = erf(a); e = exp(-a * a)", da="1.1283791670955126 * g * e", kinds="r", inexact=True),
 
     # activations
     Row("threshold_backward", "grad, result", y="passed(b, a)", da="passed(b, g)", db="zeros(g)",
         saved=(None, "self", None), kinds="r", public=False),
     Row("relu", y="where(a < 0, 0, a)", da="passed(y, g)", kinds="r", forward_kinds="ir", inplace=True),
-    Row("silu", y="a * s", let="s = sigmoid(a)", da="g * s * (1 + a * (1 - s))", wide=True, namespace="nn.functional",
-        inplace=True),
+    Row("silu", y="a * s", let="s = sigmoid(a); r = sigmoid_rest(a, s)", wide=True,
+        da=("g * s * (1 + a * r)", "g * s * (1 + a * (1 - s))"), namespace="nn.functional", inplace=True),
     Row("leaky_relu", "input, negative_slope: float = 0.01", y="where(a > 0, a, a * b)", da="where(a > 0, g, g * b)",
         saved=("self", None, None), kinds="r", numbers=1, namespace="nn.functional", inplace=True),
     Row("gelu_erf", y="a * p", let="p = normal_cdf(a); d = normal_pdf(a)", da="g * (p + a * d)", node="GeluBackward0",
         kinds="r", wide=True, constants=("approximate",), public=False),
-    Row("gelu_tanh", y="0.5 * a * (1 + t)", let="t = tanh(0.7978845608028654 * (a + 0.044715 * a * a * a))",
-        da="g * (0.5 * (1 + t) + 0.3989422804014327 * a * (1 - t * t) * (1 + 0.134145 * a * a))", node="GeluBackward0",
+    Row("gelu_tanh", y="a * s", let="s = gelu_gate(a); d = gelu_gate_slope(a)", da="g * (s + a * d)", node="GeluBackward0",
         kinds="r", wide=True, constants=("approximate",), public=False),
+    Row("gelu_gate", y="s", let="s = gelu_gate(a); d = gelu_gate_slope(a)", da="g * d", kinds="r", wide=True, public=False,
+        for_rules=True),
 
     # not differentiable
     Row("eq", y="equal(a, b)", result="TRUTH"),

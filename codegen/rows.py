@@ -6,7 +6,8 @@ import numpy as np
 
 INTEGERS, COMPLEX = ("BOOL", "FLOAT16"), ("COMPLEX64", "NCODES")
 # functions of `let` with two arguments
-OF_TWO = ("pow", "pow_number", "fmod", "floor_quotient", "hypot", "logaddexp", "logaddexp2", "nextafter")
+OF_TWO = ("pow", "pow_number", "fmod", "floor_quotient", "hypot", "ldexp", "logaddexp", "logaddexp2", "nextafter",
+          "over_square", "erfcx_slope", "sigmoid_rest")
 
 
 class Row:
@@ -25,6 +26,7 @@ class Row:
                  None for one that it doesn't show. Those of a public row are its parameters
     shows        what else PyTorch's node saves, which this one doesn't need: {name: an expression of the saved inputs a, b, c
                  and of `constants`}, evaluated when a user asks for it
+    for_rules    a function that formulas on Tensors call by the row's name, and nothing else does
     recorded     False: an operation of its own records what the row computes, with a node that takes the row's derivatives
     kinds        derivative kernels for r(eal), c(omplex) types; other types go by the formula on Tensors
     forward_kinds  where y is a formula, the types it is for: r, c, i(ntegers), b(ool, by the kernel of uint8)
@@ -49,7 +51,7 @@ class Row:
                  saved=("self", "other", "result"), kinds="rc", forward_kinds=None, inexact=False, holomorphic=True,
                  result="SAME_TYPE", methods=None, public=True, namespace="", without=None, in_place=True, numbers=0,
                  same_as=None, opmath=False, wide=False, inplace=False, loss=False, constants=None, shows=None,
-                 recorded=True):
+                 recorded=True, for_rules=False):
         derivatives = {x: d for x, d in (("a", da), ("b", db), ("c", dc)) if d is not None}
         if args is None:
             args = "input, other" if "b" in derivatives or re.search(r"\bb\b", f"{y} {let}") or same_as else "input"
@@ -66,6 +68,7 @@ class Row:
         self.inexact, self.holomorphic, self.result, self.wide, self.opmath = inexact, holomorphic, result, wide, opmath
         self.methods = methods if methods is not None else () if namespace else (name,)
         self.public, self.namespace, self.without, self.numbers = public, namespace, without, numbers
+        self.for_rules = for_rules
         self.in_place, self.inplace, self.loss = in_place and public and not namespace, inplace, loss
         if constants is None:
             constants = self.parameters[-numbers:] if numbers and public else ("reduction",) if loss else ()

@@ -88,7 +88,7 @@ SECTIONS: dict[str, list[Row]] = {
         Row("linalg.vector_norm", "torch.linalg.vector_norm(x)", {"x": [0, 0]}, "as `norm`"),
         Row("linalg.norm", "torch.linalg.norm(x)", {"x": [0, 0]}, "as `norm`"),
         Row("linalg.matrix_norm", "torch.linalg.matrix_norm(x[None])", {"x": [0, 0]}, "as `norm`"),
-        Row("hypot", "torch.hypot(x, y)", {"x": [0], "y": [0]}, "0 / 0"),
+        Row("hypot", "torch.hypot(x, y)", {"x": [0], "y": [0]}, "as `norm`; PyTorch's is nan"),
         Row("renorm", "torch.renorm(x[None], 2, 0, 1.0)", {"x": [1, 0]}, "as within the bound"),
         Row("std_mean", "torch.std_mean(x)[0]", {"x": [2, 2]}, "as `std`"),
         Row("norm", "torch.norm(x)", {"x": [0, 0]}, "the one in the middle"),
@@ -279,7 +279,7 @@ gradients below are those that PyTorch 2.13 gives in each row, and a test holds 
 written here was measured when the page was made: the *slopes* from values on both sides of the place, moving one number
 at a time, the *gradient* of the sum of the results by a backward in float64. Of several numbers there are as many entries,
 in order. *none* is a side where the function is not defined, *jump* one from which it does not come to its value. Forward mode
-gives the same numbers, except where a row says otherwise; as in PyTorch, but for the two clamps with a tensor
+gives the same numbers, except where a row says otherwise; as in PyTorch, but for the two clamps with a tensor and `hypot`
 ([differences](differences.md)).
 
 A gradient between the two slopes of its entry is right as far as one number alone goes. `gradcheck` cannot judge it: a

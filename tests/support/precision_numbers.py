@@ -181,7 +181,11 @@ def erf(x):
 def erfc(x):
     d = -2 / mp.sqrt(mp.pi) * mp.exp(-x * x)
     if x > FAR:
-        return -d / (2 * x), d, -2 * x * d
+        term = total = -d / (2 * x)
+        for k in range(1, 12):
+            term = term * (1 - 2 * k) / (2 * x * x)
+            total += term
+        return total, d, -2 * x * d
     return mp.erfc(max(x, -FAR)), d, -2 * x * d
 
 

@@ -23,6 +23,11 @@ def test_the_page_is_current():
 @pytest.mark.parametrize("row", rows(), ids=lambda row: f"{row.expression} at {row.place}")
 def test_pytorch_gives_the_same(row):
     torch = pytest.importorskip("torch")
+    if row.op == "hypot":
+        assert any("gradient of `hypot(x, y)` where both are 0" in difference for difference in said())
+        assert np.isnan(gradient_of(torch, row)).all()
+        assert gradient_of(ag, row) == forward_of(ag, row) == [0, 0]
+        return
     assert np.array_equal(gradient_of(ag, row), gradient_of(torch, row), equal_nan=True)
     if row.op in ("clamp", "fmax") and "y" in row.place:  # PyTorch's forward mode contradicts its backward there
         assert any("forward derivative of `clamp(min=tensor)` and `fmax`" in difference for difference in said())

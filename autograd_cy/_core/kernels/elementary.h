@@ -22,29 +22,17 @@ static inline uint64_t autograd_cy_bits_f64(double x) { uint64_t bits; memcpy(&b
 static inline float autograd_cy_float(uint32_t bits) { float x; memcpy(&x, &bits, sizeof x); return x; }
 static inline double autograd_cy_double(uint64_t bits) { double x; memcpy(&x, &bits, sizeof x); return x; }
 
-/* exp(x) = the result * 2**k. Adding 1.5 * 2**23 (2**52) rounds to an integer, which then stands in the lowest bits. */
-static inline float autograd_cy_exp_part_f32(float x, int32_t *k) {
-    const float shift = 12582912.0f;
-    float n = x * 1.44269504f + shift, r, s, p;
-    *k = (int32_t) (autograd_cy_bits_f32(n) - 0x4B400000u);
-    n = n - shift;
-    r = x - n * 0.693359375f;
-    r = r + n * 2.12194440e-4f;
-    s = r * r;
+/* exp(r) for |r| <= 0.35 */
+static inline float autograd_cy_exp_series_f32(float r) {
+    float s = r * r, p;
     p = (1.9875691500e-4f * r + 1.3981999507e-3f) * s + (8.3334519073e-3f * r + 4.1665795894e-2f);
     p = p * s + (1.6666665459e-1f * r + 5.0000001201e-1f);
     p = p * s + r;
     return p + 1.0f;
 }
 
-static inline double autograd_cy_exp_part_f64(double x, int64_t *k) {
-    const double shift = 6755399441055744.0;
-    double n = x * 1.4426950408889634 + shift, r, s, p;
-    *k = (int64_t) (autograd_cy_bits_f64(n) - 0x4338000000000000u);
-    n = n - shift;
-    r = x - n * 6.93147180369123816490e-01;
-    r = r - n * 1.90821492927058770002e-10;
-    s = r * r;
+static inline double autograd_cy_exp_series_f64(double r) {
+    double s = r * r, p;
     p = (1.6059043836821613e-10 * r + 2.0876756987868099e-09) * s + (2.5052108385441720e-08 * r + 2.7557319223985893e-07);
     p = p * (s * s)
         + ((2.7557319223985893e-06 * r + 2.4801587301587302e-05) * s + (1.9841269841269841e-04 * r + 1.3888888888888889e-03));
@@ -54,21 +42,48 @@ static inline double autograd_cy_exp_part_f64(double x, int64_t *k) {
     return p + 1.0;
 }
 
-/* exp from -104 to 89 (-746 to 710), beyond which it is 0 or infinite. The power of two is multiplied in two factors: it need
-   not be a number itself, and a denormal result is rounded once. */
-static inline float autograd_cy_exp_within_f32(float x) {
-    int32_t k, half;
-    float p = autograd_cy_exp_part_f32(x, &k);
-    half = k >> 1;
+/* exp(x) = the result * 2**k. Adding 1.5 * 2**23 (2**52) rounds to an integer, which then stands in the lowest bits. */
+static inline float autograd_cy_exp_part_f32(float x, int32_t *k) {
+    const float shift = 12582912.0f;
+    float n = x * 1.44269504f + shift, r;
+    *k = (int32_t) (autograd_cy_bits_f32(n) - 0x4B400000u);
+    n = n - shift;
+    r = x - n * 0.693359375f;
+    return autograd_cy_exp_series_f32(r + n * 2.12194440e-4f);
+}
+
+static inline double autograd_cy_exp_part_f64(double x, int64_t *k) {
+    const double shift = 6755399441055744.0;
+    double n = x * 1.4426950408889634 + shift, r;
+    *k = (int64_t) (autograd_cy_bits_f64(n) - 0x4338000000000000u);
+    n = n - shift;
+    r = x - n * 6.93147180369123816490e-01;
+    return autograd_cy_exp_series_f64(r - n * 1.90821492927058770002e-10);
+}
+
+/* p * 2**k in two factors: the power need not be a number itself, and a denormal result is rounded once. */
+static inline float autograd_cy_scaled_f32(float p, int32_t k) {
+    int32_t half = k >> 1;
     return p * autograd_cy_float((uint32_t) (half + 127) << 23) * autograd_cy_float((uint32_t) (k - half + 127) << 23);
+}
+
+static inline double autograd_cy_scaled_f64(double p, int64_t k) {
+    uint64_t half = (uint64_t) (k - (k & 1)) << 51;     /* where it stands in a double: shifts to the right are slow */
+    return p * autograd_cy_double(half + 0x3FF0000000000000u)
+        * autograd_cy_double(((uint64_t) k << 52) - half + 0x3FF0000000000000u);
+}
+
+/* exp from -104 to 89 (-746 to 710), beyond which it is 0 or infinite. */
+static inline float autograd_cy_exp_within_f32(float x) {
+    int32_t k;
+    float p = autograd_cy_exp_part_f32(x, &k);
+    return autograd_cy_scaled_f32(p, k);
 }
 
 static inline double autograd_cy_exp_within_f64(double x) {
     int64_t k;
     double p = autograd_cy_exp_part_f64(x, &k);
-    uint64_t half = (uint64_t) (k - (k & 1)) << 51;     /* where it stands in a double: shifts to the right are slow */
-    return p * autograd_cy_double(half + 0x3FF0000000000000u)
-        * autograd_cy_double(((uint64_t) k << 52) - half + 0x3FF0000000000000u);
+    return autograd_cy_scaled_f64(p, k);
 }
 
 static inline float autograd_cy_exp_f32(float x) {
@@ -88,48 +103,172 @@ static inline double autograd_cy_root_f64(double x) { return sqrt(x); }
 static inline float autograd_cy_inverse_root_f32(float x) { return 1 / sqrtf(x); }
 static inline double autograd_cy_inverse_root_f64(double x) { return 1 / sqrt(x); }
 
-/* exp(-x) is added to 1: below 2**-120 it need not be right, which saves one of the two factors. */
-static inline float autograd_cy_sigmoid_f32(float x) {
+/* p * 2**k for a k that is not above 0: cheaper, for the power itself is a number if it is made larger by a constant one. */
+static inline float autograd_cy_scaled_down_f32(float p, int32_t k) {
+    return p * autograd_cy_float((uint32_t) (k + 191) << 23) * 5.42101086242752217e-20f;           /* 2**-64 */
+}
+
+static inline double autograd_cy_scaled_down_f64(double p, int64_t k) {
+    return p * autograd_cy_double((uint64_t) (k + 1535) << 52) * 7.45834073120020674e-155;         /* 2**-512 */
+}
+
+/* exp(-|x|) */
+static inline float autograd_cy_exp_down_f32(float x) {
+    float a = fabsf(x);
     int32_t k;
-    float p;
-    x = x < -89.0f ? -89.0f : x;
-    p = autograd_cy_exp_part_f32(x > 86.0f ? -86.0f : -x, &k);
-    return 1.0f / (1.0f + (p + p) * autograd_cy_float(((uint32_t) k << 23) + 0x3F000000u));
+    a = autograd_cy_exp_part_f32(-(a > 104.0f ? 104.0f : a), &k);
+    return autograd_cy_scaled_down_f32(a, k);
+}
+
+static inline double autograd_cy_exp_down_f64(double x) {
+    double a = fabs(x);
+    int64_t k;
+    a = autograd_cy_exp_part_f64(-(a > 746.0 ? 746.0 : a), &k);
+    return autograd_cy_scaled_down_f64(a, k);
+}
+
+/* x below 1 / 4 and from there on, 0 and 1 elsewhere: for formulas of two branches, of which the other one overflows. */
+static inline float autograd_cy_below_quarter_f32(float x) { return fabsf(x) < 0.25f ? x : 0.0f; }
+static inline double autograd_cy_below_quarter_f64(double x) { return fabs(x) < 0.25 ? x : 0.0; }
+static inline float autograd_cy_above_quarter_f32(float x) { return fabsf(x) < 0.25f ? 1.0f : x; }
+static inline double autograd_cy_above_quarter_f64(double x) { return fabs(x) < 0.25 ? 1.0 : x; }
+
+/* The sigmoid by exp(-|x|), which does not overflow, and its derivative. */
+static inline float autograd_cy_sigmoid_f32(float x) {
+    float e = autograd_cy_exp_down_f32(x);
+    return (x < 0.0f ? e : 1.0f) / (1.0f + e);
 }
 
 static inline double autograd_cy_sigmoid_f64(double x) {
+    double e = autograd_cy_exp_down_f64(x);
+    return (x < 0.0 ? e : 1.0) / (1.0 + e);
+}
+
+static inline float autograd_cy_sigmoid_slope_f32(float x) {
+    float e = autograd_cy_exp_down_f32(x), y = 1.0f / (1.0f + e);
+    return e * (y * y);
+}
+
+static inline double autograd_cy_sigmoid_slope_f64(double x) {
+    double e = autograd_cy_exp_down_f64(x), y = 1.0 / (1.0 + e);
+    return e * (y * y);
+}
+
+/* The sigmoid of -x from y, that of x, where the last digits of a small one aren't needed. */
+static inline float autograd_cy_sigmoid_rest_f32(float x, float y) { (void) x; return 1.0f - y; }
+static inline double autograd_cy_sigmoid_rest_f64(double x, double y) { (void) x; return 1.0 - y; }
+
+/* tanh(log(1 + exp(x))) and its derivative, with e = exp(-|x|): w / (w + 2), where w is exp(x) * (exp(x) + 2). */
+static inline float autograd_cy_mish_gate_f32(float x) {
+    float e = autograd_cy_exp_down_f32(x), w = x > 0.0f ? 1.0f + (e + e) : e * (e + 2.0f);
+    return w * (1.0f / (w + (x > 0.0f ? 2.0f * e * e : 2.0f)));
+}
+
+static inline double autograd_cy_mish_gate_f64(double x) {
+    double e = autograd_cy_exp_down_f64(x), w = x > 0.0 ? 1.0 + (e + e) : e * (e + 2.0);
+    return w * (1.0 / (w + (x > 0.0 ? 2.0 * e * e : 2.0)));
+}
+
+static inline float autograd_cy_mish_gate_slope_f32(float x) {
+    float e = autograd_cy_exp_down_f32(x), w = x > 0.0f ? 1.0f + (e + e) : e * (e + 2.0f), r;
+    r = 1.0f / (w + (x > 0.0f ? 2.0f * e * e : 2.0f));
+    return (e + e * e) * (4.0f * (r * r)) * (x > 0.0f ? e : 1.0f);
+}
+
+static inline double autograd_cy_mish_gate_slope_f64(double x) {
+    double e = autograd_cy_exp_down_f64(x), w = x > 0.0 ? 1.0 + (e + e) : e * (e + 2.0), r;
+    r = 1.0 / (w + (x > 0.0 ? 2.0 * e * e : 2.0));
+    return (e + e * e) * (4.0 * (r * r)) * (x > 0.0 ? e : 1.0);
+}
+
+/* (1 + tanh(u)) / 2 for gelu's u = sqrt(2 / pi) * (x + 0.044715 * x**3), which is the sigmoid of 2 * u, and its derivative.
+   Beyond 25 the one is 0 or 1, the other 0, in double, too. */
+static inline float autograd_cy_gelu_gate_f32(float x) {
+    x = x > 25.0f ? 25.0f : x < -25.0f ? -25.0f : x;
+    return autograd_cy_sigmoid_f32(x * (1.5957691216057308f + 0.07135481627260025f * (x * x)));
+}
+
+static inline double autograd_cy_gelu_gate_f64(double x) {
+    x = x > 25.0 ? 25.0 : x < -25.0 ? -25.0 : x;
+    return autograd_cy_sigmoid_f64(x * (1.5957691216057308 + 0.07135481627260025 * (x * x)));
+}
+
+static inline float autograd_cy_gelu_gate_slope_f32(float x) {
+    float u;
+    x = x > 25.0f ? 25.0f : x < -25.0f ? -25.0f : x;
+    u = x * (1.5957691216057308f + 0.07135481627260025f * (x * x));
+    return autograd_cy_sigmoid_slope_f32(u) * (1.5957691216057308f + 0.21406444881780073f * (x * x));
+}
+
+static inline double autograd_cy_gelu_gate_slope_f64(double x) {
+    double u;
+    x = x > 25.0 ? 25.0 : x < -25.0 ? -25.0 : x;
+    u = x * (1.5957691216057308 + 0.07135481627260025 * (x * x));
+    return autograd_cy_sigmoid_slope_f64(u) * (1.5957691216057308 + 0.21406444881780073 * (x * x));
+}
+
+/* exp(scale * a * a) * 2**-k: the square is taken in two parts, else the result had its error times itself. */
+static inline float autograd_cy_bell_part_f32(float a, float scale, int32_t *k) {
+    const float shift = 12582912.0f;
+    float hi = autograd_cy_float(autograd_cy_bits_f32(a) & 0xFFFFF000u), x = scale * (hi * hi), n, r;
+    n = x * 1.44269504f + shift;
+    *k = (int32_t) (autograd_cy_bits_f32(n) - 0x4B400000u);
+    n = n - shift;
+    r = x - n * 0.693359375f;
+    return autograd_cy_exp_series_f32(r + (n * 2.12194440e-4f + scale * ((a - hi) * (a + hi))));
+}
+
+static inline double autograd_cy_bell_part_f64(double a, double scale, int64_t *k) {
+    const double shift = 6755399441055744.0;
+    double hi = autograd_cy_double(autograd_cy_bits_f64(a) & 0xFFFFFFFFF8000000u), x = scale * (hi * hi), n, r;
+    n = x * 1.4426950408889634 + shift;
+    *k = (int64_t) (autograd_cy_bits_f64(n) - 0x4338000000000000u);
+    n = n - shift;
+    r = x - n * 6.93147180369123816490e-01;
+    return autograd_cy_exp_series_f64(r + (scale * ((a - hi) * (a + hi)) - n * 1.90821492927058770002e-10));
+}
+
+/* exp(-a * a / 2) and exp(-a * a), for |a| up to 14.4 and 10.2 (38.6 and 27.3); the fast one has the square's error */
+static inline float autograd_cy_fast_bell_f32(float a) {
+    int32_t k;
+    a = autograd_cy_exp_part_f32(-0.5f * (a * a), &k);
+    return autograd_cy_scaled_down_f32(a, k);
+}
+
+static inline double autograd_cy_fast_bell_f64(double a) {
     int64_t k;
-    double p;
-    x = x < -710.0 ? -710.0 : x;
-    p = autograd_cy_exp_part_f64(x > 700.0 ? -700.0 : -x, &k);
-    return 1.0 / (1.0 + (p + p) * autograd_cy_double(((uint64_t) k << 52) + 0x3FE0000000000000u));
+    a = autograd_cy_exp_part_f64(-0.5 * (a * a), &k);
+    return autograd_cy_scaled_down_f64(a, k);
 }
 
-/* The standard normal distribution and its density. In one loop both take the same exp. */
-static inline float autograd_cy_bell_f32(float a) { return autograd_cy_exp_within_f32(-0.5f * (a * a)); }
-static inline double autograd_cy_bell_f64(double a) { return autograd_cy_exp_within_f64(-0.5 * (a * a)); }
-
-static inline float autograd_cy_within_f32(float x) { x = fabsf(x); return x > 14.4f ? 14.4f : x; }
-static inline double autograd_cy_within_f64(double x) { x = fabs(x); return x > 38.6 ? 38.6 : x; }
-
-static inline float autograd_cy_normal_pdf_f32(float x) {
-    return 0.3989422804014327f * autograd_cy_bell_f32(autograd_cy_within_f32(x));
+static inline double autograd_cy_bell_f64(double a) {
+    int64_t k;
+    a = autograd_cy_bell_part_f64(a, -0.5, &k);
+    return autograd_cy_scaled_down_f64(a, k);
 }
 
-static inline double autograd_cy_normal_pdf_f64(double x) {
-    return 0.3989422804014327 * autograd_cy_bell_f64(autograd_cy_within_f64(x));
+static inline float autograd_cy_narrow_bell_f32(float a) {
+    int32_t k;
+    a = autograd_cy_bell_part_f32(a, -1.0f, &k);
+    return autograd_cy_scaled_down_f32(a, k);
 }
 
-static inline float autograd_cy_normal_cdf_f32(float x) {
-    float a = autograd_cy_within_f32(x), s = a * a, p, q;
+static inline double autograd_cy_narrow_bell_f64(double a) {
+    int64_t k;
+    a = autograd_cy_bell_part_f64(a, -1.0, &k);
+    return autograd_cy_scaled_down_f64(a, k);
+}
+
+/* The standard normal distribution at -a over its bell. */
+static inline float autograd_cy_normal_quotient_f32(float a) {
+    float s = a * a, p, q;
     p = (0.00411630282f * s + (0.0406329557f * a + 0.183233932f)) * s + (0.438292682f * a + 0.5f);
     q = ((0.0103179216f * a + 0.101858169f) * s + (0.469467551f * a + 1.20249712f)) * s + (1.67447031f * a + 1.0f);
-    p = autograd_cy_bell_f32(a) * (p / q);
-    return x > 0.0f ? 1.0f - p : p;
+    return p / q;
 }
 
-static inline double autograd_cy_normal_cdf_f64(double x) {
-    double a = autograd_cy_within_f64(x), s = a * a, t = s * s, p, q;
+static inline double autograd_cy_normal_quotient_f64(double a) {
+    double s = a * a, t = s * s, p, q;
     p = 1.3818827094730428e-06 * a + 3.7168078194291666e-05;
     p = p * t + ((0.00048946656027015116 * a + 0.0040827201903740123) * s
                  + (0.023591302628308879 * a + 0.097597233092139926));
@@ -137,8 +276,43 @@ static inline double autograd_cy_normal_cdf_f64(double x) {
     q = (3.4638662717995141e-06 * s + (9.3166555713306191e-05 * a + 0.0012303745859358374));
     q = q * t + ((0.010327028410882141 * a + 0.060354609623543817) * s + (0.25468750085829978 * a + 0.78139342396965339));
     q = q * t + ((1.7133509342196447 * a + 2.560238789162506) * s + (2.3471895259941111 * a + 1.0));
-    p = autograd_cy_bell_f64(a) * (p / q);
+    return p / q;
+}
+
+static inline float autograd_cy_within_f32(float x) { x = fabsf(x); return x > 14.4f ? 14.4f : x; }
+static inline double autograd_cy_within_f64(double x) { x = fabs(x); return x > 38.6 ? 38.6 : x; }
+
+/* The standard normal distribution and its density. In one loop both take the same exp. */
+static inline float autograd_cy_normal_pdf_f32(float x) {
+    return 0.3989422804014327f * autograd_cy_fast_bell_f32(autograd_cy_within_f32(x));
+}
+
+static inline double autograd_cy_normal_pdf_f64(double x) {
+    return 0.3989422804014327 * autograd_cy_fast_bell_f64(autograd_cy_within_f64(x));
+}
+
+static inline float autograd_cy_normal_cdf_f32(float x) {
+    float a = autograd_cy_within_f32(x), p = autograd_cy_fast_bell_f32(a) * autograd_cy_normal_quotient_f32(a);
+    return x > 0.0f ? 1.0f - p : p;
+}
+
+static inline double autograd_cy_normal_cdf_f64(double x) {
+    double a = autograd_cy_within_f64(x), p = autograd_cy_fast_bell_f64(a) * autograd_cy_normal_quotient_f64(a);
     return x > 0.0 ? 1.0 - p : p;
+}
+
+static inline float autograd_cy_erfc_f32(float x) {
+    float a = fabsf(x), p;
+    a = a > 10.18f ? 10.18f : a;
+    p = 2.0f * autograd_cy_normal_quotient_f32(1.4142135623730951f * a) * autograd_cy_narrow_bell_f32(a);
+    return x > 0.0f ? p : 2.0f - p;
+}
+
+static inline double autograd_cy_erfc_f64(double x) {
+    double a = fabs(x), p;
+    a = a > 27.29 ? 27.29 : a;
+    p = 2.0 * autograd_cy_normal_quotient_f64(1.4142135623730951 * a) * autograd_cy_narrow_bell_f64(a);
+    return x > 0.0 ? p : 2.0 - p;
 }
 
 static inline float autograd_cy_erf_f32(float x) {

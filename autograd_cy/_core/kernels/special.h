@@ -75,16 +75,103 @@ static inline double autograd_cy_logaddexp_f64(double a, double b) {
     return a == b ? a + 0.6931471805599453 : most + d;
 }
 
+/* 2**m for a whole number m from -126 to 127 (-1022 to 1023) */
+static inline float autograd_cy_power_of_two_f32(float m) {
+    return autograd_cy_float((autograd_cy_bits_f32(m + 12582912.0f) + 127u) << 23);
+}
+
+static inline double autograd_cy_power_of_two_f64(double m) {
+    return autograd_cy_double((autograd_cy_bits_f64(m + 6755399441055744.0) + 1023u) << 52);
+}
+
+/* 2**-|x| */
+static inline float autograd_cy_exp2_down_f32(float x) {
+    float a = -fabsf(x), n;
+    a = a < -151.0f ? -151.0f : a;
+    n = (a + 12582912.0f) - 12582912.0f;
+    a = autograd_cy_exp_series_f32(0.6931471805599453f * (a - n));
+    return autograd_cy_scaled_down_f32(a, (int32_t) (autograd_cy_bits_f32(n + 12582912.0f) - 0x4B400000u));
+}
+
+static inline double autograd_cy_exp2_down_f64(double x) {
+    double a = -fabs(x), n;
+    a = a < -1076.0 ? -1076.0 : a;
+    n = (a + 6755399441055744.0) - 6755399441055744.0;
+    a = autograd_cy_exp_series_f64(0.6931471805599453 * (a - n));
+    return autograd_cy_scaled_down_f64(a, (int64_t) (autograd_cy_bits_f64(n + 6755399441055744.0) - 0x4338000000000000u));
+}
+
+/* a * 2**b, which neither overflows nor vanishes on the way: the smaller powers are multiplied first. Infinities of b are
+   those of its power: 0 times infinity is nan. */
+static inline float autograd_cy_ldexp_f32(float a, float b) {
+    float n = b, whole, most, more, edge = b == INFINITY ? INFINITY : 1.0f;
+    edge = b == -INFINITY ? 0.0f : edge;
+    n = n > 300.0f ? 300.0f : n;
+    n = n < -300.0f ? -300.0f : n;
+    whole = (n + 12582912.0f) - 12582912.0f;
+    most = whole > 127.0f ? 127.0f : whole;
+    most = most < -126.0f ? -126.0f : most;
+    more = whole - most;
+    whole = more;
+    more = more > 127.0f ? 127.0f : more;
+    more = more < -126.0f ? -126.0f : more;
+    a = a * autograd_cy_exp_series_f32(0.6931471805599453f * (n - (most + whole))) * edge;
+    a = a * autograd_cy_power_of_two_f32(whole - more) * autograd_cy_power_of_two_f32(more);
+    return a * autograd_cy_power_of_two_f32(most);
+}
+
+static inline double autograd_cy_ldexp_f64(double a, double b) {
+    double n = b, whole, most, more, edge = b == INFINITY ? INFINITY : 1.0;
+    edge = b == -INFINITY ? 0.0 : edge;
+    n = n > 2200.0 ? 2200.0 : n;
+    n = n < -2200.0 ? -2200.0 : n;
+    whole = (n + 6755399441055744.0) - 6755399441055744.0;
+    most = whole > 1023.0 ? 1023.0 : whole;
+    most = most < -1022.0 ? -1022.0 : most;
+    more = whole - most;
+    whole = more;
+    more = more > 1023.0 ? 1023.0 : more;
+    more = more < -1022.0 ? -1022.0 : more;
+    a = a * autograd_cy_exp_series_f64(0.6931471805599453 * (n - (most + whole))) * edge;
+    a = a * autograd_cy_power_of_two_f64(whole - more) * autograd_cy_power_of_two_f64(more);
+    return a * autograd_cy_power_of_two_f64(most);
+}
+
 static inline float autograd_cy_logaddexp2_f32(float a, float b) {
     float d = a - b, most = d > 0.0f ? a : b;
-    d = autograd_cy_log1p_part_f32(autograd_cy_exp_f32(-0.6931471805599453f * fabsf(d)));
+    d = autograd_cy_log1p_part_f32(autograd_cy_exp2_down_f32(d));
     return a == b ? a + 1.0f : most + 1.4426950408889634f * d;
 }
 
 static inline double autograd_cy_logaddexp2_f64(double a, double b) {
     double d = a - b, most = d > 0.0 ? a : b;
-    d = autograd_cy_log1p_part_f64(autograd_cy_exp_f64(-0.6931471805599453 * fabs(d)));
+    d = autograd_cy_log1p_part_f64(autograd_cy_exp2_down_f64(d));
     return a == b ? a + 1.0 : most + 1.4426950408889634 * d;
+}
+
+/* b / (a * a + b * b), 0 where both are 0: they are scaled by a power of two next to the larger one's inverse. */
+static inline float autograd_cy_over_square_f32(float a, float b) {
+    float x = fabsf(a), y = fabsf(b), scale, d;
+    uint32_t exponent = autograd_cy_bits_f32(x > y ? x : y) & 0x7F800000u;
+    exponent = exponent < 0x00800000u ? 0x00800000u : exponent;
+    exponent = exponent > 0x7E000000u ? 0x7E000000u : exponent;
+    scale = autograd_cy_float(0x7F000000u - exponent);
+    x = a * scale;
+    y = b * scale;
+    d = x * x + y * y;
+    return d == 0.0f ? 0.0f : y / d * scale;
+}
+
+static inline double autograd_cy_over_square_f64(double a, double b) {
+    double x = fabs(a), y = fabs(b), scale, d;
+    uint64_t exponent = autograd_cy_bits_f64(x > y ? x : y) & 0x7FF0000000000000u;
+    exponent = exponent < 0x0010000000000000u ? 0x0010000000000000u : exponent;
+    exponent = exponent > 0x7FC0000000000000u ? 0x7FC0000000000000u : exponent;
+    scale = autograd_cy_double(0x7FE0000000000000u - exponent);
+    x = a * scale;
+    y = b * scale;
+    d = x * x + y * y;
+    return d == 0.0 ? 0.0 : y / d * scale;
 }
 
 static inline float autograd_cy_hypot_f32(float a, float b) {
@@ -371,43 +458,71 @@ static inline double autograd_cy_i1_f64(double x) {
     return x != x ? x : copysign(a > 8.0 ? above : autograd_cy_bessel_below_1(below), x);
 }
 
-/* The normal distribution's Mills ratio at a >= 0, times its density at 0: P / Q of normal_cdf, and above 38 the
+/* The normal distribution's Mills ratio at a >= 0, times its density at 0: the quotient of normal_cdf, and above 38 the
    asymptotic series. */
 static inline double autograd_cy_mills_f64(double a) {
-    double b = a > 38.0 ? 38.0 : a, s = b * b, t = s * s, p, q, w;
-    p = 1.3818827094730428e-06 * b + 3.7168078194291666e-05;
-    p = p * t + ((0.00048946656027015116 * b + 0.0040827201903740123) * s
-                 + (0.023591302628308879 * b + 0.097597233092139926));
-    p = p * t + ((0.28910458755582474 * b + 0.59372625254664602) * s + (0.7746524825956278 * b + 0.5));
-    q = (3.4638662717995141e-06 * s + (9.3166555713306191e-05 * b + 0.0012303745859358374));
-    q = q * t + ((0.010327028410882141 * b + 0.060354609623543817) * s + (0.25468750085829978 * b + 0.78139342396965339));
-    q = q * t + ((1.7133509342196447 * b + 2.560238789162506) * s + (2.3471895259941111 * b + 1.0));
-    p = p / q;
-    w = 1.0 / a;
-    s = w * w;
+    double w = 1.0 / a, s = w * w, q;
     q = 0.3989422804014327 * w * (1.0 - s * (1.0 - s * (3.0 - s * (15.0 - s * (105.0 - s * (945.0 - s * (10395.0
         - s * 135135.0)))))));
-    return a > 38.0 ? q : p;
+    return a > 38.0 ? q : autograd_cy_normal_quotient_f64(a > 38.0 ? 38.0 : a);
 }
 
 static inline double autograd_cy_erfcx_f64(double x) {
-    double a = fabs(x), y = 2.0 * autograd_cy_mills_f64(1.4142135623730951 * a), b = a > 30.0 ? 30.0 : a;
-    return x < 0.0 ? 2.0 * autograd_cy_exp_f64(b * b) - y : y;
+    double a = fabs(x), y = 2.0 * autograd_cy_mills_f64(1.4142135623730951 * a), p;
+    int64_t k;
+    p = autograd_cy_bell_part_f64(a > 30.0 ? 30.0 : a, 1.0, &k);
+    return x < 0.0 ? 2.0 * autograd_cy_scaled_f64(p, k) - y : y;
+}
+
+/* The derivative of y = erfcx(x), 2 * x * y - 2 / sqrt(pi), of which the terms cancel: above 5 (12) by its asymptotic series. */
+static inline float autograd_cy_erfcx_slope_f32(float x, float y) {
+    float a = x > 5.0f ? x : 5.0f, s = 0.5f / (a * a), q;
+    q = 1.0f - s * (3.0f - s * (15.0f - s * (105.0f - s * (945.0f - s * (10395.0f - s * (135135.0f - s * 2027025.0f))))));
+    return x > 5.0f ? -1.1283791670955126f * s * q : 2.0f * x * y - 1.1283791670955126f;
+}
+
+static inline double autograd_cy_erfcx_slope_f64(double x, double y) {
+    double a = x > 12.0 ? x : 12.0, s = 0.5 / (a * a), q;
+    q = 1.0 - s * (3.0 - s * (15.0 - s * (105.0 - s * (945.0 - s * (10395.0 - s * (135135.0 - s * (2027025.0
+        - s * (34459425.0 - s * 654729075.0))))))));
+    return x > 12.0 ? -1.1283791670955126 * s * q : 2.0 * x * y - 1.1283791670955126;
+}
+
+static inline double autograd_cy_erfcx_derivative_f64(double x) {
+    return autograd_cy_erfcx_slope_f64(x, autograd_cy_erfcx_f64(x));
+}
+
+/* Its derivative 2 * (y + x * slope), in the same way. */
+static inline double autograd_cy_erfcx_curvature_f64(double x) {
+    double a = x > 8.0 ? x : 8.0, s = 0.5 / a / a, q;
+    q = 2.0 - s * (12.0 - s * (90.0 - s * (840.0 - s * (9450.0 - s * (124740.0 - s * (1891890.0 - s * (32432400.0 - s *
+        (620269650.0 - s * (13094581500.0 - s * (302484832650.0 - s * (7589619437400.0 - s * (205552193096250.0 - s *
+        (5976825306952500.0 - s * (185708500608881250.0 - s * 6140761086800340000.0))))))))))))));
+    a = x > 8.0 ? 1.1283791670955126 / a * s * q : 2.0 * (autograd_cy_erfcx_f64(x) + x * autograd_cy_erfcx_derivative_f64(x));
+    return a;
 }
 
 static inline double autograd_cy_log_ndtr_f64(double x) {
-    double a = fabs(x), mills = autograd_cy_mills_f64(a), b = a > 40.0 ? 40.0 : a, y, u;
-    y = -autograd_cy_exp_f64(-0.5 * b * b) * mills;
+    double a = fabs(x), mills = autograd_cy_mills_f64(a), b = a > 38.6 ? 38.6 : a, y, u;
+    y = -autograd_cy_bell_f64(b) * mills;
     u = 1.0 + y;
     y = autograd_cy_log_f64(u) + (y - (u - 1.0)) / u;
     u = autograd_cy_log_f64(mills) - 0.5 * a * a;
     return x < 0.0 ? u : y;
 }
 
-/* The normal density over the distribution: the derivative of log_ndtr. */
+/* The normal density over the distribution: the derivative of log_ndtr; and its sum with x, without cancellation far below
+   0: there it is by an asymptotic series. The derivative of the slope is -slope * (x + slope). */
 static inline double autograd_cy_log_ndtr_slope_f64(double x) {
-    double a = fabs(x), mills = autograd_cy_mills_f64(a), b = a > 40.0 ? 40.0 : a, bell = autograd_cy_exp_f64(-0.5 * b * b);
+    double a = fabs(x), mills = autograd_cy_mills_f64(a), b = a > 38.6 ? 38.6 : a, bell = autograd_cy_bell_f64(b);
     return 0.3989422804014327 / (x < 0.0 ? mills : 1.0 - bell * mills) * (x < 0.0 ? 1.0 : bell);
+}
+
+static inline double autograd_cy_log_ndtr_excess_f64(double x) {
+    double a = x < -13.0 ? -x : 13.0, s = 1.0 / a / a, q;
+    q = 1.0 - s * (2.0 - s * (10.0 - s * (74.0 - s * (706.0 - s * (8162.0 - s * (110410.0 - s * (1708394.0 - s *
+        (29752066.0 - s * (576037442.0 - s * (12277827850.0 - s * (285764591114.0 - s * 7213364729026.0)))))))))));
+    return x < -13.0 ? q / a : x + autograd_cy_log_ndtr_slope_f64(x);
 }
 
 static inline double autograd_cy_entr_f64(double x) {
@@ -468,8 +583,11 @@ static inline double autograd_cy_floor_quotient_f64(double a, double b) {
 static inline float autograd_cy_digamma_f32(float x) { return (float) autograd_cy_digamma_f64(x); }
 static inline float autograd_cy_trigamma_f32(float x) { return (float) autograd_cy_trigamma_f64(x); }
 static inline float autograd_cy_erfcx_f32(float x) { return (float) autograd_cy_erfcx_f64(x); }
+static inline float autograd_cy_erfcx_derivative_f32(float x) { return (float) autograd_cy_erfcx_derivative_f64(x); }
+static inline float autograd_cy_erfcx_curvature_f32(float x) { return (float) autograd_cy_erfcx_curvature_f64(x); }
 static inline float autograd_cy_log_ndtr_f32(float x) { return (float) autograd_cy_log_ndtr_f64(x); }
 static inline float autograd_cy_log_ndtr_slope_f32(float x) { return (float) autograd_cy_log_ndtr_slope_f64(x); }
+static inline float autograd_cy_log_ndtr_excess_f32(float x) { return (float) autograd_cy_log_ndtr_excess_f64(x); }
 static inline float autograd_cy_entr_f32(float x) { return (float) autograd_cy_entr_f64(x); }
 static inline float autograd_cy_i0_f32(float x) { return (float) autograd_cy_i0_f64(x); }
 static inline float autograd_cy_i1_f32(float x) { return (float) autograd_cy_i1_f64(x); }

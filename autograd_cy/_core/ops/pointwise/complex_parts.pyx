@@ -39,13 +39,13 @@ cdef class AngleBackward0(Node):
         x = unpack(self, 0)
         if not x.is_complex():
             return new_tensor(np.zeros_like((<Tensor> g).array))
-        return where(x == 0, 0, g * x / (x * x.conj()) * 1j)
+        return where(x == 0, 0, g * 1j / where(x == 0, 1, x).conj())
 
     cdef object jvp(self, tuple tangents):
         x, t = unpack(self, 0), tangents[0]
         if not x.is_complex():
             return new_tensor(np.zeros_like((<Tensor> t).array))
-        return where(x == 0, 0, t * x.conj() / (x * x.conj())).imag
+        return where(x == 0, 0, t / where(x == 0, 1, x)).imag
 
 
 @cython.final
@@ -60,6 +60,8 @@ cdef class ComplexBackward0(PointwiseNode):
 
 @cython.final
 cdef class PolarBackward0(PointwiseNode):
+    """It saves the angle for the gradient by the length: the result has no angle where the length is 0, or negative."""
+
     cdef tuple saved_names(self):
         return (None, None, "result")
 
@@ -78,8 +80,10 @@ cdef class PolarBackward0(PointwiseNode):
 
 cdef object direction(PolarBackward0 node, int i):
     """The derivative of the output by its length (0) or its angle."""
-    y = unpack(node, 2)
-    return y * 1j if i else y.sgn()
+    if i:
+        return unpack(node, 2) * 1j
+    b = unpack(node, 1)
+    return polar(b.new_ones(()), b)
 
 
 cdef object part_of(PolarBackward0 node, object g, int i):
@@ -175,7 +179,9 @@ cdef Tensor recorded(object node_class, Tensor y, Tensor a, Tensor b, bint saves
     if needs_node(a) or needs_node(b):
         node = new_node(node_class, None)
         node.dtype_codes[0], node.dtype_codes[1] = code_of(a.array), code_of(b.array)
-        if saves_result:
+        if saves_result and needs_node(a):
+            save_input(node, 1, b)
+        if saves_result and needs_node(b):
             save_output(node, y)
         note_shapes(node, y, 2, a, b, None)
         record_all(node, y, (a, b))
