@@ -24,6 +24,15 @@ class _SameModule:
 
     def exec_module(self, module: ModuleType) -> None:
         module.__spec__ = self.own_spec  # the import system has put in that of the alias
+        _enter_members(module)
+
+
+def _enter_members(package: ModuleType) -> None:
+    """Enter the modules below a package that are loaded, too: to import one would write it over a function of that name."""
+    prefix = package.__name__ + "."
+    for name, member in list(sys.modules.items()):
+        if name.startswith(prefix) and not name.startswith(f"{PACKAGE}._core"):
+            sys.modules.setdefault("torch" + name[len(PACKAGE) :], member)
 
 
 class TorchModule(ModuleType):

@@ -21,7 +21,7 @@ from .grad_mode import is_grad_enabled, no_grad
 
 __all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
 
-FunctionCtx = _FunctionNode  # the ctx is the node
+FunctionCtx = BackwardCFunction = _FunctionNode  # the ctx is the node
 
 
 class _FunctionMeta(type):

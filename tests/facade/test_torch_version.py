@@ -78,3 +78,20 @@ def test_arguments(message):
 
 def test_the_module_of_versions_need_not_be_imported():
     assert autograd_cy.version.cuda is None and "version" in dir(autograd_cy)
+
+MEMBERS = """
+import torch
+from torch.autograd.gradcheck import GradcheckError
+import torch.nn.utils.weight_norm
+import torch.autograd.gradcheck
+assert callable(torch.autograd.gradcheck) and callable(torch.nn.utils.weight_norm)
+"""
+
+
+@pytest.mark.parametrize("first", ["", "import torch.autograd, torch.nn.utils", "import torch; torch.autograd.gradcheck"])
+def test_a_module_does_not_take_the_place_of_its_function(first):
+    """`from torch.autograd.gradcheck import ...` made torch.autograd.gradcheck the module."""
+    found = subprocess.run(
+        [sys.executable, "-m", "autograd_cy", "-c", first + MEMBERS], capture_output=True, text=True
+    )
+    assert found.returncode == 0, found.stderr

@@ -118,11 +118,12 @@ def test_no_error_without_the_check():
 
 
 @differs("what errors tell", "a warning that is an error takes the place of the error")
-def test_a_filter_that_raises_does_not_hide_the_error():
+def test_a_filter_that_raises_does_not_hide_the_error(capsys):
     with set_detect_anomaly(True), warnings.catch_warnings(), pytest.raises(RuntimeError, match=NAN) as info:
         warnings.simplefilter("error")
         masked_root(leaf([-1.0])).backward()
     assert "called_here" in notes(info.value)
+    assert "Error detected in " in capsys.readouterr().err
 
 
 def test_nodes_from_before_the_mode_have_no_traceback():

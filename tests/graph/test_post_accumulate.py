@@ -134,6 +134,29 @@ def test_a_hook_sees_no_inputs_and_replaces_none():
         (x * 2).sum().backward()
 
 
+def test_the_hooks_of_a_leaf_run_in_order():
+    """A post hook got the gradient from before the post-accumulate hooks: the result was -2, not 3."""
+    x = leaf([1.0, 2.0, 3.0])
+    node = node_of(x)
+    x.register_hook(lambda g: g - 2)
+    node.register_prehook(lambda outputs: (outputs[0] / 5,))
+    x.register_post_accumulate_grad_hook(lambda x: x.grad.add_(0.5) is None or None)
+    node.register_hook(lambda inputs, outputs: setattr(x, "grad", outputs[0] * 10))
+    x.sum().backward()
+    torch.testing.assert_close(x.grad, torch.full((3,), 3.0, dtype=torch.float64))
+
+
+def test_a_post_hook_sees_the_gradient_though_it_was_taken():
+    x, seen = leaf([1.0, 2.0]), []
+    node = node_of(x)
+    x.register_post_accumulate_grad_hook(lambda x: setattr(x, "grad", None))
+    node.register_hook(lambda inputs, outputs: seen.append(outputs[0].tolist()))
+    (x * 2).sum().backward()
+    x.grad = torch.ones(2, dtype=torch.float64)
+    (x * 3).sum().backward()
+    assert seen == [[2.0, 2.0], [3.0, 3.0]] and x.grad is None
+
+
 def test_the_gradient_that_hooks_saw_is_not_the_memory_of_grad():
     x, kept = leaf([1.0, 2.0]), []
     node = node_of(x)

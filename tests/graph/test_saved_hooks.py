@@ -565,3 +565,11 @@ class TestTasks:
 
         asyncio.run(main())
         assert log == ["outer"]
+
+
+def test_an_exit_without_an_exception():
+    """`__exit__()` took exactly the three arguments of a with statement, and left the hooks on."""
+    hooks = torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t)
+    hooks.__enter__()
+    hooks.__exit__()
+    leaf([1.0]).exp().grad_fn._raw_saved_result.register_hooks(lambda t: t, lambda t: t)

@@ -456,3 +456,8 @@ def test_levels_beyond_the_last_are_refused():
         for _ in range(opened):
             fwd.exit_dual_level()
     assert opened == 64 and fwd._current_level == -1
+
+
+def test_an_operation_without_a_derivative():
+    with pytest.raises(NotImplementedError, match="Trying to use forward AD with .* that does not support it"):
+        tangent(torch.igamma, torch.ones(3), torch.ones(3), torch.ones(3))

@@ -265,3 +265,13 @@ def test_out_is_no_inference_tensor_outside_of_inference_mode():
     with pytest.raises(RuntimeError, match="Inplace update to inference tensor outside InferenceMode"):
         torch.sin(torch.ones(2), out=y)
     assert y.shape == (0,)
+
+
+def test_resize_in_place():
+    """Refused for a tensor that requires grad; nothing is recorded in inference mode."""
+    with torch.inference_mode():
+        x = torch.ones(1, 2, 3, requires_grad=True)
+        assert x.resize_(1, 2).shape == (1, 2) and x.is_inference() and x.requires_grad
+        assert x.resize_as_(torch.ones(2)).shape == (2,)
+    with torch.no_grad(), pytest.raises(RuntimeError, match="cannot resize variables that require grad"):
+        torch.ones(2, requires_grad=True).resize_(1)

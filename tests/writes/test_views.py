@@ -4,7 +4,7 @@ import gc
 import weakref
 
 import pytest
-from common import define, leaf
+from common import define, differs, leaf
 
 import autograd_cy as torch
 
@@ -400,3 +400,16 @@ def test_samples_in_another_type():
     assert torch.func.vmap(lambda row: row.view(dtype=torch.int32))(x).tolist() == x.view(torch.int32).tolist()
     with pytest.raises(RuntimeError):
         torch.func.vmap(lambda number: number.view(torch.int16))(x[0])
+
+
+@differs("transposed in place", "the gradient goes to the places from before")
+def test_a_write_to_a_view_of_another_type_that_was_transposed_in_place():
+    weights = torch.arange(18.0).view(3, 3, 2)
+    results = []
+    for transpose in (lambda b: b.transpose(0, 1), lambda b: b.transpose_(0, 1)):
+        x = torch.ones(3, 3, dtype=torch.complex64, requires_grad=True)
+        b = transpose(torch.view_as_real(x.clone()))
+        b += 1
+        b.backward(weights)
+        results.append(x.grad)
+    assert torch.equal(results[0], results[1]) and torch.equal(torch.view_as_real(results[0]), weights.transpose(0, 1))

@@ -31,7 +31,7 @@ from autograd_cy._core.graph.node cimport (
 from autograd_cy._core.graph.op_hooks cimport is_logged, observe_end, observe_start
 cimport autograd_cy._core.graph.saved as saved_module
 from autograd_cy._core.graph.saved_hooks cimport put_hooks_back
-from autograd_cy._core.graph.tensor cimport Tensor, has_extras
+from autograd_cy._core.graph.tensor cimport Tensor, has_extras, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.events cimport ENGINE, Span, begin_named, begin_node, end, note_what_followed, recorders_on
 from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, Hold, hold, is_unset, let_go, load_pointer, peek_pointer
@@ -478,6 +478,7 @@ cdef int accumulate_in(GraphTask task, Node node, object g) except -1:
     """Add to the leaf's `.grad`, with all hooks around it."""
     cdef NodeHooks hooks = existing_hooks(node)
     cdef tuple gradients = (as_seen(task, g),)
+    cdef Tensor leaf = leaf_of(node), first = None
     g = None
     if hooks is not None and held_at(pre_hooks_slot(hooks)):
         gradients = run_pre_hooks(hooks, gradients)
@@ -487,9 +488,13 @@ cdef int accumulate_in(GraphTask task, Node node, object g) except -1:
     if g is not None:
         if not task.recorded:
             g = (<Tensor> g).array          # held by its Tensor, too, which the hooks saw: so `.grad` gets a copy
-        accumulate(leaf_of(node), g, task.recorded)
+        is_first = leaf.gradient is None
+        accumulate(leaf, g, task.recorded)
+        first = leaf.gradient if is_first else None
     if hooks is not None and held_at(post_accumulate_slot(hooks)):
-        run_post_accumulate_hooks(hooks, leaf_of(node))
+        run_post_accumulate_hooks(hooks, leaf)
+        if first is not None and not task.recorded:
+            gradients = (new_tensor(first.array),)      # as in PyTorch, post hooks see what those made of a first `.grad`
     if hooks is not None and held_at(post_hooks_slot(hooks)):
         run_post_hooks(hooks, (), gradients)
     if task.watched & SEEN:

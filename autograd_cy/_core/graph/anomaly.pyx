@@ -116,7 +116,7 @@ cdef int report(object error, Node node) except -1:
 
 
 cdef int tell(object error, str text) except -1:
-    """A note, and a warning at the line that called backward. A filter that raises must not hide the error itself."""
+    """A note, and a warning at the line that called backward. If a filter raises, the text goes to stderr: the error counts."""
     cdef int instruction = 0
     cdef object code = here(&instruction)
     cdef tuple place = place_in_code(code, instruction)
@@ -127,7 +127,7 @@ cdef int tell(object error, str text) except -1:
         else:
             warnings.warn_explicit(text, UserWarning, place[0], place[1])
     except UserWarning:
-        pass
+        print(f"UserWarning: {text}", file=sys.stderr)
     return 0
 
 

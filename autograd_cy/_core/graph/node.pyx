@@ -355,6 +355,10 @@ cdef object saved_attribute(Node node, str name):
             if node.released:
                 raise freed_error(node)
             return node.constants[node.constant_names().index(name)]
+        saved, found, dim = name.partition("_sym_argsize_")
+        if found and saved in node.saved_names() and dim.removeprefix("minus_").isdigit():
+            sizes = unpack(node, node.saved_names().index(saved)).shape
+            return sizes[-int(dim[6:]) if dim.startswith("minus_") else int(dim)]
         name = "_saved_" + name
     elif name.startswith("_raw_saved_") and name[11:] in node.saved_names():
         return handle_of(node, node.saved_names().index(name[11:]))

@@ -123,8 +123,14 @@ cdef int keep_tangents(Node node, tuple tangents, long long level) except -1:
 
 cdef tuple tangents_of(Node node, tuple tangents, tuple outputs):
     """The tangents of a node's outputs (of those that are not None) from the inputs'."""
-    result = node.jvp(tangents)
     cdef tuple found
+    try:
+        result = node.jvp(tangents)
+    except NotImplementedError as error:
+        if "forward AD" in str(error):
+            raise
+        raise NotImplementedError(f"Trying to use forward AD with {node.name()} that does not support it because it has not "
+                                  f"been implemented yet. ({error})") from None
     if result is NotImplemented:
         found = tangents_by_vjp(node, tangents, outputs)
     else:

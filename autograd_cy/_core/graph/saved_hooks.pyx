@@ -34,7 +34,7 @@ def pop_hooks():
     pop_value(SAVED_HOOKS, "saved_tensors_hooks")
 
 
-def leave_hooks(_manager, error_type, error, traceback):
+def leave_hooks(_manager, error_type=None, error=None, traceback=None):
     """`__exit__` of saved_tensors_hooks: see leave_mode."""
     pop_hooks()
 

@@ -7,7 +7,8 @@ cimport cython
 from autograd_cy._core.arrays.buffers cimport dense_copy, sizes_of
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, INT32, INT64, code_of
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport any_wanted, as_tensor, new_node, record_all, shape_of, tensor_argument, wrap_dim
+from autograd_cy._core.graph.record cimport (
+    any_wanted, as_tensor, needs_node, new_node, record, record_all, shape_of, tensor_argument, wrap_dim)
 from autograd_cy._core.graph.saved cimport save_input, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
 from autograd_cy._core.kernels.along cimport ADD, LARGER, MULTIPLY, PUT, SMALLER, put_along
@@ -130,6 +131,9 @@ cdef class Reducing(Node):
         zero = src == 0
         zeros = self.picked(self.added(own.detach().new_zeros(own.shape), zero.to(own.dtype)))
         alone = zero.logical_and(zeros == 1)
+        if needs_node(src) and not (<Tensor> zeros).batched and (zeros > 1).any():
+            name = "index_reduce" if isinstance(self, IndexReduceBackward0) else "scatter_reduce"
+            src = record(new_node(SeveralZeros, (name, self.saved_names()[1])), new_tensor((<Tensor> src).array), src)
         others = self.picked(g * self.again(own, src.masked_fill(alone, 1)).conj())
         return others.where(alone, self.picked(g * self.again(own, src).conj()) / src.masked_fill(zero, 1).conj())
 
@@ -147,6 +151,16 @@ cdef class Reducing(Node):
 
     cdef tuple operands(self):
         return unpack(self, 0), unpack(self, 1)
+
+
+@cython.final
+cdef class SeveralZeros(Node):
+    """Of sources, of which two that are 0 go to one element: the slope of each is the other, which `slope_of_product` lacks."""
+
+    cdef object vjp(self, object g, int i):
+        operation, source = self.constants
+        raise RuntimeError(f"{operation}(): Double backward is unsupported for {source} when >1 zeros in {source} are "
+                           "scattered to the same position in self")
 
 
 @cython.final

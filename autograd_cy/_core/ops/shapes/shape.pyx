@@ -26,6 +26,8 @@ from autograd_cy._core.graph.tensor cimport (
 from autograd_cy._core.kernels.copies cimport copied, reversed_rows
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.inference cimport check_write
+from autograd_cy._core.runtime.modes cimport current_mode
+from autograd_cy._core.runtime.state cimport INFERENCE
 
 from autograd_cy._core.arrays import formats
 from autograd_cy._core.batching.rules import declare_rule, on_values, rank_of, set_concatenate
@@ -412,7 +414,7 @@ def resize_(Tensor self, *size):
     cdef tuple wanted = sizes_of(size)
     cdef cnp.ndarray flat
     cdef cnp.npy_intp kept, step = cnp.PyArray_ITEMSIZE(self.array)
-    if wants_grad(self):
+    if wants_grad(self) and not current_mode() & INFERENCE:
         raise RuntimeError("cannot resize variables that require grad. (resize_(): take a reshape(), or a detach() of it)")
     n = prod(wanted)
     if min(wanted, default=0) < 0 or n * step >= 2**63:
