@@ -4,39 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from distribution_rows import CASES, MATRIX
 
 import autograd_cy as ag
 from autograd_cy import distributions as D
 from autograd_cy.distributions._gamma_draws import gradient_of_draws
 from autograd_cy.testing import check_gradients
 
-MATRIX = [[2.0, 0.5], [0.5, 1.0]]
-CASES = {
-    "Normal": ([[0.5, -1.0], [1.5, 0.3]], [0.2, -0.7]),
-    "LogNormal": ([[0.5, -1.0], [1.5, 0.3]], [0.2, 0.7]),
-    "Laplace": ([[0.5, -1.0], [1.5, 0.3]], [0.2, -0.7]),
-    "Uniform": ([[0.5, -1.0], [1.5, 0.3]], [0.7, -0.7]),
-    "Exponential": ([[0.5, 3.0]], [0.7, 0.1]),
-    "Gamma": ([[0.5, 3.0], [2.0, 0.4]], [0.7, 2.1]),
-    "Beta": ([[0.5, 3.0], [2.0, 1.4]], [0.7, 0.1]),
-    "Dirichlet": ([[[0.5, 3.0, 1.0], [1.5, 2.0, 3.0]]], [[0.2, 0.3, 0.5], [0.5, 0.25, 0.25]]),
-    "Bernoulli": ([[0.2, 0.9]], [0.0, 1.0]),
-    "Categorical": ([[[0.2, 0.9, 1.0], [1.0, 0.0, 0.0]]], [2.0, 0.0]),
-    "MultivariateNormal": ([[0.5, -1.0], MATRIX], [0.3, 0.1]),
-    "Binomial": ([[4.0, 4.0], [0.3, 0.8]], [3.0, 0.0]),
-    "Cauchy": ([[0.5, -1.0], [1.5, 0.3]], [0.2, -0.7]),
-    "Chi2": ([[0.5, 3.0]], [0.7, 2.1]),
-    "Geometric": ([[0.2, 0.9]], [0.0, 3.0]),
-    "Gumbel": ([[0.5, -1.0], [1.5, 0.3]], [0.2, -0.7]),
-    "HalfCauchy": ([[0.5, 1.5]], [0.2, 0.7]),
-    "HalfNormal": ([[0.5, 1.5]], [0.2, 0.7]),
-    "OneHotCategorical": ([[[0.2, 0.9, 1.0], [1.0, 0.0, 0.0]]], [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]),
-    "OneHotCategoricalStraightThrough": ([[[0.2, 0.9, 1.0], [1.0, 0.0, 0.0]]], [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]),
-    "Pareto": ([[0.5, 1.0], [1.5, 3.0]], [0.7, 2.0]),
-    "Poisson": ([[0.5, 3.0]], [2.0, 0.0]),
-    "StudentT": ([[0.5, 3.0], [0.5, -1.0], [1.5, 0.3]], [0.2, -0.7]),
-    "Weibull": ([[0.5, 3.0], [1.5, 2.3]], [0.2, 0.7]),
-}
 OTHERS = {
     "Normal": [0.1, 2.0], "LogNormal": [0.1, 2.0], "Laplace": [0.1, 2.0], "Uniform": [-1.0, 2.0], "Exponential": [0.7],
     "Gamma": [1.2, 0.8], "Beta": [0.9, 2.2], "Dirichlet": [[1.0, 1.1, 2.0]], "Bernoulli": [0.3],

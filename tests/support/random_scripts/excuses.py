@@ -5,6 +5,7 @@ import re
 NODE_HOOK = r"grad_fn.*register_"
 # What is said of a derivative that is a constant, which for one of the two is no part of the graph.
 IS_CONSTANT = "a second time|does not require grad and does not|appears to not have been used|has changed the size of value"
+RECORDED = r"create_graph|torch\.func\."  # what makes a derivative that has a graph
 WRITE = r"\w_\(|\] .?.?= |\w [-+*/]= "
 
 
@@ -14,7 +15,7 @@ def excuse_for_error(pair, text):
         return "an integer that requires grad"
     if "CheckpointError" in text and has(pair.lines, r"detach_\(|requires_grad(_\(| = )|\.data = "):
         return "an argument of a checkpoint with another flag"
-    if has(pair.lines, "create_graph") and re.search(IS_CONSTANT, text):
+    if has(pair.lines, RECORDED) and re.search(IS_CONSTANT, text):
         return "the graph of a derivative depends on the formula"
     if has(pair.lines, "create_graph") and has(pair.lines, r"inference_mode\(\): .*backward\(") and "inference tensor" in text:
         return "a .grad from inference mode, to which a derivative that is a constant adds nothing"
@@ -35,7 +36,11 @@ def excuse_for_line(pair, line, error):
     found = re.search(r"stack\(\[(\w+)", line)
     if found and found[1] in tensors and tensors[found[1]].is_inference():
         return "stack of inference tensors: a view in PyTorch"
-    if "create_graph" in line and pair.ours.flags() != pair.theirs.flags():
+    if any(t.is_inference() and t.requires_grad for t in tensors.values()):
+        return "a parameter made in inference mode, which PyTorch does not record outside"
+    if "autograd.functional" in line and any(t.is_inference() for t in tensors.values()):
+        return "a point from inference mode: wrong derivatives in PyTorch"
+    if re.search(RECORDED, line) and pair.ours.flags() != pair.theirs.flags():
         return "whether a derivative that is a constant requires grad depends on the formula"
     return None
 
@@ -43,7 +48,7 @@ def excuse_for_line(pair, line, error):
 def excuse_for_field(pair, field, found, expected, name):
     """Of what a tensor shows, or hooks saw."""
     lines = pair.lines
-    recorded = has(lines, "create_graph")
+    recorded = has(lines, RECORDED)
     if has(lines, "unpack_dual") and (
         (name and has(lines, rf"\b{name}\b[^=]*= .*unpack_dual"))
         or (field == "tangent" and has(lines, WRITE))

@@ -3,8 +3,12 @@
 A slot names what stands there. A tensor of some kind: `a` any, `v` with elements in a first dimension, `m` a matrix,
 `f` floating, `z` complex, `p` pairs, `g` one that requires grad, `l` a leaf that does, `x` rather a leaf, `w` one that may be
 written. What fits to the first tensor of the line: `b` an operand, `c` one that can be written to it, `e` one that can be
-written to its first element. A digit keeps two of a kind apart; `{y}` is a new name.
+written to its first element. `F` is a function of a tensor; `q` a small floating one, `u` one with elements in a first
+dimension. Of objects: `h` a new handle and `old` one that is there, `o` and `oldo` optimizers, `d` and `oldd` distributions. A
+digit keeps two of a kind apart; `{y}` is a new name.
 """
+
+from random_scripts.more_phrases import BRANCHES, DISTRIBUTIONS, HIDING_BRANCHES, LAYERS, OPTIMIZERS, TRANSFORMS
 
 OPERATIONS = """
 {y} = {a}.sin()
@@ -302,5 +306,5 @@ with torch.autograd.graph.disable_saved_tensors_hooks("no hooks"): {line}
 # The kinds, and how often each comes.
 KINDS = [
     (OPERATIONS, 24), (REDUCTIONS, 4), (VIEWS, 16), (PARTS, 4), (WRITES, 22), (FLAGS, 6), (HOOKS, 6), (BACKWARD, 12),
-    (FORWARD, 3),
+    (FORWARD, 3), (LAYERS, 3), (OPTIMIZERS, 2), (DISTRIBUTIONS, 3), (TRANSFORMS, 4), (BRANCHES + HIDING_BRANCHES, 4),
 ]  # fmt: skip

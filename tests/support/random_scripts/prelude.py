@@ -141,3 +141,92 @@ class Parts(torch.autograd.Function):
     def backward(ctx, g, h, _):
         log.append(("Parts", seen(g), seen(h)))
         return g if h is None else h
+
+
+def fit(x, shape):
+    """A tensor of that shape, in float64, made of the elements of another one."""
+    count = 1
+    for n in shape:
+        count *= n
+    flat = torch.cat([x.reshape(-1).double(), torch.linspace(-1, 1, 7, dtype=torch.float64)])
+    return flat.repeat(count // flat.numel() + 1)[:count].reshape(shape)
+
+
+def called(module, *inputs):
+    """What a layer gives, and its parameters, whose values do not depend on the generator."""
+    module = module.double()
+    with torch.no_grad():
+        for p in module.parameters():
+            p.copy_((torch.arange(p.numel(), dtype=p.dtype) * 0.7 + 0.3).sin().reshape(p.shape) / 2)
+    made = module(*inputs)
+    return (own(made[0] if isinstance(made, tuple) else made), *module.parameters())
+
+
+def trained(name, options, x):
+    """A parameter after three steps of an optimizer."""
+    w = x.detach().double().clone().requires_grad_()
+    optimizer = getattr(torch.optim, name)([w], **({"lr": 0.1} | options))
+
+    def closure():
+        optimizer.zero_grad()
+        loss = ((w - 1) ** 2 * (1 + w * w)).sum()
+        loss.backward()
+        return loss
+
+    with torch.inference_mode(False), torch.enable_grad():
+        for _ in range(3):
+            optimizer.step(closure)
+    return w.detach().clone()
+
+
+def distribution(name, fixed, parameters, value, x):
+    """A distribution whose parameters depend on x, but for so many of the first ones."""
+    factor = 1 + x.double().sum().tanh() / 10
+    given = [torch.tensor(p, dtype=torch.float64) for p in parameters]
+    made = getattr(torch.distributions, name)(*given[:fixed], *(p * factor for p in given[fixed:]))
+    made.example = torch.tensor(value, dtype=torch.float64)
+    return made
+
+
+def total(f):
+    return lambda x: f(x).sum()
+
+
+def ahead(x):
+    """A direction for the derivative at x."""
+    return torch.linspace(0.5, 1.5, x.numel(), dtype=x.dtype).reshape(x.shape)
+
+
+def backward_of(f, x):
+    y, rule = torch.func.vjp(f, x)
+    return rule(torch.ones_like(y))[0]
+
+
+def written(x):
+    y = x.clone()
+    y.mul_(x)
+    if y.ndim and y.shape[0]:
+        y[0] = y[0].sin()
+    return y
+
+
+def root(x):
+    """The square root of x * x + 1, by Newton's method with a tolerance."""
+    y, aim = x * 0 + 2, x * x + 1
+    for _ in range(50):
+        step = (y - aim / y) / 2
+        y = y - step
+        if (step.abs() < 1e-12).all():
+            break
+    return y
+
+
+def halved(x):
+    while (x.abs() > 1).any():
+        x = x / 2
+    return x
+
+
+def counted(x):
+    """How many elements are positive, as a number."""
+    return 1 + int((x > 0).sum())

@@ -7,6 +7,14 @@ import math
 import random
 from operator import mul
 
+from random_scripts.more_phrases import (
+    BRANCHES,
+    BRANCHING,
+    DISTRIBUTIONS,
+    SMOOTH_FUNCTIONS,
+    SMOOTH_LAYERS,
+    SMOOTH_TRANSFORMS,
+)  # fmt: skip
 from random_scripts.phrases import OPERATIONS, PARTS, REDUCTIONS, VIEWS, WRITES
 from random_scripts.session import Session
 from random_scripts.writer import FLOATS, INTEGERS, Writer
@@ -19,7 +27,7 @@ REFUSALS = ("modified by an inplace operation", "returns multiple views")
 HIDING = (
     "detach", ".data", "numpy", "tolist", "requires_grad", "InPlace", "Same", "Parts", "out=", "resize_", "reciprocal", "sqrt",
     "/", "** {b}", "pow_", "** {f}", "_like", "sgn", "float()", "half()", "div_", "norm", "std", ".to(", "type_as", "dtype=",
-    "relu", "abs",
+    "relu", "abs", "[[0, -1]] = ",
 )  # fmt: skip
 
 
@@ -30,11 +38,15 @@ def is_smooth(phrase):
 class SmoothWriter(Writer):
     """Lines that are differentiable, in float64, with constants of other types among the operands."""
 
+    functions = SMOOTH_FUNCTIONS + BRANCHING
+
     def __init__(self, seed, session):
         super().__init__(seed, session)
         self.palette = ["torch.float64"] * 6 + self.random.choice([[], INTEGERS, FLOATS])
-        kinds = {24: OPERATIONS, 4: REDUCTIONS, 16: VIEWS, 5: PARTS, 21: WRITES}
-        self.kinds = [list(filter(is_smooth, phrases)) for phrases in kinds.values()], list(kinds)
+        kinds = [(24, OPERATIONS), (4, REDUCTIONS), (16, VIEWS), (5, PARTS), (21, WRITES)]
+        more = [(3, SMOOTH_LAYERS), (2, DISTRIBUTIONS), (4, SMOOTH_TRANSFORMS), (4, BRANCHES)]
+        self.kinds = [list(filter(is_smooth, phrases)) for _, phrases in kinds] + [phrases for _, phrases in more], [
+            weight for weight, _ in kinds + more]
         self.chance_of_mode = 0
 
     def lines(self, count):

@@ -5,6 +5,7 @@ import random
 
 import numpy as np
 
+from random_scripts.more_phrases import FUNCTIONS
 from random_scripts.phrases import KINDS, LAST, MODES
 
 SHAPES = [(), (), (1,), (2,), (3,), (2, 2), (2, 3), (3, 1), (2, 1, 2), (0,)]
@@ -22,6 +23,8 @@ class Stuck(Exception):
 
 class Writer:
     """Lines for a session, whose tensors it looks at. One of them is the palette: how often which dtype comes."""
+
+    functions = FUNCTIONS
 
     def __init__(self, seed, session):
         self.random = random.Random(seed)
@@ -85,9 +88,16 @@ class Writer:
     def filled(self, phrase):
         return phrase.format_map(Slots(self))
 
-    def name(self):
+    def name(self, kind="t"):
         self.count += 1
-        return f"t{self.count}"
+        return f"{kind}{self.count}"
+
+    def known(self, kind):
+        """The name of an object of a kind that is there."""
+        names = [name for name in self.session.names if name[0] == kind and name[1:].isdigit()]
+        if not names:
+            raise Stuck
+        return self.random.choice(names)
 
     def dtype(self):
         return self.random.choice(self.palette)
@@ -134,6 +144,12 @@ class Slots(dict):
 
     def slot_f(self):
         return self.chosen(lambda t: t.is_floating_point())
+
+    def slot_q(self):
+        return self.chosen(is_small)
+
+    def slot_u(self):
+        return self.chosen(lambda t: is_small(t) and t.ndim > 0 and t.shape[0] > 0)
 
     def slot_z(self):
         return self.chosen(lambda t: t.is_complex())
@@ -237,15 +253,27 @@ class Slots(dict):
     def slot_y(self):
         return self.writer.name()
 
+    def slot_F(self):
+        """A function of a tensor, which may use others."""
+        return self.random.choice(self.writer.functions).format_map(Slots(self.writer))
+
     def slot_h(self):
-        self.writer.count += 1
-        return f"h{self.writer.count}"
+        return self.writer.name("h")
 
     def slot_old(self):
-        names = [name for name in self.writer.session.names if name[0] == "h" and name[1:].isdigit()]
-        if not names:
-            raise Stuck
-        return self.random.choice(names)
+        return self.writer.known("h")
+
+    def slot_o(self):
+        return self.writer.name("o")
+
+    def slot_oldo(self):
+        return self.writer.known("o")
+
+    def slot_d(self):
+        return self.writer.name("d")
+
+    def slot_oldd(self):
+        return self.writer.known("d")
 
 
 def requires_grad(t):
@@ -253,6 +281,10 @@ def requires_grad(t):
         return t.requires_grad
     except RuntimeError:
         return False
+
+
+def is_small(t):
+    return t.is_floating_point() and t.numel() <= 8
 
 
 def is_wanting_leaf(t):
