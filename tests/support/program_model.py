@@ -13,7 +13,11 @@ from functools import singledispatchmethod
 
 import numpy as np
 
+from program_operations import OPERATIONS
+
+from autograd_cy.testing import _programs
 from autograd_cy.testing._programs import VIEWS, Backward, Detach, Forget, Grad, Hook, Leaf, Mode, Op, View, Write
+from autograd_cy.testing._programs.outline import DERIVATIVES, chosen, times_of_halving
 
 ERRORS = {
     "no grad": r"element 0 of tensors does not require grad and does not have a grad_fn",
@@ -27,22 +31,6 @@ ERRORS = {
     "wanted": r"One of the differentiated Tensors does not require grad",
     "unused": r"appears to not have been used in the graph",
 }
-
-# An operation: its value, its derivatives for each operand, and what it saves of (operands..., result) for each.
-OPERATIONS = {
-    "add": (np.add, [lambda a, b, y: 1, lambda a, b, y: 1], ["", ""]),
-    "sub": (np.subtract, [lambda a, b, y: 1, lambda a, b, y: -1], ["", ""]),
-    "mul": (np.multiply, [lambda a, b, y: b, lambda a, b, y: a], ["b", "a"]),
-    "tanh": (np.tanh, [lambda a, y: 1 - y * y], ["y"]),
-    "sigmoid": (lambda a: 1 / (1 + np.exp(-a)), [lambda a, y: y * (1 - y)], ["y"]),
-    "exp": (np.exp, [lambda a, y: y], ["y"]),
-    "sin": (np.sin, [lambda a, y: np.cos(a)], ["a"]),
-    "sum": (lambda a: np.sum(a), [lambda a, y: 1], [""]),
-    "mean": (lambda a: np.mean(a), [lambda a, y: 1 / a.size], [""]),
-    "copy": (lambda a, b: b + 0 * a, [lambda a, b, y: 0, lambda a, b, y: 1], ["", ""]),
-    "zero": (lambda a: 0 * a, [lambda a, y: 0], [""]),
-}
-
 
 class Refused(Exception):
     """An error that the program must meet, by its key in ERRORS."""
@@ -206,6 +194,34 @@ class Model:
         y = self.enter(result)
         if inputs:
             y.base.value = self.new_value(inputs, [save(y if x is None else x) for x in saved])
+
+    @run.register
+    def _(self, branch: _programs.Branch):
+        self.run(Op(chosen(branch.names, self.registers[branch.condition].array), (branch.operand,)))
+
+    @run.register
+    def _(self, scaled: _programs.Scaled):
+        factor = self.registers[scaled.source].array.sum()
+        self.enter_elementwise(self.registers[scaled.operand], lambda a: a * factor, lambda a: factor)
+
+    @run.register
+    def _(self, halved: _programs.Halved):
+        x = self.registers[halved.operand]
+        factor = 0.5 ** times_of_halving(x.array, halved.limit)
+        self.enter_elementwise(x, lambda a: a * factor, lambda a: factor)
+
+    @run.register
+    def _(self, transform: _programs.Transform):
+        """It saves what later writes leave alone: those of programs that have a gradient."""
+        x, order = self.registers[transform.operand], _programs.TRANSFORMS[transform.name][1]
+        self.enter_elementwise(x, *DERIVATIVES[chosen(transform.names, x.array)][order : order + 2])
+
+    def enter_elementwise(self, x, function, slope):
+        """The result of a function of each element, which saves nothing."""
+        source = self.value_of(x) if self.records and x.requires_grad else None
+        result = np.asarray(function(x.array))
+        inputs = [(source, jacobian(x.array, result, slope(x.array)))] if source is not None else []
+        self.enter(result, self.new_value(inputs) if inputs else None)
 
     @run.register
     def _(self, view: View):

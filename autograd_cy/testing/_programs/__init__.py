@@ -1,4 +1,4 @@
-"""Programs of operations, views, writes, modes and hooks, and what runs them on a module like torch.
+"""Programs of operations, views, writes, branches, transforms, modes and hooks, and what runs them on a module like torch.
 
 >>> import autograd_cy as ag
 >>> from autograd_cy.testing._programs import Leaf, Op, Program, View
@@ -18,18 +18,23 @@ def f(x0):
 from .instructions import (
     BINARY,
     REDUCING,
+    TRANSFORMS,
     UNARY,
     VIEWS,
     WRITES,
     Backward,
+    Branch,
     Detach,
     Forget,
     Grad,
+    Halved,
     Hook,
     Instruction,
     Leaf,
     Mode,
     Op,
+    Scaled,
+    Transform,
     View,
     Write,
 )  # fmt: skip
@@ -38,6 +43,6 @@ from .outline import Outline
 from .program import Program
 
 __all__ = [
-    "BINARY", "REDUCING", "UNARY", "VIEWS", "WRITES", "Backward", "Detach", "Forget", "Grad", "Hook", "Instruction",
-    "Interpreter", "Leaf", "Mode", "Op", "Outline", "Program", "View", "Write",
+    "BINARY", "REDUCING", "TRANSFORMS", "UNARY", "VIEWS", "WRITES", "Backward", "Branch", "Detach", "Forget", "Grad", "Halved",
+    "Hook", "Instruction", "Interpreter", "Leaf", "Mode", "Op", "Outline", "Program", "Scaled", "Transform", "View", "Write",
 ]  # fmt: skip

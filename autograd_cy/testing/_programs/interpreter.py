@@ -3,7 +3,25 @@
 from functools import singledispatchmethod
 from typing import Any
 
-from .instructions import VIEWS, Backward, Detach, Forget, Grad, Hook, Instruction, Leaf, Mode, Op, View, Write
+from .instructions import (
+    TRANSFORMS,
+    VIEWS,
+    Backward,
+    Branch,
+    Detach,
+    Forget,
+    Grad,
+    Halved,
+    Hook,
+    Instruction,
+    Leaf,
+    Mode,
+    Op,
+    Scaled,
+    Transform,
+    View,
+    Write,
+)  # fmt: skip
 
 
 class Interpreter:
@@ -78,6 +96,32 @@ class Interpreter:
         if write.name == "copy_" and type(source) is float:
             source = self.module.tensor(source, dtype=self.module.float64)
         getattr(self.tensors[write.target], write.name)(*([] if source is None else [source]))
+
+    @run.register
+    def _(self, branch: Branch) -> None:
+        condition, x = self.tensors[branch.condition], self.tensors[branch.operand]
+        self.tensors.append(getattr(self.module, branch.names[0 if (condition > 0).all() else 1])(x))
+
+    @run.register
+    def _(self, scaled: Scaled) -> None:
+        self.tensors.append(self.tensors[scaled.operand] * self.tensors[scaled.source].sum().item())
+
+    @run.register
+    def _(self, halved: Halved) -> None:
+        x = self.tensors[halved.operand] * 0.5
+        while (x.abs() > halved.limit).any():
+            x = x * 0.5
+        self.tensors.append(x)
+
+    @run.register
+    def _(self, transform: Transform) -> None:
+        x, (first, second) = self.tensors[transform.operand], transform.names
+
+        def f(z: Any) -> Any:
+            name = first if first == second or (z > 0).all() else second
+            return getattr(self.module, name)(z)
+
+        self.tensors.append(eval(TRANSFORMS[transform.name][0], {"torch": self.module, "f": f, "x": x}))
 
     @run.register
     def _(self, mode: Mode) -> None:

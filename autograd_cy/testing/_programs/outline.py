@@ -11,7 +11,21 @@ from typing import Any
 
 import numpy as np
 
-from .instructions import VIEWS, Detach, Instruction, Leaf, Mode, Op, View, Write
+from .instructions import (
+    TRANSFORMS,
+    VIEWS,
+    Branch,
+    Detach,
+    Halved,
+    Instruction,
+    Leaf,
+    Mode,
+    Op,
+    Scaled,
+    Transform,
+    View,
+    Write,
+)  # fmt: skip
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "add": np.add,
@@ -26,6 +40,20 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "copy": lambda a, b: b + 0 * a,
     "zero": lambda a: 0 * a,
 }
+# Of a function the value and three derivatives.
+_sigmoid, _tanh = FUNCTIONS["sigmoid"], np.tanh
+DERIVATIVES: dict[str, list[Callable[..., Any]]] = {
+    "tanh": [
+        _tanh, lambda a: 1 - _tanh(a) ** 2, lambda a: -2 * _tanh(a) * (1 - _tanh(a) ** 2),
+        lambda a: (1 - _tanh(a) ** 2) * (6 * _tanh(a) ** 2 - 2),
+    ],
+    "sigmoid": [
+        _sigmoid, lambda a: _sigmoid(a) * _sigmoid(-a), lambda a: _sigmoid(a) * _sigmoid(-a) * (1 - 2 * _sigmoid(a)),
+        lambda a: _sigmoid(a) * _sigmoid(-a) * (1 - 6 * _sigmoid(a) * _sigmoid(-a)),
+    ],
+    "sin": [np.sin, np.cos, lambda a: -np.sin(a), lambda a: -np.cos(a)],
+    "exp": [np.exp] * 4,
+}  # fmt: skip
 SAVING_OPERANDS, SAVING_RESULT = ("mul", "sin"), ("tanh", "sigmoid", "exp")
 
 
@@ -77,6 +105,19 @@ class Register:
     def has_gradient(self) -> bool:
         """Whether backward from it gives the derivatives of its value."""
         return self.history.depends and not self.history.is_hidden and self.is_usable
+
+
+def chosen(names: tuple[str, str], condition: Any) -> str:
+    """Which of two operations a branch takes."""
+    return names[0 if bool((condition > 0).all()) else 1]
+
+
+def times_of_halving(values: Any, limit: float) -> int:
+    """How often elements are halved until none is larger than the limit: once at least."""
+    times = 1
+    while (np.abs(values) / 2**times > limit).any():
+        times += 1
+    return times
 
 
 class Outline:
@@ -167,6 +208,30 @@ class Outline:
         if recorded and write.name == "mul_":
             for source in sources:
                 source.memory.is_saved = True
+
+    @run.register
+    def _(self, branch: Branch) -> None:
+        self.run(Op(chosen(branch.names, self.registers[branch.condition].array), (branch.operand,)))
+
+    @run.register
+    def _(self, scaled: Scaled) -> None:
+        x, source = self.registers[scaled.operand], self.registers[scaled.source]
+        history = self.history_of([x, source], self.records and x.requires_grad)
+        history.is_hidden |= source.history.depends
+        self.enter(x.array * source.array.sum(), history)
+
+    @run.register
+    def _(self, halved: Halved) -> None:
+        x = self.registers[halved.operand]
+        values = x.array * 0.5 ** times_of_halving(x.array, halved.limit)
+        self.enter(values, self.history_of([x], self.records and x.requires_grad))
+
+    @run.register
+    def _(self, transform: Transform) -> None:
+        x = self.registers[transform.operand]
+        name, order = chosen(transform.names, x.array), TRANSFORMS[transform.name][1]
+        self.enter(DERIVATIVES[name][order](x.array), self.history_of([x], self.records and x.requires_grad))
+        x.memory.is_saved = self.registers[-1].memory.is_saved = True
 
     @run.register
     def _(self, mode: Mode) -> None:

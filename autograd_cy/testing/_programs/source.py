@@ -6,7 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from .instructions import Backward, Detach, Forget, Grad, Hook, Instruction, Leaf, Mode, Op, View, Write
+from .instructions import (
+    TRANSFORMS,
+    Backward,
+    Branch,
+    Detach,
+    Forget,
+    Grad,
+    Halved,
+    Hook,
+    Instruction,
+    Leaf,
+    Mode,
+    Op,
+    Scaled,
+    Transform,
+    View,
+    Write,
+)  # fmt: skip
 
 IMPORT = "import autograd_cy as torch\n\n"
 VIEW_TEXTS = {"first": "x{}[0]", "tail": "x{}[1:]", "every second": "x{}[::2]", "transposed": "x{}.T", "deeper": "x{}[None]"}
@@ -87,6 +104,29 @@ class Writer:
         elif write.name == "copy_":
             source = tensor_text(source)
         yield f"x{write.target}.{write.name}({source})"
+
+    @write.register
+    def _(self, branch: Branch) -> Iterator[str]:
+        first, second = [f"torch.{name}(x{branch.operand})" for name in branch.names]
+        yield from self.new(f"{first} if (x{branch.condition} > 0).all() else {second}")
+
+    @write.register
+    def _(self, scaled: Scaled) -> Iterator[str]:
+        yield from self.new(f"x{scaled.operand} * x{scaled.source}.sum().item()")
+
+    @write.register
+    def _(self, halved: Halved) -> Iterator[str]:
+        x = f"x{self.count}"
+        yield from self.new(f"x{halved.operand} * 0.5")
+        yield f"while ({x}.abs() > {halved.limit}).any():"
+        yield f"    {x} = {x} * 0.5"
+
+    @write.register
+    def _(self, transform: Transform) -> Iterator[str]:
+        first, second = [f"torch.{name}(z)" for name in transform.names]
+        yield f"x = x{transform.operand}"
+        yield f"f = lambda z: {first if first == second else f'{first} if (z > 0).all() else {second}'}"
+        yield from self.new(TRANSFORMS[transform.name][0])
 
     @write.register
     def _(self, hook: Hook) -> Iterator[str]:

@@ -9,13 +9,16 @@ import numpy as np
 from .._programs import (
     BINARY,
     REDUCING,
+    TRANSFORMS,
     UNARY,
     VIEWS,
     WRITES,
     Backward,
+    Branch,
     Detach,
     Forget,
     Grad,
+    Halved,
     Hook,
     Instruction,
     Leaf,
@@ -23,6 +26,8 @@ from .._programs import (
     Op,
     Outline,
     Program,
+    Scaled,
+    Transform,
     View,
     Write,
 )  # fmt: skip
@@ -33,6 +38,7 @@ REGISTERS = 12
 number = st.sampled_from([1.0, 2.0, -1.5, -0.5, 0.25, 0.75])
 pick = st.integers(0, 9999)
 numbers = st.tuples(number, number, number, number)
+two_names = st.tuples(st.sampled_from(UNARY), st.sampled_from(UNARY))
 leaf = st.tuples(numbers, st.sampled_from(SHAPES), st.booleans())
 
 # What is drawn for an instruction of each kind: it doesn't depend on the program so far, so that parts can be left out.
@@ -45,7 +51,14 @@ STEPS: dict[str, st.SearchStrategy[Any]] = {
     "mode": st.tuples(st.booleans()),
     "detach": st.tuples(pick),
     "hook": st.tuples(pick, number),
+    "branch": st.tuples(pick, two_names, pick),
+    "scaled": st.tuples(pick, pick),
+    "halved": st.tuples(pick, st.sampled_from([0.5, 0.3])),
 }
+TRANSFORM_STEPS: dict[str, st.SearchStrategy[Any]] = {
+    "transform": st.tuples(st.sampled_from(sorted(TRANSFORMS)), two_names, pick),
+}
+MAKING = ("leaf", "unary", "binary", "view", "detach", "branch", "scaled", "halved", "transform")  # a register
 WEIGHTS = {"unary": 2, "binary": 3, "view": 3, "write": 4, "grad": 2}  # of the others 1
 GRADIENT_STEPS: dict[str, st.SearchStrategy[Any]] = {
     "backward": st.tuples(pick, st.booleans()),
@@ -57,7 +70,7 @@ GRADIENT_STEPS: dict[str, st.SearchStrategy[Any]] = {
 def programs(max_instructions: int = 12, *, differentiable: bool = True) -> st.SearchStrategy[Program]:
     """``programs()`` draws programs of operations, views, writes in place, modes and hooks, on leaves of float64.
 
-    A program is a function of those of its leaves that require grad, to a vector: ``program(*program.leaves())``. No write
+    They branch on values, loop until values are small, and take derivatives by `func`. A program is a function of those of its leaves that require grad, to a vector: ``program(*program.leaves())``. No write
     spoils its backward, what it computes in no_grad or on detached tensors is not in the result, and its hooks change no
     gradient: its derivatives are those of its values. ``program.text()`` is the source of that function,
     ``program.run(module)`` runs it on a module like torch and keeps all tensors. After its leaves it has up to
@@ -74,7 +87,7 @@ def programs(max_instructions: int = 12, *, differentiable: bool = True) -> st.S
     """
     checked_number("programs", "max_instructions", max_instructions)
     checked("programs", "differentiable", differentiable, bool, "a bool")
-    kinds = STEPS if differentiable else STEPS | GRADIENT_STEPS
+    kinds = STEPS | (TRANSFORM_STEPS if differentiable else GRADIENT_STEPS)
     step = st.one_of(*[st.tuples(st.just(kind), kinds[kind]) for kind in kinds for _ in range(WEIGHTS.get(kind, 1))])
     # Without a lower bound lists are short. None has a fixed length: so they shrink to parts of themselves, without a bound.
     lengths = (0, max_instructions, 2 * max_instructions)
@@ -105,7 +118,7 @@ class Builder:
         self.instructions: list[Instruction] = []
 
     def add(self, kind: str, *parts: Any) -> None:
-        if len(self.outline.registers) >= REGISTERS and kind in ("leaf", "unary", "binary", "view", "detach"):
+        if len(self.outline.registers) >= REGISTERS and kind in MAKING:
             return
         instruction = getattr(self, kind)(*parts)
         if instruction is not None:
@@ -131,6 +144,24 @@ class Builder:
         shape = self.outline.registers[first].index.shape
         second = self.chosen(k, lambda x: _largest(x) < 100 and _are_broadcastable(shape, x.index.shape))
         return None if second is None else Op(name, (first, second))
+
+    def branch(self, c: int, names: tuple[str, str], k: int) -> Branch | None:
+        condition, found = self.chosen(c, _is_clear), self.chosen(k, lambda x: _largest(x) < 4)
+        return None if condition is None or found is None else Branch(condition, names, found)
+
+    def scaled(self, k: int, by: int) -> Scaled | None:
+        found, source = self.chosen(k, lambda x: _largest(x) < 100), self.chosen(by, lambda x: _largest(x) < 10)
+        return None if found is None or source is None else Scaled(found, source)
+
+    def halved(self, k: int, limit: float) -> Halved | None:
+        found = self.chosen(k, lambda x: _is_between(_largest(x), limit))
+        return None if found is None else Halved(found, limit)
+
+    def transform(self, name: str, names: tuple[str, str], k: int) -> Transform | None:
+        if "vmap" in name:
+            names = (names[0], names[0])  # samples can't take different branches
+        found = self.chosen(k, lambda x: _largest(x) < 4 and _is_clear(x))
+        return None if found is None else Transform(name, names, found)
 
     def view(self, name: str, k: int) -> View | None:
         # one that is made in no_grad of what requires grad is for PyTorch a leaf and a part of the graph at once
@@ -186,6 +217,16 @@ class Builder:
 
 def _largest(x: Any) -> float:
     return float(np.abs(x.array).max())
+
+
+def _is_clear(x: Any) -> bool:
+    """Whether small changes leave the signs of its elements alone."""
+    return bool((np.abs(x.array) > 0.01).all())
+
+
+def _is_between(largest: float, limit: float) -> bool:
+    """Whether small changes leave alone how often the largest element is halved."""
+    return largest < 100 and (largest < limit or 0.02 < math.log2(largest / limit) % 1 < 0.98)
 
 
 def _are_broadcastable(shape: tuple[int, ...], other: tuple[int, ...]) -> bool:
