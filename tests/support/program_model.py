@@ -12,25 +12,12 @@ from dataclasses import dataclass, field
 from functools import singledispatchmethod
 
 import numpy as np
-
-from program_operations import OPERATIONS
+from program_operations import ERRORS, OPERATIONS
 
 from autograd_cy.testing import _programs
 from autograd_cy.testing._programs import VIEWS, Backward, Detach, Forget, Grad, Hook, Leaf, Mode, Op, View, Write
 from autograd_cy.testing._programs.outline import DERIVATIVES, chosen, times_of_halving
 
-ERRORS = {
-    "no grad": r"element 0 of tensors does not require grad and does not have a grad_fn",
-    "hook": r"cannot register a hook on a tensor that doesn't require gradient",
-    "leaf": r"a leaf Variable that requires grad is being used in an in-place operation",
-    "view of leaf": r"a view of a leaf Variable that requires grad is being used in an in-place",
-    "no_grad view": r"A view was created in no_grad mode and is being modified inplace with grad mode enabled",
-    "stale no_grad view": r"A view was created in no_grad mode and its base or another view of its base has been modified",
-    "freed": r"Trying to backward through the graph a second time",
-    "stale": r"modified by an inplace operation",
-    "wanted": r"One of the differentiated Tensors does not require grad",
-    "unused": r"appears to not have been used in the graph",
-}
 
 class Refused(Exception):
     """An error that the program must meet, by its key in ERRORS."""
