@@ -34,6 +34,7 @@ try:
 except ImportError:
     torch = None
 
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")  # of PyTorch's transforms
 EXAMPLES = int(os.environ.get("AUTOGRAD_CY_PROGRAMS", "100"))
 ANY = programs(25, differentiable=False)
 
