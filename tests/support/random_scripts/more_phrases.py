@@ -104,15 +104,16 @@ SMOOTH_TRANSFORMS = """
 {y} = own(torch.func.vmap(torch.func.jacfwd({F}))({u}))
 {y} = own(torch.func.grad(total(torch.func.vmap({F})))({u}))
 """.strip().splitlines()
+_HESSIAN = "torch.autograd.functional.hessian"
+_FORWARD = 'vectorize=True, outer_jacobian_strategy="forward-mode"'
 TRANSFORMS = SMOOTH_TRANSFORMS + """
 {y} = own(torch.autograd.functional.jacobian({F}, {q}.detach(), vectorize=True, strategy="forward-mode")).detach()
 {y} = own(torch.autograd.functional.jacobian({F}, {q}.detach(), vectorize=True)).detach()
 {y} = own(torch.autograd.functional.jacobian({F}, {q}.detach())).detach()
-{y} = own(torch.autograd.functional.hessian(total({F}), {q}.detach(), vectorize=True, outer_jacobian_strategy="forward-mode")).detach()
 {y} = own(torch.autograd.functional.hessian(total({F}), {q}.detach())).detach()
 {y} = own(torch.autograd.functional.jvp({F}, {q}.detach(), ahead({q}))[1]).detach()
 {y} = own(torch.autograd.functional.hvp(total({F}), {q}.detach(), ahead({q}))[1]).detach()
-""".strip().splitlines()
+""".strip().splitlines() + [f"{{y}} = own({_HESSIAN}(total({{F}}), {{q}}.detach(), {_FORWARD})).detach()"]
 
 BRANCHES = """
 {y} = {f} * 2 if ({f} > 0).all() else {f}.sin()
