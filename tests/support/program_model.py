@@ -204,11 +204,11 @@ class Model:
         self.enter_elementwise(x, *DERIVATIVES[chosen(transform.names, x.array)][order : order + 2])
 
     def enter_elementwise(self, x, function, slope):
-        """The result of a function of each element, which saves nothing."""
+        """The result of a function of each element, which saves numbers of its own."""
         source = self.value_of(x) if self.records and x.requires_grad else None
         result = np.asarray(function(x.array))
         inputs = [(source, jacobian(x.array, result, slope(x.array)))] if source is not None else []
-        self.enter(result, self.new_value(inputs) if inputs else None)
+        self.enter(result, self.new_value(inputs, [kept()]) if inputs else None)
 
     @run.register
     def _(self, view: View):
