@@ -31,6 +31,8 @@ table = [
         constants=("lambd",), **HIDDEN),
     Row("prelu_kernel", "input, weight", y="where(a > 0, a, a * b)", da="where(a > 0, g, g * b)", db="where(a > 0, 0, g * a)",
         saved=("self", "weight", None), **HIDDEN),
+    Row("softsign_of", y="a / (1 + a * sgn(a))", da="g / (1 + a * sgn(a)) / (1 + a * sgn(a))", node="SoftsignBackward0",
+        inexact=True, **HIDDEN),
     Row("rrelu_with_noise", "input, noise", y="a * b", da="g * b", db="g * a", saved=("self", "noise", None),
         constants=("lower", "upper", "training"), **HIDDEN),
     Row("rrelu_without_noise", "input, slope", same_as="leaky_relu", da="where(a > 0, g, g * b)",

@@ -1,10 +1,10 @@
 """Activations whose arguments are checked, or that are made of other operations; the others: codegen/activation_table.py."""
 
-from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, code_of, type_word
+from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, code_of, type_word
 from autograd_cy._core.graph.operands cimport number_code
 from autograd_cy._core.graph.record cimport as_tensor, shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.ops.pointwise.pointwise cimport binary, not_implemented_for, row_of, with_numbers
+from autograd_cy._core.ops.pointwise.pointwise cimport binary, not_implemented_for, row_of, unary, with_numbers
 from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
@@ -17,6 +17,7 @@ cdef Pointwise *OP_hardtanh_between = row_of("hardtanh_between")
 cdef Pointwise *OP_softshrink_by = row_of("softshrink_by")
 cdef Pointwise *OP_elu_scaled = row_of("elu_scaled")
 cdef Pointwise *OP_celu_of = row_of("celu_of")
+cdef Pointwise *OP_softsign_of = row_of("softsign_of")
 cdef Pointwise *OP_prelu_kernel = row_of("prelu_kernel")
 
 cdef tuple SELU = (1.6732632423543772848170429916717, 1.0507009873554804934193349852946)     # alpha and scale
@@ -164,18 +165,21 @@ def prelu(input, weight):
     return binary(OP_prelu_kernel, x, factor)
 
 
-# made of other operations
-
-@op(namespace="nn.functional", batch=COMPOSITE)
+@op(namespace="nn.functional", kind="elementwise")
 def softsign(input):
     """softsign(input) -> Tensor: input / (1 + abs(input)).
+
+    The gradient of real numbers is 1 / (1 + abs(input))**2, where that of the quotient would be a difference.
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.softsign(ag.tensor([-1.0, 3.0]))
     tensor([-0.5000,  0.7500])
     """
-    return input / (as_tensor(input, "softsign").abs() + 1)
+    cdef Tensor x = as_tensor(input, "softsign")
+    return x / (x.abs() + 1) if code_of(x.array) >= COMPLEX64 else unary(OP_softsign_of, x)
 
+
+# made of other operations
 
 @op(namespace="nn.functional", batch=COMPOSITE)
 def tanhshrink(input):
