@@ -176,7 +176,7 @@ def softsign(input):
     tensor([-0.5000,  0.7500])
     """
     cdef Tensor x = as_tensor(input, "softsign")
-    return x / (x.abs() + 1) if code_of(x.array) >= COMPLEX64 else unary(OP_softsign_of, x)
+    return unary(OP_softsign_of, x) if BOOL < code_of(x.array) < COMPLEX64 else x / (x.abs() + 1)
 
 
 # made of other operations
