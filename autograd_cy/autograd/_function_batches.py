@@ -9,7 +9,7 @@ batched.
 from collections import namedtuple
 from typing import Any
 
-from .._core.batching.batched import at_level, at_level_or_expanded, batched, is_batched
+from .._core.batching.batched import at_level, at_level_or_expanded, batched, is_batched, with_samples
 from .._core.batching.levels import BatchLevel, HiddenLevels, close_level, levels_from, open_level
 from .._core.graph.tensor import Tensor
 
@@ -43,6 +43,7 @@ def apply_batched(cls: Any, level: BatchLevel, separate: bool, args: tuple[Any, 
             f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and implement the "
             f"vmap staticmethod or set generate_vmap_rule=True. {_SEE}"
         )
+    args = tuple(with_samples(x, level) for x in args)
     in_dims = tuple(0 if is_batched(x) and at_level(x, level) is not None else None for x in args)
     values = tuple(x if d is None else at_level(x, level) for x, d in zip(args, in_dims, strict=True))
     with HiddenLevels(levels_from(level)):

@@ -6,7 +6,6 @@ from .._core.batching.batched import all_samples as _all_samples
 from .._core.batching.batched import is_batched as _is_batched
 from .._core.batching.batched import levels_of as _levels_of
 from .._core.batching.batched import one_sample as _one_sample
-from .._core.batching.levels import open_levels as _open_levels
 from .._core.engine import double_vjp as _double_vjp  # noqa: F401  (the core calls it through a pointer)
 from .._core.graph import duals as _duals
 from .._core.graph import record as _record
@@ -110,8 +109,8 @@ def make_dual(tensor, tangent, *, level=None):
             raise TypeError(f"make_dual(): argument '{name}' must be Tensor, not {type(value).__name__}")
         if not (value.dtype.is_floating_point or value.dtype.is_complex):
             raise ValueError(f"Expected {name} to be floating point or complex, but got: {value.dtype}")
-    if _is_batched(tensor) or _is_batched(tangent):  # the tangents are those of all samples: NOTE [Batching]
-        levels = _open_levels()
+    if _is_batched(tensor) or _is_batched(tangent):  # the tangent alone may stay batched: case 7 of NOTE [Batching]
+        levels = _levels_of(tensor)
         return _one_sample(_dual(_all_samples(tensor, levels), _all_samples(tangent, levels), True), levels)
     return _dual(tensor, tangent, False)
 

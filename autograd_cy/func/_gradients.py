@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._core.batching.batched import all_samples, as_argument, at_level, at_level_or_expanded, batched, levels_of, one_sample
-from .._core.batching.levels import HiddenLevels, close_level, open_level, open_levels
+from .._core.batching.levels import DifferentiatedWithin, HiddenLevels, close_level, open_level, open_levels
 from .._core.engine.backward_arguments import ones_alike
 from .._core.engine.engine import run_task
 from .._core.engine.task_queries import depends_on_others, end_arguments
@@ -33,27 +33,33 @@ def _leaves_of(tree: Any) -> tuple[list[Any], TreeSpec]:
 
 
 class _Inputs:
-    """Tensors as a transform differentiates by them: aliases, whose samples within vmap are all differentiated at once."""
+    """Tensors as a transform differentiates by them: aliases, whose samples within vmap are all differentiated at once.
+
+    An input that isn't batched stays so: NOTE [Batching], case 8.
+    """
 
     def __init__(self, tree: Any, caller: str) -> None:
-        self.levels = levels = open_levels()
         leaves, self.spec = _leaves_of(tree)
         for x in leaves:
             _check_input(x, caller)
-        self.aliases = tuple([as_argument(x, levels) for x in leaves])
+        self.aliases = tuple([as_argument(x) for x in leaves])
+        open_here = open_levels()
+        self.levels = [levels_of(x) for x in leaves] if open_here else None
         self.tree = self.nested(self.one_of_each(self.aliases))
+        #: entered while the function runs
+        self.within = DifferentiatedWithin(
+            [level for level in open_here if any(level not in levels for levels in self.levels or ())]
+        )
 
     def one_of_each(self, samples: Sequence[Tensor]) -> Sequence[Tensor]:
-        """What belongs to the inputs, given for all samples, as tensors within vmap."""
-        return [one_sample(x, self.levels) for x in samples] if self.levels else samples
+        """What belongs to the inputs, given for all their samples, as tensors within vmap."""
+        if self.levels is None:
+            return samples
+        return [one_sample(x, levels) for x, levels in zip(samples, self.levels, strict=True)]
 
     def nested(self, leaves: Sequence[Tensor]) -> Any:
         """What belongs to the inputs, in their structure."""
         return leaves[0] if self.spec is _LEAF else tree_unflatten(leaves, self.spec)
-
-    def samples_of(self, y: Tensor) -> Tensor:
-        """All samples of an output or of its gradient."""
-        return all_samples(y, self.levels) if self.levels else y
 
     def is_recorded(self, outputs: tuple[Tensor, ...]) -> bool:
         """Whether a gradient of the outputs depends on more than these inputs, so that its computation is recorded."""
@@ -62,15 +68,15 @@ class _Inputs:
         return recorded
 
     def gradients(
-        self, outputs: tuple[Tensor, ...], seeds: tuple[Tensor, ...], keep_graph: bool, create_graph: bool
+        self, outputs: tuple[Tensor, ...], seeds: tuple[Tensor, ...], keep_graph: bool, create_graph: bool, levels: list[Any]
     ) -> Sequence[Tensor]:
-        """The gradients by the inputs; `outputs` and `seeds` are of all samples."""
+        """The gradients by the inputs; `outputs` and `seeds` have all samples of the outputs, which are batched at `levels`."""
         if not all(y.requires_grad for y in outputs):
             roots = [(y, seed) for y, seed in zip(outputs, seeds, strict=True) if y.requires_grad]
             outputs, seeds = zip(*roots, strict=True) if roots else ((), ())
         results: Any = (None,) * len(self.aliases)
         if outputs:
-            with HiddenLevels(self.levels):
+            with HiddenLevels(levels):
                 results = run_task(outputs, seeds, keep_graph or create_graph, create_graph, self.aliases, True, False)
         return self.one_of_each(
             [zeros_like(x.detach()) if g is None else g for x, g in zip(self.aliases, results, strict=True)]
@@ -208,13 +214,15 @@ def _check_scalar(output: Any) -> None:
 def _grad_and_value(func, argnums, has_aux, args, kwargs, caller):
     with inference_mode(False):
         inputs = _Inputs(_chosen(args, argnums, caller), caller)
-        output, aux = func(*_replaced(args, argnums, inputs.tree), **kwargs), None
+        with inputs.within:
+            output, aux = func(*_replaced(args, argnums, inputs.tree), **kwargs), None
         if has_aux:
             output, aux = _with_aux(output, has_aux, "grad_and_value(f)(*args)")
         _check_scalar(output)
-        y = inputs.samples_of(output)
+        levels = levels_of(output)
+        y = all_samples(output, levels)
     recorded = inputs.is_recorded((y,))
-    gradient = inputs.nested(inputs.gradients((y,), (ones_alike(y),), False, recorded))
+    gradient = inputs.nested(inputs.gradients((y,), (ones_alike(y),), False, recorded, levels))
     if not recorded and (has_aux or caller == "grad_and_value"):
         output, aux = _without_graph(output), _without_graph(aux)
     return gradient, (output, aux) if has_aux else output
@@ -241,7 +249,9 @@ class _Pullback:
     def __init__(self, func: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool, caller: str) -> None:
         with inference_mode(False):
             self.inputs = inputs = _Inputs(primals, caller)
-            output, aux = _with_aux(func(*inputs.tree), has_aux, "vjp(f, *primals)")
+            with inputs.within:
+                output = func(*inputs.tree)
+            output, aux = _with_aux(output, has_aux, "vjp(f, *primals)")
             self.leaves, self.spec = _leaves_of(output)
             _check_outputs(self.leaves, "vjp(f, *primals)")
             for y in self.leaves:
@@ -250,15 +260,17 @@ class _Pullback:
                         "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype "
                         f"{y.dtype}"
                     )
-            self.samples = tuple([inputs.samples_of(y) for y in self.leaves])
+            self.levels = [levels_of(y) for y in self.leaves]
+            self.samples = tuple([all_samples(y, levels) for y, levels in zip(self.leaves, self.levels, strict=True)])
         self.recorded = inputs.is_recorded(self.samples)
         self.output, self.aux = (output, aux) if self.recorded else (_without_graph(output), _without_graph(aux))
 
     def products(self, cotangents: Sequence[Tensor], keep_graph: bool, create_graph: bool | None) -> Sequence[Tensor]:
         """The products of cotangents, one for each output, with the Jacobian by each input."""
-        seeds = tuple([self.inputs.samples_of(g) for g in cotangents])
+        seeds = tuple([all_samples(g, levels) for g, levels in zip(cotangents, self.levels, strict=True)])
         follow = (self.recorded or any(map(_requires_grad, seeds))) if create_graph is None else create_graph
-        return self.inputs.gradients(self.samples, seeds, keep_graph, follow and is_grad_enabled())
+        levels = list({level.number: level for of_output in self.levels for level in of_output}.values())
+        return self.inputs.gradients(self.samples, seeds, keep_graph, follow and is_grad_enabled(), levels)
 
     def rows(self, units: list[Tensor], chunk_size: int | None) -> list[Tensor]:
         """The products with all cotangents along the first dimension of `units`, so many at a time."""

@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from .._core.batching.batched import at_level, batched, is_batched
+from .._core.batching.batched import at_level, at_level_or_expanded, batched, is_batched
 from .._core.batching.levels import BatchLevel, close_level, open_level
 from .._core.graph.tensor import Tensor
 from .._core.ops.overrides import arm
@@ -226,7 +226,7 @@ def _all_samples(func: Callable[..., Any], level: BatchLevel, x: Any, dim: int |
             raise ValueError(f"vmap({_name(func)}, ...): `{_name(func)}` can not return a BatchedTensor when out_dim is None")
         return x
     if value is None:
-        value = x.unsqueeze(0).expand(level.size, *x.shape)
+        value = at_level_or_expanded(x, level)
     if dim == 0:
         return value
     if not -value.ndim <= dim < value.ndim:

@@ -20,6 +20,7 @@ cdef class Region:
     cdef cnp.ndarray replaced(self, cnp.ndarray whole, cnp.ndarray part)
     cdef tuple copied(self, cnp.ndarray whole)
     cdef cnp.ndarray part_of(self, cnp.ndarray memory)
+    cdef Region of_each(self, Py_ssize_t n)
 
 
 cdef Region region_of(cnp.ndarray base, cnp.ndarray view)

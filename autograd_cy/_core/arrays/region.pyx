@@ -70,6 +70,16 @@ cdef class Region:
             return np.empty(self.sizes, self.type)
         return laid_out(memory, self.offset, self.type, self.sizes, self.strides)
 
+    cdef Region of_each(self, Py_ssize_t n):
+        """The like place in each of n bases, one behind the other."""
+        cdef Region each = Region.__new__(Region)
+        cdef Py_ssize_t step = self.extent
+        each.base_sizes, each.base_strides = (n,) + self.base_sizes, (step,) + self.base_strides
+        each.base_offset, each.extent = self.base_offset, n * step
+        each.base_type, each.type, each.dense = self.base_type, self.type, self.dense
+        each.sizes, each.strides, each.offset = (n,) + self.sizes, (step,) + self.strides, self.offset
+        return each
+
 
 cdef int add_to_places(cnp.ndarray memory, Region region, cnp.ndarray part) except -1:
     """Add each element of the part to its place in dense memory, where others may have the same."""

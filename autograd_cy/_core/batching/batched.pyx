@@ -14,6 +14,12 @@ NOTE [Batching]
      levels are open. While a gradient or a batching rule is computed, the levels whose samples it has are hidden
      (HiddenLevels).
   6. The core's own functions would take the first sample for all. So `needs_node` and `record_all` refuse a BatchedTensor.
+  7. A tensor that isn't batched may have a tangent that is: of a Jacobian in forward mode the tangents are the batch, and the
+     function may branch on its values. The rule of a node then computes with plain primals and a BatchedTensor.
+  8. Where such a tensor meets one that is batched at the level of its tangent, it is expanded to all samples first, and its
+     tangent is that of the values (`with_samples`). The same goes for a tensor that a transform within the level
+     differentiates by, or what is computed of it: the gradient has samples, and ToSamplesBackward0 hands it on as a
+     BatchedTensor. Once the level is closed, the samples' gradients are summed.
 """
 
 import numpy as np
@@ -22,14 +28,22 @@ cimport cython
 
 cimport autograd_cy._core.graph.tensor as tensor_module
 from autograd_cy._core.arrays.buffers cimport strided_view
-from autograd_cy._core.batching.levels cimport BatchLevel
-from autograd_cy._core.graph.duals cimport dual_level
+from autograd_cy._core.batching.levels cimport BatchLevel, is_open_here
+from autograd_cy._core.graph.duals cimport (
+    DualLevels, Tangent, dual_level, is_visible, is_visible_number, see_again, see_up_to, visible_levels)
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.record cimport new_node, record, set_tangent, tangent_of, tangents_now
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, share_version, wants_grad
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.modes cimport current_mode
+from autograd_cy._core.runtime.state cimport FORWARD_AD, NO_GRAD
 
 from autograd_cy._core.runtime.lifetime import refuse_new
 
 cnp.import_array()
+
+cdef enum:
+    MAX_DIMS = 64
 
 
 @cython.final
@@ -91,7 +105,116 @@ cpdef Tensor at_level(Tensor x, BatchLevel level):
 cpdef Tensor at_level_or_expanded(Tensor x, BatchLevel level):
     """at_level(x, level), with the same sample for all where `x` isn't batched there."""
     cdef Tensor value = at_level(x, level)
-    return value if value is not None else (<object> x).unsqueeze(0).expand(level.size, *(<object> x).shape)
+    if value is not None:
+        return value
+    if has_samples(x, level):
+        return expanded(x, level)
+    return (<object> x).unsqueeze(0).expand(level.size, *(<object> x).shape)
+
+
+# what isn't batched, with samples of its own
+
+cdef bint has_samples(Tensor x, BatchLevel level) except -1:
+    """Whether a tensor that isn't batched at a level has a tangent that is, or is to have gradients of its samples there."""
+    cdef int mode = current_mode()
+    while x.batched:
+        x = (<BatchedTensor> x).value
+    if level.unbatched and not mode & NO_GRAD and wants_grad(x):
+        return True
+    return mode & FORWARD_AD and any_at_level(tangents_now(x), level)
+
+
+cdef bint any_at_level(Tangent tangents, BatchLevel level) except -1:
+    """Whether any tangent that this thread sees is batched at the level, or has a tangent that is."""
+    cdef Tensor t
+    while tangents is not None:
+        if is_visible_number(tangents.level):
+            t = <Tensor> tangents.value
+            while t.batched:
+                if (<BatchedTensor> t).level is level:
+                    return True
+                t = (<BatchedTensor> t).value
+            if any_at_level(tangents_now(t), level):
+                return True
+        tangents = tangents.outer
+    return False
+
+
+cpdef object with_samples(object x, BatchLevel level):
+    """with_samples(x, level): an operand at a level, batched there if its samples differ in tangents or gradients: case 8.
+
+    Of a list or tuple, the items.
+    """
+    if isinstance(x, Tensor):
+        return operand_at(<Tensor> x, level)
+    if type(x) is list or type(x) is tuple:
+        return type(x)([operand_at(<Tensor> item, level) if isinstance(item, Tensor) else item for item in x])
+    return x
+
+
+cdef Tensor operand_at(Tensor x, BatchLevel level):
+    if at_level(x, level) is None and has_samples(x, level):
+        return batched(expanded(x, level), level)
+    return x
+
+
+cdef Tensor expanded(Tensor x, BatchLevel level):
+    """All samples of what `has_samples`."""
+    cdef DualLevels levels
+    cdef Tensor samples, t
+    cdef int k
+    if x.batched:
+        samples = expanded((<BatchedTensor> x).value, level)
+        return batched((<object> samples).transpose(0, 1), (<BatchedTensor> x).level)
+    levels = visible_levels()
+    samples = samples_alike(x, level)
+    if wants_grad(x) and not current_mode() & NO_GRAD:
+        level.lifted = True
+        see_up_to(levels, 0)
+        try:
+            record(new_node(ToSamplesBackward0, (level,)), samples, x)
+        finally:
+            see_again(levels)
+    try:
+        for k in range(levels.depth):
+            if is_visible(levels, k):
+                see_up_to(levels, k + 1)
+                t = tangent_of(x)
+                if t is not None:
+                    see_up_to(levels, k)
+                    t = at_level_or_expanded(t, level)
+                    see_up_to(levels, k + 1)
+                    set_tangent(samples, t)
+    finally:
+        see_again(levels)
+    return samples
+
+
+cdef Tensor samples_alike(Tensor x, BatchLevel level):
+    """All samples of what isn't batched, without its history: a view in which they are the same memory."""
+    cdef cnp.npy_intp[MAX_DIMS] dims, strides
+    cdef int ndim = cnp.PyArray_NDIM(x.array), axis
+    cdef Tensor view
+    if ndim == MAX_DIMS:
+        raise RuntimeError(f"vmap: a tensor of {MAX_DIMS} dimensions can't have one more for its samples")
+    dims[0], strides[0] = level.size, 0
+    for axis in range(ndim):
+        dims[1 + axis], strides[1 + axis] = cnp.PyArray_DIM(x.array, axis), cnp.PyArray_STRIDE(x.array, axis)
+    view = new_tensor(strided_view(x.array, cnp.PyArray_BYTES(x.array), 1 + ndim, dims, strides))
+    share_version(x, view)
+    return view
+
+
+@cython.final
+cdef class ToSamplesBackward0(Node):
+    """Of a tensor, in all samples of a level: see case 8 of NOTE [Batching]."""
+
+    cdef object vjp(self, object g, int i):
+        cdef BatchLevel level = <BatchLevel> self.constants[0]
+        return batched_at(<Tensor> g, level) if is_open_here(level) else g.sum(0)
+
+
+# levels taken off and put on
 
 
 def is_batched(x):
@@ -140,16 +263,14 @@ def all_samples(x, levels):
     return x
 
 
-def as_argument(Tensor x, list levels):
-    """as_argument(x, levels) -> Tensor: all samples of `x` at those levels as an alias that requires grad.
+def as_argument(Tensor x):
+    """as_argument(x) -> Tensor: all samples of `x` as an alias that requires grad.
 
     It is a leaf, or leads on to where `x` comes from.
     """
-    cdef Tensor alias, samples
-    if x.batched or wants_grad(x) or dual_level():
-        samples = all_samples(x, levels)
-    else:
-        samples = samples_alike(x, levels)
+    cdef Tensor alias, samples = x
+    while samples.batched:
+        samples = (<BatchedTensor> samples).value
     if samples.inference:
         samples = (<object> samples).clone()
     if wants_grad(samples) or dual_level():
@@ -160,22 +281,6 @@ def as_argument(Tensor x, list levels):
     if not wants_grad(alias):
         (<object> alias).requires_grad_()
     return alias
-
-
-cdef Tensor samples_alike(Tensor x, list levels):
-    """all_samples(x, levels) of what isn't batched and has no history: a view in which all samples are the same memory."""
-    cdef cnp.npy_intp[64] dims, strides
-    cdef int n = len(levels), ndim = cnp.PyArray_NDIM(x.array), axis
-    cdef Tensor view
-    if n == 0 or n + ndim > 64:
-        return all_samples(x, levels)
-    for axis in range(n):
-        dims[axis], strides[axis] = (<BatchLevel> levels[n - 1 - axis]).size, 0
-    for axis in range(ndim):
-        dims[n + axis], strides[n + axis] = cnp.PyArray_DIM(x.array, axis), cnp.PyArray_STRIDE(x.array, axis)
-    view = new_tensor(strided_view(x.array, cnp.PyArray_BYTES(x.array), n + ndim, dims, strides))
-    share_version(x, view)
-    return view
 
 
 def one_sample(x, levels):

@@ -8,7 +8,10 @@ cdef class BatchLevel:
     cdef readonly BatchLevel outer
     cdef readonly bint is_open
     cdef int hidden                     # how many times: see `HiddenLevels`
+    cdef int unbatched                  # transforms that run within it, and differentiate by a tensor that isn't batched at it
+    cdef bint lifted                    # a tensor that requires grad was expanded to its samples: case 8 of NOTE [Batching]
 
 
 cdef BatchLevel current_level()
+cdef bint is_open_here(BatchLevel level) noexcept
 cpdef list open_levels()

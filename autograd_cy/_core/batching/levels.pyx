@@ -23,6 +23,16 @@ cdef BatchLevel current_level():
     return None if state.batch_level == NULL else <BatchLevel> state.batch_level
 
 
+cdef bint is_open_here(BatchLevel level) noexcept:
+    """Whether this thread is within the level."""
+    cdef void *outer = thread_state().batch_level
+    while outer != NULL:
+        if outer == <void *> level:
+            return True
+        outer = NULL if (<BatchLevel> outer).outer is None else <void *> (<BatchLevel> outer).outer
+    return False
+
+
 def open_level(Py_ssize_t size, str randomness):
     """open_level(size, randomness) -> BatchLevel: open a level within those that are open."""
     cdef ThreadState *state = thread_state()
@@ -62,6 +72,26 @@ cpdef list open_levels():
 def levels_from(BatchLevel level):
     """levels_from(level) -> list: that level and those within it."""
     return [inner for inner in open_levels() if inner.number >= level.number]
+
+
+@cython.final
+cdef class DifferentiatedWithin:
+    """DifferentiatedWithin(levels): a transform's function runs, which differentiates by tensors not batched at these levels.
+
+    Where what it computes of them meets samples of such a level, each sample has a gradient of its own.
+    """
+    cdef list levels
+
+    def __init__(self, list levels):
+        self.levels = levels
+
+    def __enter__(self):
+        for level in self.levels:
+            (<BatchLevel> level).unbatched += 1
+
+    def __exit__(self, error_type, error, traceback):
+        for level in self.levels:
+            (<BatchLevel> level).unbatched -= 1
 
 
 @cython.final

@@ -13,14 +13,21 @@ import warnings
 
 from types import FunctionType
 
+import numpy as np
+
 cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, COMPLEX64, code_of, dtype_of, promote
-from autograd_cy._core.batching.batched cimport BatchedTensor, batched
+from autograd_cy._core.batching.batched cimport (
+    BatchedTensor, at_level, at_level_or_expanded, batched, has_samples, level_of, with_samples)
 from autograd_cy._core.batching.levels cimport BatchLevel
+from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport wrap_dim
+cimport autograd_cy._core.graph.samples as samples_module
+from autograd_cy._core.graph.saved cimport tangents_of
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.state cimport FORWARD_AD, thread_state
 
 from autograd_cy._core.graph.node import place_of
 
@@ -285,6 +292,10 @@ def batched_call(function, BatchLevel level not None, tuple args, dict kwargs):
     call.function, call.level = function, level
     if computing.repeated > MOST_REPEATED and computing.function == <void *> function and computing.level == <void *> level:
         call.on_sample(*args, **kwargs)         # its rule handed on a batched tensor in a place that no batch can be in
+    if level.unbatched or thread_state().mode & FORWARD_AD:         # case 8 of NOTE [Batching]
+        args = tuple([with_samples(x, level) if i or not in_place else x for i, x in enumerate(args)])
+        kwargs = {name: with_samples(x, level) for name, x in kwargs.items()}
+        own = args[0] if args else None
     if in_place and not call.is_batched(own):
         raise RuntimeError(
             f"vmap: {function.__name__}(self, *extra_args) is not possible because there exists a Tensor `other` in "
@@ -370,8 +381,10 @@ def sample_by_sample(BatchedCall call, *args, **kwargs):
 
 cdef object sample_of(object x, BatchLevel level, Py_ssize_t k):
     """The k-th sample of a tensor that is batched at that level; of a list or tuple, those of its items."""
-    if isinstance(x, Tensor) and (<Tensor> x).batched and (<BatchedTensor> x).level is level:
-        return (<object> (<BatchedTensor> x).value)[k]
+    if isinstance(x, Tensor):
+        if at_level(<Tensor> x, level) is not None or has_samples(<Tensor> x, level):
+            return (<object> at_level_or_expanded(<Tensor> x, level))[k]
+        return x
     if type(x) is list or type(x) is tuple:
         return type(x)([sample_of(item, level, k) for item in x])
     return x
@@ -387,6 +400,42 @@ cdef object stacked(list results):
         items = [stacked(list(column)) for column in zip(*results)]
         return first._make(items) if hasattr(first, "_make") else type(first)(items)
     raise RuntimeError(f"vmap: an operation without a batching rule returned {type(first).__name__}, not tensors")
+
+
+cdef Tensor of_samples(object function, tuple tensors, object constant):
+    """function(*values, constant, n) of tensors some of which are batched: of all samples at the innermost level, n of them."""
+    cdef BatchLevel level = innermost(tensors)
+    cdef tuple values = tuple([None if x is None else at_level_or_expanded(<Tensor> x, level) for x in tensors])
+    return batched(<Tensor?> function(*values, constant, level.size), level)
+
+
+cdef tuple jvp_by_samples(Node node, tuple tangents, tuple outputs):
+    """The tangents of a node's outputs, for each sample of the inputs' tangents by itself."""
+    cdef BatchLevel level = innermost(tangents)
+    cdef list found = []
+    cdef Py_ssize_t k
+    if level is None:
+        raise RuntimeError(f"{node.name()} took a tensor for a batched one")
+    for k in range(level.size):
+        found.append(tangents_of(node, tuple([sample_of(t, level, k) for t in tangents]), outputs))
+    if not found:
+        return tuple([None if y is None else batched(<Tensor> no_samples(<Tensor> y), level) for y in outputs])
+    return tuple([None if column[0] is None else batched(stacked([sample_of(t, level, k) for k, t in enumerate(column)]), level)
+                  for column in zip(*found)])
+
+
+cdef object no_samples(Tensor y):
+    """Zeros for the samples of an empty batch."""
+    return new_tensor(np.zeros((0,) + np.shape(y.array), y.array.dtype))
+
+
+cdef BatchLevel innermost(tuple tensors):
+    """The innermost level at which one of the tensors (or Nones) is batched; None if none is."""
+    cdef BatchLevel level = None
+    for x in tensors:
+        if x is not None and (<Tensor> x).batched and (level is None or level_of(<Tensor> x).number > level.number):
+            level = level_of(<Tensor> x)
+    return level
 
 
 cdef object concatenate             # ops/shapes/shape.pyx gives it: cat
@@ -417,3 +466,6 @@ def batched_new_full(BatchedCall call, self, size, fill_value, **kwargs):
 
 
 declare_rule(place_of, COMPOSITE)
+
+samples_module.of_samples = of_samples
+samples_module.jvp_by_samples = jvp_by_samples

@@ -11,7 +11,7 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 from autograd_cy._core.arrays.buffers cimport is_ours, keep_spare
 from autograd_cy._core.arrays.row_zeros cimport forget_rows
 from autograd_cy._core.batching.batched cimport BatchedTensor, at_level_or_expanded, batched, level_of
-from autograd_cy._core.batching.levels cimport BatchLevel, open_levels
+from autograd_cy._core.batching.levels cimport BatchLevel, current_level, open_levels
 from autograd_cy._core.batching.rules cimport sample_of, stacked
 from autograd_cy._core.engine.backward_arguments cimport check_inputs, check_roots, named, target_node, target_number
 from autograd_cy._core.engine.freed cimport history_of, note_backward
@@ -40,7 +40,7 @@ from autograd_cy._core.runtime.reentry cimport in_fresh_thread
 from autograd_cy._core.runtime.state cimport (
     ANOMALY, BATCHED, DETECT_NAN, FORWARD_AD, KEEP_NAN, KEEP_ZEROS, NO_GRAD, OP_HOOKS, ThreadState, thread_state)
 
-from autograd_cy._core.graph.record import SampleTakenForAll
+from autograd_cy._core.graph.samples import SampleTakenForAll
 
 cnp.import_array()
 
@@ -470,7 +470,8 @@ cdef object vjp_by_samples(Node node, object g, int i, bint of_zeros):
     for k in range(level.size):
         parts = [sample_of(x, level, k) for x in (g if type(g) is list else [g])]
         part = parts if type(g) is list else parts[0]
-        results.append(vjp_of_zeros(node, part, i) if of_zeros else vjp_of_tensors(node, part, i))
+        part = vjp_of_zeros(node, part, i) if of_zeros else vjp_of_tensors(node, part, i)
+        results.append(sample_of(part, level, k))       # of what was saved the node may have taken all samples
     return None if not results or results[0] is None else batched(stacked(results), level)
 
 
@@ -581,9 +582,12 @@ cpdef object run_task(object tensors, object grad_tensors, bint keep_graph, bint
         task.number = note_backward()
     task.keep_graph = keep_graph
     task.recorded = create_graph or mode & FORWARD_AD
-    if mode & BATCHED and not task.recorded and any_batched(grad_tensors):
-        task.level = None if accumulate_grad else only_level(grad_tensors)
-        task.recorded = task.level is None
+    if mode & BATCHED and not task.recorded:
+        if any_lifted():
+            task.recorded = True
+        elif any_batched(grad_tensors):
+            task.level = None if accumulate_grad else only_level(grad_tensors)
+            task.recorded = task.level is None
     task.accumulates = accumulate_grad
     task.whole = (outer is None or outer.whole) and not inputs and accumulate_grad
     if task.depth and task.depth % NESTED_IN_ONE_THREAD == 0:
@@ -591,6 +595,16 @@ cpdef object run_task(object tensors, object grad_tensors, bint keep_graph, bint
     else:
         run_from(task, tensors, grad_tensors, create_graph, inputs)
     return None if accumulate_grad else finished(task, allow_unreachable)
+
+
+cdef bint any_lifted() noexcept:
+    """Whether gradients may come to have samples on their way: case 8 of NOTE [Batching]."""
+    cdef BatchLevel level = current_level()
+    while level is not None:
+        if level.lifted:
+            return True
+        level = level.outer
+    return False
 
 
 cdef bint any_batched(tuple gradients) except -1:

@@ -31,6 +31,7 @@ from autograd_cy._core.runtime.modes cimport current_mode, own_modes
 from autograd_cy._core.runtime.state cimport (
     ANOMALY, BATCHED, DETECT_NAN, FORWARD_AD, GUARDED, NODE_HOOKS, NO_GRAD, OP_HOOKS, SAVED_HOOKS, thread_state)
 
+from autograd_cy._core.graph.samples import SampleTakenForAll
 from autograd_cy._core.runtime.argument_errors import wrong_self
 
 cnp.import_array()
@@ -148,10 +149,6 @@ cdef bint needs_node(Tensor x) except -1:
     if mode & OP_HOOKS or (not mode & NO_GRAD and wants_grad(x)):
         return True
     return mode & FORWARD_AD and has_tangent(x)
-
-
-class SampleTakenForAll(RuntimeError):
-    """The core would compute with the one sample that a BatchedTensor shows as its array."""
 
 
 cdef object sample_taken_for_all(str who):

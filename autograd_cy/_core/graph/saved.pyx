@@ -21,6 +21,7 @@ from autograd_cy._core.graph.duals cimport (
     DualLevels, dual_level, is_visible, see_again, see_up_to, visible_levels, with_tangent)
 from autograd_cy._core.graph.node cimport (
     HANDLE, INPUT, NOTHING, OUTPUT, Node, NodeExtras, SlotKind, extras_of, has_node_extras)
+cimport autograd_cy._core.graph.samples as samples_module
 from autograd_cy._core.graph.saved_tensor cimport SavedTensor
 from autograd_cy._core.graph.tensor cimport (
     Seldom, Tensor, TensorExtras, extras_of_tensor, has_extras, new_tensor, type_name, version_of)
@@ -31,6 +32,8 @@ from autograd_cy._core.runtime.inference cimport save_error
 from autograd_cy._core.runtime.location cimport described
 from autograd_cy._core.runtime.modes cimport current_mode
 from autograd_cy._core.runtime.state cimport ANOMALY, DEBUG, FORWARD_AD, KEEP_ZEROS, NO_GRAD, OP_HOOKS, thread_state
+
+from autograd_cy._core.graph.samples import SampleTakenForAll
 
 cnp.import_array()
 
@@ -126,6 +129,8 @@ cdef tuple tangents_of(Node node, tuple tangents, tuple outputs):
     cdef tuple found
     try:
         result = node.jvp(tangents)
+    except SampleTakenForAll:
+        result = samples_module.jvp_by_samples(node, tangents, outputs)
     except NotImplementedError as error:
         if "forward AD" in str(error):
             raise

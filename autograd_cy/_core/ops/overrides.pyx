@@ -30,7 +30,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
 from autograd_cy._core.arrays.conversions cimport check_depth
-from autograd_cy._core.batching.batched cimport BatchedTensor, batched, check_open, level_of
+from autograd_cy._core.batching.batched cimport BatchedTensor, batched, check_open, level_of, with_samples
 from autograd_cy._core.batching.levels cimport BatchLevel
 cimport autograd_cy._core.graph.tensor as tensor_module
 from autograd_cy._core.graph.tensor cimport (
@@ -42,6 +42,7 @@ from autograd_cy._core.runtime.entry cimport explain_arguments
 cimport autograd_cy._core.runtime.events as events_module
 from autograd_cy._core.runtime.events cimport (
     OPERATION, SHAPES, Span, begin, end, note_operand, note_result, options, public_names)
+from autograd_cy._core.runtime.state cimport FORWARD_AD, thread_state
 
 from autograd_cy._core.batching.batched import is_batched
 from autograd_cy._core.batching.rules import COMPOSITE, batched_call, declare_rule, rule_of
@@ -351,6 +352,8 @@ cdef object operator_on_batch(int k, BatchLevel level, object left, object right
     """Case 6, for operators."""
     if not isinstance(left, OPERANDS) or (k != ITEM and not isinstance(right, OPERANDS)):
         return NotImplemented
+    if level.unbatched or thread_state().mode & FORWARD_AD:         # case 8 of NOTE [Batching]
+        left, right = with_samples(left, level), with_samples(right, level)
     if k != ITEM and k != MATMUL and are_aligned(left, right):
         result = plain_operators[k](first_value(left), first_value(right))
         if isinstance(result, Tensor):

@@ -134,7 +134,7 @@ cdef int write_given(Change change, Tangent before, Tangent after) except -1:
 
 cdef bint takes_numbers(Tensor given, Tensor t, Tensor target) except -1:
     """Whether a tangent of the user's can be written over by the new one, of which nothing is recorded."""
-    return (cnp.PyArray_ISWRITEABLE(given.array) and not given.inference and not given.batched
+    return (cnp.PyArray_ISWRITEABLE(given.array) and not given.inference and not given.batched and not t.batched
             and not wants_grad(given) and not wants_grad(t) and not has_tangent(given) and not has_tangent(t)
             and cnp.PyArray_SAMESHAPE(given.array, t.array) and code_of(given.array) == code_of(t.array)
             and not repeats_places(given.array) and not spans_meet(given.array, target.array))

@@ -27,6 +27,7 @@ from autograd_cy._core.graph.hooks cimport drop_retained, retain_at, retained_at
 from autograd_cy._core.graph.node cimport Node, NodeHooks, Request, connect
 cimport autograd_cy._core.graph.record as record_module
 from autograd_cy._core.graph.duals cimport DualLevels, is_visible, see_again, see_up_to, visible_levels
+cimport autograd_cy._core.graph.samples as samples_module
 from autograd_cy._core.graph.record cimport has_tangent, needs_node, new_node, record_all, set_tangent, tangent_of
 cimport autograd_cy._core.graph.tensor as tensor_module
 from autograd_cy._core.graph.tensor cimport (
@@ -80,6 +81,8 @@ cdef tuple geometry(Region region):
 
 cdef Tensor take(Tensor whole, Region region):
     """The part of a tensor that is like the region's base."""
+    if whole.batched:
+        return samples_module.of_samples(take_of_each, (whole,), region)
     cdef Tensor y = new_tensor(region.taken(whole.array))
     if needs_node(whole):
         record_all(new_node(AsStridedBackward0, geometry(region)), y, (whole,))
@@ -88,6 +91,8 @@ cdef Tensor take(Tensor whole, Region region):
 
 cdef Tensor embed_part(Tensor part, Region region):
     """Zeros with the part in its place."""
+    if part.batched:
+        return samples_module.of_samples(embed_of_each, (part,), region)
     cdef Tensor y = new_tensor(region.embedded(part.array))
     if needs_node(part):
         record_all(new_node(AsStridedScatterBackward0, (region,)), y, (None, part))
@@ -96,11 +101,25 @@ cdef Tensor embed_part(Tensor part, Region region):
 
 cdef Tensor replace_part(Tensor whole, Tensor part, Region region):
     """`whole` with another part (None: zeros) in the region."""
+    if whole.batched or (part is not None and part.batched):
+        return samples_module.of_samples(replace_of_each, (whole, part), region)
     cdef Tensor given = new_tensor(cnp.PyArray_ZEROS(0, NULL, cnp.NPY_BOOL, 0)) if part is None else part
     cdef Tensor y = new_tensor(region.replaced(whole.array, given.array))
     if needs_node(whole) or (part is not None and needs_node(part)):
         record_all(new_node(AsStridedScatterBackward0, (region,)), y, (whole, part))
     return y
+
+
+def take_of_each(Tensor wholes, Region region, Py_ssize_t n):
+    return take(wholes, region.of_each(n))
+
+
+def embed_of_each(Tensor parts, Region region, Py_ssize_t n):
+    return embed_part(parts, region.of_each(n))
+
+
+def replace_of_each(Tensor wholes, Tensor parts, Region region, Py_ssize_t n):
+    return replace_part(wholes, parts, region.of_each(n))
 
 
 # after a write
