@@ -19,7 +19,8 @@ NOTE [Batching]
   8. Where such a tensor meets one that is batched at the level of its tangent, it is expanded to all samples first, and its
      tangent is that of the values (`with_samples`). The same goes for a tensor that a transform within the level
      differentiates by, or what is computed of it: the gradient has samples, and ToSamplesBackward0 hands it on as a
-     BatchedTensor. Once the level is closed, the samples' gradients are summed.
+     BatchedTensor. Once the level is closed, the samples' gradients are summed. A tangent at a dual level around the
+     transform has no such gradients: the transform differentiates what it computes, not how that changes around it.
 """
 
 import numpy as np
@@ -119,7 +120,7 @@ cdef bint has_samples(Tensor x, BatchLevel level) except -1:
     cdef int mode = current_mode()
     while x.batched:
         x = (<BatchedTensor> x).value
-    if level.unbatched and not mode & NO_GRAD and wants_grad(x):
+    if level.unbatched and level.dual <= dual_level() and not mode & NO_GRAD and wants_grad(x):
         return True
     return mode & FORWARD_AD and any_at_level(tangents_now(x), level)
 

@@ -3,6 +3,7 @@
 cimport cython
 from cpython.ref cimport Py_DECREF, Py_INCREF
 
+from autograd_cy._core.graph.duals cimport dual_level
 from autograd_cy._core.runtime.free_threading cimport add_long_long
 from autograd_cy._core.runtime.state cimport BATCHED, ThreadState, thread_state
 
@@ -87,6 +88,8 @@ cdef class DifferentiatedWithin:
 
     def __enter__(self):
         for level in self.levels:
+            if (<BatchLevel> level).unbatched == 0:
+                (<BatchLevel> level).dual = dual_level()
             (<BatchLevel> level).unbatched += 1
 
     def __exit__(self, error_type, error, traceback):

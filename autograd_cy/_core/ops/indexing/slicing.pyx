@@ -6,6 +6,7 @@ from autograd_cy._core.arrays.buffers cimport dense_copy, sizes_of
 from autograd_cy._core.arrays.dtypes cimport code_of
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record, record_linear, record_view, shape_of
+cimport autograd_cy._core.graph.samples as samples_module
 from autograd_cy._core.graph.tensor cimport Tensor, link_view, new_tensor
 from autograd_cy._core.kernels.adding cimport add_into
 from autograd_cy._core.kernels.broadcast_sums cimport overlaps_shifted
@@ -79,6 +80,8 @@ cdef class SelectBackwardBackward0(Node):
 
 cdef Tensor select(Tensor x, int dim, Py_ssize_t index):
     """The view x[:, ..., index] along `dim`; the index is in range."""
+    if x.batched:
+        return samples_module.of_samples(select_of_each, (x,), (dim, index))
     cdef Tensor y = new_tensor(row_of(x.array, dim, index))
     if needs_node(x):
         record(new_node(SelectBackward0, (dim, index, shape_of(x))), y, x)
@@ -86,8 +89,20 @@ cdef Tensor select(Tensor x, int dim, Py_ssize_t index):
     return y
 
 
+def select_of_each(Tensor xs, tuple constants, Py_ssize_t n):
+    dim, index = constants
+    return select(xs, dim + 1, index)
+
+
 cdef Tensor select_backward(Tensor g, tuple constants):
+    if g.batched:
+        return samples_module.of_samples(select_backward_of_each, (g,), constants)
     return record_linear(SelectBackwardBackward0, constants, g, put_selected(g.array, constants))
+
+
+def select_backward_of_each(Tensor gs, tuple constants, Py_ssize_t n):
+    dim, index, sizes = constants
+    return select_backward(gs, (dim + 1, index, (n,) + sizes))
 
 
 cdef cnp.ndarray row_of(cnp.ndarray array, int dim, Py_ssize_t index):
@@ -146,6 +161,8 @@ cdef class SliceBackwardBackward0(Node):
 
 cdef Tensor part(Tensor x, int dim, Py_ssize_t start, Py_ssize_t end, Py_ssize_t step):
     """The view x[:, ..., start:end:step] along `dim`, the ends as Python unpacks them."""
+    if x.batched:
+        return samples_module.of_samples(part_of_each, (x,), (dim, start, end, step))
     cdef Tensor y = new_tensor(part_of(x.array, dim, start, end, step))
     if needs_node(x):
         record(new_node(SliceBackward0, (dim, end, shape_of(x), start, step)), y, x)
@@ -153,8 +170,20 @@ cdef Tensor part(Tensor x, int dim, Py_ssize_t start, Py_ssize_t end, Py_ssize_t
     return y
 
 
+def part_of_each(Tensor xs, tuple constants, Py_ssize_t n):
+    dim, start, end, step = constants
+    return part(xs, dim + 1, start, end, step)
+
+
 cdef Tensor slice_backward(Tensor g, tuple constants):
+    if g.batched:
+        return samples_module.of_samples(slice_backward_of_each, (g,), constants)
     return record_linear(SliceBackwardBackward0, constants, g, put_part(g.array, constants))
+
+
+def slice_backward_of_each(Tensor gs, tuple constants, Py_ssize_t n):
+    dim, end, sizes, start, step = constants
+    return slice_backward(gs, (dim + 1, end, (n,) + sizes, start, step))
 
 
 cdef cnp.ndarray part_of(cnp.ndarray array, int dim, Py_ssize_t start, Py_ssize_t end, Py_ssize_t step):
@@ -188,7 +217,13 @@ cdef class AliasBackward0(Node):
 
 
 cdef Tensor alias(Tensor x):
+    if x.batched:
+        return samples_module.of_samples(alias_of_each, (x,), None)
     return record_view(AliasBackward0, (), x, x.array)
+
+
+def alias_of_each(Tensor xs, constants, Py_ssize_t n):
+    return alias(xs)
 
 
 cdef object alias_of(object x):
