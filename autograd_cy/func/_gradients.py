@@ -32,6 +32,9 @@ def _leaves_of(tree: Any) -> tuple[list[Any], TreeSpec]:
     return ([tree], _LEAF) if isinstance(tree, Tensor) else tree_flatten(tree)
 
 
+_OUTSIDE_OF_VMAP = DifferentiatedWithin([])
+
+
 class _Inputs:
     """Tensors as a transform differentiates by them: aliases, whose samples within vmap are all differentiated at once.
 
@@ -43,13 +46,13 @@ class _Inputs:
         for x in leaves:
             _check_input(x, caller)
         self.aliases = tuple([as_argument(x) for x in leaves])
-        open_here = open_levels()
-        self.levels = [levels_of(x) for x in leaves] if open_here else None
+        self.levels: list[list[Any]] | None = None
+        self.within = _OUTSIDE_OF_VMAP  # entered while the function runs
+        if open_here := open_levels():
+            self.levels = [levels_of(x) for x in leaves]
+            unbatched = [level for level in open_here for levels in self.levels if level not in levels]
+            self.within = DifferentiatedWithin(list(dict.fromkeys(unbatched)))
         self.tree = self.nested(self.one_of_each(self.aliases))
-        #: entered while the function runs
-        self.within = DifferentiatedWithin(
-            [level for level in open_here if any(level not in levels for levels in self.levels or ())]
-        )
 
     def one_of_each(self, samples: Sequence[Tensor]) -> Sequence[Tensor]:
         """What belongs to the inputs, given for all their samples, as tensors within vmap."""
@@ -262,6 +265,7 @@ class _Pullback:
                     )
             self.levels = [levels_of(y) for y in self.leaves]
             self.samples = tuple([all_samples(y, levels) for y, levels in zip(self.leaves, self.levels, strict=True)])
+            self.all_levels = list(dict.fromkeys(level for levels in self.levels for level in levels))
         self.recorded = inputs.is_recorded(self.samples)
         self.output, self.aux = (output, aux) if self.recorded else (_without_graph(output), _without_graph(aux))
 
@@ -269,8 +273,7 @@ class _Pullback:
         """The products of cotangents, one for each output, with the Jacobian by each input."""
         seeds = tuple([all_samples(g, levels) for g, levels in zip(cotangents, self.levels, strict=True)])
         follow = (self.recorded or any(map(_requires_grad, seeds))) if create_graph is None else create_graph
-        levels = list({level.number: level for of_output in self.levels for level in of_output}.values())
-        return self.inputs.gradients(self.samples, seeds, keep_graph, follow and is_grad_enabled(), levels)
+        return self.inputs.gradients(self.samples, seeds, keep_graph, follow and is_grad_enabled(), self.all_levels)
 
     def rows(self, units: list[Tensor], chunk_size: int | None) -> list[Tensor]:
         """The products with all cotangents along the first dimension of `units`, so many at a time."""

@@ -32,7 +32,7 @@ from autograd_cy._core.arrays.buffers cimport strided_view
 from autograd_cy._core.batching.levels cimport BatchLevel, is_open_here
 from autograd_cy._core.graph.duals cimport (
     DualLevels, Tangent, dual_level, is_visible, is_visible_number, see_again, see_up_to, visible_levels)
-from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport new_node, record, set_tangent, tangent_of, tangents_now
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, share_version, wants_grad
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -213,6 +213,10 @@ cdef class ToSamplesBackward0(Node):
     cdef object vjp(self, object g, int i):
         cdef BatchLevel level = <BatchLevel> self.constants[0]
         return batched_at(<Tensor> g, level) if is_open_here(level) else g.sum(0)
+
+    cdef object vjp_array(self, object g, int i, Request *request):
+        cdef Tensor result = <Tensor> self.vjp(new_tensor(<cnp.ndarray> g), i)
+        return result if result.batched else result.array
 
 
 # levels taken off and put on

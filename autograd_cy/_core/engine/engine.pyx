@@ -186,7 +186,7 @@ cdef inline object taken_out(GraphTask task, Node node, bint *needed, bint *watc
         end_claim(scratch)
         task.n_claimed -= 1
     if g is not None and type(node) is AccumulateGrad and has_extras(leaf_of(node)):
-        g = as_leaf_asks(leaf_of(node), g, task.recorded)
+        g = as_leaf_asks(leaf_of(node), g, task.recorded or isinstance(g, Tensor))
     cdef bint hooks = has_hooks(node) and existing_hooks(node) is not None
     if has_node_extras(node) and (<NodeExtras> node.extras).output_sizes is not None:
         check_output_sizes(node, [as_seen(task, part) for part in g] if type(g) is list else as_seen(task, g))
@@ -250,6 +250,8 @@ cdef object gradient_for(GraphTask task, Node node, int i, object g, bint last, 
     cdef Scratch *scratch
     if task.recorded:
         return vjp_of_tensors(node, g, i)
+    if task.mixed and holds_tensor(g):
+        return gradient_of_mixed(task, node, g, i)
     request = Request(last and is_ours(<PyObject *> g), not task.keep_graph, NULL, False, False)
     if task.level is not None:
         return gradient_of_samples(task, node, g, i, &request)
@@ -260,6 +262,22 @@ cdef object gradient_for(GraphTask task, Node node, int i, object g, bint last, 
             and existing_hooks(target) is None):
         return vjp_into_grad(leaf_of(target), node, i, g, &request)
     return node.vjp_array(g, i, &request)
+
+
+cdef bint holds_tensor(object g) except -1:
+    """Whether a gradient, or one of several, is a BatchedTensor where others are arrays."""
+    if type(g) is not list:
+        return isinstance(g, Tensor)
+    for part in g:
+        if isinstance(part, Tensor):
+            return True
+    return False
+
+
+cdef object gradient_of_mixed(GraphTask task, Node node, object g, int i):
+    """The gradient for input `i` by operations on tensors, some of them batched."""
+    result = vjp_of_tensors(node, [as_seen(task, part) for part in g] if type(g) is list else as_seen(task, g), i)
+    return as_array(task, result)
 
 
 cdef object gradient_of_samples(GraphTask task, Node node, object g, int i, Request *request):
@@ -275,7 +293,9 @@ cdef object as_array(GraphTask task, object x):
     """What `as_seen` undoes."""
     if x is None:
         return None
-    return (<Tensor> x if task.level is None else <Tensor> at_level_or_expanded(<Tensor> x, task.level)).array
+    if task.level is None:
+        return x if (<Tensor> x).batched else (<Tensor> x).array
+    return (<Tensor> at_level_or_expanded(<Tensor> x, task.level)).array
 
 
 cdef object vjp_of_tensors(Node node, object g, int i):
@@ -423,6 +443,8 @@ cdef object watched_gradient(GraphTask task, Node node, object g, int i):
 cdef object gradient_apart(GraphTask task, Node node, object g, int i):
     """The gradient for input `i` as an array; what others see is not written over, and nothing is given up."""
     cdef Request request = Request(False, False, NULL, False, False)
+    if task.mixed and holds_tensor(g):
+        return gradient_of_mixed(task, node, g, i)
     if task.level is not None:
         return gradient_of_samples(task, node, g, i, &request)
     return node.vjp_array(g, i, &request)
@@ -583,10 +605,9 @@ cpdef object run_task(object tensors, object grad_tensors, bint keep_graph, bint
     task.keep_graph = keep_graph
     task.recorded = create_graph or mode & FORWARD_AD
     if mode & BATCHED and not task.recorded:
-        if any_lifted():
-            task.recorded = True
-        elif any_batched(grad_tensors):
-            task.level = None if accumulate_grad else only_level(grad_tensors)
+        task.mixed = any_lifted()
+        if any_batched(grad_tensors):
+            task.level = None if accumulate_grad or task.mixed else only_level(grad_tensors)
             task.recorded = task.level is None
     task.accumulates = accumulate_grad
     task.whole = (outer is None or outer.whole) and not inputs and accumulate_grad

@@ -67,7 +67,7 @@ cdef int add_gradient(Scratch *scratch, Node node, int output, object g, bint re
         if several[output] is None:
             several[output] = g
         else:
-            several[output] = several[output] + g if recorded else sum_of(several[output], g)
+            several[output] = sum_of_any(several[output], g, recorded)
         return 0
     if scratch.buffer == NULL:
         Py_INCREF(g)
@@ -86,8 +86,8 @@ cdef int add_as_event(Scratch *scratch, object g, bint recorded) except -1:
 cdef int add_second(Scratch *scratch, object g, bint recorded) except -1:
     """Cases 2 and 9 of NOTE [Gradient ownership]; `g` is held by the caller once."""
     cdef object total
-    if recorded:
-        total = <object> scratch.buffer + g
+    if recorded or isinstance(g, Tensor) or isinstance(<object> scratch.buffer, Tensor):
+        total = sum_of_any(<object> scratch.buffer, g, recorded)
     elif is_ours(scratch.buffer):
         add_into(<cnp.ndarray> scratch.buffer, <cnp.ndarray> g)
         return 0
@@ -97,6 +97,16 @@ cdef int add_second(Scratch *scratch, object g, bint recorded) except -1:
     else:
         total = sum_of(<cnp.ndarray> scratch.buffer, <cnp.ndarray> g)
     return replace_buffer(scratch, total)
+
+
+cdef object sum_of_any(object a, object b, bint recorded):
+    """The sum of two gradients: Tensors where they are recorded, or one is a BatchedTensor (case 8 of NOTE [Batching])."""
+    if recorded:
+        return a + b
+    if isinstance(a, Tensor) or isinstance(b, Tensor):
+        return ((a if isinstance(a, Tensor) else new_tensor(<cnp.ndarray> a))
+                + (b if isinstance(b, Tensor) else new_tensor(<cnp.ndarray> b)))
+    return sum_of(<cnp.ndarray> a, <cnp.ndarray> b)
 
 
 cdef int replace_buffer(Scratch *scratch, object total) except -1:
