@@ -31,6 +31,8 @@ POINTERS = {
     "engine.engine.run_in_parallel": "engine.parallel_walk",
     "graph.node.accumulate": "engine.input_buffer",
     "graph.record.renew_tangent": "writes.views",
+    "graph.samples.jvp_by_samples": "batching.rules",
+    "graph.samples.of_samples": "batching.rules",
     "graph.saved.enter_through_base": "writes.copy_slices",
     "graph.saved.tangents_by_vjp": "engine.double_vjp",
     "graph.saved.tell_history": "engine.engine",

@@ -297,10 +297,7 @@ def batched_call(function, BatchLevel level not None, tuple args, dict kwargs):
         kwargs = {name: with_samples(x, level) for name, x in kwargs.items()}
         own = args[0] if args else None
     if in_place and not call.is_batched(own):
-        raise RuntimeError(
-            f"vmap: {function.__name__}(self, *extra_args) is not possible because there exists a Tensor `other` in "
-            "extra_args that has more elements than `self`. This happened due to `other` being vmapped over but `self` not "
-            f"being vmapped over in a vmap. Please try to use out-of-place operators instead of {function.__name__}.")
+        raise refused_write(function.__name__, args)
     result = by_rule(call, rule, args, kwargs)
     if not in_place:
         return wrapped(call, result, own)
@@ -336,6 +333,19 @@ cdef int check_first(BatchedCall call, tuple args, dict kwargs) except -1:
     if parameters[0] not in SEQUENCES:
         call.function(*[first_sample(x) for x in args], **{name: first_sample(x) for name, x in kwargs.items()})
     return 0
+
+
+cdef object refused_write(str name, tuple args):
+    """The error for a write of samples into a tensor that has none, under the name that PyTorch gives to the operation."""
+    if name == "set_item":
+        index = args[1] if type(args[1]) is tuple else (args[1],)
+        name = "index_put_" if any([isinstance(i, (Tensor, list, cnp.ndarray)) for i in index]) else "copy_"
+    if name in ("add_", "sub_", "mul_", "div_", "copy_", "masked_fill_"):
+        name = "inplace arithmetic"
+    return RuntimeError(
+        f"vmap: {name}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has more "
+        "elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped over in a vmap. "
+        f"Please try to use out-of-place operators instead of {name}.")
 
 
 cdef bint writes(str name):
@@ -402,14 +412,14 @@ cdef object stacked(list results):
     raise RuntimeError(f"vmap: an operation without a batching rule returned {type(first).__name__}, not tensors")
 
 
-cdef Tensor of_samples(object function, tuple tensors, object constant):
+cdef object of_samples(object function, tuple tensors, object constant):
     """function(*values, constant, n) of tensors some of which are batched: of all samples at the innermost level, n of them."""
     cdef BatchLevel level = innermost(tensors)
     cdef tuple values = tuple([None if x is None else at_level_or_expanded(<Tensor> x, level) for x in tensors])
     return batched(<Tensor?> function(*values, constant, level.size), level)
 
 
-cdef tuple jvp_by_samples(Node node, tuple tangents, tuple outputs):
+cdef tuple jvp_by_samples(object node, tuple tangents, tuple outputs):
     """The tangents of a node's outputs, for each sample of the inputs' tangents by itself."""
     cdef BatchLevel level = innermost(tangents)
     cdef list found = []
@@ -417,7 +427,7 @@ cdef tuple jvp_by_samples(Node node, tuple tangents, tuple outputs):
     if level is None:
         raise RuntimeError(f"{node.name()} took a tensor for a batched one")
     for k in range(level.size):
-        found.append(tangents_of(node, tuple([sample_of(t, level, k) for t in tangents]), outputs))
+        found.append(tangents_of(<Node> node, tuple([sample_of(t, level, k) for t in tangents]), outputs))
     if not found:
         return tuple([None if y is None else batched(<Tensor> no_samples(<Tensor> y), level) for y in outputs])
     return tuple([None if column[0] is None else batched(stacked([sample_of(t, level, k) for k, t in enumerate(column)]), level)

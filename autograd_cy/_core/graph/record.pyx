@@ -152,7 +152,8 @@ cdef bint needs_node(Tensor x) except -1:
 
 
 cdef object sample_taken_for_all(str who):
-    return SampleTakenForAll(f"{who} has no batching rule, and took a batched tensor for a plain one; please report this")
+    return SampleTakenForAll(f"vmap: {who} has no batching rule for a tensor that stands for all samples of a batch. Call "
+                             "it outside of vmap, with the whole batch, or for each sample by itself.")
 
 
 cdef bint any_wanted(object tensors) except -1:

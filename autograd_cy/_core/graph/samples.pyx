@@ -1,4 +1,4 @@
-"""What the graph hands to batching: the rule of a node, and a function of arrays, with tensors of all samples of a batch."""
+"""What the graph leaves to batching: rules of nodes, and functions of arrays, for tensors that stand for all samples of a batch."""
 
 
 class SampleTakenForAll(RuntimeError):

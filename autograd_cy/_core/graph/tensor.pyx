@@ -492,6 +492,9 @@ cdef Tensor moved_into(object cls, Tensor tensor):
     cdef Tensor instance
     if <void *> cls == tensor_type:
         return tensor
+    if tensor.batched:                  # an instance could not stand for all samples
+        raise RuntimeError("vmap: a tensor within vmap stands for all samples of a batch, and can't become an instance of the "
+                           f"subclass {cls.__name__} of Tensor: do that with the whole batch, outside of vmap.")
     instance = compiled_new(<PyTypeObject *> cls, <PyObject *> (), NULL)
     instance.array, instance.grad_fn, instance.output_number = tensor.array, tensor.grad_fn, tensor.output_number
     instance.counter, instance.extras = tensor.counter, tensor.extras

@@ -531,7 +531,10 @@ def make_subclass(cls, data, bint require_grad=False):
     check_class(cls)
     if not isinstance(data, Tensor):
         raise TypeError(f"_make_subclass(): argument 'data' (position 2) must be Tensor, not {type(data).__name__}")
-    cdef Tensor source = <Tensor> data, alias = new_tensor(source.array)
+    cdef Tensor source = <Tensor> data, alias
+    if source.batched:
+        return moved_into(cls, (<object> source).detach())
+    alias = new_tensor(source.array)
     share_version(source, alias)
     if require_grad:
         alias.requires_grad = True

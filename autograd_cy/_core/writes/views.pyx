@@ -118,7 +118,7 @@ def embed_of_each(Tensor parts, Region region, Py_ssize_t n):
     return embed_part(parts, region.of_each(n))
 
 
-def replace_of_each(Tensor wholes, Tensor parts, Region region, Py_ssize_t n):
+def replace_of_each(Tensor wholes, Tensor parts or None, Region region, Py_ssize_t n):
     return replace_part(wholes, parts, region.of_each(n))
 
 
