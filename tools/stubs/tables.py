@@ -490,6 +490,11 @@ SPECIAL = {
         "__init__": "(self) -> None",
         "register_hooks": "(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor], /) -> None",
     },
+    "DifferentiatedWithin": {
+        "__init__": "(self, levels: list[BatchLevel]) -> None",
+        "__enter__": "(self) -> None",
+        "__exit__": "(self, error_type: Any, error: Any, traceback: Any) -> None",
+    },
     "HiddenLevels": {
         "__init__": "(self, levels: list[BatchLevel]) -> None",
         "__enter__": "(self) -> None",
@@ -619,7 +624,7 @@ CORE = {
         },
     ),
     "batching.levels": (
-        ["BatchLevel", "HiddenLevels"],
+        ["BatchLevel", "DifferentiatedWithin", "HiddenLevels"],
         {
             "close_level": "None",
             "levels_from": "list[BatchLevel]",
