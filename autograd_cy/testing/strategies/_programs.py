@@ -158,7 +158,7 @@ class Builder:
         return None if found is None else Halved(found, limit)
 
     def transform(self, name: str, names: tuple[str, str], k: int) -> Transform | None:
-        if "vmap" in name or "jacfwd" in name or name == "hessian":
+        if "vmap" in name:
             names = (names[0], names[0])  # samples can't take different branches
         found = self.chosen(k, lambda x: _largest(x) < 4 and _is_clear(x))
         return None if found is None else Transform(name, names, found)
