@@ -40,7 +40,8 @@ table = [
         **HIDDEN),
 
     # exponential
-    Row("elu_scaled", "input, alpha, scale", y="where(a <= 0, b * c * m, a * c)", let="m = expm1(a); e = exp(where(a > 0, 0, a))",
+    Row("elu_scaled", "input, alpha, scale", y="where(a <= 0, b * c * m, a * c)",
+        let="m = expm1(a); e = exp(where(a > 0, 0, a))",
         da="where(a <= 0, g * (b * c * e), g * c)", node="EluBackward0", saved=("self", None, None), numbers=2, wide=True,
         constants=("alpha", "scale"), shows={"input_scale": "1"}, **HIDDEN),
     Row("celu_of", "input, alpha", y="where(a <= 0, b * m, a)", let="m = expm1(a / b); e = exp(where(a > 0, 0, a / b))",

@@ -19,7 +19,7 @@ from .._core.runtime.entry import show_one_frame as _show_one_frame
 from ._mode_decorator import F as _F
 from .grad_mode import is_grad_enabled, no_grad
 
-__all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
+__all__ = ["BackwardCFunction", "Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
 
 FunctionCtx = BackwardCFunction = _FunctionNode  # the ctx is the node
 

@@ -73,7 +73,7 @@ class _Inputs:
     def gradients(
         self, outputs: tuple[Tensor, ...], seeds: tuple[Tensor, ...], keep_graph: bool, create_graph: bool, levels: list[Any]
     ) -> Sequence[Tensor]:
-        """The gradients by the inputs; `outputs` and `seeds` have all samples of the outputs, which are batched at `levels`."""
+        """The gradients by the inputs; `outputs` and `seeds` have all samples of the outputs, batched at `levels`."""
         if not all(y.requires_grad for y in outputs):
             roots = [(y, seed) for y, seed in zip(outputs, seeds, strict=True) if y.requires_grad]
             outputs, seeds = zip(*roots, strict=True) if roots else ((), ())

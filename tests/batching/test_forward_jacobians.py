@@ -1,6 +1,5 @@
 """Forward-mode Jacobians of every operation, by functions that branch on values: only their tangents are batched."""
 
-import numpy as np
 import pytest
 from op_batches import SIZE, Batch, same
 from op_calls import each_sample, seeds_for

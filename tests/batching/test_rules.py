@@ -1,4 +1,4 @@
-"""Batching rules belong to function objects: no other callable reaches one, and nothing that a rule returns is trusted unseen."""
+"""Batching rules belong to function objects: no other callable reaches one, and what a rule returns is checked."""
 
 import functools
 import subprocess
@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 import autograd_cy as ag
-import autograd_cy.nn.functional  # noqa: F401  (its operations are among OPS then)
+import autograd_cy.nn.functional
 from autograd_cy._core.batching import rules
 from autograd_cy._core.ops.registry import OPS
 from autograd_cy.overrides import handle_torch_function
 
-NAMES = sorted({"to", "half", "numpy", "data", "fill_", "new_zeros", "zeros_like", "set_item"} | {op.name for op in OPS.values()})
+NAMES = {"to", "half", "numpy", "data", "fill_", "new_zeros", "zeros_like", "set_item"}
+NAMES = sorted(NAMES | {op.name for op in OPS.values()})
 REFUSALS = (
     TypeError, ValueError, RuntimeError, IndexError, AttributeError, AssertionError, NotImplementedError, OverflowError,
     MemoryError,
@@ -58,7 +59,8 @@ class Impostor:
 
 
 @pytest.mark.parametrize("function", [
-    Impostor(ag.exp), Impostor(ag.Tensor.zero_), functools.partial(ag.sum, dim=0), lambda row: row.sum(), ag.sum, ag.Tensor.sum,
+    Impostor(ag.exp), Impostor(ag.Tensor.zero_), functools.partial(ag.sum, dim=0), lambda row: row.sum(), ag.sum,
+    ag.Tensor.sum,
 ], ids=["impostor", "impostor of a method", "partial", "lambda", "operation", "method"])  # fmt: skip
 def test_what_calls_may_be_handed_over_within_vmap(function):
     x = ag.arange(12.0).reshape(2, 3, 2)

@@ -376,5 +376,5 @@ def test_within_vmap_arguments_are_checked_for_all_samples(name):
     found = ag.vmap(log_prob)(*[ag.stack([p, p]) for p in given])
     same(found, ag.stack([log_prob(*given)] * 2))
     spoiled = [ag.stack([p, p * math.nan]) for p in given]
-    with pytest.raises(ValueError, match="Expected (parameter|value)"):
+    with pytest.raises(ValueError, match=r"Expected (parameter|value)"):
         ag.vmap(log_prob)(*spoiled)

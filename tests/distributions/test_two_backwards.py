@@ -134,7 +134,7 @@ def test_a_cache_gives_back_what_went_in_until_it_is_freed():
 
 
 class Doubled(D.Distribution):
-    arg_constraints = {"x": D.constraints.real}
+    arg_constraints = {"x": D.constraints.real}  # noqa: RUF012
 
     def __init__(self, x):
         self.x = x

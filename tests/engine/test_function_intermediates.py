@@ -129,7 +129,7 @@ def test_gradients_that_do_not_depend_on_it_are_right():
         return x * x * w.exp()
 
     def backward(ctx, g):
-        x, w, factor = ctx.saved_tensors
+        x, _w, factor = ctx.saved_tensors
         return 2 * g * x * factor, g * x * x * factor
 
     function, w = define(forward, backward), points()
@@ -178,7 +178,7 @@ def test_a_separate_context():
         return g * (middle * x + middle)
 
     function = define(lambda x: x.exp() * x, backward, setup_context=setup_context)
-    with pytest.raises(RuntimeError, match="'middle'.*setup_context"):
+    with pytest.raises(RuntimeError, match=r"'middle'.*setup_context"):
         second(function, points())
 
 

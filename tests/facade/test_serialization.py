@@ -458,7 +458,7 @@ def test_what_is_nested_too_deeply_says_so(tmp_path):
     """The error said that the recursion limit was exceeded, not by what nor what can be done; a limit that suffices works."""
     path, limit = tmp_path / "nested.pt", sys.getrecursionlimit()
     ag.save([1], path)
-    with pytest.raises(RecursionError, match=r"save\(\): the list is nested too deeply.*recursion limit of \d+.*state_dict\(\)"):
+    with pytest.raises(RecursionError, match=r"save\(\): the list is nested too deeply.*limit of \d+.*state_dict\(\)"):
         ag.save(chained(limit), path)
     assert ag.load(path) == [1]  # nothing was written
     sys.setrecursionlimit(10 * limit)

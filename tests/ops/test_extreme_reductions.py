@@ -42,7 +42,8 @@ def test_norms_scale_with_their_elements(ord, dtype, scale, form):
 def test_what_is_made_of_norms(scale):
     x = ag.tensor([[3.0, 4.0], [6.0, 8.0]]) * scale
     for got, wanted in [(ag.linalg.matrix_norm(x), math.sqrt(125) * scale), (ag.linalg.norm(x), math.sqrt(125) * scale),
-                        (x.norm(), math.sqrt(125) * scale), (F.normalize(x * 1e3, dim=1)[0, 0] if scale > 1 else ag.tensor(0.6), 0.6)]:
+                        (x.norm(), math.sqrt(125) * scale),
+                        (F.normalize(x * 1e3, dim=1)[0, 0] if scale > 1 else ag.tensor(0.6), 0.6)]:
         assert got.item() == pytest.approx(wanted, rel=1e-6)
 
 

@@ -1,6 +1,6 @@
 """Softmax, its logarithm and the losses made of them, compared with mpmath where one probability is nearly 1.
 
-There 1 - p computed from p is rounding errors alone: log_softmax([40, 0])[0] was 0, the gradient of cross_entropy at its target
+There 1 - p computed from p is only rounding: log_softmax([40, 0])[0] was 0, the gradient of cross_entropy at its target
 too.
 """
 
@@ -134,7 +134,8 @@ def test_second_derivatives(row):
         for a, b in zip(np.ravel(got).tolist(), np.ravel(of_softmax).tolist(), strict=True):
             # a difference of two terms in the mathematics, too: where those cancel, their error is left
             assert abs(a - float(b)) <= 1e-13 * abs(float(b)) + 1e-16 * scale
-    close(ag.func.hessian(lambda v: v.logsumexp(0))(x).numpy(), [[p[i] * gap(i, j) for j in range(n)] for i in range(n)], 1e-13)
+    hessian = ag.func.hessian(lambda v: v.logsumexp(0))(x).numpy()
+    close(hessian, [[p[i] * gap(i, j) for j in range(n)] for i in range(n)], 1e-13)
 
 
 def losses_of_classes(n):
@@ -147,7 +148,8 @@ def losses_of_classes(n):
         "weighted": lambda x, t: F.cross_entropy(x.unsqueeze(0), ag.tensor([t]), ag.full((n,), 0.5, dtype=x.dtype)),
         "one is ignored": lambda x, t: F.cross_entropy(ag.stack([x, x]), ag.tensor([t, -100])),
         "columns": lambda x, t: F.cross_entropy(x.reshape(1, n, 1).expand(1, n, 3), ag.full((1, 3), t)),
-        "long row": lambda x, t: F.cross_entropy(ag.cat([x, ag.full((300,), -2000.0, dtype=x.dtype)]).unsqueeze(0), ag.tensor([t])),
+        "long row": lambda x, t: F.cross_entropy(
+            ag.cat([x, ag.full((300,), -2000.0, dtype=x.dtype)]).unsqueeze(0), ag.tensor([t])),
         "probabilities": lambda x, t: F.cross_entropy(x.unsqueeze(0), eye[t:t + 1].to(x.dtype)),
         "nll_loss": lambda x, t: F.nll_loss(x.log_softmax(0).unsqueeze(0), ag.tensor([t])),
         "linear": lambda x, t: F.linear_cross_entropy(x.unsqueeze(0), eye.to(x.dtype), ag.tensor([t])),

@@ -281,6 +281,7 @@ def test_products_of_no_bools_at_all(name, shapes):
 def test_sizes_of_what_is_saved():
     a = leaf(np.ones((1, 3, 2)).tolist())
     node = torch.addbmm(a[0] @ a[0].t(), a, a.mT).grad_fn
-    assert (node._saved_batch1_sym_argsize_0, node._saved_batch1_sym_argsize_1, node._saved_batch1_sym_argsize_minus_1) == (1, 3, 2)
+    sizes = (node._saved_batch1_sym_argsize_0, node._saved_batch1_sym_argsize_1, node._saved_batch1_sym_argsize_minus_1)
+    assert sizes == (1, 3, 2)
     with pytest.raises(AttributeError, match="_saved_other_sym_argsize_0"):
         _ = node._saved_other_sym_argsize_0

@@ -45,7 +45,9 @@ def failing(closure, call):
 def numbers(value):
     if isinstance(value, dict):
         return {key: numbers(x) for key, x in value.items()}
-    return [numbers(x) for x in value] if isinstance(value, list) else value.tolist() if isinstance(value, ag.Tensor) else value
+    if isinstance(value, list):
+        return [numbers(x) for x in value]
+    return value.tolist() if isinstance(value, ag.Tensor) else value
 
 
 @pytest.mark.parametrize("steps", [0, 1, 3])

@@ -9,8 +9,8 @@ import pickle
 from dataclasses import dataclass, fields
 
 import numpy as np
-from crossings import PLAIN, compare, drawn_thresholds, expanded, in_order, kernel_threads, outcome, thresholds
 from crossings import LAYOUTS as ALL_LAYOUTS
+from crossings import PLAIN, compare, drawn_thresholds, expanded, in_order, kernel_threads, outcome, thresholds
 from optim_rows import MATRICES, accepts
 
 import autograd_cy as ag

@@ -20,9 +20,9 @@ class Allowed(NamedTuple):
 
 EXPONENT = "the difference of two scores is rounded: exp of it is off by half a unit in the last place of the exponent"
 FROM_RESULT = (
-    "the node keeps the result, as PyTorch's does, and next to its limits the result does not tell the derivative: 1 - tanh(x) "
-    "is 0 from 9 on in float32. To keep the input instead would take memory and refuse writes to it; activations that keep "
-    "their input are exact"
+    "the node keeps the result, as PyTorch's does, and next to its limits the result does not tell the derivative: "
+    "1 - tanh(x) is 0 from 9 on in float32. To keep the input instead would take memory and refuse writes to it; activations "
+    "that keep their input are exact"
 )
 SUMS = "terms of opposite sign cancel"
 SCALED = "a product with a constant is rounded before it is the argument of a function that changes by many times its error"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import singledispatchmethod
 
 import numpy as np
-from program_operations import ERRORS, OPERATIONS
+from program_operations import OPERATIONS
 
 from autograd_cy.testing import _programs
 from autograd_cy.testing._programs import VIEWS, Backward, Detach, Forget, Grad, Hook, Leaf, Mode, Op, View, Write

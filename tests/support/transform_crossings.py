@@ -205,11 +205,13 @@ class Checker:
         self.itemsize = max([a.itemsize for a in call.inputs], default=4)
         with ag.no_grad():
             outputs = call.function(*call.leaves())
-        self.is_exact = all(a.dtype == np.float64 and a.size for a in call.arrays) and all(y.dtype is ag.float64 for y in outputs)
+        self.is_exact = all(a.dtype == np.float64 and a.size for a in call.arrays) and all(
+            y.dtype is ag.float64 for y in outputs
+        )
         self.count = sum(a.size for a in call.arrays)
 
     def transforms(self) -> list[str]:
-        return [name for name in TRANSFORMS if self.count <= MOST or "hessian" not in name and "jac" not in name]
+        return [name for name in TRANSFORMS if self.count <= MOST or ("hessian" not in name and "jac" not in name)]
 
     def drawn_thresholds(self, rng: random.Random) -> dict:
         return drawn_thresholds(rng, self.elements, self.itemsize)

@@ -356,10 +356,10 @@ IN_OTHER_TYPES = {
     "no rows": (lambda m: m.ones(0, 2), "float64"),
 }
 REFUSED_TYPES = {
-    "0 dimensions": (lambda m: m.ones(()), "int16", r"self.dim\(\) cannot be 0 to view Float as Short \(different element sizes"),
-    "columns apart": (lambda m: m.ones(2, 2).t(), "int16", r"self.stride\(-1\) must be 1 to view Float as Short .*, but got 2"),
+    "0 dimensions": (lambda m: m.ones(()), "int16", r"self.dim\(\) cannot be 0 to view Float as Short \(different"),
+    "columns apart": (lambda m: m.ones(2, 2).t(), "int16", r"self.stride\(-1\) must be 1 to view Float as Short .* got 2"),
     "half an element": (lambda m: m.ones(3), "float64", r"self.size\(-1\) must be divisible by 2 .* Double .* got 3"),
-    "rows that begin within an element": (lambda m: m.ones(2, 5)[:, :4], "float64", r"self.stride\(0\) must be divisible by 2"),
+    "rows that begin within an element": (lambda m: m.ones(2, 5)[:, :4], "float64", r"self.stride\(0\) must be divisible by"),
     "a tensor that begins within an element": (
         lambda m: m.ones(5)[1:], "float64", r"self.storage_offset\(\) must be divisible by 2 .*, but got 1"),
 }

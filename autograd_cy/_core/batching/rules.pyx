@@ -276,7 +276,7 @@ cdef bint is_function(object x) noexcept:
 
 
 cdef tuple entry_of(object function):
-    """The function's entry in `rules`. Functions hash and compare by identity; other callables could claim to be one of them."""
+    """The function's entry in `rules`. Functions hash and compare by identity; other callables may claim to be one."""
     return <tuple> rules.get(function) if is_function(function) else None
 
 
@@ -413,7 +413,7 @@ cdef object stacked(list results):
 
 
 cdef object of_samples(object function, tuple tensors, object constant):
-    """function(*values, constant, n) of tensors some of which are batched: of all samples at the innermost level, n of them."""
+    """function(*values, constant, n) of tensors, some of them batched: of all n samples at the innermost level."""
     cdef BatchLevel level = innermost(tensors)
     cdef tuple values = tuple([None if x is None else at_level_or_expanded(<Tensor> x, level) for x in tensors])
     return batched(<Tensor?> function(*values, constant, level.size), level)
@@ -430,7 +430,8 @@ cdef tuple jvp_by_samples(object node, tuple tangents, tuple outputs):
         found.append(tangents_of(<Node> node, tuple([sample_of(t, level, k) for t in tangents]), outputs))
     if not found:
         return tuple([None if y is None else batched(<Tensor> no_samples(<Tensor> y), level) for y in outputs])
-    return tuple([None if column[0] is None else batched(stacked([sample_of(t, level, k) for k, t in enumerate(column)]), level)
+    return tuple([None if column[0] is None
+                  else batched(stacked([sample_of(t, level, k) for k, t in enumerate(column)]), level)
                   for column in zip(*found)])
 
 

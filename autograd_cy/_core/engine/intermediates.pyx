@@ -88,7 +88,7 @@ cdef class Trail:
         return 0
 
     cdef long long sources_of(self, Tensor tensor) except -1:
-        """A bit for each input that a tensor was computed from; also if it is `data` of an input, with a counter of its own."""
+        """A bit for each input that a tensor was computed from; also if it is `data` of an input, with its own counter."""
         cdef long long sources = 0 if tensor.counter is None else self.sources.get(tensor.counter, 0)
         cdef int i
         for i, x in self.inputs:
@@ -267,7 +267,7 @@ cdef tuple refusing(Node node, dict intermediates, str where, tuple tensors):
     cdef bint in_jvp = where == SAVED_FOR_JVP
     if found is None or not is_refusing():
         return tensors
-    return tuple([tensor if item is None else with_refusal(node, tensor, item, in_jvp) for tensor, item in zip(tensors, found)])
+    return tuple([x if item is None else with_refusal(node, x, item, in_jvp) for x, item in zip(tensors, found)])
 
 
 cdef dict hide_attributes(Node node, dict intermediates):

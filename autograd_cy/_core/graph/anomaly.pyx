@@ -116,7 +116,7 @@ cdef int report(object error, Node node) except -1:
 
 
 cdef int tell(object error, str text) except -1:
-    """A note, and a warning at the line that called backward. If a filter raises, the text goes to stderr: the error counts."""
+    """A note, and a warning at the line that called backward. If a filter raises, the text goes to stderr."""
     cdef int instruction = 0
     cdef object code = here(&instruction)
     cdef tuple place = place_in_code(code, instruction)

@@ -1,4 +1,4 @@
-"""What the graph leaves to batching: rules of nodes, and functions of arrays, for tensors that stand for all samples of a batch."""
+"""What the graph leaves to batching: rules of nodes, and functions of arrays, for tensors with all samples of a batch."""
 
 
 class SampleTakenForAll(RuntimeError):

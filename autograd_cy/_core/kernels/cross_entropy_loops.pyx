@@ -1,9 +1,9 @@
 """The loops of cross_entropy's forward over dense arrays, and what those of its backward share with them (knows no Tensor).
 
 An array is seen as (n, classes, inner), as in nll_loops: n * inner samples with a score for each class. Forward keeps two
-numbers of a sample, its largest score and the sum of exp(score - largest) without that score, from which backward computes softmax again: no
-array of the input's size is written but the gradient. Where inner is 1 a sample is a row; else it is a column, and WIDTH of
-them are worked on together. Threads share rows, or blocks of columns. The scores of a sample that is ignored have no effect.
+numbers of a sample, its largest score and the sum of exp(score - largest) without that score. Backward computes
+softmax from them: no array of the input's size is written but the gradient. Where inner is 1 a sample is a row; else it
+is a column, and WIDTH of them are worked on together. Threads share rows, or blocks of columns. The scores of a sample that is ignored have no effect.
 """
 
 from autograd_cy._core.arrays.buffers cimport new_array

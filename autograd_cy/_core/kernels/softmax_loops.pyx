@@ -5,6 +5,16 @@ WIDTH at a time, so that all passes run over contiguous elements in the cache. T
 columns. exp is that of elementary.h, which becomes part of the loops. Rows are shifted by their largest element: nothing
 overflows. A gradient may be written over `g`. Values and gradients are exact where a probability is near 1:
 NOTE [Probabilities near 1].
+
+NOTE [Probabilities near 1]
+Where one probability p is near 1, the others are what is left of it, and 1 - p computed from p is rounding errors alone.
+  1. The logarithm of a sum of exponentials is log1p of the sum without its largest term, which is 1 (rest_of).
+  2. softmax's gradient y * (g - sum(g * y)) does not change when a number is added to g. The g of the largest element is
+    subtracted if its y is above 1/2, so that the sum runs over the other elements alone.
+  3. log_softmax's gradient g - p * sum(g) is, where p is above 1/2, g * (1 - p) - p * (the sum of the other g); expm1 of the
+    logarithm of p gives 1 - p.
+Where no probability is above 1/2 nothing is lost: the forward tells whether one is (`peaked`); else the gradient does
+not look for it.
 """
 
 from libc.math cimport INFINITY, M_LN2, expm1, isfinite
@@ -46,17 +56,6 @@ cdef extern from *:
     DECLARE_CLONED(float, __pyx_fuse_0)
     DECLARE_CLONED(double, __pyx_fuse_1)
     """
-
-# NOTE [Probabilities near 1]
-#
-# Where one probability p is near 1, the others are what is left of it, and 1 - p computed from p is rounding errors alone.
-# (1) The logarithm of a sum of exponentials is log1p of the sum without its largest term, which is 1 (rest_of).
-# (2) softmax's gradient y * (g - sum(g * y)) does not change when a number is added to g. The g of the largest element is
-#     subtracted if its y is above 1/2, so that the sum runs over the other elements alone.
-# (3) log_softmax's gradient g - p * sum(g) is, where p is above 1/2, g * (1 - p) - p * (the sum of the other g); expm1 of the
-#     logarithm of p gives 1 - p.
-# Where no probability is above 1/2 nothing is lost: the forward tells whether one is (`peaked`), and else the gradient does not
-# look for it.
 
 cdef enum:
     BLOCK = 1024            # elements that are worked on in the L1 cache

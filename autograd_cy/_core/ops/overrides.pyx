@@ -669,6 +669,7 @@ cpdef int arm() except -1:
 def overridable(function):
     """A function of Python's that is entered by way of a step; within vmap it is called as it is unless it has a rule."""
     rule = rule_of(function)
+
     @functools.wraps(function)
     def stepped(*args, **kwargs):
         cdef BatchLevel level = batch_level(args + tuple(kwargs.values()) if kwargs else args)

@@ -70,9 +70,9 @@ GRADIENT_STEPS: dict[str, st.SearchStrategy[Any]] = {
 def programs(max_instructions: int = 12, *, differentiable: bool = True) -> st.SearchStrategy[Program]:
     """``programs()`` draws programs of operations, views, writes in place, modes and hooks, on leaves of float64.
 
-    They branch on values, loop until values are small, and take derivatives by `func`. A program is a function of those of
-    its leaves that require grad, to a vector: ``program(*program.leaves())``. No write spoils its backward, what it computes in
-    no_grad or on detached tensors is not in the result, and its hooks change no gradient: its derivatives are those of its
+    They branch on values, loop until values are small, and take derivatives by `func`. A program is a function of those
+    of its leaves that require grad, to a vector: ``program(*program.leaves())``. No write spoils its backward, what it
+    computes in no_grad or on detached tensors is not in the result, and its hooks change no gradient: its derivatives are those of its
     values. ``program.text()`` is the source of that function, ``program.run(module)`` runs it on a module like torch and keeps
     all tensors. After its leaves it has up to max_instructions.
 

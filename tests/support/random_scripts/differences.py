@@ -64,7 +64,7 @@ ON_PURPOSE = [
     ("", r"torch.func.*don't yet support saved tensor hooks"),
     ("do not support batching operators that can support dynamic shape", "data-dependent control flow"),
     (None, r"vmap: aten::_index_put_impl_\(self, \*extra_args\) is not possible"),  # backward of x[x > 0], within vmap
-    (None, "does not support vmap over dims of size 0|stack expects a non-empty TensorList|float division by zero"),  # of nothing
+    (None, "does not support vmap over dims of size 0|stack expects a non-empty TensorList|float division by zero"),
     (None, r"index 0 is out of bounds for dimension 0 with size 0|select\(\): index 0 out of range for tensor of size \[0"),
     (None, r"functions with out=... arguments don't support automatic differentiation"),  # CrossMapLRN2d, twice
     ("", "not implemented for '"),

@@ -1,6 +1,6 @@
 """What lines say of layers, losses, optimizers, transforms, distributions and branches on values: phrases made of the tables.
 
-What they call stands in `prelude.py`. `{F}` is a function of a tensor to a tensor; it is differentiated at small tensors, `{q}`
+What they call stands in `prelude.py`. `{F}` maps a tensor to a tensor; it is differentiated at small tensors, `{q}`
 and `{u}`, because a Jacobian is large.
 """
 
@@ -12,7 +12,7 @@ COUNTS = {"Binomial": 1}  # parameters that are whole numbers
 
 
 def layer_phrase(row) -> str:
-    """A layer or a loss of the table, on inputs made of the script's tensors; its parameters are tensors of the script, too."""
+    """A layer or a loss of the table, on inputs made of the script's tensors; its parameters are the script's tensors, too."""
     inputs = []
     for given, drawn in zip(row.inputs, row.draw(), strict=True):
         shape = given.shape if isinstance(given, Given) else given

@@ -155,7 +155,7 @@ cdef class Reducing(Node):
 
 @cython.final
 cdef class SeveralZeros(Node):
-    """Of sources, of which two that are 0 go to one element: the slope of each is the other, which `slope_of_product` lacks."""
+    """Of sources, of which two that are 0 go to one element: the slope of each is the other; `slope_of_product` lacks it."""
 
     cdef object vjp(self, object g, int i):
         operation, source = self.constants

@@ -1,9 +1,9 @@
 """Cofactors: the derivatives of determinants of any order, also of matrices that are singular or nearly so.
 
-The cofactors of A are det(A) inv(A).mT. One elimination gives both factors. Its last pivots may be nothing but rounding errors,
-but they cancel in the product, which is as exact as for other matrices. If a pivot is zero, or the determinant leaves the range
+The cofactors of A are det(A) inv(A).mT. One elimination gives both factors. Its last pivots may be only rounding errors,
+but they cancel in the product, which is as exact as otherwise. If a pivot is zero, or the determinant leaves its range
 of the type, singular values S give the cofactors: those of U S Vh are the cofactors of the diagonal matrix S, times U, Vh and
-their determinants. The derivative of cofactors takes the same coordinates near singular matrices: it needs no quotient in them.
+their determinants. The derivative of cofactors takes the same coordinates near singular matrices: no quotient is needed.
 
 Sources: M. Giles, "Collected matrix derivative results" (2008), for the adjugate of U S Vh: R. A. Horn, C. R. Johnson, "Matrix
 Analysis" (2012), section 0.8.

@@ -165,8 +165,8 @@ cdef int check_factor(Tensor b, Tensor factor) except -1:
         raise RuntimeError(f"Incompatible matrix sizes for cholesky_solve: each A matrix is {n} by {n} but each b matrix is "
                            f"{rows} by {columns}")
     if code_of(b.array) != code_of(factor.array):
-        raise RuntimeError(f"Expected b and A to have the same dtype, but found b of type {type_word(code_of(b.array))} and A of "
-                           f"type {type_word(code_of(factor.array))} instead.")
+        raise RuntimeError(f"Expected b and A to have the same dtype, but found b of type {type_word(code_of(b.array))} and A "
+                           f"of type {type_word(code_of(factor.array))} instead.")
     broadcast_sizes(shape_of(b)[:-2], shape_of(factor)[:-2])        # which says what does not fit
     return 0
 

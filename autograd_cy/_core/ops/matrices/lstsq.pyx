@@ -95,8 +95,8 @@ cdef int check_rank(object r) except -1:
     zeros = r.diagonal(0, -2, -1) == 0
     failure = first_failure(np.asarray(np.where(zeros.any(-1), zeros.argmax(-1) + 1, 0))) if zeros.size else None
     if failure is not None:
-        raise LinAlgError(f"{NAME}: {failure[0]}The least squares solution could not be computed because the input matrix does "
-                          f"not have full rank (error code: {failure[1]}).")
+        raise LinAlgError(f"{NAME}: {failure[0]}The least squares solution could not be computed because the input matrix "
+                          f"does not have full rank (error code: {failure[1]}).")
     return 0
 
 

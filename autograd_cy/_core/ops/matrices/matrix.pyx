@@ -145,9 +145,9 @@ cdef object converged(str operation, str name, object public, object array, str 
         except np.linalg.LinAlgError:
             info[index] = 1
             break
-    where = first_failure(info)[0] if info.any() else ""
-    raise LinAlgError(f"{operation}: {where}The algorithm failed to converge because the input matrix is ill-conditioned or has "
-                      f"too many repeated {values}.")
+    element = first_failure(info)[0] if info.any() else ""
+    raise LinAlgError(f"{operation}: {element}The algorithm failed to converge because the input matrix is ill-conditioned or "
+                      f"has too many repeated {values}.")
 
 
 cdef tuple first_failure(object info):
@@ -161,8 +161,8 @@ cdef tuple first_failure(object info):
 cdef int check_finite(str operation, object finite, str failure) except -1:
     """LinAlgError for the first matrix that is not `finite`."""
     if not finite.all():
-        where, _ = first_failure(np.asarray(~finite))
-        raise LinAlgError(f"{operation}: {where}The {failure} because the input matrix contained non-finite values.")
+        element, _ = first_failure(np.asarray(~finite))
+        raise LinAlgError(f"{operation}: {element}The {failure} because the input matrix contained non-finite values.")
     return 0
 
 

@@ -80,13 +80,13 @@ cdef class CrossEntropy(NllNode):
 
     cdef object vjp(self, object g, int i):
         h = self.gradient(<Tensor> g)           # for the logarithms of the probabilities
-        return log_softmax_gradient(<Tensor> h, <Tensor> self.log_probabilities(), self.dim())
+        return log_softmax_gradient(<Tensor> h, <Tensor> self.normalized_scores(), self.dim())
 
     cdef int dim(self) noexcept:
         """That of the classes."""
         return 1 if len(<tuple> self.constants) > 1 else 0
 
-    cdef object log_probabilities(self):
+    cdef object normalized_scores(self):
         """log_softmax of the scores; of zeros where they are ignored, whatever they are."""
         x = unpack(self, 0)
         ignored = np.asarray((<Tensor> unpack(self, 1)).array == self.ignore_index)

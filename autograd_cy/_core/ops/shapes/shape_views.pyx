@@ -118,7 +118,7 @@ cdef class SqueezeBackward4(Reshape):
         return g.unsqueeze(0)
 
 
-def batched_view(call, input, *sizes, dtype=None):
+def batched_view(call, input, *sizes, dtype=None):  # no-cython-lint
     cdef object kind = type_asked_for(sizes, dtype)
     if kind is not None:
         if rank_of(input) == 0 and as_dtype(kind).itemsize != input.itemsize:
@@ -192,7 +192,7 @@ cdef Tensor in_other_type(Tensor x, dtype target):
 
 
 @op(methods=("view",), batch=batched_view)
-def view(input, *size, dtype=None):
+def view(input, *size, dtype=None):  # no-cython-lint
     """view(input, size) -> Tensor: a view in another shape; RuntimeError where only a copy has that shape.
 
     With a dtype in place of sizes, as in x.view(dtype), the same memory as elements of that type. If they have another size,
