@@ -108,9 +108,12 @@ def _is_recorded(results: list[Tensor], leaf: Tensor, seeds: list[Tensor]) -> bo
     """Whether the gradient for a leaf depends on something."""
     try:
         (found,) = grad(results, leaf, seeds, create_graph=True, allow_unused=True)
-    except NotImplementedError:  # igamma() has none for its first operand
+        if found is None or not found.requires_grad:  # type: ignore[redundant-expr]
+            return False
+        grad(found, [leaf, *seeds], _package().ones_like(found), allow_unused=True)
+    except (NotImplementedError, RuntimeError):  # igamma() has none for its first operand, ctc_loss() no second one
         return False
-    return found is not None and found.requires_grad  # type: ignore[redundant-expr]
+    return True
 
 
 def _has_tangent(key: str) -> bool:

@@ -1,5 +1,6 @@
 """Hooks on every operation see each operation once: however it is spelled, whatever it writes to, in each mode."""
 
+import functools
 import operator
 import re
 
@@ -95,7 +96,11 @@ def test_a_function_is_seen_once_in_each_mode(row, sample):
 def spellings_of(row, first):
     """How the operation can be called, with its first operand's tensor."""
     name = row.name
-    found = {"method": lambda x, *args, **kw: getattr(x, name)(*args, **kw)} if row.method and hasattr(first, name) else {}
+    found = {}
+    if row.method and hasattr(first, name):
+        found["method"] = lambda x, *args, **kw: getattr(x, name)(*args, **kw)
+        if row.through is not None:
+            found["method"] = functools.partial(row.through, found["method"])
     if row.operator is not None:
         found["operator"] = row.operator
     if hasattr(first, f"{name}_"):

@@ -90,6 +90,7 @@ BLOCKS = {
 }
 # How finely work is shared, and what counts no elements: flags, dimensions, objects, lines of code.
 NO_SIZES = {
+    "batched": "MAX_DIMS",
     "buffers": "SHELVES SHELF_SIZE SPARE_DIMS",
     "convolutions": "LINE_BYTES PARTS SLICES TO_AN_ELEMENT",
     "costs": "AT_ONCE",

@@ -3,7 +3,8 @@
 An array is seen as (n, classes, inner), as in nll_loops: n * inner samples with a score for each class. Forward keeps two
 numbers of a sample, its largest score and the sum of exp(score - largest) without that score. Backward computes
 softmax from them: no array of the input's size is written but the gradient. Where inner is 1 a sample is a row; else it
-is a column, and WIDTH of them are worked on together. Threads share rows, or blocks of columns. The scores of a sample that is ignored have no effect.
+is a column, and WIDTH of them are worked on together. Threads share rows, or blocks of columns. The scores of a sample that is
+ignored have no effect.
 """
 
 from autograd_cy._core.arrays.buffers cimport new_array

@@ -72,9 +72,9 @@ def programs(max_instructions: int = 12, *, differentiable: bool = True) -> st.S
 
     They branch on values, loop until values are small, and take derivatives by `func`. A program is a function of those
     of its leaves that require grad, to a vector: ``program(*program.leaves())``. No write spoils its backward, what it
-    computes in no_grad or on detached tensors is not in the result, and its hooks change no gradient: its derivatives are those of its
-    values. ``program.text()`` is the source of that function, ``program.run(module)`` runs it on a module like torch and keeps
-    all tensors. After its leaves it has up to max_instructions.
+    computes in no_grad or on detached tensors is not in the result, and its hooks change no gradient: its derivatives
+    are those of its values. ``program.text()`` is the source of that function, ``program.run(module)`` runs it on a
+    module like torch and keeps all tensors. After its leaves it has up to max_instructions.
 
     With differentiable=False anything comes: hooks that change gradients, writes that are refused, calls of backward() and
     grad() between other instructions. Such a program can only be run. They shrink to one leaf without dimensions.

@@ -131,7 +131,7 @@ cdef class Reducing(Node):
         zero = src == 0
         zeros = self.picked(self.added(own.detach().new_zeros(own.shape), zero.to(own.dtype)))
         alone = zero.logical_and(zeros == 1)
-        if needs_node(src) and not (<Tensor> zeros).batched and (zeros > 1).any():
+        if needs_node(src) and not (<Tensor> zeros).batched and ((zeros != 0) & (zeros != 1)).any():
             name = "index_reduce" if isinstance(self, IndexReduceBackward0) else "scatter_reduce"
             src = record(new_node(SeveralZeros, (name, self.saved_names()[1])), new_tensor((<Tensor> src).array), src)
         others = self.picked(g * self.again(own, src.masked_fill(alone, 1)).conj())

@@ -187,6 +187,9 @@ cdef object log_softmax_gradient(Tensor g, Tensor y, int dim):
 
 
 cdef Tensor recorded_gradient(object node_class, Tensor g, Tensor y, int dim, bint logarithmic):
+    if not cnp.PyArray_SAMESHAPE(g.array, y.array):
+        raise RuntimeError(
+            f"softmax: expected a gradient of shape {list((<object> y).shape)}, but got {list((<object> g).shape)}")
     cdef cnp.ndarray result = y.array if code_of(y.array) == code_of(g.array) else cast(y.array, code_of(g.array))
     cdef Tensor out = new_tensor(gradient_of(g.array, result, dim, logarithmic, True, False))
     cdef Node node

@@ -10,6 +10,8 @@ import numpy as np
 
 cimport cython
 
+from cpython.object cimport PyObject_IsInstance
+
 from autograd_cy._core.arrays.buffers cimport strided_view
 from autograd_cy._core.arrays.dtypes cimport as_dtype, code_of, dtype, type_word
 from autograd_cy._core.graph.node cimport Node
@@ -151,7 +153,9 @@ def reshape(input, *shape):
 cdef object type_asked_for(tuple sizes, object kind):
     """The type that view() is called with in place of sizes; None if there is none."""
     if kind is None:
-        return sizes[0] if len(sizes) == 1 and isinstance(sizes[0], (dtype, np.dtype)) else None
+        if len(sizes) == 1 and (PyObject_IsInstance(sizes[0], dtype) or PyObject_IsInstance(sizes[0], np.dtype)):
+            return sizes[0]
+        return None
     if sizes:
         raise TypeError("view() received an invalid combination of arguments: it takes sizes or a dtype, not both")
     return kind
