@@ -84,7 +84,7 @@ def _path_of(function: Any) -> str:
     """NumPy's path of one of its functions, as in "linalg.norm"; "" of any other, whatever its name."""
     module, name = getattr(function, "__module__", None), getattr(function, "__name__", None)
     package, _, rest = str(module).partition(".")
-    if package != "numpy" or getattr(sys.modules.get(module), str(name), None) is not function:
+    if package != "numpy" or getattr(sys.modules.get(str(module)), str(name), None) is not function:
         return ""
     return f"{rest}.{name}".removeprefix(".").removeprefix("lib.")
 

@@ -66,7 +66,9 @@ class LBFGS(Optimizer):
         closure = enable_grad()(closure)
         first = closure()
         owner = group["params"][0]
-        state = {name: list(value) if isinstance(value, list) else value for name, value in self.state.get(owner, {}).items()}
+        state: dict[str, Any] = {
+            name: list(value) if isinstance(value, list) else value for name, value in self.state.get(owner, {}).items()
+        }
         state["func_evals"] = state.get("func_evals", 0) + 1
         state.setdefault("n_iter", 0)
         flat = self._flat_grad()

@@ -646,6 +646,7 @@ CORE = {
             "is_batched": "bool",
             "levels_of": "list[BatchLevel]",
             "one_sample": "Tensor",
+            "with_samples": "Any",
         },
     ),
     "batching.rules": (
