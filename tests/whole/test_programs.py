@@ -9,7 +9,8 @@ import re
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from program_model import ERRORS, Model
+from program_model import Model
+from program_operations import ERRORS
 
 import autograd_cy as ag
 from autograd_cy.testing._programs import (
