@@ -28,7 +28,7 @@ class _SameModule:
 
 
 def _enter_members(package: ModuleType) -> None:
-    """Enter the modules below a package that are loaded, too: to import one would write it over a function of that name."""
+    """Also enter the loaded modules of a package: importing one again would replace a function of the same name."""
     prefix = package.__name__ + "."
     for name, member in list(sys.modules.items()):
         if name.startswith(prefix) and not name.startswith(f"{PACKAGE}._core"):

@@ -20,7 +20,7 @@ FLOATS_OF = {"kinds": "r", "inexact": True}
 
 
 def sinc_slope():
-    """The derivative of sinc(u) over u next to 0, by Taylor's series in u * u."""
+    """The derivative of sinc(u) divided by u near 0: a Taylor series in u * u."""
     text = ""
     for k in range(8, -1, -1):
         coefficient = math.pi ** (2 * k + 2) / (2**k * math.factorial(k) * math.prod(range(3, 2 * k + 4, 2)))

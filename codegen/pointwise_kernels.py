@@ -27,7 +27,7 @@ SPECIAL = ["digamma", "trigamma", "erfinv", "erfinv_slope", "erfcx", "erfcx_deri
            "log_ndtr_slope", "log_ndtr_excess", "entr", "i0", "i1", "i0e", "i1e"]
 SPECIAL_OF_TWO = ["sigmoid_rest", "hypot", "ldexp", "logaddexp", "logaddexp2", "nextafter", "over_square", "erfcx_slope"]
 OWN_WORDS = ["expm1", "log1pexp", "log_of", "log_of_rest"]         # those of kernels.pyx.in
-# functions of formulas that have another name on Tensors
+# names in formulas that differ on Tensors
 ON_TENSORS = {"sigmoid": "logistic", "normal_cdf": "ndtr"}
 INLINE = ELEMENTARY + LIBM + SPECIAL + SPECIAL_OF_TWO + OWN_WORDS
 

@@ -10,7 +10,7 @@ from codegen.rows import Row
 
 
 def i1_slope():
-    """The derivative of i1(a) by Taylor's series below 1/4: in further derivatives i1(a) / a would be lost there."""
+    """The derivative of i1(a); below 1/4 a Taylor series, because higher derivatives of i1(a) / a cancel there."""
     text = ""
     for k in range(7, -1, -1):
         coefficient = (2 * k + 1) / (2 ** (2 * k + 1) * factorial(k) * factorial(k + 1))

@@ -81,7 +81,7 @@ def call_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
 
 
 def _path_of(function: Any) -> str:
-    """NumPy's path of one of its functions, as in "linalg.norm"; "" of any other, whatever its name."""
+    """The path of a NumPy function, as in "linalg.norm"; "" for any other callable."""
     module, name = getattr(function, "__module__", None), getattr(function, "__name__", None)
     package, _, rest = str(module).partition(".")
     if package != "numpy" or getattr(sys.modules.get(str(module)), str(name), None) is not function:

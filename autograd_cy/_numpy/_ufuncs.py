@@ -24,7 +24,7 @@ _RENAMED = {
     "less": "lt", "less_equal": "le", "multiply": "mul", "negative": "neg", "not_equal": "ne", "power": "pow",
     "radians": "deg2rad", "right_shift": "bitwise_right_shift", "rint": "round", "subtract": "sub",
 }  # fmt: skip
-_TENSORS_ONLY = {"gcd", "heaviside", "lcm", "logaddexp", "nextafter"}  # whose operations take no numbers
+_TENSORS_ONLY = {"gcd", "heaviside", "lcm", "logaddexp", "nextafter"}  # operations that take no scalars
 _LOGICAL = {"logical_and", "logical_or", "logical_xor", "logical_not"}
 _OF_ONE_TYPE = {  # whose results are of a type of their own, and not that of `dtype=`
     "equal", "greater", "greater_equal", "less", "less_equal", "not_equal", "isnan", "isinf", "isfinite", "signbit", "ldexp",

@@ -28,5 +28,5 @@ def half_log_det(scale_tril: Tensor) -> Tensor:
 
 
 def holds(condition: Tensor) -> bool:
-    """``holds(condition)``: whether it is true everywhere; within vmap for all samples, so that a check may branch on it."""
+    """``holds(condition)``: whether it is true everywhere, within vmap in all samples. Checks may branch on the result."""
     return bool(all_samples(condition, levels_of(condition)).all())

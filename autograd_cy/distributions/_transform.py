@@ -28,7 +28,7 @@ class Transform:
     domain: Any
     codomain: Any
     _cached: tuple[Any, Any] = (None, None)
-    _since = 0  # the one of the two that was computed is recorded from this number on
+    _since = 0  # sequence number from which the derived parameter is recorded
 
     def __init__(self, cache_size: int = 0) -> None:
         if cache_size not in (0, 1):

@@ -37,5 +37,5 @@ class Chi2(Gamma):
 
     @lazy_property
     def concentration(self) -> Tensor:
-        """The shape: half of the degrees of freedom."""
+        """Half of the degrees of freedom."""
         return self._degrees / 2

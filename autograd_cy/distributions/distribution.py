@@ -41,7 +41,7 @@ class Distribution:
 
     def __init__(self, batch_shape: Any = Size(), event_shape: Any = Size(), validate_args: bool | None = None):
         self._batch_shape, self._event_shape = Size(batch_shape), Size(event_shape)
-        self._since = _sequence_number()  # parameters that are computed later are recorded from this number on
+        self._since = _sequence_number()  # derived parameters are recorded from this number on
         if validate_args is not None:
             self._validate_args = validate_args
         if self._validate_args:
@@ -125,7 +125,7 @@ class Distribution:
         return Size(sample_shape) + self._batch_shape + self._event_shape
 
     def _given(self) -> list[str]:
-        """The names of the parameters that are not computed from others."""
+        """The names of parameters that are not derived from others."""
         return [name for name in self.arg_constraints if name in vars(self)]
 
     def _enumerated(self, values: Tensor, expand: bool) -> Tensor:

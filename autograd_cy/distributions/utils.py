@@ -31,7 +31,7 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
 
 
 class lazy_property:
-    """A parameter that is computed from another one when it is first read, and recorded even within no_grad.
+    """A parameter derived from another one at the first read, and recorded even within no_grad.
 
     It is computed again once a backward has freed its graph, so that each backward through a distribution may be the last of
     its graph. A value that is assigned takes its place.

@@ -36,7 +36,7 @@ _OUTSIDE_OF_VMAP = DifferentiatedWithin([])
 
 
 class _Inputs:
-    """Tensors as a transform differentiates by them: aliases, whose samples within vmap are all differentiated at once.
+    """The tensors that a transform differentiates with respect to, as aliases with all samples of enclosing vmaps.
 
     An input that isn't batched stays so: NOTE [Batching], case 8.
     """
@@ -55,7 +55,7 @@ class _Inputs:
         self.tree = self.nested(self.one_of_each(self.aliases))
 
     def one_of_each(self, samples: Sequence[Tensor]) -> Sequence[Tensor]:
-        """What belongs to the inputs, given for all their samples, as tensors within vmap."""
+        """Tensors within vmap from values for all samples of the inputs."""
         if self.levels is None:
             return samples
         return [one_sample(x, levels) for x, levels in zip(samples, self.levels, strict=True)]

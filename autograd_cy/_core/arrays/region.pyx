@@ -71,7 +71,7 @@ cdef class Region:
         return laid_out(memory, self.offset, self.type, self.sizes, self.strides)
 
     cdef Region of_each(self, Py_ssize_t n):
-        """The like place in each of n bases, one behind the other."""
+        """The same region in each of n consecutive bases."""
         cdef Region each = Region.__new__(Region)
         cdef Py_ssize_t step = self.extent
         each.base_sizes, each.base_strides = (n,) + self.base_sizes, (step,) + self.base_strides

@@ -14,13 +14,12 @@ NOTE [Batching]
      levels are open. While a gradient or a batching rule is computed, the levels whose samples it has are hidden
      (HiddenLevels).
   6. The core's own functions would take the first sample for all. So `needs_node` and `record_all` refuse a BatchedTensor.
-  7. A tensor that isn't batched may have a tangent that is: of a Jacobian in forward mode the tangents are the batch, and the
-     function may branch on its values. The rule of a node then computes with plain primals and a BatchedTensor.
-  8. Where such a tensor meets one that is batched at the level of its tangent, it is expanded to all samples first, and its
-     tangent is that of the values (`with_samples`). The same goes for a tensor that a transform within the level
-     differentiates by, or what is computed of it: the gradient has samples, and ToSamplesBackward0 hands it on as a
-     BatchedTensor. Once the level is closed, the samples' gradients are summed. A tangent at a dual level around the
-     transform has no such gradients: the transform differentiates what it computes, not how that changes around it.
+  7. A plain tensor may have a batched tangent: in a forward-mode Jacobian only the tangents are batched, so the function may
+     branch on values. A node's `jvp` then computes with plain primals and BatchedTensors.
+  8. When such a tensor meets a tensor that is batched at the tangent's level, it is expanded to all samples first, and the
+     expanded tensor gets the tangent (`with_samples`). A plain input of a transform that runs within the level is expanded,
+     too: its gradient differs between samples, and ToSamplesBackward0 returns it as a BatchedTensor. After the level is
+     closed, the samples' gradients are summed. Dual levels outside the transform are not expanded in this way.
 """
 
 import numpy as np
@@ -113,10 +112,10 @@ cpdef Tensor at_level_or_expanded(Tensor x, BatchLevel level):
     return (<object> x).unsqueeze(0).expand(level.size, *(<object> x).shape)
 
 
-# what isn't batched, with samples of its own
+# plain tensors with batched tangents or gradients
 
 cdef bint has_samples(Tensor x, BatchLevel level) except -1:
-    """Whether a tensor that isn't batched at a level has a tangent that is, or is to have gradients of its samples there."""
+    """Whether a tensor that isn't batched at the level has a tangent or will get a gradient that is."""
     cdef int mode = current_mode()
     while x.batched:
         x = (<BatchedTensor> x).value
@@ -142,9 +141,9 @@ cdef bint any_at_level(Tangent tangents, BatchLevel level) except -1:
 
 
 cpdef object with_samples(object x, BatchLevel level):
-    """with_samples(x, level): an operand at a level, batched there if its samples differ in tangents or gradients: case 8.
+    """with_samples(x, level): an operand, expanded to all samples if its tangent or gradient is batched at the level: case 8.
 
-    Of a list or tuple, the items.
+    Items of a list or tuple are expanded by themselves.
     """
     if isinstance(x, Tensor):
         return operand_at(<Tensor> x, level)
@@ -160,7 +159,7 @@ cdef Tensor operand_at(Tensor x, BatchLevel level):
 
 
 cdef Tensor expanded(Tensor x, BatchLevel level):
-    """All samples of what `has_samples`."""
+    """All samples of a tensor for which `has_samples` holds."""
     cdef DualLevels levels
     cdef Tensor samples, t
     cdef int k
@@ -192,7 +191,7 @@ cdef Tensor expanded(Tensor x, BatchLevel level):
 
 
 cdef Tensor samples_alike(Tensor x, BatchLevel level):
-    """All samples of what isn't batched, without its history: a view in which they are the same memory."""
+    """A view that repeats a plain tensor for each sample; it has no history."""
     cdef cnp.npy_intp[MAX_DIMS] dims, strides
     cdef int ndim = cnp.PyArray_NDIM(x.array), axis
     cdef Tensor view
@@ -208,7 +207,7 @@ cdef Tensor samples_alike(Tensor x, BatchLevel level):
 
 @cython.final
 cdef class ToSamplesBackward0(Node):
-    """Of a tensor, in all samples of a level: see case 8 of NOTE [Batching]."""
+    """Repeats a tensor for each sample of a level: see case 8 of NOTE [Batching]."""
 
     cdef object vjp(self, object g, int i):
         cdef BatchLevel level = <BatchLevel> self.constants[0]

@@ -8,7 +8,7 @@ cdef class BatchLevel:
     cdef readonly BatchLevel outer
     cdef readonly bint is_open
     cdef int hidden                     # how many times: see `HiddenLevels`
-    cdef int unbatched                  # transforms that run within it, and differentiate by a tensor that isn't batched at it
+    cdef int unbatched                  # running transforms that differentiate with respect to a tensor not batched at it
     cdef long long dual                 # ... the innermost dual level around the outermost of these transforms, or 0
     cdef bint lifted                    # a tensor that requires grad was expanded to its samples: case 8 of NOTE [Batching]
 

@@ -25,7 +25,7 @@ cdef BatchLevel current_level():
 
 
 cdef bint is_open_here(BatchLevel level) noexcept:
-    """Whether this thread is within the level."""
+    """Whether the level is open in this thread."""
     cdef void *outer = thread_state().batch_level
     while outer != NULL:
         if outer == <void *> level:
@@ -77,7 +77,7 @@ def levels_from(BatchLevel level):
 
 @cython.final
 cdef class DifferentiatedWithin:
-    """DifferentiatedWithin(levels): a transform's function runs, which differentiates by tensors not batched at these levels.
+    """DifferentiatedWithin(levels): entered while a transform differentiates by tensors not batched at these levels.
 
     Where what it computes of them meets samples of such a level, each sample has a gradient of its own.
     """

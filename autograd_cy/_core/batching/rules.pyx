@@ -44,11 +44,11 @@ cdef extern from "state.h":
     struct Computing:
         void *function
         void *level
-        int repeated                    # how many calls around it are of the same function, at the same level
+        int repeated                    # how many enclosing calls are of the same function at the same level
     Computing computing                 # the innermost call by a rule in this thread
 
 cdef enum:
-    MOST_REPEATED = 3                   # a rule may call its operation for samples of another form
+    MOST_REPEATED = 3                   # a rule may call its own operation again on reshaped samples
 
 
 @cython.final
@@ -109,7 +109,7 @@ cdef class BatchedCall:
 
 
 cdef object first_sample(object x):
-    """The first sample of a batched tensor, or of those in a list or tuple; it leads nowhere."""
+    """The first sample of a batched tensor, without history; of a list or tuple, that of each item."""
     if type(x) is list or type(x) is tuple:
         return type(x)([first_sample(item) for item in x])
     return new_tensor((<Tensor> x).array) if isinstance(x, Tensor) else x
@@ -259,7 +259,7 @@ cdef type CompiledFunction = type(rank_of)
 
 
 def declare_rule(function, rule):
-    """declare_rule(function, rule): the rule of that function object."""
+    """declare_rule(function, rule): register the batching rule of this function object."""
     if not is_function(function):
         raise TypeError(f"declare_rule(): {function!r} is not a function")
     rules[function] = (rule, writes(function.__name__))
@@ -328,7 +328,7 @@ cdef object by_rule(BatchedCall call, object rule, tuple args, dict kwargs):
 
 
 cdef int check_first(BatchedCall call, tuple args, dict kwargs) except -1:
-    """Refuse a first argument that is no Tensor as the operation does: its rule may count on one."""
+    """If the first argument is not a Tensor, raise the operation's own error: rules rely on a Tensor."""
     cdef tuple parameters = call.function.__code__.co_varnames
     if parameters[0] not in SEQUENCES:
         call.function(*[first_sample(x) for x in args], **{name: first_sample(x) for name, x in kwargs.items()})
@@ -336,7 +336,7 @@ cdef int check_first(BatchedCall call, tuple args, dict kwargs) except -1:
 
 
 cdef object refused_write(str name, tuple args):
-    """The error for a write of samples into a tensor that has none, under the name that PyTorch gives to the operation."""
+    """The error for writing a batched tensor into one that is not batched, with PyTorch's name of the operation."""
     if name == "set_item":
         index = args[1] if type(args[1]) is tuple else (args[1],)
         name = "index_put_" if any([isinstance(i, (Tensor, list, cnp.ndarray)) for i in index]) else "copy_"
@@ -413,14 +413,14 @@ cdef object stacked(list results):
 
 
 cdef object of_samples(object function, tuple tensors, object constant):
-    """function(*values, constant, n) of tensors, some of them batched: of all n samples at the innermost level."""
+    """Call function(*values, constant, n) on all n samples at the innermost level of some batched tensors."""
     cdef BatchLevel level = innermost(tensors)
     cdef tuple values = tuple([None if x is None else at_level_or_expanded(<Tensor> x, level) for x in tensors])
     return batched(<Tensor?> function(*values, constant, level.size), level)
 
 
 cdef tuple jvp_by_samples(object node, tuple tangents, tuple outputs):
-    """The tangents of a node's outputs, for each sample of the inputs' tangents by itself."""
+    """The tangents of a node's outputs, computed sample by sample."""
     cdef BatchLevel level = innermost(tangents)
     cdef list found = []
     cdef Py_ssize_t k
@@ -458,7 +458,7 @@ def set_concatenate(function):
     concatenate = function
 
 
-# rules of methods of Tensor that are no public operations; who defines the method declares its rule
+# rules for methods of Tensor that are not public operations; the module of the method declares its rule
 
 def batched_fill(BatchedCall call, self, value):
     if call.is_batched(value):

@@ -265,7 +265,7 @@ cdef object gradient_for(GraphTask task, Node node, int i, object g, bint last, 
 
 
 cdef bint holds_tensor(object g) except -1:
-    """Whether a gradient, or one of several, is a BatchedTensor where others are arrays."""
+    """Whether a gradient, or one of several, is a BatchedTensor rather than an array."""
     if type(g) is not list:
         return isinstance(g, Tensor)
     for part in g:
@@ -493,7 +493,7 @@ cdef object vjp_by_samples(Node node, object g, int i, bint of_zeros):
         parts = [sample_of(x, level, k) for x in (g if type(g) is list else [g])]
         part = parts if type(g) is list else parts[0]
         part = vjp_of_zeros(node, part, i) if of_zeros else vjp_of_tensors(node, part, i)
-        results.append(sample_of(part, level, k))       # of what was saved the node may have taken all samples
+        results.append(sample_of(part, level, k))       # the node may have saved tensors with all samples
     return None if not results or results[0] is None else batched(stacked(results), level)
 
 
@@ -517,7 +517,7 @@ cdef int accumulate_in(GraphTask task, Node node, object g) except -1:
     if hooks is not None and held_at(post_accumulate_slot(hooks)):
         run_post_accumulate_hooks(hooks, leaf)
         if first is not None and not task.recorded:
-            gradients = (new_tensor(first.array),)      # as in PyTorch, post hooks see what those made of a first `.grad`
+            gradients = (new_tensor(first.array),)      # as in PyTorch, post hooks see a first `.grad` after those
     if hooks is not None and held_at(post_hooks_slot(hooks)):
         run_post_hooks(hooks, (), gradients)
     if task.watched & SEEN:
@@ -619,7 +619,7 @@ cpdef object run_task(object tensors, object grad_tensors, bint keep_graph, bint
 
 
 cdef bint any_lifted() noexcept:
-    """Whether gradients may come to have samples on their way: case 8 of NOTE [Batching]."""
+    """Whether gradients may become batched during this backward: case 8 of NOTE [Batching]."""
     cdef BatchLevel level = current_level()
     while level is not None:
         if level.lifted:

@@ -109,7 +109,7 @@ def sequence_number():
 
 
 def is_freed_since(Tensor y, number):
-    """is_freed_since(y, number) -> bool: whether a backward freed a node of y's graph, recorded from that number on."""
+    """is_freed_since(y, number) -> bool: whether a backward freed a node of y's graph with at least that sequence number."""
     cdef unsigned long long boundary = number
     cdef object own = (<object> y).grad_fn
     cdef list stack = [] if own is None else [own]

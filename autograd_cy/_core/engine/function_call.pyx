@@ -274,7 +274,7 @@ cdef int writes_to(Tensor tensor, list changes) except -1:
 
 cdef int keep_saved(FunctionNode node, list returned, list outputs, list inputs, list changes) except -1:
     """Turn the tensors that forward asked to save into SavedTensors; an output by its new Tensor."""
-    cdef bint among = node.trail is not None or node.saved_for_forward is not None      # any that is neither input nor output
+    cdef bint among = node.trail is not None or node.saved_for_forward is not None      # whether intermediates are looked for
     if node.to_save is not None:
         node.kept = []
         node.saves = True
@@ -328,7 +328,7 @@ cdef int note_intermediates(FunctionNode node, list inputs, list outputs) except
 
 
 cdef int note_among(FunctionNode node, tuple tensors, str where, list inputs, list outputs, bint *any_kept) except -1:
-    """Note which of the tensors kept there are intermediates, unless all are constants, inputs or outputs."""
+    """Note which of these saved tensors are intermediates."""
     cdef list found = [None] * len(tensors)
     cdef Py_ssize_t i
     for i, tensor in enumerate(tensors):

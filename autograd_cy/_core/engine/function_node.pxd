@@ -29,8 +29,8 @@ cdef class FunctionNode(Node):
     cdef tuple dirty                # inputs that forward wrote to
     cdef list kept                  # SavedTensors
     cdef Trail trail                # while forward is followed, else None; see NOTE [Intermediates of Functions]
-    cdef dict intermediates         # by where they are kept: for each tensor an Intermediate, or None; usually None
-    cdef dict hidden                # attributes that are intermediates, while backward or jvp runs, else None
+    cdef dict intermediates         # where tensors are saved -> an Intermediate or None for each; usually None
+    cdef dict hidden                # intermediates removed from the attributes while backward or jvp runs, else None
     cdef tuple origins              # while jvp is called: for each output an Origin, or None
     cdef bint materializes
     cdef bint keeps_undefined       # but for outputs that have no gradient

@@ -25,7 +25,7 @@ cdef class GraphTask:
     cdef bint keep_graph
     cdef bint frees                 # what a node saved is given up when it has run, by run_node
     cdef bint recorded              # gradients are Tensors and may be recorded
-    cdef bint mixed                 # gradients may be arrays at first, and BatchedTensors later: case 8 of NOTE [Batching]
+    cdef bint mixed                 # gradients start as arrays and may become BatchedTensors: case 8 of NOTE [Batching]
     cdef BatchLevel level           # gradients are arrays whose first dimension is its samples; None: there are no samples
     cdef bint selective             # only what leads to the inputs asked for
     cdef int number                 # of this backward, if it frees the graph: see freed.pyx

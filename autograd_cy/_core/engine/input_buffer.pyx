@@ -100,7 +100,7 @@ cdef int add_second(Scratch *scratch, object g, bint recorded) except -1:
 
 
 cdef object sum_of_any(object a, object b, bint recorded):
-    """The sum of two gradients: Tensors where they are recorded, or one is a BatchedTensor (case 8 of NOTE [Batching])."""
+    """The sum of two gradients. They are Tensors if recorded, or if one is a BatchedTensor (case 8 of NOTE [Batching])."""
     if recorded:
         return a + b
     if isinstance(a, Tensor) or isinstance(b, Tensor):

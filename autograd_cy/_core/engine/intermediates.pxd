@@ -1,4 +1,4 @@
-"""What a Function saves besides its inputs and outputs."""
+"""Intermediate results that a Function saves."""
 
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.tensor cimport Tensor
@@ -10,11 +10,11 @@ cdef str SAVED, SAVED_FOR_JVP, ATTRIBUTE        # where a Function keeps tensors
 
 cdef class Trail:
     """Which tensors a Function's forward computed from which inputs."""
-    cdef list inputs                # those that have a derivative, with their numbers
-    cdef list may_be_written        # what the last operation read: (VersionCounter, its version, sources of the result)
+    cdef list inputs                # (position, tensor) of each differentiable input
+    cdef list may_be_written        # operands of the last operation: (VersionCounter, its version, sources of the result)
     cdef dict sources               # VersionCounter of some memory: a bit for each input that it was computed from
-    cdef dict places                # id of a tensor that forward asked to save: (its name in forward, where that was)
-    cdef object handle              # of the hook that sees the operations
+    cdef dict places                # id of a saved tensor -> (its name in forward, file and line)
+    cdef object handle              # of the hook on operations
 
     cdef int add(self, VersionCounter counter, long long sources) except -1
     cdef int note_write(self) except -1
@@ -24,9 +24,9 @@ cdef class Trail:
 
 
 cdef class Intermediate:
-    """A tensor that a Function saved, and that is neither an input nor an output."""
-    cdef readonly str text          # the error under double backward
-    cdef readonly bint certain      # it was computed from an input; else that is not known
+    """A saved tensor that is neither an input nor an output of its Function."""
+    cdef readonly str text          # of the error under double backward
+    cdef readonly bint certain      # whether it is known to be computed from an input
     cdef tuple levels               # the dual levels at which those inputs have tangents
     cdef long long sources          # a bit for each tensor argument
 

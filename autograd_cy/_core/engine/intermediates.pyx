@@ -1,19 +1,19 @@
-"""What a Function saves besides its inputs and outputs: double backward cannot know its derivative.
+"""Intermediate results that a Function saves: their derivative is unknown under double backward.
 
 NOTE [Intermediates of Functions]
-Nothing is recorded while forward runs, so a saved tensor that forward computed from an input is a constant to backward. A
-second derivative lacks what it contributes, in PyTorch silently.
+Grad mode is off while a Function's forward runs. So a saved tensor that forward computed from an input has no history, and
+backward treats it as a constant. The second derivative then lacks a term; PyTorch returns the wrong number silently.
   1. While forward runs, a hook on operations (`Trail`) notes which memory was computed from which inputs. Tensors that share
      memory share a VersionCounter, so detach() and views need no hook. An operation without a derivative (a comparison, sign)
      ends the trail: a mask is a constant.
-  2. Only Functions that save such tensors are followed: `Function._follows_forward` is cleared by a first call that saved
-     inputs and outputs alone. If a later call saves something else, it is not known what that was computed from: a warning.
-  3. The tensor that backward sees while it is recorded is an alias whose gradient is the error. It is raised only if a
-     derivative for one of those inputs passes through it: a gradient that does not depend on the tensor is right.
-  4. A tensor that the user detaches in backward is a constant because the user says so.
-  5. In forward mode there is no node that could wait for a gradient: if the input has a tangent, reading the tensor raises
-     in jvp, under create_graph and in grad(). In backward() it warns: the gradient in `.grad` is right, its tangent is not.
-  6. Attributes of ctx are hidden while backward runs, and made such aliases when they are read.
+  2. Only Functions that save intermediates are followed. The first call clears `Function._follows_forward` if it saved only
+     inputs and outputs. If a later call saves an intermediate, its sources are unknown, and double backward warns.
+  3. If backward is recorded, it receives an alias of the intermediate. The alias' node raises the error when a gradient
+     reaches it, so a derivative that does not depend on the intermediate still works.
+  4. An intermediate that backward detaches is a constant, because the user says so.
+  5. Forward mode has no node that could raise later. If the input has a tangent, reading the intermediate raises in jvp,
+     under create_graph and in grad(). In backward() it warns: `.grad` is right, but its tangent is not.
+  6. Attributes of ctx that hold intermediates are hidden while backward runs; reading one returns the alias.
 """
 
 import inspect
@@ -43,15 +43,15 @@ from autograd_cy._core.graph.record import NotDifferentiable
 cnp.import_array()
 
 cdef enum:
-    MOST = 63       # inputs that have a bit of their own
+    MOST = 63       # inputs with a bit of their own
 
 SAVED, SAVED_FOR_JVP, ATTRIBUTE = "saved_tensors", "saved_tensors of save_for_forward", "ctx."
 
-cdef dict flat_types = {}           # class of nodes that saved nothing -> whether its derivative is 0 everywhere
+cdef dict flat_types = {}           # class of a node without saved tensors -> whether its derivative is 0 everywhere
 
 
 class UnknownDerivative(RuntimeError):
-    """A second derivative needs that of a tensor that a Function computed while nothing was recorded."""
+    """A second derivative depends on an intermediate result of a Function's forward, which was not recorded."""
 
 
 @cython.final
@@ -59,7 +59,7 @@ cdef class Trail:
     """Case 1 of NOTE [Intermediates of Functions]."""
 
     def note(self, Node node, tuple inputs, object outputs):
-        """The hook: what an operation computed, or is about to write."""
+        """The hook: runs after an operation, but before an in-place operation writes its result."""
         cdef long long sources = 0
         cdef VersionCounter counter
         self.note_write()
@@ -75,7 +75,7 @@ cdef class Trail:
                                for counter in [(<Tensor> x).version_counter() for x in inputs if x is not None]]
 
     cdef int note_write(self) except -1:
-        """If the last operation was in place, what it wrote to depends on what it read."""
+        """If the last operation was in place, the tensor that it wrote to depends on its operands."""
         cdef VersionCounter counter
         for counter, version, sources in self.may_be_written:
             if counter.version != version:
@@ -88,7 +88,7 @@ cdef class Trail:
         return 0
 
     cdef long long sources_of(self, Tensor tensor) except -1:
-        """A bit for each input that a tensor was computed from; also if it is `data` of an input, with its own counter."""
+        """A bit for each input that the tensor was computed from. Memory is compared, too: `data` has its own counter."""
         cdef long long sources = 0 if tensor.counter is None else self.sources.get(tensor.counter, 0)
         cdef int i
         for i, x in self.inputs:
@@ -97,7 +97,7 @@ cdef class Trail:
         return sources
 
     cdef int note_saved(self, tuple tensors) except -1:
-        """Note how forward names what it asks to save, and where it does."""
+        """Note the names of the tensors that forward saves, and the line that saves them."""
         frame = sys._getframe()
         while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
             frame = frame.f_back
@@ -120,7 +120,7 @@ cdef bint asks_for_derivative(Tensor x) except -1:
 
 
 cdef Trail follow(list inputs):
-    """Follow what is computed from the inputs that have a derivative, until `end`. Inference tensors count no writes."""
+    """Follow the results computed from differentiable inputs until `end`. Inference tensors have no version, so not those."""
     cdef Trail trail = Trail.__new__(Trail)
     cdef int i
     trail.inputs, trail.sources, trail.places, trail.may_be_written = [], {}, {}, []
@@ -147,7 +147,7 @@ cdef bint is_constant(Node node, tuple inputs, object outputs):
             for i in range(len(inputs)):
                 g = None if inputs[i] is None else node.vjp(new_tensor(np.ones_like((<Tensor> outputs).array)), i)
                 known = known and (g is None or not (<Tensor> g).array.any())
-        except RuntimeError:        # not implemented: it has none
+        except RuntimeError:        # not implemented
             return True
         if not known or not node.constants:
             flat_types[type(node)] = known
@@ -168,7 +168,7 @@ cdef bint is_intermediate(Tensor tensor, list inputs, list outputs):
 
 
 cdef Intermediate intermediate(Node node, Trail trail, Tensor tensor, str slot, list inputs):
-    """Case 2: what is known of an intermediate; None if it is a constant. `trail` is None if forward was not followed."""
+    """Case 2: an intermediate and its sources; None for a constant. `trail` is None if forward was not followed."""
     cdef Intermediate found = Intermediate.__new__(Intermediate)
     cdef int i
     name, place = None, ""
@@ -227,7 +227,7 @@ cdef class IntermediateBackward(Node):
 
 
 cdef Tensor with_refusal(Node node, Tensor tensor, Intermediate found, bint in_jvp):
-    """An alias of a saved tensor whose gradient is an error; see cases 3 and 5."""
+    """An alias of a saved tensor whose node raises the error; see cases 3 and 5."""
     cdef Tensor alias
     cdef Node refusal
     cdef int i
@@ -250,19 +250,19 @@ cdef Tensor with_refusal(Node node, Tensor tensor, Intermediate found, bint in_j
 
 
 cdef bint is_asked_for():
-    """Whether the gradients of the running backward go to a caller, or are recorded, so that their tangents count."""
+    """Whether the running backward returns its gradients, or records them: then their tangents matter."""
     cdef GraphTask task = current_task()
     return not current_mode() & NO_GRAD or (task is not None and task.selective)
 
 
 cdef bint is_refusing() noexcept:
-    """Whether what is computed now is differentiated: see cases 3 and 5 of NOTE [Intermediates of Functions]."""
+    """Whether operations are differentiated now: see cases 3 and 5 of NOTE [Intermediates of Functions]."""
     cdef int mode = current_mode()
     return mode & FORWARD_AD or not mode & NO_GRAD
 
 
 cdef tuple refusing(Node node, dict intermediates, str where, tuple tensors):
-    """What is kept there, the intermediates among it as tensors that have no derivative."""
+    """The saved tensors; each intermediate is replaced with an alias that raises under differentiation."""
     cdef list found = None if intermediates is None else intermediates.get(where)
     cdef bint in_jvp = where == SAVED_FOR_JVP
     if found is None or not is_refusing():
@@ -271,7 +271,7 @@ cdef tuple refusing(Node node, dict intermediates, str where, tuple tensors):
 
 
 cdef dict hide_attributes(Node node, dict intermediates):
-    """Take the intermediates out of the ctx's attributes until `show_attributes`: who reads one gets it from `refused`."""
+    """Remove the intermediates from ctx until `show_attributes`; reading one calls `refused`."""
     cdef dict attributes, hidden = {}
     if intermediates is None or not is_refusing():
         return None
@@ -284,7 +284,7 @@ cdef dict hide_attributes(Node node, dict intermediates):
 
 
 cdef int show_attributes(Node node, dict hidden) except -1:
-    """Put back what was hidden, unless backward set it anew."""
+    """Restore the hidden attributes, except those that backward has set."""
     cdef dict attributes
     if hidden:
         attributes = (<object> node).__dict__

@@ -209,7 +209,7 @@ cdef object record_all(Node node, object outputs, object inputs):
     if mode & OP_HOOKS:
         observe_forward(node, outputs, inputs)
     if mode & DETECT_NAN and (not mode & NO_GRAD or mode & FORWARD_AD):
-        check_results(node, outputs, inputs)        # while hooks see unrecorded operations, too, those are left out
+        check_results(node, outputs, inputs)        # not of unrecorded operations, which hooks see
     return outputs
 
 

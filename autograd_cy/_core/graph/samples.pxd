@@ -1,7 +1,7 @@
-"""What the graph leaves to batching: rules of nodes, and functions of arrays, for tensors with all samples of a batch."""
+"""Entry points of batching for modules of the graph, which can't import it."""
 
 ctypedef object (*OfSamples)(object function, tuple tensors, object constant)
 ctypedef tuple (*JvpBySamples)(object node, tuple tangents, tuple outputs)
 
-cdef OfSamples of_samples           # function(*values, constant, n) of BatchedTensors; batching/rules.pyx fills both in
-cdef JvpBySamples jvp_by_samples    # the tangents of a node's outputs, computed for each sample by itself
+cdef OfSamples of_samples           # call function(*values, constant, n) on BatchedTensors; batching/rules.pyx sets both
+cdef JvpBySamples jvp_by_samples    # the tangents of a node's outputs, sample by sample

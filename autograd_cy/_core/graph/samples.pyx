@@ -1,5 +1,5 @@
-"""What the graph leaves to batching: rules of nodes, and functions of arrays, for tensors with all samples of a batch."""
+"""Entry points of batching for modules of the graph, which can't import it."""
 
 
 class SampleTakenForAll(RuntimeError):
-    """The core would compute with the one sample that a BatchedTensor shows as its array."""
+    """An operation without a batching rule would read only the first sample of a BatchedTensor."""

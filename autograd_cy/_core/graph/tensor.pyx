@@ -492,7 +492,7 @@ cdef Tensor moved_into(object cls, Tensor tensor):
     cdef Tensor instance
     if <void *> cls == tensor_type:
         return tensor
-    if tensor.batched:                  # an instance could not stand for all samples
+    if tensor.batched:                  # an instance would hold one sample only
         raise RuntimeError("vmap: a tensor within vmap stands for all samples of a batch, and can't become an instance of the "
                            f"subclass {cls.__name__} of Tensor: do that with the whole batch, outside of vmap.")
     instance = compiled_new(<PyTypeObject *> cls, <PyObject *> (), NULL)

@@ -455,7 +455,7 @@ def handle_torch_function(function, relevant_args, *args, **kwargs):
 
 
 cdef str path_of(object function):
-    """The module and name of a callable; what it shows itself as where it has no name."""
+    """The module and name of a callable, or its repr if it has no name."""
     name = getattr(function, "__name__", None)
     return repr(function) if name is None else f"{getattr(function, '__module__', None)}.{name}"
 
@@ -667,7 +667,7 @@ cpdef int arm() except -1:
 
 
 def overridable(function):
-    """A function of Python's that is entered by way of a step; within vmap it is called as it is unless it has a rule."""
+    """A Python function with a step of NOTE [Overrides]; within vmap it is called directly unless it has a batching rule."""
     rule = rule_of(function)
 
     @functools.wraps(function)
@@ -695,7 +695,7 @@ def make_overridable(function, name=None):
 
 
 def extend_overridable(name, value, batch=None):
-    """Attach a method or property of Python's to Tensor whose calls can be handed over; `batch` is its batching rule."""
+    """Attach an overridable Python method or property to Tensor; `batch` is its batching rule."""
     if batch is not None:
         declare_rule(value.fget if isinstance(value, property) else value, batch)
     facade_methods[name] = value

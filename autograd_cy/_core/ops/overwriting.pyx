@@ -182,7 +182,7 @@ cdef object call_in_place(object function, tuple args, dict kwargs):
     """A call with `inplace=`: if that is true, written into the input."""
     cdef bint inplace = kwargs.pop("inplace")
     target = args[0] if args else kwargs.get("input")
-    if not inplace or not isinstance(target, Tensor):       # which the function refuses
+    if not inplace or not isinstance(target, Tensor):       # the function raises for these
         return function(*args, **kwargs)
     if not args:
         del kwargs["input"]

@@ -38,7 +38,7 @@ class Write:
 
 @dataclass(frozen=True)
 class Branch:
-    """One of two operations, by whether all elements of the condition are positive."""
+    """One of two operations; the first if all elements of the condition are positive."""
 
     condition: int
     names: tuple[str, str]  # of UNARY
@@ -48,7 +48,7 @@ class Branch:
 @dataclass(frozen=True)
 class Scaled:
     operand: int
-    source: int  # the sum of its elements is taken as a number, by item()
+    source: int  # the sum of its elements is read by item()
 
 
 @dataclass(frozen=True)

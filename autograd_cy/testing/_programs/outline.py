@@ -108,12 +108,12 @@ class Register:
 
 
 def chosen(names: tuple[str, str], condition: Any) -> str:
-    """Which of two operations a branch takes."""
+    """The operation that a branch takes."""
     return names[0 if bool((condition > 0).all()) else 1]
 
 
 def times_of_halving(values: Any, limit: float) -> int:
-    """How often elements are halved until none is larger than the limit: once at least."""
+    """How often elements are halved until none exceeds the limit; at least once."""
     times = 1
     while (np.abs(values) / 2**times > limit).any():
         times += 1

@@ -220,12 +220,12 @@ def _largest(x: Any) -> float:
 
 
 def _is_clear(x: Any) -> bool:
-    """Whether small changes leave the signs of its elements alone."""
+    """Whether small changes keep the signs of all elements."""
     return bool((np.abs(x.array) > 0.01).all())
 
 
 def _is_between(largest: float, limit: float) -> bool:
-    """Whether small changes leave alone how often the largest element is halved."""
+    """Whether small changes keep the number of halvings."""
     return largest < 100 and (largest < limit or 0.02 < math.log2(largest / limit) % 1 < 0.98)
 
 

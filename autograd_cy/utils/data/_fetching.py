@@ -19,7 +19,7 @@ def _rows(dataset: Any, indices: Sequence[int]) -> list[Tensor] | None:
 
 
 def call(name: str, function: Callable[..., Any], *args: Any) -> Any:
-    """function(*args), with StopIteration made a RuntimeError, as in generators: it would end the epoch silently."""
+    """Call function(*args); a StopIteration, which would end the epoch silently, becomes a RuntimeError."""
     try:
         return function(*args)
     except StopIteration as error:

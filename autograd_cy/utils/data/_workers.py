@@ -59,7 +59,7 @@ class Failure:
     """An exception of a worker, which is raised again in the main process with the worker's traceback in its text."""
 
     def __init__(self, error: BaseException, where: str):
-        self._kind = RuntimeError if isinstance(error, StopIteration) else type(error)  # that would end the epoch in silence
+        self._kind = RuntimeError if isinstance(error, StopIteration) else type(error)  # that would end the epoch
         self._name, self._where = type(error).__name__, where
         self._text = "".join(traceback.format_exception(error))
 
@@ -98,14 +98,14 @@ class Packed(NamedTuple):
 
 
 class _Pickler(pickle.Pickler):
-    """One that refuses tensors whose graph would stay behind in the worker."""
+    """Refuses tensors with history: their graph would be lost."""
 
     def reducer_override(self, value: Any) -> Any:
         return reduced(value) if isinstance(value, Tensor) else NotImplemented
 
 
 def reduced(tensor: Tensor) -> Any:
-    """reduced(tensor) -> what pickles it for another process."""
+    """reduced(tensor) -> its reduction for a pickle that goes to another process."""
     if tensor.requires_grad and not tensor.is_leaf:
         raise RuntimeError(
             "Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd does not support crossing "
@@ -252,4 +252,4 @@ def _seed(seed: int) -> None:
     np.random.seed(seed % 2**32)  # noqa: NPY002 - what datasets that were written for PyTorch draw from
 
 
-ForkingPickler.register(Tensor, reduced)  # datasets that a worker is started with, and what users put on queues
+ForkingPickler.register(Tensor, reduced)  # for datasets passed to workers, and for queues

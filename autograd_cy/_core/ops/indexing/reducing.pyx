@@ -155,7 +155,7 @@ cdef class Reducing(Node):
 
 @cython.final
 cdef class SeveralZeros(Node):
-    """Of sources, of which two that are 0 go to one element: the slope of each is the other; `slope_of_product` lacks it."""
+    """Raises for sources with two zeros in one element: `slope_of_product` lacks the second derivative there."""
 
     cdef object vjp(self, object g, int i):
         operation, source = self.constants

@@ -1,4 +1,4 @@
-"""Cofactors: the derivatives of determinants of any order, also of matrices that are singular or nearly so.
+"""Cofactors of matrices: the gradient of the determinant, accurate for singular and nearly singular matrices.
 
 The cofactors of A are det(A) inv(A).mT. One elimination gives both factors. Its last pivots may be only rounding errors,
 but they cancel in the product, which is as exact as otherwise. If a pivot is zero, or the determinant leaves its range
@@ -31,7 +31,7 @@ cnp.import_array()
 # arrays
 
 cdef tuple determinants_and_inverses(object array):
-    """The conjugate determinants and the inverses of the adjoint matrices, by one elimination."""
+    """The conjugate determinants, and the inverses of the conjugate transposes, by one elimination."""
     lu, pivots, _info = eliminated(array)
     exchanged = (pivots != np.arange(1, pivots.shape[-1] + 1)).sum(-1) % 2
     inverse = solved_eliminated(lu, pivots, np.eye(array.shape[-1], dtype=array.dtype), True)
@@ -57,21 +57,21 @@ cdef object cofactor_arrays(object array):
 
 
 cdef tuple singular(object array):
-    """U, S and Vh, and the conjugate of det(U) det(Vh)."""
+    """(U, S, Vh, conj(det(U) det(Vh)))"""
     u, s, vh = svd_arrays(array, False)
     det = ufunc("det", np.linalg.det)
     return u, s, vh, np.conj(det(u) * det(vh)).astype(array.dtype)[..., None]
 
 
 cdef tuple products_around(object s):
-    """The products of the elements before, and of those after each one."""
+    """For each element the product of its predecessors, and that of its successors."""
     ones = np.ones_like(s[..., :1])
     return (np.cumprod(np.concatenate([ones, s[..., :-1]], -1), -1),
             np.cumprod(np.concatenate([ones, s[..., :0:-1]], -1), -1)[..., ::-1])
 
 
 cdef object products_without_pairs(object s):
-    """The products of all elements but the i-th and the j-th one; zeros on the diagonal."""
+    """At (i, j) the product of all elements except the i-th and j-th; zeros on the diagonal."""
     n = s.shape[-1]
     before, after = products_around(s)
     above = np.triu(np.ones((n, n), np.bool_), 1)
@@ -82,7 +82,7 @@ cdef object products_without_pairs(object s):
 
 
 cdef object cofactor_arrays_along(object a, object direction):
-    """The derivative of the conjugate cofactors at `a`; matrices that are not finite give nan.
+    """The derivative of the conjugate cofactors at `a` in a direction; nan for matrices that are not finite.
 
     By products of inverses, and by singular values for matrices where these products cancel.
     """
@@ -105,7 +105,7 @@ cdef object cofactor_arrays_along(object a, object direction):
 
 
 cdef object along_singular(object a, object direction):
-    """The same by singular values."""
+    """cofactor_arrays_along() by singular values."""
     finite = np.isfinite(a).all((-2, -1))[..., None, None]
     with np.errstate(all="ignore"):
         u, s, vh, turn = singular(np.where(finite, a, 0))
@@ -120,7 +120,7 @@ cdef object along_singular(object a, object direction):
 
 @cython.final
 cdef class ConjugateCofactorsBackward0(Node):
-    """Its derivative is its own adjoint, over the real numbers."""
+    """Its derivative is self-adjoint over the real numbers."""
 
     cdef tuple saved_names(self):
         return ("self", None, None)
@@ -147,7 +147,7 @@ def conjugate_cofactors(Tensor input):
 
 @cython.final
 cdef class CofactorsAlongBackward0(Node):
-    """Linear in the direction, and its own adjoint; by the matrix its derivative is made of those of the minors' cofactors."""
+    """Linear and self-adjoint in the direction. Its derivative by the matrix uses the cofactors of the minors."""
 
     cdef tuple saved_names(self):
         return ("self", "direction", None)
@@ -184,7 +184,7 @@ def cofactors_along(Tensor input, Tensor direction):
 
 
 cdef tuple minor_rows(object a):
-    """For each row the matrix that drops it, and the signs of the minors, as Tensors of a's type."""
+    """For each row the matrix that removes it, and the signs of the minors, as Tensors of a's dtype."""
     cdef Py_ssize_t n = shape_of(a)[-1]
     kind, numbers = (<Tensor> a).array.dtype, np.arange(n)
     rows = np.stack([np.eye(n, dtype=kind)[numbers != k] for k in range(n)]) if n else np.empty((0, 0, 0), kind)
@@ -192,7 +192,7 @@ cdef tuple minor_rows(object a):
 
 
 cdef object minors(object rows, object a):
-    """The n x n matrices without one row and one column."""
+    """The minors of n x n matrices: the matrices without one row and one column."""
     return rows.unsqueeze(1) @ a.unsqueeze(-3).unsqueeze(-3) @ rows.transpose(-2, -1)
 
 

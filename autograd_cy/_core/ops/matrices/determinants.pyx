@@ -50,7 +50,7 @@ cdef object determinant(object array):
 
 
 cdef int spoil(object values, object zero, object array) except -1:
-    """nan for determinants that LAPACK takes for 0, of matrices that are not finite."""
+    """Replace LAPACK's zeros with nan for matrices that are not finite."""
     values[zero & ~np.isfinite(array).all((-2, -1))] = np.nan
     return 0
 
@@ -94,7 +94,7 @@ cdef class LinalgSlogdetBackward0(Decomposition):
         return None if factor is None else self.turned_inverse(a) * factor.unsqueeze(-1).unsqueeze(-1)
 
     cdef object turned_inverse(self, object a):
-        """The adjoint of the inverse: by cofactors where the elimination meets a zero and LAPACK's has met none."""
+        """The conjugate transpose of the inverse; by cofactors if our elimination meets a zero pivot and LAPACK's did not."""
         inverse, info = inv_ex(a)
         found = adjoint(inverse)
         sign, logarithm = self.output(0), self.output(1)

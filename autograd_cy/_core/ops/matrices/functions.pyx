@@ -125,7 +125,7 @@ def matrix_rank(input, *, atol=None, rtol=None, hermitian: bool = False):
 
 @cython.final
 cdef class CholeskySolveBackward0(Node):
-    """Both triangles of the factor have a gradient, as in PyTorch: that of A is Hermitian, and A = L @ L.mH for any L."""
+    """As in PyTorch both triangles of the factor have a gradient: A = L @ L.mH for any L, and A's gradient is Hermitian."""
 
     cdef tuple saved_names(self):
         return (None, "input2", "result")
@@ -134,7 +134,7 @@ cdef class CholeskySolveBackward0(Node):
         return ("upper", None, None)
 
     cdef tuple factor(self):
-        """The factor as it was given, and its triangle."""
+        """The factor as given, and its triangle."""
         factor = unpack(self, 1)
         return factor, upper_part(factor, 0) if self.constants[0] else lower(factor, 0)
 
@@ -167,7 +167,7 @@ cdef int check_factor(Tensor b, Tensor factor) except -1:
     if code_of(b.array) != code_of(factor.array):
         raise RuntimeError(f"Expected b and A to have the same dtype, but found b of type {type_word(code_of(b.array))} and A "
                            f"of type {type_word(code_of(factor.array))} instead.")
-    broadcast_sizes(shape_of(b)[:-2], shape_of(factor)[:-2])        # which says what does not fit
+    broadcast_sizes(shape_of(b)[:-2], shape_of(factor)[:-2])        # raises if the shapes don't fit
     return 0
 
 

@@ -201,7 +201,7 @@ cdef int check_system(Tensor a, Tensor places, Tensor b) except -1:
     if code_of(a.array) != code_of(b.array):
         raise RuntimeError(f"Expected b and A to have the same dtype, but found b of type {type_word(code_of(b.array))} and A "
                            f"of type {type_word(code_of(a.array))} instead.")
-    broadcast_sizes(shape_of(a)[:-2], shape_of(b)[:-2])             # which says what does not fit
+    broadcast_sizes(shape_of(a)[:-2], shape_of(b)[:-2])             # raises if the shapes don't fit
     return 0
 
 

@@ -162,7 +162,7 @@ def lstsq(input, b, rcond: float | None = None, *, driver: str | None = None):
     cdef Tensor right = tensor_argument(b, "linalg.lstsq", "b", 2)
     cdef bint vector = check_operands(a, right, driver)
     array = right.array[..., None] if vector else right.array
-    broadcast_sizes(shape_of(a)[:-2], array.shape[:-2])             # which says what does not fit
+    broadcast_sizes(shape_of(a)[:-2], array.shape[:-2])             # raises if the shapes don't fit
     check_finite(NAME, np.isfinite(a.array).all((-2, -1)), "least squares solution could not be computed")
     driver = driver or "gelsy"
     rcond = default_rcond(a) if rcond is None else rcond

@@ -151,7 +151,7 @@ cdef object converged(str operation, str name, object public, object array, str 
 
 
 cdef tuple first_failure(object info):
-    """(which matrix of a batch, what info says) of the first one whose info is not 0; None if there is none."""
+    """(index in the batch, info) of the first matrix whose info is not 0, or None."""
     places = np.flatnonzero(info)
     if not places.size:
         return None
@@ -159,7 +159,7 @@ cdef tuple first_failure(object info):
 
 
 cdef int check_finite(str operation, object finite, str failure) except -1:
-    """LinAlgError for the first matrix that is not `finite`."""
+    """Raise LinAlgError for the first matrix that is not finite."""
     if not finite.all():
         element, _ = first_failure(np.asarray(~finite))
         raise LinAlgError(f"{operation}: {element}The {failure} because the input matrix contained non-finite values.")
@@ -167,7 +167,7 @@ cdef int check_finite(str operation, object finite, str failure) except -1:
 
 
 cdef object infinite_matrices(object array):
-    """Which matrices have an infinity, on which LAPACK may iterate without an end; None if all are finite. nan is an error."""
+    """A mask of matrices with an infinity, on which LAPACK may not terminate; None if all are finite. Raises for nan."""
     if np.isfinite(array).all():
         return None
     check_finite("linalg.svd", ~np.isnan(array).any((-2, -1)), "algorithm failed to converge")

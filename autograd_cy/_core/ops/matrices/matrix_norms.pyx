@@ -69,7 +69,7 @@ def matrix_norm(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
 
 
 cdef object largest(object sizes, int dim, bint keepdim):
-    """The largest of absolute values; 0 where there are none."""
+    """The largest absolute value; 0 for empty operands."""
     return sizes.amax(dim, keepdim) if sizes.shape[dim] else sizes.sum(dim, keepdim=keepdim)
 
 

@@ -167,7 +167,7 @@ cdef tuple solution(Tensor a, Tensor b, bint vectors):
 
     A batch of vectors is laid out as PyTorch lays it out: as columns of a matrix.
     """
-    broadcast_sizes(shape_of(a)[:-2], shape_of(b)[:-2])            # which says what does not fit
+    broadcast_sizes(shape_of(a)[:-2], shape_of(b)[:-2])            # raises if the shapes don't fit
     lu, pivots, info = eliminated(a.array)
     array = without_failures(solved_eliminated(lu, pivots, b.array, False), info)
     if vectors and array.ndim > 2:

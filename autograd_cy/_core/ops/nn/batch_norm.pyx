@@ -114,7 +114,7 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
     if training:
         variances = moments_of(array, &planes, number, means, scales)
         if not cnp.PyArray_SIZE(array):
-            means[...], scales[...] = 0, 0      # those of nothing: the gradients of an empty batch are 0
+            means[...], scales[...] = 0, 0      # an empty batch: its gradients are 0
     else:
         means[...] = mean.array
         known = flat(cast(var.array, dtype_code), dtype_code)

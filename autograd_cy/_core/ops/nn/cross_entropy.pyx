@@ -87,7 +87,7 @@ cdef class CrossEntropy(NllNode):
         return 1 if len(<tuple> self.constants) > 1 else 0
 
     cdef object normalized_scores(self):
-        """log_softmax of the scores; of zeros where they are ignored, whatever they are."""
+        """log_softmax of the scores; scores of ignored targets are taken as 0."""
         x = unpack(self, 0)
         ignored = np.asarray((<Tensor> unpack(self, 1)).array == self.ignore_index)
         if ignored.any():

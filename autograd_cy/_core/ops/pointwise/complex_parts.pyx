@@ -60,7 +60,7 @@ cdef class ComplexBackward0(PointwiseNode):
 
 @cython.final
 cdef class PolarBackward0(PointwiseNode):
-    """It saves the angle for the gradient by the length: the result has no angle where the length is 0, or negative."""
+    """Saves the angle for the gradient of `abs`: where that is 0 or negative, the result doesn't tell it."""
 
     cdef tuple saved_names(self):
         return (None, None, "result")

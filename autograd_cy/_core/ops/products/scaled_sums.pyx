@@ -86,7 +86,7 @@ cdef class AddbmmBackward0(ScaledProduct):
     cdef object of(self, object a, object b):
         """One product of all samples beside each other."""
         if shape_of(a)[0] != shape_of(b)[0] or shape_of(a)[2] != shape_of(b)[1]:
-            a.bmm(b)                    # which says what does not fit
+            a.bmm(b)                    # raises if the shapes don't fit
         inner = shape_of(a)[0] * shape_of(a)[2]
         return a.transpose(0, 1).reshape(shape_of(a)[1], inner).mm(b.reshape(inner, shape_of(b)[2]))
 
@@ -120,7 +120,7 @@ cdef object scaled_sum(ScaledProduct node, Tensor x, Tensor a, Tensor b, object 
     try:
         array = (<Tensor> node.of(new_tensor(a.array), new_tensor(b.array))).array
         if shape_of(x) != np.shape(array):
-            x.expand(np.shape(array))                       # which says what does not fit
+            x.expand(np.shape(array))                       # raises if the shapes don't fit
     finally:
         go_on(paused)
     beta, alpha = number_for(beta, code_of(array)), number_for(alpha, code_of(array))

@@ -140,7 +140,7 @@ cdef cnp.ndarray norm_of(cnp.ndarray array, double p, Dims dims, bint keepdim):
 
 
 cdef bint in_range(cnp.ndarray total) noexcept:
-    """Whether no sum of powers has overflowed, and none is so small that some of its terms have vanished."""
+    """Whether no sum of powers overflowed, or is so small that terms may have underflowed."""
     cdef npy_intp i, n = cnp.PyArray_SIZE(total)
     cdef void *data = cnp.PyArray_DATA(total)
     if code_of(total) == FLOAT32:
@@ -155,7 +155,7 @@ cdef bint in_range(cnp.ndarray total) noexcept:
 
 
 cdef bint quotients_fit(cnp.ndarray quotients, cnp.ndarray g, cnp.ndarray y):
-    """Whether no g / y has overflowed, vanished or lost digits; that by 0 is 0."""
+    """Whether all quotients g / y are normal numbers, or 0 where g or y is."""
     cdef cnp.ndarray gradient = g if is_flat(g) else dense_copy(g), norms = y if is_flat(y) else dense_copy(y)
     if code_of(g) == FLOAT32:
         return are_normal(<float *> cnp.PyArray_DATA(quotients), <float *> cnp.PyArray_DATA(gradient),
@@ -173,8 +173,8 @@ cdef bint are_normal(const real *quotients, const real *g, const real *y, npy_in
 
 
 cdef cnp.ndarray rescaled(cnp.ndarray array, double p, Dims dims, bint keepdim):
-    """The norm, where a sum of powers is out of range: of the elements divided by a power of two next to the largest one, or,
-    for p below 0, to the smallest."""
+    """The norm if a sum of powers is out of range. Elements are divided by a power of two near the largest one, or, if p is
+    negative, near the smallest."""
     cdef tuple axes = dim_tuple(dims) if cnp.PyArray_NDIM(array) else ()
     with np.errstate(all="ignore"):
         sizes = np.asarray(np.absolute(array))

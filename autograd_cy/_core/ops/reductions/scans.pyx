@@ -241,7 +241,7 @@ cdef class LogcumsumexpBackward0(OfSaved):
         if not cnp.PyArray_SIZE((<Tensor> y).array):
             return g
         if not g.is_complex():
-            low = y.detach() == -np.inf         # where nothing but -inf has come yet
+            low = y.detach() == -np.inf         # all elements so far are -inf
             if low.any():
                 below = running_sums_back(g.where(low, 0), d).where(low, 0)
                 return self.slopes(g.where(~low, 0), x.where(~low, 0), y.where(~low, 0), d).where(~low, below)

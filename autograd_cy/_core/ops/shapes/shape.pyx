@@ -331,7 +331,7 @@ cpdef Tensor convert(Tensor x, dtype wanted):
     cdef int own = code_of(x.array)
     if own == wanted.dtype_code:
         return x
-    if x.batched:                       # of a method that was looked up before the first vmap: see `arm` in overrides.pyx
+    if x.batched:                       # the method was looked up before the first vmap: see `arm` in overrides.pyx
         return batched(convert((<BatchedTensor> x).value, wanted), (<BatchedTensor> x).level)
     if own >= COMPLEX64 > wanted.dtype_code > BOOL and cnp.PyArray_SIZE(x.array):
         warn_of_lost_imaginary_part()

@@ -151,7 +151,7 @@ def reshape(input, *shape):
 
 
 cdef object type_asked_for(tuple sizes, object kind):
-    """The type that view() is called with in place of sizes; None if there is none."""
+    """The dtype passed to view() instead of sizes, or None."""
     if kind is None:
         if len(sizes) == 1 and (PyObject_IsInstance(sizes[0], dtype) or PyObject_IsInstance(sizes[0], np.dtype)):
             return sizes[0]
@@ -162,7 +162,7 @@ cdef object type_asked_for(tuple sizes, object kind):
 
 
 cdef cnp.ndarray memory_as(Tensor x, dtype target):
-    """The memory of a tensor as elements of another type; of another size along the last dimension."""
+    """A tensor's memory as elements of another dtype; the last dimension changes if their sizes differ."""
     cdef int old = cnp.PyArray_ITEMSIZE(x.array), new = target.itemsize, ratio, d
     cdef str names = f"to view {type_word(code_of(x.array))} as {type_word(target.dtype_code)} (different element sizes)"
     if old == new:
@@ -189,7 +189,7 @@ cdef cnp.ndarray memory_as(Tensor x, dtype target):
 
 
 cdef Tensor in_other_type(Tensor x, dtype target):
-    """An alias without history, as detach() makes it: bits have no derivative."""
+    """An alias without history, as from detach(): reinterpreted bits have no derivative."""
     cdef Tensor y = new_tensor(memory_as(x, target))
     share_version(x, y)
     return y
