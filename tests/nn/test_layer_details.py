@@ -50,6 +50,7 @@ def close(a, b, tolerance=1e-6):
     (lambda: nn.MultiheadAttention(5, 2), AssertionError, "embed_dim must be divisible by num_heads"),
     (lambda: nn.MultiheadAttention(0, 2), ValueError, "must be greater than 0"),
     (lambda: nn.TransformerEncoderLayer(4, 2, activation="tanh"), RuntimeError, "should be relu/gelu, not tanh"),
+    (lambda: nn.TransformerDecoder(..., 2**63), TypeError, "TransformerDecoder: expected a Module as the layer, got ellipsis"),
     (lambda: nn.AdaptiveLogSoftmaxWithLoss(4, 10, []), ValueError, "length larger than 0"),
     (lambda: nn.AdaptiveLogSoftmaxWithLoss(4, 10, [5, 2]), ValueError, "sorted in an increasing order"),
 ])  # fmt: skip

@@ -27,6 +27,8 @@ class _Stack(Module):
 
     def __init__(self, layer: Module, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()
+        if not isinstance(layer, Module):
+            raise TypeError(f"{type(self).__name__}: expected a Module as the layer, got {type(layer).__name__}")
         self.layers = ModuleList([copy.deepcopy(layer) for _ in range(num_layers)])
         self.num_layers = num_layers
         self.norm = norm
