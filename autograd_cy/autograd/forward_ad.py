@@ -6,7 +6,9 @@ from .._core.batching.batched import all_samples as _all_samples
 from .._core.batching.batched import is_batched as _is_batched
 from .._core.batching.batched import levels_of as _levels_of
 from .._core.batching.batched import one_sample as _one_sample
+from .._core.batching.levels import shared_arguments as _shared_arguments
 from .._core.engine import double_vjp as _double_vjp  # noqa: F401  (the core calls it through a pointer)
+from .._core.engine.task_queries import depends_on_any as _depends_on_any
 from .._core.graph import duals as _duals
 from .._core.graph import record as _record
 from .._core.graph.tensor import Tensor
@@ -158,7 +160,22 @@ def unpack_dual(tensor, *, level=None):
         return UnpackedDualTensor(
             _one_sample(primal, levels), None if tangent is None else _one_sample(tangent, levels)
         )
-    return UnpackedDualTensor(_record.without_tangent(tensor), _record.get_tangent(tensor))
+    tangent = _record.get_tangent(tensor)
+    if tangent is not None and _is_batched(tangent):
+        _check_gradient_of_samples(tangent)
+    return UnpackedDualTensor(_record.without_tangent(tensor), tangent)
+
+
+def _check_gradient_of_samples(tangent):
+    """Refuse a tangent whose gradient within a transform would be the sum of its samples': case 8 of NOTE [Batching]."""
+    levels = _levels_of(tangent)
+    arguments = _shared_arguments(levels)
+    if arguments and _depends_on_any((_all_samples(tangent, levels),), arguments):
+        raise RuntimeError(
+            "unpack_dual(): the tangent has samples, and depends on an argument of a transform that has none and runs within "
+            "the dual level: its gradient would be summed over the samples. Open the dual level within the transform, as "
+            "func.jvp() does, or map the argument, too."
+        )
 
 
 class _set_fwd_grad_enabled(_Switch):

@@ -32,7 +32,7 @@ def _leaves_of(tree: Any) -> tuple[list[Any], TreeSpec]:
     return ([tree], _LEAF) if isinstance(tree, Tensor) else tree_flatten(tree)
 
 
-_OUTSIDE_OF_VMAP = DifferentiatedWithin([])
+_OUTSIDE_OF_VMAP = DifferentiatedWithin({})
 
 
 class _Inputs:
@@ -50,8 +50,12 @@ class _Inputs:
         self.within = _OUTSIDE_OF_VMAP  # entered while the function runs
         if open_here := open_levels():
             self.levels = [levels_of(x) for x in leaves]
-            unbatched = [level for level in open_here for levels in self.levels if level not in levels]
-            self.within = DifferentiatedWithin(list(dict.fromkeys(unbatched)))
+            arguments: dict[Any, list[Tensor]] = {}
+            for x, levels in zip(self.aliases, self.levels, strict=True):
+                for level in open_here:
+                    if level not in levels:
+                        arguments.setdefault(level, []).append(x)
+            self.within = DifferentiatedWithin(arguments)
         self.tree = self.nested(self.one_of_each(self.aliases))
 
     def one_of_each(self, samples: Sequence[Tensor]) -> Sequence[Tensor]:

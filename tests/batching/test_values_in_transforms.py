@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import autograd_cy as ag
-from autograd_cy.autograd import functional, gradcheck
-from autograd_cy.func import grad, hessian, jacfwd, jacrev, jvp, vmap
+from autograd_cy.autograd import forward_ad, functional, gradcheck
+from autograd_cy.func import grad, hessian, jacfwd, jacrev, jvp, vjp, vmap
 
 X = ag.tensor([1.5, 2.5, 0.5], dtype=ag.float64)
 A = ag.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.5], [7.0, 8.0, 10.0]], dtype=ag.float64)
@@ -125,3 +125,82 @@ def test_samples_are_not_written_into_what_is_the_same_for_all(name, write):
 
     with pytest.raises(RuntimeError, match=rf"vmap: {name}\(self, \*extra_args\) is not possible"):
         vmap(grad(function, argnums=(0, 1)), in_dims=(0, None))(A, X)
+
+
+TANGENTS = {
+    "of the argument": lambda w, x: w * w * x,
+    "of what is computed with a tangent": lambda w, x: (w * x).sum() * w,
+    "of a tangent's level within": lambda w, x: jvp(lambda z: z * x * w, (w,), (w,))[1],
+}
+
+
+@pytest.mark.parametrize("name", TANGENTS)
+def test_a_tangent_of_samples_is_refused_where_its_gradient_would_be_a_sum(name):
+    """An argument that isn't batched was used in place of its samples: the gradient of the tangent was summed over them."""
+
+    def slope(transform, start):
+        def of_sample(t, primal=X):
+            with forward_ad.dual_level():
+                x = forward_ad.make_dual(primal, t)
+                return transform(lambda w: forward_ad.unpack_dual(TANGENTS[name](w, x)).tangent)(start(x))
+
+        return of_sample
+
+    for transform in (lambda f: grad(lambda w: f(w).sum()), jacrev, lambda f: lambda w: vjp(f, w)[1](X)[0]):
+        for start in (lambda x: x, lambda x: X):
+            loop(slope(transform, start))
+            with pytest.raises(RuntimeError, match=r"unpack_dual\(\): the tangent has samples, and depends on an argument"):
+                vmap(slope(transform, start))(A)
+        mapped = slope(transform, lambda x: x)
+        same(vmap(mapped)(A, X.expand(3, 3)), loop(mapped))
+
+
+def test_tangents_of_samples_are_taken_within_transforms_that_do_not_differentiate_by_them():
+    leaf = X.clone().requires_grad_()
+
+    def of_sample(t):
+        with forward_ad.dual_level():
+            x = forward_ad.make_dual(leaf * 1, t)
+            return grad(lambda w: (forward_ad.unpack_dual(x * x).tangent * w).sum())(X)
+
+    same(vmap(of_sample)(A), loop(of_sample))
+
+
+class Doubled(ag.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.mark_dirty(x)
+        return x.mul_(2)
+
+    @staticmethod
+    def jvp(ctx, t):
+        return t.mul_(2)
+
+
+class Column(ag.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.view(3, 1)
+
+    @staticmethod
+    def jvp(ctx, t):
+        return t.view(3, 1)
+
+
+class Same(ag.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x
+
+    @staticmethod
+    def jvp(ctx, t):
+        return t.view_as(t)
+
+
+@pytest.mark.parametrize("function", [Doubled, Column, Same])
+def test_functions_whose_outputs_share_the_inputs_memory(function):
+    """Their tangents have to be written, or be views, which a batched tangent did not show."""
+    factor, shape = 2 if function is Doubled else 1, (3, 1) if function is Column else (3,)
+    same(jacfwd(lambda x: function.apply(x * 1).reshape(3) * x)(X), (2 * factor * X).diag())
+    with pytest.raises(RuntimeError, match="custom Function"):
+        jacfwd(lambda x: type("Wrong", (function,), {"jvp": lambda ctx, t: (t * 1).reshape(shape)}).apply(x * 1))(X)

@@ -491,7 +491,7 @@ SPECIAL = {
         "register_hooks": "(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor], /) -> None",
     },
     "DifferentiatedWithin": {
-        "__init__": "(self, levels: list[BatchLevel]) -> None",
+        "__init__": "(self, arguments: dict[BatchLevel, list[Tensor]]) -> None",
         "__enter__": "(self) -> None",
         "__exit__": "(self, error_type: Any, error: Any, traceback: Any) -> None",
     },
@@ -630,6 +630,7 @@ CORE = {
             "levels_from": "list[BatchLevel]",
             "open_level": "BatchLevel",
             "open_levels": "list[BatchLevel]",
+            "shared_arguments": "tuple[Tensor, ...]",
         },
     ),
     "batching.batched": (
@@ -710,6 +711,7 @@ CORE = {
             "current_graph_task_id": "int",
             "current_node": "Node | None",
             "end_arguments": "None",
+            "depends_on_any": "bool",
             "depends_on_others": "bool",
             "execution_order": "list[Node]",
             "is_captured_leaf": "bool",

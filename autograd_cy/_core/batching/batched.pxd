@@ -15,5 +15,6 @@ cpdef Tensor at_level_or_expanded(Tensor x, BatchLevel level)
 cdef bint has_samples(Tensor x, BatchLevel level) except -1
 cpdef object with_samples(object x, BatchLevel level)
 cdef BatchLevel level_of(Tensor x)
+cdef Tensor values_of(Tensor x)
 cdef object check_open(BatchLevel level)
 cdef Tensor zeros_as(Tensor g, tuple sizes)

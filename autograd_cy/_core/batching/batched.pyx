@@ -19,7 +19,8 @@ NOTE [Batching]
   8. When such a tensor meets a tensor that is batched at the tangent's level, it is expanded to all samples first, and the
      expanded tensor gets the tangent (`with_samples`). A plain input of a transform that runs within the level is expanded,
      too: its gradient differs between samples, and ToSamplesBackward0 returns it as a BatchedTensor. After the level is
-     closed, the samples' gradients are summed. Dual levels outside the transform are not expanded in this way.
+     closed, the samples' gradients are summed. Dual levels outside the transform are not expanded in this
+     way: where the transform's function asks for such a tangent, `unpack_dual` refuses.
 """
 
 import numpy as np
@@ -81,6 +82,13 @@ cdef BatchLevel level_of(Tensor x):
     return (<BatchedTensor> x).level if x.batched else None
 
 
+cdef Tensor values_of(Tensor x):
+    """The samples of a tensor at all levels, as the operations of rules see them; what isn't batched as it is."""
+    while x.batched:
+        x = (<BatchedTensor> x).value
+    return x
+
+
 cdef object check_open(BatchLevel level):
     if not level.is_open:
         raise RuntimeError("Either your tensor may have escaped from inside a function being vmapped and this is a user "
@@ -117,8 +125,7 @@ cpdef Tensor at_level_or_expanded(Tensor x, BatchLevel level):
 cdef bint has_samples(Tensor x, BatchLevel level) except -1:
     """Whether a tensor that isn't batched at the level has a tangent or will get a gradient that is."""
     cdef int mode = current_mode()
-    while x.batched:
-        x = (<BatchedTensor> x).value
+    x = values_of(x)
     if level.unbatched and level.dual <= dual_level() and not mode & NO_GRAD and wants_grad(x):
         return True
     return mode & FORWARD_AD and any_at_level(tangents_now(x), level)
@@ -272,9 +279,7 @@ def as_argument(Tensor x):
 
     It is a leaf, or leads on to where `x` comes from.
     """
-    cdef Tensor alias, samples = x
-    while samples.batched:
-        samples = (<BatchedTensor> samples).value
+    cdef Tensor alias, samples = values_of(x)
     if samples.inference:
         samples = (<object> samples).clone()
     if wants_grad(samples) or dual_level():

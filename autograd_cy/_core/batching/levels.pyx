@@ -75,26 +75,44 @@ def levels_from(BatchLevel level):
     return [inner for inner in open_levels() if inner.number >= level.number]
 
 
+def shared_arguments(list levels):
+    """shared_arguments(levels) -> tuple: tensors of transforms that run within the innermost dual level that the thread sees.
+
+    They differentiate by them, and these tensors aren't batched at one of the levels.
+    """
+    cdef BatchLevel level
+    cdef list found = []
+    for level in levels:
+        if level.unbatched and 0 < dual_level() <= level.dual:
+            found += level.arguments
+    return tuple(found)
+
+
 @cython.final
 cdef class DifferentiatedWithin:
-    """DifferentiatedWithin(levels): entered while a transform differentiates by tensors not batched at these levels.
+    """DifferentiatedWithin(arguments): entered while a transform differentiates by tensors not batched at a level.
 
-    Where what it computes of them meets samples of such a level, each sample has a gradient of its own.
+    arguments: those tensors, for each level. Where what it computes of them meets samples of such a level, each sample has a
+    gradient of its own.
     """
-    cdef list levels
+    cdef dict arguments
 
-    def __init__(self, list levels):
-        self.levels = levels
+    def __init__(self, dict arguments):
+        self.arguments = arguments
 
     def __enter__(self):
-        for level in self.levels:
-            if (<BatchLevel> level).unbatched == 0:
-                (<BatchLevel> level).dual = dual_level()
-            (<BatchLevel> level).unbatched += 1
+        cdef BatchLevel level
+        for level, tensors in self.arguments.items():
+            if level.unbatched == 0:
+                level.dual, level.arguments = dual_level(), []
+            level.unbatched += 1
+            level.arguments += tensors
 
     def __exit__(self, error_type, error, traceback):
-        for level in self.levels:
-            (<BatchLevel> level).unbatched -= 1
+        cdef BatchLevel level
+        for level, tensors in self.arguments.items():
+            level.unbatched -= 1
+            del level.arguments[len(level.arguments) - len(tensors):]
 
 
 @cython.final

@@ -6,6 +6,7 @@ cimport cython
 
 from autograd_cy._core.arrays.buffers cimport new_zeros
 from autograd_cy._core.arrays.dtypes cimport code_of, dtype_of, is_differentiable
+from autograd_cy._core.batching.batched cimport values_of
 from autograd_cy._core.engine.graph_task cimport GraphTask, current_task, leads_on
 from autograd_cy._core.engine.intermediates cimport (
     SAVED, SAVED_FOR_JVP, hide_attributes, refused, refusing, show_attributes)
@@ -303,7 +304,7 @@ cdef class FunctionNode(Node):
 
     cdef object jvp(self, tuple tangents):
         cdef list given = []
-        cdef list versions = [0 if t is None else version_of(<Tensor> t) for t in tangents]
+        cdef list versions = [0 if t is None else version_of(values_of(<Tensor> t)) for t in tangents]
         cdef int i, k = 0
         for i in range(len(self.arguments)):
             if self.arguments[i] is None:
@@ -331,7 +332,7 @@ cdef class FunctionNode(Node):
     cdef int check_origin(self, Origin origin, object tangent, Tensor given, long version) except -1:
         """Refuse the tangent of an output that is in an input's memory, unless it is in that of the input's tangent."""
         if origin.written:
-            if version_of(given) == version:
+            if version_of(values_of(given)) == version:
                 raise RuntimeError(
                     "An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is "
                     "modifying an input inplace, then the jvp function must modify the corresponding gradient inplace. "
@@ -341,10 +342,10 @@ cdef class FunctionNode(Node):
                     "An inplace custom Function is not returning the forward mode gradients as-is. If the forward is "
                     "modifying an input inplace, then the jvp function must modify the gradient inplace and return it as-is. "
                     f"({self.name()})")
-        elif tangent is None or tangent_base(<Tensor> tangent) is None:
+        elif tangent is None or tangent_base(values_of(<Tensor> tangent)) is None:
             raise RuntimeError("A custom Function's forward is returning a view (or an input as-is) but the jvp is not "
                                f"returning a view. ({self.name()})")
-        elif tangent_base(<Tensor> tangent) is not tangent_owner(given):
+        elif tangent_base(values_of(<Tensor> tangent)) is not tangent_owner(values_of(given)):
             raise RuntimeError("A custom Function is returning a view but the jvp is not returning a view of the given grad "
                                f"input. ({self.name()})")
         return 0

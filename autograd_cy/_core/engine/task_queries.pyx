@@ -231,3 +231,30 @@ def depends_on_others(tuple roots, tuple leaves):
     finally:
         walk.clear()
         count_running(-1)
+
+
+def depends_on_any(tuple roots, tuple tensors):
+    """depends_on_any(roots, tensors) -> bool: whether the roots have a gradient by one of the tensors."""
+    cdef GraphTask walk = GraphTask.__new__(GraphTask)
+    cdef set wanted = {gradient_node(<Tensor> x) for x in tensors}
+    cdef Py_ssize_t k = 0
+    cdef Node node, target
+    cdef int i
+    count_running(1)
+    try:
+        for root in roots:
+            if wants_grad(<Tensor> root):
+                walk.claim(gradient_node(<Tensor> root))
+        while k < walk.n_visited:
+            node = <Node> walk.visited[k]
+            k += 1
+            if node in wanted:
+                return True
+            for i in range(node.n_edges):
+                target = target_of(node, i)
+                if target is not None:
+                    walk.claim(target)
+        return False
+    finally:
+        walk.clear()
+        count_running(-1)
