@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from libc.math cimport sqrt
+from libc.float cimport DBL_EPSILON, DBL_MAX, DBL_MIN, FLT_EPSILON, FLT_MAX, FLT_MIN
+from libc.math cimport fabs, ilogb, ldexp, sqrt
 
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
@@ -72,11 +73,32 @@ cdef object pulls(object a, object b, object g, object y):
     return out
 
 
+cdef double scaled_distance(const real *a, const real *b, npy_intp d, npy_intp stride) noexcept nogil:
+    """The distance of two rows, of which the second has its elements apart, where squares leave the range of the type: by
+    differences that are divided by a power of two."""
+    cdef double largest = 0, total = 0, scale, x
+    cdef npy_intp k
+    for k in range(d):
+        x = fabs(<double> a[k] - <double> b[k * stride])
+        largest = max(largest, x)
+        total += x
+    if total == 0 or total != total or largest > DBL_MAX:
+        return total
+    scale = ldexp(1.0, ilogb(largest))
+    total = 0
+    for k in range(d):
+        x = (<double> a[k] - <double> b[k * stride]) / scale
+        total += x * x
+    return sqrt(total) * scale
+
+
 cdef void differ "autograd_cy_distances"(
         const real *a, const real *turned, real *y, npy_intp count, npy_intp m, npy_intp n, npy_intp d) noexcept nogil:
     """Pointers, for loops that are compiled for each instruction set; `turned` has the rows of b as columns."""
     cdef npy_intp _matrix, i, j, k
     cdef real x, difference
+    cdef double least = FLT_MIN / FLT_EPSILON if sizeof(real) == sizeof(float) else DBL_MIN / DBL_EPSILON
+    cdef double most = FLT_MAX if sizeof(real) == sizeof(float) else DBL_MAX
     for _matrix in range(count):
         for i in range(m):
             for k in range(d):
@@ -85,7 +107,10 @@ cdef void differ "autograd_cy_distances"(
                     difference = x - turned[k * n + j]
                     y[i * n + j] = y[i * n + j] + difference * difference
             for j in range(n):
-                y[i * n + j] = <real> sqrt(y[i * n + j])
+                if least <= y[i * n + j] <= most:
+                    y[i * n + j] = <real> sqrt(y[i * n + j])
+                else:
+                    y[i * n + j] = <real> scaled_distance(a + i * d, turned + j, d, n)
         a += m * d
         turned += d * n
         y += m * n
@@ -102,8 +127,12 @@ cdef void pull "autograd_cy_pulls"(
                 if y[i * n + j] == 0:
                     continue
                 x = g[i * n + j] / y[i * n + j]
-                for k in range(d):
-                    out[i * d + k] = out[i * d + k] + x * (a[i * d + k] - b[j * d + k])
+                if g[i * n + j] == 0 or FLT_MIN <= fabs(x) <= FLT_MAX:
+                    for k in range(d):
+                        out[i * d + k] = out[i * d + k] + x * (a[i * d + k] - b[j * d + k])
+                else:               # the quotient may have left the range of the type
+                    for k in range(d):
+                        out[i * d + k] = out[i * d + k] + g[i * n + j] * ((a[i * d + k] - b[j * d + k]) / y[i * n + j])
         a += m * d
         b += n * d
         g += m * n

@@ -21,6 +21,7 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 from autograd_cy._core.batching.rules import rank_of
+from autograd_cy._core.ops.reductions.norms import norm
 from autograd_cy._core.ops.registry import op
 
 cnp.import_array()
@@ -215,7 +216,7 @@ cdef cnp.ndarray shortened(cnp.ndarray table, cnp.ndarray indices, double max_no
     """A copy of the table in which the rows that the indices name are not longer than `max_norm`."""
     cdef cnp.ndarray rows = np.unique(numbers_within(indices, cnp.PyArray_DIM(table, 0)))
     chosen = table[rows]
-    norms = np.linalg.norm(chosen, norm_type, axis=1) if rows.size else np.zeros(0, table.dtype)
+    norms = (<Tensor> norm(new_tensor(chosen), norm_type, 1)).array if rows.size else np.zeros(0, table.dtype)
     longer = norms > max_norm
     made = table.copy()
     made[rows[longer]] = chosen[longer] * (max_norm / (norms[longer] + 1e-7)).astype(table.dtype)[:, None]

@@ -93,7 +93,8 @@ def gaussian_nll_loss(input, target, var, full: bool = False, eps: float = 1e-06
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not valid")
     var = var + (var.clamp_min(eps) - var).detach()             # the gradient passes as if it were not limited
-    losses = 0.5 * (var.log() + (input - target) ** 2 / var)
+    error = input - target
+    losses = 0.5 * (var.log() + error * (error / var))         # the square may leave the range of the type
     if full:
         losses = losses + 0.5 * math.log(2 * math.pi)
     return reduced(losses, reduction_of(reduction, None, None))

@@ -2,13 +2,15 @@
 
 import numpy as np
 
-from autograd_cy._core.arrays.dtypes cimport INT64, code_of
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, INT64, code_of
 from autograd_cy._core.graph.record cimport shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.nn.losses cimport check_real, reduced, reduction_of
+from autograd_cy._core.ops.reductions.scaling cimport fourth_powers_fit
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE
+from autograd_cy._core.ops.nn.padding import pad
 from autograd_cy._core.ops.nn.similarity import pairwise_distance
 from autograd_cy._core.ops.pointwise.pointwise import minimum
 from autograd_cy._core.ops.registry import op
@@ -74,8 +76,22 @@ def cosine_embedding_loss(input1, input2, target, margin: float = 0, size_averag
     if not a.ndim == b.ndim == rank + 1:
         raise RuntimeError(f"{rank}D target tensor expects {rank + 1}D input tensors, but found inputs with sizes "
                            f"{list(a.shape)} and {list(b.shape)}.")
-    cosine = (a * b).sum(rank) / (((a * a).sum(rank) + 1e-12) * ((b * b).sum(rank) + 1e-12)).sqrt()
+    cosine = cosine_of(a, b, rank)
     return reduced((1 - cosine).masked_fill(target != 1, 0) + (cosine - margin).clamp_min(0).masked_fill(target != -1, 0), how)
+
+
+cdef object cosine_of(object a, object b, int dim):
+    """The cosines of the angles along the last dimension; 1e-12 is added to squares of lengths."""
+    first, second = (a * a).sum(dim), (b * b).sum(dim)
+    if squares_fit(<Tensor> first) and squares_fit(<Tensor> second):
+        return (a * b).sum(dim) / ((first + 1e-12) * (second + 1e-12)).sqrt()
+    a, b = [x / pad(x, (0, 1), value=1e-6).norm(2, dim, keepdim=True) for x in (a, b)]
+    return (a * b).sum(dim)
+
+
+cdef bint squares_fit(Tensor squares):
+    cdef int dtype_code = code_of(squares.array)
+    return dtype_code < FLOAT16 or FLOAT32 <= dtype_code < COMPLEX64 and fourth_powers_fit(squares.array)
 
 
 # of three points

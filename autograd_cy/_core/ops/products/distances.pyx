@@ -10,6 +10,7 @@ from autograd_cy._core.graph.record cimport needs_node, new_node, record2, shape
 from autograd_cy._core.graph.saved cimport save_input, save_output, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.distance_loops cimport distances, pulls
+from autograd_cy._core.ops.reductions.scaling cimport in_range, scales_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE, rank_of
@@ -29,12 +30,13 @@ cdef class Distances(Node):
 
     cdef object vjp(self, object g, int i):
         a, b, y = unpack(self, i), unpack(self, 1 - i), unpack(self, 2)
-        slope = g / y.masked_fill(y == 0, np.inf)
-        slope = slope.transpose(-2, -1) if i else slope
-        return self.against(a, b, slope).sum_to_size(self.constants[1 + i])
+        y = y.masked_fill(y == 0, np.inf)
+        if i:
+            g, y = g.transpose(-2, -1), y.transpose(-2, -1)
+        return self.against(a, b, g, y).sum_to_size(self.constants[1 + i])
 
-    cdef object against(self, object a, object b, object slope):
-        """The sums over the rows of `b` of the slope times the difference from them."""
+    cdef object against(self, object a, object b, object g, object y):
+        """The sums over the rows of `b` of the differences from them times g / y."""
         raise NotImplementedError
 
 
@@ -49,26 +51,41 @@ cdef class CdistBackward0(Distances):
             return Node.vjp_array(self, g, i, request)
         return pulls(a, b, np.swapaxes(g, -2, -1), np.swapaxes(y, -2, -1)) if i else pulls(a, b, g, y)
 
-    cdef object against(self, object a, object b, object slope):
-        return (slope.unsqueeze(-1) * (a.unsqueeze(-2) - b.unsqueeze(-3))).sum(-2)
+    cdef object against(self, object a, object b, object g, object y):
+        return (g.unsqueeze(-1) * ((a.unsqueeze(-2) - b.unsqueeze(-3)) / y.unsqueeze(-1))).sum(-2)
 
 
 @cython.final
 cdef class EuclideanDistBackward0(Distances):
-    cdef object against(self, object a, object b, object slope):
+    cdef object against(self, object a, object b, object g, object y):
+        """Of rows and distances divided by a power of two where quotients, here and in derivatives, might leave the range of
+        the type."""
+        scale = float(scales_of(np.max((<Tensor> unpack(self, 2)).array, initial=0)))
+        if not 1e-8 < scale < 1e8:
+            a, b, y = a / scale, b / scale, y / scale
+        slope = g / y
         return a * slope.sum(-1, keepdim=True) - slope @ b
 
 
 cdef object by_products(object a, object b):
-    squares = np.sum(a * a, -1)[..., :, None] + np.sum(b * b, -1)[..., None, :] - 2 * (a @ np.swapaxes(b, -2, -1))
-    return np.sqrt(np.maximum(squares, 0))
+    """By differences where squares leave the range of the type."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        first, second = np.sum(a * a, -1), np.sum(b * b, -1)
+        if not (squares_fit(first, a) and squares_fit(second, b)):
+            return distances(a, b)
+        squares = first[..., :, None] + second[..., None, :] - 2 * (a @ np.swapaxes(b, -2, -1))
+        return np.sqrt(np.maximum(squares, 0))
+
+
+cdef bint squares_fit(object squares, object rows):
+    """Whether no sum of the squares of a row has left the range of the type, or come so near to its end that two sums may."""
+    return in_range(np.asarray(squares * 4)) or in_range(np.where(rows.any(-1), squares * 4, 1))
 
 
 cdef object by_differences(object a, object b):
-    if a.dtype != np.float16:
-        return distances(a, b)
-    difference = a[..., :, None, :] - b[..., None, :, :]
-    return np.sqrt(np.einsum("...k,...k->...", difference, difference))
+    if a.dtype == np.float16:
+        return distances(a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
+    return distances(a, b)
 
 
 cdef Tensor euclidean(Tensor a, Tensor b, bint as_product):

@@ -6,21 +6,20 @@ import numpy as np
 
 cimport cython
 from cpython.object cimport PyObject
-from libc.float cimport DBL_EPSILON, DBL_MAX, DBL_MIN, FLT_EPSILON, FLT_MAX, FLT_MIN
 
-from autograd_cy._core.arrays.buffers cimport cast, dense_copy, is_flat, new_zeros
+from autograd_cy._core.arrays.buffers cimport cast, new_zeros
 from autograd_cy._core.arrays.dtypes cimport (
     COMPLEX64, FLOAT16, FLOAT32, NCODES, as_dtype, code_of, promote, to_complex, to_real, type_word)
 from autograd_cy._core.graph.record cimport as_tensor, needs_node
 from autograd_cy._core.graph.saved cimport saved_array, saved_like, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.loops cimport MAX_DIMS, Kernel, borrow, evaluate
-from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.kernels.reduction_gradients cimport DEVIATING, SIGNED, divided
 from autograd_cy._core.kernels.reduction_loops cimport (
     LARGEST, SMALLEST, SUM, SUM_OF_SIZES, SUM_OF_SQUARES, Dims, pairs_of, reduced, reduced_sizes)
 from autograd_cy._core.ops.reductions.reduction_node cimport (
     SAVES_INPUT, SAVES_OUTPUT, FusedReduction, WeightedReduction, dim_tuple, dims_of, in_type, record_reduction)
+from autograd_cy._core.ops.reductions.scaling cimport in_range, quotients_fit, scales_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
@@ -139,39 +138,6 @@ cdef cnp.ndarray norm_of(cnp.ndarray array, double p, Dims dims, bint keepdim):
     return call2(POWER, total, np.array(1 / p, array.dtype), total)
 
 
-cdef bint in_range(cnp.ndarray total) noexcept:
-    """Whether no sum of powers overflowed, or is so small that terms may have underflowed."""
-    cdef npy_intp i, n = cnp.PyArray_SIZE(total)
-    cdef void *data = cnp.PyArray_DATA(total)
-    if code_of(total) == FLOAT32:
-        for i in range(n):
-            if not FLT_MIN / FLT_EPSILON <= (<float *> data)[i] <= FLT_MAX:
-                return False
-    else:
-        for i in range(n):
-            if not DBL_MIN / DBL_EPSILON <= (<double *> data)[i] <= DBL_MAX:
-                return False
-    return True
-
-
-cdef bint quotients_fit(cnp.ndarray quotients, cnp.ndarray g, cnp.ndarray y):
-    """Whether all quotients g / y are normal numbers, or 0 where g or y is."""
-    cdef cnp.ndarray gradient = g if is_flat(g) else dense_copy(g), norms = y if is_flat(y) else dense_copy(y)
-    if code_of(g) == FLOAT32:
-        return are_normal(<float *> cnp.PyArray_DATA(quotients), <float *> cnp.PyArray_DATA(gradient),
-                          <float *> cnp.PyArray_DATA(norms), cnp.PyArray_SIZE(g), FLT_MIN, FLT_MAX)
-    return are_normal(<double *> cnp.PyArray_DATA(quotients), <double *> cnp.PyArray_DATA(gradient),
-                      <double *> cnp.PyArray_DATA(norms), cnp.PyArray_SIZE(g), DBL_MIN, DBL_MAX)
-
-
-cdef bint are_normal(const real *quotients, const real *g, const real *y, npy_intp n, real least, real most) noexcept:
-    cdef npy_intp i
-    for i in range(n):
-        if not least <= (quotients[i] if quotients[i] > 0 else -quotients[i]) <= most and g[i] != 0 and y[i] != 0:
-            return False
-    return True
-
-
 cdef cnp.ndarray rescaled(cnp.ndarray array, double p, Dims dims, bint keepdim):
     """The norm if a sum of powers is out of range. Elements are divided by a power of two near the largest one, or, if p is
     negative, near the smallest."""
@@ -179,8 +145,7 @@ cdef cnp.ndarray rescaled(cnp.ndarray array, double p, Dims dims, bint keepdim):
     with np.errstate(all="ignore"):
         sizes = np.asarray(np.absolute(array))
         ends = sizes.max(axes, keepdims=True, initial=0) if p > 0 else sizes.min(axes, keepdims=True, initial=np.inf)
-        ends = np.where((ends > 0) & np.isfinite(ends), ends, 1)
-        scale = np.ldexp(np.ones_like(ends), np.frexp(ends)[1] - 1)
+        scale = scales_of(ends)
         array = np.asarray(sizes / scale)
         scale = scale.reshape(reduced_sizes(array, dims, keepdim))
         total = reduced(&SUM, np.asarray(array * array if p == 2 else array**p), dims, keepdim)

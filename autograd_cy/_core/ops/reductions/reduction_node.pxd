@@ -37,7 +37,6 @@ cdef int one_dim(object dim, int ndim, str operation) except -1
 cdef tuple dim_tuple(Dims dims)
 cdef object with_kept(object x, tuple sizes, Dims dims)
 cdef object in_type(object x, int dtype_code)
-cdef object inverse_of(object y)
 cdef int type_in(cnp.ndarray array, object wanted) except -1
 cdef int sum_code(cnp.ndarray array, object wanted) except -1
 cdef Tensor record_reduction(object node_class, tuple constants, Tensor x, Tensor y, int saves)

@@ -90,12 +90,6 @@ cdef int sum_code(cnp.ndarray array, object wanted) except -1:
     return INT64 if wanted is None and dtype_code < FLOAT16 else dtype_code
 
 
-cdef object inverse_of(object y):
-    """1 / y of a Tensor, and 0, constant, where y is 0."""
-    nonzero = y != 0
-    return (1 / y.where(nonzero, 1)).where(nonzero, 0)
-
-
 # nodes
 
 cdef class Reduction(Node):

@@ -8,7 +8,7 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.buffers cimport cast
-from autograd_cy._core.arrays.dtypes cimport FLOAT16, code_of
+from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT32, code_of
 from autograd_cy._core.graph.record cimport as_tensor, needs_node
 from autograd_cy._core.graph.saved cimport saved_like, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
@@ -17,7 +17,8 @@ from autograd_cy._core.kernels.reduction_gradients cimport DEVIATING, divided
 from autograd_cy._core.kernels.reduction_loops cimport Dims, count_along, mean_of
 from autograd_cy._core.kernels.variance_loops cimport variance_of
 from autograd_cy._core.ops.reductions.reduction_node cimport (
-    SAVES_INPUT, SAVES_OUTPUT, FusedReduction, dim_tuple, dims_of, inverse_of, record_reduction)
+    SAVES_INPUT, SAVES_OUTPUT, FusedReduction, dim_tuple, dims_of, record_reduction)
+from autograd_cy._core.ops.reductions.scaling cimport quotients_fit, roots_in_range, scales_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import Along
@@ -40,10 +41,11 @@ cdef class VarianceReduction(FusedReduction):
         return self.constants[0] is None and self.constants[3] <= 0
 
     cdef tuple operands(self, cnp.ndarray x, cnp.ndarray g, Dims dims):
-        return mean_of(x, code_of(x), dims, False), self.scales(g)
+        cdef cnp.ndarray s = self.scales(g)
+        return None if s is None else (mean_of(x, code_of(x), dims, False), s)
 
     cdef cnp.ndarray scales(self, cnp.ndarray g):
-        """What the deviations from the means are multiplied by."""
+        """What the deviations from the means are multiplied by; None where that is out of range."""
         raise NotImplementedError
 
     cdef object deviations(self):
@@ -78,10 +80,31 @@ cdef class StdBackward0(VarianceReduction):
 
     cdef cnp.ndarray scales(self, cnp.ndarray g):
         cdef cnp.ndarray y = saved_like(self, 2, g)
-        return divided(g, y if code_of(y) == code_of(g) else cast(y, code_of(g)), self.constants[3])
+        if code_of(y) != code_of(g):
+            y = cast(y, code_of(g))
+        cdef cnp.ndarray s = divided(g, y, self.constants[3])
+        return s if quotients_fit(s, g, y) else None
 
     cdef object weights(self):
-        return self.deviations() * self.spread(inverse_of(unpack(self, 2)))
+        y = unpack(self, 2)
+        return self.deviations() / self.spread(y.where(y != 0, inf))
+
+
+cdef cnp.ndarray deviation_of(cnp.ndarray array, Dims dims, bint keepdim, double freedom):
+    """The standard deviation."""
+    if code_of(array) == FLOAT16:
+        return cast(deviation_of(cast(array, FLOAT32), dims, keepdim, freedom), FLOAT16)
+    cdef cnp.ndarray roots = variance_of(array, dims, keepdim, freedom, True)
+    return roots if roots_in_range(roots) else rescaled(array, dims, keepdim, freedom)
+
+
+cdef cnp.ndarray rescaled(cnp.ndarray array, Dims dims, bint keepdim, double freedom):
+    """The standard deviation where squares are out of range: of the elements divided by a power of two."""
+    cdef tuple axes = dim_tuple(dims) if cnp.PyArray_NDIM(array) else ()
+    with np.errstate(all="ignore"):
+        scale = scales_of(np.absolute(array).max(axes, keepdims=True, initial=0))
+        roots = variance_of(np.asarray(array / scale), dims, keepdim, freedom, True)
+        return np.asarray(roots * scale.reshape((<object> roots).shape))
 
 
 cdef object variance(object input, object dim, object unbiased, bint keepdim, object correction, bint root):
@@ -101,7 +124,9 @@ cdef object variance(object input, object dim, object unbiased, bint keepdim, ob
     if freedom <= 0 or (cnp.PyArray_SIZE(x.array) == 0 and count > 0):
         warnings.warn(f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
                       "(input numel divided by output numel).", UserWarning)
-    cdef Tensor y = new_tensor(variance_of(x.array, dims, keepdim, max(freedom, 0.0), root))
+    cdef double divisor = max(freedom, 0.0)
+    cdef Tensor y = new_tensor(deviation_of(x.array, dims, keepdim, divisor) if root
+                               else variance_of(x.array, dims, keepdim, divisor, False))
     if not needs_node(x):
         return y
     shown = 1 if correction is None and (dim is not None or keepdim) else correction        # as PyTorch shows it

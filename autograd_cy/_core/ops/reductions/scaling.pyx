@@ -1,0 +1,71 @@
+"""Norms, deviations and distances whose squares leave the range of the type (knows no Tensor).
+
+Each of them is first computed from plain squares, which is fast. If a sum of squares overflowed, or is so small that terms may
+have underflowed, it is computed again: the operands are divided by a power of two near the largest one, and the result is
+multiplied by it. Neither step rounds.
+"""
+
+import numpy as np
+
+from libc.float cimport DBL_EPSILON, DBL_MAX, DBL_MIN, FLT_EPSILON, FLT_MAX, FLT_MIN
+from libc.math cimport sqrt
+
+from autograd_cy._core.arrays.buffers cimport dense_copy, is_flat
+from autograd_cy._core.arrays.dtypes cimport FLOAT32, code_of
+from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
+
+cnp.import_array()
+
+
+cdef bint in_range(cnp.ndarray totals) noexcept:
+    """Whether no sum of powers overflowed, or is so small that terms may have underflowed."""
+    if code_of(totals) == FLOAT32:
+        return all_between(<float *> cnp.PyArray_DATA(totals), cnp.PyArray_SIZE(totals), FLT_MIN / FLT_EPSILON, FLT_MAX)
+    return all_between(<double *> cnp.PyArray_DATA(totals), cnp.PyArray_SIZE(totals), DBL_MIN / DBL_EPSILON, DBL_MAX)
+
+
+cdef bint roots_in_range(cnp.ndarray roots) noexcept:
+    """in_range() of the squares of numbers that are not negative."""
+    if code_of(roots) == FLOAT32:
+        return all_between(<float *> cnp.PyArray_DATA(roots), cnp.PyArray_SIZE(roots), sqrt(FLT_MIN / FLT_EPSILON), FLT_MAX)
+    return all_between(<double *> cnp.PyArray_DATA(roots), cnp.PyArray_SIZE(roots), sqrt(DBL_MIN / DBL_EPSILON), DBL_MAX)
+
+
+cdef bint fourth_powers_fit(cnp.ndarray totals) noexcept:
+    """Whether the numbers and their inverses can be multiplied four times, as formulas of derivatives do."""
+    if code_of(totals) == FLOAT32:
+        return all_between(<float *> cnp.PyArray_DATA(totals), cnp.PyArray_SIZE(totals), sqrt(sqrt(FLT_MIN)), sqrt(sqrt(FLT_MAX)))
+    return all_between(<double *> cnp.PyArray_DATA(totals), cnp.PyArray_SIZE(totals), sqrt(sqrt(DBL_MIN)), sqrt(sqrt(DBL_MAX)))
+
+
+cdef bint all_between(const real *x, npy_intp n, double least, double most) noexcept nogil:
+    cdef npy_intp i
+    for i in range(n):
+        if not least <= x[i] <= most:
+            return False
+    return True
+
+
+cdef bint quotients_fit(cnp.ndarray quotients, cnp.ndarray g, cnp.ndarray y):
+    """Whether all quotients g / y are normal numbers, or 0 where g or y is."""
+    cdef cnp.ndarray gradient = g if is_flat(g) else dense_copy(g), roots = y if is_flat(y) else dense_copy(y)
+    if code_of(g) == FLOAT32:
+        return are_normal(<float *> cnp.PyArray_DATA(quotients), <float *> cnp.PyArray_DATA(gradient),
+                          <float *> cnp.PyArray_DATA(roots), cnp.PyArray_SIZE(g), FLT_MIN, FLT_MAX)
+    return are_normal(<double *> cnp.PyArray_DATA(quotients), <double *> cnp.PyArray_DATA(gradient),
+                      <double *> cnp.PyArray_DATA(roots), cnp.PyArray_SIZE(g), DBL_MIN, DBL_MAX)
+
+
+cdef bint are_normal(const real *quotients, const real *g, const real *y, npy_intp n, real least, real most) noexcept:
+    cdef npy_intp i
+    for i in range(n):
+        if not least <= (quotients[i] if quotients[i] > 0 else -quotients[i]) <= most and g[i] != 0 and y[i] != 0:
+            return False
+    return True
+
+
+cdef object scales_of(object ends):
+    """The powers of two next to numbers that are not negative; 1 for 0, infinity and nan."""
+    ends = np.where((ends > 0) & np.isfinite(ends), ends, 1)
+    return np.ldexp(np.ones_like(ends), np.frexp(ends)[1] - 1)

@@ -1,0 +1,157 @@
+"""Lengths, distances and angles at every scale: their squares leave the range of the type, their results do not.
+
+A function of degree d has f(s x) = s**d f(x), its gradient degree d - 1, its second derivative d - 2. The scales are powers of
+two, so that the expected results are those of float64 at scale 1, multiplied.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import autograd_cy as ag
+
+F = ag.nn.functional
+
+
+class Scaled(NamedTuple):
+    """A function of tensors of these sizes; one that takes a number, too, gets the scale."""
+
+    function: object
+    degree: int
+    sizes: tuple[tuple[int, ...], ...]
+
+
+def cdist(mode, **arguments):
+    return lambda a, b: ag.cdist(a, b, compute_mode=mode, **arguments)
+
+
+def triplet(a, b, c, scale):
+    return F.triplet_margin_loss(a, b, c, margin=3.0 * scale, eps=0.0)
+
+
+def cosine_loss(a, b):
+    return F.cosine_embedding_loss(a, b, ag.tensor([1, -1, 1]), margin=-2.0, reduction="none")
+
+
+ROWS = {
+    **{f"norm p={p:g}": Scaled(lambda x, p=p: ag.norm(x, p, -1), 1, ((3, 4),)) for p in (1, 1.5, 2, 3, -1.5, ag.inf)},
+    "norm of complex numbers": Scaled(lambda x, y: ag.norm(ag.complex(x, y)), 1, ((5,), (5,))),
+    "matrix_norm": Scaled(lambda x: ag.linalg.matrix_norm(x), 1, ((2, 3, 4),)),
+    "std": Scaled(lambda x: ag.std(x, -1), 1, ((3, 4),)),
+    "std of all": Scaled(lambda x: ag.std(x, correction=0), 1, ((3, 4),)),
+    "std of complex numbers": Scaled(lambda x, y: ag.std(ag.complex(x, y)), 1, ((5,), (5,))),
+    "std of columns": Scaled(lambda x: ag.std(x, 0), 1, ((3, 4),)),
+    "normalize": Scaled(lambda x: F.normalize(x, eps=0.0), 0, ((3, 4),)),
+    "cosine_similarity": Scaled(lambda a, b: ag.cosine_similarity(a, b, eps=0.0), 0, ((3, 4), (3, 4))),
+    "cosine_similarity of one": Scaled(lambda a: ag.cosine_similarity(a, ag.ones_like(a), eps=0.0), 0, ((3, 4),)),
+    "pairwise_distance": Scaled(lambda a, b: ag.pairwise_distance(a, b, eps=0.0), 1, ((3, 4), (3, 4))),
+    "cdist by products": Scaled(cdist("use_mm_for_euclid_dist"), 1, ((3, 2), (4, 2))),
+    "cdist by differences": Scaled(cdist("donot_use_mm_for_euclid_dist"), 1, ((3, 2), (4, 2))),
+    "cdist of batches": Scaled(cdist("donot_use_mm_for_euclid_dist"), 1, ((2, 3, 2), (4, 2))),
+    "cdist p=3": Scaled(cdist(None, p=3.0), 1, ((3, 2), (4, 2))),
+    "pdist": Scaled(ag.pdist, 1, ((4, 2),)),
+    "cosine_embedding_loss": Scaled(lambda a, b: cosine_loss(a, b), 0, ((3, 4), (3, 4))),
+    "triplet_margin_loss": Scaled(triplet, 1, ((3, 4), (3, 4), (3, 4))),
+}
+LARGE_ONLY = {"cosine_embedding_loss"}          # it adds 1e-12 to squares
+SCALES = [("float32", 100), ("float32", -100), ("float64", 900), ("float64", -900)]
+
+
+def inputs_of(row):
+    rng = np.random.default_rng(7)
+    return [rng.uniform(0.5, 2, sizes) * rng.choice([-1, 1], sizes) for sizes in row.sizes]
+
+
+def results(row, arrays, dtype, scale):
+    """The value, the gradients, their gradients and tangents."""
+    xs = [ag.tensor(x * scale, dtype=dtype, requires_grad=True) for x in arrays]
+    rng = np.random.default_rng(8)
+    directions = [ag.tensor(rng.uniform(0.5, 1, x.shape), dtype=dtype) for x in arrays]
+    call = with_scale(row, scale)
+    y = call(*xs)
+    weights = ag.tensor(rng.uniform(0.5, 1, y.shape), dtype=dtype)
+    plain = ag.autograd.grad(y, xs, weights, retain_graph=True)
+    grads = ag.autograd.grad(y, xs, weights, create_graph=True)
+    second = ag.autograd.grad(grads, xs, directions)
+    tangent = ag.func.jvp(call, tuple(xs), tuple(directions))[1]
+    return [(0, [y]), (1, plain), (1, grads), (1, [tangent]), (2, second)]
+
+
+def with_scale(row, scale):
+    takes_scale = row.function is triplet
+    return lambda *xs: row.function(*xs, *([scale] if takes_scale else []))
+
+
+@pytest.mark.parametrize(("dtype", "exponent"), SCALES)
+@pytest.mark.parametrize("name", ROWS)
+def test_scales_multiply_results_and_derivatives(name, dtype, exponent):
+    base = 0
+    if name in LARGE_ONLY:
+        base, exponent = 40, abs(exponent)
+    row, rounding, info = ROWS[name], 4e-6 if dtype == "float32" else 1e-14, np.finfo(dtype)
+    arrays = [x.astype(dtype).astype("float64") for x in inputs_of(row)]
+    expected = results(row, arrays, ag.float64, 2.0**base)
+    found = results(row, arrays, getattr(ag, dtype), 2.0**exponent)
+    for (order, wanted), (_, got) in zip(expected, found, strict=True):
+        power = (exponent - base) * (row.degree - order)
+        for w, y in zip(wanted, got, strict=True):
+            w, y = w.detach().numpy(), y.detach().numpy().astype("float64")
+            if info.minexp + info.nmant < power < info.maxexp - 8:
+                error = np.abs(np.ldexp(y, -power) - w).max()
+                size = max(np.abs(w).max(), 1e-2 * 2.0 ** (base * (row.degree - order)))
+                assert error <= rounding * size, (order, np.ldexp(y, -power), w)
+
+
+@pytest.mark.parametrize(("dtype", "exponent"), SCALES[::2])
+def test_gaussian_nll_loss_of_a_scaled_error_and_its_variance(dtype, exponent):
+    rng, info = np.random.default_rng(9), np.finfo(dtype)
+    arrays = [x.astype(dtype).astype("float64") for x in rng.uniform(0.5, 2, (2, 5))]
+
+    def derivatives(kind, scale):
+        x, v = (ag.tensor(x * scale, dtype=kind, requires_grad=True) for x in arrays)
+        y = F.gaussian_nll_loss(x, ag.zeros_like(x.detach()), v, eps=0.0, reduction="sum")
+        y = y - v.log().sum() / 2
+        first = ag.autograd.grad(y, (x, v), create_graph=True)
+        return [y, *first, *ag.autograd.grad(first[0].sum(), (x, v))]
+
+    for degree, wanted, got in zip((1, 0, 0, -1, -1), derivatives(ag.float64, 1.0),
+                                   derivatives(getattr(ag, dtype), 2.0**exponent), strict=True):
+        w, power = wanted.detach().numpy(), exponent * degree
+        if info.minexp + info.nmant < power < info.maxexp - 8:
+            found = np.ldexp(got.detach().numpy().astype("float64"), -power)
+            np.testing.assert_allclose(found, w, rtol=1e-4 if dtype == "float32" else 1e-12)
+
+
+@pytest.mark.parametrize(("dtype", "exponent"), SCALES)
+@pytest.mark.parametrize("mode", ["use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist"])
+def test_distances_of_rows_of_all_sizes_and_of_equal_ones(mode, dtype, exponent):
+    a = ag.tensor([[1.0, 2.0], [0.0, 0.0], [3.0, -1.0]], dtype=getattr(ag, dtype)) * 2.0**exponent
+    y = ag.cdist(a, a, compute_mode=mode) * 2.0**-exponent
+    wanted = np.sqrt([[0, 5, 13], [5, 0, 10], [13, 10, 0]])
+    np.testing.assert_allclose(y.numpy(), wanted, rtol=1e-6)
+
+
+def test_distances_of_infinity_and_nan_and_beyond_the_largest_number():
+    a = ag.tensor([[np.inf, 0.0], [np.nan, 0.0], [3e38, 0.0]])
+    y = ag.cdist(a, ag.tensor([[0.0, 0.0], [-3e38, 0.0]])).numpy()
+    np.testing.assert_array_equal(y, np.float32([[np.inf, np.inf], [np.nan, np.nan], [3e38, np.inf]]))
+    assert np.isnan(ag.cdist(a[:1], a[:1]).item())
+    half = ag.tensor([[300.0, 400.0]], dtype=ag.float16)
+    assert ag.cdist(half, half * 0).item() == 500
+
+
+def test_deviations_of_infinity_nan_and_equal_elements():
+    assert np.isnan(ag.std(ag.tensor([1.0, np.inf])).item())
+    assert np.isnan(ag.std(ag.tensor([1.0, np.nan])).item())
+    x = ag.full((3,), 1e-30, requires_grad=True)
+    y = ag.std(x)
+    y.backward()
+    assert y.item() == 0
+    assert x.grad.tolist() == [0, 0, 0]
+
+
+def test_large_rows_of_tables_are_shortened():
+    table = ag.tensor([[3e30, 4e30], [3e29, 4e29]])
+    ag.embedding_renorm_(table, ag.tensor([0, 1]), 1e30, 2.0)
+    np.testing.assert_allclose(table.numpy() / np.float32(1e30), [[0.6, 0.8], [0.3, 0.4]], rtol=1e-6)
