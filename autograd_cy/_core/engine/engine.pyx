@@ -36,6 +36,7 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.events cimport ENGINE, Span, begin_named, begin_node, end, note_what_followed, recorders_on
 from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, Hold, hold, is_unset, let_go, load_pointer, peek_pointer
 from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes, own_modes
+from autograd_cy._core.runtime.recursion cimport check_room, deepest_backward, has_room
 from autograd_cy._core.runtime.reentry cimport in_fresh_thread
 from autograd_cy._core.runtime.state cimport (
     ANOMALY, BATCHED, DETECT_NAN, FORWARD_AD, KEEP_NAN, KEEP_ZEROS, NO_GRAD, OP_HOOKS, ThreadState, thread_state)
@@ -49,6 +50,7 @@ cdef extern from "Python.h":
 
 cdef enum:
     NESTED_IN_ONE_THREAD = 20       # backward inside backward: so deep in one thread, then on in a fresh one
+    MOST_NOTES = 100                # that nested backwards add to an exception
 
 
 cdef int deliver(GraphTask task, Node node, int output, object g) except -1:
@@ -591,6 +593,7 @@ cpdef object run_task(object tensors, object grad_tensors, bint keep_graph, bint
     check_roots(tensors, grad_tensors)
     check_inputs(inputs, accumulate_grad)
     task = new_task(outer)
+    check_depth(task)
     if mode & DETECT_NAN or (mode & ANOMALY and not own_modes() & KEEP_NAN):
         task.watched = DETECTING
         check_roots_for_nan(tensors, grad_tensors, mode)
@@ -611,11 +614,22 @@ cpdef object run_task(object tensors, object grad_tensors, bint keep_graph, bint
             task.recorded = task.level is None
     task.accumulates = accumulate_grad
     task.whole = (outer is None or outer.whole) and not inputs and accumulate_grad
-    if task.depth and task.depth % NESTED_IN_ONE_THREAD == 0:
+    if task.depth and (task.depth % NESTED_IN_ONE_THREAD == 0 or not has_room()):
         in_fresh_thread(run_from, (task, tensors, grad_tensors, create_graph, inputs))
     else:
         run_from(task, tensors, grad_tensors, create_graph, inputs)
     return None if accumulate_grad else finished(task, allow_unreachable)
+
+
+cdef int check_depth(GraphTask task) except -1:
+    """Refuse backward within backward without an end: cases 1 and 2 of NOTE [Recursion]."""
+    if task.depth == 0:
+        return check_room()
+    if task.depth > deepest_backward():
+        raise RecursionError(
+            f"maximum recursion depth exceeded: backward within backward, {deepest_backward()} levels deep. Does a hook or a "
+            "Function call it without an end? (sys.setrecursionlimit() sets this limit, too)")
+    return 0
 
 
 cdef bint any_lifted() noexcept:
@@ -687,7 +701,8 @@ cpdef object run_from(GraphTask task, tuple tensors, tuple grad_tensors, bint cr
     except BaseException as error:
         if task.node is not None:
             task.node.forget_common()
-            error.add_note(f"This happened in the backward of {task.node!r}, sequence number {task.node._sequence_nr()}.")
+            if len(getattr(error, "__notes__", ())) < MOST_NOTES:
+                error.add_note(f"This happened in the backward of {task.node!r}, sequence number {task.node._sequence_nr()}.")
             if mode & ANOMALY:
                 report(error, task.node)
         raise

@@ -22,6 +22,7 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.events cimport FUNCTION, Span, begin_named, end, recorders_on
 from autograd_cy._core.runtime.inference cimport save_error
 from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes, own_modes
+from autograd_cy._core.runtime.recursion cimport check_room
 from autograd_cy._core.runtime.state cimport (
     ANOMALY, DETECT_NAN, FORWARD_AD, GUARDED, NODE_HOOKS, NO_GRAD, OP_HOOKS, SAVED_HOOKS, thread_state)
 from autograd_cy._core.writes.change cimport Change, change_of, commit, give_place, hold_tangent
@@ -53,6 +54,7 @@ def apply_function(cls, node_class, bint separate_context, tuple args, dict kwar
 
 cdef object called(cls, node_class, bint separate_context, tuple args, dict kwargs):
     """The outputs of a Function."""
+    check_room()
     cdef int mode = current_mode()
     cdef Extent extent
     cdef DualLevels levels = visible_levels()

@@ -47,7 +47,7 @@ def open_dual_level():
     if levels == NULL:
         levels = new_levels()
     elif levels.depth == MOST_LEVELS:
-        raise RuntimeError(f"more than {MOST_LEVELS} dual levels within each other")
+        raise RecursionError(f"more than {MOST_LEVELS} dual levels within each other")
     state.dual_levels = <void *> levels
     levels.numbers[levels.depth] = number
     state.hidden_levels &= ~((<unsigned long long> 1) << levels.depth)

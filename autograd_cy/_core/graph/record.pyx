@@ -43,6 +43,10 @@ cdef extern from "Python.h":
 
 cdef tuple EMPTY = ()
 
+cdef enum:
+    MOST_TANGENTS = 1 << 16         # of a primal and its tangent: case 3 of NOTE [Recursion]
+    FEW_LEVELS = 14                 # at which there can't be so many
+
 
 def get_tangent(Tensor x):
     """The tangent of `x` at the open level, or None."""
@@ -83,6 +87,11 @@ def dual_of(Tensor x, Tensor t, bint of_samples):
 
     of_samples: both are those of a batch, however they lie. Else the tangent is laid out as `x`.
     """
+    cdef Py_ssize_t left = MOST_TANGENTS
+    if visible_levels().depth > FEW_LEVELS and (count_down(x, &left) < 0 or count_down(t, &left) < 0):
+        raise RecursionError(
+            f"maximum recursion depth exceeded: a dual tensor with more than {MOST_TANGENTS} tangents at "
+            f"{visible_levels().depth} levels within each other. Does a function call jvp() of itself?")
     cdef Tensor dual = <Tensor> (<object> x).view_as(x)
     cdef TensorExtras extras = extras_of_tensor(dual)
     cdef Seldom seldom
@@ -97,6 +106,17 @@ def dual_of(Tensor x, Tensor t, bint of_samples):
     extras.tangents = with_tangent(extras.tangents, dual_level(), t, True)
     extras.tangent_version = version_of(dual)
     return dual
+
+
+cdef Py_ssize_t count_down(Tensor x, Py_ssize_t *left) noexcept:
+    """Count a tensor and the tangents in it, at all open levels; the result is negative if there are more than `left`."""
+    cdef Tangent tangents = (<TensorExtras> x.extras).tangents if has_extras(x) else None
+    left[0] -= 1
+    while tangents is not None and left[0] >= 0:
+        if is_visible_number(tangents.level):
+            count_down(<Tensor> tangents.value, left)
+        tangents = tangents.outer
+    return left[0]
 
 
 cdef bint have_same_strides(cnp.ndarray a, cnp.ndarray b) noexcept:

@@ -42,6 +42,7 @@ from autograd_cy._core.runtime.entry cimport explain_arguments
 cimport autograd_cy._core.runtime.events as events_module
 from autograd_cy._core.runtime.events cimport (
     OPERATION, SHAPES, Span, begin, end, note_operand, note_result, options, public_names)
+from autograd_cy._core.runtime.recursion cimport check_room
 from autograd_cy._core.runtime.state cimport FORWARD_AD, thread_state
 
 from autograd_cy._core.batching.batched import is_batched
@@ -315,6 +316,7 @@ cdef object hand_over(object function, list found, tuple args, dict kwargs):
 
 
 cdef object answer_of(object function, list found, tuple args, dict kwargs):
+    check_room()
     types = tuple([type(x) for x in found])
     for x in found:
         result = x.__torch_function__(function, types, args, kwargs)

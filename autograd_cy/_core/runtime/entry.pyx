@@ -10,12 +10,15 @@ import functools
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
+from autograd_cy._core.runtime.recursion cimport check_room
+
 from autograd_cy._core.runtime.argument_errors import explained, lacking_names, refusal_of, without_lacking
 
 cdef extern from *:
     """
     typedef PyObject *(*autograd_cy_vectorcall)(PyObject *, PyObject **, size_t, PyObject *);
     static autograd_cy_vectorcall refused = NULL;
+    static int (*room)(void) = NULL;
     static PyObject *wrapped_name = NULL;
 
     static void trim(PyObject *traceback) {
@@ -30,6 +33,10 @@ cdef extern from *:
         PyObject *attributes = PyObject_GenericGetDict(entry, NULL), *function, *result;
         PyObject *type, *error, *traceback;
         if (attributes == NULL) return NULL;
+        if (room() < 0) {
+            Py_DECREF(attributes);
+            return NULL;
+        }
         function = PyDict_GetItemWithError(attributes, wrapped_name);
         Py_XINCREF(function);
         Py_DECREF(attributes);
@@ -54,6 +61,7 @@ cdef extern from *:
     """
     ctypedef PyObject *(*Refused "autograd_cy_vectorcall")(PyObject *, PyObject **, size_t, PyObject *) except NULL
     Refused refused
+    int (*room)() except -1
     PyObject *wrapped_name
     void trim(PyObject *traceback)
     bint put_step(object entry)
@@ -125,6 +133,7 @@ cdef int explain_arguments(PyObject *function, size_t n, PyObject *names, PyObje
 
 
 refused = call_refused
+room = check_room
 wrapped = "__wrapped__"
 Py_INCREF(wrapped)
 wrapped_name = <PyObject *> wrapped
