@@ -8,6 +8,8 @@ from autograd_cy._core.arrays.buffers cimport strided_view
 from autograd_cy._core.arrays.dtypes cimport code_of
 from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.arrays.region cimport measure
+from autograd_cy._core.batching.batched cimport at_level_or_expanded, batched, level_of
+from autograd_cy._core.batching.levels cimport BatchLevel
 from autograd_cy._core.graph.guard cimport owner_of
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport (
@@ -16,6 +18,7 @@ from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
 from autograd_cy._core.ops.shapes.overlaps cimport overlapped
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
+from autograd_cy._core.batching.batched import first_value
 from autograd_cy._core.batching.rules import declare_rule, rank_of
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.shape import cat, sizes_of
@@ -123,16 +126,19 @@ cdef tuple geometry(Tensor x, object size, object stride, object storage_offset,
     return sizes, steps, offset
 
 
-cdef tuple numbers_in(Tensor x, tuple part):
+cdef tuple numbers_in(Tensor x, tuple part, int batch):
     """Which element of the tensor (in order) each one of a part of its memory is; what it has no element for: their number.
 
     The second is None, or, where elements of the tensor share a place, which one each of them is taken for, and how many
-    there are.
+    there are. batch: how many leading dimensions count samples; the numbers are those of each sample, whatever memory it
+    shares with others.
     """
-    cdef Py_ssize_t n = cnp.PyArray_SIZE(x.array), item = cnp.PyArray_ITEMSIZE(x.array)
-    cdef tuple steps = tuple([s // item for s in (<object> x.array).strides])
-    own = places_of(shape_of(x), steps, offset_of(x.array)).reshape(-1)
-    wanted = places_of(part[0], part[1], part[2]).reshape(-1)
+    cdef cnp.ndarray sample = strided_view(x.array, cnp.PyArray_BYTES(x.array), cnp.PyArray_NDIM(x.array) - batch,
+                                           cnp.PyArray_DIMS(x.array) + batch, cnp.PyArray_STRIDES(x.array) + batch)
+    cdef Py_ssize_t n = cnp.PyArray_SIZE(sample), item = cnp.PyArray_ITEMSIZE(sample)
+    cdef tuple steps = tuple([s // item for s in (<object> sample).strides])
+    own = places_of((<object> sample).shape, steps, offset_of(sample)).reshape(-1)
+    wanted = places_of(part[0][batch:], part[1][batch:], part[2]).reshape(-1)
     known = np.full(max(own.max(initial=0), wanted.max(initial=0)) + 1, n, np.int64)
     known[own] = np.arange(n)
     numbers, shared = new_tensor(known[wanted]), None
@@ -148,21 +154,46 @@ cdef class AsStridedBackward0(Node):
         return ("size", "stride", "storage_offset")
 
     cdef object vjp(self, object g, int i):
-        sizes, numbers, shared = self.constants[3:]
-        n = np.prod(sizes, dtype=np.int64)
-        whole = g.new_zeros(n + 1).index_add(0, numbers, g.reshape(-1)).narrow(0, 0, n)
+        """The sum for each element; where elements share memory, each has an equal share."""
+        sizes, numbers, shared, batch = self.constants[3:]
+        samples, n = products_of(sizes, batch)
+        g = g.reshape(samples, numbers.shape[0])
+        whole = g.new_zeros((samples, n + 1)).index_add(1, numbers, g).narrow(1, 0, n)
         if shared is not None:
-            whole = whole.index_select(0, shared[0]) / shared[1]
+            whole = whole.index_select(1, shared[0]) / shared[1]
         return whole.reshape(sizes)
 
     cdef object jvp(self, tuple tangents):
-        t = tangents[0].reshape(-1)
-        return cat([t, t.new_zeros(1)]).index_select(0, self.constants[4]).reshape(self.constants[0])
+        sizes, numbers, shared, batch = self.constants[3:]
+        samples, n = products_of(sizes, batch)
+        t = tangents[0].reshape(samples, n)
+        if shared is not None:
+            t = t.new_zeros((samples, n)).index_add(1, shared[0], t) / shared[1]
+        return cat([t, t.new_zeros((samples, 1))], 1).index_select(1, numbers).reshape(self.constants[0])
+
+
+cdef tuple products_of(tuple sizes, int batch):
+    """The number of samples, and that of the elements of each, in a tensor whose first dimensions count samples."""
+    return int(np.prod(sizes[:batch], dtype=np.int64)), int(np.prod(sizes[batch:], dtype=np.int64))
 
 
 def batched_as_strided(call, input, size, stride, storage_offset=None):
-    cdef object x = call.value(input)
-    return call(x, (call.size, *size), (x.stride(0), *stride), storage_offset)
+    return strided(<Tensor> call.value(input), (call.size, *sizes_of((size,))), sizes_of((stride,)), storage_offset, 1)
+
+
+cdef Tensor strided(Tensor x, tuple size, tuple stride, object storage_offset, int batch):
+    """as_strided() of each sample; the first `batch` dimensions of `x` and of `size` count samples."""
+    cdef BatchLevel level
+    cdef tuple part
+    if x.batched:
+        level = level_of(x)
+        return batched(strided(first_value(x), (level.size, *size), stride, storage_offset, batch + 1), level)
+    if batch:
+        stride = (<object> x).stride()[:batch] + stride
+    part = geometry(x, size, stride, storage_offset, "as_strided")
+    array = part_of(x.array, part)
+    constants = (*part, shape_of(x), *numbers_in(x, part, batch), batch) if any_wanted((x,)) else ()
+    return record_view(AsStridedBackward0, constants, x, array)
 
 
 @op(methods=("as_strided",), batch=batched_as_strided)
@@ -177,11 +208,7 @@ def as_strided(input, size: Sequence[int], stride: Sequence[int], storage_offset
     tensor([[1., 2.],
             [2., 3.]])
     """
-    cdef Tensor x = as_tensor(input, "as_strided")
-    cdef tuple part = geometry(x, size, stride, storage_offset, "as_strided")
-    array = part_of(x.array, part)
-    constants = (*part, shape_of(x), *numbers_in(x, part)) if any_wanted((x,)) else ()
-    return record_view(AsStridedBackward0, constants, x, array)
+    return strided(as_tensor(input, "as_strided"), sizes_of((size,)), sizes_of((stride,)), storage_offset, 0)
 
 
 cdef cnp.ndarray part_of(cnp.ndarray array, tuple part):
@@ -201,51 +228,80 @@ cdef class AsStridedScatterBackward0(Node):
         return ("size", "stride", "storage_offset")
 
     cdef object vjp(self, object g, int i):
-        numbers = self.constants[4]
+        sizes, numbers, batch = self.constants[3:]
+        samples, n = products_of(sizes, batch)
         if i:
-            return cat([g.reshape(-1), g.new_zeros(1)]).index_select(0, numbers).reshape(self.constants[0])
-        return replaced(g, g.new_zeros(self.constants[0]), numbers)
+            whole = cat([g.reshape(samples, n), g.new_zeros((samples, 1))], 1)
+            return whole.index_select(1, numbers).reshape(self.constants[0])
+        return replaced(g, g.new_zeros(self.constants[0]), numbers, sizes, batch)
 
     cdef object jvp(self, tuple tangents):
         t, source = tangents
-        sizes, numbers = self.constants[3:]
+        sizes, numbers, batch = self.constants[3:]
         t = source.new_zeros(sizes) if t is None else t
-        return replaced(t, t.new_zeros(self.constants[0]) if source is None else source, numbers)
+        source = t.new_zeros(self.constants[0]) if source is None else source
+        return replaced(t, source, numbers, sizes, batch)
 
 
-cdef object replaced(object x, object source, Tensor numbers):
-    """A copy with the elements of those numbers replaced; one behind the last is lost."""
-    whole = cat([x.reshape(-1), x.new_zeros(1)])
-    return whole.index_put((numbers,), source.reshape(-1))[:-1].reshape(x.shape)
+cdef object replaced(object x, object source, Tensor numbers, tuple sizes, int batch):
+    """A copy with the elements of those numbers in each sample replaced; one behind the last is lost."""
+    samples, n = products_of(sizes, batch)
+    whole = cat([x.reshape(samples, n), x.new_zeros((samples, 1))], 1)
+    return whole.index_copy(1, numbers, source.reshape(samples, (<object> numbers).shape[0])).narrow(1, 0, n).reshape(sizes)
+
+
+cdef Tensor last_of_each(Tensor numbers, Py_ssize_t n):
+    """Numbers of elements to replace; of those that come several times all but the last are the number behind them, `n`."""
+    cdef object known = numbers.array, order = np.arange(known.size), last = np.zeros(n + 1, np.int64)
+    last[known] = order
+    return new_tensor(np.where(last[known] == order, known, n))
 
 
 def batched_as_strided_scatter(call, input, src, size, stride, storage_offset=None):
-    x = call.front(input).contiguous()
-    return call(x, call.front(src), (call.size, *size), (x.stride(0), *stride), storage_offset)
+    return scattered(<Tensor> call.front(input), <Tensor> call.front(src), (call.size, *sizes_of((size,))), sizes_of((stride,)),
+                     storage_offset, 1)
+
+
+cdef Tensor scattered(Tensor x, Tensor s, tuple size, tuple stride, object storage_offset, int batch):
+    """as_strided_scatter() of each sample; the first `batch` dimensions of the tensors and of `size` count samples."""
+    cdef BatchLevel level = level_of(x), other = level_of(s)
+    cdef Tensor y
+    cdef tuple part
+    if level is None or (other is not None and other.number > level.number):
+        level = other
+    if level is not None:
+        return batched(scattered(at_level_or_expanded(x, level), at_level_or_expanded(s, level), (level.size, *size), stride,
+                                 storage_offset, batch + 1), level)
+    if batch:
+        stride = (<object> x).stride()[:batch] + stride
+    part = geometry(x, size, stride, storage_offset, "as_strided_scatter")
+    if shape_of(s) != part[0]:
+        raise RuntimeError(f"expected src to have a size equal to the slice of self. src size = {list(shape_of(s)[batch:])}, "
+                           f"slice size = {list(part[0][batch:])}")
+    samples, n = products_of(shape_of(x), batch)
+    numbers = last_of_each(numbers_in(x, part, batch)[0], n)
+    flat = np.append(x.array.reshape(samples, n), np.zeros((samples, 1), x.array.dtype), 1)
+    flat[:, numbers.array] = s.array.reshape(samples, numbers.array.size)
+    array = copy_in_order(x.array, code_of(x.array))
+    array[...] = flat[:, :-1].reshape(shape_of(x))
+    y = new_tensor(array)
+    if any_wanted((x, s)):
+        record_all(new_node(AsStridedScatterBackward0, (*part, shape_of(x), numbers, batch)), y, (x, s))
+    return y
 
 
 @op(methods=("as_strided_scatter",), batch=batched_as_strided_scatter)
 def as_strided_scatter(input, src, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None):
     """as_strided_scatter(input, src, size, stride, storage_offset=None) -> Tensor: a copy with as_strided() replaced by `src`.
 
+    Of elements that come several times in as_strided() the last one counts.
+
     >>> import autograd_cy as ag
     >>> ag.as_strided_scatter(ag.zeros(3), ag.tensor([1.0, 2.0]), (2,), (2,))
     tensor([1., 0., 2.])
     """
-    cdef Tensor x = as_tensor(input, "as_strided_scatter"), s = tensor_argument(src, "as_strided_scatter", "src", 2), y
-    cdef tuple part = geometry(x, size, stride, storage_offset, "as_strided_scatter")
-    if shape_of(s) != part[0]:
-        raise RuntimeError(f"expected src to have a size equal to the slice of self. src size = {list(shape_of(s))}, slice "
-                           f"size = {list(part[0])}")
-    numbers = numbers_in(x, part)[0]
-    flat = np.append(x.array.reshape(-1), np.zeros(1, x.array.dtype))
-    flat[(<Tensor> numbers).array] = s.array.reshape(-1)
-    array = copy_in_order(x.array, code_of(x.array))
-    array[...] = flat[:-1].reshape(shape_of(x))
-    y = new_tensor(array)
-    if any_wanted((x, s)):
-        record_all(new_node(AsStridedScatterBackward0, (*part, shape_of(x), numbers)), y, (x, s))
-    return y
+    return scattered(as_tensor(input, "as_strided_scatter"), tensor_argument(src, "as_strided_scatter", "src", 2),
+                     sizes_of((size,)), sizes_of((stride,)), storage_offset, 0)
 
 
 def storage_offset(Tensor self):
