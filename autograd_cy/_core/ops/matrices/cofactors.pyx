@@ -36,7 +36,7 @@ cdef tuple determinants_and_inverses(object array):
     exchanged = (pivots != np.arange(1, pivots.shape[-1] + 1)).sum(-1) % 2
     inverse = solved_eliminated(lu, pivots, np.eye(array.shape[-1], dtype=array.dtype), True)
     det = np.conj(lu.diagonal(0, -2, -1).prod(-1))
-    return np.where(exchanged, -det, det), inverse
+    return np.where(exchanged, np.negative(det), det), inverse     # -det of a NumPy scalar crashes where memory ends
 
 
 cdef object cofactor_arrays(object array):
