@@ -102,6 +102,12 @@ cdef class BatchedCall:
         self.function(*[first_sample(x) for x in args], **{name: first_sample(x) for name, x in kwargs.items()})
         raise RuntimeError(f"vmap: {self.function.__name__}() takes no such arguments")
 
+    def nothing(self, *args):
+        """The result for an empty batch, of the shape that the first samples have. Its gradients are 0."""
+        shape = self.function(*[first_sample(x) for x in args]).shape
+        tensors = [self.value(x).sum() for x in args if isinstance(x, Tensor)]
+        return sum(tensors[1:], tensors[0]) * new_tensor(np.zeros((0, *shape), tensors[0].dtype.numpy_dtype))
+
     @property
     def size(self):
         """How many samples there are."""

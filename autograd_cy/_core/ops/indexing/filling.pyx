@@ -71,7 +71,7 @@ cdef class IndexFillBackward1(IndexFill):
 
 def mask_of_rows(call, index, Tensor x, int d):
     """Which elements of each sample lie in the rows of its index."""
-    cdef object numbers = call.front(index).reshape(call.size, -1, 1), size = x.array.shape[d] if x.array.ndim else 1
+    cdef object numbers = call.front(index).reshape(call.size, index.numel(), 1), size = x.array.shape[d] if x.array.ndim else 1
     cdef object named = ((numbers + size * (numbers < 0)) == new_tensor(np.arange(size))).any(1)
     return named.reshape(call.size, *(1,) * d, size, *(1,) * max(rank_of(x) - 1 - d, 0))
 
@@ -147,7 +147,7 @@ def batched_index_copy(call, input, dim, index, source):
     cdef int rank = rank_of(input), d = wrap_dim(dim, rank)
     cdef object x = call.value(input) if call.function is not index_copy else call.front(input), s = call.front(source)
     if rank == 0:
-        return s.reshape(call.size, -1).select(1, -1)
+        return s.reshape(call.size, source.numel()).select(1, -1)
     if not call.is_batched(index):
         return call(x, d + 1, index, s)
     numbers = call.front(index).reshape(call.size, *(1,) * d, index.numel(), *(1,) * (rank - 1 - d)).expand(s.shape)
@@ -223,7 +223,7 @@ def batched_masked_scatter(call, input, mask, source):
     s = call.front(source).reshape(call.size, source.numel())
     if source.numel() == 0:
         return x.expand(call.size, *whole).clone()
-    numbers = (m.reshape(call.size, -1).long().cumsum(1) - 1).clamp(0, source.numel() - 1)
+    numbers = (m.reshape(call.size, int(np.prod(whole))).long().cumsum(1) - 1).clamp(0, source.numel() - 1)
     return s.gather(1, numbers).reshape(call.size, *whole).where(m, x)
 
 

@@ -71,7 +71,7 @@ def batched_index_select(call, input, dim, index):
         return call(call.value(input), d + 1, index)
     x, numbers = call.front(input), call.front(index)
     if rank == 0:
-        return x.unsqueeze(1).gather(1, numbers.reshape(call.size, -1)).reshape(call.size)
+        return x.unsqueeze(1).gather(1, numbers.reshape(call.size, index.numel())).reshape(call.size)
     numbers = numbers.reshape(call.size, *(1,) * d, index.numel(), *(1,) * (rank - 1 - d))
     sizes = tuple(x.shape)
     return x.gather(d + 1, numbers.expand(sizes[:d + 1] + (index.numel(),) + sizes[d + 2:]))

@@ -252,7 +252,7 @@ def batched_scatter_reduce(call, input, dim, index, src, reduce, *, include_self
     cdef int rank = rank_of(input), d = wrap_dim(dim, rank)
     cdef object x = given(call, input), i = call.front(index), s = call.front(src)
     if rank == 0:
-        x, i, s = x.unsqueeze(1), i.reshape(call.size, -1), s.reshape(call.size, -1)
+        x, i, s = x.unsqueeze(1), i.reshape(call.size, index.numel()), s.reshape(call.size, src.numel())
         d = 0
     y = scatter_reduce(x, d + 1, i, s, reduce, include_self=include_self)
     return y.reshape(call.size) if rank == 0 else y
@@ -297,7 +297,7 @@ def batched_index_reduce(call, input, dim, index, source, reduce, *, include_sel
     cdef int rank = rank_of(input), d = wrap_dim(dim, rank)
     cdef object x = given(call, input), s = call.front(source)
     if rank == 0:
-        x, s, rank, d = x.unsqueeze(1), s.reshape(call.size, -1), 1, 0
+        x, s, rank, d = x.unsqueeze(1), s.reshape(call.size, source.numel()), 1, 0
     numbers = call.front(index).reshape(call.size, *(1,) * d, index.numel(), *(1,) * (rank - 1 - d)).expand(s.shape)
     y = scatter_reduce(x, d + 1, numbers, s, reduce, include_self=include_self)
     return y.reshape(call.size) if rank_of(input) == 0 else y

@@ -54,7 +54,7 @@ def batched_index_add(call, input, dim, index, source, *, alpha=1):
     cdef object x = call.value(input) if call.function is not index_add else call.front(input)
     cdef object s = call.front(source)
     if rank == 0:
-        x, s, d, rank = x.unsqueeze(1), s.reshape(call.size, -1), 0, 1
+        x, s, d, rank = x.unsqueeze(1), s.reshape(call.size, source.numel()), 0, 1
     if not call.is_batched(index):
         y = call(x, d + 1, index, s, alpha=alpha)
     else:
@@ -139,8 +139,8 @@ def batched_scatter(call, input, dim, index, src=None, **more):
     if isinstance(value, Tensor):
         more["value"] = call.front(value)
     if rank == 0:
-        x, i, d = x.unsqueeze(1), i.reshape(call.size, -1), 0
-        src = call.front(src).reshape(call.size, -1) if isinstance(src, Tensor) else src
+        x, i, d = x.unsqueeze(1), i.reshape(call.size, index.numel()), 0
+        src = call.front(src).reshape(call.size, src.numel()) if isinstance(src, Tensor) else src
     y = call(x, d + 1, i, *(() if src is None else (call.front(src) if rank else src,)), **more)
     return y.reshape(call.size) if rank == 0 else y
 

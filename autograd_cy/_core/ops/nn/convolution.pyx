@@ -154,14 +154,16 @@ def batched_convolution(call, input, weight, bias, stride, padding, dilation, tr
     elif not call.is_batched(weight):
         y = call(x.flatten(0, 1), w, None, *settings, groups)
         y = y.reshape(n, own[0], *y.shape[1:])
+    elif n == 0:
+        return call.nothing(input, weight, bias, *settings, groups)
     else:
         x = x.transpose(0, 1) if call.is_batched(input) else x.unsqueeze(1).expand(own[0], n, *own[1:])
         y = call(x.flatten(1, 2), w.flatten(0, 1), None, *settings, groups * n)
-        y = y.reshape(own[0], n, y.shape[1] // max(n, 1), *y.shape[2:]).transpose(0, 1)
+        y = y.reshape(own[0], n, y.shape[1] // n, *y.shape[2:]).transpose(0, 1)
     if bias is None:
         return y
     b = call.value(bias)
-    return y + b.reshape(*b.shape[:-1], *([1] if call.is_batched(bias) else []), -1, *[1] * (len(own) - 2))
+    return y + b.reshape(*b.shape[:-1], *([1] if call.is_batched(bias) else []), b.shape[-1], *[1] * (len(own) - 2))
 
 
 @op(batch=batched_convolution)

@@ -172,7 +172,7 @@ def batched_embedding(call, weight, indices, padding_idx=-1, scale_grad_by_freq=
     if rank_of(weight) != 2 or not isinstance(indices, Tensor):
         call.on_sample(weight, indices, padding_idx, scale_grad_by_freq, sparse)
     n, width = weight.shape
-    table, numbers = call.value(weight).reshape(-1, width), call.front(indices)
+    table, numbers = call.value(weight).reshape(call.size * n, width), call.front(indices)
     check_indices(<Tensor?> indices, "embedding")
     if not all_inside(values_of(<Tensor> numbers), n):
         raise IndexError("index out of range in self")

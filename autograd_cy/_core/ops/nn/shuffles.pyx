@@ -127,8 +127,7 @@ def batched_channels(call, input, groups):
     if rank_of(input) < 3:
         call.on_sample(input, groups)
     sizes = shape_of(<Tensor> input)
-    return call(call.value(input).reshape(-1, *sizes[1:]) if call.size * sizes[0] else call.value(input).flatten(0, 1),
-                groups).reshape(call.size, *sizes)
+    return call(call.value(input).reshape(call.size * sizes[0], *sizes[1:]), groups).reshape(call.size, *sizes)
 
 
 @op(batch=batched_channels, linear=NativeChannelShuffleBackward0)

@@ -122,7 +122,7 @@ def batched_prelu(call, input, weight):
     x, w = call.front(input), call.value(weight)
     if not call.is_batched(weight):
         return kernel_of_prelu(x, w.reshape((-1,) + (1,) * (rank - 2)) if w.ndim and rank > 1 else w)
-    channels = (-1,) if weight.ndim and rank > 1 else (1,) * min(rank, 1)
+    channels = (weight.numel(),) if weight.ndim and rank > 1 else (1,) * min(rank, 1)
     return kernel_of_prelu(x, w.reshape(call.size, *((1,) if rank > 1 else ()), *channels, *(1,) * max(rank - 2, 0)))
 
 

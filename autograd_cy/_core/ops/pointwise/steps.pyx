@@ -170,9 +170,9 @@ def batched_isin(call, elements, test_elements, **kwargs):
     """Test elements that differ between samples are compared one by one."""
     if not call.is_batched(test_elements):
         return call(call.value(elements), test_elements, **kwargs)
-    tests = call.value(test_elements).reshape(call.size, 1, -1)
+    tests = call.value(test_elements).reshape(call.size, 1, test_elements.numel())
     each = call.front(elements)
-    found = each == tests if not isinstance(each, Tensor) else each.reshape(call.size, -1, 1) == tests
+    found = each == tests if not isinstance(each, Tensor) else each.reshape(call.size, elements.numel(), 1) == tests
     found = found.any(-1).reshape(each.shape if isinstance(each, Tensor) else (call.size,))
     return found.logical_not() if kwargs.get("invert") else found
 

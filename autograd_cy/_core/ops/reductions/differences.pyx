@@ -93,7 +93,7 @@ def batched_areas(call, y, x=None, *, dx=None, dim=-1):
     if x.ndim == 1 and rank:
         if x.shape[0] != y.shape[d]:
             call.on_sample(y, x)
-        points = call.value(x).reshape((call.size,) + (1,) * d + (-1,) + (1,) * (rank - 1 - d))
+        points = call.value(x).reshape((call.size,) + (1,) * d + tuple(x.shape) + (1,) * (rank - 1 - d))
     else:
         points = call.aligned(x, rank)
     rank = points.ndim - 1 - rank

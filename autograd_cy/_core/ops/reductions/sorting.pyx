@@ -228,7 +228,7 @@ def batched_median(call, input, dim=None, keepdim=False):
     """Of all elements: along one dimension for all, between elements that are equal the gradient is shared then, too."""
     if dim is not None:
         return along(call, input, dim, keepdim)
-    x = call.value(input).reshape(call.size, -1)
+    x = call.value(input).reshape(call.size, input.numel())
     y = call(x, 1)[0].detach()
     if not x.requires_grad and not x.is_floating_point():
         return y

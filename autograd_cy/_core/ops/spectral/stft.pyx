@@ -158,9 +158,9 @@ cdef object divided(object signal, object envelope, long long start, long long e
     cdef Tensor weights = envelope
     while weights.batched:
         weights = (<BatchedTensor> weights).value
-    if cnp.PyArray_SIZE(weights.array) == 0:
+    if cnp.PyArray_DIM(weights.array, cnp.PyArray_NDIM(weights.array) - 1) == 0:
         raise RuntimeError(f"istft: no samples are left from {start} to {end}")
-    if np.abs(weights.array).min() < 1e-11:
+    if np.abs(weights.array).min(initial=np.inf) < 1e-11:
         raise RuntimeError("istft: window overlap add min: 1: there are samples to which no window leads")
     return signal.div(envelope)
 
