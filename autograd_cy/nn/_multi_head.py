@@ -182,7 +182,7 @@ def _with_more_keys(
     else:
         y, shares = _attend(q, k, v, mask, rate), None
     y = _linear(y.transpose(0, 1).reshape(length * samples, size), weights.out, weights.out_bias)
-    return y.view(length, samples, -1), shares
+    return y.view(length, samples, y.shape[1]), shares
 
 
 def _check_ranks(query: Tensor, key: Tensor, value: Tensor, padding: Tensor | None) -> None:
@@ -236,7 +236,7 @@ def _attended(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, rate: float)
 def _for_heads(padding: Tensor, samples: int, heads: int, columns: int) -> Tensor:
     """What is added for keys that are padding, for each head and row of queries."""
     _check_padding(padding, samples, columns)
-    return padding.view(samples, 1, 1, columns).expand(-1, heads, -1, -1).reshape(-1, 1, columns)
+    return padding.view(samples, 1, 1, columns).expand(-1, heads, -1, -1).reshape(samples * heads, 1, columns)
 
 
 def _check_padding(padding: Tensor, samples: int, columns: int) -> None:

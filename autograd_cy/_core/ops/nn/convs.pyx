@@ -57,6 +57,8 @@ cdef object transposed_in(str operation, int n, object input, object weight, obj
     output_padding = setting(output_padding, operation, "output_padding", 6, n)
     dilation = setting(dilation, operation, "dilation", 8, n)
     y = of_any_type(input.unsqueeze(0) if one else input, w, bias, (stride, padding, dilation, True, output_padding, groups))
+    if not y.shape[1]:
+        raise RuntimeError(f"non-empty {'5D' if n == 3 else '2D or 4D'} weight tensor expected, but got: {list(w.shape)}")
     return y.squeeze(0) if one else y
 
 

@@ -105,6 +105,8 @@ cdef tuple arguments_of(Tensor x, Tensor targets, object input_lengths, object t
     cdef tuple sizes = shape_of(x), own = shape_of(targets)
     if len(sizes) != 3:
         raise RuntimeError(f"Expected 3-dimensional tensor (or 2-dimensional, of one sample) for log_probs, got {len(sizes)}")
+    if 0 in sizes:
+        raise RuntimeError("log_probs tensor must not be empty")
     if code_of(x.array) != FLOAT32 and code_of(x.array) != FLOAT64:
         raise NotImplementedError(f"\"ctc_loss_cpu\" not implemented for '{type_word(code_of(x.array))}'")
     if targets.array.dtype.kind not in "iu":

@@ -131,7 +131,8 @@ def in_heads(packed, heads, rows_first):
 
 def by_head(x, heads, rows_first):
     """A view (samples, heads, rows, size) of (samples, rows, heads * size), or of (rows, samples, heads * size)."""
-    return x.view(*x.shape[:2], heads, -1).permute((1, 2, 0, 3) if rows_first else (0, 2, 1, 3))
+    size = -1 if x.numel() else x.shape[x.ndim - 1] // max(heads, 1)
+    return x.view(*x.shape[:2], heads, size).permute((1, 2, 0, 3) if rows_first else (0, 2, 1, 3))
 
 
 def in_rows(x, rows_first):

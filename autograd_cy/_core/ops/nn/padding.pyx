@@ -243,7 +243,7 @@ cdef int check_borders(tuple sizes, tuple pads, str mode) except -1:
             raise RuntimeError("Padding value causes wrapping around more than once.")
         if mode == "circular" and min(before, 0) + min(after, 0) + n < max(before, after, 0):
             raise RuntimeError("Negative padding value is resulting in an empty dimension")
-        if not n or n + before + after <= 0 or max(-before, -after) > n:
+        if not n or n + before + after < (mode != "circular") or max(-before, -after) > n:
             raise RuntimeError(f"Expected a tensor with non-zero size along padded dimensions, but got: {list(sizes)} with "
                                f"padding ({before}, {after}) at dimension {axis}")
     return 0

@@ -325,6 +325,8 @@ def constant_pad_nd(input, pad: Sequence[int], value: _Number = 0):
         if wanted[axis] < 0:
             raise RuntimeError(f"The input size {sizes[axis]}, plus negative padding {before} and {behind} resulted in a "
                                f"negative output size, which is invalid. Check dimension {axis} of your input.")
+        if min(before, 0) + min(behind, 0) + sizes[axis] < 0:
+            raise RuntimeError("narrow(): length must be non-negative.")
         target[axis] = slice(max(before, 0), wanted[axis] - max(behind, 0))
         source[axis] = slice(max(-before, 0), sizes[axis] - max(-behind, 0))
     array = np.full(wanted, fitting(value, code_of(x.array)), x.array.dtype) if value else np.zeros(wanted, x.array.dtype)
