@@ -24,8 +24,9 @@ ELEMENTARY = ["exp", "erf", "erfc", "sigmoid", "sigmoid_slope", "sqrt", "root", 
 LIBM = ["ceil", "floor", "trunc", "rint", "lgamma"]     # the C library's; those that round become instructions
 # those of special.h, of one argument and of two
 SPECIAL = ["digamma", "trigamma", "erfinv", "erfinv_slope", "erfcx", "erfcx_derivative", "erfcx_curvature", "log_ndtr",
-           "log_ndtr_slope", "log_ndtr_excess", "entr", "i0", "i1", "i0e", "i1e"]
-SPECIAL_OF_TWO = ["sigmoid_rest", "hypot", "ldexp", "logaddexp", "logaddexp2", "nextafter", "over_square", "erfcx_slope"]
+           "log_ndtr_slope", "log_ndtr_excess", "entr", "i0", "i1", "i0e", "i1e", "tanh_rest", "tanh_square"]
+SPECIAL_OF_TWO = ["sigmoid_rest", "hypot", "ldexp", "logaddexp", "logaddexp2", "nextafter", "over_square", "erfcx_slope",
+                  "log_of_sum", "divergence", "divergence_slope", "divergence_curvature"]
 OWN_WORDS = ["expm1", "log1pexp", "log_of", "log_of_rest"]         # those of kernels.pyx.in
 # names in formulas that differ on Tensors
 ON_TENSORS = {"sigmoid": "logistic", "normal_cdf": "ndtr"}

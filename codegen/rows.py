@@ -7,7 +7,7 @@ import numpy as np
 INTEGERS, COMPLEX = ("BOOL", "FLOAT16"), ("COMPLEX64", "NCODES")
 # functions of `let` with two arguments
 OF_TWO = ("pow", "pow_number", "fmod", "floor_quotient", "hypot", "ldexp", "logaddexp", "logaddexp2", "nextafter",
-          "over_square", "erfcx_slope", "sigmoid_rest")
+          "over_square", "erfcx_slope", "sigmoid_rest", "log_of_sum", "divergence", "divergence_slope", "divergence_curvature")
 
 
 class Row:
@@ -26,7 +26,7 @@ class Row:
                  None for one that it doesn't show. Those of a public row are its parameters
     shows        what else PyTorch's node saves, which this one doesn't need: {name: an expression of the saved inputs a, b, c
                  and of `constants`}, evaluated when a user asks for it
-    for_rules    a function that formulas on Tensors call by the row's name, and nothing else does
+    for_rules    a function that formulas on Tensors and composite operations call by the row's name, but users don't
     recorded     False: an operation of its own records what the row computes, with a node that takes the row's derivatives
     kinds        derivative kernels for r(eal), c(omplex) types; other types go by the formula on Tensors
     forward_kinds  where y is a formula, the types it is for: r, c, i(ntegers), b(ool, by the kernel of uint8)

@@ -1,6 +1,7 @@
 """ctc_loss against the sum over all alignments, one by one, and against PyTorch."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -95,3 +96,11 @@ def test_as_pytorch(reduction):
         found.append((loss.detach().numpy(), logs.grad.numpy(), x.grad.numpy()))
     for ours, theirs in zip(*found, strict=True):
         assert np.allclose(ours, theirs, rtol=1e-10, atol=1e-12)
+
+
+def test_alignments_that_add_little_to_a_nearly_certain_one_count():
+    """exp(2 * q) + 2 * exp(p + q): the second term is less than a unit in the last place of the first one."""
+    p, q = -40.0, -1e-10
+    logs = ag.tensor([[[p, q]]] * 2, dtype=ag.float64)
+    loss = ag.nn.functional.ctc_loss(logs, ag.tensor([[1]]), [2], [1], reduction="sum").item()
+    assert loss == pytest.approx(-2 * q - 2 * math.exp(p - q), rel=1e-14)

@@ -29,7 +29,6 @@ SCALED = "a product with a constant is rounded before it is the argument of a fu
 SQUARED = "the square of the input is rounded before its exponential is taken: the exact one takes a tenth of the time more"
 DENORMAL = "exp(x) is less than the smallest normal number there, and x times it has its error"
 POWERS = "powers on the way leave the range of the type"
-COMPOSED = "composed of operations, as in PyTorch"
 LEG = "the derivative by the longer leg keeps that leg and the result, which do not tell the shorter one"
 BORROWED = "SciPy's function"
 BESSEL = "Bessel functions of two orders cancel"
@@ -37,9 +36,13 @@ ALONG = (
     "the loss of vectors of nearly the same direction, and the part of a gradient along its own vector, are differences of "
     "nearly equal numbers"
 )
-EXPONENTIAL = "exp on the way leaves the range of the type, and terms of opposite sign cancel"
 EQUAL_SCORES = EXPONENT + "; the second derivative is 0 for equal scores, but for the rounding"
 POLYNOMIAL = "next to a root of the polynomial"
+CERTAIN = (
+    "the loss of a target that is nearly certain is less than the rounding errors of its input: with two steps, in which the "
+    "blank has a small probability p, it is p**2, and the rounded log(1 - p) is off by more. The gradient is the difference of "
+    "two probabilities of the blank, p and p / (1 + p)"
+)
 
 EXCEPTIONS = {
     "pow": Allowed(POWERS, (None, None, 1e11), (None, None, 3e38)),
@@ -54,7 +57,6 @@ EXCEPTIONS = {
     "hypot": Allowed(LEG, (None, None, 1.5), (None, None, 1.5)),
     "logaddexp2": Allowed(SUMS, (8.2, None, None), (2.3e2, None, None)),
     "sigmoid": Allowed(FROM_RESULT, (None, 1.5, 1.5), (None, 1.5, 1.5)),
-    "nn.functional.tanhshrink": Allowed(COMPOSED, (3e07, 1.5, 1.6), (1e16, 1.5, 1.5)),
     "nn.functional.silu": Allowed(DENORMAL, (50, None, None), (5e2, None, None)),
     "nn.functional.mish": Allowed(DENORMAL, (50, None, None), (5e2, None, None)),
     "nn.functional.gelu": Allowed(SQUARED, (41, None, None), (1e2, None, None)),
@@ -93,9 +95,8 @@ EXCEPTIONS = {
     "nn.functional.binary_cross_entropy_with_logits (pos_weight)": Allowed(SUMS, (None, 1.9e-5, None)),
     "nn.functional.soft_margin_loss": Allowed(SCALED, (48, None, 0.00064), (3e2, None, 2.4e-13)),
     "nn.functional.kl_div": Allowed(SUMS, (7.7, None, None), (None, 0.0017, None)),
-    "nn.functional.kl_div (log_target)": Allowed(EXPONENTIAL, (49, ANY, ANY), (None, None, 0.00041)),
     "nn.functional.poisson_nll_loss": Allowed(SUMS, (9.8, None, None), (11, None, None)),
-    "nn.functional.poisson_nll_loss (of rates)": Allowed(SUMS, (2.2e5, 0.016, None), (1.2e2, 1.5, None)),
+    "nn.functional.poisson_nll_loss (of rates)": Allowed(SUMS, (5.4, None, None), (12, 9.5e-9, None)),
     "nn.functional.gaussian_nll_loss": Allowed(SUMS, (52, None, 1.3), (13, None, None)),
     "nn.functional.cosine_embedding_loss": Allowed(ALONG, (2.4e4, 1.5, 4e10), (9e4, 1.3, 2e104)),
     "nn.functional.triplet_margin_loss": Allowed(SUMS, (None, 0.0098, 0.0027), (None, 4.3e-12, 3.7e-12)),
@@ -103,7 +104,5 @@ EXCEPTIONS = {
     "nn.functional.cross_entropy": Allowed(EXPONENT, (28, None, None), (3.8e2, None, None)),
     "nn.functional.cross_entropy (probabilities)": Allowed(SUMS, (None, 2.9e-5, None)),
     "nn.functional.linear_cross_entropy": Allowed(EXPONENT, (28, None, None), (3.8e2, None, None)),
-    "nn.functional.ctc_loss": Allowed(
-        "where two paths have nearly all probability the loss is the square of the rest, a difference of terms of its size",
-        (ANY, 3, None), (ANY, 1.5, None)),
+    "nn.functional.ctc_loss": Allowed(CERTAIN, (3.2e15, 1.3, None), (1.1e16, 1.3, None)),
 }

@@ -8,7 +8,7 @@ Source: Graves et al., "Connectionist temporal classification" (2006), equations
 """
 
 from cython cimport floating
-from libc.math cimport INFINITY, exp, log
+from libc.math cimport INFINITY, exp, log1p
 
 from autograd_cy._core.arrays.buffers cimport new_array, new_zeros
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, code_of
@@ -37,10 +37,12 @@ cdef inline bint skips(const Alignments *p, npy_intp sample, npy_intp state) noe
 
 
 cdef inline floating log_of_sum(floating a, floating b, floating c) noexcept nogil:
-    cdef floating most = max(a, b, c)
-    if most == -INFINITY:
-        return most
-    return <floating> (most + log(exp(a - most) + exp(b - most) + exp(c - most)))
+    """By log1p: what is small beside the largest of them counts where that is next to 0."""
+    if b > a:
+        a, b = b, a
+    if c > a:
+        a, c = c, a
+    return a if a == -INFINITY else <floating> (a + log1p(exp(b - a) + exp(c - a)))
 
 
 cdef void sum_up(Sums *sums, npy_intp sample, floating *losses) noexcept nogil:

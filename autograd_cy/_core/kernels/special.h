@@ -594,4 +594,70 @@ static inline float autograd_cy_i1_f32(float x) { return (float) autograd_cy_i1_
 static inline float autograd_cy_i0e_f32(float x) { return (float) autograd_cy_i0e_f64(x); }
 static inline float autograd_cy_i1e_f32(float x) { return (float) autograd_cy_i1e_f64(x); }
 
+/* x - tanh(x), and the square of tanh(x), which is its derivative. Below 1.5 by the continued fraction x / (1 + x^2 / (3 + ...)),
+   in which no terms cancel, beyond by exp(-2 |x|). */
+static inline float autograd_cy_tanh_rest_f32(float x) {
+    float z = x * x, e = autograd_cy_exp_down_f32(x + x), top, q;
+    float d = ((28.0f * z + 3150.0f) * z + 62370.0f) * z + 135135.0f;
+    top = x * (z * ((27.0f * z + 2772.0f) * z + 45045.0f));
+    q = (z < 2.25f ? top : copysignf(1.0f - e, x)) / (z < 2.25f ? d : 1.0f + e);
+    return z < 2.25f ? q : x - q;
+}
+
+static inline double autograd_cy_tanh_rest_f64(double x) {
+    double z = x * x, e = autograd_cy_exp_down_f64(x + x), top, q;
+    double d = ((((66.0 * z + 45045.0) * z + 7567560.0) * z + 413513100.0) * z + 6547290750.0) * z + 13749310575.0;
+    top = x * (z * ((((65.0 * z + 42900.0) * z + 6891885.0) * z + 349188840.0) * z + 4583103525.0));
+    q = (z < 2.25 ? top : copysign(1.0 - e, x)) / (z < 2.25 ? d : 1.0 + e);
+    return z < 2.25 ? q : x - q;
+}
+
+static inline float autograd_cy_tanh_square_f32(float x) {
+    float z = x * x, e = autograd_cy_exp_down_f32(x + x), y;
+    float d = ((28.0f * z + 3150.0f) * z + 62370.0f) * z + 135135.0f;
+    y = (z < 2.25f ? x * (((z + 378.0f) * z + 17325.0f) * z + 135135.0f) : 1.0f - e) / (z < 2.25f ? d : 1.0f + e);
+    return y * y;
+}
+
+static inline double autograd_cy_tanh_square_f64(double x) {
+    double z = x * x, e = autograd_cy_exp_down_f64(x + x), top, y;
+    double d = ((((66.0 * z + 45045.0) * z + 7567560.0) * z + 413513100.0) * z + 6547290750.0) * z + 13749310575.0;
+    top = ((((z + 2145.0) * z + 675675.0) * z + 64324260.0) * z + 1964187225.0) * z + 13749310575.0;
+    y = (z < 2.25 ? x * top : 1.0 - e) / (z < 2.25 ? d : 1.0 + e);
+    return y * y;
+}
+
+/* log(a + b): what a + b loses, being rounded, is added again; it counts where the sum is next to 1. */
+static inline float autograd_cy_log_of_sum_f32(float a, float b) {
+    float s = a + b, most = fabsf(a) > fabsf(b) ? a : b, rest = (most - s) + (fabsf(a) > fabsf(b) ? b : a);
+    return autograd_cy_log_f32(s) + (s > 0.0f && s < INFINITY ? rest / s : 0.0f);
+}
+
+static inline double autograd_cy_log_of_sum_f64(double a, double b) {
+    double s = a + b, most = fabs(a) > fabs(b) ? a : b, rest = (most - s) + (fabs(a) > fabs(b) ? b : a);
+    return autograd_cy_log_f64(s) + (s > 0.0 && s < INFINITY ? rest / s : 0.0);
+}
+
+/* exp(b) * (b - a + more): neither the exponential nor a rounded difference spoils a product that the type can hold. */
+static inline float autograd_cy_exp_times_f32(float a, float b, double more) {
+    double u = ((double) b - (double) a) + more;
+    return u == 0.0 ? 0.0f : (float) (autograd_cy_exp_f64((double) b) * u);
+}
+
+static inline double autograd_cy_exp_times_f64(double a, double b, double more) {
+    double s = b - a, z = s - b, rest = (b - (s - z)) - (a + z), u = s + more, shift = b > 700.0 ? 708.0 : 0.0, back;
+    u = rest == rest ? u + rest : u;
+    shift = b < -700.0 ? -708.0 : shift;
+    back = b > 700.0 ? 3.023383144276055e+307 : 1.0;                   /* exp(708) */
+    back = b < -700.0 ? 3.307553003638408e-308 : back;
+    return u == 0.0 ? 0.0 : autograd_cy_exp_f64(b - shift) * u * back;
+}
+
+static inline float autograd_cy_divergence_f32(float a, float b) { return autograd_cy_exp_times_f32(a, b, 0.0); }
+static inline double autograd_cy_divergence_f64(double a, double b) { return autograd_cy_exp_times_f64(a, b, 0.0); }
+static inline float autograd_cy_divergence_slope_f32(float a, float b) { return autograd_cy_exp_times_f32(a, b, 1.0); }
+static inline double autograd_cy_divergence_slope_f64(double a, double b) { return autograd_cy_exp_times_f64(a, b, 1.0); }
+static inline float autograd_cy_divergence_curvature_f32(float a, float b) { return autograd_cy_exp_times_f32(a, b, 2.0); }
+static inline double autograd_cy_divergence_curvature_f64(double a, double b) { return autograd_cy_exp_times_f64(a, b, 2.0); }
+
 #endif

@@ -12,7 +12,7 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE
 from autograd_cy._core.ops.nn.cross_entropy import cross_entropy
-from autograd_cy._core.ops.pointwise.pointwise import logsigmoid
+from autograd_cy._core.ops.pointwise.pointwise import divergence, log_of_sum, logsigmoid
 from autograd_cy._core.ops.registry import op
 
 cnp.import_array()
@@ -39,7 +39,7 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
         warnings.warn("reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' "
                       "divides only by the batch size, and aligns with the KL div math definition.'mean' will be changed to "
                       "behave the same as 'batchmean' in the next major release.", UserWarning, stacklevel=2)
-    terms = target.exp() * (target - input) if log_target else target.xlogy(target) - target * input
+    terms = divergence(input, target) if log_target else target.xlogy(target) - target * input
     total = reduced(terms, how)
     return total / shape_of(x)[0] if by_sample and cnp.PyArray_NDIM(x.array) else total
 
@@ -58,7 +58,10 @@ def poisson_nll_loss(input, target, log_input: bool = True, full: bool = False, 
     """
     cdef int how = reduction_of(reduction, size_average, reduce)
     tensor_argument(input, "poisson_nll_loss", "input", 1), tensor_argument(target, "poisson_nll_loss", "target", 2)
-    losses = input.exp() - target * input if log_input else input - target * (input + eps).log()
+    if log_input:
+        losses = input.exp() - target * input
+    else:
+        losses = input - target * ((input + eps).log() if input.is_complex() else log_of_sum(input, eps))
     if full:
         stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
         losses = losses + stirling.masked_fill(target <= 1, 0)
