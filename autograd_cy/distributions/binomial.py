@@ -36,7 +36,7 @@ class Binomial(_ByProbability):
     ) -> None:
         name, given = _given_of(probs, logits)
         count, vars(self)[name] = broadcast_all(total_count, given)
-        self.total_count = count.type_as(vars(self)[name])
+        self.total_count = count.to(vars(self)[name].dtype)  # which stays as it is where the parameter is batched
         Distribution.__init__(self, self.total_count.shape, validate_args=validate_args)
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)

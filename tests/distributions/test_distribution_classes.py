@@ -378,3 +378,14 @@ def test_within_vmap_arguments_are_checked_for_all_samples(name):
     spoiled = [ag.stack([p, p * math.nan]) for p in given]
     with pytest.raises(ValueError, match=r"Expected (parameter|value)"):
         ag.vmap(log_prob)(*spoiled)
+
+
+@pytest.mark.parametrize("count", [4, ag.tensor(4.0)], ids=["number", "tensor"])
+def test_entropies_of_binomials_within_vmap(count):
+    """The count, the same for all samples, was batched with the probabilities, and could not be read."""
+
+    def entropy(p):
+        return ag.distributions.Binomial(count, p).entropy()
+
+    p = ag.tensor([0.2, 0.5, 0.7])
+    assert ag.allclose(ag.vmap(entropy)(p), ag.stack([entropy(x) for x in p]))
