@@ -38,6 +38,7 @@ class Saved:
     memory: Memory
     version: int
     positions: set
+    users: list = field(default_factory=list)  # the inputs whose gradients need it
 
     def is_stale(self, strictly):
         """Whether it was written since; strictly: whether anything was in its memory."""
@@ -94,8 +95,8 @@ class Model:
         self.records = True
         self.noted = []
         self.numbers = itertools.count()
-        # Where implementations may differ: whether a write to another part of the memory of what was saved is an error, and
-        # a second backward through the write of a view that saved nothing; and whether the last backward met such a case.
+        # Where implementations may differ: whether a write to another part of the memory of what was saved is an error, or to
+        # what was saved for gradients that aren't asked for, and a second backward through the write of a view that saved nothing; and whether the last backward met such a case.
         self.strictly = {"stale": False, "freed": False}
         self.in_doubt = None
 
@@ -150,13 +151,13 @@ class Model:
         arrays = [np.asarray(x.array if isinstance(x, Register) else x, dtype=float) for x in operands]
         result = np.asarray(function(*arrays))
         named = dict(zip("ab", operands, strict=False))
-        inputs, saved = [], set()
+        inputs, users = [], {}
         for k, x in enumerate(operands):
             value = self.value_of(x) if isinstance(x, Register) and self.records and x.requires_grad else None
             if value is not None:
                 inputs.append((value, jacobian(arrays[k], result, derivatives[k](*arrays, result))))
-                saved.add(saves[k])
-        return result, inputs, [named.get(name) for name in saved if name], named
+                users.setdefault(saves[k], []).append(value)
+        return result, inputs, [(named.get(name), of) for name, of in users.items() if name], named
 
     # instructions
 
@@ -180,7 +181,7 @@ class Model:
         result, inputs, saved, _ = self.compute(op.name, [self.registers[k] for k in op.operands])
         y = self.enter(result)
         if inputs:
-            y.base.value = self.new_value(inputs, [save(y if x is None else x) for x in saved])
+            y.base.value = self.new_value(inputs, [save(y if x is None else x, users) for x, users in saved])
 
     @run.register
     def _(self, branch: _programs.Branch):
@@ -237,7 +238,8 @@ class Model:
         operands = [x] if source is None else [x, source]
         result, inputs, saved, _ = self.compute(write.name[:-1], operands)
         if is_recorded:
-            self.record_write(x, inputs, [save(s) if s is source and isinstance(s, Register) else kept() for s in saved])
+            kinds = [save(s, users) if s is source and isinstance(s, Register) else kept() for s, users in saved]
+            self.record_write(x, inputs, kinds)
         x.memory.values[x.index] = result
         x.memory.writes.append(set(x.index.ravel().tolist()))
         if is_recorded and x.is_view:
@@ -261,6 +263,8 @@ class Model:
         if old is not None:  # the view's gradient goes to the base as it was, past the view
             fresh = self.gathered(old, x.base.size, x.where)
             inputs = [(fresh if value is current else value, m) for value, m in inputs]
+            for kept_one in saved:
+                kept_one.users = [fresh if value is current else value for value in kept_one.users]
         written = self.new_value(inputs, saved)
         outside = np.eye(x.base.size)
         outside[x.where.ravel()] = 0
@@ -320,7 +324,7 @@ class Model:
             g = hooked(value, gradients.pop(id(value)))
             if value is goal:
                 return g.reshape(wanted.index.shape).tolist()
-            self.finish(value, g, retain)
+            self.finish(value, g, retain, incoming)
             for x, matrix in value.inputs:
                 if id(x) in incoming:
                     gradients[id(x)] = gradients.get(id(x), 0) + matrix.T @ g
@@ -329,11 +333,12 @@ class Model:
                         heapq.heappush(ready, x)
         return None
 
-    def finish(self, value, g, retain):
-        """What running a value's node does beside handing gradients on."""
+    def finish(self, value, g, retain, needed):
+        """What running a value's node does beside handing gradients on, those of what is needed."""
         if value.freed and (value.saved or (value.writes_a_part and self.strictly["freed"])):
             raise Refused("freed")
-        if any(saved.is_stale(self.strictly["stale"]) for saved in value.saved):
+        read = [saved for saved in value.saved if any(id(x) in needed for x in saved.users)]
+        if any(saved.is_stale(self.strictly["stale"]) for saved in read):
             raise Refused("stale")
         if value.freed and value.writes_a_part:
             self.in_doubt = "freed"
@@ -350,8 +355,8 @@ def kept():
     return Saved(Memory([]), 0, set())
 
 
-def save(x):
-    return Saved(x.memory, x.memory.version, set(x.index.ravel().tolist()))
+def save(x, users):
+    return Saved(x.memory, x.memory.version, set(x.index.ravel().tolist()), users)
 
 
 def jacobian(operand, result, derivative):

@@ -165,6 +165,10 @@ PROGRAMS = {
         Leaf((1.0, 2.0), (2,), True), Leaf((3.0, 4.0), (2,), False), View("first", 1), View("tail", 1), Op("mul", (0, 3)),
         Write("add_", 2, 1.0), Op("sum", (4,)), Backward(5, False),
     ],
+    "not needed": [
+        Leaf((1.0, 2.0), (2,), True), Leaf((3.0, 4.0), (2,), True), Op("mul", (0, 0)), Op("mul", (1, 2)),
+        Write("add_", 2, 1.0), Op("tanh", (3,)), Grad(4, 0, False),
+    ],
     "twice through a write": [
         Leaf((1.0,), (), True), Leaf((2.0, 3.0, 4.0), (3,), False), View("tail", 1), Op("mul", (0, 0)), Hook(3, 2.0),
         Write("add_", 2, 3), Backward(1, False), Backward(1, False),
