@@ -55,6 +55,10 @@ class _KeepArguments(Function):
     def backward(ctx: Any, g: Tensor) -> None:
         raise AssertionError("Did not expect to backward on this graph")
 
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> None:
+        """Nothing is computed of the arguments; each keeps its tangents with it."""
+
 
 class Values:
     """What was computed again for one backward: by Place, with the node that they were last handed to."""

@@ -739,3 +739,17 @@ def test_a_view_from_no_grad_mode_requires_grad_again_when_hooks_packed_it():
         y = checkpoint(lambda a, b: a * b.exp(), x, v, use_reentrant=False)
     y.backward(torch.ones_like(y))
     assert x.grad.tolist() == [v.exp().tolist()] * 2
+
+
+def test_a_checkpoint_hands_on_tangents():
+    """Forward mode asked the Function that keeps the arguments for a jvp."""
+    x = ag.tensor([0.3, 0.4], dtype=ag.float64)
+
+    def function(z):
+        return z.sin() * z
+
+    def kept(z):
+        return checkpoint(function, z, use_reentrant=False)
+
+    for transform in (ag.func.jacfwd, lambda f: lambda z: ag.func.jvp(f, (z,), (z,))[1]):
+        assert ag.allclose(transform(kept)(x), transform(function)(x))
