@@ -5,6 +5,7 @@ from typing import Any
 from .._core.graph.tensor import Tensor
 from .._size import Size
 from . import constraints
+from ._formulas import softplus
 from .distribution import Distribution
 from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
 
@@ -28,6 +29,20 @@ class ByProbability(Distribution):
     def probs(self) -> Tensor:
         """The probabilities of 1."""
         return logits_to_probs(self.logits, is_binary=True)
+
+    @property
+    def _rest(self) -> Tensor:
+        """The probabilities of 0; from logits those next to 0 keep their digits, which 1 - probs would lose."""
+        return 1 - self.probs if "probs" in vars(self) else logits_to_probs(-self.logits, is_binary=True)
+
+    @property
+    def _log_rest(self) -> Tensor:
+        """Their logarithms."""
+        return (-self.probs).log1p() if "probs" in vars(self) else -softplus(self.logits)
+
+    def _entropy_of_trial(self) -> Tensor:
+        """The entropy of one trial, as a sum of positive terms."""
+        return self._rest * softplus(self.logits) + self.probs * softplus(-self.logits)
 
     @property
     def param_shape(self) -> Size:

@@ -11,7 +11,6 @@ from .._sequences import arange
 from .._size import Size
 from . import constraints
 from ._by_probability import ByProbability as _ByProbability
-from ._formulas import softplus as _softplus
 
 __all__ = ["Bernoulli"]
 
@@ -38,7 +37,7 @@ class Bernoulli(_ByProbability):
 
     @property
     def variance(self) -> Tensor:
-        return self.probs * (1 - self.probs)
+        return self.probs * self._rest
 
     def sample(self, sample_shape: Any = Size()) -> Tensor:
         return bernoulli(self.probs.detach().expand(self._extended_shape(sample_shape)))
@@ -50,7 +49,7 @@ class Bernoulli(_ByProbability):
         return -binary_cross_entropy_with_logits(logits, value, reduction="none")
 
     def entropy(self) -> Tensor:
-        return _softplus(self.logits) - self.probs * self.logits
+        return self._entropy_of_trial()
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         return self._enumerated(arange(2, dtype=self.logits.dtype), expand)

@@ -54,7 +54,7 @@ class Binomial(_ByProbability):
 
     @property
     def variance(self) -> Tensor:
-        return self.total_count * self.probs * (1 - self.probs)
+        return self.total_count * self.probs * self._rest
 
     def sample(self, sample_shape: Any = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
@@ -65,7 +65,7 @@ class Binomial(_ByProbability):
             self._validate_sample(value)
         n = self.total_count
         ways = (n + 1).lgamma() - (value + 1).lgamma() - (n - value + 1).lgamma()
-        return value * self.logits - n * _softplus(self.logits) + ways
+        return ways - value * _softplus(-self.logits) - (n - value) * _softplus(self.logits)
 
     def entropy(self) -> Tensor:
         log_prob = self.log_prob(self._values("entropy", False))

@@ -34,7 +34,7 @@ class Geometric(_ByProbability):
 
     @property
     def mean(self) -> Tensor:
-        return 1.0 / self.probs - 1.0
+        return self._rest / self.probs
 
     @property
     def mode(self) -> Tensor:
@@ -42,7 +42,7 @@ class Geometric(_ByProbability):
 
     @property
     def variance(self) -> Tensor:
-        return (1.0 / self.probs - 1.0) / self.probs
+        return self._rest / self.probs / self.probs
 
     def sample(self, sample_shape: Any = Size()) -> Tensor:
         probs = self.probs.detach()
@@ -52,8 +52,10 @@ class Geometric(_ByProbability):
     def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
+        if "probs" not in vars(self):
+            return value * self._log_rest - _softplus(-self.logits)
         certain = (self.probs == 1) & (value == 0)  # where 0 * log(0) is 0
         return value * (-self.probs.masked_fill(certain, 0)).log1p() + self.probs.log()
 
     def entropy(self) -> Tensor:
-        return (_softplus(self.logits) - self.probs * self.logits) / self.probs
+        return self._entropy_of_trial() / self.probs

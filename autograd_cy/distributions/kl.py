@@ -151,7 +151,7 @@ def _categoricals(p: Categorical, q: Categorical) -> Tensor:
 @register_kl(Bernoulli, Bernoulli)
 def _bernoullis(p: Bernoulli, q: Bernoulli) -> Tensor:
     ones = _term(p.probs, q.probs, _softplus(-q.logits) - _softplus(-p.logits))
-    return ones + _term(1 - p.probs, 1 - q.probs, _softplus(q.logits) - _softplus(p.logits))
+    return ones + _term(p._rest, q._rest, _softplus(q.logits) - _softplus(p.logits))
 
 
 @register_kl(OneHotCategorical, OneHotCategorical)
@@ -163,13 +163,13 @@ def _one_hots(p: OneHotCategorical, q: OneHotCategorical) -> Tensor:
 def _binomials(p: Binomial, q: Binomial) -> Tensor:
     if (p.total_count < q.total_count).any():
         raise NotImplementedError("KL between Binomials where q.total_count > p.total_count is not implemented")
-    trial = p.probs * (p.logits - q.logits) + (-p.probs).log1p() - (-q.probs).log1p()
+    trial = p.probs * (p.logits - q.logits) + p._log_rest - q._log_rest
     return (p.total_count * trial).masked_fill(p.total_count > q.total_count, math.inf)
 
 
 @register_kl(Geometric, Geometric)
 def _geometrics(p: Geometric, q: Geometric) -> Tensor:
-    return -p.entropy() - (-q.probs).log1p() / p.probs - q.logits
+    return -p.entropy() - q._log_rest / p.probs - q.logits
 
 
 @register_kl(Poisson, Poisson)

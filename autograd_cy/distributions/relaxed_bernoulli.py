@@ -6,6 +6,7 @@ from .._core.graph.tensor import Tensor
 from .._size import Size
 from . import constraints
 from ._by_probability import ByProbability as _ByProbability
+from ._formulas import softplus as _softplus
 from .transformed_distribution import TransformedDistribution
 from .transforms import SigmoidTransform
 from .utils import broadcast_all, clamp_probs
@@ -38,7 +39,7 @@ class LogitRelaxedBernoulli(_ByProbability):
             self._validate_sample(value)
         temperature, logits = broadcast_all(self.temperature, self.logits)
         difference = logits - value * temperature
-        return temperature.log() + difference - 2 * difference.exp().log1p()
+        return temperature.log() + difference - 2 * _softplus(difference)
 
 
 class RelaxedBernoulli(TransformedDistribution):
