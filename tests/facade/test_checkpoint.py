@@ -743,7 +743,7 @@ def test_a_view_from_no_grad_mode_requires_grad_again_when_hooks_packed_it():
 
 def test_a_checkpoint_hands_on_tangents():
     """Forward mode asked the Function that keeps the arguments for a jvp."""
-    x = ag.tensor([0.3, 0.4], dtype=ag.float64)
+    x = torch.tensor([0.3, 0.4], dtype=torch.float64)
 
     def function(z):
         return z.sin() * z
@@ -751,5 +751,5 @@ def test_a_checkpoint_hands_on_tangents():
     def kept(z):
         return checkpoint(function, z, use_reentrant=False)
 
-    for transform in (ag.func.jacfwd, lambda f: lambda z: ag.func.jvp(f, (z,), (z,))[1]):
-        assert ag.allclose(transform(kept)(x), transform(function)(x))
+    for transform in (torch.func.jacfwd, lambda f: lambda z: torch.func.jvp(f, (z,), (z,))[1]):
+        assert torch.allclose(transform(kept)(x), transform(function)(x))
