@@ -4,6 +4,7 @@ A function of degree d has f(s x) = s**d f(x), its gradient degree d - 1, its se
 two, so that the expected results are those of float64 at scale 1, multiplied.
 """
 
+import inspect
 from typing import NamedTuple
 
 import numpy as np
@@ -42,6 +43,9 @@ ROWS = {
     "std of all": Scaled(lambda x: ag.std(x, correction=0), 1, ((3, 4),)),
     "std of complex numbers": Scaled(lambda x, y: ag.std(ag.complex(x, y)), 1, ((5,), (5,))),
     "std of columns": Scaled(lambda x: ag.std(x, 0), 1, ((3, 4),)),
+    "corrcoef": Scaled(ag.corrcoef, 0, ((3, 4),)),
+    "corrcoef of complex numbers": Scaled(lambda x, y: ag.corrcoef(ag.complex(x, y)).real, 0, ((3, 4), (3, 4))),
+    "renorm": Scaled(lambda x, scale: ag.renorm(x, 2.0, 0, scale), 1, ((3, 4),)),
     "normalize": Scaled(lambda x: F.normalize(x, eps=0.0), 0, ((3, 4),)),
     "cosine_similarity": Scaled(lambda a, b: ag.cosine_similarity(a, b, eps=0.0), 0, ((3, 4), (3, 4))),
     "cosine_similarity of one": Scaled(lambda a: ag.cosine_similarity(a, ag.ones_like(a), eps=0.0), 0, ((3, 4),)),
@@ -54,7 +58,7 @@ ROWS = {
     "cosine_embedding_loss": Scaled(lambda a, b: cosine_loss(a, b), 0, ((3, 4), (3, 4))),
     "triplet_margin_loss": Scaled(triplet, 1, ((3, 4), (3, 4), (3, 4))),
 }
-LARGE_ONLY = {"cosine_embedding_loss"}          # it adds 1e-12 to squares
+LARGE_ONLY = {"cosine_embedding_loss", "renorm"}           # they add 1e-12 to squares and 1e-7 to norms
 SCALES = [("float32", 100), ("float32", -100), ("float64", 900), ("float64", -900)]
 
 
@@ -79,7 +83,7 @@ def results(row, arrays, dtype, scale):
 
 
 def with_scale(row, scale):
-    takes_scale = row.function is triplet
+    takes_scale = "scale" in inspect.signature(row.function).parameters
     return lambda *xs: row.function(*xs, *([scale] if takes_scale else []))
 
 

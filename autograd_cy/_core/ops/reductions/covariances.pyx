@@ -2,10 +2,13 @@
 
 import warnings
 
+import numpy as np
+
 from autograd_cy._core.arrays.dtypes cimport BOOL, code_of
 from autograd_cy._core.graph.record cimport as_tensor, wrap_dim
-from autograd_cy._core.graph.tensor cimport Tensor, extend
+from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
 from autograd_cy._core.ops.overwriting cimport in_place
+from autograd_cy._core.ops.reductions.scaling cimport fourth_powers_fit, scales_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import sample_by_sample
@@ -63,12 +66,20 @@ def corrcoef(input):
         raise RuntimeError("corrcoef(): expected input to have two or fewer dimensions but got an input with "
                            f"{x.ndim} dimensions")
     c = cov(x)
+    if not variances_fit((<Tensor> c).array):
+        c = cov(x / new_tensor(scales_of(np.abs((<Tensor> x).array).max(-1, initial=0, keepdims=True))))
     if c.ndim == 0:
         return c / c
     deviations = c.diagonal()
     deviations = (deviations.real if deviations.is_complex() else deviations).sqrt()
     c = c / deviations.unsqueeze(1) / deviations
     return c if c.is_complex() else c.clamp(-1, 1)
+
+
+cdef bint variances_fit(object covariances):
+    """Whether they stay in the range of the type in correlations and their derivatives."""
+    variances = covariances.diagonal() if covariances.ndim else covariances
+    return variances.dtype.itemsize < 4 or fourth_powers_fit(np.ascontiguousarray(variances.real))
 
 
 @op(methods=("dist",), batch=sample_by_sample)
@@ -101,7 +112,9 @@ def renorm(input, p: float, dim: int, maxnorm: float):
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {x.ndim} dimensions")
     cdef int d = wrap_dim(dim, x.ndim)
     sizes = norm(x, p, tuple([axis for axis in range(x.ndim) if axis != d]), True)
-    return x * (maxnorm / (sizes + 1e-7)).where(sizes > maxnorm, 1)
+    if maxnorm == 0:
+        return x * (sizes > 0).logical_not()
+    return x / ((sizes + 1e-7) / maxnorm).where(sizes > maxnorm, 1)
 
 
 def renorm_(Tensor self, p: float, dim: int, maxnorm: float):
