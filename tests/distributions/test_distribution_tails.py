@@ -51,7 +51,7 @@ EXACT = {
         lambda x: D.Geometric(logits=x).log_prob(ag.full_like(x.detach(), 2)), lambda x: 2 * log_p(-x) + log_p(x)
     ),
     "LogitRelaxedBernoulli.log_prob": (
-        lambda x: D.relaxed_bernoulli.LogitRelaxedBernoulli(ag.ones((), dtype=x.dtype), logits=x * 20).log_prob(x.detach() * 0),
+        lambda x: D.relaxed_bernoulli.LogitRelaxedBernoulli(ag.ones_like(x), logits=x * 20).log_prob(ag.zeros_like(x)),
         lambda x: 20 * x - 2 * mp.log(1 + mp.exp(20 * x)),
     ),
     "KL of Bernoullis": (

@@ -39,9 +39,9 @@ ALONG = (
 EQUAL_SCORES = EXPONENT + "; the second derivative is 0 for equal scores, but for the rounding"
 POLYNOMIAL = "next to a root of the polynomial"
 CERTAIN = (
-    "the loss of a target that is nearly certain is less than the rounding errors of its input: with two steps, in which the "
-    "blank has a small probability p, it is p**2, and the rounded log(1 - p) is off by more. The gradient is the difference of "
-    "two probabilities of the blank, p and p / (1 + p)"
+    "the loss of a target that is nearly certain is less than the rounding errors of its input: with two steps, in which "
+    "the blank has a small probability p, it is p**2, and the rounded log(1 - p) is off by more. The gradient is the "
+    "difference of two probabilities of the blank, p and p / (1 + p)"
 )
 
 EXCEPTIONS = {

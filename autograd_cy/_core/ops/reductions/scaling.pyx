@@ -28,14 +28,16 @@ cdef bint in_range(cnp.ndarray totals) noexcept:
 cdef bint roots_in_range(cnp.ndarray roots) noexcept:
     """in_range() of the squares of numbers that are not negative."""
     if code_of(roots) == FLOAT32:
-        return all_between(<float *> cnp.PyArray_DATA(roots), cnp.PyArray_SIZE(roots), sqrt(FLT_MIN / FLT_EPSILON), FLT_MAX)
+        return all_between(<float *> cnp.PyArray_DATA(roots), cnp.PyArray_SIZE(roots), sqrt(FLT_MIN / FLT_EPSILON),
+                           FLT_MAX)
     return all_between(<double *> cnp.PyArray_DATA(roots), cnp.PyArray_SIZE(roots), sqrt(DBL_MIN / DBL_EPSILON), DBL_MAX)
 
 
 cdef bint fourth_powers_fit(cnp.ndarray totals) noexcept:
     """Whether the numbers and their inverses can be multiplied four times, as formulas of derivatives do."""
     if code_of(totals) == FLOAT32:
-        return all_between(<float *> cnp.PyArray_DATA(totals), cnp.PyArray_SIZE(totals), sqrt(sqrt(FLT_MIN)), sqrt(sqrt(FLT_MAX)))
+        return all_between(<float *> cnp.PyArray_DATA(totals), cnp.PyArray_SIZE(totals), sqrt(sqrt(FLT_MIN)),
+                           sqrt(sqrt(FLT_MAX)))
     return all_between(<double *> cnp.PyArray_DATA(totals), cnp.PyArray_SIZE(totals), sqrt(sqrt(DBL_MIN)), sqrt(sqrt(DBL_MAX)))
 
 
