@@ -175,3 +175,11 @@ for name, function in convert.items():
     assert y.equal(function(x)) and y.dtype is function(x).dtype and y.requires_grad is function(x).requires_grad, name
 """
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_new_tensors_are_not_filled_with_the_element_of_a_sample(own):
+    """It was refused with a text that named no reason."""
+    x = ag.ones(2, 3)
+    with pytest.raises(RuntimeError, match=r"vmap: It looks like you're calling \.item\(\) on a Tensor"):
+        ag.vmap(lambda r: (r if own else x).new_full((2,), r[0]))(x)

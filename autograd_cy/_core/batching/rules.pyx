@@ -479,6 +479,8 @@ def batched_new(BatchedCall call, self, *sizes, **kwargs):
 
 
 def batched_new_full(BatchedCall call, self, size, fill_value, **kwargs):
+    if call.is_batched(fill_value):
+        fill_value.item()               # which says that it can't be read
     return call(call.value(self), (call.size, *size), fill_value, **kwargs)
 
 
