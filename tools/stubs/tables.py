@@ -346,6 +346,7 @@ OVERLOADS = {
     "nanmedian": ["() -> Tensor", "(dim: int, keepdim: bool = False) -> return_types.nanmedian"],
     "size": ["(dim: None = None) -> Size", "(dim: int) -> int"],
     "stride": ["(dim: None = None) -> tuple[int, ...]", "(dim: int) -> int"],
+    "Tensor.view": ["(size: Sequence[int], /) -> Tensor", "(*size: int) -> Tensor", "(dtype: _DType) -> Tensor"],
     "Tensor.where": ["(condition: Tensor, other: _Operand) -> Tensor"],
     "type": ["(dtype: None = None) -> str", "(dtype: _DType) -> Tensor"],
     "where": ["(input: _Operand, other: _Operand) -> Tensor"],

@@ -1388,10 +1388,12 @@ class Tensor(TensorBase):
     def vdot(self, other: _Operand) -> Tensor:
         """the sum of the products of two vectors' elements, the first ones conjugated."""
     @overload
-    def view(self, size: Sequence[_int], /, *, dtype: _DType | None = None) -> Tensor:
+    def view(self, size: Sequence[_int], /) -> Tensor:
         """a view in another shape; RuntimeError where only a copy has that shape."""
     @overload
-    def view(self, *size: _int, dtype: _DType | None = None) -> Tensor: ...
+    def view(self, *size: _int) -> Tensor: ...
+    @overload
+    def view(self, dtype: _DType) -> Tensor: ...
     def view_as(self, other: Tensor) -> Tensor:
         """view(other.shape)."""
     volatile: _bool
