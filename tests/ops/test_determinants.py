@@ -146,3 +146,16 @@ def test_second_derivatives_from_far_away_to_singular(gap, dtype, near):
     for k in range(2):
         expected = np.array(exact_second(fractions(batch[k]), direction.tolist()), float)
         np.testing.assert_allclose(h[k].numpy(), expected, atol=near * np.abs(expected).max())
+
+
+def test_the_gradient_of_a_logarithm_where_the_elimination_meets_a_pivot_of_zero():
+    """LAPACK's determinant is not 0 there: the inverse is that of the cofactors by it, of first and second order."""
+    x = ag.tensor(np.array([[0.1, 0.3], [0.1, 0.3]]) * (1 + 0.3j), requires_grad=True)
+    sign, logarithm = ag.linalg.slogdet(x)
+    det = sign.detach().numpy() * np.exp(logarithm.detach().numpy())
+    assert 0 < abs(det) < 1e-16
+    (g,) = ag.autograd.grad(logarithm, x, create_graph=True)
+    cofactors = np.array([[0.3, -0.1], [-0.3, 0.1]]) * (1 + 0.3j)
+    np.testing.assert_allclose(g.detach().numpy(), (cofactors / det).conj(), rtol=1e-6)
+    (h,) = ag.autograd.grad(g[0, 0].real, x)
+    assert h.isfinite().all()

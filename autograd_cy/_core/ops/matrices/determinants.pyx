@@ -11,7 +11,7 @@ from autograd_cy._core.arrays.dtypes cimport COMPLEX64, code_of
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport as_type, needs_node, new_node, record
 from autograd_cy._core.graph.saved cimport save_input, save_output, saved_array, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.matrices.cofactors cimport cofactor_arrays
 from autograd_cy._core.ops.matrices.matrix cimport (
     Decomposition, adjoint, dense, matrix_argument, record_outputs, ufunc)
@@ -102,7 +102,9 @@ cdef class LinalgSlogdetBackward0(Decomposition):
         if (<Tensor> a).batched or not failed.any() or not np.isfinite((<Tensor> logarithm).array[failed]).any():
             return found
         det = (sign * as_type(logarithm.exp(), sign.dtype)).conj().unsqueeze(-1).unsqueeze(-1)
-        return found.where((info == 0).unsqueeze(-1).unsqueeze(-1), conjugate_cofactors(a) / det)
+        inverted = (info == 0).unsqueeze(-1).unsqueeze(-1)
+        regular = a.where(inverted, new_tensor(np.eye(a.shape[-1], dtype=(<Tensor> a).array.dtype)))
+        return adjoint(inv_ex(regular)[0]).where(inverted, conjugate_cofactors(a) / det)
 
 
 cdef tuple signed_logarithm(object input, str operation):
