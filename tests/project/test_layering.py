@@ -34,6 +34,7 @@ POINTERS = {
     "graph.samples.jvp_by_samples": "batching.rules",
     "graph.samples.of_samples": "batching.rules",
     "graph.saved.enter_through_base": "writes.copy_slices",
+    "graph.limits.limit_of_quotient": "engine.quotients",
     "graph.saved.tangents_by_vjp": "engine.double_vjp",
     "graph.saved.tell_history": "engine.engine",
     "graph.tensor.invert": "ops.pointwise.pointwise",

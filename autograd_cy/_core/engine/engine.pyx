@@ -21,6 +21,7 @@ from autograd_cy._core.engine.graph_task cimport (
 from autograd_cy._core.engine.input_buffer cimport accumulate, add_gradient, as_leaf_asks, vjp_into_buffer, vjp_into_grad
 from autograd_cy._core.engine.ready_queue cimport pop, push
 from autograd_cy._core.graph.anomaly cimport check_roots_for_nan, report
+from autograd_cy._core.graph.duals cimport any_zero_norm
 from autograd_cy._core.graph.hooks cimport (
     keep_retained, retain_grad, run_post_accumulate_hooks, run_post_hooks, run_pre_hooks, run_tensor_hooks)
 from autograd_cy._core.graph.nans cimport first_nan, gradient_error
@@ -603,10 +604,13 @@ cpdef object run_task(object tensors, object grad_tensors, bint keep_graph, bint
         for x in inputs:
             if isinstance(x, Tensor):
                 retain_grad(<Tensor> x)
+    cdef bint graph_of_gradients = create_graph
     if not keep_graph:
         task.number = note_backward()
     task.keep_graph = keep_graph
     task.recorded = create_graph or mode & FORWARD_AD
+    if mode & FORWARD_AD and any_zero_norm() and not accumulate_grad:     # case 3 of NOTE [Norms of 0]
+        task.keep_graph = graph_of_gradients = True
     if mode & BATCHED and not task.recorded:
         task.mixed = any_lifted()
         if any_batched(grad_tensors):
@@ -615,10 +619,13 @@ cpdef object run_task(object tensors, object grad_tensors, bint keep_graph, bint
     task.accumulates = accumulate_grad
     task.whole = (outer is None or outer.whole) and not inputs and accumulate_grad
     if task.depth and (task.depth % NESTED_IN_ONE_THREAD == 0 or not has_room()):
-        in_fresh_thread(run_from, (task, tensors, grad_tensors, create_graph, inputs))
+        in_fresh_thread(run_from, (task, tensors, grad_tensors, graph_of_gradients, inputs))
     else:
-        run_from(task, tensors, grad_tensors, create_graph, inputs)
-    return None if accumulate_grad else finished(task, allow_unreachable)
+        run_from(task, tensors, grad_tensors, graph_of_gradients, inputs)
+    if accumulate_grad:
+        return None
+    results = finished(task, allow_unreachable)
+    return results if graph_of_gradients == create_graph else without_graph(results)
 
 
 cdef int check_depth(GraphTask task) except -1:
@@ -630,6 +637,15 @@ cdef int check_depth(GraphTask task) except -1:
             f"maximum recursion depth exceeded: backward within backward, {deepest_backward()} levels deep. Does a hook or a "
             "Function call it without an end? (sys.setrecursionlimit() sets this limit, too)")
     return 0
+
+
+cdef tuple without_graph(tuple gradients):
+    """Copies of gradients that were recorded for case 3 of NOTE [Norms of 0] alone, with their tangents."""
+    cdef Extent extent = enter_modes(NO_GRAD, 0)
+    try:
+        return tuple([None if g is None else g.clone() for g in gradients])
+    finally:
+        leave_modes(extent)
 
 
 cdef bint any_lifted() noexcept:

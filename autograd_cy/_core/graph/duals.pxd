@@ -15,6 +15,8 @@ cdef struct DualLevels:             # what a thread sees of the open levels
     int depth                       # how many are open
     int mode                        # FORWARD_AD if it sees any
 
+cdef void note_zero_norm() noexcept
+cdef bint any_zero_norm() noexcept
 cdef DualLevels visible_levels() noexcept
 cdef bint is_visible(DualLevels levels, int k) noexcept
 cdef void see_up_to(DualLevels levels, int n) noexcept

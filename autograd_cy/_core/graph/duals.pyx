@@ -27,6 +27,7 @@ cdef enum:
 
 cdef struct Levels:                 # that are open in a thread; in its state, as long as there are any
     int depth
+    bint zero_norms                 # case 3 of NOTE [Norms of 0]
     long long numbers[MOST_LEVELS]  # the outermost first
 
 cdef long long levels_opened = 0    # in all threads
@@ -64,7 +65,20 @@ cdef Levels *new_levels() except NULL:
     if levels == NULL:
         raise MemoryError()
     levels.depth = 0
+    levels.zero_norms = False
     return levels
+
+
+cdef void note_zero_norm() noexcept:
+    """A norm is 0 while dual levels are open."""
+    cdef ThreadState *state = thread_state()
+    if state.dual_levels != NULL:
+        (<Levels *> state.dual_levels).zero_norms = True
+
+
+cdef bint any_zero_norm() noexcept:
+    cdef ThreadState *state = thread_state()
+    return state.dual_levels != NULL and (<Levels *> state.dual_levels).zero_norms
 
 
 cdef inline int depth_of(ThreadState *state) noexcept:

@@ -10,6 +10,8 @@ from cpython.object cimport PyObject
 from autograd_cy._core.arrays.buffers cimport cast, new_zeros
 from autograd_cy._core.arrays.dtypes cimport (
     COMPLEX64, FLOAT16, FLOAT32, NCODES, as_dtype, code_of, promote, to_complex, to_real, type_word)
+from autograd_cy._core.graph.duals cimport note_zero_norm
+from autograd_cy._core.graph.limits cimport limit_of_quotient
 from autograd_cy._core.graph.record cimport as_tensor, needs_node
 from autograd_cy._core.graph.saved cimport saved_array, saved_like, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
@@ -21,7 +23,9 @@ from autograd_cy._core.ops.reductions.reduction_node cimport (
     SAVES_INPUT, SAVES_OUTPUT, FusedReduction, WeightedReduction, dim_tuple, dims_of, in_type, record_reduction)
 from autograd_cy._core.ops.reductions.scaling cimport in_range, quotients_fit, scales_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.modes cimport current_mode
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
+from autograd_cy._core.runtime.state cimport FORWARD_AD
 
 from autograd_cy._core.batching.rules import Along
 from autograd_cy._core.ops.registry import op
@@ -60,9 +64,14 @@ cdef class LinalgVectorNormBackward0(FusedReduction):
         # the number of elements that are not zero: constant, so PyTorch gives it no gradient at all
         if self.constants[2] == 0:
             return None
-        if self.constants[2] != 1:      # of order 1 it is sgn(x) g
-            g = g.where(unpack(self, 2) != 0, 0)
-        return WeightedReduction.vjp(self, g, i)
+        cdef object y, limit
+        if self.constants[2] == 1:      # of order 1 it is sgn(x) g
+            return WeightedReduction.vjp(self, g, i)
+        y = unpack(self, 2)
+        result = WeightedReduction.vjp(self, g.where(y != 0, 0), i)
+        if self.constants[2] != 2 or (limit := limit_of_quotient(self, g, y)) is None:
+            return result
+        return result + in_type(self.spread(limit) * self.computed_in(), self.dtype_codes[0])
 
     cdef object jvp(self, tuple tangents):
         if self.constants[2] == 0:
@@ -86,8 +95,7 @@ cdef class LinalgVectorNormBackward0(FusedReduction):
     cdef object weights(self):
         """The derivative of the norm; where the norm is 0 it is 0."""
         p = self.constants[2]
-        cdef int dtype_code = self.dtype_codes[1]
-        x = in_type(unpack(self, 0), to_complex(dtype_code) if self.dtype_codes[0] >= COMPLEX64 else dtype_code)
+        x = self.computed_in()
         if p == 1:
             return x.sgn()
         if isinf(p):
@@ -98,6 +106,11 @@ cdef class LinalgVectorNormBackward0(FusedReduction):
         size = x.abs()
         scaled = size.where(size != 0, 1) / self.spread(y.where(y != 0, 1))
         return (x.sgn() * scaled ** (p - 1)).where(self.spread(y != 0), 0)
+
+    cdef object computed_in(self):
+        """The input, in the type that the norm was computed in."""
+        cdef int dtype_code = self.dtype_codes[1]
+        return in_type(unpack(self, 0), to_complex(dtype_code) if self.dtype_codes[0] >= COMPLEX64 else dtype_code)
 
     cdef object shares(self):
         """Of the largest (smallest) elements: one over how many there are."""
@@ -212,6 +225,8 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     cdef Tensor y = new_tensor(norm_of(array, order, dims, keepdim))
     if not needs_node(x):
         return y
+    if current_mode() & FORWARD_AD and order == 2 and not np.all(y.array):
+        note_zero_norm()                # case 3 of NOTE [Norms of 0]
     record_reduction(LinalgVectorNormBackward0, (None if dim is None else dim_tuple(dims), keepdim, order), x, y,
                      SAVES_INPUT | SAVES_OUTPUT)
     return y

@@ -1,0 +1,67 @@
+"""The gradient of f(y) by y, divided by y, where both are 0: what the second derivative of f(norm(x)) at 0 needs.
+
+NOTE [Norms of 0]
+The gradient of a norm y = |x| is x (g / y), for an incoming gradient g = f'(y). Where x is 0 it is 0 whatever g / y is, but its
+derivative there is g / y itself: 2 for f = y**2. By de l'Hopital's rule that is dg/dy = f''(0), which a backward of g gives.
+  1. It is computed only where the backward is recorded, y is 0 and g is 0. If g isn't 0, f(|x|) has no gradient at 0.
+  2. Second and third derivatives are right with that. The fourth one is not: f'(y) / y has f''''(0) y**2 / 6 as its next term,
+     f''(y) three times as much.
+  3. In forward mode over reverse mode the gradient of g is needed as well, where nobody asked for a recorded backward. So a
+     norm that is 0 is noted (`note_zero_norm`); grad() is recorded from then on, until the dual levels are closed.
+  4. Within forward mode over forward mode, and in reverse mode over forward mode, there is no such g: the derivative is 0.
+"""
+
+import numpy as np
+
+cimport autograd_cy._core.graph.limits as limits
+from autograd_cy._core.batching.batched cimport BatchedTensor
+from autograd_cy._core.engine.graph_task cimport GraphTask, current_task
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.tensor cimport Tensor, wants_grad
+from autograd_cy._core.runtime.modes cimport Extent, enter_modes, leave_modes
+from autograd_cy._core.runtime.state cimport DETECT_NAN, OP_HOOKS
+
+from autograd_cy._core.engine.engine import run_task
+from autograd_cy._core.graph.samples import SampleTakenForAll
+
+cdef enum:
+    DEEPEST = 3                     # a limit of a limit ...: each doubles the work
+
+
+cdef object limit_of_quotient(Node node, object g, object y):
+    """g / y where both are 0, and 0 elsewhere; None if it is 0 everywhere."""
+    cdef GraphTask task = current_task()
+    cdef Extent extent
+    if task is None or not task.keep_graph or not is_recorded(<Tensor> g) or np.all((<Tensor> y).array):
+        return None
+    if (<Tensor> g).batched:
+        raise SampleTakenForAll
+    zero = (y == 0) & (g == 0)
+    if depth_of_limits(task, node) == DEEPEST or not zero.any():
+        return None
+    extent = enter_modes(0, DETECT_NAN | OP_HOOKS)
+    try:
+        limit, = run_task((g,), (zero.to(g.dtype),), True, True, (y,), True, False)
+    finally:
+        leave_modes(extent)
+    if limit is None:
+        return None
+    return limit.where(zero & limit.isfinite(), 0)
+
+
+cdef bint is_recorded(Tensor g) except -1:
+    while g.batched:
+        g = (<BatchedTensor> g).value
+    return wants_grad(g)
+
+
+cdef int depth_of_limits(GraphTask task, Node node) except -1:
+    """How many of the tasks around were started here, for nodes of the same class."""
+    cdef int depth = 0
+    while task.outer_node != NULL and type(<Node> task.outer_node) is type(node):
+        depth += 1
+        task = task.outer
+    return depth
+
+
+limits.limit_of_quotient = limit_of_quotient
