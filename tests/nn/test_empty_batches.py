@@ -24,7 +24,7 @@ def batch_dimension(row, k):
     """That of the k-th input; the outputs have the first one's."""
     if row.name in ("RNN", "LSTM", "GRU"):
         return 1 if k or not row.options.get("batch_first") else 0
-    return 1 if row.name in SEQUENCES and not row.options.get("batch_first") or (row.name, k) == ("CTCLoss", 0) else 0
+    return 1 if (row.name in SEQUENCES and not row.options.get("batch_first")) or (row.name, k) == ("CTCLoss", 0) else 0
 
 
 def made(row, lib, training):
