@@ -22,7 +22,7 @@ FLOATS_OF = {"kinds": "r", "inexact": True}
 def sinc_slope():
     """The derivative of sinc(u) divided by u near 0: a Taylor series in u * u."""
     text = ""
-    for k in range(8, -1, -1):
+    for k in range(7, -1, -1):
         coefficient = math.pi ** (2 * k + 2) / (2**k * math.factorial(k) * math.prod(range(3, 2 * k + 4, 2)))
         text = f"({coefficient:.20f}{text and f' - u * u * {text}'})"
     return f"(-{text})"
@@ -47,7 +47,7 @@ table = [
         methods=("asin", "arcsin"), **FLOATS_OF),
     Row("acos", y="arccos(a)", let=f"s = sqrt({REST_OF_SQUARE}); r = sqrt(1 - a * a)", da=("-g / s", "-g / r"),
         methods=("acos", "arccos"), **FLOATS_OF),
-    Row("atan", y="arctan(a)", let="p = over_square(a, 1)", da=("g * p", "g / (a * a + 1)"),
+    Row("atan", y="arctan(a)", let="p = atan_slope(a)", da=("g * p", "g / (a * a + 1)"),
         methods=("atan", "arctan"), **FLOATS_OF),
     Row("atan2", y="arctan2(a, b)", let="p = over_square(a, b); q = over_square(b, a)", da="g * p", db="-g * q",
         methods=("atan2", "arctan2"), **FLOATS_OF),
@@ -64,8 +64,8 @@ table = [
     Row("angle_of_real", "input", y="where(isnan(a), a, where(a < 0, 3.141592653589793, 0))", forward_kinds="r", inexact=True,
         public=False),
     Row("sinc", y="where(a == 0, 1, s / (3.141592653589793 * a))",
-        let="s = sin(3.141592653589793 * a); z = cos(3.141592653589793 * a); u = below_quarter(a); w = above_quarter(a)",
-        da=(f"g * where(a * a < 0.0625, u * {sinc_slope()}, (3.141592653589793 * z - s / w) / (3.141592653589793 * w))",
+        let="s = sin(3.141592653589793 * a); z = cos(3.141592653589793 * a); u = below_quarter(a); r = inverse_above_quarter(a)",
+        da=(f"g * where(a * a < 0.0625, u * {sinc_slope()}, (z - 0.3183098861837907 * s * r) * r)",
             "where(a == 0, 0, g * ((3.141592653589793 * a * z - s) / (3.141592653589793 * a * a)))"), kinds="r",
         forward_kinds="rc", inexact=True),
     Row("hypot", y="hypot(a, b)", real="h", let="h = hypot(a, b)", da="g * (a / where(y == 0, 1, y))",

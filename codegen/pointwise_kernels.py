@@ -14,19 +14,22 @@ INTEGERS = [Type("u8", "unsigned char", "i", "UINT8"), Type("i8", "signed char",
 BORROWED = {"exp": "exp", "log": "log", "sqrt": "sqrt", "sin": "sin", "cos": "cos", "tanh": "tanh", "pow": "power",
             "pow_number": "power",
             "sinh": "sinh", "cosh": "cosh", "exp2": "exp2", "log1p": "log1p", "fmod": "fmod", "floor_quotient": "floor_divide"}
-# of these, the loops for double, or float, too, are our own: sines.pyx, remainders.pyx, truth_loops.pyx
-OWN = {"sin": [FLOATS[1]], "cos": [FLOATS[1]], "fmod": FLOATS[:2], "floor_quotient": FLOATS[:2]}
+# of these, the loops for double, or float, too, are our own: sines.pyx, remainders.pyx, powers_of_two.pyx,
+# truth_loops.pyx
+OWN = {"sin": [FLOATS[1]], "cos": [FLOATS[1]], "fmod": FLOATS[:2], "floor_quotient": FLOATS[:2],
+       "ldexp": FLOATS[:2]}
 OWN |= {f"logical_{name}": FLOATS[:2] for name in ("and", "or", "xor", "not")}
 # functions of elementary.h, for real numbers: they become part of the loop
 ELEMENTARY = ["exp", "erf", "erfc", "sigmoid", "sigmoid_slope", "sqrt", "root", "inverse_root", "normal_cdf", "normal_pdf",
-              "mish_gate", "mish_gate_slope", "gelu_gate", "gelu_gate_slope",
-              "below_quarter", "above_quarter"]
+              "mish_gate", "mish_gate_slope", "gelu_gate", "gelu_gate_slope", "atan_slope",
+              "below_quarter", "inverse_above_quarter"]
 LIBM = ["ceil", "floor", "trunc", "rint", "lgamma"]     # the C library's; those that round become instructions
 # those of special.h, of one argument and of two
 SPECIAL = ["digamma", "trigamma", "erfinv", "erfinv_slope", "erfcx", "erfcx_derivative", "erfcx_curvature", "log_ndtr",
            "log_ndtr_slope", "log_ndtr_excess", "entr", "i0", "i1", "i0e", "i1e", "tanh_rest", "tanh_square"]
-SPECIAL_OF_TWO = ["sigmoid_rest", "hypot", "ldexp", "logaddexp", "logaddexp2", "nextafter", "over_square", "erfcx_slope",
-                  "log_of_sum", "divergence", "divergence_slope", "divergence_curvature"]
+SPECIAL_OF_TWO = ["sigmoid_rest", "gelu_gate_rise", "i1_quotient", "i1e_quotient", "hypot", "logaddexp", "logaddexp2",
+                  "nextafter", "over_square", "erfcx_slope", "log_of_sum", "divergence", "divergence_slope",
+                  "divergence_curvature"]
 OWN_WORDS = ["expm1", "log1pexp", "log_of", "log_of_rest"]         # those of kernels.pyx.in
 # names in formulas that differ on Tensors
 ON_TENSORS = {"sigmoid": "logistic", "normal_cdf": "ndtr"}
@@ -65,17 +68,23 @@ class Kernel:
         operands = [f"const {self.ctype}{space} {x}" if x in views else f"{self.ctype} {x}" for x in self.operands]
         return ", ".join([*operands, f"{self.ctype}{space} out"])
 
-    def body(self, views):
+    def body(self, views, contiguous):
         """The lets that NumPy's loops compute, one after the other, then the loop over the formula."""
         views = [*views, *self.blocks]
         lines = ["cdef Py_ssize_t i"]
         for v in self.blocks:
             function, arguments = self.lets[v]
             # The result goes over the argument, but not over one of two: NumPy's complex power reads on while it writes.
-            buffers = [v] if len(arguments) == 1 else [f"{v}_0", f"{v}_1", v]
-            lines += [f"cdef {self.ctype}[BLOCK] {', '.join(buffers)}", "for i in range(out.shape[0]):"]
-            lines += [f"    {b}[i] = {self.typed(a, views)}" for b, a in zip(buffers, arguments, strict=False)]
-            lines += [f"call_{len(arguments)}(&LOOP_{function}[{self.code}], {', '.join(buffers)}, out.shape[0], "
+            pair = len(arguments) > 1
+            in_place = [pair and contiguous and a in views for a in arguments]
+            passed = [f"<void *> &{a}[0]" if there else f"{v}_{k}" if pair else v
+                      for k, (a, there) in enumerate(zip(arguments, in_place, strict=True))]
+            copied = {b: a for b, a, there in zip(passed, arguments, in_place, strict=True) if not there}
+            lines.append(f"cdef {self.ctype}[BLOCK] {', '.join(dict.fromkeys([*copied, v]))}")
+            if copied:
+                lines.append("for i in range(out.shape[0]):")
+            lines += [f"    {b}[i] = {self.typed(a, views)}" for b, a in copied.items()]
+            lines += [f"call_{len(arguments)}(&LOOP_{function}[{self.code}], {', '.join(passed + [v] * pair)}, out.shape[0], "
                       f"sizeof({self.ctype}))"]
         if self.inline:
             lines.append(f"cdef {self.ctype} {', '.join(self.inline)}")

@@ -7,7 +7,8 @@ import numpy as np
 INTEGERS, COMPLEX = ("BOOL", "FLOAT16"), ("COMPLEX64", "NCODES")
 # functions of `let` with two arguments
 OF_TWO = ("pow", "pow_number", "fmod", "floor_quotient", "hypot", "ldexp", "logaddexp", "logaddexp2", "nextafter",
-          "over_square", "erfcx_slope", "sigmoid_rest", "log_of_sum", "divergence", "divergence_slope", "divergence_curvature")
+          "over_square", "erfcx_slope", "sigmoid_rest", "gelu_gate_rise", "i1_quotient", "i1e_quotient", "log_of_sum",
+          "divergence", "divergence_slope", "divergence_curvature")
 
 
 class Row:

@@ -4,21 +4,8 @@ Derivatives that read such a function have no kernel: they are computed by the f
 mean for users stands in special_docs.py.
 """
 
-from math import factorial
-
 from codegen.rows import Row
 
-
-def i1_slope():
-    """The derivative of i1(a); below 1/4 a Taylor series, because higher derivatives of i1(a) / a cancel there."""
-    text = ""
-    for k in range(7, -1, -1):
-        coefficient = (2 * k + 1) / (2 ** (2 * k + 1) * factorial(k) * factorial(k + 1))
-        text = f"({coefficient:.25f}{text and f' + where(a * a < 0.0625, a * a, 0) * {text}'})"
-    return text
-
-
-I1_SLOPE = i1_slope()
 INEXACT = {"kinds": "", "inexact": True}
 OWN = {"kinds": "r", "forward_kinds": "r", "inexact": True}     # functions of special.h
 SPECIAL = {"namespace": "special"}
@@ -35,11 +22,9 @@ table = [
     Row("igammac", y="scipy.gammaincc(a, b)", da="lacking(g, 'igammac: input')",
         db="-g * exp((a - 1) * log(b) - b - lgamma(a))", kinds=""),
     Row("i0e", y="v", let="v = i0e(a); w = i1e(a)", da="g * (w - sgn(a) * y)", node="SpecialI0EBackward0", **SPECIAL, **OWN),
-    Row("i1", y="v", let="v = i1(a); w = i0(a)",
-        da=f"g * where(a * a < 0.0625, {I1_SLOPE}, w - where(y - y == 0, y, 0) / where(a == 0, 1, a))",
-        node="SpecialI1Backward0", **SPECIAL, **OWN),
-    Row("i1e", y="v", let="v = i1e(a); w = i0e(a); e = exp(-a * sgn(a))",
-        da=f"g * (where(a * a < 0.0625, e * {I1_SLOPE}, w - y / where(a == 0, 1, a)) - y * sgn(a))",
+    Row("i1", y="v", let="v = i1(a); w = i0(a); q = i1_quotient(a, y)", da="g * (w - q)", node="SpecialI1Backward0", **SPECIAL,
+        **OWN),
+    Row("i1e", y="v", let="v = i1e(a); w = i0e(a); q = i1e_quotient(a, y)", da="g * (w - q - y * sgn(a))",
         node="SpecialI1EBackward0", **SPECIAL, **OWN),
     Row("ndtr", y="p", let="p = normal_cdf(a); d = normal_pdf(a)", da="g * d", kinds="r", inexact=True, **SPECIAL),
     Row("ndtri", y="scipy.ndtri(a)", da="2.5066282746310002 * g * exp(0.5 * y * y)", node="SpecialNdtriBackward0", **PLAIN),

@@ -56,6 +56,21 @@ def test_ldexp_does_not_overflow_on_the_way(a, b, wanted, dtype):
     assert ag.ldexp(x, exponent).numpy() == pytest.approx([wanted] * 2, rel=0, nan_ok=True)
 
 
+@pytest.mark.parametrize(("dtype", "beyond"), [("float32", 130.5), ("float64", 1030.5)])
+def test_ldexp_of_an_element_does_not_depend_on_others(dtype, beyond):
+    """A block of elements that has a power out of the range is computed in another way."""
+    numbers = np.random.default_rng(0)
+    a, b = numbers.normal(size=1500).astype(dtype), (3 * numbers.normal(size=1500)).astype(dtype)
+    plain = ag.ldexp(ag.tensor(a), ag.tensor(b)).numpy()
+    np.testing.assert_allclose(plain, a * np.exp2(b.astype(np.float64)), rtol=4e-7 if dtype == "float32" else 1e-15)
+    for other in (beyond, -beyond, math.inf, nan):
+        mixed = b.copy()
+        mixed[::100] = other
+        got = ag.ldexp(ag.tensor(a), ag.tensor(mixed)).numpy()
+        assert np.array_equal(np.delete(got, np.s_[::100]), np.delete(plain, np.s_[::100]))
+        assert np.array_equal(ag.ldexp(ag.tensor(a)[::3], ag.tensor(mixed)[::3]).numpy(), got[::3], equal_nan=True)
+
+
 def test_the_gradient_of_ldexp_does_not_overflow_on_the_way():
     x = ag.tensor([1e-300], dtype=ag.float64, requires_grad=True)
     ag.ldexp(x, ag.tensor([1100])).backward(ag.tensor([1e-50], dtype=ag.float64))

@@ -58,6 +58,23 @@ def test_norms_of_zeros_and_of_what_is_not_finite(ord):
     assert ag.autograd.grad(g.sum(), x)[0].tolist() == [0, 0, 0]
 
 
+@pytest.mark.parametrize("ord", [2, 3])
+@pytest.mark.parametrize("form", ["rows", "columns, kept", "batch"])
+def test_norms_out_of_range_beside_others(ord, form):
+    """Only sums that left the range are computed again: zeros and ordinary rows have the bits that they have alone."""
+    rows = np.array([[3.0, 4.0, 1.0], [0, 0, 0], [3e-30, 4e-30, 1e-30], [3e30, -4e30, 1e30], [math.inf, 1, 1], [1, math.nan, 1],
+                     [0.5, 0.25, 8]], np.float32)
+    wanted = [ag.linalg.vector_norm(ag.tensor(row), ord).item() for row in rows]
+    x = ag.tensor(rows)
+    if form == "rows":
+        y = ag.linalg.vector_norm(x, ord, 1)
+    elif form == "batch":
+        y = ag.linalg.vector_norm(x.reshape(7, 1, 3, 1).expand(7, 1, 3, 1), ord, (3, 1, 2))
+    else:
+        y = ag.linalg.vector_norm(x.T, ord, 0, keepdim=True)[0]
+    np.testing.assert_array_equal(y.numpy(), np.array(wanted, np.float32))
+
+
 PRODUCTS = {
     "dot": lambda x: ag.dot(x, x), "vdot": lambda x: ag.vdot(x, x), "inner": lambda x: ag.inner(x, x),
     "mv": lambda x: ag.mv(x[None], x)[0], "mm": lambda x: ag.mm(x[None], x[:, None])[0, 0], "matmul": lambda x: x @ x,
@@ -73,6 +90,26 @@ def test_long_sums_of_products(product):
     x = np.random.default_rng(0).random(2_000_000, dtype=np.float32)
     wanted = float(np.dot(x.astype(np.float64), x.astype(np.float64)))
     assert PRODUCTS[product](ag.tensor(x)).item() == pytest.approx(wanted, rel=2e-7)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5])
+@pytest.mark.parametrize("columns", [1, 2, 4])
+@pytest.mark.parametrize("layout", ["rows", "columns", "batch", "one for the batch"])
+def test_long_sums_of_products_with_few_columns(rows, columns, layout):
+    """BLAS, which sums in float32, was off by 1e-5."""
+    n, batch = 100_000, 3 if "batch" in layout else 1
+    numbers = np.random.default_rng(0)
+    a = numbers.random((batch, rows, n), dtype=np.float32)
+    b = numbers.random((1 if layout == "one for the batch" else batch, n, columns), dtype=np.float32)
+    wanted = a.astype(np.float64) @ b.astype(np.float64)
+    x, y = ag.tensor(a), ag.tensor(b)
+    if layout == "columns":
+        y = y.transpose(1, 2).contiguous().transpose(1, 2)
+    if "batch" not in layout:
+        x, y, wanted = x[0], y[0], wanted[0]
+    np.testing.assert_allclose((x @ y).numpy(), wanted, rtol=2e-7)
+    turned = (y.transpose(-2, -1) @ x.transpose(-2, -1)).transpose(-2, -1)
+    np.testing.assert_allclose(turned.numpy(), wanted, rtol=2e-7)
 
 
 def test_long_sums_of_products_of_a_batch():

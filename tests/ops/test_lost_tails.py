@@ -4,6 +4,7 @@ There 1 - p computed from p is only rounding: log_softmax([40, 0])[0] was 0, the
 too.
 """
 
+import math
 import itertools
 
 import numpy as np
@@ -219,3 +220,25 @@ def test_infinite_scores_and_one_class():
     one = ag.tensor([[3.0]], requires_grad=True)
     F.cross_entropy(one, ag.tensor([0])).backward()
     assert one.grad.item() == 0 and not np.signbit(one.grad.item() + 0.0)
+
+
+@pytest.mark.parametrize("n", [2, 3, 40, 100])
+@pytest.mark.parametrize("dtype", [ag.float32, ag.float64])
+@pytest.mark.parametrize("function", ["log_softmax", "logsumexp", "cross_entropy"])
+def test_rows_do_not_depend_on_the_rows_beside_them(function, dtype, n):
+    """Short rows are summed together: ties, infinities and nan take another way, for all of them."""
+    rows = np.full((8, n), -30.0)
+    rows[:, 0] = [40, 0, 1, 7, 2, math.inf, -30, 3]
+    rows[:, 1] = [0, 0, 1, math.nan, -1, 0, -30, -math.inf]
+    rows[6] = -math.inf
+
+    def results(x):
+        if function == "cross_entropy":
+            return ag.nn.functional.cross_entropy(x, ag.zeros(len(x), dtype=ag.int64), reduction="none").numpy()
+        return getattr(ag, function)(x, 1).numpy()
+
+    together = results(ag.tensor(rows, dtype=dtype))
+    alone = np.concatenate([results(ag.tensor(rows[k:k + 1], dtype=dtype)) for k in range(8)])
+    np.testing.assert_array_equal(together, alone)
+    finite = results(ag.tensor(rows[[0, 4]], dtype=dtype))
+    np.testing.assert_array_equal(together[[0, 4]], finite)

@@ -92,7 +92,6 @@ EXCEPTIONS = {
     "special.laguerre_polynomial_l (degree 5)": Allowed(POLYNOMIAL, (48, None, None), (17, None, None)),
     "special.legendre_polynomial_p (degree 5)": Allowed(POLYNOMIAL, (1e4, None, None), (16, None, None)),
     "nn.functional.binary_cross_entropy_with_logits": Allowed(SUMS, (None, 1.5, None)),
-    "nn.functional.binary_cross_entropy_with_logits (pos_weight)": Allowed(SUMS, (None, 1.9e-5, None)),
     "nn.functional.soft_margin_loss": Allowed(SCALED, (48, None, 0.00064), (3e2, None, 2.4e-13)),
     "nn.functional.kl_div": Allowed(SUMS, (7.7, None, None), (None, 0.0017, None)),
     "nn.functional.poisson_nll_loss": Allowed(SUMS, (9.8, None, None), (11, None, None)),

@@ -10,12 +10,11 @@ ignored have no effect.
 from autograd_cy._core.arrays.buffers cimport new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, code_of
 from autograd_cy._core.kernels.nll_loops cimport Layout, counts, layout_of
-from autograd_cy._core.kernels.plane_loops cimport real, row_total
-from autograd_cy._core.kernels.softmax_loops cimport WIDTH, blocks_of, exponential, largest, log_of_sum, rest_of, rest_of_block
+from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.kernels.softmax_loops cimport WIDTH, blocks_of, exponential, logs_of_sums, rests_of_rows
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.threads cimport Task, parallel_for
-from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cnp.import_array()
 
@@ -24,7 +23,6 @@ cdef extern from *:
     """
     #include "clones.h"
     #define DECLARE_CLONED(real, fuse) \\
-        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_sum_rows(real const *, real *, real *, npy_intp, npy_intp); \\
         AUTOGRAD_CY_CLONED static void fuse##autograd_cy_sum_columns( \\
             real const *, real *, real *, npy_intp, npy_intp, npy_intp);
     DECLARE_CLONED(float, __pyx_fuse_0)
@@ -84,66 +82,14 @@ cdef void normalize_part(const Samples *p, npy_intp unit, npy_intp end, real kin
         x = <const real *> p.x + span.offset
         tops, rests, logs = <real *> p.tops + span.first, <real *> p.rests + span.first, <real *> p.logs + span.first
         if layout.inner == 1:
-            sum_rows(x, tops, rests, span.count, layout.classes)
+            rests_of_rows(x, tops, rests, span.count, layout.classes, False)
         else:
             sum_columns(x, tops, rests, layout.classes, layout.inner, span.count)
+        logs_of_sums(rests, logs, span.count)
         for k in range(span.count):
             t = layout.target[span.first + k]
             if counts(layout, t):
-                logs[k] = x[k * span.step + t * span.stride] - tops[k] - log_of_sum(rests[k])
-
-
-cdef void sum_rows "autograd_cy_sum_rows"(const real *x, real *tops, real *rests, npy_intp rows, npy_intp n) noexcept nogil:
-    """A few rows of n contiguous elements, or a long one."""
-    cdef real[BLOCK] terms
-    cdef npy_intp[BLOCK] places
-    cdef npy_intp row, j
-    if n >= thresholds.long_row:
-        for row in range(rows):
-            tops[row] = largest(x + row * n, n)
-            rests[row] = <real> rest_of_row(x + row * n, n, tops[row])
-        return
-    for row in range(rows):
-        places[row] = place_of_largest(x + row * n, n, &tops[row])
-        for j in range(n):
-            terms[row * n + j] = x[row * n + j] - tops[row]
-    for j in range(rows * n):
-        terms[j] = exponential(terms[j])
-    for row in range(rows):
-        if places[row] >= 0:
-            terms[row * n + places[row]] -= 1
-            rests[row] = <real> row_total(<const real *> &terms[row * n], n)
-        else:
-            rests[row] = <real> rest_of(<const real *> &terms[row * n], n)
-
-
-cdef inline npy_intp place_of_largest(const real *row, npy_intp n, real *top) noexcept nogil:
-    """The largest element, and where it is; -1 where it takes longer to find that out."""
-    cdef npy_intp place = 0, j
-    if n >= thresholds.short_choice:
-        top[0] = largest(row, n)
-        return -1
-    top[0] = row[0]
-    for j in range(1, n):
-        place = j if row[j] > top[0] else place
-        top[0] = row[j] if row[j] > top[0] else top[0]
-    return place
-
-
-cdef inline double rest_of_row(const real *x, npy_intp n, real top) noexcept nogil:
-    """The sum of exp(x - top) without the largest, from block to block in double."""
-    cdef real[BLOCK] terms
-    cdef double total = 0
-    cdef npy_intp j, size
-    cdef int left_out = 0
-    while n > 0:
-        size = min(n, <npy_intp> BLOCK)
-        for j in range(size):
-            terms[j] = exponential(x[j] - top)
-        total += rest_of_block(<const real *> &terms[0], size, &left_out)
-        x += size
-        n -= size
-    return total + (left_out - 1)
+                logs[k] = x[k * span.step + t * span.stride] - tops[k] - logs[k]
 
 
 cdef void sum_columns "autograd_cy_sum_columns"(

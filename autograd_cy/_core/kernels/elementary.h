@@ -22,25 +22,26 @@ static inline uint64_t autograd_cy_bits_f64(double x) { uint64_t bits; memcpy(&b
 static inline float autograd_cy_float(uint32_t bits) { float x; memcpy(&x, &bits, sizeof x); return x; }
 static inline double autograd_cy_double(uint64_t bits) { double x; memcpy(&x, &bits, sizeof x); return x; }
 
-/* exp(r) for |r| <= 0.35 */
-static inline float autograd_cy_exp_series_f32(float r) {
+/* exp(r) - 1 and exp(r) for |r| <= 0.35 */
+static inline float autograd_cy_expm1_series_f32(float r) {
     float s = r * r, p;
     p = (1.9875691500e-4f * r + 1.3981999507e-3f) * s + (8.3334519073e-3f * r + 4.1665795894e-2f);
     p = p * s + (1.6666665459e-1f * r + 5.0000001201e-1f);
-    p = p * s + r;
-    return p + 1.0f;
+    return p * s + r;
 }
 
-static inline double autograd_cy_exp_series_f64(double r) {
+static inline double autograd_cy_expm1_series_f64(double r) {
     double s = r * r, p;
     p = (1.6059043836821613e-10 * r + 2.0876756987868099e-09) * s + (2.5052108385441720e-08 * r + 2.7557319223985893e-07);
     p = p * (s * s)
         + ((2.7557319223985893e-06 * r + 2.4801587301587302e-05) * s + (1.9841269841269841e-04 * r + 1.3888888888888889e-03));
     p = p * (s * s)
         + ((8.3333333333333333e-03 * r + 4.1666666666666667e-02) * s + (1.6666666666666667e-01 * r + 0.5));
-    p = p * s + r;
-    return p + 1.0;
+    return p * s + r;
 }
+
+static inline float autograd_cy_exp_series_f32(float r) { return autograd_cy_expm1_series_f32(r) + 1.0f; }
+static inline double autograd_cy_exp_series_f64(double r) { return autograd_cy_expm1_series_f64(r) + 1.0; }
 
 /* exp(x) = the result * 2**k. Adding 1.5 * 2**23 (2**52) rounds to an integer, which then stands in the lowest bits. */
 static inline float autograd_cy_exp_part_f32(float x, int32_t *k) {
@@ -96,6 +97,39 @@ static inline double autograd_cy_exp_f64(double x) {
     return autograd_cy_exp_within_f64(x < -746.0 ? -746.0 : x);
 }
 
+/* exp(x) and 1 - exp(x), which keeps its last digits from x = -0.7 to 0: next to 0 it is a series. */
+static inline float autograd_cy_exp_and_rest_f32(float x, float *rest) {
+    const float shift = 12582912.0f;
+    float n, p, e;
+    int32_t k;
+    x = x > 89.0f ? 89.0f : x;
+    x = x < -104.0f ? -104.0f : x;
+    n = x * 1.44269504f + shift;
+    k = (int32_t) (autograd_cy_bits_f32(n) - 0x4B400000u);
+    n = n - shift;
+    x = x - n * 0.693359375f;
+    p = autograd_cy_expm1_series_f32(x + n * 2.12194440e-4f);
+    e = autograd_cy_scaled_f32(p + 1.0f, k);
+    *rest = n == 0.0f ? -p : 1.0f - e;
+    return e;
+}
+
+static inline double autograd_cy_exp_and_rest_f64(double x, double *rest) {
+    const double shift = 6755399441055744.0;
+    double n, p, e;
+    int64_t k;
+    x = x > 710.0 ? 710.0 : x;
+    x = x < -746.0 ? -746.0 : x;
+    n = x * 1.4426950408889634 + shift;
+    k = (int64_t) (autograd_cy_bits_f64(n) - 0x4338000000000000u);
+    n = n - shift;
+    x = x - n * 6.93147180369123816490e-01;
+    p = autograd_cy_expm1_series_f64(x - n * 1.90821492927058770002e-10);
+    e = autograd_cy_scaled_f64(p + 1.0, k);
+    *rest = n == 0.0 ? -p : 1.0 - e;
+    return e;
+}
+
 static inline float autograd_cy_sqrt_f32(float x) { return sqrtf(x); }
 static inline double autograd_cy_sqrt_f64(double x) { return sqrt(x); }
 static inline float autograd_cy_root_f32(float x) { return sqrtf(x); }
@@ -127,23 +161,52 @@ static inline double autograd_cy_exp_down_f64(double x) {
     return autograd_cy_scaled_down_f64(a, k);
 }
 
-/* x below 1 / 4 and from there on, 0 and 1 elsewhere: for formulas of two branches, of which the other one overflows. */
+/* x below 1 / 4, else 0; 1 / x from there on, else 1: for formulas of two branches, of which the other one overflows. */
 static inline float autograd_cy_below_quarter_f32(float x) { return fabsf(x) < 0.25f ? x : 0.0f; }
 static inline double autograd_cy_below_quarter_f64(double x) { return fabs(x) < 0.25 ? x : 0.0; }
-static inline float autograd_cy_above_quarter_f32(float x) { return fabsf(x) < 0.25f ? 1.0f : x; }
-static inline double autograd_cy_above_quarter_f64(double x) { return fabs(x) < 0.25 ? 1.0 : x; }
+static inline float autograd_cy_inverse_above_quarter_f32(float x) { return 1.0f / (fabsf(x) < 0.25f ? 1.0f : x); }
+static inline double autograd_cy_inverse_above_quarter_f64(double x) { return 1.0 / (fabs(x) < 0.25 ? 1.0 : x); }
 
-/* The sigmoid by exp(-|x|), which does not overflow, and its derivative. */
+/* 1 / (1 + x * x): a multiple of x overflows only where the result is 0. The factor is 2**-26. */
+static inline float autograd_cy_atan_slope_f32(float x) {
+    x = 1.490116119384765625e-8f * x;
+    return 2.220446049250313e-16f / (2.220446049250313e-16f + x * x);
+}
+
+static inline double autograd_cy_atan_slope_f64(double x) {
+    x = 1.490116119384765625e-8 * x;
+    return 2.220446049250313e-16 / (2.220446049250313e-16 + x * x);
+}
+
+/* The sigmoid is c / (c + c * exp(-x)), in which nothing overflows: c is 2**-31 (2**-63). Adding `shift` rounds to an integer and
+   adds to it the exponent of c times a power of two. exp(-x) need not be right where it is lost next to 1. */
 static inline float autograd_cy_sigmoid_f32(float x) {
-    float e = autograd_cy_exp_down_f32(x);
-    return (x < 0.0f ? e : 1.0f) / (1.0f + e);
+    const float shift = 12583008.0f;                    /* 1.5 * 2**23 + 127 - 31 */
+    float n, p;
+    x = x > 65.0f ? 65.0f : x;
+    x = -(x < -104.0f ? -104.0f : x);
+    n = x * 1.44269504f + shift;
+    p = autograd_cy_float(autograd_cy_bits_f32(n) << 23);
+    n = n - shift;
+    x = x - n * 0.693359375f;
+    p = autograd_cy_exp_series_f32(x + n * 2.12194440e-4f) * p;
+    return 4.656612873077393e-10f / (4.656612873077393e-10f + p);
 }
 
 static inline double autograd_cy_sigmoid_f64(double x) {
-    double e = autograd_cy_exp_down_f64(x);
-    return (x < 0.0 ? e : 1.0) / (1.0 + e);
+    const double shift = 6755399441056704.0;            /* 1.5 * 2**52 + 1023 - 63 */
+    double n, p;
+    x = x > 660.0 ? 660.0 : x;
+    x = -(x < -746.0 ? -746.0 : x);
+    n = x * 1.4426950408889634 + shift;
+    p = autograd_cy_double(autograd_cy_bits_f64(n) << 52);
+    n = n - shift;
+    x = x - n * 6.93147180369123816490e-01;
+    p = autograd_cy_exp_series_f64(x - n * 1.90821492927058770002e-10) * p;
+    return 1.0842021724855044e-19 / (1.0842021724855044e-19 + p);
 }
 
+/* The sigmoid's derivative, by exp(-|x|). */
 static inline float autograd_cy_sigmoid_slope_f32(float x) {
     float e = autograd_cy_exp_down_f32(x), y = 1.0f / (1.0f + e);
     return e * (y * y);
@@ -181,18 +244,45 @@ static inline double autograd_cy_mish_gate_slope_f64(double x) {
     return (e + e * e) * (4.0 * (r * r)) * (x > 0.0 ? e : 1.0);
 }
 
-/* (1 + tanh(u)) / 2 for gelu's u = sqrt(2 / pi) * (x + 0.044715 * x**3), which is the sigmoid of 2 * u, and its derivative.
-   Beyond 25 the one is 0 or 1, the other 0, in double, too. */
+/* (1 + tanh(u)) / 2 for gelu's u = sqrt(2 / pi) * (x + 0.044715 * x**3): the sigmoid of 2 * u, by a power of two. */
 static inline float autograd_cy_gelu_gate_f32(float x) {
-    x = x > 25.0f ? 25.0f : x < -25.0f ? -25.0f : x;
-    return autograd_cy_sigmoid_f32(x * (1.5957691216057308f + 0.07135481627260025f * (x * x)));
+    const float shift = 12583008.0f;
+    float n, p;
+    x = x * (-2.302208198144325f - 0.1029432395800235f * (x * x));
+    x = x < -94.0f ? -94.0f : x;
+    x = x > 150.0f ? 150.0f : x;
+    n = x + shift;
+    p = autograd_cy_float(autograd_cy_bits_f32(n) << 23);
+    p = autograd_cy_exp_series_f32(0.6931471805599453f * (x - (n - shift))) * p;
+    return 4.656612873077393e-10f / (4.656612873077393e-10f + p);
 }
 
 static inline double autograd_cy_gelu_gate_f64(double x) {
-    x = x > 25.0 ? 25.0 : x < -25.0 ? -25.0 : x;
-    return autograd_cy_sigmoid_f64(x * (1.5957691216057308 + 0.07135481627260025 * (x * x)));
+    const double shift = 6755399441056704.0;
+    double n, p;
+    x = x * (-2.302208198144325 - 0.1029432395800235 * (x * x));
+    x = x < -958.0 ? -958.0 : x;
+    x = x > 1076.0 ? 1076.0 : x;
+    n = x + shift;
+    p = autograd_cy_double(autograd_cy_bits_f64(n) << 52);
+    p = autograd_cy_exp_series_f64(0.6931471805599453 * (x - (n - shift))) * p;
+    return 1.0842021724855044e-19 / (1.0842021724855044e-19 + p);
 }
 
+/* The gate's derivative from its value y, where the last digits of 1 - y aren't needed. */
+static inline float autograd_cy_gelu_gate_rise_f32(float x, float y) {
+    float s = x * x;
+    s = s > 625.0f ? 625.0f : s;
+    return y * (1.0f - y) * (1.5957691216057308f + 0.21406444881780073f * s);
+}
+
+static inline double autograd_cy_gelu_gate_rise_f64(double x, double y) {
+    double s = x * x;
+    s = s > 625.0 ? 625.0 : s;
+    return y * (1.0 - y) * (1.5957691216057308 + 0.21406444881780073 * s);
+}
+
+/* The gate's derivative, also where the gate is next to 1: beyond 25 it is 0, in double, too. */
 static inline float autograd_cy_gelu_gate_slope_f32(float x) {
     float u;
     x = x > 25.0f ? 25.0f : x < -25.0f ? -25.0f : x;

@@ -25,7 +25,7 @@ from cython cimport floating
 from autograd_cy._core.arrays.buffers cimport dense_copy, new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, code_of
 from autograd_cy._core.kernels.adding cimport adding_kernel
-from autograd_cy._core.kernels.loops cimport Kernel, borrow
+from autograd_cy._core.kernels.loops cimport Kernel, borrow, copy_strided
 from autograd_cy._core.kernels.panels cimport multiply_by_panels, panels_suit
 from autograd_cy._core.kernels.plane_loops cimport row_dot
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -68,10 +68,16 @@ cdef struct Product:            # a @ b, written to dense memory
     int panel_type              # its code, for a product by panels; below 0: by the kernel
     npy_intp stripes            # of each matrix, of rows, or of columns where they are more; counted through the batch
 
+cdef struct Sums:
+    Matrix *a
+    Matrix *b
+    float *out
+
 cdef enum:
     TO_AN_ELEMENT = 8           # multiplications that take as long as an element of an elementwise loop
     STRIPES = 8                 # of a matrix, at most
-    LONG_SUM = 4096             # products of float32, from which on their sum is kept in double
+    LONG_SUM = 4096             # products of float32, from which on their sum is kept in double ...
+    FEW_SUMS = 4                # ... where there are so few rows or columns: BLAS is no faster then
     LANES = 16                  # rows or columns that BLAS takes together: stripes begin at multiples
 
 borrow(MATMUL, np.matmul, lambda dtype_code: dtype_code)
@@ -186,9 +192,8 @@ cdef void multiply(int dtype_code, Matrix *a, Matrix *b, char *out, npy_intp ite
     cdef npy_intp each = a.rows * a.columns * b.columns
     cdef npy_intp weight = max(each // TO_AN_ELEMENT, 1)
     cdef Task part = multiply_part
-    if (dtype_code == FLOAT32 and b.columns == 1 and a.columns >= LONG_SUM
-            and a.column_stride == itemsize and b.row_stride == itemsize):
-        parallel_for(long_sums, &made, a.batch * a.rows, a.columns)
+    if dtype_code == FLOAT32 and has_few_long_sums(a, b):
+        sum_in_double(a, b, out)
         return
     if a.columns == 1 and (dtype_code == FLOAT32 or dtype_code == FLOAT64):
         prefer_rows(a, b, itemsize)
@@ -300,17 +305,57 @@ cdef void multiply_part(void *data, Py_ssize_t first, Py_ssize_t end) noexcept n
     made.kernel.loop(args, dims, strides, made.kernel.data)
 
 
-cdef void long_sums(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
-    """Some rows times a vector: long sums of float32, which BLAS would keep in float32, are kept in double."""
-    cdef const Product *made = <const Product *> data
-    cdef const Matrix *a = made.a
-    cdef const Matrix *b = made.b
-    cdef npy_intp k, matrix
+cdef inline bint has_few_long_sums(Matrix *a, Matrix *b) noexcept:
+    """Whether sums are long, and run along contiguous elements, or along few rows or columns, which can be copied."""
+    return (a.columns >= LONG_SUM and min(a.rows, b.columns) <= FEW_SUMS and (a.column_stride == sizeof(float) or a.rows <= FEW_SUMS)
+            and (b.row_stride == sizeof(float) or b.columns <= FEW_SUMS))
+
+
+cdef int sum_in_double(Matrix *left, Matrix *right, char *out) except -1:
+    """Write the product of float32 matrices to dense memory."""
+    cdef Matrix a = turned(left), b = right[0]
+    a_memory, b_memory = contiguous_columns(&a), contiguous_columns(&b)
+    a = turned(&a)
+    cdef Sums sums = Sums(&a, &b, <float *> out)
+    parallel_for(sum_part, &sums, a.batch * a.rows * b.columns, a.columns)
+    return 0
+
+
+cdef inline Matrix turned(const Matrix *m) noexcept:
+    return Matrix(m.data, m.batch, m.columns, m.rows, m.batch_stride, m.column_stride, m.row_stride)
+
+
+cdef object contiguous_columns(Matrix *m):
+    """Copy the columns of matrices, if they are not contiguous. Returns what holds the memory."""
+    cdef npy_intp size = m.rows * m.columns, count = m.batch if m.batch_stride else 1, matrix, column
+    cdef cnp.ndarray copies
+    cdef char *data
+    if m.row_stride == sizeof(float):
+        return None
+    size *= count
+    copies = new_array(FLOAT32, 1, &size)
+    data = cnp.PyArray_BYTES(copies)
+    for matrix in range(count):
+        for column in range(m.columns):
+            copy_strided(data + (matrix * m.columns + column) * m.rows * sizeof(float), sizeof(float),
+                         m.data + matrix * m.batch_stride + column * m.column_stride, m.row_stride, m.rows, sizeof(float))
+    m.data, m.row_stride, m.column_stride = data, sizeof(float), m.rows * sizeof(float)
+    m.batch_stride = m.rows * m.columns * sizeof(float) if m.batch_stride else 0
+    return copies
+
+
+cdef void sum_part(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    """Some elements of the result."""
+    cdef const Sums *sums = <const Sums *> data
+    cdef const Matrix *a = sums.a
+    cdef const Matrix *b = sums.b
+    cdef npy_intp k, row, matrix
     for k in range(first, end):
-        matrix = k // a.rows
-        (<float *> made.out)[k] = <float> row_dot(
-            <const float *> (a.data + matrix * a.batch_stride + k % a.rows * a.row_stride),
-            <const float *> (b.data + matrix * b.batch_stride), a.columns)
+        row = k // b.columns
+        matrix = row // a.rows
+        sums.out[k] = <float> row_dot(
+            <const float *> (a.data + matrix * a.batch_stride + row % a.rows * a.row_stride),
+            <const float *> (b.data + matrix * b.batch_stride + k % b.columns * b.column_stride), a.columns)
 
 
 cdef void multiply_in_turn(Product *made, npy_intp first, npy_intp end) noexcept nogil:

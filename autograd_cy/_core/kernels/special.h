@@ -458,6 +458,18 @@ static inline double autograd_cy_i1_f64(double x) {
     return x != x ? x : copysign(a > 8.0 ? above : autograd_cy_bessel_below_1(below), x);
 }
 
+/* y / x for y = i1(x), or i1e(x); where i1 overflows 0, which is next to nothing beside i0. */
+static inline float autograd_cy_i1_quotient_f32(float x, float y) {
+    return x == 0.0f ? 0.5f : (fabsf(y) == INFINITY ? 0.0f : y) / x;
+}
+
+static inline double autograd_cy_i1_quotient_f64(double x, double y) {
+    return x == 0.0 ? 0.5 : (fabs(y) == INFINITY ? 0.0 : y) / x;
+}
+
+static inline float autograd_cy_i1e_quotient_f32(float x, float y) { return autograd_cy_i1_quotient_f32(x, y); }
+static inline double autograd_cy_i1e_quotient_f64(double x, double y) { return autograd_cy_i1_quotient_f64(x, y); }
+
 /* The normal distribution's Mills ratio at a >= 0, times its density at 0: the quotient of normal_cdf, and above 38 the
    asymptotic series. */
 static inline double autograd_cy_mills_f64(double a) {
@@ -474,18 +486,17 @@ static inline double autograd_cy_erfcx_f64(double x) {
     return x < 0.0 ? 2.0 * autograd_cy_scaled_f64(p, k) - y : y;
 }
 
-/* The derivative of y = erfcx(x), 2 * x * y - 2 / sqrt(pi), of which the terms cancel: above 5 (12) by its asymptotic series. */
+/* The derivative of y = erfcx(x), 2 * x * y - 2 / sqrt(pi), of which the terms cancel: above 5 (12) a polynomial of y * y, fitted
+   as those of erf are, with an error of 1.6e-7 (2.5e-14). */
 static inline float autograd_cy_erfcx_slope_f32(float x, float y) {
-    float a = x > 5.0f ? x : 5.0f, s = 0.5f / (a * a), q;
-    q = 1.0f - s * (3.0f - s * (15.0f - s * (105.0f - s * (945.0f - s * (10395.0f - s * (135135.0f - s * 2027025.0f))))));
-    return x > 5.0f ? -1.1283791670955126f * s * q : 2.0f * x * y - 1.1283791670955126f;
+    float s = y * y, p = -1.77245354285f + s * (2.78334084285f + s * (-17.1425936122f + s * 135.273578963f));
+    return x > 5.0f ? s * p : 2.0f * x * y - 1.1283791670955126f;
 }
 
 static inline double autograd_cy_erfcx_slope_f64(double x, double y) {
-    double a = x > 12.0 ? x : 12.0, s = 0.5 / (a * a), q;
-    q = 1.0 - s * (3.0 - s * (15.0 - s * (105.0 - s * (945.0 - s * (10395.0 - s * (135135.0 - s * (2027025.0
-        - s * (34459425.0 - s * 654729075.0))))))));
-    return x > 12.0 ? -1.1283791670955126 * s * q : 2.0 * x * y - 1.1283791670955126;
+    double s = y * y, p = 185.464256093780955 + s * (-2661.59003592857729 + s * 41886.9632378119525);
+    p = -1.77245385090546893 + s * (2.784163996864786 + s * (-17.4934100335621533 + s * p));
+    return x > 12.0 ? s * p : 2.0 * x * y - 1.1283791670955126;
 }
 
 static inline double autograd_cy_erfcx_derivative_f64(double x) {

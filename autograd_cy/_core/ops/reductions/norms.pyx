@@ -24,7 +24,6 @@ from autograd_cy._core.ops.reductions.reduction_node cimport (
 from autograd_cy._core.ops.reductions.scaling cimport in_range, quotients_fit, scales_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport current_mode
-from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.state cimport FORWARD_AD
 
 from autograd_cy._core.batching.rules import Along
@@ -129,12 +128,10 @@ cdef cnp.ndarray square_root(cnp.ndarray array):
 cdef cnp.ndarray norm_of(cnp.ndarray array, double p, Dims dims, bint keepdim):
     """The norm of floats or complex numbers; float16 is computed in float32."""
     cdef int dtype_code = code_of(array)
-    cdef cnp.ndarray total
     if dtype_code == FLOAT16:
         return cast(norm_of(cast(array, FLOAT32), p, dims, keepdim), FLOAT16)
     if p == 2:
-        total = sum_of_squares(array, dims, keepdim)
-        return square_root(total) if in_range(total) else rescaled(array, p, dims, keepdim)
+        return roots_of_sums(array, sum_of_squares(array, dims, keepdim), p, dims, keepdim)
     if p == 1 and dtype_code < COMPLEX64:
         return reduced(&SUM_OF_SIZES, array, dims, keepdim)
     if dtype_code >= COMPLEX64 or p != 0:
@@ -145,10 +142,36 @@ cdef cnp.ndarray norm_of(cnp.ndarray array, double p, Dims dims, bint keepdim):
         return reduced(&SUM, np.asarray(np.not_equal(array, 0), array.dtype), dims, keepdim)
     if p == 1:
         return reduced(&SUM, array, dims, keepdim)
-    total = reduced(&SUM, call2(POWER, array, np.array(p, array.dtype), None), dims, keepdim)
-    if not in_range(total):
+    powers = call2(POWER, array, np.array(p, array.dtype), None)
+    return roots_of_sums(array, reduced(&SUM, powers, dims, keepdim), p, dims, keepdim)
+
+
+cdef cnp.ndarray roots_of_sums(cnp.ndarray array, cnp.ndarray total, double p, Dims dims, bint keepdim):
+    """The norms, in place of the sums of powers. Those whose sum left the range of the type are computed again."""
+    cdef int ndim = cnp.PyArray_NDIM(array)
+    cdef object lost = None if in_range(total) else lost_sums(array, total, p, dims, keepdim)
+    total = square_root(total) if p == 2 else call2(POWER, total, np.array(1 / p, total.dtype), total)
+    if lost is None or not lost.any():
+        return total
+    kept = tuple([d for d in range(ndim) if not dims >> d & 1])
+    if not kept:
         return rescaled(array, p, dims, keepdim)
-    return call2(POWER, total, np.array(1 / p, array.dtype), total)
+    rows = array.transpose(kept + tuple([d for d in range(ndim) if dims >> d & 1]))
+    rows = rows[lost.reshape([array.shape[d] for d in kept])]
+    total[lost] = rescaled(rows, p, ((<Dims> 1) << <int> rows.ndim) - 2, False)
+    return total
+
+
+cdef object lost_sums(cnp.ndarray array, cnp.ndarray total, double p, Dims dims, bint keepdim):
+    """Which sums of powers left the range; those of zeros are right."""
+    limits = np.finfo(total.dtype)
+    with np.errstate(all="ignore"):
+        lost = ~((total >= limits.tiny / limits.eps) & (total <= limits.max) | np.isnan(total))
+        zero = lost & (total == 0)
+        if p > 0 and zero.any():
+            sizes = array if code_of(array) < COMPLEX64 else call1(ABSOLUTE, array, to_real(code_of(array)), None)
+            lost &= ~(zero & (reduced(&SUM_OF_SIZES, sizes, dims, keepdim) == 0))
+    return np.asarray(lost)
 
 
 cdef cnp.ndarray rescaled(cnp.ndarray array, double p, Dims dims, bint keepdim):

@@ -42,11 +42,11 @@ cdef bint fourth_powers_fit(cnp.ndarray totals) noexcept:
 
 
 cdef bint all_between(const real *x, npy_intp n, double least, double most) noexcept nogil:
+    cdef int others = 0
     cdef npy_intp i
     for i in range(n):
-        if not least <= x[i] <= most:
-            return False
-    return True
+        others |= not least <= x[i] <= most
+    return others == 0
 
 
 cdef bint quotients_fit(cnp.ndarray quotients, cnp.ndarray g, cnp.ndarray y):
@@ -60,11 +60,11 @@ cdef bint quotients_fit(cnp.ndarray quotients, cnp.ndarray g, cnp.ndarray y):
 
 
 cdef bint are_normal(const real *quotients, const real *g, const real *y, npy_intp n, real least, real most) noexcept:
+    cdef int others = 0
     cdef npy_intp i
     for i in range(n):
-        if not least <= (quotients[i] if quotients[i] > 0 else -quotients[i]) <= most and g[i] != 0 and y[i] != 0:
-            return False
-    return True
+        others |= (not least <= (quotients[i] if quotients[i] > 0 else -quotients[i]) <= most) & (g[i] != 0) & (y[i] != 0)
+    return others == 0
 
 
 cdef object scales_of(object ends):

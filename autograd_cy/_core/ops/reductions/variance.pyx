@@ -8,13 +8,13 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.buffers cimport cast
-from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT32, code_of
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of
 from autograd_cy._core.graph.record cimport as_tensor, needs_node
 from autograd_cy._core.graph.saved cimport saved_like, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.loops cimport Kernel
 from autograd_cy._core.kernels.reduction_gradients cimport DEVIATING, divided
-from autograd_cy._core.kernels.reduction_loops cimport Dims, count_along, mean_of
+from autograd_cy._core.kernels.reduction_loops cimport LARGEST, SMALLEST, Dims, count_along, mean_of, reduced
 from autograd_cy._core.kernels.variance_loops cimport variance_of
 from autograd_cy._core.ops.reductions.reduction_node cimport (
     SAVES_INPUT, SAVES_OUTPUT, FusedReduction, dim_tuple, dims_of, record_reduction)
@@ -95,7 +95,19 @@ cdef cnp.ndarray deviation_of(cnp.ndarray array, Dims dims, bint keepdim, double
     if code_of(array) == FLOAT16:
         return cast(deviation_of(cast(array, FLOAT32), dims, keepdim, freedom), FLOAT16)
     cdef cnp.ndarray roots = variance_of(array, dims, keepdim, freedom, True)
-    return roots if roots_in_range(roots) else rescaled(array, dims, keepdim, freedom)
+    if roots_in_range(roots) or zeros_are_right(array, roots, dims, keepdim):
+        return roots
+    return rescaled(array, dims, keepdim, freedom)
+
+
+cdef bint zeros_are_right(cnp.ndarray array, cnp.ndarray roots, Dims dims, bint keepdim) except -1:
+    """Whether only equal elements have deviations out of range: these are 0."""
+    if code_of(array) >= COMPLEX64 or not count_along(array, dims):
+        return False
+    limits = np.finfo(roots.dtype)
+    fit = (roots >= (limits.tiny / limits.eps) ** 0.5) & (roots <= limits.max)
+    equal = reduced(&LARGEST, array, dims, keepdim) == reduced(&SMALLEST, array, dims, keepdim)
+    return np.all(fit | equal & (roots == 0))
 
 
 cdef cnp.ndarray rescaled(cnp.ndarray array, Dims dims, bint keepdim, double freedom):
