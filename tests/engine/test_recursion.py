@@ -136,7 +136,8 @@ else:
     run()
 """
 
-WAYS = [line.split("=")[0].strip() for line in SCRIPT.split("ways = dict(\n")[1].split("\n)\n")[0].splitlines() if line[4] != " "]
+TABLE = SCRIPT.split("ways = dict(\n")[1].split("\n)\n")[0].splitlines()
+WAYS = [line.split("=")[0].strip() for line in TABLE if line[4] != " "]
 
 
 def stops(way, stack, limit):

@@ -113,5 +113,5 @@ def test_padding_that_cuts_off_more_than_there_is(pads):
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_transposed_convolutions_have_output_channels(n):
     x, weight = ag.ones(1, 2, *(3,) * n), ag.ones(2, 0, *(1,) * n)
-    with pytest.raises(RuntimeError, match="non-empty .* weight tensor expected, but got"):
+    with pytest.raises(RuntimeError, match=r"non-empty .* weight tensor expected, but got"):
         getattr(ag.nn.functional, f"conv_transpose{n}d")(x, weight)

@@ -95,8 +95,9 @@ class Model:
         self.records = True
         self.noted = []
         self.numbers = itertools.count()
-        # Where implementations may differ: whether a write to another part of the memory of what was saved is an error, or to
-        # what was saved for gradients that aren't asked for, and a second backward through the write of a view that saved nothing; and whether the last backward met such a case.
+        # Implementations may differ in whether these are errors: a write to a part of the memory that no saved tensor
+        # overlaps, a write to a saved tensor that no requested gradient needs, and a second backward through a write to a
+        # view that saved nothing. `in_doubt`: the last backward met such a case.
         self.strictly = {"stale": False, "freed": False}
         self.in_doubt = None
 

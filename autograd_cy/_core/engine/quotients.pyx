@@ -1,14 +1,14 @@
 """The gradient of f(y) by y, divided by y, where both are 0: what the second derivative of f(norm(x)) at 0 needs.
 
 NOTE [Norms of 0]
-The gradient of a norm y = |x| is x (g / y), for an incoming gradient g = f'(y). Where x is 0 it is 0 whatever g / y is, but its
-derivative there is g / y itself: 2 for f = y**2. By de l'Hopital's rule that is dg/dy = f''(0), which a backward of g gives.
-  1. It is computed only where the backward is recorded, y is 0 and g is 0. If g isn't 0, f(|x|) has no gradient at 0.
-  2. Second and third derivatives are right with that. The fourth one is not: f'(y) / y has f''''(0) y**2 / 6 as its next term,
-     f''(y) three times as much.
-  3. In forward mode over reverse mode the gradient of g is needed as well, where nobody asked for a recorded backward. So a
-     norm that is 0 is noted (`note_zero_norm`); grad() is recorded from then on, until the dual levels are closed.
-  4. Within forward mode over forward mode, and in reverse mode over forward mode, there is no such g: the derivative is 0.
+The gradient of a norm y = |x| is x (g / y) for an incoming gradient g = f'(y). At x = 0 the gradient is 0 for any g / y, but
+its derivative is g / y itself: 2 for f = y**2. By l'Hopital's rule that is dg/dy = f''(0), which a backward of g computes.
+  1. The quotient is computed only in a recorded backward, where y and g are 0. If g isn't 0, f(|x|) has no gradient at 0.
+  2. Second and third derivatives are right. The fourth is not: f'(y) / y continues with f''''(0) y**2 / 6, but f''(y) with
+     f''''(0) y**2 / 2.
+  3. Forward over reverse mode needs the backward of g, too, although the caller didn't ask for a recorded backward. So a norm
+     that is 0 within dual levels is noted (`note_zero_norm`), and grad() is recorded until these levels are closed.
+  4. Forward over forward and reverse over forward mode have no g: the second derivative is 0 there.
 """
 
 import numpy as np

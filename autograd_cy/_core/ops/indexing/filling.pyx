@@ -71,7 +71,8 @@ cdef class IndexFillBackward1(IndexFill):
 
 def mask_of_rows(call, index, Tensor x, int d):
     """Which elements of each sample lie in the rows of its index."""
-    cdef object numbers = call.front(index).reshape(call.size, index.numel(), 1), size = x.array.shape[d] if x.array.ndim else 1
+    cdef object numbers = call.front(index).reshape(call.size, index.numel(), 1)
+    cdef object size = x.array.shape[d] if x.array.ndim else 1
     cdef object named = ((numbers + size * (numbers < 0)) == new_tensor(np.arange(size))).any(1)
     return named.reshape(call.size, *(1,) * d, size, *(1,) * max(rank_of(x) - 1 - d, 0))
 

@@ -258,8 +258,8 @@ cdef Tensor last_of_each(Tensor numbers, Py_ssize_t n):
 
 
 def batched_as_strided_scatter(call, input, src, size, stride, storage_offset=None):
-    return scattered(<Tensor> call.front(input), <Tensor> call.front(src), (call.size, *sizes_of((size,))), sizes_of((stride,)),
-                     storage_offset, 1)
+    sizes = (call.size, *sizes_of((size,)))
+    return scattered(<Tensor> call.front(input), <Tensor> call.front(src), sizes, sizes_of((stride,)), storage_offset, 1)
 
 
 cdef Tensor scattered(Tensor x, Tensor s, tuple size, tuple stride, object storage_offset, int batch):
