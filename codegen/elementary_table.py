@@ -64,7 +64,8 @@ table = [
     Row("angle_of_real", "input", y="where(isnan(a), a, where(a < 0, 3.141592653589793, 0))", forward_kinds="r", inexact=True,
         public=False),
     Row("sinc", y="where(a == 0, 1, s / (3.141592653589793 * a))",
-        let="s = sin(3.141592653589793 * a); z = cos(3.141592653589793 * a); u = below_quarter(a); r = inverse_above_quarter(a)",
+        let="s = sin(3.141592653589793 * a); z = cos(3.141592653589793 * a); "
+            "u = below_quarter(a); r = inverse_above_quarter(a)",
         da=(f"g * where(a * a < 0.0625, u * {sinc_slope()}, (z - 0.3183098861837907 * s * r) * r)",
             "where(a == 0, 0, g * ((3.141592653589793 * a * z - s) / (3.141592653589793 * a * a)))"), kinds="r",
         forward_kinds="rc", inexact=True),

@@ -62,8 +62,10 @@ def test_norms_of_zeros_and_of_what_is_not_finite(ord):
 @pytest.mark.parametrize("form", ["rows", "columns, kept", "batch"])
 def test_norms_out_of_range_beside_others(ord, form):
     """Only sums that left the range are computed again: zeros and ordinary rows have the bits that they have alone."""
-    rows = np.array([[3.0, 4.0, 1.0], [0, 0, 0], [3e-30, 4e-30, 1e-30], [3e30, -4e30, 1e30], [math.inf, 1, 1], [1, math.nan, 1],
-                     [0.5, 0.25, 8]], np.float32)
+    rows = np.array([
+        [3.0, 4.0, 1.0], [0, 0, 0], [3e-30, 4e-30, 1e-30], [3e30, -4e30, 1e30], [math.inf, 1, 1], [1, math.nan, 1],
+        [0.5, 0.25, 8],
+    ], np.float32)  # fmt: skip
     wanted = [ag.linalg.vector_norm(ag.tensor(row), ord).item() for row in rows]
     x = ag.tensor(rows)
     if form == "rows":

@@ -4,8 +4,8 @@ There 1 - p computed from p is only rounding: log_softmax([40, 0])[0] was 0, the
 too.
 """
 
-import math
 import itertools
+import math
 
 import numpy as np
 import pytest

@@ -306,15 +306,16 @@ cdef void multiply_part(void *data, Py_ssize_t first, Py_ssize_t end) noexcept n
 
 
 cdef inline bint has_few_long_sums(Matrix *a, Matrix *b) noexcept:
-    """Whether sums are long, and run along contiguous elements, or along few rows or columns, which can be copied."""
-    return (a.columns >= LONG_SUM and min(a.rows, b.columns) <= FEW_SUMS and (a.column_stride == sizeof(float) or a.rows <= FEW_SUMS)
+    """Whether the sums are few and long, and their operands contiguous or small enough to be copied."""
+    return (a.columns >= LONG_SUM and min(a.rows, b.columns) <= FEW_SUMS
+            and (a.column_stride == sizeof(float) or a.rows <= FEW_SUMS)
             and (b.row_stride == sizeof(float) or b.columns <= FEW_SUMS))
 
 
 cdef int sum_in_double(Matrix *left, Matrix *right, char *out) except -1:
     """Write the product of float32 matrices to dense memory."""
     cdef Matrix a = turned(left), b = right[0]
-    a_memory, b_memory = contiguous_columns(&a), contiguous_columns(&b)
+    _memory = contiguous_columns(&a), contiguous_columns(&b)
     a = turned(&a)
     cdef Sums sums = Sums(&a, &b, <float *> out)
     parallel_for(sum_part, &sums, a.batch * a.rows * b.columns, a.columns)

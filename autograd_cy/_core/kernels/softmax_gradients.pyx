@@ -1,6 +1,6 @@
 """The loops of the gradients of softmax, y * (g - sum(g * y)), and log_softmax, g - exp(y) * sum(g), over dense arrays.
 
-Rows and columns are taken as in softmax_loops.pyx, whose NOTE [Probabilities near 1] holds. A gradient may be written over `g`.
+Rows and columns are read as in softmax_loops.pyx, and NOTE [Probabilities near 1] holds. The result may overwrite `g`.
 """
 
 from libc.math cimport M_LN2

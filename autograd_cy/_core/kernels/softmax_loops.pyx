@@ -219,7 +219,7 @@ cdef bint normalize_rows "autograd_cy_softmax_rows"(
     """A few rows of n contiguous elements."""
     cdef real[BLOCK] tops, totals
     cdef real total
-    cdef npy_intp row, j
+    cdef npy_intp row, _row, j
     cdef bint peaked = False
     if logarithmic:
         rests_of_rows(x, &tops[0], &totals[0], rows, n, False)
@@ -236,7 +236,7 @@ cdef bint normalize_rows "autograd_cy_softmax_rows"(
             y[row * n + j] = x[row * n + j] - tops[row]
     for j in range(rows * n):
         y[j] = exponential(y[j])
-    for row in range(rows):
+    for _row in range(rows):
         total = <real> row_total(y, n)
         peaked |= total < 2
         total = 1 / total
