@@ -9,6 +9,7 @@ from .._core.batching.batched import batched as _batched
 from .._core.batching.levels import close_level as _close_level
 from .._core.batching.levels import open_level as _open_level
 from .._core.batching.levels import open_levels as _open_levels
+from .._core.engine import quotients as _quotients  # noqa: F401  (the core calls it through a pointer)
 from .._core.engine.backward_arguments import make_seeds as _make_seeds
 from .._core.engine.engine import run_task as _run_task
 from .._core.graph.edges import GradientEdge

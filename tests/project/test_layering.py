@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -424,3 +426,11 @@ def test_the_reader_leaves_out_what_is_not_code():
 def test_circles_are_found():
     assert circle({"_core.graph.tensor": {"_core.graph.node"}, "_core.graph.node": {"_core.graph.tensor"}}) == []
     assert "a.shape" in circle({"a.shape": {"a.linalg"}, "a.linalg": {"a.shape"}})
+
+
+def test_pointers_are_filled_before_they_are_called():
+    """A recorded backward of a norm called one that only an import of forward mode filled: the interpreter ended."""
+    later = {"engine.double_vjp", "engine.parallel_walk"}  # loaded by what opens dual levels, and by what allows threads
+    script = "import sys, autograd_cy; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    assert {f"autograd_cy._core.{module}" for module in set(POINTERS.values()) - later} <= set(loaded)

@@ -40,7 +40,7 @@ cdef extern from "elementary.h" nogil:
 cdef enum:
     BLOCK = 1024            # elements that are worked on in the L1 cache
     LANES = 32
-    SHORT = 128             # elements of a row, up to which several rows are worked on together
+    SHORT = 64              # elements of a row, up to which several rows are worked on together
 
 
 cdef void normalize_gradient(const real *g, const real *y, real *out, npy_intp outer, npy_intp n, npy_intp inner,
