@@ -80,7 +80,7 @@ BLOCKS = {
     "sines.BLOCK": 1024,
     "softmax_gradients.BLOCK": 1024,
     "softmax_gradients.LANES": 32,
-    "softmax_gradients.SHORT": 128,
+    "softmax_gradients.SHORT": 64,
     "softmax_loops.BLOCK": 1024,
     "softmax_loops.LANES": 32,
     "softmax_loops.WIDTH": 128,
