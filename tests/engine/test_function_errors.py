@@ -148,6 +148,12 @@ def test_tangents_of_outputs_in_the_memory_of_an_input(case):
         tangent(function, threes.clone(), ones.clone())
 
 
+def test_the_tangent_of_a_view_is_a_view_of_the_same_base():
+    function = define(lambda ctx, x: x[0:1], jvp=lambda ctx, t: t.clone()[0:1]).apply
+    with pytest.raises(RuntimeError, match="not returning a view of the same base as the given grad input"):
+        tangent(lambda x: function(x.view_as(x)), threes.clone(), ones.clone())
+
+
 def test_the_tangent_of_a_written_input_that_had_none_is_what_jvp_returns():
     def forward(ctx, x, y):
         ctx.mark_dirty(x)

@@ -508,6 +508,7 @@ threading.Thread(target=lambda: print(step(0.2)), daemon=False).start()
 def test_ctrl_c(count):
     """It reaches the caller, whether that runs a node or waits; afterwards all is as before."""
     found = run_script(f"""
+signal.signal(signal.SIGINT, signal.default_int_handler)    # jobs in the background of a shell ignore it
 threading.Timer(0.15, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
     step(0.4, {count})

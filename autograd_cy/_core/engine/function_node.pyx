@@ -346,8 +346,11 @@ cdef class FunctionNode(Node):
             raise RuntimeError("A custom Function's forward is returning a view (or an input as-is) but the jvp is not "
                                f"returning a view. ({self.name()})")
         elif tangent_base(values_of(<Tensor> tangent)) is not tangent_owner(values_of(given)):
-            raise RuntimeError("A custom Function is returning a view but the jvp is not returning a view of the given grad "
-                               f"input. ({self.name()})")
+            what = "the given grad input"
+            if tangent_owner(values_of(given)) is not values_of(given):
+                what = "the same base as the given grad input"
+            raise RuntimeError(f"A custom Function is returning a view but the jvp is not returning a view of {what}. "
+                               f"({self.name()})")
         return 0
 
     cdef object checked_tangents(self, tuple results):
