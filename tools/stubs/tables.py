@@ -531,6 +531,7 @@ CORE = {
     "engine.basic_functions": (["Error", "UndefinedGradBackward", "DelayedError", "UndefinedGrad"], {}),
     "writes.inplace": ([], {"count_writes": "None", "set_versions": "None"}),
     "engine.double_vjp": ([], {}),
+    "engine.quotients": ([], {}),
     "engine.engine": ([], {"run_backward": "Any", "run_task": "Any"}),
     "engine.function_call": ([], {"apply_function": "Any"}),
     "engine.function_node": (["FunctionNode"], {}),
