@@ -105,7 +105,7 @@ NO_SIZES = {
     "own": "TENSORS NODES ARRAYS CODES NUMBERS STORES",
     "update_rules": "KEPT NUMBERS OPTIONS SCALARS",
     "embedding": "MAX_DIMS",
-    "engine": "NESTED_IN_ONE_THREAD MOST_NOTES",
+    "engine": "NESTED_IN_ONE_THREAD MOST_NOTES MOST_FRAMES",
     "events": "LONG MAX_FRAMES MEMORY SHAPES STACKS",
     "extreme_gradients": "MOST",  # elements that 32 bits count
     "freed": "KEPT LARGEST",

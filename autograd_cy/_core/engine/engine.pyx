@@ -52,6 +52,7 @@ cdef extern from "Python.h":
 cdef enum:
     NESTED_IN_ONE_THREAD = 20       # backward inside backward: so deep in one thread, then on in a fresh one
     MOST_NOTES = 100                # that nested backwards add to an exception
+    MOST_FRAMES = 500               # of a traceback that passes many nested backwards
 
 
 cdef int deliver(GraphTask task, Node node, int output, object g) except -1:
@@ -675,6 +676,18 @@ cdef BatchLevel only_level(tuple gradients):
     return level if open_levels() == [level] else None
 
 
+cdef int shorten(object outermost) except -1:
+    """Drop the middle of a long traceback: CPython frees tracebacks by recursion, from 3.12 on without a look at the stack."""
+    cdef list frames = []
+    traceback = outermost
+    while traceback is not None:
+        frames.append(traceback)
+        traceback = traceback.tb_next
+    if len(frames) > MOST_FRAMES:
+        outermost.tb_next = frames[len(frames) - MOST_FRAMES // 2]
+    return 0
+
+
 cpdef object run_from(GraphTask task, tuple tensors, tuple grad_tensors, bint create_graph, tuple inputs):
     """Walk the graph with this thread in the state that the task needs, which is restored afterwards."""
     cdef ThreadState *state = thread_state()
@@ -721,6 +734,8 @@ cpdef object run_from(GraphTask task, tuple tensors, tuple grad_tensors, bint cr
                 error.add_note(f"This happened in the backward of {task.node!r}, sequence number {task.node._sequence_nr()}.")
             if mode & ANOMALY:
                 report(error, task.node)
+        if task.depth > NESTED_IN_ONE_THREAD:
+            shorten(error.__traceback__)
         raise
     finally:
         leave_modes(extent)
