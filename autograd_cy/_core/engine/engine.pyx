@@ -677,7 +677,7 @@ cdef BatchLevel only_level(tuple gradients):
 
 
 cdef int shorten(object outermost) except -1:
-    """Drop the middle of a long traceback: CPython frees tracebacks by recursion, from 3.12 on without a look at the stack."""
+    """Drop the middle of a long traceback: CPython 3.13 frees tracebacks by recursion that overflows small stacks."""
     cdef list frames = []
     traceback = outermost
     while traceback is not None:
