@@ -19,8 +19,8 @@ NOTE [Batching]
   8. When such a tensor meets a tensor that is batched at the tangent's level, it is expanded to all samples first, and the
      expanded tensor gets the tangent (`with_samples`). A plain input of a transform that runs within the level is expanded,
      too: its gradient differs between samples, and ToSamplesBackward0 returns it as a BatchedTensor. After the level is
-     closed, the samples' gradients are summed. Dual levels outside the transform are not expanded in this
-     way: where the transform's function asks for such a tangent, `unpack_dual` refuses.
+     closed, the samples' gradients are summed. Tangents at dual levels outside the transform are not expanded:
+     `unpack_dual` raises if the transform's function reads one whose gradient would be summed.
 """
 
 import numpy as np
@@ -83,7 +83,7 @@ cdef BatchLevel level_of(Tensor x):
 
 
 cdef Tensor values_of(Tensor x):
-    """The samples of a tensor at all levels, as the operations of rules see them; what isn't batched as it is."""
+    """The plain tensor with the samples of all levels; a plain tensor itself."""
     while x.batched:
         x = (<BatchedTensor> x).value
     return x

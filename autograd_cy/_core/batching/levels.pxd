@@ -10,7 +10,7 @@ cdef class BatchLevel:
     cdef int hidden                     # how many times: see `HiddenLevels`
     cdef int unbatched                  # running transforms that differentiate with respect to a tensor not batched at it
     cdef long long dual                 # ... the innermost dual level around the outermost of these transforms, or 0
-    cdef list arguments                 # ... and these tensors of theirs
+    cdef list arguments                 # ... and those tensors
     cdef bint lifted                    # a tensor that requires grad was expanded to its samples: case 8 of NOTE [Batching]
 
 

@@ -76,9 +76,9 @@ def levels_from(BatchLevel level):
 
 
 def shared_arguments(list levels):
-    """shared_arguments(levels) -> tuple: tensors of transforms that run within the innermost dual level that the thread sees.
+    """shared_arguments(levels) -> tuple: the inputs, not batched at one of the levels, of transforms that are running.
 
-    They differentiate by them, and these tensors aren't batched at one of the levels.
+    Only of transforms within the innermost dual level that the thread sees.
     """
     cdef BatchLevel level
     cdef list found = []
@@ -92,8 +92,8 @@ def shared_arguments(list levels):
 cdef class DifferentiatedWithin:
     """DifferentiatedWithin(arguments): entered while a transform differentiates by tensors not batched at a level.
 
-    arguments: those tensors, for each level. Where what it computes of them meets samples of such a level, each sample has a
-    gradient of its own.
+    arguments: those tensors, for each level. Results computed from them get one gradient per sample where they meet tensors
+    that are batched at the level.
     """
     cdef dict arguments
 

@@ -1,4 +1,4 @@
-"""The gradient of f(y) by y, divided by y, where both are 0: what the second derivative of f(norm(x)) at 0 needs.
+"""The quotient of the gradient of f(y) and y where both are 0: the second derivative of f(norm(x)) at 0 needs it.
 
 NOTE [Norms of 0]
 The gradient of a norm y = |x| is x (g / y) for an incoming gradient g = f'(y). At x = 0 the gradient is 0 for any g / y, but

@@ -1,4 +1,4 @@
-"""What a norm that is 0 asks of the engine; see NOTE [Norms of 0] in quotients.pyx."""
+"""The entry point for norms of 0 into the engine, which operations can't import; see NOTE [Norms of 0] in quotients.pyx."""
 
 from autograd_cy._core.graph.node cimport Node
 

@@ -1,3 +1,3 @@
-"""What a norm that is 0 asks of the engine; see NOTE [Norms of 0] in quotients.pyx."""
+"""The entry point for norms of 0 into the engine, which operations can't import; see NOTE [Norms of 0] in quotients.pyx."""
 
 limit_of_quotient = NULL

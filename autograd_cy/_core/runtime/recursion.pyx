@@ -1,13 +1,14 @@
 """Recursion without an end stops with RecursionError.
 
 NOTE [Recursion]
-  1. Python counts calls, not bytes: on the stack of a thread with 256 kB, a function that calls itself through C overflows it
-     long before the limit of 1000. So what calls back into Python (a public function, a Function, `__torch_function__`) asks
-     first whether the stack has room. The last 64 kB, or a quarter of a smaller stack, are kept for what calls nobody back.
-  2. Backward within backward goes on in fresh threads (reentry.pyx), where Python counts from 0 and the stack is empty. The
-     engine counts these levels itself: `deepest_backward`.
-  3. A tensor in forward mode has up to 2^n tangents at n levels: what calls jvp() of itself would compute for years before
-     it reached any limit. So make_dual() counts them (`MOST_TANGENTS` in record.pyx).
+  1. Python limits the number of calls, not the bytes of the stack. In a thread with a stack of 256 kB, recursion through C
+     overflows the stack long before the limit of 1000 calls. So code that calls back into Python (public functions, Functions,
+     `__torch_function__`) first checks that the stack has room. The last 64 kB, or a quarter of a smaller stack, are reserved
+     for code that does not call back.
+  2. Backward within backward continues in fresh threads (reentry.pyx), where Python counts calls from 0 and the stack is
+     empty. So the engine limits the number of these levels itself: `deepest_backward`.
+  3. A dual tensor has up to 2^n tangents at n levels. A function that calls jvp() of itself would compute for years before it
+     reached a limit, so make_dual() limits their number (`MOST_TANGENTS` in record.pyx).
 """
 
 cdef extern from "stack_room.h":
@@ -33,5 +34,5 @@ cdef int check_room() except -1:
 
 
 cdef int deepest_backward() noexcept:
-    """How many levels of backward within backward there may be."""
+    """The largest number of backwards within each other."""
     return LEVELS_PER_CALL * Py_GetRecursionLimit()
