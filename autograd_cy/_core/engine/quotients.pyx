@@ -14,7 +14,7 @@ its derivative is g / y itself: 2 for f = y**2. By l'Hopital's rule that is dg/d
 import numpy as np
 
 cimport autograd_cy._core.graph.limits as limits
-from autograd_cy._core.batching.batched cimport BatchedTensor
+from autograd_cy._core.batching.batched cimport values_of
 from autograd_cy._core.engine.graph_task cimport GraphTask, current_task
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.tensor cimport Tensor, wants_grad
@@ -32,7 +32,7 @@ cdef object limit_of_quotient(Node node, object g, object y):
     """g / y where both are 0, and 0 elsewhere; None if it is 0 everywhere."""
     cdef GraphTask task = current_task()
     cdef Extent extent
-    if task is None or not task.keep_graph or not is_recorded(<Tensor> g) or np.all((<Tensor> y).array):
+    if task is None or not task.keep_graph or not wants_grad(values_of(<Tensor> g)) or np.all((<Tensor> y).array):
         return None
     if (<Tensor> g).batched:
         raise SampleTakenForAll
@@ -47,12 +47,6 @@ cdef object limit_of_quotient(Node node, object g, object y):
     if limit is None:
         return None
     return limit.where(zero & limit.isfinite(), 0)
-
-
-cdef bint is_recorded(Tensor g) except -1:
-    while g.batched:
-        g = (<BatchedTensor> g).value
-    return wants_grad(g)
 
 
 cdef int depth_of_limits(GraphTask task, Node node) except -1:
