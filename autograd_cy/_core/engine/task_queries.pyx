@@ -201,6 +201,25 @@ def end_arguments(tuple leaves):
         extras_of_tensor(<Tensor> leaf).is_argument = True
 
 
+cdef int claim_roots(GraphTask walk, tuple roots) except -1:
+    """The nodes of the roots that require grad join the walk."""
+    for root in roots:
+        if wants_grad(<Tensor> root):
+            walk.claim(gradient_node(<Tensor> root))
+    return 0
+
+
+cdef int claim_targets(GraphTask walk, Node node) except -1:
+    """The nodes that a node leads to join the walk."""
+    cdef Node target
+    cdef int i
+    for i in range(node.n_edges):
+        target = target_of(node, i)
+        if target is not None:
+            walk.claim(target)
+    return 0
+
+
 def depends_on_others(tuple roots, tuple leaves):
     """depends_on_others(roots, leaves) -> bool: whether the roots depend on a leaf that is none of these.
 
@@ -209,24 +228,18 @@ def depends_on_others(tuple roots, tuple leaves):
     cdef GraphTask walk = GraphTask.__new__(GraphTask)
     cdef list held = [gradient_node(<Tensor> leaf) for leaf in leaves if (<Tensor> leaf).grad_fn is None]
     cdef Py_ssize_t k = 0
-    cdef Node node, target
-    cdef int i
+    cdef Node node
     count_running(1)                    # so that nobody frees a node meanwhile
     try:
         for node in held:
             walk.claim(node).captured = True
-        for root in roots:
-            if wants_grad(<Tensor> root):
-                walk.claim(gradient_node(<Tensor> root))
+        claim_roots(walk, roots)
         while k < walk.n_visited:
             node = <Node> walk.visited[k]
             k += 1
             if type(node) is AccumulateGrad and not notes_of(walk, node).captured and not is_argument(leaf_of(node)):
                 return True
-            for i in range(node.n_edges):
-                target = target_of(node, i)
-                if target is not None:
-                    walk.claim(target)
+            claim_targets(walk, node)
         return False
     finally:
         walk.clear()
@@ -238,22 +251,16 @@ def depends_on_any(tuple roots, tuple tensors):
     cdef GraphTask walk = GraphTask.__new__(GraphTask)
     cdef set wanted = {gradient_node(<Tensor> x) for x in tensors}
     cdef Py_ssize_t k = 0
-    cdef Node node, target
-    cdef int i
+    cdef Node node
     count_running(1)
     try:
-        for root in roots:
-            if wants_grad(<Tensor> root):
-                walk.claim(gradient_node(<Tensor> root))
+        claim_roots(walk, roots)
         while k < walk.n_visited:
             node = <Node> walk.visited[k]
             k += 1
             if node in wanted:
                 return True
-            for i in range(node.n_edges):
-                target = target_of(node, i)
-                if target is not None:
-                    walk.claim(target)
+            claim_targets(walk, node)
         return False
     finally:
         walk.clear()
