@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from subjects import flat
 
 import autograd_cy as ag
 
@@ -82,9 +83,12 @@ def results(row, arrays, dtype, scale):
     return [(0, [y]), (1, plain), (1, grads), (1, [tangent]), (2, second)]
 
 
+def takes_scale(row):
+    return "scale" in inspect.signature(row.function).parameters
+
+
 def with_scale(row, scale):
-    takes_scale = "scale" in inspect.signature(row.function).parameters
-    return lambda *xs: row.function(*xs, *([scale] if takes_scale else []))
+    return lambda *xs: row.function(*xs, *([scale] if takes_scale(row) else []))
 
 
 @pytest.mark.parametrize(("dtype", "exponent"), SCALES)
@@ -125,6 +129,28 @@ def test_gaussian_nll_loss_of_a_scaled_error_and_its_variance(dtype, exponent):
         if info.minexp + info.nmant < power < info.maxexp - 8:
             found = np.ldexp(got.detach().numpy().astype("float64"), -power)
             np.testing.assert_allclose(found, w, rtol=1e-4 if dtype == "float32" else 1e-12)
+
+
+@pytest.mark.parametrize("name", [name for name, row in ROWS.items() if not takes_scale(row)])
+@pytest.mark.parametrize("order", [(0, 90, -90), (90, 0, -90), (-90, 90, 0)])
+def test_samples_of_different_scales(name, order):
+    """The scale of one sample doesn't decide how another is computed: vmap gives what each sample gives by itself."""
+    row, rng = ROWS[name], np.random.default_rng(3)
+    points = [rng.uniform(0.5, 2, (3, *sizes)) for sizes in row.sizes]
+    scales = np.ldexp(1.0, order)
+    xs = [ag.tensor((x * scales.reshape(3, *[1] * (x.ndim - 1))).astype(np.float32)) for x in points]
+    seed = ag.tensor(rng.uniform(0.5, 2, row.function(*[x[0] for x in xs]).shape).astype(np.float32))
+    argnums = tuple(range(len(xs)))
+
+    def total(*sample):
+        return (row.function(*sample) * seed).sum()
+
+    for derivative in (row.function, ag.func.grad(total, argnums)):
+        wanted = [derivative(*sample) for sample in zip(*xs, strict=True)]
+        found = ag.func.vmap(derivative)(*xs)
+        for k, one in enumerate(wanted):
+            for w, f in zip(flat(one), [y[k] for y in flat(found)], strict=True):
+                np.testing.assert_allclose(f.numpy(), w.numpy(), rtol=2e-5, atol=1e-45, err_msg=f"sample {k}")
 
 
 @pytest.mark.parametrize(("dtype", "exponent"), SCALES)

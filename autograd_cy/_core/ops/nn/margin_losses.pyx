@@ -3,6 +3,7 @@
 import numpy as np
 
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, INT64, code_of
+from autograd_cy._core.batching.batched cimport values_of
 from autograd_cy._core.graph.record cimport shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.nn.losses cimport check_real, reduced, reduction_of
@@ -90,8 +91,10 @@ cdef object cosine_of(object a, object b, int dim):
 
 
 cdef bint squares_fit(Tensor squares):
-    cdef int dtype_code = code_of(squares.array)
-    return dtype_code < FLOAT16 or FLOAT32 <= dtype_code < COMPLEX64 and fourth_powers_fit(squares.array)
+    """Whether the cosine and its derivatives can be computed from these squares, within vmap in all samples."""
+    cdef object array = values_of(squares).array
+    cdef int dtype_code = code_of(array)
+    return dtype_code < FLOAT16 or FLOAT32 <= dtype_code < COMPLEX64 and fourth_powers_fit(np.ascontiguousarray(array))
 
 
 # of three points

@@ -58,11 +58,12 @@ cdef class CdistBackward0(Distances):
 @cython.final
 cdef class EuclideanDistBackward0(Distances):
     cdef object against(self, object a, object b, object g, object y):
-        """Of rows and distances divided by a power of two where quotients, here and in derivatives, might leave the range of
-        the type."""
-        scale = float(scales_of(np.max((<Tensor> unpack(self, 2)).array, initial=0)))
-        if not 1e-8 < scale < 1e8:
-            a, b, y = a / scale, b / scale, y / scale
+        """Rows and distances are divided by a power of two if quotients, here and in derivatives, might leave the range of the
+        type."""
+        scales = scales_of(np.max((<Tensor> unpack(self, 2)).array, (-2, -1), keepdims=True, initial=0))
+        if not ((scales > 1e-8) & (scales < 1e8)).all():
+            each = new_tensor(scales)           # one for each pair of matrices
+            a, b, y = a / each, b / each, y / each
         slope = g / y
         return a * slope.sum(-1, keepdim=True) - slope @ b
 
