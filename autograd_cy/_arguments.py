@@ -18,13 +18,13 @@ from ._core.arrays.formats import checked, made_in
 from ._core.arrays.orders import axes_in_memory
 from ._core.graph.tensor import Tensor, array_of, from_array
 from ._core.ops.out_argument import into
-from ._size import device as Device
+from ._size import on_cpu
 
 
 def resolve(dtype: Any, device: Any, requires_grad: bool, default: Any = None, out: Any = None) -> np.dtype:
     """The NumPy dtype to create, after a check of the keywords; ``default`` is for ``dtype=None``."""
     if device is not None:
-        Device(device)
+        on_cpu(device)
     if out is not None:
         default = _dtype_of_out(out, dtype)
     if dtype is None:

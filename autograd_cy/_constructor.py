@@ -9,7 +9,7 @@ import numpy as np
 from ._core.arrays import dtypes
 from ._core.graph.tensor import Tensor, from_array
 from ._data import array_from
-from ._size import Size, device
+from ._size import Size, on_cpu
 
 _SIGNATURES = "(*, device=None), (Tensor other), (int size, ...), (tuple of ints size), (object data)"
 
@@ -23,7 +23,7 @@ def construct(args: tuple[Any, ...], kwargs: dict[str, Any], dtype: dtypes.dtype
     given = dict(kwargs)
     where = given.pop("device", None)
     if where is not None:
-        device(where)
+        on_cpu(where)
     if not args and not given:
         return _empty((0,), wanted)
     if not args and len(given) == 1:

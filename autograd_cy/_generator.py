@@ -12,7 +12,7 @@ import numpy as np
 from ._core.graph.tensor import Tensor, array_of, from_array
 from ._core.runtime.entry import public
 from ._core.runtime.reentry import take_turn as _take_turn
-from ._size import device as Device
+from ._size import on_cpu
 
 _WORD = 1 << 64
 _FIELDS = (
@@ -37,7 +37,7 @@ class Generator:
 
     @public
     def __init__(self, device: Any = "cpu"):
-        self.device = Device(device)
+        self.device = on_cpu(device)
         self._numpy: np.random.Generator | None = None
         self.manual_seed(67280421310721)
 

@@ -3,14 +3,14 @@
 Those of neural networks: `_layers`.
 """
 
-from ._core.arrays.dtypes import all_dtypes
+from ._core.arrays.dtypes import all_dtypes, other_dtypes
 from ._core.graph.tensor import Tensor as _Tensor
 from ._core.ops.basics import OPS
 from ._inplace import in_place
 
 _ALIASES = {
     "half": "float16", "float": "float32", "double": "float64", "cfloat": "complex64", "cdouble": "complex128",
-    "short": "int16", "int": "int32", "long": "int64",
+    "short": "int16", "int": "int32", "long": "int64", "bit": "uint1", "chalf": "complex32",
 }  # fmt: skip
 _OPERANDS = {"other", "exponent", "values", "end", "tensor1"}  # the second tensors of operations
 
@@ -23,7 +23,7 @@ _SAME = {
 _names = {op.name: op.function for op in OPS.values() if not op.namespace}
 _names |= {name: op.function for op in OPS.values() if op.kind == "elementwise" for name in op.methods}
 _names |= {alias: _names[name] for alias, name in _SAME.items()}
-_names |= {dtype.name: dtype for dtype in all_dtypes()}
+_names |= {dtype.name: dtype for dtype in (*all_dtypes(), *other_dtypes())}
 _names |= {alias: _names[name] for alias, name in _ALIASES.items()}
 # In place there are functions, as PyTorch has them, of the methods that take no second tensor, and of few more.
 _names |= {

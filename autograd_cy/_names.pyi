@@ -16,47 +16,51 @@ __all__ = [
     "angle", "any", "arccos", "arccos_", "arccosh", "arccosh_", "arcsin", "arcsin_", "arcsinh", "arcsinh_",
     "arctan", "arctan2", "arctan_", "arctanh", "arctanh_", "argmax", "argmin", "argsort", "argwhere", "as_strided",
     "as_strided_", "as_strided_copy", "as_strided_scatter", "asin", "asin_", "asinh", "asinh_", "atan", "atan2",
-    "atan_", "atanh", "atanh_", "atleast_1d", "atleast_2d", "atleast_3d", "baddbmm", "bincount", "bitwise_and",
-    "bitwise_left_shift", "bitwise_not", "bitwise_not_", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
-    "block_diag", "bmm", "bool", "broadcast_tensors", "broadcast_to", "bucketize", "cartesian_prod", "cat", "cdist",
-    "cdouble", "ceil", "ceil_", "celu", "celu_", "cfloat", "chain_matmul", "cholesky", "cholesky_inverse",
-    "cholesky_solve", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip",
-    "clip_", "clone", "column_stack", "combinations", "complex", "complex64", "complex128", "concat", "concatenate",
+    "atan_", "atanh", "atanh_", "atleast_1d", "atleast_2d", "atleast_3d", "baddbmm", "bfloat16", "bincount", "bit",
+    "bits1x8", "bits2x4", "bits4x2", "bits8", "bits16", "bitwise_and", "bitwise_left_shift", "bitwise_not",
+    "bitwise_not_", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "block_diag", "bmm", "bool",
+    "broadcast_tensors", "broadcast_to", "bucketize", "cartesian_prod", "cat", "cdist", "cdouble", "ceil", "ceil_",
+    "celu", "celu_", "cfloat", "chain_matmul", "chalf", "cholesky", "cholesky_inverse", "cholesky_solve", "chunk",
+    "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip", "clip_", "clone",
+    "column_stack", "combinations", "complex", "complex32", "complex64", "complex128", "concat", "concatenate",
     "conj", "conj_physical", "conj_physical_", "constant_pad_nd", "copysign", "corrcoef", "cos", "cos_", "cosh",
     "cosh_", "count_nonzero", "cov", "cross", "cummax", "cummin", "cumprod", "cumsum", "cumulative_trapezoid",
     "deg2rad", "deg2rad_", "det", "detach_", "detach_copy", "diag", "diag_embed", "diagflat", "diagonal",
     "diagonal_copy", "diagonal_scatter", "diff", "digamma", "digamma_", "dist", "div", "divide", "dot", "double",
     "dsplit", "dstack", "einsum", "eq", "erf", "erf_", "erfc", "erfc_", "erfinv", "erfinv_", "exp", "exp2", "exp2_",
     "exp_", "expand", "expand_copy", "expm1", "expm1_", "fill", "fill_", "fix", "fix_", "flatten", "flip", "fliplr",
-    "flipud", "float", "float16", "float32", "float64", "float_power", "floor", "floor_", "floor_divide", "fmax",
+    "flipud", "float", "float4_e2m1fn_x2", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz",
+    "float8_e8m0fnu", "float16", "float32", "float64", "float_power", "floor", "floor_", "floor_divide", "fmax",
     "fmin", "fmod", "frac", "frac_", "frexp", "gather", "gcd", "gcd_", "ge", "geqrf", "ger", "gradient", "greater",
     "greater_equal", "gt", "half", "hardshrink", "heaviside", "histc", "histogram", "histogramdd", "hsplit",
     "hstack", "hypot", "i0", "i0_", "igamma", "igammac", "imag", "index_add", "index_copy", "index_fill",
-    "index_put", "index_put_", "index_reduce", "index_select", "inner", "int", "int8", "int16", "int32", "int64",
-    "inverse", "isclose", "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "isreal", "istft", "kron",
-    "kthvalue", "lcm", "lcm_", "ldexp", "ldexp_", "le", "lerp", "less", "less_equal", "lgamma", "lgamma_", "log",
-    "log1p", "log1p_", "log2", "log2_", "log10", "log10_", "log_", "log_softmax", "logaddexp", "logaddexp2",
-    "logcumsumexp", "logdet", "logical_and", "logical_not", "logical_not_", "logical_or", "logical_xor", "logit",
-    "logit_", "logsumexp", "long", "lt", "lu", "lu_solve", "lu_unpack", "masked_fill", "masked_scatter",
-    "masked_select", "matmul", "matrix_exp", "matrix_power", "max", "maximum", "mean", "median", "meshgrid", "min",
-    "minimum", "mm", "mode", "moveaxis", "movedim", "msort", "mul", "multiply", "mv", "mvlgamma", "nan_to_num",
-    "nan_to_num_", "nanmean", "nanmedian", "nanquantile", "nansum", "narrow", "narrow_copy", "ne", "neg", "neg_",
-    "negative", "negative_", "nextafter", "nonzero", "nonzero_static", "norm", "not_equal", "orgqr", "ormqr",
-    "outer", "pdist", "permute", "permute_copy", "pinverse", "polar", "polygamma", "positive", "pow", "prelu",
-    "prod", "put", "qr", "quantile", "rad2deg", "rad2deg_", "ravel", "real", "reciprocal", "reciprocal_", "relu",
-    "relu_", "remainder", "renorm", "repeat", "repeat_interleave", "reshape", "resize_as_", "resolve_conj",
-    "resolve_neg", "roll", "rot90", "round", "round_", "row_stack", "rsqrt", "rsqrt_", "rsub", "scatter",
-    "scatter_add", "scatter_reduce", "searchsorted", "select", "select_copy", "select_scatter", "selu", "selu_",
-    "sgn", "sgn_", "short", "sigmoid", "sigmoid_", "sign", "sign_", "signbit", "sin", "sin_", "sinc", "sinc_",
-    "sinh", "sinh_", "slice_copy", "slice_scatter", "slogdet", "softmax", "sort", "split", "split_copy",
-    "split_with_sizes", "split_with_sizes_copy", "sqrt", "sqrt_", "square", "square_", "squeeze", "squeeze_copy",
-    "stack", "std", "std_mean", "stft", "sub", "subtract", "sum", "svd", "swapaxes", "swapdims", "t", "t_copy",
-    "take", "take_along_dim", "tan", "tan_", "tanh", "tanh_", "tensor_split", "tensordot", "threshold",
-    "threshold_", "tile", "topk", "trace", "transpose", "transpose_copy", "trapezoid", "trapz", "triangular_solve",
-    "tril", "triu", "true_divide", "trunc", "trunc_", "uint8", "unbind", "unbind_copy", "unflatten", "unfold",
-    "unfold_copy", "unique", "unique_consecutive", "unravel_index", "unsafe_chunk", "unsafe_split",
-    "unsafe_split_with_sizes", "unsqueeze", "unsqueeze_copy", "var", "var_mean", "vdot", "view", "view_as_complex",
-    "view_as_real", "view_copy", "vsplit", "vstack", "where", "xlogy", "xlogy_", "zero_",
+    "index_put", "index_put_", "index_reduce", "index_select", "inner", "int", "int1", "int2", "int3", "int4",
+    "int5", "int6", "int7", "int8", "int16", "int32", "int64", "inverse", "isclose", "isfinite", "isin", "isinf",
+    "isnan", "isneginf", "isposinf", "isreal", "istft", "kron", "kthvalue", "lcm", "lcm_", "ldexp", "ldexp_", "le",
+    "lerp", "less", "less_equal", "lgamma", "lgamma_", "log", "log1p", "log1p_", "log2", "log2_", "log10", "log10_",
+    "log_", "log_softmax", "logaddexp", "logaddexp2", "logcumsumexp", "logdet", "logical_and", "logical_not",
+    "logical_not_", "logical_or", "logical_xor", "logit", "logit_", "logsumexp", "long", "lt", "lu", "lu_solve",
+    "lu_unpack", "masked_fill", "masked_scatter", "masked_select", "matmul", "matrix_exp", "matrix_power", "max",
+    "maximum", "mean", "median", "meshgrid", "min", "minimum", "mm", "mode", "moveaxis", "movedim", "msort", "mul",
+    "multiply", "mv", "mvlgamma", "nan_to_num", "nan_to_num_", "nanmean", "nanmedian", "nanquantile", "nansum",
+    "narrow", "narrow_copy", "ne", "neg", "neg_", "negative", "negative_", "nextafter", "nonzero", "nonzero_static",
+    "norm", "not_equal", "orgqr", "ormqr", "outer", "pdist", "permute", "permute_copy", "pinverse", "polar",
+    "polygamma", "positive", "pow", "prelu", "prod", "put", "qint8", "qint32", "qr", "quantile", "quint2x4",
+    "quint4x2", "quint8", "rad2deg", "rad2deg_", "ravel", "real", "reciprocal", "reciprocal_", "relu", "relu_",
+    "remainder", "renorm", "repeat", "repeat_interleave", "reshape", "resize_as_", "resolve_conj", "resolve_neg",
+    "roll", "rot90", "round", "round_", "row_stack", "rsqrt", "rsqrt_", "rsub", "scatter", "scatter_add",
+    "scatter_reduce", "searchsorted", "select", "select_copy", "select_scatter", "selu", "selu_", "sgn", "sgn_",
+    "short", "sigmoid", "sigmoid_", "sign", "sign_", "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_",
+    "slice_copy", "slice_scatter", "slogdet", "softmax", "sort", "split", "split_copy", "split_with_sizes",
+    "split_with_sizes_copy", "sqrt", "sqrt_", "square", "square_", "squeeze", "squeeze_copy", "stack", "std",
+    "std_mean", "stft", "sub", "subtract", "sum", "svd", "swapaxes", "swapdims", "t", "t_copy", "take",
+    "take_along_dim", "tan", "tan_", "tanh", "tanh_", "tensor_split", "tensordot", "threshold", "threshold_",
+    "tile", "topk", "trace", "transpose", "transpose_copy", "trapezoid", "trapz", "triangular_solve", "tril",
+    "triu", "true_divide", "trunc", "trunc_", "uint1", "uint2", "uint3", "uint4", "uint5", "uint6", "uint7",
+    "uint8", "uint16", "uint32", "uint64", "unbind", "unbind_copy", "unflatten", "unfold", "unfold_copy", "unique",
+    "unique_consecutive", "unravel_index", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "unsqueeze",
+    "unsqueeze_copy", "var", "var_mean", "vdot", "view", "view_as_complex", "view_as_real", "view_copy", "vsplit",
+    "vstack", "where", "xlogy", "xlogy_", "zero_",
 ]
 
 def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -226,10 +230,17 @@ def baddbmm(
     out: Tensor | None = None
 ) -> Tensor:
     """beta * input[k] + alpha * (batch1[k] @ batch2[k])."""
+bfloat16: dtype
 def bincount(
     input: Tensor, weights: Tensor | None = None, minlength: _int = 0, *, out: Tensor | None = None
 ) -> Tensor:
     """how often each number from 0 on occurs in a vector of integers."""
+bit: dtype
+bits1x8: dtype
+bits2x4: dtype
+bits4x2: dtype
+bits8: dtype
+bits16: dtype
 def bitwise_and(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """AND of the bits of integers, or of truth values."""
 def bitwise_left_shift(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -289,6 +300,7 @@ def celu_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
 cfloat: dtype
 def chain_matmul(input: Tensor, *matrices: Tensor, out: Tensor | None = None) -> Tensor:
     """the product of several matrices; linalg.multi_dot() for matrices one by one."""
+chalf: dtype
 def cholesky(input: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """linalg.cholesky()."""
 def cholesky_inverse(input: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
@@ -329,6 +341,7 @@ def combinations(
     """all ways to choose r elements of a vector, a row each."""
 def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
     """complex numbers of real and imaginary parts, float32 or float64 both."""
+complex32: dtype
 complex64: dtype
 complex128: dtype
 def concat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
@@ -502,6 +515,12 @@ def fliplr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def flipud(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """a copy with the order of the rows reversed, the first dimension."""
 float: dtype
+float4_e2m1fn_x2: dtype
+float8_e4m3fn: dtype
+float8_e4m3fnuz: dtype
+float8_e5m2: dtype
+float8_e5m2fnuz: dtype
+float8_e8m0fnu: dtype
 float16: dtype
 float32: dtype
 float64: dtype
@@ -618,6 +637,13 @@ def index_select(input: Tensor, dim: _int, index: Tensor, *, out: Tensor | None 
 def inner(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """the sums of products along the last dimension of both; a number multiplies."""
 int: dtype
+int1: dtype
+int2: dtype
+int3: dtype
+int4: dtype
+int5: dtype
+int6: dtype
+int7: dtype
 int8: dtype
 int16: dtype
 int32: dtype
@@ -902,6 +928,8 @@ def put(
     input: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False, *, out: Tensor | None = None
 ) -> Tensor:
     """a copy with the elements of those numbers replaced, or added to."""
+qint8: dtype
+qint32: dtype
 def qr(input: Tensor, some: _bool = True) -> return_types.qr:
     """linalg.qr(); some=False makes Q square."""
 def quantile(
@@ -911,6 +939,9 @@ def quantile(
     """below which the part q of the elements lies, of all or along `dim`; between two elements, as
     `interpolation` says ('lower', 'higher', 'midpoint', 'nearest').
     """
+quint2x4: dtype
+quint4x2: dtype
+quint8: dtype
 def rad2deg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Radians as degrees."""
 def rad2deg_(input: Tensor) -> Tensor:
@@ -1181,7 +1212,17 @@ def trunc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """input without its fraction; its gradient is 0."""
 def trunc_(input: Tensor) -> Tensor:
     """trunc() written into the tensor's own memory."""
+uint1: dtype
+uint2: dtype
+uint3: dtype
+uint4: dtype
+uint5: dtype
+uint6: dtype
+uint7: dtype
 uint8: dtype
+uint16: dtype
+uint32: dtype
+uint64: dtype
 def unbind(input: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
     """the views along `dim`, without that dimension."""
 def unbind_copy(input: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:

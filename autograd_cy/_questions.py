@@ -7,6 +7,7 @@ from ._core.graph.tensor import Tensor
 from ._core.runtime.entry import public
 from ._size import Size
 from ._size import device as Device
+from ._size import on_cpu
 
 __all__ = [
     "broadcast_shapes", "get_default_device", "get_device", "is_conj", "is_distributed", "is_neg", "is_same_size", "is_signed",
@@ -115,7 +116,7 @@ def set_default_device(device: Any) -> None:
     >>> ag.set_default_device("cpu")
     """
     if device is not None:
-        Device(device)
+        on_cpu(device)
 
 
 @public

@@ -1,4 +1,4 @@
-"""Size and device: the shape of a tensor, and the one place where tensors live (facade)."""
+"""Size and device: the shape of a tensor, and the names of the places where tensors may live (facade)."""
 
 import math
 import operator
@@ -8,7 +8,13 @@ from typing import Any, SupportsIndex
 
 from ._core.runtime.entry import public
 
-_CPU = r"cpu(?::(0|[1-9]\d*))?"
+_FORM = re.compile(r"([a-z_]+)(?::(0|[1-9]\d*))?")
+_KINDS = (
+    "cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy", "vulkan",
+    "mps", "meta", "hpu", "mtia", "privateuseone",
+)  # fmt: skip
+_NAMED_BUILDS = ("cuda", "xpu", "mtia")  # whose absence has a message of its own
+_NO_ACCELERATOR = "Cannot access accelerator device when none is available."
 
 
 class Size(tuple[int, ...]):
@@ -63,67 +69,92 @@ class Size(tuple[int, ...]):
 
 
 class device:
-    """``device("cpu")`` is where tensors live. There is no other one here: RuntimeError for it.
+    """``device("cpu")`` is where tensors live. Other devices of PyTorch's (``device("cuda:1")``) are names that print and
+    compare: what would put a tensor there is the error of a PyTorch that is built for the CPU alone.
+
+    RuntimeError for a name that is no device's.
 
     >>> import autograd_cy as ag
-    >>> ag.device("cpu"), str(ag.device("cpu")), ag.device("cpu").index
-    (device(type='cpu'), 'cpu', None)
+    >>> ag.device("cpu"), str(ag.device("cuda", 1)), ag.device("cpu").index
+    (device(type='cpu'), 'cuda:1', None)
     """
 
-    __slots__ = ("_index",)
-    type = "cpu"
+    __slots__ = ("_index", "_type")
 
     @public
     def __init__(self, type: Any, index: int | None = None):
         if isinstance(type, device):
             type = str(type)
-        elif isinstance(type, int):
-            raise RuntimeError(f"device {type} is an accelerator's number, but this package is CPU only")
-        elif not isinstance(type, str):
+        elif isinstance(type, bytes):
+            type = type.decode()
+        if isinstance(type, int) and not isinstance(type, bool):
+            number = operator.index(type)
+            raise RuntimeError(_NO_ACCELERATOR if number >= 0 else f"Device index must not be negative, got {number}")
+        if not isinstance(type, str):
             raise TypeError(f"device(): argument 'type' must be str or device, not {type.__class__.__name__}")
-        self._index = _cpu_index(type, index)
+        if index is not None and (isinstance(index, bool) or not isinstance(index, int)):
+            raise TypeError(f"device(): argument 'index' (position 2) must be int, not {index.__class__.__name__}")
+        self._type, self._index = ("cpu", None) if type == "cpu" and index is None else _parts(type, index)
+
+    @property
+    def type(self) -> str:
+        """The kind of device: ``cpu``, ``cuda``."""
+        return self._type
 
     @property
     def index(self) -> int | None:
-        """The number after ``cpu:``, or None. It makes no difference to where a tensor is."""
+        """The number after the colon, or None. ``cpu:0`` and ``cpu`` are the same place."""
         return self._index
 
     def __eq__(self, other: object) -> bool:
-        return self._index == other._index if isinstance(other, device) else NotImplemented
+        if not isinstance(other, device):
+            return NotImplemented
+        return self._type == other._type and self._index == other._index
 
     def __hash__(self) -> int:
-        return hash((device, self._index))
+        return hash((device, self._type, self._index))
+
+    def __reduce__(self) -> Any:
+        return device, (self._type,) if self._index is None else (self._type, self._index)
 
     def __str__(self) -> str:
-        return "cpu" if self._index is None else f"cpu:{self._index}"
+        return self._type if self._index is None else f"{self._type}:{self._index}"
 
     def __repr__(self) -> str:
-        return "device(type='cpu')" if self._index is None else f"device(type='cpu', index={self._index})"
+        return f"device(type={self._type!r})" if self._index is None else f"device(type={self._type!r}, index={self._index})"
 
     def __enter__(self) -> "device":
-        return self
+        return on_cpu(self)
 
     def __exit__(self, *exception: object) -> None:
         pass
 
 
-def _cpu_index(text: str, index: int | None) -> int | None:
-    """The index in ``cpu`` or ``cpu:0``, or the one given beside it; RuntimeError for any other device."""
-    if text == "cpu" and index is None:
-        return None
-    found = re.fullmatch(_CPU, text)
+def on_cpu(where: Any) -> device:
+    """The device that an argument names, if tensors live there; else the error that PyTorch has without that device."""
+    named = where if isinstance(where, device) else device(where)
+    kind = named.type
+    if kind == "cpu":
+        return named
+    if kind == "meta":
+        raise NotImplementedError("device 'meta': PyTorch has tensors without memory, this package does not (yet)")
+    if kind in _NAMED_BUILDS:
+        raise AssertionError(f"Torch not compiled with {kind.upper()} enabled")
+    raise RuntimeError(f"PyTorch is not linked with support for {kind} devices")
+
+
+def _parts(text: str, index: int | None) -> tuple[str, int | None]:
+    """The kind and the number in a text like ``cuda:0``, or the number given beside it."""
+    found = _FORM.fullmatch(text)
     if found is None:
-        if text.partition(":")[0] == "cpu":
-            raise RuntimeError(f"Invalid device string: {text!r}")
-        raise RuntimeError(
-            f"device {text!r} is not available: this package is CPU only, its one device is 'cpu'"
-        )
+        raise RuntimeError(f"Invalid device string: {text!r}" if text else "Device string must not be empty")
+    kind, number = found.groups()
+    if kind not in _KINDS:
+        raise RuntimeError(f"Expected one of {', '.join(_KINDS)} device type at start of device string: {kind}")
     if index is None:
-        return int(found[1]) if found[1] else None
-    if found[1]:
-        raise RuntimeError(
-            f"type (string) must not include an index because index was passed explicitly: {text}"
-        )
+        return kind, int(number) if number else None
+    if number:
+        raise RuntimeError(f"type (string) must not include an index because index was passed explicitly: {text}")
     if index < 0:
         raise RuntimeError(f"Device index must not be negative, got {index}")
-    return index
+    return kind, index

@@ -11,7 +11,7 @@ from ._core.arrays.conversions import fitting_array
 from ._core.graph.tensor import Tensor, sharing
 from ._core.ops.overrides import extend_overridable
 from ._core.runtime.entry import public
-from ._size import device as Device
+from ._size import on_cpu
 
 __all__ = ["empty_permuted", "empty_strided", "from_dlpack", "frombuffer", "scalar_tensor"]
 
@@ -127,7 +127,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     tensor([5., 0.], dtype=torch.float64)
     """
     if device is not None:
-        Device(device)
+        on_cpu(device)
     if type(ext_tensor).__name__ == "PyCapsule":
         ext_tensor = _Exported(ext_tensor)
     if not hasattr(ext_tensor, "__dlpack__"):

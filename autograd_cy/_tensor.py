@@ -11,7 +11,7 @@ from . import (
     _random_methods,  # noqa: F401
     autograd,
 )
-from ._arguments import number, sizes
+from ._arguments import number, resolve, sizes
 from ._closeness import allclose, equal
 from ._constructor import construct
 from ._core.arrays.conversions import fitting_array
@@ -31,6 +31,7 @@ from ._data import as_tensor
 from ._missing import mark_missing_methods
 from ._size import Size
 from ._size import device as Device
+from ._size import on_cpu
 
 
 def method(function, batch=None):
@@ -403,12 +404,12 @@ def to(self, *args, dtype=None, device=None, copy=False, non_blocking=False, mem
     for argument in args:
         if isinstance(argument, Tensor):
             dtype = argument.dtype
-        elif isinstance(argument, (str, Device)):
+        elif isinstance(argument, (str, int, Device)) and not isinstance(argument, bool):
             device = argument
         elif argument is not None and not isinstance(argument, bool):
             dtype = argument
     if device is not None:
-        Device(device)
+        on_cpu(device)
     wanted = self.dtype if dtype is None else convert(dtype)
     flags = [argument for argument in args if isinstance(argument, bool)]  # non_blocking, and whether to copy
     copy = copy or flags[1:2] == [True]
@@ -484,7 +485,7 @@ def type_as(self, other):
 @method
 def cuda(self, device=None, non_blocking=False, memory_format=None):
     """cuda() -> Tensor: an AssertionError, for this package is for the CPU only; code asks cuda.is_available() first."""
-    raise AssertionError("Torch not compiled with CUDA enabled: this package is for the CPU only")
+    raise AssertionError("Torch not compiled with CUDA enabled")
 
 
 @attribute
@@ -516,7 +517,7 @@ for _name, _what in {
 @public
 def to_device(self, device, /, *, stream=None):
     """to_device(device) -> Tensor: itself: there is the CPU alone."""
-    Device(device)
+    on_cpu(device)
     if stream is not None:
         raise ValueError(f"to_device(): there are no streams on a CPU, but stream is {stream!r}")
     return self
@@ -794,13 +795,14 @@ def new(self, *args, **kwargs):
 @public
 def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
     """new_tensor(data) -> Tensor: a copy of data with this tensor's dtype."""
-    return from_array(np.array(array_of(as_tensor(data)), (dtype or self.dtype).numpy_dtype)).requires_grad_(requires_grad)
+    wanted = resolve(dtype, device, requires_grad, default=self.dtype)
+    return from_array(np.array(array_of(as_tensor(data)), wanted)).requires_grad_(requires_grad)
 
 
 def _new(name, fill):
     def new(self, *shape, size=None, dtype=None, device=None, requires_grad=False):
-        wanted = self.dtype if dtype is None else convert(dtype)
-        return from_array(fill(sizes(name, shape, size), wanted.numpy_dtype)).requires_grad_(requires_grad)
+        wanted = resolve(dtype, device, requires_grad, default=self.dtype)
+        return from_array(fill(sizes(name, shape, size), wanted)).requires_grad_(requires_grad)
 
     new.__name__ = new.__qualname__ = name
     new.__doc__ = f"{name}(size) -> Tensor: {name[4:]} of that size, by default with this tensor's dtype."
@@ -816,7 +818,7 @@ _new("new_empty", np.empty)
 @public
 def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=False):
     """new_full(size, fill_value) -> Tensor: filled with one value, by default with this tensor's dtype."""
-    wanted = self.dtype if dtype is None else convert(dtype)
+    wanted = convert(resolve(dtype, device, requires_grad, default=self.dtype))
     unbroadcast = fitting_array(number("new_full", "fill_value", fill_value), wanted)
     return from_array(np.full(tuple(size), unbroadcast)).requires_grad_(requires_grad)
 

@@ -17,6 +17,22 @@ __all__ = [
 ]  # fmt: skip
 
 
+# Types that NumPy has not: eps, the largest number, the smallest normal one, the resolution.
+_FORMATS = {
+    "bfloat16": (2.0**-7, (2 - 2.0**-7) * 2.0**127, 2.0**-126, 0.01),
+    "float8_e4m3fn": (2.0**-3, 448.0, 2.0**-6, 1.0),
+    "float8_e4m3fnuz": (2.0**-3, 240.0, 2.0**-7, 1.0),
+    "float8_e5m2": (2.0**-2, 57344.0, 2.0**-14, 1.0),
+    "float8_e5m2fnuz": (2.0**-3, 57344.0, 2.0**-15, 1.0),
+    "float8_e8m0fnu": (1.0, 2.0**127, 2.0**-127, 1.0),
+}
+
+
+def _named(type: Any) -> dtypes.dtype:
+    """The dtype that an argument names; also one that no tensor has here."""
+    return type if isinstance(type, dtypes.dtype) else dtypes.convert(type)
+
+
 class _Limits:
     """What finfo and iinfo have in common: `_fields` in their repr; they are equal if they are of one dtype."""
 
@@ -49,14 +65,21 @@ class finfo(_Limits):
 
     @public
     def __init__(self, type: Any = None):
-        dtype = dtypes.get_default() if type is None else dtypes.convert(type)
+        dtype = dtypes.get_default() if type is None else _named(type)
         if not (dtype.is_floating_point or dtype.is_complex):
             raise TypeError("torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")
-        limits = np.finfo(dtype.to_real().numpy_dtype)
-        self.dtype, self.bits = dtype.to_real().name, int(limits.bits)
-        self.eps, self.max, self.min = float(limits.eps), float(limits.max), float(limits.min)
-        self.tiny = self.smallest_normal = float(limits.smallest_normal)
-        self.resolution = 10.0**-limits.precision
+        parts = dtype.to_real()
+        self.dtype, self.bits = parts.name, 8 * parts.itemsize
+        if parts.name in _FORMATS:
+            self.eps, self.max, self.tiny, self.resolution = _FORMATS[parts.name]
+            self.min = -self.max if parts.is_signed else self.tiny
+        elif parts.numpy_dtype is None:
+            raise RuntimeError(f'"finfo" not implemented for {parts}')
+        else:
+            limits = np.finfo(parts.numpy_dtype)
+            self.eps, self.max, self.min = float(limits.eps), float(limits.max), float(limits.min)
+            self.tiny, self.resolution = float(limits.smallest_normal), 10.0**-limits.precision
+        self.smallest_normal = self.tiny
 
 
 class iinfo(_Limits):
@@ -71,9 +94,11 @@ class iinfo(_Limits):
 
     @public
     def __init__(self, type: Any):
-        dtype = dtypes.convert(type)
+        dtype = _named(type)
         if dtype.is_floating_point or dtype.is_complex:
             raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
+        if dtype.numpy_dtype is None:
+            raise TypeError(f"iinfo(): {dtype} is not supported")
         if dtype.name == "bool":
             raise TypeError("torch.bool is not supported by torch.iinfo")
         limits = np.iinfo(dtype.numpy_dtype)

@@ -15,7 +15,7 @@ import numpy as np
 from .._core.arrays import dtypes
 from .._core.graph.tensor import Tensor, sharing
 from .._data import as_tensor
-from .._size import device as Device
+from .._size import on_cpu
 from .._types import result_type
 
 Scalar = bool | int | float | complex
@@ -24,7 +24,7 @@ Scalar = bool | int | float | complex
 def checked(device: Any) -> None:
     """Refuse other devices than the CPU."""
     if device is not None:
-        Device(device)
+        on_cpu(device)
 
 
 def promoted(*operands: Any) -> list[Tensor]:

@@ -131,15 +131,22 @@ def _checker_of_locations(map_location: Any) -> Any:
             return  # wherever it would put it
         elif map_location is not None:
             target = map_location
-        if str(target).partition(":")[0] != "cpu":
-            raise RuntimeError(
-                f"Attempting to deserialize object on device {target}, and there is only the CPU. Use "
-                "load(..., map_location='cpu') to map the storages to it."
-            )
+        _refuse_absent(str(target))
 
     if map_location is not None and not callable(map_location) and not isinstance(map_location, dict):
-        device(map_location)  # refuses what there is not
+        _refuse_absent(str(device(map_location)))
     return check
+
+
+def _refuse_absent(where: str) -> None:
+    """RuntimeError unless the device is the CPU."""
+    kind = where.partition(":")[0]
+    if kind != "cpu":
+        raise RuntimeError(
+            f"Attempting to deserialize object on a {kind.upper()} device but torch.{kind}.is_available() is False. If you "
+            "are running on a CPU-only machine, please use torch.load with map_location=torch.device('cpu') to map your "
+            "storages to the CPU."
+        )
 
 
 @public

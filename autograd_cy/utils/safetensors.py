@@ -99,7 +99,7 @@ def load_file(filename: Any, device: Any = "cpu") -> dict[str, Tensor]:
     >>> safetensors.load_file(path, device="cpu")
     {'n': tensor([0, 1])}
     """
-    from .._size import device as checked
+    from .._size import on_cpu
 
-    checked(device)
+    on_cpu(device)
     return _tensors(_numpy_side().load_file(filename))

@@ -49,7 +49,7 @@ def test_elements_are_integers():
         torch.Size(2)
 
 
-@pytest.mark.parametrize("value", [torch.Size([2, 3]), torch.device("cpu"), torch.device("cpu:0")], ids=repr)
+@pytest.mark.parametrize("value", [torch.Size([2, 3]), torch.device("cpu"), torch.device("cpu:0"), torch.device("cuda:1"), torch.device("meta")], ids=repr)
 def test_copies(value):
     for result in (pickle.loads(pickle.dumps(value)), copy.deepcopy(value), copy.copy(value)):
         assert result == value and type(result) is type(value)
@@ -80,19 +80,22 @@ def test_a_device_is_a_context():
         assert torch.zeros(1).device == device
 
 
-@pytest.mark.parametrize("text", ["cpu:", "cpu:a", "cpu:-1", "cpu:01"])
+@pytest.mark.parametrize("text", ["cpu:", "cpu:a", "cpu:-1", "cpu:01", "cuda:", "cuda:x", "cuda:1:2", ":"])
 def test_bad_device_strings(text):
     with pytest.raises(RuntimeError, match="Invalid device string"):
         torch.device(text)
 
 
 def test_bad_devices():
-    with pytest.raises(RuntimeError):
+    with pytest.raises(RuntimeError, match="Expected one of cpu, cuda, .* device type at start of device string: nowhere"):
         torch.device("nowhere")
-    with pytest.raises(RuntimeError):
+    with pytest.raises(RuntimeError, match="must not be empty"):
         torch.device("")
-    with pytest.raises(RuntimeError):
+    with pytest.raises(RuntimeError, match="Cannot access accelerator device when none is available"):
         torch.device(0)
+    for index in (True, 1.5):
+        with pytest.raises(TypeError, match="argument 'index'"):
+            torch.device("cuda", index)
     with pytest.raises(RuntimeError, match="must not include an index"):
         torch.device("cpu:0", 0)
     with pytest.raises(RuntimeError, match="must not be negative"):

@@ -521,6 +521,7 @@ CORE = {
             "all_dtypes": "list[dtype]",
             "convert": "dtype",
             "get_default": "dtype",
+            "other_dtypes": "list[dtype]",
             "promote_types": "dtype",
             "result_type": "dtype",
             "set_default": "None",

@@ -20,6 +20,7 @@ cnp.import_array()
 cdef int[NCODES] CATEGORY              # 0 bool, 1 integer, 2 float, 3 complex
 cdef int[NCODES][NCODES] PROMOTED
 cdef list ALL = []
+cdef dict OTHERS = {}                  # dtypes that PyTorch has and no Tensor has here, by name: their code is -1
 cdef dict BY_NUMPY = {}
 cdef int default = FLOAT32
 
@@ -45,11 +46,13 @@ cdef class dtype:
         return dtype_named, (self.name,)
 
     def __hash__(self):
-        return hash(self.numpy_dtype)
+        return hash(self.name if self.numpy_dtype is None else self.numpy_dtype)
 
     def __eq__(self, other):
         if isinstance(other, dtype):
             return self is other
+        if self.numpy_dtype is None:           # NumPy has no such type, and would take None for float64
+            return NotImplemented
         if isinstance(other, type) or isinstance(other, np.dtype):
             return BY_NUMPY.get(other, None) is self or (isinstance(other, np.dtype) and other == self.numpy_dtype)
         return NotImplemented
@@ -68,18 +71,22 @@ cdef class dtype:
         """The type of the real part: float32 for complex64; itself for a real type."""
         if not isinstance(self, dtype):
             raise wrong_self(self, dtype)
+        if self.dtype_code < 0:
+            return ALL[FLOAT16] if self.name == "complex32" else self
         return ALL[to_real(self.dtype_code)]
 
     def to_complex(self):
         """The complex type with parts of this type: complex64 for float32."""
         if not isinstance(self, dtype):
             raise wrong_self(self, dtype)
+        if self.dtype_code < 0:
+            return ALL[COMPLEX64] if self.name == "bfloat16" else self
         return ALL[to_complex(self.dtype_code)]
 
 
 def dtype_named(str name):
     """The dtype object of that name (what pickle calls)."""
-    return BY_NUMPY[np.dtype(name)]
+    return OTHERS[name] if name in OTHERS else BY_NUMPY[np.dtype(name)]
 
 
 cdef int unknown_type(cnp.ndarray array) except -1:
@@ -94,11 +101,18 @@ cdef dtype dtype_of(int dtype_code):
 cdef dtype as_dtype(object value):
     """The dtype object for one, a NumPy dtype or scalar type, or Python's bool, int, float, complex."""
     if isinstance(value, dtype):
-        return <dtype> value
+        return held(<dtype> value)
     found = BY_NUMPY.get(value) if isinstance(value, type) or isinstance(value, np.dtype) else None
     if found is None:
         raise TypeError(f"dtype must be an autograd_cy dtype, not {value!r}")
     return <dtype> found
+
+
+cdef dtype held(dtype d):
+    """The dtype itself, if tensors may have it."""
+    if d.dtype_code < 0:
+        raise NotImplementedError(f"{d}: PyTorch has tensors of this dtype, this package does not (yet)")
+    return d
 
 
 cdef int default_code() noexcept:
@@ -128,6 +142,11 @@ def all_dtypes():
     return list(ALL)
 
 
+def other_dtypes():
+    """The dtypes that PyTorch has and no tensor has here: they print, compare and hash, and that is all."""
+    return list(OTHERS.values())
+
+
 def convert(value):
     """The dtype object that `value` (a dtype, np.dtype, NumPy scalar type or Python type) stands for."""
     return as_dtype(value)
@@ -135,12 +154,12 @@ def convert(value):
 
 def promote_types(dtype a, dtype b):
     """The dtype of an operation on two tensors with dimensions, of types a and b."""
-    return ALL[PROMOTED[a.dtype_code][b.dtype_code]]
+    return ALL[PROMOTED[held(a).dtype_code][held(b).dtype_code]]
 
 
 def result_type(dtype a, int a_rank, dtype b, int b_rank):
     """The dtype of an operation on two operands of those ranks: see result_code."""
-    return ALL[result_code(a.dtype_code, a_rank, b.dtype_code, b_rank)]
+    return ALL[result_code(held(a).dtype_code, a_rank, held(b).dtype_code, b_rank)]
 
 
 cdef int promote(int a, int b) noexcept:
@@ -213,6 +232,34 @@ cdef int torch_promotion(int a, int b):
     return (<dtype> BY_NUMPY[common]).dtype_code
 
 
+cdef void enter_others(str names, int itemsize, int kind, bint is_signed):
+    cdef dtype d
+    for name in names.split():
+        d = dtype.__new__(dtype)
+        d.name = name
+        d.dtype_code = d.type_num = -1
+        d.numpy_dtype = np.dtype(name) if name in ("uint16", "uint32", "uint64") else None
+        d.itemsize = itemsize
+        d.is_floating_point = kind == 2
+        d.is_complex = kind == 3
+        d.is_signed = is_signed
+        OTHERS[name] = d
+
+
+cdef void build_others():
+    """What PyTorch has besides; kinds are those of CATEGORY."""
+    enter_others("bfloat16", 2, 2, True)
+    enter_others("complex32", 4, 3, True)
+    enter_others("uint16 bits16", 2, 1, False)
+    enter_others("uint32", 4, 1, False)
+    enter_others("uint64", 8, 1, False)
+    enter_others("uint1 uint2 uint3 uint4 uint5 uint6 uint7 quint8 quint4x2 quint2x4 bits8 bits4x2 bits2x4 bits1x8", 1, 1, False)
+    enter_others("int1 int2 int3 int4 int5 int6 int7 qint8", 1, 1, True)
+    enter_others("qint32", 4, 1, True)
+    enter_others("float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float4_e2m1fn_x2", 1, 2, True)
+    enter_others("float8_e8m0fnu", 1, 2, False)
+
+
 cdef void build_tables():
     cdef dtype d
     cdef int dtype_code, other
@@ -248,4 +295,5 @@ cdef void build_tables():
             PROMOTED[dtype_code][other] = torch_promotion(dtype_code, other)
 
 
+build_others()
 build_tables()

@@ -11,7 +11,7 @@ from cpython.buffer cimport PyBUF_WRITABLE, PyObject_GetBuffer
 from cpython.ref cimport Py_INCREF
 
 from autograd_cy._core.arrays.buffers cimport keep_spare, strided_view
-from autograd_cy._core.arrays.dtypes cimport code_of, dtype, dtype_of, is_differentiable, long_word, type_word
+from autograd_cy._core.arrays.dtypes cimport as_dtype, code_of, dtype, dtype_of, is_differentiable, long_word, type_word
 from autograd_cy._core.arrays.row_zeros cimport forget_rows
 from autograd_cy._core.graph.guard cimport note_view, view_of
 from autograd_cy._core.graph.versions cimport VersionCounter, count_named, count_unnamed
@@ -734,7 +734,7 @@ cdef int set_grad_type(Tensor tensor, object value) except -1:
         raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {type(value).__name__}")
     if not tensor.is_leaf:
         raise RuntimeError("grad_dtype can only be set on leaf tensors.")
-    dtype_code = ANY_TYPE if value is None else (<dtype> value).dtype_code + 1
+    dtype_code = ANY_TYPE if value is None else as_dtype(value).dtype_code + 1
     if value is not None and tensor.gradient is not None and tensor.gradient.dtype is not value:
         raise RuntimeError(f"Cannot set grad_dtype to '{value}' because there is already a gradient with dtype "
                            f"'{tensor.gradient.dtype}'. Please clear the gradient (.grad = None) before changing grad_dtype, "

@@ -10,6 +10,7 @@ from ..._core.graph.tensor import Tensor
 from ..._core.runtime.entry import public
 from ..._likes import empty_like
 from ..._size import device as Device
+from ..._size import on_cpu
 from ...autograd.grad_mode import no_grad
 
 
@@ -115,7 +116,7 @@ class WithConversions:
     @public
     def cuda(self, device: Any = None) -> Any:
         """``cuda()``: AssertionError, for this package is for the CPU only; code asks cuda.is_available() first."""
-        raise AssertionError("Torch not compiled with CUDA enabled: this package is for the CPU only")
+        raise AssertionError("Torch not compiled with CUDA enabled")
 
     def to_empty(self, *, device: Any, recurse: bool = True) -> Any:
         """``to_empty(device="cpu")`` gives each tensor new memory, whose elements are not set."""
@@ -178,7 +179,7 @@ def _what_to(
                 f"to() received an invalid combination of arguments: {argument!r} is no device, dtype or tensor"
             )
     if device is not None:
-        Device(device)
+        on_cpu(device)
     if given is not None:
         dtype = given.dtype
     if memory_format is not None and not isinstance(memory_format, MemoryFormat):
