@@ -79,6 +79,8 @@ _TYPED = [
     "ShortTensor",
 ]  # fmt: skip
 
+# Modules that `import *` does not bring along: few need them, or they only stand in for what is not here.
+_MODULES = ["_dynamo", "_jit_internal", "compiler", "futures", "jit", "onnx"]
 _WINDOWS = ["bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"]
 _SEGMENTS = ["segment_reduce"]
 _LOSSES = [
@@ -124,17 +126,23 @@ _lifetime.refuse_new(_saved_tensor.SavedTensor)
 if TYPE_CHECKING:
     from . import (
         _C,
+        _dynamo,
+        _jit_internal,
         amp,
         array_api,
         backends,
+        compiler,
         cuda,
         distributions,
         fft,
         func,
+        futures,
+        jit,
         linalg,
         masked,
         memory,
         nn,
+        onnx,
         optim,
         overrides,
         profiler,
@@ -177,6 +185,7 @@ else:  # where any name would be right
             "fft": [], "func": ["func", "vmap"], "linalg": [], "masked": [], "memory": [], "nn": [], "optim": [],
             "overrides": [], "profiler": [], "return_types": [], "signal": [], "special": [], "testing": [],
             "utils": [], "version": [],
+            **dict.fromkeys(_MODULES, ()),
             "_alias": ["install_as_torch"],
             "_compile": ["compile"],
             "_coverage": ["coverage"],

@@ -1,5 +1,6 @@
-"""compile: functions run as they are (facade). Imported when asked for."""
+"""compile: functions and modules run as they are (facade). Imported when asked for."""
 
+import sys
 from typing import Any
 
 from ._core.runtime.entry import public
@@ -19,9 +20,10 @@ def compile(
     options: Any = None,
     disable: bool = False,
 ) -> Any:
-    """``compile(f)``, ``@compile`` or ``@compile(mode=...)`` returns the function or module as it is.
+    """``compile(f)``, ``@compile`` or ``@compile(mode=...)`` returns the function as it is; a module in an OptimizedModule.
 
-    A warning says so once; none with disable=True. AssertionError for what cannot be called.
+    A warning says so once. With disable=True there is none, and a module comes back as it is, too. AssertionError for what
+    cannot be called.
 
     >>> import autograd_cy as ag
     >>> ag.compile(abs, disable=True) is abs
@@ -32,6 +34,26 @@ def compile(
                                      disable=disable)  # fmt: skip
     if not callable(model):
         raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
-    if not disable:
-        warn_once("compile() returns the function as it is: this package has no compiler, its kernels are compiled already.")
-    return model
+    if disable:
+        return model
+    warn_once("compile() returns the function as it is: this package has no compiler, its kernels are compiled already.")
+    return _optimized(model)
+
+
+def _optimized(model: Any) -> Any:
+    if "nn" not in vars(sys.modules[__package__]):
+        return model  # there is no module yet
+    from ._dynamo.eval_frame import OptimizedModule
+    from .nn.modules.module import Module
+
+    return OptimizedModule(model) if isinstance(model, Module) else model
+
+
+def backends(exclude_tags: Any = ("debug", "experimental")) -> list[str]:
+    """``list_backends()`` is empty: there is no compiler.
+
+    >>> import autograd_cy as ag
+    >>> ag.compiler.list_backends()
+    []
+    """
+    return []

@@ -5,9 +5,8 @@ from typing import Any
 
 from ._core.graph.tensor import Tensor
 from ._core.runtime.entry import public
-from ._size import Size
+from ._size import Size, on_cpu
 from ._size import device as Device
-from ._size import on_cpu
 
 __all__ = [
     "broadcast_shapes", "get_default_device", "get_device", "is_conj", "is_distributed", "is_neg", "is_same_size", "is_signed",

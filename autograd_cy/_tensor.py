@@ -29,9 +29,8 @@ from ._core.runtime.entry import public, show_one_frame
 from ._core.runtime.once import warn_once
 from ._data import as_tensor
 from ._missing import mark_missing_methods
-from ._size import Size
+from ._size import Size, on_cpu
 from ._size import device as Device
-from ._size import on_cpu
 
 
 def method(function, batch=None):

@@ -8,6 +8,7 @@ import pytest
 
 import autograd_cy as torch
 
+
 def test_numpy_dtypes_are_dtypes():
     assert torch.zeros(1, dtype=np.float64).dtype == torch.float64
     assert torch.tensor([1.0], dtype=np.dtype("int32")).dtype == torch.int32

@@ -46,15 +46,15 @@ WAYS = {
 @pytest.mark.parametrize("name", ABSENT)
 @pytest.mark.parametrize("way", WAYS)
 def test_nothing_goes_there(torch, way, name):
-    with pytest.raises(ABSENT[name], match="not compiled with|not linked with|Could not run"):
+    with pytest.raises(ABSENT[name], match=r"not compiled with|not linked with|Could not run"):
         WAYS[way](torch, name)
-    with pytest.raises(ABSENT[name], match="not compiled with|not linked with|Could not run"):
+    with pytest.raises(ABSENT[name], match=r"not compiled with|not linked with|Could not run"):
         WAYS[way](torch, torch.device(name))
 
 
 def test_nothing_goes_there_by_a_call_of_its_name(torch):
     for thing in (torch.ones(2), torch.nn.Linear(2, 2)):
-        with pytest.raises(AssertionError, match="^Torch not compiled with CUDA enabled"):
+        with pytest.raises(AssertionError, match=r"^Torch not compiled with CUDA enabled"):
             thing.cuda()
 
 
@@ -62,5 +62,5 @@ def test_tensors_without_memory_come_later():
     import autograd_cy as ag
 
     for way in WAYS.values():
-        with pytest.raises(NotImplementedError, match="device 'meta': PyTorch has .* does not"):
+        with pytest.raises(NotImplementedError, match=r"device 'meta': PyTorch has .* does not"):
             way(ag, "meta")

@@ -49,7 +49,10 @@ def test_elements_are_integers():
         torch.Size(2)
 
 
-@pytest.mark.parametrize("value", [torch.Size([2, 3]), torch.device("cpu"), torch.device("cpu:0"), torch.device("cuda:1"), torch.device("meta")], ids=repr)
+VALUES = [torch.Size([2, 3]), *map(torch.device, ("cpu", "cpu:0", "cuda:1", "meta"))]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
 def test_copies(value):
     for result in (pickle.loads(pickle.dumps(value)), copy.deepcopy(value), copy.copy(value)):
         assert result == value and type(result) is type(value)
@@ -87,7 +90,7 @@ def test_bad_device_strings(text):
 
 
 def test_bad_devices():
-    with pytest.raises(RuntimeError, match="Expected one of cpu, cuda, .* device type at start of device string: nowhere"):
+    with pytest.raises(RuntimeError, match=r"Expected one of cpu, cuda, .* device type at start of device string: nowhere"):
         torch.device("nowhere")
     with pytest.raises(RuntimeError, match="must not be empty"):
         torch.device("")

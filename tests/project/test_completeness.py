@@ -29,13 +29,18 @@ PUBLIC = [
     "autograd_cy.autograd.grad_mode",
     "autograd_cy.autograd.graph",
     "autograd_cy.backends.cudnn",
+    "autograd_cy._dynamo",
+    "autograd_cy.compiler",
     "autograd_cy.cuda",
     "autograd_cy.cuda.amp",
     "autograd_cy.distributions",
     "autograd_cy.fft",
+    "autograd_cy.futures",
+    "autograd_cy.jit",
     "autograd_cy.linalg",
     "autograd_cy.masked",
     "autograd_cy.nn.functional",
+    "autograd_cy.onnx",
     "autograd_cy.overrides",
     "autograd_cy.random",
     "autograd_cy.signal.windows",
@@ -137,7 +142,7 @@ def test_the_stub_of_tensor_has_what_tensor_has():
 
 def test_what_modules_offer_is_what_type_checkers_see():
     # names that come into the module when somebody asks for them
-    later = {*ag._TYPED, "profile", "torch_version", "version"}
+    later = {*ag._TYPED, *ag._MODULES, "profile", "torch_version", "version"}
     assert all(hasattr(ag, name) for name in ag.__all__)
     # pytest, which has a plugin from us, puts names like @py_builtins into modules
     ours = {name for name in vars(ag) if not name.startswith(("_", "@"))} - {"TYPE_CHECKING"} - later

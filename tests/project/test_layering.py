@@ -58,7 +58,8 @@ FACADE = [
     _generator _size _arguments _layout _threads _interop
     _questions
     _streams
-    _later _missing _once torch_version _inplace
+    _later _missing _once torch_version _inplace _answers futures
+    _jit_internal onnx
     version
     _names _alias _layers
     profiler._page
@@ -181,6 +182,9 @@ FACADE = [
     nn.utils.prune
     nn.utils
     nn
+    _dynamo.config _dynamo.eval_frame jit
+    _compile
+    _dynamo compiler
     optim._groups optim._state_dict
     optim.optimizer
     optim._recorded
@@ -205,7 +209,7 @@ FACADE = [
     backends._absent
     backends.cuda backends.cudnn backends.mkl backends.mkldnn backends.mps backends.openmp
     backends
-    _compile _settings
+    _settings
     distributions.constraints distributions.utils distributions._formulas distributions._gamma_draws
     distributions.distribution
     distributions._location_scale distributions._by_probability
