@@ -80,7 +80,10 @@ _TYPED = [
 ]  # fmt: skip
 
 # Modules that `import *` does not bring along: few need them, or they only stand in for what is not here.
-_MODULES = ["_dynamo", "_jit_internal", "compiler", "futures", "jit", "onnx"]
+_MODULES = [
+    "_dynamo", "_jit_internal", "accelerator", "compiler", "cpu", "futures", "jit", "mps", "mtia", "onnx", "xpu",
+]  # fmt: skip
+_ERRORS = ["AcceleratorError", "OutOfMemoryError"]
 _WINDOWS = ["bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"]
 _SEGMENTS = ["segment_reduce"]
 _LOSSES = [
@@ -117,7 +120,7 @@ _SETTINGS = [
 ]  # fmt: skip
 _INTEROP = ["get_num_interop_threads", "set_num_interop_threads"]
 __all__ += _SETTINGS + _TYPES + _WINDOWS + _QUESTIONS + _LAYOUT + _LOWRANK + _NATIVE + _EMBEDDING + _SEGMENTS + _INDICES
-__all__ += _LOSSES + _LAYERS + _INTEROP
+__all__ += _LOSSES + _LAYERS + _INTEROP + _ERRORS
 
 _node.finish_class(_node.Node)
 _lifetime.refuse_new(dtype)
@@ -128,10 +131,12 @@ if TYPE_CHECKING:
         _C,
         _dynamo,
         _jit_internal,
+        accelerator,
         amp,
         array_api,
         backends,
         compiler,
+        cpu,
         cuda,
         distributions,
         fft,
@@ -141,6 +146,8 @@ if TYPE_CHECKING:
         linalg,
         masked,
         memory,
+        mps,
+        mtia,
         nn,
         onnx,
         optim,
@@ -153,11 +160,13 @@ if TYPE_CHECKING:
         testing,
         utils,
         version,
+        xpu,
     )
     from ._alias import install_as_torch
     from ._compile import compile
     from ._coverage import coverage
     from ._distributions import bernoulli, binomial, multinomial, normal, poisson, randint_like
+    from ._errors import *  # noqa: F403
     from ._indices import *  # noqa: F403
     from ._interop import get_num_interop_threads, set_num_interop_threads
     from ._layers import *  # noqa: F403
@@ -189,6 +198,7 @@ else:  # where any name would be right
             "_alias": ["install_as_torch"],
             "_compile": ["compile"],
             "_coverage": ["coverage"],
+            "_errors": _ERRORS,
             "_distributions": ["bernoulli", "binomial", "multinomial", "normal", "poisson", "randint_like"],
             "_indices": _INDICES,
             "_layers": _LAYERS,

@@ -8,6 +8,45 @@ Their switches can be set and read; nothing depends on them.
 (False, False)
 """
 
-from . import cuda, cudnn, mkl, mkldnn, mps, openmp
+from . import (
+    cpu,
+    cuda,
+    cudnn,
+    cusparselt,
+    kleidiai,
+    mha,
+    miopen,
+    mkl,
+    mkldnn,
+    mps,
+    nnpack,
+    openmp,
+    opt_einsum,
+    quantized,
+    xnnpack,
+)
 
-__all__ = ["cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp"]
+__all__ = [
+    "cpu", "cuda", "cudnn", "cusparselt", "disable_global_flags", "flags_frozen", "fp32_precision", "kleidiai", "mha",
+    "miopen", "mkl", "mkldnn", "mps", "nnpack", "openmp", "opt_einsum", "quantized", "xnnpack",
+]  # fmt: skip
+
+fp32_precision = "none"
+
+
+def flags_frozen() -> bool:
+    """``flags_frozen()`` is False: switches can be set.
+
+    >>> import autograd_cy as ag
+    >>> ag.backends.flags_frozen()
+    False
+    """
+    return False
+
+
+def disable_global_flags() -> None:
+    """``disable_global_flags()`` does nothing: nothing depends on the switches.
+
+    >>> import autograd_cy as ag
+    >>> ag.backends.disable_global_flags()
+    """

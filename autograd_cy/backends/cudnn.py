@@ -1,19 +1,20 @@
 """``torch.backends.cudnn``: switches that nothing depends on (facade)."""
 
+from .. import _answers
 from ._absent import is_available
+from ._absent import switches as _switches
 
-__all__ = ["allow_tf32", "benchmark", "benchmark_limit", "deterministic", "enabled", "is_available", "version"]
+__all__ = [
+    "allow_tf32", "benchmark", "benchmark_limit", "deterministic", "enabled", "flags", "fp32_precision",
+    "is_acceptable", "is_available", "set_flags", "version",
+]  # fmt: skip
 
-enabled = True
-benchmark = False
+enabled = allow_tf32 = True
+benchmark = deterministic = False
 benchmark_limit = 10
-deterministic = False
-allow_tf32 = True
+fp32_precision = "none"
+flags, set_flags = _switches(__name__)
+is_acceptable = _answers.answers(False)
+version = _answers.answers(None)
 
-
-def version() -> None:
-    """``version()`` is None: there is no cuDNN.
-
-    >>> import autograd_cy as ag
-    >>> ag.backends.cudnn.version()
-    """
+_answers.named(globals(), "there is no cuDNN")

@@ -1,5 +1,11 @@
 """``torch.backends.mps`` (facade)."""
 
+from .. import _answers
 from ._absent import is_available, is_built
 
-__all__ = ["is_available", "is_built"]
+__all__ = ["get_core_count", "get_name", "is_available", "is_built", "is_macos13_or_newer", "is_macos_or_newer"]
+
+get_core_count = get_name = _answers.refuses(RuntimeError, "Cannot execute {}() without MPS backend.")
+is_macos13_or_newer = is_macos_or_newer = get_name
+
+_answers.named(globals(), "there is no such device")

@@ -38,7 +38,7 @@ def test_cuda_is_not_there():
     assert (cuda.device_count(), cuda.memory_allocated()) == (0, 0)
     assert [cuda.manual_seed(0), cuda.manual_seed_all(0), cuda.seed(), cuda.empty_cache()] == [None] * 4
     for name in ("synchronize", "current_device", "get_device_name", "set_device", "init"):
-        with pytest.raises(AssertionError, match=rf"^Torch not compiled with CUDA enabled: {name}\(\)"):
+        with pytest.raises(AssertionError, match=r"^Torch not compiled with CUDA enabled"):
             getattr(cuda, name)(0)
     with pytest.raises(AttributeError, match="CPU only"):
         cuda.nonsense  # noqa: B018

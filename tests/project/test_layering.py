@@ -58,8 +58,8 @@ FACADE = [
     _generator _size _arguments _layout _threads _interop
     _questions
     _streams
-    _later _missing _once torch_version _inplace _answers futures
-    _jit_internal onnx
+    _later _missing _once torch_version _inplace _answers _errors _absent_device futures
+    _jit_internal onnx accelerator mps mtia xpu
     version
     _names _alias _layers
     profiler._page
@@ -204,10 +204,11 @@ FACADE = [
     masked
     amp.autocast_mode amp.grad_scaler
     amp
-    cuda.amp
-    cuda
+    cuda.amp cuda.comm cuda.graphs cuda.memory cuda.nccl cuda.nvtx cuda.profiler cuda.random cuda.streams cpu.amp
+    cuda cpu
     backends._absent
-    backends.cuda backends.cudnn backends.mkl backends.mkldnn backends.mps backends.openmp
+    backends.cpu backends.cuda backends.cudnn backends.cusparselt backends.kleidiai backends.mha backends.miopen backends.mkl
+    backends.mkldnn backends.mps backends.nnpack backends.openmp backends.opt_einsum backends.quantized backends.xnnpack
     backends
     _settings
     distributions.constraints distributions.utils distributions._formulas distributions._gamma_draws

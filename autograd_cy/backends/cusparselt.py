@@ -1,0 +1,10 @@
+"""``torch.backends.cusparselt`` (facade)."""
+
+from .. import _answers
+from ._absent import is_available
+
+__all__ = ["is_available", "version"]
+
+version = _answers.answers(None)
+
+_answers.named(globals(), "this package does not compute with this library")
