@@ -15,7 +15,7 @@ from ._arguments import number, resolve, sizes
 from ._closeness import allclose, equal
 from ._constructor import construct
 from ._core.arrays.conversions import fitting_array
-from ._core.arrays.dtypes import all_dtypes, convert
+from ._core.arrays.dtypes import all_dtypes, convert, get_default
 from ._core.arrays.formats import checked, is_dense_in
 from ._core.batching.batched import is_batched
 from ._core.batching.rules import batched_new, batched_new_full, on_first_value, on_values
@@ -458,7 +458,9 @@ _COMPLEX_TYPES = {"ComplexFloatTensor": _by_name["complex64"], "ComplexDoubleTen
 
 
 def _dtype_of_type(kind):
-    """The dtype that FloatTensor or 'torch.FloatTensor' stands for; anything else as it is."""
+    """The dtype that FloatTensor, 'torch.FloatTensor' or Tensor itself (the default one) stands for; anything else as it is."""
+    if kind is Tensor:
+        return get_default()
     if isinstance(kind, str) or type(kind).__name__ == "tensortype":
         from . import _typed  # few need it
 

@@ -163,6 +163,10 @@ def test_an_unknown_type_is_refused():
         torch.ones(1).type("torch.NoTensor")
 
 
+def test_type_of_the_class_itself_is_the_default():
+    assert torch.ones(2, dtype=torch.float64).type(torch.Tensor).dtype is torch.float32
+
+
 @pytest.mark.skipif(IS_TORCH, reason="PyTorch has all of its own names")
 def test_typed_names_are_listed():
     assert set(TYPED) <= set(dir(torch))

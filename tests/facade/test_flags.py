@@ -72,7 +72,7 @@ def test_what_is_refused(case):
 
 
 WRONG_GRADS = {
-    "size": (torch.ones(3), RuntimeError, "assign a gradient of size"),
+    "size": (torch.ones(3), RuntimeError, r"assign a gradient of size '\[3\]' to a tensor of size '\[2\]'"),
     "broadcastable size": (torch.ones(1), RuntimeError, "assign a gradient of size"),
     "dtype": (torch.ones(2, dtype=torch.float64), RuntimeError,
               "assign a gradient with dtype 'double' to a tensor with grad_dtype"),

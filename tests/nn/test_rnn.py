@@ -290,3 +290,21 @@ def test_a_packed_sequence_converts_its_data():
     assert packed.long().batch_sizes is packed.batch_sizes and not packed.is_cuda
     data, batch_sizes, order, back = packed
     assert order is None and back is None and sequences.PackedSequence((data, batch_sizes)).data is data
+
+
+def test_flat_weights_can_be_set():
+    """As weight dropping and meta-learning do: forward() computes with other tensors, the parameters stay."""
+    net, x = network("LSTM", num_layers=2), ag.tensor(numbers(4, 2, 3))
+    before = net(x)[0]
+    tripled = [3.0 * w for w in net._flat_weights]
+    net._flat_weights = tripled
+    output = net(x)[0]
+    expected = ag.func.functional_call(network("LSTM", num_layers=2), dict(zip(net._flat_weights_names, tripled)), (x,))[0]
+    np.testing.assert_array_equal(output.detach().numpy(), expected.detach().numpy())
+    assert all(type(p) is ag.nn.Parameter for p in net.parameters()) and len(net.state_dict()) == 8
+    output.sum().backward()
+    assert all(p.grad is not None for p in net.parameters())
+    net._flat_weights = list(net.parameters())
+    assert ag.equal(net(x)[0], before)
+    with pytest.raises(ValueError, match="expected 8 weights .*got 1"):
+        net._flat_weights = tripled[:1]

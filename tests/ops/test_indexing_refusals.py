@@ -121,3 +121,26 @@ def test_a_list_of_other_things(item, error):
             access()
         if torch.__name__ == "autograd_cy":
             assert str(item) in str(caught.value)
+
+
+MISFITS = {
+    "longer": (lambda x, v: x.__setitem__((0, slice(0, 2)), v), (3,),
+               r"The expanded size of the tensor \(2\) must match the existing size \(3\) at non-singleton dimension 0\.  "
+               r"Target sizes: \[2\]\.  Tensor sizes: \[3\]"),
+    "more dimensions": (lambda x, v: x.__setitem__(slice(0, 2), v), (3, 2, 4),
+                        r"the number of sizes provided \(2\) must be greater or equal to the number of dimensions in the tensor"),
+    "copy_": (lambda x, v: x.copy_(v), (3,),
+              r"The size of tensor a \(4\) must match the size of tensor b \(3\) at non-singleton dimension 1"),
+    "copy_ to less": (lambda x, v: x.copy_(v), (2, 3, 4),
+                      r"output with shape \[3, 4\] doesn't match the broadcast shape \[2, 3, 4\]"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+@pytest.mark.parametrize("case", MISFITS)
+def test_values_that_do_not_fit(case, recorded):
+    write, sizes, text = MISFITS[case]
+    x = torch.zeros(3, 4, requires_grad=recorded) * 1
+    with pytest.raises(RuntimeError, match=text):
+        write(x, torch.ones(sizes))
+    assert x.tolist() == torch.zeros(3, 4).tolist()

@@ -61,6 +61,14 @@ REFUSED = {
         lambda: torch.addmm(double(5), ones(2, 3), ones(3, 5)),
         "self and mat2 must have the same dtype, but got Double and Float",
     ),
+    "addmm of two types": (
+        lambda: torch.addmm(ones(5), double(2, 3), ones(3, 5)),
+        "mat1 and mat2 must have the same dtype, but got Double and Float",
+    ),
+    "linear of two types": (
+        lambda: F.linear(double(2, 3), ones(4, 3), ones(4)),
+        "mat1 and mat2 must have the same dtype, but got Double and Float",
+    ),
     "addmm times a complex number": (
         lambda: torch.addmm(ones(5), ones(2, 3), ones(3, 5), alpha=1j),
         "value cannot be converted to type float without overflow",

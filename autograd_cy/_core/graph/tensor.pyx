@@ -722,8 +722,8 @@ cdef int check_gradient(Tensor tensor, object value) except -1:
         raise RuntimeError(f"attempting to assign a gradient with dtype '{long_word(own)}' to a tensor with grad_dtype "
                            f"'{long_word(dtype_code)}'. The gradient must match the tensor's dtype")
     if not cnp.PyArray_SAMESHAPE(g.array, tensor.array):
-        raise RuntimeError(f"assign a gradient of size {list(g.shape)} to a tensor of size {list(tensor.shape)}: "
-                           "they must be equal")
+        raise RuntimeError(f"attempting to assign a gradient of size '{list(g.shape)}' to a tensor of size "
+                           f"'{list(tensor.shape)}'. Please ensure that the gradient and the tensor are the same size")
     return 0
 
 

@@ -233,8 +233,17 @@ cdef int write(Tensor target, cnp.ndarray source, Tensor result, str operation) 
     try:
         assign(change, source)
     except ValueError as error:
-        raise RuntimeError(f"{operation}(): {error}") from None
+        raise misfit(target, source, operation, error) from None
     return 0
+
+
+cdef object misfit(Tensor target, cnp.ndarray source, str operation, object error):
+    """The error for a source that NumPy refuses to write: what its shape must be, in the words of expand() or of a broadcast."""
+    if operation == "__setitem__":
+        (<object> new_tensor(source)).expand(shape_of(target))
+    else:
+        check_fits(target.array, source)
+    return RuntimeError(f"{operation}(): {error}")
 
 
 cdef Tensor overwrite(Tensor target, object value, object node_class, str operation):

@@ -30,7 +30,7 @@ from autograd_cy._core.graph.guard cimport prepare_write
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.op_hooks cimport go_on, pause
 from autograd_cy._core.graph.duals cimport DualLevels, Tangent, is_visible, see_again, see_up_to, visible_levels
-from autograd_cy._core.graph.record cimport as_type, has_tangent, set_tangent, tangent_of, tangents_now
+from autograd_cy._core.graph.record cimport as_type, broadcast_sizes, has_tangent, set_tangent, tangent_of, tangents_now
 from autograd_cy._core.graph.saved cimport save_elsewhere
 from autograd_cy._core.graph.tensor cimport (
     IN_GRAD_MODE, Tensor, count_write, extras_of_tensor, make_current, new_tensor, share_version, version_of, wants_grad)
@@ -250,14 +250,11 @@ cdef int check_memory(cnp.ndarray target, cnp.ndarray source) except -1:
 
 cdef int check_fits(cnp.ndarray target, cnp.ndarray source) except -1:
     """The source broadcasts to exactly the target's shape."""
-    cdef tuple shape, other
+    cdef tuple shape, common
     if cnp.PyArray_NDIM(source) == 0 or cnp.PyArray_SAMESHAPE(target, source):
         return 0
-    shape, other = np.shape(target), np.shape(source)
-    try:
-        common = np.broadcast_shapes(shape, other)
-    except ValueError:
-        raise RuntimeError(f"The size of tensor a {shape} must match the size of tensor b {other}") from None
+    shape = np.shape(target)
+    common = broadcast_sizes(shape, np.shape(source))
     if common != shape:
         raise RuntimeError(f"output with shape {list(shape)} doesn't match the broadcast shape {list(common)}")
     return 0

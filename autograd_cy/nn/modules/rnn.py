@@ -128,6 +128,18 @@ class RNNBase(Module):
     def _flat_weights(self) -> list[Any]:
         return [getattr(self, name) for name in self._flat_weights_names]
 
+    @_flat_weights.setter
+    def _flat_weights(self, weights: list[Any]) -> None:
+        """What forward() computes with from now on, also tensors that are no parameters; these stay as they are."""
+        names = self._flat_weights_names
+        if len(weights) != len(names):
+            raise ValueError(f"_flat_weights: expected {len(names)} weights ({', '.join(names)}), got {len(weights)}")
+        own = vars(self)
+        for name, weight in zip(names, weights):
+            own.pop(name, None)
+            if weight is not self._parameters.get(name):
+                own[name] = weight
+
     def check_input(self, input: Tensor, batch_sizes: Tensor | None) -> None:
         """``check_input(input, batch_sizes)`` raises an error if the input has another type or size than it should have."""
         weight = self._parameters.get("weight_ih_l0")

@@ -7,6 +7,7 @@ from autograd_cy._core.arrays.dtypes cimport COMPLEX64, code_of, dtype_of
 from autograd_cy._core.graph.guard cimport prepare_write
 from autograd_cy._core.graph.op_hooks cimport go_on, pause
 from autograd_cy._core.graph.operands cimport number_code
+from autograd_cy._core.graph.record cimport shape_of
 from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor, wants_grad
 from autograd_cy._core.ops.indexing.getitem cimport place_of_index
 from autograd_cy._core.ops.indexing.index_put cimport index_put_
@@ -65,7 +66,10 @@ cdef Tensor source_for(Tensor place, object value, bint picked):
     try:
         if picked:
             return (<object> source).to(dtype_of(code_of(place.array)))
-        return without_leading_ones(source, cnp.PyArray_NDIM(place.array))
+        source = without_leading_ones(source, cnp.PyArray_NDIM(place.array))
+        if not cnp.PyArray_SAMESHAPE(source.array, place.array):
+            (<object> new_tensor(source.array)).expand(shape_of(place))     # which says what doesn't fit
+        return source
     finally:
         go_on(paused)
 

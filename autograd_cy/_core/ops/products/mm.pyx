@@ -260,6 +260,9 @@ cdef Tensor sum_with_product(Tensor c, Tensor a, Tensor b, object beta, object a
     if code_of(c.array) != code_of(b.array):
         raise RuntimeError(f"self and mat2 must have the same dtype, but got {type_word(code_of(c.array))} and "
                            f"{type_word(code_of(b.array))}")
+    if code_of(a.array) != code_of(b.array):
+        raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {type_word(code_of(a.array))} and "
+                           f"{type_word(code_of(b.array))}")
     check_matrices(a, b, transposed)
     check_broadcast(c, cnp.PyArray_DIM(a.array, 0), cnp.PyArray_DIM(b.array, 0 if transposed else 1))
     cdef cnp.ndarray y = product(a.array, False, b.array, transposed)

@@ -132,6 +132,20 @@ def batched_cat(call, tensors, dim=0):
     return call([call.front(x) for x in joined], wrap_dim(dim, rank) + 1)
 
 
+cdef int check_joins(Tensor x, tuple first, int d, list tensors) except -1:
+    """Refuse a tensor that can't be joined to the first one along d."""
+    cdef tuple sizes = shape_of(x)
+    cdef int k
+    if len(sizes) != len(first):
+        raise RuntimeError(f"Tensors must have same number of dimensions: got {len(first)} and {len(sizes)}")
+    for k in range(len(sizes)):
+        if k != d and sizes[k] != first[k]:
+            number = [other is x for other in tensors].index(True)
+            raise RuntimeError(f"Sizes of tensors must match except in dimension {d}. Expected size {first[k]} but got size "
+                               f"{sizes[k]} for tensor number {number} in the list.")
+    return 0
+
+
 @op(methods=(), batch=batched_cat)
 def cat(tensors, dim=0):
     """cat(tensors, dim=0) -> Tensor: the tensors one after the other along `dim`; elsewhere their sizes agree.
@@ -149,12 +163,7 @@ def cat(tensors, dim=0):
     cdef int d = wrap_dim(dim, cnp.PyArray_NDIM((<Tensor> shaped[0]).array))
     cdef tuple first = shape_of(<Tensor> shaped[0])
     for x in shaped:
-        sizes = shape_of(x)
-        if len(sizes) != len(first):
-            raise RuntimeError(f"Tensors must have same number of dimensions: got {len(first)} and {len(sizes)}")
-        if sizes[:d] + sizes[d + 1:] != first[:d] + first[d + 1:]:
-            raise RuntimeError(f"Sizes of tensors must match except in dimension {d}. Expected sizes {list(first)} but got "
-                               f"{list(sizes)}")
+        check_joins(x, first, d, found)
     kind = common_type(found)
     total = sum([shape_of(x)[d] for x in shaped])
     cdef Tensor y = new_tensor(joined(np.concatenate, shaped, d, kind, (*first[:d], total, *first[d + 1:])))
