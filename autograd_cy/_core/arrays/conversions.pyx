@@ -62,6 +62,8 @@ cdef cnp.ndarray fitting(object number, int dtype_code):
     """A number in a type that can hold it; RuntimeError if it can't (unsigned types hold -1, by wrapping)."""
     if is_plain(number, dtype_code):
         return plain_array(number, dtype_code)
+    if isinstance(number, np.generic):
+        number = number.item()
     in_64_bits(number)
     if not holds(dtype_of(dtype_code), number):
         name = C_NAMES[dtype_of(dtype_code).name]

@@ -229,7 +229,7 @@ cdef class Along:
             dim = self.default[0] if self.default else call.on_sample(input)
         if rank == 0:
             value = value.unsqueeze(1)
-        if dim is None or (dim == () and self.without == "all"):
+        if dim is None or (type(dim) is tuple and not dim and self.without == "all"):
             if self.without == "flat":
                 value, dim, flat = value.reshape(call.size, x.array.size), 1, True
             else:

@@ -1,11 +1,14 @@
 """Arguments that operations take besides those of their signatures: NumPy's names, `size=` and its like, `inplace`, `out=`;
-and what PyTorch takes and this package has no use for.
+factors in older places; NumPy's scalars as numbers; and what PyTorch takes and this package has no use for.
 
 The step of NOTE [Overrides] comes here when a call with one of them has failed.
 """
 
+import numpy as np
+
 from autograd_cy._core.ops.out_argument cimport call_into
 
+from autograd_cy._core.ops.older_overloads import in_order, warn_of
 from autograd_cy._core.ops.registry import INPLACE
 from autograd_cy._core.runtime.argument_errors import LACKED_BY, lacking_names, refusal_of, without_lacking
 
@@ -26,7 +29,26 @@ cdef bint has_another_meaning(object function, list args, tuple names) except -1
             return True
         if name == "inplace" and function.__name__ in INPLACE:
             return True
+    if len(args) > function.__code__.co_argcount and in_order(function, args) is not None:
+        return True
     return ends_in_inplace(function, args) or (len(names) > 0 and bool(lacking_names(function.__name__, names)))
+
+
+cdef object as_numbers(object arguments, bint inside=False):
+    """A list, tuple or dict of arguments with Python's numbers for NumPy's scalars, also in lists and tuples; itself if none is."""
+    cdef list old = list(arguments.values()) if type(arguments) is dict else list(arguments)
+    cdef list new = [as_number(x, inside) for x in old]
+    cdef Py_ssize_t i
+    for i in range(len(old)):
+        if old[i] is not new[i]:
+            return dict(zip(arguments, new)) if type(arguments) is dict else type(arguments)(new)
+    return arguments
+
+
+cdef object as_number(object x, bint inside):
+    if isinstance(x, np.generic):
+        return x.item()
+    return as_numbers(x, True) if not inside and (type(x) is list or type(x) is tuple) else x
 
 
 cdef bint ends_in_inplace(object function, args) except -1:
@@ -51,11 +73,16 @@ cdef object gathering_parameter(object function):
 
 cdef object called_otherwise(object function, tuple args, dict kwargs):
     """The call with what those arguments mean; TypeError if that doesn't fit either."""
+    args, kwargs = as_numbers(args), as_numbers(kwargs)
     if function.__name__ in LACKED_BY:
         refusal = refusal_of(function.__name__, kwargs)
         if refusal is not None:
             raise refusal
         kwargs = without_lacking(function.__name__, kwargs)
+    older = in_order(function, args)
+    if older is not None and not older[1].keys() & kwargs.keys():
+        warn_of(function, args)
+        args, kwargs = older[0], kwargs | older[1]
     if ends_in_inplace(function, args):
         if "inplace" in kwargs:
             raise TypeError(f"{function.__name__}() got multiple values for argument 'inplace'")

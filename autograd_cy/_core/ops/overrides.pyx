@@ -11,7 +11,8 @@ on Tensors must not pay for it, so nothing looks at the arguments of a call that
   3. A class that has Tensor's own `__torch_function__` is not asked: the operation runs as it does on Tensors, and its
      results are moved into the class (`in_class`). One that has `_disabled_torch_function_impl` is a Tensor; nn.Parameter
      is known as such to the steps (`take_for_tensors`), for most operands of a model are Parameters.
-  4. The same step answers for arguments that no operation has a parameter for: `out=`, `axis=` and others (keywords.pyx).
+  4. The same step answers for arguments that no operation has a parameter for: `out=`, `axis=` and others (keywords.pyx), and
+     calls an operation again that a NumPy scalar made fail, with a Python number.
   5. An operator that declines an operand looks, too, before it leaves the other operand to try.
   6. A BatchedTensor makes the call go to the batching rule of the operation: NOTE [Batching]. One that is composed of others
      runs as it is, and so do the facade's methods that have no rule.
@@ -36,7 +37,7 @@ cimport autograd_cy._core.graph.tensor as tensor_module
 from autograd_cy._core.graph.tensor cimport (
     ADD, AND, DIV, EQ, GE, GT, ITEM, LE, LT, MATMUL, MUL, NE, OPERATORS, OR, POW, RDIV, RSUB, SUB, XOR, BinaryFunction, Tensor,
     TensorBase, UnaryFunction, extend, moved_into, new_tensor, share_version, tensor_type)
-from autograd_cy._core.ops.keywords cimport called_otherwise, has_another_meaning
+from autograd_cy._core.ops.keywords cimport as_numbers, called_otherwise, has_another_meaning
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.entry cimport explain_arguments
 cimport autograd_cy._core.runtime.events as events_module
@@ -216,7 +217,8 @@ cdef PyObject *call_failed(PyObject *function, PyObject **args, size_t n, PyObje
         return NULL
     cdef bint is_about_arguments = PyErr_ExceptionMatches(TypeError)
     PyErr_Fetch(&error, &value, &trace)
-    if is_about_arguments and has_another_meaning(<object> function, arguments_of(args, n, NULL), keys_of(names)):
+    if is_about_arguments and (has_another_meaning(<object> function, arguments_of(args, n, NULL), keys_of(names))
+                               or has_numpy_scalars(arguments_of(args, n, names))):
         Py_XDECREF(error)
         Py_XDECREF(value)
         Py_XDECREF(trace)
@@ -234,6 +236,10 @@ cdef PyObject *call_failed(PyObject *function, PyObject **args, size_t n, PyObje
     Py_XDECREF(value)
     Py_XDECREF(trace)
     return handed_over(function, found, args, n, names)
+
+
+cdef bint has_numpy_scalars(list arguments) except -1:
+    return as_numbers(arguments) is not arguments
 
 
 cdef PyObject *handed_over(PyObject *function, list found, PyObject **args, size_t n, PyObject *names) except NULL:

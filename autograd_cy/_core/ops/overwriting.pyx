@@ -201,6 +201,8 @@ cdef cnp.ndarray source_of(Tensor target, object value, str operation):
     if isinstance(value, Tensor):
         source = (<Tensor> value).array
     else:
+        if isinstance(value, np.generic):
+            value = value.item()
         source = np.asarray(value) if number_code(value) < 0 else fitting(value, code_of(target.array))
         if code_of(source) >= COMPLEX64 and code_of(target.array) < COMPLEX64:
             raise RuntimeError(f"value cannot be converted to type {dtype_of(code_of(target.array))} without overflow")

@@ -35,10 +35,10 @@ def is_warn_always_enabled() -> bool:
     return _always
 
 
-def warn_once(message: str) -> None:
-    """A UserWarning at the line of the user's that led here, if none with this text was given before."""
-    if _always or message not in _given:
-        _given.add(message)
+def warn_once(message: str, kind: str = "") -> None:
+    """A UserWarning at the line of the user's that led here, if none with this text, or of this kind, was given before."""
+    if _always or (kind or message) not in _given:
+        _given.add(kind or message)
         warnings.warn(message, UserWarning, stacklevel=_level_of_user())
 
 

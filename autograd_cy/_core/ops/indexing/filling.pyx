@@ -109,6 +109,8 @@ def index_fill(input, dim, index, value):
     if v is not None and cnp.PyArray_NDIM(v.array):
         raise RuntimeError("index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
                            f"{cnp.PyArray_NDIM(v.array)} dimension(s).")
+    if isinstance(value, np.generic):
+        value = value.item()
     number = v.array if v is not None else fitting(value, code_of(x.array)) if number_code(value) >= 0 else value
     if np.iscomplexobj(number) and code_of(x.array) < COMPLEX64:
         raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")

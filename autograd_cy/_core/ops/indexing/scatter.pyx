@@ -236,6 +236,8 @@ cdef Tensor number_tensor(object index, str operation, int position):
 
 cdef cnp.ndarray source_array(object value, Tensor like):
     """A source that is a number, in the input's type."""
+    if isinstance(value, np.generic):
+        value = value.item()
     if number_code(value) >= 0:
         return fitting(value, code_of(like.array))
     return np.asarray(value, like.array.dtype)

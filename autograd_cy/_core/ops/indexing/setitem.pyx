@@ -91,6 +91,8 @@ cdef int check_real(Tensor target, object value) except -1:
 
 cdef cnp.ndarray array_of(object value, int dtype_code):
     """A value that is no Tensor as an array: a number in the type of what it goes to, which must hold it."""
+    if isinstance(value, np.generic):
+        value = value.item()
     if type(value) is int and not -1 << 63 <= value < 1 << 63:
         raise ValueError(f"Overflow when unpacking long long: {value}")
     return np.asarray(value) if number_code(value) < 0 else assigned(value, dtype_code)

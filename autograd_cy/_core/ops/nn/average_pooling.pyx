@@ -233,6 +233,8 @@ def adaptive_avg_pool3d(input, output_size):
 cdef object power_pooled(object input, object norm_type, object kernel_size, object stride, object ceil_mode, object average,
                          object largest, int dims):
     cdef object size = kernel_size
+    if isinstance(norm_type, np.generic):
+        norm_type = norm_type.item()
     if isinstance(kernel_size, (tuple, list)):
         if len(kernel_size) != dims:
             raise ValueError(f"lp_pool{dims}d(): expected {dims} kernel sizes, got {len(kernel_size)}")

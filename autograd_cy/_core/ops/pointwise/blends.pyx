@@ -264,6 +264,8 @@ def logit(input, eps: float | None = None):
         return with_constants(unary(OP_logit_of, x), (None,))
     if code_of(x.array) < FLOAT16:
         x = as_type(x, dtype_of(default_code()))
+    if isinstance(eps, np.generic):
+        eps = eps.item()                # 1 - eps in Python's precision
     return with_constants(ternary(OP_logit_within, x, eps, 1 - eps), (eps,))
 
 

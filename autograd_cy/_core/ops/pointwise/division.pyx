@@ -87,6 +87,8 @@ def div(input, other, *, rounding_mode=None):
     tensor([0.5000, 0.2500])
     """
     if rounding_mode is None:
+        if not isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(input, (int, float, complex, np.generic)):
+            return rdiv_of(other, input)
         return called(OP_div, input, other)
     if rounding_mode not in ("floor", "trunc"):
         raise RuntimeError("div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
@@ -201,6 +203,8 @@ cdef object divided(Pointwise *row, object input, object other):
 
 cdef object rdiv_of(object self, object other):
     """other / self, which PyTorch computes as reciprocal times number."""
+    if isinstance(other, np.generic):
+        other = other.item()
     if number_code(other) >= 0:
         return binary(OP_mul, unary(OP_reciprocal, self), other)
     return binary(OP_div, other, self)

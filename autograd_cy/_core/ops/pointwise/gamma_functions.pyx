@@ -1,6 +1,7 @@
 """Special functions that are no rows: derivatives of digamma, the multivariate gamma function, Airy's function."""
 
 import math
+import operator
 
 import numpy as np
 
@@ -97,6 +98,8 @@ def mvlgamma(input, p: int):
         raise RuntimeError(f"mvlgamma(): p has to be at most {MOST_DIMENSIONS}, but got {p}")
     cdef Tensor given = as_tensor(input, "mvlgamma")
     cdef object x = as_type(given, dtype_of(to_inexact(code_of(given.array)))), total = x.lgamma()
+    if isinstance(p, np.generic):
+        p = operator.index(p)
     for k in range(1, p):
         total = total + (x - 0.5 * k).lgamma()
     return total + p * (p - 1) * math.log(math.pi) / 4

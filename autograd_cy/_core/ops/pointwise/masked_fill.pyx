@@ -75,6 +75,8 @@ def masked_fill(input, mask, value):
                            f"{cnp.PyArray_NDIM(v.array)} dimension(s).")
     if v is None and (operand_code(given, value) < 0 or (given is not None and cnp.PyArray_NDIM(given.array))):
         raise TypeError(f"masked_fill(): argument 'value' (position 2) must be Tensor or Number, not {type(value).__name__}")
+    if isinstance(value, np.generic):
+        value = value.item()
     number = v.array if v is not None else fitting(value, code_of(x.array)) if number_code(value) >= 0 else value
     if np.iscomplexobj(number) and code_of(x.array) < COMPLEX64:
         raise RuntimeError(f"value cannot be converted to type {long_word(code_of(x.array))} without overflow")

@@ -67,6 +67,10 @@ def where(condition, input=None, other=None):
         c = c.to(dtype_of(BOOL))
     elif code_of(c.array) != BOOL:
         raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {c.dtype}")
+    if isinstance(input, np.generic):
+        input = input.item()
+    if isinstance(other, np.generic):
+        other = other.item()
     cdef Tensor a = tensor_of(input), b = tensor_of(other)
     cdef int a_code = operand_code(a, input), b_code = operand_code(b, other)
     if a_code < 0 or b_code < 0:

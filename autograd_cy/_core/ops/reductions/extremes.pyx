@@ -131,7 +131,7 @@ cdef Tensor extreme_along(object input, object dim, bint keepdim, bint largest):
     cdef str name = "amax" if largest else "amin"
     cdef Tensor x = as_tensor(input, name)
     cdef Dims dims = dims_of(dim, cnp.PyArray_NDIM(x.array), name)
-    if dim is None or dim == ():
+    if dim is None or type(dim) is tuple and not dim:
         check_some(x.array, name)
     check_not_empty(x.array, dims, name)
     check_ordered(x.array, f"{name[1:]}_values_cpu")
