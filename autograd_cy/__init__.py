@@ -81,7 +81,8 @@ _TYPED = [
 
 # Modules that `import *` does not bring along: few need them, or they only stand in for what is not here.
 _MODULES = [
-    "_dynamo", "_jit_internal", "accelerator", "compiler", "cpu", "futures", "jit", "mps", "mtia", "onnx", "xpu",
+    "_dynamo", "_jit_internal", "accelerator", "compiler", "cpu", "distributed", "futures", "jit", "mps", "mtia",
+    "multiprocessing", "onnx", "xpu",
 ]  # fmt: skip
 _ERRORS = ["AcceleratorError", "OutOfMemoryError"]
 _WINDOWS = ["bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"]
@@ -138,6 +139,7 @@ if TYPE_CHECKING:
         compiler,
         cpu,
         cuda,
+        distributed,
         distributions,
         fft,
         func,
@@ -148,6 +150,7 @@ if TYPE_CHECKING:
         memory,
         mps,
         mtia,
+        multiprocessing,
         nn,
         onnx,
         optim,

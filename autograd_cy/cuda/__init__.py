@@ -28,7 +28,8 @@ set_stream = _answers.answers(None)
 check_error = clock_rate = cudart = current_blas_handle = current_device = _answers.refuses(AssertionError, _NOT_THERE)
 current_solver_handle = current_stream = default_stream = device_memory_used = get_device_capability = check_error
 get_device_name = get_device_properties = get_stream_from_external = get_sync_debug_mode = init = check_error
-ipc_collect = memory_usage = power_draw = set_device = set_sync_debug_mode = synchronize = temperature = utilization = check_error
+ipc_collect = memory_usage = power_draw = set_device = set_sync_debug_mode = synchronize = check_error
+temperature = utilization = check_error
 
 device, device_of, StreamContext, stream = _absent_device.contexts(__name__)
 cudaStatus = _absent_device.absent_class(__name__, "cudaStatus", AssertionError, _NOT_THERE)

@@ -9,13 +9,14 @@ from .modules import _HOMES
 from .modules import __all__ as _layers
 
 __all__ = [
-    "Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "functional", "init", "modules", "parameter",
-    "utils", *_layers,
+    "Buffer", "DataParallel", "Parameter", "UninitializedBuffer", "UninitializedParameter", "functional", "init", "modules",
+    "parallel", "parameter", "utils", *_layers,
 ]  # fmt: skip
 
 if TYPE_CHECKING:
-    from . import init, modules, parameter, utils
+    from . import init, modules, parallel, parameter, utils
     from .modules import *  # noqa: F403
+    from .parallel import DataParallel
     from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 else:  # where any name would be right
     __getattr__, __dir__ = _names_later(
@@ -23,6 +24,7 @@ else:  # where any name would be right
         {
             "init": [],
             "modules": [],
+            "parallel": ["DataParallel", "parallel"],
             "parameter": ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "parameter"],
             "utils": [],
             **{f"modules.{home}": names for home, names in _HOMES.items()},

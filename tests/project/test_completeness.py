@@ -60,6 +60,7 @@ PUBLIC = [
     "autograd_cy.mps",
     "autograd_cy.mtia",
     "autograd_cy.nn.functional",
+    "autograd_cy.nn.parallel",
     "autograd_cy.onnx",
     "autograd_cy.overrides",
     "autograd_cy.random",

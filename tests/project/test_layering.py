@@ -58,8 +58,8 @@ FACADE = [
     _generator _size _arguments _layout _threads _interop
     _questions
     _streams
-    _later _missing _once torch_version _inplace _answers _errors _absent_device futures
-    _jit_internal onnx accelerator mps mtia xpu
+    _later _missing _once torch_version _inplace _answers _errors _absent_device futures multiprocessing.spawn
+    _jit_internal onnx accelerator mps mtia xpu multiprocessing distributed._group distributed.rpc
     version
     _names _alias _layers
     profiler._page
@@ -97,6 +97,8 @@ FACADE = [
     profiler._calls
     profiler._replay
     profiler._hints profiler._overhead
+    distributed
+    distributed.distributed_c10d
     autograd._function_batches
     autograd.function
     autograd.gradients autograd._multi_grad
@@ -116,6 +118,7 @@ FACADE = [
     utils.safetensors
     utils.data._collate utils.data._seeds
     utils.data.dataset utils.data.sampler
+    utils.data.distributed
     utils.data._fetching
     utils.data._workers
     utils.data._iteration
@@ -181,6 +184,8 @@ FACADE = [
     nn.utils._pruning_methods
     nn.utils.prune
     nn.utils
+    nn.parallel.data_parallel nn.parallel.distributed
+    nn.parallel
     nn
     _dynamo.config _dynamo.eval_frame jit
     _compile
