@@ -7,6 +7,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType, TracebackType
 from typing import Any
 
+from . import _alias_children
 from ._core.runtime.entry import public
 from ._missing import nearest_names, torch_names
 
@@ -89,6 +90,8 @@ class TorchAlias:
             loader = _SameModule(module)
             return ModuleSpec(name, loader, origin=module.__file__, is_package=hasattr(module, "__path__"))  # type: ignore[arg-type]
         # `from torch import x` looks for a module autograd_cy.x where there is no attribute x. The core has its own finder.
+        if name.startswith("multiprocessing."):
+            return _alias_children.find_spec(name, path)
         is_facade = name.startswith(f"{PACKAGE}.") and not name.startswith(f"{PACKAGE}._core.")
         if is_facade and PathFinder.find_spec(name, path) is None:
             raise _missing_module("torch" + name[len(PACKAGE) :])
@@ -116,7 +119,7 @@ def install_as_torch() -> TorchAlias:
     `import torch.nn.functional as F`, `from torch.autograd import Function` and the like. What this package has not is a
     ModuleNotFoundError, or the AttributeError of its own modules. The result takes the name back by `remove()`, or at the end
     of a with block. ImportError if PyTorch is imported already. `python -m autograd_cy script.py` runs a whole script that
-    way; a process that multiprocessing spawns has to install anew.
+    way. Processes that multiprocessing starts while it is in force have it, too.
 
     >>> import subprocess, sys
     >>> script = '''
@@ -140,6 +143,7 @@ def install_as_torch() -> TorchAlias:
     sys.meta_path.insert(0, alias)
     if existing is None:
         sys.modules["torch"] = TorchModule(package)
+    _alias_children.extend_loaded()
     return alias
 
 

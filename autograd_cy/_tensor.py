@@ -458,7 +458,7 @@ _COMPLEX_TYPES = {"ComplexFloatTensor": _by_name["complex64"], "ComplexDoubleTen
 
 
 def _dtype_of_type(kind):
-    """The dtype that FloatTensor, 'torch.FloatTensor' or Tensor itself (the default one) stands for; anything else as it is."""
+    """The dtype that FloatTensor, 'torch.FloatTensor' or Tensor (the default one) stands for; anything else as it is."""
     if kind is Tensor:
         return get_default()
     if isinstance(kind, str) or type(kind).__name__ == "tensortype":

@@ -25,15 +25,21 @@ def set_num_threads(n: int) -> None:
     """
     if type(n) is not int:
         raise TypeError(f"set_num_threads expects an int, but got {type(n).__name__}")
-    set_kernel_threads(n)
-    try:
-        import threadpoolctl
-    except ImportError:
+    if not limit_threads(n):
         warnings.warn(
             "set_num_threads() has set the threads of autograd_cy's kernels only: install threadpoolctl to set those of "
             "BLAS (matrix products), too.",
             UserWarning,
             stacklevel=2,
         )
-        return
+
+
+def limit_threads(n: int) -> bool:
+    """``limit_threads(n)`` is set_num_threads(n) without its warning: whether BLAS was told, too."""
+    set_kernel_threads(n)
+    try:
+        import threadpoolctl
+    except ImportError:
+        return False
     threadpoolctl.ThreadpoolController().select(user_api="blas").limit(limits=n)
+    return True

@@ -299,12 +299,13 @@ def test_flat_weights_can_be_set():
     tripled = [3.0 * w for w in net._flat_weights]
     net._flat_weights = tripled
     output = net(x)[0]
-    expected = ag.func.functional_call(network("LSTM", num_layers=2), dict(zip(net._flat_weights_names, tripled)), (x,))[0]
+    given = dict(zip(net._flat_weights_names, tripled, strict=True))
+    expected = ag.func.functional_call(network("LSTM", num_layers=2), given, (x,))[0]
     np.testing.assert_array_equal(output.detach().numpy(), expected.detach().numpy())
     assert all(type(p) is ag.nn.Parameter for p in net.parameters()) and len(net.state_dict()) == 8
     output.sum().backward()
     assert all(p.grad is not None for p in net.parameters())
     net._flat_weights = list(net.parameters())
     assert ag.equal(net(x)[0], before)
-    with pytest.raises(ValueError, match="expected 8 weights .*got 1"):
+    with pytest.raises(ValueError, match=r"expected 8 weights .*got 1"):
         net._flat_weights = tripled[:1]

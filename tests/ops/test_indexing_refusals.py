@@ -128,7 +128,7 @@ MISFITS = {
                r"The expanded size of the tensor \(2\) must match the existing size \(3\) at non-singleton dimension 0\.  "
                r"Target sizes: \[2\]\.  Tensor sizes: \[3\]"),
     "more dimensions": (lambda x, v: x.__setitem__(slice(0, 2), v), (3, 2, 4),
-                        r"the number of sizes provided \(2\) must be greater or equal to the number of dimensions in the tensor"),
+                        r"the number of sizes provided \(2\) must be greater or equal to the number of dimensions"),
     "copy_": (lambda x, v: x.copy_(v), (3,),
               r"The size of tensor a \(4\) must match the size of tensor b \(3\) at non-singleton dimension 1"),
     "copy_ to less": (lambda x, v: x.copy_(v), (2, 3, 4),

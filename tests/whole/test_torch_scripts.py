@@ -253,3 +253,37 @@ def test_torch_is_not_replaced_when_it_is_imported_already(write):
             raise AssertionError("replaced")
     """)
     run(path)
+
+
+WORKERS = """
+import multiprocessing
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+class Squares(Dataset):
+    def __len__(self):
+        return 6
+
+    def __getitem__(self, i):
+        return torch.tensor(i * i), torch.__version__
+
+if __name__ == "__main__":
+    for method in multiprocessing.get_all_start_methods():
+        batches = list(DataLoader(Squares(), 3, num_workers=1, multiprocessing_context=method))
+        assert [squares.tolist() for squares, _ in batches] == [[0, 1, 4], [9, 16, 25]], method
+        assert batches[0][1][0] == torch.__version__, method
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        print(pool.apply(torch.add, (torch.ones(2), 1)))
+"""
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_children_of_every_start_method_import_this_package(write, later):
+    """Also where a warning is an error: workers have nothing to warn about."""
+    if later:  # multiprocessing is loaded already when torch gets its alias
+        path = write("import multiprocessing.spawn, multiprocessing.forkserver, autograd_cy\n"
+                     "autograd_cy.install_as_torch()\n" + WORKERS)
+        stdout, _ = run("-W", "error", path)
+    else:
+        stdout, _ = run("-W", "error", *AS_TORCH, write(WORKERS))
+    assert stdout == "tensor([2., 2.])\n"

@@ -135,7 +135,7 @@ class RNNBase(Module):
         if len(weights) != len(names):
             raise ValueError(f"_flat_weights: expected {len(names)} weights ({', '.join(names)}), got {len(weights)}")
         own = vars(self)
-        for name, weight in zip(names, weights):
+        for name, weight in zip(names, weights, strict=True):
             own.pop(name, None)
             if weight is not self._parameters.get(name):
                 own[name] = weight

@@ -23,7 +23,7 @@ import numpy as np
 
 from ..._core.graph.tensor import Tensor
 from ..._core.runtime.entry import public
-from ..._threads import set_num_threads
+from ..._threads import limit_threads
 from ...random import manual_seed
 from ._fetching import Fetcher
 
@@ -201,7 +201,7 @@ def run_worker(job: Job, tasks: Connection, results: Connection, seed: int) -> N
     """
     global _current
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    set_num_threads(1)
+    limit_threads(1)
     where = f"DataLoader worker process {job.number}"
     arrived, fetcher = _tasks(tasks), None
     epoch: Any = seed
