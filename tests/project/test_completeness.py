@@ -70,6 +70,7 @@ PUBLIC = [
     "autograd_cy.testing.strategies",
     "autograd_cy.utils.dlpack",
     "autograd_cy.utils.hooks",
+    "autograd_cy.utils.tensorboard",
     "autograd_cy.xpu",
 ]
 

@@ -115,7 +115,7 @@ FACADE = [
     utils.benchmark._compare utils.benchmark._timer
     utils.benchmark
     serialization._atomic
-    utils.safetensors
+    utils.safetensors utils.tensorboard
     utils.data._collate utils.data._seeds
     utils.data.dataset utils.data.sampler
     utils.data.distributed
