@@ -4,6 +4,8 @@
 * ``_storages``: the memory of tensors as records, and tensors on such memory
 * ``_writer``: objects as a pickle that names what PyTorch would name
 * ``_reader``: the objects of a pickle, of which nothing is executed
+* ``_unpickler``: the objects of a pickle that is trusted, by Python's own machine
+* ``_stream``: files from before the zip format
 * ``_safe_globals``: the closed list of what a file may name
 * ``_atomic``: a file that is written whole or not at all
 """

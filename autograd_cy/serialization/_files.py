@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import pickle
 import sys
 from collections.abc import Iterator
 from pickle import UnpicklingError
@@ -15,6 +16,7 @@ from ._atomic import replaced
 from ._reader import KNOWN, Reader, names_in
 from ._safe_globals import added
 from ._storages import StorageReader
+from ._stream import BEGINNING, StreamReader
 from ._writer import Writer
 
 DEFAULT_PROTOCOL = 2
@@ -76,13 +78,15 @@ def load(
     f: Any, map_location: Any = None, pickle_module: Any = None, *, weights_only: bool | None = None,
     mmap: bool | None = None, **pickle_load_args: Any,
 ) -> Any:  # fmt: skip
-    """``load(f)`` reads what save() wrote, or PyTorch's torch.save(), and never executes anything that the file says.
+    """``load(f)`` reads what save() wrote, or PyTorch's torch.save(), and executes nothing that the file says, unless told to.
 
     f: a path, or a file that is open for reading bytes and can seek. mmap=True leaves the memory of tensors in the file at
     that path, from which it is read when it is used; writes to it stay in memory. map_location: where tensors are to be, "cpu"
     being all there is; it may be a dict or a function of locations as in PyTorch. A file may have tensors, Parameters,
-    containers, numbers, strings, and instances of classes given to add_safe_globals(); that holds for weights_only=False, too.
-    RuntimeError for a file of another format or a damaged one, pickle.UnpicklingError for one that asks for more.
+    containers, numbers, strings, and instances of classes given to add_safe_globals(). With weights_only=False it may have
+    whole modules and anything else that pickle_module (or pickle) makes, which calls what the file names: only for files
+    from who you trust. RuntimeError for a file of another format or a damaged one, pickle.UnpicklingError for one that asks
+    for more, or for what this package has not.
 
     >>> import io
     >>> import autograd_cy as ag
@@ -91,33 +95,64 @@ def load(
     >>> ag.load(file)
     [tensor([0, 1, 2])]
     """
-    if getattr(pickle_module, "__name__", "pickle") != "pickle" or pickle_load_args.pop("encoding", "utf-8") != "utf-8":
-        raise NotImplementedError("load(): files are read without a pickle module, in UTF-8")
-    if pickle_load_args:
-        raise TypeError(f"load() got an unexpected keyword argument {next(iter(pickle_load_args))!r}")
+    trusted = weights_only is not None and not weights_only
+    if not trusted:
+        _check_only_weights(pickle_module, pickle_load_args)
     if mmap and not isinstance(f, str | os.PathLike):
         raise ValueError("f must be a file path in order to use the mmap argument")
-    with opened(f) as archive:
-        storages = StorageReader(archive, f if mmap else None, _checker_of_locations(map_location))
-        data = archive.read("data.pkl").tobytes()
-        try:
-            return Reader(data, storages.storage).load()
-        except UnpicklingError as error:
-            raise UnpicklingError(
-                f"Weights only load failed: of what a file names, only what is known to be harmless is made.\n{error}"
-            ) from error.__cause__
+    with _opened(f) as (file, name):
+        source = _source(file, name, f if mmap else None, _checker_of_locations(map_location))
+        if trusted:
+            from ._unpickler import unpickler  # few need it
+
+            found = unpickler(pickle_module or pickle, source.pickle, source.storage, **pickle_load_args).load()
+        else:
+            found = _harmless(source)
+        source.fill()
+        return found
+
+
+def _check_only_weights(pickle_module: Any, options: dict[str, Any]) -> None:
+    """Refuse what has no meaning for a reader of its own."""
+    if getattr(pickle_module, "__name__", "pickle") != "pickle" or options.pop("encoding", "utf-8") != "utf-8":
+        raise NotImplementedError("load(): with weights_only=True files are read without a pickle module, in UTF-8")
+    if options:
+        raise TypeError(f"load() got an unexpected keyword argument {next(iter(options))!r}")
+
+
+def _harmless(source: Any) -> Any:
+    """The objects in a file, if they are known to be harmless."""
+    try:
+        return Reader(source.pickle, source.storage).load()
+    except UnpicklingError as error:
+        raise UnpicklingError(
+            "Weights only load failed: of what a file names, only what is known to be harmless is made. If you trust who "
+            f"wrote it, load(..., weights_only=False) makes all of it.\n{error}"
+        ) from error.__cause__
 
 
 @contextlib.contextmanager
-def opened(f: Any) -> Iterator[ArchiveReader]:
-    """The archive in a file, by its path or open."""
+def _opened(f: Any) -> Iterator[tuple[IO[bytes], str]]:
+    """A file, by its path or open, and what errors call it."""
     if hasattr(f, "read") and hasattr(f, "seek"):
-        yield ArchiveReader(f, "the file")
+        yield f, "the file"
     elif isinstance(f, str | os.PathLike):
         with open(f, "rb") as file:
-            yield ArchiveReader(file, repr(os.fspath(f)))
+            yield file, repr(os.fspath(f))
     else:
         raise AttributeError(f"load(): expected a path, or a file that can read and seek, got {type(f).__name__}")
+
+
+def _source(file: IO[bytes], name: str, mapped_from: Any, locate: Any) -> StorageReader | StreamReader:
+    """What a file has: the pickle of its objects, and the memory of tensors."""
+    file.seek(0)
+    beginning = file.read(len(BEGINNING))
+    file.seek(0)
+    if beginning != BEGINNING:
+        return StorageReader(ArchiveReader(file, name), mapped_from, locate)
+    if mapped_from is not None:
+        raise RuntimeError(f"load(): mmap=True needs a zip file, which {name} is not")
+    return StreamReader(file, name, locate)
 
 
 def _checker_of_locations(map_location: Any) -> Any:
@@ -160,6 +195,6 @@ def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
     >>> ag.serialization.get_unsafe_globals_in_checkpoint(file)
     []
     """
-    with opened(f) as archive:
-        names = names_in(archive.read("data.pkl").tobytes())
+    with _opened(f) as (file, name):
+        names = names_in(_source(file, name, None, lambda location: None).pickle)
     return [name for name in names if name not in KNOWN and added(name) is None]

@@ -74,9 +74,14 @@ def _rebuild_subclass(rebuild: Any, kind: Any, arguments: Any, state: Any) -> Te
     if rebuild not in (rebuild_tensor, rebuild_parameter) or type(arguments) is not tuple:
         raise ValueError("expected a tensor's own function, and its arguments")
     tensor = rebuild(*arguments)
+    if kind is not type(tensor) and not (isinstance(kind, type) and issubclass(kind, Tensor) and allows_type(kind)):
+        raise ValueError(f"expected a subclass of Tensor that was added, got {kind!r:.200}")
+    return of_subclass(tensor, kind, state)
+
+
+def of_subclass(tensor: Tensor, kind: Any, state: Any) -> Tensor:
+    """of_subclass(tensor, kind, state) -> the tensor as an instance of a class, with its attributes."""
     if kind is not type(tensor):
-        if not (isinstance(kind, type) and issubclass(kind, Tensor) and allows_type(kind)):
-            raise ValueError(f"expected a subclass of Tensor that was added, got {kind!r:.200}")
         tensor = Tensor._make_subclass(kind, tensor, tensor.requires_grad)
     if state:
         set_attributes(tensor, state)
@@ -130,7 +135,7 @@ class Reader:
                 instruction(self, argument)
         except UnpicklingError:
             raise
-        except (IndexError, KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        except (IndexError, KeyError, TypeError, ValueError, AttributeError, OverflowError, DeprecationWarning) as error:
             raise UnpicklingError(f"{type(error).__name__}: {error!s:.500}") from error
         raise UnpicklingError("the pickle has no end")
 

@@ -59,6 +59,7 @@ class StorageReader:
         self._archive, self._path, self._locate = archive, mapped_from, locate
         self._read: dict[str, Storage] = {}
         self._is_swapped = archive.is_swapped()
+        self.pickle = archive.read("data.pkl").tobytes()
 
     def storage(self, reference: Any) -> Storage:
         """storage(("storage", type, key, location, numel)) -> what a file refers to by these."""
@@ -77,6 +78,9 @@ class StorageReader:
         if numel != found.elements.size:
             raise self._archive.damaged(f"storage {key} has {found.elements.size} elements instead of {numel}")
         return found
+
+    def fill(self) -> None:
+        """fill() does nothing: each storage is read when it is asked for."""
 
     def _elements(self, name: str, dtype: Any) -> np.ndarray:
         data = self._archive.read(name) if self._path is None else self._archive.mapped(name, self._path)

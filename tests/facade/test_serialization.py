@@ -228,8 +228,6 @@ def test_a_class_must_be_added():
     assert serialization.get_unsafe_globals_in_checkpoint(file) == ["fractions.Fraction"]
     with pytest.raises(pickle.UnpicklingError, match=r"Weights only load failed[\s\S]*fractions.Fraction.*add_safe_globals"):
         ag.load(file)
-    with pytest.raises(pickle.UnpicklingError):
-        ag.load(file, weights_only=False)
     with serialization.safe_globals([Fraction]):
         assert ag.load(file) == [half]
     with pytest.raises(TypeError, match="expected classes or functions, got int"):
