@@ -31,6 +31,11 @@ class ByProbability(Distribution):
         return logits_to_probs(self.logits, is_binary=True)
 
     @property
+    def _param(self) -> Tensor:
+        """The one that is given."""
+        return getattr(self, self._given()[-1])
+
+    @property
     def _rest(self) -> Tensor:
         """The probabilities of 0; from logits those next to 0 keep their digits, which 1 - probs would lose."""
         return 1 - self.probs if "probs" in vars(self) else logits_to_probs(-self.logits, is_binary=True)

@@ -8,10 +8,11 @@ from .._likes import zeros_like
 from .._size import Size
 from . import constraints
 from ._location_scale import LocationScale
-from .distribution import Distribution
+from .transformed_distribution import TransformedDistribution
+from .transforms import AbsTransform
 
 
-class Folded(Distribution):
+class Folded(TransformedDistribution):
     """``Folded(base)``: of abs(x), where x is drawn from a distribution about 0."""
 
     arg_constraints = {"scale": constraints.positive}
@@ -19,13 +20,7 @@ class Folded(Distribution):
     has_rsample = True
 
     def __init__(self, base_dist: LocationScale, validate_args: bool | None = None):
-        self.base_dist = base_dist
-        super().__init__(base_dist.batch_shape, validate_args=validate_args)
-
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        new = super().expand(batch_shape, _instance)
-        new.base_dist = self.base_dist.expand(batch_shape)
-        return new
+        super().__init__(base_dist, AbsTransform(), validate_args=validate_args)
 
     @property
     def scale(self) -> Tensor:

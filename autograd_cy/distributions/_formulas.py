@@ -30,3 +30,18 @@ def half_log_det(scale_tril: Tensor) -> Tensor:
 def holds(condition: Tensor) -> bool:
     """``holds(condition)``: whether it is true everywhere, within vmap in all samples. Checks may branch on the result."""
     return bool(all_samples(condition, levels_of(condition)).all())
+
+
+def expm1_over(x: Tensor) -> Tensor:
+    """expm1(x) / x, next to 0 by its series."""
+    return _over(x, x.expm1(), 1 + x / 2 + x * x / 6 + x**3 / 24)
+
+
+def log1p_over(x: Tensor) -> Tensor:
+    """log1p(x) / x, next to 0 by its series."""
+    return _over(x, x.log1p(), 1 - x / 2 + x * x / 3 - x**3 / 4)
+
+
+def _over(x: Tensor, y: Tensor, series: Tensor) -> Tensor:
+    small = x.abs() < 1e-4
+    return series.where(small, y / x.masked_fill(small, 1.0))

@@ -13,6 +13,7 @@ from ._formulas import EULER
 from .bernoulli import Bernoulli
 from .beta import Beta
 from .binomial import Binomial
+from .continuous_bernoulli import ContinuousBernoulli
 from .exponential import Exponential
 from .gamma import Gamma
 from .gumbel import Gumbel
@@ -44,7 +45,17 @@ _LOG_MEAN_EXP: dict[type, Callable[[Any, Tensor], Tensor]] = {  # of exp(-t x), 
 
 
 def _to_normal(p: Any, q: Normal) -> Tensor:
-    spread = (p.variance + (p.mean - q.loc).pow(2)) / (2 * q.scale**2)
+    return _by_moments(p, q, p.mean, p.variance)
+
+
+def _pareto_to_normal(p: Pareto, q: Normal) -> Tensor:
+    a = p.alpha
+    variance = p.scale.pow(2) * a / ((a - 1).pow(2) * (a - 2))  # finite also where it is not that of p
+    return _by_moments(p, q, a * p.scale / (a - 1), variance).masked_fill(a <= 2, math.inf)
+
+
+def _by_moments(p: Any, q: Normal, mean: Tensor, variance: Tensor) -> Tensor:
+    spread = (variance + (mean - q.loc).pow(2)) / (2 * q.scale**2)
     return q.scale.log() + 0.5 * math.log(2 * math.pi) + spread - p.entropy()
 
 
@@ -76,8 +87,13 @@ def _uniform_to_beta(p: Uniform, q: Beta) -> Tensor:
     return (constant - logs - p.entropy()).masked_fill((p.low < 0) | (p.high > 1), math.inf)
 
 
-def _beta_to_uniform(p: Beta, q: Uniform) -> Tensor:
+def _unit_to_uniform(p: Any, q: Uniform) -> Tensor:
     return ((q.high - q.low).log() - p.entropy()).masked_fill((q.low > 0) | (q.high < 1), math.inf)
+
+
+def _to_continuous_bernoulli(p: Any, q: ContinuousBernoulli) -> Tensor:
+    result = q._log_normalizer(q.logits) - p.mean * q.logits - p.entropy()
+    return result.masked_fill((p.low < 0) | (p.high > 1), math.inf) if isinstance(p, Uniform) else result
 
 
 def _uniform_to_pareto(p: Uniform, q: Pareto) -> Tensor:
@@ -104,16 +120,22 @@ def _kind(p: Any) -> type:
 
 
 PAIRS: dict[tuple[type, type], Callable[[Any, Any], Tensor]] = {
-    **{(p, Normal): _to_normal for p in (Beta, Exponential, Gamma, Gumbel, Laplace, Pareto, Uniform)},
-    **{(p, Exponential): _to_exponential for p in (Beta, Gamma, Pareto, Uniform)},
+    **{(p, Normal): _to_normal for p in (Beta, ContinuousBernoulli, Exponential, Gamma, Gumbel, Laplace, Uniform)},
+    **{(p, Exponential): _to_exponential for p in (Beta, ContinuousBernoulli, Gamma, Pareto, Uniform)},
     **{(p, Gamma): _to_gamma for p in (Beta, Exponential, Pareto, Uniform)},
     **{(p, Gumbel): _to_gumbel for p in (Exponential, Gamma, Normal, Uniform)},
     (Bernoulli, Poisson): _bernoulli_to_poisson,
+    (Pareto, Normal): _pareto_to_normal,
     (Normal, Laplace): _normal_to_laplace,
     (Uniform, Beta): _uniform_to_beta,
-    (Beta, Uniform): _beta_to_uniform,
+    **{(p, Uniform): _unit_to_uniform for p in (Beta, ContinuousBernoulli)},
+    **{(p, ContinuousBernoulli): _to_continuous_bernoulli for p in (Beta, Uniform)},
     (Uniform, Pareto): _uniform_to_pareto,
-    **dict.fromkeys(itertools.product((Exponential, Gamma), (Beta, Pareto, Uniform)), _infinite),
-    **dict.fromkeys(itertools.product((Gumbel, Laplace, Normal), (Beta, Exponential, Gamma, Pareto, Uniform)), _infinite),
-    **dict.fromkeys([(Beta, Pareto), (Pareto, Beta), (Pareto, Uniform), (Poisson, Bernoulli), (Poisson, Binomial)], _infinite),
+    **dict.fromkeys(itertools.product((Exponential, Gamma), (Beta, ContinuousBernoulli, Pareto, Uniform)), _infinite),
+    **dict.fromkeys(
+        itertools.product((Gumbel, Laplace, Normal), (Beta, ContinuousBernoulli, Exponential, Gamma, Pareto, Uniform)),
+        _infinite,
+    ),
+    **dict.fromkeys([(Beta, Pareto), (ContinuousBernoulli, Pareto), (Poisson, Bernoulli), (Poisson, Binomial)], _infinite),
+    **dict.fromkeys(itertools.product((Pareto,), (Beta, ContinuousBernoulli, Uniform)), _infinite),
 }

@@ -1,6 +1,7 @@
 """Transform: functions between regions of values, with inverses and how much they stretch; what is made of them (facade)."""
 
 import copy
+import weakref
 from typing import Any
 
 from .._core.engine.freed import is_freed_since, sequence_number
@@ -27,7 +28,8 @@ class Transform:
     bijective = False
     domain: Any
     codomain: Any
-    _cached: tuple[Any, Any] = (None, None)
+    _cached_x_y: tuple[Any, Any] = (None, None)
+    _inv: Any = None  # a weak reference
     _since = 0  # sequence number from which the derived parameter is recorded
 
     def __init__(self, cache_size: int = 0) -> None:
@@ -44,7 +46,14 @@ class Transform:
 
     @property
     def inv(self) -> "Transform":
-        """The inverse, which maps back."""
+        """The inverse, which maps back; the same object for as long as it lives."""
+        inverse = None if self._inv is None else self._inv()
+        if inverse is None:
+            inverse = self._inverted()
+            self._inv = weakref.ref(inverse)
+        return inverse
+
+    def _inverted(self) -> "Transform":
         return _InverseTransform(self)
 
     @property
@@ -54,9 +63,20 @@ class Transform:
 
     def with_cache(self, cache_size: int = 1) -> "Transform":
         """``with_cache(cache_size=1)``: the same, that keeps the last values, or with 0 none."""
+        if cache_size == self._cache_size:
+            return self
+        if cache_size == self._cache_size:
+            return self
         new = copy.copy(self)
-        new._cache_size, new._cached = cache_size, (None, None)
+        new._cache_size = cache_size
         return new
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what a cache holds, and without the reference to an inverse."""
+        state = {**vars(self), "_cached_x_y": (None, None)}
+        if isinstance(self._inv, weakref.ref):
+            state["_inv"] = None
+        return state
 
     def __eq__(self, other: object) -> bool:
         return self is other
@@ -66,16 +86,16 @@ class Transform:
     def __call__(self, x: Tensor) -> Tensor:
         if not self._cache_size:
             return self._call(x)
-        if x is not self._cached[0] or is_freed_since(self._cached[1], self._since):
-            self._since, self._cached = sequence_number(), (x, self._call(x))
-        return self._cached[1]
+        if x is not self._cached_x_y[0] or is_freed_since(self._cached_x_y[1], self._since):
+            self._since, self._cached_x_y = sequence_number(), (x, self._call(x))
+        return self._cached_x_y[1]
 
     def _inv_call(self, y: Tensor) -> Tensor:
         if not self._cache_size:
             return self._inverse(y)
-        if y is not self._cached[1] or is_freed_since(self._cached[0], self._since):
-            self._since, self._cached = sequence_number(), (self._inverse(y), y)
-        return self._cached[0]
+        if y is not self._cached_x_y[1] or is_freed_since(self._cached_x_y[0], self._since):
+            self._since, self._cached_x_y = sequence_number(), (self._inverse(y), y)
+        return self._cached_x_y[0]
 
     def _call(self, x: Tensor) -> Tensor:
         raise NotImplementedError
@@ -192,12 +212,13 @@ class ComposeTransform(Transform):
             sign = sign * part.sign
         return sign
 
-    @property
-    def inv(self) -> Transform:
-        return _InverseTransform(self)
+    def _inverted(self) -> Transform:
+        inverse = ComposeTransform([part.inv for part in reversed(self.parts)])
+        inverse._inv = weakref.ref(self)
+        return inverse
 
     def with_cache(self, cache_size: int = 1) -> Transform:
-        return ComposeTransform(self.parts, cache_size)
+        return self if cache_size == self._cache_size else ComposeTransform(self.parts, cache_size)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ComposeTransform) and self.parts == other.parts

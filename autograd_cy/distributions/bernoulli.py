@@ -11,11 +11,13 @@ from .._sequences import arange
 from .._size import Size
 from . import constraints
 from ._by_probability import ByProbability as _ByProbability
+from ._formulas import softplus as _softplus
+from .exp_family import ExponentialFamily
 
 __all__ = ["Bernoulli"]
 
 
-class Bernoulli(_ByProbability):
+class Bernoulli(_ByProbability, ExponentialFamily):
     """``Bernoulli(probs)`` or ``Bernoulli(logits=...)``: 1 with this probability, else 0, in its dtype.
 
     >>> import autograd_cy as ag
@@ -25,6 +27,14 @@ class Bernoulli(_ByProbability):
 
     support = constraints.boolean
     has_enumerate_support = True
+    _mean_carrier_measure = 0
+
+    @property
+    def _natural_params(self) -> tuple[Tensor]:
+        return (self.logits,)
+
+    def _log_normalizer(self, x: Tensor) -> Tensor:  # type: ignore[override]
+        return _softplus(x)
 
     @property
     def mean(self) -> Tensor:

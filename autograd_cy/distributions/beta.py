@@ -7,13 +7,13 @@ from .._core.graph.tensor import Tensor
 from .._size import Size
 from . import constraints
 from .dirichlet import Dirichlet
-from .distribution import Distribution
+from .exp_family import ExponentialFamily
 from .utils import broadcast_all
 
 __all__ = ["Beta"]
 
 
-class Beta(Distribution):
+class Beta(ExponentialFamily):
     """``Beta(concentration1, concentration0)``: over [0, 1], the first component of a Dirichlet distribution of two.
 
     >>> import autograd_cy as ag
@@ -24,6 +24,13 @@ class Beta(Distribution):
     arg_constraints = {"concentration1": constraints.positive, "concentration0": constraints.positive}
     support = constraints.unit_interval
     has_rsample = True
+
+    @property
+    def _natural_params(self) -> tuple[Tensor, Tensor]:
+        return self.concentration1, self.concentration0
+
+    def _log_normalizer(self, x: Tensor, y: Tensor) -> Tensor:  # type: ignore[override]
+        return x.lgamma() + y.lgamma() - (x + y).lgamma()
 
     def __init__(self, concentration1: Any, concentration0: Any, validate_args: bool | None = None):
         pair = _ops.stack(broadcast_all(concentration1, concentration0), -1)

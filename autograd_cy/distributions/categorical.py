@@ -64,6 +64,11 @@ class Categorical(Distribution):
         return logits_to_probs(self.logits) if self._parameter == "logits" else given / given.sum(-1, keepdim=True)
 
     @property
+    def _param(self) -> Tensor:
+        """The one that is given, normalized."""
+        return getattr(self, self._parameter)
+
+    @property
     def param_shape(self) -> Size:
         """The shape of the probabilities."""
         return self._batch_shape + (self._num_events,)

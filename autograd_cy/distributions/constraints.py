@@ -1,18 +1,21 @@
 """What parameters and samples of distributions have to satisfy: ``constraint.check(value)`` is a tensor of bools (facade)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .. import _names as _ops
 from .. import linalg
 from .._core.graph.tensor import Tensor
+from .._types import finfo
 from ._formulas import holds as _holds
 
 __all__ = [
-    "Constraint", "MixtureSameFamilyConstraint", "boolean", "dependent", "dependent_property", "greater_than",
-    "greater_than_eq", "half_open_interval", "independent", "integer_interval", "interval", "is_dependent", "less_than",
-    "lower_cholesky", "lower_triangular", "nonnegative", "nonnegative_integer", "one_hot", "positive", "positive_definite",
-    "positive_integer", "real", "real_vector", "simplex", "square", "symmetric", "unit_interval",
+    "Constraint", "MixtureSameFamilyConstraint", "boolean", "cat", "corr_cholesky", "dependent", "dependent_property",
+    "greater_than", "greater_than_eq", "half_open_interval", "independent", "integer_interval", "interval", "is_dependent",
+    "less_than", "lower_cholesky", "lower_triangular", "multinomial", "nonnegative", "nonnegative_integer", "one_hot",
+    "positive", "positive_definite", "positive_integer", "positive_semidefinite", "real", "real_vector", "simplex", "square",
+    "stack", "symmetric", "unit_interval",
 ]  # fmt: skip
 
 
@@ -37,21 +40,56 @@ class Constraint:
 
 
 class _Dependent(Constraint):
-    """Depends on other parameters: there is nothing to check a value against."""
+    """Depends on other parameters: there is nothing to check a value against.
+
+    ``dependent(is_discrete=True, event_dim=1)`` says what is known; NotImplementedError where the rest is asked for.
+    """
+
+    def __init__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> None:
+        self._is_discrete, self._event_dim = is_discrete, event_dim
+        super().__init__()
+
+    @property
+    def is_discrete(self) -> bool:  # type: ignore[override]
+        return self._known("is_discrete")
+
+    @property
+    def event_dim(self) -> int:  # type: ignore[override]
+        return self._known("event_dim")
+
+    def _known(self, name: str) -> Any:
+        value = getattr(self, f"_{name}")
+        if value is NotImplemented:
+            raise NotImplementedError(f".{name} cannot be determined statically")
+        return value
+
+    def __call__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> "_Dependent":
+        return _Dependent(**self._changed(is_discrete, event_dim))
+
+    def _changed(self, is_discrete: Any, event_dim: Any) -> dict[str, Any]:
+        return {
+            "is_discrete": self._is_discrete if is_discrete is NotImplemented else is_discrete,
+            "event_dim": self._event_dim if event_dim is NotImplemented else event_dim,
+        }
 
     def check(self, value: Tensor) -> Tensor:
         raise ValueError("Cannot determine validity of dependent constraint")
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__.lstrip('_')}()"
 
-class dependent_property(property, _Dependent):
+
+class _DependentProperty(property, _Dependent):
     """A property of a distribution that is a constraint; ``@dependent_property(is_discrete=False, event_dim=0)``, too."""
 
-    def __init__(self, fn: Callable[..., Any] | None = None, *, is_discrete: bool = False, event_dim: int = 0):
+    def __init__(
+        self, fn: Callable[..., Any] | None = None, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented
+    ) -> None:
         super().__init__(fn)
-        self.is_discrete, self.event_dim = is_discrete, event_dim
+        self._is_discrete, self._event_dim = is_discrete, event_dim
 
-    def __call__(self, fn: Callable[..., Any]) -> "dependent_property":
-        return dependent_property(fn, is_discrete=self.is_discrete, event_dim=self.event_dim)
+    def __call__(self, fn: Callable[..., Any]) -> "_DependentProperty":  # type: ignore[override]
+        return _DependentProperty(fn, is_discrete=self._is_discrete, event_dim=self._event_dim)
 
 
 def is_dependent(constraint: Constraint) -> bool:
@@ -147,6 +185,29 @@ class _IntegerGreaterThan(_GreaterThanEq):
         return (value % 1 == 0) & super().check(value)
 
 
+class _IntegerLessThan(_LessThan):
+    is_discrete = True
+
+    def check(self, value: Tensor) -> Tensor:
+        return (value % 1 == 0) & (value <= self.upper_bound)
+
+
+class _Multinomial(Constraint):
+    """Counts that are not negative and sum up to at most `upper_bound`."""
+
+    is_discrete = True
+    event_dim = 1
+
+    def __init__(self, upper_bound: Any) -> None:
+        self.upper_bound = upper_bound
+
+    def check(self, value: Tensor) -> Tensor:
+        return (value >= 0).all(-1) & (value.sum(-1) <= self.upper_bound)
+
+    def __repr__(self) -> str:
+        return "Multinomial()"
+
+
 class _Simplex(Constraint):
     event_dim = 1
 
@@ -214,11 +275,91 @@ class _PositiveDefinite(_Symmetric):
         return linalg.cholesky_ex(value).info.eq(0) if _holds(symmetric) else symmetric
 
 
+class _PositiveSemidefinite(_Symmetric):
+    def check(self, value: Tensor) -> Tensor:
+        symmetric = super().check(value)
+        return linalg.eigvalsh(value).ge(0).all(-1) if _holds(symmetric) else symmetric
+
+
+class _CorrCholesky(Constraint):
+    """Lower factors of correlations: rows of length 1, up to some roundings."""
+
+    event_dim = 2
+
+    def check(self, value: Tensor) -> Tensor:
+        tolerance = 10 * finfo(value.dtype).eps * value.shape[-1]
+        unit = (value.detach().pow(2).sum(-1).sqrt() - 1).abs().le(tolerance).all(-1)
+        return lower_cholesky.check(value) & unit
+
+
+class _Joined(Constraint):
+    """Constraints of the parts along a dimension."""
+
+    def __init__(self, cseq: Sequence[Constraint], dim: int) -> None:
+        if not all(isinstance(constraint, Constraint) for constraint in cseq):
+            raise AssertionError("All elements of cseq must be Constraint instances")
+        self.cseq, self.dim = list(cseq), dim
+
+    @property
+    def is_discrete(self) -> bool:  # type: ignore[override]
+        return any(constraint.is_discrete for constraint in self.cseq)
+
+    def _parts(self, value: Tensor) -> list[Tensor]:
+        raise NotImplementedError
+
+    def _checked(self, value: Tensor) -> list[Tensor]:
+        if not -value.dim() <= self.dim < value.dim():
+            raise AssertionError(f"dim {self.dim} out of range for tensor with {value.dim()} dimensions")
+        return [part.check(v) for part, v in zip(self.cseq, self._parts(value), strict=True)]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__.lstrip('_')}()"
+
+
+class _Cat(_Joined):
+    """``cat(constraints, dim=0, lengths=None)``: each holds for as many of the elements along `dim` as its length says."""
+
+    def __init__(self, cseq: Sequence[Constraint], dim: int = 0, lengths: Sequence[int] | None = None) -> None:
+        super().__init__(cseq, dim)
+        self.lengths = [1] * len(self.cseq) if lengths is None else list(lengths)
+        if len(self.lengths) != len(self.cseq):
+            raise AssertionError(f"lengths ({len(self.lengths)}) must match cseq ({len(self.cseq)})")
+
+    @property
+    def event_dim(self) -> int:  # type: ignore[override]
+        return max(constraint.event_dim for constraint in self.cseq)
+
+    def _parts(self, value: Tensor) -> list[Tensor]:
+        return list(value.narrow(self.dim, 0, sum(self.lengths)).split(self.lengths, self.dim))
+
+    def check(self, value: Tensor) -> Tensor:
+        return _ops.cat(self._checked(value), self.dim)
+
+
+class _Stack(_Joined):
+    """``stack(constraints, dim=0)``: each holds for one of the elements along `dim`."""
+
+    def __init__(self, cseq: Sequence[Constraint], dim: int = 0) -> None:
+        super().__init__(cseq, dim)
+
+    @property
+    def event_dim(self) -> int:  # type: ignore[override]
+        dim = max(constraint.event_dim for constraint in self.cseq)
+        return dim + 1 if self.dim + dim < 0 else dim
+
+    def _parts(self, value: Tensor) -> list[Tensor]:
+        return [value.select(self.dim, k) for k in range(len(self.cseq))]
+
+    def check(self, value: Tensor) -> Tensor:
+        return _ops.stack(self._checked(value), self.dim)
+
+
 def _bool_of(value: Tensor) -> Any:
     return (value == value).dtype
 
 
-dependent = _Dependent()
+dependent, dependent_property = _Dependent(), _DependentProperty
+cat, stack, multinomial = _Cat, _Stack, _Multinomial
 independent = _IndependentConstraint
 boolean = _Boolean()
 real = _Real()
@@ -229,4 +370,6 @@ positive, nonnegative, unit_interval = greater_than(0.0), greater_than_eq(0.0), 
 nonnegative_integer, positive_integer = _IntegerGreaterThan(0), _IntegerGreaterThan(1)
 simplex, one_hot = _Simplex(), _OneHot()
 lower_triangular, lower_cholesky = _LowerTriangular(), _LowerCholesky()
-square, symmetric, positive_definite = _Square(), _Symmetric(), _PositiveDefinite()
+corr_cholesky = _CorrCholesky()
+square, symmetric = _Square(), _Symmetric()
+positive_semidefinite, positive_definite = _PositiveSemidefinite(), _PositiveDefinite()

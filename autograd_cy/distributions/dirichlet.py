@@ -8,12 +8,12 @@ from .._sequences import arange as _arange
 from .._size import Size
 from . import constraints
 from ._gamma_draws import dirichlet as _dirichlet
-from .distribution import Distribution
+from .exp_family import ExponentialFamily
 
 __all__ = ["Dirichlet"]
 
 
-class Dirichlet(Distribution):
+class Dirichlet(ExponentialFamily):
     """``Dirichlet(concentration)``: over vectors that are positive and sum to 1, along the last dimension.
 
     >>> import autograd_cy as ag
@@ -24,6 +24,13 @@ class Dirichlet(Distribution):
     arg_constraints = {"concentration": constraints.independent(constraints.positive, 1)}
     support = constraints.simplex
     has_rsample = True
+
+    @property
+    def _natural_params(self) -> tuple[Tensor]:
+        return (self.concentration,)
+
+    def _log_normalizer(self, x: Tensor) -> Tensor:  # type: ignore[override]
+        return x.lgamma().sum(-1) - x.sum(-1).lgamma()
 
     def __init__(self, concentration: Tensor, validate_args: bool | None = None):
         if concentration.dim() < 1:

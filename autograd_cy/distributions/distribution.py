@@ -1,5 +1,6 @@
 """Distribution: shapes, checks of arguments, and what every distribution can be asked (facade)."""
 
+import warnings
 from typing import Any
 
 from .._core.engine.freed import sequence_number as _sequence_number
@@ -28,8 +29,6 @@ class Distribution:
 
     has_rsample = False
     has_enumerate_support = False
-    support: Any = None
-    arg_constraints: Any = {}
     _validate_args = __debug__
 
     @staticmethod
@@ -61,12 +60,24 @@ class Distribution:
         """``expand(batch_shape)``: the distribution with parameters expanded to this shape; no memory is copied."""
         shape = Size(batch_shape)
         new = object.__new__(type(self)) if _instance is None else _instance
+        given = dict(vars(new))  # by the caller, whose class sets more than this one
         vars(new).update(vars(self), _batch_shape=shape, _computed={})
         for name in self.arg_constraints:
             if name in vars(self):
                 value = vars(self)[name]
                 vars(new)[name] = value.expand(shape + value.shape[len(self._batch_shape) :])
+        vars(new).update(given)
         return new
+
+    @property
+    def arg_constraints(self) -> Any:
+        """The constraints of the parameters by name."""
+        raise NotImplementedError
+
+    @property
+    def support(self) -> Any:
+        """The constraint of draws."""
+        raise NotImplementedError
 
     @property
     def mean(self) -> Tensor:
@@ -76,7 +87,7 @@ class Distribution:
     @property
     def mode(self) -> Tensor:
         """The most probable value."""
-        raise NotImplementedError(f"{type(self).__name__} does not implement mode")
+        raise NotImplementedError(f"{type(self)} does not implement mode")
 
     @property
     def variance(self) -> Tensor:
@@ -92,6 +103,11 @@ class Distribution:
         """``sample(shape)``: draws without gradients."""
         with no_grad():
             return self.rsample(sample_shape)
+
+    def sample_n(self, n: int) -> Tensor:
+        """``sample_n(n)`` is ``sample((n,))``, its name before PyTorch 0.4."""
+        warnings.warn("`sample_n(n)` will be deprecated. Use `sample((n,))` instead.", FutureWarning, stacklevel=2)
+        return self.sample(Size((n,)))
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
         """``rsample(shape)``: draws that are differentiable functions of the parameters."""
@@ -133,8 +149,26 @@ class Distribution:
         values = values.view(-1, *(1,) * len(self._batch_shape))
         return values.expand(-1, *self._batch_shape) if expand else values
 
+    def _get_checked_instance(self, cls: Any, _instance: Any = None) -> Any:
+        """The object that ``cls.expand`` fills: the given one, or a new one where the class has the constructor of cls."""
+        if _instance is None and type(self).__init__ is not cls.__init__:
+            raise NotImplementedError(
+                f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom __init__ method must also define a "
+                "custom .expand() method."
+            )
+        return object.__new__(type(self)) if _instance is None else _instance
+
     def _validate_parameters(self) -> None:
-        for name, constraint in self.arg_constraints.items():
+        try:
+            required = self.arg_constraints
+        except NotImplementedError:
+            warnings.warn(
+                f"{type(self)} does not define `arg_constraints`. Please set `arg_constraints = {{}}` or initialize the "
+                "distribution with `validate_args=False` to turn off validation.",
+                stacklevel=3,
+            )
+            return
+        for name, constraint in required.items():
             if constraints.is_dependent(constraint):
                 continue
             if name not in self._given() and isinstance(getattr(type(self), name, None), lazy_property):
@@ -156,9 +190,18 @@ class Distribution:
         for i, j in zip(reversed(value.shape), reversed(expected), strict=False):
             if 1 != i != j != 1:
                 raise ValueError(f"Value is not broadcastable with batch_shape+event_shape: {value.shape} vs {expected}.")
-        if not _holds(self.support.check(value)):
+        try:
+            support = self.support
+        except NotImplementedError:
+            warnings.warn(
+                f"{type(self)} does not define `support` to enable sample validation. Please initialize the distribution with "
+                "`validate_args=False` to turn off validation.",
+                stacklevel=3,
+            )
+            return
+        if not _holds(support.check(value)):
             raise ValueError(
-                f"Expected value argument ({_shaped(value)}) to be within the support ({self.support!r}) of the "
+                f"Expected value argument ({_shaped(value)}) to be within the support ({support!r}) of the "
                 f"distribution {self!r}, but found invalid values:\n{value}"
             )
 

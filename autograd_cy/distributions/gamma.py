@@ -7,13 +7,13 @@ from .._core.graph.tensor import Tensor
 from .._size import Size
 from . import constraints
 from ._gamma_draws import standard_gamma as _standard_gamma
-from .distribution import Distribution
+from .exp_family import ExponentialFamily
 from .utils import broadcast_all
 
 __all__ = ["Gamma"]
 
 
-class Gamma(Distribution):
+class Gamma(ExponentialFamily):
     """``Gamma(concentration, rate)``: shape and rate. rsample has the gradients of implicit reparameterization.
 
     >>> import autograd_cy as ag
@@ -24,6 +24,14 @@ class Gamma(Distribution):
     arg_constraints = {"concentration": constraints.positive, "rate": constraints.positive}
     support = constraints.nonnegative
     has_rsample = True
+    _mean_carrier_measure = 0
+
+    @property
+    def _natural_params(self) -> tuple[Tensor, Tensor]:
+        return self.concentration - 1, -self.rate
+
+    def _log_normalizer(self, x: Tensor, y: Tensor) -> Tensor:  # type: ignore[override]
+        return (x + 1).lgamma() - (x + 1) * (-y).log()
 
     def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None):
         self.concentration, self.rate = broadcast_all(concentration, rate)

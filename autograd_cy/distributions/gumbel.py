@@ -4,15 +4,20 @@ import math
 from typing import Any
 
 from .._core.graph.tensor import Tensor
+from .._likes import full_like
 from .._size import Size
 from .._types import finfo
+from . import constraints
 from ._formulas import EULER as _EULER
-from ._location_scale import LocationScale as _LocationScale
+from .transformed_distribution import TransformedDistribution
+from .transforms import AffineTransform, ExpTransform
+from .uniform import Uniform
+from .utils import broadcast_all
 
 __all__ = ["Gumbel"]
 
 
-class Gumbel(_LocationScale):
+class Gumbel(TransformedDistribution):
     """``Gumbel(loc, scale)``: of the largest of many numbers; `loc` is the mode.
 
     >>> import autograd_cy as ag
@@ -20,9 +25,25 @@ class Gumbel(_LocationScale):
     tensor(0.5772)
     """
 
+    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
+    support = constraints.real
+    has_rsample = True
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None):
+        self.loc, self.scale = broadcast_all(loc, scale)
+        kind = finfo(self.loc.dtype)
+        ends = full_like(self.loc.detach(), kind.tiny), full_like(self.loc.detach(), 1 - kind.eps)
+        logarithm = ExpTransform().inv
+        transforms = [logarithm, AffineTransform(0, -1), logarithm, AffineTransform(self.loc, -self.scale)]
+        super().__init__(Uniform(*ends, validate_args=validate_args), transforms, validate_args=validate_args)
+
     @property
     def mean(self) -> Tensor:
         return self.loc + self.scale * _EULER
+
+    @property
+    def mode(self) -> Tensor:
+        return self.loc
 
     @property
     def stddev(self) -> Tensor:

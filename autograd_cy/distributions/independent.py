@@ -1,6 +1,6 @@
 """Batches of a distribution as one distribution of their tuples (facade)."""
 
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from .._core.graph.tensor import Tensor
 from .._size import Size
@@ -10,8 +10,10 @@ from .distribution import Distribution
 
 __all__ = ["Independent"]
 
+_D = TypeVar("_D", bound=Distribution)
 
-class Independent(Distribution):
+
+class Independent(Distribution, Generic[_D]):
     """``Independent(base, n)``: the last n dimensions of base.batch_shape belong to the event; log_prob sums over them.
 
     >>> import autograd_cy as ag
@@ -20,7 +22,9 @@ class Independent(Distribution):
     (torch.Size([2]), torch.Size([3]), torch.Size([2]))
     """
 
-    def __init__(self, base_distribution: Distribution, reinterpreted_batch_ndims: int, validate_args: bool | None = None):
+    arg_constraints: Any = {}
+
+    def __init__(self, base_distribution: _D, reinterpreted_batch_ndims: int, validate_args: bool | None = None):
         n, batch = reinterpreted_batch_ndims, base_distribution.batch_shape
         if n > len(batch):
             raise ValueError(

@@ -1,9 +1,11 @@
 """Kullback-Leibler divergences, by the types of the two distributions (facade)."""
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
+from .. import _names as _ops
 from .. import linalg
 from .._core.graph.tensor import Tensor
 from ._formulas import EULER as _EULER
@@ -17,8 +19,10 @@ from .beta import Beta
 from .binomial import Binomial
 from .categorical import Categorical
 from .cauchy import Cauchy
+from .continuous_bernoulli import ContinuousBernoulli
 from .dirichlet import Dirichlet
 from .distribution import Distribution
+from .exp_family import ExponentialFamily
 from .exponential import Exponential
 from .gamma import Gamma
 from .geometric import Geometric
@@ -28,6 +32,7 @@ from .half_normal import HalfNormal
 from .independent import Independent
 from .laplace import Laplace
 from .log_normal import LogNormal
+from .lowrank_multivariate_normal import LowRankMultivariateNormal
 from .multivariate_normal import MultivariateNormal
 from .normal import Normal
 from .one_hot_categorical import OneHotCategorical
@@ -44,7 +49,7 @@ _FORMULAS: dict[tuple[type, type], Callable[..., Tensor]] = dict(_PAIRS)
 def register_kl(type_p: Any, type_q: Any) -> Callable[[Any], Any]:
     """``@register_kl(P, Q)``: the decorated function computes KL(p || q) for these types and those derived from them.
 
-    TypeError unless both are classes of distributions.
+    Any classes will do, not only those of distributions. TypeError for what is no class.
 
     >>> import autograd_cy as ag
     >>> class Point(ag.distributions.Normal): pass
@@ -55,7 +60,7 @@ def register_kl(type_p: Any, type_q: Any) -> Callable[[Any], Any]:
     tensor(0.)
     """
     for side, cls in (("type_p", type_p), ("type_q", type_q)):
-        if not (isinstance(cls, type) and issubclass(cls, Distribution)):
+        if not isinstance(cls, type):
             raise TypeError(f"Expected {side} to be a Distribution subclass but got {cls}")
 
     def decorator(function: Any) -> Any:
@@ -68,7 +73,8 @@ def register_kl(type_p: Any, type_q: Any) -> Callable[[Any], Any]:
 def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
     """``kl_divergence(p, q)`` is the expected value, under p, of p.log_prob(x) - q.log_prob(x); of the batch's shape.
 
-    NotImplementedError for a pair of types without a formula; the nearest registered base classes decide.
+    NotImplementedError for a pair of types without a formula. The formula is that of the nearest base classes; where one
+    is nearer to p, and another nearer to q, that of p, with a RuntimeWarning.
 
     >>> import autograd_cy as ag
     >>> from autograd_cy.distributions import Normal, kl_divergence
@@ -76,14 +82,19 @@ def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
     tensor(0.5000)
     """
     found = [
-        (steps_p + steps_q, _FORMULAS[cls_p, cls_q])
+        (steps_p, steps_q, (cls_p, cls_q))
         for steps_p, cls_p in enumerate(type(p).__mro__)
         for steps_q, cls_q in enumerate(type(q).__mro__)
         if (cls_p, cls_q) in _FORMULAS
     ]
     if not found:
         raise NotImplementedError(f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}")
-    return min(found, key=lambda pair: pair[0])[1](p, q)
+    by_p, by_q = min(found)[2], min(found, key=lambda steps: steps[1::-1])[2]
+    if _FORMULAS[by_p] is not _FORMULAS[by_q]:
+        named = [f"({one.__name__}, {other.__name__})" for one, other in (by_p, by_q)]
+        text = f"Ambiguous kl_divergence({type(p).__name__}, {type(q).__name__}). Please register_kl{named[0]}"
+        warnings.warn(f"{text}: it is nearer to the first type, {named[1]} to the second one", RuntimeWarning, stacklevel=2)
+    return _FORMULAS[by_p](p, q)
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -203,11 +214,59 @@ def _betas(p: Beta, q: Beta) -> Tensor:
 
 @register_kl(MultivariateNormal, MultivariateNormal)
 def _multivariate_normals(p: MultivariateNormal, q: MultivariateNormal) -> Tensor:
-    if p.event_shape != q.event_shape:
-        raise ValueError("KL-divergence between two Multivariate Normals with different event shapes cannot be computed")
+    _refuse_other_events(p, q, "two Multivariate Normals")
     trace = linalg.solve_triangular(q.scale_tril, p.scale_tril, upper=False).pow(2).sum((-2, -1))
     distance = _standardized(q.scale_tril, q.loc - p.loc).pow(2).sum(-1)
     return _half_log_det(q.scale_tril) - _half_log_det(p.scale_tril) + 0.5 * (trace + distance - p.event_shape[0])
+
+
+@register_kl(LowRankMultivariateNormal, LowRankMultivariateNormal)
+@register_kl(MultivariateNormal, LowRankMultivariateNormal)
+def _to_low_rank(p: Any, q: LowRankMultivariateNormal) -> Tensor:
+    """The trace of the quotient of the covariances from the columns of a factor of the first one."""
+    _refuse_other_events(p, q, "two (Low Rank) Multivariate Normals")
+    if isinstance(p, MultivariateNormal):
+        columns, half_log_det = p._unbroadcasted_scale_tril, _half_log_det(p._unbroadcasted_scale_tril)
+    else:
+        columns, half_log_det = _ops.cat([p.cov_factor, p.cov_diag.sqrt().diag_embed()], -1), p._half_log_det()
+    trace = q._squared_distance(columns.mT.movedim(-2, 0)).sum(0)
+    distance = q._squared_distance(q.loc - p.loc)
+    return q._half_log_det() - half_log_det + 0.5 * (trace + distance - p.event_shape[0])
+
+
+@register_kl(LowRankMultivariateNormal, MultivariateNormal)
+def _low_rank_to_multivariate_normal(p: LowRankMultivariateNormal, q: MultivariateNormal) -> Tensor:
+    _refuse_other_events(p, q, "two (Low Rank) Multivariate Normals")
+    factor = q._unbroadcasted_scale_tril
+    columns = _ops.cat([p.cov_factor, p.cov_diag.sqrt().diag_embed()], -1)
+    trace = linalg.solve_triangular(factor, columns, upper=False).pow(2).sum((-2, -1))
+    distance = _standardized(factor, q.loc - p.loc).pow(2).sum(-1)
+    return _half_log_det(factor) - p._half_log_det() + 0.5 * (trace + distance - p.event_shape[0])
+
+
+def _refuse_other_events(p: Any, q: Any, pair: str) -> None:
+    if p.event_shape != q.event_shape:
+        raise ValueError(f"KL-divergence between {pair} with different event shapes cannot be computed")
+
+
+@register_kl(ContinuousBernoulli, ContinuousBernoulli)
+def _continuous_bernoullis(p: ContinuousBernoulli, q: ContinuousBernoulli) -> Tensor:
+    return p.mean * (p.logits - q.logits) - p._log_normalizer(p.logits) + q._log_normalizer(q.logits)
+
+
+@register_kl(ExponentialFamily, ExponentialFamily)
+def _exponential_families(p: ExponentialFamily, q: ExponentialFamily) -> Tensor:
+    """Nielsen and Nock, "Entropies and cross-entropies of exponential families", 2010: a Bregman divergence."""
+    if type(p) is not type(q):
+        raise NotImplementedError(
+            "The cross KL-divergence between different exponential families cannot be computed using Bregman divergences"
+        )
+    natural, log_normalizer, means = p._expected_statistics()
+    others = q._natural_params
+    result = q._log_normalizer(*others) - log_normalizer
+    for eta, other, mean in zip(natural, others, means, strict=True):
+        result = result - _sum_rightmost((other - eta) * mean, mean.dim() - log_normalizer.dim())
+    return result
 
 
 @register_kl(TransformedDistribution, TransformedDistribution)
@@ -219,7 +278,7 @@ def _transformed(p: TransformedDistribution, q: TransformedDistribution) -> Tens
 
 
 @register_kl(Independent, Independent)
-def _independents(p: Independent, q: Independent) -> Tensor:
+def _independents(p: Independent[Any], q: Independent[Any]) -> Tensor:
     if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
         raise NotImplementedError("KL(p || q) of Independent is for equal reinterpreted_batch_ndims")
     return _sum_rightmost(kl_divergence(p.base_dist, q.base_dist), p.reinterpreted_batch_ndims)

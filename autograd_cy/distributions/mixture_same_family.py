@@ -24,6 +24,8 @@ class MixtureSameFamily(Distribution):
     (tensor(0.), tensor(2.))
     """
 
+    arg_constraints: Any = {}
+
     def __init__(
         self, mixture_distribution: Categorical, component_distribution: Distribution, validate_args: bool | None = None
     ) -> None:

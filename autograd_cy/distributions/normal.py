@@ -6,17 +6,28 @@ from typing import Any
 from .._core.graph.tensor import Tensor
 from .._size import Size
 from ._location_scale import LocationScale as _LocationScale
+from .exp_family import ExponentialFamily
 
 __all__ = ["Normal"]
 
 
-class Normal(_LocationScale):
+class Normal(_LocationScale, ExponentialFamily):
     """``Normal(loc, scale)``: mean and standard deviation, numbers or tensors that broadcast; rsample is loc + scale * noise.
 
     >>> import autograd_cy as ag
     >>> ag.distributions.Normal(0.0, 1.0).log_prob(ag.tensor(0.0))
     tensor(-0.9189)
     """
+
+    _mean_carrier_measure = 0
+
+    @property
+    def _natural_params(self) -> tuple[Tensor, Tensor]:
+        precision = self.scale.pow(2).reciprocal()
+        return self.loc * precision, -0.5 * precision
+
+    def _log_normalizer(self, x: Tensor, y: Tensor) -> Tensor:  # type: ignore[override]
+        return -0.25 * x.pow(2) / y + 0.5 * (-math.pi / y).log()
 
     @property
     def stddev(self) -> Tensor:

@@ -45,6 +45,10 @@ class OneHotCategorical(Distribution):
         return self._categorical.probs
 
     @property
+    def _param(self) -> Tensor:
+        return self._categorical._param
+
+    @property
     def param_shape(self) -> Size:
         """The shape of the probabilities."""
         return self._categorical.param_shape

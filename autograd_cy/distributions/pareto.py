@@ -5,13 +5,15 @@ from typing import Any
 from .._core.graph.tensor import Tensor
 from .._size import Size
 from . import constraints
-from .distribution import Distribution
+from .exponential import Exponential
+from .transformed_distribution import TransformedDistribution
+from .transforms import AffineTransform, ExpTransform
 from .utils import broadcast_all
 
 __all__ = ["Pareto"]
 
 
-class Pareto(Distribution):
+class Pareto(TransformedDistribution):
     """``Pareto(scale, alpha)``: of numbers from `scale` on, whose density falls as x ** -(alpha + 1).
 
     >>> import autograd_cy as ag
@@ -24,7 +26,8 @@ class Pareto(Distribution):
 
     def __init__(self, scale: Any, alpha: Any, validate_args: bool | None = None):
         self.scale, self.alpha = broadcast_all(scale, alpha)
-        super().__init__(self.scale.shape, validate_args=validate_args)
+        base = Exponential(self.alpha, validate_args=validate_args)
+        super().__init__(base, [ExpTransform(), AffineTransform(0, self.scale)], validate_args=validate_args)
 
     @constraints.dependent_property
     def support(self) -> constraints.Constraint:

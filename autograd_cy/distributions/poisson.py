@@ -6,13 +6,13 @@ from .._core.graph.tensor import Tensor
 from .._distributions import poisson
 from .._size import Size
 from . import constraints
-from .distribution import Distribution
+from .exp_family import ExponentialFamily
 from .utils import broadcast_all
 
 __all__ = ["Poisson"]
 
 
-class Poisson(Distribution):
+class Poisson(ExponentialFamily):
     """``Poisson(rate)``: how many events there are in a unit of time, of which there are `rate` on average.
 
     >>> import autograd_cy as ag
@@ -22,6 +22,13 @@ class Poisson(Distribution):
 
     arg_constraints = {"rate": constraints.nonnegative}
     support = constraints.nonnegative_integer
+
+    @property
+    def _natural_params(self) -> tuple[Tensor]:
+        return (self.rate.log(),)
+
+    def _log_normalizer(self, x: Tensor) -> Tensor:  # type: ignore[override]
+        return x.exp()
 
     def __init__(self, rate: Any, validate_args: bool | None = None):
         (self.rate,) = broadcast_all(rate)

@@ -55,6 +55,7 @@ class RelaxedBernoulli(TransformedDistribution):
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.unit_interval
+    has_rsample = True
 
     def __init__(self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None):
         super().__init__(LogitRelaxedBernoulli(temperature, probs, logits), SigmoidTransform(), validate_args)
@@ -62,14 +63,14 @@ class RelaxedBernoulli(TransformedDistribution):
     @property
     def temperature(self) -> Any:
         """The lower, the nearer to 0 and 1."""
-        return self.base_dist.temperature  # type: ignore[attr-defined]
+        return self.base_dist.temperature
 
     @property
     def logits(self) -> Tensor:
         """The logarithms of the odds."""
-        return self.base_dist.logits  # type: ignore[attr-defined]
+        return self.base_dist.logits
 
     @property
     def probs(self) -> Tensor:
         """The probabilities of 1."""
-        return self.base_dist.probs  # type: ignore[attr-defined]
+        return self.base_dist.probs

@@ -81,6 +81,7 @@ class RelaxedOneHotCategorical(TransformedDistribution):
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.simplex
+    has_rsample = True
 
     def __init__(
         self, temperature: Any, probs: Tensor | None = None, logits: Tensor | None = None, validate_args: bool | None = None
@@ -91,14 +92,14 @@ class RelaxedOneHotCategorical(TransformedDistribution):
     @property
     def temperature(self) -> Any:
         """The lower, the nearer to vectors with a single 1."""
-        return self.base_dist.temperature  # type: ignore[attr-defined]
+        return self.base_dist.temperature
 
     @property
     def logits(self) -> Tensor:
         """Normalized logarithms of the probabilities."""
-        return self.base_dist.logits  # type: ignore[attr-defined]
+        return self.base_dist.logits
 
     @property
     def probs(self) -> Tensor:
         """Normalized probabilities."""
-        return self.base_dist.probs  # type: ignore[attr-defined]
+        return self.base_dist.probs

@@ -27,6 +27,7 @@ class TransformedDistribution(Distribution):
     """
 
     arg_constraints: Any = {}
+    base_dist: Any
 
     def __init__(self, base_distribution: Distribution, transforms: Any, validate_args: bool | None = None):
         self.transforms = [transforms] if isinstance(transforms, Transform) else transforms

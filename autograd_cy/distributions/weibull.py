@@ -3,16 +3,19 @@
 from typing import Any
 
 from .._core.graph.tensor import Tensor
+from .._likes import ones_like
 from .._size import Size
 from . import constraints
 from ._formulas import EULER as _EULER
-from .distribution import Distribution
-from .utils import broadcast_all
+from .exponential import Exponential
+from .transformed_distribution import TransformedDistribution
+from .transforms import AffineTransform, PowerTransform
+from .utils import broadcast_all, lazy_property
 
 __all__ = ["Weibull"]
 
 
-class Weibull(Distribution):
+class Weibull(TransformedDistribution):
     """``Weibull(scale, concentration)``: of scale * x ** (1 / concentration), where x is drawn from Exponential(1).
 
     >>> import autograd_cy as ag
@@ -26,7 +29,14 @@ class Weibull(Distribution):
 
     def __init__(self, scale: Any, concentration: Any, validate_args: bool | None = None):
         self.scale, self.concentration = broadcast_all(scale, concentration)
-        super().__init__(self.scale.shape, validate_args=validate_args)
+        base = Exponential(ones_like(self.scale.detach()), validate_args=validate_args)
+        transforms = [PowerTransform(self.concentration_reciprocal), AffineTransform(0, self.scale)]
+        super().__init__(base, transforms, validate_args=validate_args)
+
+    @lazy_property
+    def concentration_reciprocal(self) -> Tensor:
+        """1 / concentration."""
+        return self.concentration.reciprocal()
 
     @property
     def mean(self) -> Tensor:

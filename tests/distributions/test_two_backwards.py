@@ -75,6 +75,8 @@ METHODS = {
 
 
 def leaf(numbers, requires_grad=True):
+    if isinstance(numbers, int):
+        return numbers
     return ag.tensor(numbers, dtype=ag.float64, requires_grad=requires_grad)
 
 
@@ -87,7 +89,7 @@ def test_three_backwards_by_each_method_of_one_object(name, about):
     """
     make, numbers, at = MADE[name]
     parameters, value = [leaf(p) for p in numbers], leaf(at, about != "parameters")
-    leaves = [*parameters, value] if value.requires_grad else parameters
+    leaves = [p for p in (*parameters, value) if isinstance(p, ag.Tensor) and p.requires_grad]
     one, before, differentiated = make(*parameters), ag.get_rng_state(), 0
     for method in METHODS.values():
         try:

@@ -217,20 +217,24 @@ FACADE = [
     backends.mkldnn backends.mps backends.nnpack backends.openmp backends.opt_einsum backends.quantized backends.xnnpack
     backends
     _settings
-    distributions.constraints distributions.utils distributions._formulas distributions._gamma_draws
+    distributions._formulas distributions._gamma_draws
+    distributions.constraints distributions.utils
     distributions.distribution
-    distributions._location_scale distributions._by_probability
+    distributions.exp_family distributions.independent
+    distributions._location_scale distributions._by_probability distributions._by_matrix
+    distributions._transform distributions._matrix_transforms distributions._joined_transforms
+    distributions.transforms distributions.transformed_distribution
+    distributions.constraint_registry
     distributions._folded
-    distributions.bernoulli distributions.binomial distributions.cauchy distributions.geometric distributions.gumbel
-    distributions.pareto distributions.poisson distributions.weibull
-    distributions.categorical distributions.dirichlet distributions.exponential
-    distributions.gamma distributions.independent distributions.laplace distributions.multivariate_normal
-    distributions.normal distributions.uniform
-    distributions.beta distributions.chi2 distributions.half_cauchy distributions.half_normal distributions.log_normal
-    distributions.mixture_same_family distributions.one_hot_categorical
-    distributions.studentT
-    distributions._transform
-    distributions.transformed_distribution distributions.transforms
+    distributions.bernoulli distributions.binomial distributions.categorical distributions.cauchy distributions.dirichlet
+    distributions.continuous_bernoulli distributions.exponential distributions.gamma distributions.generalized_pareto
+    distributions.geometric distributions.laplace distributions.lowrank_multivariate_normal distributions.multivariate_normal
+    distributions.normal distributions.poisson distributions.uniform distributions.von_mises
+    distributions.beta distributions.chi2 distributions.fishersnedecor distributions.gumbel distributions.half_cauchy
+    distributions.half_normal distributions.inverse_gamma distributions.kumaraswamy distributions.log_normal
+    distributions.logistic_normal distributions.mixture_same_family distributions.multinomial
+    distributions.negative_binomial distributions.one_hot_categorical distributions.pareto distributions.weibull
+    distributions.lkj_cholesky distributions.studentT distributions.wishart
     distributions.relaxed_bernoulli distributions.relaxed_categorical
     distributions._kl_of_pairs
     distributions.kl
