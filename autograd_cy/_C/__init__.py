@@ -43,7 +43,7 @@ DisableTorchFunction = DisableTorchFunctionSubclass
 _disabled_torch_function_impl = staticmethod(disabled_torch_function)  # as an attribute of a class it is not bound
 
 
-__getattr__, __dir__ = names_later(__name__, {"_autograd": [], "_functions": []})
+__getattr__, __dir__ = names_later(__name__, {"_nn": [], "_autograd": [], "_functions": []})
 
 
 def _set_fwd_grad_enabled(enabled: bool) -> None:
