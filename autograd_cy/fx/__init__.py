@@ -11,7 +11,7 @@ code is what the graph says. A program that decides by values can't be traced.
 
 from typing import TYPE_CHECKING
 
-from .._later import names_later
+from .._later import names_later as _names_later
 from ._patching import wrap
 from ._symbolic_trace import PH as PH
 from ._symbolic_trace import Tracer, symbolic_trace
@@ -23,13 +23,13 @@ from .node import Node, has_side_effect, map_arg
 from .proxy import Proxy
 
 __all__ = [
-    "Graph", "GraphModule", "Interpreter", "Node", "Proxy", "Tracer", "Transformer", "has_side_effect", "map_arg",
+    "PH", "Graph", "GraphModule", "Interpreter", "Node", "Proxy", "Tracer", "Transformer", "has_side_effect", "map_arg",
     "replace_pattern", "symbolic_trace", "wrap",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
     from .subgraph_rewriter import replace_pattern
 else:
-    __getattr__, __dir__ = names_later(
-        __name__, {"subgraph_rewriter": ["replace_pattern", "subgraph_rewriter"], "passes": [], "experimental": []}
+    __getattr__, __dir__ = _names_later(
+        __name__, {"subgraph_rewriter": ["replace_pattern", "subgraph_rewriter"], "passes": []}
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ._names import PACKAGE, RESERVED, Namespace, path_in_torch, qualified_name
-from .node import Node, map_arg, type_name
+from .node import Node, _type_name, map_arg
 
 _BINARY = {
     "add": "+", "sub": "-", "mul": "*", "floordiv": "//", "truediv": "/", "div": "/", "mod": "%", "pow": "**",
@@ -145,7 +145,7 @@ class Writer:
         return name
 
     def _type(self, kind: Any) -> str:
-        name = type_name(kind)
+        name = _type_name(kind)
         if not (name.startswith("torch.") or getattr(builtins, name, None) is kind):
             return self.global_name(name, kind)
         return name

@@ -7,7 +7,7 @@ from typing import Any
 
 from .._core.runtime.module_slots import fill_slots
 from ..nn.modules.module import Module
-from .proxy import proxies_in
+from .proxy import _proxies_in
 
 # The names that wrap() was called for, by the globals in which they are looked up.
 wrapped_names: dict[tuple[int, str], dict[str, Any]] = {}
@@ -97,7 +97,7 @@ def wrapper_of(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        found = proxies_in(args, kwargs)
+        found = _proxies_in(args, kwargs)
         if not found:
             return function(*args, **kwargs)
         made = found[0].tracer.create_proxy("call_function", function, args, kwargs)

@@ -15,7 +15,7 @@ from ._names import PACKAGE
 from ._patching import ModulesTraced, Patcher, wrap
 from .graph import Graph
 from .graph_module import GraphModule
-from .proxy import TracerBase, proxies_in, record
+from .proxy import TracerBase, _proxies_in, _record
 
 __all__ = ["PH", "Tracer", "is_fx_tracing", "symbolic_trace", "wrap"]
 
@@ -170,9 +170,9 @@ class Tracer(TracerBase):
 
     def _handle(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call of an operation: recorded if it has a proxy."""
-        if not proxies_in(args, kwargs):
+        if not _proxies_in(args, kwargs):
             return function(*args, **kwargs)
-        return record(self, function, args, kwargs)
+        return _record(self, function, args, kwargs)
 
     def _note_tensors(self) -> None:
         """Where the plain tensors are that modules have as attributes."""

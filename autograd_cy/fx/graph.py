@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ._code import PythonCode, Writer
-from ._names import Namespace
+from ._code import PythonCode
+from ._code import Writer as _Writer
+from ._names import Namespace as _Namespace
 from .node import Node, map_arg
 
 __all__ = ["CodeGen", "Graph", "PythonCode"]
@@ -78,7 +79,7 @@ class Graph:
         self._root = Node(self, "", "root", "", (), {})
         self._len = 0
         self._insert: Callable[[Node], None] = self._root.prepend
-        self._graph_namespace = Namespace()
+        self._graph_namespace = _Namespace()
         self._owners = 0
         self._owning_module = owning_module
         self._tracer_cls, self._tracer_extras = tracer_cls, tracer_extras
@@ -266,10 +267,10 @@ class Graph:
 
     def python_code(self, root_module: str, *, verbose: bool = False, **_: Any) -> PythonCode:
         """``python_code("self")``: the graph as the text of a function, with the globals that the text needs."""
-        names = Namespace()
+        names = _Namespace()
         for node in self.nodes:
             names.create_name(node.name, node)
-        return Writer(self, root_module, names).write()
+        return _Writer(self, root_module, names).write()
 
     def set_codegen(self, codegen: CodeGen) -> None:
         """``set_codegen(codegen)``: what an Interpreter makes of the arguments and the output."""

@@ -2,13 +2,10 @@
 
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ._names import qualified_name
+from ._names import qualified_name as _qualified_name
 from .immutable_collections import immutable_dict, immutable_list
-
-if TYPE_CHECKING:
-    from .graph import Graph
 
 __all__ = ["Node", "has_side_effect", "map_aggregate", "map_arg"]
 
@@ -60,7 +57,7 @@ class Node:
     """
 
     def __init__(
-        self, graph: "Graph", name: str, op: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
+        self, graph: Any, name: str, op: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
         return_type: Any | None = None,
     ) -> None:  # fmt: skip
         if op not in _OPS:
@@ -212,25 +209,25 @@ class Node:
             return target
         if getattr(target, "__module__", None) == "_operator":
             return f"operator.{target.__name__}"
-        name = qualified_name(target)
+        name = _qualified_name(target)
         return name if "." in name else f"builtins.{name}"
 
     def format_node(
         self, placeholder_names: list[str] | None = None, maybe_return_typename: list[str] | None = None
     ) -> str | None:
         """``format_node()`` is the node as printed graphs show it."""
-        kind = f"{type_name(self.type)} " if self.type else ""
+        kind = f"{_type_name(self.type)} " if self.type else ""
         head = f"%{self.name} : {kind}[num_users={len(self.users)}] = {self.op}[target="
         if self.op == "placeholder":
             if placeholder_names is not None:
-                placeholder_names.append(self.target + (f": {type_name(self.type)}" if self.type else ""))
+                placeholder_names.append(self.target + (f": {_type_name(self.type)}" if self.type else ""))
             default = f"(default={self.args[0]})" if self.args else ""
             return f"{head}{self.target}]{default}"
         if self.op == "get_attr":
             return f"{head}{self._pretty_print_target(self.target)}]"
         if self.op == "output":
             if self.type and maybe_return_typename is not None:
-                maybe_return_typename[0] = f" -> {type_name(self.type)}"
+                maybe_return_typename[0] = f" -> {_type_name(self.type)}"
             return f"return {self.args[0]}"
         return (f"{head}{self._pretty_print_target(self.target)}](args = {_shown(self.args)}, "
                 f"kwargs = {_shown(self.kwargs)})")  # fmt: skip
@@ -243,7 +240,7 @@ class Node:
         return order[self] < order[other]
 
 
-def type_name(kind: Any) -> str:
+def _type_name(kind: Any) -> str:
     """A type as annotations show it."""
     if isinstance(kind, type) and not hasattr(kind, "__args__"):
         if kind.__module__ == "builtins":

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from ._names import default_arguments
+from ._names import default_arguments as _default_arguments
 from .graph import Graph
 from .node import Node, map_aggregate
 
@@ -170,23 +170,23 @@ class Proxy:
 
     @classmethod
     def __torch_function__(cls, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        found = proxies_in(args, kwargs)
-        return record(found[0].tracer, function, args, kwargs or {})
+        found = _proxies_in(args, kwargs)
+        return _record(found[0].tracer, function, args, kwargs or {})
 
 
-def proxies_in(args: Any, kwargs: Any) -> list[Proxy]:
+def _proxies_in(args: Any, kwargs: Any) -> list[Proxy]:
     """The proxies among arguments, also in containers."""
     found: list[Proxy] = []
     map_aggregate((tuple(args), dict(kwargs or {})), lambda a: found.append(a) if isinstance(a, Proxy) else a)
     return found
 
 
-def record(tracer: TracerBase, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _record(tracer: TracerBase, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The Proxy of a call of a function of this package: one of a method for what is a Tensor's alone."""
     name = getattr(function, "__name__", "")
     if getattr(Tensor, name, None) is function and _home_of(function) is None:
         return tracer.create_proxy("call_method", name, args, kwargs)
-    args, kwargs = default_arguments(function, args, kwargs)
+    args, kwargs = _default_arguments(function, args, kwargs)
     return tracer.create_proxy("call_function", function, args, kwargs, name=name.removeprefix("functional_") or None)
 
 

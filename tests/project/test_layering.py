@@ -188,6 +188,18 @@ FACADE = [
     nn.parallel.data_parallel nn.parallel.distributed
     nn.parallel
     nn
+    fx.immutable_collections fx._names
+    fx.node
+    fx._code
+    fx.graph
+    fx.graph_module fx.proxy
+    fx._patching
+    fx._symbolic_trace
+    fx.interpreter fx.subgraph_rewriter
+    fx.passes.shape_prop
+    fx.passes
+    fx
+    _C._nn
     _dynamo.config _dynamo.eval_frame jit
     _compile
     _dynamo compiler

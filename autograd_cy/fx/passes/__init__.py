@@ -1,5 +1,7 @@
 """Passes over graphs, under the names of torch.fx.passes (facade)."""
 
-from ..._later import names_later
+from ..._later import names_later as _names_later
 
-__getattr__, __dir__ = names_later(__name__, {"shape_prop": []})
+__all__ = ["shape_prop"]
+
+__getattr__, __dir__ = _names_later(__name__, {"shape_prop": []})

@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+from ..._core.arrays.formats import channels_last, channels_last_3d, contiguous_format
 from ..._core.graph.tensor import Tensor
 from ...autograd.grad_mode import no_grad
 from ..interpreter import Interpreter
@@ -23,8 +24,6 @@ class TensorMetadata(NamedTuple):
 
 
 def _extract_tensor_metadata(result: Tensor, include_contiguity: bool = True) -> TensorMetadata:
-    from ... import channels_last, channels_last_3d, contiguous_format
-
     formats = (contiguous_format, channels_last, channels_last_3d)
     kept = [f for f in formats if include_contiguity and _is_in(result, f)]
     return TensorMetadata(
