@@ -81,8 +81,8 @@ _TYPED = [
 
 # Modules that `import *` does not bring along: few need them, or they only stand in for what is not here.
 _MODULES = [
-    "_dynamo", "_jit_internal", "accelerator", "compiler", "cpu", "distributed", "futures", "jit", "mps", "mtia",
-    "multiprocessing", "onnx", "xpu",
+    "_dynamo", "_jit_internal", "_vmap_internals", "accelerator", "compiler", "cpu", "distributed", "futures", "hub",
+    "jit", "mps", "mtia", "multiprocessing", "onnx", "types", "xpu",
 ]  # fmt: skip
 _ERRORS = ["AcceleratorError", "OutOfMemoryError"]
 _WINDOWS = ["bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"]
@@ -108,6 +108,7 @@ _QUESTIONS = [
     "is_storage", "set_default_device",
 ]  # fmt: skip
 _LOWRANK = ["pca_lowrank", "svd_lowrank"]
+_LOBPCG = ["lobpcg"]
 _LAYOUT = ["layout", "strided"]
 _INDICES = ["tril_indices", "triu_indices"]
 _TYPES = [
@@ -121,7 +122,7 @@ _SETTINGS = [
 ]  # fmt: skip
 _INTEROP = ["get_num_interop_threads", "set_num_interop_threads"]
 __all__ += _SETTINGS + _TYPES + _WINDOWS + _QUESTIONS + _LAYOUT + _LOWRANK + _NATIVE + _EMBEDDING + _SEGMENTS + _INDICES
-__all__ += _LOSSES + _LAYERS + _INTEROP + _ERRORS
+__all__ += _LOSSES + _LAYERS + _INTEROP + _ERRORS + _LOBPCG
 
 _node.finish_class(_node.Node)
 _lifetime.refuse_new(dtype)
@@ -132,6 +133,7 @@ if TYPE_CHECKING:
         _C,
         _dynamo,
         _jit_internal,
+        _vmap_internals,
         accelerator,
         amp,
         array_api,
@@ -145,6 +147,7 @@ if TYPE_CHECKING:
         func,
         futures,
         fx,
+        hub,
         jit,
         linalg,
         masked,
@@ -162,6 +165,7 @@ if TYPE_CHECKING:
         signal,
         special,
         testing,
+        types,
         utils,
         version,
         xpu,
@@ -175,6 +179,7 @@ if TYPE_CHECKING:
     from ._interop import get_num_interop_threads, set_num_interop_threads
     from ._layers import *  # noqa: F403
     from ._layout import *  # noqa: F403
+    from ._lobpcg import *  # noqa: F403
     from ._lowrank import *  # noqa: F403
     from ._native_norms import *  # noqa: F403
     from ._numbered_reductions import *  # noqa: F403
@@ -207,6 +212,7 @@ else:  # where any name would be right
             "_indices": _INDICES,
             "_layers": _LAYERS,
             "_layout": _LAYOUT,
+            "_lobpcg": _LOBPCG,
             "_lowrank": _LOWRANK,
             "_core.ops.nn.embedding": _EMBEDDING,
             "_native_norms": _NATIVE,

@@ -3,6 +3,8 @@
 The keywords ``dtype``, ``device`` and ``requires_grad`` are explained in ``_arguments``.
 """
 
+import contextlib as _contextlib
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from ._core.graph.tensor import Tensor
 from ._core.ops.overrides import handle_torch_function, has_torch_function
 from ._core.runtime.entry import public as _public
 from ._generator import Generator
+from ._size import on_cpu as _on_cpu
 from ._streams import can_hold as _can_hold
 from ._streams import default_generator
 from ._streams import drawn as _drawn
@@ -28,8 +31,8 @@ from ._streams import source_of as _source_of
 from ._streams import uniform_numbers as _uniform_numbers
 
 __all__ = [
-    "default_generator", "get_rng_state", "initial_seed", "manual_seed", "rand", "rand_like", "randint", "randn",
-    "randn_like", "randperm", "seed", "set_rng_state",
+    "default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "rand", "rand_like", "randint",
+    "randn", "randn_like", "randperm", "seed", "set_rng_state",
 ]  # fmt: skip
 
 @_public
@@ -86,6 +89,37 @@ def set_rng_state(new_state: Tensor) -> None:
     >>> ag.set_rng_state(ag.get_rng_state())
     """
     default_generator.set_state(new_state)
+
+
+@_contextlib.contextmanager
+def fork_rng(
+    devices: Iterable[Any] | None = None,
+    enabled: bool = True,
+    _caller: str = "fork_rng",
+    _devices_kw: str = "devices",
+    device_type: str | None = None,
+) -> Iterator[None]:
+    """``with fork_rng():`` the default generator goes on afterwards as if nothing had been drawn within.
+
+    With enabled=False nothing happens. What PyTorch raises without them for `devices` other than the CPU.
+
+    >>> import autograd_cy as ag
+    >>> a = ag.manual_seed(0) and ag.rand(1)
+    >>> with ag.random.fork_rng():
+    ...     b = ag.manual_seed(0) and ag.rand(1)
+    >>> bool(a == b), bool(a == ag.rand(1))
+    (True, False)
+    """
+    if not enabled:
+        yield
+        return
+    for device in devices or ():
+        _on_cpu(device)
+    state = default_generator.get_state()
+    try:
+        yield
+    finally:
+        default_generator.set_state(state)
 
 
 @_public

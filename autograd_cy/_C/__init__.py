@@ -3,8 +3,11 @@
 Their public home is `autograd.graph`, `autograd.grad_mode`.
 """
 
+import sys
 import weakref
+from typing import Any
 
+from .. import _answers
 from .._core.engine.task_queries import current_graph_task_id as _current_graph_task_id
 from .._core.engine.task_queries import current_node as _current_autograd_node
 from .._core.engine.task_queries import execution_order, is_captured_leaf, will_execute
@@ -43,7 +46,27 @@ DisableTorchFunction = DisableTorchFunctionSubclass
 _disabled_torch_function_impl = staticmethod(disabled_torch_function)  # as an attribute of a class it is not bound
 
 
-__getattr__, __dir__ = names_later(__name__, {"_nn": [], "_autograd": [], "_functions": []})
+_PLAIN = {"_get_tracing_state": None, "_is_tracing": False, "_is_any_autocast_enabled": False, "_get_default_device": "cpu"}
+for _name, _value in _PLAIN.items():
+    globals()[_name] = _answers.answers(_value)
+_log_api_usage_once = _log_api_usage_metadata = _jit_set_profiling_mode = _jit_set_profiling_executor = _answers.answers(None)
+_debug_only_display_vmap_fallback_warnings = _log_api_usage_once
+_answers.named(globals(), "nothing is recorded, traced or compiled here")
+
+
+def _of_package(name: str) -> Any:
+    """The package for `_VariableFunctions`, which has its functions; classes of it under their names."""
+    package = sys.modules[__name__.rpartition(".")[0]]
+    if name == "_VariableFunctions":
+        return package
+    if name in ("Generator", "Size", "device", "dtype", "layout", "memory_format"):
+        return getattr(package, name)
+    if name in ("Future", "ScriptModule", "ScriptFunction"):
+        return getattr(package.jit, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+__getattr__, __dir__ = names_later(__name__, {"_nn": [], "_autograd": [], "_functions": []}, _of_package)
 
 
 def _set_fwd_grad_enabled(enabled: bool) -> None:

@@ -13,6 +13,7 @@ from .._core.graph.tensor import Tensor
 from .._core.ops.shapes.shape import stack as _stack
 from .._core.runtime.entry import public as _public
 from .._creation import zeros as _zeros
+from .._later import names_later as _names_later
 from .._likes import ones_like as _ones_like
 from .._likes import zeros_like as _zeros_like
 from .grad_mode import inference_mode as _inference_mode
@@ -21,6 +22,11 @@ from .gradients import grad as _grad
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
 _Tensors = tuple[Tensor, ...]
+_HELPERS = [
+    "_as_tuple", "_as_tuple_nocheck", "_autograd_grad", "_check_requires_grad", "_construct_standard_basis_for",
+    "_fill_in_zeros", "_grad_postprocess", "_grad_preprocess", "_tuple_postprocess", "_validate_v",
+]  # fmt: skip
+__getattr__, __dir__ = _names_later(__name__, {"_functional_helpers": _HELPERS})
 
 
 @_public
@@ -117,7 +123,7 @@ def hessian(
     tensor([[ 6.,  0.],
             [ 0., 12.]])
     """
-    single, _ = _as_tuple("inputs", "hessian", inputs)
+    single, _ = _one_or_several("inputs", "hessian", inputs)
     if outer_jacobian_strategy not in ("reverse-mode", "forward-mode"):
         raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
 
@@ -177,7 +183,7 @@ def _grad_of(func: Callable[..., Any], argnums: tuple[int, ...]) -> Callable[...
 # arguments and results
 
 
-def _as_tuple(name: str, caller: str, value: Any) -> tuple[bool, _Tensors]:
+def _one_or_several(name: str, caller: str, value: Any) -> tuple[bool, _Tensors]:
     """Whether one tensor was given, and the tensors as a tuple."""
     single = not isinstance(value, tuple)
     values = (value,) if single else value
@@ -193,14 +199,14 @@ def _as_tuple(name: str, caller: str, value: Any) -> tuple[bool, _Tensors]:
 
 def _prepared(name: str, caller: str, inputs: Any, create_graph: bool) -> tuple[bool, _Tensors]:
     """The inputs as places of their own in the graph: within that of the inputs, if the result is to be differentiated."""
-    single, xs = _as_tuple(name, caller, inputs)
+    single, xs = _one_or_several(name, caller, inputs)
     xs = tuple(x.clone() if x.is_inference() else x for x in xs)
     inside = [create_graph and x.requires_grad for x in xs]
     return single, tuple(x.view_as(x) if kept else x.detach().requires_grad_() for x, kept in zip(xs, inside, strict=True))
 
 
 def _outputs(caller: str, func: Callable[..., Any], xs: _Tensors, strict: bool) -> tuple[bool, _Tensors]:
-    single, ys = _as_tuple("outputs of the user-provided function", caller, func(*xs))
+    single, ys = _one_or_several("outputs of the user-provided function", caller, func(*xs))
     for i, y in enumerate(ys):
         if strict and not y.requires_grad:
             raise RuntimeError(
@@ -246,7 +252,7 @@ def _directions(caller: str, v: Any, xs: _Tensors) -> _Tensors:
 
 def _fitting(caller: str, v: Any, others: _Tensors) -> _Tensors:
     """The vector as a tuple; RuntimeError unless it has the sizes of the others."""
-    _, vs = _as_tuple("v", caller, v)
+    _, vs = _one_or_several("v", caller, v)
     if len(vs) != len(others):
         if len(others) == 1:
             raise RuntimeError("The given v should contain a single Tensor.")
@@ -412,7 +418,7 @@ def _forward_jacobian(func: Callable[..., Any], inputs: Any, create_graph: bool,
         raise NotImplementedError(
             "Computing Jacobian using forward-AD or forward-over-reverse Hessian is only implemented for `vectorize=True`."
         )
-    single, xs = _as_tuple("inputs", "jacobian", inputs)
+    single, xs = _one_or_several("inputs", "jacobian", inputs)
     found = jacfwd(func, 0 if single else tuple(range(len(xs))))(*xs)
     outputs = found if isinstance(found, tuple) and (single or isinstance(found[0], tuple)) else (found,)
     detached = tuple(

@@ -9,12 +9,12 @@ from .modules import _HOMES
 from .modules import __all__ as _layers
 
 __all__ = [
-    "Buffer", "DataParallel", "Parameter", "UninitializedBuffer", "UninitializedParameter", "functional", "init", "modules",
-    "parallel", "parameter", "utils", *_layers,
+    "Buffer", "DataParallel", "Parameter", "UninitializedBuffer", "UninitializedParameter", "attention", "functional",
+    "init", "modules", "parallel", "parameter", "utils", *_layers,
 ]  # fmt: skip
 
 if TYPE_CHECKING:
-    from . import init, modules, parallel, parameter, utils
+    from . import attention, init, modules, parallel, parameter, utils
     from .modules import *  # noqa: F403
     from .parallel import DataParallel
     from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
@@ -22,6 +22,7 @@ else:  # where any name would be right
     __getattr__, __dir__ = _names_later(
         __name__,
         {
+            "attention": [],
             "init": [],
             "modules": [],
             "parallel": ["DataParallel", "parallel"],

@@ -7,6 +7,16 @@ from .._core.graph.tensor import Tensor
 from .._types import typename
 
 
+class _RequiredParameter:
+    """The default of a setting that each group has to give."""
+
+    def __repr__(self) -> str:
+        return "<required parameter>"
+
+
+required = _RequiredParameter()
+
+
 def complete(group: dict[str, Any], defaults: dict[str, Any]) -> None:
     """Make a list of the group's parameters, another one of their names, and take over the options that it lacks."""
     if not isinstance(group, dict):
@@ -21,6 +31,8 @@ def complete(group: dict[str, Any], defaults: dict[str, Any]) -> None:
     for param in group["params"]:
         _check_param(param, bool(defaults.get("differentiable")))
     for name, default in defaults.items():
+        if default is required and name not in group:
+            raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
         group.setdefault(name, default)
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .._core.graph.tensor import Tensor
 
@@ -87,3 +87,24 @@ def _cubic(a: Point, b: Point, limits: tuple[float, float] | None = None) -> flo
     root = math.sqrt(square)
     t = last.t - (last.t - first.t) * ((last.slope + root - d) / (last.slope - first.slope + 2 * root))
     return min(max(t, least), largest)
+
+
+def strong_wolfe_of_torch(
+    obj_func: Callable[..., Any], x: Any, t: Any, d: Tensor, f: Any, g: Tensor, gtd: Any, c1: float = 1e-4, c2: float = 0.9,
+    tolerance_change: float = 1e-9, max_ls: int = 25,
+) -> tuple[Any, Tensor, Any, int]:  # fmt: skip
+    """torch.optim.lbfgs._strong_wolfe: (loss, gradient, step, calls); obj_func(x, t, d) returns loss and gradient."""
+
+    def evaluate(t: float) -> Point:
+        loss, gradient = obj_func(x, t, d)
+        return Point(t, float(loss), gradient.clone(), float(gradient.dot(d)))
+
+    start = Point(0.0, float(f), g, float(gtd))
+    found, calls = strong_wolfe(evaluate, start, float(t), float(d.abs().max()), tolerance_change, max_ls, c1, c2)
+    return found.loss, found.grad, found.t, calls
+
+
+def cubic_of_torch(x1: Any, f1: Any, g1: Any, x2: Any, f2: Any, g2: Any, bounds: Any = None) -> float:
+    """torch.optim.lbfgs._cubic_interpolate: where the cubic through two points with slopes g1 and g2 is lowest."""
+    a, b = (Point(float(x), float(f), None, float(g)) for x, f, g in ((x1, f1, g1), (x2, f2, g2)))  # type: ignore[arg-type]
+    return _cubic(a, b, None if bounds is None else (float(bounds[0]), float(bounds[1])))

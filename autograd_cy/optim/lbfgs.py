@@ -8,7 +8,9 @@ from .._names import cat, view_as_real
 from ..autograd.grad_mode import enable_grad, no_grad
 from ._fused import check_lr as _check_lr
 from ._line_search import Point as _Point
-from ._line_search import strong_wolfe as _strong_wolfe
+from ._line_search import cubic_of_torch as _cubic_interpolate  # noqa: F401
+from ._line_search import strong_wolfe as _found_by_search
+from ._line_search import strong_wolfe_of_torch as _strong_wolfe  # noqa: F401
 from .optimizer import Optimizer
 
 __all__ = ["LBFGS"]
@@ -148,7 +150,7 @@ class LBFGS(Optimizer):
 
         span = direction.abs().max().item()
         most = group["max_eval"] - evaluations
-        point, tried = _strong_wolfe(evaluate, start, t, span, group["tolerance_change"], most)
+        point, tried = _found_by_search(evaluate, start, t, span, group["tolerance_change"], most)
         self._add(direction, point.t)
         return point.loss, point.grad, point.t, tried
 

@@ -4,7 +4,7 @@ import functools
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from itertools import chain
-from typing import Any
+from typing import Any, TypeAlias
 
 from .._core.graph.tensor import Tensor
 from .._core.optim.updates import drop_gradients as _drop_gradients
@@ -13,9 +13,16 @@ from .._core.runtime.events import end_region as _end_region
 from .._core.runtime.handle import RemovableHandle
 from .._core.runtime.handle import register as _register
 from .._types import typename
+from ..autograd.grad_mode import set_grad_enabled as _set_grad_enabled
 from . import _groups, _state_dict
+from ._groups import required
 
-__all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
+__all__ = [
+    "Optimizer", "ParamsT", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook", "required",
+]  # fmt: skip
+
+ParamsT: TypeAlias = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
+
 
 _global_pre_hooks: OrderedDict[int, Callable[..., Any]] = OrderedDict()
 _global_post_hooks: OrderedDict[int, Callable[..., Any]] = OrderedDict()
@@ -75,6 +82,32 @@ def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
 
     wrapper.hooked = True  # type: ignore[attr-defined]
     return wrapper
+
+
+def _use_grad_for_differentiable(func: Callable[..., Any]) -> Callable[..., Any]:
+    """Above a step: it is recorded if the optimizer is `differentiable`, else not."""
+
+    @functools.wraps(func)
+    def step(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with _set_grad_enabled(self.defaults["differentiable"]):
+            return func(self, *args, **kwargs)
+
+    return step
+
+
+def _get_value(x: Any) -> Any:
+    """The number in a tensor of one element; anything else as it is."""
+    return x.item() if isinstance(x, Tensor) else x
+
+
+def _dispatch_sqrt(x: Any) -> Any:
+    """The square root of a tensor or a number."""
+    return x.sqrt() if isinstance(x, Tensor) else x**0.5
+
+
+def _default_to_fused_or_foreach(params: Any, differentiable: bool, use_fused: bool = False) -> tuple[bool, bool]:
+    """Whether PyTorch would fuse the step, or take lists of tensors: neither, as for tensors on its CPU."""
+    return False, False
 
 
 class Optimizer:

@@ -10,6 +10,11 @@
 * ``_atomic``: a file that is written whole or not at all
 """
 
+import os as _os
+from collections.abc import Callable
+from typing import IO, Any, TypeAlias
+
+from .._size import device as _device
 from ._files import get_unsafe_globals_in_checkpoint, load, save
 from ._safe_globals import (
     add_safe_globals,
@@ -17,6 +22,9 @@ from ._safe_globals import (
     get_safe_globals,
     safe_globals,
 )
+
+MAP_LOCATION: TypeAlias = Callable[[Any, str], Any] | _device | str | dict[str, str] | None
+FILE_LIKE: TypeAlias = str | _os.PathLike[str] | IO[bytes]
 
 __all__ = [
     "add_safe_globals", "clear_safe_globals", "get_safe_globals", "get_unsafe_globals_in_checkpoint", "load",

@@ -18,12 +18,13 @@ from .._later import names_later as _names_later
 from .._missing import getattr_of as _getattr_of
 
 __all__ = [
-    "CULPRITS", "GradientAssertions", "GradientError", "Location", "Verdict", "assert_close", "check_gradients", "gradients",
-    "locate", "make_tensor", "strategies",
+    "CULPRITS", "GradientAssertions", "GradientError", "Location", "Verdict", "assert_allclose", "assert_close",
+    "check_gradients", "gradients", "locate", "make_tensor", "strategies",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
     from . import strategies
+    from ._allclose import assert_allclose
     from ._check import check_gradients, gradients
     from ._close import assert_close
     from ._locate import Location, locate
@@ -36,6 +37,7 @@ else:  # where any name would be right
         {
             "strategies": [],
             "_check": ["check_gradients", "gradients"],
+            "_allclose": ["assert_allclose"],
             "_close": ["assert_close"],
             "_locate": ["Location", "locate"],
             "_make_tensor": ["make_tensor"],

@@ -7,19 +7,20 @@ from collections.abc import Callable
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from ._pytree import tree_map
+from ._pytree import tree_map as _tree_map
 
 __all__ = ["SummaryWriter"]
 
 _METHODS = (
-    "add_audio", "add_custom_scalars", "add_custom_scalars_marginchart", "add_custom_scalars_multilinechart", "add_embedding",
-    "add_figure", "add_histogram", "add_histogram_raw", "add_image", "add_image_with_boxes", "add_images", "add_mesh",
-    "add_onnx_graph", "add_pr_curve", "add_pr_curve_raw", "add_scalar", "add_scalars", "add_text", "add_video", "close", "flush",
+    "add_audio", "add_custom_scalars", "add_custom_scalars_marginchart", "add_custom_scalars_multilinechart",
+    "add_embedding", "add_figure", "add_histogram", "add_histogram_raw", "add_image", "add_image_with_boxes",
+    "add_images", "add_mesh", "add_onnx_graph", "add_pr_curve", "add_pr_curve_raw", "add_scalar", "add_scalars",
+    "add_text", "add_video", "close", "flush",
 )  # fmt: skip
 
 
 class SummaryWriter:
-    """``SummaryWriter(log_dir=None, comment="")`` writes what TensorBoard shows into files of a folder, ``runs/...`` by default.
+    """``SummaryWriter(log_dir=None, comment="")`` writes what TensorBoard shows into files of a folder.
 
     Its methods are PyTorch's: ``add_scalar(tag, value, step)``, ``add_histogram``, ``add_image``, ``add_text`` and so on.
     ImportError if tensorboardX is not installed. ``add_graph`` is a NotImplementedError.
@@ -76,7 +77,7 @@ class SummaryWriter:
 
     def add_graph(self, model: Any, input_to_model: Any = None, verbose: bool = False, use_strict_trace: bool = True) -> None:
         """``add_graph(model, inputs)``: NotImplementedError; `autograd.graph.draw` draws a graph."""
-        raise NotImplementedError("add_graph(): this package has no TorchScript; autograd.graph.draw(y) draws a recorded graph")
+        raise NotImplementedError("add_graph(): this package has no TorchScript; autograd.graph.draw(y) draws a graph")
 
     def __enter__(self) -> "SummaryWriter":
         return self
@@ -94,7 +95,7 @@ def _arrays(values: Any) -> Any:
         array = x.detach().numpy(force=True)
         return array.item() if array.ndim == 0 else array
 
-    return tree_map(converted, values)
+    return _tree_map(converted, values)
 
 
 def _method(name: str) -> Callable[..., Any]:

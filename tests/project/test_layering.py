@@ -59,7 +59,7 @@ FACADE = [
     _questions
     _streams
     _later _missing _once torch_version _inplace _answers _errors _absent_device futures multiprocessing.spawn
-    _jit_internal onnx accelerator mps mtia xpu multiprocessing distributed._group distributed.rpc
+    _jit_internal onnx hub accelerator mps mtia xpu multiprocessing distributed._group distributed.rpc
     version
     _names _alias_children _alias _layers
     profiler._page
@@ -69,7 +69,7 @@ FACADE = [
     signal
     _constructor
     utils.dlpack
-    return_types overrides
+    return_types types
     _typed
     _types
     profiler._format profiler._recording profiler._flops profiler._operands
@@ -107,6 +107,8 @@ FACADE = [
     func._gradients
     func._beyond func._implicit func._modules func._sparse
     func
+    _vmap_internals
+    autograd._functional_helpers
     autograd.functional
     utils._checkpoint_errors utils._checkpoint_policy
     utils._checkpoint_frame
@@ -134,7 +136,8 @@ FACADE = [
     autograd
     _C._autograd _C._functions
     _C
-    fft linalg special
+    fft linalg special overrides
+    _lobpcg
     _numpy._arguments
     _numpy._mathematics _numpy._reductions _numpy._shapes _numpy._signals
     _numpy._joining _numpy._linear _numpy._picked _numpy._ufuncs
@@ -171,7 +174,8 @@ FACADE = [
     nn.modules.normalization nn.modules.padding nn.modules.pixelshuffle nn.modules.pooling nn.modules.sparse
     nn.modules.upsampling
     nn.modules._loss_layer nn.modules._transformer_layers
-    nn.modules._embedding_losses nn.modules._linear_cross_entropy nn.modules._multi_label_losses nn.modules.transformer
+    nn.modules.linear_cross_entropy_options nn.modules._embedding_losses nn.modules._linear_cross_entropy
+    nn.modules._multi_label_losses nn.modules.transformer
     nn.modules.loss
     nn.utils.rnn nn.modules._rnn_cells
     nn.modules.rnn
@@ -185,7 +189,7 @@ FACADE = [
     nn.utils._pruning_methods
     nn.utils.prune
     nn.utils
-    nn.parallel.data_parallel nn.parallel.distributed
+    nn.parallel.data_parallel nn.parallel.distributed nn.attention
     nn.parallel
     nn
     fx.immutable_collections fx._names
@@ -260,7 +264,7 @@ FACADE = [
     testing.strategies._modules
     testing.strategies
     testing._close testing._make_tensor testing._verdict testing._differences testing._patterns
-    testing._point
+    testing._point testing._allclose
     testing._compare testing._report
     testing._culprit testing._examples testing._subject
     testing._gradient_checks testing._memory_checks testing._precision_checks testing._batch_checks testing._second_order

@@ -32,6 +32,7 @@ _HOMES: dict[str, list[str]] = {
     ],
     "lazy": ["LazyModuleMixin"],
     "linear": ["Bilinear", "Identity", "LazyLinear", "Linear"],
+    "linear_cross_entropy_options": ["LinearCrossEntropyOptions"],
     "loss": [
         "BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss", "CrossEntropyLoss", "GaussianNLLLoss",
         "HingeEmbeddingLoss", "HuberLoss", "KLDivLoss", "L1Loss", "LinearCrossEntropyLoss", "MSELoss", "MarginRankingLoss",
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
     from .instancenorm import *  # noqa: F403
     from .lazy import *  # noqa: F403
     from .linear import *  # noqa: F403
+    from .linear_cross_entropy_options import *  # noqa: F403
     from .loss import *  # noqa: F403
     from .module import *  # noqa: F403
     from .normalization import *  # noqa: F403
