@@ -4,10 +4,10 @@ import importlib
 import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, PathFinder
-from types import ModuleType, TracebackType
+from types import FrameType, ModuleType, TracebackType
 from typing import Any
 
-from . import _alias_children
+from . import _alias_children, _alias_names
 from ._core.runtime.entry import public
 from ._missing import nearest_names, torch_names
 
@@ -30,7 +30,7 @@ class _SameModule:
 
 def _enter_members(package: ModuleType) -> None:
     """Also enter the loaded modules of a package: importing one again would replace a function of the same name."""
-    prefix = package.__name__ + "."
+    prefix = f"{PACKAGE}{package.__name__.removeprefix('torch').removeprefix(PACKAGE)}."
     for name, member in list(sys.modules.items()):
         if name.startswith(prefix) and not name.startswith(f"{PACKAGE}._core"):
             sys.modules.setdefault("torch" + name[len(PACKAGE) :], member)
@@ -42,8 +42,9 @@ class TorchModule(ModuleType):
     def __init__(self, package: ModuleType):
         from .torch_version import __version__
 
-        own = {name: value for name, value in vars(package).items() if name not in ("__getattr__", "__dir__", "__version__")}
-        vars(self).update(own, __package__=package.__name__, __version__=__version__)
+        kept = ("__getattr__", "__dir__", "__version__", "__name__")
+        own = {name: value for name, value in vars(package).items() if name not in kept}
+        vars(self).update(own, __name__="torch", __package__=package.__name__, __version__=__version__)
 
     @public
     def __getattr__(self, name: str) -> Any:  # what comes later, and what is missing
@@ -93,8 +94,11 @@ class TorchAlias:
         if name.startswith("multiprocessing."):
             return _alias_children.find_spec(name, path)
         is_facade = name.startswith(f"{PACKAGE}.") and not name.startswith(f"{PACKAGE}._core.")
-        if is_facade and PathFinder.find_spec(name, path) is None:
-            raise _missing_module("torch" + name[len(PACKAGE) :])
+        if is_facade:
+            spec = PathFinder.find_spec(name, path)
+            if spec is None:
+                raise _missing_module("torch" + name[len(PACKAGE) :])
+            return _alias_names.renamed_later(spec)
         return None
 
     def remove(self) -> None:
@@ -104,6 +108,7 @@ class TorchAlias:
         if not any(isinstance(finder, TorchAlias) for finder in sys.meta_path):
             for name in [name for name in sys.modules if name == "torch" or name.startswith("torch.")]:
                 del sys.modules[name]
+            _alias_names.restore()
 
     def __enter__(self) -> "TorchAlias":
         return self
@@ -143,6 +148,7 @@ def install_as_torch() -> TorchAlias:
     sys.meta_path.insert(0, alias)
     if existing is None:
         sys.modules["torch"] = TorchModule(package)
+    _alias_names.rename_all()
     _alias_children.extend_loaded()
     return alias
 
@@ -159,4 +165,14 @@ def _missing_module(name: str) -> ModuleNotFoundError:
     verdict = "PyTorch has it, this package does not (yet)" if known else "it has no such name"
     nearest = ", ".join(nearest_names(last, {n for n in offered if not n.startswith("_")}))
     text = f"No module named {name!r}: {PACKAGE} stands in for torch here; {verdict}."
-    return ModuleNotFoundError(f"{text} Nearest: {nearest}." if nearest else text, name=name)
+    shown = PACKAGE + name[len("torch") :] if _is_from_import() else name
+    return ModuleNotFoundError(f"{text} Nearest: {nearest}." if nearest else text, name=shown)
+
+
+def _is_from_import() -> bool:
+    """Whether `from torch import x` looks for a module x: it would not hand on an error that has the name of that module."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_name != "_handle_fromlist":
+        is_import = frame.f_globals.get("__name__") in (__name__, "importlib._bootstrap", "importlib")
+        frame = frame.f_back if is_import else None
+    return frame is not None

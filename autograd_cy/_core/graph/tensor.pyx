@@ -778,6 +778,12 @@ for _operator in range(OPERATORS):
 declare_store(TENSORS, sizeof(Spares), empty_store)
 
 
+def name_tensor(bint as_torch):
+    """name_tensor(as_torch): let the type say that it is of torch, or of this package."""
+    (<TypeObject *> Tensor).tp_name = b"torch.Tensor" if as_torch else b"autograd_cy.Tensor"
+    PyType_Modified(<PyTypeObject *> Tensor)
+
+
 cdef void open_type():
     """Give the type its `__dict__` (made when first used), the name that users know it by, and its way to live and die."""
     global compiled_dealloc, compiled_new, tensor_type

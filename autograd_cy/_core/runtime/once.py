@@ -50,7 +50,7 @@ def warn_user(message: str) -> None:
 def _level_of_user() -> int:
     """The stack level, seen from the caller, of the first frame outside this package."""
     level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == _PACKAGE:
+    while frame.f_back is not None and str(frame.f_globals.get("__package__")).partition(".")[0] == _PACKAGE:
         level, frame = level + 1, frame.f_back
     return level
 
