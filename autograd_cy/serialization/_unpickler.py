@@ -20,7 +20,7 @@ def _rebuild_subclass(rebuild: Any, kind: Any, arguments: Any, state: Any) -> Te
 def unpickler(pickle_module: Any, data: bytes, storage_of: Callable[[Any], Any], **options: Any) -> Any:
     """``unpickler(pickle, data, storage_of).load()`` -> the object; `storage_of` finds what a file refers to."""
 
-    class Unpickler(pickle_module.Unpickler):  # type: ignore[misc]
+    class Unpickler(pickle_module.Unpickler):
         def persistent_load(self, reference: Any) -> Any:
             if type(reference) is tuple and reference[:1] == ("module",):  # of files before zip: with its source text
                 return reference[1]
