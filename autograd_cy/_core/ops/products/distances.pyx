@@ -60,9 +60,9 @@ cdef class EuclideanDistBackward0(Distances):
     cdef object against(self, object a, object b, object g, object y):
         """Rows and distances are divided by a power of two if quotients, here and in derivatives, might leave the range of the
         type."""
-        scales = scales_of(np.max((<Tensor> unpack(self, 2)).array, (-2, -1), keepdims=True, initial=0))
-        if not ((scales > 1e-8) & (scales < 1e8)).all():
-            each = new_tensor(scales)           # one for each pair of matrices
+        ends = (<object> (<Tensor> unpack(self, 2)).array).max((-2, -1), keepdims=True, initial=0)
+        if not ((ends > 1e-8) & (ends < 1e8)).all():
+            each = new_tensor(scales_of(ends))          # one for each pair of matrices
             a, b, y = a / each, b / each, y / each
         slope = g / y
         return a * slope.sum(-1, keepdim=True) - slope @ b

@@ -18,7 +18,7 @@ from autograd_cy._core.kernels.reduction_loops cimport LARGEST, SMALLEST, Dims, 
 from autograd_cy._core.kernels.variance_loops cimport variance_of
 from autograd_cy._core.ops.reductions.reduction_node cimport (
     SAVES_INPUT, SAVES_OUTPUT, FusedReduction, dim_tuple, dims_of, record_reduction)
-from autograd_cy._core.ops.reductions.scaling cimport quotients_fit, roots_in_range, scales_of
+from autograd_cy._core.ops.reductions.scaling cimport quotients_fit, roots_in_range, scales_of, zeros_are_exact
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import Along
@@ -95,7 +95,7 @@ cdef cnp.ndarray deviation_of(cnp.ndarray array, Dims dims, bint keepdim, double
     if code_of(array) == FLOAT16:
         return cast(deviation_of(cast(array, FLOAT32), dims, keepdim, freedom), FLOAT16)
     cdef cnp.ndarray roots = variance_of(array, dims, keepdim, freedom, True)
-    if roots_in_range(roots) or zeros_are_right(array, roots, dims, keepdim):
+    if roots_in_range(roots) or zeros_are_exact(roots, array, dims, True) or zeros_are_right(array, roots, dims, keepdim):
         return roots
     return rescaled(array, dims, keepdim, freedom)
 
