@@ -16,7 +16,7 @@ from .surface import a_call
 from .values import Evil
 
 BUGS = (SystemError, NameError, RecursionError, BufferError)
-REFUSED_BY_DLPACK = ("Can't export tensors", "DLPack only supports")  # our __dlpack__, and that of a NumPy array
+REFUSED_BY_DLPACK = ("Can't export tensors", "DLPack only supports", "Cannot export readonly")  # ours; NumPy's
 WRITES = ("op __setitem__", "Tensor.__setitem__")
 MAKE_MANY = ("unbind", "split", "chunk", "tolist", "__iter__")  # of 2**40 columns as many objects, which takes its time
 unraisable = []
