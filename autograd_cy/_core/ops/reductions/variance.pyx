@@ -11,6 +11,8 @@ from cpython.object cimport PyObject
 
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of
+from autograd_cy._core.graph.duals cimport note_zero_norm
+from autograd_cy._core.graph.limits cimport limit_of_quotient
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record_all, shape_of
 from autograd_cy._core.graph.saved cimport save_input, save_output, saved_like, unpack
@@ -23,6 +25,8 @@ from autograd_cy._core.ops.reductions.reduction_node cimport (
     SAVES_INPUT, SAVES_OUTPUT, FusedReduction, dim_tuple, dims_of, in_type, record_reduction, with_kept)
 from autograd_cy._core.ops.reductions.scaling cimport quotients_fit, roots_in_range, scales_of, zeros_are_exact
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.modes cimport current_mode
+from autograd_cy._core.runtime.state cimport FORWARD_AD
 
 from autograd_cy._core.batching.rules import Along
 from autograd_cy._core.ops.registry import op
@@ -148,6 +152,13 @@ cdef class StdReduction(VarianceReduction):
     cdef object without_equals(self, object g):
         return g.where(unpack(self, 2) != 0, 0)
 
+    cdef object vjp(self, object g, int i):
+        cdef object result = VarianceReduction.vjp(self, g, i), spread = outputs_of(g)[0], limit
+        if spread is None or self.constants[3] <= 0:
+            return result
+        limit = limit_of_quotient(self, spread, unpack(self, 2))
+        return result if limit is None else result + in_type(self.spread(limit) * self.deviations(), self.dtype_codes[0])
+
     cdef cnp.ndarray scales(self, cnp.ndarray g):
         cdef cnp.ndarray y = saved_like(self, 2, g)
         if code_of(y) != code_of(g):
@@ -219,6 +230,8 @@ cdef object variance(object input, object dim, object unbiased, bint keepdim, ob
         return y
     shown = 1 if correction is None and (dim is not None or keepdim) else correction        # as PyTorch shows it
     constants = (None if dim is None else dim_tuple(dims), keepdim, shown, freedom)
+    if root and current_mode() & FORWARD_AD and not np.all(y.array):
+        note_zero_norm()                # case 3 of NOTE [Norms of 0]
     if alone:
         return record_reduction(node_class, constants, x, y, SAVES_INPUT | SAVES_OUTPUT if root else SAVES_INPUT)
     return with_mean(node_class, constants, x, y, dims)
