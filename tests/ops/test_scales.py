@@ -60,6 +60,10 @@ ROWS = {
     "instance_norm": Scaled(lambda x: F.instance_norm(x, eps=0.0), 0, ((2, 3, 4),)),
     "group_norm": Scaled(lambda x: F.group_norm(x, 2, WEIGHTS.to(x.dtype), eps=0.0), 0, ((2, 4, 3),)),
     "rms_norm": Scaled(lambda x: F.rms_norm(x, (4,), WEIGHTS.to(x.dtype), eps=0.0), 0, ((3, 4),)),
+    "lp_pool1d": Scaled(lambda x: F.lp_pool1d(x, 2, 2), 1, ((2, 3, 6),)),
+    "lp_pool2d": Scaled(lambda x: F.lp_pool2d(x, 2, 2, 1), 1, ((2, 3, 4, 4),)),
+    "lp_pool3d p=4": Scaled(lambda x: F.lp_pool3d(x, 4, 2), 1, ((2, 2, 4, 4),)),
+    "local_response_norm": Scaled(lambda x: F.local_response_norm(x, 3, beta=0.5), 0, ((2, 4, 3),)),
     "normalize": Scaled(lambda x: F.normalize(x, eps=0.0), 0, ((3, 4),)),
     "cosine_similarity": Scaled(lambda a, b: ag.cosine_similarity(a, b, eps=0.0), 0, ((3, 4), (3, 4))),
     "cosine_similarity of one": Scaled(lambda a: ag.cosine_similarity(a, ag.ones_like(a), eps=0.0), 0, ((3, 4),)),
@@ -72,7 +76,7 @@ ROWS = {
     "cosine_embedding_loss": Scaled(lambda a, b: cosine_loss(a, b), 0, ((3, 4), (3, 4))),
     "triplet_margin_loss": Scaled(triplet, 1, ((3, 4), (3, 4), (3, 4))),
 }
-LARGE_ONLY = {"cosine_embedding_loss", "renorm"}           # they add 1e-12 to squares and 1e-7 to norms
+LARGE_ONLY = {"cosine_embedding_loss", "renorm", "local_response_norm"}     # they add a number to squares or norms
 SCALES = [("float32", 100), ("float32", -100), ("float64", 900), ("float64", -900)]
 
 
@@ -162,6 +166,21 @@ def test_normalizations_of_zeros_beside_large_numbers(name):
     ag.testing.assert_close(g, alone)
     (third,) = ag.autograd.grad((g * g).sum(), x)
     assert third.isfinite().all()
+
+
+def test_pooling_of_planes_of_all_sizes_by_the_norm():
+    """Beside planes of large and small numbers: one of zeros, one of ordinary numbers."""
+    scales = 2.0 ** np.float32([100, -100, 0, 1]) * [1, 1, 0, 1]
+    x = ag.tensor(np.float32([3, 4])[None, None] * np.float32(scales)[:, None, None])
+    assert F.lp_pool1d(x, 2, 2).flatten().tolist() == (5 * scales).tolist()
+    assert F.lp_pool1d(ag.tensor([[[np.inf, 1.0]]]), 2, 2).item() == np.inf
+
+
+def test_neighbours_of_large_channels():
+    """Each element is divided by what its own neighbours say."""
+    x = ag.tensor([[[1.0], [2.0], [0.0], [2.0**100]]])
+    y = F.local_response_norm(x, 3, alpha=3.0, beta=0.5, k=4.0).flatten().tolist()
+    assert y == pytest.approx([1 / 3, 2 / 3, 0, 1])
 
 
 def test_the_running_variance_of_large_numbers():

@@ -109,7 +109,7 @@ cdef bint fourth_powers_fit(cnp.ndarray totals) noexcept:
     return all_between(<double *> cnp.PyArray_DATA(totals), cnp.PyArray_SIZE(totals), sqrt(sqrt(DBL_MIN)), sqrt(sqrt(DBL_MAX)))
 
 
-cdef bint all_between(const real *x, npy_intp n, double least, double most) noexcept nogil:
+cdef bint all_between(const real *x, npy_intp n, real least, real most) noexcept nogil:
     cdef int others = 0
     cdef npy_intp i
     for i in range(n):
