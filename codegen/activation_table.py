@@ -60,6 +60,11 @@ table = [
     Row("gated", "input, gate", y="a * s", let="s = sigmoid(b); d = sigmoid_slope(b)", da="g * s", db="g * a * d",
         recorded=False, wide=True, **HIDDEN),
 
+    # the entropy of a Bernoulli trial by its logit: a sum of positive terms
+    Row("trial_entropy", y="l + where(a > 0, a, -a) * s",
+        let="l = log1pexp(where(a > 0, -a, a)); s = sigmoid(where(a > 0, -a, a)); d = sigmoid_slope(a)", da="-g * (a * d)",
+        inexact=True, **FACTOR),
+
     # losses
     Row("smooth_l1_of", "input, target, beta", y=f"where({DISTANCE} < c, 0.5 * (a - b) * (a - b) / c, {DISTANCE} - 0.5 * c)",
         da="where(a - b >= c, g, where(b - a >= c, -g, g * (a - b) / c))",

@@ -70,7 +70,7 @@ table = [
             "where(a == 0, 0, g * ((3.141592653589793 * a * z - s) / (3.141592653589793 * a * a)))"), kinds="r",
         forward_kinds="rc", inexact=True),
     Row("hypot", y="hypot(a, b)", real="h", let="h = hypot(a, b)", da="g * (a / where(y == 0, 1, y))",
-        db="g * (b / where(y == 0, 1, y))", **REAL),
+        db="g * (b / where(y == 0, 1, y))", length=True, **REAL),
     Row("deg2rad", y="a * 0.017453292519943295", da="g * 0.017453292519943295", node="Deg2RadBackward0", **FLOATS_OF),
     Row("rad2deg", y="a * 57.29577951308232", da="g * 57.29577951308232", node="Rad2DegBackward0", **FLOATS_OF),
 

@@ -38,6 +38,7 @@ class Row:
                  of a public row are parameters, perhaps with a default, which don't take part in promotion
     inplace      whether the function, one of nn.functional, takes inplace=
     loss         whether its node may stand for the sum or mean of all elements, too
+    length       whether its gradient at a result of 0 has a derivative by NOTE [Norms of 0]: it saves all of a, b and y
     same_as      the row whose forward this one has, too
     opmath       what is float16 together with a second operand that is a number is computed in float32, the number as it is
     inexact      integers become the default float type
@@ -52,7 +53,7 @@ class Row:
                  saved=("self", "other", "result"), kinds="rc", forward_kinds=None, inexact=False, holomorphic=True,
                  result="SAME_TYPE", methods=None, public=True, namespace="", without=None, in_place=True, numbers=0,
                  same_as=None, opmath=False, wide=False, inplace=False, loss=False, constants=None, shows=None,
-                 recorded=True, for_rules=False):
+                 recorded=True, for_rules=False, length=False):
         derivatives = {x: d for x, d in (("a", da), ("b", db), ("c", dc)) if d is not None}
         if args is None:
             args = "input, other" if "b" in derivatives or re.search(r"\bb\b", f"{y} {let}") or same_as else "input"
@@ -69,7 +70,7 @@ class Row:
         self.inexact, self.holomorphic, self.result, self.wide, self.opmath = inexact, holomorphic, result, wide, opmath
         self.methods = methods if methods is not None else () if namespace else (name,)
         self.public, self.namespace, self.without, self.numbers = public, namespace, without, numbers
-        self.for_rules = for_rules
+        self.for_rules, self.length = for_rules, length
         self.in_place, self.inplace, self.loss = in_place and public and not namespace, inplace, loss
         if constants is None:
             constants = self.parameters[-numbers:] if numbers and public else ("reduction",) if loss else ()

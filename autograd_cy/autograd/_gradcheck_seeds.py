@@ -115,8 +115,8 @@ def check_batched_tangents(probe: Probe) -> None:
 
         def along(direction: Tensor, at: int = probe.sources[k]) -> tuple[Tensor, ...]:
             with forward_ad.dual_level():
-                inputs = list(probe.inputs)
-                inputs[at] = forward_ad.make_dual(inputs[at].detach(), direction)
+                inputs = [x.detach() if isinstance(x, Tensor) else x for x in probe.inputs]
+                inputs[at] = forward_ad.make_dual(inputs[at], direction)
                 outputs = probe.call(inputs)
                 moved = [forward_ad.unpack_dual(outputs[i]) for i in probe.targets]
                 return tuple(y * 0 if t is None else t for y, t in moved)

@@ -93,8 +93,8 @@ def _check_level(function, level):
 def make_dual(tensor, tangent, *, level=None):
     """``make_dual(tensor, tangent)`` is an alias of the tensor that carries the tangent, of the same shape and dtype.
 
-    In-place operations on the alias write into the tangent too, unless that requires grad. One that is laid out otherwise than
-    the tensor is copied.
+    In-place operations on the alias write into the tangent too, unless that requires grad. One that lies in its memory
+    otherwise than the tensor does in its own is copied.
     RuntimeError outside of a dual level, for other sizes, and for a tensor that has a tangent already; ValueError for
     tensors that are not floating point or complex.
 

@@ -381,7 +381,7 @@ def _rows(y: Tensor, i: int, xs: _Tensors, create_graph: bool, strict: bool) -> 
                 )
             columns[n].append(_zeros_like(x) if g is None else g)
     return tuple(
-        _stack(rows).reshape(*y.shape, *x.shape) if rows else _zeros(*y.shape, *x.shape, dtype=x.dtype)
+        _stack(rows).reshape(*y.shape, *x.shape) if rows else _zeros((*y.shape, *x.shape), dtype=x.dtype)
         for rows, x in zip(columns, xs, strict=True)
     )
 
@@ -396,7 +396,7 @@ def _vectorized_rows(y: Tensor, i: int, xs: _Tensors, create_graph: bool, strict
     options = {"retain_graph": True, "create_graph": create_graph, "allow_unused": True, "is_grads_batched": True}
     found: tuple[Any, ...] = _grad(y, xs, units, **options)
     return tuple(
-        (_zeros(*y.shape, *x.shape, dtype=x.dtype) if g is None else g.reshape(*y.shape, *x.shape))
+        (_zeros((*y.shape, *x.shape), dtype=x.dtype) if g is None else g.reshape(*y.shape, *x.shape))
         for g, x in zip(found, xs, strict=True)
     )
 

@@ -3,6 +3,8 @@
 from typing import Any
 
 from .._core.graph.tensor import Tensor
+from .._core.ops.nn.elementwise_losses import binary_cross_entropy_with_logits
+from .._core.ops.pointwise.pointwise import trial_entropy
 from .._size import Size
 from . import constraints
 from ._formulas import softplus
@@ -47,7 +49,9 @@ class ByProbability(Distribution):
 
     def _entropy_of_trial(self) -> Tensor:
         """The entropy of one trial, as a sum of positive terms."""
-        return self._rest * softplus(self.logits) + self.probs * softplus(-self.logits)
+        if "probs" in vars(self):
+            return binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
+        return trial_entropy(self.logits)
 
     @property
     def param_shape(self) -> Size:

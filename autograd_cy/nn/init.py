@@ -302,8 +302,8 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
     with no_grad():
         drawn = tensor.new_empty((rows, columns)).normal_(0, 1, generator=generator)
         q, r = qr(drawn.T if rows < columns else drawn)
-        q = q * r.diagonal().sign()  # so that each such matrix is as likely as any other
-        return tensor.copy_((q.T if rows < columns else q).reshape(tensor.shape)).mul_(gain)
+        q = (q * r.diagonal().sign()).mul_(gain)  # with the sign each such matrix is as likely as any other
+        return tensor.copy_((q.T if rows < columns else q).reshape(tensor.shape))
 
 
 @_public

@@ -88,3 +88,11 @@ def test_products_in_strict_mode_are_those_without():
     for function in (vhp, hvp):
         strict, plain = function(cube, X, X, strict=True), function(cube, X, X)
         assert strict[1].tolist() == plain[1].tolist() == (6 * X * X).tolist()
+
+
+@pytest.mark.parametrize("vectorize", [False, True])
+def test_an_output_that_does_not_depend_on_an_input_of_no_dimension(vectorize):
+    """The zeros of shape () could not be made."""
+    x, y = ag.tensor(2.0), ag.tensor([3.0])
+    found = jacobian(lambda x, y: (y.sum(), x * y), (x, y), vectorize=vectorize)
+    assert [[part.tolist() for part in row] for row in found] == [[0.0, [1.0]], [[3.0], [[2.0]]]]

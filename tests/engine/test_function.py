@@ -317,3 +317,16 @@ def test_a_function_of_a_view_without_a_place_in_the_graph_runs_backward():
     assert y.grad_fn.next_functions == ((None, 0),)
     y.sum().backward()
     assert seen == [[1.0, 1.0]] and x.grad is None
+
+
+def test_jvp_gets_none_for_an_integer():
+    """Zeros stand for the tangent of a floating point tensor that has none; an integer never has one."""
+    seen = []
+
+    def jvp(ctx, *tangents):
+        seen.append([t if t is None else t.tolist() for t in tangents])
+        return tangents[0]
+
+    F = define(lambda ctx, x, y, n: x * 2, jvp=jvp)
+    assert tangent(F.apply, torch.tensor(1.0), torch.tensor(2.0), torch.tensor(3.0), torch.tensor(3)).item() == 1.0
+    assert seen == [[1.0, 0.0, None]]

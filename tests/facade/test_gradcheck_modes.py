@@ -255,3 +255,24 @@ def test_forward_over_reverse():
     assert gradgradcheck(
         func, inputs, check_fwd_over_rev=True, check_rev_over_rev=False, check_undefined_grad=False
     )
+
+
+@pytest.mark.parametrize("batched", [False, True])
+def test_forward_mode_sees_inputs_that_require_no_grad(batched):
+    """So that the function records nothing meanwhile."""
+    seen = []
+
+    class Both(Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            if torch.autograd.forward_ad._current_level >= 0:
+                seen.append(x.requires_grad or y.requires_grad)
+            return x * 2, y.clone()
+
+        @staticmethod
+        def jvp(ctx, x_tangent, y_tangent):
+            return x_tangent * 2, y_tangent
+
+    flags = {"check_backward_ad": False, "check_batched_grad": False, "check_batched_forward_grad": batched}
+    assert gradcheck(Both.apply, (leaf(2), leaf(2, seed=1)), check_forward_ad=True, **flags)
+    assert seen and not any(seen)

@@ -83,6 +83,8 @@ NODES = [
     ("amax", lambda i: i.x.amax(1), "AmaxBackward0", "dim keepdim result self"),
     ("var", lambda i: i.x.var(), "VarBackward0", "correction dim keepdim self"),
     ("std", lambda i: i.x.std(), "StdBackward0", "correction dim keepdim result self"),
+    ("var_mean", lambda i: torch.var_mean(i.x, 1)[1], "VarMeanBackward0", "correction dim keepdim self"),
+    ("std_mean", lambda i: torch.std_mean(i.x)[0], "StdMeanBackward0", "correction dim keepdim result0 self"),
     ("norm", lambda i: i.x.norm(), "LinalgVectorNormBackward0", "dim keepdim ord result self"),
     ("logsumexp", lambda i: i.x.logsumexp(1), "LogsumexpBackward0", "dim keepdim result self"),
     ("softmax", lambda i: i.x.softmax(1), "SoftmaxBackward0", "dim result"),

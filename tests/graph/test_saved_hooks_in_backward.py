@@ -151,3 +151,47 @@ def test_whether_the_running_backward_keeps_the_graph():
     y.backward(retain_graph=True)
     y.backward()
     assert seen == [True, False] and autograd._get_current_graph_task_keep_graph()
+
+
+def test_a_post_hook_that_an_unpack_hook_registers_runs_at_once():
+    """It replaces the node's results, and sees no incoming gradients: their memory may be in use again."""
+    a, b, seen = leaf([1.0, 2.0]), leaf([3.0, 4.0]), []
+
+    def halve(results, gradients):
+        seen.append((len(results), gradients))
+        return tuple(None if g is None else g / 2 for g in results)
+
+    def unpack(tensor):
+        node = torch._C._current_autograd_node()
+        if node.name() not in seen:
+            seen.append(node.name())
+            node.register_hook(halve)
+        return tensor
+
+    with graph.saved_tensors_hooks(lambda t: t, unpack):
+        y = (a * b).sum()
+    y.backward()
+    assert seen == ["MulBackward0", (2, (None,))]
+    assert (a.grad.tolist(), b.grad.tolist()) == ([1.5, 2.0], [0.5, 1.0])
+
+
+@pytest.mark.parametrize("boxed", [False, True])
+def test_a_post_hook_that_backward_registers_runs_at_once(boxed):
+    class Double(torch.autograd.Function):
+        boxed_grads_call = boxed
+
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            if boxed:
+                g = g.pop()
+            ctx.register_hook(lambda results, gradients: (seen.append(gradients), (results[0] * 10,))[1])
+            return g * 2
+
+    seen, x = [], leaf([1.0])
+    Double.apply(x).sum().backward()
+    assert seen == [(None,)]
+    assert x.grad.tolist() == [20.0]

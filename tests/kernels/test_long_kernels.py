@@ -77,7 +77,7 @@ def test_other_threads_run_meanwhile_in_backward(name: str, counter: list[int]) 
 
 def runs_meanwhile(counter: list[int], work: Callable[[], object]) -> bool:
     """Whether it counts while `work` runs: asked more than once, for the system may have given the thread no time."""
-    for _ in range(20):
+    for _ in range(500):
         before = counter[0]
         work()
         if counter[0] > before:

@@ -80,6 +80,13 @@ def test_what_does_not_fit(call):
         call()
 
 
+@pytest.mark.skipif(IS_TORCH, reason="the system ends its process")
+@pytest.mark.parametrize("with_replacement", [True, False])
+def test_choices_that_do_not_fit(with_replacement):
+    with pytest.raises(MemoryError, match=r"combinations\(\): no memory for rows of 9223372036854775807 out of 1 elements"):
+        torch.combinations(torch.zeros(1), 2**63 - 1, with_replacement)
+
+
 @pytest.mark.parametrize("call", [lambda: torch.zeros(2**40, 2**40), lambda: torch.zeros(2**62, 2**10, 0)])
 def test_what_cannot_be_counted(call):
     """A row of docs/differences.md: an address space that is too small is NumPy's ValueError."""

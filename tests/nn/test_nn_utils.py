@@ -288,3 +288,10 @@ def test_init_refuses(library):
     with pytest.warns(FutureWarning, match=r"`nn.init.normal` is now deprecated in favor of `nn.init.normal_`"):
         init.normal(one)
     assert [init.calculate_gain(n) for n in ("linear", "conv2d", "tanh", "selu")] == [1, 1, 5 / 3, 0.75]
+
+
+def test_a_refused_gain_leaves_the_weight_as_it_is():
+    w = ag.ones(3, 2)
+    with pytest.raises(RuntimeError, match="result type ComplexFloat"):
+        ag.nn.init.orthogonal_(w, ag.tensor(1j))
+    assert w.tolist() == ag.ones(3, 2).tolist()

@@ -461,3 +461,34 @@ def test_levels_beyond_the_last_are_refused():
 def test_an_operation_without_a_derivative():
     with pytest.raises(NotImplementedError, match=r"Trying to use forward AD with .* that does not support it"):
         tangent(torch.igamma, torch.ones(3), torch.ones(3), torch.ones(3))
+
+
+WHOLE, PART = "the whole of its memory", "a part of it"
+
+
+def four(kind, start=0):
+    """Four numbers, and how they lie in their memory."""
+    return torch.ones(4) if kind == WHOLE else torch.ones(5)[start:start + 4]
+
+
+@pytest.mark.parametrize(("primal", "tangent", "copied"), [
+    (four(WHOLE), four(WHOLE), False), (four(PART), four(PART), False), (four(PART, 1), four(PART, 1), False),
+    (four(PART), four(WHOLE), True), (four(WHOLE), four(PART), True), (four(PART, 1), four(PART), True),
+    (four(WHOLE)[None], torch.ones(1, 4), False), (four(PART)[:0], torch.ones(0), False),
+    (torch.ones(2, 2)[:, :1], torch.ones(2, 1), True),
+])  # fmt: skip
+def test_a_tangent_that_lies_otherwise_in_its_memory_is_copied(primal, tangent, copied):
+    """Else as_strided() of the dual tensor would find another part of memory than the tangent's. So it is in PyTorch."""
+    with fwd.dual_level():
+        found = fwd.unpack_dual(fwd.make_dual(primal, tangent)).tangent
+        assert (found is not tangent) == copied
+        before = tangent.clone()
+        found *= 2
+        assert tangent.equal(before) == (copied or not tangent.numel())
+
+
+def test_a_dual_tensor_shows_the_memory_around_it():
+    with fwd.dual_level():
+        dual = fwd.make_dual(torch.arange(5.0)[:4], torch.ones(4))
+        primal, tangent = fwd.unpack_dual(dual.as_strided((5,), (1,), 0))
+    assert (primal.tolist(), tangent.tolist()) == ([0, 1, 2, 3, 4], [1, 1, 1, 1, 0])

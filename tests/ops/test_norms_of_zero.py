@@ -70,8 +70,40 @@ def test_what_is_made_of_norms(way):
     zero = f64(0.0, 0.0, 0.0)
     distance = torch.nn.functional.pairwise_distance
     for f in (lambda x: torch.linalg.matrix_norm(x[None]) ** 2, lambda x: distance(x, zero, eps=0.0) ** 2,
-              lambda x: torch.norm(torch.complex(x, 0 * x)) ** 2):
+              lambda x: torch.norm(torch.complex(x, 0 * x)) ** 2, lambda x: (torch.hypot(x, 0 * x) ** 2).sum(),
+              lambda x: (torch.hypot(zero[:1], x) ** 2).sum()):
         assert WAYS[way](f)(zero).tolist() == (torch.eye(3) * 2).tolist()
+
+
+@differs("the second derivative of f(`norm(x)`)", "0 or NaN")
+@pytest.mark.parametrize("mode", ["use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist"])
+@pytest.mark.parametrize("way", WAYS)
+def test_distances_of_equal_rows(way, mode):
+    def f(x):
+        others = torch.stack([x.detach(), x.detach() + 1])
+        return (torch.cdist(x[None], others, compute_mode=mode) ** 2 * f64(1.0, 3.0)).sum()
+
+    torch.testing.assert_close(WAYS[way](f)(f64(0.5, -1.0, 2.0)), torch.eye(3).double() * 8)
+
+
+@differs("the second derivative of f(`norm(x)`)", "0 or NaN")
+@pytest.mark.parametrize("way", WAYS)
+def test_distances_between_the_rows_of_one_matrix(way):
+    """Those of a row from itself are 0 wherever it is."""
+    def f(x):
+        rows = torch.stack([x, -x])
+        return (torch.cdist(rows, rows) ** 2).sum()
+
+    torch.testing.assert_close(WAYS[way](f)(f64(0.5, -1.0, 2.0)), torch.eye(3).double() * 16)
+
+
+@differs("the second derivative of f(`norm(x)`)", "0 or NaN")
+@pytest.mark.parametrize("f", [torch.std, lambda x: torch.std_mean(x)[0]], ids=["std", "std_mean"])
+@pytest.mark.parametrize("way", WAYS)
+def test_deviations_of_equal_elements(way, f):
+    """The square is the variance."""
+    found = WAYS[way](lambda x: f(x) ** 2)(f64(1.0, 1.0, 1.0))
+    torch.testing.assert_close(found, torch.eye(3).double() - 1 / 3)
 
 
 @differs("the second derivative of f(`norm(x)`)", "0 or NaN")

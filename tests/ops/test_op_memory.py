@@ -67,7 +67,7 @@ def test_inputs_without_grad_record_nothing(row, sample):
 
 
 UNDERIVED = ("floor_divide", "heaviside", "linalg.ldl_factor", "linalg.ldl_factor_ex", "linalg.ldl_solve",
-             "nn.functional.ctc_loss")
+             "nn.functional.ctc_loss", "unique", "unique_consecutive")
 
 
 @each_sample(OPS, some_float)

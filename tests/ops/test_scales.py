@@ -36,6 +36,11 @@ def cosine_loss(a, b):
     return F.cosine_embedding_loss(a, b, ag.tensor([1, -1, 1]), margin=-2.0, reduction="none")
 
 
+def batch_norm(x, weight):
+    return F.batch_norm(x, None, None, weight, training=True, eps=0.0)
+
+
+WEIGHTS = ag.tensor([0.5, -1.0, 1.25, 2.0])
 ROWS = {
     **{f"norm p={p:g}": Scaled(lambda x, p=p: ag.norm(x, p, -1), 1, ((3, 4),)) for p in (1, 1.5, 2, 3, -1.5, ag.inf)},
     "norm of complex numbers": Scaled(lambda x, y: ag.norm(ag.complex(x, y)), 1, ((5,), (5,))),
@@ -47,6 +52,18 @@ ROWS = {
     "corrcoef": Scaled(ag.corrcoef, 0, ((3, 4),)),
     "corrcoef of complex numbers": Scaled(lambda x, y: ag.corrcoef(ag.complex(x, y)).real, 0, ((3, 4), (3, 4))),
     "renorm": Scaled(lambda x, scale: ag.renorm(x, 2.0, 0, scale), 1, ((3, 4),)),
+    "layer_norm": Scaled(lambda x: F.layer_norm(x, (4,), eps=0.0), 0, ((3, 4),)),
+    "layer_norm with a weight": Scaled(lambda x: F.layer_norm(x, (4,), WEIGHTS.to(x.dtype), eps=0.0), 0, ((3, 4),)),
+    "batch_norm": Scaled(lambda x: batch_norm(x, None), 0, ((5, 3),)),
+    "batch_norm with a weight": Scaled(lambda x: batch_norm(x, WEIGHTS.to(x.dtype)), 0, ((5, 4),)),
+    "batch_norm of planes": Scaled(lambda x: batch_norm(x, WEIGHTS.to(x.dtype)), 0, ((2, 4, 3),)),
+    "instance_norm": Scaled(lambda x: F.instance_norm(x, eps=0.0), 0, ((2, 3, 4),)),
+    "group_norm": Scaled(lambda x: F.group_norm(x, 2, WEIGHTS.to(x.dtype), eps=0.0), 0, ((2, 4, 3),)),
+    "rms_norm": Scaled(lambda x: F.rms_norm(x, (4,), WEIGHTS.to(x.dtype), eps=0.0), 0, ((3, 4),)),
+    "lp_pool1d": Scaled(lambda x: F.lp_pool1d(x, 2, 2), 1, ((2, 3, 6),)),
+    "lp_pool2d": Scaled(lambda x: F.lp_pool2d(x, 2, 2, 1), 1, ((2, 3, 4, 4),)),
+    "lp_pool3d p=4": Scaled(lambda x: F.lp_pool3d(x, 4, 2), 1, ((2, 2, 4, 4),)),
+    "local_response_norm": Scaled(lambda x: F.local_response_norm(x, 3, beta=0.5), 0, ((2, 4, 3),)),
     "normalize": Scaled(lambda x: F.normalize(x, eps=0.0), 0, ((3, 4),)),
     "cosine_similarity": Scaled(lambda a, b: ag.cosine_similarity(a, b, eps=0.0), 0, ((3, 4), (3, 4))),
     "cosine_similarity of one": Scaled(lambda a: ag.cosine_similarity(a, ag.ones_like(a), eps=0.0), 0, ((3, 4),)),
@@ -59,7 +76,7 @@ ROWS = {
     "cosine_embedding_loss": Scaled(lambda a, b: cosine_loss(a, b), 0, ((3, 4), (3, 4))),
     "triplet_margin_loss": Scaled(triplet, 1, ((3, 4), (3, 4), (3, 4))),
 }
-LARGE_ONLY = {"cosine_embedding_loss", "renorm"}           # they add 1e-12 to squares and 1e-7 to norms
+LARGE_ONLY = {"cosine_embedding_loss", "renorm", "local_response_norm"}     # they add a number to squares or norms
 SCALES = [("float32", 100), ("float32", -100), ("float64", 900), ("float64", -900)]
 
 
@@ -109,6 +126,68 @@ def test_scales_multiply_results_and_derivatives(name, dtype, exponent):
                 error = np.abs(np.ldexp(y, -power) - w).max()
                 size = max(np.abs(w).max(), 1e-2 * 2.0 ** (base * (row.degree - order)))
                 assert error <= rounding * size, (order, np.ldexp(y, -power), w)
+
+
+NORMALIZATIONS = {
+    "layer_norm": lambda x, eps: F.layer_norm(x, (4,), eps=eps),
+    "batch_norm": lambda x, eps: F.batch_norm(x, None, None, training=True, eps=eps),
+    "group_norm": lambda x, eps: F.group_norm(x, 2, eps=eps),
+    "rms_norm": lambda x, eps: F.rms_norm(x, (4,), eps=eps),
+}
+
+
+@pytest.mark.parametrize("name", NORMALIZATIONS)
+@pytest.mark.parametrize(("dtype", "exponent"), [("float32", 60), ("float32", -60), ("float64", 500), ("float64", -500)])
+def test_normalizations_of_scaled_numbers_with_a_scaled_eps(name, dtype, exponent):
+    x, scale = inputs_of(Scaled(None, 0, ((2, 4),)))[0].astype(dtype), 2.0**exponent
+
+    def derivatives(scale, kind):
+        a = ag.tensor(x * scale, dtype=kind, requires_grad=True)
+        y = NORMALIZATIONS[name](a, 0.5 * scale**2)
+        (g,) = ag.autograd.grad(y[0, 0], a, create_graph=True)
+        (tangent,) = ag.autograd.grad(g[0, 1] * scale, a)
+        return y.detach().numpy(), g.detach().numpy() * scale, tangent.numpy() * scale
+
+    for wanted, found in zip(derivatives(1.0, ag.float64), derivatives(scale, getattr(ag, dtype)), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=2e-6 if dtype == "float32" else 1e-14)
+
+
+@pytest.mark.parametrize("name", NORMALIZATIONS)
+def test_normalizations_of_zeros_beside_large_numbers(name):
+    """The zeros have a variance of eps alone: a scale near the large numbers would lose it."""
+    x = ag.zeros(4, 4, requires_grad=True)
+    large = ag.full((4, 4), 2.0**100)
+    both = ag.cat([x, large], 1 if name == "batch_norm" else 0)
+    y = NORMALIZATIONS[name](both, 2.0**-10)[:4, :4]
+    assert y.tolist() == [[0.0] * 4] * 4
+    (g,) = ag.autograd.grad(y[0, 0], x, create_graph=True)
+    expected = NORMALIZATIONS[name](x, 2.0**-10)
+    (alone,) = ag.autograd.grad(expected[0, 0], x)
+    ag.testing.assert_close(g, alone)
+    (third,) = ag.autograd.grad((g * g).sum(), x)
+    assert third.isfinite().all()
+
+
+def test_pooling_of_planes_of_all_sizes_by_the_norm():
+    """Beside planes of large and small numbers: one of zeros, one of ordinary numbers."""
+    scales = 2.0 ** np.float32([100, -100, 0, 1]) * [1, 1, 0, 1]
+    x = ag.tensor(np.float32([3, 4])[None, None] * np.float32(scales)[:, None, None])
+    assert F.lp_pool1d(x, 2, 2).flatten().tolist() == (5 * scales).tolist()
+    assert F.lp_pool1d(ag.tensor([[[np.inf, 1.0]]]), 2, 2).item() == np.inf
+
+
+def test_neighbours_of_large_channels():
+    """Each element is divided by what its own neighbours say."""
+    x = ag.tensor([[[1.0], [2.0], [0.0], [2.0**100]]])
+    y = F.local_response_norm(x, 3, alpha=3.0, beta=0.5, k=4.0).flatten().tolist()
+    assert y == pytest.approx([1 / 3, 2 / 3, 0, 1])
+
+
+def test_the_running_variance_of_large_numbers():
+    x = ag.tensor([[-1.0], [1.0]]) * 2.0**63.5
+    mean, var = ag.zeros(1), ag.zeros(1)
+    F.batch_norm(x, mean, var, training=True, momentum=0.25)
+    assert (mean.item(), var.item()) == (0, pytest.approx(2.0**126))
 
 
 @pytest.mark.parametrize(("dtype", "exponent"), SCALES[::2])

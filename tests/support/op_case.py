@@ -130,7 +130,8 @@ class OpInfo:
             return function
 
         def function_or_operator(x, *args, **kwargs):
-            return (function if isinstance(x, module.Tensor) else self.operator)(x, *args, **kwargs)
+            reflected = not isinstance(x, module.Tensor) and any(isinstance(arg, module.Tensor) for arg in args)
+            return (self.operator if reflected else function)(x, *args, **kwargs)
 
         return function_or_operator
 

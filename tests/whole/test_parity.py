@@ -81,9 +81,9 @@ COMPOSED = {
     "linalg.cond",
     "linalg.cross", "linalg.householder_product", "linalg.matrix_norm", "linalg.matrix_power", "linalg.multi_dot",
     "linalg.solve", "linalg.solve_ex", "linalg.vander", "linalg.vecdot", "mvlgamma", "nanquantile", "nansum", "orgqr", "ormqr",
-    "polygamma", "quantile", "renorm", "rsub", "sort", "special.ndtr", "std_mean", "stft", "istft",
+    "polygamma", "quantile", "renorm", "rsub", "sort", "special.ndtr", "stft", "istft",
     "trapezoid", "trapz", "triangular_solve",
-    "var_mean", "vdot",
+    "vdot",
     # Of networks: one node each are layers that are many there, and attention of fewer than four dimensions.
     "channel_shuffle", "gru", "gru_cell", "lstm", "lstm_cell", "native_channel_shuffle", "native_dropout",
     "nn.functional.binary_cross_entropy_with_logits", "nn.functional.kl_div", "nn.functional.multi_margin_loss",

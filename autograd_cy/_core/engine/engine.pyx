@@ -26,12 +26,13 @@ from autograd_cy._core.graph.hooks cimport (
     keep_retained, retain_grad, run_post_accumulate_hooks, run_post_hooks, run_pre_hooks, run_tensor_hooks)
 from autograd_cy._core.graph.nans cimport first_nan, gradient_error
 from autograd_cy._core.graph.node cimport (
-    BOXED, AccumulateGrad, Node, NodeExtras, NodeHooks, Request, Scratch, check_output_sizes, existing_hooks, has_hooks,
+    BOXED, HANDLE, AccumulateGrad, Node, NodeExtras, NodeHooks, Request, Scratch, check_output_sizes, existing_hooks, has_hooks,
     has_node_extras, held_at, leaf_of, post_accumulate_slot, post_hooks_slot, pre_hooks_slot, retained_slot, target_of,
     tensor_hooks_slot)
 from autograd_cy._core.graph.op_hooks cimport is_logged, observe_end, observe_start
 cimport autograd_cy._core.graph.saved as saved_module
 from autograd_cy._core.graph.saved_hooks cimport put_hooks_back
+from autograd_cy._core.graph.saved_tensor cimport unpacks
 from autograd_cy._core.graph.tensor cimport Tensor, has_extras, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.events cimport ENGINE, Span, begin_named, begin_node, end, note_what_followed, recorders_on
@@ -158,8 +159,9 @@ cdef inline int evaluate(GraphTask task, Node node) except -1:
         return 0
     if node.joint == BOXED and type(g) is not list:
         g = [g] * node.n_outputs
-    if node.joint or watched:
-        if node.joint or is_seen(task, node):
+    cdef bint together = node.joint or (has_handles(node) and unpacks(node))      # whose hooks may register a post hook
+    if together or watched:
+        if together or is_seen(task, node):
             propagate_together(task, node, g)
         else:
             propagate_searched(task, node, g)
@@ -356,6 +358,10 @@ cdef bint may_have_nan(object g) except -1:
     return first_nan(<cnp.ndarray> g) >= 0
 
 
+cdef inline bint has_handles(Node node) noexcept:
+    return node.kinds[0] >= HANDLE or node.kinds[1] >= HANDLE or node.kinds[2] >= HANDLE
+
+
 cdef int propagate_together(GraphTask task, Node node, object g) except -1:
     """Compute all gradients of a node, then hand them on: it gives them in one call, or somebody watches it."""
     cdef PyObject *incoming
@@ -381,6 +387,7 @@ cdef tuple gradients_together(GraphTask task, Node node, PyObject *incoming):
     Who watches sees Tensors. The gradients are those that `propagate` computes, to the last bit (but for NaN, if zeros stay).
     """
     cdef NodeHooks hooks = existing_hooks(node)
+    cdef bint has_post_hooks = hooks is not None and bool(held_at(post_hooks_slot(hooks)))
     cdef object g = <object> incoming
     cdef tuple gradients, results
     cdef list box
@@ -398,17 +405,19 @@ cdef tuple gradients_together(GraphTask task, Node node, PyObject *incoming):
         observe_start(node, gradients)
     if node.joint == BOXED:
         box = list(gradients)
-        if not task.watched & SEEN and (hooks is None or not held_at(post_hooks_slot(hooks))):
+        if not task.watched & SEEN and not has_post_hooks:
             gradients = None            # from here on the list alone holds them, and it is the user's
         results = node.vjps(box)
     elif node.joint:
         results = node.vjps(gradients[0] if node.n_outputs == 1 else list(gradients))
     else:
         results = each_gradient(task, node, gradients)
-    if hooks is not None and held_at(post_hooks_slot(hooks)):
-        results = run_post_hooks(hooks, results, gradients)
+    hooks = existing_hooks(node)
+    if hooks is not None and held_at(post_hooks_slot(hooks)):       # one that came meanwhile sees none of the gradients
+        results = run_post_hooks(hooks, results, gradients if has_post_hooks else (None,) * node.n_outputs)
+        has_post_hooks = True
     if task.watched & DETECTING:
-        check_gradients(node, results, None if hooks is not None and held_at(post_hooks_slot(hooks)) else gradients)
+        check_gradients(node, results, None if has_post_hooks else gradients)
     if task.watched & SEEN:
         observe_end(node, results, gradients)
     return results

@@ -312,7 +312,9 @@ cdef class FunctionNode(Node):
                 continue
             t = tangents[k]
             k += 1
-            given.append(zeros(<Metadata> self.arguments[i]) if t is None and self.materializes else t)
+            if t is None and self.materializes and is_differentiable((<Metadata> self.arguments[i]).dtype_code):
+                t = zeros(<Metadata> self.arguments[i])
+            given.append(t)
         self.in_jvp = True
         self.hidden = hide_attributes(self, self.intermediates)
         try:

@@ -1,14 +1,17 @@
 """The quotient of the gradient of f(y) and y where both are 0: the second derivative of f(norm(x)) at 0 needs it.
 
 NOTE [Norms of 0]
-The gradient of a norm y = |x| is x (g / y) for an incoming gradient g = f'(y). At x = 0 the gradient is 0 for any g / y, but
-its derivative is g / y itself: 2 for f = y**2. By l'Hopital's rule that is dg/dy = f''(0), which a backward of g computes.
+The gradient of a norm, distance or deviation y = |x| is x (g / y) for an incoming gradient g = f'(y). At x = 0 the
+gradient is 0 for any g / y, but its derivative is g / y itself: 2 for f = y**2. By l'Hopital's rule that is
+dg/dy = f''(0), which a backward of g computes.
   1. The quotient is computed only in a recorded backward, where y and g are 0. If g isn't 0, f(|x|) has no gradient at 0.
   2. Second and third derivatives are right. The fourth is not: f'(y) / y continues with f''''(0) y**2 / 6, but f''(y) with
      f''''(0) y**2 / 2.
   3. Forward over reverse mode needs the backward of g, too, although the caller didn't ask for a recorded backward. So a norm
      that is 0 within dual levels is noted (`note_zero_norm`), and grad() is recorded until these levels are closed.
-  4. Forward over forward and reverse over forward mode have no g: the second derivative is 0 there.
+  4. Forward over forward and reverse over forward mode have no g: the second derivative is 0 there. So it is in a product of
+     two norms that were computed one after the other: the gradient of each is the other, which doesn't depend on it.
+  5. abs() doesn't save its result, so the second derivative of f(abs(x)) is 0 at 0, of complex numbers, too.
 """
 
 import numpy as np

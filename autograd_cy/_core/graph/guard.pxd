@@ -6,6 +6,8 @@ cdef int watched                    # how many arrays are locked and how many wa
 
 cdef int announce_write(cnp.ndarray target, str operation) except -1
 cdef object owner_of(cnp.ndarray array)
+cdef Py_ssize_t offset_of(cnp.ndarray array) except -1
+cdef Py_ssize_t room_of(cnp.ndarray array) except -1
 cdef cnp.ndarray view_of(cnp.ndarray array)
 cdef int note_view(cnp.ndarray array, cnp.ndarray view) except -1
 

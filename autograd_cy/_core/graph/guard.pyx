@@ -21,6 +21,7 @@ from cpython.weakref cimport PyWeakref_NewRef
 from libc.stdlib cimport qsort
 
 from autograd_cy._core.arrays.buffers cimport strided_view
+from autograd_cy._core.arrays.region cimport measure
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, Hold, add_int, hold, let_go
 from autograd_cy._core.runtime.modes cimport pop_value, push_value, stack_of
@@ -97,6 +98,22 @@ cdef object owner_of(cnp.ndarray array):
     while base is not None:
         array, base = base, base_of(base)
     return array
+
+
+cdef Py_ssize_t offset_of(cnp.ndarray array) except -1:
+    """How many elements lie before an array's first one in its memory."""
+    cdef cnp.ndarray owner = <cnp.ndarray> owner_of(array)
+    cdef Py_ssize_t below, above
+    measure(owner, &below, &above)
+    return max(cnp.PyArray_BYTES(array) - cnp.PyArray_BYTES(owner) + below, 0) // cnp.PyArray_ITEMSIZE(array)
+
+
+cdef Py_ssize_t room_of(cnp.ndarray array) except -1:
+    """How many bytes there are in an array's memory."""
+    cdef cnp.ndarray owner = <cnp.ndarray> owner_of(array)
+    cdef Py_ssize_t below, above
+    measure(owner, &below, &above)
+    return below + above
 
 
 cdef Guard guarded(cnp.ndarray array, str owner):

@@ -17,6 +17,7 @@ from autograd_cy._core.graph.creation_hooks cimport announce
 from autograd_cy._core.graph.duals cimport (
     DualLevels, Tangent, dual_level, entry_in, is_visible, is_visible_number, see_again, see_up_to, tangent_in,
     visible_levels, with_tangent)
+from autograd_cy._core.graph.guard cimport offset_of, owner_of, room_of
 from autograd_cy._core.graph.nans cimport check_results
 from autograd_cy._core.graph.node cimport Node, connect
 from autograd_cy._core.graph.op_hooks cimport observe_forward
@@ -85,7 +86,8 @@ cdef int innermost(DualLevels levels) noexcept:
 def dual_of(Tensor x, Tensor t, bint of_samples):
     """A view of `x` that has `t` as its tangent, and is in forward mode a base of its own: case 6 of NOTE [Views].
 
-    of_samples: both are those of a batch, however they lie. Else the tangent is laid out as `x`.
+    of_samples: both are those of a batch, however they lie. Else the tangent lies in its memory as `x` does in its own, or is
+    copied.
     """
     cdef Py_ssize_t left = MOST_TANGENTS
     if visible_levels().depth > FEW_LEVELS and (count_down(x, &left) < 0 or count_down(t, &left) < 0):
@@ -95,8 +97,8 @@ def dual_of(Tensor x, Tensor t, bint of_samples):
     cdef Tensor dual = <Tensor> (<object> x).view_as(x)
     cdef TensorExtras extras = extras_of_tensor(dual)
     cdef Seldom seldom
-    if not of_samples and not have_same_strides(x.array, t.array):
-        t = laid_out(t, np.empty_like(x.array))
+    if not of_samples and not (have_same_strides(x.array, t.array) and lie_alike(x.array, t.array)):
+        t = <Tensor> (<object> new_tensor(np.empty_like(x.array))).copy_(t)
     seldom = seldom_of(extras_of_tensor(t))
     if seldom.given == dual_level():
         t = <Tensor> (<object> t).clone()
@@ -126,6 +128,13 @@ cdef bint have_same_strides(cnp.ndarray a, cnp.ndarray b) noexcept:
         if cnp.PyArray_DIM(a, axis) > 1 and cnp.PyArray_STRIDE(a, axis) != cnp.PyArray_STRIDE(b, axis):
             return False
     return True
+
+
+cdef bint lie_alike(cnp.ndarray a, cnp.ndarray b) except -1:
+    """Whether two arrays of one shape begin at the same place of memory of the same size; without elements that is the same."""
+    if cnp.PyArray_SIZE(a) == 0 or (owner_of(a) is a and owner_of(b) is b):
+        return True
+    return offset_of(a) == offset_of(b) and room_of(a) == room_of(b)
 
 
 cdef Tensor laid_out(Tensor t, cnp.ndarray alike):

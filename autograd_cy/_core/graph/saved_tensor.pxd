@@ -39,6 +39,7 @@ cdef int save_several(Node node, int slot, tuple tensors) except -1
 cdef int seal(SavedTensor saved, Node node, str slot) except -1
 cdef int refuse_inference(Node node) except -1
 cdef int seal_slots(Node node) except -1
+cdef bint unpacks(Node node) except -1
 cdef int release_handles(Node node) except -1
 cdef tuple handles(Node node, tuple saved)
 cdef SavedTensor handle_of(Node node, int slot)

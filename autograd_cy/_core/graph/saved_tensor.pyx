@@ -309,6 +309,16 @@ cdef tuple handles(Node node, tuple saved):
     return saved
 
 
+cdef bint unpacks(Node node) except -1:
+    """Whether hooks unpack something that the node saved in its slots."""
+    cdef int slot
+    for slot in range(3):
+        for saved in handles_in(node, slot):
+            if type((<SavedTensor> saved).value) is Packed:
+                return True
+    return False
+
+
 cdef int release_handles(Node node) except -1:
     """Tell the SavedTensors of a node that they are given up."""
     cdef int slot

@@ -21,7 +21,7 @@ cdef extern from *:
         AUTOGRAD_CY_CLONED static void fuse##autograd_cy_scale_columns( \\
             real const *, real *, npy_intp, real const *, real const *, real const *, real const *); \\
         AUTOGRAD_CY_CLONED static void fuse##autograd_cy_plane_gradient( \\
-            real const *, real const *, real *, npy_intp, real, real, real, real); \\
+            real const *, real const *, real *, npy_intp, real, real, real, real, real); \\
         AUTOGRAD_CY_CLONED static void fuse##autograd_cy_column_gradients( \\
             real const *, real const *, real *, npy_intp, real const *, real const *, real const *, double const *); \\
         AUTOGRAD_CY_CLONED static void fuse##autograd_cy_sum_columns( \\
@@ -277,24 +277,22 @@ cdef void plane_gradients_f64(void *data, Py_ssize_t first, Py_ssize_t end) noex
 
 cdef inline void plane_gradients_part(Work *p, npy_intp plane, npy_intp end, real kind) noexcept nogil:
     cdef npy_intp size = p.planes.size, k
-    cdef real scale, factor
+    cdef real weight
     while plane < end:
         k = plane // p.planes.per % p.planes.groups
-        scale = factor = (<const real *> p.scales)[k]
-        if p.weight != NULL:
-            factor = factor * (<const real *> p.weight)[plane % p.planes.channels]
+        weight = 1 if p.weight == NULL else (<const real *> p.weight)[plane % p.planes.channels]
         plane_gradient(<const real *> p.g + plane * size, <const real *> p.x + plane * size, <real *> p.out + plane * size,
-                       size, factor, (<const real *> p.means)[k], <real> (p.corrections[2 * k] * scale),
-                       <real> (p.corrections[2 * k + 1] * scale))
+                       size, weight, (<const real *> p.means)[k], (<const real *> p.scales)[k],
+                       <real> p.corrections[2 * k], <real> p.corrections[2 * k + 1])
         plane += 1
 
 
 cdef void plane_gradient "autograd_cy_plane_gradient"(
-        const real *g, const real *x, real *out, npy_intp n, real factor, real mean, real constant,
+        const real *g, const real *x, real *out, npy_intp n, real weight, real mean, real scale, real constant,
         real slope) noexcept nogil:
     cdef npy_intp j
     for j in range(n):
-        out[j] = g[j] * factor - constant - (x[j] - mean) * slope
+        out[j] = (g[j] * weight - constant - (x[j] - mean) * slope) * scale
 
 
 cdef void row_gradients_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:

@@ -8,6 +8,7 @@ from libc.math cimport NAN, sqrt
 from autograd_cy._core.arrays.dtypes cimport FLOAT32
 from autograd_cy._core.kernels.channel_norm_loops cimport Planes
 from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.kernels.variance_loops cimport is_lost, lost_scale
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 
@@ -20,29 +21,33 @@ cdef npy_intp sums_of(const Planes *planes) noexcept nogil:
 
 # forward
 
-cdef void finish_moments(int dtype_code, double *sums, const Planes *planes, npy_intp n, double eps, void *means,
-                         void *scales, double *variances) noexcept nogil:
+cdef void finish_moments(int dtype_code, const void *x, double *sums, const Planes *planes, npy_intp n, double eps,
+                         void *means, void *scales, double *variances) noexcept nogil:
     """From the sums of deviations from `means`, which are only near them, of n elements each: means, scales, variances."""
     cdef npy_intp k
     for k in range(planes.groups, sums_of(planes)):
         sums[2 * (k % planes.groups)] += sums[2 * k]
         sums[2 * (k % planes.groups) + 1] += sums[2 * k + 1]
     if dtype_code == FLOAT32:
-        finish(sums, planes.groups, n, eps, <float *> means, <float *> scales, variances)
+        finish(<const float *> x, sums, planes, n, eps, <float *> means, <float *> scales, variances)
     else:
-        finish(sums, planes.groups, n, eps, <double *> means, <double *> scales, variances)
+        finish(<const double *> x, sums, planes, n, eps, <double *> means, <double *> scales, variances)
 
 
-cdef void finish(const double *sums, npy_intp groups, npy_intp n, double eps, real *means, real *scales,
+cdef void finish(const real *x, const double *sums, const Planes *planes, npy_intp n, double eps, real *means, real *scales,
                  double *variances) noexcept nogil:
-    cdef npy_intp k
-    cdef double rest, variance
+    cdef npy_intp groups = planes.groups, k
+    cdef double rest, variance, scale
     for k in range(groups):
         rest = sums[2 * k] / n if n else NAN
         variance = sums[2 * k + 1] / n - rest * rest if n else NAN
-        means[k] = <real> (means[k] + rest)
         variances[k] = 0 if variance < 0 else variance
-        scales[k] = <real> (1 / sqrt(variances[k] + eps))
+        scale = 1 / sqrt(variances[k] + eps)
+        if is_lost(scale, means[k]):
+            scale = lost_scale(x + k * planes.size, planes.count // groups, groups * planes.size, planes.size, means[k] + rest,
+                               eps, &variances[k])
+        scales[k] = <real> scale
+        means[k] = <real> (means[k] + rest)
 
 
 cdef void find_scales(int dtype_code, const void *variances, npy_intp n, double eps, void *scales) noexcept nogil:

@@ -77,7 +77,11 @@ cdef double scaled_distance(const real *a, const real *b, npy_intp d, npy_intp s
     """The distance of two rows, of which the second has its elements apart, where squares leave the range of the type: by
     differences that are divided by a power of two."""
     cdef double largest = 0, total = 0, scale, x
-    cdef npy_intp k
+    cdef npy_intp k = 0
+    while k < d and a[k] - b[k * stride] == 0:          # the same row
+        k += 1
+    if k == d:
+        return 0
     for k in range(d):
         x = fabs(<double> a[k] - <double> b[k * stride])
         largest = max(largest, x)
@@ -97,8 +101,9 @@ cdef void differ "autograd_cy_distances"(
     """Pointers, for loops that are compiled for each instruction set; `turned` has the rows of b as columns."""
     cdef npy_intp _matrix, i, j, k
     cdef real x, difference
-    cdef double least = FLT_MIN / FLT_EPSILON if sizeof(real) == sizeof(float) else DBL_MIN / DBL_EPSILON
-    cdef double most = FLT_MAX if sizeof(real) == sizeof(float) else DBL_MAX
+    cdef real least = sqrt(FLT_MIN / FLT_EPSILON if sizeof(real) == sizeof(float) else DBL_MIN / DBL_EPSILON)
+    cdef real most = FLT_MAX if sizeof(real) == sizeof(float) else DBL_MAX
+    cdef int lost
     for _matrix in range(count):
         for i in range(m):
             for k in range(d):
@@ -106,10 +111,12 @@ cdef void differ "autograd_cy_distances"(
                 for j in range(n):
                     difference = x - turned[k * n + j]
                     y[i * n + j] = y[i * n + j] + difference * difference
+            lost = 0
             for j in range(n):
-                if least <= y[i * n + j] <= most:
-                    y[i * n + j] = <real> sqrt(y[i * n + j])
-                else:
+                y[i * n + j] = <real> sqrt(y[i * n + j])
+                lost |= not least <= y[i * n + j] <= most
+            for j in range(n if lost else 0):
+                if not least <= y[i * n + j] <= most:
                     y[i * n + j] = <real> scaled_distance(a + i * d, turned + j, d, n)
         a += m * d
         turned += d * n

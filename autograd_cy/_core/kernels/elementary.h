@@ -161,6 +161,37 @@ static inline double autograd_cy_exp_down_f64(double x) {
     return autograd_cy_scaled_down_f64(a, k);
 }
 
+/* exp(-|x|) and 1 - exp(-|x|) with its last digits, as above. */
+static inline float autograd_cy_exp_down_and_rest_f32(float x, float *rest) {
+    const float shift = 12582912.0f;
+    float a = fabsf(x), n, p, e;
+    int32_t k;
+    a = -(a > 104.0f ? 104.0f : a);
+    n = a * 1.44269504f + shift;
+    k = (int32_t) (autograd_cy_bits_f32(n) - 0x4B400000u);
+    n = n - shift;
+    a = a - n * 0.693359375f;
+    p = autograd_cy_expm1_series_f32(a + n * 2.12194440e-4f);
+    e = autograd_cy_scaled_down_f32(p + 1.0f, k);
+    *rest = n == 0.0f ? -p : 1.0f - e;
+    return e;
+}
+
+static inline double autograd_cy_exp_down_and_rest_f64(double x, double *rest) {
+    const double shift = 6755399441055744.0;
+    double a = fabs(x), n, p, e;
+    int64_t k;
+    a = -(a > 746.0 ? 746.0 : a);
+    n = a * 1.4426950408889634 + shift;
+    k = (int64_t) (autograd_cy_bits_f64(n) - 0x4338000000000000u);
+    n = n - shift;
+    a = a - n * 6.93147180369123816490e-01;
+    p = autograd_cy_expm1_series_f64(a - n * 1.90821492927058770002e-10);
+    e = autograd_cy_scaled_down_f64(p + 1.0, k);
+    *rest = n == 0.0 ? -p : 1.0 - e;
+    return e;
+}
+
 /* x below 1 / 4, else 0; 1 / x from there on, else 1: for formulas of two branches, of which the other one overflows. */
 static inline float autograd_cy_below_quarter_f32(float x) { return fabsf(x) < 0.25f ? x : 0.0f; }
 static inline double autograd_cy_below_quarter_f64(double x) { return fabs(x) < 0.25 ? x : 0.0; }
@@ -244,13 +275,15 @@ static inline double autograd_cy_mish_gate_slope_f64(double x) {
     return (e + e * e) * (4.0 * (r * r)) * (x > 0.0 ? e : 1.0);
 }
 
-/* (1 + tanh(u)) / 2 for gelu's u = sqrt(2 / pi) * (x + 0.044715 * x**3): the sigmoid of 2 * u, by a power of two. */
+/* (1 + tanh(u)) / 2 for gelu's u = sqrt(2 / pi) * (x + 0.044715 * x**3): the sigmoid of 2 * u, by a power of two.
+   Beyond the range of float it is 0 or 1. */
+static inline float autograd_cy_gelu_range_f32(float x) { x = x > 8.9f ? 8.9f : x; return x < -10.75f ? -10.75f : x; }
+
 static inline float autograd_cy_gelu_gate_f32(float x) {
     const float shift = 12583008.0f;
     float n, p;
+    x = autograd_cy_gelu_range_f32(x);
     x = x * (-2.302208198144325f - 0.1029432395800235f * (x * x));
-    x = x < -94.0f ? -94.0f : x;
-    x = x > 150.0f ? 150.0f : x;
     n = x + shift;
     p = autograd_cy_float(autograd_cy_bits_f32(n) << 23);
     p = autograd_cy_exp_series_f32(0.6931471805599453f * (x - (n - shift))) * p;
@@ -271,9 +304,8 @@ static inline double autograd_cy_gelu_gate_f64(double x) {
 
 /* The gate's derivative from its value y, where the last digits of 1 - y aren't needed. */
 static inline float autograd_cy_gelu_gate_rise_f32(float x, float y) {
-    float s = x * x;
-    s = s > 625.0f ? 625.0f : s;
-    return y * (1.0f - y) * (1.5957691216057308f + 0.21406444881780073f * s);
+    x = autograd_cy_gelu_range_f32(x);
+    return y * (1.0f - y) * (1.5957691216057308f + 0.21406444881780073f * (x * x));
 }
 
 static inline double autograd_cy_gelu_gate_rise_f64(double x, double y) {

@@ -65,14 +65,17 @@ cdef int beyond(object a, object pivots, Py_ssize_t first, Py_ssize_t half, Py_s
 cdef object solved_eliminated(object lu, object pivots, object b, bint turned):
     """The X with A @ X = b, or with A.mH @ X = b, of matrices that eliminated() decomposed; batches are broadcast."""
     cdef Py_ssize_t n, columns
-    *own, _, n = lu.shape
-    *others, _, columns = b.shape
-    sizes = np.broadcast_shapes(tuple(own), tuple(others))
-    x = np.array(np.broadcast_to(b, sizes + (n, columns)), order="C")
+    cdef tuple own = lu.shape[:-2], others = b.shape[:-2], sizes = own
+    *_, n, columns = b.shape
+    if others and own != others:
+        sizes = np.broadcast_shapes(own, others)
+    x = np.empty(sizes + (n, columns), b.dtype)
+    x[...] = b
     if not x.size:
         return x
-    a = np.broadcast_to(lu, sizes + (n, n)).reshape(-1, n, n)
-    places, rows = np.broadcast_to(pivots, sizes + (n,)).reshape(-1, n), x.reshape(-1, n, columns)
+    if own != sizes:
+        lu, pivots = np.broadcast_to(lu, sizes + (n, n)), np.broadcast_to(pivots, sizes + (n,))
+    a, places, rows = lu.reshape(-1, n, n), pivots.reshape(-1, n), x.reshape(-1, n, columns)
     with np.errstate(all="ignore"):
         if turned:
             a = np.conj(a).swapaxes(-2, -1)
@@ -84,6 +87,19 @@ cdef object solved_eliminated(object lu, object pivots, object b, bint turned):
             substitute(a, rows, False, True)
             substitute(a, rows, True, False)
     return x
+
+
+cdef object signs_of(object pivots):
+    """1 or -1 for an even or odd number of exchanged rows."""
+    *sizes, columns = pivots.shape
+    cdef cnp.ndarray signs = np.ones(sizes, np.int8), places = np.ascontiguousarray(pivots)
+    cdef const int *row = <const int *> cnp.PyArray_DATA(places)
+    cdef signed char *sign = <signed char *> cnp.PyArray_DATA(signs)
+    cdef npy_intp count = columns, matrix, k
+    for matrix in range(cnp.PyArray_SIZE(signs)):
+        for k in range(count):
+            sign[matrix] = sign[matrix] if row[matrix * count + k] == k + 1 else -sign[matrix]
+    return signs
 
 
 cdef object row_order(object pivots, Py_ssize_t rows):

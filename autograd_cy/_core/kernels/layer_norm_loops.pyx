@@ -8,7 +8,7 @@ to block in double. Threads share rows, and for the gradient of the weight, whic
 from libc.math cimport sqrt
 
 from autograd_cy._core.kernels.plane_loops cimport real, row_total
-from autograd_cy._core.kernels.variance_loops cimport LANES, folded, sums_of_deviations
+from autograd_cy._core.kernels.variance_loops cimport LANES, folded, is_lost, lost_scale, sums_of_deviations
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.threads cimport parallel_for
 
@@ -86,11 +86,15 @@ cdef void normalize_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept n
     cdef Layers *p = <Layers *> data
     normalize_part(<float *> p.x, <float *> p.weight, <float *> p.bias, <float *> p.out, <float *> p.means,
                    <float *> p.scales, first, end, p.n, p.eps)
+    normalize_lost(<float *> p.x, <float *> p.weight, <float *> p.bias, <float *> p.out, <float *> p.means,
+                   <float *> p.scales, first, end, p.n, p.eps)
 
 
 cdef void normalize_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
     cdef Layers *p = <Layers *> data
     normalize_part(<double *> p.x, <double *> p.weight, <double *> p.bias, <double *> p.out, <double *> p.means,
+                   <double *> p.scales, first, end, p.n, p.eps)
+    normalize_lost(<double *> p.x, <double *> p.weight, <double *> p.bias, <double *> p.out, <double *> p.means,
                    <double *> p.scales, first, end, p.n, p.eps)
 
 
@@ -107,6 +111,17 @@ cdef void normalize_part "autograd_cy_normalize_part"(
         means[row] = <real> (center + rest)
         scales[row] = <real> (1 / sqrt(sums[1] / n - rest * rest + eps))
         scale_row(x + row * n, weight, bias, y + row * n, n, center, <real> rest, scales[row])
+        row += 1
+
+
+cdef void normalize_lost(const real *x, const real *weight, const real *bias, real *y, const real *means, real *scales,
+                         npy_intp row, npy_intp end, npy_intp n, double eps) noexcept nogil:
+    """Normalize anew the rows whose squares left the range of the type."""
+    cdef double variance
+    while row < end:
+        if is_lost(scales[row], scales[row]):
+            scales[row] = <real> lost_scale(x + row * n, 1, n, n, means[row], eps, &variance)
+            scale_row(x + row * n, weight, bias, y + row * n, n, means[row], 0, scales[row])
         row += 1
 
 

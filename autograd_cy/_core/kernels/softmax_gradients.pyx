@@ -262,21 +262,39 @@ cdef inline void shifted_dots_of_columns(const real *g, const real *y, npy_intp 
 
 cdef void log_gradient_of_columns "autograd_cy_log_softmax_gradient_columns"(
         const real *g, const real *y, real *out, npy_intp n, npy_intp stride, npy_intp width, bint peaked) noexcept nogil:
-    cdef real[WIDTH] common, others
-    cdef real limit = peak_limit(True, <real> 0)
+    cdef real[WIDTH] common, peaks
+    cdef real limit = peak_limit(True, <real> 0), term
     cdef npy_intp i, j
     for j in range(width):
-        common[j] = others[j] = 0
+        common[j] = 0
+    if peaked:
+        log_gradients_of_peaks(g, y, n, stride, width, common, peaks)
+        for i in range(n):
+            for j in range(width):
+                term = g[i * stride + j] - exponential(y[i * stride + j]) * common[j]
+                out[i * stride + j] = peaks[j] if y[i * stride + j] > limit else term
+        return
     for i in range(n):
         for j in range(width):
             common[j] = common[j] + g[i * stride + j]
-        if peaked:
-            for j in range(width):
-                others[j] = others[j] + (0 if y[i * stride + j] > limit else g[i * stride + j])
     for i in range(n):
-        if peaked:
-            for j in range(width):
-                out[i * stride + j] = log_gradient(g[i * stride + j], y[i * stride + j], common[j], others[j], limit)
-        else:
-            for j in range(width):
-                out[i * stride + j] = g[i * stride + j] - exponential(y[i * stride + j]) * common[j]
+        for j in range(width):
+            out[i * stride + j] = g[i * stride + j] - exponential(y[i * stride + j]) * common[j]
+
+
+cdef inline void log_gradients_of_peaks(const real *g, const real *y, npy_intp n, npy_intp stride, npy_intp width,
+                                        real *common, real *peaks) noexcept nogil:
+    """Of each column the sum of g, and the gradient for a probability above 1/2."""
+    cdef real[WIDTH] logs, own
+    cdef real limit = peak_limit(True, <real> 0)
+    cdef npy_intp i, j
+    for j in range(width):
+        logs[j] = own[j] = 0
+    for i in range(n):
+        for j in range(width):
+            own[j] = g[i * stride + j] if y[i * stride + j] > limit else own[j]
+            logs[j] = y[i * stride + j] if y[i * stride + j] > limit else logs[j]
+            common[j] = common[j] + (0 if y[i * stride + j] > limit else g[i * stride + j])
+    for j in range(width):
+        peaks[j] = log_gradient(own[j], logs[j], <real> 0, common[j], limit)
+        common[j] = common[j] + own[j]

@@ -624,17 +624,12 @@ static inline double autograd_cy_tanh_rest_f64(double x) {
 }
 
 static inline float autograd_cy_tanh_square_f32(float x) {
-    float z = x * x, e = autograd_cy_exp_down_f32(x + x), y;
-    float d = ((28.0f * z + 3150.0f) * z + 62370.0f) * z + 135135.0f;
-    y = (z < 2.25f ? x * (((z + 378.0f) * z + 17325.0f) * z + 135135.0f) : 1.0f - e) / (z < 2.25f ? d : 1.0f + e);
+    float rest, e = autograd_cy_exp_down_and_rest_f32(x + x, &rest), y = rest / (1.0f + e);
     return y * y;
 }
 
 static inline double autograd_cy_tanh_square_f64(double x) {
-    double z = x * x, e = autograd_cy_exp_down_f64(x + x), top, y;
-    double d = ((((66.0 * z + 45045.0) * z + 7567560.0) * z + 413513100.0) * z + 6547290750.0) * z + 13749310575.0;
-    top = ((((z + 2145.0) * z + 675675.0) * z + 64324260.0) * z + 1964187225.0) * z + 13749310575.0;
-    y = (z < 2.25 ? x * top : 1.0 - e) / (z < 2.25 ? d : 1.0 + e);
+    double rest, e = autograd_cy_exp_down_and_rest_f64(x + x, &rest), y = rest / (1.0 + e);
     return y * y;
 }
 

@@ -5,7 +5,7 @@ means missed, being rounded (Chan, Golub, LeVeque, "Algorithms for computing the
 at a time, columns COLUMNS at a time, so that no loop depends on the step before; from block to block sums are added in double.
 """
 
-from libc.math cimport sqrt
+from libc.math cimport INFINITY, fabs, frexp, hypot, ldexp, sqrt
 
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy, new_array, new_zeros
 from autograd_cy._core.arrays.dtypes cimport COMPLEX128, COMPLEX64, FLOAT16, FLOAT32, code_of, to_real
@@ -84,6 +84,35 @@ cdef inline void add_row(const char *x, npy_intp n, npy_intp stride, real center
         totals[1] += sums[1]
         x += size * stride
         n -= size
+
+
+# scales
+
+cdef double lost_scale(const real *x, npy_intp count, npy_intp stride, npy_intp size, double mean, double eps,
+                       double *variance) noexcept nogil:
+    """1 / sqrt(variance + eps) of `count` runs of elements, `stride` elements apart, whose squares leave the range."""
+    cdef double deviation = scaled_deviation(x, count, stride, size, mean)
+    variance[0] = deviation * deviation
+    return 1 / hypot(deviation, sqrt(eps))
+
+
+cdef double scaled_deviation(const real *x, npy_intp count, npy_intp stride, npy_intp size, double mean) noexcept nogil:
+    """The standard deviation, from deviations that are divided by a power of two near the largest one."""
+    cdef double largest = 0, total = 0, d, scale
+    cdef npy_intp k, i
+    cdef int exponent
+    for k in range(count):
+        for i in range(size):
+            largest = max(largest, fabs(x[k * stride + i] - mean))
+    if not 0 < largest < INFINITY:
+        return largest - largest + mean * 0
+    frexp(largest, &exponent)
+    scale = ldexp(1, exponent - 1)
+    for k in range(count):
+        for i in range(size):
+            d = (x[k * stride + i] - mean) / scale
+            total += d * d
+    return sqrt(total / <double> (count * size)) * scale
 
 
 # columns

@@ -16,6 +16,7 @@ from .surface import a_call
 from .values import Evil
 
 BUGS = (SystemError, NameError, RecursionError, BufferError)
+REFUSED_BY_DLPACK = ("Can't export tensors", "DLPack only supports", "Cannot export readonly")  # ours; NumPy's
 WRITES = ("op __setitem__", "Tensor.__setitem__")
 MAKE_MANY = ("unbind", "split", "chunk", "tolist", "__iter__")  # of 2**40 columns as many objects, which takes its time
 unraisable = []
@@ -69,7 +70,7 @@ def complaint(error):
     if isinstance(error, Evil):
         return None
     kind = type(error).__name__
-    told = isinstance(error, BufferError) and str(error).startswith("Can't export tensors")  # by __dlpack__
+    told = isinstance(error, BufferError) and str(error).startswith(REFUSED_BY_DLPACK)
     if (isinstance(error, BUGS) and not told) or not isinstance(error, Exception):
         return f"{kind}: {error}"
     if not str(error):

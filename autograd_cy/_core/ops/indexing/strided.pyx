@@ -7,10 +7,9 @@ cimport cython
 from autograd_cy._core.arrays.buffers cimport strided_view
 from autograd_cy._core.arrays.dtypes cimport code_of
 from autograd_cy._core.arrays.orders cimport copy_in_order
-from autograd_cy._core.arrays.region cimport measure
 from autograd_cy._core.batching.batched cimport at_level_or_expanded, batched, level_of
 from autograd_cy._core.batching.levels cimport BatchLevel
-from autograd_cy._core.graph.guard cimport owner_of
+from autograd_cy._core.graph.guard cimport offset_of, room_of
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport (
     any_wanted, as_tensor, new_node, record_all, record_view, shape_of, tensor_argument, wrap_dim)
@@ -81,22 +80,6 @@ def unfold(input, dimension: int, size: int, step: int):
 
 
 # any steps
-
-cdef Py_ssize_t offset_of(cnp.ndarray array) except -1:
-    """How many elements lie before an array's first one in its memory."""
-    cdef cnp.ndarray owner = <cnp.ndarray> owner_of(array)
-    cdef Py_ssize_t below, above
-    measure(owner, &below, &above)
-    return max(cnp.PyArray_BYTES(array) - cnp.PyArray_BYTES(owner) + below, 0) // cnp.PyArray_ITEMSIZE(array)
-
-
-cdef Py_ssize_t room_of(cnp.ndarray array) except -1:
-    """How many bytes there are in an array's memory."""
-    cdef cnp.ndarray owner = <cnp.ndarray> owner_of(array)
-    cdef Py_ssize_t below, above
-    measure(owner, &below, &above)
-    return below + above
-
 
 cdef object places_of(tuple sizes, tuple strides, Py_ssize_t offset):
     """Where each element of a strided tensor lies in memory."""

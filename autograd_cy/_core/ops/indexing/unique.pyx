@@ -2,10 +2,14 @@
 
 import numpy as np
 
+cimport cython
+
 from autograd_cy._core.arrays.buffers cimport sizes_of
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, INT64, code_of, type_word
-from autograd_cy._core.graph.record cimport as_tensor, shape_of, shown, wrap_dim
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.record cimport as_tensor, new_node, record_all, shape_of, shown, wrap_dim
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.ops.reductions.reduction_node cimport may_need_gradient
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import rank_of, sample_by_sample
@@ -15,6 +19,40 @@ cnp.import_array()
 
 
 # different elements
+
+cdef class DifferentElements(Node):
+    """Of an operation that has no derivative; its constant is the name that PyTorch gives it in errors."""
+
+    cdef object vjp(self, object g, int i):
+        raise NotImplementedError(f"the derivative for '{self.constants[0]}' is not implemented.")
+
+    cdef object jvp(self, tuple tangents):
+        raise NotImplementedError(f"Trying to use forward AD with {self.constants[0]} that does not support it because it "
+                                  "has not been implemented yet.")
+
+
+@cython.final
+cdef class Unique2Backward0(DifferentElements):
+    pass
+
+
+@cython.final
+cdef class UniqueDimBackward0(DifferentElements):
+    pass
+
+
+@cython.final
+cdef class UniqueConsecutiveBackward0(DifferentElements):
+    pass
+
+
+cdef object entered(object node_class, str name, str shown_as, object outputs, Tensor x):
+    """Enter the elements, the first of the outputs: who differentiates them is told that there is no derivative."""
+    if not may_need_gradient(x):
+        return shown(shown_as, outputs, (x,))
+    record_all(new_node(node_class, (name,)), outputs[0] if type(outputs) is tuple else outputs, (x,))
+    return outputs
+
 
 @op(methods=("unique",), batch=sample_by_sample)
 def unique(input, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None):
@@ -32,7 +70,10 @@ def unique(input, sorted: bool = True, return_inverse: bool = False, return_coun
     axis = checked_axis(x, dim, "unique")
     found = np.unique(x.array, return_inverse=True, return_counts=True, axis=axis, equal_nan=False)
     inverse = found[1].reshape(shape_of(x) if axis is None else -1)
-    return shown("unique", chosen(found[0], inverse, found[2], return_inverse, return_counts), (x,))
+    outputs = chosen(found[0], inverse, found[2], return_inverse, return_counts)
+    if dim is None:
+        return entered(Unique2Backward0, "_unique2", "unique", outputs, x)
+    return entered(UniqueDimBackward0, "unique_dim", "unique", outputs, x)
 
 
 @op(methods=("unique_consecutive",), batch=sample_by_sample)
@@ -55,7 +96,8 @@ def unique_consecutive(input, return_inverse: bool = False, return_counts: bool 
     inverse = np.repeat(np.arange(len(starts)), counts)
     values = np.moveaxis(rows[starts], 0, axis or 0)
     inverse = inverse.reshape(shape_of(x) if axis is None else -1)
-    return shown("unique_consecutive", chosen(values, inverse, counts, return_inverse, return_counts), (x,))
+    outputs = chosen(values, inverse, counts, return_inverse, return_counts)
+    return entered(UniqueConsecutiveBackward0, "unique_consecutive", "unique_consecutive", outputs, x)
 
 
 cdef object checked_axis(Tensor x, object dim, str operation):

@@ -1,3 +1,3 @@
 """The cofactors of matrices."""
 
-cdef object cofactor_arrays(object array)
+cdef tuple cofactor_arrays(object array)

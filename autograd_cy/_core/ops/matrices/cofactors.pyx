@@ -12,12 +12,13 @@ Analysis" (2012), section 0.8.
 import numpy as np
 
 cimport cython
+from libc.float cimport DBL_MIN
 
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record, record2, shape_of
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
-from autograd_cy._core.kernels.elimination cimport eliminated, solved_eliminated
+from autograd_cy._core.kernels.elimination cimport eliminated, signs_of, solved_eliminated
 from autograd_cy._core.ops.matrices.matrix cimport svd_arrays, ufunc, unbroadcast
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
@@ -27,33 +28,47 @@ from autograd_cy._core.ops.overrides import make_overridable
 
 cnp.import_array()
 
+cdef enum:
+    SMALL = 16              # rows of a matrix
+
 
 # arrays
 
 cdef tuple determinants_and_inverses(object array):
-    """The conjugate determinants, and the inverses of the conjugate transposes, by one elimination."""
+    """The conjugate determinants in double precision, and the inverses of the conjugate transposes, by one elimination."""
     lu, pivots, _info = eliminated(array)
-    exchanged = (pivots != np.arange(1, pivots.shape[-1] + 1)).sum(-1) % 2
     inverse = solved_eliminated(lu, pivots, np.eye(array.shape[-1], dtype=array.dtype), True)
-    det = np.conj(lu.diagonal(0, -2, -1).prod(-1))
-    return np.where(exchanged, np.negative(det), det), inverse     # -det of a NumPy scalar crashes where memory ends
+    return np.conj(lu.diagonal(0, -2, -1).prod(-1, wide_type(array))) * signs_of(pivots), inverse
 
 
-cdef object cofactor_arrays(object array):
-    """The conjugate cofactors of matrices."""
+cdef object wide_type(object array):
+    return np.complex128 if array.dtype.kind == "c" else np.float64
+
+
+cdef object in_working_type(object array):
+    """Small matrices in double precision, which is as fast."""
+    return array if array.shape[-1] > SMALL else array.astype(wide_type(array), copy=False)
+
+
+cdef tuple cofactor_arrays(object array):
+    """The conjugate cofactors of matrices, and what determinants_and_inverses() gave, or None."""
     if not array.size or array.shape[-1] == 1:
-        return np.ones(array.shape, array.dtype)
+        return np.ones(array.shape, array.dtype), None
+    matrices = in_working_type(array)
     with np.errstate(all="ignore"):
-        det, inverse = determinants_and_inverses(array)
+        det, inverse = determinants_and_inverses(matrices)
         found = det[..., None, None] * inverse
-        is_normal = np.abs(det) >= np.finfo(found.dtype).tiny
-        if is_normal.all() and np.isfinite(found).all():
-            return found
-        lost = ~(is_normal & np.isfinite(found).all((-2, -1))) & np.isfinite(array).all((-2, -1))
-        u, s, vh, turn = singular(array[lost])
-        before, after = products_around(s)
-        found[lost] = (u * (turn * before * after)[..., None, :]) @ vh
-    return found
+        is_normal = np.abs(det) >= DBL_MIN
+        if not (is_normal.all() and np.isfinite(found).all()):
+            lost = ~(is_normal & np.isfinite(found).all((-2, -1))) & np.isfinite(array).all((-2, -1))
+            found[lost] = cofactors_by_singular_values(array[lost].astype(found.dtype))
+        return found.astype(array.dtype, copy=False), (det, inverse)
+
+
+cdef object cofactors_by_singular_values(object array):
+    u, s, vh, turn = singular(array)
+    before, after = products_around(s)
+    return (u * (turn * before * after)[..., None, :]) @ vh
 
 
 cdef tuple singular(object array):
@@ -81,27 +96,32 @@ cdef object products_without_pairs(object s):
     return half + np.swapaxes(half, -2, -1)
 
 
-cdef object cofactor_arrays_along(object a, object direction):
-    """The derivative of the conjugate cofactors at `a` in a direction; nan for matrices that are not finite.
+cdef object cofactor_arrays_along(object array, object direction, tuple known):
+    """The derivative of the conjugate cofactors in a direction; nan for matrices that are not finite. `known` are their
+    determinants_and_inverses(), or None.
 
-    By products of inverses, and by singular values for matrices where these products cancel.
+    By products of inverses. Matrices where these products cancel are computed in double precision, then by singular values.
     """
-    shape = np.broadcast_shapes(a.shape, direction.shape)
-    if not a.size or not direction.size or shape[-1] == 1:
-        return np.zeros(shape, a.dtype)
-    precision = np.finfo(a.dtype)
+    shape = array.shape if array.shape == direction.shape else np.broadcast_shapes(array.shape, direction.shape)
+    if not array.size or not direction.size or shape[-1] == 1:
+        return np.zeros(shape, array.dtype)
+    a = in_working_type(array)
+    epsilon = np.finfo(a.dtype).eps
     with np.errstate(all="ignore"):
-        det, inverse = determinants_and_inverses(a)
+        det, inverse = known or determinants_and_inverses(a)
         product = inverse @ np.swapaxes(direction, -2, -1).conj()
-        first, second = np.einsum("...ii->...", product)[..., None, None] * inverse, product @ inverse
-        found = det[..., None, None] * (first - second)
+        first, second = product.trace(0, -2, -1)[..., None, None] * inverse, product @ inverse
         condition = np.abs(a).sum(-1).max(-1) * np.abs(inverse).sum(-1).max(-1)
-        terms, size = (np.abs(first) + np.abs(second)).max((-2, -1)), np.abs(first - second).max((-2, -1))
-        exact = condition * terms * precision.eps <= precision.eps ** 0.6 * size
-        lost = ~(exact & (np.abs(det) >= precision.tiny) & np.isfinite(found).all((-2, -1)))
-    if lost.any():
-        found[lost] = along_singular(np.broadcast_to(a, shape)[lost], np.broadcast_to(direction, shape)[lost])
-    return found
+        terms = np.abs(first).max((-2, -1)) + np.abs(second).max((-2, -1))
+        first = first - second
+        found = det[..., None, None] * first
+        exact = condition * terms * epsilon <= epsilon ** 0.6 * np.abs(first).max((-2, -1))
+        lost = ~(exact & (np.abs(det) >= DBL_MIN) & np.isfinite(found).all((-2, -1)))
+        if lost.any():
+            one, other = (np.broadcast_to(x, shape)[lost].astype(found.dtype) for x in (a, direction))
+            found[lost] = (along_singular(one, other) if a.dtype == found.dtype
+                           else cofactor_arrays_along(one, other, None))
+        return found.astype(array.dtype, copy=False)
 
 
 cdef object along_singular(object a, object direction):
@@ -120,13 +140,13 @@ cdef object along_singular(object a, object direction):
 
 @cython.final
 cdef class ConjugateCofactorsBackward0(Node):
-    """Its derivative is self-adjoint over the real numbers."""
+    """Its derivative is self-adjoint over the real numbers. The constant: what cofactor_arrays() computed besides."""
 
     cdef tuple saved_names(self):
         return ("self", None, None)
 
     cdef object vjp_array(self, object g, int i, Request *request):
-        return cofactor_arrays_along(saved_array(self, 0), g)
+        return cofactor_arrays_along(saved_array(self, 0), g, self.constants[0])
 
     cdef object vjp(self, object g, int i):
         return cofactors_along(unpack(self, 0), g)
@@ -137,9 +157,10 @@ cdef class ConjugateCofactorsBackward0(Node):
 
 def conjugate_cofactors(Tensor input):
     """conjugate_cofactors(input) -> Tensor: the gradient of the determinant of square matrices."""
-    cdef Tensor y = new_tensor(cofactor_arrays(input.array))
+    found, known = cofactor_arrays(input.array)
+    cdef Tensor y = new_tensor(found)
     if needs_node(input):
-        node = new_node(ConjugateCofactorsBackward0, ())
+        node = new_node(ConjugateCofactorsBackward0, (known,))
         save_input(node, 0, input)
         record(node, y, input)
     return y
@@ -174,7 +195,7 @@ cdef class CofactorsAlongBackward0(Node):
 
 def cofactors_along(Tensor input, Tensor direction):
     """cofactors_along(input, direction) -> Tensor: the derivative of conjugate_cofactors(input)."""
-    cdef Tensor y = new_tensor(cofactor_arrays_along(input.array, direction.array))
+    cdef Tensor y = new_tensor(cofactor_arrays_along(input.array, direction.array, None))
     if needs_node(input) or needs_node(direction):
         node = new_node(CofactorsAlongBackward0, ())
         save_input(node, 0, input)

@@ -32,7 +32,7 @@ cdef class LinalgDetBackward0(Node):
         return ("A", None, "result")
 
     cdef object vjp_array(self, object g, int i, Request *request):
-        return g[..., None, None] * cofactor_arrays(saved_array(self, 0))
+        return g[..., None, None] * cofactor_arrays(saved_array(self, 0))[0]
 
     cdef object vjp(self, object g, int i):
         return g.unsqueeze(-1).unsqueeze(-1) * conjugate_cofactors(unpack(self, 0))

@@ -53,7 +53,7 @@ cdef cnp.ndarray moments_of(cnp.ndarray x, const Planes *planes, double eps, cnp
     if n > 0:
         first_means(dtype_code, data_of(x), planes, data_of(means))
         add_moments(dtype_code, data_of(x), planes, data_of(means), <double *> data_of(sums))
-    finish_moments(dtype_code, <double *> data_of(sums), planes, n, eps, data_of(means), data_of(scales),
+    finish_moments(dtype_code, data_of(x), <double *> data_of(sums), planes, n, eps, data_of(means), data_of(scales),
                    <double *> data_of(variances))
     return variances
 
@@ -201,7 +201,7 @@ cdef class ChannelNorm(Node):
         """(input - mean) * scale and the scale, as operations on the input."""
         x = self.by_statistics(x)
         if self.corrected:
-            return standardized(x, self.dims(), self.eps)
+            return standardized(x, self.dims(), self.eps, (<Tensor> self.statistics_like(self.scales)).array)
         scale = self.statistics_like(self.scales)
         return (x - self.statistics_like(self.means)) * scale, scale
 

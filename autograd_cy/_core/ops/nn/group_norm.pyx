@@ -34,6 +34,9 @@ cdef class NativeGroupNormBackward0(ChannelNorm):
     cdef tuple dims(self):
         return (2,)
 
+    cdef object statistics_like(self, cnp.ndarray numbers):
+        return new_tensor(numbers).reshape(self.constants[0], self.constants[3], 1)
+
 
 cdef int check_groups(Tensor x, Tensor weight, Tensor bias, Py_ssize_t groups) except -1:
     cdef tuple sizes = shape_of(x)

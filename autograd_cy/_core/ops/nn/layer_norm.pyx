@@ -1,6 +1,9 @@
 """layer_norm: normalization over the last dimensions, with a weight and a bias for each place in them."""
 
+import numpy as np
+
 cimport cython
+from libc.math cimport sqrt
 
 from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, dtype_of, kernel_code, type_word
@@ -11,6 +14,7 @@ from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.graph.zeros cimport zeroed
 from autograd_cy._core.kernels.layer_norm_loops cimport layer_gradient, layer_weight_gradient, normalize_layers
 from autograd_cy._core.kernels.reduction_loops cimport total_of
+from autograd_cy._core.ops.reductions.scaling cimport fourth_powers_fit, scales_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
@@ -140,17 +144,28 @@ cdef class NativeLayerNormBackward0(Node):
 
     cdef tuple standardized(self, int dtype_code):
         """(input - mean) * scale and the scale, as operations on the input in type `dtype_code`."""
-        return standardized(unpack(self, 0).to(dtype_of(dtype_code)), self.dims(), self.constants[1])
+        return standardized(unpack(self, 0).to(dtype_of(dtype_code)), self.dims(), self.constants[1], self.constants[3])
 
     cdef tuple dims(self):
         return tuple(range(-len(<tuple> self.constants[0]), 0))
 
 
-cdef tuple standardized(object x, tuple dims, double eps):
-    """(x - mean) * scale over the dimensions, and the scale, as operations."""
+cdef tuple standardized(object x, tuple dims, double eps, cnp.ndarray known):
+    """(x - mean) * scale over the dimensions, and the scale, as operations; `known` is the scale that forward found.
+
+    Where squares, here or in derivatives, might leave the range of the type, the elements are first multiplied by a power of
+    two near the scale.
+    """
+    if fourth_powers_fit(known):
+        x = x - x.mean(dims, True)
+        scale = ((x * x).mean(dims, True) + eps).rsqrt()
+        return x * scale, scale
+    near = scales_of(known)
+    rest, near = new_tensor(np.asarray((sqrt(eps) * near) ** 2)), new_tensor(near)
+    x = x * near
     x = x - x.mean(dims, True)
-    scale = ((x * x).mean(dims, True) + eps).rsqrt()
-    return x * scale, scale
+    scale = ((x * x).mean(dims, True) + rest).rsqrt()
+    return x * scale, scale * near
 
 
 cdef object projected(object h, object z, object scale, tuple dims):

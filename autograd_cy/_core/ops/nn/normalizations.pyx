@@ -2,10 +2,13 @@
 
 from math import prod
 
-from autograd_cy._core.arrays.dtypes cimport INT64, code_of
+from autograd_cy._core.arrays.buffers cimport dense_copy, is_flat
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT32, INT64, code_of
+from autograd_cy._core.batching.batched cimport values_of
 from autograd_cy._core.graph.record cimport shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.ops.nn.losses cimport check_real
+from autograd_cy._core.ops.reductions.scaling cimport fourth_powers_fit
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE
@@ -121,4 +124,17 @@ def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
     below, above = [squares.new_zeros((sizes[0], n, *sizes[2:])) for n in (size // 2, (size - 1) // 2)]
     sums = cat((below, squares, above), 1).unfold(1, size, 1).sum(-1)
     means = sums / size if sums.is_floating_point() else sums // size
-    return input / (means * alpha + k) ** beta
+    base = means * alpha + k
+    if bases_fit(<Tensor> base):
+        return input / base ** beta
+    windows = cat((below, input, above), 1).unfold(1, size, 1)
+    ends = windows.detach().abs().amax(-1).clamp_min(1)
+    means = (windows / ends.unsqueeze(-1)).pow(2).sum(-1) / size
+    return input / ends**beta / ends**beta / (means * alpha + k / ends / ends) ** beta
+
+
+cdef bint bases_fit(Tensor base):
+    """Whether powers of these numbers, and their derivatives, stay in the range of the type."""
+    cdef cnp.ndarray array = values_of(base).array
+    cdef int dtype_code = code_of(array)
+    return not FLOAT32 <= dtype_code < COMPLEX64 or fourth_powers_fit(array if is_flat(array) else dense_copy(array))

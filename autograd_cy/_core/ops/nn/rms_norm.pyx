@@ -1,17 +1,36 @@
 """rms_norm: scaling to a mean square of 1 over the last dimensions."""
 
+from math import prod
+
 import numpy as np
 
-from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT32, code_of, dtype_of, type_word
+from libc.math cimport sqrt
+
+from autograd_cy._core.arrays.buffers cimport dense_copy, is_flat
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, dtype_of, type_word
+from autograd_cy._core.batching.batched cimport values_of
 from autograd_cy._core.graph.record cimport tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.ops.nn.layer_norm cimport check_sizes, sizes_argument
+from autograd_cy._core.ops.reductions.scaling cimport fourth_powers_fit
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE
+from autograd_cy._core.ops.nn.padding import pad
 from autograd_cy._core.ops.registry import op
 
 cnp.import_array()
+
+
+cdef object scaled(object x, tuple sizes, double eps):
+    """x / sqrt(mean(x ** 2) + eps); if squares, here or in derivatives, might leave the range of the type, by norm()."""
+    squares = x.pow(2).mean(tuple(range(-len(sizes), 0)), True) + eps
+    cdef cnp.ndarray array = values_of(<Tensor> squares).array
+    if code_of(array) >= COMPLEX64 or fourth_powers_fit(array if is_flat(array) else dense_copy(array)):
+        return x * squares.rsqrt()
+    n = prod(sizes)
+    lengths = pad(x.flatten(-len(sizes)), (0, 1), value=sqrt(n * eps)).norm(2, -1)
+    return x / (lengths.reshape(squares.shape) / sqrt(n))
 
 
 @op(batch=COMPOSITE)
@@ -35,7 +54,6 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     if own < FLOAT16:
         raise NotImplementedError(f"\"rms_norm\" not implemented for '{type_word(own)}'")
     x = input.to(dtype_of(FLOAT32)) if own == FLOAT16 else input
-    number = np.finfo(given.array.dtype).eps if eps is None else eps
-    y = x * (x.pow(2).mean(tuple(range(-len(sizes), 0)), True) + float(number)).rsqrt()
+    y = scaled(x, sizes, np.finfo(given.array.dtype).eps if eps is None else eps)
     y = y if weight is None else y * weight
     return y.to(input.dtype)

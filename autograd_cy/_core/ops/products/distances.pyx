@@ -5,6 +5,8 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, code_of, type_word
+from autograd_cy._core.graph.duals cimport note_zero_norm
+from autograd_cy._core.graph.limits cimport limit_of_quotient
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record2, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, save_output, saved_array, unpack
@@ -12,6 +14,8 @@ from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.distance_loops cimport distances, pulls
 from autograd_cy._core.ops.reductions.scaling cimport in_range, scales_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.modes cimport current_mode
+from autograd_cy._core.runtime.state cimport FORWARD_AD
 
 from autograd_cy._core.batching.rules import COMPOSITE, rank_of
 from autograd_cy._core.ops.registry import op
@@ -30,10 +34,14 @@ cdef class Distances(Node):
 
     cdef object vjp(self, object g, int i):
         a, b, y = unpack(self, i), unpack(self, 1 - i), unpack(self, 2)
+        limit = limit_of_quotient(self, g, y)
         y = y.masked_fill(y == 0, np.inf)
         if i:
-            g, y = g.transpose(-2, -1), y.transpose(-2, -1)
-        return self.against(a, b, g, y).sum_to_size(self.constants[1 + i])
+            g, y, limit = g.transpose(-2, -1), y.transpose(-2, -1), None if limit is None else limit.transpose(-2, -1)
+        result = self.against(a, b, g, y)
+        if limit is not None:
+            result = result + self.against(a, b, limit, y.new_ones(()).expand(y.shape))
+        return result.sum_to_size(self.constants[1 + i])
 
     cdef object against(self, object a, object b, object g, object y):
         """The sums over the rows of `b` of the differences from them times g / y."""
@@ -60,9 +68,9 @@ cdef class EuclideanDistBackward0(Distances):
     cdef object against(self, object a, object b, object g, object y):
         """Rows and distances are divided by a power of two if quotients, here and in derivatives, might leave the range of the
         type."""
-        scales = scales_of(np.max((<Tensor> unpack(self, 2)).array, (-2, -1), keepdims=True, initial=0))
-        if not ((scales > 1e-8) & (scales < 1e8)).all():
-            each = new_tensor(scales)           # one for each pair of matrices
+        ends = (<object> (<Tensor> unpack(self, 2)).array).max((-2, -1), keepdims=True, initial=0)
+        if not ((ends > 1e-8) & (ends < 1e8)).all():
+            each = new_tensor(scales_of(ends))          # one for each pair of matrices
             a, b, y = a / each, b / each, y / each
         slope = g / y
         return a * slope.sum(-1, keepdim=True) - slope @ b
@@ -97,6 +105,8 @@ cdef Tensor euclidean(Tensor a, Tensor b, bint as_product):
         save_input(node, 1, b)
         save_output(node, y)
         record2(node, y, a, b)
+        if current_mode() & FORWARD_AD and not np.all(y.array):
+            note_zero_norm()                # case 3 of NOTE [Norms of 0]
     return y
 
 

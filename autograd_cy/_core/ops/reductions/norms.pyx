@@ -21,7 +21,7 @@ from autograd_cy._core.kernels.reduction_loops cimport (
     LARGEST, SMALLEST, SUM, SUM_OF_SIZES, SUM_OF_SQUARES, Dims, pairs_of, reduced, reduced_sizes)
 from autograd_cy._core.ops.reductions.reduction_node cimport (
     SAVES_INPUT, SAVES_OUTPUT, FusedReduction, WeightedReduction, dim_tuple, dims_of, in_type, record_reduction)
-from autograd_cy._core.ops.reductions.scaling cimport in_range, quotients_fit, scales_of
+from autograd_cy._core.ops.reductions.scaling cimport in_range, quotients_fit, scales_of, zeros_are_exact
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport current_mode
 from autograd_cy._core.runtime.state cimport FORWARD_AD
@@ -149,7 +149,9 @@ cdef cnp.ndarray norm_of(cnp.ndarray array, double p, Dims dims, bint keepdim):
 cdef cnp.ndarray roots_of_sums(cnp.ndarray array, cnp.ndarray total, double p, Dims dims, bint keepdim):
     """The norms, in place of the sums of powers. Those whose sum left the range of the type are computed again."""
     cdef int ndim = cnp.PyArray_NDIM(array)
-    cdef object lost = None if in_range(total) else lost_sums(array, total, p, dims, keepdim)
+    cdef object lost = None
+    if not in_range(total) and not (p > 0 and zeros_are_exact(total, array, dims, False)):
+        lost = lost_sums(array, total, p, dims, keepdim)
     total = square_root(total) if p == 2 else call2(POWER, total, np.array(1 / p, total.dtype), total)
     if lost is None or not lost.any():
         return total

@@ -39,4 +39,5 @@ cdef object with_kept(object x, tuple sizes, Dims dims)
 cdef object in_type(object x, int dtype_code)
 cdef int type_in(cnp.ndarray array, object wanted) except -1
 cdef int sum_code(cnp.ndarray array, object wanted) except -1
+cdef bint may_need_gradient(Tensor x) except -1
 cdef Tensor record_reduction(object node_class, tuple constants, Tensor x, Tensor y, int saves)

@@ -9,10 +9,12 @@ import numpy as np
 
 from libc.float cimport DBL_EPSILON, DBL_MAX, DBL_MIN, FLT_EPSILON, FLT_MAX, FLT_MIN
 from libc.math cimport sqrt
+from libc.string cimport memcmp
 
 from autograd_cy._core.arrays.buffers cimport dense_copy, is_flat
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, code_of
 from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.kernels.reduction_loops cimport Dims
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cnp.import_array()
@@ -33,6 +35,72 @@ cdef bint roots_in_range(cnp.ndarray roots) noexcept:
     return all_between(<double *> cnp.PyArray_DATA(roots), cnp.PyArray_SIZE(roots), sqrt(DBL_MIN / DBL_EPSILON), DBL_MAX)
 
 
+cdef bint zeros_are_exact(cnp.ndarray results, cnp.ndarray array, Dims dims, bint of_roots) noexcept:
+    """Whether all results out of range are 0, and exactly so: norms of zeros, or, of roots, deviations of equal elements.
+
+    False for arrays that are not real, not in C order, or reduced along dimensions apart from each other.
+    """
+    cdef npy_intp outer, n, inner
+    if code_of(array) != code_of(results) or not (is_flat(array) and is_flat(results)) or not cnp.PyArray_SIZE(array):
+        return False
+    if not seen_as_three(array, dims, &outer, &n, &inner):
+        return False
+    if code_of(results) == FLOAT32:
+        return are_of_equals(<float *> cnp.PyArray_DATA(results), <float *> cnp.PyArray_DATA(array), outer, n, inner,
+                             FLT_MIN / FLT_EPSILON, FLT_MAX, of_roots)
+    return are_of_equals(<double *> cnp.PyArray_DATA(results), <double *> cnp.PyArray_DATA(array), outer, n, inner,
+                         DBL_MIN / DBL_EPSILON, DBL_MAX, of_roots)
+
+
+cdef bint seen_as_three(cnp.ndarray array, Dims dims, npy_intp *outer, npy_intp *n, npy_intp *inner) noexcept:
+    """Whether an array can be seen as (outer, n, inner) and is reduced along n."""
+    cdef int axis
+    outer[0] = n[0] = inner[0] = 1
+    for axis in range(cnp.PyArray_NDIM(array)):
+        if dims >> axis & 1:
+            if inner[0] != 1:
+                return False
+            n[0] *= cnp.PyArray_DIM(array, axis)
+        elif n[0] == 1:
+            outer[0] *= cnp.PyArray_DIM(array, axis)
+        else:
+            inner[0] *= cnp.PyArray_DIM(array, axis)
+    return True
+
+
+cdef bint are_of_equals(const real *results, const real *x, npy_intp outer, npy_intp n, npy_intp inner, double least,
+                        double most, bint of_roots) noexcept nogil:
+    """zeros_are_exact() of a dense array."""
+    cdef npy_intp block, i, first, end
+    if of_roots:
+        least = sqrt(least)
+    for block in range(outer):
+        first = end = 0
+        for i in range(inner):
+            if not least <= results[i] <= most:
+                if results[i] != 0 or not (of_roots or x[i] == 0):
+                    return False
+                first = first if end else i
+                end = i + 1
+        if end > first and not columns_are_equal(results + first, x + first, n, inner, end - first):
+            return False
+        results += inner
+        x += n * inner
+    return True
+
+
+cdef bint columns_are_equal(const real *results, const real *x, npy_intp n, npy_intp stride, npy_intp width) noexcept nogil:
+    """Whether each column whose result is 0 has n equal elements."""
+    cdef int others = 0
+    cdef npy_intp i, k
+    if stride == 1:
+        return memcmp(x, x + 1, (n - 1) * sizeof(real)) == 0
+    for k in range(1, n):
+        for i in range(width):
+            others |= (results[i] == 0) & (x[k * stride + i] != x[i])
+    return others == 0
+
+
 cdef bint fourth_powers_fit(cnp.ndarray totals) noexcept:
     """Whether the numbers and their inverses can be multiplied four times, as formulas of derivatives do."""
     if code_of(totals) == FLOAT32:
@@ -41,7 +109,7 @@ cdef bint fourth_powers_fit(cnp.ndarray totals) noexcept:
     return all_between(<double *> cnp.PyArray_DATA(totals), cnp.PyArray_SIZE(totals), sqrt(sqrt(DBL_MIN)), sqrt(sqrt(DBL_MAX)))
 
 
-cdef bint all_between(const real *x, npy_intp n, double least, double most) noexcept nogil:
+cdef bint all_between(const real *x, npy_intp n, real least, real most) noexcept nogil:
     cdef int others = 0
     cdef npy_intp i
     for i in range(n):

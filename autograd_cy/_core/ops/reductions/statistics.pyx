@@ -11,45 +11,14 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.batching.rules import COMPOSITE, Along, sample_by_sample
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.reductions.extremes import amax, amin
-from autograd_cy._core.ops.reductions.reductions import mean, sum
+from autograd_cy._core.ops.reductions.reductions import sum
 from autograd_cy._core.ops.reductions.sorting import sort
-from autograd_cy._core.ops.reductions.variance import std, var
 from autograd_cy._core.ops.registry import op
 
 cnp.import_array()
 
 
 # several at once
-
-@op(batch=COMPOSITE)
-def var_mean(input, dim: _Dims | None = None, unbiased: bool | None = None, keepdim: bool = False, *,
-             correction: float | None = None):
-    """var_mean(input, dim=None, *, correction=1, keepdim=False) -> tuple of two Tensors: var() and mean().
-
-    >>> import autograd_cy as ag
-    >>> ag.var_mean(ag.tensor([1.0, 2.0, 3.0]))
-    (tensor(1.), tensor(2.))
-    """
-    return with_mean(var, as_tensor(input, "var_mean"), dim, unbiased, keepdim, correction)
-
-
-@op(batch=COMPOSITE)
-def std_mean(input, dim: _Dims | None = None, unbiased: bool | None = None, keepdim: bool = False, *,
-             correction: float | None = None):
-    """std_mean(input, dim=None, *, correction=1, keepdim=False) -> tuple of two Tensors: std() and mean().
-
-    >>> import autograd_cy as ag
-    >>> ag.std_mean(ag.tensor([1.0, 2.0, 3.0]))
-    (tensor(1.), tensor(2.))
-    """
-    return with_mean(std, as_tensor(input, "std_mean"), dim, unbiased, keepdim, correction)
-
-
-cdef tuple with_mean(object function, object input, object dim, object unbiased, bint keepdim, object correction):
-    if isinstance(dim, bool):                       # var_mean(unbiased)
-        dim, unbiased = None, dim
-    return function(input, dim, unbiased, keepdim, correction=correction), mean(input, dim, keepdim)
-
 
 @op(methods=("aminmax",), batch=COMPOSITE)
 def aminmax(input, *, dim: int | None = None, keepdim: bool = False):

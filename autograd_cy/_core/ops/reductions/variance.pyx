@@ -1,4 +1,4 @@
-"""Variance and standard deviation."""
+"""Variance and standard deviation, alone or with the mean."""
 
 import warnings
 from math import inf, nan
@@ -7,19 +7,26 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.buffers cimport cast
+from cpython.object cimport PyObject
+
+from autograd_cy._core.arrays.buffers cimport cast, dense_copy
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of
-from autograd_cy._core.graph.record cimport as_tensor, needs_node
-from autograd_cy._core.graph.saved cimport saved_like, unpack
+from autograd_cy._core.graph.duals cimport note_zero_norm
+from autograd_cy._core.graph.limits cimport limit_of_quotient
+from autograd_cy._core.graph.node cimport Node, Request
+from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record_all, shape_of
+from autograd_cy._core.graph.saved cimport save_input, save_output, saved_like, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.loops cimport Kernel
 from autograd_cy._core.kernels.reduction_gradients cimport DEVIATING, divided
-from autograd_cy._core.kernels.reduction_loops cimport LARGEST, SMALLEST, Dims, count_along, mean_of, reduced
+from autograd_cy._core.kernels.reduction_loops cimport LARGEST, SMALLEST, Dims, count_along, divide_by, expanded, mean_of, reduced
 from autograd_cy._core.kernels.variance_loops cimport variance_of
 from autograd_cy._core.ops.reductions.reduction_node cimport (
-    SAVES_INPUT, SAVES_OUTPUT, FusedReduction, dim_tuple, dims_of, record_reduction)
-from autograd_cy._core.ops.reductions.scaling cimport quotients_fit, roots_in_range, scales_of
+    SAVES_INPUT, SAVES_OUTPUT, FusedReduction, dim_tuple, dims_of, in_type, record_reduction, with_kept)
+from autograd_cy._core.ops.reductions.scaling cimport quotients_fit, roots_in_range, scales_of, zeros_are_exact
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.modes cimport current_mode
+from autograd_cy._core.runtime.state cimport FORWARD_AD
 
 from autograd_cy._core.batching.rules import Along
 from autograd_cy._core.ops.registry import op
@@ -28,7 +35,10 @@ cnp.import_array()
 
 
 cdef class VarianceReduction(FusedReduction):
-    """The third constant is the correction as users see it, the fourth the degrees of freedom, below 0, too."""
+    """The third constant is the correction as users see it, the fourth the degrees of freedom, below 0, too.
+
+    Of a node with a second output, the mean, the fifth is the sizes of the input, the sixth the number of elements of a mean.
+    """
 
     cdef tuple constant_names(self):
         return ("dim", "keepdim", "correction")
@@ -48,6 +58,10 @@ cdef class VarianceReduction(FusedReduction):
         """What the deviations from the means are multiplied by; None where that is out of range."""
         raise NotImplementedError
 
+    cdef object without_equals(self, object g):
+        """The gradient of the first output, 0 where the output has none because all elements are equal."""
+        return g
+
     cdef object deviations(self):
         """The deviations from the mean over the degrees of freedom."""
         x = unpack(self, 0)
@@ -57,9 +71,60 @@ cdef class VarianceReduction(FusedReduction):
             return new_tensor(np.asarray(np.where(deviations == 0, nan, inf), deviations.real.dtype))
         return d * (1 / self.constants[3] if self.constants[3] else inf)
 
+    cdef object vjp_array(self, object g, int i, Request *request):
+        cdef Request inner = Request(False, False, NULL, False, False)
+        cdef cnp.ndarray shared
+        if type(g) is not list:
+            return FusedReduction.vjp_array(self, g, i, request)
+        spread, centre = g
+        if centre is None:
+            return FusedReduction.vjp_array(self, spread, i, request)
+        shared = self.shared(centre)
+        if spread is None:
+            return shared
+        if self.dtype_codes[0] != FLOAT16:          # which the kernel computes in float32, without an addend
+            inner.addend, inner.is_ours = <PyObject *> shared, True
+        result = FusedReduction.vjp_array(self, spread, i, &inner)
+        return result if inner.added else np.add(result, shared, out=shared)
 
-@cython.final
-cdef class VarBackward0(VarianceReduction):
+    cdef cnp.ndarray shared(self, cnp.ndarray g):
+        """The gradient of the mean, a new array in the input's shape."""
+        cdef tuple sizes = <tuple> self.constants[4]
+        g = cast(g, self.dtype_codes[0]) if code_of(g) != self.dtype_codes[0] else dense_copy(g)
+        divide_by(g, self.constants[5])
+        return dense_copy(expanded(g, sizes, dims_of(self.constants[0], len(sizes), "")))
+
+    cdef object vjp(self, object g, int i):
+        spread, centre = outputs_of(g)
+        found = None if spread is None else FusedReduction.vjp(self, self.without_equals(spread), i)
+        return found if centre is None else self.with_shared(found, centre)
+
+    cdef object vjp_of_zeros(self, object g, int i):
+        spread, centre = outputs_of(g)
+        found = None if spread is None else FusedReduction.vjp_of_zeros(self, spread, i)
+        return found if centre is None else self.with_shared(found, centre)
+
+    cdef object with_shared(self, object found, object g):
+        """The gradient of the first output (or None), plus that of the mean."""
+        cdef tuple sizes = <tuple> self.constants[4]
+        g = with_kept(in_type(g, self.dtype_codes[0]), sizes, dims_of(self.constants[0], len(sizes), ""))
+        g = (g / self.constants[5] if self.constants[5] else g).expand(sizes)
+        return g if found is None else found + g
+
+    cdef object jvp(self, tuple tangents):
+        found = FusedReduction.jvp(self, tangents)
+        return found if self.n_outputs == 1 else (found, tangents[0].mean(self.constants[0], self.constants[1]))
+
+    cdef tuple jvp_of_zeros(self, tuple tangents, tuple found):
+        return FusedReduction.jvp_of_zeros(self, tangents, found) + found[1:]
+
+
+cdef tuple outputs_of(object g):
+    """The gradients of the first output and of the mean, None for one that was not used."""
+    return tuple(<list> g) if type(g) is list else (g, None)
+
+
+cdef class VarReduction(VarianceReduction):
     cdef tuple saved_names(self):
         return ("self", None, None)
 
@@ -71,12 +136,28 @@ cdef class VarBackward0(VarianceReduction):
 
 
 @cython.final
-cdef class StdBackward0(VarianceReduction):
+cdef class VarBackward0(VarReduction):
+    pass
+
+
+@cython.final
+cdef class VarMeanBackward0(VarReduction):
+    pass
+
+
+cdef class StdReduction(VarianceReduction):
     cdef tuple saved_names(self):
         return ("self", None, "result")
 
+    cdef object without_equals(self, object g):
+        return g.where(unpack(self, 2) != 0, 0)
+
     cdef object vjp(self, object g, int i):
-        return VarianceReduction.vjp(self, g.where(unpack(self, 2) != 0, 0), i)
+        cdef object result = VarianceReduction.vjp(self, g, i), spread = outputs_of(g)[0], limit
+        if spread is None or self.constants[3] <= 0:
+            return result
+        limit = limit_of_quotient(self, spread, unpack(self, 2))
+        return result if limit is None else result + in_type(self.spread(limit) * self.deviations(), self.dtype_codes[0])
 
     cdef cnp.ndarray scales(self, cnp.ndarray g):
         cdef cnp.ndarray y = saved_like(self, 2, g)
@@ -90,12 +171,23 @@ cdef class StdBackward0(VarianceReduction):
         return self.deviations() / self.spread(y.where(y != 0, inf))
 
 
+@cython.final
+cdef class StdBackward0(StdReduction):
+    pass
+
+
+@cython.final
+cdef class StdMeanBackward0(StdReduction):
+    cdef tuple saved_names(self):
+        return ("self", None, "result0")
+
+
 cdef cnp.ndarray deviation_of(cnp.ndarray array, Dims dims, bint keepdim, double freedom):
     """The standard deviation."""
     if code_of(array) == FLOAT16:
         return cast(deviation_of(cast(array, FLOAT32), dims, keepdim, freedom), FLOAT16)
     cdef cnp.ndarray roots = variance_of(array, dims, keepdim, freedom, True)
-    if roots_in_range(roots) or zeros_are_right(array, roots, dims, keepdim):
+    if roots_in_range(roots) or zeros_are_exact(roots, array, dims, True) or zeros_are_right(array, roots, dims, keepdim):
         return roots
     return rescaled(array, dims, keepdim, freedom)
 
@@ -119,8 +211,7 @@ cdef cnp.ndarray rescaled(cnp.ndarray array, Dims dims, bint keepdim, double fre
         return np.asarray(roots * scale.reshape((<object> roots).shape))
 
 
-cdef object variance(object input, object dim, object unbiased, bint keepdim, object correction, bint root):
-    cdef str name = "std" if root else "var"
+cdef object variance(object input, object dim, object unbiased, bint keepdim, object correction, str name, object node_class):
     cdef Tensor x = as_tensor(input, name)
     if isinstance(dim, bool):                       # var(unbiased)
         dim, unbiased = None, dim
@@ -129,23 +220,47 @@ cdef object variance(object input, object dim, object unbiased, bint keepdim, ob
             raise TypeError(f"{name}() received an invalid combination of arguments: both unbiased and correction")
         correction = 1 if unbiased else 0
     cdef Dims dims = dims_of(dim, cnp.PyArray_NDIM(x.array), name)
-    if code_of(x.array) < FLOAT16:
-        raise RuntimeError("std and var only support floating point and complex dtypes")
-    cdef Py_ssize_t count = count_along(x.array, dims)
-    cdef double freedom = count - (1 if correction is None else correction)
-    if freedom <= 0 or (cnp.PyArray_SIZE(x.array) == 0 and count > 0):
-        warnings.warn(f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
-                      "(input numel divided by output numel).", UserWarning)
+    cdef bint root = node_class is StdBackward0 or node_class is StdMeanBackward0
+    cdef double freedom = freedom_of(x.array, dims, correction, name)
     cdef double divisor = max(freedom, 0.0)
     cdef Tensor y = new_tensor(deviation_of(x.array, dims, keepdim, divisor) if root
                                else variance_of(x.array, dims, keepdim, divisor, False))
-    if not needs_node(x):
+    cdef bint alone = node_class is VarBackward0 or node_class is StdBackward0
+    if alone and not needs_node(x):
         return y
     shown = 1 if correction is None and (dim is not None or keepdim) else correction        # as PyTorch shows it
     constants = (None if dim is None else dim_tuple(dims), keepdim, shown, freedom)
-    if root:
-        return record_reduction(StdBackward0, constants, x, y, SAVES_INPUT | SAVES_OUTPUT)
-    return record_reduction(VarBackward0, constants, x, y, SAVES_INPUT)
+    if root and current_mode() & FORWARD_AD and not np.all(y.array):
+        note_zero_norm()                # case 3 of NOTE [Norms of 0]
+    if alone:
+        return record_reduction(node_class, constants, x, y, SAVES_INPUT | SAVES_OUTPUT if root else SAVES_INPUT)
+    return with_mean(node_class, constants, x, y, dims)
+
+
+cdef double freedom_of(cnp.ndarray array, Dims dims, object correction, str name) except? -1:
+    """The degrees of freedom; warns where there are none."""
+    if code_of(array) < FLOAT16:
+        raise RuntimeError(f"{name if '_' in name else 'std and var'} only support floating point and complex dtypes")
+    cdef Py_ssize_t count = count_along(array, dims)
+    cdef double freedom = count - (1 if correction is None else correction)
+    if freedom <= 0 or (cnp.PyArray_SIZE(array) == 0 and count > 0):
+        warnings.warn(f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
+                      "(input numel divided by output numel).", UserWarning)
+    return freedom
+
+
+cdef tuple with_mean(object node_class, tuple constants, Tensor x, Tensor y, Dims dims):
+    """Enter y, the variance or deviation of x, and the mean as the outputs of one node."""
+    cdef Tensor mean = new_tensor(mean_of(x.array, code_of(x.array), dims, constants[1]))
+    cdef Node node
+    if not needs_node(x):
+        return y, mean
+    node = new_node(node_class, constants + (shape_of(x), count_along(x.array, dims)))
+    node.dtype_codes[0], node.dtype_codes[1], node.n_outputs = code_of(x.array), code_of(y.array), 2
+    save_input(node, 0, x)
+    if node_class is StdMeanBackward0:
+        save_output(node, y)
+    return record_all(node, (y, mean), (x,))
 
 
 along = Along("dim", "all")
@@ -168,7 +283,7 @@ def var(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
     >>> ag.var(ag.tensor([1.0, 2.0, 3.0, 6.0]), correction=0)
     tensor(3.5000)
     """
-    return variance(input, dim, unbiased, keepdim, correction, False)
+    return variance(input, dim, unbiased, keepdim, correction, "var", VarBackward0)
 
 
 @op(methods=("std",), batch=batched_variance)
@@ -181,4 +296,28 @@ def std(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
     >>> ag.std(ag.tensor([1.0, 2.0, 3.0]))
     tensor(1.)
     """
-    return variance(input, dim, unbiased, keepdim, correction, True)
+    return variance(input, dim, unbiased, keepdim, correction, "std", StdBackward0)
+
+
+@op(batch=batched_variance)
+def var_mean(input, dim: _Dims | None = None, unbiased: bool | None = None, keepdim: bool = False, *,
+             correction: float | None = None):
+    """var_mean(input, dim=None, *, correction=1, keepdim=False) -> tuple of two Tensors: var() and mean().
+
+    >>> import autograd_cy as ag
+    >>> ag.var_mean(ag.tensor([1.0, 2.0, 3.0]))
+    (tensor(1.), tensor(2.))
+    """
+    return variance(input, dim, unbiased, keepdim, correction, "var_mean", VarMeanBackward0)
+
+
+@op(batch=batched_variance)
+def std_mean(input, dim: _Dims | None = None, unbiased: bool | None = None, keepdim: bool = False, *,
+             correction: float | None = None):
+    """std_mean(input, dim=None, *, correction=1, keepdim=False) -> tuple of two Tensors: std() and mean().
+
+    >>> import autograd_cy as ag
+    >>> ag.std_mean(ag.tensor([1.0, 2.0, 3.0]))
+    (tensor(1.), tensor(2.))
+    """
+    return variance(input, dim, unbiased, keepdim, correction, "std_mean", StdMeanBackward0)

@@ -302,6 +302,9 @@ def combinations(input, r: int = 2, with_replacement: bool = False):
     if r == 0:
         return input.new_empty(0)
     n = cnp.PyArray_SIZE(x.array)
-    chosen = (combinations_with_replacement if with_replacement else combinations_of)(range(n), r)
+    try:
+        chosen = (combinations_with_replacement if with_replacement else combinations_of)(range(n), r)
+    except MemoryError:
+        raise MemoryError(f"combinations(): no memory for rows of {r} out of {n} elements") from None
     columns = np.array(list(chosen), np.int64).reshape(-1, r)
     return stack([input.index_select(0, new_tensor(column.copy())) for column in columns.T], 1)
