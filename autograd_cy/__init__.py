@@ -64,7 +64,7 @@ __all__ = [
     "backends", "bernoulli", "binomial", "channels_last", "channels_last_3d", "compile", "contiguous_format", "coverage",
     "cuda", "default_generator", "device", "distributions", "dtype", "e", "empty", "empty_like", "empty_permuted",
     "empty_strided", "enable_grad", "equal", "eye", "fft", "from_dlpack", "from_numpy", "frombuffer", "full", "full_like",
-    "func", "fx", "get_default_dtype", "get_num_threads", "get_rng_state", "inf", "inference_mode", "initial_seed",
+    "func", "get_default_dtype", "get_num_threads", "get_rng_state", "inf", "inference_mode", "initial_seed",
     "install_as_torch", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_grad_enabled", "is_inference",
     "is_inference_mode_enabled", "is_warn_always_enabled", "linalg", "linspace", "load", "logspace", "manual_seed", "masked",
     "memory", "memory_format", "multinomial", "nan", "newaxis", "nn", "no_grad", "normal", "ones", "ones_like", "optim",
@@ -81,8 +81,8 @@ _TYPED = [
 
 # Modules that `import *` does not bring along: few need them, or they only stand in for what is not here.
 _MODULES = [
-    "_dynamo", "_jit_internal", "_vmap_internals", "accelerator", "compiler", "cpu", "distributed", "futures", "hub",
-    "jit", "mps", "mtia", "multiprocessing", "onnx", "types", "xpu",
+    "_dynamo", "_jit_internal", "_ops", "_vmap_internals", "accelerator", "compiler", "cpu", "distributed", "futures", "fx",
+    "hub", "jit", "library", "mps", "mtia", "multiprocessing", "onnx", "ops", "types", "xpu",
 ]  # fmt: skip
 _ERRORS = ["AcceleratorError", "OutOfMemoryError"]
 _WINDOWS = ["bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"]
@@ -200,7 +200,7 @@ else:  # where any name would be right
         __name__,
         {
             "_C": [], "amp": ["amp", "autocast"], "array_api": [], "backends": [], "cuda": [], "distributions": [],
-            "fft": [], "func": ["func", "vmap"], "fx": [], "linalg": [], "masked": [], "memory": [], "nn": [], "optim": [],
+            "fft": [], "func": ["func", "vmap"], "linalg": [], "masked": [], "memory": [], "nn": [], "optim": [],
             "overrides": [], "profiler": [], "return_types": [], "signal": [], "special": [], "testing": [],
             "utils": [], "version": [],
             **dict.fromkeys(_MODULES, ()),

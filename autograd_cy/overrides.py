@@ -9,10 +9,18 @@ from typing import Any
 from ._core.graph.tensor import Tensor
 from ._core.ops.operations import OPS as _OPS
 from ._core.ops.overrides import handle_torch_function, has_torch_function
+from ._function_modes import (
+    BaseTorchFunctionMode,
+    TorchFunctionMode,
+    _get_current_function_mode,  # noqa: F401  (programs take these from here)
+    _get_current_function_mode_stack,  # noqa: F401
+    _pop_mode_temporarily,  # noqa: F401
+)
 
 __all__ = [
-    "get_ignored_functions", "get_overridable_functions", "get_testing_overrides", "handle_torch_function",
-    "has_torch_function", "is_tensor_like", "is_tensor_method_or_property", "resolve_name", "wrap_torch_function",
+    "BaseTorchFunctionMode", "TorchFunctionMode", "get_ignored_functions", "get_overridable_functions",
+    "get_testing_overrides", "handle_torch_function", "has_torch_function", "is_tensor_like", "is_tensor_method_or_property",
+    "resolve_name", "wrap_torch_function",
 ]  # fmt: skip
 
 

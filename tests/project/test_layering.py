@@ -69,7 +69,7 @@ FACADE = [
     signal
     _constructor
     utils.dlpack
-    return_types types
+    return_types types _function_modes
     _typed
     _types
     profiler._format profiler._recording profiler._flops profiler._operands
@@ -207,6 +207,8 @@ FACADE = [
     _dynamo.config _dynamo.eval_frame jit
     _compile
     _dynamo compiler
+    _ops
+    library ops utils._python_dispatch
     optim._groups optim._state_dict
     optim.optimizer
     optim._recorded

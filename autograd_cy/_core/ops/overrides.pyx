@@ -18,6 +18,8 @@ on Tensors must not pay for it, so nothing looks at the arguments of a call that
      runs as it is, and so do the facade's methods that have no rule.
   7. Within `calls_handed_to(handler)` each call of an operation is the handler's, who is asked before all others, but not for
      the calls that are made while it answers. In-place operators and assignments to items are not handed over.
+  8. With `creations`, so is each call of a function in Python that makes tensors (the step of runtime/entry.pyx asks for that),
+     and of a method of the facade.
 """
 
 import functools
@@ -39,7 +41,7 @@ from autograd_cy._core.graph.tensor cimport (
     TensorBase, UnaryFunction, extend, moved_into, new_tensor, share_version, tensor_type)
 from autograd_cy._core.ops.keywords cimport as_numbers, called_otherwise, has_another_meaning
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.entry cimport explain_arguments
+from autograd_cy._core.runtime.entry cimport explain_arguments, watch_entries
 cimport autograd_cy._core.runtime.events as events_module
 from autograd_cy._core.runtime.events cimport (
     OPERATION, SHAPES, Span, begin, end, note_operand, note_result, options, public_names)
@@ -91,6 +93,7 @@ cdef tuple OPERANDS = (Tensor, int, float, complex, np.ndarray, np.generic)     
 
 switched_off = ContextVar("autograd_cy overrides of subclasses", default=False)
 call_handler = ContextVar("autograd_cy handler of calls", default=None)
+sees_creations = ContextVar("autograd_cy handler of creations", default=False)
 
 cdef object default_override = None        # Tensor's own
 cdef dict functions = {}                   # name -> the public function of that name, for operators
@@ -153,18 +156,40 @@ cdef object handled_call(object handler, object function, tuple args, dict kwarg
         call_handler.reset(token)
 
 
+# The facade's modules whose public functions make tensors, or are composed of operations: case 8.
+cdef frozenset MAKERS = frozenset([f"autograd_cy.{name}" for name in (
+    "_creation _sequences _likes _data _strided _distributions _indices _windows random nn.functional nn._embedding_bag "
+    "nn._multi_head").split()])
+
+
 @contextmanager
-def calls_handed_to(handler):
-    """Within it, handler(function, args, kwargs) answers the calls of operations: case 7 of NOTE [Overrides]."""
+def calls_handed_to(handler, creations=False):
+    """Within it, handler(function, args, kwargs) answers the calls of operations: cases 7 and 8 of NOTE [Overrides].
+
+    `handler` None lets the calls be made, for those within another handler.
+    """
     global handlers
     arm()
-    token = call_handler.set(handler)
+    token, other = call_handler.set(handler), sees_creations.set(creations)
     handlers += 1
+    watch_entries(entered, 1)
     try:
         yield
     finally:
+        watch_entries(entered, -1)
         handlers -= 1
         call_handler.reset(token)
+        sees_creations.reset(other)
+
+
+cdef PyObject *entered(PyObject *function, PyObject **args, size_t n, PyObject *names) except? NULL:
+    """Case 8: the handler's answer; NULL without an error if the call is not for it."""
+    cdef object handler = call_handler.get()
+    if handler is None or not sees_creations.get() or (<object> function).__module__ not in MAKERS:
+        return NULL
+    if (<object> function).__name__.startswith("_"):
+        return NULL
+    return handled(handler, <object> function, arguments_of(args, n, names), keys_of(names))
 
 
 cdef bint hands_over() noexcept:
@@ -669,17 +694,20 @@ cpdef int arm() except -1:
         watch(True)
     for name, value in facade_methods.items():
         if vars(Tensor).get(name) is value:             # else a user has put something else there
-            extend(name, property(overridable(value.fget), value.fset, value.fdel)
+            extend(name, property(overridable(value.fget, False), value.fset, value.fdel)
                    if isinstance(value, property) else overridable(value))
     return 0
 
 
-def overridable(function):
+def overridable(function, bint is_method=True):
     """A Python function with a step of NOTE [Overrides]; within vmap it is called directly unless it has a batching rule."""
     rule = rule_of(function)
 
     @functools.wraps(function)
     def stepped(*args, **kwargs):
+        cdef object handler = current_handler()
+        if handler is not None and is_method and sees_creations.get():
+            return handled_call(handler, stepped, args, kwargs)
         cdef BatchLevel level = batch_level(args + tuple(kwargs.values()) if kwargs else args)
         if level is not None and rule is not None:
             return batched_call(stepped, level, args, kwargs)

@@ -2,7 +2,8 @@
 
 Who called such a function wrongly has no use for the frames of its helpers. It is entered by way of a step in C, which adds no
 frame itself, or, where even that would be seen in benchmarks, has a try statement that calls `show_one_frame(error)`. What is
-called in between, a hook or a custom Function, keeps its frames.
+called in between, a hook or a custom Function, keeps its frames. While calls are handed over (case 8 of NOTE [Overrides]), the
+step asks there first.
 """
 
 import functools
@@ -19,6 +20,8 @@ cdef extern from *:
     typedef PyObject *(*autograd_cy_vectorcall)(PyObject *, PyObject **, size_t, PyObject *);
     static autograd_cy_vectorcall refused = NULL;
     static int (*room)(void) = NULL;
+    static int watching = 0;
+    static autograd_cy_vectorcall watcher = NULL;           /* NULL without an error: the call goes on as usual */
     static PyObject *wrapped_name = NULL;
 
     static void trim(PyObject *traceback) {
@@ -40,6 +43,13 @@ cdef extern from *:
         function = PyDict_GetItemWithError(attributes, wrapped_name);
         Py_XINCREF(function);
         Py_DECREF(attributes);
+        if (watching) {
+            result = watcher(entry, args, n, names);
+            if (result != NULL || PyErr_Occurred()) {
+                Py_XDECREF(function);
+                return result;
+            }
+        }
         if (function == NULL) return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_AttributeError, "%U", wrapped_name);
         result = PyObject_Vectorcall(function, args, n, names);
         if (result == NULL) result = refused(function, args, n, names);
@@ -62,6 +72,8 @@ cdef extern from *:
     ctypedef PyObject *(*Refused "autograd_cy_vectorcall")(PyObject *, PyObject **, size_t, PyObject *) except NULL
     Refused refused
     int (*room)() except -1
+    int watching
+    Watcher watcher
     PyObject *wrapped_name
     void trim(PyObject *traceback)
     bint put_step(object entry)
@@ -72,6 +84,14 @@ cdef extern from "Python.h":
     void PyErr_Fetch(PyObject **, PyObject **, PyObject **)
     void PyErr_SetObject(object, object)
     void PyErr_Restore(PyObject *, PyObject *, PyObject *)
+
+
+cdef int watch_entries(Watcher function, int by) except -1:
+    """Let a function see the calls of public functions in Python first; by 1 more with a handler, or by -1."""
+    global watcher, watching
+    watcher = function
+    watching += by
+    return 0
 
 
 def public(function):

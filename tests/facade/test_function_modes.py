@@ -1,0 +1,115 @@
+"""TorchFunctionMode and TorchDispatchMode: objects that see each call of an operation."""
+
+import pytest
+
+import autograd_cy as torch
+from autograd_cy.overrides import BaseTorchFunctionMode, TorchFunctionMode, _get_current_function_mode
+from autograd_cy.utils._python_dispatch import TorchDispatchMode
+
+
+class Noted(TorchFunctionMode):
+    def __init__(self, log, mark=""):
+        self.log, self.mark = log, mark
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        self.log.append(self.mark + func.__name__)
+        return func(*args, **(kwargs or {}))
+
+
+def test_operations_operators_methods_and_functions_that_make_tensors_are_seen():
+    log = []
+    with Noted(log):
+        x = torch.ones(2)
+        y = (x + 1).relu() @ torch.arange(2.0)
+        y.add_(1)
+        torch.nn.functional.softmax(x, 0)
+        torch.zeros_like(x).normal_()
+    torch.ones(2)
+    assert log == ["ones", "add", "relu", "arange", "matmul", "add_", "functional_softmax", "zeros_like", "normal_"]
+
+
+def test_results_of_a_mode_are_those_of_the_call():
+    class Twice(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            result = func(*args, **(kwargs or {}))
+            return 2 * result if func is torch.exp else result
+
+    with Twice():
+        assert torch.exp(torch.zeros(1)).tolist() == [2.0]
+
+
+def test_modes_within_each_other():
+    log = []
+    with Noted(log, "outer "), Noted(log, "inner "), BaseTorchFunctionMode() as base:
+        assert _get_current_function_mode() is base
+        torch.exp(torch.tensor(1.0))
+    assert log == ["inner tensor", "outer tensor", "inner exp", "outer exp"]
+    assert _get_current_function_mode() is None
+
+
+def test_a_mode_is_left_by_an_exception_and_can_be_entered_again():
+    log = []
+    mode = Noted(log)
+    with pytest.raises(ValueError), mode:
+        raise ValueError
+    torch.ones(1)
+    with mode, mode:
+        torch.ones(1)
+    assert log == ["ones", "ones"] and mode.push([]) is not mode
+
+
+def test_errors_of_a_mode_come_out():
+    class Refusing(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            raise ArithmeticError(func.__name__)
+
+    x = torch.ones(1)
+    with Refusing():
+        for call in (lambda: torch.ones(1), lambda: x + 1, lambda: x.normal_(), lambda: x.exp()):
+            with pytest.raises(ArithmeticError):
+                call()
+    assert (x + 1).tolist() == [2.0]
+
+
+def test_subclasses_are_told():
+    class Own(torch.Tensor):
+        pass
+
+    found = []
+
+    class Types(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            found.append(types)
+            return func(*args, **(kwargs or {}))
+
+    own = torch.ones(1).as_subclass(Own)
+    with Types():
+        assert type(own + 1) is Own
+    assert found == [(Own,)]
+
+
+def test_gradients_are_recorded_within_a_mode():
+    x = torch.tensor(2.0, requires_grad=True)
+    with Noted([]):
+        (x * x).backward()
+    assert x.grad.item() == 4.0
+
+
+def test_a_dispatch_mode_sees_overloads():
+    log = []
+
+    class Seen(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            log.append(str(func))
+            return func(*args, **(kwargs or {}))
+
+    x = torch.ones(2, 2)
+    with Seen():
+        y = (x * 2 + x) ** 2
+        y.sum(dim=0)
+        y > 1  # noqa: B015
+        torch.where(y > x, y, 0.0)
+    assert log == [
+        "aten.mul.Tensor", "aten.add.Tensor", "aten.pow.Tensor_Scalar", "aten.sum.dim_IntList", "aten.gt.Scalar",
+        "aten.gt.Tensor", "aten.where.ScalarOther",
+    ]  # fmt: skip
