@@ -31,5 +31,5 @@ if TYPE_CHECKING:
     from .subgraph_rewriter import replace_pattern
 else:
     __getattr__, __dir__ = _names_later(
-        __name__, {"subgraph_rewriter": ["replace_pattern", "subgraph_rewriter"], "passes": []}
+        __name__, {"subgraph_rewriter": ["replace_pattern", "subgraph_rewriter"], "passes": [], "experimental": []}
     )

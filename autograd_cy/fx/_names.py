@@ -4,6 +4,7 @@ import builtins
 import functools
 import keyword
 import operator
+import pkgutil
 import re
 import sys
 from collections.abc import Callable
@@ -31,7 +32,8 @@ def _paths() -> dict[int, tuple[Any, str]]:
     found: dict[int, tuple[Any, str]] = {}
     for namespace in ("", "nn.functional", "linalg", "fft", "special", "autograd", "utils.checkpoint"):
         module = operator.attrgetter(namespace)(package) if namespace else package
-        for name in dir(module):
+        modules = {found.name for found in pkgutil.iter_modules(getattr(module, "__path__", ()))}
+        for name in sorted(set(dir(module)) - modules):  # which are not to be loaded for this
             value = getattr(module, name, None)
             if callable(value) and not name.startswith("_") and not isinstance(value, type):
                 found.setdefault(id(value), (value, ".".join(filter(None, ("torch", namespace, name)))))
@@ -50,8 +52,11 @@ def path_in_torch(value: Any) -> str | None:
     module = getattr(value, "__module__", None) or ""
     if module.partition(".")[0] not in (PACKAGE, "torch"):
         return None
-    if module.startswith(("torch.ops", "torch._ops")):
-        return str(value)
+    if module.startswith("torch._ops."):
+        package = sys.modules[PACKAGE]
+        namespace, _, name = str(value).partition(".")
+        found = functools.reduce(lambda x, part: getattr(x, part, None), name.split("."), getattr(package.ops, namespace))
+        return f"torch.ops.{value}" if found is value else None
     owner = sys.modules.get(module.replace("torch", PACKAGE, 1))
     name = getattr(value, "__qualname__", getattr(value, "__name__", ""))
     if owner is None or "_core" in module or getattr(owner, name, None) is not value:

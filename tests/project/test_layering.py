@@ -208,6 +208,8 @@ FACADE = [
     _compile
     _dynamo compiler
     _ops
+    fx.experimental.proxy_tensor
+    fx.experimental
     library ops utils._python_dispatch
     optim._groups optim._state_dict
     optim.optimizer

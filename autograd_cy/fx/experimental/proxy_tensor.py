@@ -1,0 +1,123 @@
+"""make_fx(): what a function does with its tensors as a graph of operations (facade)."""
+
+import functools
+import inspect
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from ..._core.graph.tensor import Tensor
+from ..._core.ops.overrides import calls_handed_to as _calls_handed_to
+from ..._ops import overload_of as _overload_of
+from ...nn.modules.module import Module
+from ...nn.parameter import Parameter
+from ...random import get_rng_state as _get_rng_state
+from ...random import set_rng_state as _set_rng_state
+from ...utils._pytree import tree_map as _tree_map
+from ..graph import Graph
+from ..graph_module import GraphModule
+from ..node import Node
+
+__all__ = ["make_fx"]
+
+
+def make_fx(f: Callable[..., Any], *_: Any, **options: Any) -> Callable[..., GraphModule]:
+    """``make_fx(f)(*args)``: a GraphModule of the operations that f calls with these arguments, each an overload of
+    torch.ops.aten.
+
+    f is called twice, with tensors. What decides by values is recorded as it was decided; tensors that f finds elsewhere are
+    attributes of the module. Each operation of this package is one node, those that PyTorch composes of others too.
+    NotImplementedError where a tensor is made by what is no operation, as a gradient is by backward.
+
+    >>> import autograd_cy as ag
+    >>> from autograd_cy.fx.experimental.proxy_tensor import make_fx
+    >>> traced = make_fx(lambda x: ag.sin(x) * 2)(ag.zeros(2))
+    >>> [str(node.target) for node in traced.graph.nodes]
+    ['x_1', 'aten.sin.default', 'aten.mul.Tensor', 'output']
+    """
+
+    @functools.wraps(f)
+    def traced(*args: Any) -> GraphModule:
+        state = _get_rng_state()
+        first = _Recording(f, args)
+        _set_rng_state(state)
+        first.check_against(_Recording(f, args))
+        name = type(f).__name__ if isinstance(f, Module) else getattr(f, "__name__", type(f).__name__)
+        return GraphModule(first.root, first.graph, name)
+
+    return traced
+
+
+class _Recording:
+    """One call of a function, and the graph of what it called."""
+
+    def __init__(self, f: Callable[..., Any], args: tuple[Any, ...]) -> None:
+        self.graph, self.root = Graph(), Module()
+        self.constants: list[Tensor] = []
+        self._nodes: dict[int, Node] = {}
+        self._kept: list[Any] = []  # so that no other object gets the id of one
+        names = iter(_parameter_names(f, len(args)))
+        given = [_tree_map(lambda x, name=name: self._placeholder(name, x), a) for name, a in zip(names, args, strict=True)]
+        with _calls_handed_to(self._handle, creations=True):
+            result = f(*given)
+        self.graph.output(_tree_map(self._argument, result))
+
+    def _placeholder(self, name: str, value: Any) -> Any:
+        node = self.graph.placeholder(f"{name}_1")
+        if isinstance(value, Tensor):
+            value = value.detach().requires_grad_(value.requires_grad)
+            self._note(value, node)
+        return value
+
+    def _note(self, value: Any, node: Node) -> None:
+        self._nodes[id(value)] = node
+        self._kept.append(value)
+
+    def _handle(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        target = _overload_of(function, args, kwargs)
+        given, named = _tree_map(self._argument, args), _tree_map(self._argument, kwargs)
+        result = function(*args, **kwargs)
+        if function.__name__ in ("backward", "item", "numpy", "tolist"):
+            return result
+        node = self.graph.call_function(target, given, named, name=target._opname)
+        if isinstance(result, Tensor):
+            self._note(result, node)
+        elif isinstance(result, (tuple, list)):
+            for i, part in enumerate(result):
+                if isinstance(part, Tensor):
+                    self._note(part, self.graph.call_function(operator.getitem, (node, i)))
+        return result
+
+    def _argument(self, value: Any) -> Any:
+        if not isinstance(value, Tensor):
+            return value
+        node = self._nodes.get(id(value))
+        if node is None:
+            kind = "_param_constant" if isinstance(value, Parameter) else "_tensor_constant"
+            name = f"{kind}{sum(hasattr(self.root, f'{kind}{i}') for i in range(len(self.constants)))}"
+            setattr(self.root, name, value)
+            self.constants.append(value)
+            node = self.graph.get_attr(name)
+            self._note(value, node)
+        return node
+
+    def check_against(self, again: "_Recording") -> None:
+        """A tensor that f finds is the same one in both calls; NotImplementedError for one that it made unseen."""
+        if len(self.constants) == len(again.constants):
+            if all(x is y for x, y in zip(self.constants, again.constants, strict=True)):
+                return
+        raise NotImplementedError(
+            "make_fx() sees the calls of operations: the function makes a tensor in another way, as a gradient by "
+            "backward() or grad(), or an array of NumPy's"
+        )
+
+
+def _parameter_names(f: Callable[..., Any], count: int) -> list[str]:
+    function = f.forward if isinstance(f, Module) else f
+    names: list[str] = []
+    for p in inspect.signature(function).parameters.values():
+        if p.kind is p.VAR_POSITIONAL:
+            names += [f"{p.name}_{i}" for i in range(count - len(names))]
+        elif p.kind is not p.KEYWORD_ONLY and p.kind is not p.VAR_KEYWORD:
+            names.append(p.name)
+    return names[:count]
