@@ -6,6 +6,7 @@ from typing import Any
 
 from . import _ops
 from ._core.graph.tensor import Tensor
+from ._core.ops.overrides import handle_torch_function as _handle_torch_function
 from .autograd.function import Function
 from .autograd.grad_mode import is_grad_enabled, no_grad
 from .utils._pytree import tree_leaves as _tree_leaves
@@ -68,6 +69,9 @@ class CustomOpDef:
         return keep if func is None else keep(func)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        others = [x for x in (*args, *kwargs.values()) if not isinstance(x, Tensor) and hasattr(x, "__torch_function__")]
+        if others:  # as a Proxy of torch.fx
+            return _handle_torch_function(self._opoverload, others, *args, **kwargs)
         if self._autograd is not None:
             return self._autograd(*args, **kwargs)
         kernel = self._kernel

@@ -3,8 +3,10 @@
 Their public home is `autograd.graph`, `autograd.grad_mode`.
 """
 
+import contextlib
 import sys
 import weakref
+from collections.abc import Iterator
 from typing import Any
 
 from .. import _answers
@@ -13,6 +15,7 @@ from .._core.engine.task_queries import current_node as _current_autograd_node
 from .._core.engine.task_queries import execution_order, is_captured_leaf, will_execute
 from .._core.graph.node import Node
 from .._core.graph.tensor import Tensor, TensorBase
+from .._core.ops.overrides import calls_handed_to as _calls_handed_to
 from .._core.ops.overrides import disabled_torch_function
 from .._core.ops.overrides import subclasses_as_tensors as DisableTorchFunctionSubclass
 from .._core.runtime.once import is_warn_always_enabled as _get_warnAlways
@@ -42,7 +45,14 @@ __all__ = [
     "is_inference_mode_enabled",
 ]  # fmt: skip
 
-DisableTorchFunction = DisableTorchFunctionSubclass
+
+@contextlib.contextmanager
+def DisableTorchFunction() -> Iterator[None]:
+    """Within it neither `__torch_function__` of subclasses nor a mode is asked."""
+    with DisableTorchFunctionSubclass(), _calls_handed_to(None):
+        yield
+
+
 _disabled_torch_function_impl = staticmethod(disabled_torch_function)  # as an attribute of a class it is not bound
 
 

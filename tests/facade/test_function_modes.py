@@ -58,6 +58,16 @@ def test_a_mode_is_left_by_an_exception_and_can_be_entered_again():
     assert log == ["ones", "ones"] and mode.push([]) is not mode
 
 
+def test_modes_are_switched_off():
+    log = []
+    with Noted(log):
+        with torch._C.DisableTorchFunction():
+            torch.ones(1) + 1
+        with torch._C.DisableTorchFunctionSubclass():
+            torch.ones(1)
+    assert log == ["ones"]
+
+
 def test_errors_of_a_mode_come_out():
     class Refusing(TorchFunctionMode):
         def __torch_function__(self, func, types, args=(), kwargs=None):

@@ -74,6 +74,12 @@ def test_its_derivative(scaled):
     assert set(library.opcheck(scaled, (leaf,)).values()) == {"SUCCESS"}
 
 
+def test_it_is_one_node_of_a_traced_function(scaled):
+    traced = torch.fx.symbolic_trace(lambda x: scaled(x, 3.0) + 1)
+    assert "scaled_default = torch.ops.tests.scaled.default(x, 3.0)" in traced.code
+    assert traced(x).tolist() == [4.0, 7.0]
+
+
 def test_what_opcheck_finds(scaled):
     library.register_fake("tests::scaled", lambda x, by=2.0: torch.empty(3))
     with pytest.raises(RuntimeError, match="The fake of tests::scaled"):
