@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 
 from .. import _names as _ops
+from .._core.batching.batched import all_samples, levels_of, one_sample
 from .._core.graph.tensor import Tensor, array_of
+from .._core.ops.drawing import drawing_levels
 from .._data import from_numpy
 from .._streams import source_of, type_word
 from ..autograd.function import Function, once_differentiable
@@ -22,20 +24,38 @@ class StandardGamma(Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, concentration: Tensor) -> Tensor:
+    def forward(concentration: Tensor) -> Tensor:
         a = array_of(concentration.detach())
         drawn = np.maximum(source_of("standard_gamma", None).standard_gamma(a.astype(np.float64)), np.finfo(a.dtype).tiny)
-        draws = from_numpy(np.asarray(drawn.astype(a.dtype)))
-        ctx.save_for_backward(concentration, draws)
-        return draws
+        return from_numpy(np.asarray(drawn.astype(a.dtype)))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        ctx.save_for_backward(*inputs, output)
+        ctx.save_for_forward(*inputs, output)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, g: Tensor) -> Tensor:
-        concentration, draws = ctx.saved_tensors
-        a, x = (array_of(t.detach()).astype(np.float64) for t in (concentration, draws))
-        psi = array_of(concentration.detach().double().digamma())
-        return g * from_numpy(np.asarray(gradient_of_draws(a, x, psi))).to(g.dtype)
+        return g * _slopes(*ctx.saved_tensors).to(g.dtype)
+
+    @staticmethod
+    def jvp(ctx: Any, t: Tensor) -> Tensor:
+        return t * _slopes(*ctx.saved_tensors).to(t.dtype)
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[Any, ...], concentration: Tensor) -> tuple[Tensor, int]:
+        if info.randomness != "different":
+            raise RuntimeError("vmap: draws with concentrations of a batch need randomness='different'")
+        return StandardGamma.apply(concentration), in_dims[0]
+
+
+def _slopes(concentration: Tensor, draws: Tensor) -> Tensor:
+    """The derivatives of the draws, within vmap of all samples."""
+    levels = levels_of(draws)
+    a, x = (array_of(all_samples(t.detach(), levels)).astype(np.float64) for t in (concentration, draws))
+    psi = array_of(from_numpy(a).digamma())
+    return one_sample(from_numpy(np.asarray(gradient_of_draws(a, x, psi))), levels)
 
 
 def gradient_of_draws(a: np.ndarray, x: np.ndarray, psi: np.ndarray) -> np.ndarray:
@@ -60,6 +80,10 @@ def standard_gamma(concentration: Tensor) -> Tensor:
     """Draws at rate 1, all positive; NotImplementedError unless the dtype is a real floating-point one."""
     if not concentration.is_floating_point():
         raise NotImplementedError(f"\"gamma_cpu\" not implemented for '{type_word(concentration)}'")
+    levels = drawing_levels()
+    if levels:  # samples that share a concentration draw their own, too
+        zeros = np.zeros([level.size for level in reversed(levels)], concentration.dtype.numpy_dtype)
+        concentration = concentration + one_sample(from_numpy(zeros), levels)
     return StandardGamma.apply(concentration)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from .._core.graph.tensor import Tensor
 from .._size import Size
 from ._location_scale import LocationScale as _LocationScale
+from ._noise import noise as _noise
 
 __all__ = ["Cauchy"]
 
@@ -27,7 +28,7 @@ class Cauchy(_LocationScale):
         return (self.loc.detach() * 0) + math.inf
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
-        return self.loc + self.loc.new_empty(self._extended_shape(sample_shape)).cauchy_() * self.scale
+        return self.loc + _noise(self.loc, self._extended_shape(sample_shape), Tensor.cauchy_) * self.scale
 
     def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:

@@ -14,6 +14,7 @@ from ._formulas import expm1_over as _expm1_over
 from ._formulas import holds as _holds
 from ._formulas import log1p_over as _log1p_over
 from ._formulas import softplus as _softplus
+from ._noise import noise as _noise
 from .distribution import Distribution
 from .exp_family import ExponentialFamily
 from .utils import broadcast_all, clamp_probs, lazy_property, logits_to_probs, probs_to_logits
@@ -98,7 +99,7 @@ class ContinuousBernoulli(_ByProbability, ExponentialFamily):
         return _series(self.logits, _VARIANCE).where(near, x.pow(-2) - e / (-x.abs()).expm1().square())
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
-        return self.icdf(self.logits.detach().new_empty(self._extended_shape(sample_shape)).uniform_())
+        return self.icdf(_noise(self.logits, self._extended_shape(sample_shape), Tensor.uniform_))
 
     def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
@@ -111,7 +112,7 @@ class ContinuousBernoulli(_ByProbability, ExponentialFamily):
             self._validate_sample(value)
         x, falling = self._falling
         inside = value.clamp(min=0, max=1)
-        return inside * _expm1_over(falling * inside) / _expm1_over(falling) * (x.clamp(min=0) * (inside - 1)).exp()
+        return inside * _expm1_over(falling * inside) / _expm1_over(falling) * (x.masked_fill(x <= 0, 0) * (inside - 1)).exp()
 
     def icdf(self, value: Tensor) -> Tensor:
         x, falling = self._falling

@@ -3,8 +3,8 @@
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from ..autograd.grad_mode import enable_grad
-from ..autograd.gradients import grad
+from .._likes import ones_like
+from ..func import vjp
 from ._formulas import sum_rightmost as _sum_rightmost
 from .distribution import Distribution
 
@@ -36,19 +36,15 @@ class ExponentialFamily(Distribution):
         raise NotImplementedError
 
     def entropy(self) -> Tensor:
+        carrier = self._mean_carrier_measure
         natural, log_normalizer, means = self._expected_statistics()
-        result = log_normalizer - self._mean_carrier_measure
+        result = log_normalizer - carrier
         for eta, mean in zip(natural, means, strict=True):
             result = result - _sum_rightmost(eta * mean, eta.dim() - log_normalizer.dim())
         return result
 
     def _expected_statistics(self) -> tuple[tuple[Tensor, ...], Tensor, tuple[Tensor, ...]]:
         """The natural parameters, the logarithm of what normalizes, and its gradients: the means of the statistics."""
-        given = self._natural_params
-        natural = tuple(eta.clone() if eta.requires_grad else eta.detach().requires_grad_() for eta in given)
-        with enable_grad():
-            log_normalizer = self._log_normalizer(*natural)
-            means = grad(log_normalizer.sum(), natural, create_graph=True)
-        if not any(eta.requires_grad for eta in given):
-            return given, log_normalizer.detach(), tuple(mean.detach() for mean in means)
-        return natural, log_normalizer, means
+        natural = self._natural_params
+        log_normalizer, pull = vjp(self._log_normalizer, *natural)
+        return natural, log_normalizer, pull(ones_like(log_normalizer))

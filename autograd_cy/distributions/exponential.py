@@ -6,6 +6,7 @@ from .._core.graph.tensor import Tensor
 from .._likes import zeros_like
 from .._size import Size
 from . import constraints
+from ._noise import noise as _noise
 from .exp_family import ExponentialFamily
 from .utils import broadcast_all
 
@@ -53,7 +54,7 @@ class Exponential(ExponentialFamily):
         return self.rate.pow(-2)
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
-        return self.rate.new_empty(self._extended_shape(sample_shape)).exponential_() / self.rate
+        return _noise(self.rate, self._extended_shape(sample_shape), Tensor.exponential_) / self.rate
 
     def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:

@@ -8,6 +8,7 @@ from .._size import Size
 from . import constraints
 from ._formulas import expm1_over as _expm1_over
 from ._formulas import log1p_over as _log1p_over
+from ._noise import noise as _noise
 from .distribution import Distribution
 from .utils import broadcast_all
 
@@ -55,7 +56,7 @@ class GeneralizedPareto(Distribution):
         return finite.masked_fill(k >= 0.5, math.nan)
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
-        return self._at(self.loc.new_empty(self._extended_shape(sample_shape)).exponential_())
+        return self._at(_noise(self.loc, self._extended_shape(sample_shape), Tensor.exponential_))
 
     def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:

@@ -10,6 +10,7 @@ from . import constraints
 from ._by_probability import ByProbability as _ByProbability
 from ._formulas import holds as _holds
 from ._formulas import softplus as _softplus
+from ._noise import noise as _noise
 
 __all__ = ["Geometric"]
 
@@ -46,7 +47,7 @@ class Geometric(_ByProbability):
 
     def sample(self, sample_shape: Any = Size()) -> Tensor:
         probs = self.probs.detach()
-        draws = probs.new_empty(self._extended_shape(sample_shape)).uniform_(finfo(probs.dtype).tiny, 1)
+        draws = _noise(probs, self._extended_shape(sample_shape), Tensor.uniform_, finfo(probs.dtype).tiny, 1)
         return (draws.log() / (-probs).log1p()).floor()
 
     def log_prob(self, value: Tensor) -> Tensor:

@@ -9,6 +9,7 @@ from .._size import Size
 from .._types import finfo
 from . import constraints
 from ._formulas import EULER as _EULER
+from ._noise import noise as _noise
 from .transformed_distribution import TransformedDistribution
 from .transforms import AffineTransform, ExpTransform
 from .uniform import Uniform
@@ -55,7 +56,7 @@ class Gumbel(TransformedDistribution):
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
         kind = finfo(self.loc.dtype)
-        draws = self.loc.new_empty(self._extended_shape(sample_shape)).uniform_(kind.tiny, 1 - kind.eps)
+        draws = _noise(self.loc, self._extended_shape(sample_shape), Tensor.uniform_, kind.tiny, 1 - kind.eps)
         return self.loc - self.scale * (-draws.log()).log()
 
     def log_prob(self, value: Tensor) -> Tensor:

@@ -8,6 +8,7 @@ from .._likes import full_like
 from .._size import Size
 from . import constraints
 from ._formulas import EULER as _EULER
+from ._noise import noise as _noise
 from .transformed_distribution import TransformedDistribution
 from .transforms import AffineTransform, PowerTransform
 from .uniform import Uniform
@@ -51,7 +52,7 @@ class Kumaraswamy(TransformedDistribution):
         return self._moment(2) - self._moment(1).square()
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
-        rest = self.concentration1.new_empty(self._extended_shape(sample_shape)).exponential_()
+        rest = _noise(self.concentration1, self._extended_shape(sample_shape), Tensor.exponential_)
         return (-(-rest / self.concentration0).expm1()) ** self.concentration1.reciprocal()
 
     def log_prob(self, value: Tensor) -> Tensor:

@@ -7,6 +7,7 @@ from .._core.graph.tensor import Tensor
 from .._size import Size
 from .._types import finfo
 from ._location_scale import LocationScale as _LocationScale
+from ._noise import noise as _noise
 
 __all__ = ["Laplace"]
 
@@ -29,7 +30,7 @@ class Laplace(_LocationScale):
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
         eps = finfo(self.loc.dtype).eps
-        u = self.loc.new_empty(self._extended_shape(sample_shape)).uniform_(eps - 1, 1)
+        u = _noise(self.loc, self._extended_shape(sample_shape), Tensor.uniform_, eps - 1, 1)
         return self.loc - self.scale * u.sign() * (-u.abs().clamp(max=1 - eps / 2)).log1p()
 
     def log_prob(self, value: Tensor) -> Tensor:

@@ -11,6 +11,7 @@ from .._size import Size
 from .._types import finfo
 from ..autograd.grad_mode import no_grad
 from . import constraints
+from ._noise import noise as _noise
 from .beta import Beta
 from .distribution import Distribution
 from .utils import broadcast_all
@@ -47,7 +48,7 @@ class LKJCholesky(Distribution):
             before = arange(1, self.dim, dtype=self.concentration.dtype)
             rest = self.concentration.unsqueeze(-1) + (self.dim - 1 - before) / 2
             squares = Beta((before / 2).expand(rest.shape), rest, validate_args=False).sample(sample_shape)
-            points = squares.new_empty((*squares.shape[:-1], self.dim, self.dim)).normal_().tril(-1)[..., 1:, :]
+            points = _noise(squares, (*squares.shape[:-1], self.dim, self.dim), Tensor.normal_).tril(-1)[..., 1:, :]
             points = points / points.norm(dim=-1, keepdim=True) * squares.sqrt().unsqueeze(-1)
             rows = _ops.cat([zeros_like(points[..., :1, :]), points], -2)
             diagonal = (1 - rows.square().sum(-1)).clamp(min=finfo(rows.dtype).tiny).sqrt()

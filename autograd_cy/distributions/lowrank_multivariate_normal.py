@@ -11,6 +11,7 @@ from .._size import Size
 from . import constraints
 from ._formulas import half_log_det as _half_log_det
 from ._formulas import standardized as _standardized
+from ._noise import noise as _noise
 from .distribution import Distribution
 from .utils import lazy_property
 
@@ -97,8 +98,8 @@ class LowRankMultivariateNormal(Distribution):
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
-        along = self.loc.new_empty((*shape[:-1], self.cov_factor.shape[-1], 1)).normal_()
-        noise = self.loc.new_empty(shape).normal_()
+        along = _noise(self.loc, (*shape[:-1], self.cov_factor.shape[-1], 1), Tensor.normal_)
+        noise = _noise(self.loc, shape, Tensor.normal_)
         return self.loc + (self.cov_factor @ along).squeeze(-1) + self.cov_diag.sqrt() * noise
 
     def log_prob(self, value: Tensor) -> Tensor:

@@ -11,6 +11,7 @@ from ._by_matrix import ByMatrix as _ByMatrix
 from ._by_matrix import given_of as _given_of
 from ._formulas import half_log_det as _half_log_det
 from ._formulas import standardized as _standardized
+from ._noise import noise as _noise
 
 __all__ = ["MultivariateNormal"]
 
@@ -66,7 +67,7 @@ class MultivariateNormal(_ByMatrix):
         return self._unbroadcasted_scale_tril.pow(2).sum(-1).expand(self._batch_shape + self._event_shape)
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
-        noise = self.loc.new_empty(self._extended_shape(sample_shape)).normal_()
+        noise = _noise(self.loc, self._extended_shape(sample_shape), Tensor.normal_)
         return self.loc + (self._unbroadcasted_scale_tril @ noise.unsqueeze(-1)).squeeze(-1)
 
     def log_prob(self, value: Tensor) -> Tensor:

@@ -6,6 +6,7 @@ from typing import Any
 from .._core.graph.tensor import Tensor
 from .._size import Size
 from ._location_scale import LocationScale as _LocationScale
+from ._noise import noise as _noise
 from .exp_family import ExponentialFamily
 
 __all__ = ["Normal"]
@@ -38,7 +39,7 @@ class Normal(_LocationScale, ExponentialFamily):
         return self.stddev.pow(2)
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
-        return self.loc + self.loc.new_empty(self._extended_shape(sample_shape)).normal_() * self.scale
+        return self.loc + _noise(self.loc, self._extended_shape(sample_shape), Tensor.normal_) * self.scale
 
     def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:

@@ -5,6 +5,7 @@ from typing import Any
 from .._core.graph.tensor import Tensor
 from .._size import Size
 from . import constraints
+from ._noise import noise as _noise
 from .exponential import Exponential
 from .transformed_distribution import TransformedDistribution
 from .transforms import AffineTransform, ExpTransform
@@ -49,7 +50,7 @@ class Pareto(TransformedDistribution):
         return self.scale.pow(2) * a / ((a - 1).pow(2) * (a - 2))
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
-        drawn = self.scale.new_empty(self._extended_shape(sample_shape)).exponential_()
+        drawn = _noise(self.scale, self._extended_shape(sample_shape), Tensor.exponential_)
         return self.scale * (drawn / self.alpha).exp()
 
     def log_prob(self, value: Tensor) -> Tensor:

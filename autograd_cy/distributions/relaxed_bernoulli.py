@@ -7,6 +7,7 @@ from .._size import Size
 from . import constraints
 from ._by_probability import ByProbability as _ByProbability
 from ._formulas import softplus as _softplus
+from ._noise import noise as _noise
 from .transformed_distribution import TransformedDistribution
 from .transforms import SigmoidTransform
 from .utils import broadcast_all, clamp_probs
@@ -31,7 +32,7 @@ class LogitRelaxedBernoulli(_ByProbability):
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
         probs = clamp_probs(self.probs.expand(self._extended_shape(sample_shape)))
-        drawn = clamp_probs(probs.detach().new_empty(probs.shape).uniform_())
+        drawn = clamp_probs(_noise(probs, probs.shape, Tensor.uniform_))
         return (drawn.log() - (-drawn).log1p() + probs.log() - (-probs).log1p()) / self.temperature
 
     def log_prob(self, value: Tensor) -> Tensor:

@@ -5,6 +5,7 @@ from typing import Any
 from .._core.graph.tensor import Tensor
 from .._size import Size
 from . import constraints
+from ._noise import noise as _noise
 from .categorical import Categorical
 from .distribution import Distribution
 from .transformed_distribution import TransformedDistribution
@@ -56,7 +57,7 @@ class ExpRelaxedCategorical(Distribution):
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
         logits = self.logits.expand(self._extended_shape(sample_shape))
-        gumbel = -(-clamp_probs(logits.detach().new_empty(logits.shape).uniform_()).log()).log()
+        gumbel = -(-clamp_probs(_noise(logits, logits.shape, Tensor.uniform_)).log()).log()
         return ((logits + gumbel) / self.temperature).log_softmax(-1)
 
     def log_prob(self, value: Tensor) -> Tensor:

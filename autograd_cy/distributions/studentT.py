@@ -6,6 +6,7 @@ from typing import Any
 from .._core.graph.tensor import Tensor
 from .._size import Size
 from . import constraints
+from ._noise import noise as _noise
 from .chi2 import Chi2
 from .distribution import Distribution
 from .utils import broadcast_all
@@ -43,7 +44,7 @@ class StudentT(Distribution):
         return finite.masked_fill(self.df <= 2, math.inf).masked_fill(self.df <= 1, math.nan)
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
-        noise = self.loc.new_empty(self._extended_shape(sample_shape)).normal_()
+        noise = _noise(self.loc, self._extended_shape(sample_shape), Tensor.normal_)
         spread = Chi2(self.df, validate_args=False).rsample(sample_shape)
         return self.loc + self.scale * noise * (spread / self.df).rsqrt()
 

@@ -6,6 +6,7 @@ from typing import Any
 from .._core.graph.tensor import Tensor
 from .._size import Size
 from . import constraints
+from ._noise import noise as _noise
 from .distribution import Distribution
 from .utils import broadcast_all
 
@@ -53,7 +54,7 @@ class Uniform(Distribution):
         return (self.high - self.low).pow(2) / 12
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
-        return self.low + self.low.new_empty(self._extended_shape(sample_shape)).uniform_() * (self.high - self.low)
+        return self.low + _noise(self.low, self._extended_shape(sample_shape), Tensor.uniform_) * (self.high - self.low)
 
     def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:

@@ -15,6 +15,7 @@ from .._creation import get_default_dtype
 from .._data import tensor
 from .._types import finfo
 from ..autograd.grad_mode import enable_grad
+from ._formulas import sum_rightmost as _sum_rightmost  # noqa: F401
 
 __all__ = [
     "broadcast_all", "clamp_probs", "lazy_property", "logits_to_probs", "probs_to_logits", "tril_matrix_to_vec",

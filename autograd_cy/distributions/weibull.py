@@ -7,6 +7,7 @@ from .._likes import ones_like
 from .._size import Size
 from . import constraints
 from ._formulas import EULER as _EULER
+from ._noise import noise as _noise
 from .exponential import Exponential
 from .transformed_distribution import TransformedDistribution
 from .transforms import AffineTransform, PowerTransform
@@ -52,7 +53,7 @@ class Weibull(TransformedDistribution):
         return self.scale.pow(2) * ((1 + 2 * power).lgamma().exp() - (2 * (1 + power).lgamma()).exp())
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
-        drawn = self.scale.new_empty(self._extended_shape(sample_shape)).exponential_()
+        drawn = _noise(self.scale, self._extended_shape(sample_shape), Tensor.exponential_)
         return self.scale * drawn ** self.concentration.reciprocal()
 
     def log_prob(self, value: Tensor) -> Tensor:

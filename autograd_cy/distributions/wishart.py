@@ -16,6 +16,7 @@ from ._by_matrix import ByMatrix as _ByMatrix
 from ._by_matrix import given_of as _given_of
 from ._formulas import half_log_det as _half_log_det
 from ._formulas import holds as _holds
+from ._noise import noise as _noise
 from .chi2 import Chi2
 from .exp_family import ExponentialFamily
 
@@ -130,7 +131,7 @@ class Wishart(_ByMatrix, ExponentialFamily):
         """The factor times a lower triangle with roots of chi-squared numbers on its diagonal, normal ones below."""
         degrees = self.df.unsqueeze(-1) - arange(self._event_shape[-1], dtype=self.df.dtype)
         squares = Chi2(degrees, validate_args=False).rsample(sample_shape).clamp(min=finfo(degrees.dtype).tiny)
-        below = squares.detach().new_empty(self._extended_shape(sample_shape)).normal_().tril(-1)
+        below = _noise(squares, self._extended_shape(sample_shape), Tensor.normal_).tril(-1)
         factor = self._unbroadcasted_scale_tril @ (below + squares.sqrt().diag_embed())
         return factor @ factor.mT
 

@@ -11,6 +11,7 @@ from .._core.batching.levels import DifferentiatedWithin, HiddenLevels, close_le
 from .._core.engine.backward_arguments import ones_alike
 from .._core.engine.engine import run_task
 from .._core.engine.task_queries import depends_on_others, end_arguments
+from .._core.graph.duals import dual_depth
 from .._core.graph.tensor import Tensor, from_array
 from .._core.ops.overrides import arm
 from .._core.ops.shapes.shape import cat
@@ -134,9 +135,18 @@ def _under_name_of(func: Callable[..., Any], call: Callable[[tuple[Any, ...], di
 
 
 def _without_graph(tree: Any) -> Any:
+    """The tensors without their graph, but with their tangents, which belong to a transform around this one."""
+    if dual_depth() > 1:
+        return tree  # detach() would drop the tangents of the levels around
+    detached = _detached_dual if dual_depth() else Tensor.detach
     if isinstance(tree, Tensor):
-        return tree.detach()
-    return None if tree is None else tree_map_only(Tensor, lambda x: x.detach(), tree)
+        return detached(tree)
+    return None if tree is None else tree_map_only(Tensor, detached, tree)
+
+
+def _detached_dual(x: Tensor) -> Tensor:
+    primal, tangent = unpack_dual(x)
+    return primal.detach() if tangent is None else make_dual(primal.detach(), tangent.detach())
 
 
 def _chosen(args: tuple[Any, ...], argnums: Any, caller: str) -> Any:

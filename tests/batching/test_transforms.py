@@ -608,3 +608,24 @@ def test_the_type_of_a_mapped_tensor_does_not_map_another(convert):
 def test_integers_have_no_forward_derivative(transform):
     with pytest.raises(ValueError, match=r"Expected primal to be floating point or complex, but got: torch\.int64"):
         transform(lambda x: (x * 2).sum())(ag.tensor([1, 2]))
+
+
+@pytest.mark.parametrize("nested", [
+    lambda x, z: ag.func.vjp(lambda x, z: x**3 * z, x, z)[0],
+    lambda x, z: ag.func.vjp(lambda x: (x**3 * 2, x * x), x)[0][0] * z / 2,
+    lambda x, z: ag.func.vjp(lambda x: (x * 1, x**3 * z), x, has_aux=True)[2],
+    lambda x, z: ag.func.grad_and_value(lambda x: x**3 * z)(x)[1],
+    lambda x, z: ag.func.grad(lambda x: (x * 1, x**3 * z), has_aux=True)(x)[1],
+    lambda x, z: ag.func.grad(lambda z: x**3 * z * z / 2)(z),
+])  # fmt: skip
+def test_values_that_a_reverse_transform_returns_have_tangents(nested):
+    """The output of vjp and the value of grad_and_value were detached: forward mode around them gave a tangent of 0."""
+    x, z = ag.tensor(2.0, dtype=ag.float64), ag.tensor(1.5, dtype=ag.float64)
+    directions = ag.tensor(1.0, dtype=ag.float64), ag.tensor(3.0, dtype=ag.float64)
+    value, tangent = ag.func.jvp(nested, (x, z), directions)
+    assert (value.item(), tangent.item()) == (12, 3 * 4 * 1.5 + 8 * 3) and not tangent.requires_grad
+    with ag.autograd.forward_ad.dual_level():
+        duals = [ag.autograd.forward_ad.make_dual(*pair) for pair in zip((x, z), directions, strict=True)]
+        assert ag.autograd.forward_ad.unpack_dual(nested(*duals)).tangent == tangent
+    second = ag.func.jvp(lambda x: ag.func.jvp(lambda x: nested(x, z), (x,), (directions[0],))[1], (x,), (directions[0],))[1]
+    assert second.item() == 6 * 2 * 1.5

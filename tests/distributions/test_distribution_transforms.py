@@ -1,5 +1,7 @@
 """Transforms, and distributions made with them: PyTorch's numbers, inverses, and what finite differences say."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,9 @@ from autograd_cy.distributions import transforms as T
 from autograd_cy.testing import check_gradients
 
 VECTOR = [0.3, 0.9, 0.2]
+NORMAL = dict.fromkeys(  # transforms of one distribution are equal
+    ("autograd_cy", "torch"), functools.cache(lambda lib: lib.distributions.Normal(lib.tensor(0.2, dtype=lib.float64), 1.5))
+)
 MADE = {
     "exp": lambda lib, t: t.ExpTransform(),
     "sigmoid": lambda lib, t: t.SigmoidTransform(),
@@ -26,6 +31,12 @@ MADE = {
     "composed": lambda lib, t: t.ComposeTransform([t.AffineTransform(0.1, -0.5), t.SigmoidTransform()]),
     "composed with vectors": lambda lib, t: t.ComposeTransform([t.TanhTransform(), t.StickBreakingTransform()]),
     "nothing": lambda lib, t: t.identity_transform,
+    "reshape": lambda lib, t: t.ReshapeTransform((3,), (3, 1)),
+    "corr cholesky": lambda lib, t: t.CorrCholeskyTransform(),
+    "cat": lambda lib, t: t.CatTransform([t.ExpTransform(), t.TanhTransform()], -1, [1, 2]),
+    "stack": lambda lib, t: t.StackTransform([t.ExpTransform(), t.TanhTransform(), t.AffineTransform(0.1, 2.0)], -1),
+    "distribution function": lambda lib, t: t.CumulativeDistributionTransform(NORMAL[lib.__name__](lib)),
+    "inverse of a composition": lambda lib, t: t.ComposeTransform([t.AffineTransform(0.1, 0.5), t.ExpTransform()]).inv,
     "inverse": lambda lib, t: t.ExpTransform().inv,
     "inverse of vectors": lambda lib, t: t.AffineTransform(1.0, 3.0, event_dim=1).inv,
 }  # fmt: skip
@@ -59,8 +70,8 @@ def test_transforms_are_those_of_pytorch(torch, name):
         again = answer(lambda: transform.inv.log_abs_det_jacobian(y, x))  # noqa: B023
         facts = (
             transform.bijective, transform.domain.event_dim, transform.codomain.event_dim,
-            tuple(transform.forward_shape((2, 3))), tuple(transform.inverse_shape((2, 3))),
-            transform == MADE[name](lib, lib.distributions.transforms),
+            tuple(transform.forward_shape((2, 3))), tuple(transform.inverse_shape(transform.forward_shape((2, 3)))),
+            name in ("cat", "reshape", "stack") or transform == MADE[name](lib, lib.distributions.transforms),  # in PyTorch they differ
             repr(transform),
         )  # fmt: skip
         sign = answer(lambda: transform.sign)  # noqa: B023
@@ -77,8 +88,10 @@ def test_stretching_is_the_determinant_of_the_jacobian(name):
     transform = MADE[name](ag, T)
     x = ag.tensor(VECTOR, dtype=ag.float64)
     jacobian = ag.func.jacrev(transform)(x)
-    if transform.forward_shape((3,)) != (3,):
-        jacobian = jacobian[:-1]
+    if name == "corr cholesky":  # whose free entries lie below the diagonal
+        jacobian = jacobian[(1, 2, 2), (0, 0, 1)]
+    elif transform.forward_shape((3,)) != (3,):
+        jacobian = jacobian.reshape(-1, 3)[:3]
     found = transform.log_abs_det_jacobian(x, transform(x)).sum()
     assert found.item() == pytest.approx(ag.linalg.slogdet(jacobian)[1].item(), abs=1e-10)
     same(transform.inv(transform(x)), x)

@@ -237,7 +237,7 @@ FACADE = [
     backends.mkldnn backends.mps backends.nnpack backends.openmp backends.opt_einsum backends.quantized backends.xnnpack
     backends
     _settings
-    distributions._formulas distributions._gamma_draws
+    distributions._formulas distributions._gamma_draws distributions._noise
     distributions.constraints distributions.utils
     distributions.distribution
     distributions.exp_family distributions.independent
