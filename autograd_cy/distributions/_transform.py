@@ -36,6 +36,7 @@ class Transform:
         if cache_size not in (0, 1):
             raise ValueError("cache_size must be 0 or 1")
         self._cache_size = cache_size
+        super().__init__()  # of nn.Module, for a transform with parameters
 
     @property
     def event_dim(self) -> int:

@@ -45,6 +45,7 @@ class Distribution:
             self._validate_args = validate_args
         if self._validate_args:
             self._validate_parameters()
+        super().__init__()
 
     @property
     def batch_shape(self) -> Size:
