@@ -81,9 +81,17 @@ _TYPED = [
 
 # Modules that `import *` does not bring along: few need them, or they only stand in for what is not here.
 _MODULES = [
-    "_dynamo", "_jit_internal", "_ops", "_vmap_internals", "accelerator", "compiler", "cpu", "distributed", "futures", "fx",
-    "hub", "jit", "library", "mps", "mtia", "multiprocessing", "onnx", "ops", "types", "xpu",
+    "_dynamo", "_jit_internal", "_ops", "_vmap_internals", "accelerator", "compiler", "cpu", "distributed", "functional",
+    "futures", "fx", "hub", "jit", "library", "mps", "mtia", "multiprocessing", "onnx", "ops", "types", "xpu",
 ]  # fmt: skip
+_AUTOCAST = [
+    "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache", "get_autocast_cpu_dtype",
+    "get_autocast_dtype", "get_autocast_gpu_dtype", "get_device_module", "has_lapack", "has_openmp", "has_spectral",
+    "init_num_threads", "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "set_autocast_cache_enabled",
+    "set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_dtype", "set_autocast_enabled",
+    "set_autocast_gpu_dtype", "set_flush_denormal",
+]  # fmt: skip
+_JIT = ["CompilationUnit", "Future", "ScriptFunction", "ScriptModule"]
 _ERRORS = ["AcceleratorError", "OutOfMemoryError"]
 _WINDOWS = ["bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"]
 _SEGMENTS = ["segment_reduce"]
@@ -122,7 +130,7 @@ _SETTINGS = [
 ]  # fmt: skip
 _INTEROP = ["get_num_interop_threads", "set_num_interop_threads"]
 __all__ += _SETTINGS + _TYPES + _WINDOWS + _QUESTIONS + _LAYOUT + _LOWRANK + _NATIVE + _EMBEDDING + _SEGMENTS + _INDICES
-__all__ += _LOSSES + _LAYERS + _INTEROP + _ERRORS + _LOBPCG
+__all__ += _LOSSES + _LAYERS + _INTEROP + _ERRORS + _LOBPCG + _AUTOCAST + _JIT + ["GradScaler"]
 
 _node.finish_class(_node.Node)
 _lifetime.refuse_new(dtype)
@@ -145,6 +153,7 @@ if TYPE_CHECKING:
         distributions,
         fft,
         func,
+        functional,
         futures,
         fx,
         hub,
@@ -171,6 +180,7 @@ if TYPE_CHECKING:
         xpu,
     )
     from ._alias import install_as_torch
+    from ._autocast_settings import *  # noqa: F403
     from ._compile import compile
     from ._coverage import coverage
     from ._distributions import bernoulli, binomial, multinomial, normal, poisson, randint_like
@@ -191,19 +201,23 @@ if TYPE_CHECKING:
     from ._typed import *  # noqa: F403
     from ._types import *  # noqa: F403
     from ._windows import *  # noqa: F403
-    from .amp import autocast
+    from .amp import GradScaler, autocast
     from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
     from .func import vmap
+    from .jit import CompilationUnit, Future, ScriptFunction, ScriptModule
     from .serialization import load, save
 else:  # where any name would be right
     __getattr__, __dir__ = _names_later(
         __name__,
         {
-            "_C": [], "amp": ["amp", "autocast"], "array_api": [], "backends": [], "cuda": [], "distributions": [],
-            "fft": [], "func": ["func", "vmap"], "linalg": [], "masked": [], "memory": [], "nn": [], "optim": [],
+            "_C": [], "amp": ["amp", "autocast", "GradScaler"], "array_api": [], "backends": [], "cuda": [],
+            "distributions": [], "fft": [], "func": ["func", "vmap"], "linalg": [], "masked": [], "memory": [], "nn": [],
+            "optim": [],
             "overrides": [], "profiler": [], "return_types": [], "signal": [], "special": [], "testing": [],
             "utils": [], "version": [],
             **dict.fromkeys(_MODULES, ()),
+            "jit": ["jit", *_JIT],
+            "_autocast_settings": _AUTOCAST,
             "_alias": ["install_as_torch"],
             "_compile": ["compile"],
             "_coverage": ["coverage"],

@@ -70,16 +70,16 @@ def _noted(make: Callable[[], Any], document: Callable[[str, str], str]) -> Any:
     return function
 
 
-def named(namespace: dict[str, Any], why: str) -> None:
+def named(namespace: dict[str, Any], why: str, home: str | None = None) -> None:
     """Give each function that was made here its name in the module, and a docstring that says why; so to each alias."""
     module = namespace["__name__"]
-    path = module.partition(".")[2]
+    path = module.partition(".")[2] if home is None else home  # where users find them
     for name, value in list(namespace.items()):
         noted = _made.get(id(value))
         if noted is None or noted[0] is not value:
             continue
         function = noted[2]()
         function.__name__ = function.__qualname__ = name
-        function.__module__, function.__doc__ = module, noted[1](f"{path}.{name}", why)
+        function.__module__, function.__doc__ = module, noted[1](f"{path}.{name}".lstrip("."), why)
         namespace[name] = function
     _made.clear()

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import _answers
+from .._later import names_later as _names_later
 from ..autograd.grad_mode import no_grad
 from . import _group
 from ._group import Backend, GroupMember, ProcessGroup, ReduceOp, Work, group
@@ -275,3 +276,4 @@ def _written(targets: Sequence[Any], sources: Sequence[Any], group: Any, async_o
 
 
 _answers.named(globals(), "there is one process")
+__getattr__, __dir__ = _names_later(__name__, {"distributed_c10d": (), "rpc": ()})

@@ -23,6 +23,7 @@ else:  # where any name would be right
         __name__,
         {
             "attention": [],
+            "common_types": [],
             "init": [],
             "modules": [],
             "parallel": ["DataParallel", "parallel"],

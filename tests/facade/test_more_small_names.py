@@ -240,3 +240,25 @@ def test_lobpcg_is_that_of_pytorch():
     for package in (ag, torch):
         with pytest.raises(ValueError, match=r"number of A rows \(=3\) is smaller than 3 x"):
             package.lobpcg(package.eye(3), k=2)
+
+
+
+def test_settings_of_autocast(torch):
+    for call, expected in (("get_autocast_dtype", torch.bfloat16), ("is_autocast_enabled", False)):
+        assert getattr(torch, call)("cpu") == expected
+    assert torch.get_autocast_dtype("cuda") == torch.float16 and torch.is_autocast_cache_enabled()
+    assert torch.clear_autocast_cache() is None and torch.set_autocast_enabled("cpu", False) is None
+    assert torch.get_device_module("cuda") is torch.cuda and torch.get_device_module() is torch.cpu
+    assert torch.has_lapack and torch.GradScaler is torch.amp.GradScaler
+
+
+def test_functions_that_pytorch_writes_in_python(torch):
+    functional = module(torch, "functional")
+    for name in functional.__all__:
+        assert getattr(functional, name) is getattr(torch, name), name
+
+
+def test_types_of_sizes(torch):
+    types = module(torch, "nn.common_types")
+    assert types._size_2_t == int | tuple[int, int] or "int" in str(types._size_2_t)
+    assert types._size_any_t is not None and types._ratio_3_t is not None

@@ -59,7 +59,7 @@ FACADE = [
     _questions
     _streams
     _later _missing _once torch_version _inplace _answers _errors _absent_device futures multiprocessing.spawn
-    _jit_internal onnx hub accelerator mps mtia xpu multiprocessing distributed._group distributed.rpc
+    functional _jit_internal onnx hub accelerator mps mtia xpu multiprocessing distributed._group distributed.rpc
     version
     _names _alias_children _alias_names _alias _layers
     profiler._page
@@ -136,7 +136,7 @@ FACADE = [
     autograd
     _C._autograd _C._functions
     _C
-    fft linalg special overrides
+    fft linalg special overrides _autocast_settings nn.common_types
     _lobpcg
     _numpy._arguments
     _numpy._mathematics _numpy._reductions _numpy._shapes _numpy._signals
