@@ -1,4 +1,4 @@
-"""Nodes of all operations, called by hand with gradients of other shapes: an error or a result, and no look beyond the memory."""
+"""Nodes of all operations, called by hand with gradients of other shapes and types: an error or a result, within their memory."""
 
 import contextlib
 
@@ -31,12 +31,12 @@ def count_of_outputs(node):
 
 @pytest.mark.filterwarnings("ignore")
 @each_sample([row for row in OPS if row.differentiable], lambda row: gradient_dtypes(row)[:1])
-def test_gradients_of_other_shapes(row, sample):
-    """An interpolation read sizes that a gradient without dimensions hasn't got."""
+def test_gradients_of_other_shapes_and_types(row, sample):
+    """An interpolation read sizes that a gradient without dimensions hasn't got; softmax took int8 for float64."""
     call = Call(row, sample)
     for node in nodes_behind(call.function(*call.leaves())):
         n = count_of_outputs(node)
         for shape in SHAPES:
-            for dtype in (ag.float64, ag.float32):
+            for dtype in (ag.float64, ag.float32, ag.float16, ag.int8, ag.bool, ag.complex64):
                 with contextlib.suppress(*REFUSALS):
                     node(*[ag.ones(shape, dtype=dtype)] * n)
