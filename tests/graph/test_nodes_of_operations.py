@@ -1,4 +1,4 @@
-"""Nodes of all operations, called by hand with gradients of other shapes and types: an error or a result, within their memory."""
+"""Nodes of all operations, called by hand with gradients of other shapes and types: they stay within the memory."""
 
 import contextlib
 
