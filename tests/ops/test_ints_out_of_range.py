@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from op_case import map_arrays
 from op_calls import samples_of
+from op_case import map_arrays
 from opinfo import OPS
 
 import autograd_cy as torch
@@ -49,6 +49,6 @@ def test_bits_of_ints_out_of_range(name, value):
         lambda: getattr(x, f"__r{operation}__")(value), lambda: getattr(x, f"__i{operation}__")(value),
     ]  # fmt: skip
     for call in calls:
-        with pytest.raises(OverflowError, match="int too big to convert|convert negative int"):
+        with pytest.raises(OverflowError, match=r"int too big to convert|convert negative int"):
             call()
     assert x.tolist() == [1, 2] and x._version == 0

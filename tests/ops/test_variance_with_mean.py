@@ -44,7 +44,7 @@ def test_prehooks_see_both_gradients(name, wanted, seen):
     x, found = leaf(), []
     outputs = getattr(torch, name)(x, dim=0)
     outputs[0].grad_fn.register_prehook(lambda gradients: found.append(["01"[g is not None] for g in gradients]))
-    sum(y.sum() for y, used in zip(outputs, wanted) if used).backward()
+    sum(y.sum() for y, used in zip(outputs, wanted, strict=True) if used).backward()
     assert found == [list(seen)]
 
 
@@ -84,7 +84,7 @@ def test_gradients_are_those_of_the_two_operations(name, call, dtype, used, crea
     x = leaf(dtype)
     found, wanted = ([f(x)[k] for k in used] for f in (
         lambda x: getattr(torch, name)(x, **call), lambda x: apart(name, x, **call)))
-    for a, b in zip(found, wanted):
+    for a, b in zip(found, wanted, strict=True):
         assert a.dtype is b.dtype
         np.testing.assert_array_equal(a.detach().numpy(), b.detach().numpy())
     gradients = [torch.rand_like(y) for y in found]
@@ -116,7 +116,7 @@ def test_tangents(name):
 def test_of_each_sample(name, call):
     x = leaf()
     found = torch.func.vmap(lambda r: getattr(torch, name)(r, **call))(x)
-    wanted = [torch.stack(rows) for rows in zip(*[getattr(torch, name)(r, **call) for r in x])]
+    wanted = [torch.stack(rows) for rows in zip(*[getattr(torch, name)(r, **call) for r in x], strict=True)]
     torch.testing.assert_close(list(found), wanted)
     gradients = torch.func.vmap(torch.func.grad(lambda r: sum(getattr(torch, name)(r, **call)).sum()))(x.detach())
     torch.testing.assert_close(gradients, torch.stack([

@@ -26,9 +26,9 @@ from autograd_cy._core.graph.hooks cimport (
     keep_retained, retain_grad, run_post_accumulate_hooks, run_post_hooks, run_pre_hooks, run_tensor_hooks)
 from autograd_cy._core.graph.nans cimport first_nan, gradient_error
 from autograd_cy._core.graph.node cimport (
-    BOXED, HANDLE, AccumulateGrad, Node, NodeExtras, NodeHooks, Request, Scratch, check_output_sizes, existing_hooks, has_hooks,
-    has_node_extras, held_at, leaf_of, post_accumulate_slot, post_hooks_slot, pre_hooks_slot, retained_slot, target_of,
-    tensor_hooks_slot)
+    BOXED, HANDLE, AccumulateGrad, Node, NodeExtras, NodeHooks, Request, Scratch, check_output_sizes, existing_hooks,
+    has_hooks, has_node_extras, held_at, leaf_of, post_accumulate_slot, post_hooks_slot, pre_hooks_slot, retained_slot,
+    target_of, tensor_hooks_slot)
 from autograd_cy._core.graph.op_hooks cimport is_logged, observe_end, observe_start
 cimport autograd_cy._core.graph.saved as saved_module
 from autograd_cy._core.graph.saved_hooks cimport put_hooks_back

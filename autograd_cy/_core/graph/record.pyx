@@ -131,7 +131,7 @@ cdef bint have_same_strides(cnp.ndarray a, cnp.ndarray b) noexcept:
 
 
 cdef bint lie_alike(cnp.ndarray a, cnp.ndarray b) except -1:
-    """Whether two arrays of one shape begin at the same place of memory of the same size; without elements that is the same."""
+    """Whether two arrays of one shape begin at the same place of memory of the same size; without elements they do."""
     if cnp.PyArray_SIZE(a) == 0 or (owner_of(a) is a and owner_of(b) is b):
         return True
     return offset_of(a) == offset_of(b) and room_of(a) == room_of(b)

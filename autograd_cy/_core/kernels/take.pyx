@@ -130,6 +130,9 @@ cdef cnp.ndarray add_rows(cnp.ndarray values, tuple sizes, Py_ssize_t outer, Py_
         return total
     target = total.reshape(outer, n, -1)
     flat = flattened(numbers_of(rows))
+    if cnp.PyArray_SIZE(values) != outer * len(flat) * target.shape[2]:
+        raise RuntimeError(f"expected a gradient of {outer * len(flat) * target.shape[2]} elements for rows of an array of "
+                           f"shape {list(sizes)}, got shape {list(np.shape(values))}")
     source = (values if cnp.PyArray_ISALIGNED(values) else dense_copy(values)).reshape(outer, len(flat), -1)
     if dtype_code not in (FLOAT32, FLOAT64, COMPLEX64, COMPLEX128):
         np.add.at(target, (slice(None), flat), source)

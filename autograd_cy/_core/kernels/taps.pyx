@@ -108,6 +108,8 @@ cdef cnp.ndarray tapped(cnp.ndarray x, tuple taps):
     cdef float narrow_unit = 1
     cdef void *whole = <void *> &unit
     cdef cnp.ndarray source = flat(x, dtype_code)
+    if ndim < dims:
+        raise ValueError(f"expected at least {dims} dimensions, got shape {list(np.shape(x))}")
     if dtype_code == FLOAT32:
         whole = <void *> &narrow_unit
     one[0], one[1] = 0, 1

@@ -18,7 +18,8 @@ from .values import Evil
 BUGS = (SystemError, NameError, RecursionError, BufferError)
 REFUSED_BY_DLPACK = ("Can't export tensors", "DLPack only supports", "Cannot export readonly")  # ours; NumPy's
 WRITES = ("op __setitem__", "Tensor.__setitem__")
-MAKE_MANY = ("unbind", "split", "chunk", "tolist", "__iter__")  # of 2**40 columns as many objects, which takes its time
+# Of 2**40 columns these make as many objects, and of a range a tuple, which fills the memory, or go through it.
+TAKE_THEIR_TIME = ("unbind", "split", "chunk", "tolist", "__iter__", "_check_inputs", ".Size")
 unraisable = []
 sys.unraisablehook = lambda what: unraisable.append(what.exc_value)
 
@@ -41,7 +42,7 @@ def _in_context(seed, number, note):
     except Exception as error:  # a sample that can't be made here, or a bug
         name, wrong = "making the call", complaint(error)
         return wrong and f"{number} {name}: {wrong}\n{trace(error)}"
-    if maker.huge and any(many in name for many in MAKE_MANY):
+    if maker.huge and any(many in name for many in TAKE_THEIR_TIME):
         return None
     text = f"{number} {name}({shown(args, kwargs)})"
     note(text)
@@ -56,7 +57,7 @@ def _in_context(seed, number, note):
         wrong.append(complaint(error))
     if isinstance(error, MemoryError):
         error.__traceback__ = None  # whose frames hold what took it
-    if error is not None or is_pure(name, kwargs):
+    if error is not None or is_pure(name, args, kwargs):
         wrong += [changed(x, state, name) for x, state in before]
     wrong += [f"an exception was lost: {lost!r}" for lost in unraisable]
     unraisable.clear()
@@ -119,9 +120,10 @@ def changed(x, before, name):
     return f"changed {', '.join(keys)} of an argument" if keys else None
 
 
-def is_pure(name, kwargs):
-    """Whether the call is one of an operation that writes to nothing."""
-    return name.startswith("op ") and not name.endswith("_") and name not in WRITES and "out" not in kwargs
+def is_pure(name, args, kwargs):
+    """Whether the call is one of an operation that writes to nothing; an argument more may be `inplace`."""
+    writes = name.endswith("_") or name in WRITES or "out" in kwargs or (len(args) > 1 and args[-1] is True)
+    return name.startswith("op ") and not writes
 
 
 def put_back(result):

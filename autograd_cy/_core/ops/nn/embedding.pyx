@@ -66,6 +66,9 @@ cdef cnp.ndarray table_gradient(cnp.ndarray gradient, cnp.ndarray indices, tuple
     cdef cnp.ndarray out = new_row_zeros(dtype_code, n, inner, rows, cnp.PyArray_SIZE(numbers))
     cdef int64_t *times = NULL if counts is None else <int64_t *> cnp.PyArray_DATA(counts)
     cdef int64_t skipped = constants[1]
+    if cnp.PyArray_SIZE(g) != cnp.PyArray_SIZE(numbers) * inner:
+        raise RuntimeError(f"expected a gradient of {cnp.PyArray_SIZE(numbers)} rows of {inner} elements, got shape "
+                           f"{list(np.shape(gradient))}")
     if out is None:
         out = zeros((n, inner), dtype_code)
     if dtype_code >= COMPLEX64:

@@ -71,10 +71,10 @@ cdef bint seen_as_three(cnp.ndarray array, Dims dims, npy_intp *outer, npy_intp 
 cdef bint are_of_equals(const real *results, const real *x, npy_intp outer, npy_intp n, npy_intp inner, double least,
                         double most, bint of_roots) noexcept nogil:
     """zeros_are_exact() of a dense array."""
-    cdef npy_intp block, i, first, end
+    cdef npy_intp _block, i, first, end
     if of_roots:
         least = sqrt(least)
-    for block in range(outer):
+    for _block in range(outer):
         first = end = 0
         for i in range(inner):
             if not least <= results[i] <= most:

@@ -191,6 +191,8 @@ cdef Tensor recorded_gradient(object node_class, Tensor g, Tensor y, int dim, bi
     if not cnp.PyArray_SAMESHAPE(g.array, y.array):
         raise RuntimeError(
             f"softmax: expected a gradient of shape {list((<object> y).shape)}, but got {list((<object> g).shape)}")
+    if not FLOAT16 <= code_of(g.array) < COMPLEX64:
+        raise RuntimeError(f"softmax: expected a gradient of a real floating point type, but got {(<object> g).dtype}")
     cdef cnp.ndarray result = y.array if code_of(y.array) == code_of(g.array) else cast(y.array, code_of(g.array))
     cdef Tensor out = new_tensor(gradient_of(g.array, result, dim, logarithmic, True, False))
     cdef Node node

@@ -19,7 +19,8 @@ from autograd_cy._core.graph.saved cimport save_input, save_output, saved_like, 
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.loops cimport Kernel
 from autograd_cy._core.kernels.reduction_gradients cimport DEVIATING, divided
-from autograd_cy._core.kernels.reduction_loops cimport LARGEST, SMALLEST, Dims, count_along, divide_by, expanded, mean_of, reduced
+from autograd_cy._core.kernels.reduction_loops cimport (
+    LARGEST, SMALLEST, Dims, count_along, divide_by, expanded, mean_of, reduced)
 from autograd_cy._core.kernels.variance_loops cimport variance_of
 from autograd_cy._core.ops.reductions.reduction_node cimport (
     SAVES_INPUT, SAVES_OUTPUT, FusedReduction, dim_tuple, dims_of, in_type, record_reduction, with_kept)
