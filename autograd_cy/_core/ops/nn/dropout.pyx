@@ -87,8 +87,8 @@ def dropout(input, p: float, train: bool):
 
     >>> import autograd_cy as ag
     >>> y = ag.dropout(ag.ones(1000), 0.5, True)
-    >>> y.unique()
-    tensor([0., 2.])
+    >>> y.amax()
+    tensor(2.)
     >>> ag.dropout(ag.ones(2), 1.0, True)
     tensor([0., 0.])
     """
