@@ -404,3 +404,24 @@ def test_norms_and_condition_numbers_of_matrices_without_elements(sizes):
 def test_the_smallest_of_no_elements_is_refused(ord):
     with pytest.raises(IndexError, match=r"amin.*non-zero size"):
         ag.linalg.matrix_norm(ag.ones(0, 0), ord)
+
+
+@pytest.mark.parametrize("diagonal", [5, -5, 2**62, -(2**62), 2**63 - 1, -(2**63)])
+@pytest.mark.parametrize("dtype", [ag.bool, ag.float32, ag.complex128])
+def test_triangles_of_diagonals_far_out(diagonal, dtype):
+    """The offset times the size of an element went beyond 64 bits: triu(2**62) of float32 kept all."""
+    x = ag.ones(2, 3, 4, dtype=dtype)
+    near = min(max(diagonal, -9), 9)
+    np.testing.assert_array_equal(x.triu(diagonal).numpy(), np.triu(x.numpy(), near))
+    np.testing.assert_array_equal(x.tril(diagonal).numpy(), np.tril(x.numpy(), near))
+
+
+@pytest.mark.parametrize("n", [2**63 - 1, -(2**63)])
+def test_the_largest_powers(n):
+    x = ag.tensor([[0.0, 1.0], [1.0, 0.0]])
+    assert ag.linalg.matrix_power(x, n).tolist() == (x if n % 2 else ag.eye(2)).tolist()
+
+
+def test_dimensions_of_a_norm_are_a_tuple():
+    with pytest.raises(TypeError, match=r"argument 'dim' must be int or tuple of ints, not range"):
+        ag.linalg.norm(ag.ones(2, 2), 1, range(2**62))

@@ -91,9 +91,10 @@ cdef int reverse(Word[:, ::1] result, const Word[:, ::1] array) noexcept nogil:
 cdef int copy_triangles(unsigned char[:, ::1] result, const unsigned char[:, ::1] array, Py_ssize_t rows, Py_ssize_t diagonal,
                         Py_ssize_t itemsize, bint lower) noexcept nogil:
     """Copy the rows of matrices up to the diagonal, or from it on, and zeros elsewhere."""
-    cdef Py_ssize_t k, split, n = array.shape[1]
+    cdef Py_ssize_t k, split, n = array.shape[1], columns = n // itemsize
+    diagonal = min(max(diagonal, -rows - 1), columns)       # further out there is nothing else
     for k in range(array.shape[0]):
-        split = min(max((k % rows + diagonal + (1 if lower else 0)) * itemsize, 0), n)
+        split = min(max(k % rows + diagonal + (1 if lower else 0), 0), columns) * itemsize
         if lower:
             memcpy(&result[k, 0], &array[k, 0], split)
             memset(&result[k, 0] + split, 0, n - split)

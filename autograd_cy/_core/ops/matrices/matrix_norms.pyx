@@ -86,6 +86,8 @@ def norm(input, ord=None, dim=None, keepdim=False, *, dtype=None):
     """
     cdef int ndim = cnp.PyArray_NDIM(tensor_argument(input, "norm", "A", 1).array)
     dims = (dim,) if isinstance(dim, int) else dim
+    if dims is not None and not isinstance(dims, (tuple, list)):
+        raise TypeError(f"linalg.norm(): argument 'dim' must be int or tuple of ints, not {type(dim).__name__}")
     if ord is None:
         return vector_norm(input, 2.0, dim, keepdim, dtype=dtype)
     if dims is not None and len(dims) not in (1, 2):

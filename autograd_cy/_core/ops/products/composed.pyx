@@ -217,7 +217,8 @@ def matrix_power(input, n: int):
             [0., 1.]])
     """
     cdef object x = tensor_argument(input, "matrix_power", "A", 1), y = None
-    cdef long long count = int64_of(n)
+    cdef long long power = int64_of(n)
+    cdef unsigned long long count = <unsigned long long> power
     cdef tuple sizes = shape_of(x)
     if len(sizes) < 2:
         raise RuntimeError("linalg.matrix_power: The input tensor A must have at least 2 dimensions.")
@@ -230,8 +231,8 @@ def matrix_power(input, n: int):
                            f"{type_word(code_of((<Tensor> x).array))}")
     if count == 0:
         return x * 0 + new_tensor(np.eye(sizes[len(sizes) - 1], dtype=(<Tensor> x).array.dtype))
-    if count < 0:
-        x, count = x.inverse(), -count
+    if power < 0:
+        x, count = x.inverse(), 0 - count
     while True:                         # binary decomposition
         if count & 1:
             y = x if y is None else y @ x
