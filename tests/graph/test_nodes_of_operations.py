@@ -40,3 +40,22 @@ def test_gradients_of_other_shapes_and_types(row, sample):
             for dtype in (ag.float64, ag.float32, ag.float16, ag.int8, ag.bool, ag.complex64):
                 with contextlib.suppress(*REFUSALS):
                     node(*[ag.ones(shape, dtype=dtype)] * n)
+
+
+F = ag.nn.functional
+REFUSED = {
+    "pooling": (lambda x: F.avg_pool2d(x, 2), ag.ones(()), ValueError, "expected at least 2 dimensions"),
+    "an index": (lambda x: x[0, 0, ag.tensor([0, 1])], ag.ones(3), RuntimeError, "expected a gradient of 8 elements"),
+    "index_select": (lambda x: x.index_select(3, ag.tensor([0])), ag.ones(3), RuntimeError, "a gradient of 4 elements"),
+    "embedding": (lambda x: F.embedding(ag.tensor([0, 1]), x[0, 0]), ag.ones(3), RuntimeError, "2 rows of 4 elements"),
+    "softmax": (lambda x: x.softmax(3), ag.ones(1, 1, 4, 4, dtype=ag.int8), RuntimeError, "real floating point type"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_read_beyond_is_refused(case):
+    """The test above finds such reads under a sanitizer; these were found by it."""
+    operation, gradient, error, text = REFUSED[case]
+    node = operation(ag.ones(1, 1, 4, 4, requires_grad=True)).grad_fn
+    with pytest.raises(error, match=text):
+        node(gradient)

@@ -54,6 +54,7 @@ BLOCKS = {
     "convolutions.PLACES": 256,
     "convolutions.SMALL_TOTALS": 1 << 17,  # crossed in test_convolution.py
     "broadcast_sums.ROWS": 64,
+    "cofactors.SMALL": 16,  # crossed in test_determinants.py
     "channel_norm_loops.COLUMNS": 256,
     "channel_norm_loops.ROWS": 64,
     "cross_entropy_loops.BLOCK": 1024,

@@ -159,3 +159,16 @@ def test_the_gradient_of_a_logarithm_where_the_elimination_meets_a_pivot_of_zero
     np.testing.assert_allclose(g.detach().numpy(), (cofactors / det).conj(), rtol=1e-6)
     (h,) = ag.autograd.grad(g[0, 0].real, x)
     assert h.isfinite().all()
+
+
+@pytest.mark.parametrize("n", [15, 16, 17])
+def test_single_precision_is_that_of_its_type(n):
+    """Matrices of up to 16 rows are computed in double precision, larger ones in their own."""
+    wide = ag.tensor(np.eye(n) + 0.1 * np.random.default_rng(n).normal(size=(n, n)), requires_grad=True)
+    narrow = wide.detach().float().requires_grad_()
+    for x in (wide, narrow):
+        (g,) = ag.autograd.grad(ag.linalg.det(x), x, create_graph=True)
+        assert g.dtype is x.dtype
+        x.backward((ag.autograd.grad((g * g).sum(), x)[0] + g).detach())
+    error = (narrow.grad.double() - wide.grad).abs().max() / wide.grad.abs().max()
+    assert error < 1e-5

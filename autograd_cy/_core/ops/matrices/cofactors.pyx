@@ -38,7 +38,8 @@ cdef tuple determinants_and_inverses(object array):
     """The conjugate determinants in double precision, and the inverses of the conjugate transposes, by one elimination."""
     lu, pivots, _info = eliminated(array)
     inverse = solved_eliminated(lu, pivots, np.eye(array.shape[-1], dtype=array.dtype), True)
-    return np.conj(lu.diagonal(0, -2, -1).prod(-1, wide_type(array))) * signs_of(pivots), inverse
+    det = np.asarray(lu.diagonal(0, -2, -1).prod(-1, wide_type(array)))       # operators of scalars crash where memory ends
+    return np.asarray(np.multiply(np.conj(det), signs_of(pivots))), inverse
 
 
 cdef object wide_type(object array):
@@ -110,7 +111,7 @@ cdef object cofactor_arrays_along(object array, object direction, tuple known):
     with np.errstate(all="ignore"):
         det, inverse = known or determinants_and_inverses(a)
         product = inverse @ np.swapaxes(direction, -2, -1).conj()
-        first, second = product.trace(0, -2, -1)[..., None, None] * inverse, product @ inverse
+        first, second = np.asarray(product.trace(0, -2, -1))[..., None, None] * inverse, product @ inverse
         condition = np.abs(a).sum(-1).max(-1) * np.abs(inverse).sum(-1).max(-1)
         terms = np.abs(first).max((-2, -1)) + np.abs(second).max((-2, -1))
         first = first - second

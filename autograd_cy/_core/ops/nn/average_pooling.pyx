@@ -4,15 +4,14 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.buffers cimport dense_copy, is_flat
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, INT64, code_of, type_word
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, INT64, code_of, type_word
 from autograd_cy._core.batching.batched cimport values_of
 from autograd_cy._core.graph.record cimport int64_of, shape_of, shown, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.nn.pooling_sizes cimport (
     Pooling, check_not_empty, check_output_sizes, check_planes, listed, output_sizes)
 from autograd_cy._core.ops.nn.tapping cimport TapsNode, weighed
-from autograd_cy._core.ops.reductions.scaling cimport fourth_powers_fit
+from autograd_cy._core.ops.reductions.scaling cimport values_fit
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE
@@ -262,8 +261,7 @@ cdef object power_pooled(object input, object norm_type, object kernel_size, obj
 cdef bint powers_fit(Tensor input, Tensor sums, int dims):
     """Whether the root of the largest sum of powers in each plane, and its derivatives, stay in the range of the type."""
     cdef cnp.ndarray array = values_of(sums).array
-    cdef int dtype_code = code_of(array)
-    if not FLOAT32 <= dtype_code < COMPLEX64 or fourth_powers_fit(array if is_flat(array) else dense_copy(array)):
+    if values_fit(array):
         return True
     limits, axes = np.finfo(array.dtype), tuple(range(-dims, 0))
     tops = np.abs(array).max(axes)

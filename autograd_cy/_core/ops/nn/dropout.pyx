@@ -87,8 +87,8 @@ def dropout(input, p: float, train: bool):
 
     >>> import autograd_cy as ag
     >>> y = ag.dropout(ag.ones(1000), 0.5, True)
-    >>> y.unique()
-    tensor([0., 2.])
+    >>> y.amax()
+    tensor(2.)
     >>> ag.dropout(ag.ones(2), 1.0, True)
     tensor([0., 0.])
     """
@@ -131,8 +131,8 @@ def functional_dropout(input, p: float = 0.5, training: bool = True):
 
     >>> import autograd_cy as ag
     >>> x = ag.ones(1000)
-    >>> ag.nn.functional.dropout(x, 0.75).unique(), ag.nn.functional.dropout(x, training=False) is x
-    (tensor([0., 4.]), True)
+    >>> ag.nn.functional.dropout(x, 0.75).amax(), ag.nn.functional.dropout(x, training=False) is x
+    (tensor(4.), True)
     >>> ag.nn.functional.dropout(ag.ones(2), 1.0)
     tensor([0., 0.])
     """

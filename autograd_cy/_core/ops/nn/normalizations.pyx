@@ -2,13 +2,12 @@
 
 from math import prod
 
-from autograd_cy._core.arrays.buffers cimport dense_copy, is_flat
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT32, INT64, code_of
+from autograd_cy._core.arrays.dtypes cimport INT64, code_of
 from autograd_cy._core.batching.batched cimport values_of
 from autograd_cy._core.graph.record cimport shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.ops.nn.losses cimport check_real
-from autograd_cy._core.ops.reductions.scaling cimport fourth_powers_fit
+from autograd_cy._core.ops.reductions.scaling cimport values_fit
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE
@@ -125,16 +124,9 @@ def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
     sums = cat((below, squares, above), 1).unfold(1, size, 1).sum(-1)
     means = sums / size if sums.is_floating_point() else sums // size
     base = means * alpha + k
-    if bases_fit(<Tensor> base):
+    if values_fit(values_of(<Tensor> base).array):          # powers of these, and their derivatives
         return input / base ** beta
     windows = cat((below, input, above), 1).unfold(1, size, 1)
     ends = windows.detach().abs().amax(-1).clamp_min(1)
     means = (windows / ends.unsqueeze(-1)).pow(2).sum(-1) / size
     return input / ends**beta / ends**beta / (means * alpha + k / ends / ends) ** beta
-
-
-cdef bint bases_fit(Tensor base):
-    """Whether powers of these numbers, and their derivatives, stay in the range of the type."""
-    cdef cnp.ndarray array = values_of(base).array
-    cdef int dtype_code = code_of(array)
-    return not FLOAT32 <= dtype_code < COMPLEX64 or fourth_powers_fit(array if is_flat(array) else dense_copy(array))

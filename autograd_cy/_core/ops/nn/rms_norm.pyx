@@ -6,13 +6,12 @@ import numpy as np
 
 from libc.math cimport sqrt
 
-from autograd_cy._core.arrays.buffers cimport dense_copy, is_flat
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, dtype_of, type_word
+from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT32, code_of, dtype_of, type_word
 from autograd_cy._core.batching.batched cimport values_of
 from autograd_cy._core.graph.record cimport tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.ops.nn.layer_norm cimport check_sizes, sizes_argument
-from autograd_cy._core.ops.reductions.scaling cimport fourth_powers_fit
+from autograd_cy._core.ops.reductions.scaling cimport values_fit
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE
@@ -25,8 +24,7 @@ cnp.import_array()
 cdef object scaled(object x, tuple sizes, double eps):
     """x / sqrt(mean(x ** 2) + eps); if squares, here or in derivatives, might leave the range of the type, by norm()."""
     squares = x.pow(2).mean(tuple(range(-len(sizes), 0)), True) + eps
-    cdef cnp.ndarray array = values_of(<Tensor> squares).array
-    if code_of(array) >= COMPLEX64 or fourth_powers_fit(array if is_flat(array) else dense_copy(array)):
+    if values_fit(values_of(<Tensor> squares).array):
         return x * squares.rsqrt()
     n = prod(sizes)
     lengths = pad(x.flatten(-len(sizes)), (0, 1), value=sqrt(n * eps)).norm(2, -1)

@@ -7,5 +7,6 @@ cdef bint in_range(cnp.ndarray totals) noexcept
 cdef bint roots_in_range(cnp.ndarray roots) noexcept
 cdef bint zeros_are_exact(cnp.ndarray results, cnp.ndarray array, Dims dims, bint of_roots) noexcept
 cdef bint fourth_powers_fit(cnp.ndarray totals) noexcept
+cdef bint values_fit(cnp.ndarray array) except -1
 cdef bint quotients_fit(cnp.ndarray quotients, cnp.ndarray g, cnp.ndarray y)
 cdef object scales_of(object ends)

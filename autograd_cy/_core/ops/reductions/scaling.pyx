@@ -12,7 +12,7 @@ from libc.math cimport sqrt
 from libc.string cimport memcmp
 
 from autograd_cy._core.arrays.buffers cimport dense_copy, is_flat
-from autograd_cy._core.arrays.dtypes cimport FLOAT32, code_of
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT32, code_of
 from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.kernels.reduction_loops cimport Dims
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
@@ -107,6 +107,12 @@ cdef bint fourth_powers_fit(cnp.ndarray totals) noexcept:
         return all_between(<float *> cnp.PyArray_DATA(totals), cnp.PyArray_SIZE(totals), sqrt(sqrt(FLT_MIN)),
                            sqrt(sqrt(FLT_MAX)))
     return all_between(<double *> cnp.PyArray_DATA(totals), cnp.PyArray_SIZE(totals), sqrt(sqrt(DBL_MIN)), sqrt(sqrt(DBL_MAX)))
+
+
+cdef bint values_fit(cnp.ndarray array) except -1:
+    """fourth_powers_fit() of numbers however they lie; True of types that are not computed in their own range."""
+    cdef int dtype_code = code_of(array)
+    return not FLOAT32 <= dtype_code < COMPLEX64 or fourth_powers_fit(array if is_flat(array) else dense_copy(array))
 
 
 cdef bint all_between(const real *x, npy_intp n, real least, real most) noexcept nogil:
