@@ -17,7 +17,7 @@ from .values import Evil
 
 BUGS = (SystemError, NameError, RecursionError, BufferError)
 REFUSED_BY_DLPACK = ("Can't export tensors", "DLPack only supports", "Cannot export readonly")  # ours; NumPy's
-WRITES = ("op __setitem__", "Tensor.__setitem__")
+WRITES = ("op __setitem__", "Tensor.__setitem__", "op batch_norm", "op instance_norm")  # the norms: running statistics
 # Of 2**40 columns these make as many objects, and of a range a tuple, which fills the memory, or go through it.
 TAKE_THEIR_TIME = ("unbind", "split", "chunk", "tolist", "__iter__", "_check_inputs", ".Size")
 unraisable = []
