@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from typing import ClassVar
 from unittest import mock
 
 import numpy as np
@@ -263,7 +264,7 @@ def test_data_is_taken_in_new():
 class Seen(torch.Tensor):
     """Notes which functions were called on it."""
 
-    calls = []
+    calls: ClassVar = []
 
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
@@ -301,7 +302,7 @@ def test_a_view_as_that_returns_no_view_is_refused():
         def view_as(self, other):
             return self.clone()
 
-    with pytest.raises(TypeError, match="Wrong.view_as.* must return a view"):
+    with pytest.raises(TypeError, match=r"Wrong\.view_as.* must return a view"):
         Returned.apply(torch.Tensor._make_subclass(Wrong, torch.ones(2), True))
 
 

@@ -167,5 +167,5 @@ def test_there_is_a_weight_for_each_element():
 
 
 def test_more_parts_than_memory_holds_are_refused_by_name():
-    with pytest.raises(MemoryError, match="tensor_split.*9223372036854775807 parts"):
+    with pytest.raises(MemoryError, match=r"tensor_split.*9223372036854775807 parts"):
         torch.ones(3).tensor_split(2**63 - 1)

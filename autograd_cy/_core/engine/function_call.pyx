@@ -241,7 +241,7 @@ cdef Tensor view_of_itself(Tensor y):
         view = y.view_as(y)
     finally:
         leave_modes(extent)
-    if not isinstance(view, Tensor) or not is_view_of_another(view):
+    if view is y or not isinstance(view, Tensor) or (<Tensor> view).counter is not y.counter:
         raise TypeError(f"{type(y).__name__}.view_as, which a Function calls for an input that it returns, must return a view "
                         f"of the tensor, not a {type(view).__name__}")
     return view
