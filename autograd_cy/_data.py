@@ -19,7 +19,7 @@ from ._core.arrays import dtypes
 from ._core.graph.tensor import Tensor, array_of, from_array, sharing
 from ._core.runtime.entry import public
 
-_MAX_DIMENSIONS = 64
+MAX_DIMENSIONS = 64
 
 
 @public
@@ -171,7 +171,7 @@ def _common_length(sequences: list[Any], dimension: int) -> int:
             raise TypeError(
                 f"expected sequences alone at dim {dimension}, but '{kind.__name__}' is not a sequence"
             )
-    if dimension == _MAX_DIMENSIONS:
+    if dimension == MAX_DIMENSIONS:
         raise ValueError(f"too many dimensions '{type(sequences[0]).__name__}'")
     length = len(sequences[0])
     for sequence in sequences:

@@ -19,6 +19,7 @@ import numpy as np
 
 from .._core.arrays.dtypes import promote_types
 from .._core.graph.tensor import Tensor, sharing
+from .._data import MAX_DIMENSIONS
 from .._names import cat, stack
 from ..autograd.forward_ad import unpack_dual
 from ..autograd.grad_mode import is_grad_enabled
@@ -51,12 +52,12 @@ def takes(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
     return bool((any_number or len(args) <= code.co_argcount) and (any_name or kwargs.keys() <= set(named)))
 
 
-def tensor(value: Any) -> Tensor:
+def tensor(value: Any, level: int = 0) -> Tensor:
     """An argument as a tensor: on the memory of an array; lists of tensors are stacked, those of numbers are NumPy's."""
     if isinstance(value, Tensor):
         return value
     if isinstance(value, (list, tuple)) and any_in(Tensor, value):
-        return stack(common([tensor(v) for v in value]))
+        return stack(common([tensor(v, _deeper(level)) for v in value]))
     array = np.asarray(value)
     with _declining(TypeError, ValueError):  # types and byte orders that no tensor has
         return sharing(array)
@@ -93,21 +94,39 @@ def joined(tensors: list[Tensor], axis: int | None = 0) -> Tensor:
 
 def any_in(kind: type, value: Any) -> bool:
     """Whether something of that kind is in nested lists."""
-    return isinstance(value, kind) or (isinstance(value, (list, tuple)) and any(any_in(kind, v) for v in value))
+    return _any_that(lambda x: isinstance(x, kind), value)
 
 
 def any_wanted(value: Any) -> bool:
     """Whether a tensor in nested lists is to have a gradient or a tangent."""
-    if isinstance(value, Tensor):
-        return (value.requires_grad and is_grad_enabled()) or unpack_dual(value).tangent is not None
-    return isinstance(value, (list, tuple)) and any(map(any_wanted, value))
+    return _any_that(_is_wanted, value)
 
 
-def array(value: Any) -> Any:
+def _is_wanted(x: Any) -> bool:
+    return isinstance(x, Tensor) and ((x.requires_grad and is_grad_enabled()) or unpack_dual(x).tangent is not None)
+
+
+def _any_that(holds: Callable[[Any], bool], value: Any, level: int = 0) -> bool:
+    """Whether that holds of a value, or of something in its nested lists."""
+    return holds(value) or (
+        isinstance(value, (list, tuple)) and any(_any_that(holds, item, _deeper(level)) for item in value)
+    )
+
+
+def array(value: Any, level: int = 0) -> Any:
     """A value with arrays in place of its tensors, also those that require grad."""
     if isinstance(value, Tensor):
         return value.detach().numpy()
-    return type(value)(map(array, value)) if type(value) in (list, tuple) else value
+    if type(value) not in (list, tuple):
+        return value
+    return type(value)(array(item, _deeper(level)) for item in value)
+
+
+def _deeper(level: int) -> int:
+    """The level of what is in a list; ValueError beyond NumPy's number of dimensions, as for a list that contains itself."""
+    if level == MAX_DIMENSIONS:
+        raise ValueError(f"lists are nested deeper than an array's {MAX_DIMENSIONS} dimensions")
+    return level + 1
 
 
 def axis_of(axis: Any, ndim: int) -> int:

@@ -88,6 +88,14 @@ def test_what_would_cut_the_graph_is_refused(call):
         call(x)
 
 
+@pytest.mark.parametrize("function", [np.sum, np.sort, lambda x: np.roll(x, ag.ones(1)), lambda x: np.add(ag.ones(1), x)])
+def test_a_list_that_contains_itself_is_refused(function):
+    endless = [ag.ones(1)]
+    endless += [endless, endless]
+    with pytest.raises(ValueError, match=r"64|inhomogeneous"):
+        function(endless)
+
+
 P = np.abs(X) + 0.5
 UFUNCS = sorted({f for f in vars(np).values() if isinstance(f, np.ufunc)}, key=lambda f: f.__name__)
 

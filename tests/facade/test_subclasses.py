@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from typing import ClassVar
 from unittest import mock
 
 import numpy as np
@@ -258,6 +259,51 @@ def test_data_is_taken_in_new():
     assert x.tolist() == [1.0, 2.0] and x.note is None
     with pytest.raises(TypeError, match=r"new\(\) received an invalid combination of arguments - got \(list, note=str"):
         Noted([1.0], note="n")
+
+
+class Seen(torch.Tensor):
+    """Notes which functions were called on it."""
+
+    calls: ClassVar = []
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        cls.calls.append(func.__name__)
+        return super().__torch_function__(func, types, args, kwargs or {})
+
+
+class Returned(torch.autograd.Function):
+    """Its input, as it is."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x
+
+    @staticmethod
+    def backward(ctx, grad):
+        return 2 * grad
+
+
+@pytest.mark.parametrize("kind", [Named, Seen])
+def test_an_input_that_a_function_returns_stays_of_its_class(kind):
+    """As PyTorch does, by `view_as`, which the class sees."""
+    leaf = torch.ones(2, requires_grad=True)
+    x = torch.Tensor._make_subclass(kind, torch.ones(2), True) if kind is Seen else leaf.as_subclass(kind)
+    Seen.calls.clear()
+    y = Returned.apply(x)
+    assert type(y) is kind and y is not x and y.data_ptr() == x.data_ptr()
+    assert Seen.calls[:1] == (["view_as"] if kind is Seen else [])
+    y.sum().backward()
+    assert (x.grad if kind is Seen else leaf.grad).tolist() == [2, 2]
+
+
+def test_a_view_as_that_returns_no_view_is_refused():
+    class Wrong(torch.Tensor):
+        def view_as(self, other):
+            return self.clone()
+
+    with pytest.raises(TypeError, match=r"Wrong\.view_as.* must return a view"):
+        Returned.apply(torch.Tensor._make_subclass(Wrong, torch.ones(2), True))
 
 
 def test_make_subclass():

@@ -164,3 +164,8 @@ def test_weights_are_tensors(count, weight):
 def test_there_is_a_weight_for_each_element():
     with pytest.raises(RuntimeError, match=r"expected Float of \[3\], but got Float of \[2\]"):
         torch.histogram(torch.ones(3), 2, weight=torch.ones(2))
+
+
+def test_more_parts_than_memory_holds_are_refused_by_name():
+    with pytest.raises(MemoryError, match=r"tensor_split.*9223372036854775807 parts"):
+        torch.ones(3).tensor_split(2**63 - 1)

@@ -222,11 +222,29 @@ cdef Tensor output_of(FunctionNode node, Tensor y, list inputs, bint recorded, b
         if is_view_of_another(y):           # the write would go past the Function's backward
             y.extras.creation = creation
         return y
-    alias = new_tensor(y.array)
-    link_view(y, alias, creation)
+    alias = view_of_itself(y)
     if is_view_of_another(alias):
         alias.extras.creation = creation
     return alias
+
+
+cdef Tensor view_of_itself(Tensor y):
+    """A view of all of a tensor; that of a subclass is what its `view_as` gives."""
+    cdef Tensor alias
+    cdef Extent extent
+    if type(y) is Tensor:
+        alias = new_tensor(y.array)
+        link_view(y, alias)
+        return alias
+    extent = enter_modes(NO_GRAD, 0)
+    try:
+        view = y.view_as(y)
+    finally:
+        leave_modes(extent)
+    if view is y or not isinstance(view, Tensor) or (<Tensor> view).counter is not y.counter:
+        raise TypeError(f"{type(y).__name__}.view_as, which a Function calls for an input that it returns, must return a view "
+                        f"of the tensor, not a {type(view).__name__}")
+    return view
 
 
 cdef int record_output(FunctionNode node, Tensor y, int i, list inputs, list changes) except -1:

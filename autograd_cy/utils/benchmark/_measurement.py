@@ -184,12 +184,14 @@ def select_unit(t: float) -> tuple[str, float]:
 
 
 def unit_to_english(u: str) -> str:
-    """``unit_to_english(u)`` is the name of a unit.
+    """``unit_to_english(u)`` is the name of a unit; KeyError if there is none of that name.
 
     >>> from autograd_cy.utils.benchmark import unit_to_english
     >>> unit_to_english("us")
     'microsecond'
     """
+    if type(u) is not str or u not in _UNITS:
+        raise KeyError(f"unit_to_english(): the units are {', '.join(_UNITS)}, got {u!r}")
     return _UNITS[u][1]
 
 

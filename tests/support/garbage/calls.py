@@ -17,7 +17,7 @@ from .values import Evil
 
 BUGS = (SystemError, NameError, RecursionError, BufferError)
 REFUSED_BY_DLPACK = ("Can't export tensors", "DLPack only supports", "Cannot export readonly")  # ours; NumPy's
-WRITES = ("op __setitem__", "Tensor.__setitem__")
+WRITES = ("__setitem__", "batch_norm", "instance_norm", "_")  # ends of names; the norms write running statistics
 # Of 2**40 columns these make as many objects, and of a range a tuple, which fills the memory, or go through it.
 TAKE_THEIR_TIME = ("unbind", "split", "chunk", "tolist", "__iter__", "_check_inputs", ".Size")
 unraisable = []
@@ -122,7 +122,7 @@ def changed(x, before, name):
 
 def is_pure(name, args, kwargs):
     """Whether the call is one of an operation that writes to nothing; an argument more may be `inplace`."""
-    writes = name.endswith("_") or name in WRITES or "out" in kwargs or (len(args) > 1 and args[-1] is True)
+    writes = name.endswith(WRITES) or "out" in kwargs or (len(args) > 1 and args[-1] is True)
     return name.startswith("op ") and not writes
 
 

@@ -104,7 +104,12 @@ def tensor_split(input, indices_or_sections: int | Sequence[int] | Tensor, dim=0
         sections = given
         if sections <= 0:
             raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
-        bounds = [k * (size // sections) + min(k, size % sections) for k in range(sections)]
+        try:
+            bounds = [None] * sections
+        except MemoryError:
+            raise MemoryError(f"tensor_split(): no memory for {sections} parts") from None
+        for k in range(sections):
+            bounds[k] = k * (size // sections) + min(k, size % sections)
         ends = [*bounds[1:], size]
     return tuple([slicing.part(x, d, start, end, 1) for start, end in zip(bounds, ends)])
 
